@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/address_space.h"
+
+const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip)
+{
+	size_t low = 0, high = space ? space->count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->mappings[middle].end <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!space || low == space->count || space->mappings[low].begin > ip)
+		return NULL;
+	return &space->mappings[low];
+}

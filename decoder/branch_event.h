@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One change of control flow as the CPU made it: what the decoder gives.
+ *
+ * Events of one stream come in program order with non-decreasing time.  They
+ * are passed by const pointer and never kept: whoever needs one later copies
+ * it.  Damage of the trace is an event too (BRANCH_GAP).
+ */
+#ifndef DECODER_BRANCH_EVENT_H
+#define DECODER_BRANCH_EVENT_H
+
+#include <stdint.h>
+
+struct thread;
+struct address_space;
+
+/*
+ * The kinds follow perf's branch flags, by the instruction that caused the
+ * change (SDM volume 3, "Intel Processor Trace", change-of-flow instructions).
+ */
+enum branch_kind {
+	BRANCH_NONE = 0,  /* of a TRACE_OFF: no branch caused it (an interrupt, a fault) */
+	BRANCH_CALL,      /* near call, direct or indirect */
+	BRANCH_RETURN,    /* near ret */
+	BRANCH_JUMP,      /* unconditional near jump, direct or indirect */
+	BRANCH_COND,      /* a taken conditional jump (also loop, jrcxz) */
+	BRANCH_SYSCALL,   /* syscall, sysenter */
+	BRANCH_SYSRET,    /* sysret, sysexit */
+	BRANCH_SOFTINT,   /* int n, int3, into, far call or jump */
+	BRANCH_IRET,      /* iret, far return */
+	BRANCH_INTERRUPT, /* asynchronous: interrupt, exception, signal */
+	BRANCH_TX_ABORT,  /* a transaction was rolled back */
+	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
+};
+
+/* Why a stretch of the trace is missing; the numbers are perf's error codes (util/intel-pt-decoder). */
+enum gap_reason {
+	GAP_NONE = 0,
+	GAP_INTERNAL = 2,   /* the decoder library failed */
+	GAP_BAD_PACKET = 3,
+	GAP_NO_DATA = 4,    /* the data ends in the middle */
+	GAP_NO_CODE = 5,    /* no code bytes for the address */
+	GAP_MISMATCH = 6,   /* the trace does not fit the code */
+	GAP_OVERFLOW = 7,   /* the CPU dropped packets (OVF) */
+	GAP_LOST = 8,       /* the kernel or perf dropped data (AUX truncated) */
+	GAP_UNKNOWN = 9,
+	GAP_ENDLESS = 10,   /* the flow loops without using trace */
+};
+
+enum branch_flags {
+	BRANCH_TRACE_ON = 1,        /* tracing begins here: `from` is 0 */
+	BRANCH_TRACE_OFF = 2,       /* tracing ends here: `to` is 0 or where execution went on */
+	BRANCH_ASYNC = 4,           /* with TRACE_OFF: not caused by the instruction at `from` */
+	BRANCH_IN_TX = 8,           /* inside a transaction */
+	BRANCH_TIME_ESTIMATED = 16, /* no timing packet stands behind `time` */
+	BRANCH_INDIRECT = 32,       /* call or jump through a register or memory */
+};
+
+struct branch_event {
+	uint64_t time;                     /* ns, perf's clock */
+	uint64_t tsc;                      /* ticks; 0: unknown */
+	uint64_t from;                     /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
+	uint64_t to;                       /* ip of the target; 0: not traced */
+	const struct thread *thread;       /* borrowed from the timeline; NULL: unknown */
+	const struct address_space *space; /* borrowed from the timeline; NULL: unknown.  What `from` and `to` mean */
+	uint32_t insns;                    /* instructions retired since the stream's previous event */
+	int32_t cpu;                       /* -1: unknown (buffer per thread) */
+	uint8_t kind;                      /* enum branch_kind */
+	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP */
+	uint8_t from_length;               /* bytes of the instruction at `from`; 0: unknown */
+	uint8_t flags;                     /* enum branch_flags */
+};
+
+#endif

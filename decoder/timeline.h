@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The history of the recording, as perf's side-band records tell it: threads
+ * and their names, what code was mapped where, who ran on which CPU, and what
+ * was lost.
+ *
+ * Built in one pass over the file, immutable afterwards, so any number of
+ * streams may walk it side by side, each with a cursor of its own.  The order
+ * of records in the file does not matter: records are sorted by their time
+ * (file order where times are equal).  Everything returned is borrowed and
+ * lives as long as the timeline.  Times are ns of perf's clock.
+ */
+#ifndef DECODER_TIMELINE_H
+#define DECODER_TIMELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "decoder/address_space.h"
+
+struct perf_file;
+struct timeline;
+
+struct thread_name {
+	uint64_t time; /* valid from here on; 0 for the first */
+	const char *text; /* of PERF_RECORD_COMM; any bytes */
+};
+
+struct thread {
+	int32_t pid, tid;
+	uint32_t index;                  /* dense, in the order of first appearance */
+	const struct process *process;
+	const struct thread_name *names; /* in time order; may be empty */
+	size_t name_count;
+	uint64_t begin, end;             /* FORK and EXIT; 0 and UINT64_MAX if not seen */
+};
+
+/* What is mapped from `begin` on, up to the next epoch of the process. */
+struct epoch {
+	uint64_t begin;
+	const struct address_space *space;
+};
+
+struct process {
+	int32_t pid;
+	const struct epoch *epochs; /* in time order, at least one; the first begins at 0 */
+	size_t epoch_count;
+};
+
+/* From `time` on, `thread` runs on the CPU (tid 0: idle; never NULL). */
+struct cpu_switch {
+	uint64_t time;
+	const struct thread *thread;
+};
+
+/* A loss that the kernel or perf reported: PERF_RECORD_AUX flags, LOST. */
+struct loss {
+	uint64_t time;
+	int32_t cpu;      /* -1: unknown */
+	int32_t pid, tid; /* -1: unknown */
+	uint64_t flags;   /* of the AUX record; 0 for PERF_RECORD_LOST */
+	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count; else 0 */
+	uint64_t file_offset; /* of the record */
+};
+
+/*
+ * Read all side-band records of the file.  Records of unknown types are
+ * skipped and counted; damage is warned about and costs only itself.
+ * Returns the timeline, owned by the caller; NULL with err filled on failure.
+ */
+struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err);
+
+/* Release everything.  NULL is allowed. */
+void timeline_close(struct timeline *timeline);
+
+/* Returns all threads, `*count` of them, by index. */
+const struct thread *const *timeline_threads(const struct timeline *timeline, size_t *count);
+
+/*
+ * Returns the thread that had this tid at `time` (tids are reused); the last
+ * one before, or the first after, if none lived then; NULL if the tid never
+ * appears.
+ */
+const struct thread *timeline_borrow_thread(const struct timeline *timeline, int32_t tid,
+					    uint64_t time);
+
+/*
+ * Returns the context switches of one CPU in time order, `*count` of them.  A
+ * switch takes effect at the time of the switch-out record that names the next
+ * thread (PERF_RECORD_SWITCH_CPU_WIDE, next_prev_pid/tid; perf's
+ * intel_pt_context_switch does the same); where only switch-in records exist
+ * (PERF_RECORD_SWITCH), at theirs.  ITRACE_START counts as a switch too.
+ */
+const struct cpu_switch *timeline_switches(const struct timeline *timeline, int32_t cpu,
+					   size_t *count);
+
+/* Returns the losses in time order, `*count` of them. */
+const struct loss *timeline_losses(const struct timeline *timeline, size_t *count);
+
+/* Returns all mapped files, `*count` of them, by index. */
+const struct mapped_file *const *timeline_files(const struct timeline *timeline, size_t *count);
+
+/* Returns the number of address spaces (their indices are 0 .. n-1). */
+size_t timeline_space_count(const struct timeline *timeline);
+
+/* Returns how many records of unknown types were skipped. */
+uint64_t timeline_unknown_records(const struct timeline *timeline);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From ticks of the time-stamp counter to ns of perf's clock and back.
+ *
+ * The relation is perf's (struct perf_event_mmap_page in linux/perf_event.h,
+ * time_zero):  ns = zero + (tsc >> shift) * mult + (((tsc & mask) * mult) >> shift).
+ * It is computed in 128 bits, so no intermediate value overflows.
+ */
+#ifndef DECODER_TSC_CLOCK_H
+#define DECODER_TSC_CLOCK_H
+
+#include <stdint.h>
+
+struct tsc_clock {
+	uint64_t zero;  /* ns */
+	uint32_t mult;
+	uint16_t shift; /* below 64 */
+};
+
+/* Returns ns of perf's clock, modulo 2^64. */
+uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc);
+
+/* Returns the smallest tsc whose ns are at least `ns`; 0 before tick 0 and if mult is 0. */
+uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
+
+#endif

@@ -1,0 +1,31 @@
+dnl SPDX-License-Identifier: MIT
+dnl Libraries by pkg-config or by symbol.  All that is missing is gathered, so
+dnl that one run of configure names every Debian package to install.
+
+p2f_missing=
+
+dnl P2F_PKG(VARIABLE-PREFIX, PKG-CONFIG-MODULE, DEBIAN-PACKAGE)
+AC_DEFUN([P2F_PKG], [
+PKG_CHECK_MODULES([$1], [$2], [], [p2f_missing="$p2f_missing $3"])
+])
+
+dnl P2F_LIB(VARIABLE-PREFIX, LIBRARY, FUNCTION, HEADER, DEBIAN-PACKAGE)
+dnl For libraries without a .pc file.
+AC_DEFUN([P2F_LIB], [
+p2f_found=yes
+AC_CHECK_HEADER([$4], [], [p2f_found=no])
+AC_CHECK_LIB([$2], [$3], [$1_LIBS=-l$2], [p2f_found=no])
+AS_IF([test $p2f_found = no], [p2f_missing="$p2f_missing $5"])
+AC_SUBST([$1_LIBS])
+])
+
+dnl P2F_HEADER(HEADER, DEBIAN-PACKAGE)
+AC_DEFUN([P2F_HEADER], [
+AC_CHECK_HEADER([$1], [], [p2f_missing="$p2f_missing $2"])
+])
+
+dnl P2F_REPORT_MISSING: stop if anything is missing, and say how to get it.
+AC_DEFUN([P2F_REPORT_MISSING], [
+AS_IF([test -n "$p2f_missing"], [AC_MSG_ERROR([missing libraries. On Debian 12:
+    apt-get install$p2f_missing])])
+])

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void (*alloc_fail_hook)(void);
+
+void alloc_fail(size_t size)
+{
+	fprintf(stderr, "ptrace2ftf: out of memory (%zu bytes wanted)\n", size);
+	if (alloc_fail_hook)
+		alloc_fail_hook();
+	exit(EXIT_FAILURE);
+}
+
+void *alloc_zeroed(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size ? size : 1);
+
+	if (!memory)
+		alloc_fail(count * size);
+	return memory;
+}
+
+void *alloc_grow(void *array, size_t *room, size_t need, size_t size)
+{
+	size_t wanted = *room ? *room : 16;
+
+	if (need <= *room)
+		return array;
+	while (wanted < need)
+		wanted = wanted > SIZE_MAX / 2 ? need : wanted * 2;
+	array = reallocarray(array, wanted, size);
+	if (!array)
+		alloc_fail(need);
+	*room = wanted;
+	return array;
+}

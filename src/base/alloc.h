@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heap memory whose absence ends the run.
+ *
+ * For sizes that the program itself chose.  A size that comes from a file is
+ * checked against the file's own size first.
+ */
+#ifndef BASE_ALLOC_H
+#define BASE_ALLOC_H
+
+#include <stddef.h>
+
+/* Say that memory ran out and exit with status 1.  Does not return. */
+void alloc_fail(size_t size) __attribute__((noreturn));
+
+/* Called once by alloc_fail() before it exits, so that src/ can remove its temporary file. */
+extern void (*alloc_fail_hook)(void);
+
+/* Returns count * size zeroed bytes, owned by the caller; never NULL. */
+void *alloc_zeroed(size_t count, size_t size);
+
+/*
+ * Grow `array` (owned by the caller, may be NULL) so that it holds at least
+ * `need` elements of `size` bytes; *room is its capacity in elements.
+ * Returns the array, perhaps moved; grows by doubling; never NULL if need > 0.
+ */
+void *alloc_grow(void *array, size_t *room, size_t need, size_t size);
+
+#endif

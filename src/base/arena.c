@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Large enough that a run makes few blocks, small enough not to matter in a tiny one. */
+#define BLOCK_SIZE ((size_t)64 * 1024)
+
+struct arena_block {
+	struct arena_block *older;
+	size_t size;
+	alignas(max_align_t) unsigned char bytes[];
+};
+
+void arena_init(struct arena *arena)
+{
+	*arena = (struct arena){ 0 };
+}
+
+void arena_release(struct arena *arena)
+{
+	while (arena->blocks) {
+		struct arena_block *block = arena->blocks;
+
+		arena->blocks = block->older;
+		free(block);
+	}
+	arena->used = 0;
+}
+
+static void add_block(struct arena *arena, size_t size)
+{
+	size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+	struct arena_block *block = alloc_zeroed(1, sizeof(*block) + room);
+
+	block->size = room;
+	block->older = arena->blocks;
+	arena->blocks = block;
+	arena->used = 0;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	const size_t align = alignof(max_align_t);
+	void *memory;
+
+	if (size > (size_t)-1 / 2)
+		alloc_fail(size);
+	size = (size + align - 1) & ~(align - 1);
+	if (!arena->blocks || arena->blocks->size - arena->used < size)
+		add_block(arena, size);
+	memory = arena->blocks->bytes + arena->used;
+	arena->used += size;
+	return memory;
+}
+
+void *arena_copy(struct arena *arena, const void *bytes, size_t size)
+{
+	void *copy = arena_alloc(arena, size);
+
+	if (size)
+		memcpy(copy, bytes, size);
+	return copy;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t length)
+{
+	char *copy = arena_alloc(arena, length + 1);
+
+	memcpy(copy, text, length);
+	return copy;
+}

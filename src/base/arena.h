@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that lives as long as the run: names, symbols, mappings, threads.
+ *
+ * An arena only grows; everything in it is released at once.  Allocation never
+ * fails for the caller: out of memory ends the run in alloc_fail(), the one
+ * place where that is decided.  Not safe for use by two threads at a time.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena {
+	struct arena_block *blocks; /* owned; newest first */
+	size_t used;                /* bytes used of the newest block */
+};
+
+void arena_init(struct arena *arena);
+
+/* Release all memory.  Idempotent, also on zeroed memory. */
+void arena_release(struct arena *arena);
+
+/*
+ * Returns `size` zeroed bytes, aligned for any object, owned by the arena.
+ * Never NULL; size 0 gives a valid pointer.
+ */
+void *arena_alloc(struct arena *arena, size_t size);
+
+/* Returns a copy of `size` bytes, owned by the arena. */
+void *arena_copy(struct arena *arena, const void *bytes, size_t size);
+
+/* Returns a NUL-terminated copy of the first `length` bytes of `text`. */
+char *arena_text(struct arena *arena, const char *text, size_t length);
+
+#endif

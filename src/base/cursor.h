@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bounded view of bytes that is read from front to back.
+ *
+ * No read goes past the end: a read that would returns zeros and makes the
+ * cursor `short_`, which stays set, so that a parser may read a whole struct
+ * and ask once.  All numbers are little-endian, as perf writes them on x86.
+ * The cursor borrows the bytes.
+ */
+#ifndef BASE_CURSOR_H
+#define BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct cursor {
+	const uint8_t *at;  /* next byte */
+	const uint8_t *end; /* one past the last byte */
+	bool short_;        /* a read went past the end */
+};
+
+static inline struct cursor cursor_over(const void *bytes, size_t size)
+{
+	return (struct cursor){ bytes, (const uint8_t *)bytes + size, false };
+}
+
+/* Returns the bytes left. */
+static inline size_t cursor_left(const struct cursor *c)
+{
+	return (size_t)(c->end - c->at);
+}
+
+/* Returns a view of the next `size` bytes and moves past them; NULL (and short) if there are fewer. */
+static inline const uint8_t *cursor_take(struct cursor *c, size_t size)
+{
+	const uint8_t *bytes = c->at;
+
+	if (cursor_left(c) < size) {
+		c->short_ = true;
+		c->at = c->end;
+		return NULL;
+	}
+	c->at += size;
+	return bytes;
+}
+
+static inline uint64_t cursor_number(struct cursor *c, size_t size)
+{
+	const uint8_t *bytes = cursor_take(c, size);
+	uint64_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, size);
+	return value;
+}
+
+static inline uint8_t cursor_u8(struct cursor *c)
+{
+	return (uint8_t)cursor_number(c, 1);
+}
+
+static inline uint16_t cursor_u16(struct cursor *c)
+{
+	return (uint16_t)cursor_number(c, 2);
+}
+
+static inline uint32_t cursor_u32(struct cursor *c)
+{
+	return (uint32_t)cursor_number(c, 4);
+}
+
+static inline uint64_t cursor_u64(struct cursor *c)
+{
+	return cursor_number(c, 8);
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/diag.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define TEXT_MAX 2000
+
+void diag_init(struct diag *diag)
+{
+	*diag = (struct diag){ 0 };
+	diag->last = &diag->first;
+}
+
+void diag_release(struct diag *diag)
+{
+	arena_release(&diag->arena);
+	diag_init(diag);
+}
+
+/* The kinds are few (one per cause), so a list is the right map. */
+static struct diag_line *find(const struct diag *diag, const char *kind)
+{
+	struct diag_line *line = diag->first;
+
+	while (line && strcmp(line->kind, kind) != 0)
+		line = line->next;
+	return line;
+}
+
+void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
+{
+	struct diag_line *line;
+	char text[TEXT_MAX];
+	va_list args;
+
+	if (!diag)
+		return;
+	line = find(diag, kind);
+	if (!line) {
+		va_start(args, format);
+		vsnprintf(text, sizeof(text), format, args);
+		va_end(args);
+		line = arena_alloc(&diag->arena, sizeof(*line));
+		line->kind = kind;
+		line->text = arena_text(&diag->arena, text, strlen(text));
+		*diag->last = line;
+		diag->last = &line->next;
+	}
+	line->count++;
+}
+
+unsigned diag_kinds(const struct diag *diag)
+{
+	unsigned kinds = 0;
+
+	for (const struct diag_line *line = diag->first; line; line = line->next)
+		kinds++;
+	return kinds;
+}
+
+static void print_safely(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		putc(c < 0x20 || c == 0x7f ? '?' : c, out);
+	}
+}
+
+void diag_print(const struct diag *diag, FILE *out)
+{
+	for (const struct diag_line *line = diag->first; line; line = line->next) {
+		fputs("ptrace2ftf: warning: ", out);
+		print_safely(line->text, out);
+		if (line->count > 1)
+			fprintf(out, " (%" PRIu64 " times)", line->count);
+		putc('\n', out);
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the user should know although the run goes on.
+ *
+ * Warnings are gathered by kind: the end of the run prints one line per kind,
+ * with how often it happened and the first place.  A kind is a short constant
+ * text in the program ("aux-truncated"); it is also the warning's name in
+ * machine-readable output.
+ */
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+
+struct diag_line {
+	const char *kind;       /* borrowed: a string constant of the program */
+	char *text;             /* owned by the arena: the first message of this kind */
+	uint64_t count;
+	struct diag_line *next; /* in the order of first appearance */
+};
+
+struct diag {
+	struct arena arena;
+	struct diag_line *first, **last;
+};
+
+void diag_init(struct diag *diag);
+void diag_release(struct diag *diag);
+
+/*
+ * Count one warning of `kind`; the first one's formatted text is kept.  Text
+ * from a file may hold any bytes: diag_print() makes it safe for a terminal.
+ * A null diag drops the warning.
+ */
+void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Returns how many kinds of warnings there are. */
+unsigned diag_kinds(const struct diag *diag);
+
+/*
+ * Print "ptrace2ftf: warning: TEXT (N times)" per kind.  Control characters
+ * are shown as '?'.
+ */
+void diag_print(const struct diag *diag, FILE *out);
+
+#endif

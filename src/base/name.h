@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names: each distinct text exists once and has a small dense number.
+ *
+ * The dense ids let a writer keep its string table in a plain array.  A name
+ * lives as long as its table; names compare by pointer.
+ */
+#ifndef BASE_NAME_H
+#define BASE_NAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct name {
+	uint32_t id;     /* 0, 1, 2, ... in the order of first use */
+	uint32_t length; /* bytes of text, without the NUL at its end */
+	char text[];     /* any bytes; a NUL follows */
+};
+
+struct name_table {
+	struct arena arena;        /* owns the names */
+	struct name_entry *by_text; /* hash of all entries */
+	uint32_t count;
+};
+
+void name_table_init(struct name_table *table);
+
+/* Release all names.  Idempotent, also on zeroed memory. */
+void name_table_release(struct name_table *table);
+
+/*
+ * Returns the name with exactly these bytes, made at first use; borrowed from
+ * the table, valid until name_table_release().  Never NULL.
+ */
+const struct name *name_intern(struct name_table *table, const char *text, size_t length);
+
+/* The same for NUL-terminated text. */
+const struct name *name_intern_text(struct name_table *table, const char *text);
+
+#endif

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Everything but main(), so that tests can link it.
+noinst_LIBRARIES += libptrace2ftf.a
+libptrace2ftf_a_SOURCES = \
+	src/span_sink.h
+
+bin_PROGRAMS += ptrace2ftf
+ptrace2ftf_SOURCES = src/main.c
+
+# Order matters: each library may use the ones after it.
+PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a libftf.a libbase.a \
+	$(IPT_LIBS) $(ZYDIS_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
+	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS)
+ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a call-stack machine puts its spans: the FTF output, a text printer,
+ * a test.
+ *
+ * A machine calls the functions in the order in which it finds things out,
+ * which is not always the order of time: a caller that was never seen to be
+ * called is found when it is returned to.  Such spans carry SPAN_DEFERRED and
+ * come before all others of the same track and time.  Ends name no span: an
+ * end closes the innermost open one.
+ */
+#ifndef SRC_SPAN_SINK_H
+#define SRC_SPAN_SINK_H
+
+#include <stdint.h>
+
+#include "symbols/symbol.h"
+
+enum span_flags {
+	SPAN_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
+	SPAN_DEFERRED = 2,       /* written late; at equal times it is outside what was written before */
+};
+
+/* `track` is what the machine was given for the thread. */
+struct span_sink {
+	/*
+	 * A slice begins.  `ip` is the address of the code it entered (0: none),
+	 * which is the function's start for a call.
+	 */
+	void (*begin)(const struct span_sink *sink, void *track, uint64_t time,
+		      const struct symbol *symbol, uint64_t ip, unsigned flags);
+	/* The innermost open slice ends; `symbol` is only a hint. */
+	void (*end)(const struct span_sink *sink, void *track, uint64_t time,
+		    const struct symbol *symbol);
+	/* A whole slice, flags as for begin. */
+	void (*complete)(const struct span_sink *sink, void *track, uint64_t begin_time,
+			 uint64_t end_time, const struct symbol *symbol, unsigned flags);
+	/* A mark without length; `text` is borrowed for the call. */
+	void (*instant)(const struct span_sink *sink, void *track, uint64_t time,
+			const char *text);
+	/* Everything of this track up to now is written: what comes later is not earlier in time. */
+	void (*segment_end)(const struct span_sink *sink, void *track);
+	void *context; /* the implementation's own; borrowed */
+};
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files of code of one run: found once, opened once, asked for names and
+ * lines by file offset.
+ *
+ * Everything handed out is borrowed and lives until dso_store_close().  A file
+ * that cannot be found or read is a dso all the same: it has a name, no code
+ * and one SYMBOL_FILE symbol.  Symbol tables are read when the first symbol of
+ * a file is asked for, debug information when the first line is.  Broken ELF
+ * or DWARF costs that file its names or lines and one warning, nothing else.
+ */
+#ifndef SYMBOLS_DSO_STORE_H
+#define SYMBOLS_DSO_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/name.h"
+#include "symbols/symbol.h"
+
+struct dso_store;
+struct dso;
+
+struct dso_store_options {
+	const char *symfs;    /* directory in front of every recorded path; NULL: none */
+	const char *vdso;     /* file that holds the code of "[vdso]"; NULL: look in the build-id cache */
+	const char *build_id_cache; /* NULL: $HOME/.debug */
+	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
+};
+
+enum dso_state {
+	DSO_FOUND = 0,
+	DSO_MISSING,     /* no such file */
+	DSO_MISMATCHED,  /* a file is there, but its build id is another */
+	DSO_UNREADABLE,  /* a file is there, but it cannot be read as ELF */
+	DSO_NOT_A_FILE,  /* anonymous memory, kernel, JIT code: nothing to look for */
+};
+
+struct source_line {
+	const struct name *file; /* NULL: unknown */
+	uint32_t line, column;   /* 0: unknown */
+};
+
+/* `names` and `diag` are borrowed and must outlive the store.  Never NULL. */
+struct dso_store *dso_store_open(const struct dso_store_options *options,
+				 struct name_table *names, struct diag *diag);
+
+/* Release everything.  NULL is allowed. */
+void dso_store_close(struct dso_store *store);
+
+/*
+ * Returns the dso of a recorded path and build id (size 0: unknown), made and
+ * searched for at the first call.  Never NULL.
+ */
+struct dso *dso_store_borrow(struct dso_store *store, const char *path,
+			     const uint8_t *build_id, size_t build_id_size);
+
+enum dso_state dso_state(const struct dso *dso);
+
+/* Returns the path as recorded. */
+const char *dso_path(const struct dso *dso);
+
+/* Returns the path of the file that holds the code, NULL if there is none. */
+const char *dso_file(const struct dso *dso);
+
+/*
+ * Returns the build id as recorded or, failing that, as found in the file;
+ * *size is its length in bytes, 0 if unknown.
+ */
+const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
+
+/*
+ * Give the file's bytes, mapped read-only; valid until dso_store_close().
+ * Returns NULL and *size 0 if there is no file.
+ */
+const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
+
+/*
+ * Find the symbol that covers a byte of the file.  `*offset` gets the distance
+ * in bytes from the symbol's start.  Where several symbols cover it, the choice
+ * is perf's (tools/perf/util/symbol.c, choose_best_symbol).
+ * Returns the symbol, or the dso's SYMBOL_FILE symbol if none covers it (then
+ * *offset is 0).  Never NULL.
+ */
+const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
+
+/*
+ * Returns the place in the source where the symbol's code starts, by the DWARF
+ * line table; looked up at the first call per symbol and kept.  Unknown parts
+ * are NULL and 0.
+ */
+struct source_line dso_symbol_line(const struct symbol *symbol);
+
+#endif

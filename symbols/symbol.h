@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A function as the tables of its file name it: plain data.
+ *
+ * A symbol lives as long as its dso_store and compares by pointer.  Code that
+ * no symbol covers has one symbol for the whole file, SYMBOL_FILE, named
+ * "[libfoo.so]".
+ */
+#ifndef SYMBOLS_SYMBOL_H
+#define SYMBOLS_SYMBOL_H
+
+#include <stdint.h>
+
+#include "base/name.h"
+
+enum symbol_kind {
+	SYMBOL_FUNCTION = 0, /* from a symbol table */
+	SYMBOL_PLT,          /* a procedure linkage stub: "foo@plt" */
+	SYMBOL_FILE,         /* stands for all code of a file that has no symbol */
+	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
+};
+
+enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
+
+struct symbol {
+	uint64_t start;           /* ELF virtual address in its file; unrelated to where it is mapped */
+	uint64_t size;            /* bytes; the range is [start, start + size) */
+	const struct name *name;  /* as shown: demangled, without parameter lists */
+	const struct name *linkage; /* as in the symbol table; equal to `name` if nothing was demangled */
+	struct dso *dso;          /* borrowed; NULL for SYMBOL_SPECIAL */
+	uint8_t kind;             /* enum symbol_kind */
+	uint8_t binding;          /* enum symbol_binding */
+};
+
+#endif

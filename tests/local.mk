@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+TEST_EXTENSIONS = .test .sh
+TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
+AM_TESTS_ENVIRONMENT = top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)'; export top_srcdir top_builddir;
+
+include tests/support/local.mk
+include tests/unit/base/local.mk
+include tests/unit/decoder/local.mk
+include tests/unit/symbols/local.mk
+include tests/unit/writer/local.mk
+include tests/unit/src/local.mk
+include tests/oracle/local.mk
+include tests/cli/local.mk
+include tests/lint/local.mk

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs one unit program's tests and reports them as TAP on stdout. */
+#ifndef TESTS_SUPPORT_UNIT_H
+#define TESTS_SUPPORT_UNIT_H
+
+#include <check.h>
+
+/* Run the suite (owned by the callee), each test in a process of its own.  Returns main()'s status. */
+int unit_run(Suite *suite);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/diag.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "tests/support/unit.h"
+
+START_TEST(the_first_error_wins_and_context_goes_in_front)
+{
+	struct error err = { 0 };
+
+	ck_assert_int_eq(error_set_system(&err, ENOENT, "cannot open %s", "x"), -1);
+	error_set(&err, ERROR_FORMAT, "something later");
+	error_prefix(&err, "cpu %d", 3);
+	ck_assert_int_eq(err.kind, ERROR_SYSTEM);
+	ck_assert_int_eq(err.system, ENOENT);
+	ck_assert_str_eq(err.text, "cpu 3: cannot open x: No such file or directory");
+}
+END_TEST
+
+START_TEST(an_error_text_that_is_too_long_is_cut)
+{
+	struct error err = { 0 };
+	char long_text[1000];
+
+	memset(long_text, 'a', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = 0;
+	error_set_at(&err, 16, "%s", long_text);
+	error_prefix(&err, "%s", "b");
+	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
+	ck_assert_uint_eq(err.offset, 16);
+}
+END_TEST
+
+START_TEST(equal_texts_are_one_name_with_dense_ids)
+{
+	struct name_table names;
+
+	name_table_init(&names);
+	const struct name *a = name_intern_text(&names, "alpha");
+	const struct name *b = name_intern(&names, "beta!", 4);
+
+	ck_assert_uint_eq(a->id, 0);
+	ck_assert_uint_eq(b->id, 1);
+	ck_assert_str_eq(b->text, "beta");
+	ck_assert_ptr_eq(name_intern_text(&names, "beta"), b);
+	ck_assert_ptr_ne(name_intern_text(&names, "alphabet"), a);
+	ck_assert_uint_eq(names.count, 3);
+	name_table_release(&names);
+	name_table_release(&names);
+}
+END_TEST
+
+START_TEST(an_arena_gives_aligned_zeroed_memory_of_any_size)
+{
+	struct arena arena = { 0 };
+
+	for (size_t size = 0; size < 300000; size = size * 3 + 1) {
+		unsigned char *memory = arena_alloc(&arena, size);
+
+		ck_assert_uint_eq((uintptr_t)memory % _Alignof(max_align_t), 0);
+		for (size_t i = 0; i < size; i++)
+			ck_assert_uint_eq(memory[i], 0);
+		memset(memory, 0xff, size);
+	}
+	arena_release(&arena);
+	arena_release(&arena);
+}
+END_TEST
+
+START_TEST(a_read_past_the_end_gives_zeros_and_is_remembered)
+{
+	const uint8_t bytes[] = { 1, 2, 3, 4, 5 };
+	struct cursor c = cursor_over(bytes, sizeof(bytes));
+
+	ck_assert_uint_eq(cursor_u32(&c), 0x04030201);
+	ck_assert(!c.short_);
+	ck_assert_uint_eq(cursor_u16(&c), 0);
+	ck_assert(c.short_);
+	ck_assert_uint_eq(cursor_left(&c), 0);
+	ck_assert_ptr_null(cursor_take(&c, 1));
+}
+END_TEST
+
+START_TEST(warnings_are_one_line_a_kind_and_safe_for_a_terminal)
+{
+	struct diag diag;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	diag_init(&diag);
+	diag_warn(&diag, "odd", "odd name \x1b[31mred\n");
+	diag_warn(&diag, "lost", "lost %d", 7);
+	diag_warn(&diag, "odd", "another");
+	diag_print(&diag, out);
+	fclose(out);
+	ck_assert_str_eq(text, "ptrace2ftf: warning: odd name ?[31mred? (2 times)\n"
+			       "ptrace2ftf: warning: lost 7\n");
+	ck_assert_uint_eq(diag_kinds(&diag), 2);
+	free(text);
+	diag_release(&diag);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("base");
+	TCase *all = tcase_create("base");
+
+	tcase_add_test(all, the_first_error_wins_and_context_goes_in_front);
+	tcase_add_test(all, an_error_text_that_is_too_long_is_cut);
+	tcase_add_test(all, equal_texts_are_one_name_with_dense_ids);
+	tcase_add_test(all, an_arena_gives_aligned_zeroed_memory_of_any_size);
+	tcase_add_test(all, a_read_past_the_end_gives_zeros_and_is_remembered);
+	tcase_add_test(all, warnings_are_one_line_a_kind_and_safe_for_a_terminal);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
