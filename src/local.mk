@@ -2,6 +2,13 @@
 # Everything but main(), so that tests can link it.
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
+	src/callstack.c src/callstack.h \
+	src/callstack_batch.c src/callstack_batch.h \
+	src/callstack_magic_trace.c src/callstack_magic_trace.h \
+	src/format_calls.c src/format_calls.h \
+	src/perf_script.c src/perf_script.h \
+	src/perf_script_calls.c src/perf_script_calls.h \
+	src/perf_script_line.c src/perf_script_line.h \
 	src/span_sink.h
 
 bin_PROGRAMS += ptrace2ftf

@@ -1,1 +1,7 @@
 # SPDX-License-Identifier: MIT
+
+# magic-trace's own test dumps, in ../shared when it is there.
+check_PROGRAMS += tests/oracle/magic_trace.test
+TESTS += tests/oracle/magic_trace.test
+tests_oracle_magic_trace_test_SOURCES = tests/oracle/magic_trace.c
+tests_oracle_magic_trace_test_LDADD = $(PTRACE2FTF_LIBS)

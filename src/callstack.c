@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "callstack.h"
+
+#include <stddef.h>
+
+struct callstack *callstack_open(struct callstack_machine *machine, void *track)
+{
+	return machine->ops->open(machine, track);
+}
+
+void callstack_branch(struct callstack *stack, const struct resolved_branch *branch)
+{
+	stack->machine->ops->branch(stack, branch);
+}
+
+void callstack_finish(struct callstack *stack)
+{
+	stack->machine->ops->finish(stack);
+}
+
+void callstack_close(struct callstack *stack)
+{
+	if (stack)
+		stack->machine->ops->close(stack);
+}
+
+void callstack_machine_close(struct callstack_machine *machine)
+{
+	if (machine)
+		machine->ops->machine_close(machine);
+}
+
+const char *callstack_gap_text(enum gap_reason reason)
+{
+	static const char *const texts[] = {
+		[GAP_INTERNAL] = "Internal error",
+		[GAP_BAD_PACKET] = "Bad packet",
+		[GAP_NO_DATA] = "No more data",
+		[GAP_NO_CODE] = "Failed to get instruction",
+		[GAP_MISMATCH] = "Trace doesn't match instruction",
+		[GAP_OVERFLOW] = "Overflow packet",
+		[GAP_LOST] = "Lost trace data",
+		[GAP_UNKNOWN] = "Unknown error!",
+		[GAP_ENDLESS] = "Never-ending loop (refer perf config intel-pt.max-loops)",
+	};
+	size_t index = (size_t)reason;
+
+	if (index >= sizeof(texts) / sizeof(texts[0]) || !texts[index])
+		index = GAP_UNKNOWN;
+	return texts[index];
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Call-stack machines: branches with symbols in, spans out.
+ *
+ * A machine is the rule by which branches become a call stack.  It is shared by
+ * all threads of a run; every traced thread has a struct callstack of its own.
+ * Machines do no I/O and never fail: what the trace cannot mean is counted as a
+ * warning, and the machine goes on.  Nothing allocates per branch once a
+ * thread's arrays have grown to their working size.
+ *
+ * The interface is a table of functions, so that callers do not care which
+ * machine the user chose.
+ */
+#ifndef SRC_CALLSTACK_H
+#define SRC_CALLSTACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/name.h"
+#include "decoder/branch_event.h"
+#include "span_sink.h"
+#include "symbols/symbol.h"
+
+/* What the recording traced: perf's exclude_kernel and exclude_user. */
+enum trace_mode {
+	TRACE_MODE_GUESS = 0, /* from the addresses seen so far; no warnings about the mode */
+	TRACE_MODE_USER,
+	TRACE_MODE_KERNEL,
+	TRACE_MODE_BOTH,
+};
+
+/* Where a branch comes from or goes to. */
+struct location {
+	uint64_t ip;                 /* 0: not traced */
+	const struct symbol *symbol; /* borrowed; NULL: no name known, shown as "[unknown]" */
+	uint64_t offset;             /* bytes from the symbol's start */
+};
+
+/*
+ * One branch, or a gap of the trace, with names.  Passed by const pointer and
+ * never kept; the symbols live as long as the machine.
+ */
+struct resolved_branch {
+	uint64_t time;             /* ns, perf's clock; meaningless if `untimed` */
+	struct location from, to;  /* of a gap: `from.ip` is where it begins, 0 if unknown */
+	const char *message;       /* of a gap, borrowed for the call; NULL: perf's text for the reason */
+	const struct symbol *mark; /* a mark to show at this time without length; NULL: none */
+	uint32_t insns;            /* retired since the thread's previous branch; 0: unknown */
+	uint8_t kind;              /* enum branch_kind */
+	uint8_t flags;             /* enum branch_flags */
+	uint8_t gap;               /* enum gap_reason, if kind is BRANCH_GAP */
+	bool untimed;              /* a gap whose time is not known: that of the thread's previous event */
+};
+
+struct callstack_machine;
+struct callstack;
+
+struct callstack_ops {
+	struct callstack *(*open)(struct callstack_machine *machine, void *track);
+	void (*branch)(struct callstack *stack, const struct resolved_branch *branch);
+	void (*finish)(struct callstack *stack);
+	void (*close)(struct callstack *stack);
+	void (*machine_close)(struct callstack_machine *machine);
+};
+
+/* What all threads share.  An implementation has this as its first member. */
+struct callstack_machine {
+	const struct callstack_ops *ops;
+	const struct span_sink *sink; /* borrowed */
+	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
+	uint64_t base_time;           /* ns: the time of the run's first timed event */
+	bool has_base_time;
+	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
+	uint8_t mode;        /* enum trace_mode */
+};
+
+/* One thread's stack.  An implementation has this as its first member. */
+struct callstack {
+	struct callstack_machine *machine; /* borrowed */
+	void *track;                       /* borrowed: passed on to the sink */
+};
+
+struct callstack_options {
+	enum trace_mode mode;
+	const struct span_sink *sink; /* borrowed; must outlive the machine */
+	struct name_table *names;     /* borrowed; must be the table of the symbols' names */
+	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
+};
+
+/* Returns the stack of a new thread, owned by the caller, to be closed before its machine. */
+struct callstack *callstack_open(struct callstack_machine *machine, void *track);
+
+/*
+ * Feed one branch or gap.  Times of one thread should not decrease; where they
+ * do, the spans given out may go back in time as well (see span_sorter.h).
+ */
+void callstack_branch(struct callstack *stack, const struct resolved_branch *branch);
+
+/* The trace has ended: close what is open and give it all out.  Once per stack, before close. */
+void callstack_finish(struct callstack *stack);
+
+/* Release a stack; NULL is allowed.  Gives out nothing. */
+void callstack_close(struct callstack *stack);
+
+/* Release a machine, all of whose stacks are closed; NULL is allowed. */
+void callstack_machine_close(struct callstack_machine *machine);
+
+/*
+ * Returns perf's wording for a gap's reason (tools/perf/util/intel-pt-decoder,
+ * intel_pt__strerror()), a constant; never NULL.
+ */
+const char *callstack_gap_text(enum gap_reason reason);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "callstack_batch.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/*
+ * A trace without timing packets is one endless batch.  What is pending is
+ * given out without spreading when there is this much, so that memory stays
+ * bounded (32 MiB a thread).  The calls at mapped time 0 have the same bound.
+ */
+#define BATCH_LIMIT ((size_t)1 << 20)
+
+static int64_t add_wrapping(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time)
+{
+	uint64_t back = 0 - (uint64_t)time;
+
+	if (time >= 0)
+		return machine->base_time + (uint64_t)time;
+	return back > machine->base_time ? 0 : machine->base_time - back;
+}
+
+void callstack_batch_release(struct callstack_batch *batch)
+{
+	free(batch->pending);
+	free(batch->outer.events);
+	free(batch->initial.events);
+	batch->pending = NULL;
+	batch->outer = batch->initial = (struct start_events){ 0 };
+	batch->count = batch->room = batch->calls = 0;
+}
+
+static void start_events_add(struct start_events *list, int64_t time,
+			     const struct batch_event *event)
+{
+	list->events = alloc_grow(list->events, &list->room, list->count + 1,
+				  sizeof(*list->events));
+	list->events[list->count++] = (struct start_event){ time, *event };
+}
+
+/* Give one event to the sink. */
+static void emit(const struct callstack_batch *batch, int64_t time,
+		 const struct batch_event *event, unsigned flags)
+{
+	const struct callstack_machine *machine = batch->owner->machine;
+	const struct span_sink *sink = machine->sink;
+	uint64_t at = callstack_perf_time(machine, time);
+
+	switch ((enum batch_kind)event->kind) {
+	case BATCH_INFERRED_CALL:
+		flags |= SPAN_INFERRED_START;
+		/* fall through */
+	case BATCH_CALL:
+		sink->begin(sink, batch->owner->track, at, event->symbol, event->ip, flags);
+		break;
+	case BATCH_RETURN:
+		sink->end(sink, batch->owner->track, at, event->symbol);
+		break;
+	case BATCH_UNSEEN_RETURN:
+		sink->complete(sink, batch->owner->track,
+			       callstack_perf_time(machine, event->since), at, event->symbol,
+			       flags);
+		break;
+	}
+}
+
+void callstack_batch_pass(struct callstack_batch *batch, int64_t time,
+			  const struct batch_event *event)
+{
+	if (event->kind == BATCH_INFERRED_CALL || event->kind == BATCH_UNSEEN_RETURN)
+		start_events_add(&batch->outer, time, event);
+	else if (event->kind == BATCH_CALL && time == 0 && batch->initial.count < BATCH_LIMIT)
+		start_events_add(&batch->initial, time, event);
+	else
+		emit(batch, time, event, 0);
+}
+
+/*
+ * Returns the next call's share: what is left of the time by the calls left.
+ * The division truncates towards zero, so the last call gets the remainder; a
+ * negative total (time ran backwards) is dealt out the same way.
+ */
+static int64_t share(int64_t total, int64_t used, size_t calls_left)
+{
+	return (int64_t)((uint64_t)total - (uint64_t)used) / (int64_t)calls_left;
+}
+
+void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
+{
+	int64_t total = (int64_t)((uint64_t)to_time - (uint64_t)batch->time);
+	size_t calls_left = batch->calls;
+	int64_t used = 0;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct batch_event *event = &batch->pending[i];
+		int64_t at = add_wrapping(batch->time, used);
+
+		if (event->kind == BATCH_CALL)
+			used = add_wrapping(used, share(total, used, calls_left--));
+		callstack_batch_pass(batch, at, event);
+	}
+	batch->count = batch->calls = 0;
+	batch->time = to_time;
+}
+
+void callstack_batch_add(struct callstack_batch *batch, int64_t time,
+			 const struct batch_event *event)
+{
+	if (time != batch->time || batch->count >= BATCH_LIMIT)
+		callstack_batch_flush(batch, time);
+	batch->pending = alloc_grow(batch->pending, &batch->room, batch->count + 1,
+				    sizeof(*batch->pending));
+	batch->pending[batch->count++] = *event;
+	batch->calls += event->kind == BATCH_CALL;
+}
+
+void callstack_batch_drain_start(struct callstack_batch *batch)
+{
+	const struct start_events *initial = &batch->initial;
+
+	for (size_t i = batch->outer.count; i > 0; i--)
+		emit(batch, batch->outer.events[i - 1].time, &batch->outer.events[i - 1].event,
+		     SPAN_DEFERRED);
+	for (size_t i = 0; i < initial->count; i++)
+		emit(batch, initial->events[i].time, &initial->events[i].event, SPAN_DEFERRED);
+	batch->outer.count = batch->initial.count = 0;
+}
+
+size_t callstack_batch_waiting(const struct callstack_batch *batch)
+{
+	return batch->outer.count + batch->initial.count;
+}

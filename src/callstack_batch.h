@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread's spans on their way from magic-trace's machine to the sink.
+ *
+ * Many branches of a PT trace share one timestamp.  Calls and returns of one
+ * timestamp are therefore held back as a batch until a later timestamp arrives,
+ * and the time between the two is dealt out evenly among the batch's calls;
+ * returns take no time.
+ *
+ * Beside the batch stand the start events: spans that belong before what is
+ * already given out, because they were found late (a caller that was returned
+ * to but never seen to be called) or because they begin at the very start of
+ * the run.  They wait until the thread's segment ends, outermost first, and are
+ * then given out with SPAN_DEFERRED.
+ *
+ * Times here are "mapped": ns since the run's first timed event, which may be
+ * negative.  Arithmetic on them wraps and never traps.
+ */
+#ifndef SRC_CALLSTACK_BATCH_H
+#define SRC_CALLSTACK_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "callstack.h"
+
+enum batch_kind {
+	BATCH_CALL,          /* a slice begins */
+	BATCH_INFERRED_CALL, /* the same, its call was not seen */
+	BATCH_RETURN,        /* the innermost slice ends */
+	BATCH_UNSEEN_RETURN, /* a return from a function that was never seen: a whole slice */
+};
+
+struct batch_event {
+	const struct symbol *symbol; /* borrowed */
+	uint64_t ip;                 /* of a call: the address it went to */
+	int64_t since;               /* of an unseen return: mapped time at which its slice begins */
+	uint8_t kind;                /* enum batch_kind */
+};
+
+struct start_event {
+	int64_t time; /* mapped */
+	struct batch_event event;
+};
+
+/* An array that only grows. */
+struct start_events {
+	struct start_event *events; /* owned */
+	size_t count, room;
+};
+
+struct callstack_batch {
+	const struct callstack *owner; /* borrowed: where the spans go */
+	struct batch_event *pending;   /* owned; in the order of arrival */
+	size_t count, room;
+	size_t calls;                  /* how many of them take time */
+	int64_t time;                  /* mapped: of all pending events */
+	struct start_events outer;     /* found late; the last one found comes first */
+	struct start_events initial;   /* calls at mapped time 0, in order, after all of `outer` */
+};
+
+/* Release the arrays.  Idempotent, also on zeroed memory. */
+void callstack_batch_release(struct callstack_batch *batch);
+
+/* Add an event at a time; a time other than the batch's own gives the batch out first. */
+void callstack_batch_add(struct callstack_batch *batch, int64_t time,
+			 const struct batch_event *event);
+
+/*
+ * Give out all pending events, the time from the batch's own up to `to_time`
+ * dealt out evenly among its calls; the next batch is at `to_time`.
+ */
+void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time);
+
+/* Pass one event on at a time of its own, past the batch: to the start events or the sink. */
+void callstack_batch_pass(struct callstack_batch *batch, int64_t time,
+			  const struct batch_event *event);
+
+/* Give out the start events, outermost first, and forget them. */
+void callstack_batch_drain_start(struct callstack_batch *batch);
+
+/* Returns how many start events wait. */
+size_t callstack_batch_waiting(const struct callstack_batch *batch);
+
+/* Returns perf's time in ns for a mapped one of the machine; 0 if it would be negative. */
+uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time);
+
+#endif
