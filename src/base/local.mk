@@ -6,4 +6,5 @@ libbase_a_SOURCES = \
 	src/base/cursor.h \
 	src/base/diag.c src/base/diag.h \
 	src/base/error.c src/base/error.h \
-	src/base/name.c src/base/name.h
+	src/base/name.c src/base/name.h \
+	src/base/output.c src/base/output.h

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+#define BUFFER_SIZE ((size_t)2 * 1024 * 1024)
+#define FLUSH_AT ((size_t)1024 * 1024)
+#define NAME_TRIES 100
+
+/* What a signal handler removes; empty: nothing. */
+static char unfinished[PATH_MAX];
+
+static void remove_unfinished(void)
+{
+	if (unfinished[0])
+		unlink(unfinished);
+}
+
+static void on_signal(int number)
+{
+	remove_unfinished();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void watch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (signal(signals[i], on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	}
+	alloc_fail_hook = remove_unfinished;
+}
+
+/* A new file beside `path`; O_EXCL, so that nothing can be put in its way. */
+static int open_temporary(struct output *output, struct error *err)
+{
+	size_t room = strlen(output->path) + 40;
+
+	output->temporary = alloc_zeroed(1, room);
+	for (int i = 0; i < NAME_TRIES; i++) {
+		snprintf(output->temporary, room, "%s.%d.%d.tmp", output->path, (int)getpid(), i);
+		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (output->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	if (output->fd < 0)
+		return error_set_system(err, errno, "%s: cannot create", output->path);
+	if (strlen(output->temporary) < sizeof(unfinished)) {
+		strcpy(unfinished, output->temporary);
+		watch_signals();
+	}
+	return 0;
+}
+
+static int open_fd(struct output *output, struct error *err)
+{
+	struct stat status;
+
+	if (strcmp(output->path, "-") == 0) {
+		output->fd = dup(STDOUT_FILENO);
+	} else if (stat(output->path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		return error_set(err, ERROR_SYSTEM, "%s: is a directory", output->path);
+	} else if (stat(output->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+	} else {
+		return open_temporary(output, err);
+	}
+	if (output->fd < 0)
+		return error_set_system(err, errno, "%s: cannot open for writing", output->path);
+	return 0;
+}
+
+int output_open(struct output *output, const char *path, struct error *err)
+{
+	*output = (struct output){ .fd = -1, .path = path };
+	if (open_fd(output, err) < 0) {
+		free(output->temporary);
+		output->temporary = NULL;
+		return -1;
+	}
+	output->buffer = alloc_zeroed(1, BUFFER_SIZE);
+	return 0;
+}
+
+static void write_all(struct output *output, const uint8_t *bytes, size_t size)
+{
+	while (size && !output_failed(output)) {
+		ssize_t done = write(output->fd, bytes, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0) {
+			error_set_system(&output->err, errno, "%s: cannot write", output->path);
+			return;
+		}
+		bytes += done;
+		size -= (size_t)done;
+		output->written += (uint64_t)done;
+	}
+}
+
+static void flush(struct output *output)
+{
+	write_all(output, output->buffer, output->used);
+	output->used = 0;
+}
+
+uint8_t *output_reserve(struct output *output, size_t size)
+{
+	(void)size;
+	if (output->used >= FLUSH_AT)
+		flush(output);
+	return output->buffer + output->used;
+}
+
+void output_write(struct output *output, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	while (size) {
+		size_t part = size < OUTPUT_RESERVE_MAX ? size : OUTPUT_RESERVE_MAX;
+
+		memcpy(output_reserve(output, part), at, part);
+		output_advance(output, part);
+		at += part;
+		size -= part;
+	}
+}
+
+static ssize_t write_cookie(void *cookie, const char *bytes, size_t size)
+{
+	struct output *output = cookie;
+
+	output_write(output, bytes, size);
+	return output_failed(output) ? 0 : (ssize_t)size;
+}
+
+FILE *output_stream(struct output *output)
+{
+	FILE *stream = fopencookie(output, "w", (cookie_io_functions_t){ .write = write_cookie });
+
+	if (stream)
+		setvbuf(stream, NULL, _IOFBF, OUTPUT_RESERVE_MAX);
+	return stream;
+}
+
+int output_close(struct output *output, struct error *err)
+{
+	flush(output);
+	if (close(output->fd) < 0 && errno != EINTR)
+		error_set_system(&output->err, errno, "%s: cannot write", output->path);
+	output->fd = -1;
+	if (!output_failed(output) && output->temporary &&
+	    rename(output->temporary, output->path) < 0)
+		error_set_system(&output->err, errno, "%s: cannot be put into place", output->path);
+	if (!output_failed(output)) {
+		free(output->temporary);
+		output->temporary = NULL;
+		unfinished[0] = 0;
+	}
+	if (output_failed(output) && err && err->kind == ERROR_NONE)
+		*err = output->err;
+	output_abandon(output);
+	return output_failed(output) ? -1 : 0;
+}
+
+void output_abandon(struct output *output)
+{
+	if (!output->buffer && !output->temporary)
+		return;
+	if (output->fd >= 0)
+		close(output->fd);
+	output->fd = -1;
+	if (output->temporary) {
+		unlink(output->temporary);
+		unfinished[0] = 0;
+	}
+	free(output->temporary);
+	output->temporary = NULL;
+	free(output->buffer);
+	output->buffer = NULL;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file being written: large writes, sticky errors, all or nothing.
+ *
+ * Bytes go to a temporary file beside the destination, which takes the
+ * destination's place when output_close() succeeds.  What exists and is not a
+ * regular file (a device, a fifo), and "-" for standard output, is written
+ * directly.  After an error, writing does nothing; output_close() tells.  The
+ * temporary file is removed when the output is abandoned, and also when a
+ * signal or a lack of memory ends the program.
+ */
+#ifndef BASE_OUTPUT_H
+#define BASE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct output {
+	int fd;
+	const char *path;       /* borrowed: as the user named it */
+	char *temporary;        /* owned; NULL: written directly */
+	uint8_t *buffer;        /* owned */
+	size_t used;            /* bytes in the buffer */
+	uint64_t written;       /* bytes handed to the system */
+	struct error err;       /* the first failure */
+};
+
+/* The most that one output_reserve() may ask for. */
+#define OUTPUT_RESERVE_MAX ((size_t)64 * 1024)
+
+/*
+ * Open `path` (borrowed until close) for writing.
+ * Returns 0; -1 with err filled, and then nothing was created.
+ */
+int output_open(struct output *output, const char *path, struct error *err);
+
+/*
+ * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which
+ * output_advance() then makes part of the output.  Never NULL.
+ */
+uint8_t *output_reserve(struct output *output, size_t size);
+
+/* Keep `size` bytes of what was reserved last. */
+static inline void output_advance(struct output *output, size_t size)
+{
+	output->used += size;
+}
+
+/* Write any number of bytes. */
+void output_write(struct output *output, const void *bytes, size_t size);
+
+/* Returns a stream that writes to the output, to be closed before it; NULL if none can be made. */
+FILE *output_stream(struct output *output);
+
+/* Returns whether a write failed. */
+static inline bool output_failed(const struct output *output)
+{
+	return output->err.kind != ERROR_NONE;
+}
+
+/*
+ * Write the rest and put the file into its place.
+ * Returns 0; -1 with err filled: the first failure, and no file is left.
+ */
+int output_close(struct output *output, struct error *err);
+
+/* Give up: leave no file.  Idempotent, also after output_close() and on zeroed memory. */
+void output_abandon(struct output *output);
+
+#endif
