@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/diag.h"
 #include "base/error.h"
 
 struct perf_file;
@@ -78,8 +77,7 @@ struct auxtrace {
  * kind that cannot be read.  The caller owns the members and calls
  * auxtrace_release() in both cases.
  */
-int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct diag *diag,
-		  struct error *err);
+int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);
 
 /* Release all members.  Idempotent, also on zeroed memory. */
 void auxtrace_release(struct auxtrace *auxtrace);

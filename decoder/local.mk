@@ -2,7 +2,15 @@
 noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/address_space.c decoder/address_space.h \
-	decoder/auxtrace.h \
+	decoder/auxtrace.c decoder/auxtrace.h \
 	decoder/branch_event.h \
-	decoder/timeline.h \
-	decoder/tsc_clock.h
+	decoder/branch_merge.c decoder/branch_merge.h \
+	decoder/code_image.c decoder/code_image.h \
+	decoder/insn.c decoder/insn.h \
+	decoder/perf_features.c \
+	decoder/perf_file.c decoder/perf_file.h \
+	decoder/pt_stream.c decoder/pt_stream.h \
+	decoder/schedule.c decoder/schedule.h \
+	decoder/space_builder.c decoder/space_builder.h \
+	decoder/timeline.c decoder/timeline.h \
+	decoder/tsc_clock.c decoder/tsc_clock.h

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/auxtrace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "decoder/perf_file.h"
+
+/* enum auxtrace_type (tools/perf/util/auxtrace.h). */
+enum auxtrace_type {
+	AUXTRACE_UNKNOWN,
+	AUXTRACE_INTEL_PT,
+	AUXTRACE_INTEL_BTS,
+	AUXTRACE_CS_ETM,
+	AUXTRACE_ARM_SPE,
+	AUXTRACE_S390_CPUMSF,
+};
+
+/* One AUXTRACE record: struct perf_record_auxtrace, and where it stood. */
+struct piece_record {
+	struct aux_piece piece;
+	uint32_t queue;
+	int32_t tid, cpu;
+	size_t order; /* in the file */
+};
+
+struct piece_list {
+	struct piece_record *records;
+	size_t count, room;
+};
+
+static const char *type_name(uint32_t type)
+{
+	static const char *const names[] = { "unknown", "Intel PT", "Intel BTS", "ARM CoreSight",
+					     "ARM SPE", "s390 sampling" };
+
+	return type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
+}
+
+/* ---- Parameters ---------------------------------------------------------- */
+
+/* The priv[] words in the order of INTEL_PT_PMU_TYPE ... (tools/perf/util/intel-pt.h). */
+static void read_info_words(struct pt_info *info, struct cursor *c, struct arena *arena)
+{
+	uint64_t filter_length;
+	const uint8_t *filter;
+
+	info->pmu_type = cursor_u64(c);
+	info->time_shift = cursor_u64(c);
+	info->time_mult = cursor_u64(c);
+	info->time_zero = cursor_u64(c);
+	info->cap_user_time_zero = cursor_u64(c);
+	info->tsc_bit = cursor_u64(c);
+	info->noretcomp_bit = cursor_u64(c);
+	info->have_sched_switch = cursor_u64(c);
+	info->snapshot_mode = cursor_u64(c);
+	info->per_cpu_mmaps = cursor_u64(c);
+	info->mtc_bit = cursor_u64(c);
+	info->mtc_freq_bits = cursor_u64(c);
+	info->tsc_ctc_ratio_n = cursor_u64(c);
+	info->tsc_ctc_ratio_d = cursor_u64(c);
+	info->cyc_bit = cursor_u64(c);
+	info->max_nonturbo_ratio = cursor_u64(c);
+	filter_length = cursor_u64(c);
+	if (!filter_length || filter_length > cursor_left(c))
+		return;
+	filter = cursor_take(c, filter_length);
+	info->filter = arena_text(arena, (const char *)filter,
+				  strnlen((const char *)filter, filter_length));
+}
+
+static int read_info(struct auxtrace *auxtrace, const struct perf_record *record,
+		     struct error *err)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint32_t type = cursor_u32(&c);
+
+	cursor_u32(&c); /* alignment */
+	if (type != AUXTRACE_INTEL_PT)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "holds %s trace data, and only Intel PT can be read",
+				 type_name(type));
+	read_info_words(&auxtrace->info, &c, &auxtrace->arena);
+	if (auxtrace->info.time_shift > 63)
+		return error_set_at(err, record->offset, "the clock parameters are damaged");
+	return 0;
+}
+
+/* PERF_RECORD_TIME_CONV says the same as three words of AUXTRACE_INFO. */
+static void read_time_conv(struct pt_info *info, const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint64_t shift = cursor_u64(&c);
+	uint64_t mult = cursor_u64(&c);
+	uint64_t zero = cursor_u64(&c);
+
+	if (c.short_ || shift > 63 || info->cap_user_time_zero)
+		return;
+	info->time_shift = shift;
+	info->time_mult = mult;
+	info->time_zero = zero;
+	info->cap_user_time_zero = true;
+}
+
+static void read_cpuid(struct pt_info *info, const char *cpuid)
+{
+	static const char vendor[] = "GenuineIntel,";
+
+	if (!cpuid || strncmp(cpuid, vendor, sizeof(vendor) - 1) != 0)
+		return;
+	info->cpu_is_intel = sscanf(cpuid + sizeof(vendor) - 1, "%u,%u,%u", &info->cpu_family,
+				    &info->cpu_model, &info->cpu_stepping) == 3;
+}
+
+static void read_event(struct pt_info *info, const struct perf_file *file)
+{
+	for (size_t i = 0; i < file->attr_count; i++) {
+		const struct perf_event_attr *attr = &file->attrs[i].attr;
+
+		if (attr->type != info->pmu_type)
+			continue;
+		info->config = attr->config;
+		info->exclude_user = attr->exclude_user;
+		info->exclude_kernel = attr->exclude_kernel;
+		return;
+	}
+}
+
+/* ---- Streams ------------------------------------------------------------- */
+
+static void add_piece(struct piece_list *list, const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	struct piece_record *added;
+
+	list->records = alloc_grow(list->records, &list->room, list->count + 1,
+				   sizeof(*list->records));
+	added = &list->records[list->count];
+	*added = (struct piece_record){ .order = list->count };
+	cursor_u64(&c); /* size: what is present counts */
+	added->piece.bytes = record->aux.bytes;
+	added->piece.size = record->aux.size;
+	added->piece.aux_offset = cursor_u64(&c);
+	added->piece.reference = cursor_u64(&c);
+	added->queue = cursor_u32(&c);
+	added->tid = (int32_t)cursor_u32(&c);
+	added->cpu = (int32_t)cursor_u32(&c);
+	added->piece.file_offset = record->offset + 8 + record->size;
+	list->count++;
+}
+
+static int compare_queues(const void *left, const void *right)
+{
+	const struct piece_record *a = left, *b = right;
+
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
+static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
+			const struct piece_record *records, size_t count)
+{
+	struct aux_piece *pieces = arena_alloc(&auxtrace->arena, count * sizeof(*pieces));
+
+	stream->queue = records[0].queue;
+	stream->cpu = records[0].cpu;
+	stream->tid = records[0].cpu == -1 ? records[0].tid : -1;
+	stream->pieces = pieces;
+	stream->piece_count = count;
+	for (size_t i = 0; i < count; i++) {
+		pieces[i] = records[i].piece;
+		stream->size += pieces[i].size;
+	}
+}
+
+static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
+{
+	struct aux_stream *streams;
+	size_t begin = 0;
+
+	if (!list->count)
+		return;
+	qsort(list->records, list->count, sizeof(*list->records), compare_queues);
+	streams = arena_alloc(&auxtrace->arena, list->count * sizeof(*streams));
+	for (size_t i = 1; i <= list->count; i++) {
+		if (i < list->count && list->records[i].queue == list->records[begin].queue)
+			continue;
+		make_stream(auxtrace, &streams[auxtrace->stream_count++], &list->records[begin],
+			    i - begin);
+		begin = i;
+	}
+	auxtrace->streams = streams;
+}
+
+static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
+			struct piece_list *list, struct error *err)
+{
+	struct perf_record record;
+	uint64_t position = 0;
+	bool found = false;
+
+	while (perf_file_next(file, &position, &record, NULL)) {
+		if (record.type == PERF_USER_AUXTRACE_INFO) {
+			if (read_info(auxtrace, &record, err) < 0)
+				return -1;
+			found = true;
+		} else if (record.type == PERF_USER_TIME_CONV) {
+			read_time_conv(&auxtrace->info, &record);
+		} else if (record.type == PERF_USER_AUXTRACE) {
+			add_piece(list, &record);
+		}
+	}
+	return found ? 0 : error_set(err, ERROR_FORMAT,
+				     "holds no Intel PT; record with: perf record -e intel_pt//u");
+}
+
+int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err)
+{
+	struct piece_list list = { 0 };
+	int status;
+
+	*auxtrace = (struct auxtrace){ 0 };
+	status = read_records(auxtrace, file, &list, err);
+	if (status == 0) {
+		make_streams(auxtrace, &list);
+		read_cpuid(&auxtrace->info, file->features.cpuid);
+		read_event(&auxtrace->info, file);
+	}
+	free(list.records);
+	return status;
+}
+
+void auxtrace_release(struct auxtrace *auxtrace)
+{
+	arena_release(&auxtrace->arena);
+	*auxtrace = (struct auxtrace){ 0 };
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An address space while the timeline is being built: a set of mappings that
+ * do not overlap.
+ *
+ * perf does not record unmapping, so a mapping lives until another one is put
+ * over it.  Mappings are immutable and live in the caller's arena; cutting or
+ * joining makes new ones, so that a copy of the set shares them.
+ */
+#ifndef DECODER_SPACE_BUILDER_H
+#define DECODER_SPACE_BUILDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "decoder/address_space.h"
+
+struct space_builder {
+	struct address_space space; /* filled by space_builder_finish() */
+	struct arena *arena;        /* borrowed */
+	void *tree;                 /* owned: of tsearch(3), ordered by address */
+	size_t count;               /* mappings in it */
+};
+
+/* Start empty. */
+void space_builder_init(struct space_builder *builder, struct arena *arena);
+
+/* Start with the mappings of another. */
+void space_builder_copy(struct space_builder *builder, const struct space_builder *from);
+
+/* Release the set, not the arena's mappings.  Idempotent, also on zeroed memory. */
+void space_builder_release(struct space_builder *builder);
+
+/* Returns whether `mapping` would take the place of other content. */
+bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping);
+
+/*
+ * Add a mapping (copied).  Where it overlaps others, it wins, and what sticks
+ * out of them stays.
+ */
+void space_builder_add(struct space_builder *builder, const struct mapping *mapping);
+
+/*
+ * Fill builder->space: the mappings as a sorted array in the arena, with
+ * `kernel`'s among them where they overlap none.  `kernel` may be NULL.
+ */
+void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
+
+#endif

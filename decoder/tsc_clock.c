@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/tsc_clock.h"
+
+typedef unsigned __int128 uint128;
+
+uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc)
+{
+	uint128 ns = (uint128)tsc * clock->mult >> clock->shift;
+
+	/*
+	 * The formula's two halves, whole ticks of 2^shift and the rest, add
+	 * up to this, because (whole << shift) * mult >> shift is exact.
+	 */
+	return clock->zero + (uint64_t)ns;
+}
+
+uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns)
+{
+	uint128 scaled, tsc;
+
+	if (ns <= clock->zero || !clock->mult)
+		return 0;
+	scaled = (uint128)(ns - clock->zero) << clock->shift;
+	tsc = (scaled + clock->mult - 1) / clock->mult;
+	return tsc > UINT64_MAX ? UINT64_MAX : (uint64_t)tsc;
+}
