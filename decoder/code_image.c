@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/code_image.h"
+
+#include <intel-pt.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+struct section {
+	uint64_t begin, end;  /* ip range [begin, end) that has bytes; begin == end: no section */
+	const uint8_t *bytes; /* of `begin`, in the caller's mapping of the file */
+};
+
+struct code_image {
+	const struct code_source *source;      /* borrowed */
+	struct diag *diag;                     /* borrowed */
+	struct pt_image_section_cache *cache;  /* owned */
+	struct pt_image **images;              /* owned, by address space index; [count] is the empty one */
+	size_t space_count;
+	struct section *sections;              /* owned, by libipt's section identifier */
+	size_t section_count, section_room;
+};
+
+struct code_image *code_image_open(const struct code_source *source, size_t space_count,
+				   struct diag *diag)
+{
+	struct code_image *code = alloc_zeroed(1, sizeof(*code));
+
+	code->source = source;
+	code->diag = diag;
+	code->space_count = space_count;
+	code->images = alloc_zeroed(space_count + 1, sizeof(*code->images));
+	code->cache = pt_iscache_alloc(NULL);
+	if (!code->cache)
+		alloc_fail(0);
+	return code;
+}
+
+void code_image_close(struct code_image *code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i <= code->space_count; i++)
+		pt_image_free(code->images[i]);
+	pt_iscache_free(code->cache);
+	free(code->images);
+	free(code->sections);
+	free(code);
+}
+
+static void remember_section(struct code_image *code, int isid, const struct section *section)
+{
+	size_t old = code->section_room;
+
+	code->sections = alloc_grow(code->sections, &code->section_room, (size_t)isid + 1,
+				    sizeof(*code->sections));
+	for (size_t i = old; i < code->section_room; i++)
+		code->sections[i] = (struct section){ 0 };
+	code->sections[isid] = *section;
+	if (code->section_count <= (size_t)isid)
+		code->section_count = (size_t)isid + 1;
+}
+
+/* Put one mapping into an image, as far as its file reaches. */
+static void add_mapping(struct code_image *code, struct pt_image *image,
+			const struct mapping *mapping)
+{
+	struct code_file file = code->source->find(code->source->context, mapping->file);
+	uint64_t size = mapping->end - mapping->begin;
+	struct section section;
+	int isid;
+
+	if (!file.path || mapping->file_offset >= file.size)
+		return;
+	if (size > file.size - mapping->file_offset)
+		size = file.size - mapping->file_offset;
+	isid = pt_iscache_add_file(code->cache, file.path, mapping->file_offset, size,
+				   mapping->begin);
+	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
+		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s", file.path,
+			  isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
+		return;
+	}
+	section.begin = mapping->begin;
+	section.end = mapping->begin + size;
+	section.bytes = file.bytes + mapping->file_offset;
+	remember_section(code, isid, &section);
+}
+
+struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space)
+{
+	struct pt_image **image = &code->images[space ? space->index : code->space_count];
+
+	if (*image)
+		return *image;
+	*image = pt_image_alloc(NULL);
+	if (!*image)
+		alloc_fail(0);
+	for (size_t i = 0; space && i < space->count; i++)
+		add_mapping(code, *image, &space->mappings[i]);
+	return *image;
+}
+
+const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_t ip, size_t *size)
+{
+	const struct section *section;
+
+	*size = 0;
+	if (isid <= 0 || (size_t)isid >= code->section_count)
+		return NULL;
+	section = &code->sections[isid];
+	if (ip < section->begin || ip >= section->end)
+		return NULL;
+	*size = section->end - ip;
+	return section->bytes + (ip - section->begin);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The code bytes behind address spaces, in libipt's terms.
+ *
+ * A section is a piece of a file mapped at an address; libipt caches decoded
+ * blocks per section, so equal sections of several address spaces are one
+ * section here.  An image (struct pt_image) is made for an address space when
+ * it is first asked for.  Everything lives until code_image_close().
+ */
+#ifndef DECODER_CODE_IMAGE_H
+#define DECODER_CODE_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "decoder/address_space.h"
+
+struct pt_image;
+struct code_image;
+
+/* A file of code as the caller found it; borrowed from the caller. */
+struct code_file {
+	const char *path;     /* to open it by; NULL: not available */
+	const uint8_t *bytes; /* the whole file, mapped as long as the code_image lives */
+	size_t size;
+};
+
+/* How the decoder gets files: it knows only their recorded names. */
+struct code_source {
+	struct code_file (*find)(void *context, const struct mapped_file *file);
+	void *context;
+};
+
+/* `source` and `diag` are borrowed.  Never NULL. */
+struct code_image *code_image_open(const struct code_source *source, size_t space_count,
+				   struct diag *diag);
+
+/* Release all images and sections.  NULL is allowed. */
+void code_image_close(struct code_image *code);
+
+/* Returns the image of an address space (NULL: an image without code), borrowed; never NULL. */
+struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space);
+
+/*
+ * Find the bytes of an address within a section.
+ * Returns a view that ends with the section's file, *size bytes of it; NULL
+ * (and *size 0) if `isid` is no section of ours or does not hold ip.
+ */
+const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_t ip, size_t *size);
+
+#endif

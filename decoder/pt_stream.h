@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The branches of one AUX stream, in order.
+ *
+ * This is the reference engine: libipt's block decoder, simple and trusted.
+ * Damage never ends a stream: it becomes a BRANCH_GAP and decoding goes on at
+ * the next PSB.  Every AUX byte is accounted for in the statistics.
+ */
+#ifndef DECODER_PT_STREAM_H
+#define DECODER_PT_STREAM_H
+
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "decoder/auxtrace.h"
+#include "decoder/branch_event.h"
+#include "decoder/code_image.h"
+#include "decoder/timeline.h"
+
+struct pt_stream;
+
+/* What a stream needs; all borrowed, and outlives the stream. */
+struct pt_stream_input {
+	const struct pt_info *info;
+	const struct aux_stream *aux;
+	const struct timeline *timeline;
+	struct code_image *code;
+	struct diag *diag;
+};
+
+#define GAP_REASONS (GAP_ENDLESS + 1)
+
+struct pt_stream_stats {
+	uint64_t bytes_total;   /* decoded + skipped + lost, when the stream is at its end */
+	uint64_t bytes_skipped; /* before the first PSB */
+	uint64_t bytes_lost;    /* from an error to the next PSB */
+	uint64_t events, insns;
+	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
+};
+
+/* Returns the stream, owned by the caller; NULL with err filled on failure. */
+struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err);
+
+/* NULL is allowed. */
+void pt_stream_close(struct pt_stream *stream);
+
+/*
+ * Give the next event.  Time never goes back.
+ * Returns 1 with *event filled; 0 at the end.
+ */
+int pt_stream_next(struct pt_stream *stream, struct branch_event *event);
+
+/* Returns the statistics up to now, borrowed. */
+const struct pt_stream_stats *pt_stream_stats(const struct pt_stream *stream);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/schedule.h"
+
+void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
+		   int32_t tid)
+{
+	*schedule = (struct schedule){ .timeline = timeline, .end = UINT64_MAX };
+	if (tid != -1)
+		schedule->thread = timeline_borrow_thread(timeline, tid, 0);
+	else
+		schedule->switches = timeline_switches(timeline, cpu, &schedule->count);
+	if (schedule->count)
+		schedule->end = schedule->switches[0].time;
+	if (schedule->thread)
+		schedule->space = schedule->thread->process->epochs[0].space;
+}
+
+static bool is_idle(const struct thread *thread)
+{
+	return thread && thread->tid == 0;
+}
+
+/* The epoch of a process at a time, not before the one given. */
+static size_t epoch_at(const struct process *process, size_t epoch, uint64_t time)
+{
+	size_t low = epoch, high = process->epoch_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->epochs[middle].begin <= time)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void enter_epoch(struct schedule *schedule, size_t epoch)
+{
+	schedule->epoch = epoch;
+	schedule->space = schedule->thread->process->epochs[epoch].space;
+}
+
+static void take_switch(struct schedule *schedule, uint64_t time)
+{
+	const struct cpu_switch *taken = &schedule->switches[schedule->next++];
+
+	schedule->begin = taken->time;
+	schedule->end = schedule->next < schedule->count ? schedule->switches[schedule->next].time
+							 : UINT64_MAX;
+	if (schedule->thread && schedule->thread->process == taken->thread->process) {
+		schedule->thread = taken->thread;
+		return;
+	}
+	schedule->thread = taken->thread;
+	enter_epoch(schedule, epoch_at(taken->thread->process, 0, time));
+}
+
+void schedule_seek(struct schedule *schedule, uint64_t time)
+{
+	while (schedule->next < schedule->count && schedule->switches[schedule->next].time <= time)
+		take_switch(schedule, time);
+	if (schedule->thread)
+		enter_epoch(schedule, epoch_at(schedule->thread->process, schedule->epoch, time));
+}
+
+/* Whether the current thread may run code at ip in an epoch from now on; moves to that epoch. */
+static bool reach_mapping(struct schedule *schedule, uint64_t ip)
+{
+	const struct process *process;
+
+	if (!schedule->thread || is_idle(schedule->thread))
+		return false;
+	process = schedule->thread->process;
+	for (size_t epoch = schedule->epoch;
+	     epoch < process->epoch_count && epoch <= schedule->epoch + 1; epoch++) {
+		if (address_space_borrow_mapping(process->epochs[epoch].space, ip)) {
+			enter_epoch(schedule, epoch);
+			return true;
+		}
+	}
+	return false;
+}
+
+void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
+{
+	struct schedule ahead;
+
+	schedule_seek(schedule, time);
+	if (reach_mapping(schedule, ip) || schedule->next == schedule->count)
+		return;
+	ahead = *schedule;
+	take_switch(&ahead, time);
+	if (is_idle(schedule->thread) || !schedule->thread || reach_mapping(&ahead, ip))
+		*schedule = ahead;
+}
+
+bool schedule_settle(struct schedule *schedule)
+{
+	const struct thread *found = schedule->thread;
+	bool certain = true;
+
+	for (size_t i = 0; i < schedule->count; i++) {
+		const struct thread *thread = schedule->switches[i].thread;
+
+		if (is_idle(thread) || thread == found)
+			continue;
+		certain = !found;
+		found = thread;
+	}
+	schedule->next = schedule->count;
+	schedule->end = UINT64_MAX;
+	schedule->thread = found;
+	if (found)
+		enter_epoch(schedule, found->process->epoch_count - 1);
+	return certain && found;
+}
+
+uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time)
+{
+	if (time > schedule->end)
+		time = schedule->end;
+	return time < schedule->begin ? schedule->begin : time;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose code one AUX stream shows at a time: a cursor over the timeline.
+ *
+ * For a buffer per CPU the context switches tell; for a buffer per thread it
+ * is always that thread.  The time of a trace event is only known to a timing
+ * packet and never too late (packets name a time that has passed), while the
+ * kernel's records are exact.  So where the thread or the code that was
+ * current at the given time cannot run the given address, the cursor looks one
+ * step ahead.
+ */
+#ifndef DECODER_SCHEDULE_H
+#define DECODER_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decoder/timeline.h"
+
+struct schedule {
+	const struct timeline *timeline;   /* borrowed */
+	const struct cpu_switch *switches; /* of this CPU; borrowed */
+	size_t count, next;                /* `next`: first switch that has not taken effect */
+	const struct thread *thread;       /* who runs; NULL: unknown */
+	const struct address_space *space; /* what is mapped; NULL: unknown */
+	size_t epoch;                      /* index of `space` in the process's epochs */
+	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
+};
+
+/* Begin before the first switch.  `tid` is -1 for a buffer per CPU; else `cpu` is not looked at. */
+void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
+		   int32_t tid);
+
+/* Move forward to `time` (ns).  Never goes back. */
+void schedule_seek(struct schedule *schedule, uint64_t time);
+
+/*
+ * Move forward to `time` where user code at `ip` begins to run: the idle
+ * thread cannot run it, and neither can one that has nothing mapped there.
+ */
+void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip);
+
+/*
+ * Settle on one thread for a stream without any timing: the only thread (but
+ * idle) that the CPU ran, or the last one of several, in its last epoch.
+ * Returns true if the choice was certain.
+ */
+bool schedule_settle(struct schedule *schedule);
+
+/* Returns `time` moved into the current run, so that no event lies outside it. */
+uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time);
+
+#endif
