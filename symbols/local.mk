@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: MIT
 noinst_LIBRARIES += libsymbols.a
 libsymbols_a_SOURCES = \
-	symbols/dso_store.h \
-	symbols/symbol.h
+	symbols/demangle.c symbols/demangle.h \
+	symbols/dso_find.c symbols/dso_find.h \
+	symbols/dso_store.c symbols/dso_store.h \
+	symbols/elf_file.c symbols/elf_file.h \
+	symbols/plt.c \
+	symbols/source_lines.c symbols/source_lines.h \
+	symbols/symbol.h \
+	symbols/symbol_table.c symbols/symbol_table.h
