@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# Sourced by shell tests: reports in TAP on stdout.
+#   tap_plan N; then tap_ok/tap_skip/tap_check per test; tap_done at the end.
+tap_count=0
+tap_failed=0
+
+tap_ok() { # STATUS NAME: 0 passes
+	tap_count=$((tap_count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_count - $2"
+	else
+		echo "not ok $tap_count - $2"
+		tap_failed=1
+	fi
+}
+
+tap_skip() { # NAME REASON
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+tap_check() { # NAME COMMAND...: runs the command; what it prints is shown as diagnostics
+	tap_name=$1
+	shift
+	tap_output=$("$@" 2>&1) && tap_status=0 || tap_status=$?
+	[ $tap_status -eq 0 ] || echo "$tap_output" | sed 's/^/# /'
+	tap_ok $tap_status "$tap_name"
+}
+
+tap_skip_all() { # REASON
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+tap_done() {
+	echo "1..$tap_count"
+	exit $tap_failed
+}
