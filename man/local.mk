@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: MIT
+dist_man_MANS += man/ptrace2ftf.1

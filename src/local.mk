@@ -5,11 +5,24 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack.c src/callstack.h \
 	src/callstack_batch.c src/callstack_batch.h \
 	src/callstack_magic_trace.c src/callstack_magic_trace.h \
+	src/code_files.c src/code_files.h \
+	src/convert.c src/convert.h \
+	src/convert_perf_data.c src/convert_perf_data.h \
+	src/format_branches.c src/format_branches.h \
 	src/format_calls.c src/format_calls.h \
+	src/format_slices.c src/format_slices.h \
+	src/ftf_sink.c src/ftf_sink.h \
+	src/options.c src/options.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
-	src/span_sink.h
+	src/resolve.c src/resolve.h \
+	src/slice_args.c src/slice_args.h \
+	src/span_sink.h \
+	src/span_sorter.c src/span_sorter.h \
+	src/summary.c src/summary.h \
+	src/track.h \
+	src/view.c src/view.h
 
 bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "code_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+void code_files_init(struct code_files *files, const struct resolver *resolver,
+		     size_t file_count)
+{
+	*files = (struct code_files){ .resolver = resolver, .file_count = file_count };
+	files->missing = alloc_zeroed(file_count, sizeof(*files->missing));
+	files->gaps = alloc_zeroed(file_count, sizeof(*files->gaps));
+}
+
+void code_files_release(struct code_files *files)
+{
+	for (size_t i = 0; i < files->memory_fd_count; i++)
+		close(files->memory_fds[i]);
+	free(files->memory_fds);
+	free(files->missing);
+	free(files->gaps);
+	arena_release(&files->arena);
+	*files = (struct code_files){ 0 };
+}
+
+/*
+ * libipt opens files by name, and the running kernel's vdso has none: put its
+ * bytes into one that lives in memory.  Returns its name, or NULL.
+ */
+static const char *name_bytes(struct code_files *files, const uint8_t *bytes, size_t size)
+{
+	int fd = memfd_create("ptrace2ftf-code", MFD_CLOEXEC);
+	char path[64];
+
+	if (fd < 0)
+		return NULL;
+	if (write(fd, bytes, size) != (ssize_t)size) {
+		close(fd);
+		return NULL;
+	}
+	files->memory_fds = alloc_grow(files->memory_fds, &files->memory_fd_room,
+				       files->memory_fd_count + 1, sizeof(*files->memory_fds));
+	files->memory_fds[files->memory_fd_count++] = fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return arena_text(&files->arena, path, strlen(path));
+}
+
+static struct code_file find(void *context, const struct mapped_file *mapped)
+{
+	struct code_files *files = context;
+	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
+	struct code_file file = { 0 };
+
+	file.bytes = dso_borrow_bytes(dso, &file.size);
+	if (!file.bytes) {
+		files->missing[mapped->index] = true;
+		return file;
+	}
+	file.path = dso_file(dso);
+	if (!file.path)
+		file.path = name_bytes(files, file.bytes, file.size);
+	return file;
+}
+
+struct code_source code_files_source(struct code_files *files)
+{
+	return (struct code_source){ find, files };
+}
+
+void code_files_note_gap(struct code_files *files, const struct branch_event *gap)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(gap->space, gap->from);
+
+	if (gap->gap != GAP_NO_CODE)
+		return;
+	files->any_gap = true;
+	if (mapping)
+		files->gaps[mapping->file->index]++;
+}
+
+static void print_file(FILE *out, const struct mapped_file *file)
+{
+	fputs(file->path, out);
+	if (!file->build_id_size)
+		return;
+	fputs(" (build id ", out);
+	for (size_t i = 0; i < file->build_id_size; i++)
+		fprintf(out, "%02x", file->build_id[i]);
+	putc(')', out);
+}
+
+/* Kernel code and modules, and memory that no file backs. */
+static bool is_special(const struct mapped_file *file)
+{
+	size_t length = strlen(file->path);
+
+	return file->path[0] == '[' || strstr(file->path, ".ko") == file->path + length - 3;
+}
+
+/*
+ * Where the trace stopped for want of code, and the program's own files: those
+ * would have come next.
+ */
+static bool is_wanted(const struct code_files *files, const struct mapped_file *file)
+{
+	return files->gaps[file->index] ||
+	       (files->any_gap && files->missing[file->index] && !is_special(file) &&
+		dso_state(resolver_borrow_dso(files->resolver, file)) != DSO_NOT_A_FILE);
+}
+
+void code_files_warn(const struct code_files *files, const struct timeline *timeline,
+		     struct diag *diag)
+{
+	const struct mapped_file *const *all;
+	unsigned listed = 0;
+	size_t count, size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		alloc_fail(0);
+	all = timeline_files(timeline, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_wanted(files, all[i]))
+			continue;
+		if (listed++)
+			fputs(", ", out);
+		print_file(out, all[i]);
+	}
+	fclose(out);
+	if (listed)
+		diag_warn(diag, "missing-files",
+			  "no code for %u file%s, so what they did is missing: %s", listed,
+			  listed == 1 ? "" : "s", text);
+	free(text);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert_perf_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/alloc.h"
+#include "code_files.h"
+#include "decoder/auxtrace.h"
+#include "decoder/branch_merge.h"
+#include "decoder/perf_file.h"
+#include "decoder/timeline.h"
+#include "format_branches.h"
+#include "resolve.h"
+#include "view.h"
+
+struct conversion {
+	const struct options *options; /* borrowed */
+	struct diag *diag;             /* borrowed */
+	struct summary *summary;       /* borrowed */
+	struct perf_file file;
+	struct timeline *timeline;
+	struct auxtrace auxtrace;
+	struct dso_store *store;
+	struct resolver resolver;
+	struct code_files code_files;
+	struct code_source code_source;
+	struct code_image *code;
+	struct pt_stream **streams;
+	struct branch_merge merge;
+	struct view view;
+	struct callstack **stacks;     /* by thread index; the last is of unknown threads */
+	size_t thread_count;
+};
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static bool same_kernel(const struct perf_file *file)
+{
+	struct utsname running;
+
+	return file->features.os_release && uname(&running) == 0 &&
+	       strcmp(running.release, file->features.os_release) == 0;
+}
+
+static void open_symbols(struct conversion *c, struct name_table *names)
+{
+	struct dso_store_options options = {
+		.symfs = c->options->symfs,
+		.vdso = c->options->vdso,
+		.running_kernel = same_kernel(&c->file),
+	};
+	size_t file_count;
+
+	c->store = dso_store_open(&options, names, c->diag);
+	resolver_init(&c->resolver, c->timeline, c->store);
+	timeline_files(c->timeline, &file_count);
+	code_files_init(&c->code_files, &c->resolver, file_count);
+	c->code_source = code_files_source(&c->code_files);
+	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
+}
+
+static int open_streams(struct conversion *c, struct error *err)
+{
+	c->streams = alloc_zeroed(c->auxtrace.stream_count, sizeof(*c->streams));
+	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
+		struct pt_stream_input input = {
+			.info = &c->auxtrace.info,
+			.aux = &c->auxtrace.streams[i],
+			.timeline = c->timeline,
+			.code = c->code,
+			.diag = c->diag,
+		};
+
+		c->streams[i] = pt_stream_open(&input, err);
+		if (!c->streams[i])
+			return -1;
+	}
+	branch_merge_init(&c->merge, c->streams, c->auxtrace.stream_count);
+	return 0;
+}
+
+/* What was traced: as asked for, else as the event says. */
+static enum trace_mode mode_of(const struct conversion *c)
+{
+	const struct pt_info *info = &c->auxtrace.info;
+
+	if (c->options->mode == OPTION_MODE_AUTO) {
+		if (info->exclude_kernel)
+			return TRACE_MODE_USER;
+		return info->exclude_user ? TRACE_MODE_KERNEL : TRACE_MODE_BOTH;
+	}
+	if (c->options->mode == OPTION_MODE_BOTH)
+		return TRACE_MODE_BOTH;
+	return c->options->mode == OPTION_MODE_USER ? TRACE_MODE_USER : TRACE_MODE_KERNEL;
+}
+
+static int open_input(struct conversion *c, struct name_table *names, struct error *err)
+{
+	const char *path = c->options->input;
+
+	if (perf_file_open(&c->file, path, c->diag, err) < 0)
+		return -1;
+	if (auxtrace_init(&c->auxtrace, &c->file, err) < 0)
+		return error_prefix(err, "%s", path);
+	c->timeline = timeline_open(&c->file, c->diag, err);
+	if (!c->timeline)
+		return error_prefix(err, "%s", path);
+	timeline_threads(c->timeline, &c->thread_count);
+	c->stacks = alloc_zeroed(c->thread_count + 1, sizeof(*c->stacks));
+	open_symbols(c, names);
+	return 0;
+}
+
+static void close_input(struct conversion *c)
+{
+	for (size_t i = 0; c->stacks && i <= c->thread_count; i++)
+		callstack_close(c->stacks[i]);
+	free(c->stacks);
+	branch_merge_release(&c->merge);
+	for (size_t i = 0; c->streams && i < c->auxtrace.stream_count; i++)
+		pt_stream_close(c->streams[i]);
+	free(c->streams);
+	code_image_close(c->code);
+	code_files_release(&c->code_files);
+	view_release(&c->view);
+	resolver_release(&c->resolver);
+	dso_store_close(c->store);
+	timeline_close(c->timeline);
+	auxtrace_release(&c->auxtrace);
+	perf_file_close(&c->file);
+}
+
+/* ---- Threads ------------------------------------------------------------- */
+
+/* A trace has one name per thread: the last one, which an exec gave it. */
+static const char *last_name(const struct thread *thread)
+{
+	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
+}
+
+static void *add_track(struct conversion *c, const struct thread *thread)
+{
+	const struct thread *main_thread;
+
+	c->summary->threads++;
+	if (!thread)
+		return view_add_track(&c->view, -1, -1, NULL, "unknown");
+	if (thread->tid == 0)
+		return view_add_track(&c->view, 0, 0, "swapper", "swapper");
+	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
+	return view_add_track(&c->view, thread->pid, thread->tid, last_name(main_thread),
+			      last_name(thread));
+}
+
+static struct callstack *stack_of(struct conversion *c, const struct thread *thread)
+{
+	struct callstack **stack = &c->stacks[thread ? thread->index : c->thread_count];
+
+	if (!*stack)
+		*stack = callstack_open(c->view.machine, add_track(c, thread));
+	return *stack;
+}
+
+/* ---- Branches ------------------------------------------------------------ */
+
+static bool changes_symbol(const struct resolved_branch *branch)
+{
+	const struct symbol *from = branch->from.symbol, *to = branch->to.symbol;
+
+	return branch->kind == BRANCH_GAP || (from ? from->name : NULL) != (to ? to->name : NULL);
+}
+
+static void feed_machine(struct conversion *c, const struct branch_event *event,
+			 const struct location *from, const struct location *to)
+{
+	struct resolved_branch branch = {
+		.time = event->time,
+		.from = *from,
+		.to = *to,
+		.insns = event->insns,
+		.kind = event->kind,
+		.flags = event->flags,
+		.gap = event->gap,
+	};
+
+	if (c->options->format == FORMAT_CALLS && changes_symbol(&branch))
+		format_branch(c->view.text, event, from, to);
+	callstack_branch(stack_of(c, event->thread), &branch);
+}
+
+static void feed(struct conversion *c, const struct branch_event *event)
+{
+	struct location from, to;
+
+	if (!c->summary->first_time)
+		c->summary->first_time = event->time;
+	c->summary->last_time = event->time;
+	if (event->kind != BRANCH_GAP)
+		c->summary->branches++;
+	else
+		code_files_note_gap(&c->code_files, event);
+	if (c->options->format == FORMAT_NONE)
+		return;
+	from = resolver_find(&c->resolver, event->space, event->from);
+	to = resolver_find(&c->resolver, event->space, event->to);
+	if (c->options->format == FORMAT_BRANCHES)
+		format_branch(c->view.text, event, &from, &to);
+	else
+		feed_machine(c, event, &from, &to);
+}
+
+/* ---- The run ------------------------------------------------------------- */
+
+static void sum_up(struct conversion *c)
+{
+	struct summary *summary = c->summary;
+
+	for (size_t i = 0; i < c->auxtrace.stream_count; i++)
+		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
+	summary->slices = c->view.sorter.slices;
+	summary->too_deep = c->view.sorter.too_deep;
+	summary->unmatched_ends = c->view.sorter.unmatched_ends;
+	summary->moved = c->view.sorter.moved;
+	summary->unknown_records = timeline_unknown_records(c->timeline);
+	code_files_warn(&c->code_files, c->timeline, c->diag);
+}
+
+static int run(struct conversion *c, struct error *err)
+{
+	struct branch_event event;
+
+	if (open_streams(c, err) < 0)
+		return -1;
+	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))
+		feed(c, &event);
+	if (c->options->format == FORMAT_CALLS)
+		format_calls_input_end(&c->view.calls, false);
+	for (size_t i = 0; i <= c->thread_count; i++) {
+		if (c->stacks[i])
+			callstack_finish(c->stacks[i]);
+	}
+	if (view_close(&c->view, err) < 0)
+		return -1;
+	sum_up(c);
+	return 0;
+}
+
+int convert_perf_data(const struct options *options, struct name_table *names,
+		      struct summary *summary, struct diag *diag, struct error *err)
+{
+	struct conversion c = { .options = options, .diag = diag, .summary = summary };
+	int status = open_input(&c, names, err);
+
+	if (status == 0)
+		status = view_open(&c.view, options, mode_of(&c), names, diag, err);
+	if (status == 0)
+		status = run(&c, err);
+	close_input(&c);
+	return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `--format=slices`: one line per finished slice,
+ * `pid/tid depth begin_ns end_ns name key=value...`, sorted by pid, tid,
+ * begin, depth.
+ *
+ * Names and values are printed as they are, but for control characters and
+ * backslashes, which become \xNN.  Slices are kept until the end, because only
+ * then can they be sorted.
+ */
+#ifndef SRC_FORMAT_SLICES_H
+#define SRC_FORMAT_SLICES_H
+
+#include <stdio.h>
+
+#include "span_sink.h"
+
+struct track;
+struct slice;
+
+struct slice_list {
+	struct slice *slices; /* owned */
+	size_t count, room;
+};
+
+/*
+ * Returns a sink that gathers slices; its tracks are struct track, its spans
+ * must come in program order (src/span_sorter.h).  The list is borrowed by the
+ * sink and starts zeroed.
+ */
+struct span_sink slice_list_sink(struct slice_list *list);
+
+/* Sort and print all slices.  Errors stay with the stream. */
+void slice_list_print(struct slice_list *list, FILE *out);
+
+/* Idempotent, also on zeroed memory. */
+void slice_list_release(struct slice_list *list);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <argp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+enum option_key {
+	KEY_FORMAT = 'f',
+	KEY_OUTPUT = 'o',
+	KEY_QUIET = 'q',
+	KEY_INPUT = 256,
+	KEY_STACKS,
+	KEY_MODE,
+	KEY_SYMFS,
+	KEY_VDSO,
+	KEY_NO_WARN,
+};
+
+const char *argp_program_version = PACKAGE_STRING;
+
+static const char doc[] =
+	"Convert an Intel PT recording of perf into a trace that Perfetto opens: "
+	"every function call as a slice, to the nanosecond, with its source line."
+	"\v"
+	"Record with `perf record -e intel_pt//u PROGRAM`, convert with "
+	"`ptrace2ftf perf.data -o out.ftf`, open out.ftf at https://ui.perfetto.dev.\n\n"
+	"Exit status: 0 all converted; 2 converted, with gaps or warnings; "
+	"1 failed, nothing written; 64 wrong usage.";
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "Input:", 1 },
+	{ "input", KEY_INPUT, "KIND", 0,
+	  "What INPUT is: perf-data (default), or perf-script: the text that perf script prints", 1 },
+	{ "mode", KEY_MODE, "MODE", 0,
+	  "What was traced: user, kernel or both (default: as the recording says)", 1 },
+	{ NULL, 0, NULL, 0, "Symbols:", 2 },
+	{ "symfs", KEY_SYMFS, "DIR", 0,
+	  "Look for all files of the recording below DIR, and nowhere else", 2 },
+	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
+	{ NULL, 0, NULL, 0, "Stacks:", 3 },
+	{ "stacks", KEY_STACKS, "MACHINE", 0,
+	  "How call stacks are built: magic-trace (default)", 3 },
+	{ NULL, 0, NULL, 0, "Output:", 4 },
+	{ "output", KEY_OUTPUT, "FILE", 0,
+	  "Write to FILE; - is standard output (default: INPUT.ftf; standard output for text)", 4 },
+	{ "format", KEY_FORMAT, "FORMAT", 0,
+	  "ftf (default); branches: a line per branch, as perf script prints it; "
+	  "calls: begins and ends as they are found; slices: a line per finished slice; "
+	  "none: decode only", 4 },
+	{ NULL, 0, NULL, 0, "Diagnostics:", 5 },
+	{ "no-warn", KEY_NO_WARN, NULL, 0, "Exit with 0 also if there are gaps or warnings", 5 },
+	{ "quiet", KEY_QUIET, NULL, 0, "Print errors only", 5 },
+	{ 0 }
+};
+
+struct choice {
+	const char *word;
+	int value;
+};
+
+static const struct choice inputs[] = {
+	{ "perf-data", INPUT_PERF_DATA }, { "perf-script", INPUT_PERF_SCRIPT }, { NULL, 0 }
+};
+static const struct choice modes[] = {
+	{ "user", OPTION_MODE_USER },
+	{ "kernel", OPTION_MODE_KERNEL },
+	{ "both", OPTION_MODE_BOTH },
+	{ NULL, 0 }
+};
+static const struct choice machines[] = { { "magic-trace", 0 }, { NULL, 0 } };
+static const struct choice formats[] = {
+	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
+	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },	      { NULL, 0 }
+};
+
+/* Returns the value of a word; a word that is none ends the program with the choices. */
+static int choose(struct argp_state *state, const struct choice *choices, const char *option,
+		  const char *word)
+{
+	char known[200] = "";
+	size_t used = 0;
+
+	for (const struct choice *choice = choices; choice->word; choice++) {
+		if (strcmp(choice->word, word) == 0)
+			return choice->value;
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					 used ? ", " : "", choice->word);
+	}
+	argp_error(state, "--%s: '%s' is none of: %s", option, word, known);
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case KEY_INPUT:
+		options->input_kind = (enum input_kind)choose(state, inputs, "input", arg);
+		return 0;
+	case KEY_MODE:
+		options->mode = (enum option_mode)choose(state, modes, "mode", arg);
+		return 0;
+	case KEY_STACKS:
+		choose(state, machines, "stacks", arg);
+		return 0;
+	case KEY_FORMAT:
+		options->format = (enum output_format)choose(state, formats, "format", arg);
+		return 0;
+	case KEY_OUTPUT:
+		options->output = arg;
+		return 0;
+	case KEY_SYMFS:
+		options->symfs = arg;
+		return 0;
+	case KEY_VDSO:
+		options->vdso = arg;
+		return 0;
+	case KEY_NO_WARN:
+		options->no_warn = true;
+		return 0;
+	case KEY_QUIET:
+		options->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->input)
+			argp_error(state, "one input at a time, and '%s' is a second", arg);
+		options->input = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no input: name a perf.data file");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp argp = { argp_options, parse, "INPUT", doc, NULL, NULL, NULL };
+
+	*options = (struct options){ 0 };
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+	if (options->format == FORMAT_FTF && !options->output && strcmp(options->input, "-") == 0) {
+		fprintf(stderr, "ptrace2ftf: standard input has no name to make an output of: "
+				"give one with -o\n");
+		exit(EXIT_USAGE);
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user asked for on the command line. */
+#ifndef SRC_OPTIONS_H
+#define SRC_OPTIONS_H
+
+#include <stdbool.h>
+
+/* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
+enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USAGE = 64 };
+
+enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
+
+enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_NONE };
+
+/* What is traced; OPTION_MODE_AUTO: as the recording says. */
+enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
+
+struct options {
+	const char *input;  /* path; "-": stdin */
+	const char *output; /* path; "-": stdout; NULL: the format's default */
+	enum input_kind input_kind;
+	enum output_format format;
+	enum option_mode mode;
+	const char *symfs;  /* NULL: none */
+	const char *vdso;   /* NULL: look for it */
+	bool no_warn;       /* gaps and warnings don't change the exit status */
+	bool quiet;         /* no summary and no warnings */
+};
+
+/*
+ * Parse the command line.  Prints usage errors, --help and --version itself
+ * and exits then (status 64 for usage errors, 0 for the others).
+ */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

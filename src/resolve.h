@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address of a process to the function there.
+ *
+ * Joins what the decoder knows (address spaces) with what symbols know
+ * (files).  The answer is kept per address in a direct-mapped cache, so a
+ * branch that runs again costs one probe.
+ */
+#ifndef SRC_RESOLVE_H
+#define SRC_RESOLVE_H
+
+#include <stdint.h>
+
+#include "callstack.h"
+#include "decoder/address_space.h"
+#include "decoder/timeline.h"
+#include "symbols/dso_store.h"
+
+struct resolver {
+	struct dso_store *store;          /* borrowed */
+	struct dso **dsos;                /* owned; by index of mapped_file */
+	struct resolve_slot *slots;       /* owned */
+};
+
+/* Open every file of the timeline in `store`; both are borrowed. */
+void resolver_init(struct resolver *resolver, const struct timeline *timeline,
+		   struct dso_store *store);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void resolver_release(struct resolver *resolver);
+
+/* Returns the dso of a mapped file, borrowed; never NULL. */
+struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct mapped_file *file);
+
+/* Returns the location of `ip` in an address space (NULL: unknown). */
+struct location resolver_find(struct resolver *resolver, const struct address_space *space,
+			      uint64_t ip);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a slice says of its function besides the name: the same in every
+ * output that shows slices.  In this order: address, line, col, symbol, file,
+ * inferred_start_time.
+ */
+#ifndef SRC_SLICE_ARGS_H
+#define SRC_SLICE_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/symbol.h"
+
+struct slice_args {
+	uint64_t address;          /* ip that the slice entered; 0: a slice of no code */
+	uint32_t line, column;     /* 1-based; 0: not known, not shown */
+	const struct name *symbol; /* linkage name, if it is not the shown one; else NULL */
+	const struct name *file;   /* source file; NULL: not known */
+	bool inferred_start;       /* the call was not seen */
+};
+
+/* Returns the args of a slice; `flags` is enum span_flags. */
+struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsigned flags);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* One line of the timeline: what a thread's slices are drawn on. */
+#ifndef SRC_TRACK_H
+#define SRC_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct track {
+	int32_t pid, tid;
+	uint32_t index;        /* dense, in the order of first use */
+	const char *process_name, *thread_name; /* NULL: unknown; borrowed */
+	size_t *open;          /* owned by the output in use: its open slices, innermost last */
+	size_t open_count, open_room;
+	bool announced;        /* the output has written the track's names */
+};
+
+#endif

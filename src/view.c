@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "callstack_magic_trace.h"
+#include "track.h"
+
+#define FTF_SUFFIX ".ftf"
+
+struct view_track {
+	struct track track;
+	struct span_sorter_track sorted;
+	struct view_track *next;
+};
+
+static bool is_sorted(const struct view *view)
+{
+	return view->options->format == FORMAT_FTF || view->options->format == FORMAT_SLICES;
+}
+
+/* Where the output goes: as asked for; else INPUT.ftf, and standard output for text. */
+static const char *output_path(struct view *view)
+{
+	const struct options *options = view->options;
+	size_t room = strlen(options->input) + sizeof(FTF_SUFFIX);
+
+	if (options->output)
+		return options->output;
+	if (options->format != FORMAT_FTF)
+		return "-";
+	view->default_path = alloc_zeroed(1, room);
+	snprintf(view->default_path, room, "%s%s", options->input, FTF_SUFFIX);
+	return view->default_path;
+}
+
+static int open_output(struct view *view, struct error *err)
+{
+	if (view->options->format == FORMAT_NONE)
+		return 0;
+	if (output_open(&view->output, output_path(view), err) < 0)
+		return -1;
+	if (view->options->format == FORMAT_FTF)
+		return 0;
+	view->text = output_stream(&view->output);
+	return view->text ? 0 : error_set_system(err, errno, "cannot open a stream");
+}
+
+static void connect(struct view *view, struct name_table *names)
+{
+	switch (view->options->format) {
+	case FORMAT_FTF:
+		ftf_sink_init(&view->ftf, &view->output, names);
+		view->tail = ftf_sink_spans(&view->ftf);
+		break;
+	case FORMAT_SLICES:
+		view->tail = slice_list_sink(&view->slices);
+		break;
+	case FORMAT_CALLS:
+		format_calls_init(&view->calls, view->text);
+		view->head = view->calls.sink;
+		break;
+	default:
+		break;
+	}
+	if (is_sorted(view)) {
+		view->sorter.next = &view->tail;
+		view->head = span_sorter_sink();
+	}
+}
+
+int view_open(struct view *view, const struct options *options, enum trace_mode mode,
+	      struct name_table *names, struct diag *diag, struct error *err)
+{
+	struct callstack_options machine = {
+		.mode = mode, .sink = &view->head, .names = names, .diag = diag
+	};
+
+	*view = (struct view){ .options = options };
+	if (open_output(view, err) < 0)
+		return -1;
+	connect(view, names);
+	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
+		return 0;
+	view->machine = callstack_magic_trace_open(&machine);
+	view->calls.machine = view->machine;
+	return 0;
+}
+
+void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *process_name,
+		     const char *thread_name)
+{
+	struct view_track *added = alloc_zeroed(1, sizeof(*added));
+
+	added->track.pid = pid;
+	added->track.tid = tid;
+	added->track.index = view->track_count++;
+	added->track.process_name = process_name;
+	added->track.thread_name = thread_name;
+	added->sorted.sorter = &view->sorter;
+	added->sorted.next_track = &added->track;
+	added->next = view->tracks;
+	view->tracks = added;
+	return is_sorted(view) ? (void *)&added->sorted : (void *)&added->track;
+}
+
+bool view_failed(const struct view *view)
+{
+	return output_failed(&view->output);
+}
+
+int view_close(struct view *view, struct error *err)
+{
+	for (struct view_track *track = view->tracks; track && is_sorted(view); track = track->next)
+		span_sorter_track_finish(&track->sorted);
+	if (view->options->format == FORMAT_SLICES)
+		slice_list_print(&view->slices, view->text);
+	if (view->text)
+		fclose(view->text); /* what fails here shows in the output */
+	view->text = NULL;
+	return view->options->format == FORMAT_NONE ? 0 : output_close(&view->output, err);
+}
+
+void view_release(struct view *view)
+{
+	if (view->text)
+		fclose(view->text);
+	view->text = NULL;
+	output_abandon(&view->output);
+	while (view->tracks) {
+		struct view_track *track = view->tracks;
+
+		view->tracks = track->next;
+		span_sorter_track_release(&track->sorted);
+		free(track->track.open);
+		free(track);
+	}
+	callstack_machine_close(view->machine);
+	view->machine = NULL;
+	ftf_sink_release(&view->ftf);
+	slice_list_release(&view->slices);
+	free(view->default_path);
+	view->default_path = NULL;
+}

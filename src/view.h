@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the user gets to see: one output format, from spans to the file.
+ *
+ *   callstack machine -> span_sorter -> ftf_sink   -> output     (ftf)
+ *   callstack machine -> span_sorter -> slice_list -> text       (slices)
+ *   callstack machine -> format_calls              -> text       (calls)
+ *                                branches -> text                (branches)
+ */
+#ifndef SRC_VIEW_H
+#define SRC_VIEW_H
+
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "base/output.h"
+#include "callstack.h"
+#include "format_calls.h"
+#include "format_slices.h"
+#include "ftf_sink.h"
+#include "options.h"
+#include "span_sorter.h"
+
+struct view_track;
+
+struct view {
+	const struct options *options;     /* borrowed */
+	struct output output;
+	FILE *text;                        /* owned: into `output`; NULL for ftf and none */
+	struct span_sink tail;             /* of ftf and slices */
+	struct span_sink head;             /* what the machine writes to */
+	struct span_sorter sorter;
+	struct callstack_machine *machine; /* owned; NULL for branches and none */
+	struct format_calls calls;
+	struct ftf_sink ftf;
+	struct slice_list slices;
+	struct view_track *tracks;         /* owned list, newest first */
+	uint32_t track_count;
+	char *default_path;                /* owned */
+};
+
+/*
+ * Open the output that the options ask for.  `names` and `diag` are borrowed.
+ * Returns 0; -1 with err filled, and no output is left.
+ */
+int view_open(struct view *view, const struct options *options, enum trace_mode mode,
+	      struct name_table *names, struct diag *diag, struct error *err);
+
+/*
+ * Make the track of a thread, for callstack_open(); the names (NULL: unknown)
+ * are borrowed until view_close().
+ */
+void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *process_name,
+		     const char *thread_name);
+
+/* Returns whether writing has failed, so that going on is of no use. */
+bool view_failed(const struct view *view);
+
+/*
+ * All stacks are finished: write the rest and put the output into its place.
+ * Returns 0; -1 with err filled, and no output is left.
+ */
+int view_close(struct view *view, struct error *err);
+
+/* Release everything; an output that was not closed is left out.  Idempotent. */
+void view_release(struct view *view);
+
+#endif

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# decoder, symbols, writer and overlays include only base and themselves; src
+# includes all; nothing includes tests.
+. "${top_srcdir:-.}/tests/support/tap.sh"
+cd "${top_srcdir:-.}" || exit 1
+
+includes() { # FOLDER ALLOWED-PATTERN: prints what is not allowed
+	grep -n '^#include "' "$1"/*.[ch] /dev/null 2>/dev/null |
+		grep -Ev "#include \"($2)" && return 1
+	return 0
+}
+
+tap_check "base includes only base" includes src/base 'base/|config\.h'
+for folder in decoder symbols writer overlays; do
+	[ -d $folder ] || continue
+	tap_check "$folder includes only base and itself" includes $folder "base/|$folder/|config\\.h"
+done
+tap_check "src does not include tests" includes src '[a-z_]+\.h|base/|decoder/|symbols/|writer/|overlays/'
+tap_done

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The manual page is well-formed, and it and --help list the same options.
+. "${top_srcdir:-.}/tests/support/tap.sh"
+manual=${top_srcdir:-.}/man/ptrace2ftf.1
+program=${top_builddir:-.}/ptrace2ftf
+
+is_well_formed() {
+	warnings=$(groff -mdoc -ww -Tascii "$manual" 2>&1 >/dev/null)
+	[ -z "$warnings" ] || { echo "$warnings"; return 1; }
+}
+
+lists_the_same_options() {
+	from_help=$("$program" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u)
+	from_manual=$(sed -n '/^\.Sh OPTIONS/,/^\.Sh OUTPUT/p' "$manual" | grep '^\.It' |
+		grep -oE 'Fl \\-[a-z][a-z-]+' | sed 's/Fl \\-/--/' | sort -u)
+	[ "$from_help" = "$from_manual" ] && return 0
+	echo "help:   $from_help" | tr '\n' ' '
+	echo "manual: $from_manual" | tr '\n' ' '
+	return 1
+}
+
+fits_a_terminal() {
+	! "$program" --help | grep -E '.{81}'
+}
+
+if command -v groff >/dev/null; then
+	tap_check "the manual page has no groff warnings" is_well_formed
+else
+	tap_skip "the manual page has no groff warnings" "no groff"
+fi
+tap_check "--help and the manual page list the same options" lists_the_same_options
+tap_check "--help fits into 80 columns" fits_a_terminal
+tap_done
