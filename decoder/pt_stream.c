@@ -40,10 +40,16 @@
 /* The most events that one step can give: lost data, a pending branch, an event, a gap. */
 #define QUEUE_ROOM 16
 
+struct moment {
+	uint64_t tsc;  /* ticks, all 8 bytes */
+	uint64_t time; /* ns */
+};
+
 struct pending_branch {
 	uint64_t from;
 	struct insn insn; /* kind BRANCH_NONE: nothing is pending */
 	uint8_t flags;
+	struct moment decided;
 };
 
 struct pt_stream {
@@ -62,7 +68,8 @@ struct pt_stream {
 	bool damaged;                     /* there was a gap, and no trace since */
 	const struct address_space *space; /* whose image the decoder has */
 	struct pending_branch pending;
-	uint64_t tsc, time;
+	struct moment now;                /* of the packets read so far */
+	uint64_t last_pushed;             /* ns: time of the event given out last */
 	uint32_t insn_count;              /* since the last event */
 	bool in_tx, tx_aborted;
 	uint64_t packet_offset;           /* where libipt was when it last moved */
@@ -97,11 +104,11 @@ static void set_time(struct pt_stream *stream, uint64_t low_tsc)
 {
 	uint64_t time;
 
-	stream->tsc = complete_tsc(low_tsc, stream->reference);
+	stream->now.tsc = complete_tsc(low_tsc, stream->reference);
 	stream->timed = true;
-	time = tsc_clock_ns(&stream->clock, stream->tsc);
-	if (time > stream->time)
-		stream->time = time;
+	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
+	if (time > stream->now.time)
+		stream->now.time = time;
 }
 
 /*
@@ -115,19 +122,27 @@ static void advance_time(struct pt_stream *stream, uint32_t insns)
 	if (pt_blk_time(stream->decoder, &tsc, NULL, NULL) == 0)
 		set_time(stream, tsc);
 	else if (!stream->timed)
-		stream->time += insns;
+		stream->now.time += insns;
 }
 
 /* ---- Events out ---------------------------------------------------------- */
 
-static struct branch_event *push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
-				 uint64_t to)
+/* Within the thread's run on this CPU, and not before the event given out last. */
+static void set_event_time(struct pt_stream *stream, struct branch_event *event, uint64_t time)
+{
+	event->time = schedule_clamp(&stream->schedule, time);
+	if (event->time < stream->last_pushed)
+		event->time = stream->last_pushed;
+	stream->last_pushed = event->time;
+}
+
+static struct branch_event *push_at(struct pt_stream *stream, const struct moment *moment,
+				    enum branch_kind kind, uint64_t from, uint64_t to)
 {
 	struct branch_event *event = &stream->queue[stream->tail++ % QUEUE_ROOM];
 
 	*event = (struct branch_event){
-		.tsc = stream->timed ? stream->tsc : 0,
-		.time = schedule_clamp(&stream->schedule, stream->time),
+		.tsc = stream->timed ? moment->tsc : 0,
 		.from = from,
 		.to = to,
 		.thread = stream->schedule.thread,
@@ -138,9 +153,16 @@ static struct branch_event *push(struct pt_stream *stream, enum branch_kind kind
 		.flags = (stream->in_tx ? BRANCH_IN_TX : 0) |
 			 (stream->timed ? 0 : BRANCH_TIME_ESTIMATED),
 	};
+	set_event_time(stream, event, moment->time);
 	stream->insn_count = 0;
 	stream->stats.events++;
 	return event;
+}
+
+static struct branch_event *push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
+				 uint64_t to)
+{
+	return push_at(stream, &stream->now, kind, from, to);
 }
 
 static void push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip)
@@ -163,8 +185,8 @@ static void push_losses(struct pt_stream *stream, uint64_t time)
 		stream->next_loss++;
 		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
 			continue;
-		if (loss->time > stream->time)
-			stream->time = loss->time;
+		if (loss->time > stream->now.time)
+			stream->now.time = loss->time;
 		push_gap(stream, GAP_LOST, 0);
 	}
 }
@@ -178,7 +200,7 @@ static void resolve(struct pt_stream *stream, uint64_t to)
 	if (pending->insn.kind == BRANCH_NONE)
 		return;
 	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
-		event = push(stream, pending->insn.kind, pending->from, to);
+		event = push_at(stream, &pending->decided, pending->insn.kind, pending->from, to);
 		event->from_length = pending->insn.length;
 		event->flags |= pending->flags;
 	}
@@ -213,18 +235,18 @@ static bool enter(struct pt_stream *stream, uint64_t ip)
 	if (!stream->timed)
 		;
 	else if (user_only(stream))
-		schedule_seek_user(&stream->schedule, stream->time, ip);
+		schedule_seek_user(&stream->schedule, stream->now.time, ip);
 	else
-		schedule_seek(&stream->schedule, stream->time);
+		schedule_seek(&stream->schedule, stream->now.time);
 	return use_image(stream);
 }
 
 /* Where the kernel is traced, threads change while tracing is on. */
 static void follow_schedule(struct pt_stream *stream)
 {
-	if (user_only(stream) || !stream->timed || stream->time < stream->schedule.end)
+	if (user_only(stream) || !stream->timed || stream->now.time < stream->schedule.end)
 		return;
-	schedule_seek(&stream->schedule, stream->time);
+	schedule_seek(&stream->schedule, stream->now.time);
 	use_image(stream);
 }
 
@@ -284,7 +306,7 @@ static void on_event(struct pt_stream *stream, const struct pt_event *event)
 {
 	if (event->has_tsc)
 		set_time(stream, event->tsc);
-	push_losses(stream, stream->time);
+	push_losses(stream, stream->now.time);
 	switch (event->type) {
 	case ptev_enabled:
 		on_enabled(stream, event);
@@ -336,13 +358,18 @@ static void on_block(struct pt_stream *stream, const struct pt_block *block)
 {
 	resolve(stream, block->ip);
 	stream->pending.from = block->end_ip;
+	/*
+	 * libipt reads on to the next branch packet, so what it has read before
+	 * this block is all that lies before this block's own.
+	 */
+	stream->pending.decided = stream->now;
 	stream->pending.insn = last_insn(stream, block);
 	stream->pending.flags = (block->speculative ? BRANCH_IN_TX : 0) |
 				(stream->pending.insn.indirect ? BRANCH_INDIRECT : 0);
 	stream->insn_count += block->ninsn;
 	stream->stats.insns += block->ninsn;
 	advance_time(stream, block->ninsn);
-	push_losses(stream, stream->time);
+	push_losses(stream, stream->now.time);
 	follow_schedule(stream);
 }
 
@@ -418,7 +445,7 @@ static void synchronise(struct pt_stream *stream)
 	stream->space = NULL;
 	advance_time(stream, 0);
 	if (stream->timed)
-		schedule_seek(&stream->schedule, stream->time);
+		schedule_seek(&stream->schedule, stream->now.time);
 	use_image(stream);
 }
 
@@ -584,7 +611,7 @@ static void start_schedule(struct pt_stream *stream)
 	if (!schedule_settle(&stream->schedule))
 		diag_warn(stream->input.diag, "thread-unknown",
 			  "no timing packets on cpu %d: which thread ran is a guess", aux->cpu);
-	stream->time = tsc_clock_ns(&stream->clock, stream->reference);
+	stream->now.time = tsc_clock_ns(&stream->clock, stream->reference);
 	diag_warn(stream->input.diag, "no-timing",
 		  "recorded without timing packets: order is right, times are made up "
 		  "(1 ns an instruction)");

@@ -31,6 +31,7 @@ struct conversion {
 	struct branch_merge merge;
 	struct view view;
 	struct callstack **stacks;     /* by thread index; the last is of unknown threads */
+	bool *seen;                    /* by thread index: it has branches */
 	size_t thread_count;
 };
 
@@ -109,6 +110,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 		return error_prefix(err, "%s", path);
 	timeline_threads(c->timeline, &c->thread_count);
 	c->stacks = alloc_zeroed(c->thread_count + 1, sizeof(*c->stacks));
+	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
 	open_symbols(c, names);
 	return 0;
 }
@@ -118,6 +120,7 @@ static void close_input(struct conversion *c)
 	for (size_t i = 0; c->stacks && i <= c->thread_count; i++)
 		callstack_close(c->stacks[i]);
 	free(c->stacks);
+	free(c->seen);
 	branch_merge_release(&c->merge);
 	for (size_t i = 0; c->streams && i < c->auxtrace.stream_count; i++)
 		pt_stream_close(c->streams[i]);
@@ -144,7 +147,6 @@ static void *add_track(struct conversion *c, const struct thread *thread)
 {
 	const struct thread *main_thread;
 
-	c->summary->threads++;
 	if (!thread)
 		return view_add_track(&c->view, -1, -1, NULL, "unknown");
 	if (thread->tid == 0)
@@ -154,9 +156,14 @@ static void *add_track(struct conversion *c, const struct thread *thread)
 			      last_name(thread));
 }
 
+static size_t index_of(const struct conversion *c, const struct thread *thread)
+{
+	return thread ? thread->index : c->thread_count;
+}
+
 static struct callstack *stack_of(struct conversion *c, const struct thread *thread)
 {
-	struct callstack **stack = &c->stacks[thread ? thread->index : c->thread_count];
+	struct callstack **stack = &c->stacks[index_of(c, thread)];
 
 	if (!*stack)
 		*stack = callstack_open(c->view.machine, add_track(c, thread));
@@ -190,10 +197,12 @@ static void feed_machine(struct conversion *c, const struct branch_event *event,
 	callstack_branch(stack_of(c, event->thread), &branch);
 }
 
-static void feed(struct conversion *c, const struct branch_event *event)
+static void count(struct conversion *c, const struct branch_event *event)
 {
-	struct location from, to;
+	bool *seen = &c->seen[index_of(c, event->thread)];
 
+	c->summary->threads += !*seen;
+	*seen = true;
 	if (!c->summary->first_time)
 		c->summary->first_time = event->time;
 	c->summary->last_time = event->time;
@@ -201,6 +210,13 @@ static void feed(struct conversion *c, const struct branch_event *event)
 		c->summary->branches++;
 	else
 		code_files_note_gap(&c->code_files, event);
+}
+
+static void feed(struct conversion *c, const struct branch_event *event)
+{
+	struct location from, to;
+
+	count(c, event);
 	if (c->options->format == FORMAT_NONE)
 		return;
 	from = resolver_find(&c->resolver, event->space, event->from);

@@ -18,6 +18,10 @@ BEGIN {
 	kind_of["ijmp"] = "jmp"
 	kind_of["ret"] = "return"
 }
+truth && $6 == "ovfend" {
+	print $5, "resume", 0, $8
+	next
+}
 truth {
 	kind = $6 in kind_of ? kind_of[$6] : $6
 	print $5, kind, $7, $8

@@ -5,3 +5,8 @@ check_PROGRAMS += tests/oracle/magic_trace.test
 TESTS += tests/oracle/magic_trace.test
 tests_oracle_magic_trace_test_SOURCES = tests/oracle/magic_trace.c
 tests_oracle_magic_trace_test_LDADD = $(PTRACE2FTF_LIBS)
+
+# Recordings of ../shared against perf's, libipt's and their authors' readings.
+TESTS += tests/oracle/recordings.sh
+dist_noinst_SCRIPTS += tests/oracle/recordings.sh
+EXTRA_DIST += tests/oracle/branches.awk

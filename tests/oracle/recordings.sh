@@ -1,0 +1,226 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Real recordings, and some with ground truth, against what others made of
+# them: perf script, libipt, the recordings' authors, and the truth itself.
+. "$top_srcdir/tests/support/tap.sh"
+recordings=$top_srcdir/../shared/recordings
+[ -d "$recordings" ] || tap_skip_all "no shared recordings"
+program=$top_builddir/ptrace2ftf
+ftfcheck=$top_builddir/tests/support/ftfcheck
+awk_script=$top_srcdir/tests/oracle/branches.awk
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+normal() { # FILE [-v VAR=VALUE]...: branches per thread in one form
+	normal_file=$1
+	shift
+	awk "$@" -f "$awk_script" "$normal_file" | sort -s -k1,1n
+}
+
+same() { # A B
+	cmp -s "$1" "$2" && return 0
+	diff "$1" "$2" | head -20
+	return 1
+}
+
+# Convert one recording in all forms; what the output must keep at all times.
+converts() { # STATUS OPTIONS... FILE
+	expected=$1
+	shift
+	"$program" "$@" -o "$work/out.ftf" 2>"$work/messages"
+	status=$?
+	[ $status -eq "$expected" ] || { echo "status $status"; cat "$work/messages"; return 1; }
+	"$ftfcheck" --slices "$work/out.ftf" >"$work/read-back" || return 1
+	"$program" -q --format=slices "$@" >"$work/slices"
+	[ $? -eq "$expected" ] || return 1
+	same "$work/slices" "$work/read-back"
+}
+
+branches() { # OPTIONS... FILE: into $work/ours
+	"$program" -q --no-warn --format=branches "$@" >"$work/branches" || return 1
+	normal "$work/branches" >"$work/ours"
+}
+
+# ---- Ground truth ----------------------------------------------------------
+
+truth_options() { # NAME
+	echo "--symfs=$recordings/truth/symfs --vdso=$recordings/truth/$1/vdso.so"
+}
+
+read_truth() { # NAME: into $work/truth, without the lost stretches' marks
+	gzip -dc "$recordings/truth/$1/truth.branches.gz" >"$work/truth.full"
+	normal "$work/truth.full" -v truth=1 | grep -Ev ' (ovf|lost|lostend) ' >"$work/truth"
+}
+
+equals_truth() { # NAME
+	read_truth "$1"
+	# shellcheck disable=SC2046 # words
+	branches $(truth_options "$1") "$recordings/truth/$1/perf.data" || return 1
+	same "$work/ours" "$work/truth"
+}
+
+# Each difference has a gap of ours in it, and adds only where it goes on.
+differs_at_gaps_only() {
+	diff "$work/truth" "$work/ours" >"$work/diff"
+	awk '/^[0-9]/ { if (hunk && !gap) bad = 1; hunk = 1; gap = 0; next }
+	     /^>/ { if ($3 == "gap") gap = 1; else if ($3 != "resume") bad = 1 }
+	     END { exit bad || hunk && !gap }' "$work/diff" && return 0
+	head -20 "$work/diff"
+	return 1
+}
+
+# What is missing of the truth is not more than was lost.
+loses_no_more_than() { # LINES
+	missing=$(grep -c '^<' "$work/diff")
+	[ "$missing" -le "$1" ] || { echo "$missing branches are missing, $1 were lost"; return 1; }
+}
+
+equals_truth_outside_overflows() { # NAME
+	read_truth "$1"
+	# shellcheck disable=SC2046
+	branches $(truth_options "$1") "$recordings/truth/$1/perf.data" || return 1
+	differs_at_gaps_only &&
+		loses_no_more_than "$(awk '$6 == "ovf" { on = 1 } on { n++ } $6 == "ovfend" { on = 0 }
+			END { print n }' "$work/truth.full")"
+}
+
+# Code written at run time has no bytes: its branches are missing up to the next PSB.
+equals_truth_outside_jit() { # NAME
+	read_truth "$1"
+	# shellcheck disable=SC2046
+	branches $(truth_options "$1") "$recordings/truth/$1/perf.data" || return 1
+	differs_at_gaps_only && loses_no_more_than "$(($(wc -l <"$work/truth") / 20))"
+}
+
+# In snapshot mode the file has the end of the trace.
+is_the_truths_end() { # NAME
+	read_truth "$1"
+	# shellcheck disable=SC2046
+	branches $(truth_options "$1") "$recordings/truth/$1/perf.data" || return 1
+	tail -n "$(wc -l <"$work/ours")" "$work/truth" >"$work/end"
+	same "$work/ours" "$work/end" || return 1
+	command -v perf >/dev/null || return 0
+	perf script -i "$recordings/truth/$1/perf.data" --symfs "$recordings/truth/symfs" \
+		--itrace=b -F pid,tid,time,flags,ip,addr --ns >"$work/perf" 2>/dev/null
+	[ "$(wc -l <"$work/perf")" -eq "$(wc -l <"$work/ours")" ] ||
+		{ echo "perf gives $(wc -l <"$work/perf") branches"; return 1; }
+}
+
+has_the_truths_kinds() { # NAME
+	# shellcheck disable=SC2046
+	branches $(truth_options "$1") "$recordings/truth/$1/perf.data" || return 1
+	awk '{ n[$2]++ } END { for (k in n) print n[k], k }' "$work/ours" | sort >"$work/kinds"
+	awk '{ k = $2; if (k == "icall") k = "call"; if (k == "ijmp") k = "jmp"; if (k == "ret") k = "return"
+	       n[k] += $1 } END { for (k in n) print n[k], k }' \
+		"$recordings/truth/$1/truth.kinds.tsv" | sort >"$work/kinds.truth"
+	same "$work/kinds" "$work/kinds.truth"
+}
+
+for folder in "$recordings"/truth/*/perf.data; do
+	name=$(basename "$(dirname "$folder")")
+	status=0
+	case $name in
+	big-sqlite)
+		tap_check "$name: as many branches of each kind as the truth" has_the_truths_kinds "$name"
+		;;
+	*-ovf)
+		status=2
+		tap_check "$name: the truth's branches outside of overflows" equals_truth_outside_overflows "$name"
+		;;
+	*-snapshot)
+		tap_check "$name: the end of the truth's branches" is_the_truths_end "$name"
+		;;
+	jit)
+		status=2
+		tap_check "$name: the truth's branches but in code without bytes" equals_truth_outside_jit "$name"
+		;;
+	*)
+		[ "$name" != tiny-notime ] || status=2
+		tap_check "$name: exactly the truth's branches" equals_truth "$name"
+		;;
+	esac
+	# shellcheck disable=SC2046
+	tap_check "$name: a sound trace, the same as --format=slices" \
+		converts $status $(truth_options "$name") "$folder"
+done
+
+# ---- Real hardware ---------------------------------------------------------
+
+hase=$recordings/hase-2018-04
+equals_perf_with_symbols() { # FOLDER
+	"$program" -q --format=branches --symfs="$hase/symfs" "$1/perf.data" >"$work/branches" || return 1
+	grep ' => ' "$work/branches" | sed 's/^[^:]*: //' >"$work/ours"
+	grep ' => ' "$1/perf-script.bep.txt" | sed 's/^[^:]*: //' >"$work/perf"
+	same "$work/ours" "$work/perf"
+}
+
+equals_the_authors() { # FOLDER
+	awk '/ => / { n = split($0, half, " => "); split(substr(half[1], index(half[1], ": ") + 25), f, " ")
+		split(half[2], t, " "); print f[1] "\t" t[1] }' "$work/branches" >"$work/ours"
+	tr -d '\r' <"$1/authors.trace" >"$work/authors"
+	same "$work/ours" "$work/authors"
+}
+
+for name in control_flow loopy; do
+	tap_check "hase $name: flags, addresses, symbols and offsets as perf" equals_perf_with_symbols "$hase/$name"
+	tap_check "hase $name: the authors' own branch list" equals_the_authors "$hase/$name"
+	tap_check "hase $name: a sound trace" converts 0 --symfs="$hase/symfs" "$hase/$name/perf.data"
+done
+
+# The loop's iterations each take one TNT bit: 12,365 of them lie before the
+# trace goes off, while perf 6.1 reports 12,366 jumps.  One jump may differ.
+equals_perf_per_thread() {
+	lldb=$recordings/lldb-multicore
+	branches --symfs="$lldb/symfs" "$lldb/perf.data" || return 1
+	gzip -dc "$lldb/perf-script.be.txt.gz" >"$work/perf.text"
+	normal "$work/perf.text" | grep -v ' gap ' | grep -E '^(3497496|3497497) ' >"$work/perf"
+	# perf gives the code before the error stretch to thread 0.
+	grep -v ' gap ' "$work/ours" | grep -E '^(3497496|3497497) ' | grep -v 'resume 0 7ffff6fb56a8' >"$work/mine"
+	diff "$work/perf" "$work/mine" | grep '^[<>]' >"$work/diff"
+	[ "$(wc -l <"$work/diff")" -le 1 ] || { head "$work/diff"; return 1; }
+	! grep -v '3497497 jmp 400bdb 400bcc' "$work/diff"
+}
+tap_check "lldb-multicore: each thread's branches as perf, outside its errors" equals_perf_per_thread
+tap_check "lldb-multicore: a sound trace" \
+	converts 2 --symfs="$recordings/lldb-multicore/symfs" "$recordings/lldb-multicore/perf.data"
+
+is_within_a_microsecond() {
+	cyc=$recordings/dynamorio-cyc
+	"$program" -q --format=branches --symfs="$cyc/symfs" "$cyc/perf.data" >"$work/branches" || return 1
+	sed 's/^[^:]*: //' "$work/branches" >"$work/ours"
+	sed 's/^[^:]*: //' "$cyc/perf-script.be.txt" >"$work/perf"
+	same "$work/ours" "$work/perf" || return 1
+	# Seconds and nanoseconds apart: awk's numbers hold 15 digits.
+	paste -d' ' "$work/branches" "$cyc/perf-script.be.txt" | grep -oE '[0-9]+\.[0-9]{9}:' | tr -d : |
+		awk -F. 'NR % 2 { s = $1; ns = $2; next } { d = ($1 - s) * 1e9 + $2 - ns
+			if (d > 1000 || d < -1000) { print d " ns"; bad = 1 } } END { exit bad }'
+}
+tap_check "dynamorio-cyc: branches as perf, times within 1 us" is_within_a_microsecond
+tap_check "dynamorio-cyc: a sound trace" \
+	converts 0 --symfs="$recordings/dynamorio-cyc/symfs" "$recordings/dynamorio-cyc/perf.data"
+
+# libipt loses up to a PSB period at each address without code; perf loses less.
+keeps_the_calls() {
+	rr=$recordings/rr-alderlake
+	"$program" -q --no-warn --format=branches --symfs="$rr/symfs" "$rr/perf.data" |
+		grep ':   call ' | sed 's/.* => *[0-9a-f]* //; s/+0x[0-9a-f]*$//' | sort | uniq -c |
+		sed 's/^ *\([0-9]*\) /\1\t/; s/[^\t]*@plt$/[unknown]/' >"$work/calls" # stubs that perf cannot name
+	awk -F'\t' 'NR == FNR { ours[$2] += $1; total += $1; next }
+		{ perf += $1; want[$2] = $1 }
+		END { if (total < 540000) { print total " calls"; bad = 1 }
+		      for (s in ours) if (!(s in want)) { print "unexpected: " s; bad = 1 }
+		      for (s in want) { d = ours[s] / total - want[s] / perf
+			if (d > 0.001 || d < -0.001) { print s ": " d; bad = 1 } } exit bad }' \
+		"$work/calls" "$rr/perf-script.calls-per-callee.tsv"
+}
+tap_check "rr-alderlake: at least 540,000 calls, distributed over callees as in perf" keeps_the_calls
+tap_check "rr-alderlake: a sound trace" \
+	converts 2 --symfs="$recordings/rr-alderlake/symfs" "$recordings/rr-alderlake/perf.data"
+
+names_missing_files() {
+	[ "$(grep -c 'no code for .*build id' "$work/messages")" -eq 1 ] || { cat "$work/messages"; return 1; }
+	grep -q '3174/3174 .*decode error' "$work/slices"
+}
+tap_check "quipper: a sound trace without any code" converts 2 --symfs="$work" "$recordings/quipper-4.14/perf.data"
+tap_check "quipper: one line names the missing files and their build ids" names_missing_files
+tap_done
