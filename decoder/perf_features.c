@@ -27,13 +27,15 @@ static const char *read_command_line(struct perf_file *file, struct cursor *c)
 	char *line = arena_alloc(&file->arena, cursor_left(c) + 1);
 	size_t used = 0;
 
+	/* A word takes at least 4 bytes of the section, so the line has room for its blank. */
 	for (uint32_t i = 0; i < words; i++) {
 		uint32_t room = cursor_u32(c);
 		const uint8_t *word = cursor_take(c, room);
-		size_t length = word ? strnlen((const char *)word, room) : 0;
+		size_t length;
 
-		if (!word)
+		if (c->short_)
 			break;
+		length = strnlen((const char *)word, room);
 		if (used)
 			line[used++] = ' ';
 		memcpy(line + used, word, length);

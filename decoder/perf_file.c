@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
 #include "base/cursor.h"
@@ -20,10 +19,10 @@
 #define SECTION_SIZE 16
 #define RECORD_HEADER_SIZE 8
 
+/* Entries are sorted by id, and equal ids by attribute. */
 struct perf_attr_id {
 	uint64_t id;
-	const struct perf_attr *attr;
-	UT_hash_handle hh;
+	size_t attr; /* index */
 };
 
 struct section {
@@ -54,7 +53,11 @@ static int map_file(struct perf_file *file, const char *path, struct error *err)
 
 	if (fd < 0)
 		return error_set_system(err, errno, "%s: cannot open", path);
-	if (fstat(fd, &status) < 0 || S_ISDIR(status.st_mode)) {
+	if (fstat(fd, &status) < 0) {
+		close(fd);
+		return error_set_system(err, errno, "%s: cannot read", path);
+	}
+	if (S_ISDIR(status.st_mode)) {
 		close(fd);
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "%s: is a directory; name the file 'data' in it, if perf made it",
@@ -108,21 +111,38 @@ static void read_attr(struct perf_attr *attr, const uint8_t *bytes, size_t size)
 	memcpy(&attr->attr, bytes, size < sizeof(attr->attr) ? size : sizeof(attr->attr));
 }
 
-static void add_ids(struct perf_file *file, struct perf_attr *attr)
+static int compare_ids(const void *left, const void *right)
 {
-	for (size_t i = 0; i < attr->id_count; i++) {
-		struct perf_attr_id *entry;
-		uint64_t id;
+	const struct perf_attr_id *a = left, *b = right;
 
-		memcpy(&id, attr->ids + i * sizeof(id), sizeof(id));
-		HASH_FIND(hh, file->by_id, &id, sizeof(id), entry);
-		if (entry)
-			continue;
-		entry = arena_alloc(&file->arena, sizeof(*entry));
-		entry->id = id;
-		entry->attr = attr;
-		HASH_ADD(hh, file->by_id, id, sizeof(id), entry);
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->attr < b->attr ? -1 : a->attr > b->attr;
+}
+
+/*
+ * Real id sections do not overlap, so more ids than fit into the file are
+ * damage; what comes behind them is left out.
+ */
+static void sort_ids(struct perf_file *file)
+{
+	uint64_t room = file->size / sizeof(uint64_t);
+	size_t total = 0;
+
+	for (size_t i = 0; i < file->attr_count; i++) {
+		if (file->attrs[i].id_count > room - total)
+			file->attrs[i].id_count = 0;
+		total += file->attrs[i].id_count;
 	}
+	file->by_id = alloc_zeroed(total, sizeof(*file->by_id));
+	for (size_t i = 0; i < file->attr_count; i++) {
+		struct cursor c = cursor_over(file->attrs[i].ids,
+					      file->attrs[i].id_count * sizeof(uint64_t));
+
+		for (size_t k = 0; k < file->attrs[i].id_count; k++)
+			file->by_id[file->id_count++] = (struct perf_attr_id){ cursor_u64(&c), i };
+	}
+	qsort(file->by_id, file->id_count, sizeof(*file->by_id), compare_ids);
 }
 
 static int read_attrs(struct perf_file *file, const struct section *attrs, uint64_t entry_size,
@@ -139,12 +159,12 @@ static int read_attrs(struct perf_file *file, const struct section *attrs, uint6
 		struct perf_attr *attr = &file->attrs[i];
 
 		read_attr(attr, entry, entry_size - SECTION_SIZE);
-		if (!inside(file, &ids))
+		if (!inside(file, &ids) || !ids.size)
 			continue;
 		attr->ids = file->bytes + ids.offset;
 		attr->id_count = ids.size / sizeof(uint64_t);
-		add_ids(file, attr);
 	}
+	sort_ids(file);
 	return 0;
 }
 
@@ -166,7 +186,7 @@ static int read_header(struct perf_file *file, struct diag *diag, struct error *
 	else if (!inside(file, &data))
 		diag_warn(diag, "truncated",
 			  "the file is cut: %llu bytes of its data are missing",
-			  (unsigned long long)(data.offset + data.size - file->size));
+			  (unsigned long long)(data.size - (file->size - data.offset)));
 	file->data_begin = data.offset;
 	file->data_end = file->unfinished || !inside(file, &data) ? file->size
 								  : data.offset + data.size;
@@ -189,7 +209,7 @@ void perf_file_close(struct perf_file *file)
 {
 	if (file->bytes)
 		munmap((void *)file->bytes, file->size);
-	HASH_CLEAR(hh, file->by_id);
+	free(file->by_id);
 	free(file->attrs);
 	arena_release(&file->arena);
 	*file = (struct perf_file){ 0 };
@@ -197,10 +217,19 @@ void perf_file_close(struct perf_file *file)
 
 const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id)
 {
-	struct perf_attr_id *entry;
+	size_t low = 0, high = file->id_count;
 
-	HASH_FIND(hh, file->by_id, &id, sizeof(id), entry);
-	return entry ? entry->attr : NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->by_id[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == file->id_count || file->by_id[low].id != id)
+		return NULL;
+	return &file->attrs[file->by_id[low].attr];
 }
 
 /* ---- Records ------------------------------------------------------------- */
@@ -243,19 +272,34 @@ static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_
 }
 
 /*
- * The attribute that a kernel record belongs to: by the identifier at its very
- * end, if the events carry one; else all events have the same layout.
+ * Where the id stands, in 8-byte words before the end of a record; 0 if there
+ * is none.  With IDENTIFIER it is the last word; else ID is followed by
+ * STREAM_ID and CPU.  All events of a file have it in the same place, or perf
+ * would refuse to record them (tools/perf/util/evlist.c,
+ * evlist__valid_sample_type).
  */
+static size_t id_position(uint64_t sample_type)
+{
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 1;
+	if (!(sample_type & PERF_SAMPLE_ID))
+		return 0;
+	return 1 + bit_count(sample_type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
+}
+
+/* The attribute that a kernel record belongs to; the first one where its id does not tell. */
 static const struct perf_attr *attr_of(const struct perf_file *file, const uint8_t *end,
 				       size_t size)
 {
 	const struct perf_attr *attr = NULL;
+	size_t position;
 	uint64_t id;
 
 	if (!file->attr_count)
 		return NULL;
-	if (file->attrs[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER && size >= sizeof(id)) {
-		memcpy(&id, end - sizeof(id), sizeof(id));
+	position = id_position(file->attrs[0].attr.sample_type) * sizeof(id);
+	if (position && position <= size) {
+		memcpy(&id, end - position, sizeof(id));
 		attr = perf_file_borrow_attr(file, id);
 	}
 	return attr ? attr : &file->attrs[0];
@@ -304,11 +348,12 @@ int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf
 		   struct diag *diag)
 {
 	uint64_t at = *position ? *position : file->data_begin;
-	struct cursor c = cursor_over(file->bytes + at, file->data_end - at);
+	struct cursor c;
 	uint16_t size;
 
 	if (at >= file->data_end)
 		return 0;
+	c = cursor_over(file->bytes + at, file->data_end - at);
 	*record = (struct perf_record){ .offset = at };
 	record->type = cursor_u32(&c);
 	record->misc = cursor_u16(&c);

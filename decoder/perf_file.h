@@ -42,6 +42,10 @@ enum perf_user_record {
 	PERF_USER_COMPRESSED = 81,
 	PERF_USER_FINISHED_INIT = 82,
 	PERF_USER_COMPRESSED2 = 83,
+	PERF_USER_BPF_METADATA = 84,
+	PERF_USER_SCHEDSTAT_CPU = 85,
+	PERF_USER_SCHEDSTAT_DOMAIN = 86,
+	PERF_USER_END, /* one more than the last */
 };
 
 /* Feature sections (tools/perf/util/header.h, enum HEADER_*). */
@@ -113,7 +117,8 @@ struct perf_file {
 	uint64_t size;
 	struct perf_attr *attrs; /* owned */
 	size_t attr_count;
-	struct perf_attr_id *by_id; /* owned hash: which attribute an id belongs to */
+	struct perf_attr_id *by_id; /* owned, sorted: which attribute an id belongs to */
+	size_t id_count;            /* of all attributes together */
 	struct perf_features features;
 	uint64_t data_begin, data_end; /* of the records in the file */
 	bool unfinished;        /* perf was killed: the data runs to the end of the file */

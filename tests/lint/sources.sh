@@ -17,7 +17,7 @@ has_licence() {
 }
 
 is_finished() {
-	! sources | grep -v tests/lint | xargs grep -nE 'TODO|FIXME|[X]XX'
+	! sources | grep -v tests/lint | xargs grep -nwE 'TODO|FIXME|[X]XX'
 }
 
 has_header_guard() {

@@ -3,6 +3,7 @@
 check_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
 	tests/support/ftf_reader.c tests/support/ftf_reader.h \
+	tests/support/perf_data.c tests/support/perf_data.h \
 	tests/support/unit.c tests/support/unit.h
 libsupport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EXTRA_DIST += tests/support/tap.sh

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/perf_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/perf_data.h"
+#include "tests/support/unit.h"
+
+static struct perf_data data;
+static struct perf_file file;
+static struct diag diag;
+static struct error err;
+static char path[PERF_DATA_PATH];
+
+static void set_up(void)
+{
+	perf_data_init(&data);
+	diag_init(&diag);
+	memset(&err, 0, sizeof(err));
+	memset(&file, 0, sizeof(file));
+}
+
+static void tear_down(void)
+{
+	perf_file_close(&file);
+	perf_file_close(&file);
+	perf_data_release(&data);
+	diag_release(&diag);
+}
+
+/* Open what was built so far; with a record, because no data at all means that perf was killed. */
+static void open_built(void)
+{
+	if (!data.records.size)
+		perf_data_add_user_record(&data, PERF_USER_FINISHED_ROUND, NULL, 0);
+	perf_data_write_temporary(&data, path);
+	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
+	unlink(path);
+}
+
+/* Open exactly these bytes, and return the outcome. */
+static int open_bytes(const void *bytes, size_t size)
+{
+	int fd, status;
+
+	strcpy(path, "/tmp/perf-data-XXXXXX");
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+	close(fd);
+	status = perf_file_open(&file, path, &diag, &err);
+	unlink(path);
+	return status;
+}
+
+static size_t count_records(void)
+{
+	struct perf_record record;
+	uint64_t position = 0;
+	size_t count = 0;
+
+	while (perf_file_next(&file, &position, &record, &diag))
+		count++;
+	return count;
+}
+
+static void assert_warned(const char *kind)
+{
+	const struct diag_line *line = diag.first;
+
+	while (line && strcmp(line->kind, kind) != 0)
+		line = line->next;
+	ck_assert_msg(line != NULL, "no warning of kind %s", kind);
+}
+
+START_TEST(events_have_their_attributes_ids_and_names)
+{
+	struct perf_data_event cycles = {
+		.attr = { .config = 0x77, .sample_type = PERF_SAMPLE_IDENTIFIER },
+		.name = "cycles:u",
+		.first_id = 5,
+	};
+
+	perf_data_add_pt_event(&data, 8, 0x300e601);
+	perf_data_add_event(&data, &cycles);
+	open_built();
+	ck_assert_uint_eq(file.attr_count, 2);
+	ck_assert_uint_eq(file.attrs[0].attr.type, 8);
+	ck_assert_uint_eq(file.attrs[0].attr.config, 0x300e601);
+	ck_assert(file.attrs[0].attr.exclude_kernel);
+	ck_assert_str_eq(file.attrs[0].name, "intel_pt//u");
+	ck_assert_str_eq(file.attrs[1].name, "cycles:u");
+	ck_assert_ptr_eq(perf_file_borrow_attr(&file, 1003), &file.attrs[0]);
+	ck_assert_ptr_eq(perf_file_borrow_attr(&file, 5), &file.attrs[1]);
+	ck_assert_ptr_null(perf_file_borrow_attr(&file, 9));
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+/* PERF_ATTR_SIZE_VER0 is 64, perf 4.14's 112, and tomorrow's is larger than ours. */
+START_TEST(attributes_of_older_and_newer_perfs_are_read)
+{
+	static const uint32_t sizes[] = { 64, 96, 112, 128, 136, 200 };
+	unsigned event;
+
+	event = perf_data_add_pt_event(&data, 8, 0x300e601);
+	data.events[event].attr_bytes = sizes[_i];
+	perf_data_add_pt_event(&data, 9, 0x123);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 77, .tid = 3, .event = 1 });
+	perf_data_add_comm(&data, 0, 3, 3, "x");
+	open_built();
+	ck_assert_uint_eq(file.attr_count, 2);
+	ck_assert_uint_eq(file.attrs[1].attr.config, 0x123);
+	ck_assert_str_eq(file.attrs[1].name, "intel_pt//u");
+
+	struct perf_record record;
+	uint64_t position = 0;
+
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+	ck_assert_uint_eq(record.id.time, 77);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(records_come_in_file_order_with_their_trailers)
+{
+	struct perf_record record;
+	uint64_t position = 0;
+
+	perf_data_add_pt_event(&data, 8, 0);
+	perf_data_stamp(&data, (struct perf_data_stamp){ 123456789012, 10, 11, 3, 0 });
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 10, 11, "seven77");
+	perf_data_add_auxtrace(&data, &(struct perf_data_aux){ .bytes = "12345", .size = 5 });
+	perf_data_add_user_record(&data, PERF_USER_FINISHED_ROUND, NULL, 0);
+	perf_data_add_itrace_start(&data, 10, 11);
+	open_built();
+
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+	ck_assert_uint_eq(record.type, PERF_RECORD_COMM);
+	ck_assert_uint_eq(record.misc, PERF_RECORD_MISC_COMM_EXEC);
+	ck_assert_uint_eq(record.size, 16);
+	ck_assert_str_eq((const char *)record.payload + 8, "seven77");
+	ck_assert_uint_eq(record.id.time, 123456789012);
+	ck_assert_int_eq(record.id.pid, 10);
+	ck_assert_int_eq(record.id.tid, 11);
+	ck_assert_int_eq(record.id.cpu, 3);
+	ck_assert_uint_eq(record.id.id, 1003);
+	ck_assert_uint_eq(record.offset, file.data_begin);
+
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+	ck_assert_uint_eq(record.type, PERF_USER_AUXTRACE);
+	ck_assert_uint_eq(record.aux.size, 8);
+	ck_assert_mem_eq(record.aux.bytes, "12345\0\0\0", 8);
+	ck_assert_int_eq(record.id.cpu, -1);
+
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+	ck_assert_uint_eq(record.type, PERF_USER_FINISHED_ROUND);
+	ck_assert_uint_eq(record.size, 0);
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+	ck_assert_uint_eq(record.type, PERF_RECORD_ITRACE_START);
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 0);
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 0);
+}
+END_TEST
+
+/* Two events with trailers of different layouts: the id at the same place tells them apart. */
+static void check_two_layouts(uint64_t common, uint64_t of_first, uint64_t of_second)
+{
+	struct perf_data_event event = { .attr.sample_id_all = 1, .attr_bytes = 112 };
+	struct perf_record record;
+	uint64_t position = 0;
+
+	event.attr.sample_type = common | of_first;
+	event.first_id = 40;
+	perf_data_add_event(&data, &event);
+	event.attr.sample_type = common | of_second;
+	event.first_id = 50;
+	perf_data_add_event(&data, &event);
+	for (unsigned i = 0; i < 2; i++) {
+		perf_data_stamp(&data, (struct perf_data_stamp){ 600 + i, 70, 80 + i, 2, i });
+		perf_data_add_itrace_start(&data, 1, 2);
+	}
+	open_built();
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t fields = common | (i ? of_second : of_first);
+
+		ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+		ck_assert_uint_eq(record.size, 8);
+		ck_assert_uint_eq(record.id.id, (i ? 50 : 40) + 2);
+		ck_assert_uint_eq(record.id.time, fields & PERF_SAMPLE_TIME ? 600 + i : 0);
+		ck_assert_int_eq(record.id.tid, fields & PERF_SAMPLE_TID ? 80 + (int)i : -1);
+		ck_assert_int_eq(record.id.cpu, fields & PERF_SAMPLE_CPU ? 2 : -1);
+	}
+}
+
+START_TEST(the_identifier_tells_which_events_layout_a_trailer_has)
+{
+	check_two_layouts(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+			  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID);
+}
+END_TEST
+
+/* What perf wrote before PERF_SAMPLE_IDENTIFIER: the id stands before STREAM_ID and CPU. */
+START_TEST(without_an_identifier_the_id_tells_it)
+{
+	check_two_layouts(PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU,
+			  PERF_SAMPLE_TID, PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
+}
+END_TEST
+
+START_TEST(features_are_given_as_plain_values)
+{
+	static const char *const words[] = { "perf", "record", "-e", "intel_pt//u", NULL };
+	const uint8_t id[20] = { 0xab, 0xcd };
+	const char *name;
+	const uint8_t *bytes;
+	size_t size, position = 0;
+
+	perf_data_set_text(&data, PERF_FEATURE_HOSTNAME, "host");
+	perf_data_set_text(&data, PERF_FEATURE_OSRELEASE, "6.1.0-42");
+	perf_data_set_text(&data, PERF_FEATURE_VERSION, "6.1.9");
+	perf_data_set_text(&data, PERF_FEATURE_ARCH, "x86_64");
+	perf_data_set_text(&data, PERF_FEATURE_CPUDESC, "some CPU");
+	perf_data_set_text(&data, PERF_FEATURE_CPUID, "GenuineIntel,6,94,3");
+	perf_data_set_feature(&data, PERF_FEATURE_NRCPUS, (uint32_t[]){ 16, 12 }, 8);
+	perf_data_set_command_line(&data, words);
+	perf_data_set_feature(&data, PERF_FEATURE_SAMPLE_TIME, (uint64_t[]){ 100, 200 }, 16);
+	perf_data_set_feature(&data, PERF_FEATURE_CLOCKID, (uint64_t[]){ 1 }, 8);
+	perf_data_set_feature(&data, PERF_FEATURE_CLOCK_DATA,
+			      (uint32_t[]){ 1, 4, 0xfffffffe, 1, 5, 0 }, 24);
+	perf_data_add_build_id(&data, PERF_RECORD_MISC_USER, "/bin/true", id, 16);
+	open_built();
+	ck_assert_str_eq(file.features.hostname, "host");
+	ck_assert_str_eq(file.features.os_release, "6.1.0-42");
+	ck_assert_str_eq(file.features.version, "6.1.9");
+	ck_assert_str_eq(file.features.arch, "x86_64");
+	ck_assert_str_eq(file.features.cpu_description, "some CPU");
+	ck_assert_str_eq(file.features.cpuid, "GenuineIntel,6,94,3");
+	ck_assert_uint_eq(file.features.cpus_available, 16);
+	ck_assert_uint_eq(file.features.cpus_online, 12);
+	ck_assert_str_eq(file.features.command_line, "perf record -e intel_pt//u");
+	ck_assert_uint_eq(file.features.first_sample_time, 100);
+	ck_assert_uint_eq(file.features.last_sample_time, 200);
+	ck_assert_uint_eq(file.features.clockid_resolution, 1);
+	ck_assert(file.features.has_clock_data);
+	ck_assert_uint_eq(file.features.clock_id, 4);
+	ck_assert_uint_eq(file.features.clock_wall_ns, 0x1fffffffe);
+	ck_assert_uint_eq(file.features.clock_ns, 5);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &position, &name, &bytes, &size), 1);
+	ck_assert_str_eq(name, "/bin/true");
+	ck_assert_uint_eq(size, 16);
+	ck_assert_mem_eq(bytes, id, 16);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &position, &name, &bytes, &size), 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(a_damaged_feature_costs_only_itself)
+{
+	perf_data_set_text(&data, PERF_FEATURE_HOSTNAME, "host");
+	perf_data_set_feature(&data, PERF_FEATURE_OSRELEASE, (uint32_t[]){ 99 }, 4);
+	perf_data_set_text(&data, PERF_FEATURE_CPUID, "GenuineIntel,6,94,3");
+	open_built();
+	ck_assert_str_eq(file.features.hostname, "host");
+	ck_assert_ptr_null(file.features.os_release);
+	ck_assert_str_eq(file.features.cpuid, "GenuineIntel,6,94,3");
+	assert_warned("feature-damaged");
+}
+END_TEST
+
+START_TEST(a_command_line_that_claims_too_many_words_ends_with_the_section)
+{
+	const struct {
+		uint32_t words, length;
+		char text[4];
+	} section = { 0xffffffff, 4, "abc" };
+
+	perf_data_set_feature(&data, PERF_FEATURE_CMDLINE, &section, sizeof(section));
+	open_built();
+	ck_assert_str_eq(file.features.command_line, "abc");
+	assert_warned("feature-damaged");
+}
+END_TEST
+
+START_TEST(what_is_no_perf_data_is_refused_in_one_clear_line)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+		enum error_kind kind;
+		const char *text;
+	} cases[] = {
+		{ "", 0, ERROR_FORMAT, "is empty" },
+		{ "P", 1, ERROR_FORMAT, "not a perf.data file" },
+		{ "\177ELF____________", 16, ERROR_FORMAT, "not a perf.data file" },
+		{ "2ELIFREP\0\0\0\0\0\0\0\150", 16, ERROR_UNSUPPORTED, "big-endian" },
+		{ "PERFILE2\20\0\0\0\0\0\0\0", 16, ERROR_UNSUPPORTED, "pipe mode" },
+		{ "PERFILE2\150\0\0\0\0\0\0\0", 16, ERROR_FORMAT, "damaged header" },
+	};
+
+	ck_assert_int_eq(open_bytes(cases[_i].bytes, cases[_i].size), -1);
+	ck_assert_int_eq(err.kind, cases[_i].kind);
+	ck_assert_msg(strstr(err.text, cases[_i].text) != NULL, "%s", err.text);
+	ck_assert_msg(strstr(err.text, path) == err.text, "%s", err.text);
+}
+END_TEST
+
+START_TEST(a_missing_file_and_a_directory_are_refused)
+{
+	ck_assert_int_eq(perf_file_open(&file, "/nonexistent/perf.data", &diag, &err), -1);
+	ck_assert_str_eq(err.text, "/nonexistent/perf.data: cannot open: "
+				   "No such file or directory");
+	memset(&err, 0, sizeof(err));
+	ck_assert_int_eq(perf_file_open(&file, "/tmp", &diag, &err), -1);
+	ck_assert_int_eq(err.kind, ERROR_UNSUPPORTED);
+	ck_assert_msg(strstr(err.text, "/tmp: is a directory") == err.text, "%s", err.text);
+}
+END_TEST
+
+START_TEST(a_file_that_perf_did_not_finish_is_read_to_its_end)
+{
+	perf_data_add_pt_event(&data, 8, 0);
+	perf_data_add_comm(&data, 0, 1, 1, "a");
+	perf_data_add_comm(&data, 0, 1, 1, "b");
+	data.unfinished = true;
+	open_built();
+	ck_assert(file.unfinished);
+	ck_assert_uint_eq(count_records(), 2);
+	assert_warned("unfinished");
+}
+END_TEST
+
+/* A size below the header's would make a reader go round for ever. */
+START_TEST(a_record_that_is_too_small_ends_the_reading)
+{
+	static const uint16_t sizes[] = { 0, 7, 0xffff };
+	size_t size;
+
+	perf_data_add_pt_event(&data, 8, 0);
+	perf_data_add_comm(&data, 0, 1, 1, "a");
+	size = data.records.size;
+	perf_data_add_comm(&data, 0, 1, 1, "b");
+	memcpy(data.records.bytes + size + 6, &sizes[_i], 2);
+	open_built();
+	ck_assert_uint_eq(count_records(), 1);
+	assert_warned("record-damaged");
+}
+END_TEST
+
+START_TEST(trace_data_that_is_cut_is_kept_as_far_as_it_goes)
+{
+	struct perf_record record;
+	uint64_t position = 0;
+	uint8_t *bytes;
+	size_t size;
+
+	perf_data_add_pt_event(&data, 8, 0);
+	perf_data_add_auxtrace(&data, &(struct perf_data_aux){ .bytes = "12345678", .size = 8 });
+	data.unfinished = true;
+	bytes = perf_data_finish(&data, &size);
+	ck_assert_int_eq(open_bytes(bytes, size - 5), 0);
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+	ck_assert_uint_eq(record.aux.size, 3);
+	ck_assert_mem_eq(record.aux.bytes, "123", 3);
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 0);
+	assert_warned("aux-cut");
+	free(bytes);
+}
+END_TEST
+
+/* 20,000 attributes, each of which claims the whole file as its ids. */
+START_TEST(ids_that_overlap_cost_no_more_than_the_file_is_long)
+{
+	struct {
+		uint64_t magic, size, attr_size;
+		uint64_t attrs, attrs_size, records, records_size, types[2], features[4];
+	} header = { 0x32454c4946524550, 104, 80, 104, 20000 * 80, 104, 0, { 0 }, { 0 } };
+	uint8_t *bytes = calloc(1, 104 + header.attrs_size);
+
+	memcpy(bytes, &header, sizeof(header));
+	for (size_t i = 0; i < 20000; i++)
+		memcpy(bytes + 104 + i * 80 + 64, (uint64_t[]){ 0, header.attrs_size }, 16);
+	ck_assert_int_eq(open_bytes(bytes, 104 + header.attrs_size), 0);
+	ck_assert_uint_eq(file.attr_count, 20000);
+	free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("perf_file");
+	TCase *all = tcase_create("perf_file");
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, events_have_their_attributes_ids_and_names);
+	tcase_add_loop_test(all, attributes_of_older_and_newer_perfs_are_read, 0, 6);
+	tcase_add_test(all, records_come_in_file_order_with_their_trailers);
+	tcase_add_test(all, the_identifier_tells_which_events_layout_a_trailer_has);
+	tcase_add_test(all, without_an_identifier_the_id_tells_it);
+	tcase_add_test(all, features_are_given_as_plain_values);
+	tcase_add_test(all, a_damaged_feature_costs_only_itself);
+	tcase_add_test(all, a_command_line_that_claims_too_many_words_ends_with_the_section);
+	tcase_add_loop_test(all, what_is_no_perf_data_is_refused_in_one_clear_line, 0, 6);
+	tcase_add_test(all, a_missing_file_and_a_directory_are_refused);
+	tcase_add_test(all, a_file_that_perf_did_not_finish_is_read_to_its_end);
+	tcase_add_loop_test(all, a_record_that_is_too_small_ends_the_reading, 0, 3);
+	tcase_add_test(all, trace_data_that_is_cut_is_kept_as_far_as_it_goes);
+	tcase_add_test(all, ids_that_overlap_cost_no_more_than_the_file_is_long);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
