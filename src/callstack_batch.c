@@ -39,14 +39,14 @@ void callstack_batch_release(struct callstack_batch *batch)
 static void start_events_add(struct start_events *list, int64_t time,
 			     const struct batch_event *event)
 {
-	list->events = alloc_grow(list->events, &list->room, list->count + 1,
-				  sizeof(*list->events));
+	list->events =
+		alloc_grow(list->events, &list->room, list->count + 1, sizeof(*list->events));
 	list->events[list->count++] = (struct start_event){ time, *event };
 }
 
 /* Give one event to the sink. */
-static void emit(const struct callstack_batch *batch, int64_t time,
-		 const struct batch_event *event, unsigned flags)
+static void emit(const struct callstack_batch *batch, int64_t time, const struct batch_event *event,
+		 unsigned flags)
 {
 	const struct callstack_machine *machine = batch->owner->machine;
 	const struct span_sink *sink = machine->sink;
@@ -114,8 +114,8 @@ void callstack_batch_add(struct callstack_batch *batch, int64_t time,
 {
 	if (time != batch->time || batch->count >= BATCH_LIMIT)
 		callstack_batch_flush(batch, time);
-	batch->pending = alloc_grow(batch->pending, &batch->room, batch->count + 1,
-				    sizeof(*batch->pending));
+	batch->pending =
+		alloc_grow(batch->pending, &batch->room, batch->count + 1, sizeof(*batch->pending));
 	batch->pending[batch->count++] = *event;
 	batch->calls += event->kind == BATCH_CALL;
 }

@@ -4,6 +4,7 @@ noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
 	src/callstack.c src/callstack.h \
 	src/callstack_batch.c src/callstack_batch.h \
+	src/callstack_magic_frames.c src/callstack_magic_frames.h \
 	src/callstack_magic_trace.c src/callstack_magic_trace.h \
 	src/code_files.c src/code_files.h \
 	src/convert.c src/convert.h \

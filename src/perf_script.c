@@ -15,7 +15,9 @@
 
 /* A thread of the text. */
 struct script_thread {
-	struct { int32_t pid, tid; } id;
+	struct {
+		int32_t pid, tid;
+	} id;
 	struct callstack *stack;    /* owned */
 	struct script_thread *next; /* in the order of appearance */
 	UT_hash_handle hh;
@@ -26,11 +28,11 @@ struct script {
 	struct perf_script_counts *counts;
 	struct script_thread *by_id;
 	struct script_thread *first, **last;
-	struct script_thread *previous;  /* of the line before: mostly the same */
-	const struct symbol **symbols;   /* owned array, by the name's id */
+	struct script_thread *previous; /* of the line before: mostly the same */
+	const struct symbol **symbols;  /* owned array, by the name's id */
 	size_t symbol_room;
-	const struct symbol *ptwrite;    /* how a PTWRITE is shown */
-	char *text;                      /* owned: LINE_MAX_BYTES for a made-up name */
+	const struct symbol *ptwrite; /* how a PTWRITE is shown */
+	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */
 };
 
 static struct script_thread *new_thread(struct script *script, const struct perf_line *line)
@@ -53,7 +55,9 @@ static struct script_thread *new_thread(struct script *script, const struct perf
 static struct script_thread *thread_of(struct script *script, const struct perf_line *line)
 {
 	struct script_thread *thread = script->previous;
-	struct { int32_t pid, tid; } id = { line->pid, line->tid };
+	struct {
+		int32_t pid, tid;
+	} id = { line->pid, line->tid };
 
 	if (thread && thread->id.pid == id.pid && thread->id.tid == id.tid)
 		return thread;
@@ -65,8 +69,7 @@ static struct script_thread *thread_of(struct script *script, const struct perf_
 }
 
 /* Returns the symbol of a name; its address is what the first line with it says. */
-static const struct symbol *symbol_of(struct script *script, struct text_view text,
-				      uint64_t start)
+static const struct symbol *symbol_of(struct script *script, struct text_view text, uint64_t start)
 {
 	const struct name *name = name_intern(script->options->names, text.at, text.length);
 	size_t old_room = script->symbol_room;
@@ -177,8 +180,8 @@ static void feed_sample(struct script *script, const struct perf_line *line,
 static void skip_line(struct script *script, const char *reason)
 {
 	script->counts->unknown++;
-	diag_warn(script->options->diag, "unknown-line", "line %" PRIu64 " of the text is %s; skipped",
-		  script->counts->lines, reason);
+	diag_warn(script->options->diag, "unknown-line",
+		  "line %" PRIu64 " of the text is %s; skipped", script->counts->lines, reason);
 }
 
 static void feed_line(struct script *script, const char *text, size_t length)

@@ -51,8 +51,8 @@ static void skip_blanks(struct text_view *text)
 
 static void trim_end(struct text_view *text)
 {
-	while (text->length && (is_blank(text->at[text->length - 1]) ||
-				text->at[text->length - 1] == '\r'))
+	while (text->length &&
+	       (is_blank(text->at[text->length - 1]) || text->at[text->length - 1] == '\r'))
 		text->length--;
 }
 
@@ -290,12 +290,12 @@ struct flag_word {
  * trace, the line has "tr end" as well.
  */
 static const struct flag_word flag_words[] = {
-	{ "call", BRANCH_CALL },     { "return", BRANCH_RETURN },
-	{ "jmp", BRANCH_JUMP },      { "jcc", BRANCH_COND },
-	{ "syscall", BRANCH_SYSCALL }, { "sysret", BRANCH_SYSRET },
-	{ "int", BRANCH_SOFTINT },   { "iret", BRANCH_IRET },
+	{ "call", BRANCH_CALL },	{ "return", BRANCH_RETURN },
+	{ "jmp", BRANCH_JUMP },		{ "jcc", BRANCH_COND },
+	{ "syscall", BRANCH_SYSCALL },	{ "sysret", BRANCH_SYSRET },
+	{ "int", BRANCH_SOFTINT },	{ "iret", BRANCH_IRET },
 	{ "hw int", BRANCH_INTERRUPT }, { "tx abrt", BRANCH_TX_ABORT },
-	{ "vmentry", BRANCH_NONE },  { "vmexit", BRANCH_NONE },
+	{ "vmentry", BRANCH_NONE },	{ "vmexit", BRANCH_NONE },
 	{ "async", BRANCH_NONE },
 };
 
@@ -317,8 +317,7 @@ static bool take_kind(struct perf_line *line, struct text_view *text)
 
 		if (!starts_with(*text, flag_words[i].word))
 			continue;
-		if (text->length > length && !is_blank(text->at[length]) &&
-		    text->at[length] != '/')
+		if (text->length > length && !is_blank(text->at[length]) && text->at[length] != '/')
 			continue;
 		skip(text, length);
 		cut_branch_events(text);
@@ -391,6 +390,15 @@ static bool is_side_event(struct text_view name)
 	return false;
 }
 
+/* "addr ip symbol+0xoffset (dso)" */
+static bool take_sample(struct perf_line *line, struct text_view text)
+{
+	uint64_t addr;
+
+	return take_hex(&text, &addr) && text.length && is_blank(*text.at) &&
+	       take_place(&line->from, text);
+}
+
 static void parse_branch(struct perf_line *line, struct text_view text)
 {
 	struct text_view from, to;
@@ -401,9 +409,9 @@ static void parse_branch(struct perf_line *line, struct text_view text)
 		return;
 	}
 	if (!split_arrow(text, &from, &to)) {
-		/* Without the event's name, a line of another event has no flags. */
-		line->kind = flags || !take_place(&line->from, text) ? PERF_LINE_UNKNOWN
-								     : PERF_LINE_IGNORED;
+		/* Another event, whose name and data are not printed. */
+		if (take_sample(line, text))
+			line->kind = PERF_LINE_IGNORED;
 		return;
 	}
 	/* "tr strt jmp" says where tracing begins, not how. */
@@ -431,27 +439,22 @@ static bool take_event(struct text_view *text, struct text_view *event)
 	return true;
 }
 
-/* "addr ip symbol+0xoffset (dso)"; a sample with a call stack has that on lines of its own. */
-static void parse_sample(struct perf_line *line, struct text_view text)
-{
-	take_token(&text);
-	take_place(&line->from, text);
-	line->kind = PERF_LINE_SAMPLE;
-}
-
 /* What follows the header. */
 static void parse_event(struct perf_line *line, struct text_view text)
 {
 	struct text_view event;
 
-	if (!take_event(&text, &event) || starts_with(event, "branches"))
+	if (!take_event(&text, &event) || starts_with(event, "branches")) {
 		parse_branch(line, text);
-	else if (starts_with(event, "ptwrite:"))
+	} else if (starts_with(event, "ptwrite:")) {
 		line->kind = PERF_LINE_PTWRITE;
-	else if (is_side_event(event))
+	} else if (is_side_event(event)) {
 		line->kind = PERF_LINE_IGNORED;
-	else
-		parse_sample(line, text);
+	} else {
+		/* With a call stack, the place is on lines of its own. */
+		take_sample(line, text);
+		line->kind = PERF_LINE_SAMPLE;
+	}
 }
 
 /* "type 1 time 1.0 cpu -1 pid 7 tid 7 ip 0x4010 code 7: MESSAGE", in any order up to the code. */

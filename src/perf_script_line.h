@@ -8,10 +8,10 @@
  * for decode errors (tools/perf/builtin-script.c, util/auxtrace.c).  Examples:
  *
  *  7/7 1.000000002:   call           4010 main+0x10 =>  4020 f+0x0
- *  7/7 1.000000002:   1  branches:uH:   tr end  async   4010 main+0x10 (/bin/a) => 0 [unknown] ([unknown])
+ *  7/7 1.000000002:   1  branches:uH:   tr end  async   4010 f+0x10 (a.so) => 0 [unknown] (b.so)
  *  7/7 1.000000002:   50  branch-misses/period=50/u:    0   4010 main+0x10 (/bin/a)
  *  7/7 1.000000002:   1  cbr:   cbr: 46 freq: 4606 MHz (159%)   0   0 [unknown] ([unknown])
- *   instruction trace error type 1 time 1.000000002 cpu -1 pid 7 tid 7 ip 0x4010 code 7: Overflow packet
+ *   instruction trace error type 1 time 1.000000002 cpu -1 pid 7 tid 7 ip 0x4010 code 7: TEXT
  *
  * A parser of text that others wrote: nothing here fails, a line that is none
  * of these is PERF_LINE_UNKNOWN.  Views point into the line.

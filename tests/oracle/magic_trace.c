@@ -126,8 +126,8 @@ static int print_file(const char *mode, const char *path)
 	int status = EXIT_FAILURE;
 
 	diag_init(&diag);
-	if (in && !perf_script_print_calls(in, stdout, callstack_magic_trace_open,
-					   mode_named(mode), &diag, &err))
+	if (in && !perf_script_print_calls(in, stdout, callstack_magic_trace_open, mode_named(mode),
+					   &diag, &err))
 		status = EXIT_SUCCESS;
 	if (in)
 		fclose(in);

@@ -1,1 +1,20 @@
 # SPDX-License-Identifier: MIT
+check_PROGRAMS += tests/unit/src/callstack_magic_trace.test
+TESTS += tests/unit/src/callstack_magic_trace.test
+tests_unit_src_callstack_magic_trace_test_SOURCES = \
+	tests/unit/src/callstack_magic_trace.c \
+	tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_callstack_magic_trace_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_callstack_magic_trace_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/perf_script_line.test
+TESTS += tests/unit/src/perf_script_line.test
+tests_unit_src_perf_script_line_test_SOURCES = tests/unit/src/perf_script_line.c
+tests_unit_src_perf_script_line_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_perf_script_line_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/perf_script.test
+TESTS += tests/unit/src/perf_script.test
+tests_unit_src_perf_script_test_SOURCES = tests/unit/src/perf_script.c
+tests_unit_src_perf_script_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_perf_script_test_LDADD = $(UNIT_LIBS)

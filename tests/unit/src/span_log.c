@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/src/span_log.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static void put(const struct span_sink *sink, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put(const struct span_sink *sink, const char *format, ...)
+{
+	struct span_log *log = sink->context;
+	size_t room = sizeof(log->text) - log->length;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(log->text + log->length, room, format, args);
+	va_end(args);
+	ck_assert_int_ge(length, 0);
+	ck_assert_uint_lt((size_t)length, room);
+	log->length += (size_t)length;
+}
+
+static void put_track(const struct span_sink *sink, const char *track)
+{
+	if (track)
+		put(sink, "%s ", track);
+}
+
+static int64_t since_base(const struct span_sink *sink, uint64_t time)
+{
+	const struct span_log *log = sink->context;
+
+	return (int64_t)(time - log->base);
+}
+
+static void put_flags(const struct span_sink *sink, unsigned flags)
+{
+	put(sink, "%s%s\n", flags & SPAN_INFERRED_START ? " inferred" : "",
+	    flags & SPAN_DEFERRED ? " deferred" : "");
+}
+
+static void log_begin(const struct span_sink *sink, void *track, uint64_t time,
+		      const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	(void)ip;
+	put_track(sink, track);
+	put(sink, "B %" PRId64 " %s", since_base(sink, time), symbol->name->text);
+	put_flags(sink, flags);
+}
+
+static void log_end(const struct span_sink *sink, void *track, uint64_t time,
+		    const struct symbol *symbol)
+{
+	put_track(sink, track);
+	put(sink, "E %" PRId64 " %s\n", since_base(sink, time), symbol->name->text);
+}
+
+static void log_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+			 uint64_t end_time, const struct symbol *symbol, unsigned flags)
+{
+	put_track(sink, track);
+	put(sink, "C %" PRId64 "-%" PRId64 " %s", since_base(sink, begin_time),
+	    since_base(sink, end_time), symbol->name->text);
+	put_flags(sink, flags);
+}
+
+static void log_instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+{
+	put_track(sink, track);
+	put(sink, "I %" PRId64 " %s\n", since_base(sink, time), text);
+}
+
+static void log_segment_end(const struct span_sink *sink, void *track)
+{
+	put_track(sink, track);
+	put(sink, "S\n");
+}
+
+void span_log_init(struct span_log *log)
+{
+	log->sink = (struct span_sink){
+		.begin = log_begin,
+		.end = log_end,
+		.complete = log_complete,
+		.instant = log_instant,
+		.segment_end = log_segment_end,
+		.context = log,
+	};
+	log->base = 0;
+	log->length = 0;
+	log->text[0] = 0;
+}
+
+const char *span_log_take(struct span_log *log)
+{
+	log->length = 0;
+	return log->text;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* A span sink for tests: one line of text a call, in the order of the calls. */
+#ifndef TESTS_UNIT_SRC_SPAN_LOG_H
+#define TESTS_UNIT_SRC_SPAN_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "span_sink.h"
+
+/*
+ * "B 5 f", "E 5 f", "C 0-5 f", "I 5 text", "S" (segment end).  Flags follow as
+ * " inferred" and " deferred".  A track that is not NULL is a string in front.
+ */
+struct span_log {
+	struct span_sink sink;
+	uint64_t base; /* ns, subtracted from all times */
+	char text[1 << 16];
+	size_t length;
+};
+
+void span_log_init(struct span_log *log);
+
+/* Returns the text since the last call of this, and forgets it. */
+const char *span_log_take(struct span_log *log);
+
+#endif
