@@ -65,8 +65,7 @@ static int feed_text(struct view *view, FILE *in, struct name_table *names, stru
 	summary->branches = counts.branches;
 	summary->gaps[GAP_UNKNOWN] = counts.errors;
 	summary->threads = view->track_count;
-	summary->slices = view->sorter.slices;
-	summary->too_deep = view->sorter.too_deep;
+	summary->slices = view_slices(view);
 	return 0;
 }
 

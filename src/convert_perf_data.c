@@ -235,10 +235,7 @@ static void sum_up(struct conversion *c)
 
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++)
 		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
-	summary->slices = c->view.sorter.slices;
-	summary->too_deep = c->view.sorter.too_deep;
-	summary->unmatched_ends = c->view.sorter.unmatched_ends;
-	summary->moved = c->view.sorter.moved;
+	summary->slices = view_slices(&c->view);
 	summary->unknown_records = timeline_unknown_records(c->timeline);
 	code_files_warn(&c->code_files, c->timeline, c->diag);
 }

@@ -89,6 +89,7 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	size_t count = fill_args(ftf, &values, args);
 
 	announce(ftf, context);
+	ftf->slices++;
 	ftf_duration_begin(&ftf->writer, &thread, time, NULL, symbol->name, args, count);
 }
 
@@ -116,6 +117,7 @@ static void instant(const struct span_sink *sink, void *context, uint64_t time, 
 	struct ftf_thread thread = thread_of(context);
 
 	announce(ftf, context);
+	ftf->slices++;
 	ftf_duration_begin(&ftf->writer, &thread, time, NULL, name_intern_text(ftf->names, text),
 			   NULL, 0);
 	ftf_duration_end(&ftf->writer, &thread, time);

@@ -16,6 +16,7 @@
 struct ftf_sink {
 	struct ftf_writer writer;
 	struct name_table *names; /* borrowed */
+	uint64_t slices;          /* begun up to now */
 	/* Argument names: */
 	const struct name *address, *line, *col, *symbol, *file, *inferred, *is_true, *process;
 };

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts the spans of each track into program order for outputs that need it.
+ * A span sink that puts spans in order, in front of outputs that need it.
  *
- * A call-stack machine finds callers late (span_sink.h, SPAN_DEFERRED), while
- * a trace that people open wants begins and ends of a thread in order.  So the
- * spans of a track are held until its segment ends, then given to the next
- * sink:
+ * Call-stack machines give out spans in the order in which they find them out.
+ * The sorter buffers a segment of each track, sorts it by time, and passes on
+ * begins, ends and instants only, such that for every track
+ *  - times never decrease, also across segments;
+ *  - every end closes an open slice, every slice is closed in the end;
+ *  - no slice is deeper than SPAN_SORTER_DEPTH (Perfetto drops deeper ones and
+ *    then mixes up their ends).
  *
- *  - sorted by time; at equal times deferred ones first, else as they came;
- *  - a whole slice becomes a begin and an end;
- *  - time does not go back, also not between segments: what is earlier is
- *    moved up to the latest time given out;
- *  - an end without an open begin is dropped;
- *  - begins deeper than SPAN_DEPTH_MAX are left out, with their ends;
- *  - what is open at the end of the trace is ended at the last time.
+ * Order at equal times: the end of a complete slice; ends that stand before
+ * every begin and instant and close slices begun earlier; spans with
+ * SPAN_DEFERRED, in the order in which they came; all others, in the order in
+ * which they came.  So what was found late encloses what begins with it, and
+ * never takes the end of what was there before.  A complete slice without length
+ * stays one begin and end beside each other.  A slice's end is passed on with
+ * its own symbol, whatever the machine hinted.
  *
- * Memory grows with the longest segment, 32 bytes a span.
+ * What had to be changed is counted, and told as one warning of each kind by
+ * span_sorter_finish().  A segment of more than `limit` spans is passed on in
+ * parts: spans found late then begin no earlier than the part before ended.
+ *
+ * Sorting is a stable merge of natural runs: O(n) when the spans are in order,
+ * O(n log n) at worst; memory is reused from segment to segment.
  */
 #ifndef SRC_SPAN_SORTER_H
 #define SRC_SPAN_SORTER_H
@@ -23,39 +31,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "span_sink.h"
 
-/* Perfetto keeps 512 slices open per thread and mixes up the ends of deeper ones. */
-#define SPAN_DEPTH_MAX 512
+/* Perfetto's limit of nested slices. */
+#define SPAN_SORTER_DEPTH 512
 
-struct sorted_span;
+/* Spans of one track's segment that are buffered by default: 512 MiB. */
+#define SPAN_SORTER_LIMIT ((size_t)1 << 24)
+
+struct span_sorter_counts {
+	uint64_t unmatched_ends; /* dropped: no slice was open */
+	uint64_t backward;       /* spans whose time was moved forward */
+	uint64_t too_deep;       /* slices left out */
+	uint64_t split;          /* segments passed on in parts */
+};
+
+struct span_track;
 
 struct span_sorter {
-	const struct span_sink *next; /* borrowed */
-	uint64_t slices;              /* begins given out */
-	uint64_t too_deep;            /* begins left out */
-	uint64_t unmatched_ends;      /* dropped */
-	uint64_t moved;               /* spans whose time would have gone back */
-	size_t deepest;               /* most spans open at a time, those left out included */
+	struct span_sink sink;            /* give this to the machine */
+	const struct span_sink *next;     /* borrowed */
+	struct diag *diag;                /* borrowed; NULL: warnings are dropped */
+	struct span_track *first, **last; /* owned; in the order of opening */
+	struct span_record *merge;        /* owned: room for the smaller of two runs */
+	size_t merge_room;
+	size_t *runs; /* owned: where each run begins */
+	size_t run_room;
+	size_t limit; /* may be set after init; at least 2 */
+	struct span_sorter_counts counts;
 };
 
-/* One track: its spans on the way.  A zeroed one, with `sorter` and `next_track` set, is ready. */
-struct span_sorter_track {
-	struct span_sorter *sorter; /* borrowed */
-	void *next_track;           /* borrowed: the next sink's track */
-	struct sorted_span *spans;  /* owned */
-	size_t count, room;
-	size_t depth;               /* open spans, those left out included */
-	uint64_t last_time;         /* of what was given out */
-};
+/* Make a sorter in front of `next`.  It borrows itself: it must not move. */
+void span_sorter_init(struct span_sorter *sorter, const struct span_sink *next, struct diag *diag);
 
-/* Returns the sink; its tracks are struct span_sorter_track. */
-struct span_sink span_sorter_sink(void);
+/* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
+void span_sorter_release(struct span_sorter *sorter);
 
-/* The trace has ended: give out all spans and end what is open. */
-void span_sorter_track_finish(struct span_sorter_track *track);
+/*
+ * Returns a new track, owned by the sorter: give it to the machine as the
+ * thread's track.  Its spans go to `next_track` of the next sink.
+ */
+struct span_track *span_sorter_track(struct span_sorter *sorter, void *next_track);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
-void span_sorter_track_release(struct span_sorter_track *track);
+/*
+ * Pass on what every track has left, in the order of their opening, and close
+ * what is open at the track's last time.  Once, after the machines have finished.
+ */
+void span_sorter_finish(struct span_sorter *sorter);
 
 #endif

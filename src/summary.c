@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "callstack.h"
-#include "span_sorter.h"
 
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats)
 {
@@ -41,9 +40,6 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  " bytes of trace could not be decoded (%.1f%%)", gaps,
 			  summary->bytes_lost, summary->bytes_total,
 			  100.0 * (double)summary->bytes_lost / (double)total);
-	if (summary->too_deep)
-		diag_warn(diag, "too-deep", "%" PRIu64 " slices deeper than %d are left out, "
-			  "because Perfetto cannot show them", summary->too_deep, SPAN_DEPTH_MAX);
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
 			  summary->unknown_records);

@@ -14,7 +14,6 @@ struct summary {
 	uint64_t first_time, last_time; /* ns: of the events; 0 if there are none */
 	uint64_t gaps[GAP_REASONS];     /* by enum gap_reason */
 	uint64_t bytes_total, bytes_skipped, bytes_lost; /* of AUX data */
-	uint64_t too_deep, unmatched_ends, moved;        /* of span_sorter.h */
 	uint64_t unknown_records;
 };
 

@@ -13,7 +13,6 @@
 
 struct view_track {
 	struct track track;
-	struct span_sorter_track sorted;
 	struct view_track *next;
 };
 
@@ -49,7 +48,7 @@ static int open_output(struct view *view, struct error *err)
 	return view->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
-static void connect(struct view *view, struct name_table *names)
+static void connect(struct view *view, struct name_table *names, struct diag *diag)
 {
 	switch (view->options->format) {
 	case FORMAT_FTF:
@@ -61,30 +60,29 @@ static void connect(struct view *view, struct name_table *names)
 		break;
 	case FORMAT_CALLS:
 		format_calls_init(&view->calls, view->text);
-		view->head = view->calls.sink;
+		view->head = &view->calls.sink;
 		break;
 	default:
 		break;
 	}
 	if (is_sorted(view)) {
-		view->sorter.next = &view->tail;
-		view->head = span_sorter_sink();
+		span_sorter_init(&view->sorter, &view->tail, diag);
+		view->head = &view->sorter.sink;
 	}
 }
 
 int view_open(struct view *view, const struct options *options, enum trace_mode mode,
 	      struct name_table *names, struct diag *diag, struct error *err)
 {
-	struct callstack_options machine = {
-		.mode = mode, .sink = &view->head, .names = names, .diag = diag
-	};
+	struct callstack_options machine = { .mode = mode, .names = names, .diag = diag };
 
 	*view = (struct view){ .options = options };
 	if (open_output(view, err) < 0)
 		return -1;
-	connect(view, names);
+	connect(view, names, diag);
 	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
 		return 0;
+	machine.sink = view->head;
 	view->machine = callstack_magic_trace_open(&machine);
 	view->calls.machine = view->machine;
 	return 0;
@@ -100,11 +98,15 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 	added->track.index = view->track_count++;
 	added->track.process_name = process_name;
 	added->track.thread_name = thread_name;
-	added->sorted.sorter = &view->sorter;
-	added->sorted.next_track = &added->track;
 	added->next = view->tracks;
 	view->tracks = added;
-	return is_sorted(view) ? (void *)&added->sorted : (void *)&added->track;
+	return is_sorted(view) ? (void *)span_sorter_track(&view->sorter, &added->track)
+			       : (void *)&added->track;
+}
+
+uint64_t view_slices(const struct view *view)
+{
+	return view->slices.count + view->ftf.slices;
 }
 
 bool view_failed(const struct view *view)
@@ -114,8 +116,8 @@ bool view_failed(const struct view *view)
 
 int view_close(struct view *view, struct error *err)
 {
-	for (struct view_track *track = view->tracks; track && is_sorted(view); track = track->next)
-		span_sorter_track_finish(&track->sorted);
+	if (is_sorted(view))
+		span_sorter_finish(&view->sorter);
 	if (view->options->format == FORMAT_SLICES)
 		slice_list_print(&view->slices, view->text);
 	if (view->text)
@@ -134,12 +136,12 @@ void view_release(struct view *view)
 		struct view_track *track = view->tracks;
 
 		view->tracks = track->next;
-		span_sorter_track_release(&track->sorted);
 		free(track->track.open);
 		free(track);
 	}
 	callstack_machine_close(view->machine);
 	view->machine = NULL;
+	span_sorter_release(&view->sorter);
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);
 	free(view->default_path);

@@ -30,8 +30,8 @@ struct view {
 	struct output output;
 	FILE *text;                        /* owned: into `output`; NULL for ftf and none */
 	struct span_sink tail;             /* of ftf and slices */
-	struct span_sink head;             /* what the machine writes to */
-	struct span_sorter sorter;
+	const struct span_sink *head;      /* what the machine writes to; borrowed from the below */
+	struct span_sorter sorter;         /* in front of `tail` */
 	struct callstack_machine *machine; /* owned; NULL for branches and none */
 	struct format_calls calls;
 	struct ftf_sink ftf;
@@ -54,6 +54,9 @@ int view_open(struct view *view, const struct options *options, enum trace_mode 
  */
 void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *process_name,
 		     const char *thread_name);
+
+/* Returns the number of slices written up to now. */
+uint64_t view_slices(const struct view *view);
 
 /* Returns whether writing has failed, so that going on is of no use. */
 bool view_failed(const struct view *view);

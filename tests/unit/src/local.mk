@@ -18,3 +18,11 @@ TESTS += tests/unit/src/perf_script.test
 tests_unit_src_perf_script_test_SOURCES = tests/unit/src/perf_script.c
 tests_unit_src_perf_script_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_perf_script_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/span_sorter.test
+TESTS += tests/unit/src/span_sorter.test
+tests_unit_src_span_sorter_test_SOURCES = \
+	tests/unit/src/span_sorter.c \
+	tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_span_sorter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_span_sorter_test_LDADD = $(UNIT_LIBS)

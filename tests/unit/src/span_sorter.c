@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "span_sorter.h"
+#include "tests/support/unit.h"
+#include "tests/unit/src/span_log.h"
+
+static struct name_table names;
+static struct arena arena;
+static struct diag diag;
+static struct span_log spans;
+static struct span_sorter sorter;
+static struct span_track *track;
+
+static void setup(void)
+{
+	name_table_init(&names);
+	arena_init(&arena);
+	diag_init(&diag);
+	span_log_init(&spans);
+	span_sorter_init(&sorter, &spans.sink, &diag);
+	track = span_sorter_track(&sorter, NULL);
+}
+
+static void teardown(void)
+{
+	span_sorter_release(&sorter);
+	span_sorter_release(&sorter);
+	name_table_release(&names);
+	arena_release(&arena);
+	diag_release(&diag);
+}
+
+static const struct symbol *symbol(const char *name)
+{
+	struct symbol *made = arena_alloc(&arena, sizeof(*made));
+
+	made->name = made->linkage = name_intern_text(&names, name);
+	return made;
+}
+
+static void begin(uint64_t time, const char *name)
+{
+	sorter.sink.begin(&sorter.sink, track, time, symbol(name), 0, 0);
+}
+
+static void deferred(uint64_t time, const char *name)
+{
+	sorter.sink.begin(&sorter.sink, track, time, symbol(name), 0,
+			  SPAN_DEFERRED | SPAN_INFERRED_START);
+}
+
+static void end(uint64_t time)
+{
+	sorter.sink.end(&sorter.sink, track, time, NULL);
+}
+
+static void complete(uint64_t from, uint64_t to, const char *name, unsigned flags)
+{
+	sorter.sink.complete(&sorter.sink, track, from, to, symbol(name), flags);
+}
+
+static void instant(uint64_t time, const char *text)
+{
+	sorter.sink.instant(&sorter.sink, track, time, text);
+}
+
+static const char *segment(void)
+{
+	sorter.sink.segment_end(&sorter.sink, track);
+	return span_log_take(&spans);
+}
+
+START_TEST(spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
+{
+	begin(1, "f");
+	begin(2, "g");
+	end(2);
+	instant(3, "gap");
+	end(3);
+	ck_assert_str_eq(span_log_take(&spans), "");
+	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\nE 2 g\nI 3 gap\nE 3 f\nS\n");
+}
+END_TEST
+
+START_TEST(frames_found_late_enclose_what_begins_with_them)
+{
+	begin(0, "f");
+	end(5);
+	deferred(0, "main");
+	deferred(0, "caller");
+	end(9);
+	end(9);
+	ck_assert_str_eq(segment(), "B 0 main inferred\nB 0 caller inferred\nB 0 f\n"
+				    "E 5 f\nE 9 caller\nE 9 main\nS\n");
+}
+END_TEST
+
+START_TEST(a_frame_found_late_does_not_take_the_end_of_what_was_there_before)
+{
+	/* magic-trace in kernel mode: "tr strt" closes [untraced], its frame is found later. */
+	begin(1, "untraced");
+	end(5);
+	begin(6, "g");
+	end(7);
+	deferred(5, "fault");
+	end(8);
+	ck_assert_str_eq(segment(), "B 1 untraced\nE 5 untraced\nB 5 fault inferred\n"
+				    "B 6 g\nE 7 g\nE 8 fault\nS\n");
+}
+END_TEST
+
+START_TEST(the_end_of_a_frame_found_late_does_not_come_before_it)
+{
+	/* A return at the very first instant, out of a frame that is found late. */
+	end(0);
+	begin(1, "g");
+	deferred(0, "f");
+	end(2);
+	ck_assert_str_eq(segment(), "B 0 f inferred\nE 0 f\nB 1 g\nE 2 g\nS\n");
+	ck_assert_uint_eq(sorter.counts.unmatched_ends, 0);
+}
+END_TEST
+
+START_TEST(a_complete_slice_ends_before_what_begins_then)
+{
+	begin(5, "f");
+	end(6);
+	complete(0, 5, "unknown", SPAN_DEFERRED);
+	ck_assert_str_eq(segment(), "B 0 unknown\nE 5 unknown\nB 5 f\nE 6 f\nS\n");
+}
+END_TEST
+
+START_TEST(a_complete_slice_without_length_stays_together)
+{
+	begin(5, "f");
+	complete(5, 5, "mark", 0);
+	complete(7, 4, "backwards", 0);
+	end(8);
+	ck_assert_str_eq(segment(), "B 5 f\nB 5 mark\nE 5 mark\n"
+				    "B 7 backwards\nE 7 backwards\nE 8 f\nS\n");
+}
+END_TEST
+
+START_TEST(an_end_without_an_open_slice_is_dropped_and_counted)
+{
+	end(1);
+	begin(2, "f");
+	end(3);
+	end(3);
+	ck_assert_str_eq(segment(), "B 2 f\nE 3 f\nS\n");
+	ck_assert_uint_eq(sorter.counts.unmatched_ends, 2);
+}
+END_TEST
+
+START_TEST(time_never_goes_back_across_segments)
+{
+	begin(10, "f");
+	end(20);
+	segment();
+	begin(5, "g");
+	end(15);
+	begin(30, "h");
+	end(31);
+	ck_assert_str_eq(segment(), "B 20 g\nE 20 g\nB 30 h\nE 31 h\nS\n");
+	ck_assert_uint_eq(sorter.counts.backward, 2);
+}
+END_TEST
+
+START_TEST(slices_stay_open_across_segments_and_close_in_the_end)
+{
+	begin(1, "f");
+	begin(2, "g");
+	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\nS\n");
+	end(3);
+	begin(4, "h");
+	span_sorter_finish(&sorter);
+	ck_assert_str_eq(span_log_take(&spans), "E 3 g\nB 4 h\nE 4 h\nE 4 f\nS\n");
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(slices_too_deep_are_left_out_with_their_ends)
+{
+	static const char last_in[] = "B 511 f\nE 1000 f\n";
+	const char *text;
+	size_t begins = 0, ends = 0;
+
+	for (uint64_t i = 0; i < SPAN_SORTER_DEPTH + 3; i++)
+		begin(i, "f");
+	for (uint64_t i = 0; i < SPAN_SORTER_DEPTH + 3; i++)
+		end(1000);
+	text = segment();
+	for (const char *at = text; *at; at++) {
+		begins += *at == 'B';
+		ends += *at == 'E';
+	}
+	ck_assert_uint_eq(begins, SPAN_SORTER_DEPTH);
+	ck_assert_uint_eq(ends, SPAN_SORTER_DEPTH);
+	ck_assert_ptr_nonnull(strstr(text, last_in));
+	span_sorter_finish(&sorter);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->text, "3 slices deeper than 512 were left out");
+}
+END_TEST
+
+START_TEST(tracks_do_not_mix)
+{
+	char one[] = "one", two[] = "two";
+	struct span_track *a = span_sorter_track(&sorter, one);
+	struct span_track *b = span_sorter_track(&sorter, two);
+
+	track = b;
+	begin(1, "f");
+	track = a;
+	begin(2, "g");
+	end(3);
+	track = b;
+	end(4);
+	span_sorter_finish(&sorter);
+	ck_assert_str_eq(span_log_take(&spans), "one B 2 g\none E 3 g\none S\n"
+						"two B 1 f\ntwo E 4 f\ntwo S\n");
+}
+END_TEST
+
+START_TEST(a_segment_beyond_the_limit_is_passed_on_in_parts)
+{
+	sorter.limit = 2;
+	begin(1, "f");
+	end(2);
+	instant(3, "three");
+	begin(4, "g");
+	ck_assert_str_eq(span_log_take(&spans), "B 1 f\nE 2 f\n");
+	end(5);
+	deferred(1, "main");
+	ck_assert_str_eq(segment(), "I 3 three\nB 4 g\nB 4 main inferred\nE 5 main\nS\n");
+	span_sorter_finish(&sorter);
+	ck_assert_str_eq(diag.first->kind, "time-backwards");
+	ck_assert_str_eq(diag.first->next->kind, "segment-split");
+}
+END_TEST
+
+/* A plain stable sort of the same records, to compare with. */
+struct model {
+	uint64_t time;
+	unsigned number;
+};
+
+static int compare_model(const void *a, const void *b)
+{
+	const struct model *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+START_TEST(sorting_is_stable_for_any_runs)
+{
+	static struct model model[700];
+	uint32_t random = 1;
+
+	for (size_t count = 0; count < sizeof(model) / sizeof(model[0]); count += 1 + count / 3) {
+		static char expected[1 << 16];
+		size_t length = 0;
+
+		expected[0] = 0;
+		for (size_t i = 0; i < count; i++) {
+			char text[16];
+
+			random = random * 1664525 + 1013904223;
+			/* Runs of about eight, with many equal times. */
+			model[i].time = 1000 * count + random / (UINT32_MAX / 8) + i % 8;
+			model[i].number = (unsigned)i;
+			snprintf(text, sizeof(text), "%zu", i);
+			instant(model[i].time, text);
+		}
+		qsort(model, count, sizeof(model[0]), compare_model);
+		for (size_t i = 0; i < count; i++)
+			length += (size_t)snprintf(expected + length, sizeof(expected) - length,
+						   "I %lu %u\n", (unsigned long)model[i].time,
+						   model[i].number);
+		snprintf(expected + length, sizeof(expected) - length, "S\n");
+		ck_assert_str_eq(segment(), expected);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("span_sorter");
+	TCase *all = tcase_create("span_sorter");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
+	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);
+	tcase_add_test(all, a_frame_found_late_does_not_take_the_end_of_what_was_there_before);
+	tcase_add_test(all, the_end_of_a_frame_found_late_does_not_come_before_it);
+	tcase_add_test(all, a_complete_slice_ends_before_what_begins_then);
+	tcase_add_test(all, a_complete_slice_without_length_stays_together);
+	tcase_add_test(all, an_end_without_an_open_slice_is_dropped_and_counted);
+	tcase_add_test(all, time_never_goes_back_across_segments);
+	tcase_add_test(all, slices_stay_open_across_segments_and_close_in_the_end);
+	tcase_add_test(all, slices_too_deep_are_left_out_with_their_ends);
+	tcase_add_test(all, tracks_do_not_mix);
+	tcase_add_test(all, a_segment_beyond_the_limit_is_passed_on_in_parts);
+	tcase_add_test(all, sorting_is_stable_for_any_runs);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
