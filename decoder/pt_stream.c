@@ -358,17 +358,14 @@ static void on_block(struct pt_stream *stream, const struct pt_block *block)
 {
 	resolve(stream, block->ip);
 	stream->pending.from = block->end_ip;
-	/*
-	 * libipt reads on to the next branch packet, so what it has read before
-	 * this block is all that lies before this block's own.
-	 */
-	stream->pending.decided = stream->now;
 	stream->pending.insn = last_insn(stream, block);
 	stream->pending.flags = (block->speculative ? BRANCH_IN_TX : 0) |
 				(stream->pending.insn.indirect ? BRANCH_INDIRECT : 0);
 	stream->insn_count += block->ninsn;
 	stream->stats.insns += block->ninsn;
 	advance_time(stream, block->ninsn);
+	/* The time of the block's own packet; of the next one, where that is an event. */
+	stream->pending.decided = stream->now;
 	push_losses(stream, stream->now.time);
 	follow_schedule(stream);
 }
@@ -460,8 +457,10 @@ static void next_event(struct pt_stream *stream)
 	struct pt_event event;
 	int status = pt_blk_event(stream->decoder, &event, sizeof(event));
 
-	stream->fresh = false;
 	stream->status = status;
+	/* What the PSB only repeats (modes, paging) is no trace yet. */
+	if (status < 0 || !event.status_update)
+		stream->fresh = false;
 	if (status < 0 && pt_errcode(status) == pte_eos)
 		finish(stream);
 	else if (status < 0)

@@ -4,6 +4,9 @@ check_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
 	tests/support/ftf_reader.c tests/support/ftf_reader.h \
 	tests/support/perf_data.c tests/support/perf_data.h \
+	tests/support/pt_packets.c tests/support/pt_packets.h \
+	tests/support/sample.c tests/support/sample.h \
+	tests/support/tiny_elf.c tests/support/tiny_elf.h \
 	tests/support/unit.c tests/support/unit.h
 libsupport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EXTRA_DIST += tests/support/tap.sh
@@ -13,3 +16,19 @@ UNIT_LIBS = libsupport.a $(PTRACE2FTF_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/support/ftfcheck
 tests_support_ftfcheck_SOURCES = tests/support/ftfcheck.c
 tests_support_ftfcheck_LDADD = libsupport.a
+
+# A recording made from nothing, for the demonstration and for tests.
+check_PROGRAMS += tests/support/make-sample
+tests_support_make_sample_SOURCES = tests/support/make_sample.c
+tests_support_make_sample_LDADD = libsupport.a libbase.a $(IPT_LIBS)
+
+demo: ptrace2ftf$(EXEEXT) tests/support/make-sample$(EXEEXT) tests/support/ftfcheck$(EXEEXT)
+	$(MKDIR_P) demo-files
+	tests/support/make-sample$(EXEEXT) demo-files
+	./ptrace2ftf$(EXEEXT) --symfs=demo-files demo-files/perf.data -o demo.ftf
+	tests/support/ftfcheck$(EXEEXT) --slices demo.ftf
+	@echo "Open $(abs_builddir)/demo.ftf at https://ui.perfetto.dev"
+
+clean-local:
+	rm -rf demo-files demo.ftf
+.PHONY: demo

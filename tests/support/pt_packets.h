@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes Intel PT packets for tests, through libipt's own encoder.
+ * Packet names are the SDM's (volume 3, "Intel Processor Trace", packets).
+ */
+#ifndef TESTS_SUPPORT_PT_PACKETS_H
+#define TESTS_SUPPORT_PT_PACKETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_encoder;
+
+#define PT_PACKETS_ROOM 65536
+
+struct pt_packets {
+	uint8_t bytes[PT_PACKETS_ROOM]; /* the first pt_packets_size() are written */
+	struct pt_encoder *encoder;     /* owned */
+};
+
+/* Any failure stops the test program.  It borrows itself: it must not move. */
+void pt_packets_init(struct pt_packets *packets);
+void pt_packets_release(struct pt_packets *packets);
+size_t pt_packets_size(const struct pt_packets *packets);
+
+/* PSB, TSC, CBR, MODE.Exec (64 bit), FUP of ip unless that is 0, PSBEND. */
+void pt_packets_psb(struct pt_packets *packets, uint64_t tsc, uint64_t ip);
+
+void pt_packets_tsc(struct pt_packets *packets, uint64_t tsc);
+
+/* Branch decisions, first to last: "tnt" (t taken, n not), at most 47. */
+void pt_packets_tnt(struct pt_packets *packets, const char *decisions);
+
+/* Targets with all 8 bytes; 0 is a suppressed ip. */
+void pt_packets_tip(struct pt_packets *packets, uint64_t ip);
+void pt_packets_pge(struct pt_packets *packets, uint64_t ip);
+void pt_packets_pgd(struct pt_packets *packets, uint64_t ip);
+void pt_packets_fup(struct pt_packets *packets, uint64_t ip);
+void pt_packets_ovf(struct pt_packets *packets);
+
+#endif
