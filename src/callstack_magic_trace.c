@@ -288,6 +288,8 @@ static void magic_trace_branch(struct callstack *base, const struct resolved_bra
 {
 	struct magic_stack *stack = (struct magic_stack *)base;
 
+	if (!branch->untimed)
+		map_time(base->machine, branch->time); /* the run's base may be a held branch */
 	if (branch->kind == BRANCH_TX_ABORT) {
 		stack->transaction_count = 0;
 	} else if (branch->kind == BRANCH_GAP) {

@@ -10,3 +10,7 @@ tests_oracle_magic_trace_test_LDADD = $(PTRACE2FTF_LIBS)
 TESTS += tests/oracle/recordings.sh
 dist_noinst_SCRIPTS += tests/oracle/recordings.sh
 EXTRA_DIST += tests/oracle/branches.awk
+check_PROGRAMS += tests/oracle/magic_trace_slices.test
+TESTS += tests/oracle/magic_trace_slices.test
+tests_oracle_magic_trace_slices_test_SOURCES = tests/oracle/magic_trace_slices.c
+tests_oracle_magic_trace_slices_test_LDADD = $(PTRACE2FTF_LIBS)

@@ -750,6 +750,16 @@ START_TEST(a_transaction_shows_when_it_ends_and_not_if_it_is_rolled_back)
 }
 END_TEST
 
+START_TEST(the_base_time_is_that_of_the_first_event_even_if_it_is_rolled_back)
+{
+	open_in_mode(TRACE_MODE_USER);
+	machine->has_base_time = false;
+	feed(stack, 10, BRANCH_CALL, BRANCH_IN_TX, "f");
+	go(20, BRANCH_TX_ABORT, "main");
+	ck_assert_uint_eq(machine->base_time, BASE + 10);
+}
+END_TEST
+
 START_TEST(a_mark_is_given_out_at_once_without_length)
 {
 	struct resolved_branch branch = { .time = BASE + 20, .mark = symbol("PTWRITE") };
@@ -826,6 +836,7 @@ int main(void)
 	tcase_add_test(all, caml_stash_backtrace_counts_as_a_frame_only_for_newer_versions);
 	tcase_add_test(all, gogo_returns_past_mcall_and_its_caller_for_newer_versions);
 	tcase_add_test(all, a_transaction_shows_when_it_ends_and_not_if_it_is_rolled_back);
+	tcase_add_test(all, the_base_time_is_that_of_the_first_event_even_if_it_is_rolled_back);
 	tcase_add_test(all, a_mark_is_given_out_at_once_without_length);
 	tcase_add_test(all, times_before_the_base_time_do_not_go_below_zero);
 	suite_add_tcase(suite, all);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * magic-trace's own test dumps behind the span sorter: for every folder of
+ * $top_srcdir/../shared/oracles/magic-trace each thread's time must not go back
+ * and begins and ends must balance.  TAP on stdout; skipped where the folder is
+ * absent.
+ */
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "callstack_magic_trace.h"
+#include "perf_script.h"
+#include "span_sorter.h"
+
+#define ORACLES "../shared/oracles/magic-trace"
+
+struct checked_track {
+	uint64_t last_time;
+	unsigned long depth, slices;
+	unsigned long backward, unbalanced;
+	struct checked_track *next;
+};
+
+struct check {
+	struct span_sorter sorter;
+	struct arena arena;
+	struct checked_track *tracks;
+};
+
+static void see_time(struct checked_track *track, uint64_t time)
+{
+	track->backward += time < track->last_time;
+	track->last_time = time;
+}
+
+static void see_begin(const struct span_sink *sink, void *track_, uint64_t time,
+		      const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	struct checked_track *track = track_;
+
+	(void)sink;
+	(void)symbol;
+	(void)ip;
+	(void)flags;
+	see_time(track, time);
+	track->depth++;
+	track->slices++;
+}
+
+static void see_end(const struct span_sink *sink, void *track_, uint64_t time,
+		    const struct symbol *symbol)
+{
+	struct checked_track *track = track_;
+
+	(void)sink;
+	(void)symbol;
+	see_time(track, time);
+	if (!track->depth)
+		track->unbalanced++;
+	else
+		track->depth--;
+}
+
+static void see_instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+{
+	(void)sink;
+	(void)text;
+	see_time(track, time);
+}
+
+static void see_segment_end(const struct span_sink *sink, void *track)
+{
+	(void)sink;
+	(void)track;
+}
+
+static void *new_track(void *context, int32_t pid, int32_t tid)
+{
+	struct check *check = context;
+	struct checked_track *track = arena_alloc(&check->arena, sizeof(*track));
+
+	(void)pid;
+	(void)tid;
+	track->next = check->tracks;
+	check->tracks = track;
+	return span_sorter_track(&check->sorter, track);
+}
+
+/*
+ * What the sorter has to change: an end stays without its begin where all
+ * events share a timestamp, and a branch comes before the second of two errors
+ * of one instant, which slid.
+ */
+static const struct {
+	const char *name;
+	uint64_t unmatched_ends, backward;
+} known[] = {
+	{ "branch-misses", 0, 0 },    { "btree-two-errors", 0, 0 },    { "hello-musl", 0, 0 },
+	{ "memmove-overflow", 0, 0 }, { "page-fault", 0, 0 },          { "synth-kernel", 0, 0 },
+	{ "synth-two-errors", 0, 1 }, { "synth-one-timestamp", 1, 0 },
+};
+
+static bool has_known_counts(const struct span_sorter_counts *counts, const char *name)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(known[i].name, name))
+			return counts->unmatched_ends == known[i].unmatched_ends &&
+			       counts->backward == known[i].backward && !counts->too_deep;
+	return true;
+}
+
+/* Returns whether all tracks are in order and balanced. */
+static bool is_in_order(const struct check *check, const char *name)
+{
+	const struct span_sorter_counts *counts = &check->sorter.counts;
+	bool fine = has_known_counts(counts, name);
+
+	printf("# %s: %lu ends without begin, %lu times held\n", name,
+	       (unsigned long)counts->unmatched_ends, (unsigned long)counts->backward);
+	for (const struct checked_track *track = check->tracks; track; track = track->next)
+		fine = fine && !track->backward && !track->unbalanced && !track->depth;
+	return fine;
+}
+
+static bool check_file(FILE *in, const char *name)
+{
+	static const struct span_sink checker = {
+		.begin = see_begin,
+		.end = see_end,
+		.instant = see_instant,
+		.segment_end = see_segment_end,
+	};
+	struct check check = { 0 };
+	struct name_table names;
+	struct callstack_options stacks = { TRACE_MODE_GUESS, &check.sorter.sink, &names, NULL };
+	struct perf_script_options script = {
+		.names = &names,
+		.arena = &check.arena,
+		.context = &check,
+		.track = new_track,
+	};
+	struct error err = { 0 };
+	bool fine;
+
+	name_table_init(&names);
+	arena_init(&check.arena);
+	span_sorter_init(&check.sorter, &checker, NULL);
+	script.machine = callstack_magic_trace_open(&stacks);
+	fine = !perf_script_convert(in, &script, NULL, &err);
+	span_sorter_finish(&check.sorter);
+	fine = is_in_order(&check, name) && fine;
+	callstack_machine_close(script.machine);
+	span_sorter_release(&check.sorter);
+	arena_release(&check.arena);
+	name_table_release(&names);
+	return fine;
+}
+
+static bool check_folder(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/%s/input.perf", folder, name);
+	FILE *in = length < (int)sizeof(path) ? fopen(path, "r") : NULL;
+	bool fine = in && check_file(in, name);
+
+	if (in)
+		fclose(in);
+	return fine;
+}
+
+static int is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+int main(void)
+{
+	const char *top = getenv("top_srcdir");
+	struct dirent **entries = NULL;
+	char folder[PATH_MAX / 2];
+	int count;
+
+	snprintf(folder, sizeof(folder), "%s/" ORACLES, top ? top : ".");
+	count = scandir(folder, &entries, is_shown, alphasort);
+	if (count < 1) {
+		printf("1..0 # SKIP no " ORACLES "\n");
+		return EXIT_SUCCESS;
+	}
+	printf("1..%d\n", count);
+	for (int i = 0; i < count; i++) {
+		printf("%s %d - %s gives balanced slices in order\n",
+		       check_folder(folder, entries[i]->d_name) ? "ok" : "not ok", i + 1,
+		       entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return EXIT_SUCCESS;
+}
