@@ -33,7 +33,7 @@ void sample_begin(struct perf_data *data)
 		.cap_user_time_zero = 1,
 		.tsc_bit = 0x400,
 		.noretcomp_bit = 0x800,
-		.have_sched_switch = 2,
+		
 		.per_cpu_mmaps = 1,
 		.max_nonturbo_ratio = 25,
 	};

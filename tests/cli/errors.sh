@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Bad input and bad places to write to: one clear line, the right status, and
+# no output left behind.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/sample" "$work/empty-directory" "$work/out"
+"$top_builddir/tests/support/make-sample" "$work/sample"
+sample=$work/sample/perf.data
+options="--symfs=$work/sample"
+
+# One line on stderr that matches, status 1, and nothing in the output directory.
+fails() { # PATTERN OPTIONS...
+	pattern=$1
+	shift
+	"$program" "$@" -o "$work/out/trace.ftf" 2>"$work/messages" >"$work/stdout"
+	status=$?
+	[ $status -eq 1 ] || { echo "status $status"; cat "$work/messages"; return 1; }
+	[ "$(grep -c . "$work/messages")" -eq 1 ] || { cat "$work/messages"; return 1; }
+	grep -q "$pattern" "$work/messages" || { cat "$work/messages"; return 1; }
+	[ -z "$(ls -A "$work/out")" ] || { ls -A "$work/out"; return 1; }
+	[ ! -s "$work/stdout" ]
+}
+
+echo "hello, this is no recording, but it is longer than a header of perf.data would be: $(seq 50)" >"$work/text"
+: >"$work/empty"
+printf 'PERFILE2\020\0\0\0\0\0\0\0' >"$work/pipe-mode"
+printf '2ELIFREP\0\0\0\0\0\0\0\150' >"$work/big-endian"
+head -c 60 "$sample" >"$work/header-cut"
+
+tap_check "a text file is refused by name" fails "text: is not a perf.data" $options "$work/text"
+tap_check "an empty file is refused" fails "empty: is empty" $options "$work/empty"
+tap_check "a missing file is refused" fails "nothing: cannot open: No such file" $options "$work/nothing"
+tap_check "a directory without a recording is refused" fails "empty-directory: is a directory" $options "$work/empty-directory"
+tap_check "a recording in pipe mode is refused with what to do" fails "pipe mode" $options "$work/pipe-mode"
+tap_check "a big-endian recording is refused" fails "big-endian" $options "$work/big-endian"
+tap_check "a cut header is refused with its offset" fails "header-cut: .*damaged header" $options "$work/header-cut"
+
+# An event of another kind: the sample without its AUXTRACE_INFO (type 70 becomes FINISHED_ROUND).
+without_pt() {
+	offset=$(LC_ALL=C grep -obUaP '\x46\x00\x00\x00\x00\x00' "$sample" | head -1 | cut -d: -f1)
+	cp "$sample" "$work/no-pt"
+	printf '\104' | dd of="$work/no-pt" bs=1 seek="$offset" conv=notrunc 2>/dev/null
+	fails "no-pt: .*no Intel PT" $options "$work/no-pt"
+}
+tap_check "a recording without Intel PT is refused with how to record" without_pt
+
+if [ "$(id -u)" = 0 ]; then
+	tap_skip "an unreadable file is refused" "root reads everything"
+else
+	cp "$sample" "$work/unreadable"
+	chmod 0 "$work/unreadable"
+	tap_check "an unreadable file is refused" fails "unreadable: cannot open: Permission" "$work/unreadable"
+fi
+
+writes_not() { # PATTERN OUTPUT FORMAT
+	"$program" -q $options --format="$3" "$sample" -o "$2" 2>"$work/messages"
+	[ $? -eq 1 ] && [ "$(grep -c . "$work/messages")" -eq 1 ] && grep -q "$1" "$work/messages" && return 0
+	cat "$work/messages"
+	return 1
+}
+if [ -c /dev/full ]; then
+	tap_check "a full disk is an error" writes_not "No space left" /dev/full ftf
+	tap_check "a full disk is an error for text too" writes_not "No space left" /dev/full slices
+fi
+tap_check "a directory that is not there is an error" writes_not "No such file" "$work/none/x.ftf" ftf
+tap_check "a directory as output is an error" writes_not "is a directory" "$work/out" ftf
+
+leaves_the_old_file() {
+	echo old >"$work/out/trace.ftf"
+	"$program" -q $options "$work/text" -o "$work/out/trace.ftf" 2>/dev/null
+	[ "$(cat "$work/out/trace.ftf")" = old ] && [ "$(ls -A "$work/out")" = trace.ftf ]
+}
+tap_check "a failure leaves an older output as it was" leaves_the_old_file
+rm -f "$work/out/trace.ftf"
+
+closed_pipe() {
+	# The reader is gone before the first write: a fifo that is opened and closed.
+	mkfifo "$work/fifo"
+	(exec 3<"$work/fifo"; exec 3<&-) &
+	"$program" -q $options --format=branches "$sample" -o "$work/slow-fifo" 2>/dev/null
+	{ "$program" -q $options --format=branches "$sample" 2>"$work/messages"; echo $? >"$work/status"; } | true
+	exec 4>"$work/fifo"; exec 4>&-
+	wait
+	status=$(cat "$work/status")
+	# `true` may end after the write: then the write went well.
+	[ "$status" -eq 0 ] || { [ "$status" -eq 1 ] && grep -q "Broken pipe" "$work/messages"; }
+}
+tap_check "a closed pipe is an error with a message, not a signal" closed_pipe
+
+usage() { # PATTERN OPTIONS...
+	pattern=$1
+	shift
+	"$program" "$@" 2>"$work/messages" >"$work/stdout"
+	[ $? -eq 64 ] && grep -q "$pattern" "$work/messages" && [ ! -s "$work/stdout" ]
+}
+tap_check "no input is wrong usage" usage "no input"
+tap_check "two inputs are wrong usage" usage "one input at a time" a b
+tap_check "an unknown option is wrong usage" usage "unrecognized option" --nonsense a
+tap_check "an unknown format is wrong usage, and the known ones are named" usage "ftf, branches, calls" --format=x a
+
+# Every prefix of a recording ends in 0, 1 or 2, and what is written is sound.
+sweep() {
+	size=$(wc -c <"$sample")
+	cut=0
+	while [ $cut -lt "$size" ]; do
+		head -c $cut "$sample" >"$work/cut"
+		"$program" -q $options "$work/cut" -o "$work/out/cut.ftf" 2>/dev/null
+		status=$?
+		if [ $status -gt 2 ]; then
+			echo "$cut bytes: status $status"
+			return 1
+		fi
+		if [ $status -ne 1 ]; then
+			"$top_builddir/tests/support/ftfcheck" "$work/out/cut.ftf" >/dev/null ||
+				{ echo "$cut bytes: unsound"; return 1; }
+		fi
+		cut=$((cut + 7))
+	done
+}
+tap_check "every prefix of a recording ends in 0, 1 or 2 with a sound trace" sweep
+
+# The end of the features is cut: nothing of the trace is lost.
+cut_features() {
+	head -c $(($(wc -c <"$sample") - 8)) "$sample" >"$work/cut"
+	"$program" $options --format=branches "$work/cut" -o "$work/branches" 2>"$work/messages"
+	[ $? -eq 2 ] && [ "$(wc -l <"$work/branches")" -eq 22 ] && grep -q "feature section" "$work/messages"
+}
+tap_check "a damaged feature section costs itself and a warning" cut_features
+tap_done

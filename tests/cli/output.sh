@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the program writes where.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$top_builddir/tests/support/make-sample" "$work"
+sample=$work/perf.data
+options="--symfs=$work"
+
+default_output() {
+	"$program" -q $options "$sample" && "$top_builddir/tests/support/ftfcheck" "$sample.ftf"
+}
+tap_check "without -o the trace is beside the input" default_output
+
+same_on_stdout() {
+	"$program" -q $options "$sample" -o - >"$work/stdout.ftf" && cmp "$sample.ftf" "$work/stdout.ftf"
+}
+tap_check "-o - writes the same bytes to standard output" same_on_stdout
+
+quiet() {
+	[ -z "$("$program" -q $options "$sample" -o "$work/x.ftf" 2>&1)" ]
+}
+tap_check "-q says nothing" quiet
+
+summary() {
+	"$program" $options "$sample" -o "$work/x.ftf" >"$work/stdout" 2>"$work/stderr"
+	[ ! -s "$work/stdout" ] && grep -q "22 branches, 10 slices on 1 thread" "$work/stderr"
+}
+tap_check "the summary goes to standard error" summary
+
+# By hand from the sample's program: each work() calls leaf() three times.
+stacks() {
+	"$program" -q $options --format=slices "$sample" | awk '{ print $2, $5 }' >"$work/slices"
+	printf '%s\n' '0 main' '1 work' '2 leaf' '2 leaf' '2 leaf' '1 work' '2 leaf' '2 leaf' '2 leaf' \
+		'1 [syscall]' | diff - "$work/slices"
+}
+tap_check "slices have the program's call tree" stacks
+
+names() {
+	"$top_builddir/tests/support/ftfcheck" --names "$sample.ftf" >"$work/names"
+	printf 'process 1234 sample\nthread 1234 sample process=1234\n' | diff - "$work/names"
+}
+tap_check "process and thread have their names and ids" names
+
+warnings() {
+	"$program" --symfs="$work/nowhere" "$sample" -o "$work/x.ftf" 2>"$work/stderr"
+	[ $? -eq 2 ] && [ "$(grep -c 'no code for 1 file.*: /sample$' "$work/stderr")" -eq 1 ]
+}
+tap_check "missing code gives status 2 and names the file" warnings
+
+no_warn() {
+	"$program" --no-warn -q --symfs="$work/nowhere" "$sample" -o "$work/x.ftf"
+}
+tap_check "--no-warn makes that 0" no_warn
+
+text_both_ways() {
+	"$program" -q $options --format=branches "$sample" >"$work/branches"
+	"$program" -q --input=perf-script --format=calls "$work/branches" >"$work/from-text"
+	"$program" -q $options --format=calls "$sample" >"$work/from-data"
+	diff "$work/from-text" "$work/from-data"
+}
+tap_check "its own branch text, read as perf script text, gives the same calls" text_both_ways
+
+read_stdin() {
+	"$program" -q --input=perf-script --format=slices - <"$work/branches" | grep -q ' leaf '
+}
+tap_check "- reads perf script text from standard input" read_stdin
+
+if command -v perf >/dev/null; then
+	equals_perf() {
+		perf script -i "$sample" --symfs "$work" --itrace=be \
+			-F pid,tid,time,flags,ip,addr,sym,symoff --ns 2>"$work/stderr" >"$work/perf"
+		sed 's/^[^:]*: //' "$work/perf" >"$work/perf.branches"
+		sed 's/^[^:]*: //' "$work/branches" | diff "$work/perf.branches" -
+	}
+	tap_check "the branches are perf script's" equals_perf
+else
+	tap_skip "the branches are perf script's" "no perf"
+fi
+
+help_and_version() {
+	"$program" --help | grep -q -- --symfs && "$program" --version | grep -q '^ptrace2ftf [0-9]'
+}
+tap_check "--help and --version go to standard output" help_and_version
+tap_done
