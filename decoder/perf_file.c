@@ -47,10 +47,14 @@ static bool inside(const struct perf_file *file, const struct section *section)
 
 static int map_file(struct perf_file *file, const char *path, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	void *bytes;
+	int fd;
 
+	if (strcmp(path, "-") == 0)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "a recording cannot be read from standard input yet; name a file");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set_system(err, errno, "%s: cannot open", path);
 	if (fstat(fd, &status) < 0) {

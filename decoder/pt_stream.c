@@ -27,12 +27,12 @@
 #include "decoder/tsc_clock.h"
 
 /*
- * Blocks in a row that use no packet.  Between two packets at most 53 bits of
- * TNT are used, and each costs a few direct branches; a flow that goes on for
- * longer turns in a circle (`jmp .`, or libipt's return stack holding an entry
- * that a retpoline had already used).
+ * Blocks in a row while libipt reads no packet.  A packet has at most 47 branch
+ * decisions, and between two of them lie a few direct branches; a flow that
+ * goes on for longer turns in a circle (`jmp .`, or libipt's return stack
+ * holding an entry that a retpoline had already used).
  */
-#define BLOCKS_WITHOUT_PACKET_MAX 65536
+#define BLOCKS_WITHOUT_PACKET_MAX 4096
 
 /* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
 #define BUFFER_PADDING 64

@@ -33,6 +33,7 @@ head -c 60 "$sample" >"$work/header-cut"
 tap_check "a text file is refused by name" fails "text: is not a perf.data" $options "$work/text"
 tap_check "an empty file is refused" fails "empty: is empty" $options "$work/empty"
 tap_check "a missing file is refused" fails "nothing: cannot open: No such file" $options "$work/nothing"
+tap_check "a recording on standard input is refused" fails "standard input" $options -
 tap_check "a directory without a recording is refused" fails "empty-directory: is a directory" $options "$work/empty-directory"
 tap_check "a recording in pipe mode is refused with what to do" fails "pipe mode" $options "$work/pipe-mode"
 tap_check "a big-endian recording is refused" fails "big-endian" $options "$work/big-endian"

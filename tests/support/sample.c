@@ -13,6 +13,7 @@ static const uint8_t code[0x60] = {
 	0x75, 0xf9,                            /* jne work */
 	0xc3,                                  /* ret */
 	[0x40] = 0xc3,                         /* ret */
+	[0x50] = 0xeb, 0xfe,                   /* jmp to itself */
 };
 
 #define FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
@@ -21,9 +22,10 @@ static const struct tiny_symbol symbols[] = {
 	{ "main", SAMPLE_MAIN, 0x0d, FUNCTION },
 	{ "work", SAMPLE_WORK, 0x08, FUNCTION },
 	{ "leaf", SAMPLE_LEAF, 0x01, FUNCTION },
+	{ "circle", SAMPLE_CIRCLE, 0x02, FUNCTION },
 };
 
-const struct tiny_elf sample_elf = { SAMPLE_CODE, code, sizeof(code), symbols, 3 };
+const struct tiny_elf sample_elf = { SAMPLE_CODE, code, sizeof(code), symbols, 4 };
 
 void sample_begin(struct perf_data *data)
 {

@@ -6,6 +6,7 @@
  *	0x401000 main:  call work; call work; syscall; hlt
  *	0x401020 work:  call leaf; jne work; ret
  *	0x401040 leaf:  ret
+ *	0x401050 circle: jmp circle (never reached by the sample's own trace)
  *
  * Each work() calls leaf() three times.  The clock is 1 ns a tick.
  */
@@ -26,6 +27,7 @@
 #define SAMPLE_MAIN UINT64_C(0x401000)
 #define SAMPLE_WORK UINT64_C(0x401020)
 #define SAMPLE_LEAF UINT64_C(0x401040)
+#define SAMPLE_CIRCLE UINT64_C(0x401050)
 #define SAMPLE_SYSCALL UINT64_C(0x40100a)
 #define SAMPLE_START 1000000 /* ns: when the trace begins */
 

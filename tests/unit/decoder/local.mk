@@ -10,3 +10,9 @@ TESTS += tests/unit/decoder/pt_stream.test
 tests_unit_decoder_pt_stream_test_SOURCES = tests/unit/decoder/pt_stream.c
 tests_unit_decoder_pt_stream_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_stream_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/schedule.test
+TESTS += tests/unit/decoder/schedule.test
+tests_unit_decoder_schedule_test_SOURCES = tests/unit/decoder/schedule.c
+tests_unit_decoder_schedule_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_schedule_test_LDADD = $(UNIT_LIBS)

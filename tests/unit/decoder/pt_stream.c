@@ -27,7 +27,8 @@ struct run {
 	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
 	uint8_t *program_bytes;
 	size_t program_size;
-	struct branch_event events[EVENTS_MAX];
+	struct branch_event events[EVENTS_MAX]; /* the first ones */
+	struct branch_event last;
 	size_t count;
 	struct pt_stream_stats stats;
 	struct diag diag;
@@ -71,10 +72,12 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);
-	while (run.count < EVENTS_MAX && pt_stream_next(stream, &run.events[run.count]))
-		run.count++;
-	if (run.count && run.events[run.count - 1].thread)
-		run.tid = run.events[run.count - 1].thread->tid;
+	while (pt_stream_next(stream, &run.last)) {
+		if (run.count < EVENTS_MAX)
+			run.events[run.count++] = run.last;
+	}
+	if (run.last.thread)
+		run.tid = run.last.thread->tid;
 	run.stats = *pt_stream_stats(stream);
 	pt_stream_close(stream);
 	code_image_close(code);
@@ -292,6 +295,24 @@ START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 }
 END_TEST
 
+/* A circle of direct jumps needs no packet: only a bound ends it. */
+START_TEST(a_flow_that_turns_in_a_circle_is_a_gap)
+{
+	begin();
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_CIRCLE);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN); /* no instruction of the circle takes it */
+	pt_packets_psb(&run.packets, SAMPLE_START + 100, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.stats.gaps[GAP_ENDLESS], 1);
+	ck_assert_uint_gt(run.count, 3);
+	/* Decoding went on behind it. */
+	ck_assert_uint_eq(run.last.kind, BRANCH_SYSCALL);
+}
+END_TEST
+
 START_TEST(packets_that_fit_no_code_are_a_gap_and_no_crash)
 {
 	begin();
@@ -319,6 +340,7 @@ int main(void)
 	tcase_add_test(all, what_precedes_the_first_psb_is_skipped_and_counted);
 	tcase_add_test(all, a_trace_in_pieces_is_one_stream);
 	tcase_add_test(all, lost_data_that_the_kernel_reports_is_a_gap);
+	tcase_add_test(all, a_flow_that_turns_in_a_circle_is_a_gap);
 	tcase_add_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Who runs at a time, where the trace's time is coarser than the kernel's. */
+#include <string.h>
+#include <unistd.h>
+
+#include "decoder/perf_file.h"
+#include "decoder/schedule.h"
+#include "decoder/timeline.h"
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define OTHER_PID 2000
+#define OTHER_CODE UINT64_C(0x700000)
+
+static struct perf_file file;
+static struct timeline *timeline;
+static struct diag diag;
+
+static void at(struct perf_data *data, uint64_t time, int32_t pid)
+{
+	perf_data_stamp(data, (struct perf_data_stamp){ .time = time, .pid = pid, .tid = pid });
+}
+
+static void switch_to(struct perf_data *data, uint64_t time, int32_t from, int32_t to)
+{
+	at(data, time, from);
+	perf_data_add_switch(data, true, to, to);
+}
+
+/* The sample runs from 100; idle from 2000; another process from 3000; at 4000 it maps over its code. */
+static void open_timeline(void)
+{
+	struct perf_data_mmap map = { .pid = OTHER_PID, .tid = OTHER_PID, .address = OTHER_CODE,
+				      .length = 0x1000, .path = "/other", .prot = 5 };
+	char path[PERF_DATA_PATH];
+	struct perf_data data;
+
+	sample_begin(&data);
+	at(&data, 150, OTHER_PID);
+	perf_data_add_comm(&data, 0, OTHER_PID, OTHER_PID, "other");
+	perf_data_add_mmap2(&data, 0, &map);
+	switch_to(&data, 2000, SAMPLE_PID, 0);
+	switch_to(&data, 3000, 0, OTHER_PID);
+	at(&data, 4000, OTHER_PID);
+	map.path = "/newer";
+	perf_data_add_mmap2(&data, 0, &map);
+	perf_data_write_temporary(&data, path);
+	diag_init(&diag);
+	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
+	timeline = timeline_open(&file, &diag, NULL);
+	unlink(path);
+	perf_data_release(&data);
+}
+
+static void close_timeline(void)
+{
+	timeline_close(timeline);
+	perf_file_close(&file);
+	diag_release(&diag);
+}
+
+static const char *mapped(const struct schedule *schedule, uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(schedule->space, ip);
+
+	return mapping ? mapping->file->path : "";
+}
+
+START_TEST(the_thread_of_the_last_switch_runs)
+{
+	struct schedule schedule;
+
+	open_timeline();
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek(&schedule, 1999);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	schedule_seek(&schedule, 2000);
+	ck_assert_int_eq(schedule.thread->tid, 0);
+	schedule_seek(&schedule, 3500);
+	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
+	close_timeline();
+}
+END_TEST
+
+START_TEST(user_code_in_idle_time_is_the_next_threads)
+{
+	struct schedule schedule;
+
+	open_timeline();
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek_user(&schedule, 2990, OTHER_CODE);
+	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
+	/* Its events do not lie before it began to run. */
+	ck_assert_uint_eq(schedule_clamp(&schedule, 2990), 3000);
+	close_timeline();
+}
+END_TEST
+
+START_TEST(code_that_only_the_next_epoch_has_is_found_a_little_early)
+{
+	struct schedule schedule;
+
+	open_timeline();
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek_user(&schedule, 3999, OTHER_CODE);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/other");
+	schedule_seek_user(&schedule, 4000, OTHER_CODE);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/newer");
+	close_timeline();
+}
+END_TEST
+
+START_TEST(a_buffer_per_thread_is_always_that_threads)
+{
+	struct schedule schedule;
+
+	open_timeline();
+	schedule_init(&schedule, timeline, -1, OTHER_PID);
+	schedule_seek_user(&schedule, 200, SAMPLE_CODE);
+	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
+	schedule_seek(&schedule, 5000);
+	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/newer");
+	close_timeline();
+}
+END_TEST
+
+START_TEST(without_time_two_threads_are_a_guess)
+{
+	struct schedule schedule;
+
+	open_timeline();
+	schedule_init(&schedule, timeline, 0, -1);
+	ck_assert(!schedule_settle(&schedule));
+	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
+	schedule_init(&schedule, timeline, -1, SAMPLE_PID);
+	ck_assert(schedule_settle(&schedule));
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	close_timeline();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("schedule");
+	TCase *all = tcase_create("schedule");
+
+	tcase_add_test(all, the_thread_of_the_last_switch_runs);
+	tcase_add_test(all, user_code_in_idle_time_is_the_next_threads);
+	tcase_add_test(all, code_that_only_the_next_epoch_has_is_found_a_little_early);
+	tcase_add_test(all, a_buffer_per_thread_is_always_that_threads);
+	tcase_add_test(all, without_time_two_threads_are_a_guess);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
