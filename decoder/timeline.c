@@ -34,6 +34,7 @@ struct live_epoch {
 	uint64_t begin;
 	struct space_builder *builder; /* borrowed from timeline.spaces, perhaps shared with a parent */
 	bool shared;
+	bool exec;
 };
 
 struct live_process {
@@ -202,7 +203,7 @@ static void add_epoch(struct live_process *process, uint64_t begin, struct space
 	process->epochs = alloc_grow(process->epochs, &process->room, process->count + 1,
 				     sizeof(*process->epochs));
 	process->epochs[process->count++] =
-		(struct live_epoch){ process->count ? begin : 0, builder, shared };
+		(struct live_epoch){ process->count ? begin : 0, builder, shared, false };
 }
 
 static struct live_process *borrow_process(struct timeline *tl, int32_t pid)
@@ -267,8 +268,10 @@ static void unmap_all(struct timeline *tl, int32_t pid, uint64_t time)
 {
 	struct live_process *process = borrow_process(tl, pid);
 
-	if (last_epoch(process)->builder->count)
-		add_epoch(process, time, new_space(tl), false);
+	if (!last_epoch(process)->builder->count)
+		return;
+	add_epoch(process, time, new_space(tl), false);
+	last_epoch(process)->exec = true;
 }
 
 /* fork: the child has what the parent has. */
@@ -279,7 +282,7 @@ static void inherit(struct timeline *tl, int32_t parent, int32_t child, uint64_t
 	struct live_epoch *epoch = last_epoch(process);
 
 	if (process->count == 1 && !epoch->builder->count)
-		*epoch = (struct live_epoch){ 0, builder, true };
+		*epoch = (struct live_epoch){ 0, builder, true, false };
 	else
 		add_epoch(process, time, builder, true);
 }
@@ -437,6 +440,7 @@ static void on_fork(struct timeline *tl, const struct perf_record *record)
 	thread = latest_thread(tl, tid);
 	if (!thread || thread->ended || thread->thread.pid != pid)
 		thread = add_thread(tl, pid, tid, record->id.time);
+	thread->thread.parent = thread == parent ? NULL : &parent->thread;
 	if (parent->thread.name_count)
 		name_thread(tl, thread, record->id.time,
 			    parent->names[parent->thread.name_count - 1].text);
@@ -619,6 +623,7 @@ static void finish(struct timeline *tl)
 
 		for (size_t i = 0; i < process->count; i++)
 			epochs[i] = (struct epoch){ process->epochs[i].begin,
+						    process->epochs[i].exec,
 						    &process->epochs[i].builder->space };
 		process->process.epochs = epochs;
 		process->process.epoch_count = process->count;
@@ -703,6 +708,21 @@ const struct thread *timeline_borrow_thread(const struct timeline *tl, int32_t t
 	while (thread && thread->thread.begin > time && thread->older)
 		thread = thread->older;
 	return thread ? &thread->thread : NULL;
+}
+
+bool timeline_ran_exec(const struct process *process, const struct address_space *before,
+		       const struct address_space *now)
+{
+	bool exec = false;
+
+	for (size_t i = 0; i < process->epoch_count; i++) {
+		exec |= process->epochs[i].exec;
+		if (process->epochs[i].space == before)
+			exec = false;
+		if (process->epochs[i].space == now)
+			break;
+	}
+	return exec;
 }
 
 const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)

@@ -13,6 +13,7 @@
 #ifndef DECODER_TIMELINE_H
 #define DECODER_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct thread {
 	int32_t pid, tid;
 	uint32_t index;                  /* dense, in the order of first appearance */
 	const struct process *process;
+	const struct thread *parent;     /* that forked it; NULL: not seen */
 	const struct thread_name *names; /* in time order; may be empty */
 	size_t name_count;
 	uint64_t begin, end;             /* FORK and EXIT; 0 and UINT64_MAX if not seen */
@@ -40,6 +42,7 @@ struct thread {
 /* What is mapped from `begin` on, up to the next epoch of the process. */
 struct epoch {
 	uint64_t begin;
+	bool exec; /* it began with an exec: nothing of the epoch before is left */
 	const struct address_space *space;
 };
 
@@ -85,6 +88,10 @@ const struct thread *const *timeline_threads(const struct timeline *timeline, si
  */
 const struct thread *timeline_borrow_thread(const struct timeline *timeline, int32_t tid,
 					    uint64_t time);
+
+/* Returns whether a process ran exec after the epoch with space `before`, up to that with `now`. */
+bool timeline_ran_exec(const struct process *process, const struct address_space *before,
+		       const struct address_space *now);
 
 /*
  * Returns the context switches of one CPU in time order, `*count` of them.  A

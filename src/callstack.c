@@ -13,6 +13,12 @@ void callstack_branch(struct callstack *stack, const struct resolved_branch *bra
 	stack->machine->ops->branch(stack, branch);
 }
 
+void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time)
+{
+	if (stack->machine->ops->inherit)
+		stack->machine->ops->inherit(stack, parent, time);
+}
+
 void callstack_finish(struct callstack *stack)
 {
 	stack->machine->ops->finish(stack);

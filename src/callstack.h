@@ -50,6 +50,7 @@ struct resolved_branch {
 	uint32_t insns;            /* retired since the thread's previous branch; 0: unknown */
 	uint8_t kind;              /* enum branch_kind */
 	uint8_t flags;             /* enum branch_flags */
+	uint8_t from_length;       /* bytes of the instruction at `from`; 0: unknown */
 	uint8_t gap;               /* enum gap_reason, if kind is BRANCH_GAP */
 	bool untimed;              /* a gap whose time is not known: that of the thread's previous event */
 };
@@ -60,6 +61,7 @@ struct callstack;
 struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	void (*branch)(struct callstack *stack, const struct resolved_branch *branch);
+	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time); /* may be NULL */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
 	void (*machine_close)(struct callstack_machine *machine);
@@ -97,6 +99,12 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
  * do, the spans given out may go back in time as well (see span_sorter.h).
  */
 void callstack_branch(struct callstack *stack, const struct resolved_branch *branch);
+
+/*
+ * Start a new stack with the frames of its parent, of the same machine, which
+ * forked it at `time` (ns).  A machine that cannot do that leaves it empty.
+ */
+void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time);
 
 /* The trace has ended: close what is open and give it all out.  Once per stack, before close. */
 void callstack_finish(struct callstack *stack);

@@ -13,6 +13,7 @@
 #include "decoder/timeline.h"
 #include "format_branches.h"
 #include "resolve.h"
+#include "thread_stacks.h"
 #include "view.h"
 
 struct conversion {
@@ -30,8 +31,8 @@ struct conversion {
 	struct pt_stream **streams;
 	struct branch_merge merge;
 	struct view view;
-	struct callstack **stacks;     /* by thread index; the last is of unknown threads */
-	bool *seen;                    /* by thread index: it has branches */
+	struct thread_stacks stacks;
+	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
 };
 
@@ -109,7 +110,6 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 	if (!c->timeline)
 		return error_prefix(err, "%s", path);
 	timeline_threads(c->timeline, &c->thread_count);
-	c->stacks = alloc_zeroed(c->thread_count + 1, sizeof(*c->stacks));
 	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
 	open_symbols(c, names);
 	return 0;
@@ -117,9 +117,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 
 static void close_input(struct conversion *c)
 {
-	for (size_t i = 0; c->stacks && i <= c->thread_count; i++)
-		callstack_close(c->stacks[i]);
-	free(c->stacks);
+	thread_stacks_release(&c->stacks);
 	free(c->seen);
 	branch_merge_release(&c->merge);
 	for (size_t i = 0; c->streams && i < c->auxtrace.stream_count; i++)
@@ -143,8 +141,9 @@ static const char *last_name(const struct thread *thread)
 	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
 }
 
-static void *add_track(struct conversion *c, const struct thread *thread)
+static void *add_track(void *context, const struct thread *thread)
 {
+	struct conversion *c = context;
 	const struct thread *main_thread;
 
 	if (!thread)
@@ -156,50 +155,18 @@ static void *add_track(struct conversion *c, const struct thread *thread)
 			      last_name(thread));
 }
 
-static size_t index_of(const struct conversion *c, const struct thread *thread)
-{
-	return thread ? thread->index : c->thread_count;
-}
-
-static struct callstack *stack_of(struct conversion *c, const struct thread *thread)
-{
-	struct callstack **stack = &c->stacks[index_of(c, thread)];
-
-	if (!*stack)
-		*stack = callstack_open(c->view.machine, add_track(c, thread));
-	return *stack;
-}
-
 /* ---- Branches ------------------------------------------------------------ */
 
-static bool changes_symbol(const struct resolved_branch *branch)
+static bool changes_symbol(const struct branch_event *event, const struct location *from,
+			   const struct location *to)
 {
-	const struct symbol *from = branch->from.symbol, *to = branch->to.symbol;
-
-	return branch->kind == BRANCH_GAP || (from ? from->name : NULL) != (to ? to->name : NULL);
-}
-
-static void feed_machine(struct conversion *c, const struct branch_event *event,
-			 const struct location *from, const struct location *to)
-{
-	struct resolved_branch branch = {
-		.time = event->time,
-		.from = *from,
-		.to = *to,
-		.insns = event->insns,
-		.kind = event->kind,
-		.flags = event->flags,
-		.gap = event->gap,
-	};
-
-	if (c->options->format == FORMAT_CALLS && changes_symbol(&branch))
-		format_branch(c->view.text, event, from, to);
-	callstack_branch(stack_of(c, event->thread), &branch);
+	return event->kind == BRANCH_GAP || (from->symbol ? from->symbol->name : NULL) !=
+						    (to->symbol ? to->symbol->name : NULL);
 }
 
 static void count(struct conversion *c, const struct branch_event *event)
 {
-	bool *seen = &c->seen[index_of(c, event->thread)];
+	bool *seen = &c->seen[event->thread ? event->thread->index : c->thread_count];
 
 	c->summary->threads += !*seen;
 	*seen = true;
@@ -221,10 +188,11 @@ static void feed(struct conversion *c, const struct branch_event *event)
 		return;
 	from = resolver_find(&c->resolver, event->space, event->from);
 	to = resolver_find(&c->resolver, event->space, event->to);
-	if (c->options->format == FORMAT_BRANCHES)
+	if (c->options->format == FORMAT_BRANCHES ||
+	    (c->options->format == FORMAT_CALLS && changes_symbol(event, &from, &to)))
 		format_branch(c->view.text, event, &from, &to);
-	else
-		feed_machine(c, event, &from, &to);
+	if (c->view.machine)
+		thread_stacks_branch(&c->stacks, event, &from, &to);
 }
 
 /* ---- The run ------------------------------------------------------------- */
@@ -246,14 +214,13 @@ static int run(struct conversion *c, struct error *err)
 
 	if (open_streams(c, err) < 0)
 		return -1;
+	if (c->view.machine)
+		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))
 		feed(c, &event);
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
-	for (size_t i = 0; i <= c->thread_count; i++) {
-		if (c->stacks[i])
-			callstack_finish(c->stacks[i]);
-	}
+	thread_stacks_finish(&c->stacks);
 	if (view_close(&c->view, err) < 0)
 		return -1;
 	sum_up(c);

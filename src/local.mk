@@ -6,6 +6,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack_batch.c src/callstack_batch.h \
 	src/callstack_magic_frames.c src/callstack_magic_frames.h \
 	src/callstack_magic_trace.c src/callstack_magic_trace.h \
+	src/callstack_precise.c src/callstack_precise.h \
 	src/code_files.c src/code_files.h \
 	src/convert.c src/convert.h \
 	src/convert_perf_data.c src/convert_perf_data.h \
@@ -22,6 +23,7 @@ libptrace2ftf_a_SOURCES = \
 	src/span_sink.h \
 	src/span_sorter.c src/span_sorter.h \
 	src/summary.c src/summary.h \
+	src/thread_stacks.c src/thread_stacks.h \
 	src/track.h \
 	src/view.c src/view.h
 

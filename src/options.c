@@ -44,7 +44,8 @@ static const struct argp_option argp_options[] = {
 	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
 	{ NULL, 0, NULL, 0, "Stacks:", 3 },
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
-	  "How call stacks are built: magic-trace (default)", 3 },
+	  "How call stacks are built: precise (default), by return addresses; "
+	  "magic-trace, by names, as magic-trace 1.0 does", 3 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE; - is standard output (default: INPUT.ftf; standard output for text)", 4 },
@@ -72,7 +73,9 @@ static const struct choice modes[] = {
 	{ "both", OPTION_MODE_BOTH },
 	{ NULL, 0 }
 };
-static const struct choice machines[] = { { "magic-trace", 0 }, { NULL, 0 } };
+static const struct choice machines[] = {
+	{ "precise", STACKS_PRECISE }, { "magic-trace", STACKS_MAGIC_TRACE }, { NULL, 0 }
+};
 static const struct choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
 	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },	      { NULL, 0 }
@@ -107,7 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->mode = (enum option_mode)choose(state, modes, "mode", arg);
 		return 0;
 	case KEY_STACKS:
-		choose(state, machines, "stacks", arg);
+		options->stacks = (enum stack_machine)choose(state, machines, "stacks", arg);
 		return 0;
 	case KEY_FORMAT:
 		options->format = (enum output_format)choose(state, formats, "format", arg);

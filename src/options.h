@@ -12,6 +12,9 @@ enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
 enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_NONE };
 
+/* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
+enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
+
 /* What is traced; OPTION_MODE_AUTO: as the recording says. */
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
@@ -21,6 +24,7 @@ struct options {
 	enum input_kind input_kind;
 	enum output_format format;
 	enum option_mode mode;
+	enum stack_machine stacks;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
 	bool no_warn;       /* gaps and warnings don't change the exit status */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "callstack_magic_trace.h"
+#include "callstack_precise.h"
 #include "track.h"
 
 #define FTF_SUFFIX ".ftf"
@@ -83,7 +84,8 @@ int view_open(struct view *view, const struct options *options, enum trace_mode 
 	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
 		return 0;
 	machine.sink = view->head;
-	view->machine = callstack_magic_trace_open(&machine);
+	view->machine = options->stacks == STACKS_MAGIC_TRACE ? callstack_magic_trace_open(&machine)
+							      : callstack_precise_open(&machine);
 	view->calls.machine = view->machine;
 	return 0;
 }

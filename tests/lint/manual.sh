@@ -5,8 +5,8 @@
 manual=${top_srcdir:-.}/man/ptrace2ftf.1
 program=${top_builddir:-.}/ptrace2ftf
 
-is_well_formed() {
-	warnings=$(groff -mdoc -ww -Tascii "$manual" 2>&1 >/dev/null)
+is_well_formed() { # PAGE
+	warnings=$(groff -mdoc -ww -Tascii "$1" 2>&1 >/dev/null)
 	[ -z "$warnings" ] || { echo "$warnings"; return 1; }
 }
 
@@ -25,9 +25,11 @@ fits_a_terminal() {
 }
 
 if command -v groff >/dev/null; then
-	tap_check "the manual page has no groff warnings" is_well_formed
+	for page in "${top_srcdir:-.}"/man/*.[17]; do
+		tap_check "$(basename "$page") has no groff warnings" is_well_formed "$page"
+	done
 else
-	tap_skip "the manual page has no groff warnings" "no groff"
+	tap_skip "the manual pages have no groff warnings" "no groff"
 fi
 tap_check "--help and the manual page list the same options" lists_the_same_options
 tap_check "--help fits into 80 columns" fits_a_terminal

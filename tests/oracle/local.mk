@@ -14,3 +14,9 @@ check_PROGRAMS += tests/oracle/magic_trace_slices.test
 TESTS += tests/oracle/magic_trace_slices.test
 tests_oracle_magic_trace_slices_test_SOURCES = tests/oracle/magic_trace_slices.c
 tests_oracle_magic_trace_slices_test_LDADD = $(PTRACE2FTF_LIBS)
+
+check_PROGRAMS += tests/oracle/precise_truth
+tests_oracle_precise_truth_SOURCES = tests/oracle/precise_truth.c
+tests_oracle_precise_truth_LDADD = $(PTRACE2FTF_LIBS)
+TESTS += tests/oracle/stacks.sh
+dist_noinst_SCRIPTS += tests/oracle/stacks.sh

@@ -26,3 +26,11 @@ tests_unit_src_span_sorter_test_SOURCES = \
 	tests/unit/src/span_log.c tests/unit/src/span_log.h
 tests_unit_src_span_sorter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_span_sorter_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/callstack_precise.test
+TESTS += tests/unit/src/callstack_precise.test
+tests_unit_src_callstack_precise_test_SOURCES = \
+	tests/unit/src/callstack_precise.c \
+	tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_callstack_precise_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_callstack_precise_test_LDADD = $(UNIT_LIBS)

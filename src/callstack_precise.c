@@ -1,0 +1,749 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each event does (top: the innermost frame; "matches": the address is
+ * just behind the frame's call instruction):
+ *
+ *   event              action
+ *   -----------------  -----------------------------------------------------------
+ *   any, from known    the top is brought to from's function first: an empty stack
+ *                      gets it as an inferred root; else pop to it or replace the top
+ *   call               push (not for `call $+5`); a PLT stub is shown as its target
+ *   return             top matches: pop; a deeper frame matches: pop to it;
+ *                      out of a handler: its restorer takes the frame;
+ *                      to a function's entry (retpoline): as a jump;
+ *                      out of the root: pop, the target is an inferred root;
+ *                      into a function deeper down: pop to it;
+ *                      else another stack: leave this one, find or begin that one
+ *   jump to an entry   tail call: replace the top, which keeps where it returns
+ *   jump into a body   of the top's function: nothing; to a remembered setjmp: pop to
+ *                      it; of a function deeper down: pop to it; else replace the top
+ *   off                push a pause that knows where execution goes on
+ *   on                 pop the pause; where it goes on elsewhere: a handler that ends
+ *                      there (sigreturn): pop it; a function's entry: push a handler
+ *   syscall, interrupt push an entry frame that knows where it goes on
+ *   sysret, iret       pop the innermost entry frame
+ *   gap                close all; from here to the next event is a slice of its own
+ */
+#include "callstack_precise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "callstack_batch.h"
+
+/* x86 instructions have at most 15 bytes, and calls at least 2. */
+#define CALL_LENGTH_MAX 15
+
+/* Stacks that were left and may come back, per thread; setjmps that may be gone back to. */
+#define PARKED_MAX 64
+#define JUMP_POINTS 32
+
+enum frame_kind {
+	FRAME_CALLED,   /* the call was seen */
+	FRAME_INFERRED, /* it was not */
+	FRAME_PAUSE,    /* not traced: [syscall], [untraced] */
+	FRAME_HANDLER,  /* of a signal */
+	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
+};
+
+struct frame {
+	const struct symbol *symbol;
+	uint64_t call_ip;   /* CALLED: of the call instruction */
+	uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
+	uint64_t entry_ip;
+	uint8_t kind;       /* enum frame_kind */
+	bool hidden;        /* a PLT stub that has not reached its target: no slice yet */
+};
+
+struct frame_list {
+	struct frame *frames; /* owned */
+	size_t depth, room;
+};
+
+/* Where a setjmp returned to, and how deep the stack was. */
+struct jump_point {
+	uint64_t call_ip;
+	size_t depth;
+};
+
+enum special { SPECIAL_UNTRACED, SPECIAL_SYSCALL, SPECIAL_UNKNOWN, SPECIALS };
+
+struct gap_name {
+	struct symbol symbol;
+	struct gap_name *next;
+};
+
+struct precise {
+	struct callstack_machine base;
+	struct name_table *names;
+	struct symbol specials[SPECIALS];
+	const struct name *unwind_resume;
+	struct gap_name *gaps; /* owned: a symbol per reason that occurred */
+};
+
+struct precise_stack {
+	struct callstack base;
+	struct callstack_batch batch;
+	struct frame_list now;
+	struct frame_list parked[PARKED_MAX]; /* left stacks; depth 0: free */
+	unsigned next_parked;
+	struct jump_point jumps[JUMP_POINTS];
+	unsigned next_jump;
+	int64_t since;      /* mapped: an unseen frame may have run since then */
+	int64_t last_time;  /* mapped */
+	int64_t gap_begin;  /* mapped; of the gap that is going on */
+	const struct symbol *gap; /* its slice's name; NULL: none */
+	bool started;
+};
+
+static struct precise *machine_of(const struct precise_stack *stack)
+{
+	return (struct precise *)stack->base.machine;
+}
+
+static const struct symbol *symbol_of(const struct precise_stack *stack,
+				      const struct location *location)
+{
+	return location->symbol ? location->symbol
+				: &machine_of(stack)->specials[SPECIAL_UNKNOWN];
+}
+
+/* ---- Frames -------------------------------------------------------------- */
+
+static struct frame *top(struct precise_stack *stack)
+{
+	return stack->now.depth ? &stack->now.frames[stack->now.depth - 1] : NULL;
+}
+
+static struct frame *add_frame(struct frame_list *list, const struct frame *frame)
+{
+	list->frames = alloc_grow(list->frames, &list->room, list->depth + 1,
+				  sizeof(*list->frames));
+	list->frames[list->depth] = *frame;
+	return &list->frames[list->depth++];
+}
+
+static void emit(struct precise_stack *stack, int64_t time, enum batch_kind kind,
+		 const struct frame *frame)
+{
+	struct batch_event event = { .symbol = frame->symbol, .ip = frame->entry_ip,
+				     .kind = (uint8_t)kind };
+
+	callstack_batch_add(&stack->batch, time, &event);
+}
+
+static void push(struct precise_stack *stack, int64_t time, const struct frame *frame)
+{
+	add_frame(&stack->now, frame);
+	if (!frame->hidden)
+		emit(stack, time, BATCH_CALL, frame);
+}
+
+static void pop(struct precise_stack *stack, int64_t time)
+{
+	struct frame *frame = top(stack);
+
+	if (!frame->hidden)
+		emit(stack, time, BATCH_RETURN, frame);
+	stack->now.depth--;
+}
+
+static void pop_to(struct precise_stack *stack, int64_t time, size_t depth)
+{
+	while (stack->now.depth > depth)
+		pop(stack, time);
+}
+
+/* An unseen caller: under all that was seen since the segment began. */
+static void infer_root(struct precise_stack *stack, const struct location *location)
+{
+	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
+			       .kind = FRAME_INFERRED };
+	struct batch_event event = { .symbol = frame.symbol, .ip = frame.entry_ip,
+				     .kind = BATCH_INFERRED_CALL };
+
+	callstack_batch_pass(&stack->batch, stack->since, &event);
+	add_frame(&stack->now, &frame);
+}
+
+/* Another function goes on in the top's place; where it returns to stays. */
+static void replace(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	struct frame *frame = top(stack);
+
+	if (!frame->hidden)
+		emit(stack, time, BATCH_RETURN, frame);
+	frame->symbol = symbol_of(stack, to);
+	frame->entry_ip = to->ip;
+	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	if (!frame->hidden)
+		emit(stack, time, BATCH_CALL, frame);
+}
+
+/* ---- Finding frames ------------------------------------------------------ */
+
+static bool returns_to(const struct frame *frame, uint64_t ip)
+{
+	return frame->kind == FRAME_CALLED && ip > frame->call_ip &&
+	       ip - frame->call_ip <= CALL_LENGTH_MAX;
+}
+
+static bool is_function(const struct symbol *symbol)
+{
+	return symbol && (symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT);
+}
+
+static bool is_entry(const struct location *location)
+{
+	return is_function(location->symbol) && location->offset == 0;
+}
+
+/* Returns 1 + the index of the innermost frame of a list that returns to ip; 0: none. */
+static size_t find_return(const struct frame_list *list, uint64_t ip)
+{
+	size_t at = list->depth;
+
+	while (at && !returns_to(&list->frames[at - 1], ip))
+		at--;
+	return at;
+}
+
+/* The same for a function. */
+static size_t find_function(const struct precise_stack *stack, const struct symbol *symbol)
+{
+	size_t at = is_function(symbol) ? stack->now.depth : 0;
+
+	while (at && stack->now.frames[at - 1].symbol != symbol)
+		at--;
+	return at;
+}
+
+/*
+ * The same for the function that an unwinder enters in mid-body.  A frame that
+ * called _Unwind_Resume() is done with its clean-up: unwinding goes on below
+ * it, which tells recursive functions apart.
+ */
+static size_t find_landing(const struct precise_stack *stack, const struct symbol *symbol)
+{
+	const struct name *resume = machine_of(stack)->unwind_resume;
+	size_t at = is_function(symbol) ? stack->now.depth : 0;
+	bool done = false;
+
+	for (; at; at--) {
+		const struct frame *frame = &stack->now.frames[at - 1];
+
+		if (frame->symbol == symbol && !done)
+			return at;
+		done = frame->symbol->name == resume;
+	}
+	return 0;
+}
+
+/* The same for a handler or kernel entry below which execution goes on at ip. */
+static size_t find_resumed(const struct precise_stack *stack, uint64_t ip)
+{
+	size_t at = stack->now.depth;
+
+	while (at && (stack->now.frames[at - 1].kind != FRAME_HANDLER ||
+		      stack->now.frames[at - 1].resume_ip != ip))
+		at--;
+	return at;
+}
+
+/* ---- Switching stacks ---------------------------------------------------- */
+
+static void park(struct precise_stack *stack, int64_t time)
+{
+	struct frame_list *slot = &stack->parked[stack->next_parked++ % PARKED_MAX];
+
+	slot->depth = 0;
+	for (size_t i = 0; i < stack->now.depth; i++)
+		add_frame(slot, &stack->now.frames[i]);
+	pop_to(stack, time, 0);
+}
+
+/* Bring back what is left of a parked stack when the frame at `at - 1` returns. */
+static void unpark(struct precise_stack *stack, int64_t time, struct frame_list *slot, size_t at)
+{
+	for (size_t i = 0; i + 1 < at; i++)
+		push(stack, time, &slot->frames[i]);
+	slot->depth = 0;
+}
+
+static void switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	struct frame_list *slot = NULL;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < PARKED_MAX && !at; i++) {
+		slot = &stack->parked[i];
+		at = find_return(slot, to->ip);
+	}
+	if (at) {
+		struct frame_list found = *slot;
+
+		*slot = (struct frame_list){ 0 };
+		park(stack, time);
+		unpark(stack, time, &found, at);
+		free(found.frames);
+		return;
+	}
+	park(stack, time);
+	callstack_batch_flush(&stack->batch, time);
+	stack->since = time;
+	infer_root(stack, to);
+}
+
+/* ---- Branches ------------------------------------------------------------ */
+
+/* The top is the function that the branch comes from. */
+static void come_from(struct precise_stack *stack, int64_t time, const struct location *from)
+{
+	size_t at;
+
+	if (!from->ip)
+		return;
+	if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
+		pop(stack, time);
+	if (!stack->now.depth) {
+		infer_root(stack, from);
+		return;
+	}
+	if (top(stack)->symbol == symbol_of(stack, from) || !is_function(from->symbol))
+		return;
+	at = find_function(stack, from->symbol);
+	if (at)
+		pop_to(stack, time, at);
+	else
+		replace(stack, time, from);
+}
+
+static void remember_setjmp(struct precise_stack *stack, uint64_t call_ip, const struct symbol *to)
+{
+	if (!to || !strstr(to->name->text, "setjmp"))
+		return;
+	stack->jumps[stack->next_jump++ % JUMP_POINTS] =
+		(struct jump_point){ call_ip, stack->now.depth };
+}
+
+static void on_call(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+{
+	const struct location *to = &branch->to;
+	struct frame frame = { .symbol = symbol_of(stack, to), .call_ip = branch->from.ip,
+			       .entry_ip = to->ip, .kind = FRAME_CALLED };
+
+	/* `call $+5; pop` reads the instruction pointer. */
+	if (to->ip == branch->from.ip + 5 && !is_entry(to))
+		return;
+	remember_setjmp(stack, branch->from.ip, to->symbol);
+	frame.hidden = frame.symbol->kind == SYMBOL_PLT;
+	push(stack, time, &frame);
+}
+
+/* Returns whether a setjmp returned to ip before; pops to where it was called. */
+static bool go_back_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
+{
+	for (unsigned i = 1; i <= JUMP_POINTS; i++) {
+		const struct jump_point *point =
+			&stack->jumps[(stack->next_jump - i) % JUMP_POINTS];
+
+		if (!point->call_ip || ip <= point->call_ip ||
+		    ip - point->call_ip > CALL_LENGTH_MAX || point->depth > stack->now.depth)
+			continue;
+		pop_to(stack, time, point->depth);
+		return true;
+	}
+	return false;
+}
+
+static void on_jump(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	size_t at;
+
+	if (!stack->now.depth) {
+		infer_root(stack, to);
+		return;
+	}
+	if (is_entry(to) && top(stack)->symbol != to->symbol) {
+		replace(stack, time, to);
+		return;
+	}
+	if (top(stack)->symbol == symbol_of(stack, to))
+		return;
+	if (go_back_to_setjmp(stack, time, to->ip))
+		return;
+	at = find_landing(stack, to->symbol);
+	if (at)
+		pop_to(stack, time, at);
+	else if (is_function(to->symbol))
+		replace(stack, time, to);
+}
+
+/* A return whose address was put on the stack by hand: a retpoline, an `push; ret`. */
+static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	const struct frame_list *now = &stack->now;
+
+	/* A call inside the thunk itself only made room for the address. */
+	if (now->depth > 1 && top(stack)->kind == FRAME_CALLED &&
+	    now->frames[now->depth - 2].symbol == top(stack)->symbol)
+		pop(stack, time);
+	on_jump(stack, time, to);
+}
+
+static void on_return(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	size_t at = find_return(&stack->now, to->ip);
+
+	if (at) {
+		pop_to(stack, time, at - 1);
+	} else if (top(stack)->kind == FRAME_HANDLER) {
+		replace(stack, time, to);
+	} else if (is_entry(to)) {
+		jump_by_return(stack, time, to);
+	} else if (stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED) {
+		pop(stack, time);
+		infer_root(stack, to);
+	} else if (go_back_to_setjmp(stack, time, to->ip)) {
+		return;
+	} else if ((at = find_landing(stack, to->symbol))) {
+		pop_to(stack, time, at);
+	} else {
+		switch_stack(stack, time, to);
+	}
+}
+
+/* ---- Pauses -------------------------------------------------------------- */
+
+static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+{
+	const struct precise *machine = machine_of(stack);
+	struct frame pause = { .kind = FRAME_PAUSE };
+
+	if (branch->kind == BRANCH_RETURN && stack->now.depth)
+		pop(stack, time);
+	pause.symbol = &machine->specials[branch->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
+									 : SPECIAL_UNTRACED];
+	if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
+		pause.resume_ip = branch->from.ip;
+	else if (branch->from_length && branch->kind != BRANCH_RETURN)
+		pause.resume_ip = branch->from.ip + branch->from_length;
+	push(stack, time, &pause);
+}
+
+/* Execution goes on at `to`, and was to go on at `expected` (0: unknown). */
+static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
+		   uint64_t expected)
+{
+	struct frame handler = { .symbol = symbol_of(stack, to), .resume_ip = expected,
+				 .entry_ip = to->ip, .kind = FRAME_HANDLER };
+	size_t at;
+
+	/* A system call that is started again goes back over its instruction. */
+	if (!expected || to->ip == expected || to->ip + 2 == expected || !stack->now.depth)
+		return;
+	at = find_resumed(stack, to->ip);
+	if (!at)
+		at = find_resumed(stack, to->ip + 2);
+	if (at)
+		pop_to(stack, time, at - 1);
+	else if (is_entry(to) || !is_function(to->symbol))
+		push(stack, time, &handler); /* in code without symbols, a guess: nothing else is as common */
+	else if (top(stack)->symbol != to->symbol)
+		on_jump(stack, time, to);
+}
+
+static void on_on(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	uint64_t expected;
+
+	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
+		return;
+	expected = top(stack)->resume_ip;
+	pop(stack, time);
+	resume(stack, time, to, expected);
+}
+
+static void on_kernel_entry(struct precise_stack *stack, int64_t time,
+			    const struct resolved_branch *branch)
+{
+	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
+			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip };
+
+	if (branch->kind != BRANCH_INTERRUPT)
+		entry.resume_ip += branch->from_length;
+	push(stack, time, &entry);
+}
+
+static void on_kernel_exit(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	size_t at = stack->now.depth;
+	uint64_t expected;
+
+	while (at && stack->now.frames[at - 1].kind != FRAME_ENTRY)
+		at--;
+	if (!at) {
+		pop_to(stack, time, 0);
+		infer_root(stack, to);
+		return;
+	}
+	expected = stack->now.frames[at - 1].resume_ip;
+	pop_to(stack, time, at - 1);
+	resume(stack, time, to, expected);
+}
+
+/* ---- Segments ------------------------------------------------------------ */
+
+static void end_segment(struct precise_stack *stack, int64_t time)
+{
+	const struct span_sink *sink = stack->base.machine->sink;
+
+	pop_to(stack, time, 0);
+	callstack_batch_flush(&stack->batch, time);
+	callstack_batch_drain_start(&stack->batch);
+	sink->segment_end(sink, stack->base.track);
+	for (unsigned i = 0; i < PARKED_MAX; i++)
+		stack->parked[i].depth = 0;
+	memset(stack->jumps, 0, sizeof(stack->jumps));
+}
+
+/* Few messages exist, so a list is the right map. */
+static const struct symbol *gap_symbol(struct precise *machine, const char *message)
+{
+	const struct name *name;
+	struct gap_name *gap;
+	char text[200];
+
+	snprintf(text, sizeof(text), "[lost: %s]", message);
+	name = name_intern_text(machine->names, text);
+	for (gap = machine->gaps; gap; gap = gap->next) {
+		if (gap->symbol.name == name)
+			return &gap->symbol;
+	}
+	gap = alloc_zeroed(1, sizeof(*gap));
+	gap->symbol.name = gap->symbol.linkage = name;
+	gap->symbol.kind = SYMBOL_SPECIAL;
+	gap->next = machine->gaps;
+	machine->gaps = gap;
+	return &gap->symbol;
+}
+
+static void on_gap(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+{
+	const char *message = branch->message
+				      ? branch->message
+				      : callstack_gap_text((enum gap_reason)branch->gap);
+
+	if (stack->gap)
+		return; /* one after the other is one gap */
+	end_segment(stack, time);
+	stack->gap = gap_symbol(machine_of(stack), message);
+	stack->gap_begin = time;
+}
+
+/* The first event after a gap tells its length. */
+static void end_gap(struct precise_stack *stack, int64_t time)
+{
+	const struct callstack_machine *machine = stack->base.machine;
+	const struct span_sink *sink = machine->sink;
+
+	if (!stack->gap)
+		return;
+	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),
+		       callstack_perf_time(machine, time), stack->gap, 0);
+	sink->segment_end(sink, stack->base.track);
+	stack->gap = NULL;
+	stack->since = time;
+}
+
+/* ---- The machine --------------------------------------------------------- */
+
+static void dispatch(struct precise_stack *stack, int64_t time,
+		     const struct resolved_branch *branch)
+{
+	if (branch->flags & BRANCH_TRACE_ON) {
+		on_on(stack, time, &branch->to);
+		return;
+	}
+	come_from(stack, time, &branch->from);
+	if (branch->flags & BRANCH_TRACE_OFF) {
+		on_off(stack, time, branch);
+		return;
+	}
+	switch ((enum branch_kind)branch->kind) {
+	case BRANCH_CALL:
+		on_call(stack, time, branch);
+		break;
+	case BRANCH_RETURN:
+		if (stack->now.depth)
+			on_return(stack, time, &branch->to);
+		break;
+	case BRANCH_JUMP:
+	case BRANCH_COND:
+	case BRANCH_TX_ABORT:
+		on_jump(stack, time, &branch->to);
+		break;
+	case BRANCH_SYSCALL:
+	case BRANCH_SOFTINT:
+	case BRANCH_INTERRUPT:
+		on_kernel_entry(stack, time, branch);
+		break;
+	case BRANCH_SYSRET:
+	case BRANCH_IRET:
+		on_kernel_exit(stack, time, &branch->to);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Returns the time since the run's first event; it does not go back on a thread. */
+static int64_t event_time(struct precise_stack *stack, const struct resolved_branch *branch)
+{
+	struct callstack_machine *machine = stack->base.machine;
+	int64_t time = stack->last_time;
+
+	if (!branch->untimed) {
+		if (!machine->has_base_time)
+			machine->base_time = branch->time;
+		machine->has_base_time = true;
+		time = (int64_t)(branch->time - machine->base_time);
+	}
+	if (!stack->started)
+		stack->since = stack->batch.time = time;
+	else if (time < stack->last_time)
+		time = stack->last_time;
+	stack->started = true;
+	stack->last_time = time;
+	return time;
+}
+
+static void precise_branch(struct callstack *base, const struct resolved_branch *branch)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+	int64_t time = event_time(stack, branch);
+	struct frame mark = { .symbol = branch->mark };
+
+	if (branch->kind == BRANCH_GAP) {
+		on_gap(stack, time, branch);
+		return;
+	}
+	end_gap(stack, time);
+	if (branch->flags & BRANCH_EXEC) {
+		end_segment(stack, time);
+		stack->since = time;
+	}
+	if (branch->mark) {
+		emit(stack, time, BATCH_CALL, &mark);
+		emit(stack, time, BATCH_RETURN, &mark);
+	} else {
+		dispatch(stack, time, branch);
+	}
+}
+
+/* The child's frames are the parent's, since the fork; they return to the same places. */
+static void precise_inherit(struct callstack *base, const struct callstack *parent_base,
+			    uint64_t time)
+{
+	const struct precise_stack *parent = (const struct precise_stack *)parent_base;
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	stack->since = stack->last_time = stack->batch.time =
+		(int64_t)(time - base->machine->base_time);
+	stack->started = true;
+	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
+	stack->next_jump = parent->next_jump;
+	for (size_t i = 0; i < parent->now.depth; i++)
+		add_frame(&stack->now, &parent->now.frames[i]);
+	/* Of inferred frames the one told last is the outermost. */
+	for (size_t i = stack->now.depth; i-- > 0;) {
+		const struct frame *frame = &stack->now.frames[i];
+		struct batch_event event = { .symbol = frame->symbol, .ip = frame->entry_ip,
+					     .kind = BATCH_INFERRED_CALL };
+
+		if (!frame->hidden)
+			callstack_batch_pass(&stack->batch, stack->since, &event);
+	}
+}
+
+static void precise_finish(struct callstack *base)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	end_gap(stack, stack->last_time);
+	end_segment(stack, stack->last_time);
+}
+
+static struct callstack *precise_open(struct callstack_machine *machine, void *track)
+{
+	struct precise_stack *stack = alloc_zeroed(1, sizeof(*stack));
+
+	stack->base.machine = machine;
+	stack->base.track = track;
+	stack->batch.owner = &stack->base;
+	return &stack->base;
+}
+
+static void precise_close(struct callstack *base)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	callstack_batch_release(&stack->batch);
+	for (unsigned i = 0; i < PARKED_MAX; i++)
+		free(stack->parked[i].frames);
+	free(stack->now.frames);
+	free(stack);
+}
+
+static void precise_machine_close(struct callstack_machine *base)
+{
+	struct precise *machine = (struct precise *)base;
+
+	while (machine->gaps) {
+		struct gap_name *gap = machine->gaps;
+
+		machine->gaps = gap->next;
+		free(gap);
+	}
+	free(machine);
+}
+
+static const struct callstack_ops precise_ops = {
+	.open = precise_open,
+	.branch = precise_branch,
+	.inherit = precise_inherit,
+	.finish = precise_finish,
+	.close = precise_close,
+	.machine_close = precise_machine_close,
+};
+
+struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
+{
+	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]" };
+	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
+
+	machine->base.ops = &precise_ops;
+	machine->base.sink = options->sink;
+	machine->base.diag = options->diag;
+	machine->base.mode = (uint8_t)options->mode;
+	machine->names = options->names;
+	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
+	for (int i = 0; i < SPECIALS; i++) {
+		machine->specials[i].kind = SYMBOL_SPECIAL;
+		machine->specials[i].name = name_intern_text(options->names, names[i]);
+		machine->specials[i].linkage = machine->specials[i].name;
+	}
+	return &machine->base;
+}
+
+size_t callstack_precise_depth(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+	size_t called = 0;
+
+	for (size_t i = 0; i < stack->now.depth; i++)
+		called += stack->now.frames[i].kind == FRAME_CALLED;
+	return called;
+}

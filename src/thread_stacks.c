@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "thread_stacks.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+struct thread_state {
+	struct callstack *stack;           /* owned; NULL: no branch yet */
+	const struct address_space *space; /* of the last branch */
+};
+
+static bool is_forked(const struct thread *thread)
+{
+	return thread->parent && thread->parent->pid != thread->pid;
+}
+
+static int compare_begin(const void *left, const void *right)
+{
+	const struct thread *a = *(const struct thread *const *)left;
+	const struct thread *b = *(const struct thread *const *)right;
+
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void list_forks(struct thread_stacks *stacks, const struct thread *const *threads)
+{
+	stacks->forks = alloc_zeroed(stacks->count, sizeof(*stacks->forks));
+	for (size_t i = 0; i < stacks->count; i++) {
+		if (is_forked(threads[i]))
+			stacks->forks[stacks->fork_count++] = threads[i];
+	}
+	if (stacks->fork_count)
+		qsort(stacks->forks, stacks->fork_count, sizeof(*stacks->forks), compare_begin);
+}
+
+void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline,
+			struct callstack_machine *machine,
+			void *(*add_track)(void *context, const struct thread *thread),
+			void *context)
+{
+	const struct thread *const *threads;
+
+	*stacks = (struct thread_stacks){ .machine = machine, .add_track = add_track,
+					  .context = context };
+	threads = timeline_threads(timeline, &stacks->count);
+	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
+	list_forks(stacks, threads);
+}
+
+static struct thread_state *state_of(const struct thread_stacks *stacks,
+				     const struct thread *thread)
+{
+	return &stacks->states[thread ? thread->index : stacks->count];
+}
+
+static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
+{
+	struct thread_state *state = state_of(stacks, child);
+	const struct thread_state *parent = state_of(stacks, child->parent);
+
+	if (state->stack || !parent->stack)
+		return;
+	state->stack = callstack_open(stacks->machine,
+				      stacks->add_track(stacks->context, child));
+	state->space = parent->space;
+	callstack_inherit(state->stack, parent->stack, child->begin);
+}
+
+/* Whether the thread's process ran exec since its last branch. */
+static bool began_program(struct thread_state *state, const struct branch_event *event)
+{
+	const struct address_space *before = state->space;
+
+	if (before == event->space || !event->thread || !event->space)
+		return false;
+	state->space = event->space;
+	return before && timeline_ran_exec(event->thread->process, before, event->space);
+}
+
+void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
+			  const struct location *from, const struct location *to)
+{
+	struct thread_state *state = state_of(stacks, event->thread);
+	struct resolved_branch branch = {
+		.time = event->time,
+		.from = *from,
+		.to = *to,
+		.insns = event->insns,
+		.kind = event->kind,
+		.flags = event->flags,
+		.from_length = event->from_length,
+		.gap = event->gap,
+	};
+
+	while (stacks->next_fork < stacks->fork_count &&
+	       stacks->forks[stacks->next_fork]->begin <= event->time)
+		fork_stack(stacks, stacks->forks[stacks->next_fork++]);
+	if (!state->stack)
+		state->stack = callstack_open(stacks->machine,
+					      stacks->add_track(stacks->context, event->thread));
+	if (began_program(state, event))
+		branch.flags |= BRANCH_EXEC;
+	callstack_branch(state->stack, &branch);
+}
+
+const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,
+					     const struct thread *thread)
+{
+	return state_of(stacks, thread)->stack;
+}
+
+void thread_stacks_finish(struct thread_stacks *stacks)
+{
+	for (size_t i = 0; stacks->states && i <= stacks->count; i++) {
+		if (stacks->states[i].stack)
+			callstack_finish(stacks->states[i].stack);
+	}
+}
+
+void thread_stacks_release(struct thread_stacks *stacks)
+{
+	for (size_t i = 0; stacks->states && i <= stacks->count; i++)
+		callstack_close(stacks->states[i].stack);
+	free(stacks->states);
+	free(stacks->forks);
+	*stacks = (struct thread_stacks){ 0 };
+}

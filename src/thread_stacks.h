@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A call stack per traced thread, fed with decoded branches.
+ *
+ * Joins the decoder's threads with a call-stack machine: opens a stack at a
+ * thread's first branch, tells it of exec, and starts the stack of a forked
+ * child with its parent's, as it was at the time of the fork.
+ */
+#ifndef SRC_THREAD_STACKS_H
+#define SRC_THREAD_STACKS_H
+
+#include <stddef.h>
+
+#include "callstack.h"
+#include "decoder/branch_event.h"
+#include "decoder/timeline.h"
+
+struct thread_state;
+
+struct thread_stacks {
+	struct callstack_machine *machine; /* borrowed */
+	/* Returns the track of a thread (NULL: unknown); called once per thread. */
+	void *(*add_track)(void *context, const struct thread *thread);
+	void *context;                     /* borrowed: of add_track */
+	struct thread_state *states;       /* owned; by thread index; the last is of unknown threads */
+	size_t count;                      /* threads of the timeline */
+	const struct thread **forks;       /* owned: first threads of forked processes, by time */
+	size_t fork_count, next_fork;
+};
+
+/* `timeline`, `machine` and `context` are borrowed until release. */
+void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline,
+			struct callstack_machine *machine,
+			void *(*add_track)(void *context, const struct thread *thread),
+			void *context);
+
+/* Feed one branch or gap, in the order of time over all threads. */
+void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
+			  const struct location *from, const struct location *to);
+
+/* Returns the stack of a thread, borrowed; NULL if it had no branch. */
+const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,
+					     const struct thread *thread);
+
+/* The trace has ended: finish all stacks. */
+void thread_stacks_finish(struct thread_stacks *stacks);
+
+/* Close all stacks.  Idempotent, also on zeroed memory. */
+void thread_stacks_release(struct thread_stacks *stacks);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The precise stack machine against the true stacks of the recordings with
+ * ground truth: after each call and return of each thread, the number of open
+ * frames must be the true one.  Frames that were there before the trace began
+ * are unknown to the machine, so they are taken off.
+ *
+ *	precise_truth RECORDINGS NAME: prints "N compared, M wrong", and the
+ *	first wrong ones; exit status 1 if there are any.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "callstack_precise.h"
+#include "code_files.h"
+#include "decoder/auxtrace.h"
+#include "decoder/branch_merge.h"
+#include "decoder/perf_file.h"
+#include "decoder/timeline.h"
+#include "resolve.h"
+#include "thread_stacks.h"
+
+#define SHOWN 12
+
+/* What is true of one thread, read step by step. */
+struct true_call {
+	uint64_t from, to;
+	int32_t tid;
+	long depth;
+	char kind; /* C or R */
+};
+
+struct true_calls {
+	struct true_call *calls;
+	size_t count, room;
+};
+
+struct followed {
+	size_t next;  /* in the true calls, of any thread */
+	long unseen;  /* frames that were there before */
+	bool started;
+};
+
+struct check {
+	struct true_calls truth;
+	struct followed *threads;
+	uint64_t compared, wrong, unmatched;
+};
+
+static void load_truth(struct true_calls *truth, const char *path)
+{
+	gzFile file = gzopen(path, "r");
+	char line[300];
+
+	if (!file) {
+		perror(path);
+		exit(77);
+	}
+	while (gzgets(file, line, sizeof(line))) {
+		struct true_call call;
+
+		if (sscanf(line, "%*s %*s %" SCNd32 " %c %ld %" SCNx64 " %" SCNx64, &call.tid,
+			   &call.kind, &call.depth, &call.from, &call.to) != 5 ||
+		    (call.kind != 'C' && call.kind != 'R'))
+			continue;
+		truth->calls = alloc_grow(truth->calls, &truth->room, truth->count + 1,
+					  sizeof(*truth->calls));
+		truth->calls[truth->count++] = call;
+	}
+	gzclose(file);
+}
+
+/* The thread's next true call or return; NULL at the end. */
+static const struct true_call *next_true(struct check *check, struct followed *thread, int32_t tid)
+{
+	while (thread->next < check->truth.count && check->truth.calls[thread->next].tid != tid)
+		thread->next++;
+	return thread->next < check->truth.count ? &check->truth.calls[thread->next++] : NULL;
+}
+
+static void compare(struct check *check, const struct branch_event *event, size_t depth)
+{
+	struct followed *thread = &check->threads[event->thread->index];
+	const struct true_call *call = next_true(check, thread, event->thread->tid);
+	long expected;
+
+	if (!call || call->from != event->from || call->to != event->to) {
+		if (check->unmatched++ < SHOWN)
+			printf("# unmatched: %" PRIx64 " -> %" PRIx64 "\n", event->from, event->to);
+		return;
+	}
+	/* At the first event ours and theirs are made equal; a forked child has its parent's frames. */
+	if (!thread->started)
+		thread->unseen = call->depth + (call->kind == 'C') - (long)depth;
+	else if (call->depth < thread->unseen)
+		thread->unseen = call->depth;
+	thread->started = true;
+	expected = call->depth - thread->unseen + (call->kind == 'C');
+	check->compared++;
+	if (expected == (long)depth)
+		return;
+	if (check->wrong++ < SHOWN)
+		printf("# %d %c %" PRIx64 " -> %" PRIx64 " at %" PRIu64 ": %zu frames, truly %ld\n",
+		       event->thread->tid, call->kind, event->from, event->to, event->time, depth,
+		       expected);
+}
+
+/* ---- Spans go nowhere ---------------------------------------------------- */
+
+static void no_begin(const struct span_sink *sink, void *track, uint64_t time,
+		     const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	(void)sink, (void)track, (void)time, (void)symbol, (void)ip, (void)flags;
+}
+
+static void no_end(const struct span_sink *sink, void *track, uint64_t time,
+		   const struct symbol *symbol)
+{
+	(void)sink, (void)track, (void)time, (void)symbol;
+}
+
+static void no_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+			uint64_t end_time, const struct symbol *symbol, unsigned flags)
+{
+	(void)sink, (void)track, (void)begin_time, (void)end_time, (void)symbol, (void)flags;
+}
+
+static void no_instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+{
+	(void)sink, (void)track, (void)time, (void)text;
+}
+
+static void no_segment_end(const struct span_sink *sink, void *track)
+{
+	(void)sink, (void)track;
+}
+
+static const struct span_sink nowhere = {
+	.begin = no_begin, .end = no_end, .complete = no_complete, .instant = no_instant,
+	.segment_end = no_segment_end
+};
+
+/* ---- The pipeline -------------------------------------------------------- */
+
+struct pipeline {
+	struct perf_file file;
+	struct auxtrace auxtrace;
+	struct timeline *timeline;
+	struct name_table names;
+	struct diag diag;
+	struct resolver resolver;
+	struct code_files files;
+	struct code_source source;
+	struct thread_stacks stacks;
+};
+
+static void *no_track(void *context, const struct thread *thread)
+{
+	(void)context, (void)thread;
+	return NULL;
+}
+
+static void feed(struct pipeline *p, struct check *check, const struct branch_event *event)
+{
+	struct location from = resolver_find(&p->resolver, event->space, event->from);
+	struct location to = resolver_find(&p->resolver, event->space, event->to);
+
+	thread_stacks_branch(&p->stacks, event, &from, &to);
+	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&
+	    (event->kind == BRANCH_RETURN || event->kind == BRANCH_CALL))
+		compare(check, event, callstack_precise_depth(
+				thread_stacks_borrow(&p->stacks, event->thread)));
+}
+
+static void run(struct pipeline *p, struct check *check)
+{
+	struct callstack_options options = { .sink = &nowhere, .names = &p->names };
+	struct callstack_machine *machine = callstack_precise_open(&options);
+	struct code_image *code = code_image_open(&p->source, timeline_space_count(p->timeline),
+						  &p->diag);
+	struct pt_stream **streams = alloc_zeroed(p->auxtrace.stream_count, sizeof(*streams));
+	struct branch_merge merge;
+	struct branch_event event;
+
+	for (size_t i = 0; i < p->auxtrace.stream_count; i++) {
+		struct pt_stream_input input = { &p->auxtrace.info, &p->auxtrace.streams[i],
+						 p->timeline, code, &p->diag };
+
+		streams[i] = pt_stream_open(&input, NULL);
+	}
+	thread_stacks_init(&p->stacks, p->timeline, machine, no_track, NULL);
+	branch_merge_init(&merge, streams, p->auxtrace.stream_count);
+	while (branch_merge_next(&merge, &event))
+		feed(p, check, &event);
+	branch_merge_release(&merge);
+	for (size_t i = 0; i < p->auxtrace.stream_count; i++)
+		pt_stream_close(streams[i]);
+	free(streams);
+	code_image_close(code);
+}
+
+int main(int argc, char **argv)
+{
+	char path[PATH_MAX], symfs[PATH_MAX], vdso[PATH_MAX];
+	struct dso_store_options options = { .symfs = symfs, .vdso = vdso };
+	struct pipeline p = { 0 };
+	struct check check = { 0 };
+	struct error err = { 0 };
+	size_t count;
+
+	if (argc != 3)
+		return 2;
+	snprintf(symfs, sizeof(symfs), "%s/symfs", argv[1]);
+	snprintf(vdso, sizeof(vdso), "%s/%s/vdso.so", argv[1], argv[2]);
+	snprintf(path, sizeof(path), "%s/%s/truth.calls.gz", argv[1], argv[2]);
+	load_truth(&check.truth, path);
+	snprintf(path, sizeof(path), "%s/%s/perf.data", argv[1], argv[2]);
+	diag_init(&p.diag);
+	if (perf_file_open(&p.file, path, &p.diag, &err) < 0 ||
+	    auxtrace_init(&p.auxtrace, &p.file, &err) < 0) {
+		printf("# %s\n", err.text);
+		return 1;
+	}
+	p.timeline = timeline_open(&p.file, &p.diag, &err);
+	timeline_threads(p.timeline, &count);
+	check.threads = alloc_zeroed(count, sizeof(*check.threads));
+	resolver_init(&p.resolver, p.timeline, dso_store_open(&options, &p.names, &p.diag));
+	timeline_files(p.timeline, &count);
+	code_files_init(&p.files, &p.resolver, count);
+	p.source = code_files_source(&p.files);
+	run(&p, &check);
+	printf("%s: %" PRIu64 " compared, %" PRIu64 " wrong, %" PRIu64 " unmatched\n", argv[2],
+	       check.compared, check.wrong, check.unmatched);
+	return check.wrong || check.unmatched || !check.compared;
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The precise stack machine against the true stacks of recorded programs:
+# recursion, longjmp, exceptions, signal handlers, threads, fork and exec.
+. "$top_srcdir/tests/support/tap.sh"
+truth=$top_srcdir/../shared/recordings/truth
+[ -d "$truth" ] || tap_skip_all "no shared recordings"
+
+right_depth() { # NAME
+	"$top_builddir/tests/oracle/precise_truth" "$truth" "$1"
+}
+
+for calls in "$truth"/*/truth.calls.gz; do
+	name=$(basename "$(dirname "$calls")")
+	case $name in
+	*-ovf | *-snapshot | jit) continue ;; # stretches are missing: no common count
+	esac
+	tap_check "$name: as many frames as there truly are, after each call and return" right_depth "$name"
+done
+tap_done

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each rule of the precise machine, on made-up functions: "f" is at 0x1000 per
+ * letter, calls are 5 bytes long.  Events are 10 ns apart.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "callstack_precise.h"
+#include "tests/support/unit.h"
+#include "tests/unit/src/span_log.h"
+
+#define BASE UINT64_C(1000000)
+
+static struct name_table names;
+static struct arena arena;
+static struct diag diag;
+static struct span_log spans;
+static struct callstack_machine *machine;
+static struct callstack *stack;
+static struct symbol *symbols[128];
+static uint64_t now;
+
+static void setup(void)
+{
+	name_table_init(&names);
+	diag_init(&diag);
+	span_log_init(&spans);
+	spans.base = BASE;
+
+	struct callstack_options options = { TRACE_MODE_USER, &spans.sink, &names, &diag };
+
+	machine = callstack_precise_open(&options);
+	stack = callstack_open(machine, NULL);
+	now = BASE;
+}
+
+static void teardown(void)
+{
+	callstack_close(stack);
+	callstack_machine_close(machine);
+	name_table_release(&names);
+	diag_release(&diag);
+	arena_release(&arena);
+}
+
+/* The function of a letter; upper case is its PLT stub. */
+static struct symbol *function(char letter)
+{
+	char text[10] = { letter, 0 };
+
+	if (!symbols[(int)letter]) {
+		symbols[(int)letter] = arena_alloc(&arena, sizeof(struct symbol));
+		symbols[(int)letter]->name = symbols[(int)letter]->linkage =
+			name_intern_text(&names, text);
+		if (letter >= 'A' && letter <= 'Z')
+			symbols[(int)letter]->kind = SYMBOL_PLT;
+	}
+	return symbols[(int)letter];
+}
+
+static struct location at(char letter, uint64_t offset)
+{
+	struct location location = { (uint64_t)letter * 0x1000 + offset, function(letter), offset };
+
+	return letter ? location : (struct location){ 0 };
+}
+
+static void feed(enum branch_kind kind, struct location from, struct location to, unsigned flags)
+{
+	struct resolved_branch branch = { .time = now, .from = from, .to = to,
+					  .kind = (uint8_t)kind, .flags = (uint8_t)flags,
+					  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 };
+
+	callstack_branch(stack, &branch);
+	now += 10;
+}
+
+static void call(char from, uint64_t offset, char to)
+{
+	feed(BRANCH_CALL, at(from, offset), at(to, 0), 0);
+}
+
+static void ret(char from, char to, uint64_t offset)
+{
+	feed(BRANCH_RETURN, at(from, 0x80), at(to, offset), 0);
+}
+
+static void jump(char from, char to, uint64_t offset)
+{
+	feed(BRANCH_JUMP, at(from, 0x40), at(to, offset), 0);
+}
+
+static void gap(enum gap_reason reason)
+{
+	struct resolved_branch branch = { .time = now, .kind = BRANCH_GAP, .gap = (uint8_t)reason };
+
+	callstack_branch(stack, &branch);
+	now += 10;
+}
+
+/* Finish and compare all spans with "B 0 f\n..."; a stack is used up by this. */
+static void expect(const char *text)
+{
+	callstack_finish(stack);
+	ck_assert_str_eq(span_log_take(&spans), text);
+}
+
+static void expect_depth(size_t depth)
+{
+	ck_assert_uint_eq(callstack_precise_depth(stack), depth);
+}
+
+START_TEST(a_return_pops_the_frame_that_was_called_from_there)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'g');
+	ret('g', 'f', 0x15);
+	ret('f', 'm', 0x15);
+	expect("B 10 g\nE 20 g\nE 30 f\nE 30 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_return_deeper_pops_all_above)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'h');
+	expect_depth(3);
+	ret('h', 'm', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+START_TEST(recursion_is_told_apart_by_addresses)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'f');
+	call('f', 0x20, 'f');
+	expect_depth(3);
+	ret('f', 'f', 0x25);
+	expect_depth(2);
+	ret('f', 'f', 0x15);
+	expect_depth(1);
+}
+END_TEST
+
+START_TEST(a_tail_call_keeps_where_its_caller_returns)
+{
+	call('m', 0x10, 'f');
+	jump('f', 'g', 0);
+	expect_depth(1);
+	ret('g', 'm', 0x15);
+	expect_depth(0);
+	expect("E 10 f\nB 10 g\nE 20 g\nE 20 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_stub_and_its_target_are_one_call)
+{
+	call('m', 0x10, 'F');
+	jump('F', 'f', 0);
+	ret('f', 'm', 0x15);
+	expect("B 10 f\nE 20 f\nE 20 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_call_of_the_next_instruction_is_none)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_CALL, at('f', 0x10), at('f', 0x15), 0);
+	expect_depth(1);
+}
+END_TEST
+
+START_TEST(a_jump_into_a_function_deeper_down_is_unwinding)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'u');
+	jump('u', 'f', 0x60);
+	expect_depth(1);
+	ret('f', 'm', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* Which of several frames of one function: the one that called setjmp. */
+START_TEST(longjmp_goes_back_to_the_frame_of_its_setjmp)
+{
+	function('s')->name = function('s')->linkage = name_intern_text(&names, "_setjmp");
+	call('m', 0x10, 'f');
+	call('f', 0x20, 's');
+	ret('s', 'f', 0x25);
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x40, 'l');
+	expect_depth(4);
+	jump('l', 'f', 0x25);
+	expect_depth(1);
+}
+END_TEST
+
+START_TEST(an_unwinder_goes_on_below_the_frame_that_resumed_it)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('m', 0x10, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x60, 'u'); /* the innermost f has cleaned up */
+	expect_depth(4);
+	jump('u', 'f', 0x50); /* the landing pad of the one below */
+	expect_depth(2);
+}
+END_TEST
+
+/* call thunk; in it: call over; mov %rax,(%rsp); ret -> the target */
+START_TEST(a_retpoline_is_a_jump)
+{
+	call('m', 0x10, 't');
+	feed(BRANCH_CALL, at('t', 0), at('t', 0xc), 0);
+	expect_depth(2);
+	feed(BRANCH_RETURN, at('t', 0x10), at('g', 0), 0);
+	expect_depth(1);
+	ret('g', 'm', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+START_TEST(a_caller_that_was_never_seen_is_inferred_below)
+{
+	call('f', 0x10, 'g');
+	ret('g', 'f', 0x15);
+	ret('f', 'm', 0x15);
+	expect("E 10 g\nE 20 f\nE 20 m\nB 0 m inferred deferred\nB 0 f inferred deferred\n"
+	       "B 0 g deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_pause_stands_on_top_until_execution_goes_on)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x22), BRANCH_TRACE_ON);
+	ret('f', 'm', 0x15);
+	expect("B 10 [syscall]\nE 20 [syscall]\nE 30 f\nE 30 m\nB 0 m inferred deferred\n"
+	       "B 0 f deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_signal_handler_runs_on_top_and_sigreturn_ends_it)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_NONE, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('h', 0), BRANCH_TRACE_ON); /* the handler */
+	call('h', 0x10, 'g');
+	expect_depth(2);
+	ret('g', 'h', 0x15);
+	ret('h', 'r', 0x8); /* its restorer */
+	feed(BRANCH_SYSCALL, at('r', 0x10), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x20), BRANCH_TRACE_ON); /* where f was interrupted */
+	expect_depth(1);
+	ret('f', 'm', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* ret to another stack, and back: swapcontext() */
+START_TEST(a_stack_that_was_left_is_found_again)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 's');
+	ret('s', 'x', 0x33); /* to a stack that was never seen */
+	expect_depth(0);
+	call('x', 0x50, 's');
+	ret('s', 'f', 0x15); /* back on the first one */
+	expect_depth(1);
+	ret('f', 'm', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
+{
+	call('m', 0x10, 'f');
+	gap(GAP_OVERFLOW);
+	gap(GAP_OVERFLOW);
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x50), BRANCH_TRACE_ON);
+	ret('f', 'm', 0x15);
+	expect("E 10 f\nE 10 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n"
+	       "C 10-30 [lost: Overflow packet]\nS\n"
+	       "E 40 f\nE 40 m\nB 30 m inferred deferred\nB 30 f inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(exec_leaves_nothing_of_the_old_stack)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), at('n', 0), BRANCH_TRACE_ON | BRANCH_EXEC);
+	call('n', 0x10, 'g');
+	expect_depth(1);
+}
+END_TEST
+
+START_TEST(a_forked_child_has_its_parents_frames)
+{
+	struct callstack *child;
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	child = callstack_open(machine, NULL);
+	callstack_inherit(child, stack, now);
+	ck_assert_uint_eq(callstack_precise_depth(child), 1);
+	callstack_close(stack);
+	stack = child;
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x22), BRANCH_TRACE_ON);
+	ret('f', 'm', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+START_TEST(the_kernel_runs_on_top_and_its_exit_goes_back)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at('k', 0), 0);
+	call('k', 0x10, 'w');
+	feed(BRANCH_INTERRUPT, at('w', 0x18), at('i', 0), BRANCH_ASYNC);
+	feed(BRANCH_IRET, at('i', 0x30), at('w', 0x18), 0);
+	ret('w', 'k', 0x15);
+	feed(BRANCH_SYSRET, at('k', 0x40), at('f', 0x22), 0);
+	ret('f', 'm', 0x15);
+	expect("B 10 k\nB 20 w\nB 30 i\nE 40 i\nE 50 w\nE 60 k\nE 70 f\nE 70 m\n"
+	       "B 0 m inferred deferred\nB 0 f deferred\nS\n");
+}
+END_TEST
+
+START_TEST(calls_at_one_time_are_spread_and_returns_take_none)
+{
+	call('m', 0x10, 'a');
+	now = BASE + 100;
+	call('a', 0x10, 'b');
+	now = BASE + 100;
+	call('b', 0x10, 'c');
+	now = BASE + 100;
+	ret('c', 'b', 0x15);
+	now = BASE + 200;
+	ret('b', 'a', 0x15);
+	expect("B 100 b\nB 150 c\nE 200 c\nE 200 b\nE 200 a\nE 200 m\n"
+	       "B 0 m inferred deferred\nB 0 a deferred\nS\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("callstack_precise");
+	TCase *all = tcase_create("callstack_precise");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, a_return_pops_the_frame_that_was_called_from_there);
+	tcase_add_test(all, a_return_deeper_pops_all_above);
+	tcase_add_test(all, recursion_is_told_apart_by_addresses);
+	tcase_add_test(all, a_tail_call_keeps_where_its_caller_returns);
+	tcase_add_test(all, a_stub_and_its_target_are_one_call);
+	tcase_add_test(all, a_call_of_the_next_instruction_is_none);
+	tcase_add_test(all, a_jump_into_a_function_deeper_down_is_unwinding);
+	tcase_add_test(all, longjmp_goes_back_to_the_frame_of_its_setjmp);
+	tcase_add_test(all, an_unwinder_goes_on_below_the_frame_that_resumed_it);
+	tcase_add_test(all, a_retpoline_is_a_jump);
+	tcase_add_test(all, a_caller_that_was_never_seen_is_inferred_below);
+	tcase_add_test(all, a_pause_stands_on_top_until_execution_goes_on);
+	tcase_add_test(all, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
+	tcase_add_test(all, a_stack_that_was_left_is_found_again);
+	tcase_add_test(all, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
+	tcase_add_test(all, exec_leaves_nothing_of_the_old_stack);
+	tcase_add_test(all, a_forked_child_has_its_parents_frames);
+	tcase_add_test(all, the_kernel_runs_on_top_and_its_exit_goes_back);
+	tcase_add_test(all, calls_at_one_time_are_spread_and_returns_take_none);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
