@@ -203,6 +203,22 @@ static void run(struct pipeline *p, struct check *check)
 		pt_stream_close(streams[i]);
 	free(streams);
 	code_image_close(code);
+	thread_stacks_release(&p->stacks);
+	callstack_machine_close(machine);
+}
+
+static void close_all(struct pipeline *p, struct check *check)
+{
+	free(check->threads);
+	free(check->truth.calls);
+	code_files_release(&p->files);
+	dso_store_close(p->resolver.store);
+	resolver_release(&p->resolver);
+	timeline_close(p->timeline);
+	auxtrace_release(&p->auxtrace);
+	perf_file_close(&p->file);
+	name_table_release(&p->names);
+	diag_release(&p->diag);
 }
 
 int main(int argc, char **argv)
@@ -237,5 +253,6 @@ int main(int argc, char **argv)
 	run(&p, &check);
 	printf("%s: %" PRIu64 " compared, %" PRIu64 " wrong, %" PRIu64 " unmatched\n", argv[2],
 	       check.compared, check.wrong, check.unmatched);
+	close_all(&p, &check);
 	return check.wrong || check.unmatched || !check.compared;
 }
