@@ -9,15 +9,8 @@
 #include "base/cursor.h"
 #include "decoder/perf_file.h"
 
-/* enum auxtrace_type (tools/perf/util/auxtrace.h). */
-enum auxtrace_type {
-	AUXTRACE_UNKNOWN,
-	AUXTRACE_INTEL_PT,
-	AUXTRACE_INTEL_BTS,
-	AUXTRACE_CS_ETM,
-	AUXTRACE_ARM_SPE,
-	AUXTRACE_S390_CPUMSF,
-};
+#define MAX_SHIFT 63        /* of 64-bit words */
+#define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
 
 /* One AUXTRACE record: struct perf_record_auxtrace, and where it stood. */
 struct piece_record {
@@ -32,13 +25,10 @@ struct piece_list {
 	size_t count, room;
 };
 
-static const char *type_name(uint32_t type)
-{
-	static const char *const names[] = { "unknown", "Intel PT", "Intel BTS", "ARM CoreSight",
-					     "ARM SPE", "s390 sampling" };
-
-	return type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
-}
+/* What PERF_RECORD_TIME_CONV says; a zero mult if there is none. */
+struct time_conversion {
+	uint64_t shift, mult, zero;
+};
 
 /* ---- Parameters ---------------------------------------------------------- */
 
@@ -72,6 +62,20 @@ static void read_info_words(struct pt_info *info, struct cursor *c, struct arena
 				  strnlen((const char *)filter, filter_length));
 }
 
+static int refuse_type(uint32_t type, struct error *err)
+{
+	static const char *const names[] = { NULL, NULL, "Intel BTS", "ARM CoreSight", "ARM SPE",
+					     "s390 sampling" };
+
+	if (type < sizeof(names) / sizeof(names[0]) && names[type])
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "holds %s trace data, and only Intel PT can be read",
+				 names[type]);
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "holds trace data of type %u, and only Intel PT (type 1) can be read",
+			 type);
+}
+
 static int read_info(struct auxtrace *auxtrace, const struct perf_record *record,
 		     struct error *err)
 {
@@ -80,28 +84,43 @@ static int read_info(struct auxtrace *auxtrace, const struct perf_record *record
 
 	cursor_u32(&c); /* alignment */
 	if (type != AUXTRACE_INTEL_PT)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "holds %s trace data, and only Intel PT can be read",
-				 type_name(type));
+		return refuse_type(type, err);
 	read_info_words(&auxtrace->info, &c, &auxtrace->arena);
-	if (auxtrace->info.time_shift > 63)
+	if (auxtrace->info.time_shift > MAX_SHIFT)
 		return error_set_at(err, record->offset, "the clock parameters are damaged");
 	return 0;
 }
 
-/* PERF_RECORD_TIME_CONV says the same as three words of AUXTRACE_INFO. */
-static void read_time_conv(struct pt_info *info, const struct perf_record *record)
+/*
+ * struct perf_record_time_conv of perf's event.h; the part with the flag came
+ * in perf 5.10, and before that the record was only written if it meant
+ * something.
+ */
+static void read_time_conv(struct time_conversion *conversion, const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
-	uint64_t shift = cursor_u64(&c);
-	uint64_t mult = cursor_u64(&c);
-	uint64_t zero = cursor_u64(&c);
+	struct time_conversion read;
 
-	if (c.short_ || shift > 63 || info->cap_user_time_zero)
+	read.shift = cursor_u64(&c);
+	read.mult = cursor_u64(&c);
+	read.zero = cursor_u64(&c);
+	if (c.short_ || read.shift > MAX_SHIFT)
 		return;
-	info->time_shift = shift;
-	info->time_mult = mult;
-	info->time_zero = zero;
+	cursor_u64(&c); /* time_cycles */
+	cursor_u64(&c); /* time_mask */
+	if (cursor_left(&c) && !cursor_u8(&c)) /* cap_user_time_zero */
+		return;
+	*conversion = read;
+}
+
+/* The parameters' own clock is preferred: it is that of the trace. */
+static void complete_clock(struct pt_info *info, const struct time_conversion *conversion)
+{
+	if (info->cap_user_time_zero || !conversion->mult)
+		return;
+	info->time_shift = conversion->shift;
+	info->time_mult = conversion->mult;
+	info->time_zero = conversion->zero;
 	info->cap_user_time_zero = true;
 }
 
@@ -200,6 +219,7 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 			struct piece_list *list, struct error *err)
 {
+	struct time_conversion conversion = { 0 };
 	struct perf_record record;
 	uint64_t position = 0;
 	bool found = false;
@@ -210,11 +230,12 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 				return -1;
 			found = true;
 		} else if (record.type == PERF_USER_TIME_CONV) {
-			read_time_conv(&auxtrace->info, &record);
+			read_time_conv(&conversion, &record);
 		} else if (record.type == PERF_USER_AUXTRACE) {
 			add_piece(list, &record);
 		}
 	}
+	complete_clock(&auxtrace->info, &conversion);
 	return found ? 0 : error_set(err, ERROR_FORMAT,
 				     "holds no Intel PT; record with: perf record -e intel_pt//u");
 }

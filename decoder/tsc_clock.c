@@ -16,11 +16,13 @@ uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc)
 
 uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns)
 {
+	/* The difference is modulo 2^64: a clock whose zero is negative is an ordinary one. */
+	int64_t since_zero = (int64_t)(ns - clock->zero);
 	uint128 scaled, tsc;
 
-	if (ns <= clock->zero || !clock->mult)
+	if (since_zero <= 0 || !clock->mult)
 		return 0;
-	scaled = (uint128)(ns - clock->zero) << clock->shift;
+	scaled = (uint128)since_zero << clock->shift;
 	tsc = (scaled + clock->mult - 1) / clock->mult;
 	return tsc > UINT64_MAX ? UINT64_MAX : (uint64_t)tsc;
 }

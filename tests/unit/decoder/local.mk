@@ -16,3 +16,15 @@ TESTS += tests/unit/decoder/schedule.test
 tests_unit_decoder_schedule_test_SOURCES = tests/unit/decoder/schedule.c
 tests_unit_decoder_schedule_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_schedule_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/tsc_clock.test
+TESTS += tests/unit/decoder/tsc_clock.test
+tests_unit_decoder_tsc_clock_test_SOURCES = tests/unit/decoder/tsc_clock.c
+tests_unit_decoder_tsc_clock_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_tsc_clock_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/auxtrace.test
+TESTS += tests/unit/decoder/auxtrace.test
+tests_unit_decoder_auxtrace_test_SOURCES = tests/unit/decoder/auxtrace.c
+tests_unit_decoder_auxtrace_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_auxtrace_test_LDADD = $(UNIT_LIBS)
