@@ -1,179 +1,182 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/dso_find.h"
 
-#include <limits.h>
+#include <elf.h>
+#include <link.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-#define VDSO "[vdso]"
-#define DELETED " (deleted)"
+#include "base/alloc.h"
 
-/* The vdso is mapped whole; two pages are enough for every kernel so far. */
-#define RUNNING_VDSO_SIZE 8192
+static const char deleted[] = " (deleted)";
 
 static bool starts_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-bool dso_is_no_file(const char *path)
+/* Returns the length of the path without " (deleted)", which the kernel puts behind unlinked files.
+ */
+static size_t length_undeleted(const char *path)
 {
-	static const char *const starts[] = { "[",	  "//anon", "anon_inode:", "/memfd:",
-					      "/SYSV",	  "/dev/",  "/anon_hugepage", "inode:" };
+	size_t length = strlen(path), tail = sizeof(deleted) - 1;
 
-	if (strcmp(path, VDSO) == 0)
-		return false;
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-		if (starts_with(path, starts[i]))
-			return true;
+	if (length > tail && strcmp(path + length - tail, deleted) == 0)
+		return length - tail;
+	return length;
+}
+
+/* The kernel's and perf's names for mappings without a file (proc(5); perf's map.c is_anon_memory).
+ */
+enum dso_shape dso_find_shape(const char *path)
+{
+	static const char *const no_file[] = {
+		"[",	   "//",    "anon_inode:",    "inode:",
+		"/memfd:", "/SYSV", "/anon_hugepage", "/dev/zero",
+	};
+
+	if (starts_with(path, "[vdso]"))
+		return DSO_SHAPE_VDSO;
+	for (size_t i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++)
+		if (starts_with(path, no_file[i]))
+			return DSO_SHAPE_NO_FILE;
+	return path[0] ? DSO_SHAPE_FILE : DSO_SHAPE_NO_FILE;
+}
+
+char *dso_find_bracketed(const char *path)
+{
+	size_t length = length_undeleted(path), start = 0;
+	char *text;
+
+	if (path[0] == '[') {
+		/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms.123]" carry more. */
+		const char *end = strchr(path, ']');
+
+		length = end ? (size_t)(end - path) + 1 : length;
+		text = alloc_zeroed(length + 1, 1);
+		memcpy(text, path, length);
+		return text;
 	}
-	return path[0] != '/';
+	/* Names of anonymous things may hold slashes that are no directories. */
+	for (size_t i = 0; i < length && !starts_with(path, "anon_inode:"); i++)
+		if (path[i] == '/' && (i == 0 || !starts_with(path, "/memfd:")))
+			start = i + 1;
+	if (start == length)
+		return strcpy(alloc_zeroed(1, sizeof("[unknown]")), "[unknown]");
+	text = alloc_zeroed(length - start + 3, 1);
+	text[0] = '[';
+	memcpy(text + 1, path + start, length - start);
+	text[length - start + 1] = ']';
+	return text;
 }
 
-static bool build_id_fits(const struct dso_wanted *wanted, const struct elf_file *elf)
+/* ".." in a recorded path would lead out of symfs. */
+static bool climbs(const char *path)
 {
-	if (!wanted->build_id_size || !elf->build_id)
-		return true;
-	/* perf pads ids to 20 bytes in older files. */
-	return elf->build_id_size <= wanted->build_id_size &&
-	       memcmp(elf->build_id, wanted->build_id, elf->build_id_size) == 0;
-}
-
-static void format_id(char *text, size_t room, const uint8_t *id, size_t size)
-{
-	size_t used = 0;
-
-	text[0] = 0;
-	for (size_t i = 0; i < size && used + 3 <= room; i++)
-		used += (size_t)snprintf(text + used, room - used, "%02x", id[i]);
-}
-
-/* Try one candidate.  Returns whether it is the file. */
-static bool try_path(struct dso_found *found, const struct dso_wanted *wanted, const char *path,
-		     struct arena *arena)
-{
-	struct error err = { 0 };
-	char has[2 * 20 + 1];
-
-	if (elf_file_open(&found->elf, path, &err) < 0) {
-		elf_file_close(&found->elf);
-		if (found->state == DSO_MISSING && err.kind != ERROR_SYSTEM) {
-			found->state = DSO_UNREADABLE;
-			snprintf(found->text, sizeof(found->text), "%.250s", err.text);
-		}
-		return false;
-	}
-	if (!build_id_fits(wanted, &found->elf)) {
-		format_id(has, sizeof(has), found->elf.build_id, found->elf.build_id_size);
-		elf_file_close(&found->elf);
-		found->state = DSO_MISMATCHED;
-		snprintf(found->text, sizeof(found->text), "%.180s is another build (%s)", path,
-			 has);
-		return false;
-	}
-	found->state = DSO_FOUND;
-	found->path = arena_text(arena, path, strlen(path));
-	return true;
-}
-
-/* The build-id cache of perf: .build-id/xx/yyy... is a directory with `elf` or `vdso`, or a link to a file. */
-static bool try_cache(struct dso_found *found, const struct dso_wanted *wanted,
-		      const struct dso_store_options *options, struct arena *arena)
-{
-	static const char *const leaves[] = { "/elf", "/vdso", "" };
-	char directory[PATH_MAX / 2], id[2 * 20 + 1], path[PATH_MAX];
-	const char *home = getenv("HOME");
-
-	if (wanted->build_id_size < 2)
-		return false;
-	if (options->build_id_cache)
-		snprintf(directory, sizeof(directory), "%s", options->build_id_cache);
-	else if (home)
-		snprintf(directory, sizeof(directory), "%s/.debug", home);
-	else
-		return false;
-	format_id(id, sizeof(id), wanted->build_id, wanted->build_id_size);
-	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++) {
-		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", directory, id, id + 2,
-			 leaves[i]);
-		if (try_path(found, wanted, path, arena))
+	for (const char *at = path; *at; at += strcspn(at, "/")) {
+		at += strspn(at, "/");
+		if (starts_with(at, "..") && (at[2] == '/' || at[2] == 0))
 			return true;
 	}
 	return false;
 }
 
-static bool try_running_vdso(struct dso_found *found)
-{
-	uint8_t *bytes = (uint8_t *)getauxval(AT_SYSINFO_EHDR);
+static int set_path(struct dso_candidate *candidate, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-	if (!bytes || elf_file_view(&found->elf, bytes, RUNNING_VDSO_SIZE, NULL) < 0)
-		return false;
-	found->state = DSO_FOUND;
-	return true;
+static int set_path(struct dso_candidate *candidate, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(candidate->path, sizeof(candidate->path), format, args);
+	va_end(args);
+	return length > 0 && (size_t)length < sizeof(candidate->path);
 }
 
-static void find_vdso(struct dso_found *found, const struct dso_wanted *wanted,
-		      const struct dso_store_options *options, struct arena *arena)
+static const char *base_name(const char *path)
 {
-	if (options->vdso) {
-		try_path(found, wanted, options->vdso, arena);
-		return;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * Candidates: the path, then its last component (symfs only), each first as
+ * recorded, then without " (deleted)": what lies there now may be another file,
+ * so only its build id can tell.
+ */
+int dso_find_candidate(const struct dso_store_options *options, const char *path, unsigned index,
+		       struct dso_candidate *candidate)
+{
+	size_t length = strlen(path);
+
+	if (index >= 4)
+		return -1;
+	candidate->needs_build_id = index % 2;
+	if (index % 2) {
+		if (length_undeleted(path) == length)
+			return 0;
+		length = length_undeleted(path);
 	}
-	if (!options->symfs && try_cache(found, wanted, options, arena))
-		return;
-	if (options->running_kernel)
-		try_running_vdso(found);
-}
-
-/* "DIR/usr/bin/ls", then "DIR/ls", as perf does with --symfs. */
-static void find_below(struct dso_found *found, const struct dso_wanted *wanted,
-		       const char *directory, struct arena *arena)
-{
-	char path[PATH_MAX];
-	const char *base = strrchr(wanted->path, '/');
-
-	/* A recorded path must not climb out of the directory. */
-	if (strstr(wanted->path, "/../"))
-		return;
-	snprintf(path, sizeof(path), "%s%s", directory, wanted->path);
-	if (try_path(found, wanted, path, arena))
-		return;
-	snprintf(path, sizeof(path), "%s%s", directory, base ? base : wanted->path);
-	try_path(found, wanted, path, arena);
-}
-
-/* A deleted file may have been replaced: only the build id can tell that it is the same. */
-static void find_path(struct dso_found *found, const struct dso_wanted *wanted,
-		      const struct dso_store_options *options, struct arena *arena)
-{
-	size_t length = strlen(wanted->path);
-	char path[PATH_MAX];
-
-	if (try_cache(found, wanted, options, arena))
-		return;
-	if (length > strlen(DELETED) && length < sizeof(path) &&
-	    strcmp(wanted->path + length - strlen(DELETED), DELETED) == 0) {
-		memcpy(path, wanted->path, length + 1);
-		path[length - strlen(DELETED)] = 0;
-		if (wanted->build_id_size)
-			try_path(found, wanted, path, arena);
-		return;
+	if (length >= sizeof(candidate->path))
+		return 0;
+	if (!options->symfs)
+		return index < 2 && path[0] == '/' ? set_path(candidate, "%.*s", (int)length, path)
+						   : 0;
+	if (climbs(path))
+		return 0;
+	if (index >= 2) {
+		length -= (size_t)(base_name(path) - path);
+		path = base_name(path);
 	}
-	try_path(found, wanted, wanted->path, arena);
+	return set_path(candidate, "%s/%.*s", options->symfs, (int)length, path);
 }
 
-void dso_find(struct dso_found *found, const struct dso_wanted *wanted,
-	      const struct dso_store_options *options, struct arena *arena)
+static int cache_directory(const struct dso_store_options *options, char *path, size_t size)
 {
-	*found = (struct dso_found){ .state = DSO_MISSING };
-	if (strcmp(wanted->path, VDSO) == 0)
-		find_vdso(found, wanted, options, arena);
-	else if (dso_is_no_file(wanted->path))
-		found->state = DSO_NOT_A_FILE;
-	else if (options->symfs)
-		find_below(found, wanted, options->symfs, arena);
+	const char *home = getenv("HOME");
+	int length;
+
+	if (options->build_id_cache)
+		length = snprintf(path, size, "%s", options->build_id_cache);
+	else if (home && home[0])
+		length = snprintf(path, size, "%s/.debug", home);
 	else
-		find_path(found, wanted, options, arena);
+		return 0;
+	return length > 0 && (size_t)length < size;
+}
+
+int dso_find_cached(const struct dso_store_options *options, const uint8_t *build_id,
+		    size_t build_id_size, unsigned index, struct dso_candidate *candidate)
+{
+	static const char *const names[] = { "/elf", "/vdso", "" };
+	char directory[4096], hex[2 * 64 + 1];
+
+	if (index >= sizeof(names) / sizeof(names[0]) || build_id_size < 2 || build_id_size > 64)
+		return -1;
+	if (!cache_directory(options, directory, sizeof(directory)))
+		return -1;
+	for (size_t i = 0; i < build_id_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
+	candidate->needs_build_id = true;
+	return set_path(candidate, "%s/.build-id/%.2s/%s%s", directory, hex, hex + 2, names[index]);
+}
+
+/* The kernel maps the image whole; the section headers are the last thing in it (vdso(7)). */
+uint8_t *dso_find_own_vdso(size_t *size)
+{
+	const ElfW(Ehdr) *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+	uint8_t *copy;
+
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return NULL;
+	*size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	copy = alloc_zeroed(*size, 1);
+	memcpy(copy, header, *size);
+	return copy;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which file on this machine holds the code of a recorded path.
+ * Where the file of a recorded path may be found.
  *
- * A recording from someone else is not trusted: with `symfs` given, nothing
- * outside of it is opened.
+ * A recording is not trusted: with a symfs directory nothing outside of it is
+ * looked at, and without one a path is only opened if it is that of a regular
+ * file (elf_file_open()).
  */
 #ifndef SYMBOLS_DSO_FIND_H
 #define SYMBOLS_DSO_FIND_H
@@ -12,28 +13,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "symbols/dso_store.h"
-#include "symbols/elf_file.h"
 
-struct dso_wanted {
-	const char *path;        /* as recorded */
-	const uint8_t *build_id; /* NULL: unknown */
-	size_t build_id_size;
+/* How to treat a recorded path. */
+enum dso_shape {
+	DSO_SHAPE_FILE = 0,
+	DSO_SHAPE_VDSO,	   /* "[vdso]" */
+	DSO_SHAPE_NO_FILE, /* anonymous memory, kernel, ... */
 };
 
-struct dso_found {
-	enum dso_state state;
-	const char *path;  /* in the arena; NULL: not a file (the running vdso) or not found */
-	struct elf_file elf; /* open if state is DSO_FOUND; the caller closes it */
-	char text[300];    /* why not, if not found */
+enum dso_shape dso_find_shape(const char *path);
+
+/*
+ * Returns the name that stands for all code of the path, "[libfoo.so]"; owned
+ * by the caller (free()).  Never NULL.
+ */
+char *dso_find_bracketed(const char *path);
+
+/* A place to look, and how sure one must be that the file there is the one recorded. */
+struct dso_candidate {
+	char path[4096];     /* PATH_MAX */
+	bool needs_build_id; /* only use it if it has the recorded build id */
 };
 
-/* Returns whether a path names memory or the kernel, not a file that could be looked for. */
-bool dso_is_no_file(const char *path);
+/*
+ * Give the candidates for a recorded path, the best first; `index` is 0, 1, ...
+ * Returns 1 and fills *candidate; 0 if this index has none but a later one may
+ * (the path would be too long, or points out of symfs); -1 after the last.
+ */
+int dso_find_candidate(const struct dso_store_options *options, const char *path, unsigned index,
+		       struct dso_candidate *candidate);
 
-/* Look for the file; the first candidate with the right build id wins. */
-void dso_find(struct dso_found *found, const struct dso_wanted *wanted,
-	      const struct dso_store_options *options, struct arena *arena);
+/*
+ * The same for the build-id cache (perf help buildid-cache; tools/perf/util/
+ * build-id.c): .build-id/xx/rest is a directory that holds "elf" or "vdso", or
+ * (before Linux 4.11) the file itself.
+ */
+int dso_find_cached(const struct dso_store_options *options, const uint8_t *build_id,
+		    size_t build_id_size, unsigned index, struct dso_candidate *candidate);
+
+/*
+ * Returns a copy of this process's own vdso, owned by the caller; *size is its
+ * length in bytes.  NULL if it has none.
+ */
+uint8_t *dso_find_own_vdso(size_t *size);
 
 #endif

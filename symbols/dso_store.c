@@ -1,131 +1,284 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/dso_store.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "symbols/demangle.h"
 #include "symbols/dso_find.h"
 #include "symbols/elf_file.h"
-#include "symbols/source_lines.h"
+#include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
 
-#define DISPLAY_MAX 300
-
-struct dso_symbol {
-	struct symbol symbol; /* first: handed out as such */
-	struct source_line line;
+/* What is known about a symbol beyond what is shown to others. */
+struct known_symbol {
+	struct symbol symbol; /* first: a symbol's address is its known_symbol's */
 	bool line_known;
+	struct source_line line;
+};
+
+/* The range of file offsets of the last answer: calls come in bunches. */
+struct last_hit {
+	uint64_t begin, end;	     /* bytes from the start of the file */
+	uint64_t vaddr;		     /* of `begin` */
+	const struct symbol *symbol; /* borrowed */
 };
 
 struct dso {
-	struct dso_store *store; /* borrowed */
-	const char *path;        /* as recorded */
-	uint8_t build_id[20];
+	struct dso_store *store;	    /* borrowed */
+	const char *path;		    /* of the arena: as recorded */
+	const char *file;		    /* of the arena; NULL: none */
+	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
 	size_t build_id_size;
-	struct dso_found found;
+	enum dso_state state;
+	struct elf_file elf; /* closed unless DSO_FOUND */
+	bool symbols_read, lines_read;
 	struct symbol_table table;
-	struct source_lines lines;
-	struct dso_symbol whole; /* stands for all code without a symbol */
-	bool table_read;
-	UT_hash_handle hh;
-	char key[]; /* build id, then path */
+	struct known_symbol **known; /* owned: by entry of the table; made when first asked for */
+	struct line_table lines;
+	struct known_symbol whole; /* the SYMBOL_FILE symbol */
+	struct last_hit hit;
+	UT_hash_handle hh; /* by path and build id */
 };
 
 struct dso_store {
-	struct dso_store_options options;
-	struct name_table *names; /* borrowed */
-	struct diag *diag;        /* borrowed */
+	struct dso_store_options options; /* its texts are of the arena */
+	struct name_table *names;	  /* borrowed */
+	struct diag *diag;		  /* borrowed */
 	struct arena arena;
-	struct dso *dsos;
+	struct dso *dsos; /* hash; its members are of the arena */
+	struct demangler demangler;
 };
 
-struct dso_store *dso_store_open(const struct dso_store_options *options,
-				 struct name_table *names, struct diag *diag)
+static const char *keep_text(struct dso_store *store, const char *text)
+{
+	return text ? arena_text(&store->arena, text, strlen(text)) : NULL;
+}
+
+struct dso_store *dso_store_open(const struct dso_store_options *options, struct name_table *names,
+				 struct diag *diag)
 {
 	struct dso_store *store = alloc_zeroed(1, sizeof(*store));
 
-	store->options = *options;
+	arena_init(&store->arena);
 	store->names = names;
 	store->diag = diag;
+	store->options.symfs = keep_text(store, options->symfs);
+	store->options.vdso = keep_text(store, options->vdso);
+	store->options.build_id_cache = keep_text(store, options->build_id_cache);
+	store->options.running_kernel = options->running_kernel;
 	return store;
 }
 
 void dso_store_close(struct dso_store *store)
 {
-	struct dso *dso, *next;
+	struct dso *dso;
 
 	if (!store)
 		return;
-	HASH_ITER(hh, store->dsos, dso, next) {
-		source_lines_release(&dso->lines);
+	for (dso = store->dsos; dso; dso = dso->hh.next) {
+		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
-		elf_file_close(&dso->found.elf);
+		free(dso->known);
+		elf_file_close(&dso->elf);
 	}
 	HASH_CLEAR(hh, store->dsos);
+	demangler_release(&store->demangler);
 	arena_release(&store->arena);
 	free(store);
 }
 
-/* "[libfoo.so]" for code of /usr/lib/libfoo.so that no symbol covers. */
-static const struct name *display_name(struct name_table *names, const char *path)
+static void print_hex(char *text, const uint8_t *bytes, size_t size)
 {
-	const char *base = strrchr(path, '/');
-	char text[DISPLAY_MAX];
-
-	base = base && base[1] ? base + 1 : path;
-	if (base[0] == '[' && strchr(base, ']')) /* "[kernel.kallsyms]_text" */
-		snprintf(text, sizeof(text), "%.*s]", (int)strcspn(base, "]"), base);
-	else
-		snprintf(text, sizeof(text), "[%s]", base);
-	return name_intern_text(names, text);
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	text[2 * size] = 0;
 }
 
-static void find_file(struct dso *dso)
+/*
+ * Returns true if the file is the one recorded.  Old recordings pad short build
+ * ids with zeros to 20 bytes (perf.data's header: struct build_id_event).
+ */
+static bool build_id_agrees(const struct dso *dso, const struct elf_file *elf)
 {
-	struct dso_store *store = dso->store;
-	struct dso_wanted wanted = { dso->path, dso->build_id, dso->build_id_size };
+	size_t size = elf->build_id_size;
 
-	dso_find(&dso->found, &wanted, &store->options, &store->arena);
-	if (dso->found.state == DSO_MISMATCHED)
-		diag_warn(store->diag, "build-id-mismatch", "not used: %s", dso->found.text);
-	else if (dso->found.state == DSO_UNREADABLE)
-		diag_warn(store->diag, "file-unreadable", "not used: %s", dso->found.text);
+	if (!dso->build_id_size)
+		return true;
+	if (!size || size > dso->build_id_size || memcmp(dso->build_id, elf->build_id, size) != 0)
+		return false;
+	for (size_t i = size; i < dso->build_id_size; i++)
+		if (dso->build_id[i])
+			return false;
+	return true;
 }
 
-struct dso *dso_store_borrow(struct dso_store *store, const char *path,
-			     const uint8_t *build_id, size_t build_id_size)
+static void warn_mismatch(const struct dso *dso, const char *path, const struct elf_file *elf)
 {
-	size_t length = strlen(path);
-	struct dso *dso, *found;
+	char recorded[2 * ELF_BUILD_ID_MAX + 1], found[2 * ELF_BUILD_ID_MAX + 1];
 
-	if (build_id_size > sizeof(dso->build_id))
-		build_id_size = sizeof(dso->build_id);
-	dso = arena_alloc(&store->arena, sizeof(*dso) + build_id_size + length + 1);
-	if (build_id_size)
-		memcpy(dso->key, build_id, build_id_size);
-	memcpy(dso->key + build_id_size, path, length);
-	HASH_FIND(hh, store->dsos, dso->key, build_id_size + length, found);
-	if (found)
-		return found;
+	print_hex(recorded, dso->build_id, dso->build_id_size);
+	print_hex(found, elf->build_id, elf->build_id_size);
+	diag_warn(dso->store->diag, "build-id-mismatch",
+		  "%s is not the file that was recorded: its build id is %s, recorded is %s", path,
+		  elf->build_id_size ? found : "absent", recorded);
+}
+
+/* Take an open file if it is the recorded one; closes it otherwise.  Returns true if taken. */
+static bool take_file(struct dso *dso, struct elf_file *elf, const char *path, bool needs_build_id)
+{
+	if (needs_build_id && (!dso->build_id_size || !build_id_agrees(dso, elf))) {
+		elf_file_close(elf);
+		return false;
+	}
+	if (!build_id_agrees(dso, elf)) {
+		warn_mismatch(dso, path, elf);
+		elf_file_close(elf);
+		dso->state = DSO_MISMATCHED;
+		return false;
+	}
+	dso->elf = *elf;
+	dso->file = keep_text(dso->store, path);
+	dso->state = DSO_FOUND;
+	return true;
+}
+
+static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
+{
+	struct error err = { 0 };
+	struct elf_file elf;
+
+	if (elf_file_open(&elf, path, &err) == 0)
+		return take_file(dso, &elf, path, needs_build_id);
+	if (err.kind == ERROR_FORMAT && !needs_build_id) {
+		diag_warn(dso->store->diag, "elf-unreadable", "cannot read %s: %s", path, err.text);
+		if (dso->state == DSO_MISSING)
+			dso->state = DSO_UNREADABLE;
+	}
+	return false;
+}
+
+static bool search_cache(struct dso *dso)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	struct dso_candidate candidate;
+	int status;
+
+	if (options->symfs || !dso->build_id_size)
+		return false;
+	for (unsigned i = 0; (status = dso_find_cached(options, dso->build_id, dso->build_id_size,
+						       i, &candidate)) >= 0;
+	     i++)
+		if (status && try_file(dso, candidate.path, candidate.needs_build_id))
+			return true;
+	return false;
+}
+
+static void search_file(struct dso *dso)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	struct dso_candidate candidate;
+	int status;
+
+	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
+	     i++)
+		if (status && try_file(dso, candidate.path, candidate.needs_build_id))
+			return;
+	search_cache(dso);
+}
+
+static void search_vdso(struct dso *dso)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	struct elf_file elf;
+	uint8_t *bytes;
+	size_t size;
+
+	if (options->vdso && try_file(dso, options->vdso, false))
+		return;
+	if (search_cache(dso) || !options->running_kernel)
+		return;
+	bytes = dso_find_own_vdso(&size);
+	if (bytes && elf_file_open_bytes(&elf, bytes, size, NULL) == 0)
+		take_file(dso, &elf, dso->path, false);
+}
+
+static void make_whole(struct dso *dso)
+{
+	char *text = dso_find_bracketed(dso->path);
+	const struct name *name = name_intern_text(dso->store->names, text);
+
+	dso->whole.symbol =
+		(struct symbol){ .name = name, .linkage = name, .dso = dso, .kind = SYMBOL_FILE };
+	dso->whole.line_known = true;
+	free(text);
+}
+
+static struct dso *make_dso(struct dso_store *store, const char *path, const uint8_t *build_id,
+			    size_t build_id_size)
+{
+	struct dso *dso = arena_alloc(&store->arena, sizeof(*dso));
+
 	dso->store = store;
-	dso->path = dso->key + build_id_size;
-	memcpy(dso->build_id, dso->key, build_id_size);
+	dso->path = keep_text(store, path);
+	if (build_id_size)
+		memcpy(dso->build_id, build_id, build_id_size);
 	dso->build_id_size = build_id_size;
-	dso->whole.symbol.name = dso->whole.symbol.linkage = display_name(store->names, path);
-	dso->whole.symbol.kind = SYMBOL_FILE;
-	dso->whole.symbol.dso = dso;
-	HASH_ADD_KEYPTR(hh, store->dsos, dso->key, build_id_size + length, dso);
-	find_file(dso);
+	dso->state = DSO_MISSING;
+	make_whole(dso);
+	switch (dso_find_shape(path)) {
+	case DSO_SHAPE_FILE:
+		search_file(dso);
+		break;
+	case DSO_SHAPE_VDSO:
+		search_vdso(dso);
+		break;
+	case DSO_SHAPE_NO_FILE:
+		dso->state = DSO_NOT_A_FILE;
+		break;
+	}
+	return dso;
+}
+
+/* An id of zeros only is perf's way to say that it had none. */
+static size_t known_size(const uint8_t *build_id, size_t size)
+{
+	if (size > ELF_BUILD_ID_MAX)
+		size = ELF_BUILD_ID_MAX;
+	for (size_t i = 0; i < size; i++)
+		if (build_id[i])
+			return size;
+	return 0;
+}
+
+struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
+			     size_t build_id_size)
+{
+	size_t path_size = strlen(path) + 1, size = known_size(build_id, build_id_size);
+	size_t key_size = path_size + size;
+	char *key = alloc_zeroed(key_size, 1);
+	struct dso *dso;
+
+	memcpy(key, path, path_size);
+	if (size)
+		memcpy(key + path_size, build_id, size);
+	HASH_FIND(hh, store->dsos, key, key_size, dso);
+	if (!dso) {
+		const char *kept = arena_copy(&store->arena, key, key_size);
+
+		dso = make_dso(store, path, build_id, size);
+		HASH_ADD_KEYPTR(hh, store->dsos, kept, key_size, dso);
+	}
+	free(key);
 	return dso;
 }
 
 enum dso_state dso_state(const struct dso *dso)
 {
-	return dso->found.state;
+	return dso->state;
 }
 
 const char *dso_path(const struct dso *dso)
@@ -135,80 +288,156 @@ const char *dso_path(const struct dso *dso)
 
 const char *dso_file(const struct dso *dso)
 {
-	return dso->found.path;
+	return dso->file;
 }
 
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
 {
-	if (dso->build_id_size || !dso->found.elf.build_id) {
-		*size = dso->build_id_size;
-		return dso->build_id;
-	}
-	*size = dso->found.elf.build_id_size;
-	return dso->found.elf.build_id;
+	*size = dso->build_id_size ? dso->build_id_size : dso->elf.build_id_size;
+	return dso->build_id_size ? dso->build_id : dso->elf.build_id;
 }
 
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)
 {
-	*size = dso->found.elf.size;
-	return dso->found.elf.bytes;
+	*size = dso->elf.size;
+	return dso->elf.bytes;
 }
 
-/* The symbol of a table entry, made when it is first asked for. */
-static const struct symbol *symbol_of(struct dso *dso, struct symbol_entry *entry)
+static void read_symbols(struct dso *dso)
 {
-	struct dso_symbol *made;
+	struct error err = { 0 };
 
-	if (entry->symbol)
-		return entry->symbol;
-	made = arena_alloc(&dso->store->arena, sizeof(*made));
-	made->symbol.start = entry->start;
-	made->symbol.size = entry->end - entry->start;
-	made->symbol.linkage = name_intern_text(dso->store->names, entry->name);
-	made->symbol.name = demangle(dso->store->names, made->symbol.linkage);
-	made->symbol.dso = dso;
-	made->symbol.kind = entry->kind;
-	made->symbol.binding = entry->binding;
-	entry->symbol = &made->symbol;
-	return entry->symbol;
+	dso->symbols_read = true;
+	if (symbol_table_load(&dso->table, &dso->elf, &err) != 0)
+		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->file, err.text);
+	dso->known = alloc_zeroed(dso->table.count, sizeof(*dso->known));
+}
+
+/* Returns `text` + "@plt" for a linkage stub, `text` as a name for others. */
+static const struct name *make_name(struct dso *dso, const char *text, bool stub)
+{
+	size_t length = strlen(text), tail = sizeof("@plt") - 1;
+	const struct name *name;
+	char *whole;
+
+	if (!stub)
+		return name_intern(dso->store->names, text, length);
+	whole = alloc_zeroed(length + tail + 1, 1);
+	memcpy(whole, text, length);
+	memcpy(whole + length, "@plt", tail);
+	name = name_intern(dso->store->names, whole, length + tail);
+	free(whole);
+	return name;
+}
+
+static struct known_symbol *make_symbol(struct dso *dso, const struct symbol_entry *entry)
+{
+	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
+	const char *linkage = symbol_table_name(&dso->table, entry);
+	bool stub = entry->kind == SYMBOL_PLT && linkage;
+	const char *shown;
+
+	if (!linkage)
+		linkage = ".plt"; /* perf's name for the header since Linux 6.3 */
+	known->symbol.start = entry->begin;
+	known->symbol.size = entry->end - entry->begin;
+	known->symbol.linkage = make_name(dso, linkage, stub);
+	shown = demangler_demangle(&dso->store->demangler, linkage);
+	known->symbol.name = shown ? make_name(dso, shown, stub) : known->symbol.linkage;
+	known->symbol.dso = dso;
+	known->symbol.kind = entry->kind;
+	known->symbol.binding = entry->binding;
+	known->line_known = entry->kind != SYMBOL_FUNCTION;
+	return known;
+}
+
+static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t entry)
+{
+	if (entry == SYMBOL_ENTRY_NONE)
+		return &dso->whole.symbol;
+	if (!dso->known[entry])
+		dso->known[entry] = make_symbol(dso, &dso->table.entries[entry]);
+	return &dso->known[entry]->symbol;
+}
+
+/* The table's range around a place in the code, cut to the code range, as file offsets. */
+static struct last_hit find_hit(struct dso *dso, const struct code_range *code, uint64_t vaddr)
+{
+	const struct symbol_table *table = &dso->table;
+	uint32_t index = symbol_table_find(table, vaddr);
+	uint64_t begin = code->vaddr, end = code->vaddr + code->size;
+	uint32_t entry = SYMBOL_ENTRY_NONE, next = 0;
+
+	if (index != SYMBOL_ENTRY_NONE) {
+		entry = table->ranges[index].entry;
+		if (table->ranges[index].begin > begin)
+			begin = table->ranges[index].begin;
+		next = index + 1;
+	}
+	if (next < table->range_count && table->ranges[next].begin < end)
+		end = table->ranges[next].begin;
+	return (struct last_hit){ begin - code->vaddr + code->offset,
+				  end - code->vaddr + code->offset, begin,
+				  symbol_of_entry(dso, entry) };
+}
+
+static bool look_up(struct dso *dso, uint64_t file_offset)
+{
+	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
+
+	if (!code)
+		return false;
+	if (!dso->symbols_read)
+		read_symbols(dso);
+	dso->hit = find_hit(dso, code, file_offset - code->offset + code->vaddr);
+	return true;
 }
 
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
-	struct symbol_entry *entry;
-	uint64_t vaddr;
+	const struct last_hit *hit = &dso->hit;
 
 	*offset = 0;
-	if (dso->found.state != DSO_FOUND ||
-	    elf_file_vaddr(&dso->found.elf, file_offset, &vaddr) < 0)
+	if (file_offset - hit->begin >= hit->end - hit->begin && !look_up(dso, file_offset))
 		return &dso->whole.symbol;
-	if (!dso->table_read)
-		symbol_table_init(&dso->table, &dso->found.elf, &dso->store->arena);
-	dso->table_read = true;
-	entry = symbol_table_find(&dso->table, vaddr);
-	if (!entry)
-		return &dso->whole.symbol;
-	*offset = vaddr - entry->start;
-	return symbol_of(dso, entry);
+	if (hit->symbol != &dso->whole.symbol)
+		*offset = file_offset - hit->begin + hit->vaddr - hit->symbol->start;
+	return hit->symbol;
+}
+
+static void find_line(struct dso *dso, struct known_symbol *known)
+{
+	struct error err = { 0 };
+	struct line_row row;
+
+	if (!dso->lines_read) {
+		dso->lines_read = true;
+		if (line_table_open(&dso->lines, &dso->elf, &err) != 0)
+			diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
+	}
+	err = (struct error){ 0 };
+	switch (line_table_find(&dso->lines, known->symbol.start, &row, &err)) {
+	case 1:
+		known->line.file = row.file ? name_intern_text(dso->store->names, row.file) : NULL;
+		known->line.line = row.line;
+		known->line.column = row.column;
+		break;
+	case -1:
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
+		break;
+	}
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
 {
-	/* Only symbols of a dso are asked for, and those are dso_symbols. */
-	struct dso_symbol *known = (struct dso_symbol *)symbol;
-	struct dso *dso = symbol->dso;
+	/* Only this file makes symbols that have a dso, each inside a known_symbol. */
+	struct known_symbol *known = (struct known_symbol *)symbol;
 
-	if (!dso || symbol->kind != SYMBOL_FUNCTION)
+	if (!symbol->dso)
 		return (struct source_line){ 0 };
 	if (!known->line_known) {
-		known->line = source_lines_find(&dso->lines, &dso->found.elf, dso->store->names,
-						symbol->start);
 		known->line_known = true;
-		if (dso->lines.broken)
-			diag_warn(dso->store->diag, "dwarf-damaged",
-				  "%s: its debug information is damaged: lines may be missing",
-				  dso->found.path ? dso->found.path : dso->path);
-		dso->lines.broken = false;
+		find_line(symbol->dso, known);
 	}
 	return known->line;
 }

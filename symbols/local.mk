@@ -5,7 +5,7 @@ libsymbols_a_SOURCES = \
 	symbols/dso_find.c symbols/dso_find.h \
 	symbols/dso_store.c symbols/dso_store.h \
 	symbols/elf_file.c symbols/elf_file.h \
-	symbols/plt.c \
-	symbols/source_lines.c symbols/source_lines.h \
+	symbols/line_table.c symbols/line_table.h \
+	symbols/plt.c symbols/plt.h \
 	symbols/symbol.h \
 	symbols/symbol_table.c symbols/symbol_table.h

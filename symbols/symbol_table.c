@@ -1,51 +1,91 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/symbol_table.h"
 
-#include <gelf.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "symbols/plt.h"
+#include "symbols/symbol.h"
 
-/* A zero-size symbol at the end of all reaches to the end of the next page, as in perf. */
-#define LAST_SYMBOL_PAGE 4096
+#define SECTION_LOADED 1 /* SHF_ALLOC */
+#define SECTION_LABELS 2 /* untyped symbols in it count: its name says text or data, as perf asks  \
+			  */
 
-/* Symbols inside a larger one that are stepped over to find it; real code has a few. */
-#define NESTING_MAX 256
+struct section {
+	uint64_t begin, end; /* virtual addresses */
+	uint8_t flags;
+};
 
-/* ---- Which symbols count ------------------------------------------------- */
+struct loader {
+	struct symbol_table *table;
+	const struct elf_file *file;
+	struct section *sections; /* owned; by section index */
+	size_t section_count;
+	size_t room; /* of table->entries */
+	uint32_t order;
+	size_t tables_end; /* entries before this one are sorted; the rest are linkage stubs */
+	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; NULL: none */
+	struct error *err;
+};
 
-static bool is_function(const GElf_Sym *symbol)
+static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
-	int type = GELF_ST_TYPE(symbol->st_info);
-
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF;
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* A label of assembly code: no type, in a section of code. */
-static bool is_label(Elf *elf, const GElf_Sym *symbol)
+static void read_sections(struct loader *loader)
 {
-	Elf_Scn *section;
-	GElf_Shdr header;
-	const char *name;
-	size_t names;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
 
-	if (GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE || symbol->st_shndx == SHN_UNDEF ||
-	    symbol->st_shndx >= SHN_LORESERVE || symbol->st_other == STV_HIDDEN ||
-	    symbol->st_other == STV_INTERNAL)
-		return false;
-	section = elf_getscn(elf, symbol->st_shndx);
-	if (!section || !gelf_getshdr(section, &header) || elf_getshdrstrndx(elf, &names) < 0)
-		return false;
-	name = elf_strptr(elf, names, header.sh_name);
-	return name && strstr(name, "text");
+	if (elf_getshdrnum(loader->file->elf, &loader->section_count) != 0)
+		loader->section_count = 0;
+	if (loader->section_count > loader->file->size / sizeof(Elf32_Shdr))
+		loader->section_count = 0;
+	loader->sections = alloc_zeroed(loader->section_count, sizeof(*loader->sections));
+	while ((scn = elf_nextscn(loader->file->elf, scn))) {
+		size_t index = elf_ndxscn(scn);
+		struct section *section;
+		const char *name;
+
+		if (index >= loader->section_count || !gelf_getshdr(scn, &shdr))
+			continue;
+		section = &loader->sections[index];
+		name = elf_file_section_name(loader->file, &shdr);
+		section->begin = shdr.sh_addr;
+		section->end = add_saturated(shdr.sh_addr, shdr.sh_size);
+		if (shdr.sh_flags & SHF_ALLOC)
+			section->flags |= SECTION_LOADED;
+		if (strstr(name, "text") || strstr(name, "data"))
+			section->flags |= SECTION_LABELS;
+	}
+}
+
+/* Returns the section that the symbol is in, NULL if perf would not show a symbol of its kind
+ * there. */
+static const struct section *section_if_shown(const struct loader *loader, const GElf_Sym *symbol)
+{
+	unsigned type = GELF_ST_TYPE(symbol->st_info);
+	const struct section *section;
+
+	if (symbol->st_name == 0 || symbol->st_shndx >= loader->section_count)
+		return NULL;
+	if (symbol->st_shndx == SHN_UNDEF)
+		return NULL;
+	section = &loader->sections[symbol->st_shndx];
+	if (!(section->flags & SECTION_LOADED))
+		return NULL;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT)
+		return section;
+	return type == STT_NOTYPE && section->flags & SECTION_LABELS ? section : NULL;
 }
 
 static enum symbol_binding binding_of(const GElf_Sym *symbol)
 {
 	switch (GELF_ST_BIND(symbol->st_info)) {
 	case STB_GLOBAL:
+	case STB_GNU_UNIQUE:
 		return SYMBOL_GLOBAL;
 	case STB_WEAK:
 		return SYMBOL_WEAK;
@@ -54,184 +94,326 @@ static enum symbol_binding binding_of(const GElf_Sym *symbol)
 	}
 }
 
-void symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry)
+static struct symbol_entry *add_entry(struct loader *loader)
 {
-	table->entries = alloc_grow(table->entries, &table->room, table->count + 1,
+	struct symbol_table *table = loader->table;
+	struct symbol_entry *entry;
+
+	table->entries = alloc_grow(table->entries, &loader->room, table->count + 1,
 				    sizeof(*table->entries));
-	table->entries[table->count++] = *entry;
+	entry = &table->entries[table->count++];
+	*entry = (struct symbol_entry){ .order = loader->order++ };
+	return entry;
 }
 
-static void add_symbols(struct symbol_table *table, Elf *elf, Elf_Scn *section,
-			const GElf_Shdr *header)
+static bool name_is_sound(const struct string_section *strings, uint32_t name)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
+	return name < strings->size && memchr(strings->text + name, 0, strings->size - name);
+}
 
-	for (size_t i = 1; i < count; i++) {
-		struct symbol_entry entry = { 0 };
+static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
+{
+	const struct section *section = section_if_shown(loader, symbol);
+	struct symbol_entry *entry;
+
+	if (!section || !elf_file_code_at_vaddr(loader->file, symbol->st_value))
+		return;
+	if (!name_is_sound(&loader->table->strings[strings], symbol->st_name)) {
+		error_set(loader->err, ERROR_FORMAT, "a symbol's name is outside the string table");
+		return;
+	}
+	entry = add_entry(loader);
+	entry->begin = symbol->st_value;
+	entry->end = add_saturated(symbol->st_value, symbol->st_size);
+	entry->name = symbol->st_name;
+	entry->kind = SYMBOL_FUNCTION;
+	entry->binding = (uint8_t)binding_of(symbol);
+	entry->section = symbol->st_shndx;
+	entry->strings = (uint8_t)strings;
+}
+
+/* Returns the table's data and sets its strings; NULL if either does not fit into the file. */
+static Elf_Data *open_table(struct loader *loader, Elf_Scn *scn, const GElf_Shdr *shdr,
+			    enum symbol_strings kind)
+{
+	struct string_section *strings = &loader->table->strings[kind];
+	GElf_Shdr text;
+
+	strings->section = (uint32_t)elf_ndxscn(scn);
+	if (!gelf_getshdr(elf_getscn(loader->file->elf, shdr->sh_link), &text))
+		return NULL;
+	strings->text = (const char *)elf_file_section_bytes(loader->file, &text);
+	strings->size = strings->text ? text.sh_size : 0;
+	if (!strings->text || !elf_file_section_bytes(loader->file, shdr))
+		return NULL;
+	return elf_getdata(scn, NULL);
+}
+
+/* perf takes the first of each kind; more than one is not allowed (ELF, "Sections"). */
+static void read_tables(struct loader *loader)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(loader->file->elf, scn))) {
+		enum symbol_strings kind;
 		GElf_Sym symbol;
 
-		if (!gelf_getsym(data, (int)i, &symbol))
-			break;
-		if (!is_function(&symbol) && !is_label(elf, &symbol))
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_size == 0)
 			continue;
-		entry.name = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (!entry.name || !*entry.name)
+		if (shdr.sh_type != SHT_SYMTAB && shdr.sh_type != SHT_DYNSYM)
 			continue;
-		entry.start = symbol.st_value;
-		entry.end = symbol.st_value + symbol.st_size;
-		if (entry.end < entry.start)
+		kind = shdr.sh_type == SHT_SYMTAB ? SYMBOL_STRINGS_SYMTAB : SYMBOL_STRINGS_DYNSYM;
+		if (loader->table->strings[kind].section)
 			continue;
-		entry.binding = (uint8_t)binding_of(&symbol);
-		symbol_table_add(table, &entry);
+		loader->symbols[kind] = open_table(loader, scn, &shdr, kind);
+		if (!loader->symbols[kind])
+			error_set(loader->err, ERROR_FORMAT,
+				  "the symbol table does not fit into the file");
+		for (int i = 0; gelf_getsym(loader->symbols[kind], i, &symbol); i++)
+			add_symbol(loader, &symbol, kind);
 	}
 }
 
-/* .symtab if there is one, else .dynsym. */
-static Elf_Scn *find_symbols(Elf *elf, GElf_Shdr *found)
+static int compare_entries(const void *a, const void *b)
 {
-	Elf_Scn *section = NULL, *best = NULL;
-	GElf_Shdr header;
+	const struct symbol_entry *x = a, *y = b;
 
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header))
-			continue;
-		if (header.sh_type != SHT_SYMTAB && (header.sh_type != SHT_DYNSYM || best))
-			continue;
-		best = section;
-		*found = header;
-		if (header.sh_type == SHT_SYMTAB)
-			break;
-	}
-	return best;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* ---- Which of several wins ----------------------------------------------- */
-
-static size_t underscores(const char *name)
+static void sort_entries(struct symbol_table *table)
 {
-	return strspn(name, "_");
+	if (table->count)
+		qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
 }
 
-static int prefer(bool a, bool b)
+const char *symbol_table_name(const struct symbol_table *table, const struct symbol_entry *entry)
 {
-	return (int)a - (int)b;
+	if (entry->name == SYMBOL_ENTRY_NONE)
+		return NULL;
+	return table->strings[entry->strings].text + entry->name;
 }
 
-/* Returns above 0 if a is the better of two symbols at one address, below 0 if b is. */
-static int compare_merit(const struct symbol_entry *a, const struct symbol_entry *b)
+static bool is_empty(const struct symbol_entry *entry)
 {
-	size_t a_bars = underscores(a->name), b_bars = underscores(b->name);
-	size_t a_length, b_length;
-	int merit;
-
-	if ((merit = prefer(a->end > a->start, b->end > b->start)))
-		return merit;
-	if ((merit = prefer(a->binding != SYMBOL_WEAK, b->binding != SYMBOL_WEAK)))
-		return merit;
-	if ((merit = prefer(a->binding == SYMBOL_GLOBAL, b->binding == SYMBOL_GLOBAL)))
-		return merit;
-	if (a_bars != b_bars)
-		return a_bars < b_bars ? 1 : -1;
-	a_length = strlen(a->name);
-	b_length = strlen(b->name);
-	return a_length < b_length ? -1 : a_length > b_length;
+	return entry->begin == entry->end;
 }
 
-/* By start; among equals the order of the file, which `reach` holds until it is known. */
-static int compare_start(const void *left, const void *right)
+/* Two entries begin together: returns true if the second is the better name for the code. */
+static bool second_is_better(const struct symbol_table *table, const struct symbol_entry *a,
+			     const struct symbol_entry *b)
 {
-	const struct symbol_entry *a = left, *b = right;
+	const char *name_a = symbol_table_name(table, a), *name_b = symbol_table_name(table, b);
+	size_t under_a, under_b;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->reach < b->reach ? -1 : a->reach > b->reach;
+	if (!name_a || !name_b)
+		return name_b;
+	if (is_empty(a) != is_empty(b))
+		return is_empty(a);
+	if ((a->binding == SYMBOL_WEAK) != (b->binding == SYMBOL_WEAK))
+		return a->binding == SYMBOL_WEAK;
+	if ((a->binding == SYMBOL_GLOBAL) != (b->binding == SYMBOL_GLOBAL))
+		return b->binding == SYMBOL_GLOBAL;
+	under_a = strspn(name_a, "_");
+	under_b = strspn(name_b, "_");
+	if (under_a != under_b)
+		return under_b < under_a;
+	return strlen(name_b) > strlen(name_a);
 }
 
-static void extend_empty(struct symbol_table *table)
-{
-	struct symbol_entry *last;
-
-	for (size_t i = 0; i + 1 < table->count; i++) {
-		if (table->entries[i].end == table->entries[i].start)
-			table->entries[i].end = table->entries[i + 1].start;
-	}
-	last = &table->entries[table->count - 1];
-	if (last->end == last->start)
-		last->end = (last->start | (LAST_SYMBOL_PAGE - 1)) + 1 + LAST_SYMBOL_PAGE;
-}
-
+/* Keep one entry for each address where entries begin. */
 static void drop_duplicates(struct symbol_table *table)
 {
 	size_t kept = 0;
 
-	for (size_t i = 1; i < table->count; i++) {
-		if (table->entries[i].start != table->entries[kept].start)
-			table->entries[++kept] = table->entries[i];
-		else if (compare_merit(&table->entries[kept], &table->entries[i]) < 0)
-			table->entries[kept] = table->entries[i];
-	}
-	table->count = kept + 1;
-}
-
-void symbol_table_settle(struct symbol_table *table)
-{
-	uint64_t reach = 0;
-
-	if (!table->count)
-		return;
-	for (size_t i = 0; i < table->count; i++)
-		table->entries[i].reach = i;
-	qsort(table->entries, table->count, sizeof(*table->entries), compare_start);
-	extend_empty(table);
-	drop_duplicates(table);
 	for (size_t i = 0; i < table->count; i++) {
-		if (table->entries[i].end > reach)
-			reach = table->entries[i].end;
-		table->entries[i].reach = reach;
+		struct symbol_entry *entry = &table->entries[i];
+		struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
+
+		if (!last || last->begin != entry->begin)
+			table->entries[kept++] = *entry;
+		else if (second_is_better(table, last, entry))
+			*last = *entry;
+	}
+	table->count = kept;
+}
+
+/* Where an entry without size must end: with its section, which may be smaller than its segment. */
+static uint64_t farthest_end(const struct loader *loader, const struct symbol_entry *entry)
+{
+	const struct code_range *code = elf_file_code_at_vaddr(loader->file, entry->begin);
+	const struct section *section = &loader->sections[entry->section];
+	uint64_t end = code->vaddr + code->size;
+
+	if (section->begin <= entry->begin && entry->begin < section->end && section->end < end)
+		end = section->end;
+	return end;
+}
+
+/* Let entries without a size reach to the next one. */
+static void fill_sizes(struct loader *loader)
+{
+	struct symbol_table *table = loader->table;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct symbol_entry *entry = &table->entries[i];
+
+		if (!is_empty(entry))
+			continue;
+		entry->end = farthest_end(loader, entry);
+		if (i + 1 < table->count && entry[1].begin < entry->end)
+			entry->end = entry[1].begin;
 	}
 }
 
-void symbol_table_init(struct symbol_table *table, const struct elf_file *file,
-		       struct arena *arena)
+static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t vaddr)
 {
-	GElf_Shdr header;
-	Elf_Scn *section;
+	const struct symbol_table *table = loader->table;
+	size_t low = 0, high = loader->tables_end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->entries[middle].begin < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == loader->tables_end || table->entries[low].begin != vaddr)
+		return NULL;
+	return &table->entries[low];
+}
+
+/* Returns the name that a stub gets, in `entry`; false if there is none. */
+static bool name_stub(const struct loader *loader, const struct plt_stub *stub,
+		      struct symbol_entry *entry)
+{
+	const struct symbol_entry *resolver;
+	GElf_Sym symbol;
+
+	if (stub->target == PLT_HEADER) {
+		entry->name = SYMBOL_ENTRY_NONE;
+		return true;
+	}
+	if (stub->target == PLT_RESOLVED) {
+		resolver = entry_at(loader, stub->resolver);
+		if (!resolver)
+			return false;
+		entry->name = resolver->name;
+		entry->strings = resolver->strings;
+		return true;
+	}
+	for (unsigned i = 0; i < SYMBOL_STRINGS_COUNT; i++) {
+		const struct string_section *strings = &loader->table->strings[i];
+
+		if (!strings->text || strings->section != stub->symbol_table)
+			continue;
+		if (!gelf_getsym(loader->symbols[i], (int)stub->symbol, &symbol))
+			return false;
+		entry->name = symbol.st_name;
+		entry->strings = (uint8_t)i;
+		return symbol.st_name && name_is_sound(strings, symbol.st_name);
+	}
+	return false;
+}
+
+static void add_stub(void *context, const struct plt_stub *stub)
+{
+	struct loader *loader = context;
+	struct symbol_entry named = { .begin = stub->vaddr,
+				      .kind = SYMBOL_PLT,
+				      .binding = SYMBOL_GLOBAL };
+
+	if (!elf_file_code_at_vaddr(loader->file, stub->vaddr) ||
+	    !name_stub(loader, stub, &named) || entry_at(loader, stub->vaddr))
+		return;
+	named.end = add_saturated(stub->vaddr, stub->size);
+	named.order = loader->order;
+	*add_entry(loader) = named;
+}
+
+static void add_range(struct symbol_table *table, uint64_t begin, uint32_t entry)
+{
+	struct symbol_range *last =
+		table->range_count ? &table->ranges[table->range_count - 1] : NULL;
+
+	if (last && last->begin == begin)
+		last->entry = entry;
+	else if (!last || last->entry != entry)
+		table->ranges[table->range_count++] = (struct symbol_range){ begin, entry };
+}
+
+/*
+ * The entries that are open at one address form a stack: the one that started
+ * last is on top and is shown until it ends or another starts.  An entry that
+ * ends no later than the one on top of it can never be shown again.
+ */
+static void make_ranges(struct symbol_table *table)
+{
+	uint32_t *open = alloc_zeroed(table->count, sizeof(*open));
+	size_t depth = 0;
+
+	/* Each entry makes a range where it begins and at most one where it ends. */
+	table->ranges = alloc_zeroed(2 * table->count, sizeof(*table->ranges));
+	for (size_t i = 0; i <= table->count; i++) {
+		uint64_t next = i < table->count ? table->entries[i].begin : UINT64_MAX;
+
+		while (depth && table->entries[open[depth - 1]].end <= next) {
+			uint64_t end = table->entries[open[--depth]].end;
+
+			while (depth && table->entries[open[depth - 1]].end <= end)
+				depth--;
+			add_range(table, end, depth ? open[depth - 1] : SYMBOL_ENTRY_NONE);
+		}
+		if (i == table->count)
+			break;
+		add_range(table, next, (uint32_t)i);
+		open[depth++] = (uint32_t)i;
+	}
+	free(open);
+}
+
+int symbol_table_load(struct symbol_table *table, const struct elf_file *file, struct error *err)
+{
+	struct error dropped = { 0 };
+	struct loader loader = { .table = table, .file = file, .err = err ? err : &dropped };
 
 	*table = (struct symbol_table){ 0 };
-	section = find_symbols(file->elf, &header);
-	if (section)
-		add_symbols(table, file->elf, section, &header);
-	/* Stubs may be named after functions, so those are in order first. */
-	symbol_table_settle(table);
-	symbol_table_add_plt(table, file, arena);
-	symbol_table_settle(table);
+	read_sections(&loader);
+	read_tables(&loader);
+	sort_entries(table);
+	drop_duplicates(table);
+	fill_sizes(&loader);
+	loader.tables_end = table->count;
+	plt_scan(file, add_stub, &loader);
+	sort_entries(table);
+	drop_duplicates(table);
+	make_ranges(table);
+	free(loader.sections);
+	return loader.err->kind == ERROR_NONE ? 0 : -1;
 }
 
 void symbol_table_release(struct symbol_table *table)
 {
 	free(table->entries);
+	free(table->ranges);
 	*table = (struct symbol_table){ 0 };
 }
 
-struct symbol_entry *symbol_table_find(struct symbol_table *table, uint64_t vaddr)
+uint32_t symbol_table_find(const struct symbol_table *table, uint64_t vaddr)
 {
-	size_t low = 0, high = table->count;
+	size_t low = 0, high = table->range_count;
 
-	/* The first entry that starts behind vaddr: the one before is the innermost candidate. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (table->entries[middle].start <= vaddr)
+		if (table->ranges[middle].begin <= vaddr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (size_t tries = 0; low-- > 0 && table->entries[low].reach > vaddr; tries++) {
-		if (vaddr < table->entries[low].end)
-			return &table->entries[low];
-		if (tries == NESTING_MAX)
-			break;
-	}
-	return NULL;
+	return low ? (uint32_t)(low - 1) : SYMBOL_ENTRY_NONE;
 }

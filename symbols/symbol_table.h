@@ -1,53 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of one ELF file, by address.
+ * The symbols of one ELF file as ranges of addresses that do not overlap.
  *
- * Which symbols count and which of several at one address wins is perf's
- * choice (tools/perf/util/symbol-elf.c, symbol.c), so that names agree with
- * perf script.  Procedure linkage stubs get "NAME@plt" by the relocation of
- * the slot they jump through.
+ * Which entries count, how far one without a size reaches and which of several
+ * at one address is shown follow perf (tools/perf/util/symbol-elf.c
+ * dso__load_sym, symbol.c choose_best_symbol and symbols__fixup_end), so that
+ * names and offsets are those of `perf script -F sym,symoff`.  On purpose
+ * different: where symbols overlap, the one that starts last is shown, as far
+ * as it reaches (perf's answer depends on the shape of its tree); a symbol
+ * without a size ends with its section; linkage stubs are named in every
+ * section that holds them.
+ *
+ * Tables have millions of entries and a run sees few: so an entry is compact,
+ * and its text is a view into the file.
  */
 #ifndef SYMBOLS_SYMBOL_TABLE_H
 #define SYMBOLS_SYMBOL_TABLE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "symbols/elf_file.h"
-#include "symbols/symbol.h"
+
+/* No entry; also the name of a linkage table's header. */
+#define SYMBOL_ENTRY_NONE UINT32_MAX
 
 struct symbol_entry {
-	uint64_t start, end;   /* ELF virtual addresses [start, end) */
-	uint64_t reach;        /* the largest end of this and all entries before it */
-	const char *name;      /* view of the file or owned by the arena */
-	struct symbol *symbol; /* made by the user of the table, on demand; NULL until then */
-	uint8_t kind, binding; /* enum symbol_kind, symbol_binding */
+	uint64_t begin, end; /* ELF virtual addresses; end of an entry without size: see above */
+	uint32_t name;	     /* offset in its string section */
+	uint32_t order;	     /* place in the file's tables: ties go to the first */
+	uint16_t section;    /* index of the section that holds it; 0 for linkage stubs */
+	uint8_t kind;	     /* enum symbol_kind */
+	uint8_t binding;     /* enum symbol_binding */
+	uint8_t strings;     /* enum symbol_strings */
 };
 
+enum symbol_strings {
+	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab */
+	SYMBOL_STRINGS_DYNSYM,	   /* of .dynsym */
+	SYMBOL_STRINGS_COUNT,
+};
+
+/* From `begin` to the next range's begin, `entry` is shown. */
+struct symbol_range {
+	uint64_t begin;
+	uint32_t entry; /* SYMBOL_ENTRY_NONE: a gap */
+};
+
+struct string_section {
+	uint32_t section; /* index of the symbol table's section; 0: the file has none */
+	const char *text; /* borrowed from the file; NULL: none */
+	size_t size;	  /* bytes */
+};
+
+/* Zeroed memory is an empty table. */
 struct symbol_table {
-	struct symbol_entry *entries; /* owned; sorted by start */
-	size_t count, room;
+	struct symbol_entry *entries; /* owned; sorted by begin, no two begin together */
+	size_t count;
+	struct symbol_range *ranges; /* owned; sorted; the last one is a gap */
+	size_t range_count;
+	struct string_section strings[SYMBOL_STRINGS_COUNT];
 };
 
-/* Read all function symbols.  What is damaged is left out.  Names may be made in `arena`. */
-void symbol_table_init(struct symbol_table *table, const struct elf_file *file,
-		       struct arena *arena);
+/*
+ * Read the tables of an open file, which must outlive the symbol table.
+ * Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: what could be read of
+ * it is there all the same.
+ */
+int symbol_table_load(struct symbol_table *table, const struct elf_file *file, struct error *err);
 
-/* Idempotent, also on zeroed memory. */
+/* Release everything.  Idempotent, also on zeroed memory. */
 void symbol_table_release(struct symbol_table *table);
 
-/* Returns the entry that covers the virtual address, the innermost if several do; NULL if none. */
-struct symbol_entry *symbol_table_find(struct symbol_table *table, uint64_t vaddr);
+/*
+ * Find the range that holds an address.
+ * Returns its index in `ranges`, or SYMBOL_ENTRY_NONE if the address is before
+ * the first range.  The range may be a gap.
+ */
+uint32_t symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
 
-/* Add one entry, before symbol_table_settle(); `name` is borrowed. */
-void symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
-
-/* Sort, let zero-size symbols reach to the next, and keep the best of equals. */
-void symbol_table_settle(struct symbol_table *table);
-
-/* Add the stubs of .plt, .plt.sec and .plt.got (symbols/plt.c). */
-void symbol_table_add_plt(struct symbol_table *table, const struct elf_file *file,
-			  struct arena *arena);
+/*
+ * Returns an entry's name, without "@plt"; NULL for a linkage table's header.
+ * NUL-terminated, borrowed from the file.
+ */
+const char *symbol_table_name(const struct symbol_table *table, const struct symbol_entry *entry);
 
 #endif

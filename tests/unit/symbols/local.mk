@@ -1,6 +1,40 @@
 # SPDX-License-Identifier: MIT
-check_PROGRAMS += tests/unit/symbols/dso_store.test
-TESTS += tests/unit/symbols/dso_store.test
+check_PROGRAMS += tests/unit/symbols/demangle.test tests/unit/symbols/dso_store.test \
+	tests/unit/symbols/hostile_elf.test tests/unit/symbols/perf_agrees.test \
+	tests/unit/symbols/sample tests/unit/symbols/sample_gz
+TESTS += tests/unit/symbols/demangle.test tests/unit/symbols/dso_store.test \
+	tests/unit/symbols/hostile_elf.test tests/unit/symbols/perf_agrees.test
+
+tests_unit_symbols_demangle_test_SOURCES = tests/unit/symbols/demangle.c
+tests_unit_symbols_demangle_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_demangle_test_LDADD = $(UNIT_LIBS)
+
 tests_unit_symbols_dso_store_test_SOURCES = tests/unit/symbols/dso_store.c
-tests_unit_symbols_dso_store_test_CFLAGS = $(UNIT_CFLAGS) -g
+tests_unit_symbols_dso_store_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_symbols_dso_store_test_LDADD = $(UNIT_LIBS)
+
+tests_unit_symbols_hostile_elf_test_SOURCES = tests/unit/symbols/hostile_elf.c
+tests_unit_symbols_hostile_elf_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_hostile_elf_test_LDADD = $(UNIT_LIBS)
+
+tests_unit_symbols_perf_agrees_test_SOURCES = tests/unit/symbols/perf_agrees.c
+tests_unit_symbols_perf_agrees_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_perf_agrees_test_LDADD = $(UNIT_LIBS)
+
+# The program whose symbols the tests look up: as small as can be, so without sanitizers.
+tests_unit_symbols_sample_SOURCES = tests/unit/symbols/sample.c
+tests_unit_symbols_sample_CFLAGS = -std=gnu11 -g -O0
+tests_unit_symbols_sample_LDFLAGS = -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567
+tests_unit_symbols_sample_LDADD =
+
+# The same with compressed debug information.
+tests_unit_symbols_sample_gz_SOURCES = $(tests_unit_symbols_sample_SOURCES)
+tests_unit_symbols_sample_gz_CFLAGS = $(tests_unit_symbols_sample_CFLAGS) -gz
+tests_unit_symbols_sample_gz_LDFLAGS = $(tests_unit_symbols_sample_LDFLAGS) -gz
+tests_unit_symbols_sample_gz_LDADD =
+
+check_PROGRAMS += tests/unit/symbols/tiny_files.test
+TESTS += tests/unit/symbols/tiny_files.test
+tests_unit_symbols_tiny_files_test_SOURCES = tests/unit/symbols/tiny_files.c
+tests_unit_symbols_tiny_files_test_CFLAGS = $(UNIT_CFLAGS) -g
+tests_unit_symbols_tiny_files_test_LDADD = $(UNIT_LIBS)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where in the source an address comes from, by the DWARF line tables of one
+ * file (DWARF 2 to 5, through libdw).
+ *
+ * The compilation units' own ranges say which unit an address belongs to:
+ * .debug_aranges is optional, and clang does not write it.  A unit's line
+ * table is read when the first address in it is asked for.
+ */
+#ifndef SYMBOLS_LINE_TABLE_H
+#define SYMBOLS_LINE_TABLE_H
+
+#include <elfutils/libdw.h>
+#include <stdint.h>
+
+#include "symbols/elf_file.h"
+
+/* A range of addresses and the unit that it was compiled from. */
+struct unit_range {
+	uint64_t begin, end; /* ELF virtual addresses */
+	Dwarf_Off unit;	     /* of the unit's entry in .debug_info */
+};
+
+/* Zeroed memory is a table that knows nothing. */
+struct line_table {
+	Dwarf *dwarf;		   /* owned; NULL: no debug information */
+	struct unit_range *ranges; /* owned; sorted by begin */
+	size_t count, room;
+};
+
+struct line_row {
+	const char *file; /* borrowed from the table; absolute if the compiler said where it ran */
+	uint32_t line;	  /* 0: unknown */
+	uint32_t column;  /* 0: unknown */
+};
+
+/*
+ * Read the units of an open file, which must outlive the table.  A file without
+ * debug information gives an empty table.
+ * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: units
+ * read before the damage are there all the same.
+ */
+int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err);
+
+/* Release everything.  Idempotent, also on zeroed memory. */
+void line_table_close(struct line_table *table);
+
+/*
+ * Find the first row of the line table that says where the code at an address
+ * comes from: where a function starts, that is the line of its head.
+ * Returns 1 and fills *row, 0 if no row covers the address, -1 (ERROR_FORMAT)
+ * if the unit's line table is damaged.
+ */
+int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
+		    struct error *err);
+
+#endif

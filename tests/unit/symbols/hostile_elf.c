@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Damaged ELF files: whatever is done to the sample, reading it ends, and
+ * nothing outside its bytes is touched (the sanitizers' build sees to that:
+ * the bytes are of the heap, of exactly the file's size).
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/elf_file.h"
+#include "symbols/line_table.h"
+#include "symbols/symbol_table.h"
+#include "tests/support/unit.h"
+
+static uint8_t *whole;
+static size_t whole_size;
+
+static void load_sample(const char *name)
+{
+	const char *build = getenv("top_builddir");
+	char path[4096];
+	FILE *file;
+	long size;
+
+	snprintf(path, sizeof(path), "%s/tests/unit/symbols/%s", build ? build : ".", name);
+	file = fopen(path, "rb");
+	ck_assert_ptr_nonnull(file);
+	fseek(file, 0, SEEK_END);
+	size = ftell(file);
+	rewind(file);
+	whole = malloc((size_t)size);
+	whole_size = fread(whole, 1, (size_t)size, file);
+	ck_assert_int_eq(whole_size, size);
+	fclose(file);
+}
+
+/* A size that the file does not hold has no place in ours. */
+static void check_sound(const struct symbol_table *table, const struct elf_file *file)
+{
+	ck_assert_uint_le(table->count, file->size / 8);
+	ck_assert_uint_le(table->range_count, 2 * table->count);
+	for (size_t i = 1; i < table->count; i++)
+		ck_assert(table->entries[i - 1].begin < table->entries[i].begin);
+	for (size_t i = 1; i < table->range_count; i++)
+		ck_assert(table->ranges[i - 1].begin < table->ranges[i].begin);
+	for (size_t i = 0; i < table->count; i++) {
+		const char *name = symbol_table_name(table, &table->entries[i]);
+
+		ck_assert(!name || strlen(name) < file->size);
+	}
+}
+
+/* Read everything there is of a file; returns how many symbols it has. */
+static size_t read_all(const uint8_t *bytes, size_t size)
+{
+	struct symbol_table table = { 0 };
+	struct line_table lines = { 0 };
+	struct elf_file file;
+	uint8_t *copy = malloc(size ? size : 1);
+	struct line_row row;
+	size_t count;
+
+	memcpy(copy, bytes, size);
+	if (elf_file_open_bytes(&file, copy, size, NULL) != 0)
+		return 0;
+	symbol_table_load(&table, &file, NULL);
+	check_sound(&table, &file);
+	line_table_open(&lines, &file, NULL);
+	for (size_t i = 0; i < table.count; i++) {
+		symbol_table_find(&table, table.entries[i].end);
+		if (line_table_find(&lines, table.entries[i].begin, &row, NULL) == 1 && row.file)
+			ck_assert_uint_lt(strlen(row.file), 2 * size);
+	}
+	count = table.count;
+	line_table_close(&lines);
+	symbol_table_release(&table);
+	elf_file_close(&file);
+	return count;
+}
+
+START_TEST(every_prefix_of_a_file_can_be_read)
+{
+	load_sample("sample");
+	ck_assert_uint_gt(read_all(whole, whole_size), 10);
+	for (size_t size = 0; size < whole_size; size += 1 + size / 100)
+		read_all(whole, size);
+	free(whole);
+}
+END_TEST
+
+/* The first bytes of everything that holds offsets, sizes and counts. */
+START_TEST(any_byte_of_the_headers_may_be_wrong)
+{
+	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
+	Elf64_Ehdr header;
+
+	load_sample("sample");
+	memcpy(&header, whole, sizeof(header));
+	for (size_t i = 0; i < whole_size; i++) {
+		uint8_t kept = whole[i];
+
+		/* Program headers follow the header; section headers end the file. */
+		if (i == sizeof(header) + 14 * sizeof(Elf64_Phdr))
+			i = header.e_shoff;
+		whole[i] = values[i % sizeof(values)];
+		read_all(whole, whole_size);
+		whole[i] = kept;
+	}
+	free(whole);
+}
+END_TEST
+
+START_TEST(any_byte_of_the_contents_may_be_wrong)
+{
+	unsigned seed = 1;
+
+	load_sample(_i ? "sample_gz" : "sample");
+	for (int round = 0; round < 1000; round++) {
+		size_t at[4];
+		uint8_t kept[4];
+
+		for (int i = 0; i < 4; i++) {
+			seed = seed * 1103515245 + 12345;
+			at[i] = (seed >> 8) % whole_size;
+			kept[i] = whole[at[i]];
+			whole[at[i]] ^= (uint8_t)(seed >> 4);
+		}
+		read_all(whole, whole_size);
+		for (int i = 3; i >= 0; i--)
+			whole[at[i]] = kept[i];
+	}
+	free(whole);
+}
+END_TEST
+
+static Elf64_Shdr *section_of_type(uint32_t type)
+{
+	Elf64_Ehdr *header = (Elf64_Ehdr *)whole;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(whole + header->e_shoff);
+
+	for (unsigned i = 0; i < header->e_shnum; i++)
+		if (sections[i].sh_type == type)
+			return &sections[i];
+	return NULL;
+}
+
+START_TEST(a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_read)
+{
+	struct symbol_table table;
+	struct elf_file file;
+	struct error err = { 0 };
+	Elf64_Shdr *symbols;
+
+	load_sample("sample");
+	symbols = section_of_type(SHT_SYMTAB);
+	ck_assert_ptr_nonnull(symbols);
+	symbols->sh_entsize = 0;
+	read_all(whole, whole_size);
+	symbols->sh_link =
+		(uint32_t)(symbols - (Elf64_Shdr *)(whole + ((Elf64_Ehdr *)whole)->e_shoff));
+	read_all(whole, whole_size);
+	symbols->sh_size = UINT64_MAX / 2;
+	read_all(whole, whole_size);
+	ck_assert_int_eq(elf_file_open_bytes(&file, whole, whole_size, NULL), 0);
+	ck_assert_int_eq(symbol_table_load(&table, &file, &err), -1);
+	ck_assert_int_eq(err.kind, ERROR_FORMAT);
+	symbol_table_release(&table);
+	elf_file_close(&file);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("hostile_elf");
+	TCase *all = tcase_create("hostile_elf");
+
+	tcase_set_timeout(all, 120);
+	tcase_add_test(all, every_prefix_of_a_file_can_be_read);
+	tcase_add_test(all, any_byte_of_the_headers_may_be_wrong);
+	tcase_add_loop_test(all, any_byte_of_the_contents_may_be_wrong, 0, 2);
+	tcase_add_test(all,
+		       a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_read);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/name.h"
+#include "symbols/dso_store.h"
+#include "tests/support/tiny_elf.h"
+#include "tests/support/unit.h"
+
+#define CODE UINT64_C(0x401000)
+#define GLOBAL_FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
+#define WEAK_FUNCTION ELF64_ST_INFO(STB_WEAK, STT_FUNC)
+#define LOCAL_FUNCTION ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
+#define LABEL ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE)
+#define OBJECT ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT)
+
+static struct name_table names;
+static struct diag diag;
+static struct dso_store *store;
+static char path[64];
+
+static void open_store(void)
+{
+	struct dso_store_options options = { .build_id_cache = "/nonexistent" };
+
+	name_table_init(&names);
+	diag_init(&diag);
+	store = dso_store_open(&options, &names, &diag);
+}
+
+static void close_store(void)
+{
+	dso_store_close(store);
+	name_table_release(&names);
+	diag_release(&diag);
+}
+
+static void make_path(void)
+{
+	int fd;
+
+	strcpy(path, "/tmp/ptrace2ftf-XXXXXX");
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+/* Write a file with 0x100 bytes of code and the symbols, and open it. */
+static struct dso *open_tiny(const struct tiny_symbol *symbols, size_t count)
+{
+	static const uint8_t code[0x100];
+	struct tiny_elf elf = { CODE, code, sizeof(code), symbols, count };
+
+	make_path();
+	tiny_elf_write(&elf, path);
+	open_store();
+	return dso_store_borrow(store, path, NULL, 0);
+}
+
+static void close_tiny(void)
+{
+	close_store();
+	unlink(path);
+}
+
+static void expect(struct dso *dso, uint64_t address, const char *name, uint64_t offset)
+{
+	uint64_t found_offset;
+	const struct symbol *symbol = dso_borrow_symbol(dso, address - CODE + TINY_ELF_CODE_OFFSET,
+							&found_offset);
+
+	ck_assert_str_eq(symbol->name->text, name);
+	ck_assert_uint_eq(found_offset, offset);
+}
+
+START_TEST(an_address_has_the_symbol_that_covers_it)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "first", CODE, 0x10, GLOBAL_FUNCTION },
+		{ "second", CODE + 0x20, 0x10, LOCAL_FUNCTION },
+		{ "data", CODE + 0x30, 0x10, OBJECT },
+	};
+	struct dso *dso = open_tiny(symbols, 3);
+	char whole[80];
+
+	snprintf(whole, sizeof(whole), "[%s]", strrchr(path, '/') + 1);
+	expect(dso, CODE, "first", 0);
+	expect(dso, CODE + 0xf, "first", 0xf);
+	expect(dso, CODE + 0x10, whole, 0); /* between symbols */
+	expect(dso, CODE + 0x2f, "second", 0xf);
+	expect(dso, CODE + 0x30, "data", 0); /* perf names data, too */
+	expect(dso, CODE + 0x10000, whole, 0);
+	close_tiny();
+}
+END_TEST
+
+START_TEST(a_symbol_without_size_reaches_to_the_next)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "assembly", CODE, 0, LABEL },
+		{ "next", CODE + 0x40, 0x10, GLOBAL_FUNCTION },
+		{ "last", CODE + 0x60, 0, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, 3);
+
+	expect(dso, CODE + 0x3f, "assembly", 0x3f);
+	expect(dso, CODE + 0x40, "next", 0);
+	expect(dso, CODE + 0xff, "last", 0x9f);
+	close_tiny();
+}
+END_TEST
+
+/* The order of choose_best_symbol() in tools/perf/util/symbol.c. */
+START_TEST(of_symbols_at_one_address_perfs_choice_wins)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "empty", CODE, 0, GLOBAL_FUNCTION },
+		{ "sized", CODE, 8, LOCAL_FUNCTION },
+		{ "weak_and_long", CODE + 0x10, 8, WEAK_FUNCTION },
+		{ "local", CODE + 0x10, 8, LOCAL_FUNCTION },
+		{ "a_local_name", CODE + 0x20, 8, LOCAL_FUNCTION },
+		{ "global", CODE + 0x20, 8, GLOBAL_FUNCTION },
+		{ "__underscored", CODE + 0x30, 8, GLOBAL_FUNCTION },
+		{ "plain", CODE + 0x30, 8, GLOBAL_FUNCTION },
+		{ "short", CODE + 0x40, 8, GLOBAL_FUNCTION },
+		{ "longer_name", CODE + 0x40, 8, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, 10);
+
+	expect(dso, CODE, "sized", 0);
+	expect(dso, CODE + 0x10, "local", 0);
+	expect(dso, CODE + 0x20, "global", 0);
+	expect(dso, CODE + 0x30, "plain", 0);
+	expect(dso, CODE + 0x40, "longer_name", 0);
+	close_tiny();
+}
+END_TEST
+
+START_TEST(inside_a_symbol_the_innermost_wins)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "outer", CODE, 0x80, GLOBAL_FUNCTION },
+		{ "inner", CODE + 0x20, 0x10, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, 2);
+
+	expect(dso, CODE + 0x20, "inner", 0);
+	expect(dso, CODE + 0x30, "outer", 0x30);
+	close_tiny();
+}
+END_TEST
+
+/*
+ * The test's own code: the compiler and the loader know where it is.  Without
+ * optimisation its start has one line, that of the brace.
+ */
+enum { KNOWN_LINE = __LINE__ + 2 };
+static __attribute__((noinline, optimize("O0"))) int known_function(int x)
+{
+	return x + 1;
+}
+
+/* The byte of this program's file that is mapped at an address. */
+static uint64_t own_offset(uintptr_t address)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long begin, end, offset;
+	char line[400];
+
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) == 3 &&
+		    address >= begin && address < end) {
+			fclose(maps);
+			return address - begin + offset;
+		}
+	}
+	ck_abort_msg("not mapped");
+	return 0;
+}
+
+START_TEST(this_programs_own_function_has_its_name_and_line)
+{
+	const struct symbol *symbol;
+	struct source_line line;
+	uint64_t offset;
+	struct dso *dso;
+	char own[400];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	ck_assert_int_gt(length, 0);
+	own[length] = 0;
+	open_store();
+	dso = dso_store_borrow(store, own, NULL, 0);
+	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	symbol = dso_borrow_symbol(dso, own_offset((uintptr_t)known_function), &offset);
+	ck_assert_str_eq(symbol->name->text, "known_function");
+	ck_assert_uint_eq(offset, 0);
+	ck_assert_ptr_eq(symbol->name, symbol->linkage);
+	line = dso_symbol_line(symbol);
+	ck_assert_ptr_nonnull(line.file);
+	ck_assert_ptr_nonnull(strstr(line.file->text, "tests/unit/symbols/tiny_files.c"));
+	ck_assert_uint_eq(line.line, KNOWN_LINE);
+	ck_assert_uint_gt(line.column, 0);
+	ck_assert_int_eq(known_function(1), 2);
+	close_store();
+}
+END_TEST
+
+START_TEST(a_stub_has_the_name_of_what_it_jumps_to)
+{
+	const struct symbol *symbol;
+	uint64_t offset, plt = 0;
+	struct dso *dso;
+	const uint8_t *bytes;
+	size_t size;
+
+	/* Stubs are `jmp *slot(%rip)`: find one of this program's that has a name. */
+	open_store();
+	dso = dso_store_borrow(store, "/proc/self/exe", NULL, 0);
+	bytes = dso_borrow_bytes(dso, &size);
+	for (uint64_t at = 0; at + 16 <= size && !plt; at += 8) {
+		if (bytes[at] == 0xff && bytes[at + 1] == 0x25 &&
+		    dso_borrow_symbol(dso, at, &offset)->kind == SYMBOL_PLT)
+			plt = at;
+	}
+	ck_assert_uint_ne(plt, 0);
+	symbol = dso_borrow_symbol(dso, plt + 2, &offset);
+	ck_assert_uint_eq(offset, 2);
+	ck_assert_ptr_nonnull(strstr(symbol->name->text, "@plt"));
+	close_store();
+}
+END_TEST
+
+START_TEST(a_file_of_another_build_is_not_used_and_named)
+{
+	const uint8_t id[20] = { 1, 2, 3 };
+	struct dso *dso;
+
+	open_store();
+	dso = dso_store_borrow(store, "/proc/self/exe", id, sizeof(id));
+	/* Without a build id in the file there is nothing to tell by. */
+	if (dso_state(dso) != DSO_FOUND) {
+		ck_assert_int_eq(dso_state(dso), DSO_MISMATCHED);
+		ck_assert_ptr_null(dso_file(dso));
+		ck_assert_uint_eq(diag_kinds(&diag), 1);
+		ck_assert_ptr_nonnull(strstr(diag.first->text, "/proc/self/exe"));
+	}
+	close_store();
+}
+END_TEST
+
+START_TEST(with_symfs_nothing_outside_of_it_is_opened)
+{
+	struct dso_store_options options = { .symfs = "/nonexistent" };
+	struct dso_store *below;
+
+	name_table_init(&names);
+	diag_init(&diag);
+	below = dso_store_open(&options, &names, &diag);
+	ck_assert_int_eq(dso_state(dso_store_borrow(below, "/proc/self/exe", NULL, 0)),
+			 DSO_MISSING);
+	ck_assert_int_eq(dso_state(dso_store_borrow(below, "/x/../../proc/self/exe", NULL, 0)),
+			 DSO_MISSING);
+	dso_store_close(below);
+	name_table_release(&names);
+}
+END_TEST
+
+START_TEST(code_without_a_file_is_named_by_what_it_is)
+{
+	static const char *const pairs[][2] = {
+		{ "/usr/lib/libfoo.so.1", "[libfoo.so.1]" },
+		{ "[vdso]", "[vdso]" },
+		{ "//anon", "[anon]" },
+		{ "[kernel.kallsyms]_text", "[kernel.kallsyms]" },
+	};
+	uint64_t offset;
+
+	open_store();
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct dso *dso = dso_store_borrow(store, pairs[i][0], NULL, 0);
+		const struct symbol *symbol = dso_borrow_symbol(dso, 1234, &offset);
+
+		ck_assert_int_eq(symbol->kind, SYMBOL_FILE);
+		ck_assert_str_eq(symbol->name->text, pairs[i][1]);
+		ck_assert_ptr_eq(dso_borrow_symbol(dso, 99, &offset), symbol);
+	}
+	close_store();
+}
+END_TEST
+
+/* A cut or changed file may lose its names; it may not do harm. */
+static void read_damaged(const uint8_t *bytes, size_t size)
+{
+	FILE *file = fopen(path, "wb");
+	struct dso *dso;
+	uint64_t offset;
+
+	ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+	open_store();
+	dso = dso_store_borrow(store, path, NULL, 0);
+	for (uint64_t at = 0; at < 0x1200; at += 0x10)
+		dso_symbol_line(dso_borrow_symbol(dso, at, &offset));
+	close_store();
+}
+
+START_TEST(damaged_files_are_harmless)
+{
+	const struct tiny_symbol symbols[] = { { "first", CODE, 0x10, GLOBAL_FUNCTION },
+					       { "second", CODE + 0x20, 0x10, LOCAL_FUNCTION } };
+	static const uint8_t code[0x100];
+	struct tiny_elf elf = { CODE, code, sizeof(code), symbols, 2 };
+	size_t size;
+	uint8_t *bytes = tiny_elf_bytes(&elf, &size);
+
+	make_path();
+	for (size_t cut = 0; cut < size; cut += cut < 0x80 || cut > 0x1000 ? 1 : 0x100)
+		read_damaged(bytes, cut);
+	for (size_t at = 0; at < size; at += at < 0x80 || at > 0x1000 ? 1 : 0x100) {
+		uint8_t old = bytes[at];
+
+		bytes[at] ^= 0xff;
+		read_damaged(bytes, size);
+		bytes[at] = old;
+	}
+	free(bytes);
+	unlink(path);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tiny_files");
+	TCase *all = tcase_create("tiny_files");
+
+	tcase_set_timeout(all, 60);
+	tcase_add_test(all, an_address_has_the_symbol_that_covers_it);
+	tcase_add_test(all, a_symbol_without_size_reaches_to_the_next);
+	tcase_add_test(all, of_symbols_at_one_address_perfs_choice_wins);
+	tcase_add_test(all, inside_a_symbol_the_innermost_wins);
+	tcase_add_test(all, this_programs_own_function_has_its_name_and_line);
+	tcase_add_test(all, a_stub_has_the_name_of_what_it_jumps_to);
+	tcase_add_test(all, a_file_of_another_build_is_not_used_and_named);
+	tcase_add_test(all, with_symfs_nothing_outside_of_it_is_opened);
+	tcase_add_test(all, code_without_a_file_is_named_by_what_it_is);
+	tcase_add_test(all, damaged_files_are_harmless);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
