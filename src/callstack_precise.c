@@ -15,8 +15,9 @@
  *                      into a function deeper down: pop to it;
  *                      else another stack: leave this one, find or begin that one
  *   jump to an entry   tail call: replace the top, which keeps where it returns
- *   jump into a body   of the top's function: nothing; to a remembered setjmp: pop to
- *                      it; of a function deeper down: pop to it; else replace the top
+ *   jump into a body   of the top's function: nothing; to a remembered setjmp, or just
+ *                      behind a call: pop to it; from Go's gogo: another stack; of a
+ *                      function deeper down: pop to it; else replace the top
  *   off                push a pause that knows where execution goes on
  *   on                 pop the pause; where it goes on elsewhere: a handler that ends
  *                      there (sigreturn): pop it; a function's entry: push a handler
@@ -79,7 +80,7 @@ struct precise {
 	struct callstack_machine base;
 	struct name_table *names;
 	struct symbol specials[SPECIALS];
-	const struct name *unwind_resume;
+	const struct name *unwind_resume, *gogo;
 	struct gap_name *gaps; /* owned: a symbol per reason that occurred */
 };
 
@@ -374,6 +375,16 @@ static void on_jump(struct precise_stack *stack, int64_t time, const struct loca
 		return;
 	if (go_back_to_setjmp(stack, time, to->ip))
 		return;
+	/* To just behind a call: a return in all but name (a goroutine that goes on). */
+	at = find_return(&stack->now, to->ip);
+	if (at) {
+		pop_to(stack, time, at - 1);
+		return;
+	}
+	if (top(stack)->symbol->name == machine_of(stack)->gogo) {
+		switch_stack(stack, time, to);
+		return;
+	}
 	at = find_landing(stack, to->symbol);
 	if (at)
 		pop_to(stack, time, at);
@@ -730,6 +741,7 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->base.mode = (uint8_t)options->mode;
 	machine->names = options->names;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
+	machine->gogo = name_intern_text(options->names, "gogo");
 	for (int i = 0; i < SPECIALS; i++) {
 		machine->specials[i].kind = SYMBOL_SPECIAL;
 		machine->specials[i].name = name_intern_text(options->names, names[i]);

@@ -281,6 +281,24 @@ START_TEST(a_stack_that_was_left_is_found_again)
 }
 END_TEST
 
+/* Go: mcall() calls the scheduler, whose gogo() jumps to behind another goroutine's mcall(). */
+START_TEST(gogo_goes_to_the_stack_of_its_goroutine)
+{
+	function('o')->name = function('o')->linkage = name_intern_text(&names, "gogo");
+	call('a', 0x10, 'f');
+	call('f', 0x10, 'm');
+	call('m', 0x10, 'o');
+	jump('o', 'b', 0x33); /* another goroutine, never seen */
+	expect_depth(0);
+	call('b', 0x50, 'm');
+	call('m', 0x10, 'o');
+	jump('o', 'f', 0x15); /* the first one goes on */
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
 START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
 {
 	call('m', 0x10, 'f');
@@ -372,6 +390,7 @@ int main(void)
 	tcase_add_test(all, a_pause_stands_on_top_until_execution_goes_on);
 	tcase_add_test(all, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
 	tcase_add_test(all, a_stack_that_was_left_is_found_again);
+	tcase_add_test(all, gogo_goes_to_the_stack_of_its_goroutine);
 	tcase_add_test(all, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
 	tcase_add_test(all, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(all, a_forked_child_has_its_parents_frames);
