@@ -7,47 +7,11 @@
 
 #include "base/alloc.h"
 
-/*
- * Compilers' output shrinks to a tenth at best; a section that claims to grow a
- * hundredfold is there to fill our memory.
- */
-#define INFLATE_MAX 100
-
 /* Nested ranges of different units are rare (-ffunction-sections with inlined copies). */
 #define OVERLAP_MAX 16
 
-static bool grows_too_much(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *shdr)
-{
-	const uint8_t *bytes = elf_file_section_bytes(file, shdr);
-	uint64_t size = 0;
-	GElf_Chdr chdr;
-
-	if (shdr->sh_flags & SHF_COMPRESSED)
-		return !gelf_getchdr(scn, &chdr) || chdr.ch_size / INFLATE_MAX > shdr->sh_size;
-	/* The older form: "ZLIB" and the size as 8 bytes, most significant first. */
-	if (strncmp(elf_file_section_name(file, shdr), ".zdebug", 7) != 0)
-		return false;
-	for (unsigned i = 4; bytes && shdr->sh_size >= 12 && i < 12; i++)
-		size = size << 8 | bytes[i];
-	return size / INFLATE_MAX > shdr->sh_size;
-}
-
-static bool is_a_bomb(const struct elf_file *file)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-
-	while ((scn = elf_nextscn(file->elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && grows_too_much(file, scn, &shdr))
-			return true;
-	return false;
-}
-
-/*
- * Units may share one list of ranges, so a small file can hold a great many
- * ranges; `room_left` counts down what is sound for a file of its size.
- */
-static int add_unit(struct line_table *table, Dwarf_Die *unit, size_t *room_left)
+/* Units may share one list of ranges, so even these are counted. */
+static int add_unit(struct line_table *table, Dwarf_Die *unit)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t next = 0;
@@ -55,9 +19,8 @@ static int add_unit(struct line_table *table, Dwarf_Die *unit, size_t *room_left
 	while ((next = dwarf_ranges(unit, next, &base, &begin, &end)) > 0) {
 		struct unit_range range = { begin, end, dwarf_dieoffset(unit) };
 
-		if (!*room_left)
+		if (!dwarf_guard_allows_range(&table->guard))
 			return -1;
-		--*room_left;
 		if (begin >= end)
 			continue;
 		table->ranges =
@@ -67,20 +30,27 @@ static int add_unit(struct line_table *table, Dwarf_Die *unit, size_t *room_left
 	return next < 0 ? -1 : 0;
 }
 
-static int read_units(struct line_table *table, size_t room_left)
+/* Returns 0 if all units were read, -1 if some were not. */
+static int read_units(struct line_table *table)
 {
-	Dwarf_CU *unit = NULL;
-	Dwarf_Die die;
+	Dwarf_Off unit = 0, next, abbrevs;
+	size_t header;
 	int status, failed = 0;
 
-	while ((status = dwarf_get_units(table->dwarf, unit, &unit, NULL, NULL, &die, NULL)) == 0) {
-		if (!room_left)
+	while ((status = dwarf_next_unit(table->dwarf, unit, &next, &header, NULL, &abbrevs, NULL,
+					 NULL, NULL, NULL)) == 0) {
+		Dwarf_Die die;
+
+		if (!dwarf_guard_allows_unit(&table->guard, unit + header, abbrevs))
 			return -1;
-		if (dwarf_tag(&die) == DW_TAG_compile_unit ||
-		    dwarf_tag(&die) == DW_TAG_skeleton_unit)
-			failed |= add_unit(table, &die, &room_left);
+		if (!dwarf_offdie(table->dwarf, unit + header, &die))
+			failed = -1;
+		else if (dwarf_tag(&die) == DW_TAG_compile_unit ||
+			 dwarf_tag(&die) == DW_TAG_skeleton_unit)
+			failed |= add_unit(table, &die);
+		unit = next;
 	}
-	return status < 0 || failed ? -1 : 0;
+	return status < 0 ? -1 : failed;
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -116,14 +86,14 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 	*table = (struct line_table){ 0 };
 	if (!has_debug_info(file))
 		return 0;
-	if (is_a_bomb(file))
+	if (dwarf_guard_is_bomb(file))
 		return error_set(err, ERROR_FORMAT,
 				 "debug information claims to be implausibly large");
 	table->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!table->dwarf)
 		return error_set(err, ERROR_FORMAT, "debug information: %s", dwarf_errmsg(-1));
-	/* A unit and its range take more than 8 bytes; so do the instructions of most ranges. */
-	failed = read_units(table, file->size / 8);
+	dwarf_guard_init(&table->guard, file);
+	failed = read_units(table);
 	if (table->count)
 		qsort(table->ranges, table->count, sizeof(*table->ranges), compare_ranges);
 	return failed ? error_set(err, ERROR_FORMAT, "debug information is damaged") : 0;
@@ -209,8 +179,10 @@ static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
 		    struct error *err)
 {
+	Dwarf_Attribute attribute;
 	Dwarf_Lines *lines;
 	Dwarf_Line *line;
+	Dwarf_Word program;
 	Dwarf_Die unit;
 	size_t count;
 	int number = 0, column = 0;
@@ -218,8 +190,10 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 	if (!find_unit(table, vaddr, &unit))
 		return 0;
 	/* A unit without a line table is none of ours to complain about. */
-	if (!dwarf_hasattr(&unit, DW_AT_stmt_list))
+	if (dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &program) != 0)
 		return 0;
+	if (!dwarf_guard_allows_lines(&table->guard, program))
+		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
 	if (dwarf_getsrclines(&unit, &lines, &count) != 0)
 		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
 	line = first_row(lines, count, vaddr);

@@ -13,6 +13,7 @@
 #include <elfutils/libdw.h>
 #include <stdint.h>
 
+#include "symbols/dwarf_guard.h"
 #include "symbols/elf_file.h"
 
 /* A range of addresses and the unit that it was compiled from. */
@@ -26,6 +27,7 @@ struct line_table {
 	Dwarf *dwarf;		   /* owned; NULL: no debug information */
 	struct unit_range *ranges; /* owned; sorted by begin */
 	size_t count, room;
+	struct dwarf_guard guard;
 };
 
 struct line_row {

@@ -4,6 +4,7 @@ libsymbols_a_SOURCES = \
 	symbols/demangle.c symbols/demangle.h \
 	symbols/dso_find.c symbols/dso_find.h \
 	symbols/dso_store.c symbols/dso_store.h \
+	symbols/dwarf_guard.c symbols/dwarf_guard.h \
 	symbols/elf_file.c symbols/elf_file.h \
 	symbols/line_table.c symbols/line_table.h \
 	symbols/plt.c symbols/plt.h \

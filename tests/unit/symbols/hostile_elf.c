@@ -171,6 +171,93 @@ START_TEST(a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_r
 }
 END_TEST
 
+/* A relocatable-looking file of two sections of debug information. */
+struct debug_file {
+	uint8_t *bytes; /* owned until it is opened */
+	size_t size;
+};
+
+static uint64_t put(struct debug_file *file, const void *bytes, size_t size)
+{
+	uint64_t offset = file->size;
+
+	file->bytes = realloc(file->bytes, file->size + size);
+	memcpy(file->bytes + file->size, bytes, size);
+	file->size += size;
+	return offset;
+}
+
+static struct debug_file make_debug_file(const struct debug_file *info,
+					 const struct debug_file *abbrev)
+{
+	static const char strings[] = "\0.debug_info\0.debug_abbrev";
+	Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
+					   EV_CURRENT },
+			      .e_type = ET_DYN,
+			      .e_machine = EM_X86_64,
+			      .e_version = EV_CURRENT,
+			      .e_ehsize = sizeof(header),
+			      .e_shentsize = sizeof(Elf64_Shdr),
+			      .e_shnum = 4,
+			      .e_shstrndx = 3 };
+	Elf64_Shdr sections[4] = {
+		[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_size = info->size },
+		[2] = { .sh_name = 13, .sh_type = SHT_PROGBITS, .sh_size = abbrev->size },
+		[3] = { .sh_name = 0, .sh_type = SHT_STRTAB, .sh_size = sizeof(strings) },
+	};
+	struct debug_file file = { 0 };
+
+	put(&file, &header, sizeof(header));
+	sections[1].sh_offset = put(&file, info->bytes, info->size);
+	sections[2].sh_offset = put(&file, abbrev->bytes, abbrev->size);
+	sections[3].sh_offset = put(&file, strings, sizeof(strings));
+	put(&file, "\0\0\0\0\0\0\0", 8 - file.size % 8);
+	header.e_shoff = put(&file, sections, sizeof(sections));
+	memcpy(file.bytes, &header, sizeof(header));
+	return file;
+}
+
+/* DWARF 4, 7.5.1.1: length, version, table of abbreviations, size of addresses; then entry 0x4001.
+ */
+static const uint8_t small_unit[] = { 10, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 0x81, 0x80, 0x01 };
+
+/*
+ * 20,000 units, all of one table of 16,384 abbreviations, of which each wants
+ * the last: 400 kB that libdw would turn into 20 GB.
+ */
+START_TEST(units_that_share_a_long_table_of_abbreviations_are_refused)
+{
+	struct debug_file info = { 0 }, abbrev = { 0 }, file;
+	struct line_table lines;
+	struct error err = { 0 };
+	struct elf_file elf;
+
+	for (unsigned i = 0; i < 20000; i++)
+		put(&info, small_unit, sizeof(small_unit));
+	for (unsigned i = 1; i <= 0x4001; i++) {
+		/* The code, DW_TAG_compile_unit, no children, no attributes. */
+		uint8_t entry[] = { (uint8_t)(i | 0x80),
+				    (uint8_t)(i >> 7 | 0x80),
+				    (uint8_t)(i >> 14),
+				    0x11,
+				    0,
+				    0,
+				    0 };
+
+		put(&abbrev, entry, sizeof(entry));
+	}
+	put(&abbrev, "", 1);
+	file = make_debug_file(&info, &abbrev);
+	ck_assert_int_eq(elf_file_open_bytes(&elf, file.bytes, file.size, NULL), 0);
+	ck_assert_int_eq(line_table_open(&lines, &elf, &err), -1);
+	ck_assert_int_eq(err.kind, ERROR_FORMAT);
+	line_table_close(&lines);
+	elf_file_close(&elf);
+	free(info.bytes);
+	free(abbrev.bytes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile_elf");
@@ -182,6 +269,7 @@ int main(void)
 	tcase_add_loop_test(all, any_byte_of_the_contents_may_be_wrong, 0, 2);
 	tcase_add_test(all,
 		       a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_read);
+	tcase_add_test(all, units_that_share_a_long_table_of_abbreviations_are_refused);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
