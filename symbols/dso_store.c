@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/dso_store.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -34,6 +35,8 @@ struct dso {
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
 	size_t build_id_size;
 	enum dso_state state;
+	const char *
+		refused; /* of the arena: why a file at the path is not used; NULL: none is there */
 	struct elf_file elf; /* closed unless DSO_FOUND */
 	bool symbols_read, lines_read;
 	struct symbol_table table;
@@ -116,15 +119,44 @@ static bool build_id_agrees(const struct dso *dso, const struct elf_file *elf)
 	return true;
 }
 
-static void warn_mismatch(const struct dso *dso, const char *path, const struct elf_file *elf)
+/*
+ * Remember why a file is not used: the user need not know if a better one is
+ * found.  The first reason is that of the most likely place.
+ */
+static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
+{
+	char text[1000];
+	va_list args;
+
+	if (dso->refused)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dso->refused = keep_text(dso->store, text);
+	dso->state = state;
+}
+
+static void refuse_mismatch(struct dso *dso, const char *path, const struct elf_file *elf)
 {
 	char recorded[2 * ELF_BUILD_ID_MAX + 1], found[2 * ELF_BUILD_ID_MAX + 1];
 
 	print_hex(recorded, dso->build_id, dso->build_id_size);
 	print_hex(found, elf->build_id, elf->build_id_size);
-	diag_warn(dso->store->diag, "build-id-mismatch",
-		  "%s is not the file that was recorded: its build id is %s, recorded is %s", path,
-		  elf->build_id_size ? found : "absent", recorded);
+	refuse(dso, DSO_MISMATCHED,
+	       "%s is not the file that was recorded: its build id is %s, recorded is %s", path,
+	       elf->build_id_size ? found : "absent", recorded);
+}
+
+static void warn_if_refused(const struct dso *dso)
+{
+	if (dso->state == DSO_MISMATCHED)
+		diag_warn(dso->store->diag, "build-id-mismatch", "%s", dso->refused);
+	if (dso->state == DSO_UNREADABLE)
+		diag_warn(dso->store->diag, "elf-unreadable", "%s", dso->refused);
 }
 
 /* Take an open file if it is the recorded one; closes it otherwise.  Returns true if taken. */
@@ -135,9 +167,8 @@ static bool take_file(struct dso *dso, struct elf_file *elf, const char *path, b
 		return false;
 	}
 	if (!build_id_agrees(dso, elf)) {
-		warn_mismatch(dso, path, elf);
+		refuse_mismatch(dso, path, elf);
 		elf_file_close(elf);
-		dso->state = DSO_MISMATCHED;
 		return false;
 	}
 	dso->elf = *elf;
@@ -153,11 +184,8 @@ static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 
 	if (elf_file_open(&elf, path, &err) == 0)
 		return take_file(dso, &elf, path, needs_build_id);
-	if (err.kind == ERROR_FORMAT && !needs_build_id) {
-		diag_warn(dso->store->diag, "elf-unreadable", "cannot read %s: %s", path, err.text);
-		if (dso->state == DSO_MISSING)
-			dso->state = DSO_UNREADABLE;
-	}
+	if (err.kind == ERROR_FORMAT && !needs_build_id)
+		refuse(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
 	return false;
 }
 
@@ -240,6 +268,7 @@ static struct dso *make_dso(struct dso_store *store, const char *path, const uin
 		dso->state = DSO_NOT_A_FILE;
 		break;
 	}
+	warn_if_refused(dso);
 	return dso;
 }
 

@@ -8,6 +8,13 @@
  * and one SYMBOL_FILE symbol.  Symbol tables are read when the first symbol of
  * a file is asked for, debug information when the first line is.  Broken ELF
  * or DWARF costs that file its names or lines and one warning, nothing else.
+ *
+ * Warnings: "build-id-mismatch" and "elf-unreadable" for files that are there
+ * but not used, "symbols-damaged", "lines-damaged".  Missing files are for the
+ * caller to name (dso_state()).
+ *
+ * Not safe for use by two threads at a time: every question may read tables
+ * and make names.
  */
 #ifndef SYMBOLS_DSO_STORE_H
 #define SYMBOLS_DSO_STORE_H
@@ -25,7 +32,7 @@ struct dso;
 
 struct dso_store_options {
 	const char *symfs;    /* directory in front of every recorded path; NULL: none */
-	const char *vdso;     /* file that holds the code of "[vdso]"; NULL: look in the build-id cache */
+	const char *vdso;     /* file with the code of "[vdso]"; NULL: look in the build-id cache */
 	const char *build_id_cache; /* NULL: $HOME/.debug */
 	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
 };
@@ -43,7 +50,10 @@ struct source_line {
 	uint32_t line, column;   /* 0: unknown */
 };
 
-/* `names` and `diag` are borrowed and must outlive the store.  Never NULL. */
+/*
+ * `options` is copied; `names` and `diag` are borrowed and must outlive the store.
+ * Returns the store, owned by the caller.  Never NULL.
+ */
 struct dso_store *dso_store_open(const struct dso_store_options *options,
 				 struct name_table *names, struct diag *diag);
 
@@ -51,8 +61,12 @@ struct dso_store *dso_store_open(const struct dso_store_options *options,
 void dso_store_close(struct dso_store *store);
 
 /*
- * Returns the dso of a recorded path and build id (size 0: unknown), made and
- * searched for at the first call.  Never NULL.
+ * Returns the dso of a recorded path and build id (size 0, or zeros only:
+ * unknown), made and searched for at the first call.  Never NULL.  Looked at
+ * are the path, or with symfs its place under symfs and then its last component
+ * there, and nothing outside of it; then, without symfs, perf's build-id cache.
+ * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
+ * this process's own.
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path,
 			     const uint8_t *build_id, size_t build_id_size);

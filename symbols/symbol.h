@@ -15,7 +15,7 @@
 
 enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
-	SYMBOL_PLT,          /* a procedure linkage stub: "foo@plt" */
+	SYMBOL_PLT,          /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share */
 	SYMBOL_FILE,         /* stands for all code of a file that has no symbol */
 	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
 };
@@ -23,13 +23,13 @@ enum symbol_kind {
 enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
 
 struct symbol {
-	uint64_t start;           /* ELF virtual address in its file; unrelated to where it is mapped */
-	uint64_t size;            /* bytes; the range is [start, start + size) */
-	const struct name *name;  /* as shown: demangled, without parameter lists */
-	const struct name *linkage; /* as in the symbol table; equal to `name` if nothing was demangled */
-	struct dso *dso;          /* borrowed; NULL for SYMBOL_SPECIAL */
-	uint8_t kind;             /* enum symbol_kind */
-	uint8_t binding;          /* enum symbol_binding */
+	uint64_t start;  /* ELF virtual address in its file; unrelated to where it is mapped */
+	uint64_t size;   /* bytes; the range is [start, start + size) */
+	const struct name *name;    /* as shown: demangled, without parameter lists */
+	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
+	struct dso *dso; /* borrowed; NULL for SYMBOL_SPECIAL */
+	uint8_t kind;    /* enum symbol_kind */
+	uint8_t binding; /* enum symbol_binding */
 };
 
 #endif

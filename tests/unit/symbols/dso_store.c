@@ -231,6 +231,26 @@ START_TEST(a_missing_file_is_found_in_the_build_id_cache)
 }
 END_TEST
 
+START_TEST(a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache)
+{
+	struct dso *dso;
+
+	make_place();
+	open_store((struct dso_store_options){ .build_id_cache = place });
+	mkdir(in_place(".build-id"), 0700);
+	mkdir(in_place(".build-id/01"), 0700);
+	ck_assert_int_eq(symlink(sample, in_place(".build-id/01/23456789abcdef0123456789abcdef"
+						  "01234567")),
+			 0);
+	/* This test itself is another program than the sample. */
+	dso = dso_store_borrow(store, "/proc/self/exe", sample_id, 20);
+	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	close_store();
+	remove_place();
+}
+END_TEST
+
 START_TEST(the_running_kernels_vdso_is_our_own)
 {
 	void *handle = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -327,6 +347,7 @@ int main(void)
 	tcase_add_test(all, symfs_holds_the_file_at_its_path_or_by_its_name);
 	tcase_add_test(all, a_deleted_file_is_replaced_only_by_one_with_its_build_id);
 	tcase_add_test(all, a_missing_file_is_found_in_the_build_id_cache);
+	tcase_add_test(all, a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache);
 	tcase_add_test(all, the_running_kernels_vdso_is_our_own);
 	tcase_add_test(all, what_is_no_file_is_not_looked_for_and_has_a_name_in_brackets);
 	tcase_add_test(all, what_is_not_elf_is_unreadable_and_said_once);
