@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/address_space.h"
 
-const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip)
+static const struct mapping *find(const struct address_space *space, uint64_t ip)
 {
-	size_t low = 0, high = space ? space->count : 0;
+	size_t low = 0, high = space->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -13,7 +13,14 @@ const struct mapping *address_space_borrow_mapping(const struct address_space *s
 		else
 			high = middle;
 	}
-	if (!space || low == space->count || space->mappings[low].begin > ip)
+	if (low == space->count || space->mappings[low].begin > ip)
 		return NULL;
 	return &space->mappings[low];
+}
+
+const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip)
+{
+	const struct mapping *mapping = space ? find(space, ip) : NULL;
+
+	return mapping || !space || !space->kernel ? mapping : find(space->kernel, ip);
 }

@@ -34,9 +34,13 @@ struct address_space {
 	const struct mapping *mappings;  /* sorted by begin, not overlapping */
 	size_t count;
 	uint32_t index;                  /* dense over the timeline, for the consumer's own arrays */
+	const struct address_space *kernel; /* what all processes see besides; NULL in itself */
 };
 
-/* Returns the mapping that covers ip, borrowed; NULL if none (also if space is NULL). */
+/*
+ * Returns the mapping that covers ip, in the space or else in its kernel's,
+ * borrowed; NULL if none (also if space is NULL).
+ */
 const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip);
 
 #endif

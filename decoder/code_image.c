@@ -87,6 +87,13 @@ static void add_mapping(struct code_image *code, struct pt_image *image,
 	remember_section(code, isid, &section);
 }
 
+static void add_mappings(struct code_image *code, struct pt_image *image,
+			 const struct address_space *space)
+{
+	for (size_t i = 0; i < space->count; i++)
+		add_mapping(code, image, &space->mappings[i]);
+}
+
 struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space)
 {
 	struct pt_image **image = &code->images[space ? space->index : code->space_count];
@@ -96,8 +103,11 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 	*image = pt_image_alloc(NULL);
 	if (!*image)
 		alloc_fail(0);
-	for (size_t i = 0; space && i < space->count; i++)
-		add_mapping(code, *image, &space->mappings[i]);
+	/* libipt lets a later section win: what the process has itself comes last. */
+	if (space && space->kernel)
+		add_mappings(code, *image, space->kernel);
+	if (space)
+		add_mappings(code, *image, space);
 	return *image;
 }
 

@@ -6,11 +6,16 @@ libdecoder_a_SOURCES = \
 	decoder/branch_event.h \
 	decoder/branch_merge.c decoder/branch_merge.h \
 	decoder/code_image.c decoder/code_image.h \
+	decoder/file_table.c decoder/file_table.h \
 	decoder/insn.c decoder/insn.h \
 	decoder/perf_features.c \
 	decoder/perf_file.c decoder/perf_file.h \
+	decoder/perf_record.c decoder/perf_record.h \
+	decoder/process_table.c decoder/process_table.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/schedule.c decoder/schedule.h \
 	decoder/space_builder.c decoder/space_builder.h \
+	decoder/switch_table.c decoder/switch_table.h \
+	decoder/thread_table.c decoder/thread_table.h \
 	decoder/timeline.c decoder/timeline.h \
 	decoder/tsc_clock.c decoder/tsc_clock.h

@@ -51,7 +51,6 @@ static void copy_node(const void *node, VISIT visit, void *context)
 
 void space_builder_copy(struct space_builder *builder, const struct space_builder *from)
 {
-	space_builder_init(builder, from->arena);
 	twalk_r(from->tree, copy_node, builder);
 }
 
@@ -148,12 +147,10 @@ void space_builder_finish(struct space_builder *builder, const struct address_sp
 {
 	struct filling filling = { 0 };
 
-	for (size_t i = 0; kernel && i < kernel->count; i++) {
-		if (!overlapping(builder, &kernel->mappings[i]))
-			insert(builder, &kernel->mappings[i]);
-	}
 	filling.mappings = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
 	twalk_r(builder->tree, fill_node, &filling);
 	builder->space.mappings = filling.mappings;
 	builder->space.count = filling.count;
+	builder->space.kernel = kernel;
+	space_builder_release(builder);
 }

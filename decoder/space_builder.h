@@ -26,7 +26,7 @@ struct space_builder {
 /* Start empty. */
 void space_builder_init(struct space_builder *builder, struct arena *arena);
 
-/* Start with the mappings of another. */
+/* Add all mappings of another to an empty one. */
 void space_builder_copy(struct space_builder *builder, const struct space_builder *from);
 
 /* Release the set, not the arena's mappings.  Idempotent, also on zeroed memory. */
@@ -42,8 +42,8 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 void space_builder_add(struct space_builder *builder, const struct mapping *mapping);
 
 /*
- * Fill builder->space: the mappings as a sorted array in the arena, with
- * `kernel`'s among them where they overlap none.  `kernel` may be NULL.
+ * Fill builder->space with the mappings as a sorted array in the arena, and
+ * release the set.  `kernel` (borrowed, may be NULL) becomes the space's own.
  */
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
 

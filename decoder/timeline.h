@@ -36,7 +36,8 @@ struct thread {
 	const struct thread *parent;     /* that forked it; NULL: not seen */
 	const struct thread_name *names; /* in time order; may be empty */
 	size_t name_count;
-	uint64_t begin, end;             /* FORK and EXIT; 0 and UINT64_MAX if not seen */
+	/* FORK and EXIT; if not seen 0, or the first sight of a tid used before, and UINT64_MAX. */
+	uint64_t begin, end;
 };
 
 /* What is mapped from `begin` on, up to the next epoch of the process. */
@@ -58,13 +59,13 @@ struct cpu_switch {
 	const struct thread *thread;
 };
 
-/* A loss that the kernel or perf reported: PERF_RECORD_AUX flags, LOST. */
+/* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
 struct loss {
 	uint64_t time;
 	int32_t cpu;      /* -1: unknown */
 	int32_t pid, tid; /* -1: unknown */
-	uint64_t flags;   /* of the AUX record; 0 for PERF_RECORD_LOST */
-	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count; else 0 */
+	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL and others */
+	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
 	uint64_t file_offset; /* of the record */
 };
 

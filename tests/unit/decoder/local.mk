@@ -28,3 +28,9 @@ TESTS += tests/unit/decoder/auxtrace.test
 tests_unit_decoder_auxtrace_test_SOURCES = tests/unit/decoder/auxtrace.c
 tests_unit_decoder_auxtrace_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_auxtrace_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/timeline.test
+TESTS += tests/unit/decoder/timeline.test
+tests_unit_decoder_timeline_test_SOURCES = tests/unit/decoder/timeline.c
+tests_unit_decoder_timeline_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_timeline_test_LDADD = $(UNIT_LIBS)

@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "decoder/perf_file.h"
+#include "tests/support/perf_data.h"
+#include "tests/support/unit.h"
+
+#define CODE (PROT_READ | PROT_EXEC)
+
+static struct perf_data data;
+static struct perf_file file;
+static struct timeline *timeline;
+static struct diag diag;
+static struct error err;
+
+static void set_up(void)
+{
+	perf_data_init(&data);
+	diag_init(&diag);
+	memset(&file, 0, sizeof(file));
+	timeline = NULL;
+	perf_data_add_pt_event(&data, 8, 0);
+}
+
+static void tear_down(void)
+{
+	timeline_close(timeline);
+	perf_file_close(&file);
+	perf_data_release(&data);
+	diag_release(&diag);
+}
+
+static void open_built(void)
+{
+	char path[PERF_DATA_PATH];
+
+	perf_data_write_temporary(&data, path);
+	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
+	unlink(path);
+	timeline = timeline_open(&file, &diag, &err);
+	ck_assert_ptr_nonnull(timeline);
+}
+
+/* The next records happen at this time, in thread pid/pid on CPU 0. */
+static void at(uint64_t time, int32_t pid)
+{
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = pid, .tid = pid });
+}
+
+static void map_part(int32_t pid, const char *path, uint64_t address, uint64_t length,
+		     uint64_t offset)
+{
+	struct perf_data_mmap map = {
+		.pid = pid, .tid = pid, .address = address, .length = length,
+		.file_offset = offset, .path = path, .prot = CODE,
+	};
+
+	perf_data_add_mmap2(&data, PERF_RECORD_MISC_USER, &map);
+}
+
+static void map(int32_t pid, const char *path, uint64_t address, uint64_t length)
+{
+	map_part(pid, path, address, length, 0);
+}
+
+static const struct process *process_of(int32_t tid)
+{
+	const struct thread *thread = timeline_borrow_thread(timeline, tid, UINT64_MAX);
+
+	ck_assert_ptr_nonnull(thread);
+	return thread->process;
+}
+
+/* Assert what stands at an address in one epoch: "path+offset", or NULL for nothing. */
+static void assert_code(const struct process *process, size_t epoch, uint64_t ip, const char *text)
+{
+	const struct mapping *mapping;
+	char found[200] = "nothing";
+
+	ck_assert_uint_lt(epoch, process->epoch_count);
+	mapping = address_space_borrow_mapping(process->epochs[epoch].space, ip);
+	if (mapping)
+		snprintf(found, sizeof(found), "%s+0x%llx", mapping->file->path,
+			 (unsigned long long)(ip - mapping->begin + mapping->file_offset));
+	ck_assert_str_eq(found, text ? text : "nothing");
+}
+
+/* ---- Address spaces ------------------------------------------------------ */
+
+START_TEST(a_mapping_over_nothing_is_there_in_the_whole_epoch)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x1000, 0x1000, 0x7000);
+	at(900, 5);
+	map(5, "/b", 0x3000, 0x1000);
+	open_built();
+
+	const struct process *process = process_of(5);
+
+	ck_assert_uint_eq(process->epoch_count, 1);
+	ck_assert_uint_eq(process->epochs[0].begin, 0);
+	assert_code(process, 0, 0x0fff, NULL);
+	assert_code(process, 0, 0x1234, "/a+0x7234");
+	assert_code(process, 0, 0x2000, NULL);
+	assert_code(process, 0, 0x3000, "/b+0x0");
+}
+END_TEST
+
+START_TEST(code_over_other_code_begins_an_epoch_and_cuts_the_old_mapping)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map(5, "/old", 0x1000, 0x4000);
+	map(5, "/far", 0x9000, 0x1000);
+	at(200, 5);
+	map(5, "/new", 0x2000, 0x1000);
+	open_built();
+
+	const struct process *process = process_of(5);
+
+	ck_assert_uint_eq(process->epoch_count, 2);
+	ck_assert_uint_eq(process->epochs[1].begin, 200);
+	assert_code(process, 0, 0x2000, "/old+0x1000");
+	assert_code(process, 1, 0x1fff, "/old+0xfff");
+	assert_code(process, 1, 0x2000, "/new+0x0");
+	assert_code(process, 1, 0x3000, "/old+0x2000");
+	assert_code(process, 1, 0x4fff, "/old+0x3fff");
+	assert_code(process, 1, 0x9000, "/far+0x0");
+	ck_assert_ptr_ne(process->epochs[0].space, process->epochs[1].space);
+	ck_assert_uint_ne(process->epochs[0].space->index, process->epochs[1].space->index);
+}
+END_TEST
+
+START_TEST(the_same_bytes_mapped_again_or_further_change_nothing)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x2000, 0x2000, 0x2000);
+	at(200, 5);
+	map_part(5, "/a", 0x2000, 0x2000, 0x2000);
+	at(300, 5);
+	map_part(5, "/a", 0x1000, 0x2000, 0x1000);
+	at(400, 5);
+	map_part(5, "/a", 0x3000, 0x3000, 0x3000);
+	open_built();
+
+	const struct process *process = process_of(5);
+
+	ck_assert_uint_eq(process->epoch_count, 1);
+	ck_assert_uint_eq(process->epochs[0].space->count, 1);
+	assert_code(process, 0, 0x1000, "/a+0x1000");
+	assert_code(process, 0, 0x5fff, "/a+0x5fff");
+}
+END_TEST
+
+START_TEST(the_same_file_at_another_offset_is_other_code)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x2000, 0x1000, 0);
+	at(200, 5);
+	map_part(5, "/a", 0x2000, 0x1000, 0x5000);
+	open_built();
+	ck_assert_uint_eq(process_of(5)->epoch_count, 2);
+	assert_code(process_of(5), 1, 0x2000, "/a+0x5000");
+}
+END_TEST
+
+START_TEST(what_lasted_no_time_is_no_epoch)
+{
+	at(0, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map(5, "/first", 0x1000, 0x1000);
+	map(5, "/second", 0x1000, 0x1000);
+	open_built();
+	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
+	assert_code(process_of(5), 0, 0x1000, "/second+0x0");
+}
+END_TEST
+
+START_TEST(an_exec_begins_an_epoch_without_the_old_code)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "shell");
+	map(5, "/shell", 0x1000, 0x1000);
+	at(200, 5);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 5, 5, "tool");
+	at(210, 5);
+	map(5, "/tool", 0x8000, 0x1000);
+	open_built();
+
+	const struct process *process = process_of(5);
+
+	ck_assert_uint_eq(process->epoch_count, 2);
+	ck_assert_uint_eq(process->epochs[1].begin, 200);
+	assert_code(process, 0, 0x8000, NULL);
+	assert_code(process, 1, 0x1000, NULL);
+	assert_code(process, 1, 0x8000, "/tool+0x0");
+}
+END_TEST
+
+START_TEST(a_change_of_name_is_no_exec)
+{
+	at(100, 5);
+	map(5, "/a", 0x1000, 0x1000);
+	at(200, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "renamed");
+	open_built();
+	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
+	assert_code(process_of(5), 0, 0x1000, "/a+0x0");
+}
+END_TEST
+
+START_TEST(a_child_has_what_its_parent_had_at_the_fork)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "parent");
+	map(5, "/a", 0x1000, 0x1000);
+	at(200, 5);
+	perf_data_add_fork(&data, 6, 6, 5);
+	at(300, 5);
+	map(5, "/parents", 0x2000, 0x1000);
+	at(400, 6);
+	map(6, "/childs", 0x3000, 0x1000);
+	open_built();
+	assert_code(process_of(5), 0, 0x1000, "/a+0x0");
+	assert_code(process_of(5), 0, 0x2000, "/parents+0x0");
+	assert_code(process_of(5), 0, 0x3000, NULL);
+	assert_code(process_of(6), 0, 0x1000, "/a+0x0");
+	assert_code(process_of(6), 0, 0x2000, NULL);
+	assert_code(process_of(6), 0, 0x3000, "/childs+0x0");
+	ck_assert_uint_eq(process_of(6)->epoch_count, 1);
+}
+END_TEST
+
+/* perf lists the mappings of a task that it found itself: its parent's are not among them. */
+START_TEST(a_fork_that_perf_made_up_inherits_nothing)
+{
+	at(0, 0);
+	perf_data_add_comm(&data, 0, 5, 5, "shell");
+	map(5, "/shell", 0x1000, 0x1000);
+	perf_data_add_fork(&data, 6, 6, 5);
+	at(50, 0);
+	perf_data_add_record(&data, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC,
+			     (uint32_t[]){ 7, 5, 7, 5, 50, 0 }, 24);
+	open_built();
+	assert_code(process_of(6), 0, 0x1000, NULL);
+	assert_code(process_of(7), 0, 0x1000, NULL);
+}
+END_TEST
+
+START_TEST(the_kernel_is_in_every_process_behind_its_own_code)
+{
+	struct perf_data_mmap kernel = {
+		.pid = -1, .address = UINT64_C(0xffffffff81000000), .length = 0x1000000,
+		.file_offset = 0x1000, .path = "[kernel.kallsyms]_text",
+	};
+	struct perf_data_mmap module = {
+		.pid = -1, .address = UINT64_C(0xffffffff81100000), .length = UINT64_MAX,
+		.path = "/m.ko",
+	};
+
+	at(0, 0);
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &kernel);
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	perf_data_add_comm(&data, 0, 6, 6, "q");
+	map(6, "[vsyscall]", UINT64_C(0xffffffffff600000), 0x1000);
+	at(200, 5);
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &module);
+	open_built();
+	for (int32_t tid = 5; tid <= 6; tid++) {
+		ck_assert_uint_eq(process_of(tid)->epoch_count, 1);
+		assert_code(process_of(tid), 0, UINT64_C(0xffffffff81000010),
+			    "[kernel.kallsyms]_text+0x1010");
+		assert_code(process_of(tid), 0, UINT64_C(0xffffffff81100010), "/m.ko+0x10");
+	}
+	assert_code(process_of(6), 0, UINT64_C(0xffffffffff600000), "[vsyscall]+0x0");
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(data_and_guests_are_not_code)
+{
+	struct perf_data_mmap plain = { .pid = 5, .address = 0x1000, .length = 0x1000,
+					.path = "/data", .prot = PROT_READ };
+
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	perf_data_add_mmap2(&data, PERF_RECORD_MISC_USER, &plain);
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, &plain);
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_GUEST_USER, &plain);
+	plain.address = 0x5000;
+	plain.path = "/code";
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_USER, &plain);
+	open_built();
+	assert_code(process_of(5), 0, 0x1000, NULL);
+	assert_code(process_of(5), 0, 0x5000, "/code+0x0");
+}
+END_TEST
+
+START_TEST(build_ids_come_with_the_mapping_or_from_their_feature)
+{
+	const uint8_t in_map[20] = "in the mapping......", in_feature[20] = "in the feature......";
+	struct perf_data_mmap with_id = {
+		.pid = 5, .address = 0x1000, .length = 0x1000, .path = "/a", .prot = CODE,
+		.build_id = in_map, .build_id_size = 20,
+	};
+	const struct mapped_file *const *files;
+	size_t count;
+
+	perf_data_add_build_id(&data, PERF_RECORD_MISC_USER, "/b", in_feature, 8);
+	perf_data_add_build_id(&data, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", in_feature, 20);
+	at(100, 5);
+	perf_data_add_mmap2(&data, PERF_RECORD_MISC_USER, &with_id);
+	map(5, "/b", 0x3000, 0x1000);
+	map(5, "/b", 0x7000, 0x1000);
+	map(-1, "[kernel.kallsyms]_text", UINT64_C(0xffffffff81000000), 0x1000);
+	map(5, "/a", 0x9000, 0x1000);
+	open_built();
+	files = timeline_files(timeline, &count);
+	ck_assert_uint_eq(count, 4);
+	ck_assert_str_eq(files[0]->path, "/a");
+	ck_assert_uint_eq(files[0]->build_id_size, 20);
+	ck_assert_mem_eq(files[0]->build_id, in_map, 20);
+	ck_assert_str_eq(files[1]->path, "/b");
+	ck_assert_uint_eq(files[1]->build_id_size, 8);
+	ck_assert_mem_eq(files[1]->build_id, in_feature, 8);
+	ck_assert_str_eq(files[2]->path, "[kernel.kallsyms]_text");
+	ck_assert_uint_eq(files[2]->build_id_size, 20);
+	ck_assert_str_eq(files[3]->path, "/a");
+	ck_assert_uint_eq(files[3]->build_id_size, 0);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_uint_eq(files[i]->index, i);
+}
+END_TEST
+
+/* ---- Threads ------------------------------------------------------------- */
+
+START_TEST(names_change_with_time_and_are_inherited)
+{
+	const struct thread *thread;
+
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "first");
+	at(200, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "first");
+	at(300, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "second");
+	at(400, 5);
+	perf_data_add_fork(&data, 5, 6, 5);
+	at(450, 5);
+	perf_data_add_exit(&data, 5, 6);
+	open_built();
+	thread = timeline_borrow_thread(timeline, 5, 0);
+	ck_assert_uint_eq(thread->name_count, 2);
+	ck_assert_uint_eq(thread->names[0].time, 0);
+	ck_assert_str_eq(thread->names[0].text, "first");
+	ck_assert_uint_eq(thread->names[1].time, 300);
+	ck_assert_str_eq(thread->names[1].text, "second");
+	ck_assert_uint_eq(thread->begin, 0);
+	ck_assert_uint_eq(thread->end, UINT64_MAX);
+	thread = timeline_borrow_thread(timeline, 6, 0);
+	ck_assert_int_eq(thread->pid, 5);
+	ck_assert_ptr_eq(thread->process, process_of(5));
+	ck_assert_uint_eq(thread->name_count, 1);
+	ck_assert_str_eq(thread->names[0].text, "second");
+	ck_assert_uint_eq(thread->begin, 400);
+	ck_assert_uint_eq(thread->end, 450);
+}
+END_TEST
+
+START_TEST(a_tid_that_is_used_again_is_another_thread)
+{
+	const struct thread *first, *second, *third;
+	size_t count;
+
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 7, "first");
+	at(200, 5);
+	perf_data_add_exit(&data, 5, 7);
+	at(300, 5);
+	perf_data_add_fork(&data, 5, 7, 5);
+	at(400, 9); /* its exit was lost */
+	perf_data_add_comm(&data, 0, 9, 7, "third");
+	open_built();
+	timeline_threads(timeline, &count);
+	first = timeline_borrow_thread(timeline, 7, 0);
+	second = timeline_borrow_thread(timeline, 7, 399);
+	third = timeline_borrow_thread(timeline, 7, 400);
+	ck_assert_uint_eq(count, 4); /* and tid 5 */
+	ck_assert_uint_eq(first->end, 200);
+	ck_assert_ptr_eq(timeline_borrow_thread(timeline, 7, 299), first);
+	ck_assert_uint_eq(second->begin, 300);
+	ck_assert_uint_eq(second->end, 400);
+	ck_assert_int_eq(third->pid, 9);
+	ck_assert_uint_eq(third->begin, 400);
+	ck_assert_ptr_null(timeline_borrow_thread(timeline, 8, 0));
+}
+END_TEST
+
+START_TEST(a_pid_that_is_used_again_gets_its_new_parents_code)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "shell");
+	map(5, "/shell", 0x1000, 0x1000);
+	at(110, 6);
+	perf_data_add_comm(&data, 0, 6, 6, "old");
+	map(6, "/old", 0x5000, 0x1000);
+	at(200, 6);
+	perf_data_add_exit(&data, 6, 6);
+	at(300, 5);
+	perf_data_add_fork(&data, 6, 6, 5);
+	open_built();
+	ck_assert_uint_eq(process_of(6)->epoch_count, 2);
+	ck_assert_uint_eq(process_of(6)->epochs[1].begin, 300);
+	assert_code(process_of(6), 0, 0x5000, "/old+0x0");
+	assert_code(process_of(6), 1, 0x5000, NULL);
+	assert_code(process_of(6), 1, 0x1000, "/shell+0x0");
+}
+END_TEST
+
+/* ---- Switches and losses ------------------------------------------------- */
+
+static void switch_on(uint64_t time, int32_t cpu, int32_t from, bool out, int32_t other)
+{
+	perf_data_stamp(&data, (struct perf_data_stamp){ time, from, from, cpu, 0 });
+	perf_data_add_switch(&data, out, other, other);
+}
+
+START_TEST(a_cpu_runs_whom_the_switch_out_names)
+{
+	static const struct {
+		uint64_t time;
+		int32_t tid;
+	} expected[] = { { 50, 5 }, { 100, 6 }, { 200, 0 }, { 300, 5 } };
+	const struct cpu_switch *switches;
+	size_t count;
+
+	/* Not in the order of time, as buffers of several CPUs are written. */
+	switch_on(200, 1, 6, true, 0);
+	switch_on(201, 1, 0, false, 6);
+	switch_on(300, 1, 5, false, -1); /* it came from one that is dead */
+	switch_on(120, 0, 9, true, 8);
+	switch_on(100, 1, 5, true, 6);
+	switch_on(102, 1, 6, false, 5);
+	perf_data_stamp(&data, (struct perf_data_stamp){ 50, 1, 1, 1, 0 });
+	perf_data_add_itrace_start(&data, 5, 5);
+	open_built();
+	switches = timeline_switches(timeline, 1, &count);
+	ck_assert_uint_eq(count, 4);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_eq(switches[i].time, expected[i].time);
+		ck_assert_int_eq(switches[i].thread->tid, expected[i].tid);
+	}
+	switches = timeline_switches(timeline, 0, &count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_int_eq(switches[0].thread->tid, 8);
+	timeline_switches(timeline, 2, &count);
+	ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+/* PERF_RECORD_SWITCH, of an unprivileged recording, does not name the other thread. */
+START_TEST(a_switch_out_that_names_nobody_leaves_the_cpu_idle)
+{
+	const struct cpu_switch *switches;
+	size_t count;
+
+	at(100, 5);
+	perf_data_add_record(&data, PERF_RECORD_SWITCH, 0, NULL, 0);
+	at(200, 5);
+	perf_data_add_record(&data, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, NULL, 0);
+	open_built();
+	switches = timeline_switches(timeline, 0, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_int_eq(switches[0].thread->tid, 5);
+	ck_assert_int_eq(switches[1].thread->tid, 0);
+	ck_assert_uint_eq(switches[1].time, 200);
+}
+END_TEST
+
+START_TEST(an_aux_record_that_says_truncated_is_a_loss)
+{
+	const struct loss *losses;
+	size_t count;
+
+	perf_data_stamp(&data, (struct perf_data_stamp){ 70, 5, 6, 3, 0 });
+	perf_data_add_aux_event(&data, 0, 0x1000, 0);
+	perf_data_add_aux_event(&data, 0x1000, 0x800, PERF_AUX_FLAG_TRUNCATED);
+	perf_data_add_aux_event(&data, 0x1800, 0x10, PERF_AUX_FLAG_OVERWRITE);
+	open_built();
+	losses = timeline_losses(timeline, &count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_eq(losses[0].time, 70);
+	ck_assert_int_eq(losses[0].cpu, 3);
+	ck_assert_int_eq(losses[0].tid, 6);
+	ck_assert_uint_eq(losses[0].aux_offset, 0x1000);
+	ck_assert_uint_eq(losses[0].aux_size, 0x800);
+	ck_assert_uint_eq(losses[0].flags, PERF_AUX_FLAG_TRUNCATED);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+}
+END_TEST
+
+START_TEST(lost_records_are_a_warning)
+{
+	at(70, 5);
+	perf_data_add_lost(&data, 12);
+	open_built();
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "12 records"));
+}
+END_TEST
+
+START_TEST(only_unknown_types_are_counted_as_unknown)
+{
+	perf_data_add_record(&data, PERF_RECORD_SAMPLE, 0, "", 1);
+	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, "", 1);
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
+	perf_data_add_user_record(&data, PERF_USER_ID_INDEX, "", 1);
+	perf_data_add_user_record(&data, PERF_USER_FINISHED_INIT, "", 1);
+	perf_data_add_user_record(&data, 63, "", 1);
+	perf_data_add_user_record(&data, 4000, "", 1);
+	perf_data_add_user_record(&data, 0, "", 1);
+	open_built();
+	ck_assert_uint_eq(timeline_unknown_records(timeline), 3);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(a_record_that_is_too_short_costs_only_itself)
+{
+	static const uint32_t types[] = {
+		PERF_RECORD_MMAP, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
+		PERF_RECORD_EXIT, PERF_RECORD_AUX, PERF_RECORD_ITRACE_START,
+		PERF_RECORD_SWITCH_CPU_WIDE,
+	};
+
+	at(100, 5);
+	perf_data_add_record(&data, types[_i], PERF_RECORD_MISC_SWITCH_OUT, NULL, 0);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	open_built();
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->kind, "event-damaged");
+	ck_assert_uint_eq(timeline_borrow_thread(timeline, 5, 0)->name_count, 1);
+}
+END_TEST
+
+/* ---- Size ---------------------------------------------------------------- */
+
+START_TEST(many_threads_and_mappings_take_near_linear_time)
+{
+	enum { THREADS = 100000, MAPPINGS = 300000 };
+	const struct address_space *space;
+	size_t count;
+
+	for (int i = 0; i < THREADS; i++) {
+		at(1000 + (uint64_t)i, 1);
+		perf_data_add_fork(&data, 10 + i, 10 + i, 1);
+		switch_on(2000 + (uint64_t)i, i % 8, 1, true, 10 + i);
+	}
+	/* A prime step, so that they come in no order. */
+	at(5, 1);
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		map(1, "//anon", 0x10000 + i * 7919 % MAPPINGS * 0x2000, 0x1000);
+	open_built();
+	timeline_threads(timeline, &count);
+	ck_assert_uint_eq(count, THREADS + 1);
+	ck_assert_uint_eq(process_of(1)->epoch_count, 1);
+	space = process_of(1)->epochs[0].space;
+	ck_assert_uint_eq(space->count, MAPPINGS);
+	ck_assert_ptr_eq(process_of(THREADS)->epochs[0].space, space);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+/* Each mapping takes the place of another, so that each would be an epoch of 10,000 mappings. */
+START_TEST(epochs_do_not_take_the_square_of_the_file)
+{
+	size_t mappings = 0;
+
+	for (uint64_t i = 0; i < 10000; i++) {
+		at(5, 1);
+		map(1, "/a", 0x10000 + i * 0x2000, 0x1000);
+		at(1000 + i, 1);
+		map(1, "/b", 0x10000 + i * 0x2000, 0x1000);
+	}
+	perf_data_add_comm(&data, 0, 1, 1, "p");
+	open_built();
+	for (size_t i = 0; i < process_of(1)->epoch_count; i++)
+		mappings += process_of(1)->epochs[i].space->count;
+	ck_assert_uint_le(mappings, 300000);
+	assert_code(process_of(1), process_of(1)->epoch_count - 1, 0x10000, "/b+0x0");
+	assert_code(process_of(1), process_of(1)->epoch_count - 1, 0x10000 + 9999 * 0x2000,
+		    "/b+0x0");
+	ck_assert_str_eq(diag.first->kind, "too-many-epochs");
+}
+END_TEST
+
+static TCase *address_spaces(void)
+{
+	TCase *tcase = tcase_create("address spaces");
+
+	tcase_add_test(tcase, a_mapping_over_nothing_is_there_in_the_whole_epoch);
+	tcase_add_test(tcase, code_over_other_code_begins_an_epoch_and_cuts_the_old_mapping);
+	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
+	tcase_add_test(tcase, the_same_file_at_another_offset_is_other_code);
+	tcase_add_test(tcase, what_lasted_no_time_is_no_epoch);
+	tcase_add_test(tcase, an_exec_begins_an_epoch_without_the_old_code);
+	tcase_add_test(tcase, a_change_of_name_is_no_exec);
+	tcase_add_test(tcase, a_child_has_what_its_parent_had_at_the_fork);
+	tcase_add_test(tcase, a_fork_that_perf_made_up_inherits_nothing);
+	tcase_add_test(tcase, the_kernel_is_in_every_process_behind_its_own_code);
+	tcase_add_test(tcase, data_and_guests_are_not_code);
+	tcase_add_test(tcase, build_ids_come_with_the_mapping_or_from_their_feature);
+	return tcase;
+}
+
+static TCase *histories(void)
+{
+	TCase *tcase = tcase_create("histories");
+
+	tcase_add_test(tcase, names_change_with_time_and_are_inherited);
+	tcase_add_test(tcase, a_tid_that_is_used_again_is_another_thread);
+	tcase_add_test(tcase, a_pid_that_is_used_again_gets_its_new_parents_code);
+	tcase_add_test(tcase, a_cpu_runs_whom_the_switch_out_names);
+	tcase_add_test(tcase, a_switch_out_that_names_nobody_leaves_the_cpu_idle);
+	tcase_add_test(tcase, an_aux_record_that_says_truncated_is_a_loss);
+	tcase_add_test(tcase, lost_records_are_a_warning);
+	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
+	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 8);
+	return tcase;
+}
+
+static TCase *sizes(void)
+{
+	TCase *tcase = tcase_create("sizes");
+
+	tcase_set_timeout(tcase, 60); /* seconds; the square would take hours */
+	tcase_add_test(tcase, many_threads_and_mappings_take_near_linear_time);
+	tcase_add_test(tcase, epochs_do_not_take_the_square_of_the_file);
+	return tcase;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("timeline");
+	TCase *(*const makers[])(void) = { address_spaces, histories, sizes };
+
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+		TCase *tcase = makers[i]();
+
+		tcase_add_checked_fixture(tcase, set_up, tear_down);
+		suite_add_tcase(suite, tcase);
+	}
+	return unit_run(suite);
+}
