@@ -2,6 +2,7 @@
 #include "symbols/dso_store.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -434,6 +435,20 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	return hit->symbol;
 }
 
+static const struct name *name_source(struct dso *dso, const struct line_row *row)
+{
+	const struct name *name;
+	char *path;
+
+	if (!row->file || !row->directory)
+		return row->file ? name_intern_text(dso->store->names, row->file) : NULL;
+	if (asprintf(&path, "%s/%s", row->directory, row->file) < 0)
+		alloc_fail(strlen(row->directory) + strlen(row->file) + 2);
+	name = name_intern_text(dso->store->names, path);
+	free(path);
+	return name;
+}
+
 static void find_line(struct dso *dso, struct known_symbol *known)
 {
 	struct error err = { 0 };
@@ -447,7 +462,7 @@ static void find_line(struct dso *dso, struct known_symbol *known)
 	err = (struct error){ 0 };
 	switch (line_table_find(&dso->lines, known->symbol.start, &row, &err)) {
 	case 1:
-		known->line.file = row.file ? name_intern_text(dso->store->names, row.file) : NULL;
+		known->line.file = name_source(dso, &row);
 		known->line.line = row.line;
 		known->line.column = row.column;
 		break;

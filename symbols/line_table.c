@@ -176,6 +176,16 @@ static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 	return dwarf_onesrcline(lines, low);
 }
 
+/* libdw leaves a DWARF 5 name relative to where the compiler ran. */
+static const char *directory_of(Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute attribute;
+
+	if (!file || file[0] == '/')
+		return NULL;
+	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+}
+
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
 		    struct error *err)
 {
@@ -202,6 +212,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 	dwarf_lineno(line, &number);
 	dwarf_linecol(line, &column);
 	row->file = dwarf_linesrc(line, NULL, NULL);
+	row->directory = directory_of(&unit, row->file);
 	row->line = number > 0 ? (uint32_t)number : 0;
 	row->column = column > 0 ? (uint32_t)column : 0;
 	return 1;

@@ -31,9 +31,10 @@ struct line_table {
 };
 
 struct line_row {
-	const char *file; /* borrowed from the table; absolute if the compiler said where it ran */
-	uint32_t line;	  /* 0: unknown */
-	uint32_t column;  /* 0: unknown */
+	const char *directory; /* that file is relative to; NULL: file says all; borrowed */
+	const char *file;      /* NULL: unknown; borrowed from the table */
+	uint32_t line;	       /* 0: unknown */
+	uint32_t column;       /* 0: unknown */
 };
 
 /*
