@@ -302,13 +302,11 @@ void perf_data_add_pt_info(struct perf_data *data, const struct perf_data_pt_inf
 			   const char *filter)
 {
 	struct perf_data_buffer payload = { 0 };
-	size_t filter_bytes = filter ? strlen(filter) + 1 : 0;
 
-	filter_bytes += (ALIGNMENT - filter_bytes % ALIGNMENT) % ALIGNMENT;
 	put_u32(&payload, AUXTRACE_TYPE_INTEL_PT);
 	put_u32(&payload, 0);
 	put(&payload, info, sizeof(*info));
-	put_u64(&payload, filter_bytes);
+	put_u64(&payload, filter ? strlen(filter) : 0);
 	if (filter)
 		put_text(&payload, filter);
 	perf_data_add_user_record(data, RECORD_AUXTRACE_INFO, payload.bytes, payload.size);

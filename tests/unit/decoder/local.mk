@@ -34,3 +34,15 @@ TESTS += tests/unit/decoder/timeline.test
 tests_unit_decoder_timeline_test_SOURCES = tests/unit/decoder/timeline.c
 tests_unit_decoder_timeline_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_timeline_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/damage.test
+TESTS += tests/unit/decoder/damage.test
+tests_unit_decoder_damage_test_SOURCES = tests/unit/decoder/damage.c
+tests_unit_decoder_damage_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_damage_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/perf_agrees.test
+TESTS += tests/unit/decoder/perf_agrees.test
+tests_unit_decoder_perf_agrees_test_SOURCES = tests/unit/decoder/perf_agrees.c
+tests_unit_decoder_perf_agrees_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_perf_agrees_test_LDADD = $(UNIT_LIBS)
