@@ -5,6 +5,8 @@ SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
 AM_TESTS_ENVIRONMENT = top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)'; export top_srcdir top_builddir;
 
 include tests/support/local.mk
+include tests/programs/local.mk
+include tests/ptsim/local.mk
 include tests/unit/base/local.mk
 include tests/unit/decoder/local.mk
 include tests/unit/symbols/local.mk

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# What ptsim records in tests: with -g, each about one hard case of call stacks.
+PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
+RECORDED = \
+	tests/programs/coroutines tests/programs/except tests/programs/family \
+	tests/programs/indirect tests/programs/jit tests/programs/longjmp \
+	tests/programs/plugins tests/programs/recursion tests/programs/signals \
+	tests/programs/tail tests/programs/threads
+check_PROGRAMS += $(RECORDED)
+
+tests_programs_coroutines_SOURCES = tests/programs/coroutines.c
+tests_programs_coroutines_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_coroutines_LDFLAGS =
+tests_programs_except_SOURCES = tests/programs/except.cpp
+tests_programs_except_CXXFLAGS = -g -O1
+tests_programs_except_LDFLAGS =
+tests_programs_family_SOURCES = tests/programs/family.c
+tests_programs_family_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_family_LDFLAGS =
+tests_programs_indirect_SOURCES = tests/programs/indirect.c
+tests_programs_indirect_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_indirect_LDFLAGS =
+tests_programs_jit_SOURCES = tests/programs/jit.c
+tests_programs_jit_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_jit_LDFLAGS =
+tests_programs_longjmp_SOURCES = tests/programs/longjmp.c
+tests_programs_longjmp_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_longjmp_LDFLAGS =
+tests_programs_plugins_SOURCES = tests/programs/plugins.c
+tests_programs_plugins_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_plugins_LDFLAGS =
+tests_programs_plugins_DEPENDENCIES = tests/programs/plugin_a.so tests/programs/plugin_b.so
+tests_programs_recursion_SOURCES = tests/programs/recursion.c
+tests_programs_recursion_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_recursion_LDFLAGS =
+tests_programs_signals_SOURCES = tests/programs/signals.c
+tests_programs_signals_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_signals_LDFLAGS =
+tests_programs_tail_SOURCES = tests/programs/tail.c
+tests_programs_tail_CFLAGS = -std=gnu11 -g -O2
+tests_programs_tail_LDFLAGS =
+tests_programs_threads_SOURCES = tests/programs/threads.c
+tests_programs_threads_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_threads_LDFLAGS = -pthread
+
+# Plug-ins are opened, not linked: plain rules are enough.
+EXTRA_DIST += tests/programs/plugin.c
+PLUGINS = tests/programs/plugin_a.so tests/programs/plugin_b.so
+check_DATA = $(PLUGINS)
+CLEANFILES += $(PLUGINS)
+$(PLUGINS): tests/programs/plugin.c
+	$(AM_V_CC)name=`basename $@ .so` && $(MKDIR_P) tests/programs && \
+		$(CC) -std=gnu11 -g -O1 -fPIC -shared -DNAME=$$name -o $@ $(top_srcdir)/tests/programs/plugin.c

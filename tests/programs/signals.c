@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Handlers: of a signal to itself, of a timer, on a stack of its own, one that jumps out. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t alarms, users;
+static sigjmp_buf back;
+static int *volatile nowhere;
+
+__attribute__((noinline)) static int work(int n)
+{
+	return n < 2 ? n : work(n - 1) + work(n - 2);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+	work(4);
+}
+
+static void on_user(int signal)
+{
+	(void)signal;
+	users++;
+	work(3);
+	if (users == 2)
+		raise(SIGUSR2); /* a handler in a handler */
+}
+
+static void on_user2(int signal)
+{
+	(void)signal;
+	work(2);
+}
+
+static void on_fault(int signal)
+{
+	(void)signal;
+	siglongjmp(back, 1);
+}
+
+static void handle(int signal, void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	sigaction(signal, &action, NULL);
+}
+
+int main(void)
+{
+	struct itimerval timer = { { 0, 3000 }, { 0, 3000 } };
+	stack_t own = { .ss_sp = malloc(65536), .ss_size = 65536 };
+
+	sigaltstack(&own, NULL);
+	handle(SIGALRM, on_alarm, SA_RESTART);
+	handle(SIGUSR1, on_user, SA_ONSTACK);
+	handle(SIGUSR2, on_user2, 0);
+	handle(SIGSEGV, on_fault, SA_NODEFER);
+	for (int i = 0; i < 3; i++)
+		raise(SIGUSR1);
+	for (volatile int i = 0; i < 3; i++) {
+		if (sigsetjmp(back, 1) == 0)
+			*nowhere = 1;
+	}
+	setitimer(ITIMER_REAL, &timer, NULL);
+	for (int i = 0; i < 200 && alarms < 3; i++)
+		work(9);
+	while (alarms < 4)
+		pause();
+	printf("%d\n", users);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Four threads with names, a lock and a barrier. */
+#include <pthread.h>
+#include <stdio.h>
+
+#define THREADS 4
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
+static long total;
+
+__attribute__((noinline)) static long work(long n)
+{
+	return n < 2 ? n : work(n - 1) + work(n - 2);
+}
+
+static void *run(void *argument)
+{
+	long number = (long)argument;
+	char name[16];
+
+	snprintf(name, sizeof(name), "worker-%ld", number);
+	pthread_setname_np(pthread_self(), name);
+	for (int i = 0; i < 20; i++) {
+		long value = work(6 + number);
+
+		pthread_mutex_lock(&lock);
+		total += value;
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[THREADS];
+
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (long i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, run, (void *)i);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld\n", total);
+	return 0;
+}

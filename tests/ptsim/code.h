@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The instructions of a traced program, as far as Intel PT cares about them.
+ *
+ * Decoded by Zydis when they first run and kept by address.  Deliberately not
+ * decoder/insn.h: what the recorder believes must not be what is tested.
+ */
+#ifndef TESTS_PTSIM_CODE_H
+#define TESTS_PTSIM_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* SDM volume 3, "Intel Processor Trace", table of COFI types. */
+enum flow {
+	FLOW_NONE,
+	FLOW_COND,          /* jcc, loop, jrcxz: a TNT bit */
+	FLOW_JUMP,          /* direct: no packet */
+	FLOW_JUMP_INDIRECT, /* a TIP */
+	FLOW_CALL,          /* direct: no packet */
+	FLOW_CALL_INDIRECT, /* a TIP */
+	FLOW_RETURN,        /* near: a TIP, or a TNT bit if compressed */
+	FLOW_SYSCALL,       /* syscall, sysenter: the trace goes off */
+	FLOW_FAR,           /* any other far transfer */
+};
+
+struct code_insn {
+	uint64_t ip;
+	uint8_t length; /* bytes; 0: none */
+	uint8_t flow;   /* enum flow */
+	bool sets_sp;   /* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
+};
+
+/* Reads up to `size` bytes of the program at `address`; returns how many there are. */
+typedef size_t code_read_fn(void *context, uint64_t address, uint8_t *bytes, size_t size);
+
+struct code {
+	struct code_insn *slots; /* owned */
+	code_read_fn *read;
+	void *context; /* borrowed */
+};
+
+void code_init(struct code *code, code_read_fn *read, void *context);
+
+/* Idempotent, also on zeroed memory. */
+void code_release(struct code *code);
+
+/* Forget all instructions: the memory has changed. */
+void code_forget(struct code *code);
+
+/*
+ * Give the instruction at an address; `keep` says that it may be remembered.
+ * Returns it, with length 0 if there is no valid one.
+ */
+struct code_insn code_at(struct code *code, uint64_t ip, bool keep);
+
+#endif

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# A software Intel PT recorder: recordings with ground truth on any machine.
+check_PROGRAMS += tests/ptsim/ptsim
+tests_ptsim_ptsim_SOURCES = \
+	tests/ptsim/code.c tests/ptsim/code.h \
+	tests/ptsim/machine.c tests/ptsim/machine.h \
+	tests/ptsim/mappings.c tests/ptsim/mappings.h \
+	tests/ptsim/pt_output.c tests/ptsim/pt_output.h \
+	tests/ptsim/ptsim.c \
+	tests/ptsim/recorder.c tests/ptsim/recorder.h \
+	tests/ptsim/side_band.c tests/ptsim/side_band.h \
+	tests/ptsim/tracee.c tests/ptsim/tracee.h \
+	tests/ptsim/true_stack.c tests/ptsim/true_stack.h \
+	tests/ptsim/truth.c tests/ptsim/truth.h
+tests_ptsim_ptsim_LDADD = libsupport.a $(PTRACE2FTF_LIBS)

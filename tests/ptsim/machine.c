@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/ptsim/machine.h"
+
+#include <string.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "symbols/symbol.h"
+
+/* A CPU starts a while after its clock did. */
+#define FIRST_TSC UINT64_C(50000000000)
+#define SWITCH_TICKS 5000
+#define KERNEL_TICKS 4000
+
+uint64_t machine_random(struct machine *machine, uint64_t limit)
+{
+	uint64_t x = machine->random; /* xorshift64*, Vigna */
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	machine->random = x;
+	return limit ? (x * UINT64_C(0x2545f4914f6cdd1d) >> 16) % limit : 0;
+}
+
+static struct buffer *add_buffer(struct machine *machine, int32_t pid, int32_t tid, int cpu)
+{
+	struct buffer *buffer = alloc_zeroed(1, sizeof(*buffer));
+
+	pt_output_init(&buffer->out, &machine->options->side.pt);
+	buffer->pid = pid;
+	buffer->tid = tid;
+	buffer->cpu = cpu;
+	buffer->queue = machine->buffer_count++;
+	buffer->next = machine->buffers;
+	machine->buffers = buffer;
+	return buffer;
+}
+
+int machine_init(struct machine *machine, const struct recorder_options *options)
+{
+	*machine = (struct machine){ .options = options };
+	machine->random = options->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	for (int i = 0; i < options->side.cpus; i++) {
+		machine->cpus[i].number = i;
+		machine->cpus[i].tsc = FIRST_TSC + options->seed % 1000000 * 1000;
+	}
+	side_band_init(&machine->side, &options->side);
+	return truth_open(&machine->truth, options->truth);
+}
+
+static void write_buffer(struct machine *machine, struct buffer *buffer)
+{
+	/* As much as perf reads at a time. */
+	const uint64_t piece = 1 << 18;
+	uint64_t end = pt_output_size(&buffer->out), begin = 0;
+	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
+	uint64_t kept = machine->options->snapshot_size;
+
+	if (kept && end > kept)
+		begin = end - kept;
+	for (; begin < end; begin += piece) {
+		uint64_t size = end - begin < piece || kept ? end - begin : piece;
+
+		side_band_buffer(&machine->side, &now, buffer->queue, buffer->out.bytes + begin,
+				 begin, size, buffer->reference);
+		if (kept)
+			break;
+	}
+}
+
+int machine_write(struct machine *machine)
+{
+	for (struct buffer *buffer = machine->buffers; buffer; buffer = buffer->next)
+		write_buffer(machine, buffer);
+	side_band_write(&machine->side, machine->options->output);
+	return truth_close(&machine->truth);
+}
+
+void machine_release(struct machine *machine)
+{
+	while (machine->buffers) {
+		struct buffer *buffer = machine->buffers;
+
+		machine->buffers = buffer->next;
+		pt_output_release(&buffer->out);
+		free(buffer);
+	}
+	while (machine->tasks) {
+		struct task *task = machine->tasks;
+
+		machine->tasks = task->next;
+		true_thread_release(&task->truth);
+		free(task);
+	}
+	while (machine->processes) {
+		struct process *process = machine->processes;
+
+		machine->processes = process->next;
+		code_release(&process->code);
+		mappings_release(&process->maps);
+		free(process);
+	}
+	side_band_release(&machine->side);
+}
+
+static size_t read_code(void *context, uint64_t address, uint8_t *bytes, size_t size)
+{
+	const struct process *process = context;
+
+	return tracee_read(process->reader, address, bytes, size);
+}
+
+struct process *machine_process(struct machine *machine, int32_t pid)
+{
+	struct process *process = machine->processes;
+
+	while (process && process->pid != pid)
+		process = process->next;
+	if (process)
+		return process;
+	process = alloc_zeroed(1, sizeof(*process));
+	process->pid = process->reader = pid;
+	code_init(&process->code, read_code, process);
+	process->next = machine->processes;
+	machine->processes = process;
+	return process;
+}
+
+struct task *machine_add_task(struct machine *machine, pid_t tid, struct process *process)
+{
+	struct task *task = alloc_zeroed(1, sizeof(*task));
+
+	task->tid = tid;
+	task->process = process;
+	task->next = machine->tasks;
+	machine->tasks = task;
+	true_thread_init(&task->truth, &machine->truth.slices, process->pid, tid);
+	return task;
+}
+
+struct moment machine_now(const struct machine *machine, const struct task *task)
+{
+	const struct cpu *cpu = &machine->cpus[task->last_cpu];
+
+	return (struct moment){
+		.tsc = cpu->task == task || cpu->tsc > task->tsc ? cpu->tsc : task->tsc,
+		.pid = task->process->pid,
+		.tid = task->tid,
+		.cpu = task->last_cpu,
+	};
+}
+
+static void pass(struct cpu *cpu, uint64_t ticks)
+{
+	cpu->tsc += ticks;
+	if (cpu->task)
+		pt_output_tick(&cpu->task->buffer->out, cpu->tsc);
+}
+
+/* Time passes for a task in the kernel, on a CPU or not. */
+static void spend(struct machine *machine, struct task *task, uint64_t ticks)
+{
+	struct cpu *cpu = &machine->cpus[task->last_cpu];
+
+	if (cpu->task == task)
+		pass(cpu, ticks);
+	else
+		task->tsc = machine_now(machine, task).tsc + ticks;
+}
+
+/* ---- What the trace misses ----------------------------------------------- */
+
+static void begin_missing(struct machine *machine, struct task *task, bool lost)
+{
+	const struct recorder_options *options = machine->options;
+	struct moment now = machine_now(machine, task);
+	struct buffer *buffer = task->buffer;
+
+	if (lost)
+		machine_interrupt(machine, task);
+	buffer->lost = lost;
+	buffer->missing = 1 + (unsigned)machine_random(machine, lost ? options->lose_length
+								      : options->overflow_length);
+	truth_branch(&machine->truth, &now, lost ? "lost" : "ovf", task->registers.rip, 0);
+	if (!lost) {
+		pt_output_overflow(&buffer->out, now.tsc);
+		return;
+	}
+	side_band_aux(&machine->side, &now, buffer->told,
+		      pt_output_size(&buffer->out) - buffer->told, PERF_AUX_FLAG_TRUNCATED);
+	side_band_lost(&machine->side, &now, 1);
+	buffer->told = buffer->out.size;
+	buffer->out.muted = true;
+	machine_enter(machine, task);
+}
+
+/* `in_user`: at the next instruction; else user code is entered later, or never. */
+static void end_missing(struct machine *machine, struct task *task, bool in_user)
+{
+	struct moment now = machine_now(machine, task);
+	struct buffer *buffer = task->buffer;
+	uint64_t ip = in_user ? task->registers.rip : 0;
+
+	if (!buffer->missing)
+		return;
+	buffer->missing = 0;
+	buffer->out.muted = false;
+	truth_branch(&machine->truth, &now, buffer->lost ? "lostend" : "ovfend", 0,
+		     buffer->lost ? 0 : ip);
+	if (!buffer->lost) {
+		pt_output_recover(&buffer->out, now.tsc, ip);
+		return;
+	}
+	side_band_trace_start(&machine->side, &now);
+	pt_output_start(&buffer->out, now.tsc, buffer->out.ratio);
+	if (!in_user)
+		return;
+	pt_output_enable(&buffer->out, now.tsc, ip);
+	truth_branch(&machine->truth, &now, "resume", 0, ip);
+}
+
+/* ---- Who runs ------------------------------------------------------------ */
+
+static void stop_task(struct machine *machine, struct cpu *cpu)
+{
+	uint64_t flags = machine->options->snapshot_size ? PERF_AUX_FLAG_OVERWRITE : 0;
+	struct task *task = cpu->task;
+	struct moment now = machine_now(machine, task);
+	struct buffer *buffer = task->buffer;
+
+	end_missing(machine, task, false);
+	pt_output_stop(&buffer->out, cpu->tsc);
+	side_band_aux(&machine->side, &now, buffer->told,
+		      pt_output_size(&buffer->out) - buffer->told, flags);
+	buffer->told = buffer->out.size;
+	task->tsc = cpu->tsc;
+	if (task->state == TASK_RUNNING)
+		task->state = TASK_READY;
+}
+
+static struct buffer *buffer_for(struct machine *machine, struct cpu *cpu, struct task *task)
+{
+	struct buffer **own = machine->options->side.per_thread ? &task->buffer : &cpu->buffer;
+
+	if (!*own) {
+		*own = add_buffer(machine, task->process->pid, task->tid, cpu->number);
+		(*own)->reference = cpu->tsc;
+	}
+	return *own;
+}
+
+static void start_task(struct machine *machine, struct cpu *cpu, struct task *task)
+{
+	static const unsigned ratios[] = { 25, 20, 32, 36 };
+	struct moment now;
+
+	task->state = TASK_RUNNING;
+	task->last_cpu = cpu->number;
+	task->buffer = buffer_for(machine, cpu, task);
+	now = machine_now(machine, task);
+	side_band_trace_start(&machine->side, &now);
+	pt_output_start(&task->buffer->out, cpu->tsc, ratios[machine_random(machine, 4)]);
+}
+
+void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next)
+{
+	struct moment from = { cpu->tsc, 0, 0, cpu->number }, to = from;
+
+	if (cpu->task) {
+		from = machine_now(machine, cpu->task);
+		stop_task(machine, cpu);
+	}
+	cpu->task = NULL;
+	if (next && next->tsc > cpu->tsc)
+		cpu->tsc = next->tsc;
+	cpu->tsc += SWITCH_TICKS;
+	from.tsc = to.tsc = cpu->tsc;
+	if (next) {
+		to.pid = next->process->pid;
+		to.tid = next->tid;
+	}
+	side_band_switch(&machine->side, &from, &to);
+	cpu->tsc += SWITCH_TICKS;
+	cpu->task = next;
+	if (next)
+		start_task(machine, cpu, next);
+}
+
+/* ---- User code and the kernel -------------------------------------------- */
+
+static struct true_step step_to(struct machine *machine, struct task *task, enum flow flow,
+				uint64_t from, uint64_t to, uint64_t sp)
+{
+	struct moment now = machine_now(machine, task);
+	uint64_t offset;
+	struct true_step step = {
+		.flow = flow,
+		.time = side_band_time(now.tsc),
+		.from = from,
+		.to = to,
+		.sp = sp,
+		.symbol = truth_symbol(&machine->truth, &task->process->maps, to, &offset),
+	};
+
+	step.entry = offset == 0;
+	return step;
+}
+
+static void resume_stack(struct machine *machine, struct task *task)
+{
+	struct true_step step = step_to(machine, task, FLOW_NONE, 0, task->registers.rip,
+					task->registers.rsp);
+
+	if (task->handler)
+		true_thread_handle(&task->truth, &step);
+	else
+		true_thread_resume(&task->truth, &step, task->sigreturn);
+	task->handler = task->sigreturn = false;
+}
+
+void machine_enter(struct machine *machine, struct task *task)
+{
+	struct moment now = machine_now(machine, task);
+
+	if (task->in_user)
+		return;
+	task->in_user = true;
+	pt_output_enable(&task->buffer->out, now.tsc, task->registers.rip);
+	truth_branch(&machine->truth, &now, "resume", 0, task->registers.rip);
+	resume_stack(machine, task);
+}
+
+void machine_leave(struct machine *machine, struct task *task)
+{
+	struct moment now = machine_now(machine, task);
+
+	task->in_user = false;
+	pt_output_disable(&task->buffer->out, now.tsc);
+	truth_branch(&machine->truth, &now, task->insn.flow == FLOW_FAR ? "far" : "syscall",
+		     task->insn.ip, 0);
+	true_thread_leave(&task->truth, side_band_time(now.tsc), true);
+	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
+}
+
+void machine_interrupt(struct machine *machine, struct task *task)
+{
+	struct moment now = machine_now(machine, task);
+
+	if (!task->in_user)
+		return;
+	task->in_user = false;
+	pt_output_interrupt(&task->buffer->out, now.tsc, task->registers.rip);
+	truth_branch(&machine->truth, &now, "async", task->registers.rip, 0);
+	true_thread_leave(&task->truth, side_band_time(now.tsc), false);
+	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
+}
+
+static bool by_chance(struct machine *machine, unsigned every)
+{
+	return every && machine_random(machine, every) == 0;
+}
+
+void machine_boundary(struct machine *machine, struct task *task)
+{
+	const struct recorder_options *options = machine->options;
+	struct buffer *buffer = task->buffer;
+
+	if (buffer->missing > 1) {
+		buffer->missing--;
+		machine_enter(machine, task);
+		return;
+	}
+	end_missing(machine, task, task->in_user);
+	machine_enter(machine, task);
+	if (by_chance(machine, options->interrupt_every)) {
+		machine_interrupt(machine, task);
+		machine_enter(machine, task);
+	}
+	pt_output_boundary(&buffer->out, machine_now(machine, task).tsc, task->registers.rip);
+	if (by_chance(machine, options->overflow_every))
+		begin_missing(machine, task, false);
+	else if (by_chance(machine, options->lose_every))
+		begin_missing(machine, task, true);
+}
+
+/* ---- Instructions -------------------------------------------------------- */
+
+static const char *const kind_names[] = {
+	[FLOW_COND] = "jcc",
+	[FLOW_JUMP] = "jmp",
+	[FLOW_JUMP_INDIRECT] = "ijmp",
+	[FLOW_CALL] = "call",
+	[FLOW_CALL_INDIRECT] = "icall",
+	[FLOW_RETURN] = "ret",
+};
+
+static void write_packets(struct task *task, uint64_t tsc, uint64_t to, bool taken)
+{
+	struct pt_output *out = &task->buffer->out;
+	uint64_t next = task->insn.ip + task->insn.length;
+
+	switch (task->insn.flow) {
+	case FLOW_COND:
+		pt_output_decision(out, tsc, taken);
+		break;
+	case FLOW_CALL:
+		/* "call 1f; 1:" only asks where it is, and is not returned from (SDM, RET compression). */
+		if (to != next)
+			pt_output_call(out, next);
+		break;
+	case FLOW_CALL_INDIRECT:
+		pt_output_call(out, next);
+		pt_output_target(out, tsc, to);
+		break;
+	case FLOW_JUMP_INDIRECT:
+		pt_output_target(out, tsc, to);
+		break;
+	case FLOW_RETURN:
+		pt_output_return(out, tsc, to);
+		break;
+	}
+}
+
+static void transfer(struct machine *machine, struct task *task, uint64_t to, uint64_t sp)
+{
+	const struct code_insn *insn = &task->insn;
+	struct moment now = machine_now(machine, task);
+	bool taken = to != insn->ip + insn->length;
+	struct true_step step;
+
+	write_packets(task, now.tsc, to, taken);
+	if (insn->flow == FLOW_COND && !taken)
+		return;
+	truth_branch(&machine->truth, &now, kind_names[insn->flow], insn->ip, to);
+	if (insn->flow == FLOW_CALL && !taken)
+		return;
+	step = step_to(machine, task, insn->flow, insn->ip, to, sp);
+	true_thread_step(&task->truth, &step);
+}
+
+/* It went where it should not: seen as an interrupt, and counted. */
+static void surprise(struct machine *machine, struct task *task, uint64_t to, uint64_t sp)
+{
+	machine->oddities++;
+	machine_interrupt(machine, task);
+	task->registers.rip = to;
+	task->registers.rsp = sp;
+	machine_enter(machine, task);
+}
+
+void machine_executed(struct machine *machine, struct task *task, uint64_t to, uint64_t sp)
+{
+	const struct code_insn *insn = &task->insn;
+	struct cpu *cpu = &machine->cpus[task->last_cpu];
+
+	machine->instructions++;
+	/* Mostly a tick each; now and then memory is waited for. */
+	pass(cpu, machine_random(machine, 32) ? 1 : machine_random(machine, 64));
+	if (insn->flow != FLOW_NONE)
+		transfer(machine, task, to, sp);
+	else if (to != insn->ip + insn->length && to != insn->ip) /* rep stays where it is */
+		surprise(machine, task, to, sp);
+	else if (insn->sets_sp)
+		true_thread_load_sp(&task->truth, task->registers.rsp);
+}
+
+void machine_forget_stack(struct machine *machine, struct task *task)
+{
+	true_thread_end(&task->truth, side_band_time(machine_now(machine, task).tsc));
+}
+
+/* ---- Mappings ------------------------------------------------------------ */
+
+void machine_map(struct machine *machine, struct task *task, bool all)
+{
+	struct process *process = task->process;
+	struct moment now = machine_now(machine, task);
+	struct mappings before = process->maps;
+
+	process->maps = (struct mappings){ 0 };
+	process->reader = task->tid;
+	mappings_read(&process->maps, task->tid);
+	for (size_t i = 0; i < process->maps.count; i++) {
+		if (all || !mappings_have(&before, &process->maps.maps[i]))
+			side_band_mapped(&machine->side, &now, &process->maps.maps[i]);
+	}
+	mappings_release(&before);
+	code_forget(&process->code);
+	/* Decoders know times to an MTC period: records must be clearly earlier than the code. */
+	spend(machine, task, KERNEL_TICKS);
+}

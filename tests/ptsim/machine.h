@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulated machine: CPUs, the tasks that run on them, and the trace
+ * buffers that they fill.
+ *
+ * Functions here say what a task does; they write packets, side band and truth
+ * together, so that the three agree.
+ */
+#ifndef TESTS_PTSIM_MACHINE_H
+#define TESTS_PTSIM_MACHINE_H
+
+#include "tests/ptsim/code.h"
+#include "tests/ptsim/recorder.h"
+#include "tests/ptsim/tracee.h"
+#include "tests/ptsim/truth.h"
+
+/* A process: what its threads share. */
+struct process {
+	struct process *next;
+	int32_t pid, parent;
+	struct code code;
+	struct mappings maps;
+	pid_t reader; /* a thread of it, to read its memory by */
+};
+
+/* A trace buffer: of a CPU, or with options.side.per_thread of a task. */
+struct buffer {
+	struct buffer *next;
+	struct pt_output out;
+	int32_t pid, tid;
+	int cpu;
+	unsigned queue;
+	uint64_t told;      /* bytes that AUX records speak of */
+	uint64_t reference; /* TSC when it was first used */
+	unsigned missing;   /* instructions still to be lost; 0: none is */
+	bool lost;          /* they are lost by a full buffer, not by an overflow */
+};
+
+enum task_state {
+	TASK_NEW,     /* made, not yet at its first instruction */
+	TASK_READY,   /* waits for a CPU */
+	TASK_RUNNING, /* on a CPU */
+	TASK_WAITING, /* in the kernel */
+	TASK_ENDED,
+};
+
+struct task {
+	struct task *next;
+	struct process *process;
+	pid_t tid;
+	enum task_state state;
+	uint64_t tsc;                  /* its time when it last stopped running */
+	int last_cpu;
+	struct user_regs_struct registers;
+	struct code_insn insn;         /* at registers.rip, executed by the step under way */
+	bool in_user;                  /* user code runs, by the trace */
+	bool handler, sigreturn;       /* how user code is entered next */
+	int signal;                    /* to be delivered */
+	struct buffer *buffer;         /* borrowed; NULL: never ran */
+	struct true_thread truth;
+};
+
+struct cpu {
+	int number;
+	uint64_t tsc;
+	struct task *task;             /* NULL: idle */
+	struct buffer *buffer;         /* borrowed; NULL with per_thread */
+};
+
+#define MACHINE_CPUS PERF_DATA_IDS
+
+struct machine {
+	const struct recorder_options *options;
+	struct side_band side;
+	struct truth truth;
+	struct cpu cpus[MACHINE_CPUS];
+	struct task *tasks;            /* owned, ended ones too */
+	struct process *processes;     /* owned */
+	struct buffer *buffers;        /* owned */
+	unsigned buffer_count;
+	uint64_t random;
+	uint64_t instructions, oddities;
+};
+
+/* Returns 0, or -1 after a message on stderr. */
+int machine_init(struct machine *machine, const struct recorder_options *options);
+
+/* Write the recording and the truth.  Returns 0, or -1 after a message on stderr. */
+int machine_write(struct machine *machine);
+void machine_release(struct machine *machine);
+
+/* Returns a number below `limit`, by the seed. */
+uint64_t machine_random(struct machine *machine, uint64_t limit);
+
+struct process *machine_process(struct machine *machine, int32_t pid);
+struct task *machine_add_task(struct machine *machine, pid_t tid, struct process *process);
+
+/* Where and when a task is, for the side band and the truth. */
+struct moment machine_now(const struct machine *machine, const struct task *task);
+
+void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next);
+
+/* User code goes on, at the task's registers, if it does not run already. */
+void machine_enter(struct machine *machine, struct task *task);
+
+/* User code is left by its instruction, or between two of them. */
+void machine_leave(struct machine *machine, struct task *task);
+void machine_interrupt(struct machine *machine, struct task *task);
+
+/* Before an instruction in user code: what happens by the options' chances. */
+void machine_boundary(struct machine *machine, struct task *task);
+
+/* The task's instruction was executed; it is at `to` now, with the stack pointer at `sp`. */
+void machine_executed(struct machine *machine, struct task *task, uint64_t to, uint64_t sp);
+
+/* The task ended, or (exec) nothing of its stack is left. */
+void machine_forget_stack(struct machine *machine, struct task *task);
+
+/* Tell mappings that were not there before; `all`: none of the old ones is. */
+void machine_map(struct machine *machine, struct task *task, bool all);
+
+#endif

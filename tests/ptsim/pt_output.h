@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One Intel PT output as the processor would write it (SDM volume 3, "Intel
+ * Processor Trace"): what a CPU executes goes in, packets come out, through
+ * libipt's encoder.
+ *
+ * Times are TSC values and never go back.  Call pt_output_tick() as time
+ * passes, then the event at that time.
+ */
+#ifndef TESTS_PTSIM_PT_OUTPUT_H
+#define TESTS_PTSIM_PT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_encoder;
+
+enum pt_tnt_size { PT_TNT_SHORT = 6, PT_TNT_LONG = 47 };
+
+struct pt_output_options {
+	bool tsc, mtc, cyc;      /* timing packets */
+	bool ret_compression;
+	unsigned mtc_period;     /* of 2^n crystal clock ticks */
+	uint64_t psb_bytes;      /* a PSB about every so many */
+	enum pt_tnt_size tnt;    /* decisions a packet holds at most */
+};
+
+/* The synthetic machine's clocks. */
+#define PT_TSC_PER_CTC 100	/* CPUID leaf 15H: numerator 200, denominator 2 */
+#define PT_MAX_NONTURBO_RATIO 25
+
+#define PT_RETURN_STACK 64
+
+struct pt_output {
+	struct pt_output_options options;
+	struct pt_encoder *encoder; /* owned */
+	uint8_t *room;              /* owned; what the encoder fills */
+	uint8_t *bytes;             /* owned; see pt_output_size() */
+	size_t size, allocated;
+
+	uint64_t decisions;         /* of TNT not yet written, the last in bit 0 */
+	unsigned decision_count;
+	uint64_t last_ip;
+	uint64_t returns[PT_RETURN_STACK];
+	unsigned return_top, return_count;
+	uint64_t next_psb;          /* size at which it is due */
+	uint64_t ctc;               /* MTC periods told so far */
+	uint64_t cyc_tsc;           /* up to where cycles are told */
+	unsigned ratio;             /* core clock : bus clock, in the CBR packet */
+	bool muted;                 /* an overflow: nothing is written */
+	uint64_t packets[64];       /* written, by enum pt_packet_type */
+};
+
+void pt_output_init(struct pt_output *out, const struct pt_output_options *options);
+void pt_output_release(struct pt_output *out);
+
+/* Returns how many bytes were written so far; they are in out->bytes. */
+size_t pt_output_size(struct pt_output *out);
+
+/* The kernel enables the trace (a context switch, say): a PSB+ without FUP. */
+void pt_output_start(struct pt_output *out, uint64_t tsc, unsigned ratio);
+
+/* The kernel disables it: decisions still held are written. */
+void pt_output_stop(struct pt_output *out, uint64_t tsc);
+
+/* Time has come to tsc: MTC packets. */
+void pt_output_tick(struct pt_output *out, uint64_t tsc);
+
+/* Between two traced instructions: a PSB+ with FUP if one is due. */
+void pt_output_boundary(struct pt_output *out, uint64_t tsc, uint64_t ip);
+
+/* User code is entered: TIP.PGE. */
+void pt_output_enable(struct pt_output *out, uint64_t tsc, uint64_t ip);
+
+/* User code is left by an instruction (syscall): TIP.PGD. */
+void pt_output_disable(struct pt_output *out, uint64_t tsc);
+
+/* User code is left before the instruction at ip: FUP, TIP.PGD. */
+void pt_output_interrupt(struct pt_output *out, uint64_t tsc, uint64_t ip);
+
+void pt_output_decision(struct pt_output *out, uint64_t tsc, bool taken);
+void pt_output_target(struct pt_output *out, uint64_t tsc, uint64_t ip);
+
+/* A near call: its return address, which a return may be compressed to. */
+void pt_output_call(struct pt_output *out, uint64_t return_ip);
+void pt_output_return(struct pt_output *out, uint64_t tsc, uint64_t ip);
+
+/* From here on packets are lost, until pt_output_recover(). */
+void pt_output_overflow(struct pt_output *out, uint64_t tsc);
+
+/* OVF, and FUP if user code runs at ip (else 0). */
+void pt_output_recover(struct pt_output *out, uint64_t tsc, uint64_t ip);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ptsim: a software Intel PT recorder.
+ *
+ *	ptsim record [OPTION...] -o perf.data -- PROGRAM ARGS
+ *	ptsim multiply ...
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/ptsim/recorder.h"
+
+enum option_key {
+	OPTION_CPUS = 0x100,
+	OPTION_PER_THREAD,
+	OPTION_SEED,
+	OPTION_QUANTUM,
+	OPTION_INTERRUPTS,
+	OPTION_OVERFLOW,
+	OPTION_OVERFLOW_LENGTH,
+	OPTION_LOSE,
+	OPTION_LOSE_LENGTH,
+	OPTION_SNAPSHOT,
+	OPTION_INSTRUCTIONS,
+	OPTION_TRUTH,
+	OPTION_NO_TSC,
+	OPTION_NO_MTC,
+	OPTION_CYC,
+	OPTION_NO_RETCOMP,
+	OPTION_MTC_PERIOD,
+	OPTION_PSB,
+	OPTION_LONG_TNT,
+	OPTION_INODES,
+};
+
+static const struct argp_option option_list[] = {
+	{ .doc = "Output:" },
+	{ .name = "output", .key = 'o', .arg = "FILE", .doc = "the recording (perf.data)" },
+	{ .name = "truth", .key = OPTION_TRUTH, .arg = "DIR",
+	  .doc = "write truth.branches and truth.slices there" },
+	{ .doc = "Machine:" },
+	{ .name = "cpus", .key = OPTION_CPUS, .arg = "N", .doc = "1 to 4 CPUs (1)" },
+	{ .name = "per-thread", .key = OPTION_PER_THREAD,
+	  .doc = "a buffer for each thread, not for each CPU" },
+	{ .name = "seed", .key = OPTION_SEED, .arg = "N", .doc = "of all that is random (1)" },
+	{ .name = "quantum", .key = OPTION_QUANTUM, .arg = "N",
+	  .doc = "instructions that a task runs when others wait (20000)" },
+	{ .name = "interrupts", .key = OPTION_INTERRUPTS, .arg = "N",
+	  .doc = "an interrupt about every N instructions (5000, 0: none)" },
+	{ .name = "instructions", .key = OPTION_INSTRUCTIONS, .arg = "N",
+	  .doc = "stop after so many" },
+	{ .doc = "Trace:" },
+	{ .name = "no-tsc", .key = OPTION_NO_TSC, .doc = "no time stamps" },
+	{ .name = "no-mtc", .key = OPTION_NO_MTC, .doc = "no MTC packets" },
+	{ .name = "cyc", .key = OPTION_CYC, .doc = "CYC packets" },
+	{ .name = "no-retcomp", .key = OPTION_NO_RETCOMP, .doc = "no RET compression" },
+	{ .name = "mtc-period", .key = OPTION_MTC_PERIOD, .arg = "N",
+	  .doc = "2^N crystal clock ticks (3)" },
+	{ .name = "psb-period", .key = OPTION_PSB, .arg = "BYTES",
+	  .doc = "a PSB about every so many bytes (4096)" },
+	{ .name = "long-tnt", .key = OPTION_LONG_TNT, .doc = "TNT packets of up to 47 bits" },
+	{ .name = "overflows", .key = OPTION_OVERFLOW, .arg = "N",
+	  .doc = "an internal overflow about every N instructions" },
+	{ .name = "overflow-length", .key = OPTION_OVERFLOW_LENGTH, .arg = "N",
+	  .doc = "instructions that are lost, at most (500)" },
+	{ .name = "lose", .key = OPTION_LOSE, .arg = "N",
+	  .doc = "a full buffer about every N instructions" },
+	{ .name = "lose-length", .key = OPTION_LOSE_LENGTH, .arg = "N",
+	  .doc = "instructions that are lost, at most (2000)" },
+	{ .name = "snapshot", .key = OPTION_SNAPSHOT, .arg = "BYTES",
+	  .doc = "buffers are rings of this size" },
+	{ .name = "inodes", .key = OPTION_INODES, .doc = "mappings have no build ids" },
+	{ 0 },
+};
+
+static uint64_t number(struct argp_state *state, const char *text)
+{
+	char *end;
+	unsigned long long value = strtoull(text, &end, 0);
+
+	if (*end || end == text)
+		argp_error(state, "not a number: %s", text);
+	return value;
+}
+
+static void parse_machine(struct recorder_options *options, int key, uint64_t value)
+{
+	switch (key) {
+	case OPTION_CPUS:
+		options->side.cpus = (int)value;
+		break;
+	case OPTION_SEED:
+		options->seed = value;
+		break;
+	case OPTION_QUANTUM:
+		options->quantum = (unsigned)value;
+		break;
+	case OPTION_INTERRUPTS:
+		options->interrupt_every = (unsigned)value;
+		break;
+	case OPTION_INSTRUCTIONS:
+		options->instructions = value;
+		break;
+	case OPTION_MTC_PERIOD:
+		options->side.pt.mtc_period = (unsigned)value;
+		break;
+	case OPTION_PSB:
+		options->side.pt.psb_bytes = value;
+		break;
+	case OPTION_OVERFLOW:
+		options->overflow_every = (unsigned)value;
+		break;
+	case OPTION_OVERFLOW_LENGTH:
+		options->overflow_length = (unsigned)value;
+		break;
+	case OPTION_LOSE:
+		options->lose_every = (unsigned)value;
+		break;
+	case OPTION_LOSE_LENGTH:
+		options->lose_length = (unsigned)value;
+		break;
+	case OPTION_SNAPSHOT:
+		options->snapshot_size = value;
+		options->side.snapshot = true;
+		break;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct recorder_options *options = state->input;
+
+	switch (key) {
+	case 'o':
+		options->output = arg;
+		return 0;
+	case OPTION_TRUTH:
+		options->truth = arg;
+		return 0;
+	case OPTION_PER_THREAD:
+		options->side.per_thread = true;
+		return 0;
+	case OPTION_NO_TSC:
+		options->side.pt.tsc = false;
+		return 0;
+	case OPTION_NO_MTC:
+		options->side.pt.mtc = false;
+		return 0;
+	case OPTION_CYC:
+		options->side.pt.cyc = true;
+		return 0;
+	case OPTION_NO_RETCOMP:
+		options->side.pt.ret_compression = false;
+		return 0;
+	case OPTION_LONG_TNT:
+		options->side.pt.tnt = PT_TNT_LONG;
+		return 0;
+	case OPTION_INODES:
+		options->side.map_inodes = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return ARGP_ERR_UNKNOWN; /* then it comes again as ARGP_KEY_ARGS */
+	case ARGP_KEY_ARGS:
+		options->side.command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->side.command)
+			argp_error(state, "no program to record");
+		if (!options->output)
+			argp_error(state, "no output: give -o FILE");
+		if (options->side.cpus < 1 || options->side.cpus > PERF_DATA_IDS)
+			argp_error(state, "--cpus takes 1 to %d", PERF_DATA_IDS);
+		return 0;
+	}
+	if (!arg)
+		return ARGP_ERR_UNKNOWN;
+	parse_machine(options, key, number(state, arg));
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = option_list,
+	.parser = parse,
+	.args_doc = "-- PROGRAM [ARG...]",
+	.doc = "Run a program one instruction at a time and write what perf record -e intel_pt//u "
+	       "would have written.\n",
+};
+
+static int record(int argc, char **argv)
+{
+	struct recorder_options options = {
+		.side = {
+			.cpus = 1,
+			.pt = {
+				.tsc = true,
+				.mtc = true,
+				.ret_compression = true,
+				.mtc_period = 3,
+				.psb_bytes = 4096,
+				.tnt = PT_TNT_SHORT,
+			},
+		},
+		.seed = 1,
+		.quantum = 20000,
+		.interrupt_every = 5000,
+		.overflow_length = 500,
+		.lose_length = 2000,
+	};
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	return recorder_run(&options) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "record") == 0) {
+		argv[1] = argv[0];
+		return record(argc - 1, argv + 1);
+	}
+	fprintf(stderr, "usage: ptsim record [OPTION...] -o FILE -- PROGRAM [ARG...]\n");
+	return 2;
+}

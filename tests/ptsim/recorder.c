@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/ptsim/recorder.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/ptsim/machine.h"
+
+/* A system call that has not come back after so many looks waits for something. */
+#define LOOKS 60
+
+/* What the kernel makes of a system call that a signal interrupted (linux/errno.h). */
+enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
+
+static void read_comm(pid_t tid, char name[16])
+{
+	char path[64];
+	FILE *file;
+
+	name[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(name, 16, file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+/* Returns a number of /proc/TID/status, 0 if it is not there. */
+static int32_t read_status(pid_t tid, const char *key)
+{
+	char path[64], line[256];
+	int32_t value = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, key, strlen(key)) == 0)
+			value = (int32_t)strtol(line + strlen(key), NULL, 10);
+	}
+	fclose(file);
+	return value;
+}
+
+static void tell_comm(struct machine *machine, struct task *task, bool exec)
+{
+	struct moment now = machine_now(machine, task);
+	char name[16];
+
+	read_comm(task->tid, name);
+	side_band_comm(&machine->side, &now, name, exec);
+}
+
+/* ---- What becomes of a task ---------------------------------------------- */
+
+static void copy_mappings(struct process *child, const struct process *parent)
+{
+	struct mappings *to = &child->maps;
+
+	if (child == parent)
+		return;
+	mappings_release(to);
+	mappings_read(to, child->pid);
+}
+
+static void add_child(struct machine *machine, struct task *parent, pid_t tid)
+{
+	struct moment now = machine_now(machine, parent);
+	struct process *process = machine_process(machine, read_status(tid, "Tgid:"));
+	struct task *child = machine_add_task(machine, tid, process);
+
+	if (process != parent->process) {
+		process->parent = parent->process->pid;
+		true_thread_copy(&child->truth, &parent->truth, side_band_time(now.tsc));
+	}
+	copy_mappings(process, parent->process);
+	child->state = TASK_NEW;
+	child->tsc = now.tsc;
+	child->last_cpu = parent->last_cpu;
+	side_band_fork(&machine->side, &now, process->pid, tid);
+}
+
+static void begin_program(struct machine *machine, struct task *task)
+{
+	tell_comm(machine, task, true);
+	machine_forget_stack(machine, task);
+	machine_map(machine, task, true);
+}
+
+static void end_task(struct machine *machine, struct task *task)
+{
+	struct process *process = task->process;
+	struct moment now;
+
+	if (task->buffer && machine->cpus[task->last_cpu].task == task)
+		machine_interrupt(machine, task);
+	now = machine_now(machine, task);
+	machine_forget_stack(machine, task);
+	side_band_exit(&machine->side, &now, process->parent ? process->parent : process->pid);
+	task->state = TASK_ENDED;
+}
+
+/* Memory and names change in system calls only. */
+static void after_syscall(struct machine *machine, struct task *task, long number)
+{
+	switch (number) {
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_mprotect:
+	case SYS_pkey_mprotect:
+	case SYS_shmat:
+	case SYS_shmdt:
+		machine_map(machine, task, false);
+		break;
+	case SYS_prctl:
+		tell_comm(machine, task, false);
+		break;
+	case SYS_rt_sigreturn:
+		task->sigreturn = true;
+		break;
+	}
+}
+
+static bool is_stop(int signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+static bool restarts(const struct user_regs_struct *registers)
+{
+	long result = (long)registers->rax;
+
+	return (long)registers->orig_rax >= 0 &&
+	       (result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
+		result == -ERESTART_RESTARTBLOCK);
+}
+
+static bool left_user(const struct task *task)
+{
+	return task->insn.flow == FLOW_SYSCALL || task->insn.flow == FLOW_FAR;
+}
+
+static void take_step(struct machine *machine, struct task *task, struct user_regs_struct *now)
+{
+	if (left_user(task)) {
+		long number = (long)task->registers.rax;
+
+		task->registers = *now;
+		after_syscall(machine, task, number);
+		return;
+	}
+	machine_executed(machine, task, now->rip, now->rsp);
+	task->registers = *now;
+}
+
+static void take_signal(struct machine *machine, struct task *task,
+			const struct user_regs_struct *now, int signal)
+{
+	machine_interrupt(machine, task);
+	task->registers = *now;
+	task->signal = is_stop(signal) ? 0 : signal;
+}
+
+static bool take_stop(struct machine *machine, struct task *task, struct tracee_stop stop);
+
+/*
+ * See what the last step came to; `looks`: how often to look, 0: until it
+ * stops.  Returns whether the task is stopped and alive.
+ */
+static bool look(struct machine *machine, struct task *task, unsigned looks, bool delivered)
+{
+	struct timespec moment = { .tv_nsec = 20000 };
+	struct tracee_stop stop = tracee_poll(task->tid, looks == 0, delivered);
+
+	for (unsigned i = 1; stop.event == TRACEE_RUNNING && i < looks; i++) {
+		if (i < LOOKS / 2)
+			sched_yield();
+		else
+			nanosleep(&moment, NULL);
+		stop = tracee_poll(task->tid, false, delivered);
+	}
+	return take_stop(machine, task, stop);
+}
+
+static bool take_stop(struct machine *machine, struct task *task, struct tracee_stop stop)
+{
+	struct user_regs_struct registers;
+
+	switch (stop.event) {
+	case TRACEE_RUNNING:
+		return false;
+	case TRACEE_CLONED:
+		add_child(machine, task, stop.child);
+		tracee_step(task->tid, 0);
+		return look(machine, task, LOOKS, false);
+	case TRACEE_EXECED:
+		begin_program(machine, task);
+		tracee_step(task->tid, 0);
+		return look(machine, task, LOOKS, false);
+	case TRACEE_ENDED:
+		end_task(machine, task);
+		return false;
+	default:
+		break;
+	}
+	if (!tracee_registers(task->tid, &registers)) {
+		end_task(machine, task);
+		return false;
+	}
+	if (stop.event == TRACEE_SIGNAL) {
+		take_signal(machine, task, &registers, stop.signal);
+	} else if (stop.event == TRACEE_HANDLER) {
+		task->registers = registers;
+		task->handler = true;
+	} else {
+		take_step(machine, task, &registers);
+	}
+	return true;
+}
+
+/* ---- One instruction ----------------------------------------------------- */
+
+static struct code_insn insn_of(struct task *task)
+{
+	const struct mapping *map = mappings_find(&task->process->maps, task->registers.rip);
+
+	return code_at(&task->process->code, task->registers.rip,
+		       map && !(map->prot & PROT_WRITE));
+}
+
+/* Returns whether the task can go on. */
+static bool finish_step(struct machine *machine, struct task *task, bool delivered)
+{
+	bool kernel = left_user(task);
+	bool stopped;
+
+	if (kernel)
+		task->state = TASK_WAITING;
+	stopped = look(machine, task, kernel ? LOOKS : 0, delivered);
+	if (stopped)
+		task->state = TASK_RUNNING;
+	return stopped;
+}
+
+/* Only what follows tells whether a signal has a handler: else its instruction runs. */
+static bool deliver(struct machine *machine, struct task *task)
+{
+	struct tracee_stop stop;
+
+	if (restarts(&task->registers))
+		task->registers.rip -= 2; /* the length of syscall */
+	tracee_step(task->tid, task->signal);
+	task->signal = 0;
+	task->insn = insn_of(task);
+	for (unsigned i = 0; i < LOOKS; i++) {
+		stop = tracee_poll(task->tid, false, true);
+		if (stop.event != TRACEE_RUNNING)
+			break;
+		sched_yield();
+	}
+	if (stop.event == TRACEE_HANDLER || stop.event == TRACEE_ENDED ||
+	    stop.event == TRACEE_SIGNAL)
+		return take_stop(machine, task, stop);
+	machine_boundary(machine, task);
+	if (left_user(task)) {
+		machine_leave(machine, task);
+		task->state = TASK_WAITING;
+	}
+	if (!take_stop(machine, task, stop))
+		return false;
+	task->state = TASK_RUNNING;
+	return true;
+}
+
+static bool step(struct machine *machine, struct task *task)
+{
+	if (task->signal)
+		return deliver(machine, task);
+	machine_boundary(machine, task);
+	task->insn = insn_of(task);
+	if (left_user(task))
+		machine_leave(machine, task);
+	tracee_step(task->tid, 0);
+	return finish_step(machine, task, false);
+}
+
+/* ---- Who runs next ------------------------------------------------------- */
+
+static struct task *next_ready(struct machine *machine)
+{
+	struct task *best = NULL;
+
+	for (struct task *task = machine->tasks; task; task = task->next) {
+		if (task->state == TASK_READY && (!best || task->tsc < best->tsc))
+			best = task;
+	}
+	return best;
+}
+
+/* A task that was waiting runs again from now on. */
+static void wake(struct machine *machine, struct task *task)
+{
+	uint64_t latest = task->tsc;
+
+	for (int i = 0; i < machine->options->side.cpus; i++) {
+		if (machine->cpus[i].task && machine->cpus[i].tsc > latest)
+			latest = machine->cpus[i].tsc;
+	}
+	task->tsc = latest;
+	task->state = TASK_READY;
+}
+
+static void look_at(struct machine *machine, struct task *task)
+{
+	struct tracee_stop stop = tracee_poll(task->tid, false, false);
+
+	if (stop.event == TRACEE_RUNNING)
+		return;
+	if (task->state == TASK_NEW && stop.event == TRACEE_SIGNAL) {
+		tracee_registers(task->tid, &task->registers);
+		wake(machine, task);
+		if (!task->process->maps.count)
+			mappings_read(&task->process->maps, task->tid);
+		return;
+	}
+	if (take_stop(machine, task, stop))
+		wake(machine, task);
+}
+
+/* Returns how many tasks are not at their end. */
+static unsigned look_at_waiting(struct machine *machine)
+{
+	unsigned alive = 0;
+
+	for (struct task *task = machine->tasks; task; task = task->next) {
+		if (task->state == TASK_NEW || task->state == TASK_WAITING)
+			look_at(machine, task);
+		alive += task->state != TASK_ENDED;
+	}
+	return alive;
+}
+
+static struct cpu *next_cpu(struct machine *machine)
+{
+	bool ready = next_ready(machine) != NULL;
+	struct cpu *best = NULL;
+
+	for (int i = 0; i < machine->options->side.cpus; i++) {
+		struct cpu *cpu = &machine->cpus[i];
+
+		if ((cpu->task || ready) && (!best || cpu->tsc < best->tsc))
+			best = cpu;
+	}
+	return best;
+}
+
+static bool enough(const struct machine *machine)
+{
+	return machine->options->instructions &&
+	       machine->instructions >= machine->options->instructions;
+}
+
+/* Run the CPU's task until its time is over, it waits, or it ends. */
+static void run_quantum(struct machine *machine, struct cpu *cpu)
+{
+	struct task *task = cpu->task;
+
+	for (unsigned i = 0; i < machine->options->quantum && !enough(machine); i++) {
+		if (!step(machine, task)) {
+			machine_switch(machine, cpu, NULL);
+			return;
+		}
+	}
+	if (next_ready(machine)) {
+		machine_interrupt(machine, task);
+		machine_switch(machine, cpu, NULL);
+	}
+}
+
+static void run_all(struct machine *machine)
+{
+	struct timespec moment = { .tv_nsec = 100000 };
+
+	while (look_at_waiting(machine) && !enough(machine)) {
+		struct cpu *cpu = next_cpu(machine);
+
+		if (!cpu) {
+			nanosleep(&moment, NULL);
+			continue;
+		}
+		if (!cpu->task)
+			machine_switch(machine, cpu, next_ready(machine));
+		run_quantum(machine, cpu);
+	}
+}
+
+static void stop_all(struct machine *machine)
+{
+	for (int i = 0; i < machine->options->side.cpus; i++) {
+		struct cpu *cpu = &machine->cpus[i];
+
+		if (!cpu->task)
+			continue;
+		machine_interrupt(machine, cpu->task);
+		machine_switch(machine, cpu, NULL);
+	}
+	for (struct task *task = machine->tasks; task; task = task->next) {
+		if (task->state == TASK_ENDED)
+			continue;
+		kill(task->tid, SIGKILL);
+		machine_forget_stack(machine, task);
+	}
+}
+
+static void report(const struct machine *machine, double seconds)
+{
+	uint64_t bytes = 0;
+
+	for (const struct buffer *buffer = machine->buffers; buffer; buffer = buffer->next)
+		bytes += buffer->out.size;
+	fprintf(stderr,
+		"ptsim: %llu instructions, %llu branches, %llu bytes of trace, "
+		"%.0f instructions a second",
+		(unsigned long long)machine->instructions,
+		(unsigned long long)machine->truth.count, (unsigned long long)bytes,
+		(double)machine->instructions / seconds);
+	if (machine->oddities)
+		fprintf(stderr, ", %llu odd steps", (unsigned long long)machine->oddities);
+	fputc('\n', stderr);
+}
+
+static double seconds_since(const struct timespec *begin)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
+}
+
+int recorder_run(const struct recorder_options *options)
+{
+	struct machine machine;
+	struct timespec begin;
+	struct task *task;
+	int status = -1;
+	pid_t pid;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	if (machine_init(&machine, options) != 0)
+		return -1;
+	pid = tracee_start(options->side.command);
+	if (pid > 0) {
+		task = machine_add_task(&machine, pid, machine_process(&machine, pid));
+		task->tsc = machine.cpus[0].tsc;
+		tracee_registers(pid, &task->registers);
+		begin_program(&machine, task);
+		/* The exec's own system call ends with a step. */
+		tracee_step(pid, 0);
+		task->state = TASK_WAITING;
+		task->insn.flow = FLOW_SYSCALL;
+		run_all(&machine);
+		stop_all(&machine);
+		status = machine_write(&machine);
+		report(&machine, seconds_since(&begin));
+	}
+	machine_release(&machine);
+	return status;
+}

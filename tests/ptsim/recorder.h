@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a program on simulated CPUs with Intel PT and records it.
+ *
+ * Each CPU has a clock; the one that is behind runs next, so that time passes
+ * on all of them together.  Programs run for real, the clock is synthetic.
+ */
+#ifndef TESTS_PTSIM_RECORDER_H
+#define TESTS_PTSIM_RECORDER_H
+
+#include "tests/ptsim/side_band.h"
+
+struct recorder_options {
+	struct side_band_options side;
+	uint64_t seed;
+	unsigned quantum;            /* instructions a task runs when others wait */
+	unsigned interrupt_every;    /* instructions, about; 0: never */
+	unsigned overflow_every;     /* instructions, about; 0: never */
+	unsigned overflow_length;    /* instructions, at most */
+	unsigned lose_every;         /* the same for data that is lost (AUX TRUNCATED) */
+	unsigned lose_length;
+	uint64_t snapshot_size;      /* bytes of each ring; 0: everything is kept */
+	uint64_t instructions;       /* stop after so many; 0: run to the end */
+	const char *output;          /* perf.data */
+	const char *truth;           /* folder for the truth, NULL: none */
+};
+
+/* Returns 0, or -1 after a message on stderr. */
+int recorder_run(const struct recorder_options *options);
+
+#endif

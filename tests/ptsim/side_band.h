@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What perf record writes beside the trace: tasks, mappings, switches.
+ *
+ * Records are stamped with the simulated machine's clock and whoever they are
+ * about; they must be added in the order of time.
+ */
+#ifndef TESTS_PTSIM_SIDE_BAND_H
+#define TESTS_PTSIM_SIDE_BAND_H
+
+#include "tests/ptsim/mappings.h"
+#include "tests/ptsim/pt_output.h"
+#include "tests/support/perf_data.h"
+
+struct side_band_options {
+	bool per_thread;     /* a buffer per thread, not per CPU */
+	bool snapshot;       /* the buffers are rings */
+	bool map_inodes;     /* MMAP2 with device and inode, not with the build id */
+	int cpus;
+	struct pt_output_options pt;
+	char *const *command;
+};
+
+struct side_band {
+	struct side_band_options options;
+	struct perf_data data;
+	struct build_ids *ids; /* owned; of files that were mapped */
+};
+
+/* Who a record is about, where and when. */
+struct moment {
+	uint64_t tsc;
+	int32_t pid, tid; /* 0: idle */
+	int cpu;
+};
+
+/* The synthetic clock's time of a TSC value, as perf counts it, in ns. */
+uint64_t side_band_time(uint64_t tsc);
+
+void side_band_init(struct side_band *side, const struct side_band_options *options);
+void side_band_release(struct side_band *side);
+
+void side_band_comm(struct side_band *side, const struct moment *now, const char *name, bool exec);
+void side_band_mapped(struct side_band *side, const struct moment *now, const struct mapping *map);
+
+/* now is the new task; the moment's cpu is its parent's. */
+void side_band_fork(struct side_band *side, const struct moment *now, int32_t pid, int32_t tid);
+void side_band_exit(struct side_band *side, const struct moment *now, int32_t parent);
+
+/* The CPU goes from one task to another; pid 0 is idle.  Nothing per thread. */
+void side_band_switch(struct side_band *side, const struct moment *from, const struct moment *to);
+void side_band_trace_start(struct side_band *side, const struct moment *now);
+
+/* `size` bytes were written to the buffer, flags as in PERF_AUX_FLAG_*. */
+void side_band_aux(struct side_band *side, const struct moment *now, uint64_t offset,
+		   uint64_t size, uint64_t flags);
+void side_band_lost(struct side_band *side, const struct moment *now, uint64_t records);
+
+/* A finished buffer: the last `size` bytes at out->bytes, of the task or CPU in `now`. */
+void side_band_buffer(struct side_band *side, const struct moment *now, unsigned queue,
+		      const uint8_t *bytes, uint64_t offset, uint64_t size, uint64_t reference);
+
+void side_band_write(struct side_band *side, const char *path);
+
+#endif

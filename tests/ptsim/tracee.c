@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/ptsim/tracee.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OPTIONS                                                                                    \
+	(PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |     \
+	 PTRACE_O_EXITKILL)
+
+static void run_command(char *const *command)
+{
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	execvp(command[0], command);
+	fprintf(stderr, "ptsim: cannot run %s: %m\n", command[0]);
+	_exit(127);
+}
+
+/* Each step goes from one to the other and back: on one CPU that costs a third. */
+static void share_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = sched_getcpu();
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((unsigned)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+pid_t tracee_start(char *const *command)
+{
+	int status;
+	pid_t pid;
+
+	share_cpu();
+	pid = fork();
+
+	if (pid == 0)
+		run_command(command);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		return -1;
+	if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(uintptr_t)OPTIONS) != 0)
+		return -1;
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	return tracee_poll(pid, true, false).event == TRACEE_EXECED ? pid : -1;
+}
+
+void tracee_step(pid_t tid, int signal)
+{
+	/* A failure means that it was killed; the next poll says so. */
+	ptrace(PTRACE_SINGLESTEP, tid, NULL, (void *)(uintptr_t)signal);
+}
+
+/* The kernel reports the entry to a handler by a trap whose code is SIGTRAP itself. */
+static enum tracee_event trap_kind(pid_t tid, bool delivered)
+{
+	siginfo_t info;
+
+	if (delivered && ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 &&
+	    info.si_code == SIGTRAP)
+		return TRACEE_HANDLER;
+	return TRACEE_STEPPED;
+}
+
+static struct tracee_stop stop_at_event(pid_t tid, int event)
+{
+	struct tracee_stop stop = { .event = TRACEE_STEPPED };
+	unsigned long message = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message);
+	switch (event) {
+	case PTRACE_EVENT_CLONE:
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+		stop.event = TRACEE_CLONED;
+		stop.child = (pid_t)message;
+		break;
+	case PTRACE_EVENT_EXEC:
+		stop.event = TRACEE_EXECED;
+		break;
+	}
+	return stop;
+}
+
+struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered)
+{
+	struct tracee_stop stop = { .event = TRACEE_RUNNING };
+	int status;
+	pid_t found;
+
+	do {
+		found = waitpid(tid, &status, __WALL | (wait ? 0 : WNOHANG));
+	} while (found < 0 && errno == EINTR);
+	if (found == 0)
+		return stop;
+	stop.event = TRACEE_ENDED;
+	if (found < 0 || !WIFSTOPPED(status))
+		return stop;
+	if (status >> 16)
+		return stop_at_event(tid, status >> 16);
+	stop.signal = WSTOPSIG(status);
+	stop.event = stop.signal == SIGTRAP ? trap_kind(tid, delivered) : TRACEE_SIGNAL;
+	return stop;
+}
+
+bool tracee_registers(pid_t tid, struct user_regs_struct *registers)
+{
+	return ptrace(PTRACE_GETREGS, tid, NULL, registers) == 0;
+}
+
+size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size)
+{
+	struct iovec local = { bytes, size };
+	struct iovec remote = { (void *)(uintptr_t)address, size };
+	ssize_t count = process_vm_readv(tid, &local, 1, &remote, 1, 0);
+
+	/* At the end of a mapping only its part can be read. */
+	while (count <= 0 && size > 1) {
+		local.iov_len = remote.iov_len = --size;
+		count = process_vm_readv(tid, &local, 1, &remote, 1, 0);
+	}
+	return count > 0 ? (size_t)count : 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A traced thread, one instruction at a time, by ptrace(2).
+ *
+ * Every call acts on one thread that is stopped, or says why it is not.
+ */
+#ifndef TESTS_PTSIM_TRACEE_H
+#define TESTS_PTSIM_TRACEE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+enum tracee_event {
+	TRACEE_RUNNING,  /* not stopped: it waits in the kernel */
+	TRACEE_STEPPED,  /* one instruction was executed */
+	TRACEE_HANDLER,  /* a signal handler was entered, nothing executed */
+	TRACEE_SIGNAL,   /* a signal is to be delivered, nothing executed */
+	TRACEE_CLONED,   /* it made another task; it is still in its system call */
+	TRACEE_EXECED,   /* it runs another program; it is still in its system call */
+	TRACEE_ENDED,
+};
+
+struct tracee_stop {
+	enum tracee_event event;
+	int signal;   /* TRACEE_SIGNAL */
+	pid_t child;  /* TRACEE_CLONED */
+};
+
+/* Start the program, stopped when its exec is done.  Returns its pid, -1 if it cannot be run. */
+pid_t tracee_start(char *const *command);
+
+/* Let it execute one instruction, first delivering `signal` if that is not 0. */
+void tracee_step(pid_t tid, int signal);
+
+/*
+ * Tell what became of it.  Without `wait` the answer may be TRACEE_RUNNING.
+ * `delivered`: the last step delivered a signal.
+ */
+struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered);
+
+/* Read the registers of a stopped thread; false if it is gone. */
+bool tracee_registers(pid_t tid, struct user_regs_struct *registers);
+
+/* Returns how many of `size` bytes at the address could be read. */
+size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size);
+
+#endif

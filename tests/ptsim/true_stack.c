@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/ptsim/true_stack.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "symbols/symbol.h"
+
+/* A function may pop its arguments; beyond that it is another stack. */
+#define ABOVE_BASE 64
+/* Loads that go down by more than this are no alloca. */
+#define DOWN 256
+/* How far a stack may have grown since its last frame was pushed. */
+#define GROWTH 65536
+
+void true_thread_init(struct true_thread *thread, struct true_slices *slices, int32_t pid,
+		      int32_t tid)
+{
+	*thread = (struct true_thread){ .slices = slices, .pid = pid, .tid = tid };
+	thread->stacks = alloc_zeroed(1, sizeof(*thread->stacks));
+}
+
+static void drop_stack(struct true_thread *thread)
+{
+	struct true_stack *stack = thread->stacks;
+
+	thread->stacks = stack->next;
+	free(stack->frames);
+	free(stack);
+}
+
+void true_thread_release(struct true_thread *thread)
+{
+	while (thread->stacks)
+		drop_stack(thread);
+}
+
+static struct true_frame *top(const struct true_thread *thread)
+{
+	struct true_stack *stack = thread->stacks;
+
+	return stack->count ? &stack->frames[stack->count - 1] : NULL;
+}
+
+static void emit(struct true_thread *thread, uint32_t depth, const char *name, uint64_t begin,
+		 uint64_t end)
+{
+	struct true_slices *list = thread->slices;
+
+	list->slices = alloc_grow(list->slices, &list->room, list->count + 1,
+				  sizeof(*list->slices));
+	list->slices[list->count] = (struct true_slice){
+		begin, end, name, thread->pid, thread->tid, depth, (uint32_t)list->count,
+	};
+	list->count++;
+}
+
+static void emit_frame(struct true_thread *thread, size_t depth, uint64_t end)
+{
+	const struct true_frame *frame = &thread->stacks->frames[depth];
+
+	emit(thread, (uint32_t)depth, frame->name, frame->begin, end);
+}
+
+static void push(struct true_thread *thread, const struct true_step *step, bool handler)
+{
+	struct true_stack *stack = thread->stacks;
+
+	stack->frames = alloc_grow(stack->frames, &stack->room, stack->count + 1,
+				   sizeof(*stack->frames));
+	stack->frames[stack->count++] = (struct true_frame){
+		.sp = step->sp,
+		.begin = step->time,
+		.symbol = step->symbol,
+		.name = step->symbol->name->text,
+		.handler = handler,
+	};
+}
+
+static void pop(struct true_thread *thread, uint64_t time)
+{
+	emit_frame(thread, --thread->stacks->count, time);
+}
+
+/* ---- Several stacks ------------------------------------------------------ */
+
+static bool holds(const struct true_stack *stack, uint64_t sp)
+{
+	if (!stack->count)
+		return false;
+	return sp <= stack->frames[0].sp + ABOVE_BASE &&
+	       sp + GROWTH >= stack->frames[stack->count - 1].sp;
+}
+
+static bool is_other_stack(const struct true_thread *thread, uint64_t sp)
+{
+	const struct true_stack *stack = thread->stacks;
+
+	for (size_t i = 0; i < stack->count; i++) {
+		if (stack->frames[i].handler)
+			return false; /* sigaltstack lies below what it interrupted */
+	}
+	return stack->count && (sp + DOWN < thread->loaded_from ||
+				sp > stack->frames[0].sp + ABOVE_BASE);
+}
+
+/* Frames of a stack that is left end, and begin again when it comes back. */
+static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
+{
+	struct true_stack **link = &thread->stacks->next, *found;
+
+	for (size_t i = thread->stacks->count; i > 0; i--)
+		emit_frame(thread, i - 1, time);
+	while (*link && !holds(*link, sp))
+		link = &(*link)->next;
+	found = *link;
+	if (found)
+		*link = found->next;
+	else
+		found = alloc_zeroed(1, sizeof(*found));
+	found->next = thread->stacks;
+	thread->stacks = found;
+	for (size_t i = 0; i < found->count; i++)
+		found->frames[i].begin = time;
+}
+
+void true_thread_load_sp(struct true_thread *thread, uint64_t before)
+{
+	if (!thread->loaded_from)
+		thread->loaded_from = before;
+}
+
+/* ---- Steps --------------------------------------------------------------- */
+
+static void unwind(struct true_thread *thread, uint64_t sp, uint64_t time)
+{
+	while (top(thread) && top(thread)->sp < sp)
+		pop(thread, time);
+}
+
+static void tail_call(struct true_thread *thread, const struct true_step *step)
+{
+	struct true_frame *frame = top(thread);
+	bool handler = frame->handler;
+
+	if (frame->symbol->kind == SYMBOL_PLT) { /* a stub and its target are one call */
+		frame->symbol = step->symbol;
+		frame->name = step->symbol->name->text;
+		return;
+	}
+	pop(thread, step->time);
+	push(thread, step, handler);
+}
+
+void true_thread_step(struct true_thread *thread, const struct true_step *step)
+{
+	bool call = step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT;
+	uint64_t sp = call ? step->sp + sizeof(uint64_t) : step->sp;
+	struct true_frame *frame;
+
+	if (thread->loaded_from && is_other_stack(thread, sp))
+		switch_stack(thread, sp, step->time);
+	thread->loaded_from = 0;
+	unwind(thread, sp, step->time);
+	frame = top(thread);
+	if (call || !frame)
+		push(thread, step, false);
+	else if (frame->sp == sp && frame->symbol != step->symbol)
+		tail_call(thread, step);
+	else if (step->flow == FLOW_RETURN && frame->sp > sp && frame->symbol != step->symbol &&
+		 step->entry)
+		push(thread, step, false);
+}
+
+/* ---- Out of user code and back ------------------------------------------- */
+
+void true_thread_leave(struct true_thread *thread, uint64_t time, bool syscall)
+{
+	thread->away = time;
+	thread->away_name = syscall ? "[syscall]" : "[untraced]";
+}
+
+static void come_back(struct true_thread *thread, uint64_t time)
+{
+	if (thread->away_name)
+		emit(thread, (uint32_t)thread->stacks->count, thread->away_name, thread->away,
+		     time);
+	thread->away_name = NULL;
+}
+
+static void leave_handler(struct true_thread *thread, uint64_t time)
+{
+	struct true_stack *stack = thread->stacks;
+	bool handler = false;
+
+	while (stack->count && !handler) {
+		handler = top(thread)->handler;
+		pop(thread, time);
+	}
+}
+
+void true_thread_resume(struct true_thread *thread, const struct true_step *step, bool sigreturn)
+{
+	come_back(thread, step->time);
+	if (sigreturn)
+		leave_handler(thread, step->time);
+	if (!thread->stacks->count)
+		push(thread, step, false);
+}
+
+void true_thread_handle(struct true_thread *thread, const struct true_step *step)
+{
+	come_back(thread, step->time);
+	push(thread, step, true);
+}
+
+void true_thread_end(struct true_thread *thread, uint64_t time)
+{
+	come_back(thread, time);
+	while (thread->stacks->count)
+		pop(thread, time);
+	while (thread->stacks->next) {
+		struct true_stack *other = thread->stacks->next;
+
+		thread->stacks->next = other->next;
+		free(other->frames);
+		free(other);
+	}
+	thread->loaded_from = 0;
+}
+
+void true_thread_copy(struct true_thread *child, const struct true_thread *parent, uint64_t time)
+{
+	const struct true_stack *from = parent->stacks;
+	struct true_stack *to = child->stacks;
+
+	if (!from->count)
+		return;
+	to->frames = alloc_grow(to->frames, &to->room, from->count, sizeof(*to->frames));
+	memcpy(to->frames, from->frames, from->count * sizeof(*to->frames));
+	to->count = from->count;
+	for (size_t i = 0; i < to->count; i++)
+		to->frames[i].begin = time;
+}
+
+/* ---- Printing ------------------------------------------------------------ */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct true_slice *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->begin != b->begin)
+		return compare_numbers(a->begin, b->begin);
+	if (a->depth != b->depth)
+		return compare_numbers(a->depth, b->depth);
+	return compare_numbers(a->order, b->order);
+}
+
+void true_slices_print(struct true_slices *slices, FILE *out)
+{
+	if (slices->count)
+		qsort(slices->slices, slices->count, sizeof(*slices->slices), compare);
+	for (size_t i = 0; i < slices->count; i++) {
+		const struct true_slice *slice = &slices->slices[i];
+
+		fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n", slice->pid,
+			slice->tid, slice->depth, slice->begin, slice->end, slice->name);
+	}
+}
+
+void true_slices_release(struct true_slices *slices)
+{
+	free(slices->slices);
+	*slices = (struct true_slices){ 0 };
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The true call stack of a thread, by its stack pointer.
+ *
+ * A frame lasts as long as the stack pointer is not above the place of its
+ * return address: so it is known exactly when longjmp, an exception or a
+ * signal's return drops it.  A jump that leaves the stack pointer where the
+ * function found it, into another function, is a tail call.  A stack pointer
+ * that is loaded from elsewhere is another stack.
+ *
+ * Only names come from the project's own symbols/: they decide what is another
+ * function.
+ */
+#ifndef TESTS_PTSIM_TRUE_STACK_H
+#define TESTS_PTSIM_TRUE_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tests/ptsim/code.h"
+
+struct symbol;
+
+struct true_slice {
+	uint64_t begin, end; /* ns */
+	const char *name;    /* borrowed */
+	int32_t pid, tid;
+	uint32_t depth, order;
+};
+
+struct true_slices {
+	struct true_slice *slices; /* owned */
+	size_t count, room;
+};
+
+struct true_frame {
+	uint64_t sp;                 /* where the return address lies */
+	uint64_t begin;              /* ns */
+	const struct symbol *symbol; /* borrowed; NULL with a name */
+	const char *name;            /* borrowed */
+	bool handler;                /* a signal handler: below it is what it interrupted */
+};
+
+/* One stack in memory; a thread has several if it switches (coroutines, sigaltstack). */
+struct true_stack {
+	struct true_stack *next;
+	struct true_frame *frames; /* owned */
+	size_t count, room;
+};
+
+struct true_thread {
+	struct true_slices *slices; /* borrowed */
+	struct true_stack *stacks;  /* owned; the first is the current one */
+	int32_t pid, tid;
+	uint64_t loaded_from;       /* the stack pointer before it was loaded; 0: not loaded */
+	uint64_t away;              /* ns when user code was left */
+	const char *away_name;      /* [syscall], [untraced]; NULL: it runs */
+};
+
+/* A transfer of control as it happened; sp is the stack pointer behind it. */
+struct true_step {
+	enum flow flow;
+	uint64_t time; /* ns */
+	uint64_t from, to, sp;
+	const struct symbol *symbol; /* at `to` */
+	bool entry;                  /* `to` is where that symbol starts */
+};
+
+void true_thread_init(struct true_thread *thread, struct true_slices *slices, int32_t pid,
+		      int32_t tid);
+
+/* Idempotent, also on zeroed memory. */
+void true_thread_release(struct true_thread *thread);
+
+/* A fork: the child has its parent's open frames, from now on. */
+void true_thread_copy(struct true_thread *child, const struct true_thread *parent, uint64_t time);
+
+/* The stack pointer was loaded from elsewhere; `before` is what it was. */
+void true_thread_load_sp(struct true_thread *thread, uint64_t before);
+
+/* A taken branch in user code. */
+void true_thread_step(struct true_thread *thread, const struct true_step *step);
+
+/* User code is left, to come back with one of the functions below. */
+void true_thread_leave(struct true_thread *thread, uint64_t time, bool syscall);
+
+/* It goes on where it was, or (sigreturn) where a handler had interrupted it. */
+void true_thread_resume(struct true_thread *thread, const struct true_step *step, bool sigreturn);
+
+/* It goes on in a signal handler. */
+void true_thread_handle(struct true_thread *thread, const struct true_step *step);
+
+/* Nothing of it is left: exec or exit. */
+void true_thread_end(struct true_thread *thread, uint64_t time);
+
+/* Print as `ptrace2ftf --format=slices` does, without args. */
+void true_slices_print(struct true_slices *slices, FILE *out);
+void true_slices_release(struct true_slices *slices);
+
+#endif

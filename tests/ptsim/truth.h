@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What really happened, beside the recording of it.
+ *
+ * truth.branches: every transfer of control, `ns tsc cpu pid tid kind from to`,
+ * in the order in which each CPU did it; from and to are hexadecimal, 0 where a
+ * recording cannot say.  Kinds: call icall ret jmp ijmp jcc (taken) far,
+ * syscall and async (user code is left), resume (it goes on); ovf .. ovfend and
+ * lost .. lostend around what was executed but is not in the recording.
+ *
+ * truth.slices: the true stacks, as --format=slices prints slices, without args.
+ */
+#ifndef TESTS_PTSIM_TRUTH_H
+#define TESTS_PTSIM_TRUTH_H
+
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/name.h"
+#include "symbols/dso_store.h"
+#include "tests/ptsim/side_band.h"
+#include "tests/ptsim/true_stack.h"
+
+struct truth {
+	const char *folder;       /* borrowed; NULL: nothing is written */
+	FILE *branches;           /* owned */
+	struct true_slices slices;
+	struct name_table names;
+	struct diag diag;
+	struct dso_store *store;  /* owned */
+	uint64_t count;           /* branches */
+};
+
+/* Returns 0, or -1 after a message on stderr. */
+int truth_open(struct truth *truth, const char *folder);
+
+/* Write what is left.  Returns 0, or -1 after a message on stderr. */
+int truth_close(struct truth *truth);
+
+void truth_branch(struct truth *truth, const struct moment *now, const char *kind, uint64_t from,
+		  uint64_t to);
+
+/* Returns the symbol at an address of a process, with its start as file offset in *start. */
+const struct symbol *truth_symbol(struct truth *truth, const struct mappings *maps, uint64_t ip,
+				  uint64_t *offset);
+
+#endif
