@@ -124,3 +124,27 @@ const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_
 	*size = section->end - ip;
 	return section->bytes + (ip - section->begin);
 }
+
+struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
+				 uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
+	struct code_view view = { .begin = ip, .end = ip };
+	struct code_file file;
+	uint64_t size;
+
+	if (!mapping)
+		return view;
+	file = code->source->find(code->source->context, mapping->file);
+	if (!file.bytes || mapping->file_offset >= file.size)
+		return view;
+	size = mapping->end - mapping->begin;
+	if (size > file.size - mapping->file_offset)
+		size = file.size - mapping->file_offset;
+	if (ip - mapping->begin >= size)
+		return view;
+	view.bytes = file.bytes + mapping->file_offset;
+	view.begin = mapping->begin;
+	view.end = mapping->begin + size;
+	return view;
+}

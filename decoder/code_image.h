@@ -42,6 +42,16 @@ void code_image_close(struct code_image *code);
 /* Returns the image of an address space (NULL: an image without code), borrowed; never NULL. */
 struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space);
 
+/* Bytes of code at an address; NULL and an empty range if there are none. */
+struct code_view {
+	const uint8_t *bytes; /* of `begin` */
+	uint64_t begin, end;  /* ip range [begin, end) */
+};
+
+/* Returns the mapped bytes around ip in an address space (NULL: none). */
+struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
+				 uint64_t ip);
+
 /*
  * Find the bytes of an address within a section.
  * Returns a view that ends with the section's file, *size bytes of it; NULL

@@ -12,6 +12,8 @@ libdecoder_a_SOURCES = \
 	decoder/perf_file.c decoder/perf_file.h \
 	decoder/perf_record.c decoder/perf_record.h \
 	decoder/process_table.c decoder/process_table.h \
+	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
+	decoder/pt_blocks.c decoder/pt_flow.c decoder/pt_stream_base.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/schedule.c decoder/schedule.h \
 	decoder/space_builder.c decoder/space_builder.h \

@@ -2,9 +2,11 @@
 /*
  * The branches of one AUX stream, in order.
  *
- * This is the reference engine: libipt's block decoder, simple and trusted.
- * Damage never ends a stream: it becomes a BRANCH_GAP and decoding goes on at
- * the next PSB.  Every AUX byte is accounted for in the statistics.
+ * Two engines stand behind this: our own (pt_flow.c), which decodes packets
+ * against cached runs of code and goes on after damage at the next packet that
+ * tells an ip; and libipt's block decoder (pt_blocks.c), simple and trusted,
+ * which goes on at the next PSB.  Damage never ends a stream: it becomes a
+ * BRANCH_GAP.  Every AUX byte is accounted for in the statistics.
  */
 #ifndef DECODER_PT_STREAM_H
 #define DECODER_PT_STREAM_H
@@ -20,6 +22,8 @@
 
 struct pt_stream;
 
+enum pt_engine { PT_ENGINE_FAST = 0, PT_ENGINE_LIBIPT };
+
 /* What a stream needs; all borrowed, and outlives the stream. */
 struct pt_stream_input {
 	const struct pt_info *info;
@@ -27,6 +31,7 @@ struct pt_stream_input {
 	const struct timeline *timeline;
 	struct code_image *code;
 	struct diag *diag;
+	enum pt_engine engine;
 };
 
 #define GAP_REASONS (GAP_ENDLESS + 1)
@@ -34,7 +39,7 @@ struct pt_stream_input {
 struct pt_stream_stats {
 	uint64_t bytes_total;   /* decoded + skipped + lost, when the stream is at its end */
 	uint64_t bytes_skipped; /* before the first PSB */
-	uint64_t bytes_lost;    /* from an error to the next PSB */
+	uint64_t bytes_lost;    /* from an error to where decoding went on */
 	uint64_t events, insns;
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };

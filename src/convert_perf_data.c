@@ -73,6 +73,8 @@ static int open_streams(struct conversion *c, struct error *err)
 			.timeline = c->timeline,
 			.code = c->code,
 			.diag = c->diag,
+			.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
+									     : PT_ENGINE_FAST,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);

@@ -18,6 +18,7 @@ enum option_key {
 	KEY_MODE,
 	KEY_SYMFS,
 	KEY_VDSO,
+	KEY_ENGINE,
 	KEY_NO_WARN,
 };
 
@@ -38,6 +39,8 @@ static const struct argp_option argp_options[] = {
 	  "What INPUT is: perf-data (default), or perf-script: the text that perf script prints", 1 },
 	{ "mode", KEY_MODE, "MODE", 0,
 	  "What was traced: user, kernel or both (default: as the recording says)", 1 },
+	{ "engine", KEY_ENGINE, "ENGINE", 0,
+	  "Who decodes the trace: fast (default), or libipt, to compare: slower, loses more", 1 },
 	{ NULL, 0, NULL, 0, "Symbols:", 2 },
 	{ "symfs", KEY_SYMFS, "DIR", 0,
 	  "Look for all files of the recording below DIR, and nowhere else", 2 },
@@ -76,6 +79,9 @@ static const struct choice modes[] = {
 static const struct choice machines[] = {
 	{ "precise", STACKS_PRECISE }, { "magic-trace", STACKS_MAGIC_TRACE }, { NULL, 0 }
 };
+static const struct choice engines[] = {
+	{ "fast", OPTION_ENGINE_FAST }, { "libipt", OPTION_ENGINE_LIBIPT }, { NULL, 0 }
+};
 static const struct choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
 	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },	      { NULL, 0 }
@@ -111,6 +117,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_STACKS:
 		options->stacks = (enum stack_machine)choose(state, machines, "stacks", arg);
+		return 0;
+	case KEY_ENGINE:
+		options->engine = (enum option_engine)choose(state, engines, "engine", arg);
 		return 0;
 	case KEY_FORMAT:
 		options->format = (enum output_format)choose(state, formats, "format", arg);

@@ -15,6 +15,9 @@ enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICE
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
+/* Who decodes packets: decoder/pt_stream.h. */
+enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
+
 /* What is traced; OPTION_MODE_AUTO: as the recording says. */
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
@@ -25,6 +28,7 @@ struct options {
 	enum output_format format;
 	enum option_mode mode;
 	enum stack_machine stacks;
+	enum option_engine engine;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
 	bool no_warn;       /* gaps and warnings don't change the exit status */

@@ -84,12 +84,16 @@ equals_truth_outside_overflows() { # NAME
 			END { print n }' "$work/truth.full")"
 }
 
-# Code written at run time has no bytes: its branches are missing up to the next PSB.
+# Code written at run time has no bytes: its branches are missing, and nothing is invented.
 equals_truth_outside_jit() { # NAME
 	read_truth "$1"
 	# shellcheck disable=SC2046
 	branches $(truth_options "$1") "$recordings/truth/$1/perf.data" || return 1
-	differs_at_gaps_only && loses_no_more_than "$(($(wc -l <"$work/truth") / 20))"
+	for list in truth ours; do
+		grep -Ev ' (gap|resume) ' "$work/$list" >"$work/$list.flow"
+	done
+	diff -d "$work/truth.flow" "$work/ours.flow" >"$work/diff"
+	! grep '^>' "$work/diff" && loses_no_more_than "$(($(wc -l <"$work/truth") / 50))"
 }
 
 # In snapshot mode the file has the end of the trace.
@@ -167,8 +171,9 @@ for name in control_flow loopy; do
 	tap_check "hase $name: a sound trace" converts 0 --symfs="$hase/symfs" "$hase/$name/perf.data"
 done
 
-# The loop's iterations each take one TNT bit: 12,365 of them lie before the
-# trace goes off, while perf 6.1 reports 12,366 jumps.  One jump may differ.
+# The second thread's loop takes one TNT bit an iteration: 12,365 of them lie
+# before the trace goes off, while perf 6.1 reports 12,366 jumps.  The first
+# thread's loop goes round 10,000 times; perf gives up after 3,904 of them.
 equals_perf_per_thread() {
 	lldb=$recordings/lldb-multicore
 	branches --symfs="$lldb/symfs" "$lldb/perf.data" || return 1
@@ -176,9 +181,10 @@ equals_perf_per_thread() {
 	normal "$work/perf.text" | grep -Ev ' (gap|resume) ' | grep -E '^(3497496|3497497) ' >"$work/perf"
 	# Where decoding goes on after an error is each decoder's own.
 	grep -Ev ' (gap|resume) ' "$work/ours" | grep -E '^(3497496|3497497) ' >"$work/mine"
-	diff "$work/perf" "$work/mine" | grep '^[<>]' >"$work/diff"
-	[ "$(wc -l <"$work/diff")" -le 1 ] || { head "$work/diff"; return 1; }
-	! grep -v '3497497 jmp 400bdb 400bcc' "$work/diff"
+	diff -d "$work/perf" "$work/mine" | grep '^[<>]' | sort | uniq -c | sort -n >"$work/diff"
+	printf '%7d %s\n' 1 '< 3497497 jmp 400bdb 400bcc' 6096 '> 3497496 jmp 400bb1 400ba0' \
+		>"$work/known"
+	same "$work/diff" "$work/known"
 }
 tap_check "lldb-multicore: each thread's branches as perf, outside its errors" equals_perf_per_thread
 tap_check "lldb-multicore: a sound trace" \
@@ -199,21 +205,15 @@ tap_check "dynamorio-cyc: branches as perf, times within 1 us" is_within_a_micro
 tap_check "dynamorio-cyc: a sound trace" \
 	converts 0 --symfs="$recordings/dynamorio-cyc/symfs" "$recordings/dynamorio-cyc/perf.data"
 
-# libipt loses up to a PSB period at each address without code; perf loses less.
 keeps_the_calls() {
 	rr=$recordings/rr-alderlake
 	"$program" -q --no-warn --format=branches --symfs="$rr/symfs" "$rr/perf.data" |
-		grep ':   call ' | sed 's/.* => *[0-9a-f]* //; s/+0x[0-9a-f]*$//' | sort | uniq -c |
-		sed 's/^ *\([0-9]*\) /\1\t/; s/[^\t]*@plt$/[unknown]/' >"$work/calls" # stubs that perf cannot name
-	awk -F'\t' 'NR == FNR { ours[$2] += $1; total += $1; next }
-		{ perf += $1; want[$2] = $1 }
-		END { if (total < 540000) { print total " calls"; bad = 1 }
-		      for (s in ours) if (!(s in want)) { print "unexpected: " s; bad = 1 }
-		      for (s in want) { d = ours[s] / total - want[s] / perf
-			if (d > 0.001 || d < -0.001) { print s ": " d; bad = 1 } } exit bad }' \
-		"$work/calls" "$rr/perf-script.calls-per-callee.tsv"
+		grep ':   call ' | sed 's/.* => *[0-9a-f]* //; s/+0x[0-9a-f]*$//; s/.*@plt$/[unknown]/' |
+		sort | uniq -c | sed 's/^ *\([0-9]*\) /\1\t/' | sort >"$work/calls" # perf cannot name the stubs
+	sort "$rr/perf-script.calls-per-callee.tsv" >"$work/calls.perf"
+	same "$work/calls" "$work/calls.perf"
 }
-tap_check "rr-alderlake: at least 540,000 calls, distributed over callees as in perf" keeps_the_calls
+tap_check "rr-alderlake: as many calls of each function as perf, 653,108 in all" keeps_the_calls
 tap_check "rr-alderlake: a sound trace" \
 	converts 2 --symfs="$recordings/rr-alderlake/symfs" "$recordings/rr-alderlake/perf.data"
 

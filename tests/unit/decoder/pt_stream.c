@@ -33,6 +33,7 @@ struct run {
 	struct pt_stream_stats stats;
 	struct diag diag;
 	int32_t tid;   /* of the last event */
+	enum pt_engine engine;
 	bool in_pieces; /* write the trace in pieces of eight bytes */
 };
 
@@ -46,11 +47,13 @@ static struct code_file find_code(void *context, const struct mapped_file *file)
 	return (struct code_file){ run.program, run.program_bytes, run.program_size };
 }
 
-static void begin(void)
+/* `engine` is one of enum pt_engine: every test is run with each. */
+static void begin(int engine)
 {
 	int fd;
 
 	memset(&run, 0, sizeof(run));
+	run.engine = (enum pt_engine)engine;
 	strcpy(run.program, "/tmp/ptrace2ftf-XXXXXX");
 	fd = mkstemp(run.program);
 	ck_assert_int_ge(fd, 0);
@@ -68,7 +71,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
 	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
-					 &run.diag };
+					 &run.diag, run.engine };
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);
@@ -131,7 +134,7 @@ static void expect(size_t index, enum branch_kind kind, uint64_t from, uint64_t 
 
 START_TEST(a_whole_program_gives_its_branches_in_order)
 {
-	begin();
+	begin(_i);
 	sample_trace(&run.packets);
 	finish();
 	ck_assert_uint_eq(run.count, 22);
@@ -154,7 +157,7 @@ END_TEST
 
 START_TEST(a_branch_has_the_time_of_its_packet)
 {
-	begin();
+	begin(_i);
 	sample_trace(&run.packets);
 	finish();
 	/* PGE, then TSC +50, then TNT: calls need no packet, the first return is the TNT's. */
@@ -175,7 +178,7 @@ START_TEST(the_missing_top_byte_of_a_tsc_comes_from_the_reference)
 	const uint64_t high = UINT64_C(0x12) << 56;
 	struct perf_data_aux aux = { .reference = high + 100, .tid = -1 };
 
-	begin();
+	begin(_i);
 	pt_packets_psb(&run.packets, high + 5000, 0);
 	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
 	pt_packets_pgd(&run.packets, 0);
@@ -189,7 +192,7 @@ END_TEST
 
 START_TEST(an_interrupt_ends_the_trace_after_the_call_it_follows)
 {
-	begin();
+	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_fup(&run.packets, SAMPLE_LEAF);
@@ -204,7 +207,7 @@ END_TEST
 
 START_TEST(an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends)
 {
-	begin();
+	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_tnt(&run.packets, "t");
@@ -230,11 +233,11 @@ START_TEST(an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends)
 }
 END_TEST
 
-START_TEST(missing_code_costs_the_trace_up_to_the_next_psb_only)
+START_TEST(missing_code_costs_the_trace_up_to_the_next_place_only)
 {
 	size_t lost;
 
-	begin();
+	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_LEAF);
 	pt_packets_tip(&run.packets, 0x900000); /* a return to where nothing is mapped */
@@ -258,7 +261,7 @@ END_TEST
 
 START_TEST(what_precedes_the_first_psb_is_skipped_and_counted)
 {
-	begin();
+	begin(_i);
 	pt_packets_tnt(&run.packets, "tntntn");
 	sample_trace(&run.packets);
 	finish();
@@ -271,7 +274,7 @@ END_TEST
 /* PSBs and packets straddle pieces; perf pads pieces to eight bytes, so that is the least. */
 START_TEST(a_trace_in_pieces_is_one_stream)
 {
-	begin();
+	begin(_i);
 	sample_trace(&run.packets);
 	run.in_pieces = true;
 	finish();
@@ -282,7 +285,7 @@ END_TEST
 
 START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 {
-	begin();
+	begin(_i);
 	sample_trace(&run.packets);
 	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = SAMPLE_START + 300,
 							     .pid = SAMPLE_PID,
@@ -298,7 +301,7 @@ END_TEST
 /* A circle of direct jumps needs no packet: only a bound ends it. */
 START_TEST(a_flow_that_turns_in_a_circle_is_a_gap)
 {
-	begin();
+	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_CIRCLE);
 	pt_packets_tip(&run.packets, SAMPLE_MAIN); /* no instruction of the circle takes it */
@@ -315,7 +318,7 @@ END_TEST
 
 START_TEST(packets_that_fit_no_code_are_a_gap_and_no_crash)
 {
-	begin();
+	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN); /* on, but it is on */
@@ -331,17 +334,17 @@ int main(void)
 	Suite *suite = suite_create("pt_stream");
 	TCase *all = tcase_create("pt_stream");
 
-	tcase_add_test(all, a_whole_program_gives_its_branches_in_order);
-	tcase_add_test(all, a_branch_has_the_time_of_its_packet);
-	tcase_add_test(all, the_missing_top_byte_of_a_tsc_comes_from_the_reference);
-	tcase_add_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows);
-	tcase_add_test(all, an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends);
-	tcase_add_test(all, missing_code_costs_the_trace_up_to_the_next_psb_only);
-	tcase_add_test(all, what_precedes_the_first_psb_is_skipped_and_counted);
-	tcase_add_test(all, a_trace_in_pieces_is_one_stream);
-	tcase_add_test(all, lost_data_that_the_kernel_reports_is_a_gap);
-	tcase_add_test(all, a_flow_that_turns_in_a_circle_is_a_gap);
-	tcase_add_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash);
+	tcase_add_loop_test(all, a_whole_program_gives_its_branches_in_order, 0, 2);
+	tcase_add_loop_test(all, a_branch_has_the_time_of_its_packet, 0, 2);
+	tcase_add_loop_test(all, the_missing_top_byte_of_a_tsc_comes_from_the_reference, 0, 2);
+	tcase_add_loop_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows, 0, 2);
+	tcase_add_loop_test(all, an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends, 0, 2);
+	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
+	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
+	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
+	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 2);
+	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
+	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time from Intel PT's timing packets (SDM volume 3, "Intel Processor Trace",
+ * "Timing packets"): TSC and TMA set it, MTC moves it in steps of the crystal
+ * clock, CYC between those by core cycles.
+ *
+ * What is told is a time that has passed: never later than the packet, by one
+ * MTC period or (with CYC) a few cycles earlier.
+ */
+#ifndef DECODER_PACKET_CLOCK_H
+#define DECODER_PACKET_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct packet_clock {
+	/* Set by the owner. */
+	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
+	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
+	uint8_t max_ratio;         /* TSC clock : bus clock */
+
+	uint64_t tsc;              /* the time; 0: not known yet */
+	uint64_t base;             /* TSC of crystal tick `ctc` */
+	uint64_t step;             /* TSC at the last TSC or MTC packet */
+	uint64_t cycles;           /* since then */
+	uint64_t ctc;              /* crystal ticks since `base`, at the last MTC */
+	uint8_t last_mtc;
+	bool counting;             /* base and last_mtc are known */
+	bool whole_step;           /* the step under way began with an MTC */
+	uint8_t ratio;             /* core clock : bus clock, of the last CBR */
+	double tsc_per_cycle;      /* 0: unknown */
+};
+
+void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
+void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast);
+void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
+void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles);
+void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
+
+#endif

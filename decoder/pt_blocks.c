@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libipt gives blocks: runs of instructions that end at a branch or before an
+ * event.  Where a block's last branch went is known when the next block or
+ * event tells an ip, so one branch is always pending:
+ *
+ *   next comes        the pending branch at `from` becomes
+ *   ----------------  ------------------------------------------------------
+ *   block at ip       branch from -> ip (nothing, if a conditional one fell through)
+ *   enabled           nothing is pending: a disable came before
+ *   disabled          TRACE_OFF of the branch's kind, from -> where it left to, or 0
+ *   async disabled    branch from -> at; then TRACE_OFF | ASYNC at -> 0
+ *   async branch      branch from -> source; then INTERRUPT source -> target
+ *   overflow          dropped: where it went was lost
+ *   error "no code"   branch from -> ip; then the gap
+ *   other error       dropped
+ */
+#include "decoder/pt_stream_base.h"
+
+#include <intel-pt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decoder/insn.h"
+
+struct pending_branch {
+	uint64_t from;
+	struct insn insn; /* kind BRANCH_NONE: nothing is pending */
+	uint8_t flags;
+	struct moment decided;
+};
+
+struct pt_blocks {
+	struct pt_stream stream;
+	struct pt_block_decoder *decoder; /* owned */
+	struct insn_cache insns;
+	int status;                       /* of the last libipt call that gives one */
+	bool synced;
+	bool fresh;                       /* synchronised, and nothing decoded since */
+	bool idle;                        /* tracing is off up to the next PSB */
+	bool damaged;                     /* there was a gap, and no trace since */
+	bool tx_aborted;
+	const struct address_space *space; /* whose image the decoder has */
+	struct pending_branch pending;
+	uint64_t packet_offset;           /* where libipt was when it last moved */
+	uint32_t blocks_without_packet;
+};
+
+static void advance_time(struct pt_blocks *blocks, uint32_t insns)
+{
+	uint64_t tsc;
+
+	if (pt_blk_time(blocks->decoder, &tsc, NULL, NULL) == 0)
+		stream_set_time(&blocks->stream, tsc);
+	stream_count_insns(&blocks->stream, insns);
+}
+
+/* The pending branch went to `to`. */
+static void resolve(struct pt_blocks *blocks, uint64_t to)
+{
+	struct pending_branch *pending = &blocks->pending;
+	struct branch_event *event;
+
+	if (pending->insn.kind == BRANCH_NONE)
+		return;
+	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
+		event = stream_push_at(&blocks->stream, &pending->decided, pending->insn.kind, pending->from, to);
+		event->from_length = pending->insn.length;
+		event->flags |= pending->flags;
+	}
+	pending->insn.kind = BRANCH_NONE;
+}
+
+/* ---- Who runs, and what code he sees ------------------------------------- */
+
+/* Returns whether the decoder sees other code now. */
+static bool use_image(struct pt_blocks *blocks)
+{
+	const struct address_space *space = blocks->stream.schedule.space;
+
+	if (blocks->space == space && blocks->space)
+		return false;
+	blocks->space = space;
+	pt_blk_set_image(blocks->decoder, code_image_borrow(blocks->stream.input.code, space));
+	return true;
+}
+
+/* Tracing begins at ip.  Returns whether the decoder sees other code now. */
+static bool enter(struct pt_blocks *blocks, uint64_t ip)
+{
+	stream_enter(&blocks->stream, ip);
+	return use_image(blocks);
+}
+
+/* ---- libipt's events ----------------------------------------------------- */
+
+static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	blocks->pending.insn.kind = BRANCH_NONE;
+	blocks->damaged = false;
+	enter(blocks, event->variant.enabled.ip);
+	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |= BRANCH_TRACE_ON;
+}
+
+/* The pending branch itself left the traced code. */
+static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	struct pending_branch *pending = &blocks->pending;
+	uint64_t to = event->ip_suppressed ? 0 : event->variant.disabled.ip;
+	struct branch_event *off = stream_push(&blocks->stream, pending->insn.kind, pending->from, to);
+
+	off->flags |= BRANCH_TRACE_OFF | pending->flags;
+	off->from_length = pending->insn.length;
+	pending->insn.kind = BRANCH_NONE;
+}
+
+static void on_async_disabled(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	uint64_t at = event->variant.async_disabled.at;
+	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_disabled.ip;
+
+	resolve(blocks, at);
+	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |= BRANCH_TRACE_OFF | BRANCH_ASYNC;
+}
+
+static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	uint64_t from = event->variant.async_branch.from;
+	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_branch.to;
+	enum branch_kind kind = blocks->tx_aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
+
+	resolve(blocks, from);
+	stream_push(&blocks->stream, kind, from, to)->flags |= BRANCH_ASYNC;
+	blocks->tx_aborted = false;
+}
+
+static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	blocks->pending.insn.kind = BRANCH_NONE;
+	stream_push_gap(&blocks->stream, GAP_OVERFLOW, 0);
+	if (event->ip_suppressed)
+		return;
+	enter(blocks, event->variant.overflow.ip);
+	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |= BRANCH_TRACE_ON;
+}
+
+static void on_event(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	if (event->has_tsc)
+		stream_set_time(&blocks->stream, event->tsc);
+	stream_push_losses(&blocks->stream, blocks->stream.now.time);
+	switch (event->type) {
+	case ptev_enabled:
+		on_enabled(blocks, event);
+		break;
+	case ptev_disabled:
+		on_disabled(blocks, event);
+		break;
+	case ptev_async_disabled:
+		on_async_disabled(blocks, event);
+		break;
+	case ptev_async_branch:
+		on_async_branch(blocks, event);
+		break;
+	case ptev_overflow:
+		on_overflow(blocks, event);
+		break;
+	case ptev_tsx:
+		blocks->stream.in_tx = event->variant.tsx.speculative;
+		blocks->tx_aborted = event->variant.tsx.aborted;
+		break;
+	default: /* modes, paging, power, ptwrite: no change of flow */
+		break;
+	}
+}
+
+/* ---- libipt's blocks ----------------------------------------------------- */
+
+static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
+{
+	if (mode == ptem_32bit)
+		return INSN_MODE_32;
+	return mode == ptem_16bit ? INSN_MODE_16 : INSN_MODE_64;
+}
+
+static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
+{
+	const uint8_t *bytes;
+	size_t size;
+
+	if (block->truncated)
+		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
+	bytes = code_image_bytes(blocks->stream.input.code, block->isid, block->end_ip, &size);
+	if (!bytes)
+		return (struct insn){ 0 };
+	return insn_cache_decode(&blocks->insns, bytes, size, insn_mode_of(block->mode));
+}
+
+static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
+{
+	resolve(blocks, block->ip);
+	blocks->pending.from = block->end_ip;
+	blocks->pending.insn = last_insn(blocks, block);
+	blocks->pending.flags = (block->speculative ? BRANCH_IN_TX : 0) |
+				(blocks->pending.insn.indirect ? BRANCH_INDIRECT : 0);
+	advance_time(blocks, block->ninsn);
+	/* The time of the block's own packet; of the next one, where that is an event. */
+	blocks->pending.decided = blocks->stream.now;
+	stream_push_losses(&blocks->stream, blocks->stream.now.time);
+	stream_follow_schedule(&blocks->stream);
+	use_image(blocks);
+}
+
+/* Returns whether the flow turns in a circle. */
+static bool is_endless(struct pt_blocks *blocks)
+{
+	uint64_t offset = 0;
+
+	pt_blk_get_offset(blocks->decoder, &offset);
+	if (offset != blocks->packet_offset) {
+		blocks->packet_offset = offset;
+		blocks->blocks_without_packet = 0;
+	}
+	return ++blocks->blocks_without_packet > BRANCHES_WITHOUT_PACKET_MAX;
+}
+
+/* ---- Errors and synchronisation ------------------------------------------ */
+
+static enum gap_reason gap_reason_of(int status)
+{
+	switch (pt_errcode(status)) {
+	case pte_nomap:
+		return GAP_NO_CODE;
+	case pte_bad_opc:
+	case pte_bad_packet:
+		return GAP_BAD_PACKET;
+	case pte_bad_query:
+	case pte_bad_insn:
+	case pte_bad_retcomp:
+	case pte_retstack_empty:
+	case pte_bad_status_update:
+	case pte_noip:
+	case pte_ip_suppressed:
+	case pte_event_ignored:
+		return GAP_MISMATCH;
+	case pte_overflow:
+		return GAP_OVERFLOW;
+	default:
+		return GAP_INTERNAL;
+	}
+}
+
+static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
+{
+	blocks->pending.insn.kind = BRANCH_NONE;
+	stream_push_gap(&blocks->stream, reason, ip);
+	blocks->synced = false;
+	blocks->damaged = true;
+	blocks->stream.in_tx = blocks->tx_aborted = false;
+}
+
+/* Go on at the next PSB, and count what lies before it. */
+static void synchronise(struct pt_blocks *blocks)
+{
+	uint64_t from = 0, to = blocks->stream.stats.bytes_total;
+	bool first = pt_blk_get_offset(blocks->decoder, &from) < 0;
+
+	if (first)
+		from = 0;
+	blocks->status = pt_blk_sync_forward(blocks->decoder);
+	if (blocks->status < 0)
+		blocks->stream.ended = true;
+	else
+		pt_blk_get_sync_offset(blocks->decoder, &to);
+	if (to > from && first)
+		blocks->stream.stats.bytes_skipped += to - from;
+	else if (to > from && !blocks->idle)
+		blocks->stream.stats.bytes_lost += to - from;
+	blocks->idle = false;
+	blocks->synced = true;
+	blocks->fresh = true;
+	blocks->blocks_without_packet = 0;
+	blocks->space = NULL;
+	advance_time(blocks, 0);
+	if (blocks->stream.timed)
+		schedule_seek(&blocks->stream.schedule, blocks->stream.now.time);
+	use_image(blocks);
+}
+
+static void next_event(struct pt_blocks *blocks)
+{
+	struct pt_event event;
+	int status = pt_blk_event(blocks->decoder, &event, sizeof(event));
+
+	blocks->status = status;
+	/* What the PSB only repeats (modes, paging) is no trace yet. */
+	if (status < 0 || !event.status_update)
+		blocks->fresh = false;
+	if (status < 0 && pt_errcode(status) == pte_eos)
+		stream_finish(&blocks->stream);
+	else if (status < 0)
+		fail(blocks, gap_reason_of(status), blocks->pending.from);
+	else
+		on_event(blocks, &event);
+}
+
+static bool lacks_code(int status, const struct pt_block *block)
+{
+	return status < 0 && pt_errcode(status) == pte_nomap && !block->ninsn;
+}
+
+/*
+ * The first block after a PSB in mid-flow: libipt tells its ip only with the
+ * block, so whose code it is shows after the first try.  Returns libipt's
+ * status.
+ */
+static int first_block(struct pt_blocks *blocks, struct pt_block *block)
+{
+	int status = pt_blk_next(blocks->decoder, block, sizeof(*block));
+
+	blocks->fresh = false;
+	if (enter(blocks, block->ip) && lacks_code(status, block))
+		status = pt_blk_next(blocks->decoder, block, sizeof(*block));
+	if (blocks->damaged)
+		stream_push(&blocks->stream, BRANCH_NONE, 0, block->ip)->flags |= BRANCH_TRACE_ON;
+	blocks->damaged = false;
+	return status;
+}
+
+static void next_block(struct pt_blocks *blocks)
+{
+	struct pt_block block = { 0 };
+	int status = blocks->fresh ? first_block(blocks, &block)
+				   : pt_blk_next(blocks->decoder, &block, sizeof(block));
+
+	blocks->status = status;
+	if (block.ninsn)
+		on_block(blocks, &block);
+	if (status < 0 && pt_errcode(status) == pte_eos) {
+		stream_finish(&blocks->stream);
+	} else if (status < 0 && pt_errcode(status) == pte_no_enable) {
+		/* Tracing is off, and nothing more comes before the next PSB: no loss. */
+		blocks->synced = false;
+		blocks->idle = true;
+	} else if (status < 0) {
+		if (lacks_code(status, &block))
+			resolve(blocks, block.ip);
+		fail(blocks, gap_reason_of(status), block.ninsn ? block.end_ip : block.ip);
+	} else if (is_endless(blocks)) {
+		fail(blocks, GAP_ENDLESS, block.ip);
+	}
+}
+
+static void step(struct pt_stream *stream)
+{
+	struct pt_blocks *blocks = (struct pt_blocks *)stream;
+
+	if (!blocks->synced)
+		synchronise(blocks);
+	else if (blocks->status & pts_event_pending)
+		next_event(blocks);
+	else if (blocks->status & pts_eos)
+		stream_finish(&blocks->stream);
+	else
+		next_block(blocks);
+}
+
+static void close_blocks(struct pt_stream *stream)
+{
+	struct pt_blocks *blocks = (struct pt_blocks *)stream;
+
+	if (blocks->decoder)
+		pt_blk_free_decoder(blocks->decoder);
+	insn_cache_release(&blocks->insns);
+	free(blocks);
+}
+
+struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config)
+{
+	struct pt_blocks *blocks = alloc_zeroed(1, sizeof(*blocks));
+	struct pt_config ours = *config;
+
+	ours.flags.variant.block.end_on_call = 1;
+	ours.flags.variant.block.end_on_jump = 1;
+	blocks->stream.step = step;
+	blocks->stream.close = close_blocks;
+	insn_cache_init(&blocks->insns);
+	blocks->decoder = aux->size ? pt_blk_alloc_decoder(&ours) : NULL;
+	if (blocks->decoder || !aux->size)
+		return &blocks->stream;
+	close_blocks(&blocks->stream);
+	return NULL;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the two engines behind pt_stream.h share: time, who runs, and the queue
+ * of events on their way out.  Private to decoder/.
+ */
+#ifndef DECODER_PT_STREAM_BASE_H
+#define DECODER_PT_STREAM_BASE_H
+
+#include <stdbool.h>
+
+#include "decoder/pt_stream.h"
+#include "decoder/schedule.h"
+#include "decoder/tsc_clock.h"
+
+struct pt_config;
+
+/* The most events that one step can give: lost data, a pending branch, an event, a gap. */
+#define QUEUE_ROOM 16
+
+/*
+ * Branches in a row while no packet is read.  A packet has at most 47 branch
+ * decisions, and between two of them lie a few direct branches; a flow that
+ * goes on for longer turns in a circle (`jmp .`).
+ */
+#define BRANCHES_WITHOUT_PACKET_MAX 4096
+
+struct moment {
+	uint64_t tsc;  /* ticks, all 8 bytes */
+	uint64_t time; /* ns */
+};
+
+struct pt_stream {
+	/* Do a little more work: give events, or set `ended`. */
+	void (*step)(struct pt_stream *stream);
+	void (*close)(struct pt_stream *stream);
+
+	struct pt_stream_input input;
+	uint8_t *bytes;                   /* owned: all pieces in a row, padded */
+	struct schedule schedule;
+	struct tsc_clock clock;
+	uint64_t reference;               /* a TSC near the data */
+	bool timed, ended;
+	bool in_tx;                       /* of events from now on */
+	struct moment now;                /* of the packets read so far */
+	uint64_t last_pushed;             /* ns: time of the event given out last */
+	uint32_t insn_count;              /* since the last event */
+	size_t next_loss, loss_count;
+	const struct loss *losses;
+	struct branch_event queue[QUEUE_ROOM];
+	unsigned head, tail;
+	struct pt_stream_stats stats;
+};
+
+/* Make engines; each returns NULL, and nothing is left behind, if libipt refuses the trace. */
+struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config);
+struct pt_stream *pt_flow_new(const struct aux_stream *aux, const struct pt_config *config);
+
+/* The packets read so far name this TSC, of which the lower 7 bytes count. */
+void stream_set_time(struct pt_stream *stream, uint64_t low_tsc);
+
+/* Instructions ran: without timing packets, that is all there is to tell the time by. */
+void stream_count_insns(struct pt_stream *stream, uint32_t insns);
+
+/* Give an event out; what is returned may be completed until the next call. */
+struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
+				    enum branch_kind kind, uint64_t from, uint64_t to);
+struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
+				 uint64_t to);
+void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);
+
+/* Losses that the kernel reported show as gaps when the stream reaches their time. */
+void stream_push_losses(struct pt_stream *stream, uint64_t time);
+
+/* Tracing begins at ip: with user code only, this is where another thread may be. */
+void stream_enter(struct pt_stream *stream, uint64_t ip);
+
+/* Where the kernel is traced, threads change while tracing is on. */
+void stream_follow_schedule(struct pt_stream *stream);
+
+/* The data is at its end. */
+void stream_finish(struct pt_stream *stream);
+
+#endif
