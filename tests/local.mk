@@ -13,5 +13,6 @@ include tests/unit/symbols/local.mk
 include tests/unit/writer/local.mk
 include tests/unit/src/local.mk
 include tests/oracle/local.mk
+include tests/bench/local.mk
 include tests/cli/local.mk
 include tests/lint/local.mk

@@ -8,8 +8,21 @@ tests_ptsim_ptsim_SOURCES = \
 	tests/ptsim/pt_output.c tests/ptsim/pt_output.h \
 	tests/ptsim/ptsim.c \
 	tests/ptsim/recorder.c tests/ptsim/recorder.h \
+	tests/ptsim/repeat.c tests/ptsim/repeat.h \
 	tests/ptsim/side_band.c tests/ptsim/side_band.h \
 	tests/ptsim/tracee.c tests/ptsim/tracee.h \
 	tests/ptsim/true_stack.c tests/ptsim/true_stack.h \
 	tests/ptsim/truth.c tests/ptsim/truth.h
 tests_ptsim_ptsim_LDADD = libsupport.a $(PTRACE2FTF_LIBS)
+
+check_PROGRAMS += tests/ptsim/libipt_branches
+tests_ptsim_libipt_branches_SOURCES = tests/ptsim/libipt_branches.c
+tests_ptsim_libipt_branches_LDADD = $(PTRACE2FTF_LIBS)
+
+TESTS += tests/ptsim/agrees.sh
+dist_noinst_SCRIPTS += tests/ptsim/agrees.sh
+
+# All programs with all options: about half an hour.
+check-long: $(check_PROGRAMS) $(check_DATA)
+	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/ptsim/agrees.sh
+.PHONY: check-long

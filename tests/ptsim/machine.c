@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "symbols/symbol.h"
+#include "tests/ptsim/repeat.h"
 
 /* A CPU starts a while after its clock did. */
 #define FIRST_TSC UINT64_C(50000000000)
@@ -50,18 +51,33 @@ int machine_init(struct machine *machine, const struct recorder_options *options
 	return truth_open(&machine->truth, options->truth);
 }
 
+/* As much as perf reads at a time. */
+#define PIECE (UINT64_C(1) << 18)
+
+static void write_repeated(struct machine *machine, struct buffer *buffer)
+{
+	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
+	uint64_t duration = machine->cpus[0].tsc - buffer->reference;
+	size_t size;
+	uint8_t *bytes = repeat_trace(buffer->out.bytes, pt_output_size(&buffer->out), duration,
+				      machine->options->repeat_bytes, &size);
+
+	for (size_t begin = 0; begin < size; begin += PIECE)
+		side_band_buffer(&machine->side, &now, buffer->queue, bytes + begin, begin,
+				 size - begin < PIECE ? size - begin : PIECE, buffer->reference);
+	free(bytes);
+}
+
 static void write_buffer(struct machine *machine, struct buffer *buffer)
 {
-	/* As much as perf reads at a time. */
-	const uint64_t piece = 1 << 18;
 	uint64_t end = pt_output_size(&buffer->out), begin = 0;
 	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
 	uint64_t kept = machine->options->snapshot_size;
 
 	if (kept && end > kept)
 		begin = end - kept;
-	for (; begin < end; begin += piece) {
-		uint64_t size = end - begin < piece || kept ? end - begin : piece;
+	for (; begin < end; begin += PIECE) {
+		uint64_t size = end - begin < PIECE || kept ? end - begin : PIECE;
 
 		side_band_buffer(&machine->side, &now, buffer->queue, buffer->out.bytes + begin,
 				 begin, size, buffer->reference);
@@ -72,8 +88,12 @@ static void write_buffer(struct machine *machine, struct buffer *buffer)
 
 int machine_write(struct machine *machine)
 {
-	for (struct buffer *buffer = machine->buffers; buffer; buffer = buffer->next)
-		write_buffer(machine, buffer);
+	for (struct buffer *buffer = machine->buffers; buffer; buffer = buffer->next) {
+		if (machine->options->repeat_bytes)
+			write_repeated(machine, buffer);
+		else
+			write_buffer(machine, buffer);
+	}
 	side_band_write(&machine->side, machine->options->output);
 	return truth_close(&machine->truth);
 }

@@ -3,7 +3,7 @@
  * ptsim: a software Intel PT recorder.
  *
  *	ptsim record [OPTION...] -o perf.data -- PROGRAM ARGS
- *	ptsim multiply ...
+ *	ptsim record --help
  */
 #include <argp.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@ enum option_key {
 	OPTION_LOSE_LENGTH,
 	OPTION_SNAPSHOT,
 	OPTION_INSTRUCTIONS,
+	OPTION_REPEAT,
 	OPTION_TRUTH,
 	OPTION_NO_TSC,
 	OPTION_NO_MTC,
@@ -40,6 +41,8 @@ static const struct argp_option option_list[] = {
 	{ .name = "output", .key = 'o', .arg = "FILE", .doc = "the recording (perf.data)" },
 	{ .name = "truth", .key = OPTION_TRUTH, .arg = "DIR",
 	  .doc = "write truth.branches and truth.slices there" },
+	{ .name = "repeat", .key = OPTION_REPEAT, .arg = "BYTES",
+	  .doc = "repeat the trace, later each time, to this size (one thread, --per-thread)" },
 	{ .doc = "Machine:" },
 	{ .name = "cpus", .key = OPTION_CPUS, .arg = "N", .doc = "1 to 4 CPUs (1)" },
 	{ .name = "per-thread", .key = OPTION_PER_THREAD,
@@ -102,6 +105,9 @@ static void parse_machine(struct recorder_options *options, int key, uint64_t va
 		break;
 	case OPTION_INSTRUCTIONS:
 		options->instructions = value;
+		break;
+	case OPTION_REPEAT:
+		options->repeat_bytes = value;
 		break;
 	case OPTION_MTC_PERIOD:
 		options->side.pt.mtc_period = (unsigned)value;

@@ -108,7 +108,9 @@ static void end_task(struct machine *machine, struct task *task)
 		machine_interrupt(machine, task);
 	now = machine_now(machine, task);
 	machine_forget_stack(machine, task);
-	side_band_exit(&machine->side, &now, process->parent ? process->parent : process->pid);
+	/* Repeated, it runs on after its end. */
+	if (!machine->options->repeat_bytes)
+		side_band_exit(&machine->side, &now, process->parent ? process->parent : process->pid);
 	task->state = TASK_ENDED;
 }
 

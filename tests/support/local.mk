@@ -17,18 +17,16 @@ check_PROGRAMS += tests/support/ftfcheck
 tests_support_ftfcheck_SOURCES = tests/support/ftfcheck.c
 tests_support_ftfcheck_LDADD = libsupport.a
 
-# A recording made from nothing, for the demonstration and for tests.
+# A recording made from nothing, for tests.
 check_PROGRAMS += tests/support/make-sample
 tests_support_make_sample_SOURCES = tests/support/make_sample.c
 tests_support_make_sample_LDADD = libsupport.a libbase.a $(IPT_LIBS)
 
-demo: ptrace2ftf$(EXEEXT) tests/support/make-sample$(EXEEXT) tests/support/ftfcheck$(EXEEXT)
-	$(MKDIR_P) demo-files
-	tests/support/make-sample$(EXEEXT) demo-files
-	./ptrace2ftf$(EXEEXT) --symfs=demo-files demo-files/perf.data -o demo.ftf
-	tests/support/ftfcheck$(EXEEXT) --slices demo.ftf
+demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/threads$(EXEEXT)
+	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- tests/programs/threads$(EXEEXT)
+	./ptrace2ftf$(EXEEXT) demo.data -o demo.ftf
 	@echo "Open $(abs_builddir)/demo.ftf at https://ui.perfetto.dev"
 
 clean-local:
-	rm -rf demo-files demo.ftf
+	rm -rf demo.data demo.ftf
 .PHONY: demo

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Ratios of CPU time, and peak memory, on this machine in one run: each command
+# five times, the median counts.  Run by `make bench`.
+set -eu
+program=./ptrace2ftf
+shared=$1/../shared/recordings
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+runs=5
+
+measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
+	for _ in $(seq $runs); do
+		/usr/bin/time -o "$work/time" -f '%U %S %M' "$@" >"$work/out" 2>"$work/messages" || true
+		tail -n 1 "$work/time" | awk '{ print $1 + $2, $3 }'
+	done | sort -n >"$work/times"
+	cpu=$(awk -v n=$runs 'NR == int((n + 1) / 2) { print $1 }' "$work/times")
+	rss=$(awk '$2 > m { m = $2 } END { print m }' "$work/times")
+}
+
+ratio() { # A B
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / (b > 0.01 ? b : 0.01) }'
+}
+
+against_libipt() { # TITLE OPTIONS... FILE
+	title=$1
+	shift
+	measure "$program" -q --no-warn --format=none --engine=libipt "$@"
+	libipt=$cpu
+	measure "$program" -q --no-warn --format=none "$@"
+	echo "$title: decoding takes $cpu s, $(ratio "$libipt" "$cpu") times less than libipt's block decoder"
+}
+
+against_perf() { # TITLE SYMFS FILE
+	title=$1 symfs=$2 file=$3
+	command -v perf >/dev/null || { echo "$title: no perf here"; return; }
+	measure "$program" -q --no-warn --symfs="$symfs" "$file" -o "$work/out.ftf"
+	ours=$cpu
+	saved=$runs
+	runs=1
+	measure perf script -i "$file" --symfs "$symfs" --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff --ns
+	runs=$saved
+	echo "$title: to an .ftf in $ours s, $(ratio "$cpu" "$ours") times less than perf script ($cpu s)"
+}
+
+record() { # FILE BYTES OPTIONS...
+	file=$1 bytes=$2
+	shift 2
+	tests/ptsim/ptsim record --per-thread --repeat="$bytes" "$@" -o "$file" -- \
+		tests/programs/indirect >/dev/null 2>&1
+}
+
+record "$work/mtc" 16777216
+record "$work/cyc" 16777216 --cyc
+against_libipt "ptsim, MTC, 16 MiB" "$work/mtc"
+against_libipt "ptsim, CYC, 16 MiB" "$work/cyc"
+rm "$work/cyc"
+runs=1
+measure "$program" -q --no-warn --format=none "$work/mtc"
+small=$cpu
+rm "$work/mtc"
+begin=$(date +%s)
+record "$work/large" 268435456
+echo "256 MiB of trace made in $(($(date +%s) - begin)) s"
+measure "$program" -q --no-warn --format=none "$work/large"
+echo "256 MiB: $cpu s, $(ratio "$cpu" "$small") times the time of 16 MiB, peak memory $((rss / 1024)) MiB"
+rm "$work/large"
+runs=5
+[ -d "$shared" ] || exit 0
+against_libipt "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
+against_libipt "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
+against_perf "big-sqlite" "$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
+against_perf "rr-alderlake" "$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"

@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Programs recorded by ptsim: perf script, libipt and ptrace2ftf each find
+# exactly the branches that were executed.  With LONG=1 (make check-long) every
+# program with every set of options, and some programs of the system.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs
+insns=$top_builddir/tests/ptsim/libipt_branches
+awk_script=$top_srcdir/tests/oracle/branches.awk
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$ptsim" record -o "$work/perf.data" -- "$programs/tail" >/dev/null 2>"$work/messages" ||
+	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+
+same() { # A B
+	cmp -s "$1" "$2" && return 0
+	diff "$1" "$2" | head -20
+	return 1
+}
+
+normal() { # FILE [-v VAR=VALUE]...: branches per thread in one form
+	normal_file=$1
+	shift
+	awk "$@" -f "$awk_script" "$normal_file" | sort -s -k1,1n
+}
+
+record() { # OPTIONS... -- PROGRAM ARGS: into $work
+	"$ptsim" record --truth="$work" -o "$work/perf.data" "$@" >"$work/output" 2>"$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+	normal "$work/truth.branches" -v truth=1 >"$work/truth"
+	wc -l <"$work/truth" >>"$work/compared"
+}
+
+perf_agrees() {
+	if perf script -i "$work/perf.data" --itrace=b -F pid,tid,time,flags,ip,addr --ns \
+		>"$work/text" 2>"$work/messages"; then
+		:
+	else # without timing packets perf gives no times
+		perf script -i "$work/perf.data" --itrace=b -F pid,tid,flags,ip,addr \
+			2>"$work/messages" | sed 's/^ *[0-9]*\/[0-9]* /& 0.0: /' >"$work/text"
+	fi
+	normal "$work/text" >"$work/perf"
+	same "$work/truth" "$work/perf"
+}
+
+read_ours() { # OPTIONS...
+	"$program" -q --no-warn --format=branches "$@" "$work/perf.data" >"$work/text" || return 1
+	normal "$work/text" >"$work/ours"
+}
+
+we_agree() {
+	read_ours && same "$work/truth" "$work/ours"
+}
+
+libipt_agrees() {
+	"$insns" "$work/perf.data" >"$work/text" || return 1
+	awk '{ print $6, $7, $8 }' "$work/truth.branches" |
+		sed 's/^icall/call/; s/^ijmp/jmp/; s/^ret /return /' >"$work/truth.one"
+	same "$work/truth.one" "$work/text"
+}
+
+flow() { # LIST: without marks, and without where it goes on, which is each decoder's own
+	grep -Ev ' (gap|resume|ovf|ovfend|lost|lostend) ' "$1"
+}
+
+# Nothing is invented, and what is missing was lost; but direct branches beside
+# a lost stretch have no packet to prove them.
+we_agree_outside_losses() {
+	read_ours || return 1
+	flow "$work/truth" >"$work/all"
+	flow "$work/ours" >"$work/mine"
+	awk '$6 == "ovfend" || $6 == "lostend" { off = 0; next } $6 == "ovf" || $6 == "lost" { off = 1 } !off' \
+		"$work/truth.branches" >"$work/kept.branches"
+	normal "$work/kept.branches" -v truth=1 | flow - >"$work/kept"
+	losses=$(grep -cE ' (ovf|lost) ' "$work/truth.branches")
+	[ "$losses" -gt 0 ] || { echo "nothing was lost"; return 1; }
+	diff -d "$work/all" "$work/mine" | grep '^>' && return 1
+	diff -d "$work/kept" "$work/mine" | grep '^<' >"$work/missing"
+	! grep -vE ' (call|jmp) ' "$work/missing" && [ "$(wc -l <"$work/missing")" -le $((8 * losses)) ] &&
+		[ "$(grep -c ' gap ' "$work/ours")" -ge "$losses" ]
+}
+
+we_give_the_end() {
+	read_ours || return 1
+	tail -n "$(wc -l <"$work/ours")" "$work/truth" >"$work/end"
+	[ "$(wc -l <"$work/ours")" -gt 1000 ] && same "$work/end" "$work/ours"
+}
+
+we_lose_only_code_without_bytes() {
+	read_ours || return 1
+	flow "$work/truth" >"$work/all"
+	flow "$work/ours" >"$work/mine"
+	! diff -d "$work/all" "$work/mine" | grep '^>' || return 1
+	[ "$(($(wc -l <"$work/all") - $(wc -l <"$work/mine")))" -lt 1000 ]
+}
+
+check() { # TITLE OPTIONS... -- PROGRAM ARGS
+	title=$1
+	shift
+	tap_check "$title: is recorded" record "$@"
+	if command -v perf >/dev/null; then
+		tap_check "$title: perf script finds the truth" perf_agrees
+	fi
+	tap_check "$title: ptrace2ftf finds the truth" we_agree
+}
+
+check_libipt() { # TITLE OPTIONS... -- PROGRAM ARGS: one thread only
+	check "$@"
+	tap_check "$1: libipt's instruction decoder finds the truth" libipt_agrees
+}
+
+check_losses() { # TITLE OPTIONS... -- PROGRAM ARGS
+	title=$1
+	shift
+	tap_check "$title: is recorded" record "$@"
+	tap_check "$title: ptrace2ftf finds the truth outside of losses" we_agree_outside_losses
+}
+
+selection() {
+	check_libipt "recursion" -- "$programs/recursion"
+	check_libipt "recursion, CYC" --cyc --seed=7 -- "$programs/recursion"
+	check "recursion, no timing" --no-tsc --no-mtc --per-thread -- "$programs/recursion"
+	check_libipt "tail calls, no RET compression" --no-retcomp -- "$programs/tail"
+	check_libipt "indirect calls, long TNT" --long-tnt --psb-period=2048 -- "$programs/indirect"
+	check_libipt "longjmp, no MTC" --no-mtc -- "$programs/longjmp"
+	check "plug-ins at one address" --inodes -- "$programs/plugins"
+	# libipt does not pop its stack at uncompressed returns, so these are not for it.
+	check "coroutines, CYC" --cyc --cpus=2 -- "$programs/coroutines"
+	check "signals" --cpus=2 --seed=5 -- "$programs/signals"
+	check "signals, CYC, per thread" --per-thread --cyc -- "$programs/signals"
+	check "threads, CYC, 2 CPUs" --cpus=2 --cyc --seed=7 --quantum=3000 -- "$programs/threads"
+	check "threads, per thread" --per-thread -- "$programs/threads"
+	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
+	check_losses "signals, overflows" --overflows=3000 -- "$programs/signals"
+	check_losses "indirect calls, full buffers, CYC" --lose=20000 --cyc -- "$programs/indirect"
+	tap_check "snapshot: is recorded" record --snapshot=4096 -- "$programs/recursion"
+	tap_check "snapshot: ptrace2ftf finds the truth's end" we_give_the_end
+	tap_check "code made at run time: is recorded" record -- "$programs/jit"
+	tap_check "code made at run time: only that is missing" we_lose_only_code_without_bytes
+}
+
+everything() {
+	for options in "" "--cyc" "--no-mtc" "--no-retcomp" "--long-tnt --psb-period=2048" \
+		"--per-thread --cyc" "--cpus=4 --quantum=2000 --cyc" "--mtc-period=9"; do
+		for name in recursion tail indirect longjmp plugins coroutines signals threads family except; do
+			# shellcheck disable=SC2086 # words
+			check "$name $options" $options --seed=11 -- "$programs/$name"
+		done
+	done
+	for name in recursion indirect longjmp signals except; do
+		check_losses "$name, overflows" --overflows=2000 --cyc -- "$programs/$name"
+		check_losses "$name, full buffers" --lose=20000 -- "$programs/$name"
+	done
+	seq 20000 | sort -R >"$work/numbers"
+	head -c 100000 /dev/urandom >"$work/noise"
+	check "ls -l" --cpus=2 -- ls -l /usr/bin
+	check "sort" --cyc -- sort "$work/numbers"
+	check "gzip" -- gzip -c "$work/noise"
+	check "sh" --cpus=2 -- sh -c 'ls / | sort -r | head -3'
+	command -v python3 >/dev/null && check "python3, its start" --instructions=5000000 -- python3 -S -c 1
+}
+
+if [ -n "$LONG" ]; then
+	everything
+else
+	selection
+fi
+echo "# $(awk '{ n += $1 } END { print n }' "$work/compared") branches compared"
+tap_done

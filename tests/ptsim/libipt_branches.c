@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The branches that libipt's instruction decoder finds in a recording of one
+ * thread, `kind from to` a line, as truth.branches names them.
+ *
+ *	libipt_branches PERF.DATA
+ */
+#include <intel-pt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decoder/auxtrace.h"
+#include "decoder/perf_file.h"
+#include "decoder/timeline.h"
+
+struct walk {
+	struct pt_insn_decoder *decoder;
+	struct pt_insn last; /* the branch whose target is not known yet */
+	bool pending;
+};
+
+static const char *kind_of(enum pt_insn_class iclass)
+{
+	switch (iclass) {
+	case ptic_call:
+		return "call";
+	case ptic_return:
+		return "return";
+	case ptic_jump:
+		return "jmp";
+	case ptic_cond_jump:
+		return "jcc";
+	default:
+		return "syscall";
+	}
+}
+
+static void resolve(struct walk *walk, uint64_t to)
+{
+	const struct pt_insn *last = &walk->last;
+
+	if (walk->pending && !(last->iclass == ptic_cond_jump && to == last->ip + last->size))
+		printf("%s %" PRIx64 " %" PRIx64 "\n", kind_of(last->iclass), last->ip, to);
+	walk->pending = false;
+}
+
+static void on_event(struct walk *walk, const struct pt_event *event)
+{
+	switch (event->type) {
+	case ptev_enabled:
+		printf("resume 0 %" PRIx64 "\n", event->variant.enabled.ip);
+		break;
+	case ptev_disabled:
+		resolve(walk, 0);
+		break;
+	case ptev_async_disabled:
+		resolve(walk, event->variant.async_disabled.at);
+		printf("async %" PRIx64 " 0\n", event->variant.async_disabled.at);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Returns libipt's status. */
+static int take_events(struct walk *walk, int status)
+{
+	struct pt_event event;
+
+	while (status >= 0 && (status & pts_event_pending)) {
+		status = pt_insn_event(walk->decoder, &event, sizeof(event));
+		if (status >= 0)
+			on_event(walk, &event);
+	}
+	return status;
+}
+
+/* The files of an address space. */
+static struct pt_image *image_of(const struct address_space *space)
+{
+	struct pt_image *image = pt_image_alloc(NULL);
+
+	for (size_t i = 0; space && i < space->count; i++) {
+		const struct mapping *map = &space->mappings[i];
+
+		if (map->file->path[0] == '/')
+			pt_image_add_file(image, map->file->path, map->file_offset,
+					  map->end - map->begin, NULL, map->begin);
+	}
+	return image;
+}
+
+/* The first process that is not idle. */
+static const struct address_space *space_of(const struct timeline *timeline)
+{
+	const struct process *process = NULL;
+	const struct thread *const *threads;
+	size_t count;
+
+	threads = timeline_threads(timeline, &count);
+	for (size_t i = 0; i < count && !process; i++)
+		process = threads[i]->process && threads[i]->pid > 0 ? threads[i]->process : NULL;
+	return process ? process->epochs[process->epoch_count - 1].space : NULL;
+}
+
+static void configure(struct pt_config *config, const struct pt_info *info, uint8_t *bytes,
+		      uint64_t size)
+{
+	pt_config_init(config);
+	config->begin = bytes;
+	config->end = bytes + size;
+	config->mtc_freq = 3;
+	config->nom_freq = (uint8_t)info->max_nonturbo_ratio;
+	config->cpuid_0x15_eax = (uint32_t)info->tsc_ctc_ratio_d;
+	config->cpuid_0x15_ebx = (uint32_t)info->tsc_ctc_ratio_n;
+}
+
+static int walk_all(struct walk *walk)
+{
+	struct pt_insn insn;
+	int status = pt_insn_sync_forward(walk->decoder);
+
+	while (status >= 0) {
+		status = take_events(walk, status);
+		if (status < 0)
+			break;
+		memset(&insn, 0, sizeof(insn));
+		status = pt_insn_next(walk->decoder, &insn, sizeof(insn));
+		if (status < 0)
+			break;
+		resolve(walk, insn.ip);
+		walk->last = insn;
+		walk->pending = insn.iclass != ptic_other;
+	}
+	if (pt_errcode(status) == pte_eos)
+		return 0;
+	fprintf(stderr, "libipt: %s\n", pt_errstr(pt_errcode(status)));
+	return 1;
+}
+
+static int decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
+{
+	const struct aux_stream *aux = &auxtrace->streams[0];
+	uint8_t *bytes = alloc_zeroed(1, aux->size + 64);
+	struct pt_config config;
+	struct walk walk = { 0 };
+	size_t used = 0;
+	struct pt_image *image;
+	int status;
+
+	for (size_t i = 0; i < aux->piece_count; i++) {
+		memcpy(bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
+		used += aux->pieces[i].size;
+	}
+	configure(&config, &auxtrace->info, bytes, aux->size);
+	walk.decoder = pt_insn_alloc_decoder(&config);
+	image = image_of(space_of(timeline));
+	pt_insn_set_image(walk.decoder, image);
+	status = walk_all(&walk);
+	pt_insn_free_decoder(walk.decoder);
+	pt_image_free(image);
+	free(bytes);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct auxtrace auxtrace;
+	struct timeline *timeline;
+	struct perf_file file;
+	struct diag diag;
+	struct error err = { 0 };
+	int status = 1;
+
+	diag_init(&diag);
+	if (argc != 2 || perf_file_open(&file, argv[1], &diag, &err) != 0 ||
+	    auxtrace_init(&auxtrace, &file, &err) != 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	timeline = timeline_open(&file, &diag, NULL);
+	if (timeline)
+		status = decode(&auxtrace, timeline);
+	timeline_close(timeline);
+	auxtrace_release(&auxtrace);
+	perf_file_close(&file);
+	diag_release(&diag);
+	return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Long traces from short ones: the same trace again and again, later each time. */
+#ifndef TESTS_PTSIM_REPEAT_H
+#define TESTS_PTSIM_REPEAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Repeat a complete trace (from a PSB+ to where tracing is off) of `duration`
+ * TSC ticks until it has at least `least` bytes.  Each copy's TSC packets are
+ * later by a time in which the crystal clock's 16 bits come round, so TMA and
+ * MTC packets fit as they are.
+ * Returns *size bytes, owned by the caller.
+ */
+uint8_t *repeat_trace(const uint8_t *trace, size_t trace_size, uint64_t duration, size_t least,
+		      size_t *size);
+
+#endif
