@@ -73,6 +73,11 @@ struct callstack_machine {
 	const struct span_sink *sink; /* borrowed */
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
 	uint64_t base_time;           /* ns: the time of the run's first timed event */
+	/*
+	 * Events of one timestamp happened within so many ns of it: up to the
+	 * next timing packet.  0: unknown, they are spread up to the next event.
+	 */
+	uint64_t resolution;
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 	uint8_t mode;        /* enum trace_mode */

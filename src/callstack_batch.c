@@ -94,9 +94,12 @@ static int64_t share(int64_t total, int64_t used, size_t calls_left)
 void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 {
 	int64_t total = (int64_t)((uint64_t)to_time - (uint64_t)batch->time);
+	int64_t resolution = (int64_t)batch->owner->machine->resolution;
 	size_t calls_left = batch->calls;
 	int64_t used = 0;
 
+	if (resolution && total > resolution)
+		total = resolution;
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct batch_event *event = &batch->pending[i];
 		int64_t at = add_wrapping(batch->time, used);

@@ -4,8 +4,8 @@
  *
  * Many branches of a PT trace share one timestamp.  Calls and returns of one
  * timestamp are therefore held back as a batch until a later timestamp arrives,
- * and the time between the two is dealt out evenly among the batch's calls;
- * returns take no time.
+ * and the time between the two is dealt out evenly among the batch's calls, but
+ * not more of it than the trace's resolution; returns take no time.
  *
  * Beside the batch stand the start events: spans that belong before what is
  * already given out, because they were found late (a caller that was returned

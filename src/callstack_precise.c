@@ -157,6 +157,17 @@ static void pop_to(struct precise_stack *stack, int64_t time, size_t depth)
 		pop(stack, time);
 }
 
+/* A stub that does not go straight to its target gets a slice of its own. */
+static void reveal(struct precise_stack *stack, int64_t time)
+{
+	struct frame *frame = top(stack);
+
+	if (frame && frame->hidden)
+		emit(stack, time, BATCH_CALL, frame);
+	if (frame)
+		frame->hidden = false;
+}
+
 /* An unseen caller: under all that was seen since the segment began. */
 static void infer_root(struct precise_stack *stack, const struct location *location)
 {
@@ -265,9 +276,17 @@ static void park(struct precise_stack *stack, int64_t time)
 	pop_to(stack, time, 0);
 }
 
+/* What follows has nothing to do with what was seen before. */
+static void begin_stack(struct precise_stack *stack, int64_t time)
+{
+	callstack_batch_flush(&stack->batch, time);
+	stack->since = time;
+}
+
 /* Bring back what is left of a parked stack when the frame at `at - 1` returns. */
 static void unpark(struct precise_stack *stack, int64_t time, struct frame_list *slot, size_t at)
 {
+	begin_stack(stack, time);
 	for (size_t i = 0; i + 1 < at; i++)
 		push(stack, time, &slot->frames[i]);
 	slot->depth = 0;
@@ -278,8 +297,9 @@ static void switch_stack(struct precise_stack *stack, int64_t time, const struct
 	struct frame_list *slot = NULL;
 	size_t at = 0;
 
+	/* Stacks that were left at the same place look the same: the one left first comes first. */
 	for (unsigned i = 0; i < PARKED_MAX && !at; i++) {
-		slot = &stack->parked[i];
+		slot = &stack->parked[(stack->next_parked + i) % PARKED_MAX];
 		at = find_return(slot, to->ip);
 	}
 	if (at) {
@@ -292,8 +312,7 @@ static void switch_stack(struct precise_stack *stack, int64_t time, const struct
 		return;
 	}
 	park(stack, time);
-	callstack_batch_flush(&stack->batch, time);
-	stack->since = time;
+	begin_stack(stack, time);
 	infer_root(stack, to);
 }
 
@@ -392,16 +411,22 @@ static void on_jump(struct precise_stack *stack, int64_t time, const struct loca
 		replace(stack, time, to);
 }
 
-/* A return whose address was put on the stack by hand: a retpoline, an `push; ret`. */
+/*
+ * A return whose address was put on the stack by hand: by a retpoline, whose
+ * call inside the thunk itself only made room for it, or by who begins to run
+ * on another stack (setcontext).
+ */
 static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	const struct frame_list *now = &stack->now;
 
-	/* A call inside the thunk itself only made room for the address. */
 	if (now->depth > 1 && top(stack)->kind == FRAME_CALLED &&
-	    now->frames[now->depth - 2].symbol == top(stack)->symbol)
+	    now->frames[now->depth - 2].symbol == top(stack)->symbol) {
 		pop(stack, time);
-	on_jump(stack, time, to);
+		on_jump(stack, time, to);
+	} else {
+		switch_stack(stack, time, to);
+	}
 }
 
 static void on_return(struct precise_stack *stack, int64_t time, const struct location *to)
@@ -435,6 +460,7 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
 		pop(stack, time);
+	reveal(stack, time);
 	pause.symbol = &machine->specials[branch->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
 									 : SPECIAL_UNTRACED];
 	if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)

@@ -11,6 +11,7 @@
 #include "decoder/branch_merge.h"
 #include "decoder/perf_file.h"
 #include "decoder/timeline.h"
+#include "decoder/tsc_clock.h"
 #include "format_branches.h"
 #include "resolve.h"
 #include "thread_stacks.h"
@@ -210,12 +211,31 @@ static void sum_up(struct conversion *c)
 	code_files_warn(&c->code_files, c->timeline, c->diag);
 }
 
+/* ns that a timestamp may be older than its events; 0 if only TSC packets tell the time. */
+static uint64_t resolution_of(const struct pt_info *info)
+{
+	/* A CYC packet comes with each packet of branches, and those hold few instructions. */
+	const uint64_t cycles_ns = 50;
+	struct tsc_clock clock = { 0, (uint32_t)info->time_mult, (uint16_t)info->time_shift };
+	uint64_t period;
+
+	if (info->config & info->cyc_bit)
+		return cycles_ns;
+	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
+		return 0;
+	period = UINT64_C(1) << ((info->config & info->mtc_freq_bits) >>
+				 __builtin_ctzll(info->mtc_freq_bits));
+	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+}
+
 static int run(struct conversion *c, struct error *err)
 {
 	struct branch_event event;
 
 	if (open_streams(c, err) < 0)
 		return -1;
+	if (c->view.machine && c->options->stacks == STACKS_PRECISE)
+		c->view.machine->resolution = resolution_of(&c->auxtrace.info);
 	if (c->view.machine)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))

@@ -130,7 +130,7 @@ static void pass_begin(struct span_track *track, const struct span_record *recor
 {
 	const struct span_sink *next = track->sorter->next;
 
-	if (track->depth++ >= SPAN_SORTER_DEPTH) {
+	if (track->depth++ >= track->sorter->depth) {
 		track->sorter->counts.too_deep++;
 		return;
 	}
@@ -149,7 +149,7 @@ static void pass_end(struct span_track *track)
 		track->sorter->counts.unmatched_ends++;
 		return;
 	}
-	if (--track->depth < SPAN_SORTER_DEPTH)
+	if (--track->depth < track->sorter->depth)
 		next->end(next, track->next_track, track->last_time, track->open[track->depth]);
 }
 
@@ -304,7 +304,9 @@ static void sorter_segment_end(const struct span_sink *sink, void *track_)
 
 void span_sorter_init(struct span_sorter *sorter, const struct span_sink *next, struct diag *diag)
 {
-	*sorter = (struct span_sorter){ .next = next, .diag = diag, .limit = SPAN_SORTER_LIMIT };
+	*sorter = (struct span_sorter){
+		.next = next, .diag = diag, .limit = SPAN_SORTER_LIMIT, .depth = SPAN_SORTER_DEPTH,
+	};
 	sorter->last = &sorter->first;
 	sorter->sink = (struct span_sink){
 		.begin = sorter_begin,
@@ -360,8 +362,8 @@ static void warn(const struct span_sorter *sorter)
 			  counts->backward);
 	if (counts->too_deep)
 		diag_warn(sorter->diag, "too-deep",
-			  "%" PRIu64 " slices deeper than %d were left out", counts->too_deep,
-			  SPAN_SORTER_DEPTH);
+			  "%" PRIu64 " slices deeper than %zu were left out", counts->too_deep,
+			  sorter->depth);
 	if (counts->split)
 		diag_warn(sorter->diag, "segment-split",
 			  "%" PRIu64 " stretches were too long to order as a whole: callers found "

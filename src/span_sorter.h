@@ -59,6 +59,7 @@ struct span_sorter {
 	size_t *runs; /* owned: where each run begins */
 	size_t run_room;
 	size_t limit; /* may be set after init; at least 2 */
+	size_t depth; /* may be set after init: SPAN_SORTER_DEPTH, or more where all can be shown */
 	struct span_sorter_counts counts;
 };
 

@@ -68,6 +68,8 @@ static void connect(struct view *view, struct name_table *names, struct diag *di
 	}
 	if (is_sorted(view)) {
 		span_sorter_init(&view->sorter, &view->tail, diag);
+		if (view->options->format != FORMAT_FTF)
+			view->sorter.depth = SIZE_MAX;
 		view->head = &view->sorter.sink;
 	}
 }

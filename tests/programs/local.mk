@@ -8,6 +8,14 @@ RECORDED = \
 	tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
 
+# The same with a libc whose functions have names.
+STATIC = \
+	tests/programs/static/coroutines tests/programs/static/except \
+	tests/programs/static/indirect tests/programs/static/longjmp \
+	tests/programs/static/recursion tests/programs/static/signals \
+	tests/programs/static/tail tests/programs/static/threads
+check_PROGRAMS += $(STATIC)
+
 tests_programs_coroutines_SOURCES = tests/programs/coroutines.c
 tests_programs_coroutines_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_coroutines_LDFLAGS =
@@ -42,6 +50,31 @@ tests_programs_tail_LDFLAGS =
 tests_programs_threads_SOURCES = tests/programs/threads.c
 tests_programs_threads_CFLAGS = $(PROGRAM_CFLAGS) -pthread
 tests_programs_threads_LDFLAGS = -pthread
+
+tests_programs_static_coroutines_SOURCES = tests/programs/coroutines.c
+tests_programs_static_coroutines_CFLAGS = $(tests_programs_coroutines_CFLAGS)
+tests_programs_static_coroutines_LDFLAGS = -static
+tests_programs_static_indirect_SOURCES = tests/programs/indirect.c
+tests_programs_static_indirect_CFLAGS = $(tests_programs_indirect_CFLAGS)
+tests_programs_static_indirect_LDFLAGS = -static
+tests_programs_static_longjmp_SOURCES = tests/programs/longjmp.c
+tests_programs_static_longjmp_CFLAGS = $(tests_programs_longjmp_CFLAGS)
+tests_programs_static_longjmp_LDFLAGS = -static
+tests_programs_static_recursion_SOURCES = tests/programs/recursion.c
+tests_programs_static_recursion_CFLAGS = $(tests_programs_recursion_CFLAGS)
+tests_programs_static_recursion_LDFLAGS = -static
+tests_programs_static_signals_SOURCES = tests/programs/signals.c
+tests_programs_static_signals_CFLAGS = $(tests_programs_signals_CFLAGS)
+tests_programs_static_signals_LDFLAGS = -static
+tests_programs_static_tail_SOURCES = tests/programs/tail.c
+tests_programs_static_tail_CFLAGS = $(tests_programs_tail_CFLAGS)
+tests_programs_static_tail_LDFLAGS = -static
+tests_programs_static_threads_SOURCES = tests/programs/threads.c
+tests_programs_static_threads_CFLAGS = $(tests_programs_threads_CFLAGS)
+tests_programs_static_threads_LDFLAGS = -static -pthread
+tests_programs_static_except_SOURCES = tests/programs/except.cpp
+tests_programs_static_except_CXXFLAGS = $(tests_programs_except_CXXFLAGS)
+tests_programs_static_except_LDFLAGS = -static
 
 # Plug-ins are opened, not linked: plain rules are enough.
 EXTRA_DIST += tests/programs/plugin.c

@@ -19,10 +19,12 @@ check_PROGRAMS += tests/ptsim/libipt_branches
 tests_ptsim_libipt_branches_SOURCES = tests/ptsim/libipt_branches.c
 tests_ptsim_libipt_branches_LDADD = $(PTRACE2FTF_LIBS)
 
-TESTS += tests/ptsim/agrees.sh
-dist_noinst_SCRIPTS += tests/ptsim/agrees.sh
+TESTS += tests/ptsim/agrees.sh tests/ptsim/stacks.sh
+dist_noinst_SCRIPTS += tests/ptsim/agrees.sh tests/ptsim/stacks.sh
+EXTRA_DIST += tests/ptsim/slices.awk
 
 # All programs with all options: about half an hour.
 check-long: $(check_PROGRAMS) $(check_DATA)
-	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/ptsim/agrees.sh
+	LONG=1 LONG_PROGRAMS=except $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+		TESTS='tests/ptsim/agrees.sh tests/ptsim/stacks.sh'
 .PHONY: check-long

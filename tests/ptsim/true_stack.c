@@ -106,24 +106,55 @@ static bool is_other_stack(const struct true_thread *thread, uint64_t sp)
 				sp > stack->frames[0].sp + ABOVE_BASE);
 }
 
+/* Returns the link to the stack that sp lies in, the nearest one above it; to NULL if there is none. */
+static struct true_stack **find_stack(struct true_thread *thread, uint64_t sp)
+{
+	struct true_stack **link = &thread->stacks->next, **best = NULL;
+
+	for (; *link; link = &(*link)->next) {
+		if (holds(*link, sp) && (!best || (*link)->frames[0].sp < (*best)->frames[0].sp))
+			best = link;
+	}
+	return best ? best : link;
+}
+
 /* Frames of a stack that is left end, and begin again when it comes back. */
 static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
 {
-	struct true_stack **link = &thread->stacks->next, *found;
+	struct true_stack **link = find_stack(thread, sp), *found;
 
 	for (size_t i = thread->stacks->count; i > 0; i--)
 		emit_frame(thread, i - 1, time);
-	while (*link && !holds(*link, sp))
-		link = &(*link)->next;
 	found = *link;
 	if (found)
 		*link = found->next;
 	else
 		found = alloc_zeroed(1, sizeof(*found));
 	found->next = thread->stacks;
+	found->since = time;
+	found->first_slice = thread->slices->count;
 	thread->stacks = found;
+	/* What the switch itself returns from is not seen again. */
+	while (found->count && top(thread)->sp < sp)
+		found->count--;
 	for (size_t i = 0; i < found->count; i++)
 		found->frames[i].begin = time;
+}
+
+/* The outermost function returned to one that was never seen to call: it was below all the time. */
+static void push_root(struct true_thread *thread, const struct true_step *step)
+{
+	struct true_stack *stack = thread->stacks;
+	struct true_step root = *step;
+
+	for (size_t i = stack->first_slice; i < thread->slices->count; i++) {
+		struct true_slice *slice = &thread->slices->slices[i];
+
+		if (slice->tid == thread->tid)
+			slice->depth++;
+	}
+	root.time = stack->since;
+	push(thread, &root, false);
 }
 
 void true_thread_load_sp(struct true_thread *thread, uint64_t before)
@@ -145,7 +176,7 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 	struct true_frame *frame = top(thread);
 	bool handler = frame->handler;
 
-	if (frame->symbol->kind == SYMBOL_PLT) { /* a stub and its target are one call */
+	if (frame->symbol->kind == SYMBOL_PLT && !frame->shown) { /* a stub and its target are one call */
 		frame->symbol = step->symbol;
 		frame->name = step->symbol->name->text;
 		return;
@@ -158,14 +189,20 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 {
 	bool call = step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT;
 	uint64_t sp = call ? step->sp + sizeof(uint64_t) : step->sp;
-	struct true_frame *frame;
+	struct true_frame *frame = top(thread);
+	bool leaves_handler = step->flow == FLOW_RETURN && frame && frame->handler &&
+			      frame->sp < sp && frame->sp + ABOVE_BASE > sp;
 
 	if (thread->loaded_from && is_other_stack(thread, sp))
 		switch_stack(thread, sp, step->time);
 	thread->loaded_from = 0;
 	unwind(thread, sp, step->time);
 	frame = top(thread);
-	if (call || !frame)
+	if (leaves_handler)
+		push(thread, step, true); /* the restorer, which calls sigreturn */
+	else if (!call && !frame && thread->stacks->next)
+		push_root(thread, step);
+	else if (call || !frame)
 		push(thread, step, false);
 	else if (frame->sp == sp && frame->symbol != step->symbol)
 		tail_call(thread, step);
@@ -178,6 +215,8 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 
 void true_thread_leave(struct true_thread *thread, uint64_t time, bool syscall)
 {
+	if (top(thread))
+		top(thread)->shown = true;
 	thread->away = time;
 	thread->away_name = syscall ? "[syscall]" : "[untraced]";
 }
@@ -218,6 +257,9 @@ void true_thread_handle(struct true_thread *thread, const struct true_step *step
 
 void true_thread_end(struct true_thread *thread, uint64_t time)
 {
+	/* Who does not come back from the kernel was last seen when it went there. */
+	if (thread->away_name)
+		time = thread->away;
 	come_back(thread, time);
 	while (thread->stacks->count)
 		pop(thread, time);

@@ -39,6 +39,7 @@ struct true_frame {
 	uint64_t begin;              /* ns */
 	const struct symbol *symbol; /* borrowed; NULL with a name */
 	const char *name;            /* borrowed */
+	bool shown;                  /* a stub that was left before it came to its target */
 	bool handler;                /* a signal handler: below it is what it interrupted */
 };
 
@@ -47,6 +48,8 @@ struct true_stack {
 	struct true_stack *next;
 	struct true_frame *frames; /* owned */
 	size_t count, room;
+	uint64_t since;            /* ns: it is the current one from then on */
+	size_t first_slice;        /* slices that were given out before */
 };
 
 struct true_thread {
