@@ -40,7 +40,7 @@ perf_agrees() {
 		:
 	else # without timing packets perf gives no times
 		perf script -i "$work/perf.data" --itrace=b -F pid,tid,flags,ip,addr \
-			2>"$work/messages" | sed 's/^ *[0-9]*\/[0-9]* /& 0.0: /' >"$work/text"
+			2>"$work/messages" | sed 's/^ *\([0-9]*\/[0-9]*\) */\1 0.0:   /' >"$work/text"
 	fi
 	normal "$work/text" >"$work/perf"
 	same "$work/truth" "$work/perf"
@@ -136,7 +136,7 @@ selection() {
 	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
 	check_losses "signals, overflows" --overflows=3000 -- "$programs/signals"
 	check_losses "indirect calls, full buffers, CYC" --lose=20000 --cyc -- "$programs/indirect"
-	tap_check "snapshot: is recorded" record --snapshot=4096 -- "$programs/recursion"
+	tap_check "snapshot: is recorded" record --snapshot=8192 --psb-period=2048 -- "$programs/recursion"
 	tap_check "snapshot: ptrace2ftf finds the truth's end" we_give_the_end
 	tap_check "code made at run time: is recorded" record -- "$programs/jit"
 	tap_check "code made at run time: only that is missing" we_lose_only_code_without_bytes
