@@ -146,5 +146,20 @@ struct code_view code_image_view(const struct code_image *code, const struct add
 	view.bytes = file.bytes + mapping->file_offset;
 	view.begin = mapping->begin;
 	view.end = mapping->begin + size;
+	view.mapping = mapping;
 	return view;
+}
+
+void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
+			 uint64_t *begin, uint64_t *end)
+{
+	const struct mapping *mapping = view->mapping;
+	uint64_t back = mapping->begin - mapping->file_offset;
+
+	*begin = *end = 0;
+	if (!code->source->find_function ||
+	    !code->source->find_function(code->source->context, mapping->file, ip - back, begin, end))
+		return;
+	*begin += back;
+	*end += back;
 }

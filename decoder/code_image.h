@@ -10,6 +10,7 @@
 #ifndef DECODER_CODE_IMAGE_H
 #define DECODER_CODE_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,12 @@ struct code_file {
 /* How the decoder gets files: it knows only their recorded names. */
 struct code_source {
 	struct code_file (*find)(void *context, const struct mapped_file *file);
+	/*
+	 * Tell the function that holds a byte of a file, as file offsets [*begin,
+	 * *end).  Returns false if none does.  May be NULL.
+	 */
+	bool (*find_function)(void *context, const struct mapped_file *file, uint64_t offset,
+			      uint64_t *begin, uint64_t *end);
 	void *context;
 };
 
@@ -46,11 +53,19 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 struct code_view {
 	const uint8_t *bytes; /* of `begin` */
 	uint64_t begin, end;  /* ip range [begin, end) */
+	const struct mapping *mapping; /* borrowed; NULL: none */
 };
 
 /* Returns the mapped bytes around ip in an address space (NULL: none). */
 struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
 				 uint64_t ip);
+
+/*
+ * Find the function that holds ip, which lies in the view, by the source.
+ * Returns its ip range in *begin and *end; an empty one if it is not known.
+ */
+void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
+			 uint64_t *begin, uint64_t *end);
 
 /*
  * Find the bytes of an address within a section.

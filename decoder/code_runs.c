@@ -36,7 +36,7 @@ static void decode(struct code_run *run, const uint8_t *bytes, size_t size, enum
 	run->insn.length = 0;
 }
 
-const struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
+struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
 				      enum insn_mode mode)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */

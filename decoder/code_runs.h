@@ -18,6 +18,8 @@ struct code_run {
 	uint32_t insns;       /* instructions, the branch included */
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
 	uint8_t mode;         /* enum insn_mode */
+	bool function_known;  /* the owner's: whether the next two are set */
+	int64_t function_begin, function_end; /* the owner's: from `bytes`, in bytes */
 };
 
 struct code_runs {
@@ -33,7 +35,7 @@ void code_runs_release(struct code_runs *runs);
  * Give the run that begins at `bytes`, of which `size` may be read; valid until
  * the next call.
  */
-const struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
+struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
 				      enum insn_mode mode);
 
 /*

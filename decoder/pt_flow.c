@@ -76,6 +76,8 @@ struct pt_flow {
 	uint64_t bits;     /* of TNT, the next in the bit `bit_count - 1` */
 	unsigned bit_count;
 	unsigned walked;   /* branches since the last packet */
+	struct code_run *run; /* that is walked; valid during a step */
+	bool told;         /* a branch was given out since tracing began */
 	struct moment known; /* when ip was told last: direct branches follow at once */
 
 	uint64_t offset;   /* of the packet read last */
@@ -137,7 +139,7 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
 }
 
-static const struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
+static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
 {
 	size_t size;
 	const uint8_t *bytes = code_at(flow, ip, &size);
@@ -183,10 +185,37 @@ static struct branch_event *push_branch(struct pt_flow *flow, const struct insn 
 	return event;
 }
 
+static bool in_function(const struct code_run *run, int64_t distance)
+{
+	return distance >= run->function_begin && distance < run->function_end;
+}
+
+/* Whether the run that is walked, its branch and `to` lie in one function. */
+static bool is_local(struct pt_flow *flow, uint64_t to)
+{
+	struct code_run *run = flow->run;
+	uint64_t begin, end;
+
+	if (!run->function_known) {
+		code_image_function(flow->stream.input.code, &flow->view, flow->ip, &begin, &end);
+		run->function_begin = (int64_t)(begin - flow->ip);
+		run->function_end = begin < end ? (int64_t)(end - flow->ip) : run->function_begin;
+		run->function_known = true;
+	}
+	return in_function(run, (int64_t)(to - flow->ip)) && in_function(run, run->length);
+}
+
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
-	push_branch(flow, insn, from, to);
+	if (flow->told && flow->stream.input.skip_local_jumps && !insn->indirect &&
+	    (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) && is_local(flow, to)) {
+		flow->stream.stats.events++;
+		flow->stream.stats.local_jumps++;
+	} else {
+		push_branch(flow, insn, from, to);
+	}
 	flow->ip = to;
+	flow->told = true;
 }
 
 static bool is_direct(const struct insn *insn)
@@ -300,7 +329,7 @@ static void pass(struct pt_flow *flow, const struct code_run *run)
 
 static void walk(struct pt_flow *flow)
 {
-	const struct code_run *run = run_at(flow, flow->ip);
+	struct code_run *run = run_at(flow, flow->ip);
 	struct insn insn;
 	uint64_t from;
 
@@ -308,6 +337,7 @@ static void walk(struct pt_flow *flow)
 		fail(flow, GAP_NO_CODE, flow->ip);
 		return;
 	}
+	flow->run = run;
 	if (passes(flow, run)) {
 		pass(flow, run);
 		return;
@@ -348,6 +378,7 @@ static void begin(struct pt_flow *flow, uint64_t ip, bool told)
 	stream_enter(stream, ip);
 	found(flow);
 	flow->on = true;
+	flow->told = false;
 	flow->ip = ip;
 	flow->known = stream->now;
 	flow->mode = flow->next_mode;

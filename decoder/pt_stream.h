@@ -32,6 +32,12 @@ struct pt_stream_input {
 	struct code_image *code;
 	struct diag *diag;
 	enum pt_engine engine;
+	/*
+	 * Leave out direct jumps within a function (by the source's find_function):
+	 * they change no call stack.  They are counted all the same.  Only the fast
+	 * engine does.
+	 */
+	bool skip_local_jumps;
 };
 
 #define GAP_REASONS (GAP_ENDLESS + 1)
@@ -40,7 +46,8 @@ struct pt_stream_stats {
 	uint64_t bytes_total;   /* decoded + skipped + lost, when the stream is at its end */
 	uint64_t bytes_skipped; /* before the first PSB */
 	uint64_t bytes_lost;    /* from an error to where decoding went on */
-	uint64_t events, insns;
+	uint64_t events, insns; /* events: also those that are left out */
+	uint64_t local_jumps;   /* events that were left out */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 

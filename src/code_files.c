@@ -15,6 +15,7 @@ void code_files_init(struct code_files *files, const struct resolver *resolver,
 	*files = (struct code_files){ .resolver = resolver, .file_count = file_count };
 	files->missing = alloc_zeroed(file_count, sizeof(*files->missing));
 	files->gaps = alloc_zeroed(file_count, sizeof(*files->gaps));
+	files->names = alloc_zeroed(file_count, sizeof(*files->names));
 }
 
 void code_files_release(struct code_files *files)
@@ -22,6 +23,7 @@ void code_files_release(struct code_files *files)
 	for (size_t i = 0; i < files->memory_fd_count; i++)
 		close(files->memory_fds[i]);
 	free(files->memory_fds);
+	free(files->names);
 	free(files->missing);
 	free(files->gaps);
 	arena_release(&files->arena);
@@ -62,14 +64,31 @@ static struct code_file find(void *context, const struct mapped_file *mapped)
 		return file;
 	}
 	file.path = dso_file(dso);
+	if (!file.path && !files->names[mapped->index])
+		files->names[mapped->index] = name_bytes(files, file.bytes, file.size);
 	if (!file.path)
-		file.path = name_bytes(files, file.bytes, file.size);
+		file.path = files->names[mapped->index];
 	return file;
+}
+
+static bool find_function(void *context, const struct mapped_file *mapped, uint64_t offset,
+			  uint64_t *begin, uint64_t *end)
+{
+	struct code_files *files = context;
+	uint64_t distance;
+	const struct symbol *symbol =
+		dso_borrow_symbol(resolver_borrow_dso(files->resolver, mapped), offset, &distance);
+
+	if (symbol->kind != SYMBOL_FUNCTION || distance > offset || distance >= symbol->size)
+		return false;
+	*begin = offset - distance;
+	*end = *begin + symbol->size;
+	return true;
 }
 
 struct code_source code_files_source(struct code_files *files)
 {
-	return (struct code_source){ find, files };
+	return (struct code_source){ find, find_function, files };
 }
 
 void code_files_note_gap(struct code_files *files, const struct branch_event *gap)

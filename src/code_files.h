@@ -21,6 +21,7 @@ struct code_files {
 	const struct resolver *resolver; /* borrowed */
 	int *memory_fds;                 /* owned; files that exist only in memory (the running vdso) */
 	size_t memory_fd_count, memory_fd_room;
+	const char **names;              /* owned; of those files, by index of mapped_file; NULL: none */
 	struct arena arena;              /* their paths */
 	bool *missing;                   /* owned; by index of mapped_file: the decoder wanted its code */
 	uint64_t *gaps;                  /* owned; by index of mapped_file: gaps for want of its code */

@@ -76,6 +76,8 @@ static int open_streams(struct conversion *c, struct error *err)
 			.diag = c->diag,
 			.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
 									     : PT_ENGINE_FAST,
+			.skip_local_jumps = c->options->format != FORMAT_BRANCHES &&
+					    c->options->stacks == STACKS_PRECISE,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);

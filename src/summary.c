@@ -10,6 +10,7 @@ void summary_add_stream(struct summary *summary, const struct pt_stream_stats *s
 	summary->bytes_total += stats->bytes_total;
 	summary->bytes_skipped += stats->bytes_skipped;
 	summary->bytes_lost += stats->bytes_lost;
+	summary->branches += stats->local_jumps;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] += stats->gaps[reason];
 }

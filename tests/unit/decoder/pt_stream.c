@@ -34,6 +34,7 @@ struct run {
 	struct diag diag;
 	int32_t tid;   /* of the last event */
 	enum pt_engine engine;
+	bool skip; /* leave out local jumps */
 	bool in_pieces; /* write the trace in pieces of eight bytes */
 };
 
@@ -65,13 +66,24 @@ static void begin(int engine)
 	diag_init(&run.diag);
 }
 
+/* The sample's function work, by where it lies in the file. */
+static bool find_work(void *context, const struct mapped_file *file, uint64_t offset,
+		      uint64_t *begin_offset, uint64_t *end_offset)
+{
+	(void)context;
+	(void)file;
+	*begin_offset = SAMPLE_WORK - SAMPLE_CODE + TINY_ELF_CODE_OFFSET;
+	*end_offset = *begin_offset + 8;
+	return offset >= *begin_offset && offset < *end_offset;
+}
+
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, NULL };
+	struct code_source source = { find_code, find_work, NULL };
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
 	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
-					 &run.diag, run.engine };
+					 &run.diag, run.engine, run.skip };
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);
@@ -298,6 +310,21 @@ START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 }
 END_TEST
 
+/* work's conditional jump goes round in work, three times a call; the calls stay. */
+START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
+{
+	begin(PT_ENGINE_FAST);
+	sample_trace(&run.packets);
+	run.skip = true;
+	finish();
+	ck_assert_uint_eq(run.stats.local_jumps, 4);
+	ck_assert_uint_eq(run.count, 22 - 4);
+	ck_assert_uint_eq(run.stats.events, 22);
+	for (size_t i = 0; i < run.count; i++)
+		ck_assert_int_ne(run.events[i].kind, BRANCH_COND);
+}
+END_TEST
+
 /* A circle of direct jumps needs no packet: only a bound ends it. */
 START_TEST(a_flow_that_turns_in_a_circle_is_a_gap)
 {
@@ -345,6 +372,7 @@ int main(void)
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
+	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
