@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/address_space.c decoder/address_space.h \
+	decoder/aux_window.c decoder/aux_window.h \
 	decoder/auxtrace.c decoder/auxtrace.h \
 	decoder/branch_event.h \
 	decoder/branch_merge.c decoder/branch_merge.h \

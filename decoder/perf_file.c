@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/pages.h"
 
 #define MAGIC_LITTLE UINT64_C(0x32454c4946524550) /* "PERFILE2" */
 #define MAGIC_BIG UINT64_C(0x50455246494c4532)    /* the same, byte-swapped */
@@ -343,6 +344,8 @@ static void take_aux(const struct perf_file *file, uint64_t *position, struct pe
 			  (unsigned long long)size);
 		size = left;
 	}
+	/* The kernel maps pages around each one that is read, trace data too. */
+	pages_give_back(file->bytes + file->data_begin, record->offset - file->data_begin);
 	record->aux.bytes = file->bytes + *position;
 	record->aux.size = size;
 	*position += size;

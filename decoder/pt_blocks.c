@@ -24,6 +24,9 @@
 #include "base/alloc.h"
 #include "decoder/insn.h"
 
+/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
+#define BUFFER_PADDING 64
+
 struct pending_branch {
 	uint64_t from;
 	struct insn insn; /* kind BRANCH_NONE: nothing is pending */
@@ -33,6 +36,7 @@ struct pending_branch {
 
 struct pt_blocks {
 	struct pt_stream stream;
+	uint8_t *bytes;                   /* owned: all pieces in a row, padded */
 	struct pt_block_decoder *decoder; /* owned */
 	struct insn_cache insns;
 	int status;                       /* of the last libipt call that gives one */
@@ -373,7 +377,24 @@ static void close_blocks(struct pt_stream *stream)
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
 	insn_cache_release(&blocks->insns);
+	free(blocks->bytes);
 	free(blocks);
+}
+
+/*
+ * libipt wants the trace in one piece, and PSBs and packets may straddle the
+ * pieces, so this engine copies them into a row.
+ */
+static uint8_t *join_pieces(const struct aux_stream *aux)
+{
+	uint8_t *bytes = alloc_zeroed(1, aux->size + BUFFER_PADDING);
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < aux->piece_count; i++) {
+		memcpy(bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
+		used += aux->pieces[i].size;
+	}
+	return bytes;
 }
 
 struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config)
@@ -381,6 +402,9 @@ struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_co
 	struct pt_blocks *blocks = alloc_zeroed(1, sizeof(*blocks));
 	struct pt_config ours = *config;
 
+	blocks->bytes = join_pieces(aux);
+	ours.begin = blocks->bytes;
+	ours.end = blocks->bytes + aux->size;
 	ours.flags.variant.block.end_on_call = 1;
 	ours.flags.variant.block.end_on_jump = 1;
 	blocks->stream.step = step;

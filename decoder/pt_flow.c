@@ -26,6 +26,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "decoder/aux_window.h"
 #include "decoder/code_runs.h"
 #include "decoder/packet_clock.h"
 #include "decoder/pt_stream_base.h"
@@ -45,7 +46,10 @@ enum place { PLACE_INTERRUPT, PLACE_EVENT, PLACE_PSB };
 
 struct pt_flow {
 	struct pt_stream stream;
-	struct pt_packet_decoder *packets; /* owned */
+	struct aux_window window;
+	struct pt_config config;
+	struct pt_packet_decoder *packets; /* owned; of the window as it is */
+	bool synced;
 	struct code_runs runs;
 	struct code_view view;             /* of the code at ip; bytes NULL: to be looked up */
 	const struct address_space *space; /* that the view is of */
@@ -687,15 +691,51 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 
 /* ---- The stream ---------------------------------------------------------- */
 
+/*
+ * Look at the window anew.  `in_flow`: a packet begins where it does; else
+ * libipt has to search, and it searches from behind where it was set.
+ */
+static void open_packets(struct pt_flow *flow, bool in_flow)
+{
+	pt_pkt_free_decoder(flow->packets);
+	flow->config.begin = flow->window.bytes;
+	flow->config.end = flow->window.bytes + flow->window.size;
+	flow->packets = pt_pkt_alloc_decoder(&flow->config);
+	if (flow->packets && in_flow)
+		pt_pkt_sync_set(flow->packets, 0);
+}
+
+/* Returns where the packet decoder is, in the window. */
+static size_t position(const struct pt_flow *flow)
+{
+	uint64_t offset = 0;
+
+	pt_pkt_get_offset(flow->packets, &offset);
+	return offset;
+}
+
+static void move_window(struct pt_flow *flow, size_t used, bool in_flow)
+{
+	aux_window_move(&flow->window, used);
+	open_packets(flow, in_flow);
+}
+
 /* At the start, or where bytes are no packet: go on at the next PSB. */
 static void synchronise(struct pt_flow *flow, bool first)
 {
 	uint64_t from = flow->offset, to = flow->stream.stats.bytes_total;
 
-	if (pt_pkt_sync_forward(flow->packets) < 0)
-		flow->stream.ended = true;
-	else
-		pt_pkt_get_offset(flow->packets, &to);
+	flow->synced = true;
+	while (flow->packets && pt_pkt_sync_forward(flow->packets) < 0) {
+		if (aux_window_at_end(&flow->window)) {
+			flow->stream.ended = true;
+			break;
+		}
+		/* One may straddle the end of the window. */
+		move_window(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
+	}
+	if (flow->packets && !flow->stream.ended)
+		to = flow->window.base + position(flow);
 	if (first)
 		flow->stream.stats.bytes_skipped += to - from;
 	flow->offset = to;
@@ -713,7 +753,10 @@ static void read_packet(struct pt_flow *flow)
 	struct pt_packet packet;
 	int status;
 
-	pt_pkt_get_offset(flow->packets, &flow->offset);
+	if (position(flow) + AUX_WINDOW_PACKET_MAX > flow->window.size &&
+	    !aux_window_at_end(&flow->window))
+		move_window(flow, position(flow), true);
+	flow->offset = flow->window.base + position(flow);
 	status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
 	flow->walked = 0;
 	if (status >= 0) {
@@ -742,11 +785,10 @@ static void first_sync(struct pt_flow *flow)
 static void step(struct pt_stream *stream)
 {
 	struct pt_flow *flow = (struct pt_flow *)stream;
-	uint64_t sync;
 
 	if (flow->task != TASK_READ)
 		walk(flow);
-	else if (pt_pkt_get_sync_offset(flow->packets, &sync) < 0)
+	else if (!flow->synced)
 		first_sync(flow);
 	else
 		read_packet(flow);
@@ -757,6 +799,7 @@ static void close_flow(struct pt_stream *stream)
 	struct pt_flow *flow = (struct pt_flow *)stream;
 
 	pt_pkt_free_decoder(flow->packets);
+	aux_window_release(&flow->window);
 	code_runs_release(&flow->runs);
 	free(flow);
 }
@@ -772,7 +815,10 @@ struct pt_stream *pt_flow_new(const struct aux_stream *aux, const struct pt_conf
 	flow->clock.mtc_shift = config->mtc_freq;
 	flow->clock.max_ratio = config->nom_freq;
 	code_runs_init(&flow->runs);
-	flow->packets = aux->size ? pt_pkt_alloc_decoder(config) : NULL;
+	flow->config = *config;
+	aux_window_init(&flow->window, aux);
+	if (aux->size)
+		open_packets(flow, false);
 	if (flow->packets || !aux->size)
 		return &flow->stream;
 	close_flow(&flow->stream);

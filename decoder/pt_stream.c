@@ -7,9 +7,6 @@
 
 #include "base/alloc.h"
 
-/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
-#define BUFFER_PADDING 64
-
 /* ---- Time ---------------------------------------------------------------- */
 
 /*
@@ -193,22 +190,6 @@ static void configure(const struct pt_info *info, struct pt_config *config)
 	config->cpuid_0x15_ebx = (uint32_t)info->tsc_ctc_ratio_n;
 }
 
-/*
- * libipt wants the trace in one piece, and PSBs and packets may straddle the
- * pieces, so they are copied into a row.
- */
-static uint8_t *join_pieces(const struct aux_stream *aux)
-{
-	uint8_t *bytes = alloc_zeroed(1, aux->size + BUFFER_PADDING);
-	uint64_t used = 0;
-
-	for (size_t i = 0; i < aux->piece_count; i++) {
-		memcpy(bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
-		used += aux->pieces[i].size;
-	}
-	return bytes;
-}
-
 static void start_schedule(struct pt_stream *stream)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -241,21 +222,16 @@ static struct pt_stream *new_engine(const struct pt_stream_input *input,
 
 struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err)
 {
-	uint8_t *bytes = join_pieces(input->aux);
 	struct pt_stream *stream;
 	struct pt_config config;
 
 	configure(input->info, &config);
-	config.begin = bytes;
-	config.end = bytes + input->aux->size;
 	stream = new_engine(input, &config);
 	if (!stream) {
 		error_set(err, ERROR_LIBRARY, "libipt cannot make a decoder for this trace");
-		free(bytes);
 		return NULL;
 	}
 	stream->input = *input;
-	stream->bytes = bytes;
 	stream->stats.bytes_total = input->aux->size;
 	stream->ended = !input->aux->size;
 	start_schedule(stream);
@@ -264,11 +240,6 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 
 void pt_stream_close(struct pt_stream *stream)
 {
-	uint8_t *bytes;
-
-	if (!stream)
-		return;
-	bytes = stream->bytes;
-	stream->close(stream);
-	free(bytes);
+	if (stream)
+		stream->close(stream);
 }

@@ -35,7 +35,6 @@ struct pt_stream {
 	void (*close)(struct pt_stream *stream);
 
 	struct pt_stream_input input;
-	uint8_t *bytes;                   /* owned: all pieces in a row, padded */
 	struct schedule schedule;
 	struct tsc_clock clock;
 	uint64_t reference;               /* a TSC near the data */

@@ -7,4 +7,5 @@ libbase_a_SOURCES = \
 	src/base/diag.c src/base/diag.h \
 	src/base/error.c src/base/error.h \
 	src/base/name.c src/base/name.h \
-	src/base/output.c src/base/output.h
+	src/base/output.c src/base/output.h \
+	src/base/pages.c src/base/pages.h

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/aux_window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/pages.h"
+
+#define WINDOW ((size_t)1 << 20)
+
+/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
+#define PADDING 64
+
+static void fill(struct aux_window *window)
+{
+	while (window->size < WINDOW && window->piece < window->aux->piece_count) {
+		const struct aux_piece *piece = &window->aux->pieces[window->piece];
+		uint64_t count = piece->size - window->piece_used;
+
+		if (count > WINDOW - window->size)
+			count = WINDOW - window->size;
+		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
+		window->size += count;
+		window->piece_used += count;
+		if (window->piece_used < piece->size)
+			return;
+		pages_give_back(piece->bytes, piece->size);
+		window->piece++;
+		window->piece_used = 0;
+	}
+}
+
+void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
+{
+	*window = (struct aux_window){ .aux = aux };
+	window->bytes = alloc_zeroed(1, WINDOW + PADDING);
+	fill(window);
+}
+
+void aux_window_release(struct aux_window *window)
+{
+	free(window->bytes);
+	window->bytes = NULL;
+}
+
+bool aux_window_at_end(const struct aux_window *window)
+{
+	return window->piece == window->aux->piece_count;
+}
+
+void aux_window_move(struct aux_window *window, size_t used)
+{
+	memmove(window->bytes, window->bytes + used, window->size - used);
+	window->size -= used;
+	window->base += used;
+	fill(window);
+}

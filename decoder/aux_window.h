@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A window that moves over the pieces of an AUX stream.
+ *
+ * Packets straddle pieces, and libipt wants them in a row: so the pieces are
+ * copied through a window of constant size, and their pages are given back
+ * behind it.  Memory does not grow with the recording.
+ */
+#ifndef DECODER_AUX_WINDOW_H
+#define DECODER_AUX_WINDOW_H
+
+#include <stdbool.h>
+
+#include "decoder/auxtrace.h"
+
+/* No packet is longer (SDM volume 3, "Packet definitions"; PSB has 16 bytes). */
+#define AUX_WINDOW_PACKET_MAX 64u
+
+struct aux_window {
+	const struct aux_stream *aux; /* borrowed */
+	uint8_t *bytes;               /* owned */
+	size_t size;                  /* bytes that are valid */
+	uint64_t base;                /* of the stream, at bytes[0] */
+	size_t piece;                 /* the next to be read, from `piece_used` on */
+	uint64_t piece_used;
+};
+
+/* `aux` is borrowed.  The first bytes are there at once. */
+void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
+
+/* Idempotent, also on zeroed memory. */
+void aux_window_release(struct aux_window *window);
+
+/* Returns whether the window ends where the stream does. */
+bool aux_window_at_end(const struct aux_window *window);
+
+/* Drop the first `used` bytes and fill up with what follows. */
+void aux_window_move(struct aux_window *window, size_t used);
+
+#endif
