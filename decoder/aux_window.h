@@ -18,10 +18,10 @@
 
 struct aux_window {
 	const struct aux_stream *aux; /* borrowed */
-	uint8_t *bytes;               /* owned */
-	size_t size;                  /* bytes that are valid */
-	uint64_t base;                /* of the stream, at bytes[0] */
-	size_t piece;                 /* the next to be read, from `piece_used` on */
+	uint8_t *bytes;		      /* owned */
+	size_t size;		      /* bytes that are valid */
+	uint64_t base;		      /* of the stream, at bytes[0] */
+	size_t piece;		      /* the next to be read, from `piece_used` on */
 	uint64_t piece_used;
 };
 

@@ -37,7 +37,7 @@ static void decode(struct code_run *run, const uint8_t *bytes, size_t size, enum
 }
 
 struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
-				      enum insn_mode mode)
+				enum insn_mode mode)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */
 	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);

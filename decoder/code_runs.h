@@ -15,9 +15,9 @@
 struct code_run {
 	const uint8_t *bytes; /* where it begins; the key */
 	uint32_t length;      /* bytes before the branch */
-	uint32_t insns;       /* instructions, the branch included */
+	uint32_t insns;	      /* instructions, the branch included */
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
-	uint8_t mode;         /* enum insn_mode */
+	uint8_t mode;	      /* enum insn_mode */
 	bool function_known;  /* the owner's: whether the next two are set */
 	int64_t function_begin, function_end; /* the owner's: from `bytes`, in bytes */
 };
@@ -36,7 +36,7 @@ void code_runs_release(struct code_runs *runs);
  * the next call.
  */
 struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
-				      enum insn_mode mode);
+				enum insn_mode mode);
 
 /*
  * Count the instructions from `bytes` to `bytes + distance`.

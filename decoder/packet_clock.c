@@ -90,7 +90,9 @@ void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
 		return;
 	tsc = clock->step + (uint64_t)((double)clock->cycles * clock->tsc_per_cycle);
 	/* There would have been an MTC. */
-	limit = !clock->counting ? tsc : clock->step + ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
+	limit = !clock->counting
+			? tsc
+			: clock->step + ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
 	if (tsc > limit)
 		tsc = limit;
 	if (tsc > clock->tsc)

@@ -36,18 +36,18 @@ struct pending_branch {
 
 struct pt_blocks {
 	struct pt_stream stream;
-	uint8_t *bytes;                   /* owned: all pieces in a row, padded */
+	uint8_t *bytes;			  /* owned: all pieces in a row, padded */
 	struct pt_block_decoder *decoder; /* owned */
 	struct insn_cache insns;
-	int status;                       /* of the last libipt call that gives one */
+	int status; /* of the last libipt call that gives one */
 	bool synced;
-	bool fresh;                       /* synchronised, and nothing decoded since */
-	bool idle;                        /* tracing is off up to the next PSB */
-	bool damaged;                     /* there was a gap, and no trace since */
+	bool fresh;   /* synchronised, and nothing decoded since */
+	bool idle;    /* tracing is off up to the next PSB */
+	bool damaged; /* there was a gap, and no trace since */
 	bool tx_aborted;
 	const struct address_space *space; /* whose image the decoder has */
 	struct pending_branch pending;
-	uint64_t packet_offset;           /* where libipt was when it last moved */
+	uint64_t packet_offset; /* where libipt was when it last moved */
 	uint32_t blocks_without_packet;
 };
 
@@ -69,7 +69,8 @@ static void resolve(struct pt_blocks *blocks, uint64_t to)
 	if (pending->insn.kind == BRANCH_NONE)
 		return;
 	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
-		event = stream_push_at(&blocks->stream, &pending->decided, pending->insn.kind, pending->from, to);
+		event = stream_push_at(&blocks->stream, &pending->decided, pending->insn.kind,
+				       pending->from, to);
 		event->from_length = pending->insn.length;
 		event->flags |= pending->flags;
 	}
@@ -104,7 +105,8 @@ static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
 	blocks->pending.insn.kind = BRANCH_NONE;
 	blocks->damaged = false;
 	enter(blocks, event->variant.enabled.ip);
-	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |= BRANCH_TRACE_ON;
+	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |=
+		BRANCH_TRACE_ON;
 }
 
 /* The pending branch itself left the traced code. */
@@ -112,7 +114,8 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	struct pending_branch *pending = &blocks->pending;
 	uint64_t to = event->ip_suppressed ? 0 : event->variant.disabled.ip;
-	struct branch_event *off = stream_push(&blocks->stream, pending->insn.kind, pending->from, to);
+	struct branch_event *off =
+		stream_push(&blocks->stream, pending->insn.kind, pending->from, to);
 
 	off->flags |= BRANCH_TRACE_OFF | pending->flags;
 	off->from_length = pending->insn.length;
@@ -146,7 +149,8 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 	if (event->ip_suppressed)
 		return;
 	enter(blocks, event->variant.overflow.ip);
-	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |= BRANCH_TRACE_ON;
+	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |=
+		BRANCH_TRACE_ON;
 }
 
 static void on_event(struct pt_blocks *blocks, const struct pt_event *event)

@@ -51,40 +51,40 @@ struct pt_flow {
 	struct pt_packet_decoder *packets; /* owned; of the window as it is */
 	bool synced;
 	struct code_runs runs;
-	struct code_view view;             /* of the code at ip; bytes NULL: to be looked up */
+	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
 	const struct address_space *space; /* that the view is of */
 	struct packet_clock clock;
-	uint64_t last_ip;                  /* for IP compression */
-	enum insn_mode mode, next_mode;    /* the next one takes effect with the next ip */
+	uint64_t last_ip;		/* for IP compression */
+	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
 
-	bool on;           /* user code runs that is traced, at ip */
-	bool lost;         /* ip is not known: wait for a packet that tells one */
-	bool after_gap;    /* a gap was told and tracing did not begin since */
-	bool overflowed;   /* the next FUP tells where tracing goes on */
-	bool in_header;    /* between PSB and PSBEND */
+	bool on;	 /* user code runs that is traced, at ip */
+	bool lost;	 /* ip is not known: wait for a packet that tells one */
+	bool after_gap;	 /* a gap was told and tracing did not begin since */
+	bool overflowed; /* the next FUP tells where tracing goes on */
+	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
 	bool tx_pending, tx_begins, tx_aborts; /* MODE.TSX, for the next FUP */
-	bool aborted;      /* the next TIP is where an aborted transaction went on */
-	unsigned fups;     /* that other packets will have, and that are no interrupts */
+	bool aborted;  /* the next TIP is where an aborted transaction went on */
+	unsigned fups; /* that other packets will have, and that are no interrupts */
 
 	uint64_t ip;
 	uint64_t returns[RETURNS];
 	unsigned return_top, return_count;
-	bool compression;  /* returns may be TNT bits */
+	bool compression; /* returns may be TNT bits */
 
 	enum task task;
 	enum place place;
-	uint64_t target;   /* of the task; 0: suppressed */
+	uint64_t target;      /* of the task; 0: suppressed */
 	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
 	bool has_interrupt;
-	uint64_t bits;     /* of TNT, the next in the bit `bit_count - 1` */
+	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
 	unsigned bit_count;
-	unsigned walked;   /* branches since the last packet */
+	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
-	bool told;         /* a branch was given out since tracing began */
-	struct moment known; /* when ip was told last: direct branches follow at once */
+	bool told;	      /* a branch was given out since tracing began */
+	struct moment known;  /* when ip was told last: direct branches follow at once */
 
-	uint64_t offset;   /* of the packet read last */
+	uint64_t offset; /* of the packet read last */
 	uint64_t lost_from;
 };
 
@@ -134,8 +134,8 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (flow->space != stream->schedule.space || ip - flow->view.begin >=
-						     flow->view.end - flow->view.begin) {
+	if (flow->space != stream->schedule.space ||
+	    ip - flow->view.begin >= flow->view.end - flow->view.begin) {
 		flow->space = stream->schedule.space;
 		flow->view = code_image_view(stream->input.code, flow->space, ip);
 	}
@@ -587,9 +587,9 @@ static void on_psbend(struct pt_flow *flow)
 static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 {
 	if (packet->leaf == pt_mol_exec) {
-		flow->next_mode = packet->bits.exec.csl ? INSN_MODE_64
-				: packet->bits.exec.csd ? INSN_MODE_32
-							: INSN_MODE_16;
+		flow->next_mode = packet->bits.exec.csl	  ? INSN_MODE_64
+				  : packet->bits.exec.csd ? INSN_MODE_32
+							  : INSN_MODE_16;
 		return;
 	}
 	if (packet->leaf != pt_mol_tsx)

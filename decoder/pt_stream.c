@@ -212,7 +212,6 @@ static void start_schedule(struct pt_stream *stream)
 		  "(1 ns an instruction)");
 }
 
-
 static struct pt_stream *new_engine(const struct pt_stream_input *input,
 				    const struct pt_config *config)
 {

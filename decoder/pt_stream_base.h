@@ -37,12 +37,12 @@ struct pt_stream {
 	struct pt_stream_input input;
 	struct schedule schedule;
 	struct tsc_clock clock;
-	uint64_t reference;               /* a TSC near the data */
+	uint64_t reference; /* a TSC near the data */
 	bool timed, ended;
-	bool in_tx;                       /* of events from now on */
-	struct moment now;                /* of the packets read so far */
-	uint64_t last_pushed;             /* ns: time of the event given out last */
-	uint32_t insn_count;              /* since the last event */
+	bool in_tx;	      /* of events from now on */
+	struct moment now;    /* of the packets read so far */
+	uint64_t last_pushed; /* ns: time of the event given out last */
+	uint32_t insn_count;  /* since the last event */
 	size_t next_loss, loss_count;
 	const struct loss *losses;
 	struct branch_event queue[QUEUE_ROOM];

@@ -7,7 +7,10 @@
 static volatile int destroyed;
 
 struct guard {
-	~guard() { destroyed = destroyed + 1; }
+	~guard()
+	{
+		destroyed = destroyed + 1;
+	}
 };
 
 __attribute__((noinline)) static int thrower(int n)

@@ -5,10 +5,22 @@
 
 typedef int operation(int, int);
 
-static int add(int a, int b) { return a + b; }
-static int subtract(int a, int b) { return a - b; }
-static int multiply(int a, int b) { return a * b; }
-static int either(int a, int b) { return a | b; }
+static int add(int a, int b)
+{
+	return a + b;
+}
+static int subtract(int a, int b)
+{
+	return a - b;
+}
+static int multiply(int a, int b)
+{
+	return a * b;
+}
+static int either(int a, int b)
+{
+	return a | b;
+}
 
 static operation *volatile table[] = { add, subtract, multiply, either };
 

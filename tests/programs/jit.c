@@ -29,7 +29,8 @@ static void name(void *code, const char *text)
 
 int main(void)
 {
-	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *code =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int (*function)(int);
 	char path[64];
 	int sum = 0;

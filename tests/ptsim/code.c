@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 
 #define SLOT_BITS 16
-#define SLOTS ((size_t)1 << SLOT_BITS)
-#define INSN_MAX 15
+#define SLOTS	  ((size_t)1 << SLOT_BITS)
+#define INSN_MAX  15
 
 void code_init(struct code *code, code_read_fn *read, void *context)
 {
@@ -29,7 +29,8 @@ void code_forget(struct code *code)
 	memset(code->slots, 0, SLOTS * sizeof(*code->slots));
 }
 
-static enum flow call_or_jump(const ZydisDecodedOperand *target, enum flow direct, enum flow indirect)
+static enum flow call_or_jump(const ZydisDecodedOperand *target, enum flow direct,
+			      enum flow indirect)
 {
 	return target->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? direct : indirect;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/ptsim/machine.h"
 
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 #include "tests/ptsim/repeat.h"
 
 /* A CPU starts a while after its clock did. */
-#define FIRST_TSC UINT64_C(50000000000)
+#define FIRST_TSC    UINT64_C(50000000000)
 #define SWITCH_TICKS 5000
 #define KERNEL_TICKS 4000
 
@@ -202,7 +202,7 @@ static void begin_missing(struct machine *machine, struct task *task, bool lost)
 		machine_interrupt(machine, task);
 	buffer->lost = lost;
 	buffer->missing = 1 + (unsigned)machine_random(machine, lost ? options->lose_length
-								      : options->overflow_length);
+								     : options->overflow_length);
 	truth_branch(&machine->truth, &now, lost ? "lost" : "ovf", task->registers.rip, 0);
 	if (!lost) {
 		pt_output_overflow(&buffer->out, now.tsc);
@@ -330,8 +330,8 @@ static struct true_step step_to(struct machine *machine, struct task *task, enum
 
 static void resume_stack(struct machine *machine, struct task *task)
 {
-	struct true_step step = step_to(machine, task, FLOW_NONE, 0, task->registers.rip,
-					task->registers.rsp);
+	struct true_step step =
+		step_to(machine, task, FLOW_NONE, 0, task->registers.rip, task->registers.rsp);
 
 	if (task->handler)
 		true_thread_handle(&task->truth, &step);
@@ -426,7 +426,8 @@ static void write_packets(struct task *task, uint64_t tsc, uint64_t to, bool tak
 		pt_output_decision(out, tsc, taken);
 		break;
 	case FLOW_CALL:
-		/* "call 1f; 1:" only asks where it is, and is not returned from (SDM, RET compression). */
+		/* "call 1f; 1:" only asks where it is, and is not returned from (SDM, RET
+		 * compression). */
 		if (to != next)
 			pt_output_call(out, next);
 		break;

@@ -13,10 +13,10 @@
 
 struct mapping {
 	uint64_t begin, end, offset;
-	uint32_t prot;         /* PROT_* */
+	uint32_t prot;	       /* PROT_* */
 	uint32_t major, minor; /* device */
 	uint64_t inode;
-	char path[512];        /* "//anon" for memory that no file backs */
+	char path[512]; /* "//anon" for memory that no file backs */
 };
 
 struct mappings {

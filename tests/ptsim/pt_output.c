@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-#define ROOM 65536u
+#define ROOM	   65536u
 #define PACKET_MAX 64u
 /* An MTC has 8 bits of the clock: a decoder cannot tell more periods without one apart. */
 #define MTC_WRAP 256u
@@ -69,8 +69,7 @@ static void put(struct pt_output *out, const struct pt_packet *packet)
 		empty_room(out);
 	status = pt_enc_next(out->encoder, packet);
 	if (status < 0) {
-		fprintf(stderr, "ptsim: libipt cannot encode: %s\n",
-			pt_errstr(pt_errcode(status)));
+		fprintf(stderr, "ptsim: libipt cannot encode: %s\n", pt_errstr(pt_errcode(status)));
 		abort();
 	}
 	out->packets[packet->type]++;

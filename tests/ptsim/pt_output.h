@@ -19,15 +19,15 @@ struct pt_encoder;
 enum pt_tnt_size { PT_TNT_SHORT = 6, PT_TNT_LONG = 47 };
 
 struct pt_output_options {
-	bool tsc, mtc, cyc;      /* timing packets */
+	bool tsc, mtc, cyc; /* timing packets */
 	bool ret_compression;
-	unsigned mtc_period;     /* of 2^n crystal clock ticks */
-	uint64_t psb_bytes;      /* a PSB about every so many */
-	enum pt_tnt_size tnt;    /* decisions a packet holds at most */
+	unsigned mtc_period;  /* of 2^n crystal clock ticks */
+	uint64_t psb_bytes;   /* a PSB about every so many */
+	enum pt_tnt_size tnt; /* decisions a packet holds at most */
 };
 
 /* The synthetic machine's clocks. */
-#define PT_TSC_PER_CTC 100	/* CPUID leaf 15H: numerator 200, denominator 2 */
+#define PT_TSC_PER_CTC	      100 /* CPUID leaf 15H: numerator 200, denominator 2 */
 #define PT_MAX_NONTURBO_RATIO 25
 
 #define PT_RETURN_STACK 64
@@ -35,21 +35,21 @@ struct pt_output_options {
 struct pt_output {
 	struct pt_output_options options;
 	struct pt_encoder *encoder; /* owned */
-	uint8_t *room;              /* owned; what the encoder fills */
-	uint8_t *bytes;             /* owned; see pt_output_size() */
+	uint8_t *room;		    /* owned; what the encoder fills */
+	uint8_t *bytes;		    /* owned; see pt_output_size() */
 	size_t size, allocated;
 
-	uint64_t decisions;         /* of TNT not yet written, the last in bit 0 */
+	uint64_t decisions; /* of TNT not yet written, the last in bit 0 */
 	unsigned decision_count;
 	uint64_t last_ip;
 	uint64_t returns[PT_RETURN_STACK];
 	unsigned return_top, return_count;
-	uint64_t next_psb;          /* size at which it is due */
-	uint64_t ctc;               /* MTC periods told so far */
-	uint64_t cyc_tsc;           /* up to where cycles are told */
-	unsigned ratio;             /* core clock : bus clock, in the CBR packet */
-	bool muted;                 /* an overflow: nothing is written */
-	uint64_t packets[64];       /* written, by enum pt_packet_type */
+	uint64_t next_psb;    /* size at which it is due */
+	uint64_t ctc;	      /* MTC periods told so far */
+	uint64_t cyc_tsc;     /* up to where cycles are told */
+	unsigned ratio;	      /* core clock : bus clock, in the CBR packet */
+	bool muted;	      /* an overflow: nothing is written */
+	uint64_t packets[64]; /* written, by enum pt_packet_type */
 };
 
 void pt_output_init(struct pt_output *out, const struct pt_output_options *options);

@@ -110,7 +110,8 @@ static void end_task(struct machine *machine, struct task *task)
 	machine_forget_stack(machine, task);
 	/* Repeated, it runs on after its end. */
 	if (!machine->options->repeat_bytes)
-		side_band_exit(&machine->side, &now, process->parent ? process->parent : process->pid);
+		side_band_exit(&machine->side, &now,
+			       process->parent ? process->parent : process->pid);
 	task->state = TASK_ENDED;
 }
 
@@ -239,8 +240,7 @@ static struct code_insn insn_of(struct task *task)
 {
 	const struct mapping *map = mappings_find(&task->process->maps, task->registers.rip);
 
-	return code_at(&task->process->code, task->registers.rip,
-		       map && !(map->prot & PROT_WRITE));
+	return code_at(&task->process->code, task->registers.rip, map && !(map->prot & PROT_WRITE));
 }
 
 /* Returns whether the task can go on. */
@@ -436,9 +436,8 @@ static void report(const struct machine *machine, double seconds)
 	fprintf(stderr,
 		"ptsim: %llu instructions, %llu branches, %llu bytes of trace, "
 		"%.0f instructions a second",
-		(unsigned long long)machine->instructions,
-		(unsigned long long)machine->truth.count, (unsigned long long)bytes,
-		(double)machine->instructions / seconds);
+		(unsigned long long)machine->instructions, (unsigned long long)machine->truth.count,
+		(unsigned long long)bytes, (double)machine->instructions / seconds);
 	if (machine->oddities)
 		fprintf(stderr, ", %llu odd steps", (unsigned long long)machine->oddities);
 	fputc('\n', stderr);

@@ -12,20 +12,40 @@
 
 /* 2.5 GHz: a tick is 0.4 ns (perf_event.h: time = zero + (tsc * mult >> shift)). */
 #define TIME_SHIFT 31
-#define TIME_MULT UINT64_C(858993459)
-#define TIME_ZERO UINT64_C(1000000)
+#define TIME_MULT  UINT64_C(858993459)
+#define TIME_ZERO  UINT64_C(1000000)
 
 /* perf.data features (util/header.h, HEADER_*). */
-enum { FEATURE_HOSTNAME = 3, FEATURE_OSRELEASE, FEATURE_VERSION, FEATURE_ARCH, FEATURE_NRCPUS,
-       FEATURE_CPUDESC, FEATURE_CPUID, FEATURE_SAMPLE_TIME = 21 };
+enum {
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE,
+	FEATURE_VERSION,
+	FEATURE_ARCH,
+	FEATURE_NRCPUS,
+	FEATURE_CPUDESC,
+	FEATURE_CPUID,
+	FEATURE_SAMPLE_TIME = 21
+};
 
 /* Records of perf's own (util/event.h). */
-enum { RECORD_ID_INDEX = 69, RECORD_THREAD_MAP = 73, RECORD_TIME_CONV = 79, RECORD_FINISHED_INIT = 82 };
+enum {
+	RECORD_ID_INDEX = 69,
+	RECORD_THREAD_MAP = 73,
+	RECORD_TIME_CONV = 79,
+	RECORD_FINISHED_INIT = 82
+};
 
 /* The PT event's config (format folder of the intel_pt PMU). */
-enum { CONFIG_PT = 1, CONFIG_CYC = 1 << 1, CONFIG_MTC = 1 << 9, CONFIG_TSC = 1 << 10,
-       CONFIG_NORETCOMP = 1 << 11, CONFIG_BRANCH = 1 << 13, CONFIG_MTC_PERIOD = 14,
-       CONFIG_PSB_PERIOD = 24 };
+enum {
+	CONFIG_PT = 1,
+	CONFIG_CYC = 1 << 1,
+	CONFIG_MTC = 1 << 9,
+	CONFIG_TSC = 1 << 10,
+	CONFIG_NORETCOMP = 1 << 11,
+	CONFIG_BRANCH = 1 << 13,
+	CONFIG_MTC_PERIOD = 14,
+	CONFIG_PSB_PERIOD = 24
+};
 
 enum { EVENT_PT, EVENT_SWITCHES, EVENT_TASKS };
 
@@ -183,12 +203,12 @@ void side_band_release(struct side_band *side)
 static void stamp(struct side_band *side, const struct moment *now, unsigned event)
 {
 	perf_data_stamp(&side->data, (struct perf_data_stamp){
-		.time = side_band_time(now->tsc),
-		.pid = now->pid,
-		.tid = now->tid,
-		.cpu = now->cpu,
-		.event = event,
-	});
+					     .time = side_band_time(now->tsc),
+					     .pid = now->pid,
+					     .tid = now->tid,
+					     .cpu = now->cpu,
+					     .event = event,
+				     });
 }
 
 void side_band_comm(struct side_band *side, const struct moment *now, const char *name, bool exec)
@@ -280,8 +300,8 @@ void side_band_trace_start(struct side_band *side, const struct moment *now)
 	perf_data_add_itrace_start(&side->data, now->pid, now->tid);
 }
 
-void side_band_aux(struct side_band *side, const struct moment *now, uint64_t offset,
-		   uint64_t size, uint64_t flags)
+void side_band_aux(struct side_band *side, const struct moment *now, uint64_t offset, uint64_t size,
+		   uint64_t flags)
 {
 	if (!size && !flags)
 		return;

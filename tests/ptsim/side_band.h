@@ -13,9 +13,9 @@
 #include "tests/support/perf_data.h"
 
 struct side_band_options {
-	bool per_thread;     /* a buffer per thread, not per CPU */
-	bool snapshot;       /* the buffers are rings */
-	bool map_inodes;     /* MMAP2 with device and inode, not with the build id */
+	bool per_thread; /* a buffer per thread, not per CPU */
+	bool snapshot;	 /* the buffers are rings */
+	bool map_inodes; /* MMAP2 with device and inode, not with the build id */
 	int cpus;
 	struct pt_output_options pt;
 	char *const *command;
@@ -52,8 +52,8 @@ void side_band_switch(struct side_band *side, const struct moment *from, const s
 void side_band_trace_start(struct side_band *side, const struct moment *now);
 
 /* `size` bytes were written to the buffer, flags as in PERF_AUX_FLAG_*. */
-void side_band_aux(struct side_band *side, const struct moment *now, uint64_t offset,
-		   uint64_t size, uint64_t flags);
+void side_band_aux(struct side_band *side, const struct moment *now, uint64_t offset, uint64_t size,
+		   uint64_t flags);
 void side_band_lost(struct side_band *side, const struct moment *now, uint64_t records);
 
 /* A finished buffer: the last `size` bytes at out->bytes, of the task or CPU in `now`. */

@@ -14,19 +14,19 @@
 #include <sys/user.h>
 
 enum tracee_event {
-	TRACEE_RUNNING,  /* not stopped: it waits in the kernel */
-	TRACEE_STEPPED,  /* one instruction was executed */
-	TRACEE_HANDLER,  /* a signal handler was entered, nothing executed */
-	TRACEE_SIGNAL,   /* a signal is to be delivered, nothing executed */
-	TRACEE_CLONED,   /* it made another task; it is still in its system call */
-	TRACEE_EXECED,   /* it runs another program; it is still in its system call */
+	TRACEE_RUNNING, /* not stopped: it waits in the kernel */
+	TRACEE_STEPPED, /* one instruction was executed */
+	TRACEE_HANDLER, /* a signal handler was entered, nothing executed */
+	TRACEE_SIGNAL,	/* a signal is to be delivered, nothing executed */
+	TRACEE_CLONED,	/* it made another task; it is still in its system call */
+	TRACEE_EXECED,	/* it runs another program; it is still in its system call */
 	TRACEE_ENDED,
 };
 
 struct tracee_stop {
 	enum tracee_event event;
-	int signal;   /* TRACEE_SIGNAL */
-	pid_t child;  /* TRACEE_CLONED */
+	int signal;  /* TRACEE_SIGNAL */
+	pid_t child; /* TRACEE_CLONED */
 };
 
 /* Start the program, stopped when its exec is done.  Returns its pid, -1 if it cannot be run. */

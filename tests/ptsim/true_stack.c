@@ -49,8 +49,8 @@ static void emit(struct true_thread *thread, uint32_t depth, const char *name, u
 {
 	struct true_slices *list = thread->slices;
 
-	list->slices = alloc_grow(list->slices, &list->room, list->count + 1,
-				  sizeof(*list->slices));
+	list->slices =
+		alloc_grow(list->slices, &list->room, list->count + 1, sizeof(*list->slices));
 	list->slices[list->count] = (struct true_slice){
 		begin, end, name, thread->pid, thread->tid, depth, (uint32_t)list->count,
 	};
@@ -68,8 +68,8 @@ static void push(struct true_thread *thread, const struct true_step *step, bool 
 {
 	struct true_stack *stack = thread->stacks;
 
-	stack->frames = alloc_grow(stack->frames, &stack->room, stack->count + 1,
-				   sizeof(*stack->frames));
+	stack->frames =
+		alloc_grow(stack->frames, &stack->room, stack->count + 1, sizeof(*stack->frames));
 	stack->frames[stack->count++] = (struct true_frame){
 		.sp = step->sp,
 		.begin = step->time,
@@ -102,11 +102,12 @@ static bool is_other_stack(const struct true_thread *thread, uint64_t sp)
 		if (stack->frames[i].handler)
 			return false; /* sigaltstack lies below what it interrupted */
 	}
-	return stack->count && (sp + DOWN < thread->loaded_from ||
-				sp > stack->frames[0].sp + ABOVE_BASE);
+	return stack->count &&
+	       (sp + DOWN < thread->loaded_from || sp > stack->frames[0].sp + ABOVE_BASE);
 }
 
-/* Returns the link to the stack that sp lies in, the nearest one above it; to NULL if there is none. */
+/* Returns the link to the stack that sp lies in, the nearest one above it; to NULL if there is
+ * none. */
 static struct true_stack **find_stack(struct true_thread *thread, uint64_t sp)
 {
 	struct true_stack **link = &thread->stacks->next, **best = NULL;
@@ -176,7 +177,8 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 	struct true_frame *frame = top(thread);
 	bool handler = frame->handler;
 
-	if (frame->symbol->kind == SYMBOL_PLT && !frame->shown) { /* a stub and its target are one call */
+	if (frame->symbol->kind == SYMBOL_PLT &&
+	    !frame->shown) { /* a stub and its target are one call */
 		frame->symbol = step->symbol;
 		frame->name = step->symbol->name->text;
 		return;

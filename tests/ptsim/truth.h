@@ -22,13 +22,13 @@
 #include "tests/ptsim/true_stack.h"
 
 struct truth {
-	const char *folder;       /* borrowed; NULL: nothing is written */
-	FILE *branches;           /* owned */
+	const char *folder; /* borrowed; NULL: nothing is written */
+	FILE *branches;	    /* owned */
 	struct true_slices slices;
 	struct name_table names;
 	struct diag diag;
-	struct dso_store *store;  /* owned */
-	uint64_t count;           /* branches */
+	struct dso_store *store; /* owned */
+	uint64_t count;		 /* branches */
 };
 
 /* Returns 0, or -1 after a message on stderr. */
