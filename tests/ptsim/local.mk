@@ -21,7 +21,7 @@ tests_ptsim_libipt_branches_LDADD = $(PTRACE2FTF_LIBS)
 
 TESTS += tests/ptsim/agrees.sh tests/ptsim/stacks.sh
 dist_noinst_SCRIPTS += tests/ptsim/agrees.sh tests/ptsim/stacks.sh
-EXTRA_DIST += tests/ptsim/slices.awk
+EXTRA_DIST += tests/ptsim/parents.awk tests/ptsim/slices.awk
 
 # All programs with all options: about half an hour.
 check-long: $(check_PROGRAMS) $(check_DATA)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -110,11 +111,14 @@ static void add_events(struct side_band *side)
 static void add_features(struct side_band *side)
 {
 	uint32_t cpus[2] = { (uint32_t)side->options.cpus, (uint32_t)side->options.cpus };
+	struct utsname kernel;
 	size_t count = 0;
 	const char **words;
 
 	perf_data_set_text(&side->data, FEATURE_HOSTNAME, "ptsim");
-	perf_data_set_text(&side->data, FEATURE_OSRELEASE, "6.1.0");
+	/* The vdso that programs ran is this kernel's. */
+	uname(&kernel);
+	perf_data_set_text(&side->data, FEATURE_OSRELEASE, kernel.release);
 	perf_data_set_text(&side->data, FEATURE_VERSION, "6.1.0");
 	perf_data_set_text(&side->data, FEATURE_ARCH, "x86_64");
 	perf_data_set_feature(&side->data, FEATURE_NRCPUS, cpus, sizeof(cpus));

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/packet_clock.h"
+
+#include "tests/support/unit.h"
+
+/* A crystal tick is 100 TSC ticks, an MTC comes every 8 of them. */
+#define PERIOD UINT64_C(800)
+
+static struct packet_clock clock_of(void)
+{
+	return (struct packet_clock){ .ratio_n = 200, .ratio_d = 2, .mtc_shift = 3, .max_ratio = 25 };
+}
+
+/* The packets that a processor writes at a TSC value. */
+static void begin_at(struct packet_clock *clock, uint64_t tsc)
+{
+	packet_clock_tsc(clock, tsc);
+	packet_clock_tma(clock, (uint16_t)(tsc / 100), (uint16_t)(tsc % 100));
+}
+
+static void mtc_at(struct packet_clock *clock, uint64_t tsc)
+{
+	packet_clock_mtc(clock, (uint8_t)(tsc / PERIOD));
+}
+
+START_TEST(an_mtc_has_the_time_of_its_crystal_tick)
+{
+	struct packet_clock clock = clock_of();
+
+	begin_at(&clock, 1000057);
+	ck_assert_uint_eq(clock.tsc, 1000057);
+	mtc_at(&clock, 1000800);
+	ck_assert_uint_eq(clock.tsc, 1000800);
+	mtc_at(&clock, 1001600);
+	ck_assert_uint_eq(clock.tsc, 1001600);
+}
+END_TEST
+
+START_TEST(the_mtc_counter_comes_round)
+{
+	struct packet_clock clock = clock_of();
+	uint64_t tsc = 204000; /* 255 periods */
+
+	begin_at(&clock, tsc);
+	for (int i = 1; i <= 300; i++) {
+		mtc_at(&clock, tsc + (uint64_t)i * PERIOD);
+		ck_assert_uint_eq(clock.tsc, tsc + (uint64_t)i * PERIOD);
+	}
+	/* Some were lost. */
+	mtc_at(&clock, tsc + 350 * PERIOD);
+	ck_assert_uint_eq(clock.tsc, tsc + 350 * PERIOD);
+}
+END_TEST
+
+START_TEST(cycles_count_by_the_bus_ratio_until_they_are_measured)
+{
+	struct packet_clock clock = clock_of();
+
+	packet_clock_cbr(&clock, 50); /* two cycles a tick */
+	begin_at(&clock, 1000000);
+	packet_clock_cyc(&clock, 200);
+	ck_assert_uint_eq(clock.tsc, 1000100);
+	/* 1.6 cycles a tick between two MTCs: what CBR said was an average. */
+	mtc_at(&clock, 1000800);
+	packet_clock_cyc(&clock, 1280);
+	mtc_at(&clock, 1001600);
+	packet_clock_cyc(&clock, 160);
+	ck_assert_uint_eq(clock.tsc, 1001700);
+}
+END_TEST
+
+START_TEST(without_an_mtc_its_time_has_not_come)
+{
+	struct packet_clock clock = clock_of();
+
+	packet_clock_cbr(&clock, 25);
+	begin_at(&clock, 1000000);
+	packet_clock_cyc(&clock, 5000);
+	ck_assert_uint_eq(clock.tsc, 1000000 + PERIOD);
+}
+END_TEST
+
+START_TEST(before_the_first_tsc_there_is_no_time)
+{
+	struct packet_clock clock = clock_of();
+
+	packet_clock_cbr(&clock, 25);
+	packet_clock_cyc(&clock, 100);
+	packet_clock_mtc(&clock, 7);
+	ck_assert_uint_eq(clock.tsc, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("packet_clock");
+	TCase *all = tcase_create("packet_clock");
+
+	tcase_add_test(all, an_mtc_has_the_time_of_its_crystal_tick);
+	tcase_add_test(all, the_mtc_counter_comes_round);
+	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
+	tcase_add_test(all, without_an_mtc_its_time_has_not_come);
+	tcase_add_test(all, before_the_first_tsc_there_is_no_time);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
