@@ -142,6 +142,7 @@ selection() {
 	check "threads, CYC, 2 CPUs" --cpus=2 --cyc --seed=7 --quantum=3000 -- "$programs/threads"
 	check "threads, per thread" --per-thread -- "$programs/threads"
 	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
+	check "ls -l, with vdso" --cpus=2 -- ls -l "$top_srcdir"
 	check_losses "signals, overflows" --overflows=3000 -- "$programs/signals"
 	check_losses "indirect calls, full buffers, CYC" --lose=20000 --cyc -- "$programs/indirect"
 	tap_check "snapshot: is recorded" record --snapshot=8192 --psb-period=2048 -- "$programs/recursion"
