@@ -172,6 +172,25 @@ static void unwind(struct true_thread *thread, uint64_t sp, uint64_t time)
 		pop(thread, time);
 }
 
+/*
+ * A handler's own stack may lie above the code that it interrupted.  A stack
+ * pointer down there again means that the handler was left by longjmp: a frame
+ * of it would otherwise seem deeper than what it called.
+ */
+static void leave_stack_above(struct true_thread *thread, uint64_t sp, uint64_t time)
+{
+	const struct true_stack *stack = thread->stacks;
+
+	for (size_t i = stack->count; i-- > 1;) {
+		uint64_t below = stack->frames[i - 1].sp;
+
+		if (!stack->frames[i].handler || stack->frames[i].sp < below || sp > below)
+			continue;
+		while (stack->count > i)
+			pop(thread, time);
+	}
+}
+
 static void tail_call(struct true_thread *thread, const struct true_step *step)
 {
 	struct true_frame *frame = top(thread);
@@ -198,7 +217,11 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 	if (thread->loaded_from && is_other_stack(thread, sp))
 		switch_stack(thread, sp, step->time);
 	thread->loaded_from = 0;
-	unwind(thread, sp, step->time);
+	leave_stack_above(thread, sp, step->time);
+	if (leaves_handler)
+		pop(thread, step->time);
+	else
+		unwind(thread, sp, step->time);
 	frame = top(thread);
 	if (leaves_handler)
 		push(thread, step, true); /* the restorer, which calls sigreturn */
