@@ -629,6 +629,8 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		break;
 	case ppt_cyc:
 		packet_clock_cyc(&flow->clock, packet->payload.cyc.value);
+		if (flow->on && !flow->lost)
+			stream_count_cycles(&flow->stream, packet->payload.cyc.value);
 		break;
 	default:
 		packet_clock_cbr(&flow->clock, packet->payload.cbr.ratio);

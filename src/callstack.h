@@ -48,6 +48,7 @@ struct resolved_branch {
 	const char *message;       /* of a gap, borrowed for the call; NULL: perf's text for the reason */
 	const struct symbol *mark; /* a mark to show at this time without length; NULL: none */
 	uint32_t insns;            /* retired since the thread's previous branch; 0: unknown */
+	uint32_t cycles;           /* of the core since then; 0: unknown */
 	uint8_t kind;              /* enum branch_kind */
 	uint8_t flags;             /* enum branch_flags */
 	uint8_t from_length;       /* bytes of the instruction at `from`; 0: unknown */

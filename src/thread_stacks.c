@@ -89,6 +89,7 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 		.from = *from,
 		.to = *to,
 		.insns = event->insns,
+		.cycles = event->cycles,
 		.kind = event->kind,
 		.flags = event->flags,
 		.from_length = event->from_length,

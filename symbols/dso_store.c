@@ -449,8 +449,9 @@ static const struct name *name_source(struct dso *dso, const struct line_row *ro
 	return name;
 }
 
-static void find_line(struct dso *dso, struct known_symbol *known)
+static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_choice choice)
 {
+	struct source_line line = { 0 };
 	struct error err = { 0 };
 	struct line_row row;
 
@@ -460,16 +461,22 @@ static void find_line(struct dso *dso, struct known_symbol *known)
 			diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
 	}
 	err = (struct error){ 0 };
-	switch (line_table_find(&dso->lines, known->symbol.start, &row, &err)) {
+	switch (line_table_find(&dso->lines, vaddr, choice, &row, &err)) {
 	case 1:
-		known->line.file = name_source(dso, &row);
-		known->line.line = row.line;
-		known->line.column = row.column;
+		line = (struct source_line){ name_source(dso, &row), row.line, row.column };
 		break;
 	case -1:
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
 		break;
 	}
+	return line;
+}
+
+struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
+{
+	if (!symbol->dso || symbol->kind != SYMBOL_FUNCTION)
+		return (struct source_line){ 0 };
+	return find_line(symbol->dso, symbol->start + offset, LINE_OF_CODE);
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
@@ -481,7 +488,7 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 		return (struct source_line){ 0 };
 	if (!known->line_known) {
 		known->line_known = true;
-		find_line(symbol->dso, known);
+		known->line = find_line(symbol->dso, symbol->start, LINE_OF_FUNCTION);
 	}
 	return known->line;
 }

@@ -107,4 +107,10 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
  */
 struct source_line dso_symbol_line(const struct symbol *symbol);
 
+/*
+ * Returns the place in the source of the code so many bytes behind a
+ * function's start; looked up at every call.  Unknown parts are NULL and 0.
+ */
+struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
+
 #endif

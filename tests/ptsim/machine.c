@@ -391,6 +391,7 @@ void machine_leave(struct machine *machine, struct task *task)
 	pt_output_disable(&task->buffer->out, now.tsc);
 	truth_branch(&machine->truth, &now, task->insn.flow == FLOW_FAR ? "far" : "syscall",
 		     task->insn.ip, 0);
+	task->truth.insns++;
 	true_thread_leave(&task->truth, side_band_time(now.tsc), true);
 	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
 }
@@ -508,6 +509,8 @@ void machine_executed(struct machine *machine, struct task *task, uint64_t to, u
 	struct cpu *cpu = &machine->cpus[task->last_cpu];
 
 	machine->instructions++;
+	if (insn->flow != FLOW_NONE || to != insn->ip)
+		task->truth.insns++; /* rep stays where it is, and is one instruction in the end */
 	/* Mostly a tick each; now and then memory is waited for. */
 	pass(cpu, machine_random(machine, 32) ? 1 : machine_random(machine, 64));
 	if (insn->flow != FLOW_NONE)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Programs recorded by ptsim: the slices are the true stacks, by the stack
-# pointer: nesting, names, begin and end within a timing packet.  The programs
-# are static, so that every function has a name.
+# pointer: nesting, names, instructions, begin and end within a timing packet.  The
+# programs are static, so that every function has a name.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 programs=$top_builddir/tests/programs/static
@@ -17,9 +17,10 @@ same_stacks() { # TOLERANCE OPTIONS... -- PROGRAM
 	shift
 	"$ptsim" record --truth="$work" -o "$work/perf.data" "$@" >"$work/output" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
-	"$top_builddir/ptrace2ftf" -q --format=slices "$work/perf.data" >"$work/slices" || return 1
+	"$top_builddir/ptrace2ftf" -q --format=slices --args=full "$work/perf.data" >"$work/slices" ||
+		return 1
 	awk -v tolerance="$tolerance" -f "$top_srcdir/tests/ptsim/slices.awk" \
-		"$work/truth.slices" "$work/slices" >"$work/result"
+		"$work/truth.counts" "$work/slices" >"$work/result"
 	status=$?
 	tail -n 1 "$work/result" >>"$work/compared"
 	cat "$work/result"
