@@ -18,6 +18,8 @@
  *   jump into a body   of the top's function: nothing; to a remembered setjmp, or just
  *                      behind a call: pop to it; from Go's gogo: another stack; of a
  *                      function deeper down: pop to it; else replace the top
+ *   either, to a       the innermost frame that installed one is meant, if it is of
+ *   handler of OCaml   that function: pop to it
  *   off                push a pause that knows where execution goes on
  *   on                 pop the pause; where it goes on elsewhere: a handler that ends
  *                      there (sigreturn): pop it; a function's entry: push a handler
@@ -62,6 +64,7 @@ struct frame {
 	uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
 	uint64_t entry_ip;
 	struct counts called; /* of what ran before it */
+	uint32_t traps;     /* OCaml exception handlers that it has installed */
 	uint8_t kind;       /* enum frame_kind */
 	bool hidden;        /* a PLT stub that has not reached its target: no slice yet */
 };
@@ -231,6 +234,7 @@ static void replace(struct precise_stack *stack, int64_t time, const struct loca
 	frame->symbol = symbol_of(stack, to);
 	frame->entry_ip = to->ip;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	frame->traps = 0;
 	if (!frame->hidden)
 		emit_begin(stack, time, frame);
 }
@@ -500,6 +504,38 @@ static void on_return(struct precise_stack *stack, int64_t time, const struct lo
 	}
 }
 
+/* ---- OCaml's exceptions -------------------------------------------------- */
+
+/* The top installed and removed handlers on its way to its next branch. */
+static void pass_traps(struct precise_stack *stack, const struct resolved_branch *branch)
+{
+	struct frame *frame = top(stack);
+
+	for (uint32_t i = 0; frame && i < branch->trap_count; i++) {
+		if (branch->traps[i].kind == TRAP_INSTALLED)
+			frame->traps++;
+		else if (branch->traps[i].kind == TRAP_REMOVED && frame->traps)
+			frame->traps--;
+	}
+}
+
+/* Returns whether an exception came to the handler at `to`; pops to the frame that has it. */
+static bool handle_exception(struct precise_stack *stack, int64_t time,
+			     const struct resolved_branch *branch)
+{
+	size_t at = branch->enters_trap ? stack->now.depth : 0;
+
+	if (branch->kind != BRANCH_RETURN && branch->kind != BRANCH_JUMP)
+		return false;
+	while (at && !stack->now.frames[at - 1].traps)
+		at--;
+	if (!at || stack->now.frames[at - 1].symbol != branch->to.symbol)
+		return false;
+	pop_to(stack, time, at);
+	top(stack)->traps--;
+	return true;
+}
+
 /* ---- Pauses -------------------------------------------------------------- */
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
@@ -654,6 +690,9 @@ static void dispatch(struct precise_stack *stack, int64_t time,
 		return;
 	}
 	come_from(stack, time, &branch->from);
+	pass_traps(stack, branch);
+	if (handle_exception(stack, time, branch))
+		return;
 	if (branch->flags & BRANCH_TRACE_OFF) {
 		on_off(stack, time, branch);
 		return;

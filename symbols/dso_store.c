@@ -14,6 +14,7 @@
 #include "symbols/elf_file.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
+#include "symbols/trap_table.h"
 
 /* What is known about a symbol beyond what is shown to others. */
 struct known_symbol {
@@ -41,6 +42,7 @@ struct dso {
 	struct elf_file elf; /* closed unless DSO_FOUND */
 	bool symbols_read, lines_read;
 	struct symbol_table table;
+	struct trap_table traps;
 	struct known_symbol **known; /* owned: by entry of the table; made when first asked for */
 	struct line_table lines;
 	struct known_symbol whole; /* the SYMBOL_FILE symbol */
@@ -86,6 +88,7 @@ void dso_store_close(struct dso_store *store)
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
+		trap_table_release(&dso->traps);
 		free(dso->known);
 		elf_file_close(&dso->elf);
 	}
@@ -338,6 +341,7 @@ static void read_symbols(struct dso *dso)
 	struct error err = { 0 };
 
 	dso->symbols_read = true;
+	trap_table_open(&dso->traps, &dso->elf);
 	if (symbol_table_load(&dso->table, &dso->elf, &err) != 0)
 		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->file, err.text);
 	dso->known = alloc_zeroed(dso->table.count, sizeof(*dso->known));
@@ -433,6 +437,11 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	if (hit->symbol != &dso->whole.symbol)
 		*offset = file_offset - hit->begin + hit->vaddr - hit->symbol->start;
 	return hit->symbol;
+}
+
+const struct trap_table *dso_borrow_traps(const struct dso *dso)
+{
+	return dso->traps.count ? &dso->traps : NULL;
 }
 
 static const struct name *name_source(struct dso *dso, const struct line_row *row)

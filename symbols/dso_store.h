@@ -26,6 +26,7 @@
 #include "base/diag.h"
 #include "base/name.h"
 #include "symbols/symbol.h"
+#include "symbols/trap_table.h"
 
 struct dso_store;
 struct dso;
@@ -99,6 +100,12 @@ const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
  * *offset is 0).  Never NULL.
  */
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
+
+/*
+ * Returns where the code of a dso, one of whose symbols was asked for, handles
+ * OCaml exceptions; NULL: it does not say.
+ */
+const struct trap_table *dso_borrow_traps(const struct dso *dso);
 
 /*
  * Returns the place in the source where the symbol's code starts, by the DWARF
