@@ -4,7 +4,7 @@
 # The slices of one thread, depth and name come in the order of time, so the
 # first of them must be the first one's, and so on, with begin and end within
 # the tolerance.  Prints "N frames compared, M wrong", and the first wrong ones.
-# With -v deepest=N what lies deeper is left out.  Instructions (truth.counts and
+# With -v deepest=N what lies deeper is left out, with -v only=REGEX other names are.  Instructions (truth.counts and
 # --args=full) are compared if they are there, and must be the same.
 function name_of(    text, i) {
 	text = $5
@@ -26,6 +26,7 @@ function complain(text) {
 		print text
 }
 deepest && $2 >= deepest { next }
+only && name_of() !~ only { next }
 # Nanoseconds relative to the first: awk's numbers hold 15 digits.
 !origin { origin = substr($3, 1, length($3) - 9) }
 function time(text) {
