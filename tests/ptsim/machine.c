@@ -56,9 +56,9 @@ int machine_init(struct machine *machine, const struct recorder_options *options
 
 /*
  * Returns how many of `size` bytes the next piece has.  A packet may lie in two
- * pieces; but perf 6.1, which looks ahead of CYC packets, then has the second
- * one open already and gives the packet up as bad.  So with CYC a piece ends
- * before a PSB.
+ * pieces; but perf 6.1, if it looked ahead and has the second one open already,
+ * gives the packet up as bad.  So a piece ends before a PSB, but in a repeated
+ * recording, which is not for perf.
  */
 static size_t piece_size(const struct machine *machine, const uint8_t *bytes, size_t size)
 {
@@ -67,7 +67,7 @@ static size_t piece_size(const struct machine *machine, const uint8_t *bytes, si
 
 	if (size <= PIECE)
 		return size;
-	if (machine->options->side.pt.cyc)
+	if (!machine->options->repeat_bytes)
 		for (size_t end = PIECE - sizeof(psb); end > 0; end--)
 			if (!memcmp(bytes + end, psb, sizeof(psb)))
 				return end;
