@@ -224,10 +224,6 @@ static void count_unread(struct timeline *tl, uint32_t type)
 {
 	if (!perf_record_is_known(type))
 		tl->unknown_records++;
-	if (type == PERF_USER_COMPRESSED || type == PERF_USER_COMPRESSED2)
-		diag_warn(tl->diag, "compressed",
-			  "compressed records (perf record -z) are not read yet: threads and "
-			  "mappings in them are missing");
 }
 
 /*

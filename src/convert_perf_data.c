@@ -109,6 +109,10 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 
 	if (perf_file_open(&c->file, path, c->diag, err) < 0)
 		return -1;
+	for (int i = 1; i < c->options->input_count; i++) {
+		if (perf_file_append(&c->file, c->options->inputs[i], c->diag, err) < 0)
+			return -1;
+	}
 	if (auxtrace_init(&c->auxtrace, &c->file, err) < 0)
 		return error_prefix(err, "%s", path);
 	c->timeline = timeline_open(&c->file, c->diag, err);

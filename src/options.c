@@ -140,9 +140,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->quiet = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->input)
-			argp_error(state, "one input at a time, and '%s' is a second", arg);
-		options->input = arg;
+		/* argp moves all arguments behind the options before it tells of the first. */
+		if (!options->input_count++) {
+			options->input = arg;
+			options->inputs = &state->argv[state->next - 1];
+		}
+		return 0;
+	case ARGP_KEY_END:
+		if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
+			argp_error(state, "one input at a time, and '%s' is a second",
+				   options->inputs[1]);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no input: name a perf.data file");
@@ -154,7 +161,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp argp = { argp_options, parse, "INPUT", doc, NULL, NULL, NULL };
+	static const struct argp argp = { argp_options, parse, "INPUT...", doc, NULL, NULL, NULL };
 
 	*options = (struct options){ 0 };
 	argp_err_exit_status = EXIT_USAGE;

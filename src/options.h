@@ -22,7 +22,9 @@ enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
 struct options {
-	const char *input;  /* path; "-": stdin */
+	const char *input;  /* path; "-": stdin; the first of a series */
+	char **inputs;      /* borrowed from argv: all of the series */
+	int input_count;
 	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
 	enum output_format format;
