@@ -3,6 +3,7 @@ noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/address_space.c decoder/address_space.h \
 	decoder/aux_window.c decoder/aux_window.h \
+	decoder/aux_pieces.c decoder/aux_pieces.h \
 	decoder/auxtrace.c decoder/auxtrace.h \
 	decoder/branch_event.h \
 	decoder/branch_merge.c decoder/branch_merge.h \
@@ -14,6 +15,7 @@ libdecoder_a_SOURCES = \
 	decoder/perf_file.c decoder/perf_file.h \
 	decoder/perf_input.c decoder/perf_input.h \
 	decoder/perf_record.c decoder/perf_record.h \
+	decoder/perf_sample.c decoder/perf_sample.h \
 	decoder/perf_unpack.c decoder/perf_unpack.h \
 	decoder/process_table.c decoder/process_table.h \
 	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \

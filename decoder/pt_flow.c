@@ -723,7 +723,7 @@ static void move_window(struct pt_flow *flow, size_t used, bool in_flow)
 /* At the start, or where bytes are no packet: go on at the next PSB. */
 static void synchronise(struct pt_flow *flow, bool first)
 {
-	uint64_t from = flow->offset, to = flow->stream.stats.bytes_total;
+	uint64_t from = flow->offset, to;
 
 	flow->synced = true;
 	while (flow->packets && pt_pkt_sync_forward(flow->packets) < 0) {
@@ -734,18 +734,41 @@ static void synchronise(struct pt_flow *flow, bool first)
 		/* One may straddle the end of the window. */
 		move_window(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
 	}
-	if (flow->packets && !flow->stream.ended)
-		to = flow->window.base + position(flow);
+	flow->stream.ended |= !flow->packets;
+	to = flow->window.base + (flow->stream.ended ? flow->window.size : position(flow));
 	if (first)
 		flow->stream.stats.bytes_skipped += to - from;
 	flow->offset = to;
 }
 
+/* What was read up to the next packet is understood, unless it is lost. */
+static void count_decoded(struct pt_flow *flow, uint64_t next)
+{
+	if (!flow->lost)
+		flow->stream.stats.bytes_decoded += next - flow->offset;
+	flow->offset = next;
+}
+
+/*
+ * Where the pieces that follow each other end, the stream does; or others begin
+ * apart, and nothing of what came before holds.
+ */
 static void finish(struct pt_flow *flow)
 {
-	flow->offset = flow->stream.stats.bytes_total;
+	count_decoded(flow, flow->window.base + flow->window.size);
 	found(flow);
-	stream_finish(&flow->stream);
+	if (!aux_window_next_run(&flow->window)) {
+		stream_finish(&flow->stream);
+		return;
+	}
+	flow->stream.ended = false;
+	stream_push_apart(&flow->stream, flow->after_gap);
+	lose(flow);
+	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
+	flow->fups = 0;
+	flow->after_gap = true;
+	flow->synced = false;
+	open_packets(flow, false);
 }
 
 static void read_packet(struct pt_flow *flow)
@@ -756,7 +779,7 @@ static void read_packet(struct pt_flow *flow)
 	if (position(flow) + AUX_WINDOW_PACKET_MAX > flow->window.size &&
 	    !aux_window_at_end(&flow->window))
 		move_window(flow, position(flow), true);
-	flow->offset = flow->window.base + position(flow);
+	count_decoded(flow, flow->window.base + position(flow));
 	status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
 	flow->walked = 0;
 	if (status >= 0) {

@@ -2,6 +2,7 @@
 #include "decoder/pt_stream_base.h"
 
 #include <intel-pt.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,19 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 	stream->stats.gaps[reason]++;
 }
 
+void stream_push_apart(struct pt_stream *stream, bool told)
+{
+	if (!told && stream->stats.events)
+		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
+}
+
+/* Whether the loss shows as a piece that begins apart, where it was. */
+static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss)
+{
+	return loss->flags & PERF_AUX_FLAG_TRUNCATED &&
+	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
+}
+
 void stream_push_losses(struct pt_stream *stream, uint64_t time)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -106,6 +120,8 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 			return;
 		stream->next_loss++;
 		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
+			continue;
+		if (shows_as_piece(aux, loss))
 			continue;
 		if (loss->time > stream->now.time)
 			stream->now.time = loss->time;
@@ -232,6 +248,8 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	}
 	stream->input = *input;
 	stream->stats.bytes_total = input->aux->size;
+	stream->stats.bytes_repeated = input->aux->repeated;
+	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
 	start_schedule(stream);
 	return stream;

@@ -67,6 +67,12 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 				 uint64_t to);
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);
 
+/*
+ * A piece begins apart from what was decoded: a gap, unless one was told already
+ * (`told`) or nothing came before.
+ */
+void stream_push_apart(struct pt_stream *stream, bool told);
+
 /* Losses that the kernel reported show as gaps when the stream reaches their time. */
 void stream_push_losses(struct pt_stream *stream, uint64_t time);
 
