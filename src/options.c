@@ -18,6 +18,8 @@ enum option_key {
 	KEY_MODE,
 	KEY_SYMFS,
 	KEY_VDSO,
+	KEY_KCORE,
+	KEY_VMLINUX,
 	KEY_ENGINE,
 	KEY_NO_WARN,
 };
@@ -45,6 +47,9 @@ static const struct argp_option argp_options[] = {
 	{ "symfs", KEY_SYMFS, "DIR", 0,
 	  "Look for all files of the recording below DIR, and nowhere else", 2 },
 	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
+	{ "kcore", KEY_KCORE, "FILE", 0,
+	  "The copy of the kernel's memory, or its directory (default: kcore_dir in INPUT)", 2 },
+	{ "vmlinux", KEY_VMLINUX, "FILE", 0, "The recorded kernel, if there is no kcore", 2 },
 	{ NULL, 0, NULL, 0, "Stacks:", 3 },
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
 	  "How call stacks are built: precise (default), by return addresses; "
@@ -132,6 +137,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_VDSO:
 		options->vdso = arg;
+		return 0;
+	case KEY_KCORE:
+		options->kcore = arg;
+		return 0;
+	case KEY_VMLINUX:
+		options->vmlinux = arg;
 		return 0;
 	case KEY_NO_WARN:
 		options->no_warn = true;

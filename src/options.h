@@ -33,6 +33,7 @@ struct options {
 	enum option_engine engine;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
+	const char *kcore, *vmlinux; /* the kernel's code; NULL: look for it */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };

@@ -36,6 +36,12 @@ as_perf() { # FILE BRANCHES
 	[ "$(wc -l <perf-branches)" -eq "$2" ] && cmp expected-branches perf-branches
 }
 
+kernel_as_perf() {
+	perf script -i kernel.data --symfs "$work" --itrace=b -F flags,ip,addr 2>perf-messages |
+		sed -n 's/^ *\([a-z]*\)  *\([0-9a-f]*\) => *\([0-9a-f]*\) *$/\1 \2 \3/p' |
+		cmp - wanted
+}
+
 tap_check "a plain file" same 0 perf.data
 tap_check "a stream in a file" same 0 stream
 tap_check "a stream from a pipe" from_pipe stream
@@ -61,6 +67,34 @@ other_recording() {
 	[ $? -eq 1 ] && grep -q "other: is not of the same recording" messages
 }
 tap_check "files of two recordings are refused" other_recording
+
+# The kernel's code: a call and a return in it, then back to the program.
+kernel_branches() { # STATUS OPTIONS... INPUT
+	expected=$1
+	shift
+	"$program" --symfs="$work" --format=branches "$@" >ours 2>messages
+	status=$?
+	[ $status -eq "$expected" ] || { echo "status $status"; cat messages; return 1; }
+	sed -n 's/^ *[^ ]* *[^ ]*: *\([^ ].*[^ ]\)  *\([0-9a-f]*\) [^ ]* *=> *\([0-9a-f]*\) .*/\1 \2 \3/p' ours |
+		tr -s ' ' >flow
+	printf '%s\n' "syscall 40100a ffffffff9a000000" "call ffffffff9a000000 ffffffff9a000020" \
+		"return ffffffff9a000020 ffffffff9a000005" "sysret ffffffff9a000005 40100c" >wanted
+	grep -E '^(syscall|call|return|sysret)' flow | cmp - wanted || { cat ours; return 1; }
+}
+no_kernel() {
+	"$program" --symfs="$work" --format=branches kernel.data/data >ours 2>messages
+	[ $? -eq 2 ] && grep -q 'no code for 1 file.*kernel.kallsyms' messages
+}
+tap_check "the kernel's code comes from kcore_dir" kernel_branches 0 kernel.data
+tap_check "and from a kcore that is named" kernel_branches 0 --kcore=kernel.data/kcore_dir/kcore kernel.data/data
+tap_check "and from vmlinux, moved to where the kernel was" kernel_branches 0 --vmlinux=vmlinux kernel.data/data
+tap_check "libipt's decoder finds it too" kernel_branches 0 --engine=libipt kernel.data
+tap_check "without any the missing kernel is named" no_kernel
+missing_kcore() {
+	"$program" --symfs="$work" --kcore=nothing --format=none kernel.data 2>messages
+	[ $? -eq 2 ] && grep -q "nothing: cannot open" messages
+}
+tap_check "a kcore that is not there is named" missing_kcore
 
 # Whatever is cut off or changed, a grade comes out.
 sweep() { # FILE
@@ -100,6 +134,7 @@ if command -v perf >/dev/null; then
 	tap_check "perf script reads the file too" as_perf perf.data 22
 	tap_check "perf script reads the stream too" as_perf stream 19
 	tap_check "perf script reads the compressed file too" as_perf compressed 22
+	tap_check "perf script finds the kernel's code in kcore_dir too" kernel_as_perf
 else
 	tap_skip "perf script reads the forms too" "no perf"
 fi

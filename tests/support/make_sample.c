@@ -9,7 +9,10 @@
  *	threads.data/{data,data.0}    perf record --threads: a directory
  *	series.1, series.2            perf record --switch-output
  *	unfinished                    perf was killed
+ *	kernel.data/                  perf record --kcore: a directory with the kernel's memory
+ *	vmlinux                       the same kernel as a file, linked for another address
  */
+#include <elf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +120,57 @@ static void write_series(void)
 	perf_data_release(&data);
 }
 
+#define KERNEL_RUNS_AT UINT64_C(0xffffffff9a000000)
+#define KERNEL_LINKED_AT UINT64_C(0xffffffff81000000)
+
+static const uint8_t kernel_code[0x30] = {
+	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* _text: call do_call */
+	0x48, 0x0f, 0x07,                      /* sysretq */
+	[0x20] = 0xc3,                         /* do_call: ret */
+};
+
+static void write_kernel(const char *name, uint64_t address)
+{
+	struct tiny_symbol symbols[] = {
+		{ "_text", address, 0x08, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+		{ "do_call", address + 0x20, 0x01, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+	};
+	struct tiny_elf elf = { address, kernel_code, sizeof(kernel_code), symbols, 2 };
+
+	tiny_elf_write(&elf, path_of(name));
+}
+
+/* The program's system call, through the kernel and back. */
+static void write_kernel_recording(void)
+{
+	static struct pt_packets trace;
+	struct perf_data_mmap map = {
+		.pid = -1, .address = KERNEL_RUNS_AT, .length = 0x1000,
+		.file_offset = KERNEL_RUNS_AT, .path = "[kernel.kallsyms]_text",
+	};
+	struct perf_data data;
+
+	mkdir(path_of("kernel.data"), 0777);
+	mkdir(path_of("kernel.data/kcore_dir"), 0777);
+	write_kernel("kernel.data/kcore_dir/kcore", KERNEL_RUNS_AT);
+	write_kernel("vmlinux", KERNEL_LINKED_AT);
+	pt_packets_init(&trace);
+	pt_packets_psb(&trace, SAMPLE_START, 0);
+	pt_packets_pge(&trace, SAMPLE_SYSCALL);
+	pt_packets_tip(&trace, KERNEL_RUNS_AT);
+	pt_packets_tnt(&trace, "t");
+	pt_packets_tip(&trace, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&trace, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&trace, 0);
+	sample_begin(&data);
+	data.events[0].attr.exclude_kernel = 0;
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &map);
+	sample_add_trace(&data, &trace);
+	perf_data_write(&data, path_of("kernel.data/data"));
+	perf_data_release(&data);
+	pt_packets_release(&trace);
+}
+
 int main(int argc, char **argv)
 {
 	struct perf_data data;
@@ -139,6 +193,7 @@ int main(int argc, char **argv)
 	write_compressed("compressed2", 83);
 	write_threads();
 	write_series();
+	write_kernel_recording();
 	pt_packets_release(&packets);
 	return 0;
 }

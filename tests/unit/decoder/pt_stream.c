@@ -36,6 +36,7 @@ struct run {
 	int32_t tid;   /* of the last event */
 	enum pt_engine engine;
 	bool skip; /* leave out local jumps */
+	const struct kernel_code *kernel; /* NULL: none */
 	bool has_pieces; /* the trace was added already */
 	bool in_pieces; /* write the trace in pieces of eight bytes */
 };
@@ -81,7 +82,7 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, find_work, NULL };
+	struct code_source source = { find_code, find_work, NULL, run.kernel };
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
 	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
@@ -478,6 +479,71 @@ START_TEST(samples_with_trace_data_are_pieces_of_their_cpus_trace)
 }
 END_TEST
 
+#define KERNEL UINT64_C(0xffffffff81000000)
+#define KERNEL_SYS (KERNEL + 0x20)
+#define KERNEL_FAULT (KERNEL + 0x40)
+
+static const uint8_t kernel_bytes[0x60] = {
+	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* call KERNEL_SYS */
+	0x48, 0x0f, 0x07,                      /* sysretq */
+	[0x20] = 0xc3,                         /* ret */
+	[0x40] = 0x90,                         /* nop */
+	0x48, 0xcf,                            /* iretq */
+};
+
+/* Give the decoder a kernel as a copy of its memory would: by address. */
+static void add_kernel(char path[PERF_DATA_PATH])
+{
+	static struct kernel_segment segment = { KERNEL, KERNEL + sizeof(kernel_bytes), 0 };
+	static struct kernel_code kernel;
+	int fd;
+
+	strcpy(path, "/tmp/ptrace2ftf-XXXXXX");
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, kernel_bytes, sizeof(kernel_bytes)), sizeof(kernel_bytes));
+	close(fd);
+	kernel = (struct kernel_code){ { path, kernel_bytes, sizeof(kernel_bytes) }, &segment, 1 };
+	run.kernel = &kernel;
+	run.data.events[0].attr.exclude_kernel = 0;
+}
+
+/* A system call; then a page fault in an interrupt. */
+START_TEST(kernel_code_is_entered_and_left_by_its_own_instructions)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(_i);
+	add_kernel(path);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	pt_packets_fup(&run.packets, KERNEL_FAULT);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	ck_assert_uint_eq(run.count, 10);
+	expect(1, BRANCH_SYSCALL, SAMPLE_SYSCALL, KERNEL);
+	expect(2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+	expect(3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+	expect(4, BRANCH_SYSRET, KERNEL + 5, SAMPLE_SYSCALL + 2);
+	expect(5, BRANCH_INTERRUPT, SAMPLE_SYSCALL + 2, KERNEL_FAULT);
+	expect(6, BRANCH_INTERRUPT, KERNEL_FAULT, KERNEL_FAULT);
+	expect(7, BRANCH_IRET, KERNEL_FAULT + 1, KERNEL_FAULT);
+	expect(8, BRANCH_IRET, KERNEL_FAULT + 1, SAMPLE_SYSCALL + 2);
+	expect(9, BRANCH_NONE, SAMPLE_SYSCALL + 2, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /* work's conditional jump goes round in work, three times a call; the calls stay. */
 START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 {
@@ -543,6 +609,7 @@ int main(void)
 	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_told_apart, 0, 2);
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
+	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
 	suite_add_tcase(suite, all);
