@@ -220,6 +220,8 @@ static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uin
 	}
 	flow->ip = to;
 	flow->told = true;
+	if (to == flow->stream.input.switch_ip)
+		stream_switch_thread(&flow->stream);
 }
 
 static bool is_direct(const struct insn *insn)
@@ -285,6 +287,7 @@ static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		push_return(flow, from + insn->length);
 	flow->known = flow->stream.now;
 	push_branch(flow, insn, from, flow->target)->flags |= BRANCH_TRACE_OFF;
+	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
 	flow->task = TASK_READ;
 	flow->on = false;
 }
@@ -510,6 +513,7 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
+	stream_stop_user(&flow->stream, flow->interrupted);
 	flow->has_interrupt = false;
 	flow->on = false;
 }

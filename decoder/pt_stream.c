@@ -129,6 +129,9 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 	}
 }
 
+/* ns from a switch record to __switch_to, at most. */
+#define SWITCH_OVERDUE 20000
+
 /* ---- Who runs ------------------------------------------------------------ */
 
 static bool user_only(const struct pt_stream *stream)
@@ -146,9 +149,32 @@ void stream_enter(struct pt_stream *stream, uint64_t ip)
 		schedule_seek(&stream->schedule, stream->now.time);
 }
 
+void stream_stop_user(struct pt_stream *stream, uint64_t ip)
+{
+	if (user_only(stream))
+		schedule_stop_user(&stream->schedule, ip);
+}
+
+void stream_switch_thread(struct pt_stream *stream)
+{
+	uint64_t slack = stream->schedule.slack;
+
+	if (user_only(stream) || !stream->timed)
+		return;
+	/* Each switch has its record: without better timing the next one is meant. */
+	schedule_switch(&stream->schedule, stream->now.time, slack ? slack : UINT64_MAX);
+}
+
 void stream_follow_schedule(struct pt_stream *stream)
 {
-	if (!user_only(stream) && stream->timed && stream->now.time >= stream->schedule.end)
+	uint64_t due = stream->schedule.end;
+
+	if (user_only(stream) || !stream->timed)
+		return;
+	/* The record is written just before __switch_to; if that does not come, time tells. */
+	if (stream->input.switch_ip && due < UINT64_MAX - SWITCH_OVERDUE - stream->schedule.slack)
+		due += SWITCH_OVERDUE + stream->schedule.slack;
+	if (stream->now.time >= due)
 		schedule_seek(&stream->schedule, stream->now.time);
 }
 
@@ -206,6 +232,25 @@ static void configure(const struct pt_info *info, struct pt_config *config)
 	config->cpuid_0x15_ebx = (uint32_t)info->tsc_ctc_ratio_n;
 }
 
+/*
+ * ns that the last timing packet may be old.  With TSC packets alone there is
+ * no bound but what comes next, and a thread that ran elsewhere meanwhile has
+ * not stopped where this CPU saw it stop: then addresses are no help.
+ */
+static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
+{
+	const uint64_t cycles = 500; /* between two CYC packets, also where nothing branches */
+	uint64_t ticks = cycles;
+
+	if (!(info->config & info->cyc_bit)) {
+		if (!(info->config & info->mtc_bit) || !info->tsc_ctc_ratio_d)
+			return 0;
+		ticks = (UINT64_C(1) << config_field(info->config, info->mtc_freq_bits)) *
+			info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d;
+	}
+	return tsc_clock_ns(clock, ticks) - clock->zero;
+}
+
 static void start_schedule(struct pt_stream *stream)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -215,6 +260,7 @@ static void start_schedule(struct pt_stream *stream)
 	stream->clock.zero = info->time_zero;
 	stream->clock.mult = (uint32_t)info->time_mult;
 	stream->clock.shift = (uint16_t)info->time_shift;
+	stream->schedule.slack = slack_of(info, &stream->clock);
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
 	stream->losses = timeline_losses(stream->input.timeline, &stream->loss_count);
 	if (info->config & info->tsc_bit)

@@ -38,6 +38,12 @@ struct pt_stream_input {
 	 * engine does.
 	 */
 	bool skip_local_jumps;
+	/*
+	 * Where the kernel's __switch_to begins: there threads change, where the
+	 * kernel is traced, and not at the time of the switch records, which the
+	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
+	 */
+	uint64_t switch_ip;
 };
 
 #define GAP_REASONS (GAP_NOT_RECORDED + 1)

@@ -57,6 +57,7 @@ struct process {
 struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;
+	bool stayed; /* the thread ran nowhere else since it ran here last */
 };
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */

@@ -84,6 +84,7 @@ static int open_streams(struct conversion *c, struct error *err)
 									     : PT_ENGINE_FAST,
 			.skip_local_jumps = c->options->format != FORMAT_BRANCHES &&
 					    c->options->stacks == STACKS_PRECISE,
+			.switch_ip = c->kernel_files.switch_ip,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);

@@ -37,6 +37,7 @@ struct run {
 	enum pt_engine engine;
 	bool skip; /* leave out local jumps */
 	const struct kernel_code *kernel; /* NULL: none */
+	uint64_t switch_ip; /* of it; 0: not known */
 	bool has_pieces; /* the trace was added already */
 	bool in_pieces; /* write the trace in pieces of eight bytes */
 };
@@ -86,7 +87,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
 	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
-					 &run.diag, run.engine, run.skip };
+					 &run.diag, run.engine, run.skip, run.switch_ip };
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);
@@ -544,6 +545,39 @@ START_TEST(kernel_code_is_entered_and_left_by_its_own_instructions)
 }
 END_TEST
 
+/*
+ * Timing packets tell 300 ns too early or too late; the switch record is of
+ * SAMPLE_START + 1000.  The thread changes when __switch_to (here KERNEL_SYS)
+ * is entered, not with the timing packet.
+ */
+START_TEST(threads_change_where_the_kernel_switches_them)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(PT_ENGINE_FAST);
+	add_kernel(path);
+	run.switch_ip = KERNEL_SYS;
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 1000 + 300 * _i);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	expect(1, BRANCH_SYSCALL, SAMPLE_SYSCALL, KERNEL);
+	ck_assert_int_eq(run.events[1].thread->tid, SAMPLE_PID);
+	expect(2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+	ck_assert_int_eq(run.events[2].thread->tid, SAMPLE_PID);
+	expect(3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+	ck_assert_int_eq(run.events[3].thread->tid, SAMPLE_PID + 1);
+}
+END_TEST
+
 /* work's conditional jump goes round in work, three times a call; the calls stay. */
 START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 {
@@ -610,6 +644,7 @@ int main(void)
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
+	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, -1, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
 	suite_add_tcase(suite, all);
