@@ -43,7 +43,7 @@ struct timeline {
 	const struct perf_file *file; /* borrowed, while building */
 	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
-	uint64_t lost_records, lost_samples;
+	uint64_t lost_records, lost_samples, text_pokes;
 	uint64_t unknown_records;
 };
 
@@ -185,6 +185,12 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		  "trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
 }
 
+static void on_text_poke(struct timeline *tl, const struct perf_record *record)
+{
+	(void)record;
+	tl->text_pokes++;
+}
+
 static void on_lost(struct timeline *tl, const struct perf_record *record)
 {
 	if (record->type == PERF_RECORD_LOST)
@@ -233,6 +239,7 @@ static const struct {
 	{ PERF_RECORD_LOST, on_lost },
 	{ PERF_RECORD_LOST_SAMPLES, on_lost },
 	{ PERF_RECORD_SAMPLE, on_sample },
+	{ PERF_RECORD_TEXT_POKE, on_text_poke },
 };
 
 #define TELLERS (sizeof(tellers) / sizeof(tellers[0]))
@@ -333,6 +340,10 @@ static bool samples_tell(const struct perf_file *file)
 
 static void warn_lost(const struct timeline *tl)
 {
+	if (tl->text_pokes)
+		diag_warn(tl->diag, "text-poke",
+			  "the kernel changed its code %llu times while it was recorded, which is "
+			  "not followed", (unsigned long long)tl->text_pokes);
 	if (tl->lost_records)
 		diag_warn(tl->diag, "records-lost",
 			  "perf lost %llu records: threads or mappings may be wrong from then on",
