@@ -274,6 +274,24 @@ static void start_schedule(struct pt_stream *stream)
 		  "(1 ns an instruction)");
 }
 
+/* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
+#define CONFIG_PASS_THROUGH 1               /* "pt": the next bit means something */
+#define CONFIG_BRANCHES (UINT64_C(1) << 13) /* "branch": BranchEn */
+#define CONFIG_NO_TNT (UINT64_C(1) << 55)   /* "notnt": DisTNT */
+
+static void warn_of_config(const struct pt_stream_input *input)
+{
+	uint64_t config = input->info->config;
+
+	if (config & CONFIG_PASS_THROUGH && !(config & CONFIG_BRANCHES))
+		diag_warn(input->diag, "no-branches",
+			  "recorded with branch=0: there are no branches in the trace");
+	if (config & CONFIG_NO_TNT)
+		diag_warn(input->diag, "no-tnt",
+			  "recorded with notnt: which way conditional branches went is not in "
+			  "the trace, so little of it can be followed");
+}
+
 static struct pt_stream *new_engine(const struct pt_stream_input *input,
 				    const struct pt_config *config)
 {
@@ -298,6 +316,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
 	start_schedule(stream);
+	warn_of_config(input);
 	return stream;
 }
 

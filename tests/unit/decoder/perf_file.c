@@ -312,6 +312,7 @@ START_TEST(a_missing_file_and_a_directory_are_refused)
 	ck_assert_str_eq(err.text, "/nonexistent/perf.data: cannot open: "
 				   "No such file or directory");
 	memset(&err, 0, sizeof(err));
+	perf_file_close(&file);
 	ck_assert_int_eq(perf_file_open(&file, "/tmp", &diag, &err), -1);
 	ck_assert_int_eq(err.kind, ERROR_UNSUPPORTED);
 	ck_assert_msg(strstr(err.text, "/tmp: is a directory") == err.text, "%s", err.text);

@@ -29,6 +29,7 @@ struct run {
 	uint8_t *program_bytes;
 	size_t program_size;
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
+	int32_t tids[EVENTS_MAX];
 	struct branch_event last;
 	size_t count;
 	struct pt_stream_stats stats;
@@ -92,8 +93,10 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 
 	ck_assert_ptr_nonnull(stream);
 	while (pt_stream_next(stream, &run.last)) {
-		if (run.count < EVENTS_MAX)
-			run.events[run.count++] = run.last;
+		if (run.count == EVENTS_MAX)
+			continue;
+		run.tids[run.count] = run.last.thread ? run.last.thread->tid : -1;
+		run.events[run.count++] = run.last;
 	}
 	if (run.last.thread)
 		run.tid = run.last.thread->tid;
@@ -545,6 +548,22 @@ START_TEST(kernel_code_is_entered_and_left_by_its_own_instructions)
 }
 END_TEST
 
+/* perf record -e intel_pt/branch=0/, and /notnt/: bits 13 and 55 of the event. */
+START_TEST(an_event_that_leaves_out_branches_is_a_warning)
+{
+	static const uint64_t configs[] = { 0x401, UINT64_C(1) << 55 | 0x2401 };
+
+	begin(PT_ENGINE_FAST);
+	run.data.events[0].attr.config = configs[_i];
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 0);
+	ck_assert_uint_eq(diag_kinds(&run.diag), 1);
+	ck_assert_ptr_nonnull(strstr(run.diag.first->text, _i ? "notnt" : "branch=0"));
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /*
  * Timing packets tell 300 ns too early or too late; the switch record is of
  * SAMPLE_START + 1000.  The thread changes when __switch_to (here KERNEL_SYS)
@@ -570,11 +589,11 @@ START_TEST(threads_change_where_the_kernel_switches_them)
 	finish();
 	unlink(path);
 	expect(1, BRANCH_SYSCALL, SAMPLE_SYSCALL, KERNEL);
-	ck_assert_int_eq(run.events[1].thread->tid, SAMPLE_PID);
+	ck_assert_int_eq(run.tids[1], SAMPLE_PID);
 	expect(2, BRANCH_CALL, KERNEL, KERNEL_SYS);
-	ck_assert_int_eq(run.events[2].thread->tid, SAMPLE_PID);
+	ck_assert_int_eq(run.tids[2], SAMPLE_PID);
 	expect(3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
-	ck_assert_int_eq(run.events[3].thread->tid, SAMPLE_PID + 1);
+	ck_assert_int_eq(run.tids[3], SAMPLE_PID + 1);
 }
 END_TEST
 
@@ -645,6 +664,7 @@ int main(void)
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, -1, 2);
+	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
 	suite_add_tcase(suite, all);
