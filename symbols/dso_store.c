@@ -14,6 +14,7 @@
 #include "symbols/elf_file.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
+#include "symbols/trap_table.h"
 
 /* What is known about a symbol beyond what is shown to others. */
 struct known_symbol {
@@ -41,6 +42,7 @@ struct dso {
 	struct elf_file elf; /* closed unless DSO_FOUND */
 	bool symbols_read, lines_read;
 	struct symbol_table table;
+	struct trap_table traps;
 	struct known_symbol **known; /* owned: by entry of the table; made when first asked for */
 	struct line_table lines;
 	struct known_symbol whole; /* the SYMBOL_FILE symbol */
@@ -86,6 +88,7 @@ void dso_store_close(struct dso_store *store)
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
+		trap_table_release(&dso->traps);
 		free(dso->known);
 		elf_file_close(&dso->elf);
 	}
@@ -338,6 +341,7 @@ static void read_symbols(struct dso *dso)
 	struct error err = { 0 };
 
 	dso->symbols_read = true;
+	trap_table_open(&dso->traps, &dso->elf);
 	if (symbol_table_load(&dso->table, &dso->elf, &err) != 0)
 		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->file, err.text);
 	dso->known = alloc_zeroed(dso->table.count, sizeof(*dso->known));
@@ -435,6 +439,11 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	return hit->symbol;
 }
 
+const struct trap_table *dso_borrow_traps(const struct dso *dso)
+{
+	return dso->traps.count ? &dso->traps : NULL;
+}
+
 static const struct name *name_source(struct dso *dso, const struct line_row *row)
 {
 	const struct name *name;
@@ -449,8 +458,9 @@ static const struct name *name_source(struct dso *dso, const struct line_row *ro
 	return name;
 }
 
-static void find_line(struct dso *dso, struct known_symbol *known)
+static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_choice choice)
 {
+	struct source_line line = { 0 };
 	struct error err = { 0 };
 	struct line_row row;
 
@@ -460,16 +470,22 @@ static void find_line(struct dso *dso, struct known_symbol *known)
 			diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
 	}
 	err = (struct error){ 0 };
-	switch (line_table_find(&dso->lines, known->symbol.start, &row, &err)) {
+	switch (line_table_find(&dso->lines, vaddr, choice, &row, &err)) {
 	case 1:
-		known->line.file = name_source(dso, &row);
-		known->line.line = row.line;
-		known->line.column = row.column;
+		line = (struct source_line){ name_source(dso, &row), row.line, row.column };
 		break;
 	case -1:
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
 		break;
 	}
+	return line;
+}
+
+struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
+{
+	if (!symbol->dso || symbol->kind != SYMBOL_FUNCTION)
+		return (struct source_line){ 0 };
+	return find_line(symbol->dso, symbol->start + offset, LINE_OF_CODE);
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
@@ -481,7 +497,7 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 		return (struct source_line){ 0 };
 	if (!known->line_known) {
 		known->line_known = true;
-		find_line(symbol->dso, known);
+		known->line = find_line(symbol->dso, symbol->start, LINE_OF_FUNCTION);
 	}
 	return known->line;
 }

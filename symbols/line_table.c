@@ -152,11 +152,9 @@ static bool ends_sequence(Dwarf_Lines *lines, size_t index)
 	return end;
 }
 
-/*
- * libdw sorts the rows by address.  Several may have one address; the last
- * says where execution goes on, the first where the function's head is.
- */
-static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
+/* libdw sorts the rows by address. */
+static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr,
+			    enum line_choice choice)
 {
 	size_t low = 0, high = count;
 
@@ -171,7 +169,7 @@ static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 	if (!low || ends_sequence(lines, low - 1))
 		return NULL;
 	vaddr = row_address(lines, --low);
-	while (low && row_address(lines, low - 1) == vaddr && !ends_sequence(lines, low - 1))
+	while (choice == LINE_OF_FUNCTION && low && row_address(lines, low - 1) == vaddr && !ends_sequence(lines, low - 1))
 		low--;
 	return dwarf_onesrcline(lines, low);
 }
@@ -186,8 +184,8 @@ static const char *directory_of(Dwarf_Die *unit, const char *file)
 	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 }
 
-int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
-		    struct error *err)
+int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice choice,
+		    struct line_row *row, struct error *err)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Lines *lines;
@@ -206,7 +204,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
 	if (dwarf_getsrclines(&unit, &lines, &count) != 0)
 		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
-	line = first_row(lines, count, vaddr);
+	line = find_row(lines, count, vaddr, choice);
 	if (!line)
 		return 0;
 	dwarf_lineno(line, &number);

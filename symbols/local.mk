@@ -9,4 +9,5 @@ libsymbols_a_SOURCES = \
 	symbols/line_table.c symbols/line_table.h \
 	symbols/plt.c symbols/plt.h \
 	symbols/symbol.h \
-	symbols/symbol_table.c symbols/symbol_table.h
+	symbols/symbol_table.c symbols/symbol_table.h \
+	symbols/trap_table.c symbols/trap_table.h

@@ -12,6 +12,7 @@
 #include "symbols/elf_file.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
+#include "symbols/trap_table.h"
 #include "tests/support/unit.h"
 
 static uint8_t *whole;
@@ -56,6 +57,7 @@ static void check_sound(const struct symbol_table *table, const struct elf_file 
 static size_t read_all(const uint8_t *bytes, size_t size)
 {
 	struct symbol_table table = { 0 };
+	struct trap_table traps;
 	struct line_table lines = { 0 };
 	struct elf_file file;
 	uint8_t *copy = malloc(size ? size : 1);
@@ -70,9 +72,13 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	line_table_open(&lines, &file, NULL);
 	for (size_t i = 0; i < table.count; i++) {
 		symbol_table_find(&table, table.entries[i].end);
-		if (line_table_find(&lines, table.entries[i].begin, &row, NULL) == 1 && row.file)
+		if (line_table_find(&lines, table.entries[i].begin, LINE_OF_FUNCTION, &row,
+				    NULL) == 1 &&
+		    row.file)
 			ck_assert_uint_lt(strlen(row.file), 2 * size);
 	}
+	trap_table_open(&traps, &file);
+	trap_table_release(&traps);
 	count = table.count;
 	line_table_close(&lines);
 	symbol_table_release(&table);
