@@ -16,6 +16,7 @@
 
 /* A place in the AUX buffer's own count where the buffer was full. */
 struct aux_cut {
+	int32_t owner; /* the CPU or the thread of the buffer */
 	uint64_t at;
 };
 

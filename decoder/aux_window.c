@@ -14,12 +14,12 @@
 
 static void fill(struct aux_window *window)
 {
-	while (window->size < WINDOW && !aux_window_at_end(window)) {
+	while (window->size < window->room && !aux_window_at_end(window)) {
 		const struct aux_piece *piece = &window->aux->pieces[window->piece];
 		uint64_t count = piece->size - window->piece_used;
 
-		if (count > WINDOW - window->size)
-			count = WINDOW - window->size;
+		if (count > window->room - window->size)
+			count = window->room - window->size;
 		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
 		window->size += count;
 		window->piece_used += count;
@@ -35,7 +35,8 @@ static void fill(struct aux_window *window)
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
 {
 	*window = (struct aux_window){ .aux = aux, .run_begins = true };
-	window->bytes = alloc_zeroed(1, WINDOW + PADDING);
+	window->room = aux->size < WINDOW ? aux->size : WINDOW;
+	window->bytes = alloc_zeroed(1, window->room + PADDING);
 	fill(window);
 }
 

@@ -21,6 +21,7 @@ struct aux_window {
 	const struct aux_stream *aux; /* borrowed */
 	uint8_t *bytes;		      /* owned */
 	size_t size;		      /* bytes that are valid */
+	size_t room;		      /* for so many; a short stream needs little */
 	uint64_t base;		      /* of the stream, at bytes[0] */
 	size_t piece;		      /* the next to be read, from `piece_used` on */
 	uint64_t piece_used;

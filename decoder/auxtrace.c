@@ -25,18 +25,17 @@ struct piece_record {
 	uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
 };
 
-/* Where an AUX record says that the buffer of a CPU or a thread was full. */
-struct cut_record {
-	struct aux_cut cut;
-	int32_t tid, cpu; /* that had the buffer then; -1: unknown */
+/* Where AUX records say that buffers were full. */
+struct cut_list {
+	struct aux_cut *cuts; /* owned */
+	size_t count, room;
 };
 
 /* What the records of a file tell of its trace data. */
 struct piece_list {
 	struct piece_record *records; /* owned */
 	size_t count, room;
-	struct cut_record *cuts; /* owned */
-	size_t cut_count, cut_room;
+	struct cut_list cpu_cuts, thread_cuts; /* the same ones, by CPU and by thread */
 	bool samples; /* the pieces are of samples */
 	bool overwritten; /* an AUX record says that the buffer is overwritten: snapshots */
 };
@@ -214,6 +213,12 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 	list->samples = true;
 }
 
+static void push_cut(struct cut_list *list, int32_t owner, uint64_t at)
+{
+	list->cuts = alloc_grow(list->cuts, &list->room, list->count + 1, sizeof(*list->cuts));
+	list->cuts[list->count++] = (struct aux_cut){ owner, at };
+}
+
 static void add_cut(struct piece_list *list, const struct perf_record *record)
 {
 	struct perf_aux aux;
@@ -223,10 +228,8 @@ static void add_cut(struct piece_list *list, const struct perf_record *record)
 	list->overwritten |= (aux.flags & PERF_AUX_FLAG_OVERWRITE) != 0;
 	if (!(aux.flags & PERF_AUX_FLAG_TRUNCATED))
 		return;
-	list->cuts = alloc_grow(list->cuts, &list->cut_room, list->cut_count + 1,
-				sizeof(*list->cuts));
-	list->cuts[list->cut_count++] = (struct cut_record){
-		{ aux.offset + aux.size }, record->id.tid, record->id.cpu };
+	push_cut(&list->cpu_cuts, record->id.cpu, aux.offset + aux.size);
+	push_cut(&list->thread_cuts, record->id.tid, aux.offset + aux.size);
 }
 
 /* Samples are of several files' parts, so their time counts before their place. */
@@ -245,40 +248,45 @@ static int compare_cuts(const void *left, const void *right)
 {
 	const struct aux_cut *a = left, *b = right;
 
+	if (a->owner != b->owner)
+		return a->owner < b->owner ? -1 : 1;
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* The places where this stream's buffer was full, sorted.  Returns an array to be freed. */
-static struct aux_cut *cuts_of(const struct aux_stream *stream, const struct piece_list *list,
-			       size_t *count)
+static void sort_cuts(struct cut_list *list)
 {
-	struct aux_cut *cuts = alloc_zeroed(list->cut_count, sizeof(*cuts));
+	if (list->count)
+		qsort(list->cuts, list->count, sizeof(*list->cuts), compare_cuts);
+}
 
-	*count = 0;
-	for (size_t i = 0; i < list->cut_count; i++) {
-		const struct cut_record *record = &list->cuts[i];
+/* Returns how many cuts are of owners below this one. */
+static size_t cuts_below(const struct cut_list *list, int64_t owner)
+{
+	size_t low = 0, high = list->count;
 
-		if (stream->tid == -1 ? record->cpu == stream->cpu : record->tid == stream->tid)
-			cuts[(*count)++] = record->cut;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->cuts[middle].owner < owner)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	if (*count)
-		qsort(cuts, *count, sizeof(*cuts), compare_cuts);
-	return cuts;
+	return low;
 }
 
 static void join(struct aux_piece_list *joined, const struct aux_stream *stream,
 		 const struct aux_piece *pieces, size_t count, const struct piece_list *list)
 {
-	size_t cut_count;
-	struct aux_cut *cuts;
+	const struct cut_list *cuts = stream->tid == -1 ? &list->cpu_cuts : &list->thread_cuts;
+	int64_t owner = stream->tid == -1 ? stream->cpu : stream->tid;
+	size_t first = cuts_below(cuts, owner);
 
-	if (stream->copies) {
+	if (stream->copies)
 		aux_pieces_join_copies(joined, pieces, count);
-		return;
-	}
-	cuts = cuts_of(stream, list, &cut_count);
-	aux_pieces_join(joined, pieces, count, cuts, cut_count);
-	free(cuts);
+	else
+		aux_pieces_join(joined, pieces, count, cuts->cuts + first,
+				cuts_below(cuts, owner + 1) - first);
 }
 
 /* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
@@ -315,6 +323,8 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 	if (!list->count)
 		return;
 	qsort(list->records, list->count, sizeof(*list->records), compare_queues);
+	sort_cuts(&list->cpu_cuts);
+	sort_cuts(&list->thread_cuts);
 	streams = arena_alloc(&auxtrace->arena, list->count * sizeof(*streams));
 	for (size_t i = 1; i <= list->count; i++) {
 		if (i < list->count && list->records[i].queue == list->records[begin].queue)
@@ -385,7 +395,8 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 		read_event(&auxtrace->info, file);
 	}
 	free(list.records);
-	free(list.cuts);
+	free(list.cpu_cuts.cuts);
+	free(list.thread_cuts.cuts);
 	return status;
 }
 

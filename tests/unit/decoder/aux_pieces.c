@@ -70,7 +70,7 @@ END_TEST
 START_TEST(where_the_buffer_was_full_a_new_run_begins)
 {
 	struct aux_piece pieces[] = { piece(0, "abcdef", 6), piece(6, "ghi", 3) };
-	struct aux_cut cuts[] = { { 0 }, { 2 }, { 2 }, { 6 }, { 9 }, { 40 } };
+	struct aux_cut cuts[] = { { 0, 0 }, { 0, 2 }, { 0, 2 }, { 0, 6 }, { 0, 9 }, { 0, 40 } };
 
 	aux_pieces_join(&list, pieces, 2, cuts, 6);
 	ck_assert_str_eq(content(), "ab|cdef|ghi");
