@@ -14,12 +14,12 @@
 
 static void fill(struct aux_window *window)
 {
-	while (window->size < WINDOW && window->piece < window->aux->piece_count) {
+	while (window->size < window->room && !aux_window_at_end(window)) {
 		const struct aux_piece *piece = &window->aux->pieces[window->piece];
 		uint64_t count = piece->size - window->piece_used;
 
-		if (count > WINDOW - window->size)
-			count = WINDOW - window->size;
+		if (count > window->room - window->size)
+			count = window->room - window->size;
 		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
 		window->size += count;
 		window->piece_used += count;
@@ -28,13 +28,15 @@ static void fill(struct aux_window *window)
 		pages_give_back(piece->bytes, piece->size);
 		window->piece++;
 		window->piece_used = 0;
+		window->run_begins = false;
 	}
 }
 
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
 {
-	*window = (struct aux_window){ .aux = aux };
-	window->bytes = alloc_zeroed(1, WINDOW + PADDING);
+	*window = (struct aux_window){ .aux = aux, .run_begins = true };
+	window->room = aux->size < WINDOW ? aux->size : WINDOW;
+	window->bytes = alloc_zeroed(1, window->room + PADDING);
 	fill(window);
 }
 
@@ -46,7 +48,20 @@ void aux_window_release(struct aux_window *window)
 
 bool aux_window_at_end(const struct aux_window *window)
 {
-	return window->piece == window->aux->piece_count;
+	return window->piece == window->aux->piece_count ||
+	       (window->aux->pieces[window->piece].apart && !window->piece_used &&
+		!window->run_begins);
+}
+
+bool aux_window_next_run(struct aux_window *window)
+{
+	if (window->piece == window->aux->piece_count)
+		return false;
+	window->base += window->size;
+	window->size = 0;
+	window->run_begins = true;
+	fill(window);
+	return true;
 }
 
 void aux_window_move(struct aux_window *window, size_t used)

@@ -7,7 +7,11 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "decoder/aux_pieces.h"
 #include "decoder/perf_file.h"
+#include "decoder/perf_record.h"
+#include "decoder/perf_sample.h"
+#include "decoder/tsc_clock.h"
 
 #define MAX_SHIFT 63        /* of 64-bit words */
 #define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
@@ -18,11 +22,22 @@ struct piece_record {
 	uint32_t queue;
 	int32_t tid, cpu;
 	size_t order; /* in the file */
+	uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
 };
 
-struct piece_list {
-	struct piece_record *records;
+/* Where AUX records say that buffers were full. */
+struct cut_list {
+	struct aux_cut *cuts; /* owned */
 	size_t count, room;
+};
+
+/* What the records of a file tell of its trace data. */
+struct piece_list {
+	struct piece_record *records; /* owned */
+	size_t count, room;
+	struct cut_list cpu_cuts, thread_cuts; /* the same ones, by CPU and by thread */
+	bool samples; /* the pieces are of samples */
+	bool overwritten; /* an AUX record says that the buffer is overwritten: snapshots */
 };
 
 /* What PERF_RECORD_TIME_CONV says; a zero mult if there is none. */
@@ -171,30 +186,133 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	list->count++;
 }
 
+/* The buffer is the CPU's or the thread's: samples do not tell the queue. */
+static void add_sample(struct piece_list *list, const struct perf_file *file,
+		       const struct perf_record *record, const struct pt_info *info)
+{
+	struct tsc_clock clock = { info->time_zero, (uint32_t)info->time_mult,
+				   (uint16_t)info->time_shift };
+	struct perf_sample sample;
+	struct piece_record *added;
+
+	if (perf_sample_read(file, record, &sample) < 0 || !sample.aux.size)
+		return;
+	list->records = alloc_grow(list->records, &list->room, list->count + 1,
+				   sizeof(*list->records));
+	added = &list->records[list->count];
+	*added = (struct piece_record){ .order = list->count, .tid = sample.tid, .cpu = -1 };
+	if (info->per_cpu_mmaps)
+		added->cpu = sample.cpu;
+	added->queue = (uint32_t)(added->cpu == -1 ? added->tid : added->cpu);
+	added->time = sample.time;
+	added->piece.bytes = sample.aux.bytes;
+	added->piece.size = sample.aux.size;
+	added->piece.reference = tsc_clock_tsc(&clock, sample.time);
+	added->piece.file_offset = record->offset + 8 + (size_t)(sample.aux.bytes - record->payload);
+	list->count++;
+	list->samples = true;
+}
+
+static void push_cut(struct cut_list *list, int32_t owner, uint64_t at)
+{
+	list->cuts = alloc_grow(list->cuts, &list->room, list->count + 1, sizeof(*list->cuts));
+	list->cuts[list->count++] = (struct aux_cut){ owner, at };
+}
+
+static void add_cut(struct piece_list *list, const struct perf_record *record)
+{
+	struct perf_aux aux;
+
+	if (perf_record_read_aux(record, &aux) < 0)
+		return;
+	list->overwritten |= (aux.flags & PERF_AUX_FLAG_OVERWRITE) != 0;
+	if (!(aux.flags & PERF_AUX_FLAG_TRUNCATED))
+		return;
+	push_cut(&list->cpu_cuts, record->id.cpu, aux.offset + aux.size);
+	push_cut(&list->thread_cuts, record->id.tid, aux.offset + aux.size);
+}
+
+/* Samples are of several files' parts, so their time counts before their place. */
 static int compare_queues(const void *left, const void *right)
 {
 	const struct piece_record *a = left, *b = right;
 
 	if (a->queue != b->queue)
 		return a->queue < b->queue ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int compare_cuts(const void *left, const void *right)
+{
+	const struct aux_cut *a = left, *b = right;
+
+	if (a->owner != b->owner)
+		return a->owner < b->owner ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static void sort_cuts(struct cut_list *list)
+{
+	if (list->count)
+		qsort(list->cuts, list->count, sizeof(*list->cuts), compare_cuts);
+}
+
+/* Returns how many cuts are of owners below this one. */
+static size_t cuts_below(const struct cut_list *list, int64_t owner)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->cuts[middle].owner < owner)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void join(struct aux_piece_list *joined, const struct aux_stream *stream,
+		 const struct aux_piece *pieces, size_t count, const struct piece_list *list)
+{
+	const struct cut_list *cuts = stream->tid == -1 ? &list->cpu_cuts : &list->thread_cuts;
+	int64_t owner = stream->tid == -1 ? stream->cpu : stream->tid;
+	size_t first = cuts_below(cuts, owner);
+
+	if (stream->copies)
+		aux_pieces_join_copies(joined, pieces, count);
+	else
+		aux_pieces_join(joined, pieces, count, cuts->cuts + first,
+				cuts_below(cuts, owner + 1) - first);
 }
 
 /* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
 static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
-			const struct piece_record *records, size_t count)
+			const struct piece_record *records, size_t count,
+			const struct piece_list *list)
 {
-	struct aux_piece *pieces = arena_alloc(&auxtrace->arena, count * sizeof(*pieces));
+	struct aux_piece *pieces = alloc_zeroed(count, sizeof(*pieces));
+	struct aux_piece_list joined = { 0 };
 
 	stream->queue = records[0].queue;
 	stream->cpu = records[0].cpu;
 	stream->tid = records[0].cpu == -1 ? records[0].tid : -1;
-	stream->pieces = pieces;
-	stream->piece_count = count;
-	for (size_t i = 0; i < count; i++) {
+	stream->copies = auxtrace->info.snapshot_mode || list->samples || list->overwritten;
+	for (size_t i = 0; i < count; i++)
 		pieces[i] = records[i].piece;
-		stream->size += pieces[i].size;
-	}
+	join(&joined, stream, pieces, count, list);
+	stream->pieces = arena_copy(&auxtrace->arena, joined.pieces,
+				    joined.count * sizeof(*joined.pieces));
+	stream->piece_count = joined.count;
+	stream->repeated = joined.repeated;
+	stream->missing = joined.missing;
+	for (size_t i = 0; i < joined.count; i++)
+		stream->size += joined.pieces[i].size;
+	aux_pieces_release(&joined);
+	free(pieces);
 }
 
 static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
@@ -205,15 +323,35 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 	if (!list->count)
 		return;
 	qsort(list->records, list->count, sizeof(*list->records), compare_queues);
+	sort_cuts(&list->cpu_cuts);
+	sort_cuts(&list->thread_cuts);
 	streams = arena_alloc(&auxtrace->arena, list->count * sizeof(*streams));
 	for (size_t i = 1; i <= list->count; i++) {
 		if (i < list->count && list->records[i].queue == list->records[begin].queue)
 			continue;
 		make_stream(auxtrace, &streams[auxtrace->stream_count++], &list->records[begin],
-			    i - begin);
+			    i - begin, list);
 		begin = i;
 	}
 	auxtrace->streams = streams;
+}
+
+bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
+{
+	size_t low = 0, high = stream->piece_count;
+
+	if (stream->copies)
+		return false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (stream->pieces[middle].aux_offset < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < stream->piece_count && stream->pieces[low].apart &&
+	       stream->pieces[low].aux_offset >= at;
 }
 
 static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
@@ -233,6 +371,10 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 			read_time_conv(&conversion, &record);
 		} else if (record.type == PERF_USER_AUXTRACE) {
 			add_piece(list, &record);
+		} else if (record.type == PERF_RECORD_AUX) {
+			add_cut(list, &record);
+		} else if (record.type == PERF_RECORD_SAMPLE) {
+			add_sample(list, file, &record, &auxtrace->info);
 		}
 	}
 	complete_clock(&auxtrace->info, &conversion);
@@ -253,6 +395,8 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 		read_event(&auxtrace->info, file);
 	}
 	free(list.records);
+	free(list.cpu_cuts.cuts);
+	free(list.thread_cuts.cuts);
 	return status;
 }
 

@@ -2,9 +2,9 @@
 /*
  * The Intel PT part of a recording: its parameters and its AUX streams.
  *
- * A stream is all the AUXTRACE pieces of one buffer, in the order in which the
- * CPU wrote them; PSBs and packets may straddle pieces.  The pieces are views
- * of the mapped file.
+ * A stream is all the pieces of one buffer, of AUXTRACE records or of samples,
+ * in the order in which the CPU wrote them; PSBs and packets may straddle
+ * pieces, unless one is apart.  The pieces are views of the mapped file.
  */
 #ifndef DECODER_AUXTRACE_H
 #define DECODER_AUXTRACE_H
@@ -46,13 +46,14 @@ struct pt_info {
 	bool cpu_is_intel;
 };
 
-/* One PERF_RECORD_AUXTRACE with the data behind it. */
+/* One PERF_RECORD_AUXTRACE with the data behind it, or the trace data of one sample. */
 struct aux_piece {
 	const uint8_t *bytes;  /* view of the mapped file */
 	size_t size;           /* bytes present (less than the record claims if the file is cut) */
 	uint64_t aux_offset;   /* position in the AUX buffer's own count */
 	uint64_t reference;    /* a TSC near the data; its top byte completes 7-byte TSC packets */
 	uint64_t file_offset;  /* of the data */
+	bool apart;            /* it does not go on where the piece before ends: data is missing */
 };
 
 struct aux_stream {
@@ -62,6 +63,9 @@ struct aux_stream {
 	const struct aux_piece *pieces; /* in aux_offset order per run of the file */
 	size_t piece_count;
 	uint64_t size;         /* bytes of all pieces */
+	uint64_t repeated;     /* bytes of the file besides: other snapshots have them, or padding */
+	uint64_t missing;      /* bytes that the CPU wrote and the file does not have */
+	bool copies;           /* of snapshots or samples, not of a full trace */
 };
 
 struct auxtrace {
@@ -78,6 +82,12 @@ struct auxtrace {
  * auxtrace_release() in both cases.
  */
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);
+
+/*
+ * Returns whether trace was lost in the AUX buffer at a place (as AUX records
+ * count) that lies within a stream: a piece begins apart there.
+ */
+bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at);
 
 /* Release all members.  Idempotent, also on zeroed memory. */
 void auxtrace_release(struct auxtrace *auxtrace);

@@ -45,6 +45,7 @@ enum gap_reason {
 	GAP_LOST = 8,       /* the kernel or perf dropped data (AUX truncated) */
 	GAP_UNKNOWN = 9,
 	GAP_ENDLESS = 10,   /* the flow loops without using trace */
+	GAP_NOT_RECORDED = 11, /* between two snapshots or samples: no damage */
 };
 
 enum branch_flags {

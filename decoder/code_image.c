@@ -6,6 +6,9 @@
 
 #include "base/alloc.h"
 
+/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
+#define KERNEL_BEGIN (UINT64_C(1) << 63)
+
 struct section {
 	uint64_t begin, end;  /* ip range [begin, end) that has bytes; begin == end: no section */
 	const uint8_t *bytes; /* of `begin`, in the caller's mapping of the file */
@@ -61,30 +64,45 @@ static void remember_section(struct code_image *code, int isid, const struct sec
 		code->section_count = (size_t)isid + 1;
 }
 
-/* Put one mapping into an image, as far as its file reaches. */
+/* Put a part of a file into an image, as far as the file reaches. */
+static void add_bytes(struct code_image *code, struct pt_image *image,
+		      const struct code_file *file, const struct kernel_segment *part)
+{
+	uint64_t size = part->end - part->begin;
+	struct section section;
+	int isid;
+
+	if (!file->path || part->file_offset >= file->size)
+		return;
+	if (size > file->size - part->file_offset)
+		size = file->size - part->file_offset;
+	isid = pt_iscache_add_file(code->cache, file->path, part->file_offset, size, part->begin);
+	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
+		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s", file->path,
+			  isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
+		return;
+	}
+	section.begin = part->begin;
+	section.end = part->begin + size;
+	section.bytes = file->bytes + part->file_offset;
+	remember_section(code, isid, &section);
+}
+
 static void add_mapping(struct code_image *code, struct pt_image *image,
 			const struct mapping *mapping)
 {
 	struct code_file file = code->source->find(code->source->context, mapping->file);
-	uint64_t size = mapping->end - mapping->begin;
-	struct section section;
-	int isid;
+	struct kernel_segment part = { mapping->begin, mapping->end, mapping->file_offset };
 
-	if (!file.path || mapping->file_offset >= file.size)
-		return;
-	if (size > file.size - mapping->file_offset)
-		size = file.size - mapping->file_offset;
-	isid = pt_iscache_add_file(code->cache, file.path, mapping->file_offset, size,
-				   mapping->begin);
-	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
-		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s", file.path,
-			  isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
-		return;
-	}
-	section.begin = mapping->begin;
-	section.end = mapping->begin + size;
-	section.bytes = file.bytes + mapping->file_offset;
-	remember_section(code, isid, &section);
+	add_bytes(code, image, &file, &part);
+}
+
+static void add_kernel(struct code_image *code, struct pt_image *image)
+{
+	const struct kernel_code *kernel = code->source->kernel;
+
+	for (size_t i = 0; kernel && i < kernel->count; i++)
+		add_bytes(code, image, &kernel->file, &kernel->segments[i]);
 }
 
 static void add_mappings(struct code_image *code, struct pt_image *image,
@@ -106,6 +124,7 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 	/* libipt lets a later section win: what the process has itself comes last. */
 	if (space && space->kernel)
 		add_mappings(code, *image, space->kernel);
+	add_kernel(code, *image);
 	if (space)
 		add_mappings(code, *image, space);
 	return *image;
@@ -125,6 +144,41 @@ const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_
 	return section->bytes + (ip - section->begin);
 }
 
+static const struct kernel_segment *segment_at(const struct kernel_code *kernel, uint64_t ip)
+{
+	size_t low = 0, high = kernel->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (kernel->segments[middle].end <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < kernel->count && kernel->segments[low].begin <= ip ? &kernel->segments[low]
+									 : NULL;
+}
+
+/* What lies in one view lies in one mapping too, if there is any: functions are looked for there. */
+static struct code_view view_kernel(const struct kernel_code *kernel,
+				    const struct mapping *mapping, uint64_t ip)
+{
+	const struct kernel_segment *segment = segment_at(kernel, ip);
+	struct code_view view = { .begin = ip, .end = ip, .mapping = mapping };
+
+	if (!segment)
+		return view;
+	view.begin = segment->begin;
+	view.end = segment->end;
+	if (mapping && mapping->begin > view.begin)
+		view.begin = mapping->begin;
+	if (mapping && mapping->end < view.end)
+		view.end = mapping->end;
+	view.bytes = kernel->file.bytes + segment->file_offset + (view.begin - segment->begin);
+	return view;
+}
+
 struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
 				 uint64_t ip)
 {
@@ -133,6 +187,12 @@ struct code_view code_image_view(const struct code_image *code, const struct add
 	struct code_file file;
 	uint64_t size;
 
+	if (ip >= KERNEL_BEGIN && code->source->kernel) {
+		struct code_view kernel = view_kernel(code->source->kernel, mapping, ip);
+
+		if (kernel.bytes)
+			return kernel;
+	}
 	if (!mapping)
 		return view;
 	file = code->source->find(code->source->context, mapping->file);
@@ -154,10 +214,10 @@ void code_image_function(const struct code_image *code, const struct code_view *
 			 uint64_t *begin, uint64_t *end)
 {
 	const struct mapping *mapping = view->mapping;
-	uint64_t back = mapping->begin - mapping->file_offset;
+	uint64_t back = mapping ? mapping->begin - mapping->file_offset : 0;
 
 	*begin = *end = 0;
-	if (!code->source->find_function ||
+	if (!mapping || !code->source->find_function ||
 	    !code->source->find_function(code->source->context, mapping->file, ip - back, begin, end))
 		return;
 	*begin += back;

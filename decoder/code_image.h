@@ -27,6 +27,19 @@ struct code_file {
 	size_t size;
 };
 
+/* A range of kernel addresses and the bytes of a file that stand there. */
+struct kernel_segment {
+	uint64_t begin, end;  /* ip range [begin, end) */
+	uint64_t file_offset; /* of `begin` in the file, which holds the whole range */
+};
+
+/* The kernel's code by address: a copy of its memory, or its relocated file. */
+struct kernel_code {
+	struct code_file file;
+	const struct kernel_segment *segments; /* sorted by begin, not overlapping */
+	size_t count;
+};
+
 /* How the decoder gets files: it knows only their recorded names. */
 struct code_source {
 	struct code_file (*find)(void *context, const struct mapped_file *file);
@@ -37,6 +50,8 @@ struct code_source {
 	bool (*find_function)(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);
 	void *context;
+	/* Where kernel code is looked for, before the mapped files.  NULL: only there. */
+	const struct kernel_code *kernel;
 };
 
 /* `source` and `diag` are borrowed.  Never NULL. */
@@ -53,7 +68,7 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 struct code_view {
 	const uint8_t *bytes; /* of `begin` */
 	uint64_t begin, end;  /* ip range [begin, end) */
-	const struct mapping *mapping; /* borrowed; NULL: none */
+	const struct mapping *mapping; /* borrowed; NULL: none is known (kernel code only) */
 };
 
 /* Returns the mapped bytes around ip in an address space (NULL: none). */

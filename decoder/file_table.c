@@ -23,21 +23,20 @@ struct known_build_id {
 
 void file_table_init(struct file_table *table, struct arena *arena, const struct perf_file *file)
 {
+	struct perf_build_id_place place = { 0 };
 	struct known_build_id *known;
-	const uint8_t *id;
-	const char *path;
-	size_t position = 0, size;
+	struct perf_build_id entry;
 
 	*table = (struct file_table){ .arena = arena };
-	while (perf_features_next_build_id(file, &position, &path, &id, &size)) {
-		HASH_FIND_STR(table->build_ids, path, known);
+	while (perf_features_next_build_id(file, &place, &entry)) {
+		HASH_FIND_STR(table->build_ids, entry.path, known);
 		if (known)
 			continue;
 		known = arena_alloc(arena, sizeof(*known));
-		known->path = path;
-		known->id = id;
-		known->size = size;
-		HASH_ADD_KEYPTR(hh, table->build_ids, path, strlen(path), known);
+		known->path = entry.path;
+		known->id = entry.id;
+		known->size = entry.id_size;
+		HASH_ADD_KEYPTR(hh, table->build_ids, known->path, strlen(known->path), known);
 	}
 }
 

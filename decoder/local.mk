@@ -3,15 +3,20 @@ noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/address_space.c decoder/address_space.h \
 	decoder/aux_window.c decoder/aux_window.h \
+	decoder/aux_pieces.c decoder/aux_pieces.h \
 	decoder/auxtrace.c decoder/auxtrace.h \
 	decoder/branch_event.h \
 	decoder/branch_merge.c decoder/branch_merge.h \
 	decoder/code_image.c decoder/code_image.h \
 	decoder/file_table.c decoder/file_table.h \
 	decoder/insn.c decoder/insn.h \
-	decoder/perf_features.c \
+	decoder/perf_attrs.c decoder/perf_attrs.h \
+	decoder/perf_features.c decoder/perf_features.h \
 	decoder/perf_file.c decoder/perf_file.h \
+	decoder/perf_input.c decoder/perf_input.h \
 	decoder/perf_record.c decoder/perf_record.h \
+	decoder/perf_sample.c decoder/perf_sample.h \
+	decoder/perf_unpack.c decoder/perf_unpack.h \
 	decoder/process_table.c decoder/process_table.h \
 	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
 	decoder/pt_blocks.c decoder/pt_flow.c decoder/pt_stream_base.h \

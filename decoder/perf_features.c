@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include "decoder/perf_features.h"
+
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cursor.h"
-#include "decoder/perf_file.h"
 
 #define FEATURE_BITS 256
 #define FEATURE_BITMAP_OFFSET 72 /* of struct perf_file_header */
+#define RECORD_HEADER 8 /* bytes of struct perf_event_header */
 #define BUILD_ID_FIXED 36        /* header, pid, 24 bytes of id */
 #define BUILD_ID_SIZE_GIVEN 0x8000 /* PERF_RECORD_MISC_BUILD_ID_SIZE */
 #define BUILD_ID_LENGTH 20
@@ -69,7 +72,14 @@ static void read_clock_data(struct perf_features *features, struct cursor *c)
 	features->has_clock_data = !c->short_;
 }
 
-static void read_feature(struct perf_file *file, unsigned feature, struct cursor *c)
+static void add_build_ids(struct perf_file *file, struct perf_bytes row)
+{
+	file->build_ids = alloc_grow(file->build_ids, &file->build_id_room,
+				     file->build_id_count + 1, sizeof(*file->build_ids));
+	file->build_ids[file->build_id_count++] = row;
+}
+
+static void read_values(struct perf_file *file, unsigned feature, struct cursor *c)
 {
 	struct perf_features *features = &file->features;
 
@@ -117,60 +127,99 @@ static void read_feature(struct perf_file *file, unsigned feature, struct cursor
 	}
 }
 
-/* Each set bit of the header's bitmap has a section, described behind the data. */
-void perf_features_read(struct perf_file *file, struct diag *diag)
+static void read_feature(struct perf_file *file, unsigned feature, struct perf_bytes section,
+			 struct diag *diag)
 {
-	struct cursor table = cursor_over(file->bytes + file->data_end,
-					  file->size - file->data_end);
+	struct cursor c = cursor_over(section.bytes, section.size);
+
+	if (feature < PERF_FEATURE_COUNT && !file->features.sections[feature].bytes)
+		file->features.sections[feature] = section;
+	read_values(file, feature, &c);
+	if (c.short_)
+		diag_warn(diag, "feature-damaged", "feature section %u of the file is cut",
+			  feature);
+}
+
+/* Each set bit of the header's bitmap has a section, described behind the data. */
+void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_t table_offset,
+			struct diag *diag)
+{
+	bool first = !file->part_count;
+	struct cursor table = cursor_over(bytes.bytes + table_offset, bytes.size - table_offset);
 
 	for (unsigned feature = 0; feature < FEATURE_BITS; feature++) {
-		uint64_t offset, size;
-		struct cursor c;
+		struct perf_bytes section;
+		uint64_t offset;
 
-		if (!(file->bytes[FEATURE_BITMAP_OFFSET + feature / 8] >> feature % 8 & 1))
+		if (!(bytes.bytes[FEATURE_BITMAP_OFFSET + feature / 8] >> feature % 8 & 1))
 			continue;
 		offset = cursor_u64(&table);
-		size = cursor_u64(&table);
-		if (table.short_ || offset > file->size || size > file->size - offset) {
+		section.size = cursor_u64(&table);
+		if (table.short_ || offset > bytes.size || section.size > bytes.size - offset) {
 			diag_warn(diag, "feature-damaged",
 				  "feature section %u of the file is damaged and left out", feature);
 			continue;
 		}
-		if (feature < PERF_FEATURE_COUNT)
-			file->features.sections[feature] =
-				(struct perf_bytes){ file->bytes + offset, size };
-		c = cursor_over(file->bytes + offset, size);
-		read_feature(file, feature, &c);
-		if (c.short_)
-			diag_warn(diag, "feature-damaged", "feature section %u of the file is cut",
-				  feature);
+		section.bytes = bytes.bytes + offset;
+		if (feature == PERF_FEATURE_BUILD_ID)
+			add_build_ids(file, section);
+		if (first)
+			read_feature(file, feature, section, diag);
 	}
 }
 
-int perf_features_next_build_id(const struct perf_file *file, size_t *position, const char **path,
-				const uint8_t **id, size_t *id_size)
+void perf_features_read_record(struct perf_file *file, const struct perf_record *record,
+			       struct diag *diag)
 {
-	const struct perf_bytes *section = &file->features.sections[PERF_FEATURE_BUILD_ID];
-	struct cursor c;
-	uint16_t misc, size;
-	const uint8_t *entry;
+	struct cursor c = cursor_over(record->payload, record->size);
+	struct perf_bytes section;
+	uint64_t feature;
 
-	if (!section->bytes || *position >= section->size)
-		return 0;
-	entry = section->bytes + *position;
-	c = cursor_over(entry, section->size - *position);
+	if (record->type == PERF_USER_HEADER_BUILD_ID) {
+		/* The record is an entry of the section, header and all. */
+		add_build_ids(file, (struct perf_bytes){ record->payload - RECORD_HEADER,
+							 record->size + RECORD_HEADER });
+		return;
+	}
+	feature = cursor_u64(&c);
+	section = (struct perf_bytes){ c.at, cursor_left(&c) };
+	if (feature == PERF_FEATURE_BUILD_ID)
+		add_build_ids(file, section);
+	if (!c.short_ && feature < FEATURE_BITS)
+		read_feature(file, (unsigned)feature, section, diag);
+}
+
+/* Returns the bytes of the entry; 0 if there is none or it is damaged. */
+static size_t read_build_id(const struct perf_bytes *row, size_t at, struct perf_build_id *found)
+{
+	const uint8_t *entry = row->bytes + at;
+	struct cursor c = cursor_over(entry, row->size - at);
+	uint16_t misc, size;
+
 	cursor_u32(&c);
 	misc = cursor_u16(&c);
 	size = cursor_u16(&c);
-	if (c.short_ || size <= BUILD_ID_FIXED || size > section->size - *position)
+	if (c.short_ || size <= BUILD_ID_FIXED || size > row->size - at)
 		return 0;
-	*id = entry + 12;
-	*id_size = misc & BUILD_ID_SIZE_GIVEN ? entry[12 + BUILD_ID_LENGTH] : BUILD_ID_LENGTH;
-	if (*id_size > BUILD_ID_LENGTH)
-		*id_size = BUILD_ID_LENGTH;
-	*path = (const char *)entry + BUILD_ID_FIXED;
-	*position += size;
-	if (!memchr(*path, 0, size - BUILD_ID_FIXED))
-		return 0;
-	return 1;
+	found->id = entry + 12;
+	found->id_size = misc & BUILD_ID_SIZE_GIVEN ? entry[12 + BUILD_ID_LENGTH] : BUILD_ID_LENGTH;
+	if (found->id_size > BUILD_ID_LENGTH)
+		found->id_size = BUILD_ID_LENGTH;
+	found->path = (const char *)entry + BUILD_ID_FIXED;
+	return memchr(found->path, 0, size - BUILD_ID_FIXED) ? size : 0;
+}
+
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_place *place,
+				struct perf_build_id *entry)
+{
+	for (; place->row < file->build_id_count; place->row++, place->offset = 0) {
+		const struct perf_bytes *row = &file->build_ids[place->row];
+		size_t size = read_build_id(row, place->offset, entry);
+
+		place->offset += size;
+		/* Nothing in this row can be found behind a damaged entry. */
+		if (size)
+			return 1;
+	}
+	return 0;
 }

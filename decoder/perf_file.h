@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data file: its header, attributes, features and records.
+ * A recording of perf: its header, attributes, features and records.
  *
- * The file is mapped read-only and viewed, never copied; everything returned
- * is borrowed from the mapping or the perf_file and lives until
- * perf_file_close().  No size in it is trusted.  Only the seekable
- * little-endian form is read.  Source: tools/perf/Documentation/
- * perf.data-file-format.txt and tools/perf/util/header.h.
+ * It is a perf.data file, a stream of perf record -o -, a directory (perf
+ * record --kcore, --threads), or a series of files (perf record
+ * --switch-output).  All records of it are in parts: ranges of mapped files,
+ * viewed and never copied; everything returned is borrowed from the mappings or
+ * the perf_file and lives until perf_file_close().  No size in it is trusted.
+ * Sources: tools/perf/Documentation/perf.data-file-format.txt,
+ * perf.data-directory-format.txt and tools/perf/util/header.h.
  */
 #ifndef DECODER_PERF_FILE_H
 #define DECODER_PERF_FILE_H
@@ -109,38 +111,61 @@ struct perf_record {
 	size_t size;            /* bytes of payload */
 	struct perf_bytes aux;  /* of AUXTRACE: the data behind the record, as far as present */
 	struct perf_sample_id id;
-	uint64_t offset;        /* of the record in the file */
+	uint64_t offset;        /* of the record in its file, or in what it was unpacked to */
+};
+
+/* Records that stand in a row. */
+struct perf_part {
+	const uint8_t *bytes;    /* of the whole file; a mapping of perf_file.mappings */
+	uint64_t begin, end;     /* of the records in the file */
+	uint64_t base;           /* position of the first record, as perf_file_next() counts */
+	uint64_t begin_time;     /* ns: when records happened that have no time; see perf_file_append() */
+	bool unpacked;           /* of COMPRESSED records */
 };
 
 struct perf_file {
-	const uint8_t *bytes;   /* owned mapping */
-	uint64_t size;
+	uint64_t size;           /* bytes of all mappings */
+	struct perf_bytes *mappings; /* owned, and so is what they are */
+	size_t mapping_count, mapping_room;
+	struct perf_part *parts; /* owned */
+	size_t part_count, part_room;
+	const char *folder;      /* if the (first) input is a directory; else NULL */
 	struct perf_attr *attrs; /* owned */
-	size_t attr_count;
+	size_t attr_count, attr_room;
 	struct perf_attr_id *by_id; /* owned, sorted: which attribute an id belongs to */
 	size_t id_count;            /* of all attributes together */
-	struct perf_features features;
-	uint64_t data_begin, data_end; /* of the records in the file */
+	struct perf_features features; /* of the first input */
+	struct perf_bytes *build_ids;  /* owned: rows of build ids, of all inputs */
+	size_t build_id_count, build_id_room;
 	bool unfinished;        /* perf was killed: the data runs to the end of the file */
 	struct arena arena;
 };
 
 /*
- * Map and check a file.
- * Returns 0; -1 with err filled: not readable, not a perf.data, or of a form
- * that is not read (pipe mode, directory, big-endian), with err->text naming
- * the path and what to do.  Damaged features are warned about.  The caller
- * calls perf_file_close() in both cases.
+ * Map and check an input: a path, or "-" for standard input.
+ * Returns 0; -1 with err filled: not readable, not a recording of perf, or of a
+ * machine that has no Intel PT (big-endian), with err->text naming the path and
+ * what to do.  Damaged features are warned about.  The caller calls
+ * perf_file_close() in both cases.
  */
 int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err);
+
+/*
+ * Add the next file of a series (perf record --switch-output) to an open one.
+ * perf tells at the start of each file what it finds then, in records without a
+ * time: those count as of the file's first time.
+ * Returns 0; -1 with err filled, also if it is not of the same recording.
+ */
+int perf_file_append(struct perf_file *file, const char *path, struct diag *diag,
+		     struct error *err);
 
 /* Idempotent, also on zeroed memory. */
 void perf_file_close(struct perf_file *file);
 
 /*
  * Give the record at *position (start with 0) and move behind it.
- * Returns 1; 0 at the end, also where a damaged record makes it impossible to
- * go on, which is warned about with its offset.
+ * Returns 1; 0 at the end.  Where a damaged record makes it impossible to go
+ * on, which is warned about with its offset, the next file goes on.
  */
 int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
 		   struct diag *diag);
@@ -148,14 +173,23 @@ int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf
 /* Returns the attribute that an id belongs to, borrowed; NULL if none. */
 const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id);
 
-/* Read the feature sections; called by perf_file_open().  Damage is warned about. */
-void perf_features_read(struct perf_file *file, struct diag *diag);
+/* Where perf_features_next_build_id() is; begin with zeros. */
+struct perf_build_id_place {
+	size_t row, offset;
+};
+
+/* An entry of the BUILD_ID feature, as views of the file. */
+struct perf_build_id {
+	const char *path;
+	const uint8_t *id;
+	size_t id_size; /* bytes, at most 20 */
+};
 
 /*
- * Give the next entry of the BUILD_ID feature at *position (start with 0).
- * Returns 1 with the path and the build id (*id_size bytes) as views; 0 at the end.
+ * Give the next entry of all BUILD_ID features.
+ * Returns 1 with *entry filled; 0 at the end.
  */
-int perf_features_next_build_id(const struct perf_file *file, size_t *position, const char **path,
-				const uint8_t **id, size_t *id_size);
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_place *place,
+				struct perf_build_id *entry);
 
 #endif

@@ -135,6 +135,13 @@ uint64_t perf_record_lost_count(const struct perf_record *record)
 	return cursor_u64(&c);
 }
 
+uint64_t perf_record_lost_samples_count(const struct perf_record *record)
+{
+	struct cursor c = payload_of(record);
+
+	return cursor_u64(&c);
+}
+
 bool perf_record_is_known(uint32_t type)
 {
 	return (type >= PERF_RECORD_MMAP && type <= KERNEL_RECORD_LAST) ||

@@ -67,6 +67,9 @@ int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid
 /* Returns how many records a PERF_RECORD_LOST says were lost; 0 if it is too short. */
 uint64_t perf_record_lost_count(const struct perf_record *record);
 
+/* The same of a PERF_RECORD_LOST_SAMPLES, in samples. */
+uint64_t perf_record_lost_samples_count(const struct perf_record *record);
+
 /* Returns whether the type is one that the kernel or perf is known to write. */
 bool perf_record_is_known(uint32_t type);
 

@@ -36,8 +36,12 @@ struct pending_branch {
 
 struct pt_blocks {
 	struct pt_stream stream;
-	uint8_t *bytes;			  /* owned: all pieces in a row, padded */
-	struct pt_block_decoder *decoder; /* owned */
+	uint8_t *bytes;			  /* owned: pieces that follow each other in a row, padded */
+	uint64_t size;			  /* of those */
+	size_t next_piece;		  /* the first that is not among them */
+	struct pt_config config;
+	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
+	uint64_t counted;		  /* bytes of this run that are in the statistics */
 	struct insn_cache insns;
 	int status; /* of the last libipt call that gives one */
 	bool synced;
@@ -268,23 +272,94 @@ static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 	blocks->stream.in_tx = blocks->tx_aborted = false;
 }
 
+/*
+ * libipt wants the trace in one piece, and PSBs and packets may straddle the
+ * pieces, so this engine copies those that follow each other into a row.
+ */
+static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
+{
+	size_t first = blocks->next_piece, end = first;
+	uint64_t used = 0;
+
+	blocks->size = 0;
+	while (end < aux->piece_count && (end == first || !aux->pieces[end].apart))
+		blocks->size += aux->pieces[end++].size;
+	free(blocks->bytes);
+	blocks->bytes = alloc_zeroed(1, blocks->size + BUFFER_PADDING);
+	for (size_t i = first; i < end; i++) {
+		memcpy(blocks->bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
+		used += aux->pieces[i].size;
+	}
+	blocks->next_piece = end;
+}
+
+static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
+{
+	join_pieces(blocks, aux);
+	if (blocks->decoder)
+		pt_blk_free_decoder(blocks->decoder);
+	blocks->config.begin = blocks->bytes;
+	blocks->config.end = blocks->bytes + blocks->size;
+	blocks->decoder = blocks->size ? pt_blk_alloc_decoder(&blocks->config) : NULL;
+	blocks->counted = 0;
+	blocks->synced = false;
+	blocks->idle = false;
+}
+
+/* The pieces that follow each other are at their end; others may begin apart. */
+static void finish_run(struct pt_blocks *blocks)
+{
+	struct pt_stream *stream = &blocks->stream;
+
+	stream->stats.bytes_decoded += blocks->size - blocks->counted;
+	stream->ended = blocks->next_piece == stream->input.aux->piece_count;
+	if (stream->ended) {
+		stream_finish(stream);
+		return;
+	}
+	stream_push_apart(stream, blocks->damaged);
+	blocks->damaged = true;
+	blocks->pending.insn.kind = BRANCH_NONE;
+	open_run(blocks, stream->input.aux);
+	if (!blocks->decoder)
+		stream_finish(stream);
+}
+
+/* Bytes from `from` to where libipt is synchronised are skipped or lost. */
+static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool first)
+{
+	struct pt_stream_stats *stats = &blocks->stream.stats;
+
+	if (from > to)
+		from = to;
+	if (from < blocks->counted)
+		from = blocks->counted;
+	stats->bytes_decoded += from - blocks->counted;
+	if (first)
+		stats->bytes_skipped += to - from;
+	else if (blocks->idle)
+		stats->bytes_decoded += to - from;
+	else
+		stats->bytes_lost += to - from;
+	blocks->counted = to;
+}
+
 /* Go on at the next PSB, and count what lies before it. */
 static void synchronise(struct pt_blocks *blocks)
 {
-	uint64_t from = 0, to = blocks->stream.stats.bytes_total;
+	uint64_t from = 0, to = blocks->size;
 	bool first = pt_blk_get_offset(blocks->decoder, &from) < 0;
 
 	if (first)
 		from = 0;
 	blocks->status = pt_blk_sync_forward(blocks->decoder);
-	if (blocks->status < 0)
-		blocks->stream.ended = true;
-	else
+	if (blocks->status >= 0)
 		pt_blk_get_sync_offset(blocks->decoder, &to);
-	if (to > from && first)
-		blocks->stream.stats.bytes_skipped += to - from;
-	else if (to > from && !blocks->idle)
-		blocks->stream.stats.bytes_lost += to - from;
+	count_to(blocks, from, to, first);
+	if (blocks->status < 0) {
+		finish_run(blocks);
+		return;
+	}
 	blocks->idle = false;
 	blocks->synced = true;
 	blocks->fresh = true;
@@ -306,7 +381,7 @@ static void next_event(struct pt_blocks *blocks)
 	if (status < 0 || !event.status_update)
 		blocks->fresh = false;
 	if (status < 0 && pt_errcode(status) == pte_eos)
-		stream_finish(&blocks->stream);
+		finish_run(blocks);
 	else if (status < 0)
 		fail(blocks, gap_reason_of(status), blocks->pending.from);
 	else
@@ -346,7 +421,7 @@ static void next_block(struct pt_blocks *blocks)
 	if (block.ninsn)
 		on_block(blocks, &block);
 	if (status < 0 && pt_errcode(status) == pte_eos) {
-		stream_finish(&blocks->stream);
+		finish_run(blocks);
 	} else if (status < 0 && pt_errcode(status) == pte_no_enable) {
 		/* Tracing is off, and nothing more comes before the next PSB: no loss. */
 		blocks->synced = false;
@@ -369,7 +444,7 @@ static void step(struct pt_stream *stream)
 	else if (blocks->status & pts_event_pending)
 		next_event(blocks);
 	else if (blocks->status & pts_eos)
-		stream_finish(&blocks->stream);
+		finish_run(blocks);
 	else
 		next_block(blocks);
 }
@@ -385,36 +460,17 @@ static void close_blocks(struct pt_stream *stream)
 	free(blocks);
 }
 
-/*
- * libipt wants the trace in one piece, and PSBs and packets may straddle the
- * pieces, so this engine copies them into a row.
- */
-static uint8_t *join_pieces(const struct aux_stream *aux)
-{
-	uint8_t *bytes = alloc_zeroed(1, aux->size + BUFFER_PADDING);
-	uint64_t used = 0;
-
-	for (size_t i = 0; i < aux->piece_count; i++) {
-		memcpy(bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
-		used += aux->pieces[i].size;
-	}
-	return bytes;
-}
-
 struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config)
 {
 	struct pt_blocks *blocks = alloc_zeroed(1, sizeof(*blocks));
-	struct pt_config ours = *config;
 
-	blocks->bytes = join_pieces(aux);
-	ours.begin = blocks->bytes;
-	ours.end = blocks->bytes + aux->size;
-	ours.flags.variant.block.end_on_call = 1;
-	ours.flags.variant.block.end_on_jump = 1;
+	blocks->config = *config;
+	blocks->config.flags.variant.block.end_on_call = 1;
+	blocks->config.flags.variant.block.end_on_jump = 1;
 	blocks->stream.step = step;
 	blocks->stream.close = close_blocks;
 	insn_cache_init(&blocks->insns);
-	blocks->decoder = aux->size ? pt_blk_alloc_decoder(&ours) : NULL;
+	open_run(blocks, aux);
 	if (blocks->decoder || !aux->size)
 		return &blocks->stream;
 	close_blocks(&blocks->stream);

@@ -281,6 +281,8 @@ static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uin
 	flow->ip = to;
 	flow->here = NULL;
 	flow->told = true;
+	if (to == flow->stream.input.switch_ip)
+		stream_switch_thread(&flow->stream);
 }
 
 static bool is_direct(const struct insn *insn)
@@ -365,6 +367,7 @@ static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
 	push_branch(flow, insn, from, flow->target)->flags |= BRANCH_TRACE_OFF;
+	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
 	flow->task = TASK_READ;
 	flow->on = false;
 }
@@ -635,6 +638,7 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
+	stream_stop_user(&flow->stream, flow->interrupted);
 	flow->has_interrupt = false;
 	flow->on = false;
 }
@@ -941,7 +945,7 @@ static void move_window(struct pt_flow *flow, size_t used, bool in_flow)
 /* At the start, or where bytes are no packet: go on at the next PSB. */
 static void synchronise(struct pt_flow *flow, bool first)
 {
-	uint64_t from = flow->offset, to = flow->stream.stats.bytes_total;
+	uint64_t from = flow->offset, to;
 
 	flow->synced = true;
 	while (flow->packets && pt_pkt_sync_forward(flow->packets) < 0) {
@@ -952,20 +956,42 @@ static void synchronise(struct pt_flow *flow, bool first)
 		/* One may straddle the end of the window. */
 		move_window(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
 	}
-	if (flow->packets && !flow->stream.ended) {
-		flow->at = position(flow);
-		to = flow->window.base + flow->at;
-	}
+	flow->stream.ended |= !flow->packets;
+	flow->at = flow->stream.ended ? flow->window.size : position(flow);
+	to = flow->window.base + flow->at;
 	if (first)
 		flow->stream.stats.bytes_skipped += to - from;
 	flow->offset = to;
 }
 
+/* What was read up to the next packet is understood, unless it is lost. */
+static void count_decoded(struct pt_flow *flow, uint64_t next)
+{
+	if (!flow->lost)
+		flow->stream.stats.bytes_decoded += next - flow->offset;
+	flow->offset = next;
+}
+
+/*
+ * Where the pieces that follow each other end, the stream does; or others begin
+ * apart, and nothing of what came before holds.
+ */
 static void finish(struct pt_flow *flow)
 {
-	flow->offset = flow->stream.stats.bytes_total;
+	count_decoded(flow, flow->window.base + flow->window.size);
 	found(flow);
-	stream_finish(&flow->stream);
+	if (!aux_window_next_run(&flow->window)) {
+		stream_finish(&flow->stream);
+		return;
+	}
+	flow->stream.ended = false;
+	stream_push_apart(&flow->stream, flow->after_gap);
+	lose(flow);
+	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
+	flow->fups = 0;
+	flow->after_gap = true;
+	flow->synced = false;
+	open_packets(flow, false);
 }
 
 static void read_by_libipt(struct pt_flow *flow)
@@ -1000,7 +1026,7 @@ static void read_packet(struct pt_flow *flow)
 
 	if (near_end(flow) && !aux_window_at_end(&flow->window))
 		move_window(flow, flow->at, true);
-	flow->offset = flow->window.base + flow->at;
+	count_decoded(flow, flow->window.base + flow->at);
 	flow->walked = 0;
 	if (!near_end(flow))
 		size = read_frequent(flow, flow->window.bytes + flow->at);

@@ -2,6 +2,7 @@
 #include "decoder/pt_stream_base.h"
 
 #include <intel-pt.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,19 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 	stream->stats.gaps[reason]++;
 }
 
+void stream_push_apart(struct pt_stream *stream, bool told)
+{
+	if (!told && stream->stats.events)
+		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
+}
+
+/* Whether the loss shows as a piece that begins apart, where it was. */
+static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss)
+{
+	return loss->flags & PERF_AUX_FLAG_TRUNCATED &&
+	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
+}
+
 void stream_push_losses(struct pt_stream *stream, uint64_t time)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -115,11 +129,16 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		stream->next_loss++;
 		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
 			continue;
+		if (shows_as_piece(aux, loss))
+			continue;
 		if (loss->time > stream->now.time)
 			stream->now.time = loss->time;
 		stream_push_gap(stream, GAP_LOST, 0);
 	}
 }
+
+/* ns from a switch record to __switch_to, at most. */
+#define SWITCH_OVERDUE 20000
 
 /* ---- Who runs ------------------------------------------------------------ */
 
@@ -138,9 +157,32 @@ void stream_enter(struct pt_stream *stream, uint64_t ip)
 		schedule_seek(&stream->schedule, stream->now.time);
 }
 
+void stream_stop_user(struct pt_stream *stream, uint64_t ip)
+{
+	if (user_only(stream))
+		schedule_stop_user(&stream->schedule, ip);
+}
+
+void stream_switch_thread(struct pt_stream *stream)
+{
+	uint64_t slack = stream->schedule.slack;
+
+	if (user_only(stream) || !stream->timed)
+		return;
+	/* Each switch has its record: without better timing the next one is meant. */
+	schedule_switch(&stream->schedule, stream->now.time, slack ? slack : UINT64_MAX);
+}
+
 void stream_follow_schedule(struct pt_stream *stream)
 {
-	if (!user_only(stream) && stream->timed && stream->now.time >= stream->schedule.end)
+	uint64_t due = stream->schedule.end;
+
+	if (user_only(stream) || !stream->timed)
+		return;
+	/* The record is written just before __switch_to; if that does not come, time tells. */
+	if (stream->input.switch_ip && due < UINT64_MAX - SWITCH_OVERDUE - stream->schedule.slack)
+		due += SWITCH_OVERDUE + stream->schedule.slack;
+	if (stream->now.time >= due)
 		schedule_seek(&stream->schedule, stream->now.time);
 }
 
@@ -198,6 +240,25 @@ static void configure(const struct pt_info *info, struct pt_config *config)
 	config->cpuid_0x15_ebx = (uint32_t)info->tsc_ctc_ratio_n;
 }
 
+/*
+ * ns that the last timing packet may be old.  With TSC packets alone there is
+ * no bound but what comes next, and a thread that ran elsewhere meanwhile has
+ * not stopped where this CPU saw it stop: then addresses are no help.
+ */
+static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
+{
+	const uint64_t cycles = 500; /* between two CYC packets, also where nothing branches */
+	uint64_t ticks = cycles;
+
+	if (!(info->config & info->cyc_bit)) {
+		if (!(info->config & info->mtc_bit) || !info->tsc_ctc_ratio_d)
+			return 0;
+		ticks = (UINT64_C(1) << config_field(info->config, info->mtc_freq_bits)) *
+			info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d;
+	}
+	return tsc_clock_ns(clock, ticks) - clock->zero;
+}
+
 static void start_schedule(struct pt_stream *stream)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -207,6 +268,7 @@ static void start_schedule(struct pt_stream *stream)
 	stream->clock.zero = info->time_zero;
 	stream->clock.mult = (uint32_t)info->time_mult;
 	stream->clock.shift = (uint16_t)info->time_shift;
+	stream->schedule.slack = slack_of(info, &stream->clock);
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
 	stream->losses = timeline_losses(stream->input.timeline, &stream->loss_count);
 	if (info->config & info->tsc_bit)
@@ -218,6 +280,24 @@ static void start_schedule(struct pt_stream *stream)
 	diag_warn(stream->input.diag, "no-timing",
 		  "recorded without timing packets: order is right, times are made up "
 		  "(1 ns an instruction)");
+}
+
+/* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
+#define CONFIG_PASS_THROUGH 1               /* "pt": the next bit means something */
+#define CONFIG_BRANCHES (UINT64_C(1) << 13) /* "branch": BranchEn */
+#define CONFIG_NO_TNT (UINT64_C(1) << 55)   /* "notnt": DisTNT */
+
+static void warn_of_config(const struct pt_stream_input *input)
+{
+	uint64_t config = input->info->config;
+
+	if (config & CONFIG_PASS_THROUGH && !(config & CONFIG_BRANCHES))
+		diag_warn(input->diag, "no-branches",
+			  "recorded with branch=0: there are no branches in the trace");
+	if (config & CONFIG_NO_TNT)
+		diag_warn(input->diag, "no-tnt",
+			  "recorded with notnt: which way conditional branches went is not in "
+			  "the trace, so little of it can be followed");
 }
 
 static struct pt_stream *new_engine(const struct pt_stream_input *input,
@@ -240,8 +320,11 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	}
 	stream->input = *input;
 	stream->stats.bytes_total = input->aux->size;
+	stream->stats.bytes_repeated = input->aux->repeated;
+	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
 	start_schedule(stream);
+	warn_of_config(input);
 	return stream;
 }
 

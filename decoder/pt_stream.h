@@ -38,14 +38,24 @@ struct pt_stream_input {
 	 * engine does.
 	 */
 	bool skip_local_jumps;
+	/*
+	 * Where the kernel's __switch_to begins: there threads change, where the
+	 * kernel is traced, and not at the time of the switch records, which the
+	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
+	 */
+	uint64_t switch_ip;
 };
 
-#define GAP_REASONS (GAP_ENDLESS + 1)
+#define GAP_REASONS (GAP_NOT_RECORDED + 1)
 
 struct pt_stream_stats {
-	uint64_t bytes_total;   /* decoded + skipped + lost, when the stream is at its end */
-	uint64_t bytes_skipped; /* before the first PSB */
-	uint64_t bytes_lost;    /* from an error to where decoding went on */
+	/* Of AUX data.  At the end of the stream total = decoded + skipped + lost. */
+	uint64_t bytes_total;
+	uint64_t bytes_decoded;  /* of packets that were understood */
+	uint64_t bytes_skipped;  /* before the first PSB of pieces that follow each other */
+	uint64_t bytes_lost;     /* from an error to where decoding went on */
+	uint64_t bytes_repeated; /* not of the total: what several snapshots have, and padding */
+	uint64_t bytes_missing;  /* not of the total: the CPU wrote them, the file lacks them */
 	uint64_t events, insns; /* events: also those that are left out */
 	uint64_t local_jumps;   /* events that were left out */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */

@@ -71,11 +71,23 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 				 uint64_t to);
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);
 
+/*
+ * A piece begins apart from what was decoded: a gap, unless one was told already
+ * (`told`) or nothing came before.
+ */
+void stream_push_apart(struct pt_stream *stream, bool told);
+
 /* Losses that the kernel reported show as gaps when the stream reaches their time. */
 void stream_push_losses(struct pt_stream *stream, uint64_t time);
 
 /* Tracing begins at ip: with user code only, this is where another thread may be. */
 void stream_enter(struct pt_stream *stream, uint64_t ip);
+
+/* User code stops where tracing goes off, and will go on at ip; 0: not known. */
+void stream_stop_user(struct pt_stream *stream, uint64_t ip);
+
+/* The flow reached input.switch_ip: the next thread goes on. */
+void stream_switch_thread(struct pt_stream *stream);
 
 /* Where the kernel is traced, threads change while tracing is on. */
 void stream_follow_schedule(struct pt_stream *stream);

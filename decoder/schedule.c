@@ -42,10 +42,31 @@ static void enter_epoch(struct schedule *schedule, size_t epoch)
 	schedule->space = schedule->thread->process->epochs[epoch].space;
 }
 
+static const struct schedule_stop *stop_of(const struct schedule *schedule,
+					   const struct thread *thread)
+{
+	const struct schedule_stop *stop =
+		thread ? &schedule->stops[thread->index % SCHEDULE_STOPS] : NULL;
+
+	return stop && stop->thread == thread && stop->ip ? stop : NULL;
+}
+
+void schedule_stop_user(struct schedule *schedule, uint64_t ip)
+{
+	const struct thread *thread = schedule->thread;
+
+	if (thread && !is_idle(thread))
+		schedule->stops[thread->index % SCHEDULE_STOPS] =
+			(struct schedule_stop){ thread, ip };
+}
+
 static void take_switch(struct schedule *schedule, uint64_t time)
 {
 	const struct cpu_switch *taken = &schedule->switches[schedule->next++];
 
+	/* A thread that ran elsewhere stopped elsewhere. */
+	if (!taken->stayed)
+		schedule->stops[taken->thread->index % SCHEDULE_STOPS].thread = NULL;
 	schedule->begin = taken->time;
 	schedule->end = schedule->next < schedule->count ? schedule->switches[schedule->next].time
 							 : UINT64_MAX;
@@ -83,11 +104,52 @@ static bool reach_mapping(struct schedule *schedule, uint64_t ip)
 	return false;
 }
 
+static bool next_is_near(const struct schedule *schedule, uint64_t time, uint64_t slack)
+{
+	return schedule->next < schedule->count &&
+	       (schedule->switches[schedule->next].time <= time ||
+		schedule->switches[schedule->next].time - time <= slack);
+}
+
+void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack)
+{
+	if (next_is_near(schedule, time, slack))
+		take_switch(schedule, schedule->switches[schedule->next].time);
+}
+
+/*
+ * The current thread stopped elsewhere than at ip, and one that comes soon
+ * stopped right there, and ran on no other CPU meanwhile: it is that one, and
+ * the time is late.
+ */
+static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
+{
+	const struct schedule_stop *stop = stop_of(schedule, schedule->thread);
+	struct schedule ahead;
+
+	if (!stop || stop->ip == ip || !next_is_near(schedule, time, schedule->slack))
+		return false;
+	ahead = *schedule;
+	while (next_is_near(&ahead, time, schedule->slack)) {
+		take_switch(&ahead, ahead.switches[ahead.next].time);
+		stop = stop_of(&ahead, ahead.thread);
+		if (is_idle(ahead.thread))
+			continue;
+		if (!stop || stop->ip != ip || !reach_mapping(&ahead, ip))
+			return false;
+		*schedule = ahead;
+		return true;
+	}
+	return false;
+}
+
 void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 {
 	struct schedule ahead;
 
 	schedule_seek(schedule, time);
+	if (seek_stop(schedule, time, ip))
+		return;
 	if (reach_mapping(schedule, ip) || schedule->next == schedule->count)
 		return;
 	ahead = *schedule;

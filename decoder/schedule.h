@@ -18,6 +18,14 @@
 
 #include "decoder/timeline.h"
 
+/* Where a thread's user code stopped on this CPU, and will go on. */
+struct schedule_stop {
+	const struct thread *thread; /* borrowed */
+	uint64_t ip; /* 0: unknown */
+};
+
+#define SCHEDULE_STOPS 64 /* of the threads seen last, by their index */
+
 struct schedule {
 	const struct timeline *timeline;   /* borrowed */
 	const struct cpu_switch *switches; /* of this CPU; borrowed */
@@ -26,6 +34,8 @@ struct schedule {
 	const struct address_space *space; /* what is mapped; NULL: unknown */
 	size_t epoch;                      /* index of `space` in the process's epochs */
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
+	uint64_t slack;                    /* ns: that a time of the trace may be too early; set by the owner */
+	struct schedule_stop stops[SCHEDULE_STOPS];
 };
 
 /* Begin before the first switch.  `tid` is -1 for a buffer per CPU; else `cpu` is not looked at. */
@@ -40,6 +50,19 @@ void schedule_seek(struct schedule *schedule, uint64_t time);
  * thread cannot run it, and neither can one that has nothing mapped there.
  */
 void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip);
+
+/*
+ * User code of the current thread stops, and will go on at ip (0: unknown).  So where the
+ * time is too coarse to tell which of two threads begins to run, the address
+ * does, if they have the same code.
+ */
+void schedule_stop_user(struct schedule *schedule, uint64_t ip);
+
+/*
+ * The kernel's flow goes from one thread to the next, at about `time`: take the
+ * switch if one is at most `slack` ns away.
+ */
+void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack);
 
 /*
  * Settle on one thread for a stream without any timing: the only thread (but

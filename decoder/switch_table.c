@@ -23,7 +23,7 @@ void switch_table_add(struct switch_table *table, int32_t cpu, uint64_t time,
 	table->notes = alloc_grow(table->notes, &table->room, table->count + 1,
 				  sizeof(*table->notes));
 	table->notes[table->count] =
-		(struct switch_note){ { time, thread }, table->count, cpu };
+		(struct switch_note){ { time, thread, false }, table->count, cpu };
 	table->count++;
 }
 
@@ -56,12 +56,34 @@ static void keep_changes(struct switch_table *table, struct cpu_switch *switches
 	}
 }
 
+/* Notes come in the order of time, of all CPUs. */
+static void find_stays(struct switch_table *table)
+{
+	uint32_t threads = 0;
+	uint32_t *last;
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->notes[i].change.thread->index >= threads)
+			threads = table->notes[i].change.thread->index + 1;
+	}
+	last = alloc_zeroed(threads, sizeof(*last));
+	for (size_t i = 0; i < table->count; i++) {
+		struct switch_note *note = &table->notes[i];
+		uint32_t *cpu = &last[note->change.thread->index]; /* plus 1: 0 is none */
+
+		note->change.stayed = *cpu == (uint32_t)note->cpu + 1;
+		*cpu = (uint32_t)note->cpu + 1;
+	}
+	free(last);
+}
+
 void switch_table_finish(struct switch_table *table, struct arena *arena)
 {
 	size_t cpus = 0;
 
 	if (!table->count)
 		return;
+	find_stays(table);
 	qsort(table->notes, table->count, sizeof(*table->notes), compare_notes);
 	for (size_t i = 0; i < table->count; i++)
 		cpus += i == 0 || table->notes[i].cpu != table->notes[i - 1].cpu;

@@ -9,17 +9,26 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "base/alloc.h"
 #include "decoder/file_table.h"
 #include "decoder/perf_file.h"
 #include "decoder/perf_record.h"
+#include "decoder/perf_sample.h"
 #include "decoder/process_table.h"
 #include "decoder/switch_table.h"
 #include "decoder/thread_table.h"
 
 struct ordered_record {
 	uint64_t time, position; /* position: of perf_file_next() */
+};
+
+/* When a CPU's last sample with trace data was taken. */
+struct sampled_cpu {
+	int32_t cpu;
+	uint64_t time; /* ns */
+	UT_hash_handle hh;
 };
 
 struct timeline {
@@ -31,6 +40,10 @@ struct timeline {
 	struct switch_table switches;
 	struct loss *losses; /* owned */
 	size_t loss_count, loss_room;
+	const struct perf_file *file; /* borrowed, while building */
+	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
+	struct sampled_cpu *sampled_cpus; /* hash, while building */
+	uint64_t lost_records, lost_samples, text_pokes;
 	uint64_t unknown_records;
 };
 
@@ -153,7 +166,8 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		warn_damaged(tl, record);
 		return;
 	}
-	if (!(aux.flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL)))
+	if (!(aux.flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL |
+			   PERF_AUX_FLAG_COLLISION)))
 		return;
 	tl->losses = alloc_grow(tl->losses, &tl->loss_room, tl->loss_count + 1,
 				sizeof(*tl->losses));
@@ -171,14 +185,42 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		  "trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
 }
 
+static void on_text_poke(struct timeline *tl, const struct perf_record *record)
+{
+	(void)record;
+	tl->text_pokes++;
+}
+
 static void on_lost(struct timeline *tl, const struct perf_record *record)
 {
-	uint64_t count = perf_record_lost_count(record);
+	if (record->type == PERF_RECORD_LOST)
+		tl->lost_records += perf_record_lost_count(record);
+	else
+		tl->lost_samples += perf_record_lost_samples_count(record);
+}
 
-	if (count)
-		diag_warn(tl->diag, "records-lost",
-			  "perf lost %llu records: threads or mappings may be wrong from then on",
-			  (unsigned long long)count);
+/*
+ * Trace data in a sample is of the thread that was sampled, from the CPU's
+ * sample before on; nothing else tells who ran if switches were not recorded.
+ */
+static void on_sample(struct timeline *tl, const struct perf_record *record)
+{
+	struct perf_sample sample;
+	struct sampled_cpu *cpu;
+
+	if (perf_sample_read(tl->file, record, &sample) < 0 || !sample.aux.size ||
+	    sample.cpu < 0 || sample.tid < 0)
+		return;
+	HASH_FIND_INT(tl->sampled_cpus, &sample.cpu, cpu);
+	if (!cpu) {
+		cpu = arena_alloc(&tl->arena, sizeof(*cpu));
+		cpu->cpu = sample.cpu;
+		HASH_ADD_INT(tl->sampled_cpus, cpu, cpu);
+	}
+	switch_table_add(&tl->switches, sample.cpu, cpu->time,
+			 thread_table_view(thread_table_borrow(&tl->threads, sample.pid,
+							       sample.tid, sample.time)));
+	cpu->time = sample.time;
 }
 
 static const struct {
@@ -195,6 +237,9 @@ static const struct {
 	{ PERF_RECORD_ITRACE_START, on_itrace_start },
 	{ PERF_RECORD_AUX, on_aux },
 	{ PERF_RECORD_LOST, on_lost },
+	{ PERF_RECORD_LOST_SAMPLES, on_lost },
+	{ PERF_RECORD_SAMPLE, on_sample },
+	{ PERF_RECORD_TEXT_POKE, on_text_poke },
 };
 
 #define TELLERS (sizeof(tellers) / sizeof(tellers[0]))
@@ -224,10 +269,19 @@ static void count_unread(struct timeline *tl, uint32_t type)
 {
 	if (!perf_record_is_known(type))
 		tl->unknown_records++;
-	if (type == PERF_USER_COMPRESSED || type == PERF_USER_COMPRESSED2)
-		diag_warn(tl->diag, "compressed",
-			  "compressed records (perf record -z) are not read yet: threads and "
-			  "mappings in them are missing");
+}
+
+/* Whether the record is part of the history; completes the time of a sample. */
+static bool is_told(const struct timeline *tl, struct perf_record *record)
+{
+	struct perf_sample sample;
+
+	if (record->type != PERF_RECORD_SAMPLE)
+		return teller_of(record->type) != TELLERS;
+	if (!tl->samples_tell || perf_sample_read(tl->file, record, &sample) < 0)
+		return false;
+	record->id.time = sample.time;
+	return sample.aux.size > 0;
 }
 
 /*
@@ -244,7 +298,7 @@ static struct ordered_record *order_records(struct timeline *tl, const struct pe
 
 	*count = 0;
 	for (at = position; perf_file_next(file, &position, &record, tl->diag); at = position) {
-		if (teller_of(record.type) == TELLERS) {
+		if (!is_told(tl, &record)) {
 			count_unread(tl, record.type);
 			continue;
 		}
@@ -272,16 +326,47 @@ static void tell_records(struct timeline *tl, const struct perf_file *file)
 	free(records);
 }
 
+static bool samples_tell(const struct perf_file *file)
+{
+	bool trace = false;
+
+	for (size_t i = 0; i < file->attr_count; i++) {
+		if (file->attrs[i].attr.context_switch)
+			return false;
+		trace |= (file->attrs[i].attr.sample_type & PERF_SAMPLE_AUX) != 0;
+	}
+	return trace;
+}
+
+static void warn_lost(const struct timeline *tl)
+{
+	if (tl->text_pokes)
+		diag_warn(tl->diag, "text-poke",
+			  "the kernel changed its code %llu times while it was recorded, which is "
+			  "not followed", (unsigned long long)tl->text_pokes);
+	if (tl->lost_records)
+		diag_warn(tl->diag, "records-lost",
+			  "perf lost %llu records: threads or mappings may be wrong from then on",
+			  (unsigned long long)tl->lost_records);
+	if (tl->lost_samples)
+		diag_warn(tl->diag, "samples-lost", "perf lost %llu samples",
+			  (unsigned long long)tl->lost_samples);
+}
+
 struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err)
 {
 	struct timeline *tl = alloc_zeroed(1, sizeof(*tl));
 
 	(void)err;
 	tl->diag = diag;
+	tl->file = file;
+	tl->samples_tell = samples_tell(file);
 	file_table_init(&tl->files, &tl->arena, file);
 	process_table_init(&tl->processes, &tl->arena, diag, file->size);
 	thread_table_init(&tl->threads, &tl->arena, &tl->processes);
 	tell_records(tl, file);
+	warn_lost(tl);
+	HASH_CLEAR(hh, tl->sampled_cpus);
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches, &tl->arena);

@@ -57,6 +57,7 @@ struct process {
 struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;
+	bool stayed; /* the thread ran nowhere else since it ran here last */
 };
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
@@ -64,7 +65,7 @@ struct loss {
 	uint64_t time;
 	int32_t cpu;      /* -1: unknown */
 	int32_t pid, tid; /* -1: unknown */
-	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL and others */
+	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION and others */
 	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
 	uint64_t file_offset; /* of the record */
 };

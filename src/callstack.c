@@ -47,6 +47,7 @@ const char *callstack_gap_text(enum gap_reason reason)
 		[GAP_OVERFLOW] = "Overflow packet",
 		[GAP_LOST] = "Lost trace data",
 		[GAP_UNKNOWN] = "Unknown error!",
+		[GAP_NOT_RECORDED] = "Not recorded",
 		[GAP_ENDLESS] = "Never-ending loop (refer perf config intel-pt.max-loops)",
 	};
 	size_t index = (size_t)reason;

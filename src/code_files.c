@@ -91,7 +91,7 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 
 struct code_source code_files_source(struct code_files *files)
 {
-	return (struct code_source){ find, find_function, files };
+	return (struct code_source){ find, find_function, files, NULL };
 }
 
 void code_files_note_gap(struct code_files *files, const struct branch_event *gap)

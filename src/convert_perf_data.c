@@ -13,6 +13,7 @@
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
 #include "format_branches.h"
+#include "kernel_files.h"
 #include "resolve.h"
 #include "thread_stacks.h"
 #include "view.h"
@@ -28,6 +29,7 @@ struct conversion {
 	struct resolver resolver;
 	struct code_files code_files;
 	struct code_source code_source;
+	struct kernel_files kernel_files;
 	struct code_image *code;
 	struct pt_stream **streams;
 	struct branch_merge merge;
@@ -54,13 +56,17 @@ static void open_symbols(struct conversion *c, struct name_table *names)
 		.vdso = c->options->vdso,
 		.running_kernel = same_kernel(&c->file),
 	};
+	struct kernel_files_options kernel = { c->options->kcore, c->options->vmlinux,
+					       c->options->symfs };
 	size_t file_count;
 
 	c->store = dso_store_open(&options, names, c->diag);
 	resolver_init(&c->resolver, c->timeline, c->store);
 	timeline_files(c->timeline, &file_count);
 	code_files_init(&c->code_files, &c->resolver, file_count);
+	kernel_files_init(&c->kernel_files, &kernel, &c->file, c->timeline, c->diag);
 	c->code_source = code_files_source(&c->code_files);
+	c->code_source.kernel = kernel_files_code(&c->kernel_files);
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
 }
 
@@ -78,6 +84,7 @@ static int open_streams(struct conversion *c, struct error *err)
 									     : PT_ENGINE_FAST,
 			.skip_local_jumps = c->options->format != FORMAT_BRANCHES &&
 					    c->options->stacks == STACKS_PRECISE,
+			.switch_ip = c->kernel_files.switch_ip,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);
@@ -109,6 +116,10 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 
 	if (perf_file_open(&c->file, path, c->diag, err) < 0)
 		return -1;
+	for (int i = 1; i < c->options->input_count; i++) {
+		if (perf_file_append(&c->file, c->options->inputs[i], c->diag, err) < 0)
+			return -1;
+	}
 	if (auxtrace_init(&c->auxtrace, &c->file, err) < 0)
 		return error_prefix(err, "%s", path);
 	c->timeline = timeline_open(&c->file, c->diag, err);
@@ -130,6 +141,7 @@ static void close_input(struct conversion *c)
 	free(c->streams);
 	code_image_close(c->code);
 	code_files_release(&c->code_files);
+	kernel_files_release(&c->kernel_files);
 	view_release(&c->view);
 	resolver_release(&c->resolver);
 	dso_store_close(c->store);

@@ -18,6 +18,8 @@ enum option_key {
 	KEY_MODE,
 	KEY_SYMFS,
 	KEY_VDSO,
+	KEY_KCORE,
+	KEY_VMLINUX,
 	KEY_ENGINE,
 	KEY_ARGS,
 	KEY_NO_WARN,
@@ -46,6 +48,9 @@ static const struct argp_option argp_options[] = {
 	{ "symfs", KEY_SYMFS, "DIR", 0,
 	  "Look for all files of the recording below DIR, and nowhere else", 2 },
 	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
+	{ "kcore", KEY_KCORE, "FILE", 0,
+	  "The copy of the kernel's memory, or its directory (default: kcore_dir in INPUT)", 2 },
+	{ "vmlinux", KEY_VMLINUX, "FILE", 0, "The recorded kernel, if there is no kcore", 2 },
 	{ NULL, 0, NULL, 0, "Stacks:", 3 },
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
 	  "How call stacks are built: precise (default), by return addresses; "
@@ -146,6 +151,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_VDSO:
 		options->vdso = arg;
 		return 0;
+	case KEY_KCORE:
+		options->kcore = arg;
+		return 0;
+	case KEY_VMLINUX:
+		options->vmlinux = arg;
+		return 0;
 	case KEY_NO_WARN:
 		options->no_warn = true;
 		return 0;
@@ -153,9 +164,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->quiet = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->input)
-			argp_error(state, "one input at a time, and '%s' is a second", arg);
-		options->input = arg;
+		/* argp moves all arguments behind the options before it tells of the first. */
+		if (!options->input_count++) {
+			options->input = arg;
+			options->inputs = &state->argv[state->next - 1];
+		}
+		return 0;
+	case ARGP_KEY_END:
+		if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
+			argp_error(state, "one input at a time, and '%s' is a second",
+				   options->inputs[1]);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no input: name a perf.data file");
@@ -167,7 +185,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp argp = { argp_options, parse, "INPUT", doc, NULL, NULL, NULL };
+	static const struct argp argp = { argp_options, parse, "INPUT...", doc, NULL, NULL, NULL };
 
 	*options = (struct options){ 0 };
 	argp_err_exit_status = EXIT_USAGE;

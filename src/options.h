@@ -25,7 +25,9 @@ enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
 struct options {
-	const char *input;  /* path; "-": stdin */
+	const char *input;  /* path; "-": stdin; the first of a series */
+	char **inputs;      /* borrowed from argv: all of the series */
+	int input_count;
 	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
 	enum output_format format;
@@ -35,6 +37,7 @@ struct options {
 	enum option_args args;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
+	const char *kcore, *vmlinux; /* the kernel's code; NULL: look for it */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };

@@ -8,6 +8,9 @@
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats)
 {
 	summary->bytes_total += stats->bytes_total;
+	summary->bytes_decoded += stats->bytes_decoded;
+	summary->bytes_repeated += stats->bytes_repeated;
+	summary->bytes_missing += stats->bytes_missing;
 	summary->bytes_skipped += stats->bytes_skipped;
 	summary->bytes_lost += stats->bytes_lost;
 	summary->branches += stats->local_jumps;
@@ -22,7 +25,7 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 
 	text[0] = 0;
 	for (int reason = 0; reason < GAP_REASONS && used < room; reason++) {
-		if (summary->gaps[reason])
+		if (summary->gaps[reason] && reason != GAP_NOT_RECORDED)
 			used += (size_t)snprintf(text + used, room - used, "%s%s: %" PRIu64,
 						 used ? ", " : "",
 						 callstack_gap_text((enum gap_reason)reason),
@@ -41,6 +44,9 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  " bytes of trace could not be decoded (%.1f%%)", gaps,
 			  summary->bytes_lost, summary->bytes_total,
 			  100.0 * (double)summary->bytes_lost / (double)total);
+	if (summary->bytes_missing)
+		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
+			  summary->bytes_missing);
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
 			  summary->unknown_records);
@@ -56,7 +62,13 @@ void summary_print(const struct summary *summary, FILE *out)
 		(double)(summary->last_time - summary->first_time) / 1e9);
 	if (summary->bytes_total)
 		fprintf(out, ", %" PRIu64 " bytes of trace", summary->bytes_total);
-	if (summary->bytes_skipped)
-		fprintf(out, " (%" PRIu64 " before the first PSB skipped)", summary->bytes_skipped);
+	if (summary->bytes_decoded != summary->bytes_total || summary->bytes_skipped ||
+	    summary->bytes_lost)
+		fprintf(out, " (%" PRIu64 " decoded, %" PRIu64 " before a PSB skipped, %" PRIu64
+			" lost)", summary->bytes_decoded, summary->bytes_skipped,
+			summary->bytes_lost);
+	if (summary->bytes_repeated)
+		fprintf(out, ", %" PRIu64 " more that were recorded twice",
+			summary->bytes_repeated);
 	putc('\n', out);
 }

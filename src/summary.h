@@ -13,7 +13,9 @@ struct summary {
 	uint64_t branches, threads, slices;
 	uint64_t first_time, last_time; /* ns: of the events; 0 if there are none */
 	uint64_t gaps[GAP_REASONS];     /* by enum gap_reason */
-	uint64_t bytes_total, bytes_skipped, bytes_lost; /* of AUX data */
+	/* Of AUX data; see struct pt_stream_stats. */
+	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
+	uint64_t bytes_repeated, bytes_missing;
 	uint64_t unknown_records;
 };
 

@@ -26,14 +26,17 @@ static bool is_sorted(const struct view *view)
 static const char *output_path(struct view *view)
 {
 	const struct options *options = view->options;
-	size_t room = strlen(options->input) + sizeof(FTF_SUFFIX);
+	size_t length = strlen(options->input), room = length + sizeof(FTF_SUFFIX);
 
 	if (options->output)
 		return options->output;
 	if (options->format != FORMAT_FTF)
 		return "-";
+	/* A directory's output stands beside it, not in it. */
+	while (length > 1 && options->input[length - 1] == '/')
+		length--;
 	view->default_path = alloc_zeroed(1, room);
-	snprintf(view->default_path, room, "%s%s", options->input, FTF_SUFFIX);
+	snprintf(view->default_path, room, "%.*s%s", (int)length, options->input, FTF_SUFFIX);
 	return view->default_path;
 }
 

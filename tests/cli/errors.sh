@@ -26,16 +26,17 @@ fails() { # PATTERN OPTIONS...
 
 echo "hello, this is no recording, but it is longer than a header of perf.data would be: $(seq 50)" >"$work/text"
 : >"$work/empty"
-printf 'PERFILE2\020\0\0\0\0\0\0\0' >"$work/pipe-mode"
 printf '2ELIFREP\0\0\0\0\0\0\0\150' >"$work/big-endian"
 head -c 60 "$sample" >"$work/header-cut"
 
 tap_check "a text file is refused by name" fails "text: is not a perf.data" $options "$work/text"
 tap_check "an empty file is refused" fails "empty: is empty" $options "$work/empty"
 tap_check "a missing file is refused" fails "nothing: cannot open: No such file" $options "$work/nothing"
-tap_check "a recording on standard input is refused" fails "standard input" $options -
+nothing_on_standard_input() {
+	: | fails "standard input: is empty" $options -
+}
+tap_check "standard input without a recording is refused" nothing_on_standard_input
 tap_check "a directory without a recording is refused" fails "empty-directory: is a directory" $options "$work/empty-directory"
-tap_check "a recording in pipe mode is refused with what to do" fails "pipe mode" $options "$work/pipe-mode"
 tap_check "a big-endian recording is refused" fails "big-endian" $options "$work/big-endian"
 tap_check "a cut header is refused with its offset" fails "header-cut: .*damaged header" $options "$work/header-cut"
 
@@ -98,7 +99,7 @@ usage() { # PATTERN OPTIONS...
 	[ $? -eq 64 ] && grep -q "$pattern" "$work/messages" && [ ! -s "$work/stdout" ]
 }
 tap_check "no input is wrong usage" usage "no input"
-tap_check "two inputs are wrong usage" usage "one input at a time" a b
+tap_check "two texts are wrong usage" usage "one input at a time" --input=perf-script a b
 tap_check "an unknown option is wrong usage" usage "unrecognized option" --nonsense a
 tap_check "an unknown format is wrong usage, and the known ones are named" usage "ftf, branches, calls" --format=x a
 

@@ -24,6 +24,25 @@ fits_a_terminal() {
 	! "$program" --help | grep -E '.{81}'
 }
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The model names each record type that the kernel's header and the reader know.
+names_every_record() {
+	model=${top_srcdir:-.}/man/ptrace2ftf.7
+	{
+		sed -n 's/^\tPERF_USER_\([A-Z0-9_]*\) = .*/\1/p' "${top_srcdir:-.}/decoder/perf_file.h"
+		sed -n 's/^\tPERF_RECORD_\([A-Z0-9_]*\)[ \t]*= .*/\1/p' /usr/include/linux/perf_event.h |
+			grep -v ^KSYMBOL_TYPE
+	} | sort -u >"$work/records"
+	sed -n '/^.Ss What becomes of each record/,/^.Ss What becomes of each packet/p' "$model" |
+		tr ' ' '\n' >"$work/named"
+	missing=$(grep -vxF -f "$work/named" "$work/records")
+	count=$(wc -l <"$work/records")
+	[ "$count" -gt 40 ] && [ -z "$missing" ] || { echo "$count records; missing: $missing"; return 1; }
+}
+tap_check "the model says what becomes of every type of record" names_every_record
+
 if command -v groff >/dev/null; then
 	for page in "${top_srcdir:-.}"/man/*.[17]; do
 		tap_check "$(basename "$page") has no groff warnings" is_well_formed "$page"

@@ -83,6 +83,14 @@ we_agree_outside_losses() {
 		[ "$(grep -c ' gap ' "$work/ours")" -ge "$losses" ]
 }
 
+# decoded + skipped + lost = total, in the summary
+we_count_all_bytes() {
+	"$program" --no-warn --format=none "$work/perf.data" 2>"$work/summary" || return 1
+	grep -q 'bytes of trace' "$work/summary" || return 1
+	sed -n 's/.* \([0-9]*\) bytes of trace (\([0-9]*\) decoded, \([0-9]*\) [^,]*, \([0-9]*\) lost).*/\1 \2 \3 \4/p' \
+		"$work/summary" | awk '$1 != $2 + $3 + $4 { print; bad = 1 } END { exit bad }'
+}
+
 we_give_the_end() {
 	read_ours || return 1
 	tail -n "$(wc -l <"$work/ours")" "$work/truth" >"$work/end"
@@ -125,6 +133,7 @@ check_losses() { # TITLE OPTIONS... -- PROGRAM ARGS
 	shift
 	tap_check "$title: is recorded" record "$@"
 	tap_check "$title: ptrace2ftf finds the truth outside of losses" we_agree_outside_losses
+	tap_check "$title: every byte of trace is accounted for" we_count_all_bytes
 }
 
 selection() {

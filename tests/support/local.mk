@@ -4,6 +4,7 @@ check_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
 	tests/support/ftf_reader.c tests/support/ftf_reader.h \
 	tests/support/perf_data.c tests/support/perf_data.h \
+	tests/support/perf_forms.c tests/support/perf_forms.h \
 	tests/support/pt_packets.c tests/support/pt_packets.h \
 	tests/support/sample.c tests/support/sample.h \
 	tests/support/tiny_elf.c tests/support/tiny_elf.h \
@@ -20,7 +21,7 @@ tests_support_ftfcheck_LDADD = libsupport.a
 # A recording made from nothing, for tests.
 check_PROGRAMS += tests/support/make-sample
 tests_support_make_sample_SOURCES = tests/support/make_sample.c
-tests_support_make_sample_LDADD = libsupport.a libbase.a $(IPT_LIBS)
+tests_support_make_sample_LDADD = libsupport.a libbase.a $(IPT_LIBS) $(ZSTD_LIBS)
 
 demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/threads$(EXEEXT)
 	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- tests/programs/threads$(EXEEXT)

@@ -1,29 +1,199 @@
 /* SPDX-License-Identifier: MIT */
-/* make-sample DIR: write the sample's perf.data and, below DIR, its program. */
+/*
+ * make-sample DIR: write the sample's program and its recording, below DIR, in
+ * all the forms that perf has:
+ *
+ *	perf.data                     a file
+ *	stream                        perf record -o -
+ *	compressed, compressed2       perf record -z, of perf 5.2 and of 6.16
+ *	threads.data/{data,data.0}    perf record --threads: a directory
+ *	series.1, series.2            perf record --switch-output
+ *	unfinished                    perf was killed
+ *	kernel.data/                  perf record --kcore: a directory with the kernel's memory
+ *	vmlinux                       the same kernel as a file, linked for another address
+ */
+#include <elf.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "tests/support/perf_forms.h"
 #include "tests/support/sample.h"
+
+static struct pt_packets packets;
+static const char *folder;
+
+static const char *path_of(const char *name)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static void write_bytes(const char *name, const void *bytes, size_t size)
+{
+	FILE *out = fopen(path_of(name), "wb");
+
+	if (!out || fwrite(bytes, 1, size, out) != size || fclose(out) != 0) {
+		perror(name);
+		exit(1);
+	}
+}
+
+static void begin(struct perf_data *data)
+{
+	sample_begin(data);
+	sample_add_trace(data, &packets);
+}
+
+static void write_stream(void)
+{
+	struct perf_data data;
+	uint8_t *bytes;
+	size_t size;
+
+	begin(&data);
+	bytes = perf_forms_stream(&data, &size);
+	write_bytes("stream", bytes, size);
+	free(bytes);
+	perf_data_release(&data);
+}
+
+static void write_compressed(const char *name, uint32_t type)
+{
+	struct perf_data data;
+
+	begin(&data);
+	perf_forms_compress(&data, type);
+	perf_data_write(&data, path_of(name));
+	perf_data_release(&data);
+}
+
+/* The trace stands in the second file, bare records. */
+static void write_threads(void)
+{
+	struct perf_data data;
+	size_t size;
+
+	mkdir(path_of("threads.data"), 0777);
+	sample_begin(&data);
+	size = data.records.size;
+	sample_add_trace(&data, &packets);
+	write_bytes("threads.data/data.0", data.records.bytes + size, data.records.size - size);
+	perf_data_release(&data);
+	sample_begin(&data);
+	/* perf looks for trace data only in a file with an index of it. */
+	perf_data_set_feature(&data, 18, (uint64_t[]){ 0 }, 8);
+	perf_data_set_feature(&data, 24, (uint64_t[]){ 1 }, 8); /* DIR_FORMAT: PERF_DIR_VERSION */
+	perf_data_write(&data, path_of("threads.data/data"));
+	perf_data_release(&data);
+}
+
+/*
+ * The trace is cut in the middle of a packet; the second file begins with what
+ * perf finds then, in records without a time.
+ */
+static void write_series(void)
+{
+	size_t half = pt_packets_size(&packets) / 2;
+	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1, .bytes = packets.bytes };
+	struct perf_data data;
+
+	half -= half % 8;
+	sample_begin(&data);
+	aux.size = half;
+	perf_data_add_auxtrace(&data, &aux);
+	perf_data_write(&data, path_of("series.1"));
+	perf_data_release(&data);
+
+	sample_begin(&data);
+	perf_data_stamp(&data, (struct perf_data_stamp){ 0 });
+	perf_data_add_comm(&data, 0, SAMPLE_PID, SAMPLE_PID, "sample");
+	aux.aux_offset = half;
+	aux.bytes = packets.bytes + half;
+	aux.size = pt_packets_size(&packets) - half;
+	perf_data_add_auxtrace(&data, &aux);
+	perf_data_write(&data, path_of("series.2"));
+	perf_data_release(&data);
+}
+
+#define KERNEL_RUNS_AT UINT64_C(0xffffffff9a000000)
+#define KERNEL_LINKED_AT UINT64_C(0xffffffff81000000)
+
+static const uint8_t kernel_code[0x30] = {
+	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* _text: call do_call */
+	0x48, 0x0f, 0x07,                      /* sysretq */
+	[0x20] = 0xc3,                         /* do_call: ret */
+};
+
+static void write_kernel(const char *name, uint64_t address)
+{
+	struct tiny_symbol symbols[] = {
+		{ "_text", address, 0x08, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+		{ "do_call", address + 0x20, 0x01, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+	};
+	struct tiny_elf elf = { address, kernel_code, sizeof(kernel_code), symbols, 2 };
+
+	tiny_elf_write(&elf, path_of(name));
+}
+
+/* The program's system call, through the kernel and back. */
+static void write_kernel_recording(void)
+{
+	static struct pt_packets trace;
+	struct perf_data_mmap map = {
+		.pid = -1, .address = KERNEL_RUNS_AT, .length = 0x1000,
+		.file_offset = KERNEL_RUNS_AT, .path = "[kernel.kallsyms]_text",
+	};
+	struct perf_data data;
+
+	mkdir(path_of("kernel.data"), 0777);
+	mkdir(path_of("kernel.data/kcore_dir"), 0777);
+	write_kernel("kernel.data/kcore_dir/kcore", KERNEL_RUNS_AT);
+	write_kernel("vmlinux", KERNEL_LINKED_AT);
+	pt_packets_init(&trace);
+	pt_packets_psb(&trace, SAMPLE_START, 0);
+	pt_packets_pge(&trace, SAMPLE_SYSCALL);
+	pt_packets_tip(&trace, KERNEL_RUNS_AT);
+	pt_packets_tnt(&trace, "t");
+	pt_packets_tip(&trace, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&trace, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&trace, 0);
+	sample_begin(&data);
+	data.events[0].attr.exclude_kernel = 0;
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &map);
+	sample_add_trace(&data, &trace);
+	perf_data_write(&data, path_of("kernel.data/data"));
+	perf_data_release(&data);
+	pt_packets_release(&trace);
+}
 
 int main(int argc, char **argv)
 {
-	static struct pt_packets packets;
 	struct perf_data data;
-	char path[PATH_MAX];
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: make-sample DIR\n");
 		return 2;
 	}
-	snprintf(path, sizeof(path), "%s%s", argv[1], SAMPLE_PATH);
-	tiny_elf_write(&sample_elf, path);
-	sample_begin(&data);
+	folder = argv[1];
+	tiny_elf_write(&sample_elf, path_of(SAMPLE_PATH));
 	pt_packets_init(&packets);
 	sample_trace(&packets);
-	sample_add_trace(&data, &packets);
-	snprintf(path, sizeof(path), "%s/perf.data", argv[1]);
-	perf_data_write(&data, path);
+	begin(&data);
+	perf_data_write(&data, path_of("perf.data"));
+	data.unfinished = true;
+	perf_data_write(&data, path_of("unfinished"));
 	perf_data_release(&data);
+	write_stream();
+	write_compressed("compressed", 81);
+	write_compressed("compressed2", 83);
+	write_threads();
+	write_series();
+	write_kernel_recording();
 	pt_packets_release(&packets);
 	return 0;
 }

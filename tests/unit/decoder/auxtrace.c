@@ -133,7 +133,7 @@ START_TEST(pieces_of_a_queue_are_one_stream_in_file_order)
 	ck_assert_mem_eq(aux.streams[0].pieces[1].bytes, "a1______c2", 10);
 	ck_assert_uint_eq(aux.streams[0].pieces[1].aux_offset, 8);
 	ck_assert_uint_eq(aux.streams[0].pieces[1].reference, 108);
-	ck_assert_ptr_eq(file.bytes + aux.streams[0].pieces[1].file_offset,
+	ck_assert_ptr_eq(file.parts[0].bytes + aux.streams[0].pieces[1].file_offset,
 			 aux.streams[0].pieces[1].bytes);
 	ck_assert_int_eq(aux.streams[1].cpu, 3);
 	ck_assert_mem_eq(aux.streams[1].pieces[1].bytes, "c1", 2);

@@ -52,3 +52,15 @@ TESTS += tests/unit/decoder/packet_clock.test
 tests_unit_decoder_packet_clock_test_SOURCES = tests/unit/decoder/packet_clock.c
 tests_unit_decoder_packet_clock_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_packet_clock_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/aux_pieces.test
+TESTS += tests/unit/decoder/aux_pieces.test
+tests_unit_decoder_aux_pieces_test_SOURCES = tests/unit/decoder/aux_pieces.c
+tests_unit_decoder_aux_pieces_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_aux_pieces_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/perf_sample.test
+TESTS += tests/unit/decoder/perf_sample.test
+tests_unit_decoder_perf_sample_test_SOURCES = tests/unit/decoder/perf_sample.c
+tests_unit_decoder_perf_sample_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_perf_sample_test_LDADD = $(UNIT_LIBS)

@@ -266,6 +266,27 @@ START_TEST(perf_reads_what_the_builder_writes)
 }
 END_TEST
 
+/* What perf itself records here, of a program that starts others, in each of its forms. */
+START_TEST(perf_and_the_timeline_agree_on_what_perf_records_now)
+{
+	static const char *const commands[] = {
+		"perf record -q -e cpu-clock --sample-cpu -o %s -- sh -c 'true; ls /' %s",
+		"perf record -q -e cpu-clock --sample-cpu -z -o %s -- sh -c 'true; ls /' %s",
+		"perf record -q -e cpu-clock --sample-cpu -o - -- sh -c 'true; ls / >&2' >%s %s",
+		"perf record -q -e cpu-clock --sample-cpu --threads -o %s -- sh -c 'true; ls /' %s",
+	};
+	char folder[] = "/tmp/perf-agrees-XXXXXX", path[64], command[400];
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/perf.data", folder);
+	snprintf(command, sizeof(command), commands[_i], path, _i == 2 ? "2>/dev/null" : ">/dev/null 2>&1");
+	if (system(command) == 0)
+		ck_assert_uint_gt(compare_with_perf(path), 10);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 static void build_features(struct perf_data *data)
 {
 	static const char *const words[] = { "perf", "record", "-e", "intel_pt//u", NULL };
@@ -344,6 +365,7 @@ int main(void)
 	tcase_set_timeout(all, 60); /* seconds, for perf on a loaded machine */
 	tcase_add_test(all, perf_reads_what_the_builder_writes);
 	tcase_add_test(all, perf_reads_the_builders_features);
+	tcase_add_loop_test(all, perf_and_the_timeline_agree_on_what_perf_records_now, 0, 4);
 	tcase_add_loop_test(all, perf_and_the_timeline_tell_the_same_history, 0,
 			    (int)recordings.gl_pathc);
 	suite_add_tcase(suite, all);

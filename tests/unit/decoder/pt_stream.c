@@ -5,6 +5,7 @@
  * packets' meaning (SDM volume 3, "Intel Processor Trace").
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct run {
 	uint8_t *program_bytes;
 	size_t program_size;
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
+	int32_t tids[EVENTS_MAX];
 	struct branch_event last;
 	size_t count;
 	struct pt_stream_stats stats;
@@ -35,6 +37,9 @@ struct run {
 	int32_t tid;   /* of the last event */
 	enum pt_engine engine;
 	bool skip; /* leave out local jumps */
+	const struct kernel_code *kernel; /* NULL: none */
+	uint64_t switch_ip; /* of it; 0: not known */
+	bool has_pieces; /* the trace was added already */
 	bool in_pieces; /* write the trace in pieces of eight bytes */
 };
 
@@ -79,17 +84,19 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, find_work, NULL };
+	struct code_source source = { find_code, find_work, NULL, run.kernel };
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
 	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
-					 &run.diag, run.engine, run.skip };
+					 &run.diag, run.engine, run.skip, run.switch_ip };
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);
 	while (pt_stream_next(stream, &run.last)) {
-		if (run.count < EVENTS_MAX)
-			run.events[run.count++] = run.last;
+		if (run.count == EVENTS_MAX)
+			continue;
+		run.tids[run.count] = run.last.thread ? run.last.thread->tid : -1;
+		run.events[run.count++] = run.last;
 	}
 	if (run.last.thread)
 		run.tid = run.last.thread->tid;
@@ -100,6 +107,8 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 
 static void add_trace(void)
 {
+	if (run.has_pieces)
+		return;
 	if (!run.in_pieces) {
 		sample_add_trace(&run.data, &run.packets);
 		return;
@@ -111,6 +120,16 @@ static void add_trace(void)
 
 		perf_data_add_auxtrace(&run.data, &aux);
 	}
+}
+
+/* Put `size` bytes of what was written so far, from `from` on, into the recording. */
+static void add_piece(uint64_t aux_offset, size_t from, size_t size)
+{
+	struct perf_data_aux aux = { .aux_offset = aux_offset, .reference = SAMPLE_START,
+				     .tid = -1, .bytes = run.packets.bytes + from, .size = size };
+
+	perf_data_add_auxtrace(&run.data, &aux);
+	run.has_pieces = true;
 }
 
 /* Decode what was written; the events are in `run`. */
@@ -295,18 +314,286 @@ START_TEST(a_trace_in_pieces_is_one_stream)
 }
 END_TEST
 
+static void stamp(uint64_t time)
+{
+	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = time, .pid = SAMPLE_PID,
+							     .tid = SAMPLE_PID });
+}
+
+static void expect_all_bytes_counted(void)
+{
+	ck_assert_uint_eq(run.stats.bytes_decoded + run.stats.bytes_skipped +
+				  run.stats.bytes_lost, run.stats.bytes_total);
+}
+
+/* A collision, or data missing somewhere in the record: only the time tells where. */
 START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 {
-	begin(_i);
+	static const uint64_t flags[] = { PERF_AUX_FLAG_PARTIAL, PERF_AUX_FLAG_COLLISION };
+
+	begin(_i % 2);
 	sample_trace(&run.packets);
-	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = SAMPLE_START + 300,
-							     .pid = SAMPLE_PID,
-							     .tid = SAMPLE_PID });
-	perf_data_add_aux_event(&run.data, 0, 100, PERF_AUX_FLAG_TRUNCATED);
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, 100, flags[_i / 2]);
 	finish();
 	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
 	ck_assert_uint_eq(run.count, 23);
 	ck_assert_uint_eq(diag_kinds(&run.diag), 1);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/*
+ * The buffer was full in the middle of a TIP, and the CPU began anew with a
+ * PSB: its first bytes must not be taken for the rest of the TIP.
+ */
+START_TEST(a_full_buffer_is_a_gap_exactly_where_it_was_full)
+{
+	size_t full;
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "t"); /* main calls work, work calls leaf, leaf returns */
+	full = pt_packets_size(&run.packets) + 3;
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL);
+	add_piece(0, 0, full);
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, full, PERF_AUX_FLAG_TRUNCATED);
+	full = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 500, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_pgd(&run.packets, 0);
+	add_piece(full - 6, full, pt_packets_size(&run.packets) - full);
+	finish();
+	ck_assert_uint_eq(run.count, 7);
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.events[4].kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.events[4].gap, GAP_LOST);
+	ck_assert_uint_eq(run.events[5].flags & BRANCH_TRACE_ON, BRANCH_TRACE_ON);
+	ck_assert_uint_eq(run.events[5].time, SAMPLE_START + 500);
+	expect(6, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* 64 bytes between two pieces are not in the file: perf could not write them. */
+START_TEST(a_hole_between_pieces_is_a_gap_of_known_size)
+{
+	size_t first;
+
+	begin(_i);
+	sample_trace(&run.packets);
+	first = pt_packets_size(&run.packets);
+	sample_trace(&run.packets);
+	add_piece(0, 0, first);
+	add_piece(first + 64, first, first);
+	finish();
+	ck_assert_uint_eq(run.count, 2 * 22 + 1);
+	ck_assert_uint_eq(run.events[22].gap, GAP_LOST);
+	ck_assert_uint_eq(run.stats.bytes_missing, 64);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/*
+ * Three snapshots: the second repeats the end of the first, so they are one
+ * trace; the third is of later.
+ */
+START_TEST(snapshots_that_overlap_are_joined_and_others_are_told_apart)
+{
+	size_t whole, second, third;
+
+	begin(_i);
+	sample_trace(&run.packets);
+	whole = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 1000, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	second = pt_packets_size(&run.packets);
+	pt_packets_pgd(&run.packets, 0);
+	third = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 2000, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_pgd(&run.packets, 0);
+	stamp(SAMPLE_START + 100);
+	perf_data_add_aux_event(&run.data, 0, 4096, PERF_AUX_FLAG_OVERWRITE);
+	add_piece(0, 0, second);
+	add_piece(0, whole - 20, third - whole + 20);
+	add_piece(0, third, pt_packets_size(&run.packets) - third);
+	finish();
+	/* The sample; on and off; a gap; on and off. */
+	ck_assert_uint_eq(run.count, 22 + 2 + 1 + 2);
+	ck_assert_uint_eq(run.events[24].kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.events[24].gap, GAP_NOT_RECORDED);
+	ck_assert_uint_eq(run.stats.gaps[GAP_NOT_RECORDED], 1);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 0);
+	ck_assert_uint_ge(run.stats.bytes_repeated, second - whole + 20);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* PERF_RECORD_SAMPLE of an event with trace data: id, pid/tid, time, cpu, size, data. */
+static void add_sample(uint64_t time, size_t from, size_t size)
+{
+	struct {
+		uint64_t id;
+		int32_t pid, tid;
+		uint64_t time, cpu, size;
+		uint8_t bytes[1024];
+	} sample = { 2000, SAMPLE_PID, SAMPLE_PID, time, 0, size, { 0 } };
+
+	memcpy(sample.bytes, run.packets.bytes + from, size);
+	perf_data_add_user_record(&run.data, PERF_RECORD_SAMPLE, &sample,
+				  offsetof(typeof(sample), bytes) + size);
+	run.has_pieces = true;
+}
+
+/*
+ * perf record --aux-sample: each sample has what was traced before it.  Nothing
+ * but the samples tells who ran: there are no context switches.
+ */
+START_TEST(samples_with_trace_data_are_pieces_of_their_cpus_trace)
+{
+	struct perf_data_event event = {
+		.attr = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+					 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_AUX },
+		.first_id = 2000,
+	};
+	size_t whole, last;
+
+	begin(_i);
+	perf_data_add_event(&run.data, &event);
+	sample_trace(&run.packets);
+	whole = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 2000, 0);
+	last = pt_packets_size(&run.packets);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_pgd(&run.packets, 0);
+	add_sample(SAMPLE_START + 900, 0, whole);
+	add_sample(SAMPLE_START + 1900, whole, last - whole);
+	add_sample(SAMPLE_START + 2900, whole, pt_packets_size(&run.packets) - whole);
+	finish();
+	/* The sample, a gap, on and off. */
+	ck_assert_uint_eq(run.count, 22 + 1 + 2);
+	ck_assert_uint_eq(run.events[22].gap, GAP_NOT_RECORDED);
+	ck_assert_int_eq(run.tid, SAMPLE_PID);
+	ck_assert_uint_eq(run.stats.bytes_repeated, last - whole);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+#define KERNEL_SYS (KERNEL + 0x20)
+#define KERNEL_FAULT (KERNEL + 0x40)
+
+static const uint8_t kernel_bytes[0x60] = {
+	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* call KERNEL_SYS */
+	0x48, 0x0f, 0x07,                      /* sysretq */
+	[0x20] = 0xc3,                         /* ret */
+	[0x40] = 0x90,                         /* nop */
+	0x48, 0xcf,                            /* iretq */
+};
+
+/* Give the decoder a kernel as a copy of its memory would: by address. */
+static void add_kernel(char path[PERF_DATA_PATH])
+{
+	static struct kernel_segment segment = { KERNEL, KERNEL + sizeof(kernel_bytes), 0 };
+	static struct kernel_code kernel;
+	int fd;
+
+	strcpy(path, "/tmp/ptrace2ftf-XXXXXX");
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, kernel_bytes, sizeof(kernel_bytes)), sizeof(kernel_bytes));
+	close(fd);
+	kernel = (struct kernel_code){ { path, kernel_bytes, sizeof(kernel_bytes) }, &segment, 1 };
+	run.kernel = &kernel;
+	run.data.events[0].attr.exclude_kernel = 0;
+}
+
+/* A system call; then a page fault in an interrupt. */
+START_TEST(kernel_code_is_entered_and_left_by_its_own_instructions)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(_i);
+	add_kernel(path);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	pt_packets_fup(&run.packets, KERNEL_FAULT);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	ck_assert_uint_eq(run.count, 10);
+	expect(1, BRANCH_SYSCALL, SAMPLE_SYSCALL, KERNEL);
+	expect(2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+	expect(3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+	expect(4, BRANCH_SYSRET, KERNEL + 5, SAMPLE_SYSCALL + 2);
+	expect(5, BRANCH_INTERRUPT, SAMPLE_SYSCALL + 2, KERNEL_FAULT);
+	expect(6, BRANCH_INTERRUPT, KERNEL_FAULT, KERNEL_FAULT);
+	expect(7, BRANCH_IRET, KERNEL_FAULT + 1, KERNEL_FAULT);
+	expect(8, BRANCH_IRET, KERNEL_FAULT + 1, SAMPLE_SYSCALL + 2);
+	expect(9, BRANCH_NONE, SAMPLE_SYSCALL + 2, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* perf record -e intel_pt/branch=0/, and /notnt/: bits 13 and 55 of the event. */
+START_TEST(an_event_that_leaves_out_branches_is_a_warning)
+{
+	static const uint64_t configs[] = { 0x401, UINT64_C(1) << 55 | 0x2401 };
+
+	begin(PT_ENGINE_FAST);
+	run.data.events[0].attr.config = configs[_i];
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 0);
+	ck_assert_uint_eq(diag_kinds(&run.diag), 1);
+	ck_assert_ptr_nonnull(strstr(run.diag.first->text, _i ? "notnt" : "branch=0"));
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/*
+ * Timing packets tell 300 ns too early or too late; the switch record is of
+ * SAMPLE_START + 1000.  The thread changes when __switch_to (here KERNEL_SYS)
+ * is entered, not with the timing packet.
+ */
+START_TEST(threads_change_where_the_kernel_switches_them)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(PT_ENGINE_FAST);
+	add_kernel(path);
+	run.switch_ip = KERNEL_SYS;
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 1000 + 300 * _i);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	expect(1, BRANCH_SYSCALL, SAMPLE_SYSCALL, KERNEL);
+	ck_assert_int_eq(run.tids[1], SAMPLE_PID);
+	expect(2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+	ck_assert_int_eq(run.tids[2], SAMPLE_PID);
+	expect(3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+	ck_assert_int_eq(run.tids[3], SAMPLE_PID + 1);
 }
 END_TEST
 
@@ -369,9 +656,16 @@ int main(void)
 	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
-	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 2);
+	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
+	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
+	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
+	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_told_apart, 0, 2);
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
+	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
+	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, -1, 2);
+	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
+	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

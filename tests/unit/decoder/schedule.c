@@ -125,6 +125,89 @@ START_TEST(a_buffer_per_thread_is_always_that_threads)
 }
 END_TEST
 
+/* Two threads of one process, from 2000 on the second, from 3000 on the first again. */
+static void open_two_threads(void)
+{
+	char path[PERF_DATA_PATH];
+	struct perf_data data;
+
+	sample_begin(&data);
+	at(&data, 150, SAMPLE_PID);
+	perf_data_add_fork(&data, SAMPLE_PID, SAMPLE_PID + 1, SAMPLE_PID);
+	at(&data, 2000, SAMPLE_PID);
+	perf_data_add_switch(&data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 3000, .pid = SAMPLE_PID,
+							 .tid = SAMPLE_PID + 1 });
+	perf_data_add_switch(&data, true, SAMPLE_PID, SAMPLE_PID);
+	perf_data_write_temporary(&data, path);
+	diag_init(&diag);
+	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
+	timeline = timeline_open(&file, &diag, NULL);
+	unlink(path);
+	perf_data_release(&data);
+}
+
+/*
+ * Both threads have the same code, and the time is 100 ns late: where each
+ * stopped tells which one goes on.
+ */
+START_TEST(where_a_thread_stopped_tells_it_from_its_neighbour)
+{
+	struct schedule schedule;
+
+	open_two_threads();
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule.slack = 300;
+	schedule_seek_user(&schedule, 1000, SAMPLE_MAIN);
+	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
+	schedule_seek_user(&schedule, 2500, SAMPLE_LEAF);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
+	schedule_stop_user(&schedule, SAMPLE_WORK);
+	/* An interrupt: it goes on where it was. */
+	schedule_seek_user(&schedule, 2850, SAMPLE_WORK);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
+	schedule_stop_user(&schedule, SAMPLE_WORK);
+	schedule_seek_user(&schedule, 2900, SAMPLE_MAIN + 5);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	close_timeline();
+}
+END_TEST
+
+START_TEST(a_switch_that_is_too_far_away_is_not_the_reason)
+{
+	struct schedule schedule;
+
+	open_two_threads();
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule.slack = 300;
+	schedule_seek_user(&schedule, 1000, SAMPLE_MAIN);
+	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
+	schedule_seek_user(&schedule, 2100, SAMPLE_WORK);
+	schedule_stop_user(&schedule, SAMPLE_WORK);
+	/* A signal's handler happens to begin where the first thread stopped. */
+	schedule_seek_user(&schedule, 2600, SAMPLE_MAIN + 5);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
+	close_timeline();
+}
+END_TEST
+
+START_TEST(the_kernel_switches_at_a_switch_that_is_near)
+{
+	struct schedule schedule;
+
+	open_two_threads();
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek(&schedule, 1000);
+	schedule_switch(&schedule, 1600, 300);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	schedule_switch(&schedule, 1701, 300);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
+	schedule_switch(&schedule, 1702, 300);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
+	close_timeline();
+}
+END_TEST
+
 START_TEST(without_time_two_threads_are_a_guess)
 {
 	struct schedule schedule;
@@ -149,6 +232,9 @@ int main(void)
 	tcase_add_test(all, user_code_in_idle_time_is_the_next_threads);
 	tcase_add_test(all, code_that_only_the_next_epoch_has_is_found_a_little_early);
 	tcase_add_test(all, a_buffer_per_thread_is_always_that_threads);
+	tcase_add_test(all, where_a_thread_stopped_tells_it_from_its_neighbour);
+	tcase_add_test(all, a_switch_that_is_too_far_away_is_not_the_reason);
+	tcase_add_test(all, the_kernel_switches_at_a_switch_that_is_near);
 	tcase_add_test(all, without_time_two_threads_are_a_guess);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -519,11 +519,31 @@ START_TEST(lost_records_are_a_warning)
 }
 END_TEST
 
+START_TEST(lost_samples_are_a_warning_with_their_sum)
+{
+	at(70, 5);
+	perf_data_add_record(&data, PERF_RECORD_LOST_SAMPLES, 0, (uint64_t[]){ 30 }, 8);
+	perf_data_add_record(&data, PERF_RECORD_LOST_SAMPLES, 0, (uint64_t[]){ 4 }, 8);
+	open_built();
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "34 samples"));
+}
+END_TEST
+
+START_TEST(changes_of_the_kernels_code_are_a_warning)
+{
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
+	open_built();
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "2 times"));
+}
+END_TEST
+
 START_TEST(only_unknown_types_are_counted_as_unknown)
 {
 	perf_data_add_record(&data, PERF_RECORD_SAMPLE, 0, "", 1);
 	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, "", 1);
-	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
 	perf_data_add_user_record(&data, PERF_USER_ID_INDEX, "", 1);
 	perf_data_add_user_record(&data, PERF_USER_FINISHED_INIT, "", 1);
 	perf_data_add_user_record(&data, 63, "", 1);
@@ -634,6 +654,8 @@ static TCase *histories(void)
 	tcase_add_test(tcase, a_switch_out_that_names_nobody_leaves_the_cpu_idle);
 	tcase_add_test(tcase, an_aux_record_that_says_truncated_is_a_loss);
 	tcase_add_test(tcase, lost_records_are_a_warning);
+	tcase_add_test(tcase, changes_of_the_kernels_code_are_a_warning);
+	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
 	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 8);
 	return tcase;

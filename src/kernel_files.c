@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel_files.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
+#define SWITCH_NAME "__switch_to"
+
+/* ---- Segments ------------------------------------------------------------ */
+
+static int compare_segments(const void *left, const void *right)
+{
+	const struct kernel_segment *a = left, *b = right;
+
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* The file's code, so many bytes further; where ranges overlap the first wins. */
+static void set_segments(struct kernel_files *files, const char *path, uint64_t distance)
+{
+	size_t count = files->elf.code_count, kept = 0;
+	struct kernel_segment *segments =
+		arena_alloc(&files->arena, count * sizeof(*segments));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct code_range *range = &files->elf.code[i];
+		uint64_t begin = range->vaddr + distance;
+
+		segments[i] = (struct kernel_segment){ begin, begin + range->size, range->offset };
+	}
+	qsort(segments, count, sizeof(*segments), compare_segments);
+	for (size_t i = 0; i < count; i++) {
+		if (segments[i].begin < segments[i].end &&
+		    (!kept || segments[i].begin >= segments[kept - 1].end))
+			segments[kept++] = segments[i];
+	}
+	files->code.segments = segments;
+	files->code.count = kept;
+	files->code.file = (struct code_file){ arena_text(&files->arena, path, strlen(path)),
+					       files->elf.bytes, files->elf.size };
+}
+
+/* ---- kcore --------------------------------------------------------------- */
+
+/* "address type name [module]", sorted or not. */
+static uint64_t find_in_kallsyms(const char *path)
+{
+	FILE *in = fopen(path, "r");
+	uint64_t address, found = 0;
+	char line[600], name[512];
+
+	while (in && !found && fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) == 2 &&
+		    strcmp(name, SWITCH_NAME) == 0)
+			found = address;
+	}
+	if (in)
+		fclose(in);
+	return found;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Returns whether there is a kcore at the path, or in the directory. */
+static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
+		      struct diag *diag)
+{
+	char kcore[PATH_MAX], kallsyms[PATH_MAX];
+	struct error err = { 0 };
+	int folder = (int)strlen(path);
+
+	if (is_directory(path))
+		snprintf(kcore, sizeof(kcore), "%s/kcore", path);
+	else
+		snprintf(kcore, sizeof(kcore), "%s", path);
+	if (elf_file_open(&files->elf, kcore, &err) < 0) {
+		if (wanted || err.kind != ERROR_SYSTEM)
+			diag_warn(diag, "kernel-unreadable", "%s: %s", kcore, err.text);
+		return false;
+	}
+	set_segments(files, kcore, 0);
+	if (!is_directory(path))
+		folder = strrchr(path, '/') ? (int)(strrchr(path, '/') - path) : 0;
+	snprintf(kallsyms, sizeof(kallsyms), "%.*s%skallsyms", folder, path, folder ? "/" : "");
+	files->switch_ip = find_in_kallsyms(kallsyms);
+	return true;
+}
+
+/* ---- vmlinux ------------------------------------------------------------- */
+
+/* Returns the kernel's own mapping as the recording tells it; NULL: none. */
+static const struct mapping *kernel_mapping(const struct timeline *timeline)
+{
+	const struct address_space *kernel;
+	const struct thread *const *threads;
+	size_t count;
+
+	threads = timeline_threads(timeline, &count);
+	kernel = count ? threads[0]->process->epochs[0].space->kernel : NULL;
+	for (size_t i = 0; kernel && i < kernel->count; i++) {
+		if (strncmp(kernel->mappings[i].file->path, KERNEL_PATH,
+			    sizeof(KERNEL_PATH) - 1) == 0)
+			return &kernel->mappings[i];
+	}
+	return NULL;
+}
+
+/* Returns whether the file has the symbol; its address in *address. */
+static bool find_symbol(const struct elf_file *file, const char *name, uint64_t *address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section))) {
+		Elf_Data *data;
+		GElf_Sym symbol;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *text = elf_strptr(file->elf, header.sh_link, symbol.st_name);
+
+			*address = symbol.st_value;
+			if (text && strcmp(text, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool has_build_id(const struct elf_file *elf, const struct mapped_file *recorded)
+{
+	return !recorded->build_id_size ||
+	       (elf->build_id_size == recorded->build_id_size &&
+		memcmp(elf->build_id, recorded->build_id, elf->build_id_size) == 0);
+}
+
+static bool try_vmlinux(struct kernel_files *files, const char *path,
+			const struct mapping *mapping, bool wanted, struct diag *diag)
+{
+	const char *reference = mapping->file->path + sizeof(KERNEL_PATH) - 1;
+	struct error err = { 0 };
+	uint64_t address, distance = 0;
+
+	if (elf_file_open(&files->elf, path, &err) < 0) {
+		if (wanted)
+			diag_warn(diag, "kernel-unreadable", "%s: %s", path, err.text);
+		return false;
+	}
+	if (!has_build_id(&files->elf, mapping->file)) {
+		diag_warn(diag, "build-id-mismatch", "%s is of another kernel than the recorded one",
+			  path);
+		elf_file_close(&files->elf);
+		return false;
+	}
+	/* perf gives the reference symbol's address in the place of a file offset. */
+	if (*reference && find_symbol(&files->elf, reference, &address))
+		distance = mapping->file_offset - address;
+	if (find_symbol(&files->elf, SWITCH_NAME, &address))
+		files->switch_ip = address + distance;
+	set_segments(files, path, distance);
+	return true;
+}
+
+static void look_for_vmlinux(struct kernel_files *files,
+			     const struct kernel_files_options *options, const char *release,
+			     const struct mapping *mapping, struct diag *diag)
+{
+	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
+					      "/usr/lib/debug/lib/modules/%s/vmlinux",
+					      "/lib/modules/%s/build/vmlinux" };
+	char path[PATH_MAX], place[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const char *percent = strchr(places[i], '%');
+
+		snprintf(place, sizeof(place), "%.*s%s%s", (int)(percent - places[i]), places[i],
+			 release, percent + 2);
+		if (snprintf(path, sizeof(path), "%s%s", options->symfs ? options->symfs : "",
+			     place) < PATH_MAX &&
+		    try_vmlinux(files, path, mapping, false, diag))
+			return;
+	}
+}
+
+/* ---- All ----------------------------------------------------------------- */
+
+void kernel_files_init(struct kernel_files *files, const struct kernel_files_options *options,
+		       const struct perf_file *file, const struct timeline *timeline,
+		       struct diag *diag)
+{
+	const struct mapping *mapping = kernel_mapping(timeline);
+	const char *release = file->features.os_release;
+	char path[PATH_MAX];
+
+	*files = (struct kernel_files){ 0 };
+	if (options->kcore) {
+		try_kcore(files, options->kcore, true, diag);
+		return;
+	}
+	if (file->folder &&
+	    snprintf(path, sizeof(path), "%s/kcore_dir", file->folder) < PATH_MAX &&
+	    is_directory(path) && try_kcore(files, path, false, diag))
+		return;
+	if (options->vmlinux && mapping)
+		try_vmlinux(files, options->vmlinux, mapping, true, diag);
+	else if (!options->vmlinux && mapping && release && mapping->file->build_id_size &&
+		 !strchr(release, '/'))
+		look_for_vmlinux(files, options, release, mapping, diag);
+}
+
+const struct kernel_code *kernel_files_code(const struct kernel_files *files)
+{
+	return files->code.count ? &files->code : NULL;
+}
+
+void kernel_files_release(struct kernel_files *files)
+{
+	elf_file_close(&files->elf);
+	arena_release(&files->arena);
+	*files = (struct kernel_files){ 0 };
+}

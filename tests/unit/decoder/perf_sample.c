@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of fields is that of linux/perf_event.h, at PERF_RECORD_SAMPLE. */
+#include "decoder/perf_sample.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/perf_data.h"
+#include "tests/support/unit.h"
+
+static struct perf_data data;
+static struct perf_file file;
+static struct diag diag;
+static uint64_t words[64];
+static size_t count;
+
+static void set_up(void)
+{
+	perf_data_init(&data);
+	diag_init(&diag);
+	count = 0;
+}
+
+static void tear_down(void)
+{
+	perf_file_close(&file);
+	perf_data_release(&data);
+	diag_release(&diag);
+}
+
+static void word(uint64_t value)
+{
+	words[count++] = value;
+}
+
+/* Read the words, cut to `size` bytes, as a sample. */
+static int read_words(size_t size, struct perf_sample *sample)
+{
+	char path[PERF_DATA_PATH];
+	struct perf_record record;
+	struct error err = { 0 };
+	uint64_t position = 0;
+
+	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, size);
+	perf_data_write_temporary(&data, path);
+	ck_assert_int_eq(perf_file_open(&file, path, &diag, &err), 0);
+	unlink(path);
+	ck_assert_int_eq(perf_file_next(&file, &position, &record, &diag), 1);
+	return perf_sample_read(&file, &record, sample);
+}
+
+static void write_all_fields(void)
+{
+	static const uint64_t plain[] = { 1003, 0x401000, (uint64_t)7 << 32 | 6, 123, 0xadd, 1003, 1,
+					  5, 99 };
+
+	memcpy(words, plain, sizeof(plain)); /* IDENTIFIER to PERIOD */
+	count = 9;
+	word(42), word(1003);                     /* READ: value, id */
+	word(2), word(0xc1), word(0xc2);          /* CALLCHAIN */
+	word(UINT64_C(0x61626364) << 32 | 12), word(0x65); /* RAW: 12 bytes behind their size */
+	word(1), word(0xf), word(0x1), word(0x0); /* BRANCH_STACK */
+	word(2), word(0xa1), word(0xa2);          /* REGS_USER: abi, two of them */
+	word(8), word(0x57ac), word(8);           /* STACK_USER: size, data, how much is valid */
+	word(11), word(12), word(13);             /* WEIGHT, DATA_SRC, TRANSACTION */
+	word(0);                                  /* REGS_INTR: none */
+	word(14), word(15), word(16), word(17);   /* PHYS_ADDR, CGROUP, DATA and CODE_PAGE_SIZE */
+	word(3), word(0x636261);                  /* AUX: 3 bytes */
+}
+
+static void add_event_with_all_fields(void)
+{
+	struct perf_data_event event = { .first_id = 1000, .attr_bytes = 112 };
+
+	event.attr.sample_type = (UINT64_C(1) << 24) - 1;
+	event.attr.read_format = PERF_FORMAT_ID;
+	event.attr.sample_regs_user = 0x41;
+	event.attr.sample_regs_intr = 0x3;
+	perf_data_add_event(&data, &event);
+}
+
+START_TEST(every_field_of_a_sample_is_found)
+{
+	struct perf_sample sample;
+
+	add_event_with_all_fields();
+	write_all_fields();
+	ck_assert_int_eq(read_words(count * 8, &sample), 0);
+	ck_assert_ptr_eq(sample.attr, &file.attrs[0]);
+	ck_assert_uint_eq(sample.ip, 0x401000);
+	ck_assert_int_eq(sample.pid, 6);
+	ck_assert_int_eq(sample.tid, 7);
+	ck_assert_int_eq(sample.cpu, 5);
+	ck_assert_uint_eq(sample.time, 123);
+	ck_assert_uint_eq(sample.address, 0xadd);
+	ck_assert_uint_eq(sample.period, 99);
+	ck_assert_uint_eq(sample.raw.size, 12);
+	ck_assert_mem_eq(sample.raw.bytes, "dcbae", 5);
+	ck_assert_uint_eq(sample.aux.size, 3);
+	ck_assert_mem_eq(sample.aux.bytes, "abc", 3);
+}
+END_TEST
+
+START_TEST(a_sample_that_is_cut_anywhere_is_refused)
+{
+	struct perf_sample sample;
+
+	add_event_with_all_fields();
+	write_all_fields();
+	ck_assert_int_eq(read_words((size_t)_i * 8, &sample), -1);
+}
+END_TEST
+
+/* Counts and sizes that no record can hold. */
+START_TEST(a_sample_that_claims_more_than_it_has_is_refused)
+{
+	static const size_t counts[] = { 11, 14, 16, 23, 34 };
+	struct perf_sample sample;
+
+	add_event_with_all_fields();
+	write_all_fields();
+	words[counts[_i]] = UINT64_MAX / 2;
+	ck_assert_int_eq(read_words(count * 8, &sample), -1);
+}
+END_TEST
+
+START_TEST(the_id_tells_the_event_of_a_sample)
+{
+	struct perf_data_event event = { .first_id = 1000, .attr_bytes = 112 };
+	struct perf_sample sample;
+
+	event.attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+	perf_data_add_event(&data, &event);
+	event.first_id = 2000;
+	event.attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU;
+	perf_data_add_event(&data, &event);
+	word(2001), word(3);
+	ck_assert_int_eq(read_words(16, &sample), 0);
+	ck_assert_ptr_eq(sample.attr, &file.attrs[1]);
+	ck_assert_int_eq(sample.cpu, 3);
+	ck_assert_uint_eq(sample.time, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("perf_sample");
+	TCase *all = tcase_create("perf_sample");
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, every_field_of_a_sample_is_found);
+	tcase_add_loop_test(all, a_sample_that_is_cut_anywhere_is_refused, 0, 36);
+	tcase_add_loop_test(all, a_sample_that_claims_more_than_it_has_is_refused, 0, 5);
+	tcase_add_test(all, the_id_tells_the_event_of_a_sample);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
