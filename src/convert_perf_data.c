@@ -47,11 +47,32 @@ static bool same_kernel(const struct perf_file *file)
 	       strcmp(running.release, file->features.os_release) == 0;
 }
 
+/*
+ * Branches are printed as perf does, and magic-trace's rules go by perf's
+ * names, which tell instances of a template apart.
+ */
+static enum demangle_style style_of(const struct options *options)
+{
+	switch (options->names) {
+	case OPTION_NAMES_SHORT:
+		return DEMANGLE_SHORT;
+	case OPTION_NAMES_FULL:
+		return DEMANGLE_FULL;
+	case OPTION_NAMES_NONE:
+		return DEMANGLE_NONE;
+	default:
+		return options->format == FORMAT_BRANCHES || options->stacks == STACKS_MAGIC_TRACE
+			       ? DEMANGLE_PERF
+			       : DEMANGLE_SHORT;
+	}
+}
+
 static void open_symbols(struct conversion *c, struct name_table *names)
 {
 	struct dso_store_options options = {
 		.symfs = c->options->symfs,
 		.vdso = c->options->vdso,
+		.demangle = style_of(c->options),
 		.running_kernel = same_kernel(&c->file),
 	};
 	size_t file_count;

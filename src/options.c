@@ -19,6 +19,7 @@ enum option_key {
 	KEY_SYMFS,
 	KEY_VDSO,
 	KEY_ENGINE,
+	KEY_DEMANGLE,
 	KEY_NO_WARN,
 };
 
@@ -45,6 +46,9 @@ static const struct argp_option argp_options[] = {
 	{ "symfs", KEY_SYMFS, "DIR", 0,
 	  "Look for all files of the recording below DIR, and nowhere else", 2 },
 	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
+	{ "demangle", KEY_DEMANGLE, "STYLE", 0,
+	  "How names are shown: short (default), without template arguments and parameters; "
+	  "full; or none: as in the symbol table", 2 },
 	{ NULL, 0, NULL, 0, "Stacks:", 3 },
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
 	  "How call stacks are built: precise (default), by return addresses; "
@@ -79,6 +83,10 @@ static const struct choice modes[] = {
 static const struct choice machines[] = {
 	{ "precise", STACKS_PRECISE }, { "magic-trace", STACKS_MAGIC_TRACE }, { NULL, 0 }
 };
+static const struct choice names[] = { { "short", OPTION_NAMES_SHORT },
+				       { "full", OPTION_NAMES_FULL },
+				       { "none", OPTION_NAMES_NONE },
+				       { NULL, 0 } };
 static const struct choice engines[] = {
 	{ "fast", OPTION_ENGINE_FAST }, { "libipt", OPTION_ENGINE_LIBIPT }, { NULL, 0 }
 };
@@ -132,6 +140,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_VDSO:
 		options->vdso = arg;
+		return 0;
+	case KEY_DEMANGLE:
+		options->names = (enum option_names)choose(state, names, "demangle", arg);
 		return 0;
 	case KEY_NO_WARN:
 		options->no_warn = true;

@@ -21,6 +21,10 @@ enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
 /* What is traced; OPTION_MODE_AUTO: as the recording says. */
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
+/* How names are shown: symbols/demangle.h; DEFAULT: short, or what the output is to agree with. */
+enum option_names { OPTION_NAMES_DEFAULT = 0, OPTION_NAMES_SHORT, OPTION_NAMES_FULL,
+		    OPTION_NAMES_NONE };
+
 struct options {
 	const char *input;  /* path; "-": stdin */
 	const char *output; /* path; "-": stdout; NULL: the format's default */
@@ -29,6 +33,7 @@ struct options {
 	enum option_mode mode;
 	enum stack_machine stacks;
 	enum option_engine engine;
+	enum option_names names;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
 	bool no_warn;       /* gaps and warnings don't change the exit status */

@@ -70,10 +70,10 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	arena_init(&store->arena);
 	store->names = names;
 	store->diag = diag;
+	store->options = *options;
 	store->options.symfs = keep_text(store, options->symfs);
 	store->options.vdso = keep_text(store, options->vdso);
 	store->options.build_id_cache = keep_text(store, options->build_id_cache);
-	store->options.running_kernel = options->running_kernel;
 	return store;
 }
 
@@ -360,8 +360,12 @@ static const struct name *make_name(struct dso *dso, const char *text, bool stub
 	return name;
 }
 
-static struct known_symbol *make_symbol(struct dso *dso, const struct symbol_entry *entry)
+static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index);
+
+static void make_symbol(struct dso *dso, uint32_t index)
 {
+	const struct symbol_entry *entry = &dso->table.entries[index];
+	uint32_t whole = symbol_table_whole(&dso->table, index);
 	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
 	const char *linkage = symbol_table_name(&dso->table, entry);
 	bool stub = entry->kind == SYMBOL_PLT && linkage;
@@ -369,16 +373,19 @@ static struct known_symbol *make_symbol(struct dso *dso, const struct symbol_ent
 
 	if (!linkage)
 		linkage = ".plt"; /* perf's name for the header since Linux 6.3 */
+	dso->known[index] = known; /* before the function is asked for: two may claim each other */
 	known->symbol.start = entry->begin;
 	known->symbol.size = entry->end - entry->begin;
 	known->symbol.linkage = make_name(dso, linkage, stub);
-	shown = demangler_demangle(&dso->store->demangler, linkage);
+	shown = demangler_demangle(&dso->store->demangler, linkage,
+				   dso->store->options.demangle);
 	known->symbol.name = shown ? make_name(dso, shown, stub) : known->symbol.linkage;
 	known->symbol.dso = dso;
 	known->symbol.kind = entry->kind;
 	known->symbol.binding = entry->binding;
+	if (whole != SYMBOL_ENTRY_NONE && whole != index)
+		known->symbol.function = symbol_function(symbol_of_entry(dso, whole));
 	known->line_known = entry->kind != SYMBOL_FUNCTION;
-	return known;
 }
 
 static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t entry)
@@ -386,7 +393,7 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t entry)
 	if (entry == SYMBOL_ENTRY_NONE)
 		return &dso->whole.symbol;
 	if (!dso->known[entry])
-		dso->known[entry] = make_symbol(dso, &dso->table.entries[entry]);
+		make_symbol(dso, entry);
 	return &dso->known[entry]->symbol;
 }
 

@@ -25,6 +25,7 @@
 
 #include "base/diag.h"
 #include "base/name.h"
+#include "symbols/demangle.h"
 #include "symbols/symbol.h"
 
 struct dso_store;
@@ -34,6 +35,7 @@ struct dso_store_options {
 	const char *symfs;    /* directory in front of every recorded path; NULL: none */
 	const char *vdso;     /* file with the code of "[vdso]"; NULL: look in the build-id cache */
 	const char *build_id_cache; /* NULL: $HOME/.debug */
+	enum demangle_style demangle; /* of symbols' names */
 	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
 };
 

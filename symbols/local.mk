@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libsymbols.a
 libsymbols_a_SOURCES = \
 	symbols/demangle.c symbols/demangle.h \
+	symbols/demangle_short.c symbols/demangle_short.h \
 	symbols/dso_find.c symbols/dso_find.h \
 	symbols/dso_store.c symbols/dso_store.h \
 	symbols/dwarf_guard.c symbols/dwarf_guard.h \
@@ -9,4 +10,5 @@ libsymbols_a_SOURCES = \
 	symbols/line_table.c symbols/line_table.h \
 	symbols/plt.c symbols/plt.h \
 	symbols/symbol.h \
+	symbols/symbol_parts.c symbols/symbol_parts.h \
 	symbols/symbol_table.c symbols/symbol_table.h

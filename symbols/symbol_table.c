@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "symbols/plt.h"
 #include "symbols/symbol.h"
+#include "symbols/symbol_parts.h"
 
 #define SECTION_LOADED 1 /* SHF_ALLOC */
 #define SECTION_LABELS 2 /* untyped symbols in it count: its name says text or data, as perf asks  \
@@ -25,6 +26,8 @@ struct loader {
 	size_t room; /* of table->entries */
 	uint32_t order;
 	size_t tables_end; /* entries before this one are sorted; the rest are linkage stubs */
+	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
+	size_t source_count, source_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; NULL: none */
 	struct error *err;
 };
@@ -111,11 +114,21 @@ static bool name_is_sound(const struct string_section *strings, uint32_t name)
 	return name < strings->size && memchr(strings->text + name, 0, strings->size - name);
 }
 
+/* The local symbols of each source file follow an entry with its name (ELF, STT_FILE). */
+static void begin_source(struct loader *loader)
+{
+	loader->sources = alloc_grow(loader->sources, &loader->source_room,
+				     loader->source_count + 1, sizeof(*loader->sources));
+	loader->sources[loader->source_count++] = loader->order;
+}
+
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
 {
 	const struct section *section = section_if_shown(loader, symbol);
 	struct symbol_entry *entry;
 
+	if (GELF_ST_TYPE(symbol->st_info) == STT_FILE)
+		begin_source(loader);
 	if (!section || !elf_file_code_at_vaddr(loader->file, symbol->st_value))
 		return;
 	if (!name_is_sound(&loader->table->strings[strings], symbol->st_name)) {
@@ -269,10 +282,10 @@ static void fill_sizes(struct loader *loader)
 	}
 }
 
-static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t vaddr)
+/* Returns the index of the entry that begins at an address, among the first `count`; else NONE. */
+static uint32_t find_entry(const struct symbol_table *table, size_t count, uint64_t vaddr)
 {
-	const struct symbol_table *table = loader->table;
-	size_t low = 0, high = loader->tables_end;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -282,9 +295,25 @@ static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t
 		else
 			high = middle;
 	}
-	if (low == loader->tables_end || table->entries[low].begin != vaddr)
-		return NULL;
-	return &table->entries[low];
+	if (low == count || table->entries[low].begin != vaddr)
+		return SYMBOL_ENTRY_NONE;
+	return (uint32_t)low;
+}
+
+static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t vaddr)
+{
+	uint32_t index = find_entry(loader->table, loader->tables_end, vaddr);
+
+	return index == SYMBOL_ENTRY_NONE ? NULL : &loader->table->entries[index];
+}
+
+uint32_t symbol_table_whole(const struct symbol_table *table, uint32_t entry)
+{
+	uint64_t whole;
+
+	if (!symbol_parts_whole(table, table->entries[entry].begin, &whole))
+		return SYMBOL_ENTRY_NONE;
+	return find_entry(table, table->count, whole);
 }
 
 /* Returns the name that a stub gets, in `entry`; false if there is none. */
@@ -384,6 +413,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file, s
 	*table = (struct symbol_table){ 0 };
 	read_sections(&loader);
 	read_tables(&loader);
+	symbol_parts_find(table, loader.sources, loader.source_count);
 	sort_entries(table);
 	drop_duplicates(table);
 	fill_sizes(&loader);
@@ -393,6 +423,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file, s
 	drop_duplicates(table);
 	make_ranges(table);
 	free(loader.sections);
+	free(loader.sources);
 	return loader.err->kind == ERROR_NONE ? 0 : -1;
 }
 
@@ -400,6 +431,7 @@ void symbol_table_release(struct symbol_table *table)
 {
 	free(table->entries);
 	free(table->ranges);
+	free(table->parts);
 	*table = (struct symbol_table){ 0 };
 }
 

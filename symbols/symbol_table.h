@@ -40,6 +40,11 @@ enum symbol_strings {
 	SYMBOL_STRINGS_COUNT,
 };
 
+/* Code at `part` is a part of the function at `whole`; both are where entries begin. */
+struct symbol_part {
+	uint64_t part, whole;
+};
+
 /* From `begin` to the next range's begin, `entry` is shown. */
 struct symbol_range {
 	uint64_t begin;
@@ -58,6 +63,8 @@ struct symbol_table {
 	size_t count;
 	struct symbol_range *ranges; /* owned; sorted; the last one is a gap */
 	size_t range_count;
+	struct symbol_part *parts; /* owned; sorted by part */
+	size_t part_count;
 	struct string_section strings[SYMBOL_STRINGS_COUNT];
 };
 
@@ -77,6 +84,12 @@ void symbol_table_release(struct symbol_table *table);
  * the first range.  The range may be a gap.
  */
 uint32_t symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
+
+/*
+ * Returns the index of the entry of the function that an entry's code is a part
+ * of (demangle_part_of()), SYMBOL_ENTRY_NONE if there is none.
+ */
+uint32_t symbol_table_whole(const struct symbol_table *table, uint32_t entry);
 
 /*
  * Returns an entry's name, without "@plt"; NULL for a linkage table's header.
