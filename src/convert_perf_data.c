@@ -72,6 +72,10 @@ static void open_symbols(struct conversion *c, struct name_table *names)
 	struct dso_store_options options = {
 		.symfs = c->options->symfs,
 		.vdso = c->options->vdso,
+		.debug_dir = c->options->debug_dir,
+		.force = c->options->force_dso,
+		.strip_prefix = c->options->strip_prefix,
+		.perf_map_dir = c->options->perf_map_dir,
 		.demangle = style_of(c->options),
 		.running_kernel = same_kernel(&c->file),
 	};

@@ -20,6 +20,10 @@ enum option_key {
 	KEY_VDSO,
 	KEY_ENGINE,
 	KEY_DEMANGLE,
+	KEY_DEBUG_DIR,
+	KEY_FORCE_DSO,
+	KEY_STRIP_PREFIX,
+	KEY_PERF_MAP_DIR,
 	KEY_NO_WARN,
 };
 
@@ -46,6 +50,14 @@ static const struct argp_option argp_options[] = {
 	{ "symfs", KEY_SYMFS, "DIR", 0,
 	  "Look for all files of the recording below DIR, and nowhere else", 2 },
 	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
+	{ "debug-dir", KEY_DEBUG_DIR, "DIR", 0,
+	  "Look for debug files in DIR, laid out as /usr/lib/debug is, first", 2 },
+	{ "force-dso", KEY_FORCE_DSO, NULL, 0,
+	  "Use the file at a recorded path although its build id is not the recorded one", 2 },
+	{ "perf-map-dir", KEY_PERF_MAP_DIR, "DIR", 0,
+	  "Where the perf-PID.map files are that name code of JIT compilers (default: /tmp)", 2 },
+	{ "strip-prefix", KEY_STRIP_PREFIX, "DIR", 0,
+	  "Show paths of source files below DIR relative to it", 2 },
 	{ "demangle", KEY_DEMANGLE, "STYLE", 0,
 	  "How names are shown: short (default), without template arguments and parameters; "
 	  "full; or none: as in the symbol table", 2 },
@@ -140,6 +152,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_VDSO:
 		options->vdso = arg;
+		return 0;
+	case KEY_DEBUG_DIR:
+		options->debug_dir = arg;
+		return 0;
+	case KEY_FORCE_DSO:
+		options->force_dso = true;
+		return 0;
+	case KEY_STRIP_PREFIX:
+		options->strip_prefix = arg;
+		return 0;
+	case KEY_PERF_MAP_DIR:
+		options->perf_map_dir = arg;
 		return 0;
 	case KEY_DEMANGLE:
 		options->names = (enum option_names)choose(state, names, "demangle", arg);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/dso_store.h"
 
+#include <elfutils/libdwelf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "symbols/debug_file.h"
 #include "symbols/demangle.h"
 #include "symbols/dso_find.h"
 #include "symbols/elf_file.h"
@@ -39,7 +41,12 @@ struct dso {
 	const char *
 		refused; /* of the arena: why a file at the path is not used; NULL: none is there */
 	struct elf_file elf; /* closed unless DSO_FOUND */
-	bool symbols_read, lines_read;
+	bool forced; /* a file with another build id will do */
+	bool debug_sought, symbols_read, lines_read;
+	struct elf_file debug; /* with the tables that `elf` lacks; closed: none */
+	struct elf_file mini;  /* with a .symtab that neither has; closed: none */
+	struct elf_file shared; /* that the debug information shares; closed: none */
+	const char *debug_path; /* of the arena */
 	struct symbol_table table;
 	struct known_symbol **known; /* owned: by entry of the table; made when first asked for */
 	struct line_table lines;
@@ -72,6 +79,9 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	store->diag = diag;
 	store->options = *options;
 	store->options.symfs = keep_text(store, options->symfs);
+	store->options.strip_prefix = keep_text(store, options->strip_prefix);
+	store->options.perf_map_dir = keep_text(store, options->perf_map_dir);
+	store->options.debug_dir = keep_text(store, options->debug_dir);
 	store->options.vdso = keep_text(store, options->vdso);
 	store->options.build_id_cache = keep_text(store, options->build_id_cache);
 	return store;
@@ -87,6 +97,9 @@ void dso_store_close(struct dso_store *store)
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
 		free(dso->known);
+		elf_file_close(&dso->shared);
+		elf_file_close(&dso->mini);
+		elf_file_close(&dso->debug);
 		elf_file_close(&dso->elf);
 	}
 	HASH_CLEAR(hh, store->dsos);
@@ -169,8 +182,10 @@ static bool take_file(struct dso *dso, struct elf_file *elf, const char *path, b
 	}
 	if (!build_id_agrees(dso, elf)) {
 		refuse_mismatch(dso, path, elf);
-		elf_file_close(elf);
-		return false;
+		if (!dso->forced) {
+			elf_file_close(elf);
+			return false;
+		}
 	}
 	dso->elf = *elf;
 	dso->file = keep_text(dso->store, path);
@@ -206,7 +221,7 @@ static bool search_cache(struct dso *dso)
 	return false;
 }
 
-static void search_file(struct dso *dso)
+static bool search_paths(struct dso *dso)
 {
 	const struct dso_store_options *options = &dso->store->options;
 	struct dso_candidate candidate;
@@ -215,8 +230,18 @@ static void search_file(struct dso *dso)
 	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
 	     i++)
 		if (status && try_file(dso, candidate.path, candidate.needs_build_id))
-			return;
-	search_cache(dso);
+			return true;
+	return false;
+}
+
+static void search_file(struct dso *dso)
+{
+	if (search_paths(dso) || search_cache(dso))
+		return;
+	dso->forced = dso->store->options.force;
+	if (dso->forced && search_paths(dso))
+		diag_warn(dso->store->diag, "build-id-mismatch", "%s; used all the same",
+			  dso->refused);
 }
 
 static void search_vdso(struct dso *dso)
@@ -333,13 +358,46 @@ const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)
 	return dso->elf.bytes;
 }
 
+static struct debug_request request_of(const struct dso *dso)
+{
+	return (struct debug_request){ &dso->store->options, &dso->elf, dso->path, dso->file };
+}
+
+/* Open the debug file if a table is wanted that the file itself lacks. */
+static void seek_debug_file(struct dso *dso)
+{
+	struct debug_request request = request_of(dso);
+	char path[4096];
+
+	if (dso->debug_sought)
+		return;
+	dso->debug_sought = true;
+	if (debug_file_open(&request, &dso->debug, path, sizeof(path)))
+		dso->debug_path = keep_text(dso->store, path);
+}
+
+/* Returns the file that has the .symtab which the file of code lacks, NULL if none has. */
+static const struct elf_file *seek_symbols(struct dso *dso)
+{
+	struct error err = { 0 };
+
+	if (symbol_table_is_whole(&dso->elf))
+		return NULL;
+	seek_debug_file(dso);
+	if (dso->debug.elf && symbol_table_is_whole(&dso->debug))
+		return &dso->debug;
+	if (debug_file_open_mini(&dso->elf, &dso->mini, &err) < 0)
+		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
+	return dso->mini.elf ? &dso->mini : NULL;
+}
+
 static void read_symbols(struct dso *dso)
 {
 	struct error err = { 0 };
 
 	dso->symbols_read = true;
-	if (symbol_table_load(&dso->table, &dso->elf, &err) != 0)
-		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->file, err.text);
+	if (symbol_table_load(&dso->table, &dso->elf, seek_symbols(dso), &err) != 0)
+		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
 	dso->known = alloc_zeroed(dso->table.count, sizeof(*dso->known));
 }
 
@@ -442,18 +500,60 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	return hit->symbol;
 }
 
+/* Returns the name of a source path, relative to options.strip_prefix if it is below that. */
+static const struct name *name_path(struct dso *dso, const char *path)
+{
+	const char *prefix = dso->store->options.strip_prefix;
+	size_t length = prefix ? strlen(prefix) : 0;
+
+	while (length && prefix[length - 1] == '/')
+		length--;
+	if (length && strncmp(path, prefix, length) == 0 && path[length] == '/')
+		path += length + strspn(path + length, "/");
+	return name_intern_text(dso->store->names, path);
+}
+
 static const struct name *name_source(struct dso *dso, const struct line_row *row)
 {
 	const struct name *name;
 	char *path;
 
 	if (!row->file || !row->directory)
-		return row->file ? name_intern_text(dso->store->names, row->file) : NULL;
+		return row->file ? name_path(dso, row->file) : NULL;
 	if (asprintf(&path, "%s/%s", row->directory, row->file) < 0)
 		alloc_fail(strlen(row->directory) + strlen(row->file) + 2);
-	name = name_intern_text(dso->store->names, path);
+	name = name_path(dso, path);
 	free(path);
 	return name;
+}
+
+/* Let the debug information at `path` see what it shares with that of other files. */
+static void share_lines(struct dso *dso, const char *path)
+{
+	struct debug_request request = request_of(dso);
+	const char *name;
+	const void *id;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dso->lines.dwarf, &name, &id);
+
+	if (size > 0 &&
+	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared))
+		line_table_share(&dso->lines, &dso->shared);
+}
+
+static void read_lines(struct dso *dso)
+{
+	const struct elf_file *file = &dso->elf;
+	struct error err = { 0 };
+
+	dso->lines_read = true;
+	if (!line_table_is_in(file)) {
+		seek_debug_file(dso);
+		file = &dso->debug;
+	}
+	if (file->elf && line_table_open(&dso->lines, file, &err) != 0)
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	if (dso->lines.dwarf)
+		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
 }
 
 static void find_line(struct dso *dso, struct known_symbol *known)
@@ -461,12 +561,8 @@ static void find_line(struct dso *dso, struct known_symbol *known)
 	struct error err = { 0 };
 	struct line_row row;
 
-	if (!dso->lines_read) {
-		dso->lines_read = true;
-		if (line_table_open(&dso->lines, &dso->elf, &err) != 0)
-			diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
-	}
-	err = (struct error){ 0 };
+	if (!dso->lines_read)
+		read_lines(dso);
 	switch (line_table_find(&dso->lines, known->symbol.start, &row, &err)) {
 	case 1:
 		known->line.file = name_source(dso, &row);
@@ -474,7 +570,7 @@ static void find_line(struct dso *dso, struct known_symbol *known)
 		known->line.column = row.column;
 		break;
 	case -1:
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 		break;
 	}
 }

@@ -9,6 +9,9 @@
  * a file is asked for, debug information when the first line is.  Broken ELF
  * or DWARF costs that file its names or lines and one warning, nothing else.
  *
+ * The symbols and lines of a stripped file are those of its debug file, if one
+ * is found (symbols/debug_file.h).
+ *
  * Warnings: "build-id-mismatch" and "elf-unreadable" for files that are there
  * but not used, "symbols-damaged", "lines-damaged".  Missing files are for the
  * caller to name (dso_state()).
@@ -35,6 +38,10 @@ struct dso_store_options {
 	const char *symfs;    /* directory in front of every recorded path; NULL: none */
 	const char *vdso;     /* file with the code of "[vdso]"; NULL: look in the build-id cache */
 	const char *build_id_cache; /* NULL: $HOME/.debug */
+	const char *debug_dir; /* debug files, laid out as in /usr/lib/debug; NULL: none */
+	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
+	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
+	bool force; /* use a file at the recorded path although its build id is another */
 	enum demangle_style demangle; /* of symbols' names */
 	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
 };

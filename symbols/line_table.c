@@ -62,7 +62,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static bool has_debug_info(const struct elf_file *file)
+bool line_table_is_in(const struct elf_file *file)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -84,7 +84,7 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 	int failed;
 
 	*table = (struct line_table){ 0 };
-	if (!has_debug_info(file))
+	if (!line_table_is_in(file))
 		return 0;
 	if (dwarf_guard_is_bomb(file))
 		return error_set(err, ERROR_FORMAT,
@@ -99,10 +99,21 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 	return failed ? error_set(err, ERROR_FORMAT, "debug information is damaged") : 0;
 }
 
+void line_table_share(struct line_table *table, const struct elf_file *shared)
+{
+	if (dwarf_guard_is_bomb(shared))
+		return;
+	table->shared = dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL);
+	if (table->shared)
+		dwarf_setalt(table->dwarf, table->shared);
+}
+
 void line_table_close(struct line_table *table)
 {
 	if (table->dwarf)
 		dwarf_end(table->dwarf);
+	if (table->shared)
+		dwarf_end(table->shared);
 	free(table->ranges);
 	*table = (struct line_table){ 0 };
 }

@@ -17,6 +17,7 @@
 #ifndef SYMBOLS_SYMBOL_TABLE_H
 #define SYMBOLS_SYMBOL_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "symbols/elf_file.h"
@@ -28,14 +29,14 @@ struct symbol_entry {
 	uint64_t begin, end; /* ELF virtual addresses; end of an entry without size: see above */
 	uint32_t name;	     /* offset in its string section */
 	uint32_t order;	     /* place in the file's tables: ties go to the first */
-	uint16_t section;    /* index of the section that holds it; 0 for linkage stubs */
+	uint32_t section;    /* number of the section that holds it; 0 for linkage stubs */
 	uint8_t kind;	     /* enum symbol_kind */
 	uint8_t binding;     /* enum symbol_binding */
 	uint8_t strings;     /* enum symbol_strings */
 };
 
 enum symbol_strings {
-	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab */
+	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, the debug file's if the file has none */
 	SYMBOL_STRINGS_DYNSYM,	   /* of .dynsym */
 	SYMBOL_STRINGS_COUNT,
 };
@@ -52,7 +53,8 @@ struct symbol_range {
 };
 
 struct string_section {
-	uint32_t section; /* index of the symbol table's section; 0: the file has none */
+	/* Index of the symbol table's section; 0: there is none, UINT32_MAX: in the debug file. */
+	uint32_t section;
 	const char *text; /* borrowed from the file; NULL: none */
 	size_t size;	  /* bytes */
 };
@@ -68,12 +70,17 @@ struct symbol_table {
 	struct string_section strings[SYMBOL_STRINGS_COUNT];
 };
 
+/* Returns whether a file has a .symtab. */
+bool symbol_table_is_whole(const struct elf_file *file);
+
 /*
- * Read the tables of an open file, which must outlive the symbol table.
+ * Read the tables of an open file, and, if it has no .symtab, that of its debug
+ * file (NULL: none).  Both must outlive the symbol table.
  * Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: what could be read of
  * it is there all the same.
  */
-int symbol_table_load(struct symbol_table *table, const struct elf_file *file, struct error *err);
+int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
+		      const struct elf_file *debug, struct error *err);
 
 /* Release everything.  Idempotent, also on zeroed memory. */
 void symbol_table_release(struct symbol_table *table);

@@ -65,7 +65,7 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	memcpy(copy, bytes, size);
 	if (elf_file_open_bytes(&file, copy, size, NULL) != 0)
 		return 0;
-	symbol_table_load(&table, &file, NULL);
+	symbol_table_load(&table, &file, NULL, NULL);
 	check_sound(&table, &file);
 	line_table_open(&lines, &file, NULL);
 	for (size_t i = 0; i < table.count; i++) {
@@ -164,7 +164,7 @@ START_TEST(a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_r
 	symbols->sh_size = UINT64_MAX / 2;
 	read_all(whole, whole_size);
 	ck_assert_int_eq(elf_file_open_bytes(&file, whole, whole_size, NULL), 0);
-	ck_assert_int_eq(symbol_table_load(&table, &file, &err), -1);
+	ck_assert_int_eq(symbol_table_load(&table, &file, NULL, &err), -1);
 	ck_assert_int_eq(err.kind, ERROR_FORMAT);
 	symbol_table_release(&table);
 	elf_file_close(&file);
