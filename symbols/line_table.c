@@ -165,7 +165,8 @@ static bool ends_sequence(Dwarf_Lines *lines, size_t index)
 
 /*
  * libdw sorts the rows by address.  Several may have one address; the last
- * says where execution goes on, the first where the function's head is.
+ * says where execution goes on, the first where the function's head is, if one
+ * begins there.
  */
 static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 {
@@ -181,20 +182,30 @@ static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 	}
 	if (!low || ends_sequence(lines, low - 1))
 		return NULL;
-	vaddr = row_address(lines, --low);
+	if (row_address(lines, --low) != vaddr)
+		return dwarf_onesrcline(lines, low);
 	while (low && row_address(lines, low - 1) == vaddr && !ends_sequence(lines, low - 1))
 		low--;
 	return dwarf_onesrcline(lines, low);
 }
 
-/* libdw leaves a DWARF 5 name relative to where the compiler ran. */
+/*
+ * libdw puts the directory where the compiler ran before a name only if the
+ * line table says so: before DWARF 5 always, since then for its directory 0.
+ */
 static const char *directory_of(Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute attribute;
+	const char *directory;
+	size_t length;
 
 	if (!file || file[0] == '/')
 		return NULL;
-	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	length = directory ? strlen(directory) : 0;
+	return strncmp(file, directory ? directory : "", length) == 0 && file[length] == '/'
+		       ? NULL
+		       : directory;
 }
 
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,

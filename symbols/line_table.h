@@ -59,7 +59,7 @@ void line_table_share(struct line_table *table, const struct elf_file *shared);
 void line_table_close(struct line_table *table);
 
 /*
- * Find the first row of the line table that says where the code at an address
+ * Find the row of the line table that says where the code at an address
  * comes from: where a function starts, that is the line of its head.
  * Returns 1 and fills *row, 0 if no row covers the address, -1 (ERROR_FORMAT)
  * if the unit's line table is damaged.

@@ -44,3 +44,5 @@ tests_unit_symbols_name_addresses_SOURCES = tests/unit/symbols/name_addresses.c
 tests_unit_symbols_name_addresses_LDADD = $(PTRACE2FTF_LIBS)
 TESTS += tests/unit/symbols/debug_files.sh
 dist_noinst_SCRIPTS += tests/unit/symbols/debug_files.sh
+TESTS += tests/unit/symbols/binutils_agrees.sh
+dist_noinst_SCRIPTS += tests/unit/symbols/binutils_agrees.sh
