@@ -13,6 +13,7 @@
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
 #include "format_branches.h"
+#include "jit_dumps.h"
 #include "resolve.h"
 #include "thread_stacks.h"
 #include "view.h"
@@ -75,13 +76,31 @@ static void open_symbols(struct conversion *c, struct name_table *names)
 		.debug_dir = c->options->debug_dir,
 		.force = c->options->force_dso,
 		.strip_prefix = c->options->strip_prefix,
+		.kallsyms = c->options->kallsyms,
 		.perf_map_dir = c->options->perf_map_dir,
 		.demangle = style_of(c->options),
 		.running_kernel = same_kernel(&c->file),
 	};
-	size_t file_count;
 
 	c->store = dso_store_open(&options, names, c->diag);
+}
+
+static void open_timeline(struct conversion *c, struct error *err)
+{
+	const struct pt_info *info = &c->auxtrace.info;
+	struct tsc_clock clock = { info->time_zero, (uint32_t)info->time_mult,
+				   (uint16_t)info->time_shift };
+	struct jit_dumps dumps = { 0 };
+
+	jit_dumps_read(&dumps, &c->file, c->store, &clock, c->diag);
+	c->timeline = timeline_open_written(&c->file, dumps.code, dumps.count, c->diag, err);
+	jit_dumps_release(&dumps);
+}
+
+static void open_code(struct conversion *c)
+{
+	size_t file_count;
+
 	resolver_init(&c->resolver, c->timeline, c->store);
 	timeline_files(c->timeline, &file_count);
 	code_files_init(&c->code_files, &c->resolver, file_count);
@@ -136,12 +155,13 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 		return -1;
 	if (auxtrace_init(&c->auxtrace, &c->file, err) < 0)
 		return error_prefix(err, "%s", path);
-	c->timeline = timeline_open(&c->file, c->diag, err);
+	open_symbols(c, names);
+	open_timeline(c, err);
 	if (!c->timeline)
 		return error_prefix(err, "%s", path);
 	timeline_threads(c->timeline, &c->thread_count);
 	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
-	open_symbols(c, names);
+	open_code(c);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ enum option_key {
 	KEY_FORCE_DSO,
 	KEY_STRIP_PREFIX,
 	KEY_PERF_MAP_DIR,
+	KEY_KALLSYMS,
 	KEY_NO_WARN,
 };
 
@@ -54,6 +55,8 @@ static const struct argp_option argp_options[] = {
 	  "Look for debug files in DIR, laid out as /usr/lib/debug is, first", 2 },
 	{ "force-dso", KEY_FORCE_DSO, NULL, 0,
 	  "Use the file at a recorded path although its build id is not the recorded one", 2 },
+	{ "kallsyms", KEY_KALLSYMS, "FILE", 0,
+	  "The symbols of the recorded kernel, as /proc/kallsyms had them", 2 },
 	{ "perf-map-dir", KEY_PERF_MAP_DIR, "DIR", 0,
 	  "Where the perf-PID.map files are that name code of JIT compilers (default: /tmp)", 2 },
 	{ "strip-prefix", KEY_STRIP_PREFIX, "DIR", 0,
@@ -161,6 +164,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_STRIP_PREFIX:
 		options->strip_prefix = arg;
+		return 0;
+	case KEY_KALLSYMS:
+		options->kallsyms = arg;
 		return 0;
 	case KEY_PERF_MAP_DIR:
 		options->perf_map_dir = arg;

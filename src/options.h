@@ -38,6 +38,7 @@ struct options {
 	const char *vdso;   /* NULL: look for it */
 	const char *debug_dir; /* NULL: none besides the system's */
 	const char *strip_prefix; /* of source paths; NULL: none */
+	const char *kallsyms; /* NULL: look for it */
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp */
 	bool force_dso;     /* files with another build id will do */
 	bool no_warn;       /* gaps and warnings don't change the exit status */

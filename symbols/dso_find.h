@@ -19,6 +19,7 @@
 enum dso_shape {
 	DSO_SHAPE_FILE = 0,
 	DSO_SHAPE_VDSO,	   /* "[vdso]" */
+	DSO_SHAPE_VSYSCALL, /* "[vsyscall]" */
 	DSO_SHAPE_NO_FILE, /* anonymous memory, kernel, ... */
 };
 

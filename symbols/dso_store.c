@@ -14,8 +14,10 @@
 #include "symbols/demangle.h"
 #include "symbols/dso_find.h"
 #include "symbols/elf_file.h"
+#include "symbols/jit_dump.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
+#include "symbols/text_map.h"
 
 /* What is known about a symbol beyond what is shown to others. */
 struct known_symbol {
@@ -48,7 +50,10 @@ struct dso {
 	struct elf_file shared; /* that the debug information shares; closed: none */
 	const char *debug_path; /* of the arena */
 	struct symbol_table table;
-	struct known_symbol **known; /* owned: by entry of the table; made when first asked for */
+	struct text_map map;         /* of a JIT compiler or the kernel */
+	struct name_ranges dumped;   /* of a jitdump */
+	const struct name_ranges *named; /* one of the two, if names come from it; else NULL */
+	struct known_symbol **known; /* owned: by entry of the table, or of `named`; made when asked for */
 	struct line_table lines;
 	struct known_symbol whole; /* the SYMBOL_FILE symbol */
 	struct last_hit hit;
@@ -81,6 +86,7 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	store->options.symfs = keep_text(store, options->symfs);
 	store->options.strip_prefix = keep_text(store, options->strip_prefix);
 	store->options.perf_map_dir = keep_text(store, options->perf_map_dir);
+	store->options.kallsyms = keep_text(store, options->kallsyms);
 	store->options.debug_dir = keep_text(store, options->debug_dir);
 	store->options.vdso = keep_text(store, options->vdso);
 	store->options.build_id_cache = keep_text(store, options->build_id_cache);
@@ -96,6 +102,8 @@ void dso_store_close(struct dso_store *store)
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
+		text_map_release(&dso->map);
+		name_ranges_release(&dso->dumped);
 		free(dso->known);
 		elf_file_close(&dso->shared);
 		elf_file_close(&dso->mini);
@@ -198,7 +206,7 @@ static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 	struct error err = { 0 };
 	struct elf_file elf;
 
-	if (elf_file_open(&elf, path, &err) == 0)
+	if ((jit_dump_is_path(dso->path) ? elf_file_map : elf_file_open)(&elf, path, &err) == 0)
 		return take_file(dso, &elf, path, needs_build_id);
 	if (err.kind == ERROR_FORMAT && !needs_build_id)
 		refuse(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
@@ -271,18 +279,47 @@ static void make_whole(struct dso *dso)
 	free(text);
 }
 
-static struct dso *make_dso(struct dso_store *store, const char *path, const uint8_t *build_id,
-			    size_t build_id_size)
+static void set_named(struct dso *dso, const struct name_ranges *named)
+{
+	dso->named = named;
+	dso->known = alloc_zeroed(named->count, sizeof(*dso->known));
+}
+
+/* The page has three functions, 1 KiB apart (arch/x86/entry/vsyscall/vsyscall_emu_64.S). */
+static void name_vsyscalls(struct dso *dso)
+{
+	static const char *const names[] = { "vgettimeofday", "vtime", "vgetcpu" };
+	const uint64_t distance = 0x400;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct named_range range = { i * distance, (i + 1) * distance, names[i],
+					     (uint32_t)strlen(names[i]) };
+
+		name_ranges_add(&dso->dumped, &range);
+	}
+	name_ranges_finish(&dso->dumped, 0);
+	set_named(dso, &dso->dumped);
+}
+
+static struct dso *new_dso(struct dso_store *store, const char *path)
 {
 	struct dso *dso = arena_alloc(&store->arena, sizeof(*dso));
 
 	dso->store = store;
 	dso->path = keep_text(store, path);
+	make_whole(dso);
+	return dso;
+}
+
+static struct dso *make_dso(struct dso_store *store, const char *path, const uint8_t *build_id,
+			    size_t build_id_size)
+{
+	struct dso *dso = new_dso(store, path);
+
 	if (build_id_size)
 		memcpy(dso->build_id, build_id, build_id_size);
 	dso->build_id_size = build_id_size;
 	dso->state = DSO_MISSING;
-	make_whole(dso);
 	switch (dso_find_shape(path)) {
 	case DSO_SHAPE_FILE:
 		search_file(dso);
@@ -291,7 +328,13 @@ static struct dso *make_dso(struct dso_store *store, const char *path, const uin
 		search_vdso(dso);
 		break;
 	case DSO_SHAPE_NO_FILE:
+		/* Memory may hold a program that some file holds, too (memfd_create(2)). */
+		if (!search_cache(dso))
+			dso->state = DSO_NOT_A_FILE;
+		break;
+	case DSO_SHAPE_VSYSCALL:
 		dso->state = DSO_NOT_A_FILE;
+		name_vsyscalls(dso);
 		break;
 	}
 	warn_if_refused(dso);
@@ -328,6 +371,74 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 		HASH_ADD_KEYPTR(hh, store->dsos, kept, key_size, dso);
 	}
 	free(key);
+	return dso;
+}
+
+/* ---- Names without files of code ----------------------------------------- */
+
+/* Returns the dso of a key, or makes one without names: *made tells. */
+static struct dso *borrow_named(struct dso_store *store, const char *key, bool *made)
+{
+	struct dso *dso;
+
+	HASH_FIND(hh, store->dsos, key, strlen(key), dso);
+	*made = !dso;
+	if (dso)
+		return dso;
+	dso = new_dso(store, key);
+	dso->state = DSO_NOT_A_FILE;
+	HASH_ADD_KEYPTR(hh, store->dsos, dso->path, strlen(dso->path), dso);
+	return dso;
+}
+
+struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
+{
+	const struct dso_store_options *options = &store->options;
+	char path[4200];
+	struct dso *dso;
+	bool made;
+
+	if (options->perf_map_dir)
+		snprintf(path, sizeof(path), "%s/perf-%d.map", options->perf_map_dir, pid);
+	else
+		snprintf(path, sizeof(path), "%s/tmp/perf-%d.map",
+			 options->symfs ? options->symfs : "", pid);
+	dso = borrow_named(store, path, &made);
+	if (made && text_map_read_perf(&dso->map, path))
+		set_named(dso, &dso->map.names);
+	return dso;
+}
+
+/* Returns whether kallsyms was read. */
+static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build_id_size)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	char cache[4096], hex[2 * ELF_BUILD_ID_MAX + 1];
+	char *path;
+	bool done;
+
+	if (options->kallsyms)
+		return text_map_read_kallsyms(&dso->map, options->kallsyms);
+	if (build_id_size > 1 && dso_find_cache(options, cache, sizeof(cache))) {
+		print_hex(hex, build_id, build_id_size);
+		if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache, hex, hex + 2) < 0)
+			alloc_fail(sizeof(cache));
+		done = text_map_read_kallsyms(&dso->map, path);
+		free(path);
+		if (done)
+			return true;
+	}
+	return options->running_kernel && text_map_read_kallsyms(&dso->map, "/proc/kallsyms");
+}
+
+struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
+				    size_t build_id_size)
+{
+	bool made;
+	struct dso *dso = borrow_named(store, "[kernel.kallsyms]", &made);
+
+	if (made && read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
+		set_named(dso, &dso->map.names);
 	return dso;
 }
 
@@ -446,6 +557,30 @@ static void make_symbol(struct dso *dso, uint32_t index)
 	known->line_known = entry->kind != SYMBOL_FUNCTION;
 }
 
+static void make_named_symbol(struct dso *dso, uint32_t index)
+{
+	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
+	const struct named_range *range = &dso->named->ranges[index];
+
+	known->symbol.start = range->begin;
+	known->symbol.size = range->end - range->begin;
+	known->symbol.name = name_intern(dso->store->names, range->name, range->length);
+	known->symbol.linkage = known->symbol.name;
+	known->symbol.dso = dso;
+	known->symbol.binding = SYMBOL_GLOBAL;
+	known->line_known = true;
+	dso->known[index] = known;
+}
+
+static const struct symbol *symbol_of_range(struct dso *dso, uint32_t range)
+{
+	if (range == NAME_RANGE_NONE)
+		return &dso->whole.symbol;
+	if (!dso->known[range])
+		make_named_symbol(dso, range);
+	return &dso->known[range]->symbol;
+}
+
 static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t entry)
 {
 	if (entry == SYMBOL_ENTRY_NONE)
@@ -476,10 +611,47 @@ static struct last_hit find_hit(struct dso *dso, const struct code_range *code, 
 				  symbol_of_entry(dso, entry) };
 }
 
+static struct last_hit find_named(struct dso *dso, uint64_t address)
+{
+	struct last_hit hit;
+	uint32_t range = name_ranges_find(dso->named, address, &hit.begin, &hit.end);
+
+	hit.vaddr = hit.begin;
+	hit.symbol = symbol_of_range(dso, range);
+	return hit;
+}
+
+/* What a jitdump says: the names of its own bytes. */
+static void read_dump(struct dso *dso)
+{
+	struct jit_dump dump;
+	struct jit_code code;
+
+	dso->symbols_read = true;
+	if (!jit_dump_init(&dump, dso->elf.bytes, dso->elf.size))
+		return;
+	while (jit_dump_next(&dump, &code)) {
+		struct named_range range = { code.offset, code.offset + code.size, code.name,
+					     (uint32_t)strlen(code.name) };
+
+		if (!code.moved)
+			name_ranges_add(&dso->dumped, &range);
+	}
+	jit_dump_release(&dump);
+	name_ranges_finish(&dso->dumped, 0);
+	set_named(dso, &dso->dumped);
+}
+
 static bool look_up(struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
 
+	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_read)
+		read_dump(dso);
+	if (dso->named) {
+		dso->hit = find_named(dso, file_offset);
+		return true;
+	}
 	if (!code)
 		return false;
 	if (!dso->symbols_read)

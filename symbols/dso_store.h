@@ -41,6 +41,7 @@ struct dso_store_options {
 	const char *debug_dir; /* debug files, laid out as in /usr/lib/debug; NULL: none */
 	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
+	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
 	bool force; /* use a file at the recorded path although its build id is another */
 	enum demangle_style demangle; /* of symbols' names */
 	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
@@ -74,11 +75,27 @@ void dso_store_close(struct dso_store *store);
  * unknown), made and searched for at the first call.  Never NULL.  Looked at
  * are the path, or with symfs its place under symfs and then its last component
  * there, and nothing outside of it; then, without symfs, perf's build-id cache.
+ * A file called jit-PID.dump is a jitdump: code and names are those in it.
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
  * this process's own.
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path,
 			     const uint8_t *build_id, size_t build_id_size);
+
+/*
+ * Returns the names that a JIT compiler gave to code of a process, from its
+ * perf-PID.map: a dso of which dso_borrow_symbol() is asked with addresses of
+ * the process instead of file offsets.  Without a map it has none.  Never NULL.
+ */
+struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid);
+
+/*
+ * The same for the kernel and its modules, by kallsyms: options.kallsyms, else
+ * of the build-id cache by the kernel's build id (size 0: unknown), else the
+ * running kernel's own if that is the recorded one.
+ */
+struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
+				    size_t build_id_size);
 
 enum dso_state dso_state(const struct dso *dso);
 

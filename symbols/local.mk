@@ -8,8 +8,11 @@ libsymbols_a_SOURCES = \
 	symbols/dso_store.c symbols/dso_store.h \
 	symbols/dwarf_guard.c symbols/dwarf_guard.h \
 	symbols/elf_file.c symbols/elf_file.h \
+	symbols/jit_dump.c symbols/jit_dump.h \
 	symbols/line_table.c symbols/line_table.h \
+	symbols/name_ranges.c symbols/name_ranges.h \
 	symbols/plt.c symbols/plt.h \
 	symbols/symbol.h \
 	symbols/symbol_parts.c symbols/symbol_parts.h \
-	symbols/symbol_table.c symbols/symbol_table.h
+	symbols/symbol_table.c symbols/symbol_table.h \
+	symbols/text_map.c symbols/text_map.h

@@ -46,3 +46,9 @@ TESTS += tests/unit/symbols/debug_files.sh
 dist_noinst_SCRIPTS += tests/unit/symbols/debug_files.sh
 TESTS += tests/unit/symbols/binutils_agrees.sh
 dist_noinst_SCRIPTS += tests/unit/symbols/binutils_agrees.sh
+
+check_PROGRAMS += tests/unit/symbols/told_names.test
+TESTS += tests/unit/symbols/told_names.test
+tests_unit_symbols_told_names_test_SOURCES = tests/unit/symbols/told_names.c
+tests_unit_symbols_told_names_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_told_names_test_LDADD = $(UNIT_LIBS)
