@@ -14,6 +14,7 @@
 #include "symbols/demangle.h"
 #include "symbols/dso_find.h"
 #include "symbols/elf_file.h"
+#include "symbols/inline_table.h"
 #include "symbols/jit_dump.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
@@ -55,6 +56,7 @@ struct dso {
 	const struct name_ranges *named; /* one of the two, if names come from it; else NULL */
 	struct known_symbol **known; /* owned: by entry of the table, or of `named`; made when asked for */
 	struct line_table lines;
+	struct inline_table inlined;
 	struct known_symbol whole; /* the SYMBOL_FILE symbol */
 	struct last_hit hit;
 	UT_hash_handle hh; /* by path and build id */
@@ -100,6 +102,7 @@ void dso_store_close(struct dso_store *store)
 	if (!store)
 		return;
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
+		inline_table_release(&dso->inlined);
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
 		text_map_release(&dso->map);
@@ -728,6 +731,11 @@ static void read_lines(struct dso *dso)
 		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
 }
 
+static struct source_line make_line(struct dso *dso, const struct line_row *row)
+{
+	return (struct source_line){ name_source(dso, row), row->line, row->column };
+}
+
 static void find_line(struct dso *dso, struct known_symbol *known)
 {
 	struct error err = { 0 };
@@ -737,9 +745,7 @@ static void find_line(struct dso *dso, struct known_symbol *known)
 		read_lines(dso);
 	switch (line_table_find(&dso->lines, known->symbol.start, &row, &err)) {
 	case 1:
-		known->line.file = name_source(dso, &row);
-		known->line.line = row.line;
-		known->line.column = row.column;
+		known->line = make_line(dso, &row);
 		break;
 	case -1:
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
@@ -759,4 +765,73 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 		find_line(symbol->dso, known);
 	}
 	return known->line;
+}
+
+/* ---- Inlined calls ------------------------------------------------------- */
+
+static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call)
+{
+	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
+	const char *linkage = call->name ? call->name : "[unknown]";
+	const char *shown = demangler_demangle(&dso->store->demangler, linkage,
+					       dso->store->options.demangle);
+
+	known->symbol.linkage = name_intern_text(dso->store->names, linkage);
+	known->symbol.name = shown ? name_intern_text(dso->store->names, shown)
+				   : known->symbol.linkage;
+	known->symbol.dso = dso;
+	known->line = make_line(dso, &call->at);
+	known->line_known = true;
+	return &known->symbol;
+}
+
+/* Returns the call with all that it is in; they are made at first use, outermost first. */
+static const struct inlined_call *make_call(struct dso *dso, struct inline_function *function,
+					    uint32_t index)
+{
+	struct inlined_call *inner = NULL, *first = NULL;
+
+	for (; index != NAME_RANGE_NONE; index = function->calls[index].parent) {
+		struct inline_call *call = &function->calls[index];
+		struct inlined_call *known = call->data;
+
+		if (!known) {
+			known = arena_alloc(&dso->store->arena, sizeof(*known));
+			known->symbol = make_inlined_symbol(dso, call);
+			call->data = known;
+		}
+		if (inner)
+			inner->parent = known;
+		first = first ? first : known;
+		inner = known;
+	}
+	return first;
+}
+
+bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
+{
+	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
+	struct error err = { 0 };
+	struct inline_hit hit;
+	uint64_t vaddr;
+	int status;
+
+	if (!range)
+		return false;
+	if (!dso->lines_read)
+		read_lines(dso);
+	vaddr = file_offset - range->offset + range->vaddr;
+	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
+	if (status < 0)
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	if (status <= 0)
+		return false;
+	if (hit.begin < range->vaddr)
+		hit.begin = range->vaddr;
+	if (hit.end > range->vaddr + range->size)
+		hit.end = range->vaddr + range->size;
+	code->begin = hit.begin - range->vaddr + range->offset;
+	code->end = hit.end - range->vaddr + range->offset;
+	code->innermost = make_call(dso, hit.function, hit.call);
+	return true;
 }

@@ -133,4 +133,23 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
  */
 struct source_line dso_symbol_line(const struct symbol *symbol);
 
+/* A call that the compiler replaced by the called function's code. */
+struct inlined_call {
+	const struct symbol *symbol; /* the function; its line is that of the call in the source */
+	const struct inlined_call *parent; /* whose code the call is in; NULL: the function's own */
+};
+
+/* The stretch of code around an address that the same inlined calls hold. */
+struct inlined_code {
+	uint64_t begin, end; /* bytes from the start of the file, as far as they are of one piece */
+	const struct inlined_call *innermost; /* NULL: none */
+};
+
+/*
+ * Find the inlined calls at a byte of the file, by its debug information.
+ * Calls compare by pointer and live until dso_store_close().
+ * Returns false if nothing is known of the function there.
+ */
+bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
+
 #endif

@@ -134,7 +134,7 @@ static size_t ranges_before(const struct line_table *table, uint64_t vaddr)
 	return low;
 }
 
-static bool find_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
+bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
 {
 	size_t last = ranges_before(table, vaddr);
 
@@ -219,7 +219,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 	size_t count;
 	int number = 0, column = 0;
 
-	if (!find_unit(table, vaddr, &unit))
+	if (!line_table_unit(table, vaddr, &unit))
 		return 0;
 	/* A unit without a line table is none of ours to complain about. */
 	if (dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &program) != 0)
@@ -238,4 +238,22 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 	row->line = number > 0 ? (uint32_t)number : 0;
 	row->column = column > 0 ? (uint32_t)column : 0;
 	return 1;
+}
+
+void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		      struct line_row *row)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word program;
+	size_t count;
+
+	row->file = row->directory = NULL;
+	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &program) == 0 &&
+	    !dwarf_guard_allows_lines(&table->guard, program))
+		return;
+	if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+		return;
+	row->file = dwarf_filesrc(files, file, NULL, NULL);
+	row->directory = directory_of(unit, row->file);
 }

@@ -67,4 +67,11 @@ void line_table_close(struct line_table *table);
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
 		    struct error *err);
 
+/* Returns true and fills *unit if an address is of a unit that the table knows. */
+bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
+
+/* Fill row->file and row->directory with a file of a unit's line table; NULL: unknown. */
+void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		      struct line_row *row);
+
 #endif

@@ -8,6 +8,7 @@ libsymbols_a_SOURCES = \
 	symbols/dso_store.c symbols/dso_store.h \
 	symbols/dwarf_guard.c symbols/dwarf_guard.h \
 	symbols/elf_file.c symbols/elf_file.h \
+	symbols/inline_table.c symbols/inline_table.h \
 	symbols/jit_dump.c symbols/jit_dump.h \
 	symbols/line_table.c symbols/line_table.h \
 	symbols/name_ranges.c symbols/name_ranges.h \

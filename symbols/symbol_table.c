@@ -63,7 +63,9 @@ static void read_sections(struct loader *loader, const struct elf_file *file)
 	loader->section_count += count;
 	loader->sections = alloc_grow(loader->sections, &loader->section_room,
 				      loader->section_count, sizeof(*loader->sections));
-	memset(loader->sections + loader->first_section, 0, count * sizeof(*loader->sections));
+	if (count)
+		memset(loader->sections + loader->first_section, 0,
+		       count * sizeof(*loader->sections));
 	while ((scn = elf_nextscn(file->elf, scn)))
 		if (elf_ndxscn(scn) < count && gelf_getshdr(scn, &shdr))
 			read_section(&loader->sections[loader->first_section + elf_ndxscn(scn)],

@@ -99,10 +99,51 @@ same_lines() { # FILE
 	return $status
 }
 
+# Of each frame but the innermost, addr2line's line is that of the call of the next.
+same_inlined() { # FILE
+	tables_of "$1"
+	objdump -h "$1" | awk '$2 == ".text" { print $4, $3 }' >"$work/text"
+	read -r begin size <"$work/text"
+	awk -v begin=$((0x$begin)) -v size=$((0x$size)) 'BEGIN {
+		srand(1)
+		for (i = 0; i < 10000; i++)
+			printf "%x\n", begin + int(rand() * size)
+	}' >"$work/addresses"
+	"$namer" 2 "$1" inlined <"$work/addresses" >"$work/ours"
+	addr2line -a -i -f -e "$tables" <"$work/addresses" | awk '
+	/^0x/ { if (NR > 1) print text; sub(/^0x0*/, ""); text = $0; n = 0; next }
+	{ name = $0; getline; sub(/ \(discriminator [0-9]*\)/, ""); sub(/:\?$/, ":0")
+	  # It puts a relative directory before a name that has it.
+	  split($0, part, "/")
+	  if (part[1] == "." && part[3] == "." && part[2] == part[4])
+		sub(/^\.\/[^\/]*\//, "")
+	  if (n++) text = text "\t" inner "\t" $0
+	  inner = name }
+	END { print text }' >"$work/theirs"
+	# Some innermost functions it calls by the name of the symbol that holds them.
+	paste -d'\n' "$work/ours" "$work/theirs" | awk -F'\t' '
+	function but_innermost(text) { sub(/\t[^\t]*/, "", text); return text }
+	NR % 2 { ours = $0; next }
+	{ total++; deep += NF > 1 }
+	ours == $0 { same++; next }
+	but_innermost(ours) == but_innermost($0) { symbol++; next }
+	++wrong <= 10 { print "ours  " substr(ours, 1, 500); print "their " substr($0, 1, 500) }
+	END {
+		printf "inlined: %d of %d addresses agree, %d are in inlined code; innermost by symbol %d, wrong %d\n",
+			same, total, deep, symbol, wrong
+		exit wrong > 0
+	}' >"$work/result"
+	status=$?
+	tail -n 1 "$work/result" | sed "s|^|$1: |" >>"$work/summary"
+	cat "$work/result"
+	return $status
+}
+
 compare() { # FILE
 	[ -r "$1" ] || { tap_skip "$1" "not here"; return; }
 	tap_check "$1: names as nm -C" same_names "$1"
 	tap_check "$1: lines as addr2line" same_lines "$1"
+	tap_check "$1: inlined calls as addr2line -i" same_inlined "$1"
 }
 
 library() { # NAME

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "symbols/elf_file.h"
+#include "symbols/inline_table.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
 #include "tests/support/unit.h"
@@ -57,6 +58,8 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 {
 	struct symbol_table table = { 0 };
 	struct line_table lines = { 0 };
+	struct inline_table inlined = { 0 };
+	struct inline_hit hit;
 	struct elf_file file;
 	uint8_t *copy = malloc(size ? size : 1);
 	struct line_row row;
@@ -72,8 +75,11 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 		symbol_table_find(&table, table.entries[i].end);
 		if (line_table_find(&lines, table.entries[i].begin, &row, NULL) == 1 && row.file)
 			ck_assert_uint_lt(strlen(row.file), 2 * size);
+		if (inline_table_find(&inlined, &lines, table.entries[i].begin, &hit, NULL) == 1)
+			ck_assert(hit.call == NAME_RANGE_NONE || hit.call < hit.function->count);
 	}
 	count = table.count;
+	inline_table_release(&inlined);
 	line_table_close(&lines);
 	symbol_table_release(&table);
 	elf_file_close(&file);
