@@ -782,6 +782,23 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	return &machine->base;
 }
 
+const struct symbol *callstack_precise_top(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+
+	return stack->now.depth ? stack->now.frames[stack->now.depth - 1].symbol : NULL;
+}
+
+const struct symbol *callstack_precise_function(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+	size_t at = stack->now.depth;
+
+	while (at && stack->now.frames[at - 1].symbol->inlined)
+		at--;
+	return at ? symbol_function(stack->now.frames[at - 1].symbol) : NULL;
+}
+
 size_t callstack_precise_depth(const struct callstack *base)
 {
 	const struct precise_stack *stack = (const struct precise_stack *)base;

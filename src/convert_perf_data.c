@@ -120,7 +120,7 @@ static int open_streams(struct conversion *c, struct error *err)
 			.diag = c->diag,
 			.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
 									     : PT_ENGINE_FAST,
-			.skip_local_jumps = c->options->format != FORMAT_BRANCHES &&
+			.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
 					    c->options->stacks == STACKS_PRECISE,
 		};
 
@@ -285,6 +285,8 @@ static int run(struct conversion *c, struct error *err)
 		c->view.machine->resolution = resolution_of(&c->auxtrace.info);
 	if (c->view.machine)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
+	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
+		c->stacks.inlines = &c->resolver;
 	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))
 		feed(c, &event);
 	if (c->options->format == FORMAT_CALLS)

@@ -158,6 +158,8 @@ static void print_args(const struct slice *slice, FILE *out)
 	print_name_arg("file", args.file, out);
 	if (args.inferred_start)
 		fputs(" inferred_start_time=true", out);
+	if (slice->symbol->inlined)
+		fputs(" category=inlined", out);
 }
 
 static void print_slice(const struct slice *slice, FILE *out)

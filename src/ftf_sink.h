@@ -18,7 +18,7 @@ struct ftf_sink {
 	struct name_table *names; /* borrowed */
 	uint64_t slices;          /* begun up to now */
 	/* Argument names: */
-	const struct name *address, *line, *col, *symbol, *file, *inferred, *is_true, *process;
+	const struct name *address, *line, *col, *symbol, *file, *inferred, *inlined, *is_true, *process;
 };
 
 /* Start a trace in `output`; both are borrowed until ftf_sink_release(). */

@@ -14,6 +14,7 @@ libptrace2ftf_a_SOURCES = \
 	src/format_calls.c src/format_calls.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
+	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/options.c src/options.h \
 	src/perf_script.c src/perf_script.h \

@@ -21,6 +21,7 @@ enum option_key {
 	KEY_ENGINE,
 	KEY_DEMANGLE,
 	KEY_DEBUG_DIR,
+	KEY_INLINE,
 	KEY_FORCE_DSO,
 	KEY_STRIP_PREFIX,
 	KEY_PERF_MAP_DIR,
@@ -68,6 +69,8 @@ static const struct argp_option argp_options[] = {
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
 	  "How call stacks are built: precise (default), by return addresses; "
 	  "magic-trace, by names, as magic-trace 1.0 does", 3 },
+	{ "inline", KEY_INLINE, NULL, 0,
+	  "Show calls that the compiler replaced by the called function's code, too", 3 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE; - is standard output (default: INPUT.ftf; standard output for text)", 4 },
@@ -155,6 +158,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_VDSO:
 		options->vdso = arg;
+		return 0;
+	case KEY_INLINE:
+		options->inlined = true;
 		return 0;
 	case KEY_DEBUG_DIR:
 		options->debug_dir = arg;

@@ -769,7 +769,8 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 
 /* ---- Inlined calls ------------------------------------------------------- */
 
-static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call)
+static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call,
+						const struct inlined_call *inlined)
 {
 	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
 	const char *linkage = call->name ? call->name : "[unknown]";
@@ -779,6 +780,7 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 	known->symbol.linkage = name_intern_text(dso->store->names, linkage);
 	known->symbol.name = shown ? name_intern_text(dso->store->names, shown)
 				   : known->symbol.linkage;
+	known->symbol.inlined = inlined;
 	known->symbol.dso = dso;
 	known->line = make_line(dso, &call->at);
 	known->line_known = true;
@@ -797,7 +799,7 @@ static const struct inlined_call *make_call(struct dso *dso, struct inline_funct
 
 		if (!known) {
 			known = arena_alloc(&dso->store->arena, sizeof(*known));
-			known->symbol = make_inlined_symbol(dso, call);
+			known->symbol = make_inlined_symbol(dso, call, known);
 			call->data = known;
 		}
 		if (inner)

@@ -32,6 +32,7 @@ struct symbol {
 	const struct name *name;    /* as shown: demangled, in the style asked for */
 	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
 	const struct symbol *function; /* whose part this is; NULL: it is none, or not known */
+	const struct inlined_call *inlined; /* if it stands for one (dso_store.h); else NULL */
 	struct dso *dso; /* borrowed; NULL for SYMBOL_SPECIAL */
 	uint8_t kind;    /* enum symbol_kind */
 	uint8_t binding; /* enum symbol_binding */
