@@ -74,6 +74,7 @@ static void open_symbols(struct conversion *c, struct name_table *names)
 		.symfs = c->options->symfs,
 		.vdso = c->options->vdso,
 		.debug_dir = c->options->debug_dir,
+		.debuginfod = c->options->debuginfod,
 		.force = c->options->force_dso,
 		.strip_prefix = c->options->strip_prefix,
 		.kallsyms = c->options->kallsyms,

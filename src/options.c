@@ -22,6 +22,7 @@ enum option_key {
 	KEY_DEMANGLE,
 	KEY_DEBUG_DIR,
 	KEY_INLINE,
+	KEY_DEBUGINFOD,
 	KEY_FORCE_DSO,
 	KEY_STRIP_PREFIX,
 	KEY_PERF_MAP_DIR,
@@ -54,6 +55,8 @@ static const struct argp_option argp_options[] = {
 	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
 	{ "debug-dir", KEY_DEBUG_DIR, "DIR", 0,
 	  "Look for debug files in DIR, laid out as /usr/lib/debug is, first", 2 },
+	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0,
+	  "Ask the servers in DEBUGINFOD_URLS for files that are missing here", 2 },
 	{ "force-dso", KEY_FORCE_DSO, NULL, 0,
 	  "Use the file at a recorded path although its build id is not the recorded one", 2 },
 	{ "kallsyms", KEY_KALLSYMS, "FILE", 0,
@@ -158,6 +161,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_VDSO:
 		options->vdso = arg;
+		return 0;
+	case KEY_DEBUGINFOD:
+		options->debuginfod = true;
 		return 0;
 	case KEY_INLINE:
 		options->inlined = true;

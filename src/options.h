@@ -41,6 +41,7 @@ struct options {
 	const char *kallsyms; /* NULL: look for it */
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp */
 	bool inlined;       /* show inlined functions */
+	bool debuginfod;    /* ask servers for files */
 	bool force_dso;     /* files with another build id will do */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "symbols/debuginfod.h"
 #include "symbols/dso_find.h"
 
 /* xz -9 needs 65 MiB to unpack; a file that asks for more is made to hurt. */
@@ -131,6 +132,19 @@ static bool try_link(struct search *search)
 	return false;
 }
 
+static bool try_servers(struct search *search)
+{
+	bool found = false;
+	char *path = NULL;
+
+	if (search->request->options->debuginfod)
+		path = debuginfod_fetch(DEBUGINFOD_DEBUGINFO, search->id, search->id_size);
+	if (path)
+		found = try_path(search, "%s", path);
+	free(path);
+	return found;
+}
+
 bool debug_file_open(const struct debug_request *request, struct elf_file *debug, char *path,
 		     size_t size)
 {
@@ -141,7 +155,7 @@ bool debug_file_open(const struct debug_request *request, struct elf_file *debug
 				 .path = path,
 				 .room = size };
 
-	return try_build_id(&search) || try_link(&search);
+	return try_build_id(&search) || try_link(&search) || try_servers(&search);
 }
 
 bool debug_file_open_shared(const struct debug_request *request, const char *path,

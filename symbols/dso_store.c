@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "symbols/debug_file.h"
+#include "symbols/debuginfod.h"
 #include "symbols/demangle.h"
 #include "symbols/dso_find.h"
 #include "symbols/elf_file.h"
@@ -245,9 +246,22 @@ static bool search_paths(struct dso *dso)
 	return false;
 }
 
+static bool search_servers(struct dso *dso)
+{
+	bool found = false;
+	char *path = NULL;
+
+	if (dso->store->options.debuginfod)
+		path = debuginfod_fetch(DEBUGINFOD_EXECUTABLE, dso->build_id, dso->build_id_size);
+	if (path)
+		found = try_file(dso, path, true);
+	free(path);
+	return found;
+}
+
 static void search_file(struct dso *dso)
 {
-	if (search_paths(dso) || search_cache(dso))
+	if (search_paths(dso) || search_cache(dso) || search_servers(dso))
 		return;
 	dso->forced = dso->store->options.force;
 	if (dso->forced && search_paths(dso))

@@ -42,6 +42,7 @@ struct dso_store_options {
 	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
+	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for files that are missing */
 	bool force; /* use a file at the recorded path although its build id is another */
 	enum demangle_style demangle; /* of symbols' names */
 	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libsymbols.a
 libsymbols_a_SOURCES = \
 	symbols/debug_file.c symbols/debug_file.h \
+	symbols/debuginfod.c symbols/debuginfod.h \
 	symbols/demangle.c symbols/demangle.h \
 	symbols/demangle_short.c symbols/demangle_short.h \
 	symbols/dso_find.c symbols/dso_find.h \

@@ -49,6 +49,25 @@ not_by_a_wrong_checksum() {
 	! named_as "$work/expected" "$work/link/prog" >/dev/null
 }
 
+# A server is any that gives files at /buildid/ID/debuginfo (debuginfod(8)).
+by_debuginfod() {
+	mkdir -p "$work/server/buildid/$id" "$work/cache"
+	cp "$work/debug" "$work/server/buildid/$id/debuginfo"
+	python3 -u -m http.server --bind 127.0.0.1 --directory "$work/server" 0 >"$work/port" 2>&1 &
+	server=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		grep -q port "$work/port" && break
+		sleep 0.3
+	done
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$work/port" | head -n 1)
+	export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_CACHE_PATH="$work/cache"
+	! named_as "$work/expected" "$work/by-id/prog" >/dev/null && ! grep -q GET "$work/port" &&
+		DEBUGINFOD=1 named_as "$work/expected" "$work/by-id/prog"
+	status=$?
+	kill $server
+	return $status
+}
+
 by_debugdata() {
 	strip_sample mini
 	objcopy -g "$sample" "$work/names"
@@ -89,6 +108,11 @@ tap_check "not by .gnu_debuglink if the checksum is another" not_by_a_wrong_chec
 if command -v xz >/dev/null; then
 	tap_check "names from .gnu_debugdata" by_debugdata
 	tap_check "a damaged .gnu_debugdata costs a warning" damaged_debugdata_is_a_warning
+fi
+if command -v python3 >/dev/null && ldconfig -p | grep -q libdebuginfod; then
+	tap_check "from a debuginfod server, if that is asked for" by_debuginfod
+else
+	tap_skip "from a debuginfod server" "no client or server"
 fi
 for version in 2 3 4 5; do
 	tap_check "lines of DWARF $version" lines_of -g -gdwarf-$version
