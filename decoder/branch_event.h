@@ -65,6 +65,7 @@ struct branch_event {
 	const struct thread *thread;       /* borrowed from the timeline; NULL: unknown */
 	const struct address_space *space; /* borrowed from the timeline; NULL: unknown.  What `from` and `to` mean */
 	uint32_t insns;                    /* instructions retired since the stream's previous event */
+	uint32_t cycles;                   /* core cycles since then, of traced code; 0: no CYC packets */
 	int32_t cpu;                       /* -1: unknown (buffer per thread) */
 	uint8_t kind;                      /* enum branch_kind */
 	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP */

@@ -2,23 +2,27 @@
 #include "decoder/code_runs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
-#define SLOT_BITS 15
+#define FIRST_ROOM ((size_t)1 << 12)
 
 /* Longer ones are no code: zeros, for example, are instructions too. */
 #define INSNS_MAX 65536
 
 void code_runs_init(struct code_runs *runs)
 {
-	runs->slots = alloc_zeroed((size_t)1 << SLOT_BITS, sizeof(*runs->slots));
+	*runs = (struct code_runs){ .room = FIRST_ROOM };
+	arena_init(&runs->arena);
+	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
 }
 
 void code_runs_release(struct code_runs *runs)
 {
+	arena_release(&runs->arena);
 	free(runs->slots);
-	runs->slots = NULL;
+	*runs = (struct code_runs){ 0 };
 }
 
 static void decode(struct code_run *run, const uint8_t *bytes, size_t size, enum insn_mode mode)
@@ -36,16 +40,57 @@ static void decode(struct code_run *run, const uint8_t *bytes, size_t size, enum
 	run->insn.length = 0;
 }
 
-struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
-				enum insn_mode mode)
+static void forget(struct code_runs *runs)
+{
+	arena_release(&runs->arena);
+	arena_init(&runs->arena);
+	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
+	runs->count = 0;
+	runs->generation++;
+}
+
+/* Returns the run's slot, or the empty one where it belongs. */
+static struct code_run **slot_of(const struct code_runs *runs, const uint8_t *bytes,
+				 enum insn_mode mode)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */
 	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
-	struct code_run *slot = &runs->slots[hash >> (64 - SLOT_BITS)];
+	size_t at = hash >> (64 - __builtin_ctzll(runs->room));
 
-	if (slot->bytes != bytes || slot->mode != mode)
-		decode(slot, bytes, size, mode);
-	return slot;
+	while (runs->slots[at] && (runs->slots[at]->bytes != bytes || runs->slots[at]->mode != mode))
+		at = (at + 1) & (runs->room - 1);
+	return &runs->slots[at];
+}
+
+static void grow(struct code_runs *runs)
+{
+	struct code_run **old = runs->slots;
+	size_t room = runs->room;
+
+	runs->room *= 2;
+	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
+	for (size_t i = 0; i < room; i++)
+		if (old[i])
+			*slot_of(runs, old[i]->bytes, old[i]->mode) = old[i];
+	free(old);
+}
+
+struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
+				enum insn_mode mode)
+{
+	struct code_run **slot = slot_of(runs, bytes, mode);
+
+	if (*slot)
+		return *slot;
+	if (runs->count == CODE_RUNS_MAX)
+		forget(runs);
+	if (2 * runs->count >= runs->room)
+		grow(runs);
+	slot = slot_of(runs, bytes, mode);
+	*slot = arena_alloc(&runs->arena, sizeof(**slot));
+	decode(*slot, bytes, size, mode);
+	runs->count++;
+	return *slot;
 }
 
 int64_t code_runs_count(const uint8_t *bytes, size_t distance, enum insn_mode mode)

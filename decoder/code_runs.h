@@ -3,14 +3,19 @@
  * Runs of instructions: from an address straight on to the next branch.
  *
  * A trace tells decisions, and a program takes the same ones again and again:
- * so what lies between two of them is decoded once.  The cache is direct-mapped
- * and keyed by where the bytes lie in memory, like the one of insn.h, so one
- * file mapped by many processes is decoded once for all.
+ * so what lies between two of them is decoded once, and a run knows the runs
+ * behind it once they were walked to: together they are the program's control
+ * flow graph, as far as it was executed.  A run is known by where its bytes lie
+ * in memory, so one file mapped by many processes is decoded once for all.
  */
 #ifndef DECODER_CODE_RUNS_H
 #define DECODER_CODE_RUNS_H
 
+#include "base/arena.h"
 #include "decoder/insn.h"
+
+/* 32 MiB; a large program executes some 100,000. */
+#define CODE_RUNS_MAX ((size_t)1 << 18)
 
 struct code_run {
 	const uint8_t *bytes; /* where it begins; the key */
@@ -18,12 +23,27 @@ struct code_run {
 	uint32_t insns;	      /* instructions, the branch included */
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
 	uint8_t mode;	      /* enum insn_mode */
-	bool function_known;  /* the owner's: whether the next two are set */
-	int64_t function_begin, function_end; /* the owner's: from `bytes`, in bytes */
+	/* The owner's: */
+	uint8_t pace;		     /* enum run_pace */
+	bool taken_local;	     /* the branch stays in its function */
+	bool function_known;	     /* whether the next two are set */
+	int64_t function_begin, function_end; /* from `bytes`, in bytes */
+	struct code_run *taken, *fall; /* where it goes on, the branch taken or not; NULL: not known yet */
+};
+
+/* What is to be done where a run ends. */
+enum run_pace {
+	PACE_UNKNOWN,
+	PACE_STEP,   /* more than these: */
+	PACE_DECIDE, /* a conditional jump */
+	PACE_JUMP,   /* a direct jump that stays in its function */
 };
 
 struct code_runs {
-	struct code_run *slots; /* owned */
+	struct arena arena;	/* owns the runs */
+	struct code_run **slots; /* owned: hash by place, a power of two */
+	size_t room, count;
+	unsigned generation; /* changes when all runs are forgotten */
 };
 
 void code_runs_init(struct code_runs *runs);
@@ -32,8 +52,9 @@ void code_runs_init(struct code_runs *runs);
 void code_runs_release(struct code_runs *runs);
 
 /*
- * Give the run that begins at `bytes`, of which `size` may be read; valid until
- * the next call.
+ * Give the run that begins at `bytes`, of which `size` may be read.  It stays
+ * until the generation changes: there are at most CODE_RUNS_MAX, then all are
+ * forgotten, so that no trace makes memory grow without end.
  */
 struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
 				enum insn_mode mode);

@@ -24,6 +24,7 @@
  */
 #include <intel-pt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "decoder/aux_window.h"
@@ -49,6 +50,7 @@ struct pt_flow {
 	struct aux_window window;
 	struct pt_config config;
 	struct pt_packet_decoder *packets; /* owned; of the window as it is */
+	size_t at;			   /* where the next packet is, in the window */
 	bool synced;
 	struct code_runs runs;
 	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
@@ -68,7 +70,10 @@ struct pt_flow {
 	unsigned fups; /* that other packets will have, and that are no interrupts */
 
 	uint64_t ip;
-	uint64_t returns[RETURNS];
+	struct return_place {
+		uint64_t ip;
+		struct code_run *call; /* that is returned behind; NULL: not known */
+	} returns[RETURNS];
 	unsigned return_top, return_count;
 	bool compression; /* returns may be TNT bits */
 
@@ -81,6 +86,7 @@ struct pt_flow {
 	unsigned bit_count;
 	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
+	struct code_run *here; /* the run at ip; NULL: to be looked up */
 	bool told;	      /* a branch was given out since tracing began */
 	struct moment known;  /* when ip was told last: direct branches follow at once */
 
@@ -143,32 +149,70 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
 }
 
+static bool in_view(const struct pt_flow *flow, uint64_t ip)
+{
+	return ip - flow->view.begin < flow->view.end - flow->view.begin;
+}
+
+static void forget_calls(struct pt_flow *flow)
+{
+	for (unsigned i = 0; i < RETURNS; i++)
+		flow->returns[i].call = NULL;
+}
+
 static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
 {
+	unsigned generation = flow->runs.generation;
+	struct code_run *run;
 	size_t size;
 	const uint8_t *bytes = code_at(flow, ip, &size);
 
-	return bytes ? code_runs_find(&flow->runs, bytes, size, flow->mode) : NULL;
+	if (!bytes)
+		return NULL;
+	run = code_runs_find(&flow->runs, bytes, size, flow->mode);
+	if (generation != flow->runs.generation)
+		forget_calls(flow);
+	return run;
 }
 
-static void push_return(struct pt_flow *flow, uint64_t ip)
+/*
+ * The walk goes on at ip, behind `before`: what stands there is kept in its
+ * `link`, for the next time.  Links stay within a mapping, since it is the file
+ * that they are of.
+ */
+static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
+{
+	unsigned generation = flow->runs.generation;
+	struct code_run *run;
+
+	flow->ip = ip;
+	flow->here = NULL;
+	if (!in_view(flow, ip))
+		return;
+	run = *link ? *link : run_at(flow, ip);
+	if (generation == flow->runs.generation)
+		*link = run;
+	flow->here = run;
+}
+
+static void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
 {
 	flow->return_top = (flow->return_top + 1) % RETURNS;
-	flow->returns[flow->return_top] = ip;
+	flow->returns[flow->return_top] = (struct return_place){ ip, call };
 	if (flow->return_count < RETURNS)
 		flow->return_count++;
 }
 
-/* Returns 0 if the stack is empty. */
-static uint64_t pop_return(struct pt_flow *flow)
+/* Returns a place with ip 0 if the stack is empty. */
+static struct return_place pop_return(struct pt_flow *flow)
 {
-	uint64_t ip = flow->returns[flow->return_top];
+	struct return_place place = flow->returns[flow->return_top];
 
 	if (!flow->return_count)
-		return 0;
+		return (struct return_place){ 0 };
 	flow->return_count--;
 	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
-	return ip;
+	return place;
 }
 
 /* ---- Walking ------------------------------------------------------------- */
@@ -209,16 +253,33 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 	return in_function(run, (int64_t)(to - flow->ip)) && in_function(run, run->length);
 }
 
+/* What walk_fast() may do the next time, without looking closer. */
+static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
+{
+	struct code_run *run = flow->run;
+	bool plain = flow->stream.input.skip_local_jumps && !insn->indirect;
+
+	run->pace = PACE_STEP;
+	run->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
+			   is_local(flow, to);
+	if (plain && insn->kind == BRANCH_COND)
+		run->pace = PACE_DECIDE;
+	else if (run->taken_local)
+		run->pace = PACE_JUMP;
+}
+
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
-	if (flow->told && flow->stream.input.skip_local_jumps && !insn->indirect &&
-	    (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) && is_local(flow, to)) {
+	if (flow->run->pace == PACE_UNKNOWN)
+		set_pace(flow, insn, to);
+	if (flow->told && flow->run->taken_local) {
 		flow->stream.stats.events++;
 		flow->stream.stats.local_jumps++;
 	} else {
 		push_branch(flow, insn, from, to);
 	}
 	flow->ip = to;
+	flow->here = NULL;
 	flow->told = true;
 }
 
@@ -232,30 +293,49 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	uint64_t next = from + insn->length;
 
 	if (insn->kind == BRANCH_CALL && insn->distance)
-		push_return(flow, next);
+		push_return(flow, next, flow->run);
 	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
+	go_on(flow, &flow->run->taken, flow->ip);
+}
+
+static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+{
+	uint64_t next = from + insn->length, to = next + (uint64_t)(int64_t)insn->distance;
+
+	if (flow->run->pace == PACE_UNKNOWN)
+		set_pace(flow, insn, to);
+	if (!(flow->bits >> (flow->bit_count - 1) & 1)) {
+		go_on(flow, &flow->run->fall, next);
+		return;
+	}
+	go(flow, insn, from, to);
+	go_on(flow, &flow->run->taken, flow->ip);
+}
+
+/* Returns whether the stack knew the place. */
+static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+{
+	bool compressed = flow->bits >> (flow->bit_count - 1) & 1;
+	struct return_place place = { 0 };
+
+	if (insn->kind == BRANCH_RETURN && compressed && flow->compression)
+		place = pop_return(flow);
+	if (!place.ip)
+		return false;
+	go(flow, insn, from, place.ip);
+	if (place.call && in_view(flow, place.ip))
+		go_on(flow, &place.call->fall, place.ip);
+	return true;
 }
 
 static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
-	uint64_t next = from + insn->length;
-	bool taken = flow->bits >> (flow->bit_count - 1) & 1;
-	uint64_t to;
-
 	flow->known = flow->stream.now;
 	if (insn->kind == BRANCH_COND) {
-		if (taken)
-			go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
-		else
-			flow->ip = next;
-	} else {
-		to = insn->kind == BRANCH_RETURN && taken && flow->compression ? pop_return(flow)
-									       : 0;
-		if (!to) {
-			fail(flow, GAP_MISMATCH, from);
-			return;
-		}
-		go(flow, insn, from, to);
+		decide_jump(flow, insn, from);
+	} else if (!decide_return(flow, insn, from)) {
+		fail(flow, GAP_MISMATCH, from);
+		return;
 	}
 	if (--flow->bit_count == 0)
 		flow->task = TASK_READ;
@@ -270,7 +350,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_RETURN)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length);
+		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
 	flow->task = TASK_READ;
 	go(flow, insn, from, flow->target);
@@ -282,7 +362,7 @@ static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_RETURN)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length);
+		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
 	push_branch(flow, insn, from, flow->target)->flags |= BRANCH_TRACE_OFF;
 	flow->task = TASK_READ;
@@ -308,6 +388,7 @@ static void reach(struct pt_flow *flow)
 		break;
 	case PLACE_PSB:
 		flow->mode = flow->next_mode;
+		flow->here = NULL;
 		break;
 	}
 }
@@ -328,12 +409,54 @@ static void pass(struct pt_flow *flow, const struct code_run *run)
 	}
 	stream_count_insns(&flow->stream, (uint32_t)count);
 	flow->ip = flow->target;
+	flow->here = NULL;
 	reach(flow);
+}
+
+/*
+ * The bulk of a trace: decisions within a function, over runs that were walked
+ * before.  Goes on until a decision or a run needs a closer look.
+ */
+static void walk_fast(struct pt_flow *flow)
+{
+	struct code_run *run = flow->here, *next = run;
+	unsigned bits = flow->bit_count, walked = flow->walked;
+	uint64_t insns = 0, jumps = 0, ip = flow->ip;
+
+	while (next && bits && walked < BRANCHES_WITHOUT_PACKET_MAX) {
+		bool taken = run->pace == PACE_JUMP || (flow->bits >> (bits - 1) & 1);
+		int64_t distance = run->length + run->insn.length;
+
+		if (run->pace <= PACE_STEP || (taken && !run->taken_local))
+			break;
+		next = taken ? run->taken : run->fall;
+		distance += taken ? run->insn.distance : 0;
+		if (!next || !in_view(flow, ip + (uint64_t)distance))
+			break;
+		insns += run->insns;
+		jumps += taken;
+		bits -= run->pace == PACE_DECIDE;
+		walked++;
+		ip += (uint64_t)distance;
+		run = next;
+	}
+	flow->here = run;
+	flow->ip = ip;
+	flow->walked = walked;
+	stream_count_insns(&flow->stream, (uint32_t)insns);
+	flow->stream.stats.events += jumps;
+	flow->stream.stats.local_jumps += jumps;
+	if (bits == flow->bit_count)
+		return;
+	flow->known = flow->stream.now;
+	flow->bit_count = bits;
+	if (!bits)
+		flow->task = TASK_READ;
 }
 
 static void walk(struct pt_flow *flow)
 {
-	struct code_run *run = run_at(flow, flow->ip);
+	struct code_run *run = flow->here ? flow->here : run_at(flow, flow->ip);
 	struct insn insn;
 	uint64_t from;
 
@@ -384,6 +507,7 @@ static void begin(struct pt_flow *flow, uint64_t ip, bool told)
 	flow->on = true;
 	flow->told = false;
 	flow->ip = ip;
+	flow->here = NULL;
 	flow->known = stream->now;
 	flow->mode = flow->next_mode;
 	if (told || flow->after_gap)
@@ -455,6 +579,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	stream_push(stream, kind, flow->interrupted, ip)->flags |= BRANCH_ASYNC;
 	flow->has_interrupt = flow->aborted = false;
 	flow->ip = ip;
+	flow->here = NULL;
 	flow->known = stream->now;
 	flow->mode = flow->next_mode;
 }
@@ -613,6 +738,8 @@ static void on_time(struct pt_flow *flow)
 	stream_set_time(stream, flow->clock.tsc);
 	stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
+	if (flow->space != stream->schedule.space)
+		flow->here = NULL;
 }
 
 static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
@@ -629,6 +756,8 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		break;
 	case ppt_cyc:
 		packet_clock_cyc(&flow->clock, packet->payload.cyc.value);
+		if (flow->on && !flow->lost)
+			stream_count_cycles(&flow->stream, packet->payload.cyc.value);
 		break;
 	default:
 		packet_clock_cbr(&flow->clock, packet->payload.cbr.ratio);
@@ -689,6 +818,94 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	}
 }
 
+/* ---- The frequent packets ------------------------------------------------ */
+
+/*
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions");
+ * they are read here, and all others by libipt.  The bytes are all there: the
+ * window ends AUX_WINDOW_PACKET_MAX or more behind.
+ */
+enum opcode {
+	OPCODE_PAD = 0,
+	OPCODE_EXTENDED = 2,
+	OPCODE_MTC = 0x59,
+	/* With 3 bits of how the address is compressed: */
+	OPCODE_DISABLE = 1,
+	OPCODE_TIP = 0x0d,
+	OPCODE_ENABLE = 0x11,
+	OPCODE_FUP = 0x1d,
+};
+
+/* The bits from the second on, the oldest highest, below a stop bit. */
+static size_t read_tnt(struct pt_flow *flow, uint8_t byte)
+{
+	unsigned value = byte >> 1;
+	struct pt_packet_tnt packet = { .bit_size = (uint8_t)(31 - __builtin_clz(value)) };
+
+	packet.payload = value ^ (1u << packet.bit_size);
+	on_tnt(flow, &packet);
+	return 1;
+}
+
+/* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
+static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
+{
+	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = bytes[0] >> 3 };
+	bool more = bytes[0] & 4;
+
+	if (more && bytes[1] & 1)
+		return 0;
+	if (more)
+		packet.payload.cyc.value |= (uint64_t)(bytes[1] >> 1) << 5;
+	on_timing(flow, &packet);
+	return 1 + more;
+}
+
+static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
+{
+	static const uint8_t sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
+	unsigned compression = bytes[0] >> 5;
+	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)compression };
+
+	if (compression == 5 || compression == 7)
+		return 0; /* reserved */
+	memcpy(&packet.ip, bytes + 1, sizes[compression]);
+	switch (bytes[0] & 0x1f) {
+	case OPCODE_TIP:
+		on_tip(flow, &packet);
+		break;
+	case OPCODE_ENABLE:
+		on_enable(flow, &packet);
+		break;
+	case OPCODE_DISABLE:
+		on_disable(flow, &packet);
+		break;
+	case OPCODE_FUP:
+		on_fup(flow, &packet);
+		break;
+	default:
+		return 0;
+	}
+	return 1u + sizes[compression];
+}
+
+/* Returns the size of the packet that was read, 0 if it is not one of these. */
+static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
+{
+	struct pt_packet packet = { .type = ppt_mtc, .payload.mtc.ctc = bytes[1] };
+
+	if (bytes[0] == OPCODE_PAD)
+		return 1;
+	if (!(bytes[0] & 1))
+		return bytes[0] == OPCODE_EXTENDED ? 0 : read_tnt(flow, bytes[0]);
+	if ((bytes[0] & 3) == 3)
+		return read_cycles(flow, bytes);
+	if (bytes[0] != OPCODE_MTC)
+		return read_place(flow, bytes);
+	on_timing(flow, &packet);
+	return 2;
+}
+
 /* ---- The stream ---------------------------------------------------------- */
 
 /*
@@ -701,11 +918,12 @@ static void open_packets(struct pt_flow *flow, bool in_flow)
 	flow->config.begin = flow->window.bytes;
 	flow->config.end = flow->window.bytes + flow->window.size;
 	flow->packets = pt_pkt_alloc_decoder(&flow->config);
+	flow->at = 0;
 	if (flow->packets && in_flow)
 		pt_pkt_sync_set(flow->packets, 0);
 }
 
-/* Returns where the packet decoder is, in the window. */
+/* Returns where libipt is, in the window. */
 static size_t position(const struct pt_flow *flow)
 {
 	uint64_t offset = 0;
@@ -734,8 +952,10 @@ static void synchronise(struct pt_flow *flow, bool first)
 		/* One may straddle the end of the window. */
 		move_window(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
 	}
-	if (flow->packets && !flow->stream.ended)
-		to = flow->window.base + position(flow);
+	if (flow->packets && !flow->stream.ended) {
+		flow->at = position(flow);
+		to = flow->window.base + flow->at;
+	}
 	if (first)
 		flow->stream.stats.bytes_skipped += to - from;
 	flow->offset = to;
@@ -748,18 +968,15 @@ static void finish(struct pt_flow *flow)
 	stream_finish(&flow->stream);
 }
 
-static void read_packet(struct pt_flow *flow)
+static void read_by_libipt(struct pt_flow *flow)
 {
 	struct pt_packet packet;
-	int status;
+	int status = pt_pkt_sync_set(flow->packets, flow->at);
 
-	if (position(flow) + AUX_WINDOW_PACKET_MAX > flow->window.size &&
-	    !aux_window_at_end(&flow->window))
-		move_window(flow, position(flow), true);
-	flow->offset = flow->window.base + position(flow);
-	status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
-	flow->walked = 0;
+	if (status >= 0)
+		status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
 	if (status >= 0) {
+		flow->at += packet.size;
 		on_packet(flow, &packet);
 	} else if (pt_errcode(status) == pte_eos) {
 		finish(flow);
@@ -770,6 +987,26 @@ static void read_packet(struct pt_flow *flow)
 		if (flow->stream.ended)
 			finish(flow);
 	}
+}
+
+static bool near_end(const struct pt_flow *flow)
+{
+	return flow->at + AUX_WINDOW_PACKET_MAX > flow->window.size;
+}
+
+static void read_packet(struct pt_flow *flow)
+{
+	size_t size = 0;
+
+	if (near_end(flow) && !aux_window_at_end(&flow->window))
+		move_window(flow, flow->at, true);
+	flow->offset = flow->window.base + flow->at;
+	flow->walked = 0;
+	if (!near_end(flow))
+		size = read_frequent(flow, flow->window.bytes + flow->at);
+	flow->at += size;
+	if (!size)
+		read_by_libipt(flow);
 }
 
 static void first_sync(struct pt_flow *flow)
@@ -786,12 +1023,16 @@ static void step(struct pt_stream *stream)
 {
 	struct pt_flow *flow = (struct pt_flow *)stream;
 
-	if (flow->task != TASK_READ)
-		walk(flow);
-	else if (!flow->synced)
-		first_sync(flow);
-	else
-		read_packet(flow);
+	do {
+		if (flow->task == TASK_DECIDE && flow->here && flow->told)
+			walk_fast(flow);
+		if (flow->task != TASK_READ)
+			walk(flow);
+		else if (!flow->synced)
+			first_sync(flow);
+		else
+			read_packet(flow);
+	} while (stream->head == stream->tail && !stream->ended);
 }
 
 static void close_flow(struct pt_stream *stream)

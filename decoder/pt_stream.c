@@ -48,6 +48,13 @@ void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 		stream->now.time += insns;
 }
 
+void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
+{
+	uint64_t sum = stream->cycle_count + cycles;
+
+	stream->cycle_count = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
 /* ---- Events out ---------------------------------------------------------- */
 
 /* Within the thread's run on this CPU, and not before the event given out last. */
@@ -71,13 +78,14 @@ struct branch_event *stream_push_at(struct pt_stream *stream, const struct momen
 		.thread = stream->schedule.thread,
 		.space = stream->schedule.space,
 		.insns = stream->insn_count,
+		.cycles = stream->cycle_count,
 		.cpu = stream->input.aux->cpu,
 		.kind = (uint8_t)kind,
 		.flags = (stream->in_tx ? BRANCH_IN_TX : 0) |
 			 (stream->timed ? 0 : BRANCH_TIME_ESTIMATED),
 	};
 	set_event_time(stream, event, moment->time);
-	stream->insn_count = 0;
+	stream->insn_count = stream->cycle_count = 0;
 	stream->stats.events++;
 	return event;
 }

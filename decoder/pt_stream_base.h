@@ -43,6 +43,7 @@ struct pt_stream {
 	struct moment now;    /* of the packets read so far */
 	uint64_t last_pushed; /* ns: time of the event given out last */
 	uint32_t insn_count;  /* since the last event */
+	uint32_t cycle_count; /* the same */
 	size_t next_loss, loss_count;
 	const struct loss *losses;
 	struct branch_event queue[QUEUE_ROOM];
@@ -59,6 +60,9 @@ void stream_set_time(struct pt_stream *stream, uint64_t low_tsc);
 
 /* Instructions ran: without timing packets, that is all there is to tell the time by. */
 void stream_count_insns(struct pt_stream *stream, uint32_t insns);
+
+/* Traced code ran for so many core cycles. */
+void stream_count_cycles(struct pt_stream *stream, uint64_t cycles);
 
 /* Give an event out; what is returned may be completed until the next call. */
 struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,

@@ -22,6 +22,7 @@
 #include "decoder/branch_event.h"
 #include "span_sink.h"
 #include "symbols/symbol.h"
+#include "symbols/trap_table.h"
 
 /* What the recording traced: perf's exclude_kernel and exclude_user. */
 enum trace_mode {
@@ -48,6 +49,10 @@ struct resolved_branch {
 	const char *message;       /* of a gap, borrowed for the call; NULL: perf's text for the reason */
 	const struct symbol *mark; /* a mark to show at this time without length; NULL: none */
 	uint32_t insns;            /* retired since the thread's previous branch; 0: unknown */
+	uint32_t cycles;           /* of the core since then; 0: unknown */
+	const struct trap *traps;  /* OCaml handlers installed and removed on the way to `from` */
+	uint32_t trap_count;
+	bool enters_trap;          /* `to` is where an OCaml handler begins */
 	uint8_t kind;              /* enum branch_kind */
 	uint8_t flags;             /* enum branch_flags */
 	uint8_t from_length;       /* bytes of the instruction at `from`; 0: unknown */

@@ -52,6 +52,8 @@ static void emit(const struct callstack_batch *batch, int64_t time, const struct
 	const struct span_sink *sink = machine->sink;
 	uint64_t at = callstack_perf_time(machine, time);
 
+	if (sink->detail && event->kind != BATCH_UNSEEN_RETURN)
+		sink->detail(sink, batch->owner->track, &event->detail);
 	switch ((enum batch_kind)event->kind) {
 	case BATCH_INFERRED_CALL:
 		flags |= SPAN_INFERRED_START;

@@ -35,6 +35,7 @@ struct batch_event {
 	const struct symbol *symbol; /* borrowed */
 	uint64_t ip;                 /* of a call: the address it went to */
 	int64_t since;               /* of an unseen return: mapped time at which its slice begins */
+	struct span_detail detail;   /* of a call or return; passed on if the sink wants it */
 	uint8_t kind;                /* enum batch_kind */
 };
 

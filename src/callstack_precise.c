@@ -18,6 +18,8 @@
  *   jump into a body   of the top's function: nothing; to a remembered setjmp, or just
  *                      behind a call: pop to it; from Go's gogo: another stack; of a
  *                      function deeper down: pop to it; else replace the top
+ *   either, to a       the innermost frame that installed one is meant, if it is of
+ *   handler of OCaml   that function: pop to it
  *   off                push a pause that knows where execution goes on
  *   on                 pop the pause; where it goes on elsewhere: a handler that ends
  *                      there (sigreturn): pop it; a function's entry: push a handler
@@ -49,11 +51,20 @@ enum frame_kind {
 	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
 };
 
+/* What a thread has executed. */
+struct counts {
+	uint64_t insns, cycles;
+};
+
 struct frame {
 	const struct symbol *symbol;
+	const struct symbol *caller; /* CALLED: where the call instruction is; may be NULL */
+	uint64_t caller_offset;
 	uint64_t call_ip;   /* CALLED: of the call instruction */
 	uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
 	uint64_t entry_ip;
+	struct counts called; /* of what ran before it */
+	uint32_t traps;     /* OCaml exception handlers that it has installed */
 	uint8_t kind;       /* enum frame_kind */
 	bool hidden;        /* a PLT stub that has not reached its target: no slice yet */
 };
@@ -93,6 +104,7 @@ struct precise_stack {
 	struct jump_point jumps[JUMP_POINTS];
 	unsigned next_jump;
 	int64_t since;      /* mapped: an unseen frame may have run since then */
+	struct counts counts, counts_since; /* so far, and at `since` */
 	int64_t last_time;  /* mapped */
 	int64_t gap_begin;  /* mapped; of the gap that is going on */
 	const struct symbol *gap; /* its slice's name; NULL: none */
@@ -126,20 +138,37 @@ static struct frame *add_frame(struct frame_list *list, const struct frame *fram
 	return &list->frames[list->depth++];
 }
 
-static void emit(struct precise_stack *stack, int64_t time, enum batch_kind kind,
-		 const struct frame *frame)
+static void emit_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
-	struct batch_event event = { .symbol = frame->symbol, .ip = frame->entry_ip,
-				     .kind = (uint8_t)kind };
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.ip = frame->entry_ip,
+		.kind = BATCH_CALL,
+		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
+			    frame->caller_offset },
+	};
+
+	callstack_batch_add(&stack->batch, time, &event);
+}
+
+static void emit_end(struct precise_stack *stack, int64_t time, const struct frame *frame)
+{
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.kind = BATCH_RETURN,
+		.detail = { .insns = stack->counts.insns, .cycles = stack->counts.cycles },
+	};
 
 	callstack_batch_add(&stack->batch, time, &event);
 }
 
 static void push(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
-	add_frame(&stack->now, frame);
+	struct frame *added = add_frame(&stack->now, frame);
+
+	added->called = stack->counts;
 	if (!frame->hidden)
-		emit(stack, time, BATCH_CALL, frame);
+		emit_begin(stack, time, added);
 }
 
 static void pop(struct precise_stack *stack, int64_t time)
@@ -147,7 +176,7 @@ static void pop(struct precise_stack *stack, int64_t time)
 	struct frame *frame = top(stack);
 
 	if (!frame->hidden)
-		emit(stack, time, BATCH_RETURN, frame);
+		emit_end(stack, time, frame);
 	stack->now.depth--;
 }
 
@@ -163,20 +192,32 @@ static void reveal(struct precise_stack *stack, int64_t time)
 	struct frame *frame = top(stack);
 
 	if (frame && frame->hidden)
-		emit(stack, time, BATCH_CALL, frame);
+		emit_begin(stack, time, frame);
 	if (frame)
 		frame->hidden = false;
 }
 
-/* An unseen caller: under all that was seen since the segment began. */
+/* A frame that runs since the segment began, under all that was seen since. */
+static void emit_inferred(struct precise_stack *stack, const struct frame *frame)
+{
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.ip = frame->entry_ip,
+		.kind = BATCH_INFERRED_CALL,
+		.detail = { .insns = stack->counts_since.insns,
+			    .cycles = stack->counts_since.cycles },
+	};
+
+	callstack_batch_pass(&stack->batch, stack->since, &event);
+}
+
+/* An unseen caller. */
 static void infer_root(struct precise_stack *stack, const struct location *location)
 {
 	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
 			       .kind = FRAME_INFERRED };
-	struct batch_event event = { .symbol = frame.symbol, .ip = frame.entry_ip,
-				     .kind = BATCH_INFERRED_CALL };
 
-	callstack_batch_pass(&stack->batch, stack->since, &event);
+	emit_inferred(stack, &frame);
 	add_frame(&stack->now, &frame);
 }
 
@@ -185,13 +226,17 @@ static void replace(struct precise_stack *stack, int64_t time, const struct loca
 {
 	struct frame *frame = top(stack);
 
-	if (!frame->hidden)
-		emit(stack, time, BATCH_RETURN, frame);
+	/* What a stub ran is its target's; after a tail call counting begins anew. */
+	if (!frame->hidden) {
+		emit_end(stack, time, frame);
+		frame->called = stack->counts;
+	}
 	frame->symbol = symbol_of(stack, to);
 	frame->entry_ip = to->ip;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	frame->traps = 0;
 	if (!frame->hidden)
-		emit(stack, time, BATCH_CALL, frame);
+		emit_begin(stack, time, frame);
 }
 
 /* ---- Finding frames ------------------------------------------------------ */
@@ -270,6 +315,13 @@ static size_t find_resumed(const struct precise_stack *stack, uint64_t ip)
 	return at;
 }
 
+/* What is inferred from now on began now. */
+static void set_since(struct precise_stack *stack, int64_t time)
+{
+	stack->since = time;
+	stack->counts_since = stack->counts;
+}
+
 /* ---- Switching stacks ---------------------------------------------------- */
 
 static void park(struct precise_stack *stack, int64_t time)
@@ -286,7 +338,7 @@ static void park(struct precise_stack *stack, int64_t time)
 static void begin_stack(struct precise_stack *stack, int64_t time)
 {
 	callstack_batch_flush(&stack->batch, time);
-	stack->since = time;
+	set_since(stack, time);
 }
 
 /* Bring back what is left of a parked stack when the frame at `at - 1` returns. */
@@ -358,6 +410,7 @@ static void on_call(struct precise_stack *stack, int64_t time, const struct reso
 {
 	const struct location *to = &branch->to;
 	struct frame frame = { .symbol = symbol_of(stack, to), .call_ip = branch->from.ip,
+			       .caller = branch->from.symbol, .caller_offset = branch->from.offset,
 			       .entry_ip = to->ip, .kind = FRAME_CALLED };
 
 	/* `call $+5; pop` reads the instruction pointer. */
@@ -455,6 +508,38 @@ static void on_return(struct precise_stack *stack, int64_t time, const struct lo
 	} else {
 		switch_stack(stack, time, to);
 	}
+}
+
+/* ---- OCaml's exceptions -------------------------------------------------- */
+
+/* The top installed and removed handlers on its way to its next branch. */
+static void pass_traps(struct precise_stack *stack, const struct resolved_branch *branch)
+{
+	struct frame *frame = top(stack);
+
+	for (uint32_t i = 0; frame && i < branch->trap_count; i++) {
+		if (branch->traps[i].kind == TRAP_INSTALLED)
+			frame->traps++;
+		else if (branch->traps[i].kind == TRAP_REMOVED && frame->traps)
+			frame->traps--;
+	}
+}
+
+/* Returns whether an exception came to the handler at `to`; pops to the frame that has it. */
+static bool handle_exception(struct precise_stack *stack, int64_t time,
+			     const struct resolved_branch *branch)
+{
+	size_t at = branch->enters_trap ? stack->now.depth : 0;
+
+	if (branch->kind != BRANCH_RETURN && branch->kind != BRANCH_JUMP)
+		return false;
+	while (at && !stack->now.frames[at - 1].traps)
+		at--;
+	if (!at || stack->now.frames[at - 1].symbol != branch->to.symbol)
+		return false;
+	pop_to(stack, time, at);
+	top(stack)->traps--;
+	return true;
 }
 
 /* ---- Pauses -------------------------------------------------------------- */
@@ -598,7 +683,7 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 		       callstack_perf_time(machine, time), stack->gap, 0);
 	sink->segment_end(sink, stack->base.track);
 	stack->gap = NULL;
-	stack->since = time;
+	set_since(stack, time);
 }
 
 /* ---- The machine --------------------------------------------------------- */
@@ -611,6 +696,9 @@ static void dispatch(struct precise_stack *stack, int64_t time,
 		return;
 	}
 	come_from(stack, time, &branch->from);
+	pass_traps(stack, branch);
+	if (handle_exception(stack, time, branch))
+		return;
 	if (branch->flags & BRANCH_TRACE_OFF) {
 		on_off(stack, time, branch);
 		return;
@@ -667,20 +755,22 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 	int64_t time = event_time(stack, branch);
-	struct frame mark = { .symbol = branch->mark };
+	struct frame mark = { .symbol = branch->mark, .called = stack->counts };
 
 	if (branch->kind == BRANCH_GAP) {
 		on_gap(stack, time, branch);
 		return;
 	}
 	end_gap(stack, time);
+	stack->counts.insns += branch->insns;
+	stack->counts.cycles += branch->cycles;
 	if (branch->flags & BRANCH_EXEC) {
 		end_segment(stack, time);
-		stack->since = time;
+		set_since(stack, time);
 	}
 	if (branch->mark) {
-		emit(stack, time, BATCH_CALL, &mark);
-		emit(stack, time, BATCH_RETURN, &mark);
+		emit_begin(stack, time, &mark);
+		emit_end(stack, time, &mark);
 	} else {
 		dispatch(stack, time, branch);
 	}
@@ -702,12 +792,8 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 		add_frame(&stack->now, &parent->now.frames[i]);
 	/* Of inferred frames the one told last is the outermost. */
 	for (size_t i = stack->now.depth; i-- > 0;) {
-		const struct frame *frame = &stack->now.frames[i];
-		struct batch_event event = { .symbol = frame->symbol, .ip = frame->entry_ip,
-					     .kind = BATCH_INFERRED_CALL };
-
-		if (!frame->hidden)
-			callstack_batch_pass(&stack->batch, stack->since, &event);
+		if (!stack->now.frames[i].hidden)
+			emit_inferred(stack, &stack->now.frames[i]);
 	}
 }
 

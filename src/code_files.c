@@ -81,6 +81,9 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 
 	if (symbol->kind != SYMBOL_FUNCTION || distance > offset || distance >= symbol->size)
 		return false;
+	/* Which handlers a function installed depends on its way through its own code. */
+	if (dso_borrow_traps(symbol->dso))
+		return false;
 	*begin = offset - distance;
 	*end = *begin + symbol->size;
 	return true;

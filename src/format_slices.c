@@ -12,6 +12,8 @@
 struct slice {
 	uint64_t begin, end, ip;     /* ns, ns, address entered */
 	const struct symbol *symbol; /* NULL: an instant */
+	const struct name *caller;   /* "file:line"; NULL: unknown */
+	struct slice_cost cost;
 	char *text;                  /* of an instant; owned */
 	const struct track *track;
 	uint32_t depth, order;
@@ -46,6 +48,12 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	list->slices[at].symbol = symbol;
 	list->slices[at].ip = ip;
 	list->slices[at].flags = flags;
+	if (list->level == OPTION_ARGS_FULL) {
+		struct span_detail detail = slice_costs_begin(&track->costs);
+
+		list->slices[at].caller =
+			call_sites_find(&list->sites, detail.caller, detail.caller_offset);
+	}
 	track->open = alloc_grow(track->open, &track->open_room, track->open_count + 1,
 				 sizeof(*track->open));
 	track->open[track->open_count++] = at;
@@ -64,6 +72,8 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	slice = &list->slices[track->open[--track->open_count]];
 	slice->end = time;
 	slice->finished = true;
+	if (list->level == OPTION_ARGS_FULL)
+		slice->cost = slice_costs_end(&track->costs);
 }
 
 static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
@@ -90,9 +100,23 @@ static void segment_end(const struct span_sink *sink, void *context)
 	(void)context;
 }
 
+static void detail(const struct span_sink *sink, void *context, const struct span_detail *detail)
+{
+	struct track *track = context;
+
+	(void)sink;
+	slice_costs_detail(&track->costs, detail);
+}
+
+void slice_list_init(struct slice_list *list, struct name_table *names, enum option_args level)
+{
+	*list = (struct slice_list){ .level = level, .sites = { .names = names } };
+}
+
 struct span_sink slice_list_sink(struct slice_list *list)
 {
 	return (struct span_sink){
+		.detail = list->level == OPTION_ARGS_FULL ? detail : NULL,
 		.begin = begin,
 		.end = end,
 		.complete = complete,
@@ -145,6 +169,18 @@ static void print_name_arg(const char *key, const struct name *value, FILE *out)
 	print_text(value->text, value->length, out);
 }
 
+static void print_cost(struct slice_cost cost, FILE *out)
+{
+	double ipc = slice_cost_ipc(cost);
+
+	if (cost.insns)
+		fprintf(out, " insns=%" PRIu64, cost.insns);
+	if (cost.cycles)
+		fprintf(out, " cycles=%" PRIu64, cost.cycles);
+	if (ipc > 0)
+		fprintf(out, " ipc=%.15g", ipc);
+}
+
 static void print_args(const struct slice *slice, FILE *out)
 {
 	struct slice_args args = slice_args_of(slice->symbol, slice->ip, slice->flags);
@@ -160,15 +196,18 @@ static void print_args(const struct slice *slice, FILE *out)
 		fputs(" inferred_start_time=true", out);
 	if (slice->symbol->inlined)
 		fputs(" category=inlined", out);
+	print_name_arg("caller", slice->caller, out);
+	print_cost(slice->cost, out);
 }
 
-static void print_slice(const struct slice *slice, FILE *out)
+static void print_slice(const struct slice_list *list, const struct slice *slice, FILE *out)
 {
 	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", slice->track->pid,
 		slice->track->tid, slice->depth, slice->begin, slice->end);
 	if (slice->symbol) {
 		print_text(slice->symbol->name->text, slice->symbol->name->length, out);
-		print_args(slice, out);
+		if (list->level != OPTION_ARGS_NONE)
+			print_args(slice, out);
 	} else {
 		print_text(slice->text, strlen(slice->text), out);
 	}
@@ -181,7 +220,7 @@ void slice_list_print(struct slice_list *list, FILE *out)
 		qsort(list->slices, list->count, sizeof(*list->slices), compare);
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->slices[i].finished)
-			print_slice(&list->slices[i], out);
+			print_slice(list, &list->slices[i], out);
 	}
 }
 
@@ -190,5 +229,6 @@ void slice_list_release(struct slice_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		free(list->slices[i].text);
 	free(list->slices);
+	call_sites_release(&list->sites);
 	*list = (struct slice_list){ 0 };
 }

@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+#include "call_sites.h"
+#include "options.h"
 #include "span_sink.h"
 
 struct track;
@@ -21,14 +23,19 @@ struct slice;
 struct slice_list {
 	struct slice *slices; /* owned */
 	size_t count, room;
+	enum option_args level; /* what slices tell */
+	struct call_sites sites;
 };
 
 /*
  * Returns a sink that gathers slices; its tracks are struct track, its spans
  * must come in program order (src/span_sorter.h).  The list is borrowed by the
- * sink and starts zeroed.
+ * sink.
  */
 struct span_sink slice_list_sink(struct slice_list *list);
+
+/* Start an empty list; `names` are borrowed. */
+void slice_list_init(struct slice_list *list, struct name_table *names, enum option_args level);
 
 /* Sort and print all slices.  Errors stay with the stream. */
 void slice_list_print(struct slice_list *list, FILE *out);

@@ -6,11 +6,13 @@
 #include "slice_args.h"
 #include "track.h"
 
-#define SLICE_ARGS_MAX 6
+#define SLICE_ARGS_MAX 7
+#define COST_ARGS_MAX 3
 
-void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names)
+void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
+		   enum option_args level)
 {
-	*ftf = (struct ftf_sink){ .names = names };
+	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
 	ftf_writer_init(&ftf->writer, output);
 	ftf->address = name_intern_text(names, "address");
 	ftf->line = name_intern_text(names, "line");
@@ -21,11 +23,16 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->inlined = name_intern_text(names, "inlined");
 	ftf->is_true = name_intern_text(names, "true");
 	ftf->process = name_intern_text(names, "process");
+	ftf->caller = name_intern_text(names, "caller");
+	ftf->insns = name_intern_text(names, "insns");
+	ftf->cycles = name_intern_text(names, "cycles");
+	ftf->ipc = name_intern_text(names, "ipc");
 }
 
 void ftf_sink_release(struct ftf_sink *ftf)
 {
 	ftf_writer_release(&ftf->writer);
+	call_sites_release(&ftf->sites);
 }
 
 static struct ftf_thread thread_of(const struct track *track)
@@ -49,11 +56,11 @@ static void announce(struct ftf_sink *ftf, struct track *track)
 				name_intern_text(ftf->names, track->thread_name), ftf->process);
 }
 
-static struct ftf_arg number_arg(const struct name *name, uint32_t number)
+static struct ftf_arg number_arg(const struct name *name, uint64_t number)
 {
 	enum ftf_arg_type type = number <= INT32_MAX ? FTF_INT32 : FTF_INT64;
 
-	return (struct ftf_arg){ name, type, { .integer = number } };
+	return (struct ftf_arg){ name, type, { .integer = (int64_t)number } };
 }
 
 static struct ftf_arg name_arg(const struct name *name, const struct name *value)
@@ -77,7 +84,40 @@ static size_t fill_args(const struct ftf_sink *ftf, const struct slice_args *fro
 		args[count++] = name_arg(ftf->file, from->file);
 	if (from->inferred_start)
 		args[count++] = name_arg(ftf->inferred, ftf->is_true);
+	if (from->caller)
+		args[count++] = name_arg(ftf->caller, from->caller);
 	return count;
+}
+
+static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
+			 struct ftf_arg args[COST_ARGS_MAX])
+{
+	double ipc = slice_cost_ipc(cost);
+	size_t count = 0;
+
+	if (cost.insns)
+		args[count++] = number_arg(ftf->insns, cost.insns);
+	if (cost.cycles)
+		args[count++] = number_arg(ftf->cycles, cost.cycles);
+	if (ipc > 0)
+		args[count++] = (struct ftf_arg){ ftf->ipc, FTF_DOUBLE, { .real = ipc } };
+	return count;
+}
+
+static void detail(const struct span_sink *sink, void *context, const struct span_detail *detail)
+{
+	struct track *track = context;
+
+	(void)sink;
+	slice_costs_detail(&track->costs, detail);
+}
+
+/* Returns where the slice was called from; NULL: unknown. */
+static const struct name *begin_costs(struct ftf_sink *ftf, struct track *track)
+{
+	struct span_detail detail = slice_costs_begin(&track->costs);
+
+	return call_sites_find(&ftf->sites, detail.caller, detail.caller_offset);
 }
 
 static void begin(const struct span_sink *sink, void *context, uint64_t time,
@@ -85,10 +125,16 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 {
 	struct ftf_sink *ftf = sink->context;
 	struct ftf_thread thread = thread_of(context);
-	struct slice_args values = slice_args_of(symbol, ip, flags);
 	struct ftf_arg args[SLICE_ARGS_MAX];
-	size_t count = fill_args(ftf, &values, args);
+	size_t count = 0;
 
+	if (ftf->level != OPTION_ARGS_NONE) {
+		struct slice_args values = slice_args_of(symbol, ip, flags);
+
+		if (ftf->level == OPTION_ARGS_FULL)
+			values.caller = begin_costs(ftf, context);
+		count = fill_args(ftf, &values, args);
+	}
 	announce(ftf, context);
 	ftf->slices++;
 	ftf_duration_begin(&ftf->writer, &thread, time, symbol->inlined ? ftf->inlined : NULL,
@@ -100,9 +146,14 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 {
 	struct ftf_sink *ftf = sink->context;
 	struct ftf_thread thread = thread_of(context);
+	struct track *track = context;
+	struct ftf_arg args[COST_ARGS_MAX];
+	size_t count = 0;
 
 	(void)symbol;
-	ftf_duration_end(&ftf->writer, &thread, time);
+	if (ftf->level == OPTION_ARGS_FULL)
+		count = fill_costs(ftf, slice_costs_end(&track->costs), args);
+	ftf_duration_end_args(&ftf->writer, &thread, time, args, count);
 }
 
 static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
@@ -134,6 +185,7 @@ static void segment_end(const struct span_sink *sink, void *context)
 struct span_sink ftf_sink_spans(struct ftf_sink *ftf)
 {
 	return (struct span_sink){
+		.detail = ftf->level == OPTION_ARGS_FULL ? detail : NULL,
 		.begin = begin,
 		.end = end,
 		.complete = complete,

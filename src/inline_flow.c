@@ -187,8 +187,9 @@ void inline_flow_branch(struct inline_flow *flow, struct resolver *resolver,
 	if (on_top && call && leaves_function(branch)) {
 		leave(&feeding, call, NULL, branch->from.symbol, branch->from.ip);
 	} else if (on_top && call) {
+		/* An inlined call's symbol starts at 0, so that the place stays the same. */
+		seen.from.offset += branch->from.symbol->start;
 		seen.from.symbol = call->symbol;
-		seen.from.offset = 1;
 	}
 	if (!on_top || !stays(branch))
 		callstack_branch(stack, &seen);

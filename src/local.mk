@@ -2,6 +2,7 @@
 # Everything but main(), so that tests can link it.
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
+	src/call_sites.c src/call_sites.h \
 	src/callstack.c src/callstack.h \
 	src/callstack_batch.c src/callstack_batch.h \
 	src/callstack_magic_frames.c src/callstack_magic_frames.h \
@@ -22,6 +23,7 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script_line.c src/perf_script_line.h \
 	src/resolve.c src/resolve.h \
 	src/slice_args.c src/slice_args.h \
+	src/slice_costs.c src/slice_costs.h \
 	src/span_sink.h \
 	src/span_sorter.c src/span_sorter.h \
 	src/summary.c src/summary.h \

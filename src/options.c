@@ -27,6 +27,7 @@ enum option_key {
 	KEY_STRIP_PREFIX,
 	KEY_PERF_MAP_DIR,
 	KEY_KALLSYMS,
+	KEY_ARGS,
 	KEY_NO_WARN,
 };
 
@@ -81,6 +82,9 @@ static const struct argp_option argp_options[] = {
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
 	  "none: decode only", 4 },
+	{ "args", KEY_ARGS, "WHAT", 0,
+	  "What slices tell beside their name: none; line (default): the function's address and "
+	  "source; full: also the line of the call, instructions, cycles and IPC", 4 },
 	{ NULL, 0, NULL, 0, "Diagnostics:", 5 },
 	{ "no-warn", KEY_NO_WARN, NULL, 0, "Exit with 0 also if there are gaps or warnings", 5 },
 	{ "quiet", KEY_QUIET, NULL, 0, "Print errors only", 5 },
@@ -110,6 +114,12 @@ static const struct choice names[] = { { "short", OPTION_NAMES_SHORT },
 				       { NULL, 0 } };
 static const struct choice engines[] = {
 	{ "fast", OPTION_ENGINE_FAST }, { "libipt", OPTION_ENGINE_LIBIPT }, { NULL, 0 }
+};
+static const struct choice details[] = {
+	{ "none", OPTION_ARGS_NONE },
+	{ "line", OPTION_ARGS_LINE },
+	{ "full", OPTION_ARGS_FULL },
+	{ NULL, 0 }
 };
 static const struct choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
@@ -149,6 +159,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ENGINE:
 		options->engine = (enum option_engine)choose(state, engines, "engine", arg);
+		return 0;
+	case KEY_ARGS:
+		options->args = (enum option_args)choose(state, details, "args", arg);
 		return 0;
 	case KEY_FORMAT:
 		options->format = (enum output_format)choose(state, formats, "format", arg);

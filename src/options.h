@@ -12,6 +12,9 @@ enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
 enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_NONE };
 
+/* What slices say besides their name: nothing; the function and its line; all that is known. */
+enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
+
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
@@ -34,6 +37,7 @@ struct options {
 	enum stack_machine stacks;
 	enum option_engine engine;
 	enum option_names names;
+	enum option_args args;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
 	const char *debug_dir; /* NULL: none besides the system's */

@@ -21,8 +21,21 @@ enum span_flags {
 	SPAN_DEFERRED = 2,       /* written late; at equal times it is outside what was written before */
 };
 
+/* What more there is to say of a begin or an end. */
+struct span_detail {
+	uint64_t insns, cycles;      /* of the thread up to then; cycles stay 0 without CYC packets */
+	const struct symbol *caller; /* of a begin: where the call instruction is; NULL: unknown */
+	uint64_t caller_offset;      /* bytes from the caller's start */
+};
+
 /* `track` is what the machine was given for the thread. */
 struct span_sink {
+	/*
+	 * The begin or end that this track gets next has this detail, which is
+	 * borrowed for the call.  NULL: the sink does not want to know.
+	 */
+	void (*detail)(const struct span_sink *sink, void *track,
+		       const struct span_detail *detail);
 	/*
 	 * A slice begins.  `ip` is the address of the code it entered (0: none),
 	 * which is the function's start for a call.

@@ -20,6 +20,7 @@ struct span_record {
 		size_t text;                 /* of an instant: offset in the track's texts */
 	};
 	uint64_t ip;
+	uint32_t detail; /* 1 + its index in the track's details; 0: none */
 	uint8_t kind, order, flags;
 };
 
@@ -31,6 +32,10 @@ struct span_track {
 	size_t count, room;
 	char *texts; /* owned; of the segment's instants, NUL-terminated */
 	size_t text_count, text_room;
+	struct span_detail *details; /* owned; of the segment's begins and ends */
+	size_t detail_count, detail_room;
+	struct span_detail next_detail; /* of the next record, if has_detail */
+	bool has_detail;
 	const struct symbol **open; /* owned; of the open slices that were passed on */
 	size_t open_room;
 	uint64_t depth;     /* open slices, with those that were left out */
@@ -126,6 +131,14 @@ static void sort(struct span_track *track)
 	}
 }
 
+static void pass_detail(struct span_track *track, const struct span_record *record)
+{
+	const struct span_sink *next = track->sorter->next;
+
+	if (record && record->detail)
+		next->detail(next, track->next_track, &track->details[record->detail - 1]);
+}
+
 static void pass_begin(struct span_track *track, const struct span_record *record)
 {
 	const struct span_sink *next = track->sorter->next;
@@ -137,11 +150,13 @@ static void pass_begin(struct span_track *track, const struct span_record *recor
 	track->open =
 		alloc_grow(track->open, &track->open_room, track->depth, sizeof(*track->open));
 	track->open[track->depth - 1] = record->symbol;
+	pass_detail(track, record);
 	next->begin(next, track->next_track, track->last_time, record->symbol, record->ip,
 		    record->flags & (unsigned)~SPAN_DEFERRED);
 }
 
-static void pass_end(struct span_track *track)
+/* `record`: the end's own; NULL: it has none, the trace has ended. */
+static void pass_end(struct span_track *track, const struct span_record *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -149,8 +164,10 @@ static void pass_end(struct span_track *track)
 		track->sorter->counts.unmatched_ends++;
 		return;
 	}
-	if (--track->depth < track->sorter->depth)
-		next->end(next, track->next_track, track->last_time, track->open[track->depth]);
+	if (--track->depth >= track->sorter->depth)
+		return;
+	pass_detail(track, record);
+	next->end(next, track->next_track, track->last_time, track->open[track->depth]);
 }
 
 static void pass(struct span_track *track, const struct span_record *record)
@@ -166,7 +183,7 @@ static void pass(struct span_track *track, const struct span_record *record)
 		pass_begin(track, record);
 		break;
 	case RECORD_END:
-		pass_end(track);
+		pass_end(track, record);
 		break;
 	case RECORD_INSTANT:
 		next->instant(next, track->next_track, track->last_time,
@@ -209,7 +226,7 @@ static void flush(struct span_track *track)
 			end++;
 		begin = pass_group(track, begin, end);
 	}
-	track->count = track->text_count = 0;
+	track->count = track->text_count = track->detail_count = 0;
 }
 
 /* Pass a segment on in parts when it is too long. */
@@ -221,12 +238,34 @@ static void bound(struct span_track *track)
 	track->sorter->counts.split++;
 }
 
+static uint32_t keep_detail(struct span_track *track)
+{
+	if (!track->has_detail)
+		return 0;
+	track->has_detail = false;
+	track->details = alloc_grow(track->details, &track->detail_room, track->detail_count + 1,
+				    sizeof(*track->details));
+	track->details[track->detail_count++] = track->next_detail;
+	return (uint32_t)track->detail_count;
+}
+
 static void add(struct span_track *track, const struct span_record *record)
 {
 	bound(track);
 	track->records =
 		alloc_grow(track->records, &track->room, track->count + 1, sizeof(*track->records));
-	track->records[track->count++] = *record;
+	track->records[track->count] = *record;
+	track->records[track->count++].detail = keep_detail(track);
+}
+
+static void sorter_detail(const struct span_sink *sink, void *track_,
+			  const struct span_detail *detail)
+{
+	struct span_track *track = track_;
+
+	(void)sink;
+	track->next_detail = *detail;
+	track->has_detail = true;
 }
 
 static uint8_t order_of(unsigned flags)
@@ -309,6 +348,7 @@ void span_sorter_init(struct span_sorter *sorter, const struct span_sink *next, 
 	};
 	sorter->last = &sorter->first;
 	sorter->sink = (struct span_sink){
+		.detail = next->detail ? sorter_detail : NULL,
 		.begin = sorter_begin,
 		.end = sorter_end,
 		.complete = sorter_complete,
@@ -326,6 +366,7 @@ void span_sorter_release(struct span_sorter *sorter)
 		sorter->first = track->next;
 		free(track->records);
 		free(track->texts);
+		free(track->details);
 		free(track->open);
 		free(track);
 	}
@@ -378,7 +419,7 @@ void span_sorter_finish(struct span_sorter *sorter)
 
 		flush(track);
 		while (track->depth)
-			pass_end(track);
+			pass_end(track, NULL);
 		if (any)
 			sorter->next->segment_end(sorter->next, track->next_track);
 	}

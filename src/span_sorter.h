@@ -16,7 +16,7 @@
  * which they came.  So what was found late encloses what begins with it, and
  * never takes the end of what was there before.  A complete slice without length
  * stays one begin and end beside each other.  A slice's end is passed on with
- * its own symbol, whatever the machine hinted.
+ * its own symbol, whatever the machine hinted; details stay with their begin or end.
  *
  * What had to be changed is counted, and told as one warning of each kind by
  * span_sorter_finish().  A segment of more than `limit` spans is passed on in

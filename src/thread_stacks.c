@@ -4,12 +4,17 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "symbols/dso_store.h"
 
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
 	const struct address_space *space; /* of the last branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
+	uint64_t last_ip;                  /* where it went; 0: out of the trace */
 };
+
+/* More lies between two branches only if something is wrong. */
+#define STRAIGHT_MAX 65536
 
 static bool is_forked(const struct thread *thread)
 {
@@ -81,6 +86,43 @@ static bool began_program(struct thread_state *state, const struct branch_event 
 	return before && timeline_ran_exec(event->thread->process, before, event->space);
 }
 
+/* What of its file's handlers the straight way to `from` passed; the branch itself does nothing. */
+static void pass_traps(struct resolved_branch *branch, uint64_t last_ip)
+{
+	const struct location *from = &branch->from;
+	const struct trap_table *table = dso_borrow_traps(from->symbol->dso);
+	uint64_t vaddr = from->symbol->start + from->offset, distance = from->ip - last_ip;
+	size_t begin;
+
+	if (!table || !last_ip || distance > STRAIGHT_MAX)
+		return;
+	begin = trap_table_find(table, vaddr - distance);
+	branch->traps = table->traps + begin;
+	branch->trap_count = (uint32_t)(trap_table_find(table, vaddr) - begin);
+}
+
+static bool enters_trap(const struct location *to)
+{
+	const struct trap_table *table = dso_borrow_traps(to->symbol->dso);
+	uint64_t vaddr = to->symbol->start + to->offset;
+
+	for (size_t i = table ? trap_table_find(table, vaddr) : 0;
+	     table && i < table->count && table->traps[i].vaddr == vaddr; i++) {
+		if (table->traps[i].kind == TRAP_ENTERED)
+			return true;
+	}
+	return false;
+}
+
+static void note_traps(struct thread_state *state, struct resolved_branch *branch)
+{
+	if (branch->from.symbol && branch->from.symbol->dso)
+		pass_traps(branch, state->last_ip);
+	if (branch->to.symbol && branch->to.symbol->dso)
+		branch->enters_trap = enters_trap(&branch->to);
+	state->last_ip = branch->to.ip;
+}
+
 void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
 			  const struct location *from, const struct location *to)
 {
@@ -90,6 +132,7 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 		.from = *from,
 		.to = *to,
 		.insns = event->insns,
+		.cycles = event->cycles,
 		.kind = event->kind,
 		.flags = event->flags,
 		.from_length = event->from_length,
@@ -104,6 +147,7 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 					      stacks->add_track(stacks->context, event->thread));
 	if (began_program(state, event))
 		branch.flags |= BRANCH_EXEC;
+	note_traps(state, &branch);
 	if (stacks->inlines)
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
 	else

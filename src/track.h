@@ -7,12 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "slice_costs.h"
+
 struct track {
 	int32_t pid, tid;
 	uint32_t index;        /* dense, in the order of first use */
 	const char *process_name, *thread_name; /* NULL: unknown; borrowed */
 	size_t *open;          /* owned by the output in use: its open slices, innermost last */
 	size_t open_count, open_room;
+	struct slice_costs costs; /* of the output in use, with --args=full */
 	bool announced;        /* the output has written the track's names */
 };
 

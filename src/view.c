@@ -53,10 +53,11 @@ static void connect(struct view *view, struct name_table *names, struct diag *di
 {
 	switch (view->options->format) {
 	case FORMAT_FTF:
-		ftf_sink_init(&view->ftf, &view->output, names);
+		ftf_sink_init(&view->ftf, &view->output, names, view->options->args);
 		view->tail = ftf_sink_spans(&view->ftf);
 		break;
 	case FORMAT_SLICES:
+		slice_list_init(&view->slices, names, view->options->args);
 		view->tail = slice_list_sink(&view->slices);
 		break;
 	case FORMAT_CALLS:
@@ -141,6 +142,7 @@ void view_release(struct view *view)
 
 		view->tracks = track->next;
 		free(track->track.open);
+		slice_costs_release(&track->track.costs);
 		free(track);
 	}
 	callstack_machine_close(view->machine);

@@ -20,6 +20,7 @@
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
 #include "symbols/text_map.h"
+#include "symbols/trap_table.h"
 
 /* What is known about a symbol beyond what is shown to others. */
 struct known_symbol {
@@ -55,6 +56,7 @@ struct dso {
 	struct text_map map;         /* of a JIT compiler or the kernel */
 	struct name_ranges dumped;   /* of a jitdump */
 	const struct name_ranges *named; /* one of the two, if names come from it; else NULL */
+	struct trap_table traps;
 	struct known_symbol **known; /* owned: by entry of the table, or of `named`; made when asked for */
 	struct line_table lines;
 	struct inline_table inlined;
@@ -108,6 +110,7 @@ void dso_store_close(struct dso_store *store)
 		symbol_table_release(&dso->table);
 		text_map_release(&dso->map);
 		name_ranges_release(&dso->dumped);
+		trap_table_release(&dso->traps);
 		free(dso->known);
 		elf_file_close(&dso->shared);
 		elf_file_close(&dso->mini);
@@ -524,6 +527,7 @@ static void read_symbols(struct dso *dso)
 	struct error err = { 0 };
 
 	dso->symbols_read = true;
+	trap_table_open(&dso->traps, &dso->elf);
 	if (symbol_table_load(&dso->table, &dso->elf, seek_symbols(dso), &err) != 0)
 		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
 	dso->known = alloc_zeroed(dso->table.count, sizeof(*dso->known));
@@ -689,6 +693,11 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	return hit->symbol;
 }
 
+const struct trap_table *dso_borrow_traps(const struct dso *dso)
+{
+	return dso->traps.count ? &dso->traps : NULL;
+}
+
 /* Returns the name of a source path, relative to options.strip_prefix if it is below that. */
 static const struct name *name_path(struct dso *dso, const char *path)
 {
@@ -750,21 +759,30 @@ static struct source_line make_line(struct dso *dso, const struct line_row *row)
 	return (struct source_line){ name_source(dso, row), row->line, row->column };
 }
 
-static void find_line(struct dso *dso, struct known_symbol *known)
+static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_choice choice)
 {
+	struct source_line line = { 0 };
 	struct error err = { 0 };
 	struct line_row row;
 
 	if (!dso->lines_read)
 		read_lines(dso);
-	switch (line_table_find(&dso->lines, known->symbol.start, &row, &err)) {
+	switch (line_table_find(&dso->lines, vaddr, choice, &row, &err)) {
 	case 1:
-		known->line = make_line(dso, &row);
+		line = make_line(dso, &row);
 		break;
 	case -1:
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 		break;
 	}
+	return line;
+}
+
+struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
+{
+	if (!symbol->dso || symbol->kind != SYMBOL_FUNCTION)
+		return (struct source_line){ 0 };
+	return find_line(symbol->dso, symbol->start + offset, LINE_OF_CODE);
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
@@ -776,7 +794,7 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 		return (struct source_line){ 0 };
 	if (!known->line_known) {
 		known->line_known = true;
-		find_line(symbol->dso, known);
+		known->line = find_line(symbol->dso, symbol->start, LINE_OF_FUNCTION);
 	}
 	return known->line;
 }

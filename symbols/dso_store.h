@@ -30,6 +30,7 @@
 #include "base/name.h"
 #include "symbols/demangle.h"
 #include "symbols/symbol.h"
+#include "symbols/trap_table.h"
 
 struct dso_store;
 struct dso;
@@ -128,11 +129,23 @@ const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
+ * Returns where the code of a dso, one of whose symbols was asked for, handles
+ * OCaml exceptions; NULL: it does not say.
+ */
+const struct trap_table *dso_borrow_traps(const struct dso *dso);
+
+/*
  * Returns the place in the source where the symbol's code starts, by the DWARF
  * line table; looked up at the first call per symbol and kept.  Unknown parts
  * are NULL and 0.
  */
 struct source_line dso_symbol_line(const struct symbol *symbol);
+
+/*
+ * Returns the place in the source of the code so many bytes behind a
+ * function's start; looked up at every call.  Unknown parts are NULL and 0.
+ */
+struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
 
 /* A call that the compiler replaced by the called function's code. */
 struct inlined_call {

@@ -168,7 +168,8 @@ static bool ends_sequence(Dwarf_Lines *lines, size_t index)
  * says where execution goes on, the first where the function's head is, if one
  * begins there.
  */
-static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
+static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr,
+			    enum line_choice choice)
 {
 	size_t low = 0, high = count;
 
@@ -182,7 +183,7 @@ static Dwarf_Line *first_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 	}
 	if (!low || ends_sequence(lines, low - 1))
 		return NULL;
-	if (row_address(lines, --low) != vaddr)
+	if (row_address(lines, --low) != vaddr || choice != LINE_OF_FUNCTION)
 		return dwarf_onesrcline(lines, low);
 	while (low && row_address(lines, low - 1) == vaddr && !ends_sequence(lines, low - 1))
 		low--;
@@ -208,8 +209,8 @@ static const char *directory_of(Dwarf_Die *unit, const char *file)
 		       : directory;
 }
 
-int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
-		    struct error *err)
+int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice choice,
+		    struct line_row *row, struct error *err)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Lines *lines;
@@ -228,7 +229,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
 	if (dwarf_getsrclines(&unit, &lines, &count) != 0)
 		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
-	line = first_row(lines, count, vaddr);
+	line = find_row(lines, count, vaddr, choice);
 	if (!line)
 		return 0;
 	dwarf_lineno(line, &number);

@@ -272,17 +272,28 @@ void ftf_duration_begin(struct ftf_writer *writer, const struct ftf_thread *thre
 	finish(writer, &record);
 }
 
-void ftf_duration_end(struct ftf_writer *writer, const struct ftf_thread *thread, uint64_t time)
+void ftf_duration_end_args(struct ftf_writer *writer, const struct ftf_thread *thread,
+			   uint64_t time, const struct ftf_arg *args, size_t count)
 {
+	struct arg_numbers numbers[FTF_ARGS_MAX];
 	struct filling record;
 	uint64_t thread_number;
+	size_t words;
 
 	writer->record++;
 	writer->events++;
 	thread_number = use_thread(writer, thread);
-	record = begin(writer, 2);
-	put(&record, header(RECORD_EVENT, 2) | (uint64_t)EVENT_DURATION_END << 16 |
-			     thread_number << 24);
+	words = 2 + prepare_args(writer, args, count, numbers);
+	record = begin(writer, words);
+	put(&record, header(RECORD_EVENT, words) | (uint64_t)EVENT_DURATION_END << 16 |
+			     (uint64_t)count << 20 | thread_number << 24);
 	put(&record, time);
+	for (size_t i = 0; i < count; i++)
+		put_arg(&record, &args[i], &numbers[i]);
 	finish(writer, &record);
+}
+
+void ftf_duration_end(struct ftf_writer *writer, const struct ftf_thread *thread, uint64_t time)
+{
+	ftf_duration_end_args(writer, thread, time, NULL, 0);
 }

@@ -92,4 +92,8 @@ void ftf_duration_begin(struct ftf_writer *writer, const struct ftf_thread *thre
 /* "Duration End Event": ends the thread's innermost open duration, whatever its name. */
 void ftf_duration_end(struct ftf_writer *writer, const struct ftf_thread *thread, uint64_t time);
 
+/* The same with arguments, which Perfetto adds to those of the begin. */
+void ftf_duration_end_args(struct ftf_writer *writer, const struct ftf_thread *thread,
+			   uint64_t time, const struct ftf_arg *args, size_t count);
+
 #endif

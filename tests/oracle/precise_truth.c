@@ -5,8 +5,9 @@
  * frames must be the true one.  Frames that were there before the trace began
  * are unknown to the machine, so they are taken off.
  *
- *	precise_truth RECORDINGS NAME: prints "N compared, M wrong", and the
- *	first wrong ones; exit status 1 if there are any.
+ *	precise_truth RECORDINGS NAME [gaps]: prints "N compared, M wrong", and
+ *	the first wrong ones; exit status 1 if there are any.  `gaps`: of the
+ *	trace stretches are missing; each one that there is must be true.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -41,16 +42,30 @@ struct true_calls {
 	size_t count, room;
 };
 
+/* A call or return as decoded, and how many frames were open behind it. */
+struct seen_call {
+	uint64_t from, to;
+	size_t depth;
+};
+
+/* What one thread did from one gap to the next. */
+struct stretch {
+	struct stretch *next;
+	struct seen_call *calls;
+	size_t count, room;
+};
+
 struct followed {
-	size_t next;  /* in the true calls, of any thread */
-	long unseen;  /* frames that were there before */
-	bool started;
+	int32_t tid;
+	struct stretch *first, **last; /* NULL: no event yet */
+	size_t next;                   /* in the true calls, of any thread */
 };
 
 struct check {
 	struct true_calls truth;
 	struct followed *threads;
-	uint64_t compared, wrong, unmatched;
+	bool gaps; /* stretches are missing, at the begin too */
+	uint64_t compared, wrong, unmatched, stretches;
 };
 
 static void load_truth(struct true_calls *truth, const char *path)
@@ -76,39 +91,122 @@ static void load_truth(struct true_calls *truth, const char *path)
 	gzclose(file);
 }
 
-/* The thread's next true call or return; NULL at the end. */
-static const struct true_call *next_true(struct check *check, struct followed *thread, int32_t tid)
+static void begin_stretch(struct followed *thread)
 {
-	while (thread->next < check->truth.count && check->truth.calls[thread->next].tid != tid)
-		thread->next++;
-	return thread->next < check->truth.count ? &check->truth.calls[thread->next++] : NULL;
+	if (thread->last && !(*thread->last)->count)
+		return; /* one gap after the other */
+	thread->last = thread->last ? &(*thread->last)->next : &thread->first;
+	*thread->last = alloc_zeroed(1, sizeof(**thread->last));
 }
 
-static void compare(struct check *check, const struct branch_event *event, size_t depth)
+static void note(struct check *check, const struct branch_event *event, size_t depth)
 {
 	struct followed *thread = &check->threads[event->thread->index];
-	const struct true_call *call = next_true(check, thread, event->thread->tid);
-	long expected;
+	struct stretch *stretch;
 
-	if (!call || call->from != event->from || call->to != event->to) {
-		if (check->unmatched++ < SHOWN)
-			printf("# unmatched: %" PRIx64 " -> %" PRIx64 "\n", event->from, event->to);
-		return;
+	if (!thread->last)
+		begin_stretch(thread);
+	thread->tid = event->thread->tid;
+	stretch = *thread->last;
+	stretch->calls = alloc_grow(stretch->calls, &stretch->room, stretch->count + 1,
+				    sizeof(*stretch->calls));
+	stretch->calls[stretch->count++] = (struct seen_call){ event->from, event->to, depth };
+}
+
+/* ---- Comparing ----------------------------------------------------------- */
+
+/* Returns the index of the thread's next true call or return from `at` on; `count` at the end. */
+static size_t next_true(const struct check *check, size_t at, int32_t tid)
+{
+	while (at < check->truth.count && check->truth.calls[at].tid != tid)
+		at++;
+	return at;
+}
+
+/* Returns how many calls of the stretch are the true ones from `at` on. */
+static size_t match(const struct check *check, const struct stretch *stretch, int32_t tid,
+		    size_t at)
+{
+	size_t count = 0;
+
+	for (at = next_true(check, at, tid); at < check->truth.count && count < stretch->count;
+	     at = next_true(check, at + 1, tid), count++) {
+		const struct true_call *call = &check->truth.calls[at];
+
+		if (call->from != stretch->calls[count].from || call->to != stretch->calls[count].to)
+			break;
 	}
-	/* At the first event ours and theirs are made equal; a forked child has its parent's frames. */
-	if (!thread->started)
-		thread->unseen = call->depth + (call->kind == 'C') - (long)depth;
-	else if (call->depth < thread->unseen)
-		thread->unseen = call->depth;
-	thread->started = true;
-	expected = call->depth - thread->unseen + (call->kind == 'C');
-	check->compared++;
-	if (expected == (long)depth)
-		return;
-	if (check->wrong++ < SHOWN)
-		printf("# %d %c %" PRIx64 " -> %" PRIx64 " at %" PRIu64 ": %zu frames, truly %ld\n",
-		       event->thread->tid, call->kind, event->from, event->to, event->time, depth,
-		       expected);
+	return count;
+}
+
+/* Behind a gap: the first place where the whole stretch fits. */
+static void find_place(const struct check *check, struct followed *thread,
+		       const struct stretch *stretch)
+{
+	size_t at = next_true(check, thread->next, thread->tid);
+
+	while (at < check->truth.count &&
+	       match(check, stretch, thread->tid, at) < stretch->count)
+		at = next_true(check, at + 1, thread->tid);
+	if (at < check->truth.count)
+		thread->next = at;
+}
+
+/*
+ * Where the stretch begins ours and theirs are made equal: frames that were
+ * there before are unknown, and gone when the true depth falls below them.
+ */
+static void compare_depths(struct check *check, struct followed *thread,
+			   const struct stretch *stretch, size_t matched)
+{
+	long unseen = 0;
+
+	for (size_t i = 0; i < matched; i++) {
+		const struct true_call *call;
+		long depth = (long)stretch->calls[i].depth, behind;
+
+		thread->next = next_true(check, thread->next, thread->tid);
+		call = &check->truth.calls[thread->next++];
+		behind = call->depth + (call->kind == 'C');
+		if (i == 0)
+			unseen = behind - depth;
+		else if (call->depth < unseen)
+			unseen = call->depth;
+		if (behind - unseen != depth && check->wrong++ < SHOWN)
+			printf("# %d %c %" PRIx64 " -> %" PRIx64 ": %ld frames, truly %ld\n",
+			       thread->tid, call->kind, call->from, call->to, depth,
+			       behind - unseen);
+	}
+	check->compared += matched;
+}
+
+static void compare(struct check *check, struct followed *thread, const struct stretch *stretch)
+{
+	size_t matched;
+
+	if (check->gaps)
+		find_place(check, thread, stretch);
+	matched = match(check, stretch, thread->tid, thread->next);
+	compare_depths(check, thread, stretch, matched);
+	check->stretches++;
+	check->unmatched += stretch->count - matched;
+	if (matched < stretch->count)
+		printf("# unmatched: %" PRIx64 " -> %" PRIx64 "\n", stretch->calls[matched].from,
+		       stretch->calls[matched].to);
+}
+
+static void compare_all(struct check *check, size_t thread_count)
+{
+	for (size_t i = 0; i < thread_count; i++) {
+		while (check->threads[i].first) {
+			struct stretch *stretch = check->threads[i].first;
+
+			compare(check, &check->threads[i], stretch);
+			check->threads[i].first = stretch->next;
+			free(stretch->calls);
+			free(stretch);
+		}
+	}
 }
 
 /* ---- Spans go nowhere ---------------------------------------------------- */
@@ -172,9 +270,11 @@ static void feed(struct pipeline *p, struct check *check, const struct branch_ev
 	struct location to = resolver_find(&p->resolver, event->space, event->to);
 
 	thread_stacks_branch(&p->stacks, event, &from, &to);
+	if (event->thread && event->kind == BRANCH_GAP && check->gaps)
+		begin_stretch(&check->threads[event->thread->index]);
 	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&
 	    (event->kind == BRANCH_RETURN || event->kind == BRANCH_CALL))
-		compare(check, event, callstack_precise_depth(
+		note(check, event, callstack_precise_depth(
 				thread_stacks_borrow(&p->stacks, event->thread)));
 }
 
@@ -229,10 +329,11 @@ int main(int argc, char **argv)
 	struct pipeline p = { 0 };
 	struct check check = { 0 };
 	struct error err = { 0 };
-	size_t count;
+	size_t count, thread_count;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 2;
+	check.gaps = argc == 4;
 	snprintf(symfs, sizeof(symfs), "%s/symfs", argv[1]);
 	snprintf(vdso, sizeof(vdso), "%s/%s/vdso.so", argv[1], argv[2]);
 	snprintf(path, sizeof(path), "%s/%s/truth.calls.gz", argv[1], argv[2]);
@@ -245,15 +346,18 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	p.timeline = timeline_open(&p.file, &p.diag, &err);
-	timeline_threads(p.timeline, &count);
-	check.threads = alloc_zeroed(count, sizeof(*check.threads));
+	timeline_threads(p.timeline, &thread_count);
+	check.threads = alloc_zeroed(thread_count, sizeof(*check.threads));
 	resolver_init(&p.resolver, p.timeline, dso_store_open(&options, &p.names, &p.diag));
 	timeline_files(p.timeline, &count);
 	code_files_init(&p.files, &p.resolver, count);
 	p.source = code_files_source(&p.files);
 	run(&p, &check);
-	printf("%s: %" PRIu64 " compared, %" PRIu64 " wrong, %" PRIu64 " unmatched\n", argv[2],
-	       check.compared, check.wrong, check.unmatched);
+	compare_all(&check, thread_count);
+	printf("%s: %" PRIu64 " of %zu compared in %" PRIu64 " stretches, %" PRIu64 " wrong, %" PRIu64
+	       " unmatched\n",
+	       argv[2], check.compared, check.truth.count, check.stretches, check.wrong,
+	       check.unmatched);
 	close_all(&p, &check);
 	return check.wrong || check.unmatched || !check.compared;
 }

@@ -12,7 +12,7 @@ check_PROGRAMS += $(RECORDED)
 STATIC = \
 	tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/indirect tests/programs/static/longjmp \
-	tests/programs/static/recursion tests/programs/static/signals \
+	tests/programs/static/ocaml_traps tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/tail tests/programs/static/threads
 check_PROGRAMS += $(STATIC)
 
@@ -66,6 +66,8 @@ tests_programs_static_indirect_LDFLAGS = -static
 tests_programs_static_longjmp_SOURCES = tests/programs/longjmp.c
 tests_programs_static_longjmp_CFLAGS = $(tests_programs_longjmp_CFLAGS)
 tests_programs_static_longjmp_LDFLAGS = -static
+tests_programs_static_ocaml_traps_SOURCES = tests/programs/ocaml_traps.S
+tests_programs_static_ocaml_traps_LDFLAGS = -static
 tests_programs_static_recursion_SOURCES = tests/programs/recursion.c
 tests_programs_static_recursion_CFLAGS = $(tests_programs_recursion_CFLAGS)
 tests_programs_static_recursion_LDFLAGS = -static

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers: of a signal to itself, of a timer, on a stack of its own, one that jumps out. */
+/* Handlers: of a signal to itself, of a timer, on a stack of its own, ones that jump out. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,6 +51,30 @@ static void handle(int signal, void (*handler)(int), int flags)
 	sigaction(signal, &action, NULL);
 }
 
+__attribute__((noinline)) static void fault(void)
+{
+	for (volatile int i = 0; i < 3; i++) {
+		if (sigsetjmp(back, 1) == 0)
+			*nowhere = 1;
+	}
+	work(2);
+}
+
+/* The handler's stack lies above that of the code it interrupts. */
+__attribute__((noinline)) static void fault_below_handler(void)
+{
+	char room[32768];
+	stack_t above = { .ss_sp = room, .ss_size = sizeof(room) };
+
+	sigaltstack(&above, NULL);
+	handle(SIGSEGV, on_fault, SA_NODEFER | SA_ONSTACK);
+	fault();
+	handle(SIGUSR2, on_user2, SA_ONSTACK);
+	raise(SIGUSR2);
+	above.ss_flags = SS_DISABLE;
+	sigaltstack(&above, NULL);
+}
+
 int main(void)
 {
 	struct itimerval timer = { { 0, 3000 }, { 0, 3000 } };
@@ -63,10 +87,8 @@ int main(void)
 	handle(SIGSEGV, on_fault, SA_NODEFER);
 	for (int i = 0; i < 3; i++)
 		raise(SIGUSR1);
-	for (volatile int i = 0; i < 3; i++) {
-		if (sigsetjmp(back, 1) == 0)
-			*nowhere = 1;
-	}
+	fault();
+	fault_below_handler();
 	setitimer(ITIMER_REAL, &timer, NULL);
 	for (int i = 0; i < 200 && alarms < 3; i++)
 		work(9);

@@ -52,48 +52,79 @@ int machine_init(struct machine *machine, const struct recorder_options *options
 }
 
 /* As much as perf reads at a time. */
-#define PIECE (UINT64_C(1) << 18)
+#define PIECE ((size_t)1 << 18)
+
+/*
+ * Returns how many of `size` bytes the next piece has.  A packet may lie in two
+ * pieces; but perf 6.1, which looks ahead of CYC packets, then has the second
+ * one open already and gives the packet up as bad.  So with CYC a piece ends
+ * before a PSB.
+ */
+static size_t piece_size(const struct machine *machine, const uint8_t *bytes, size_t size)
+{
+	static const uint8_t psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+					 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+
+	if (size <= PIECE)
+		return size;
+	if (machine->options->side.pt.cyc)
+		for (size_t end = PIECE - sizeof(psb); end > 0; end--)
+			if (!memcmp(bytes + end, psb, sizeof(psb)))
+				return end;
+	return PIECE;
+}
+
+static void write_pieces(struct machine *machine, const struct buffer *buffer,
+			 const uint8_t *bytes, size_t total)
+{
+	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
+	size_t size;
+
+	for (size_t begin = 0; begin < total; begin += size) {
+		size = piece_size(machine, bytes + begin, total - begin);
+		side_band_buffer(&machine->side, &now, buffer->queue, bytes + begin, begin, size,
+				 buffer->reference);
+	}
+}
 
 static void write_repeated(struct machine *machine, struct buffer *buffer)
 {
-	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
 	uint64_t duration = machine->cpus[0].tsc - buffer->reference;
-	size_t size;
-	uint8_t *bytes = repeat_trace(buffer->out.bytes, pt_output_size(&buffer->out), duration,
+	size_t once = pt_output_size(&buffer->out), size;
+	uint8_t *bytes = repeat_trace(buffer->out.bytes, once, duration,
 				      machine->options->repeat_bytes, &size);
 
-	for (size_t begin = 0; begin < size; begin += PIECE)
-		side_band_buffer(&machine->side, &now, buffer->queue, bytes + begin, begin,
-				 size - begin < PIECE ? size - begin : PIECE, buffer->reference);
+	write_pieces(machine, buffer, bytes, size);
 	free(bytes);
+}
+
+/* A snapshot is what the ring buffer had last, in one piece. */
+static void write_snapshot(struct machine *machine, struct buffer *buffer)
+{
+	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
+	uint64_t end = pt_output_size(&buffer->out), kept = machine->options->snapshot_size;
+	uint64_t begin = end > kept ? end - kept : 0;
+
+	side_band_buffer(&machine->side, &now, buffer->queue, buffer->out.bytes + begin, begin,
+			 end - begin, buffer->reference);
 }
 
 static void write_buffer(struct machine *machine, struct buffer *buffer)
 {
-	uint64_t end = pt_output_size(&buffer->out), begin = 0;
-	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
-	uint64_t kept = machine->options->snapshot_size;
+	size_t size = pt_output_size(&buffer->out);
 
-	if (kept && end > kept)
-		begin = end - kept;
-	for (; begin < end; begin += PIECE) {
-		uint64_t size = end - begin < PIECE || kept ? end - begin : PIECE;
-
-		side_band_buffer(&machine->side, &now, buffer->queue, buffer->out.bytes + begin,
-				 begin, size, buffer->reference);
-		if (kept)
-			break;
-	}
+	if (machine->options->repeat_bytes)
+		write_repeated(machine, buffer);
+	else if (machine->options->snapshot_size)
+		write_snapshot(machine, buffer);
+	else
+		write_pieces(machine, buffer, buffer->out.bytes, size);
 }
 
 int machine_write(struct machine *machine)
 {
-	for (struct buffer *buffer = machine->buffers; buffer; buffer = buffer->next) {
-		if (machine->options->repeat_bytes)
-			write_repeated(machine, buffer);
-		else
-			write_buffer(machine, buffer);
-	}
+	for (struct buffer *buffer = machine->buffers; buffer; buffer = buffer->next)
+		write_buffer(machine, buffer);
 	side_band_write(&machine->side, machine->options->output);
 	return truth_close(&machine->truth);
 }
@@ -360,6 +391,7 @@ void machine_leave(struct machine *machine, struct task *task)
 	pt_output_disable(&task->buffer->out, now.tsc);
 	truth_branch(&machine->truth, &now, task->insn.flow == FLOW_FAR ? "far" : "syscall",
 		     task->insn.ip, 0);
+	task->truth.insns++;
 	true_thread_leave(&task->truth, side_band_time(now.tsc), true);
 	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
 }
@@ -477,6 +509,8 @@ void machine_executed(struct machine *machine, struct task *task, uint64_t to, u
 	struct cpu *cpu = &machine->cpus[task->last_cpu];
 
 	machine->instructions++;
+	if (insn->flow != FLOW_NONE || to != insn->ip)
+		task->truth.insns++; /* rep stays where it is, and is one instruction in the end */
 	/* Mostly a tick each; now and then memory is waited for. */
 	pass(cpu, machine_random(machine, 32) ? 1 : machine_random(machine, 64));
 	if (insn->flow != FLOW_NONE)

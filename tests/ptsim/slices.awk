@@ -4,12 +4,19 @@
 # The slices of one thread, depth and name come in the order of time, so the
 # first of them must be the first one's, and so on, with begin and end within
 # the tolerance.  Prints "N frames compared, M wrong", and the first wrong ones.
-# With -v deepest=N what lies deeper is left out.
+# With -v deepest=N what lies deeper is left out, with -v only=REGEX other names are.  Instructions (truth.counts and
+# --args=full) are compared if they are there, and must be the same.
 function name_of(    text, i) {
 	text = $5
-	for (i = 6; i <= NF && $i !~ /^address=0x/; i++)
+	for (i = 6; i <= NF && $i !~ /^(address=0x|insns=)/; i++)
 		text = text " " $i
 	return text
+}
+function insns_of(    i) {
+	for (i = NF; i > 5; i--)
+		if ($i ~ /^insns=/)
+			return substr($i, 7) + 0
+	return 0
 }
 function far(a, b) {
 	return a - b > tolerance || b - a > tolerance
@@ -19,6 +26,7 @@ function complain(text) {
 		print text
 }
 deepest && $2 >= deepest { next }
+only && name_of() !~ only { next }
 # Nanoseconds relative to the first: awk's numbers hold 15 digits.
 !origin { origin = substr($3, 1, length($3) - 9) }
 function time(text) {
@@ -29,6 +37,7 @@ FNR == NR {
 	k = ++truth[key]
 	begins[key, k] = time($3)
 	ends[key, k] = time($4)
+	insns[key, k] = insns_of()
 	total++
 	next
 }
@@ -39,6 +48,9 @@ FNR == NR {
 		complain("not in the truth: " $0)
 	else if (far(begins[key, k], time($3)) || far(ends[key, k], time($4)))
 		complain("at another time, by " (time($3) - begins[key, k]) " and " (time($4) - ends[key, k]) " ns: " $0)
+}
+k <= truth[key] && insns[key, k] != insns_of() {
+	complain(insns_of() - insns[key, k] " instructions too many: " $0)
 }
 END {
 	for (key in truth)

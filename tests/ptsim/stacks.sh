@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Programs recorded by ptsim: the slices are the true stacks, by the stack
-# pointer: nesting, names, begin and end within a timing packet.  The programs
-# are static, so that every function has a name.
+# pointer: nesting, names, instructions, begin and end within a timing packet.  The
+# programs are static, so that every function has a name.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 programs=$top_builddir/tests/programs/static
@@ -12,14 +12,19 @@ trap 'rm -rf "$work"' EXIT
 "$ptsim" record -o "$work/perf.data" -- "$programs/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
-same_stacks() { # TOLERANCE OPTIONS... -- PROGRAM
+same_stacks() { # TOLERANCE [--only=REGEX: names] OPTIONS... -- PROGRAM
 	tolerance=$1
 	shift
+	only=
+	case $1 in
+	--only=*) only=${1#--only=} && shift ;;
+	esac
 	"$ptsim" record --truth="$work" -o "$work/perf.data" "$@" >"$work/output" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
-	"$top_builddir/ptrace2ftf" -q --format=slices "$work/perf.data" >"$work/slices" || return 1
-	awk -v tolerance="$tolerance" -f "$top_srcdir/tests/ptsim/slices.awk" \
-		"$work/truth.slices" "$work/slices" >"$work/result"
+	"$top_builddir/ptrace2ftf" -q --format=slices --args=full "$work/perf.data" >"$work/slices" ||
+		return 1
+	awk -v tolerance="$tolerance" -v only="$only" -f "$top_srcdir/tests/ptsim/slices.awk" \
+		"$work/truth.counts" "$work/slices" >"$work/result"
 	status=$?
 	tail -n 1 "$work/result" >>"$work/compared"
 	cat "$work/result"
@@ -47,10 +52,12 @@ right_parents() { # OPTIONS... -- PROGRAM
 }
 
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
-for name in recursion tail longjmp indirect coroutines threads signals $LONG_PROGRAMS; do
+for name in recursion tail longjmp indirect coroutines threads signals ocaml_traps $LONG_PROGRAMS; do
 	tap_check "$name: the true stacks, MTC" same_stacks 700 --seed=3 -- "$programs/$name"
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done
+tap_check "dlclose: the true stacks of two libraries at one address" same_stacks 700 \
+	'--only=^(main|run|plugin|work_of_plugin_[ab])$' --seed=3 -- "$top_builddir/tests/programs/plugins"
 for name in recursion indirect threads signals; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
 done

@@ -52,7 +52,13 @@ static void emit(struct true_thread *thread, uint32_t depth, const char *name, u
 	list->slices =
 		alloc_grow(list->slices, &list->room, list->count + 1, sizeof(*list->slices));
 	list->slices[list->count] = (struct true_slice){
-		begin, end, name, thread->pid, thread->tid, depth, (uint32_t)list->count,
+		.begin = begin,
+		.end = end,
+		.name = name,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.depth = depth,
+		.order = (uint32_t)list->count,
 	};
 	list->count++;
 }
@@ -62,6 +68,7 @@ static void emit_frame(struct true_thread *thread, size_t depth, uint64_t end)
 	const struct true_frame *frame = &thread->stacks->frames[depth];
 
 	emit(thread, (uint32_t)depth, frame->name, frame->begin, end);
+	thread->slices->slices[thread->slices->count - 1].insns = thread->insns - frame->insns;
 }
 
 static void push(struct true_thread *thread, const struct true_step *step, bool handler)
@@ -73,6 +80,7 @@ static void push(struct true_thread *thread, const struct true_step *step, bool 
 	stack->frames[stack->count++] = (struct true_frame){
 		.sp = step->sp,
 		.begin = step->time,
+		.insns = thread->insns,
 		.symbol = step->symbol,
 		.name = step->symbol->name->text,
 		.handler = handler,
@@ -133,13 +141,16 @@ static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
 		found = alloc_zeroed(1, sizeof(*found));
 	found->next = thread->stacks;
 	found->since = time;
+	found->since_insns = thread->insns;
 	found->first_slice = thread->slices->count;
 	thread->stacks = found;
 	/* What the switch itself returns from is not seen again. */
 	while (found->count && top(thread)->sp < sp)
 		found->count--;
-	for (size_t i = 0; i < found->count; i++)
+	for (size_t i = 0; i < found->count; i++) {
 		found->frames[i].begin = time;
+		found->frames[i].insns = thread->insns;
+	}
 }
 
 /* The outermost function returned to one that was never seen to call: it was below all the time. */
@@ -156,6 +167,7 @@ static void push_root(struct true_thread *thread, const struct true_step *step)
 	}
 	root.time = stack->since;
 	push(thread, &root, false);
+	top(thread)->insns = stack->since_insns;
 }
 
 void true_thread_load_sp(struct true_thread *thread, uint64_t before)
@@ -170,6 +182,25 @@ static void unwind(struct true_thread *thread, uint64_t sp, uint64_t time)
 {
 	while (top(thread) && top(thread)->sp < sp)
 		pop(thread, time);
+}
+
+/*
+ * A handler's own stack may lie above the code that it interrupted.  A stack
+ * pointer down there again means that the handler was left by longjmp: a frame
+ * of it would otherwise seem deeper than what it called.
+ */
+static void leave_stack_above(struct true_thread *thread, uint64_t sp, uint64_t time)
+{
+	const struct true_stack *stack = thread->stacks;
+
+	for (size_t i = stack->count; i-- > 1;) {
+		uint64_t below = stack->frames[i - 1].sp;
+
+		if (!stack->frames[i].handler || stack->frames[i].sp < below || sp > below)
+			continue;
+		while (stack->count > i)
+			pop(thread, time);
+	}
 }
 
 static void tail_call(struct true_thread *thread, const struct true_step *step)
@@ -198,7 +229,11 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 	if (thread->loaded_from && is_other_stack(thread, sp))
 		switch_stack(thread, sp, step->time);
 	thread->loaded_from = 0;
-	unwind(thread, sp, step->time);
+	leave_stack_above(thread, sp, step->time);
+	if (leaves_handler)
+		pop(thread, step->time);
+	else
+		unwind(thread, sp, step->time);
 	frame = top(thread);
 	if (leaves_handler)
 		push(thread, step, true); /* the restorer, which calls sigreturn */
@@ -285,8 +320,10 @@ void true_thread_copy(struct true_thread *child, const struct true_thread *paren
 	to->frames = alloc_grow(to->frames, &to->room, from->count, sizeof(*to->frames));
 	memcpy(to->frames, from->frames, from->count * sizeof(*to->frames));
 	to->count = from->count;
-	for (size_t i = 0; i < to->count; i++)
+	for (size_t i = 0; i < to->count; i++) {
 		to->frames[i].begin = time;
+		to->frames[i].insns = child->insns;
+	}
 }
 
 /* ---- Printing ------------------------------------------------------------ */
@@ -311,15 +348,18 @@ static int compare(const void *left, const void *right)
 	return compare_numbers(a->order, b->order);
 }
 
-void true_slices_print(struct true_slices *slices, FILE *out)
+void true_slices_print(struct true_slices *slices, FILE *out, bool counts)
 {
 	if (slices->count)
 		qsort(slices->slices, slices->count, sizeof(*slices->slices), compare);
 	for (size_t i = 0; i < slices->count; i++) {
 		const struct true_slice *slice = &slices->slices[i];
 
-		fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n", slice->pid,
+		fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " %s", slice->pid,
 			slice->tid, slice->depth, slice->begin, slice->end, slice->name);
+		if (counts)
+			fprintf(out, " insns=%" PRIu64, slice->insns);
+		fputc('\n', out);
 	}
 }
 

@@ -24,6 +24,7 @@ struct symbol;
 
 struct true_slice {
 	uint64_t begin, end; /* ns */
+	uint64_t insns;	     /* retired in it and in what it called */
 	const char *name;    /* borrowed */
 	int32_t pid, tid;
 	uint32_t depth, order;
@@ -37,6 +38,7 @@ struct true_slices {
 struct true_frame {
 	uint64_t sp;		     /* where the return address lies */
 	uint64_t begin;		     /* ns */
+	uint64_t insns;		     /* the thread's count then */
 	const struct symbol *symbol; /* borrowed; NULL with a name */
 	const char *name;	     /* borrowed */
 	bool shown;		     /* a stub that was left before it came to its target */
@@ -49,6 +51,7 @@ struct true_stack {
 	struct true_frame *frames; /* owned */
 	size_t count, room;
 	uint64_t since;	    /* ns: it is the current one from then on */
+	uint64_t since_insns; /* the thread's count then */
 	size_t first_slice; /* slices that were given out before */
 };
 
@@ -56,6 +59,7 @@ struct true_thread {
 	struct true_slices *slices; /* borrowed */
 	struct true_stack *stacks;  /* owned; the first is the current one */
 	int32_t pid, tid;
+	uint64_t insns;	       /* retired so far; counted by the owner */
 	uint64_t loaded_from;  /* the stack pointer before it was loaded; 0: not loaded */
 	uint64_t away;	       /* ns when user code was left */
 	const char *away_name; /* [syscall], [untraced]; NULL: it runs */
@@ -97,8 +101,8 @@ void true_thread_handle(struct true_thread *thread, const struct true_step *step
 /* Nothing of it is left: exec or exit. */
 void true_thread_end(struct true_thread *thread, uint64_t time);
 
-/* Print as `ptrace2ftf --format=slices` does, without args. */
-void true_slices_print(struct true_slices *slices, FILE *out);
+/* Print as `ptrace2ftf --format=slices` does, without args but (counts) insns. */
+void true_slices_print(struct true_slices *slices, FILE *out, bool counts);
 void true_slices_release(struct true_slices *slices);
 
 #endif

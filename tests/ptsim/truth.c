@@ -40,17 +40,23 @@ static int finish(FILE *file)
 	return 0;
 }
 
+static int print_slices(struct truth *truth, const char *name, bool counts)
+{
+	FILE *file = create(truth->folder, name);
+
+	if (file)
+		true_slices_print(&truth->slices, file, counts);
+	return finish(file);
+}
+
 int truth_close(struct truth *truth)
 {
 	int status = 0;
-	FILE *slices;
 
 	if (truth->folder) {
 		status = finish(truth->branches);
-		slices = create(truth->folder, "truth.slices");
-		if (slices)
-			true_slices_print(&truth->slices, slices);
-		status |= finish(slices);
+		status |= print_slices(truth, "truth.slices", false);
+		status |= print_slices(truth, "truth.counts", true);
 	}
 	true_slices_release(&truth->slices);
 	dso_store_close(truth->store);

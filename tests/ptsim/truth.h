@@ -9,6 +9,7 @@
  * lost .. lostend around what was executed but is not in the recording.
  *
  * truth.slices: the true stacks, as --format=slices prints slices, without args.
+ * truth.counts: the same with the number of instructions of each slice.
  */
 #ifndef TESTS_PTSIM_TRUTH_H
 #define TESTS_PTSIM_TRUTH_H

@@ -157,7 +157,7 @@ static int print_value(struct reader *r, FILE *out, size_t at, size_t words)
 		print_escaped(out, &text);
 	} else if (type == 5) {
 		memcpy(&real, &value, sizeof(real));
-		fprintf(out, "%.17g", real);
+		fprintf(out, "%.15g", real);
 	} else if (type == 0) {
 		fputs("null", out);
 	} else if (type == 1) {
@@ -225,11 +225,23 @@ static int begin_slice(struct reader *r, struct open_thread *thread, uint64_t ti
 	return 0;
 }
 
-static int end_slice(struct reader *r, struct open_thread *thread, uint64_t time)
+/* Perfetto adds an end's arguments (`text`) to those of the begin. */
+static int end_slice(struct reader *r, struct open_thread *thread, uint64_t time, char *text)
 {
-	if (!thread->depth)
+	struct read_slice *slice;
+	char *joined;
+
+	if (!thread->depth) {
+		free(text);
 		return refuse(r, "end without a begin");
-	r->slices[thread->open[--thread->depth]].end = time;
+	}
+	slice = &r->slices[thread->open[--thread->depth]];
+	slice->end = time;
+	if (asprintf(&joined, "%s%s", slice->text, text) < 0)
+		abort();
+	free(slice->text);
+	free(text);
+	slice->text = joined;
 	return 0;
 }
 
@@ -287,8 +299,7 @@ static int read_event(struct reader *r, size_t words)
 		return -1;
 	if (type == 2)
 		return begin_slice(r, thread, time, text);
-	free(text);
-	return end_slice(r, thread, time);
+	return end_slice(r, thread, time, text);
 }
 
 /* ---- Other records ------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "symbols/inline_table.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
+#include "symbols/trap_table.h"
 #include "tests/support/unit.h"
 
 static uint8_t *whole;
@@ -57,6 +58,7 @@ static void check_sound(const struct symbol_table *table, const struct elf_file 
 static size_t read_all(const uint8_t *bytes, size_t size)
 {
 	struct symbol_table table = { 0 };
+	struct trap_table traps;
 	struct line_table lines = { 0 };
 	struct inline_table inlined = { 0 };
 	struct inline_hit hit;
@@ -73,11 +75,15 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	line_table_open(&lines, &file, NULL);
 	for (size_t i = 0; i < table.count; i++) {
 		symbol_table_find(&table, table.entries[i].end);
-		if (line_table_find(&lines, table.entries[i].begin, &row, NULL) == 1 && row.file)
+		if (line_table_find(&lines, table.entries[i].begin, LINE_OF_FUNCTION, &row,
+				    NULL) == 1 &&
+		    row.file)
 			ck_assert_uint_lt(strlen(row.file), 2 * size);
 		if (inline_table_find(&inlined, &lines, table.entries[i].begin, &hit, NULL) == 1)
 			ck_assert(hit.call == NAME_RANGE_NONE || hit.call < hit.function->count);
 	}
+	trap_table_open(&traps, &file);
+	trap_table_release(&traps);
 	count = table.count;
 	inline_table_release(&inlined);
 	line_table_close(&lines);

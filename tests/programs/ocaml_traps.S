@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exceptions as OCaml's native compiler makes them on amd64: r14 points to the
+ * innermost handler, each a pair of words on the stack (the outer one, where to
+ * go on).  Which calls have a handler cannot be told from the branches, only
+ * from the notes: caml_search calls itself, and every other call installs one.
+ */
+	.text
+
+	/* caml_raise: r14's handler goes on. */
+	.globl caml_raise
+	.type caml_raise, @function
+caml_raise:
+	movq	%r14, %rsp
+	popq	%r14
+	ret
+	.size caml_raise, . - caml_raise
+
+	/* caml_search(rdi: depth left, rsi: how often to raise again) */
+	.globl caml_search
+	.type caml_search, @function
+caml_search:
+	subq	$8, %rsp
+	testq	%rdi, %rdi
+	jz	3f
+	testq	$1, %rdi
+	jz	2f
+	leaq	.Lhandler(%rip), %r11
+	pushq	%r11
+.Lpush:
+	pushq	%r14
+	movq	%rsp, %r14
+	decq	%rdi
+	call	caml_search
+	popq	%r14
+.Lpop:
+	addq	$8, %rsp
+	addq	$8, %rsp
+	ret
+.Lhandler:
+	testq	%rsi, %rsi
+	jz	1f
+	decq	%rsi
+	call	caml_raise
+1:	call	caml_leaf
+	addq	$8, %rsp
+	ret
+2:	decq	%rdi
+	call	caml_search
+	call	caml_leaf
+	addq	$8, %rsp
+	ret
+3:	call	caml_leaf
+	/* Not even a call: raise_notrace. */
+	movq	%r14, %rsp
+	popq	%r14
+	popq	%r11
+	jmp	*%r11
+	.size caml_search, . - caml_search
+
+	.globl caml_leaf
+	.type caml_leaf, @function
+caml_leaf:
+	movl	$100, %eax
+1:	decl	%eax
+	jnz	1b
+	ret
+	.size caml_leaf, . - caml_leaf
+
+	.globl main
+	.type main, @function
+main:
+	pushq	%rbx
+	pushq	%r12
+	pushq	%r14
+	movl	$20, %ebx
+1:	movq	%rbx, %rdi
+	movq	%rbx, %rsi
+	shrq	$2, %rsi
+	orq	$1, %rdi
+	/* The outermost handler is caml_search's first. */
+	call	caml_search
+	call	caml_leaf
+	decl	%ebx
+	jnz	1b
+	popq	%r14
+	popq	%r12
+	popq	%rbx
+	xorl	%eax, %eax
+	ret
+	.size main, . - main
+
+	.section .note.ocaml_eh, "?", "note"
+	.balign	4
+	.4byte	2f - 1f, 4f - 3f, 1
+1:	.asciz	"OCaml"
+2:	.balign	4
+3:	.8byte	_.stapsdt.base
+	.8byte	.Lhandler, 0
+	.8byte	.Lpush, 0
+	.8byte	.Lpop, 0
+4:	.balign	4
+
+	.section .stapsdt.base, "aG", "progbits", .stapsdt.base, comdat
+	.weak	_.stapsdt.base
+	.hidden	_.stapsdt.base
+_.stapsdt.base:
+	.space	1
+	.size	_.stapsdt.base, 1
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What slices tell (--args) of programs recorded by ptsim.  How many instructions
+# each slice has is compared in stacks.sh.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs/static
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$ptsim" record --cyc --truth="$work" -o "$work/perf.data" -- "$programs/signals" >/dev/null \
+	2>"$work/messages" || tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+"$program" -q --args=full --format=slices "$work/perf.data" >"$work/full"
+
+# "target file:line" of each call that was executed and has a line.
+called_from() {
+	awk '$6 ~ /call$/ { print $7, $8 }' "$work/truth.branches" | sort -u >"$work/calls"
+	cut -d ' ' -f 1 "$work/calls" | addr2line -e "$programs/signals" | sed 's/ (discriminator.*//' |
+		paste -d ' ' "$work/calls" - | cut -d ' ' -f 2- | grep -v '?' | sort -u
+}
+
+callers() {
+	called_from >"$work/expected"
+	sed -n 's/.* address=0x\([0-9a-f]*\) .*caller=\([^ ]*\).*/\1 \2/p' "$work/full" | sort -u >"$work/ours"
+	# A function that was jumped to by a tail call has its slice's call, and is no call's target.
+	cut -d ' ' -f 1 "$work/expected" | sort -u | join "$work/ours" - >"$work/direct"
+	[ "$(wc -l <"$work/expected")" -gt 20 ] && diff "$work/expected" "$work/direct"
+}
+if command -v addr2line >/dev/null; then
+	tap_check "full: the caller is the line that addr2line gives for the call" callers
+else
+	tap_skip "full: the caller is the line that addr2line gives for the call" "no addr2line"
+fi
+
+# perf prints "IPC: n (instructions/cycles)" of what it counted since the last time.
+perf_totals() {
+	perf script -i "$work/perf.data" --itrace=b -F ip,ipc 2>/dev/null |
+		sed -n 's/.*(\([0-9]*\)\/\([0-9]*\)).*/\1 \2/p' | awk '{ i += $1; c += $2 } END { print i, c }'
+}
+
+totals() {
+	sed -n 's/^[^ ]* 0 .* insns=\([0-9]*\) cycles=\([0-9]*\) .*/\1 \2/p' "$work/full" |
+		awk '{ i += $1; c += $2 } END { print i, c }' >"$work/sums"
+	perf_totals >>"$work/sums"
+	cat "$work/sums"
+	# Cycles between the last branch and the end of the trace have no branch to tell them.
+	awk '{ i[NR] = $1; c[NR] = $2 }
+		END { exit !(i[1] > 10000 && i[1] == i[2] && c[1] >= c[2] && c[1] < c[2] * 1.001) }' "$work/sums"
+}
+if command -v perf >/dev/null; then
+	tap_check "full: instructions and cycles of the outermost slice are what perf counts" totals
+else
+	tap_skip "full: instructions and cycles of the outermost slice are what perf counts" "no perf"
+fi
+
+ratio() {
+	awk '{ insns = cycles = ipc = 0
+		for (i = 6; i <= NF; i++) {
+			split($i, part, "=")
+			if (part[1] == "insns") insns = part[2]
+			if (part[1] == "cycles") cycles = part[2]
+			if (part[1] == "ipc") ipc = part[2]
+		}
+		if (!cycles) next
+		n++
+		if (ipc - insns / cycles > 0.006 || insns / cycles - ipc > 0.006) { print; wrong++ } }
+		END { exit wrong || n < 100 }' "$work/full"
+}
+tap_check "full: ipc is instructions by cycles" ratio
+
+same_in_ftf() {
+	"$program" -q --args=full -o "$work/out.ftf" "$work/perf.data" &&
+		"$top_builddir/tests/support/ftfcheck" --slices "$work/out.ftf" | diff - "$work/full"
+}
+tap_check "full: the trace file says the same" same_in_ftf
+
+nothing() {
+	"$program" -q --args=none --format=slices "$work/perf.data" >"$work/none" || return 1
+	! grep '=' "$work/none" || return 1
+	"$program" -q --args=none -o "$work/out.ftf" "$work/perf.data" &&
+		"$top_builddir/tests/support/ftfcheck" --slices "$work/out.ftf" | diff - "$work/none"
+}
+tap_check "none: slices have names only" nothing
+
+line_only() {
+	"$program" -q --format=slices "$work/perf.data" >"$work/line"
+	"$program" -q --args=line --format=slices "$work/perf.data" | cmp - "$work/line" || return 1
+	sed 's/ caller=.*//; s/ insns=.*//' "$work/full" | diff - "$work/line"
+}
+tap_check "line is the default, and full tells the same and more" line_only
+tap_done
