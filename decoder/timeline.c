@@ -44,6 +44,10 @@ struct timeline {
 	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
 	uint64_t lost_records, lost_samples, text_pokes;
+	const struct written_code *code; /* borrowed, while building */
+	size_t code_count, code_told;
+	int32_t *writers; /* owned, while building: the processes of `code`, each once */
+	size_t writer_count, writer_room;
 	uint64_t unknown_records;
 };
 
@@ -56,6 +60,45 @@ static void warn_damaged(struct timeline *tl, const struct perf_record *record)
 		  (unsigned long long)record->offset);
 }
 
+static bool writes_code(const struct timeline *tl, int32_t pid)
+{
+	for (size_t i = 0; i < tl->writer_count; i++)
+		if (tl->writers[i] == pid)
+			return true;
+	return false;
+}
+
+static void list_writers(struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->code_count; i++) {
+		if (writes_code(tl, tl->code[i].pid))
+			continue;
+		tl->writers = alloc_grow(tl->writers, &tl->writer_room, tl->writer_count + 1,
+					 sizeof(*tl->writers));
+		tl->writers[tl->writer_count++] = tl->code[i].pid;
+	}
+}
+
+/* The kernel's names for memory without a file (fs/proc/task_mmu.c, perf_event_mmap_event()). */
+static bool is_anonymous(const char *path)
+{
+	return strncmp(path, "//anon", 6) == 0 || strncmp(path, "[anon:", 6) == 0 ||
+	       strncmp(path, "/anon_hugepage", 14) == 0;
+}
+
+/* Tell of what JIT compilers wrote before `time`. */
+static void tell_code(struct timeline *tl, uint64_t time)
+{
+	for (; tl->code_told < tl->code_count && tl->code[tl->code_told].time < time;
+	     tl->code_told++) {
+		const struct written_code *code = &tl->code[tl->code_told];
+		struct mapping mapping = { code->begin, code->end, code->file_offset,
+					   file_table_borrow(&tl->files, code->path, NULL, 0) };
+
+		process_table_map(&tl->processes, code->pid, code->time, &mapping);
+	}
+}
+
 static void on_mmap(struct timeline *tl, const struct perf_record *record)
 {
 	struct mapping mapping = { 0 };
@@ -66,6 +109,8 @@ static void on_mmap(struct timeline *tl, const struct perf_record *record)
 		return;
 	}
 	if (!mmap.executable || mmap.guest || mmap.begin == mmap.end)
+		return;
+	if (is_anonymous(mmap.path) && writes_code(tl, mmap.pid))
 		return;
 	mapping.begin = mmap.begin;
 	mapping.end = mmap.end;
@@ -320,9 +365,11 @@ static void tell_records(struct timeline *tl, const struct perf_file *file)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t position = records[i].position;
 
+		tell_code(tl, records[i].time);
 		if (perf_file_next(file, &position, &record, NULL))
 			tellers[teller_of(record.type)].tell(tl, &record);
 	}
+	tell_code(tl, UINT64_MAX);
 	free(records);
 }
 
@@ -355,12 +402,22 @@ static void warn_lost(const struct timeline *tl)
 
 struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err)
 {
+	return timeline_open_written(file, NULL, 0, diag, err);
+}
+
+struct timeline *timeline_open_written(const struct perf_file *file,
+				       const struct written_code *code, size_t count,
+				       struct diag *diag, struct error *err)
+{
 	struct timeline *tl = alloc_zeroed(1, sizeof(*tl));
 
 	(void)err;
 	tl->diag = diag;
 	tl->file = file;
 	tl->samples_tell = samples_tell(file);
+	tl->code = code;
+	tl->code_count = count;
+	list_writers(tl);
 	file_table_init(&tl->files, &tl->arena, file);
 	process_table_init(&tl->processes, &tl->arena, diag, file->size);
 	thread_table_init(&tl->threads, &tl->arena, &tl->processes);
@@ -382,6 +439,7 @@ void timeline_close(struct timeline *tl)
 	thread_table_release(&tl->threads);
 	switch_table_release(&tl->switches);
 	free(tl->losses);
+	free(tl->writers);
 	arena_release(&tl->arena);
 	free(tl);
 }

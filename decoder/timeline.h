@@ -77,6 +77,28 @@ struct loss {
  */
 struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err);
 
+/*
+ * Code that a JIT compiler wrote, as its own file tells: no record of perf does.
+ * It lies in a file as if that were mapped there from `time` on.
+ */
+struct written_code {
+	uint64_t time;       /* ns, perf's clock */
+	int32_t pid;
+	uint64_t begin, end; /* ip range [begin, end) */
+	uint64_t file_offset;
+	const char *path;
+};
+
+/*
+ * The same with code (`count`, sorted by time) that JIT compilers wrote.
+ * Anonymous memory of their processes is then no mapping of its own: it would
+ * hide the code in it each time that its protection changes, and perf inject
+ * --jit leaves it out, too.
+ */
+struct timeline *timeline_open_written(const struct perf_file *file,
+				       const struct written_code *code, size_t count,
+				       struct diag *diag, struct error *err);
+
 /* Release everything.  NULL is allowed. */
 void timeline_close(struct timeline *timeline);
 

@@ -252,6 +252,12 @@ static bool is_function(const struct symbol *symbol)
 	return symbol && (symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT);
 }
 
+/* Whether the code is of one function, perhaps of different parts of it (symbols/symbol.h). */
+static bool same_function(const struct symbol *a, const struct symbol *b)
+{
+	return symbol_function(a) == symbol_function(b);
+}
+
 static bool is_entry(const struct location *location)
 {
 	return is_function(location->symbol) && location->offset == 0;
@@ -272,7 +278,7 @@ static size_t find_function(const struct precise_stack *stack, const struct symb
 {
 	size_t at = is_function(symbol) ? stack->now.depth : 0;
 
-	while (at && stack->now.frames[at - 1].symbol != symbol)
+	while (at && !same_function(stack->now.frames[at - 1].symbol, symbol))
 		at--;
 	return at;
 }
@@ -291,7 +297,7 @@ static size_t find_landing(const struct precise_stack *stack, const struct symbo
 	for (; at; at--) {
 		const struct frame *frame = &stack->now.frames[at - 1];
 
-		if (frame->symbol == symbol && !done)
+		if (same_function(frame->symbol, symbol) && !done)
 			return at;
 		done = frame->symbol->name == resume;
 	}
@@ -383,7 +389,7 @@ static void come_from(struct precise_stack *stack, int64_t time, const struct lo
 		infer_root(stack, from);
 		return;
 	}
-	if (top(stack)->symbol == symbol_of(stack, from) || !is_function(from->symbol))
+	if (same_function(top(stack)->symbol, symbol_of(stack, from)) || !is_function(from->symbol))
 		return;
 	at = find_function(stack, from->symbol);
 	if (at)
@@ -439,11 +445,11 @@ static void on_jump(struct precise_stack *stack, int64_t time, const struct loca
 		infer_root(stack, to);
 		return;
 	}
-	if (is_entry(to) && top(stack)->symbol != to->symbol) {
+	if (is_entry(to) && !same_function(top(stack)->symbol, to->symbol)) {
 		replace(stack, time, to);
 		return;
 	}
-	if (top(stack)->symbol == symbol_of(stack, to))
+	if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		return;
 	if (go_back_to_setjmp(stack, time, to->ip))
 		return;
@@ -474,7 +480,7 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	const struct frame_list *now = &stack->now;
 
 	if (now->depth > 1 && top(stack)->kind == FRAME_CALLED &&
-	    now->frames[now->depth - 2].symbol == top(stack)->symbol) {
+	    same_function(now->frames[now->depth - 2].symbol, top(stack)->symbol)) {
 		pop(stack, time);
 		on_jump(stack, time, to);
 	} else {
@@ -573,7 +579,7 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 		pop_to(stack, time, at - 1);
 	else if (is_entry(to) || !is_function(to->symbol))
 		push(stack, time, &handler); /* in code without symbols, a guess: nothing else is as common */
-	else if (top(stack)->symbol != to->symbol)
+	else if (!same_function(top(stack)->symbol, to->symbol))
 		on_jump(stack, time, to);
 }
 
@@ -860,6 +866,23 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 		machine->specials[i].linkage = machine->specials[i].name;
 	}
 	return &machine->base;
+}
+
+const struct symbol *callstack_precise_top(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+
+	return stack->now.depth ? stack->now.frames[stack->now.depth - 1].symbol : NULL;
+}
+
+const struct symbol *callstack_precise_function(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+	size_t at = stack->now.depth;
+
+	while (at && stack->now.frames[at - 1].symbol->inlined)
+		at--;
+	return at ? symbol_function(stack->now.frames[at - 1].symbol) : NULL;
 }
 
 size_t callstack_precise_depth(const struct callstack *base)

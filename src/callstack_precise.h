@@ -27,4 +27,10 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
  */
 size_t callstack_precise_depth(const struct callstack *stack);
 
+/* Returns the symbol of the innermost frame, NULL if there is none. */
+const struct symbol *callstack_precise_top(const struct callstack *stack);
+
+/* Returns the function that the innermost frame or its inlined calls are code of; NULL: none. */
+const struct symbol *callstack_precise_function(const struct callstack *stack);
+
 #endif

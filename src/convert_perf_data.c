@@ -14,6 +14,7 @@
 #include "decoder/tsc_clock.h"
 #include "format_branches.h"
 #include "kernel_files.h"
+#include "jit_dumps.h"
 #include "resolve.h"
 #include "thread_stacks.h"
 #include "view.h"
@@ -49,18 +50,62 @@ static bool same_kernel(const struct perf_file *file)
 	       strcmp(running.release, file->features.os_release) == 0;
 }
 
+/*
+ * Branches are printed as perf does, and magic-trace's rules go by perf's
+ * names, which tell instances of a template apart.
+ */
+static enum demangle_style style_of(const struct options *options)
+{
+	switch (options->names) {
+	case OPTION_NAMES_SHORT:
+		return DEMANGLE_SHORT;
+	case OPTION_NAMES_FULL:
+		return DEMANGLE_FULL;
+	case OPTION_NAMES_NONE:
+		return DEMANGLE_NONE;
+	default:
+		return options->format == FORMAT_BRANCHES || options->stacks == STACKS_MAGIC_TRACE
+			       ? DEMANGLE_PERF
+			       : DEMANGLE_SHORT;
+	}
+}
+
 static void open_symbols(struct conversion *c, struct name_table *names)
 {
 	struct dso_store_options options = {
 		.symfs = c->options->symfs,
 		.vdso = c->options->vdso,
+		.debug_dir = c->options->debug_dir,
+		.debuginfod = c->options->debuginfod,
+		.force = c->options->force_dso,
+		.strip_prefix = c->options->strip_prefix,
+		.kallsyms = c->options->kallsyms,
+		.perf_map_dir = c->options->perf_map_dir,
+		.demangle = style_of(c->options),
 		.running_kernel = same_kernel(&c->file),
 	};
+
+	c->store = dso_store_open(&options, names, c->diag);
+}
+
+static void open_timeline(struct conversion *c, struct error *err)
+{
+	const struct pt_info *info = &c->auxtrace.info;
+	struct tsc_clock clock = { info->time_zero, (uint32_t)info->time_mult,
+				   (uint16_t)info->time_shift };
+	struct jit_dumps dumps = { 0 };
+
+	jit_dumps_read(&dumps, &c->file, c->store, &clock, c->diag);
+	c->timeline = timeline_open_written(&c->file, dumps.code, dumps.count, c->diag, err);
+	jit_dumps_release(&dumps);
+}
+
+static void open_code(struct conversion *c)
+{
 	struct kernel_files_options kernel = { c->options->kcore, c->options->vmlinux,
 					       c->options->symfs };
 	size_t file_count;
 
-	c->store = dso_store_open(&options, names, c->diag);
 	resolver_init(&c->resolver, c->timeline, c->store);
 	timeline_files(c->timeline, &file_count);
 	code_files_init(&c->code_files, &c->resolver, file_count);
@@ -82,7 +127,7 @@ static int open_streams(struct conversion *c, struct error *err)
 			.diag = c->diag,
 			.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
 									     : PT_ENGINE_FAST,
-			.skip_local_jumps = c->options->format != FORMAT_BRANCHES &&
+			.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
 					    c->options->stacks == STACKS_PRECISE,
 			.switch_ip = c->kernel_files.switch_ip,
 		};
@@ -122,12 +167,13 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 	}
 	if (auxtrace_init(&c->auxtrace, &c->file, err) < 0)
 		return error_prefix(err, "%s", path);
-	c->timeline = timeline_open(&c->file, c->diag, err);
+	open_symbols(c, names);
+	open_timeline(c, err);
 	if (!c->timeline)
 		return error_prefix(err, "%s", path);
 	timeline_threads(c->timeline, &c->thread_count);
 	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
-	open_symbols(c, names);
+	open_code(c);
 	return 0;
 }
 
@@ -252,6 +298,8 @@ static int run(struct conversion *c, struct error *err)
 		c->view.machine->resolution = resolution_of(&c->auxtrace.info);
 	if (c->view.machine)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
+	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
+		c->stacks.inlines = &c->resolver;
 	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))
 		feed(c, &event);
 	if (c->options->format == FORMAT_CALLS)

@@ -194,6 +194,8 @@ static void print_args(const struct slice *slice, FILE *out)
 	print_name_arg("file", args.file, out);
 	if (args.inferred_start)
 		fputs(" inferred_start_time=true", out);
+	if (slice->symbol->inlined)
+		fputs(" category=inlined", out);
 	print_name_arg("caller", slice->caller, out);
 	print_cost(slice->cost, out);
 }

@@ -20,6 +20,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->symbol = name_intern_text(names, "symbol");
 	ftf->file = name_intern_text(names, "file");
 	ftf->inferred = name_intern_text(names, "inferred_start_time");
+	ftf->inlined = name_intern_text(names, "inlined");
 	ftf->is_true = name_intern_text(names, "true");
 	ftf->process = name_intern_text(names, "process");
 	ftf->caller = name_intern_text(names, "caller");
@@ -136,7 +137,8 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	}
 	announce(ftf, context);
 	ftf->slices++;
-	ftf_duration_begin(&ftf->writer, &thread, time, NULL, symbol->name, args, count);
+	ftf_duration_begin(&ftf->writer, &thread, time, symbol->inlined ? ftf->inlined : NULL,
+			   symbol->name, args, count);
 }
 
 static void end(const struct span_sink *sink, void *context, uint64_t time,

@@ -22,7 +22,7 @@ struct ftf_sink {
 	enum option_args level;   /* what slices tell */
 	struct call_sites sites;
 	/* Argument names: */
-	const struct name *address, *line, *col, *symbol, *file, *inferred, *is_true, *process;
+	const struct name *address, *line, *col, *symbol, *file, *inferred, *inlined, *is_true, *process;
 	const struct name *caller, *insns, *cycles, *ipc;
 };
 

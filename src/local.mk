@@ -16,6 +16,8 @@ libptrace2ftf_a_SOURCES = \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
 	src/kernel_files.c src/kernel_files.h \
+	src/inline_flow.c src/inline_flow.h \
+	src/jit_dumps.c src/jit_dumps.h \
 	src/options.c src/options.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
@@ -36,5 +38,5 @@ ptrace2ftf_SOURCES = src/main.c
 # Order matters: each library may use the ones after it.
 PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a libftf.a libbase.a \
 	$(IPT_LIBS) $(ZYDIS_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
-	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS)
+	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -21,6 +21,14 @@ enum option_key {
 	KEY_KCORE,
 	KEY_VMLINUX,
 	KEY_ENGINE,
+	KEY_DEMANGLE,
+	KEY_DEBUG_DIR,
+	KEY_INLINE,
+	KEY_DEBUGINFOD,
+	KEY_FORCE_DSO,
+	KEY_STRIP_PREFIX,
+	KEY_PERF_MAP_DIR,
+	KEY_KALLSYMS,
 	KEY_ARGS,
 	KEY_NO_WARN,
 };
@@ -51,10 +59,27 @@ static const struct argp_option argp_options[] = {
 	{ "kcore", KEY_KCORE, "FILE", 0,
 	  "The copy of the kernel's memory, or its directory (default: kcore_dir in INPUT)", 2 },
 	{ "vmlinux", KEY_VMLINUX, "FILE", 0, "The recorded kernel, if there is no kcore", 2 },
+	{ "debug-dir", KEY_DEBUG_DIR, "DIR", 0,
+	  "Look for debug files in DIR, laid out as /usr/lib/debug is, first", 2 },
+	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0,
+	  "Ask the servers in DEBUGINFOD_URLS for files that are missing here", 2 },
+	{ "force-dso", KEY_FORCE_DSO, NULL, 0,
+	  "Use the file at a recorded path although its build id is not the recorded one", 2 },
+	{ "kallsyms", KEY_KALLSYMS, "FILE", 0,
+	  "The symbols of the recorded kernel, as /proc/kallsyms had them", 2 },
+	{ "perf-map-dir", KEY_PERF_MAP_DIR, "DIR", 0,
+	  "Where the perf-PID.map files are that name code of JIT compilers (default: /tmp)", 2 },
+	{ "strip-prefix", KEY_STRIP_PREFIX, "DIR", 0,
+	  "Show paths of source files below DIR relative to it", 2 },
+	{ "demangle", KEY_DEMANGLE, "STYLE", 0,
+	  "How names are shown: short (default), without template arguments and parameters; "
+	  "full; or none: as in the symbol table", 2 },
 	{ NULL, 0, NULL, 0, "Stacks:", 3 },
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
 	  "How call stacks are built: precise (default), by return addresses; "
 	  "magic-trace, by names, as magic-trace 1.0 does", 3 },
+	{ "inline", KEY_INLINE, NULL, 0,
+	  "Show calls that the compiler replaced by the called function's code, too", 3 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE; - is standard output (default: INPUT.ftf; standard output for text)", 4 },
@@ -88,6 +113,10 @@ static const struct choice modes[] = {
 static const struct choice machines[] = {
 	{ "precise", STACKS_PRECISE }, { "magic-trace", STACKS_MAGIC_TRACE }, { NULL, 0 }
 };
+static const struct choice names[] = { { "short", OPTION_NAMES_SHORT },
+				       { "full", OPTION_NAMES_FULL },
+				       { "none", OPTION_NAMES_NONE },
+				       { NULL, 0 } };
 static const struct choice engines[] = {
 	{ "fast", OPTION_ENGINE_FAST }, { "libipt", OPTION_ENGINE_LIBIPT }, { NULL, 0 }
 };
@@ -156,6 +185,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_VMLINUX:
 		options->vmlinux = arg;
+		return 0;
+	case KEY_DEBUGINFOD:
+		options->debuginfod = true;
+		return 0;
+	case KEY_INLINE:
+		options->inlined = true;
+		return 0;
+	case KEY_DEBUG_DIR:
+		options->debug_dir = arg;
+		return 0;
+	case KEY_FORCE_DSO:
+		options->force_dso = true;
+		return 0;
+	case KEY_STRIP_PREFIX:
+		options->strip_prefix = arg;
+		return 0;
+	case KEY_KALLSYMS:
+		options->kallsyms = arg;
+		return 0;
+	case KEY_PERF_MAP_DIR:
+		options->perf_map_dir = arg;
+		return 0;
+	case KEY_DEMANGLE:
+		options->names = (enum option_names)choose(state, names, "demangle", arg);
 		return 0;
 	case KEY_NO_WARN:
 		options->no_warn = true;

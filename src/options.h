@@ -24,6 +24,10 @@ enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
 /* What is traced; OPTION_MODE_AUTO: as the recording says. */
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
+/* How names are shown: symbols/demangle.h; DEFAULT: short, or what the output is to agree with. */
+enum option_names { OPTION_NAMES_DEFAULT = 0, OPTION_NAMES_SHORT, OPTION_NAMES_FULL,
+		    OPTION_NAMES_NONE };
+
 struct options {
 	const char *input;  /* path; "-": stdin; the first of a series */
 	char **inputs;      /* borrowed from argv: all of the series */
@@ -34,10 +38,18 @@ struct options {
 	enum option_mode mode;
 	enum stack_machine stacks;
 	enum option_engine engine;
+	enum option_names names;
 	enum option_args args;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
 	const char *kcore, *vmlinux; /* the kernel's code; NULL: look for it */
+	const char *debug_dir; /* NULL: none besides the system's */
+	const char *strip_prefix; /* of source paths; NULL: none */
+	const char *kallsyms; /* NULL: look for it */
+	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp */
+	bool inlined;       /* show inlined functions */
+	bool debuginfod;    /* ask servers for files */
+	bool force_dso;     /* files with another build id will do */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };

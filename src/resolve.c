@@ -2,6 +2,7 @@
 #include "resolve.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -11,6 +12,27 @@ struct resolve_slot {
 	const struct address_space *space;
 	struct location location;
 };
+
+/* The processes of address spaces: of those that share one, the first, which the others came from. */
+static int32_t *list_pids(const struct timeline *timeline)
+{
+	size_t thread_count, space_count = timeline_space_count(timeline);
+	const struct thread *const *threads = timeline_threads(timeline, &thread_count);
+	int32_t *pids = alloc_zeroed(space_count, sizeof(*pids));
+
+	memset(pids, -1, space_count * sizeof(*pids));
+	for (size_t i = 0; i < thread_count; i++) {
+		const struct process *process = threads[i]->process;
+
+		for (size_t e = 0; process && e < process->epoch_count; e++) {
+			int32_t *pid = &pids[process->epochs[e].space->index];
+
+			if (*pid < 0)
+				*pid = process->pid;
+		}
+	}
+	return pids;
+}
 
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store)
@@ -24,12 +46,16 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 	for (size_t i = 0; i < count; i++)
 		resolver->dsos[files[i]->index] = dso_store_borrow(
 			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
+	resolver->pids = list_pids(timeline);
+	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
 	resolver->slots = alloc_zeroed((size_t)1 << SLOT_BITS, sizeof(*resolver->slots));
 }
 
 void resolver_release(struct resolver *resolver)
 {
 	free(resolver->dsos);
+	free(resolver->pids);
+	free(resolver->jits);
 	free(resolver->slots);
 	*resolver = (struct resolver){ 0 };
 }
@@ -37,6 +63,45 @@ void resolver_release(struct resolver *resolver)
 struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct mapped_file *file)
 {
 	return resolver->dsos[file->index];
+}
+
+/* Addresses of the kernel have their top bit set (Documentation/arch/x86/x86_64/mm.rst). */
+static bool is_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
+/* Returns who names code that is in no file, by its address; NULL: nobody. */
+static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
+				const struct mapped_file *file, uint64_t ip)
+{
+	struct dso **jit = space ? &resolver->jits[space->index] : NULL;
+
+	if (is_kernel(ip))
+		return dso_store_borrow_kernel(resolver->store, file ? file->build_id : NULL,
+					       file ? file->build_id_size : 0);
+	if (file && dso_state(resolver->dsos[file->index]) != DSO_NOT_A_FILE)
+		return NULL;
+	if (jit && !*jit && resolver->pids[space->index] >= 0)
+		*jit = dso_store_borrow_jit(resolver->store, resolver->pids[space->index]);
+	return jit ? *jit : NULL;
+}
+
+static void name_code_without_file(const struct resolver *resolver,
+				   const struct address_space *space,
+				   const struct mapped_file *file, struct location *location)
+{
+	struct dso *namer = borrow_namer(resolver, space, file, location->ip);
+	const struct symbol *symbol;
+	uint64_t offset;
+
+	if (!namer)
+		return;
+	symbol = dso_borrow_symbol(namer, location->ip, &offset);
+	if (symbol->kind == SYMBOL_FILE)
+		return;
+	location->symbol = symbol;
+	location->offset = offset;
 }
 
 static struct location look_up(const struct resolver *resolver, const struct address_space *space,
@@ -49,6 +114,8 @@ static struct location look_up(const struct resolver *resolver, const struct add
 		location.symbol = dso_borrow_symbol(resolver->dsos[mapping->file->index],
 						    ip - mapping->begin + mapping->file_offset,
 						    &location.offset);
+	if (!location.symbol || location.symbol->kind == SYMBOL_FILE)
+		name_code_without_file(resolver, space, mapping ? mapping->file : NULL, &location);
 	return location;
 }
 

@@ -5,6 +5,9 @@
  * Joins what the decoder knows (address spaces) with what symbols know
  * (files).  The answer is kept per address in a direct-mapped cache, so a
  * branch that runs again costs one probe.
+ *
+ * Code that no file holds is looked for in what JIT compilers and the kernel
+ * say of theirs.
  */
 #ifndef SRC_RESOLVE_H
 #define SRC_RESOLVE_H
@@ -19,6 +22,8 @@
 struct resolver {
 	struct dso_store *store;          /* borrowed */
 	struct dso **dsos;                /* owned; by index of mapped_file */
+	int32_t *pids;                    /* owned; by index of address space; -1: unknown */
+	struct dso **jits;                /* owned; the same: names of JIT code; NULL: not asked for yet */
 	struct resolve_slot *slots;       /* owned */
 };
 

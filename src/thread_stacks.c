@@ -9,6 +9,7 @@
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
 	const struct address_space *space; /* of the last branch */
+	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* where it went; 0: out of the trace */
 };
 
@@ -147,7 +148,10 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 	if (began_program(state, event))
 		branch.flags |= BRANCH_EXEC;
 	note_traps(state, &branch);
-	callstack_branch(state->stack, &branch);
+	if (stacks->inlines)
+		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
+	else
+		callstack_branch(state->stack, &branch);
 }
 
 const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,

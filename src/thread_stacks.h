@@ -14,6 +14,7 @@
 #include "callstack.h"
 #include "decoder/branch_event.h"
 #include "decoder/timeline.h"
+#include "inline_flow.h"
 
 struct thread_state;
 
@@ -22,6 +23,7 @@ struct thread_stacks {
 	/* Returns the track of a thread (NULL: unknown); called once per thread. */
 	void *(*add_track)(void *context, const struct thread *thread);
 	void *context;                     /* borrowed: of add_track */
+	struct resolver *inlines;          /* borrowed; to show inlined functions; NULL: not to */
 	struct thread_state *states;       /* owned; by thread index; the last is of unknown threads */
 	size_t count;                      /* threads of the timeline */
 	const struct thread **forks;       /* owned: first threads of forked processes, by time */

@@ -40,6 +40,8 @@ enum dso_shape dso_find_shape(const char *path)
 
 	if (starts_with(path, "[vdso]"))
 		return DSO_SHAPE_VDSO;
+	if (strcmp(path, "[vsyscall]") == 0)
+		return DSO_SHAPE_VSYSCALL;
 	for (size_t i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++)
 		if (starts_with(path, no_file[i]))
 			return DSO_SHAPE_NO_FILE;
@@ -73,8 +75,7 @@ char *dso_find_bracketed(const char *path)
 	return text;
 }
 
-/* ".." in a recorded path would lead out of symfs. */
-static bool climbs(const char *path)
+bool dso_find_climbs(const char *path)
 {
 	for (const char *at = path; *at; at += strcspn(at, "/")) {
 		at += strspn(at, "/");
@@ -128,7 +129,7 @@ int dso_find_candidate(const struct dso_store_options *options, const char *path
 	if (!options->symfs)
 		return index < 2 && path[0] == '/' ? set_path(candidate, "%.*s", (int)length, path)
 						   : 0;
-	if (climbs(path))
+	if (dso_find_climbs(path))
 		return 0;
 	if (index >= 2) {
 		length -= (size_t)(base_name(path) - path);
@@ -137,7 +138,7 @@ int dso_find_candidate(const struct dso_store_options *options, const char *path
 	return set_path(candidate, "%s/%.*s", options->symfs, (int)length, path);
 }
 
-static int cache_directory(const struct dso_store_options *options, char *path, size_t size)
+bool dso_find_cache(const struct dso_store_options *options, char *path, size_t size)
 {
 	const char *home = getenv("HOME");
 	int length;
@@ -147,7 +148,7 @@ static int cache_directory(const struct dso_store_options *options, char *path, 
 	else if (home && home[0])
 		length = snprintf(path, size, "%s/.debug", home);
 	else
-		return 0;
+		return false;
 	return length > 0 && (size_t)length < size;
 }
 
@@ -159,7 +160,7 @@ int dso_find_cached(const struct dso_store_options *options, const uint8_t *buil
 
 	if (index >= sizeof(names) / sizeof(names[0]) || build_id_size < 2 || build_id_size > 64)
 		return -1;
-	if (!cache_directory(options, directory, sizeof(directory)))
+	if (!dso_find_cache(options, directory, sizeof(directory)))
 		return -1;
 	for (size_t i = 0; i < build_id_size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", build_id[i]);

@@ -19,6 +19,7 @@
 enum dso_shape {
 	DSO_SHAPE_FILE = 0,
 	DSO_SHAPE_VDSO,	   /* "[vdso]" */
+	DSO_SHAPE_VSYSCALL, /* "[vsyscall]" */
 	DSO_SHAPE_NO_FILE, /* anonymous memory, kernel, ... */
 };
 
@@ -51,6 +52,12 @@ int dso_find_candidate(const struct dso_store_options *options, const char *path
  */
 int dso_find_cached(const struct dso_store_options *options, const uint8_t *build_id,
 		    size_t build_id_size, unsigned index, struct dso_candidate *candidate);
+
+/* Returns whether a recorded path has "..": it would lead out of a directory put before it. */
+bool dso_find_climbs(const char *path);
+
+/* Write the directory of the build-id cache into `path`; returns false if there is none. */
+bool dso_find_cache(const struct dso_store_options *options, char *path, size_t size);
 
 /*
  * Returns a copy of this process's own vdso, owned by the caller; *size is its

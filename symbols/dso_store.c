@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/dso_store.h"
 
+#include <elfutils/libdwelf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,16 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "symbols/debug_file.h"
+#include "symbols/debuginfod.h"
 #include "symbols/demangle.h"
 #include "symbols/dso_find.h"
 #include "symbols/elf_file.h"
+#include "symbols/inline_table.h"
+#include "symbols/jit_dump.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
+#include "symbols/text_map.h"
 #include "symbols/trap_table.h"
 
 /* What is known about a symbol beyond what is shown to others. */
@@ -40,11 +46,20 @@ struct dso {
 	const char *
 		refused; /* of the arena: why a file at the path is not used; NULL: none is there */
 	struct elf_file elf; /* closed unless DSO_FOUND */
-	bool symbols_read, lines_read;
+	bool forced; /* a file with another build id will do */
+	bool debug_sought, symbols_read, lines_read;
+	struct elf_file debug; /* with the tables that `elf` lacks; closed: none */
+	struct elf_file mini;  /* with a .symtab that neither has; closed: none */
+	struct elf_file shared; /* that the debug information shares; closed: none */
+	const char *debug_path; /* of the arena */
 	struct symbol_table table;
+	struct text_map map;         /* of a JIT compiler or the kernel */
+	struct name_ranges dumped;   /* of a jitdump */
+	const struct name_ranges *named; /* one of the two, if names come from it; else NULL */
 	struct trap_table traps;
-	struct known_symbol **known; /* owned: by entry of the table; made when first asked for */
+	struct known_symbol **known; /* owned: by entry of the table, or of `named`; made when asked for */
 	struct line_table lines;
+	struct inline_table inlined;
 	struct known_symbol whole; /* the SYMBOL_FILE symbol */
 	struct last_hit hit;
 	UT_hash_handle hh; /* by path and build id */
@@ -72,10 +87,14 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	arena_init(&store->arena);
 	store->names = names;
 	store->diag = diag;
+	store->options = *options;
 	store->options.symfs = keep_text(store, options->symfs);
+	store->options.strip_prefix = keep_text(store, options->strip_prefix);
+	store->options.perf_map_dir = keep_text(store, options->perf_map_dir);
+	store->options.kallsyms = keep_text(store, options->kallsyms);
+	store->options.debug_dir = keep_text(store, options->debug_dir);
 	store->options.vdso = keep_text(store, options->vdso);
 	store->options.build_id_cache = keep_text(store, options->build_id_cache);
-	store->options.running_kernel = options->running_kernel;
 	return store;
 }
 
@@ -86,10 +105,16 @@ void dso_store_close(struct dso_store *store)
 	if (!store)
 		return;
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
+		inline_table_release(&dso->inlined);
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
+		text_map_release(&dso->map);
+		name_ranges_release(&dso->dumped);
 		trap_table_release(&dso->traps);
 		free(dso->known);
+		elf_file_close(&dso->shared);
+		elf_file_close(&dso->mini);
+		elf_file_close(&dso->debug);
 		elf_file_close(&dso->elf);
 	}
 	HASH_CLEAR(hh, store->dsos);
@@ -172,8 +197,10 @@ static bool take_file(struct dso *dso, struct elf_file *elf, const char *path, b
 	}
 	if (!build_id_agrees(dso, elf)) {
 		refuse_mismatch(dso, path, elf);
-		elf_file_close(elf);
-		return false;
+		if (!dso->forced) {
+			elf_file_close(elf);
+			return false;
+		}
 	}
 	dso->elf = *elf;
 	dso->file = keep_text(dso->store, path);
@@ -186,7 +213,7 @@ static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 	struct error err = { 0 };
 	struct elf_file elf;
 
-	if (elf_file_open(&elf, path, &err) == 0)
+	if ((jit_dump_is_path(dso->path) ? elf_file_map : elf_file_open)(&elf, path, &err) == 0)
 		return take_file(dso, &elf, path, needs_build_id);
 	if (err.kind == ERROR_FORMAT && !needs_build_id)
 		refuse(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
@@ -209,7 +236,7 @@ static bool search_cache(struct dso *dso)
 	return false;
 }
 
-static void search_file(struct dso *dso)
+static bool search_paths(struct dso *dso)
 {
 	const struct dso_store_options *options = &dso->store->options;
 	struct dso_candidate candidate;
@@ -218,8 +245,31 @@ static void search_file(struct dso *dso)
 	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
 	     i++)
 		if (status && try_file(dso, candidate.path, candidate.needs_build_id))
-			return;
-	search_cache(dso);
+			return true;
+	return false;
+}
+
+static bool search_servers(struct dso *dso)
+{
+	bool found = false;
+	char *path = NULL;
+
+	if (dso->store->options.debuginfod)
+		path = debuginfod_fetch(DEBUGINFOD_EXECUTABLE, dso->build_id, dso->build_id_size);
+	if (path)
+		found = try_file(dso, path, true);
+	free(path);
+	return found;
+}
+
+static void search_file(struct dso *dso)
+{
+	if (search_paths(dso) || search_cache(dso) || search_servers(dso))
+		return;
+	dso->forced = dso->store->options.force;
+	if (dso->forced && search_paths(dso))
+		diag_warn(dso->store->diag, "build-id-mismatch", "%s; used all the same",
+			  dso->refused);
 }
 
 static void search_vdso(struct dso *dso)
@@ -249,18 +299,47 @@ static void make_whole(struct dso *dso)
 	free(text);
 }
 
-static struct dso *make_dso(struct dso_store *store, const char *path, const uint8_t *build_id,
-			    size_t build_id_size)
+static void set_named(struct dso *dso, const struct name_ranges *named)
+{
+	dso->named = named;
+	dso->known = alloc_zeroed(named->count, sizeof(*dso->known));
+}
+
+/* The page has three functions, 1 KiB apart (arch/x86/entry/vsyscall/vsyscall_emu_64.S). */
+static void name_vsyscalls(struct dso *dso)
+{
+	static const char *const names[] = { "vgettimeofday", "vtime", "vgetcpu" };
+	const uint64_t distance = 0x400;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct named_range range = { i * distance, (i + 1) * distance, names[i],
+					     (uint32_t)strlen(names[i]) };
+
+		name_ranges_add(&dso->dumped, &range);
+	}
+	name_ranges_finish(&dso->dumped, 0);
+	set_named(dso, &dso->dumped);
+}
+
+static struct dso *new_dso(struct dso_store *store, const char *path)
 {
 	struct dso *dso = arena_alloc(&store->arena, sizeof(*dso));
 
 	dso->store = store;
 	dso->path = keep_text(store, path);
+	make_whole(dso);
+	return dso;
+}
+
+static struct dso *make_dso(struct dso_store *store, const char *path, const uint8_t *build_id,
+			    size_t build_id_size)
+{
+	struct dso *dso = new_dso(store, path);
+
 	if (build_id_size)
 		memcpy(dso->build_id, build_id, build_id_size);
 	dso->build_id_size = build_id_size;
 	dso->state = DSO_MISSING;
-	make_whole(dso);
 	switch (dso_find_shape(path)) {
 	case DSO_SHAPE_FILE:
 		search_file(dso);
@@ -269,7 +348,13 @@ static struct dso *make_dso(struct dso_store *store, const char *path, const uin
 		search_vdso(dso);
 		break;
 	case DSO_SHAPE_NO_FILE:
+		/* Memory may hold a program that some file holds, too (memfd_create(2)). */
+		if (!search_cache(dso))
+			dso->state = DSO_NOT_A_FILE;
+		break;
+	case DSO_SHAPE_VSYSCALL:
 		dso->state = DSO_NOT_A_FILE;
+		name_vsyscalls(dso);
 		break;
 	}
 	warn_if_refused(dso);
@@ -309,6 +394,74 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 	return dso;
 }
 
+/* ---- Names without files of code ----------------------------------------- */
+
+/* Returns the dso of a key, or makes one without names: *made tells. */
+static struct dso *borrow_named(struct dso_store *store, const char *key, bool *made)
+{
+	struct dso *dso;
+
+	HASH_FIND(hh, store->dsos, key, strlen(key), dso);
+	*made = !dso;
+	if (dso)
+		return dso;
+	dso = new_dso(store, key);
+	dso->state = DSO_NOT_A_FILE;
+	HASH_ADD_KEYPTR(hh, store->dsos, dso->path, strlen(dso->path), dso);
+	return dso;
+}
+
+struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
+{
+	const struct dso_store_options *options = &store->options;
+	char path[4200];
+	struct dso *dso;
+	bool made;
+
+	if (options->perf_map_dir)
+		snprintf(path, sizeof(path), "%s/perf-%d.map", options->perf_map_dir, pid);
+	else
+		snprintf(path, sizeof(path), "%s/tmp/perf-%d.map",
+			 options->symfs ? options->symfs : "", pid);
+	dso = borrow_named(store, path, &made);
+	if (made && text_map_read_perf(&dso->map, path))
+		set_named(dso, &dso->map.names);
+	return dso;
+}
+
+/* Returns whether kallsyms was read. */
+static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build_id_size)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	char cache[4096], hex[2 * ELF_BUILD_ID_MAX + 1];
+	char *path;
+	bool done;
+
+	if (options->kallsyms)
+		return text_map_read_kallsyms(&dso->map, options->kallsyms);
+	if (build_id_size > 1 && dso_find_cache(options, cache, sizeof(cache))) {
+		print_hex(hex, build_id, build_id_size);
+		if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache, hex, hex + 2) < 0)
+			alloc_fail(sizeof(cache));
+		done = text_map_read_kallsyms(&dso->map, path);
+		free(path);
+		if (done)
+			return true;
+	}
+	return options->running_kernel && text_map_read_kallsyms(&dso->map, "/proc/kallsyms");
+}
+
+struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
+				    size_t build_id_size)
+{
+	bool made;
+	struct dso *dso = borrow_named(store, "[kernel.kallsyms]", &made);
+
+	if (made && read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
+		set_named(dso, &dso->map.names);
+	return dso;
+}
+
 enum dso_state dso_state(const struct dso *dso)
 {
 	return dso->state;
@@ -336,14 +489,47 @@ const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)
 	return dso->elf.bytes;
 }
 
+static struct debug_request request_of(const struct dso *dso)
+{
+	return (struct debug_request){ &dso->store->options, &dso->elf, dso->path, dso->file };
+}
+
+/* Open the debug file if a table is wanted that the file itself lacks. */
+static void seek_debug_file(struct dso *dso)
+{
+	struct debug_request request = request_of(dso);
+	char path[4096];
+
+	if (dso->debug_sought)
+		return;
+	dso->debug_sought = true;
+	if (debug_file_open(&request, &dso->debug, path, sizeof(path)))
+		dso->debug_path = keep_text(dso->store, path);
+}
+
+/* Returns the file that has the .symtab which the file of code lacks, NULL if none has. */
+static const struct elf_file *seek_symbols(struct dso *dso)
+{
+	struct error err = { 0 };
+
+	if (symbol_table_is_whole(&dso->elf))
+		return NULL;
+	seek_debug_file(dso);
+	if (dso->debug.elf && symbol_table_is_whole(&dso->debug))
+		return &dso->debug;
+	if (debug_file_open_mini(&dso->elf, &dso->mini, &err) < 0)
+		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
+	return dso->mini.elf ? &dso->mini : NULL;
+}
+
 static void read_symbols(struct dso *dso)
 {
 	struct error err = { 0 };
 
 	dso->symbols_read = true;
 	trap_table_open(&dso->traps, &dso->elf);
-	if (symbol_table_load(&dso->table, &dso->elf, &err) != 0)
-		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->file, err.text);
+	if (symbol_table_load(&dso->table, &dso->elf, seek_symbols(dso), &err) != 0)
+		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
 	dso->known = alloc_zeroed(dso->table.count, sizeof(*dso->known));
 }
 
@@ -364,8 +550,12 @@ static const struct name *make_name(struct dso *dso, const char *text, bool stub
 	return name;
 }
 
-static struct known_symbol *make_symbol(struct dso *dso, const struct symbol_entry *entry)
+static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index);
+
+static void make_symbol(struct dso *dso, uint32_t index)
 {
+	const struct symbol_entry *entry = &dso->table.entries[index];
+	uint32_t whole = symbol_table_whole(&dso->table, index);
 	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
 	const char *linkage = symbol_table_name(&dso->table, entry);
 	bool stub = entry->kind == SYMBOL_PLT && linkage;
@@ -373,16 +563,43 @@ static struct known_symbol *make_symbol(struct dso *dso, const struct symbol_ent
 
 	if (!linkage)
 		linkage = ".plt"; /* perf's name for the header since Linux 6.3 */
+	dso->known[index] = known; /* before the function is asked for: two may claim each other */
 	known->symbol.start = entry->begin;
 	known->symbol.size = entry->end - entry->begin;
 	known->symbol.linkage = make_name(dso, linkage, stub);
-	shown = demangler_demangle(&dso->store->demangler, linkage);
+	shown = demangler_demangle(&dso->store->demangler, linkage,
+				   dso->store->options.demangle);
 	known->symbol.name = shown ? make_name(dso, shown, stub) : known->symbol.linkage;
 	known->symbol.dso = dso;
 	known->symbol.kind = entry->kind;
 	known->symbol.binding = entry->binding;
+	if (whole != SYMBOL_ENTRY_NONE && whole != index)
+		known->symbol.function = symbol_function(symbol_of_entry(dso, whole));
 	known->line_known = entry->kind != SYMBOL_FUNCTION;
-	return known;
+}
+
+static void make_named_symbol(struct dso *dso, uint32_t index)
+{
+	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
+	const struct named_range *range = &dso->named->ranges[index];
+
+	known->symbol.start = range->begin;
+	known->symbol.size = range->end - range->begin;
+	known->symbol.name = name_intern(dso->store->names, range->name, range->length);
+	known->symbol.linkage = known->symbol.name;
+	known->symbol.dso = dso;
+	known->symbol.binding = SYMBOL_GLOBAL;
+	known->line_known = true;
+	dso->known[index] = known;
+}
+
+static const struct symbol *symbol_of_range(struct dso *dso, uint32_t range)
+{
+	if (range == NAME_RANGE_NONE)
+		return &dso->whole.symbol;
+	if (!dso->known[range])
+		make_named_symbol(dso, range);
+	return &dso->known[range]->symbol;
 }
 
 static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t entry)
@@ -390,7 +607,7 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t entry)
 	if (entry == SYMBOL_ENTRY_NONE)
 		return &dso->whole.symbol;
 	if (!dso->known[entry])
-		dso->known[entry] = make_symbol(dso, &dso->table.entries[entry]);
+		make_symbol(dso, entry);
 	return &dso->known[entry]->symbol;
 }
 
@@ -415,10 +632,47 @@ static struct last_hit find_hit(struct dso *dso, const struct code_range *code, 
 				  symbol_of_entry(dso, entry) };
 }
 
+static struct last_hit find_named(struct dso *dso, uint64_t address)
+{
+	struct last_hit hit;
+	uint32_t range = name_ranges_find(dso->named, address, &hit.begin, &hit.end);
+
+	hit.vaddr = hit.begin;
+	hit.symbol = symbol_of_range(dso, range);
+	return hit;
+}
+
+/* What a jitdump says: the names of its own bytes. */
+static void read_dump(struct dso *dso)
+{
+	struct jit_dump dump;
+	struct jit_code code;
+
+	dso->symbols_read = true;
+	if (!jit_dump_init(&dump, dso->elf.bytes, dso->elf.size))
+		return;
+	while (jit_dump_next(&dump, &code)) {
+		struct named_range range = { code.offset, code.offset + code.size, code.name,
+					     (uint32_t)strlen(code.name) };
+
+		if (!code.moved)
+			name_ranges_add(&dso->dumped, &range);
+	}
+	jit_dump_release(&dump);
+	name_ranges_finish(&dso->dumped, 0);
+	set_named(dso, &dso->dumped);
+}
+
 static bool look_up(struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
 
+	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_read)
+		read_dump(dso);
+	if (dso->named) {
+		dso->hit = find_named(dso, file_offset);
+		return true;
+	}
 	if (!code)
 		return false;
 	if (!dso->symbols_read)
@@ -444,18 +698,65 @@ const struct trap_table *dso_borrow_traps(const struct dso *dso)
 	return dso->traps.count ? &dso->traps : NULL;
 }
 
+/* Returns the name of a source path, relative to options.strip_prefix if it is below that. */
+static const struct name *name_path(struct dso *dso, const char *path)
+{
+	const char *prefix = dso->store->options.strip_prefix;
+	size_t length = prefix ? strlen(prefix) : 0;
+
+	while (length && prefix[length - 1] == '/')
+		length--;
+	if (length && strncmp(path, prefix, length) == 0 && path[length] == '/')
+		path += length + strspn(path + length, "/");
+	return name_intern_text(dso->store->names, path);
+}
+
 static const struct name *name_source(struct dso *dso, const struct line_row *row)
 {
 	const struct name *name;
 	char *path;
 
 	if (!row->file || !row->directory)
-		return row->file ? name_intern_text(dso->store->names, row->file) : NULL;
+		return row->file ? name_path(dso, row->file) : NULL;
 	if (asprintf(&path, "%s/%s", row->directory, row->file) < 0)
 		alloc_fail(strlen(row->directory) + strlen(row->file) + 2);
-	name = name_intern_text(dso->store->names, path);
+	name = name_path(dso, path);
 	free(path);
 	return name;
+}
+
+/* Let the debug information at `path` see what it shares with that of other files. */
+static void share_lines(struct dso *dso, const char *path)
+{
+	struct debug_request request = request_of(dso);
+	const char *name;
+	const void *id;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dso->lines.dwarf, &name, &id);
+
+	if (size > 0 &&
+	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared))
+		line_table_share(&dso->lines, &dso->shared);
+}
+
+static void read_lines(struct dso *dso)
+{
+	const struct elf_file *file = &dso->elf;
+	struct error err = { 0 };
+
+	dso->lines_read = true;
+	if (!line_table_is_in(file)) {
+		seek_debug_file(dso);
+		file = &dso->debug;
+	}
+	if (file->elf && line_table_open(&dso->lines, file, &err) != 0)
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	if (dso->lines.dwarf)
+		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
+}
+
+static struct source_line make_line(struct dso *dso, const struct line_row *row)
+{
+	return (struct source_line){ name_source(dso, row), row->line, row->column };
 }
 
 static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_choice choice)
@@ -464,18 +765,14 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_c
 	struct error err = { 0 };
 	struct line_row row;
 
-	if (!dso->lines_read) {
-		dso->lines_read = true;
-		if (line_table_open(&dso->lines, &dso->elf, &err) != 0)
-			diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
-	}
-	err = (struct error){ 0 };
+	if (!dso->lines_read)
+		read_lines(dso);
 	switch (line_table_find(&dso->lines, vaddr, choice, &row, &err)) {
 	case 1:
-		line = (struct source_line){ name_source(dso, &row), row.line, row.column };
+		line = make_line(dso, &row);
 		break;
 	case -1:
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->file, err.text);
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 		break;
 	}
 	return line;
@@ -500,4 +797,75 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 		known->line = find_line(symbol->dso, symbol->start, LINE_OF_FUNCTION);
 	}
 	return known->line;
+}
+
+/* ---- Inlined calls ------------------------------------------------------- */
+
+static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call,
+						const struct inlined_call *inlined)
+{
+	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
+	const char *linkage = call->name ? call->name : "[unknown]";
+	const char *shown = demangler_demangle(&dso->store->demangler, linkage,
+					       dso->store->options.demangle);
+
+	known->symbol.linkage = name_intern_text(dso->store->names, linkage);
+	known->symbol.name = shown ? name_intern_text(dso->store->names, shown)
+				   : known->symbol.linkage;
+	known->symbol.inlined = inlined;
+	known->symbol.dso = dso;
+	known->line = make_line(dso, &call->at);
+	known->line_known = true;
+	return &known->symbol;
+}
+
+/* Returns the call with all that it is in; they are made at first use, outermost first. */
+static const struct inlined_call *make_call(struct dso *dso, struct inline_function *function,
+					    uint32_t index)
+{
+	struct inlined_call *inner = NULL, *first = NULL;
+
+	for (; index != NAME_RANGE_NONE; index = function->calls[index].parent) {
+		struct inline_call *call = &function->calls[index];
+		struct inlined_call *known = call->data;
+
+		if (!known) {
+			known = arena_alloc(&dso->store->arena, sizeof(*known));
+			known->symbol = make_inlined_symbol(dso, call, known);
+			call->data = known;
+		}
+		if (inner)
+			inner->parent = known;
+		first = first ? first : known;
+		inner = known;
+	}
+	return first;
+}
+
+bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
+{
+	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
+	struct error err = { 0 };
+	struct inline_hit hit;
+	uint64_t vaddr;
+	int status;
+
+	if (!range)
+		return false;
+	if (!dso->lines_read)
+		read_lines(dso);
+	vaddr = file_offset - range->offset + range->vaddr;
+	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
+	if (status < 0)
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	if (status <= 0)
+		return false;
+	if (hit.begin < range->vaddr)
+		hit.begin = range->vaddr;
+	if (hit.end > range->vaddr + range->size)
+		hit.end = range->vaddr + range->size;
+	code->begin = hit.begin - range->vaddr + range->offset;
+	code->end = hit.end - range->vaddr + range->offset;
+	code->innermost = make_call(dso, hit.function, hit.call);
+	return true;
 }

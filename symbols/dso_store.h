@@ -9,6 +9,9 @@
  * a file is asked for, debug information when the first line is.  Broken ELF
  * or DWARF costs that file its names or lines and one warning, nothing else.
  *
+ * The symbols and lines of a stripped file are those of its debug file, if one
+ * is found (symbols/debug_file.h).
+ *
  * Warnings: "build-id-mismatch" and "elf-unreadable" for files that are there
  * but not used, "symbols-damaged", "lines-damaged".  Missing files are for the
  * caller to name (dso_state()).
@@ -25,6 +28,7 @@
 
 #include "base/diag.h"
 #include "base/name.h"
+#include "symbols/demangle.h"
 #include "symbols/symbol.h"
 #include "symbols/trap_table.h"
 
@@ -35,6 +39,13 @@ struct dso_store_options {
 	const char *symfs;    /* directory in front of every recorded path; NULL: none */
 	const char *vdso;     /* file with the code of "[vdso]"; NULL: look in the build-id cache */
 	const char *build_id_cache; /* NULL: $HOME/.debug */
+	const char *debug_dir; /* debug files, laid out as in /usr/lib/debug; NULL: none */
+	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
+	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
+	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
+	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for files that are missing */
+	bool force; /* use a file at the recorded path although its build id is another */
+	enum demangle_style demangle; /* of symbols' names */
 	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
 };
 
@@ -66,11 +77,27 @@ void dso_store_close(struct dso_store *store);
  * unknown), made and searched for at the first call.  Never NULL.  Looked at
  * are the path, or with symfs its place under symfs and then its last component
  * there, and nothing outside of it; then, without symfs, perf's build-id cache.
+ * A file called jit-PID.dump is a jitdump: code and names are those in it.
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
  * this process's own.
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path,
 			     const uint8_t *build_id, size_t build_id_size);
+
+/*
+ * Returns the names that a JIT compiler gave to code of a process, from its
+ * perf-PID.map: a dso of which dso_borrow_symbol() is asked with addresses of
+ * the process instead of file offsets.  Without a map it has none.  Never NULL.
+ */
+struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid);
+
+/*
+ * The same for the kernel and its modules, by kallsyms: options.kallsyms, else
+ * of the build-id cache by the kernel's build id (size 0: unknown), else the
+ * running kernel's own if that is the recorded one.
+ */
+struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
+				    size_t build_id_size);
 
 enum dso_state dso_state(const struct dso *dso);
 
@@ -119,5 +146,24 @@ struct source_line dso_symbol_line(const struct symbol *symbol);
  * function's start; looked up at every call.  Unknown parts are NULL and 0.
  */
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
+
+/* A call that the compiler replaced by the called function's code. */
+struct inlined_call {
+	const struct symbol *symbol; /* the function; its line is that of the call in the source */
+	const struct inlined_call *parent; /* whose code the call is in; NULL: the function's own */
+};
+
+/* The stretch of code around an address that the same inlined calls hold. */
+struct inlined_code {
+	uint64_t begin, end; /* bytes from the start of the file, as far as they are of one piece */
+	const struct inlined_call *innermost; /* NULL: none */
+};
+
+/*
+ * Find the inlined calls at a byte of the file, by its debug information.
+ * Calls compare by pointer and live until dso_store_close().
+ * Returns false if nothing is known of the function there.
+ */
+bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
 
 #endif

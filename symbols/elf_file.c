@@ -124,7 +124,7 @@ static int map_file(struct elf_file *file, int fd, struct error *err)
 	return 0;
 }
 
-int elf_file_open(struct elf_file *file, const char *path, struct error *err)
+int elf_file_map(struct elf_file *file, const char *path, struct error *err)
 {
 	struct stat status;
 	int fd, failed;
@@ -139,7 +139,12 @@ int elf_file_open(struct elf_file *file, const char *path, struct error *err)
 		return error_set_system(err, errno, "cannot open");
 	failed = map_file(file, fd, err);
 	close(fd);
-	return failed ? -1 : parse(file, err);
+	return failed;
+}
+
+int elf_file_open(struct elf_file *file, const char *path, struct error *err)
+{
+	return elf_file_map(file, path, err) < 0 ? -1 : parse(file, err);
 }
 
 int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err)

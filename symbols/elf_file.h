@@ -46,6 +46,12 @@ struct elf_file {
  */
 int elf_file_open(struct elf_file *file, const char *path, struct error *err);
 
+/*
+ * Map a file that is not ELF but has code in it (a jitdump): the same, with
+ * bytes and size only.
+ */
+int elf_file_map(struct elf_file *file, const char *path, struct error *err);
+
 /* The same for bytes on the heap, which the callee owns, also if it fails. */
 int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err);
 

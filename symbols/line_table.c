@@ -62,7 +62,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static bool has_debug_info(const struct elf_file *file)
+bool line_table_is_in(const struct elf_file *file)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -84,7 +84,7 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 	int failed;
 
 	*table = (struct line_table){ 0 };
-	if (!has_debug_info(file))
+	if (!line_table_is_in(file))
 		return 0;
 	if (dwarf_guard_is_bomb(file))
 		return error_set(err, ERROR_FORMAT,
@@ -99,10 +99,21 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 	return failed ? error_set(err, ERROR_FORMAT, "debug information is damaged") : 0;
 }
 
+void line_table_share(struct line_table *table, const struct elf_file *shared)
+{
+	if (dwarf_guard_is_bomb(shared))
+		return;
+	table->shared = dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL);
+	if (table->shared)
+		dwarf_setalt(table->dwarf, table->shared);
+}
+
 void line_table_close(struct line_table *table)
 {
 	if (table->dwarf)
 		dwarf_end(table->dwarf);
+	if (table->shared)
+		dwarf_end(table->shared);
 	free(table->ranges);
 	*table = (struct line_table){ 0 };
 }
@@ -123,7 +134,7 @@ static size_t ranges_before(const struct line_table *table, uint64_t vaddr)
 	return low;
 }
 
-static bool find_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
+bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
 {
 	size_t last = ranges_before(table, vaddr);
 
@@ -152,7 +163,11 @@ static bool ends_sequence(Dwarf_Lines *lines, size_t index)
 	return end;
 }
 
-/* libdw sorts the rows by address. */
+/*
+ * libdw sorts the rows by address.  Several may have one address; the last
+ * says where execution goes on, the first where the function's head is, if one
+ * begins there.
+ */
 static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr,
 			    enum line_choice choice)
 {
@@ -168,20 +183,30 @@ static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr,
 	}
 	if (!low || ends_sequence(lines, low - 1))
 		return NULL;
-	vaddr = row_address(lines, --low);
-	while (choice == LINE_OF_FUNCTION && low && row_address(lines, low - 1) == vaddr && !ends_sequence(lines, low - 1))
+	if (row_address(lines, --low) != vaddr || choice != LINE_OF_FUNCTION)
+		return dwarf_onesrcline(lines, low);
+	while (low && row_address(lines, low - 1) == vaddr && !ends_sequence(lines, low - 1))
 		low--;
 	return dwarf_onesrcline(lines, low);
 }
 
-/* libdw leaves a DWARF 5 name relative to where the compiler ran. */
+/*
+ * libdw puts the directory where the compiler ran before a name only if the
+ * line table says so: before DWARF 5 always, since then for its directory 0.
+ */
 static const char *directory_of(Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute attribute;
+	const char *directory;
+	size_t length;
 
 	if (!file || file[0] == '/')
 		return NULL;
-	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	length = directory ? strlen(directory) : 0;
+	return strncmp(file, directory ? directory : "", length) == 0 && file[length] == '/'
+		       ? NULL
+		       : directory;
 }
 
 int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice choice,
@@ -195,7 +220,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice c
 	size_t count;
 	int number = 0, column = 0;
 
-	if (!find_unit(table, vaddr, &unit))
+	if (!line_table_unit(table, vaddr, &unit))
 		return 0;
 	/* A unit without a line table is none of ours to complain about. */
 	if (dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &program) != 0)
@@ -214,4 +239,22 @@ int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice c
 	row->line = number > 0 ? (uint32_t)number : 0;
 	row->column = column > 0 ? (uint32_t)column : 0;
 	return 1;
+}
+
+void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		      struct line_row *row)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word program;
+	size_t count;
+
+	row->file = row->directory = NULL;
+	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &program) == 0 &&
+	    !dwarf_guard_allows_lines(&table->guard, program))
+		return;
+	if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+		return;
+	row->file = dwarf_filesrc(files, file, NULL, NULL);
+	row->directory = directory_of(unit, row->file);
 }

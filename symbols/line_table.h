@@ -25,6 +25,7 @@ struct unit_range {
 /* Zeroed memory is a table that knows nothing. */
 struct line_table {
 	Dwarf *dwarf;		   /* owned; NULL: no debug information */
+	Dwarf *shared;		   /* owned; what it shares with other files (dwz(1)); NULL: nothing */
 	struct unit_range *ranges; /* owned; sorted by begin */
 	size_t count, room;
 	struct dwarf_guard guard;
@@ -37,6 +38,9 @@ struct line_row {
 	uint32_t column;       /* 0: unknown */
 };
 
+/* Returns whether a file has debug information. */
+bool line_table_is_in(const struct elf_file *file);
+
 /*
  * Read the units of an open file, which must outlive the table.  A file without
  * debug information gives an empty table.
@@ -44,6 +48,12 @@ struct line_row {
  * read before the damage are there all the same.
  */
 int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err);
+
+/*
+ * Give the open table the file that its debug information shares parts with;
+ * it must outlive the table.
+ */
+void line_table_share(struct line_table *table, const struct elf_file *shared);
 
 /* Release everything.  Idempotent, also on zeroed memory. */
 void line_table_close(struct line_table *table);
@@ -61,5 +71,12 @@ enum line_choice {
  */
 int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice choice,
 		    struct line_row *row, struct error *err);
+
+/* Returns true and fills *unit if an address is of a unit that the table knows. */
+bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
+
+/* Fill row->file and row->directory with a file of a unit's line table; NULL: unknown. */
+void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		      struct line_row *row);
 
 #endif

@@ -5,10 +5,14 @@
  * A symbol lives as long as its dso_store and compares by pointer.  Code that
  * no symbol covers has one symbol for the whole file, SYMBOL_FILE, named
  * "[libfoo.so]".
+ *
+ * Compilers may cut a function in parts: FUNCTION.cold, FUNCTION.part.0.  Each
+ * part is a symbol of its own, and all have one `function`.
  */
 #ifndef SYMBOLS_SYMBOL_H
 #define SYMBOLS_SYMBOL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/name.h"
@@ -25,11 +29,19 @@ enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
 struct symbol {
 	uint64_t start;  /* ELF virtual address in its file; unrelated to where it is mapped */
 	uint64_t size;   /* bytes; the range is [start, start + size) */
-	const struct name *name;    /* as shown: demangled, without parameter lists */
+	const struct name *name;    /* as shown: demangled, in the style asked for */
 	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
+	const struct symbol *function; /* whose part this is; NULL: it is none, or not known */
+	const struct inlined_call *inlined; /* if it stands for one (dso_store.h); else NULL */
 	struct dso *dso; /* borrowed; NULL for SYMBOL_SPECIAL */
 	uint8_t kind;    /* enum symbol_kind */
 	uint8_t binding; /* enum symbol_binding */
 };
+
+/* Returns the function that the symbol's code belongs to. */
+static inline const struct symbol *symbol_function(const struct symbol *symbol)
+{
+	return symbol && symbol->function ? symbol->function : symbol;
+}
 
 #endif

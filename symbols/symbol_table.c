@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "symbols/plt.h"
 #include "symbols/symbol.h"
+#include "symbols/symbol_parts.h"
 
 #define SECTION_LOADED 1 /* SHF_ALLOC */
 #define SECTION_LABELS 2 /* untyped symbols in it count: its name says text or data, as perf asks  \
@@ -20,11 +21,13 @@ struct section {
 struct loader {
 	struct symbol_table *table;
 	const struct elf_file *file;
-	struct section *sections; /* owned; by section index */
-	size_t section_count;
+	struct section *sections; /* owned; by section index, the debug file's behind the file's */
+	size_t section_count, first_section, section_room; /* first: of the file that is read */
 	size_t room; /* of table->entries */
 	uint32_t order;
 	size_t tables_end; /* entries before this one are sorted; the rest are linkage stubs */
+	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
+	size_t source_count, source_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; NULL: none */
 	struct error *err;
 };
@@ -34,32 +37,39 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static void read_sections(struct loader *loader)
+static void read_section(struct section *section, const struct elf_file *file,
+			 const GElf_Shdr *shdr)
+{
+	const char *name = elf_file_section_name(file, shdr);
+
+	section->begin = shdr->sh_addr;
+	section->end = add_saturated(shdr->sh_addr, shdr->sh_size);
+	if (shdr->sh_flags & SHF_ALLOC)
+		section->flags |= SECTION_LOADED;
+	if (strstr(name, "text") || strstr(name, "data"))
+		section->flags |= SECTION_LABELS;
+}
+
+/* Add the sections of a file, whose symbols are read next. */
+static void read_sections(struct loader *loader, const struct elf_file *file)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
+	size_t count;
 
-	if (elf_getshdrnum(loader->file->elf, &loader->section_count) != 0)
-		loader->section_count = 0;
-	if (loader->section_count > loader->file->size / sizeof(Elf32_Shdr))
-		loader->section_count = 0;
-	loader->sections = alloc_zeroed(loader->section_count, sizeof(*loader->sections));
-	while ((scn = elf_nextscn(loader->file->elf, scn))) {
-		size_t index = elf_ndxscn(scn);
-		struct section *section;
-		const char *name;
-
-		if (index >= loader->section_count || !gelf_getshdr(scn, &shdr))
-			continue;
-		section = &loader->sections[index];
-		name = elf_file_section_name(loader->file, &shdr);
-		section->begin = shdr.sh_addr;
-		section->end = add_saturated(shdr.sh_addr, shdr.sh_size);
-		if (shdr.sh_flags & SHF_ALLOC)
-			section->flags |= SECTION_LOADED;
-		if (strstr(name, "text") || strstr(name, "data"))
-			section->flags |= SECTION_LABELS;
-	}
+	if (elf_getshdrnum(file->elf, &count) != 0 || count > file->size / sizeof(Elf32_Shdr))
+		count = 0;
+	loader->first_section = loader->section_count;
+	loader->section_count += count;
+	loader->sections = alloc_grow(loader->sections, &loader->section_room,
+				      loader->section_count, sizeof(*loader->sections));
+	if (count)
+		memset(loader->sections + loader->first_section, 0,
+		       count * sizeof(*loader->sections));
+	while ((scn = elf_nextscn(file->elf, scn)))
+		if (elf_ndxscn(scn) < count && gelf_getshdr(scn, &shdr))
+			read_section(&loader->sections[loader->first_section + elf_ndxscn(scn)],
+				     file, &shdr);
 }
 
 /* Returns the section that the symbol is in, NULL if perf would not show a symbol of its kind
@@ -69,11 +79,10 @@ static const struct section *section_if_shown(const struct loader *loader, const
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
 	const struct section *section;
 
-	if (symbol->st_name == 0 || symbol->st_shndx >= loader->section_count)
+	if (symbol->st_name == 0 || symbol->st_shndx == SHN_UNDEF ||
+	    symbol->st_shndx >= loader->section_count - loader->first_section)
 		return NULL;
-	if (symbol->st_shndx == SHN_UNDEF)
-		return NULL;
-	section = &loader->sections[symbol->st_shndx];
+	section = &loader->sections[loader->first_section + symbol->st_shndx];
 	if (!(section->flags & SECTION_LOADED))
 		return NULL;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT)
@@ -111,11 +120,21 @@ static bool name_is_sound(const struct string_section *strings, uint32_t name)
 	return name < strings->size && memchr(strings->text + name, 0, strings->size - name);
 }
 
+/* The local symbols of each source file follow an entry with its name (ELF, STT_FILE). */
+static void begin_source(struct loader *loader)
+{
+	loader->sources = alloc_grow(loader->sources, &loader->source_room,
+				     loader->source_count + 1, sizeof(*loader->sources));
+	loader->sources[loader->source_count++] = loader->order;
+}
+
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
 {
 	const struct section *section = section_if_shown(loader, symbol);
 	struct symbol_entry *entry;
 
+	if (GELF_ST_TYPE(symbol->st_info) == STT_FILE)
+		begin_source(loader);
 	if (!section || !elf_file_code_at_vaddr(loader->file, symbol->st_value))
 		return;
 	if (!name_is_sound(&loader->table->strings[strings], symbol->st_name)) {
@@ -128,51 +147,86 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 	entry->name = symbol->st_name;
 	entry->kind = SYMBOL_FUNCTION;
 	entry->binding = (uint8_t)binding_of(symbol);
-	entry->section = symbol->st_shndx;
+	entry->section = (uint32_t)loader->first_section + symbol->st_shndx;
 	entry->strings = (uint8_t)strings;
 }
 
 /* Returns the table's data and sets its strings; NULL if either does not fit into the file. */
-static Elf_Data *open_table(struct loader *loader, Elf_Scn *scn, const GElf_Shdr *shdr,
-			    enum symbol_strings kind)
+static Elf_Data *open_table(struct string_section *strings, const struct elf_file *file,
+			    Elf_Scn *scn, const GElf_Shdr *shdr)
 {
-	struct string_section *strings = &loader->table->strings[kind];
 	GElf_Shdr text;
 
 	strings->section = (uint32_t)elf_ndxscn(scn);
-	if (!gelf_getshdr(elf_getscn(loader->file->elf, shdr->sh_link), &text))
+	if (!gelf_getshdr(elf_getscn(file->elf, shdr->sh_link), &text))
 		return NULL;
-	strings->text = (const char *)elf_file_section_bytes(loader->file, &text);
+	strings->text = (const char *)elf_file_section_bytes(file, &text);
 	strings->size = strings->text ? text.sh_size : 0;
-	if (!strings->text || !elf_file_section_bytes(loader->file, shdr))
+	if (!strings->text || !elf_file_section_bytes(file, shdr))
 		return NULL;
 	return elf_getdata(scn, NULL);
 }
 
-/* perf takes the first of each kind; more than one is not allowed (ELF, "Sections"). */
-static void read_tables(struct loader *loader)
+static bool is_table(Elf_Scn *scn, GElf_Shdr *shdr)
+{
+	return gelf_getshdr(scn, shdr) && shdr->sh_size > 0 &&
+	       (shdr->sh_type == SHT_SYMTAB || shdr->sh_type == SHT_DYNSYM);
+}
+
+static void read_table(struct loader *loader, const struct elf_file *file, Elf_Scn *scn,
+		       const GElf_Shdr *shdr)
+{
+	enum symbol_strings kind = shdr->sh_type == SHT_SYMTAB ? SYMBOL_STRINGS_SYMTAB
+							       : SYMBOL_STRINGS_DYNSYM;
+	struct string_section *strings = &loader->table->strings[kind];
+	GElf_Sym symbol;
+
+	/* perf takes the first of each kind; more than one is not allowed (ELF, "Sections"). */
+	if (strings->section)
+		return;
+	loader->symbols[kind] = open_table(strings, file, scn, shdr);
+	if (!loader->symbols[kind])
+		error_set(loader->err, ERROR_FORMAT, "the symbol table does not fit into the file");
+	for (int i = 0; gelf_getsym(loader->symbols[kind], i, &symbol); i++)
+		add_symbol(loader, &symbol, kind);
+}
+
+static void read_tables(struct loader *loader, const struct elf_file *file)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 
-	while ((scn = elf_nextscn(loader->file->elf, scn))) {
-		enum symbol_strings kind;
-		GElf_Sym symbol;
+	read_sections(loader, file);
+	while ((scn = elf_nextscn(file->elf, scn)))
+		if (is_table(scn, &shdr))
+			read_table(loader, file, scn, &shdr);
+}
 
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_size == 0)
-			continue;
-		if (shdr.sh_type != SHT_SYMTAB && shdr.sh_type != SHT_DYNSYM)
-			continue;
-		kind = shdr.sh_type == SHT_SYMTAB ? SYMBOL_STRINGS_SYMTAB : SYMBOL_STRINGS_DYNSYM;
-		if (loader->table->strings[kind].section)
-			continue;
-		loader->symbols[kind] = open_table(loader, scn, &shdr, kind);
-		if (!loader->symbols[kind])
-			error_set(loader->err, ERROR_FORMAT,
-				  "the symbol table does not fit into the file");
-		for (int i = 0; gelf_getsym(loader->symbols[kind], i, &symbol); i++)
-			add_symbol(loader, &symbol, kind);
-	}
+static void read_debug_table(struct loader *loader, const struct elf_file *debug)
+{
+	struct string_section *strings = &loader->table->strings[SYMBOL_STRINGS_SYMTAB];
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	if (!debug || strings->section)
+		return;
+	read_sections(loader, debug);
+	while ((scn = elf_nextscn(debug->elf, scn)))
+		if (is_table(scn, &shdr) && shdr.sh_type == SHT_SYMTAB)
+			read_table(loader, debug, scn, &shdr);
+	if (strings->section)
+		strings->section = UINT32_MAX;
+}
+
+bool symbol_table_is_whole(const struct elf_file *file)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(file->elf, scn)))
+		if (is_table(scn, &shdr) && shdr.sh_type == SHT_SYMTAB)
+			return true;
+	return false;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -269,10 +323,10 @@ static void fill_sizes(struct loader *loader)
 	}
 }
 
-static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t vaddr)
+/* Returns the index of the entry that begins at an address, among the first `count`; else NONE. */
+static uint32_t find_entry(const struct symbol_table *table, size_t count, uint64_t vaddr)
 {
-	const struct symbol_table *table = loader->table;
-	size_t low = 0, high = loader->tables_end;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -282,9 +336,25 @@ static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t
 		else
 			high = middle;
 	}
-	if (low == loader->tables_end || table->entries[low].begin != vaddr)
-		return NULL;
-	return &table->entries[low];
+	if (low == count || table->entries[low].begin != vaddr)
+		return SYMBOL_ENTRY_NONE;
+	return (uint32_t)low;
+}
+
+static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t vaddr)
+{
+	uint32_t index = find_entry(loader->table, loader->tables_end, vaddr);
+
+	return index == SYMBOL_ENTRY_NONE ? NULL : &loader->table->entries[index];
+}
+
+uint32_t symbol_table_whole(const struct symbol_table *table, uint32_t entry)
+{
+	uint64_t whole;
+
+	if (!symbol_parts_whole(table, table->entries[entry].begin, &whole))
+		return SYMBOL_ENTRY_NONE;
+	return find_entry(table, table->count, whole);
 }
 
 /* Returns the name that a stub gets, in `entry`; false if there is none. */
@@ -376,14 +446,16 @@ static void make_ranges(struct symbol_table *table)
 	free(open);
 }
 
-int symbol_table_load(struct symbol_table *table, const struct elf_file *file, struct error *err)
+int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
+		      const struct elf_file *debug, struct error *err)
 {
 	struct error dropped = { 0 };
 	struct loader loader = { .table = table, .file = file, .err = err ? err : &dropped };
 
 	*table = (struct symbol_table){ 0 };
-	read_sections(&loader);
-	read_tables(&loader);
+	read_tables(&loader, file);
+	read_debug_table(&loader, debug);
+	symbol_parts_find(table, loader.sources, loader.source_count);
 	sort_entries(table);
 	drop_duplicates(table);
 	fill_sizes(&loader);
@@ -393,6 +465,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file, s
 	drop_duplicates(table);
 	make_ranges(table);
 	free(loader.sections);
+	free(loader.sources);
 	return loader.err->kind == ERROR_NONE ? 0 : -1;
 }
 
@@ -400,6 +473,7 @@ void symbol_table_release(struct symbol_table *table)
 {
 	free(table->entries);
 	free(table->ranges);
+	free(table->parts);
 	*table = (struct symbol_table){ 0 };
 }
 

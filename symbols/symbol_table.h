@@ -17,6 +17,7 @@
 #ifndef SYMBOLS_SYMBOL_TABLE_H
 #define SYMBOLS_SYMBOL_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "symbols/elf_file.h"
@@ -28,16 +29,21 @@ struct symbol_entry {
 	uint64_t begin, end; /* ELF virtual addresses; end of an entry without size: see above */
 	uint32_t name;	     /* offset in its string section */
 	uint32_t order;	     /* place in the file's tables: ties go to the first */
-	uint16_t section;    /* index of the section that holds it; 0 for linkage stubs */
+	uint32_t section;    /* number of the section that holds it; 0 for linkage stubs */
 	uint8_t kind;	     /* enum symbol_kind */
 	uint8_t binding;     /* enum symbol_binding */
 	uint8_t strings;     /* enum symbol_strings */
 };
 
 enum symbol_strings {
-	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab */
+	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, the debug file's if the file has none */
 	SYMBOL_STRINGS_DYNSYM,	   /* of .dynsym */
 	SYMBOL_STRINGS_COUNT,
+};
+
+/* Code at `part` is a part of the function at `whole`; both are where entries begin. */
+struct symbol_part {
+	uint64_t part, whole;
 };
 
 /* From `begin` to the next range's begin, `entry` is shown. */
@@ -47,7 +53,8 @@ struct symbol_range {
 };
 
 struct string_section {
-	uint32_t section; /* index of the symbol table's section; 0: the file has none */
+	/* Index of the symbol table's section; 0: there is none, UINT32_MAX: in the debug file. */
+	uint32_t section;
 	const char *text; /* borrowed from the file; NULL: none */
 	size_t size;	  /* bytes */
 };
@@ -58,15 +65,22 @@ struct symbol_table {
 	size_t count;
 	struct symbol_range *ranges; /* owned; sorted; the last one is a gap */
 	size_t range_count;
+	struct symbol_part *parts; /* owned; sorted by part */
+	size_t part_count;
 	struct string_section strings[SYMBOL_STRINGS_COUNT];
 };
 
+/* Returns whether a file has a .symtab. */
+bool symbol_table_is_whole(const struct elf_file *file);
+
 /*
- * Read the tables of an open file, which must outlive the symbol table.
+ * Read the tables of an open file, and, if it has no .symtab, that of its debug
+ * file (NULL: none).  Both must outlive the symbol table.
  * Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: what could be read of
  * it is there all the same.
  */
-int symbol_table_load(struct symbol_table *table, const struct elf_file *file, struct error *err);
+int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
+		      const struct elf_file *debug, struct error *err);
 
 /* Release everything.  Idempotent, also on zeroed memory. */
 void symbol_table_release(struct symbol_table *table);
@@ -77,6 +91,12 @@ void symbol_table_release(struct symbol_table *table);
  * the first range.  The range may be a gap.
  */
 uint32_t symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
+
+/*
+ * Returns the index of the entry of the function that an entry's code is a part
+ * of (demangle_part_of()), SYMBOL_ENTRY_NONE if there is none.
+ */
+uint32_t symbol_table_whole(const struct symbol_table *table, uint32_t entry);
 
 /*
  * Returns an entry's name, without "@plt"; NULL for a linkage table's header.

@@ -3,7 +3,7 @@
 PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
 RECORDED = \
 	tests/programs/coroutines tests/programs/except tests/programs/family \
-	tests/programs/indirect tests/programs/jit tests/programs/longjmp \
+	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jitdump tests/programs/longjmp \
 	tests/programs/plugins tests/programs/recursion tests/programs/signals \
 	tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
@@ -28,9 +28,15 @@ tests_programs_family_LDFLAGS =
 tests_programs_indirect_SOURCES = tests/programs/indirect.c
 tests_programs_indirect_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_indirect_LDFLAGS =
+tests_programs_inlined_SOURCES = tests/programs/inlined.c
+tests_programs_inlined_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_inlined_LDFLAGS =
 tests_programs_jit_SOURCES = tests/programs/jit.c
 tests_programs_jit_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_jit_LDFLAGS =
+tests_programs_jitdump_SOURCES = tests/programs/jitdump.c
+tests_programs_jitdump_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_jitdump_LDFLAGS =
 tests_programs_longjmp_SOURCES = tests/programs/longjmp.c
 tests_programs_longjmp_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_longjmp_LDFLAGS =

@@ -157,6 +157,20 @@ START_TEST(a_tail_call_keeps_where_its_caller_returns)
 }
 END_TEST
 
+/* GCC moves what seldom runs to FUNCTION.cold, which jumps back into FUNCTION. */
+START_TEST(a_jump_to_a_part_of_the_function_is_no_tail_call)
+{
+	function('c')->function = function('f');
+	call('m', 0x10, 'f');
+	jump('f', 'c', 0);
+	call('c', 0x10, 'g');
+	ret('g', 'c', 0x15);
+	jump('c', 'f', 0x50);
+	ret('f', 'm', 0x15);
+	expect("B 20 g\nE 30 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+}
+END_TEST
+
 START_TEST(a_stub_and_its_target_are_one_call)
 {
 	call('m', 0x10, 'F');
@@ -380,6 +394,7 @@ int main(void)
 	tcase_add_test(all, a_return_deeper_pops_all_above);
 	tcase_add_test(all, recursion_is_told_apart_by_addresses);
 	tcase_add_test(all, a_tail_call_keeps_where_its_caller_returns);
+	tcase_add_test(all, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(all, a_stub_and_its_target_are_one_call);
 	tcase_add_test(all, a_call_of_the_next_instruction_is_none);
 	tcase_add_test(all, a_jump_into_a_function_deeper_down_is_unwinding);

@@ -3,25 +3,73 @@
 #include <string.h>
 
 #include "symbols/demangle.h"
+#include "symbols/demangle_short.h"
 #include "tests/support/unit.h"
 
 static struct demangler demangler;
 
-static void ck_shown(const char *linkage, const char *shown)
+static void ck_styled(enum demangle_style style, const char *linkage, const char *shown)
 {
-	const char *text = demangler_demangle(&demangler, linkage);
+	const char *text = demangler_demangle(&demangler, linkage, style);
 
 	ck_assert_msg(text, "%s is not demangled", linkage);
 	ck_assert_str_eq(text, shown);
 }
 
-/* Itanium C++ ABI, "Mangling"; without parameters, as perf shows them. */
-START_TEST(cxx_names_lose_parameters_and_keep_template_arguments)
+static void ck_short(const char *linkage, const char *shown)
 {
-	ck_shown("_ZN3foo3barEi", "foo::bar");
-	ck_shown("_ZNSt6vectorIiSaIiEE9push_backEOi",
-		 "std::vector<int, std::allocator<int> >::push_back");
-	ck_shown("_ZN3foo3barEi.cold", "foo::bar");
+	ck_styled(DEMANGLE_SHORT, linkage, shown);
+}
+
+static const char *demangle(const char *linkage)
+{
+	return demangler_demangle(&demangler, linkage, DEMANGLE_SHORT);
+}
+
+/* Itanium C++ ABI, "Mangling". */
+START_TEST(short_cxx_names_lose_parameters_and_template_arguments)
+{
+	ck_short("_ZN3foo3barEi", "foo::bar");
+	ck_short("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector::push_back");
+	ck_short("_ZN12_GLOBAL__N_13fooEv", "(anonymous namespace)::foo");
+	ck_short("_ZZ4mainENKUlvE_clEv", "main::{lambda#1}::operator()");
+	ck_short("_ZThn16_N3FooD0Ev", "non-virtual thunk to Foo::~Foo");
+	demangler_release(&demangler);
+}
+END_TEST
+
+START_TEST(operators_keep_their_signs)
+{
+	ck_short("_ZlsIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKc", "operator<<");
+	ck_short("_ZltIiEbRK1AIT_ES4_", "operator<");
+	ck_short("_ZptI3FooE", "operator->");
+	ck_short("_ZNKSt3mapIiiSt4lessIiESaISt4pairIKiiEEEixEOi", "std::map::operator[]");
+	ck_short("_ZN1AcvSt6vectorIiSaIiEEEv", "A::operator std::vector");
+	ck_short("_ZNSt8functionIFivEEC1IZ4mainEUlvE_vvEET_", "std::function::function");
+	demangler_release(&demangler);
+}
+END_TEST
+
+/* What nm -C says. */
+START_TEST(full_cxx_names_keep_parameters_and_template_arguments)
+{
+	ck_styled(DEMANGLE_FULL, "_ZNSt6vectorIiSaIiEE9push_backEOi",
+		  "std::vector<int, std::allocator<int> >::push_back(int&&)");
+	ck_styled(DEMANGLE_FULL, "_ZltIiEbRK1AIT_ES4_",
+		  "bool operator< <int>(A<int> const&, A<int> const&)");
+	ck_styled(DEMANGLE_FULL, "_ZN3foo3barEi.cold", "foo::bar(int)");
+	demangler_release(&demangler);
+}
+END_TEST
+
+/* What perf script says. */
+START_TEST(perfs_names_lose_parameters_only)
+{
+	ck_styled(DEMANGLE_PERF, "_ZNSt6vectorIiSaIiEE9push_backEOi",
+		  "std::vector<int, std::allocator<int> >::push_back");
+	ck_styled(DEMANGLE_PERF, "camlStdlib__List__map_123", "Stdlib.List.map_123");
+	ck_assert_ptr_null(demangler_demangle(&demangler, "foo.cold", DEMANGLE_PERF));
+	ck_assert_ptr_null(demangler_demangle(&demangler, "_ZN3foo3barEi", DEMANGLE_NONE));
 	demangler_release(&demangler);
 }
 END_TEST
@@ -29,20 +77,66 @@ END_TEST
 /* The legacy mangling ends with a hash; the new one is Rust RFC 2603, with its examples. */
 START_TEST(rust_names_lose_their_hash)
 {
-	ck_shown("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
-	ck_shown("_ZN45_$LT$foo..Bar$u20$as$u20$core..fmt..Debug$GT$3fmt17h05af221e174051e9E",
+	ck_short("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
+	ck_short("_ZN45_$LT$foo..Bar$u20$as$u20$core..fmt..Debug$GT$3fmt17h05af221e174051e9E",
 		 "<foo::Bar as core::fmt::Debug>::fmt");
-	ck_shown("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+	ck_short("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+	ck_short("_RNvMs_NtCs4fqI2P2rA04_4core3fmtINtB4_9FormatterhE3pad",
+		 "<core::fmt::Formatter>::pad");
+	ck_styled(DEMANGLE_FULL, "_RINvNtC7mycrate3foo3barlhE", "mycrate::foo::bar::<i32, u8>");
+	ck_short("_RINvNtC7mycrate3foo3barlhE", "mycrate::foo::bar");
 	demangler_release(&demangler);
 }
 END_TEST
 
+/* Symbols of OCaml 4.14, 5.1 and flambda 2. */
 START_TEST(ocaml_names_get_their_dots_and_signs_back)
 {
-	ck_shown("camlStdlib__List__map_123", "Stdlib.List.map_123");
-	ck_shown("camlM__$2b$2b_5", "M.++_5");
-	ck_assert_ptr_null(demangler_demangle(&demangler, "caml_alloc"));
+	ck_short("camlStdlib__List__map_123", "Stdlib.List.map");
+	ck_short("camlStdlib__List.map_123", "Stdlib.List.map");
+	ck_short("camlFoo__bar_1_23_code", "Foo.bar");
+	ck_short("camlM__$2b$2b_5", "M.++");
+	ck_short("camlFoo__anon_fn$5bfoo.ml$3a12$2c3$2d$2d15$5d_1234",
+		 "Foo.anon_fn[foo.ml:12,3--15]");
+	ck_short("camlDune__exe__Main__entry", "Dune.exe.Main.entry");
+	ck_assert_ptr_null(demangle("caml_alloc"));
 	demangler_release(&demangler);
+}
+END_TEST
+
+/* https://dlang.org/spec/abi.html#name_mangling */
+START_TEST(d_names_are_demangled)
+{
+	ck_short("_D3std5stdio4File7writelnMFAyaZv", "std.stdio.File.writeln");
+	ck_styled(DEMANGLE_FULL, "_D3std5stdio4File7writelnMFAyaZv",
+		  "std.stdio.File.writeln(immutable(char)[])");
+	demangler_release(&demangler);
+}
+END_TEST
+
+START_TEST(clones_parts_and_versions_have_their_functions_name)
+{
+	ck_short("foo.cold", "foo");
+	ck_short("foo.isra.0.constprop.12.cold", "foo");
+	ck_short("foo.part.0.isra.0", "foo");
+	ck_short("foo.llvm.1234567890", "foo");
+	ck_short("memcpy@@GLIBC_2.14", "memcpy");
+	ck_short("memcpy@GLIBC_2.2.5", "memcpy");
+	ck_short("_ZN3foo3barEi.isra.0.cold", "foo::bar");
+	demangler_release(&demangler);
+}
+END_TEST
+
+START_TEST(a_part_is_one_of_the_function_named_before_it)
+{
+	ck_assert_uint_eq(demangle_part_of("foo.cold"), 3);
+	ck_assert_uint_eq(demangle_part_of("foo.cold.1"), 3);
+	ck_assert_uint_eq(demangle_part_of("foo.part.0.isra.0"), 3);
+	ck_assert_uint_eq(demangle_part_of("foo.isra.0.cold"), strlen("foo.isra.0"));
+	ck_assert_uint_eq(demangle_part_of("foo.isra.0"), 0);
+	ck_assert_uint_eq(demangle_part_of("foo.part"), 0);
+	ck_assert_uint_eq(demangle_part_of(".cold"), 0);
+	ck_assert_uint_eq(demangle_part_of("foo"), 0);
 }
 END_TEST
 
@@ -51,10 +145,11 @@ START_TEST(other_names_stay_as_they_are)
 	static const char *const plain[] = { "",	  "_",	   "main",
 					     "_Z",	  "_R",	   "_ZN",
 					     "main.main", "_init", "__libc_start_main",
-					     "caml" };
+					     "caml",	  "foo.1", "a.part",
+					     ".cold",	  "@",	   "$s4main3fooyyF" };
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		ck_assert_ptr_null(demangler_demangle(&demangler, plain[i]));
+		ck_assert_ptr_null(demangle(plain[i]));
 	demangler_release(&demangler);
 }
 END_TEST
@@ -73,9 +168,35 @@ START_TEST(a_name_that_would_fill_all_memory_is_left_alone)
 			 digits[i]);
 	}
 	strcat(name, "Evv");
-	ck_assert_ptr_null(demangler_demangle(&demangler, name));
-	ck_shown("_ZN3foo3barEi", "foo::bar");
+	ck_assert_ptr_null(demangle(name));
+	ck_short("_ZN3foo3barEi", "foo::bar");
 	demangler_release(&demangler);
+}
+END_TEST
+
+/* Each tuple is a pair of the one before it. */
+START_TEST(a_d_name_that_would_fill_all_memory_is_left_alone)
+{
+	char name[1024] = "_D1fFB2ii";
+
+	for (int i = 0; i < 60; i++)
+		strcat(name, i ? "B2QdQf" : "B2QeQg");
+	strcat(name, "Zv");
+	ck_assert_ptr_null(demangle(name));
+	demangler_release(&demangler);
+}
+END_TEST
+
+START_TEST(brackets_that_do_not_pair_end_the_shortening)
+{
+	static const char *const texts[] = { "a<b", "a(b", "a<(b>", "operator<<", ">>", "a->b<" };
+	char text[20];
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		strcpy(text, texts[i]);
+		demangle_shorten(text);
+		ck_assert_str_eq(text, texts[i]);
+	}
 }
 END_TEST
 
@@ -85,9 +206,9 @@ START_TEST(a_mangled_name_of_any_length_and_depth_ends)
 
 	memset(name, 'N', sizeof(name) - 1);
 	memcpy(name, "_Z", 2);
-	ck_assert_ptr_null(demangler_demangle(&demangler, name));
+	ck_assert_ptr_null(demangle(name));
 	memcpy(name, "_R", 2);
-	ck_assert_ptr_null(demangler_demangle(&demangler, name));
+	ck_assert_ptr_null(demangle(name));
 	demangler_release(&demangler);
 }
 END_TEST
@@ -97,11 +218,19 @@ int main(void)
 	Suite *suite = suite_create("demangle");
 	TCase *all = tcase_create("demangle");
 
-	tcase_add_test(all, cxx_names_lose_parameters_and_keep_template_arguments);
+	tcase_add_test(all, short_cxx_names_lose_parameters_and_template_arguments);
+	tcase_add_test(all, operators_keep_their_signs);
+	tcase_add_test(all, full_cxx_names_keep_parameters_and_template_arguments);
+	tcase_add_test(all, perfs_names_lose_parameters_only);
 	tcase_add_test(all, rust_names_lose_their_hash);
 	tcase_add_test(all, ocaml_names_get_their_dots_and_signs_back);
+	tcase_add_test(all, d_names_are_demangled);
+	tcase_add_test(all, clones_parts_and_versions_have_their_functions_name);
+	tcase_add_test(all, a_part_is_one_of_the_function_named_before_it);
 	tcase_add_test(all, other_names_stay_as_they_are);
 	tcase_add_test(all, a_name_that_would_fill_all_memory_is_left_alone);
+	tcase_add_test(all, a_d_name_that_would_fill_all_memory_is_left_alone);
+	tcase_add_test(all, brackets_that_do_not_pair_end_the_shortening);
 	tcase_add_test(all, a_mangled_name_of_any_length_and_depth_ends);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

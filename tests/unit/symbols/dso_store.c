@@ -159,6 +159,51 @@ START_TEST(a_file_is_used_only_if_its_build_id_is_the_recorded_one)
 }
 END_TEST
 
+START_TEST(a_file_with_another_build_id_is_used_if_that_is_asked_for)
+{
+	uint8_t other[20] = { 0xff };
+	struct dso *dso;
+
+	open_store((struct dso_store_options){ .force = true });
+	dso = dso_store_borrow(store, sample, other, sizeof(other));
+	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, sample));
+	close_store();
+}
+END_TEST
+
+START_TEST(source_paths_below_the_prefix_are_relative_to_it)
+{
+	const struct symbol *main_symbol = NULL;
+	char here[4200], *end;
+	uint64_t offset;
+
+	open_store((struct dso_store_options){ 0 });
+	for (uint64_t at = 0; at < 0x4000 && !main_symbol; at++) {
+		const struct symbol *symbol =
+			dso_borrow_symbol(dso_store_borrow(store, sample, NULL, 0), at, &offset);
+
+		if (strcmp(symbol->name->text, "main") == 0)
+			main_symbol = symbol;
+	}
+	ck_assert_ptr_nonnull(main_symbol);
+	snprintf(here, sizeof(here), "%s", dso_symbol_line(main_symbol).file->text);
+	close_store();
+	end = strrchr(here, '/');
+	*end = 0;
+	open_store((struct dso_store_options){ .strip_prefix = here });
+	for (uint64_t at = 0; at < 0x4000; at++) {
+		const struct symbol *symbol =
+			dso_borrow_symbol(dso_store_borrow(store, sample, NULL, 0), at, &offset);
+
+		if (strcmp(symbol->name->text, "main") == 0)
+			ck_assert_str_eq(dso_symbol_line(symbol).file->text, "sample.c");
+	}
+	close_store();
+}
+END_TEST
+
 START_TEST(with_symfs_no_file_outside_of_it_is_opened)
 {
 	char climbing[4200];
@@ -343,6 +388,8 @@ int main(void)
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 2);
 	tcase_add_test(all, what_no_symbol_covers_is_one_symbol_named_after_the_file);
 	tcase_add_test(all, a_file_is_used_only_if_its_build_id_is_the_recorded_one);
+	tcase_add_test(all, a_file_with_another_build_id_is_used_if_that_is_asked_for);
+	tcase_add_test(all, source_paths_below_the_prefix_are_relative_to_it);
 	tcase_add_test(all, with_symfs_no_file_outside_of_it_is_opened);
 	tcase_add_test(all, symfs_holds_the_file_at_its_path_or_by_its_name);
 	tcase_add_test(all, a_deleted_file_is_replaced_only_by_one_with_its_build_id);

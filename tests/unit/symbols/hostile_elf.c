@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "symbols/elf_file.h"
+#include "symbols/inline_table.h"
 #include "symbols/line_table.h"
 #include "symbols/symbol_table.h"
 #include "symbols/trap_table.h"
@@ -59,6 +60,8 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	struct symbol_table table = { 0 };
 	struct trap_table traps;
 	struct line_table lines = { 0 };
+	struct inline_table inlined = { 0 };
+	struct inline_hit hit;
 	struct elf_file file;
 	uint8_t *copy = malloc(size ? size : 1);
 	struct line_row row;
@@ -67,7 +70,7 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	memcpy(copy, bytes, size);
 	if (elf_file_open_bytes(&file, copy, size, NULL) != 0)
 		return 0;
-	symbol_table_load(&table, &file, NULL);
+	symbol_table_load(&table, &file, NULL, NULL);
 	check_sound(&table, &file);
 	line_table_open(&lines, &file, NULL);
 	for (size_t i = 0; i < table.count; i++) {
@@ -76,10 +79,13 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 				    NULL) == 1 &&
 		    row.file)
 			ck_assert_uint_lt(strlen(row.file), 2 * size);
+		if (inline_table_find(&inlined, &lines, table.entries[i].begin, &hit, NULL) == 1)
+			ck_assert(hit.call == NAME_RANGE_NONE || hit.call < hit.function->count);
 	}
 	trap_table_open(&traps, &file);
 	trap_table_release(&traps);
 	count = table.count;
+	inline_table_release(&inlined);
 	line_table_close(&lines);
 	symbol_table_release(&table);
 	elf_file_close(&file);
@@ -170,7 +176,7 @@ START_TEST(a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_r
 	symbols->sh_size = UINT64_MAX / 2;
 	read_all(whole, whole_size);
 	ck_assert_int_eq(elf_file_open_bytes(&file, whole, whole_size, NULL), 0);
-	ck_assert_int_eq(symbol_table_load(&table, &file, &err), -1);
+	ck_assert_int_eq(symbol_table_load(&table, &file, NULL, &err), -1);
 	ck_assert_int_eq(err.kind, ERROR_FORMAT);
 	symbol_table_release(&table);
 	elf_file_close(&file);

@@ -38,3 +38,17 @@ TESTS += tests/unit/symbols/tiny_files.test
 tests_unit_symbols_tiny_files_test_SOURCES = tests/unit/symbols/tiny_files.c
 tests_unit_symbols_tiny_files_test_CFLAGS = $(UNIT_CFLAGS) -g
 tests_unit_symbols_tiny_files_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/symbols/name-addresses
+tests_unit_symbols_name_addresses_SOURCES = tests/unit/symbols/name_addresses.c
+tests_unit_symbols_name_addresses_LDADD = $(PTRACE2FTF_LIBS)
+TESTS += tests/unit/symbols/debug_files.sh
+dist_noinst_SCRIPTS += tests/unit/symbols/debug_files.sh
+TESTS += tests/unit/symbols/binutils_agrees.sh
+dist_noinst_SCRIPTS += tests/unit/symbols/binutils_agrees.sh
+
+check_PROGRAMS += tests/unit/symbols/told_names.test
+TESTS += tests/unit/symbols/told_names.test
+tests_unit_symbols_told_names_test_SOURCES = tests/unit/symbols/told_names.c
+tests_unit_symbols_told_names_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_told_names_test_LDADD = $(UNIT_LIBS)

@@ -139,7 +139,7 @@ static void compare_line(char *line)
 
 static void compare_recording(const char *directory, const char *recording)
 {
-	struct dso_store_options options = { 0 };
+	struct dso_store_options options = { .demangle = DEMANGLE_PERF };
 	struct name_table names;
 	char line[8192], symfs[3 * PATH_MAX];
 	FILE *perf;

@@ -153,6 +153,63 @@ START_TEST(inside_a_symbol_the_innermost_wins)
 }
 END_TEST
 
+static const struct symbol *symbol_at(struct dso *dso, uint64_t address)
+{
+	uint64_t offset;
+
+	return dso_borrow_symbol(dso, address - CODE + TINY_ELF_CODE_OFFSET, &offset);
+}
+
+#define SOURCE ELF64_ST_INFO(STB_LOCAL, STT_FILE)
+
+START_TEST(a_part_belongs_to_the_function_of_its_source_file)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "one.c", 0, 0, SOURCE },
+		{ "init", CODE, 0x10, LOCAL_FUNCTION },
+		{ "init.cold", CODE + 0x10, 0x10, LOCAL_FUNCTION },
+		{ "two.c", 0, 0, SOURCE },
+		{ "init", CODE + 0x20, 0x10, LOCAL_FUNCTION },
+		{ "init.part.0", CODE + 0x30, 0x10, LOCAL_FUNCTION },
+		{ "init.part.0.cold", CODE + 0x40, 0x10, LOCAL_FUNCTION },
+		{ "work.cold", CODE + 0x50, 0x10, LOCAL_FUNCTION },
+		{ "gone.cold", CODE + 0x60, 0x10, LOCAL_FUNCTION },
+		{ "work@@VERSION_1", CODE + 0x70, 0x10, GLOBAL_FUNCTION },
+		{ "alias_of_work", CODE + 0x70, 0x10, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, sizeof(symbols) / sizeof(symbols[0]));
+
+	ck_assert_ptr_eq(symbol_at(dso, CODE + 0x10)->function, symbol_at(dso, CODE));
+	ck_assert_ptr_eq(symbol_at(dso, CODE + 0x30)->function, symbol_at(dso, CODE + 0x20));
+	ck_assert_ptr_eq(symbol_at(dso, CODE + 0x40)->function, symbol_at(dso, CODE + 0x20));
+	ck_assert_ptr_eq(symbol_at(dso, CODE + 0x50)->function, symbol_at(dso, CODE + 0x70));
+	ck_assert_ptr_null(symbol_at(dso, CODE + 0x60)->function);
+	ck_assert_ptr_null(symbol_at(dso, CODE)->function);
+	expect(dso, CODE + 0x40, "init", 0);
+	ck_assert_str_eq(symbol_at(dso, CODE + 0x40)->linkage->text, "init.part.0.cold");
+	close_tiny();
+}
+END_TEST
+
+/* Each of two names says that it is a part of what stands at the other's address. */
+START_TEST(functions_that_are_parts_of_each_other_are_harmless)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "x.cold", CODE, 0x10, GLOBAL_FUNCTION },
+		{ "y", CODE, 0x10, GLOBAL_FUNCTION },
+		{ "y.cold", CODE + 0x10, 0x10, GLOBAL_FUNCTION },
+		{ "z", CODE + 0x10, 0x10, GLOBAL_FUNCTION },
+		{ "z.cold", CODE + 0x20, 0x10, GLOBAL_FUNCTION },
+		{ "x", CODE + 0x20, 0x10, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, sizeof(symbols) / sizeof(symbols[0]));
+
+	for (uint64_t at = 0; at < 0x30; at += 0x10)
+		ck_assert_uint_eq(symbol_at(dso, CODE + at)->start, CODE + at);
+	close_tiny();
+}
+END_TEST
+
 /*
  * The test's own code: the compiler and the loader know where it is.  Without
  * optimisation its start has one line, that of the brace.
@@ -342,6 +399,8 @@ int main(void)
 	tcase_add_test(all, a_symbol_without_size_reaches_to_the_next);
 	tcase_add_test(all, of_symbols_at_one_address_perfs_choice_wins);
 	tcase_add_test(all, inside_a_symbol_the_innermost_wins);
+	tcase_add_test(all, a_part_belongs_to_the_function_of_its_source_file);
+	tcase_add_test(all, functions_that_are_parts_of_each_other_are_harmless);
 	tcase_add_test(all, this_programs_own_function_has_its_name_and_line);
 	tcase_add_test(all, a_stub_has_the_name_of_what_it_jumps_to);
 	tcase_add_test(all, a_file_of_another_build_is_not_used_and_named);

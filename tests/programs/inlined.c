@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inlined calls: work() is called 10 times; in it, twice() is inlined and in
+ * that add() two times; add() calls a function.  early() leaves in its middle.
+ */
+#include <stdio.h>
+
+static volatile int sum;
+
+static __attribute__((noinline)) void count(int n)
+{
+	sum += n;
+}
+
+static inline __attribute__((always_inline)) void add(int n)
+{
+	count(n);
+	sum++;
+}
+
+static inline __attribute__((always_inline)) void twice(int n)
+{
+	sum++;
+	add(n);
+	sum++;
+	add(n);
+	sum++;
+}
+
+static inline __attribute__((always_inline)) void early(int n)
+{
+	if (n % 2)
+		return;
+	count(n);
+	sum++;
+}
+
+static __attribute__((noinline)) void work(int n)
+{
+	sum++;
+	twice(n);
+	sum++;
+	early(n);
+	sum++;
+}
+
+int main(void)
+{
+	for (int n = 0; n < 10; n++)
+		work(n);
+	printf("%d\n", sum);
+	return 0;
+}

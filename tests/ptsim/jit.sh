@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Programs that write code while ptsim records them: with a jitdump the code
+# decodes and has names, with a perf-PID.map it has names.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$ptsim" record -o "$work/perf.data" -- "$programs/tail" >/dev/null 2>"$work/messages" ||
+	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+
+with_jitdump() {
+	"$ptsim" record -o "$work/perf.data" -- "$programs/jitdump" "$work" >/dev/null || return 1
+	"$program" --format=slices "$work/perf.data" >"$work/slices" 2>"$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+	# Each jit_inner lies in a jit_outer, and those in main.
+	awk '$5 == "main" { main = $2 } $5 == "jit_outer" { outer++; bad += $2 != main + 1 }
+	     $5 == "jit_inner" { inner++; bad += $2 != main + 2 }
+	     END { print outer, inner, bad + 0; exit outer != 20 || inner != 20 || bad }' "$work/slices"
+}
+
+without_its_jitdump() {
+	rm "$work"/jit-*.dump
+	"$program" -q --format=slices "$work/perf.data" >"$work/slices"
+	[ $? -eq 2 ] && ! grep -q jit_outer "$work/slices"
+}
+
+with_perf_map() {
+	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
+	pid=$("$program" -q --no-warn --format=slices "$work/perf.data" | sed 's|/.*||;q')
+	page=$("$program" -q --no-warn --format=branches "$work/perf.data" |
+		sed -n 's/.* call  *[0-9a-f]* main+0x[0-9a-f]* => *\([0-9a-f]*\) \[unknown\].*/\1/p' | head -n 1)
+	printf '%s 4 jit_first\nnonsense\n0x%s 4 jit code (second)\n' "$page" "$page" >"$work/perf-$pid.map"
+	"$program" -q --no-warn --perf-map-dir="$work" --format=slices "$work/perf.data" >"$work/slices"
+	grep -c ' jit code (second) ' "$work/slices"
+	grep -q ' jit code (second) ' "$work/slices" && ! grep -q jit_first "$work/slices"
+}
+
+tap_check "a jitdump gives code and names" with_jitdump
+tap_check "without the jitdump its code is a gap" without_its_jitdump
+tap_check "a perf-PID.map gives names, the last line's where two overlap" with_perf_map
+tap_done

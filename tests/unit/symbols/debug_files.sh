@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Stripped files get their names and lines from where distributions put them;
+# nm and addr2line say what those are, of the file before it was stripped.
+. "$top_srcdir/tests/support/tap.sh"
+sample=$top_builddir/tests/unit/symbols/sample
+namer=$top_builddir/tests/unit/symbols/name-addresses
+command -v objcopy >/dev/null || tap_skip_all "no objcopy"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+nm "$sample" | awk '$2 ~ /^[tT]$/ && $3 ~ /^(main|report|sample_global)$/ { print $1 }' >"$work/addresses"
+addr2line -f -e "$sample" <"$work/addresses" | paste - - >"$work/expected"
+sed 's/:.*/:0/;s/\t.*/\t??:0/' "$work/expected" >"$work/names-only"
+id=0123456789abcdef0123456789abcdef01234567
+
+# A stripped copy in a directory of its own, its debug file beside the work.
+strip_sample() { # NAME [OBJCOPY OPTIONS]
+	mkdir "$work/$1"
+	objcopy --only-keep-debug "$sample" "$work/debug"
+	name=$1
+	shift
+	objcopy -S "$@" "$sample" "$work/$name/prog" 2>"$work/objcopy"
+}
+
+named_as() { # EXPECTED FILE
+	"$namer" 0 "$2" <"$work/addresses" 2>"$work/warnings" | cut -f2,4 >"$work/ours"
+	diff "$1" "$work/ours"
+}
+
+by_build_id() {
+	strip_sample by-id
+	mkdir -p "$work/store/.build-id/01"
+	cp "$work/debug" "$work/store/.build-id/01/${id#01}.debug"
+	! named_as "$work/expected" "$work/by-id/prog" >/dev/null &&
+		DEBUG_DIR=$work/store named_as "$work/expected" "$work/by-id/prog"
+}
+
+by_link() { # DIRECTORY
+	strip_sample "link$1" -R .note.gnu.build-id
+	mkdir -p "$work/link$1/$1"
+	cp "$work/debug" "$work/link$1/$1/prog.debug"
+	objcopy --add-gnu-debuglink="$work/link$1/$1/prog.debug" "$work/link$1/prog"
+	named_as "$work/expected" "$work/link$1/prog"
+}
+
+not_by_a_wrong_checksum() {
+	echo more >>"$work/link/prog.debug"
+	! named_as "$work/expected" "$work/link/prog" >/dev/null
+}
+
+# A server is any that gives files at /buildid/ID/debuginfo (debuginfod(8)).
+by_debuginfod() {
+	mkdir -p "$work/server/buildid/$id" "$work/cache"
+	cp "$work/debug" "$work/server/buildid/$id/debuginfo"
+	python3 -u -m http.server --bind 127.0.0.1 --directory "$work/server" 0 >"$work/port" 2>&1 &
+	server=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		grep -q port "$work/port" && break
+		sleep 0.3
+	done
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$work/port" | head -n 1)
+	export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_CACHE_PATH="$work/cache"
+	! named_as "$work/expected" "$work/by-id/prog" >/dev/null && ! grep -q GET "$work/port" &&
+		DEBUGINFOD=1 named_as "$work/expected" "$work/by-id/prog"
+	status=$?
+	kill $server
+	return $status
+}
+
+by_debugdata() {
+	strip_sample mini
+	objcopy -g "$sample" "$work/names"
+	xz -k "$work/names"
+	objcopy --add-section .gnu_debugdata="$work/names.xz" "$work/mini/prog"
+	named_as "$work/names-only" "$work/mini/prog"
+}
+
+damaged_debugdata_is_a_warning() {
+	head -c 200 "$work/names.xz" >"$work/names.cut"
+	objcopy --update-section .gnu_debugdata="$work/names.cut" "$work/mini/prog"
+	! named_as "$work/names-only" "$work/mini/prog" >/dev/null && grep -q debugdata "$work/warnings"
+}
+
+# Each version of DWARF, and with the larger part of it in another file.
+lines_of() { # COMPILER OPTIONS
+	cat >"$work/two.c" <<-'END'
+		int helper(int x)
+		{
+			return x * 3;
+		}
+
+		int main(int argc, char **argv)
+		{
+			return helper(argc) + !argv;
+		}
+	END
+	(cd "$work" && ${CC:-cc} "$@" two.c -o two) || return 1
+	nm "$work/two" | awk '$3 == "main" || $3 == "helper" { print $1 }' |
+		"$namer" 0 "$work/two" | cut -f2,4 | sort >"$work/ours"
+	printf 'helper\t%s/two.c:2\nmain\t%s/two.c:7\n' "$work" "$work" | diff - "$work/ours"
+}
+
+tap_check "by build id in a debug directory" by_build_id
+tap_check "by .gnu_debuglink in the same directory" by_link ""
+tap_check "by .gnu_debuglink in .debug" by_link .debug
+tap_check "not by .gnu_debuglink if the checksum is another" not_by_a_wrong_checksum
+if command -v xz >/dev/null; then
+	tap_check "names from .gnu_debugdata" by_debugdata
+	tap_check "a damaged .gnu_debugdata costs a warning" damaged_debugdata_is_a_warning
+fi
+if command -v python3 >/dev/null && ldconfig -p | grep -q libdebuginfod; then
+	tap_check "from a debuginfod server, if that is asked for" by_debuginfod
+else
+	tap_skip "from a debuginfod server" "no client or server"
+fi
+for version in 2 3 4 5; do
+	tap_check "lines of DWARF $version" lines_of -g -gdwarf-$version
+done
+tap_check "lines of split DWARF" lines_of -g -gsplit-dwarf
+tap_done
