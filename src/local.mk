@@ -15,6 +15,9 @@ libptrace2ftf_a_SOURCES = \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
 	src/options.c src/options.h \
+	src/overlay_dump.c src/overlay_dump.h \
+	src/overlay_input.c src/overlay_input.h \
+	src/overlays.c src/overlays.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
@@ -31,7 +34,7 @@ bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 
 # Order matters: each library may use the ones after it.
-PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a libftf.a libbase.a \
+PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.a libbase.a \
 	$(IPT_LIBS) $(ZYDIS_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
 	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

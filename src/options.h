@@ -4,13 +4,14 @@
 #define SRC_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
 enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USAGE = 64 };
 
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
-enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_NONE };
+enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_EVENTS, FORMAT_NONE };
 
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
@@ -21,8 +22,16 @@ enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
 /* What is traced; OPTION_MODE_AUTO: as the recording says. */
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
+enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
+
+/* An overlay as the user named it: overlay_input.h. */
+struct overlay_option {
+	enum overlay_kind kind;
+	const char *text;
+};
+
 struct options {
-	const char *input;  /* path; "-": stdin */
+	const char *input;  /* path; "-": stdin; NULL: overlays only */
 	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
 	enum output_format format;
@@ -31,6 +40,8 @@ struct options {
 	enum option_engine engine;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
+	struct overlay_option *overlays; /* owned by the run */
+	size_t overlay_count;
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };

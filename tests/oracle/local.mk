@@ -20,3 +20,7 @@ tests_oracle_precise_truth_SOURCES = tests/oracle/precise_truth.c
 tests_oracle_precise_truth_LDADD = $(PTRACE2FTF_LIBS)
 TESTS += tests/oracle/stacks.sh
 dist_noinst_SCRIPTS += tests/oracle/stacks.sh
+
+# OCaml's overlays against the dumps of their own readers.
+TESTS += tests/oracle/overlays.sh
+dist_noinst_SCRIPTS += tests/oracle/overlays.sh
