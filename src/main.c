@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/output.h"
 #include "convert.h"
 #include "options.h"
 
@@ -14,6 +15,7 @@ int main(int argc, char **argv)
 
 	/* A closed pipe is an error of write(), with a message, not a silent death. */
 	signal(SIGPIPE, SIG_IGN);
+	output_watch_signals();
 	options_parse(&options, argc, argv);
 	diag_init(&diag);
 	status = convert(&options, &diag, &err);

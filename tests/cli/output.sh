@@ -10,7 +10,7 @@ sample=$work/perf.data
 options="--symfs=$work"
 
 default_output() {
-	"$program" -q $options "$sample" && "$top_builddir/tests/support/ftfcheck" "$sample.ftf"
+	"$program" -q $options "$sample" && "$top_builddir/ftfdump" --check "$sample.ftf"
 }
 tap_check "without -o the trace is beside the input" default_output
 
@@ -39,7 +39,7 @@ stacks() {
 tap_check "slices have the program's call tree" stacks
 
 names() {
-	"$top_builddir/tests/support/ftfcheck" --names "$sample.ftf" >"$work/names"
+	"$top_builddir/ftfdump" --names "$sample.ftf" >"$work/names"
 	printf 'process 1234 sample\nthread 1234 sample process=1234\n' | diff - "$work/names"
 }
 tap_check "process and thread have their names and ids" names

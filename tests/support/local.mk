@@ -2,7 +2,6 @@
 # What tests share; each unit program links it.
 check_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
-	tests/support/ftf_reader.c tests/support/ftf_reader.h \
 	tests/support/perf_data.c tests/support/perf_data.h \
 	tests/support/pt_packets.c tests/support/pt_packets.h \
 	tests/support/sample.c tests/support/sample.h \
@@ -11,11 +10,7 @@ libsupport_a_SOURCES = \
 libsupport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EXTRA_DIST += tests/support/tap.sh
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-UNIT_LIBS = libsupport.a $(PTRACE2FTF_LIBS) $(CHECK_LIBS)
-
-check_PROGRAMS += tests/support/ftfcheck
-tests_support_ftfcheck_SOURCES = tests/support/ftfcheck.c
-tests_support_ftfcheck_LDADD = libsupport.a
+UNIT_LIBS = libsupport.a libftfread.a $(PTRACE2FTF_LIBS) $(CHECK_LIBS)
 
 # A recording made from nothing, for tests.
 check_PROGRAMS += tests/support/make-sample
