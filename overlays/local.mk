@@ -5,4 +5,5 @@ liboverlays_a_SOURCES = \
 	overlays/memtrace_codec.c overlays/memtrace_codec.h \
 	overlays/memtrace_locations.c overlays/memtrace_locations.h \
 	overlays/runtime_events.c overlays/runtime_events.h \
+	overlays/runtime_events_custom.c overlays/runtime_events_custom.h \
 	overlays/runtime_events_names.c overlays/runtime_events_names.h

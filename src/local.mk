@@ -15,8 +15,15 @@ libptrace2ftf_a_SOURCES = \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
 	src/options.c src/options.h \
+	src/overlay_calls.c src/overlay_calls.h \
+	src/overlay_clock.c src/overlay_clock.h \
 	src/overlay_dump.c src/overlay_dump.h \
 	src/overlay_input.c src/overlay_input.h \
+	src/overlay_ladder.c src/overlay_ladder.h \
+	src/overlay_sideband.c src/overlay_sideband.h \
+	src/overlay_spans.c src/overlay_spans.h \
+	src/overlay_trace.c src/overlay_trace.h \
+	src/overlay_trace_memtrace.c src/overlay_trace_runtime.c \
 	src/overlays.c src/overlays.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \

@@ -23,6 +23,8 @@ enum option_key {
 	KEY_NO_WARN,
 	KEY_RUNTIME_EVENTS,
 	KEY_MEMTRACE,
+	KEY_CLOCK_OFFSET,
+	KEY_CLOCK_SYNC,
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -56,8 +58,13 @@ static const struct argp_option argp_options[] = {
 	{ "runtime-events", KEY_RUNTIME_EVENTS, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", 0,
 	  "Show the collector's work and the program's events of FILE, which OCaml 5 calls "
 	  "PID.events; may be repeated, and needs no INPUT", 7 },
-	{ "memtrace", KEY_MEMTRACE, "FILE[,pid=N]", 0,
+	{ "memtrace", KEY_MEMTRACE, "FILE[,pid=N][,lives]", 0,
 	  "Show the sampled allocations of memtrace's FILE; may be repeated, and needs no INPUT", 7 },
+	{ "clock-offset", KEY_CLOCK_OFFSET, "CLOCK=TIME", 0,
+	  "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or memtrace "
+	  "(real=TIME); may be repeated", 7 },
+	{ "clock-sync", KEY_CLOCK_SYNC, "FILE", 0,
+	  "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints", 7 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE; - is standard output (default: INPUT.ftf; standard output for text)", 4 },
@@ -170,6 +177,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MEMTRACE:
 		add_overlay(options, OVERLAY_MEMTRACE, arg);
+		return 0;
+	case KEY_CLOCK_OFFSET:
+		if (!overlay_clocks_offset(&options->clocks, arg))
+			argp_error(state, "--clock-offset: '%s' is neither mono=TIME nor real=TIME", arg);
+		return 0;
+	case KEY_CLOCK_SYNC:
+		options->clock_sync = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		if (!options->overlay_count)

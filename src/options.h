@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "overlay_clock.h"
+
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
 enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USAGE = 64 };
 
@@ -42,6 +44,8 @@ struct options {
 	const char *vdso;   /* NULL: look for it */
 	struct overlay_option *overlays; /* owned by the run */
 	size_t overlay_count;
+	struct overlay_clocks clocks; /* of --clock-offset */
+	const char *clock_sync; /* NULL: none */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };

@@ -26,6 +26,21 @@ static bool parse_number(const char *text, long most, long *number)
 	return !errno && end != text && !*end && *number >= 0 && *number <= most;
 }
 
+void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid)
+{
+	input->tids = alloc_grow(input->tids, &input->tid_room, input->tid_count + 1,
+				 sizeof(*input->tids));
+	input->tids[input->tid_count++] = (struct overlay_tid){ ring, tid };
+}
+
+int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring)
+{
+	for (size_t i = 0; i < input->tid_count; i++)
+		if (input->tids[i].ring == ring)
+			return input->tids[i].tid;
+	return -1;
+}
+
 static bool parse_tid(struct overlay_input *input, const char *word)
 {
 	const char *equals = strchr(word, '=');
@@ -39,10 +54,7 @@ static bool parse_tid(struct overlay_input *input, const char *word)
 	if (!parse_number(ring_text, UINT16_MAX, &ring) ||
 	    !parse_number(equals + 1, INT32_MAX, &tid))
 		return false;
-	input->tids = realloc(input->tids, (input->tid_count + 1) * sizeof(*input->tids));
-	if (!input->tids)
-		alloc_fail(input->tid_count * sizeof(*input->tids));
-	input->tids[input->tid_count++] = (struct overlay_tid){ (uint32_t)ring, (int32_t)tid };
+	overlay_input_add_tid(input, (uint32_t)ring, (int32_t)tid);
 	return true;
 }
 
@@ -62,6 +74,8 @@ static bool parse_word(struct overlay_input *input, const char *word)
 		input->ocaml_minor = (int)strtol(word + 8, NULL, 10);
 		return word[8] >= '0' && word[8] <= '9';
 	}
+	if (!events && strcmp(word, "lives") == 0)
+		return input->lives = true;
 	return events && strncmp(word, "tid.", 4) == 0 && parse_tid(input, word + 4);
 }
 

@@ -22,5 +22,5 @@ TESTS += tests/oracle/stacks.sh
 dist_noinst_SCRIPTS += tests/oracle/stacks.sh
 
 # OCaml's overlays against the dumps of their own readers.
-TESTS += tests/oracle/overlays.sh
-dist_noinst_SCRIPTS += tests/oracle/overlays.sh
+TESTS += tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
+dist_noinst_SCRIPTS += tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
