@@ -3,7 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 #define FILE_HEADER_SIZE 64
 #define RING_HEADER_SIZE 16 /* head and tail; the rest is padding */
@@ -143,14 +146,93 @@ static unsigned least_length(uint64_t word)
 	}
 }
 
-/* Returns whether a message may begin with this word at `position`: it never wraps, nor passes `end`. */
-static bool is_sound(const struct runtime_ring *ring, uint64_t word)
+/* Returns whether a message may begin at `position`: it never wraps, nor passes the end. */
+static bool is_sound(const struct runtime_ring *ring, uint64_t position, uint64_t word)
 {
 	uint64_t words = ring->file->ring_words, length = length_of(word);
 	bool known = is_user(word) ? type_of(word) <= USER_CUSTOM : type_of(word) <= TYPE_ALLOC;
 
-	return known && length >= least_length(word) && length <= ring->end - ring->at &&
-	       (ring->at & (words - 1)) + length <= words;
+	return known && length >= least_length(word) && length <= ring->end - position &&
+	       (position & (words - 1)) + length <= words;
+}
+
+/*
+ * Find where the messages from ring->at on stop to be sound, or their times go
+ * back, which the system's monotonic clock never does.
+ * Returns the position; *time is that of the last message before it.
+ */
+static uint64_t find_damage(const struct runtime_ring *ring, uint64_t *time)
+{
+	uint64_t position = ring->at;
+
+	*time = 0;
+	while (position < ring->end) {
+		uint64_t word = ring_word(ring->file, ring->index, position);
+
+		if (!is_sound(ring, position, word))
+			break;
+		if (!is_padding(word)) {
+			uint64_t next = ring_word(ring->file, ring->index, position + 1);
+
+			if (next < *time)
+				break;
+			*time = next;
+		}
+		position += length_of(word);
+	}
+	return position;
+}
+
+/*
+ * Find the first position from `from` on from which all messages up to the end
+ * are sound, with times that do not go back.
+ * Returns it, or ring->end; *time is that of its first message.
+ */
+static uint64_t find_sound(const struct runtime_ring *ring, uint64_t from, uint64_t *time)
+{
+	const uint64_t unsound = UINT64_MAX;
+	uint64_t count = ring->end - from, first = count;
+	/* By position: the time of the first message from there on. */
+	uint64_t *times = alloc_zeroed(count + 1, sizeof(*times));
+
+	times[count] = unsound - 1;
+	for (uint64_t i = count; i-- > 0;) {
+		uint64_t word = ring_word(ring->file, ring->index, from + i), after, own;
+
+		times[i] = unsound;
+		if (!is_sound(ring, from + i, word))
+			continue;
+		after = times[i + length_of(word)];
+		own = is_padding(word) ? after : ring_word(ring->file, ring->index, from + i + 1);
+		if (after == unsound || own > after)
+			continue;
+		times[i] = own;
+		first = i;
+	}
+	*time = times[first];
+	free(times);
+	return from + first;
+}
+
+/* Leave out what is damaged: some of the middle, all before it too if that is newer. */
+static void go_round_damage(struct runtime_ring *ring)
+{
+	uint64_t before, after, damage = find_damage(ring, &before), sound;
+
+	ring->gap = ring->gap_end = ring->end;
+	ring->damaged = damage < ring->end;
+	if (!ring->damaged)
+		return;
+	sound = find_sound(ring, damage, &after);
+	if (sound == ring->end) {
+		ring->end = damage;
+	} else if (before > after) {
+		ring->lost += sound - ring->at;
+		ring->at = sound;
+	} else {
+		ring->gap = damage;
+		ring->gap_end = sound;
+	}
 }
 
 bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
@@ -167,13 +249,14 @@ bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *
 	ring->end = tail >= head && tail - head <= file->ring_words ? tail : head;
 	ring->at = head;
 	ring->lost = head;
+	go_round_damage(ring);
 	return tail != 0;
 }
 
 /*
  * Copy the message at ring->at.  The writer moves the head over what it is
  * about to overwrite, so a copy is good if the head has not passed it.
- * Returns 1; 0 at the end or at damage; -1: it was overwritten, try again.
+ * Returns 1; 0 at the end or at damage; -1: words were lost, try again.
  */
 static int copy_message(struct runtime_ring *ring)
 {
@@ -183,8 +266,13 @@ static int copy_message(struct runtime_ring *ring)
 
 	if (ring->at >= ring->end)
 		return 0;
+	if (ring->at >= ring->gap && ring->at < ring->gap_end) {
+		ring->lost += ring->gap_end - ring->at;
+		ring->at = ring->gap_end;
+		return -1;
+	}
 	word = ring_word(file, ring->index, ring->at);
-	sound = is_sound(ring, word);
+	sound = is_sound(ring, ring->at, word);
 	length = sound ? length_of(word) : 1;
 	ring->message[0] = word;
 	for (uint64_t i = 1; i < length; i++)
@@ -315,12 +403,10 @@ static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag
 	struct runtime_events *file = survey->file;
 	struct runtime_ring ring;
 	struct runtime_event event;
-	uint64_t end;
 
 	survey->depth = 0;
 	if (!runtime_ring_start(&ring, file, index))
 		return;
-	end = word_at(file, ring_header(file, index) + 8);
 	while (runtime_ring_next(&ring, &event)) {
 		if (event.kind == RUNTIME_LOST)
 			continue;
@@ -330,10 +416,10 @@ static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag
 			file->last_time = event.time;
 		vote(survey, &event);
 	}
-	if (ring.at < end)
+	if (ring.damaged)
 		diag_warn(diag, "runtime-events-damaged",
-			  "ring %u of the runtime events is damaged after %" PRIu64
-			  " words; the rest of it is left out", index, ring.at);
+			  "ring %u of the runtime events is damaged, or was overwritten while it was "
+			  "copied; that part is left out", index);
 }
 
 static void choose_phases(struct runtime_events *file, const struct survey *survey)

@@ -5,8 +5,11 @@
  *
  * The caller maps the file; nothing here does I/O.  The writer may still be at
  * work in the mapping: each event is copied out, and given out only if the
- * ring's head shows that it was not overwritten meanwhile.  A damaged ring
- * ends where the damage begins and costs no other ring anything.
+ * ring's head shows that it was not overwritten meanwhile.  Of a damaged ring
+ * the whole messages before the damage are given out and those from which on
+ * all is sound up to its tail.  In a copy that was made while the program
+ * wrote, the oldest messages may be overwritten by ones that are newer than the
+ * copied tail: those are left out.
  *
  * Source: runtime/runtime_events.c and caml/runtime_events.h of OCaml 5.0 to
  * 5.4.  Times are ns of the system's monotonic clock; within a ring they do
@@ -68,6 +71,8 @@ struct runtime_ring {
 	uint32_t index;
 	uint64_t at, end;      /* words since the ring's start; `end` as it was at the start */
 	uint64_t lost;         /* words not yet told as RUNTIME_LOST */
+	uint64_t gap, gap_end; /* words that are damaged: what follows is sound; equal: none */
+	bool damaged;          /* some of it is left out */
 	uint64_t message[1023]; /* the copy of the event that was given out */
 };
 

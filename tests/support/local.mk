@@ -4,6 +4,7 @@ check_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
 	tests/support/perf_data.c tests/support/perf_data.h \
 	tests/support/pt_packets.c tests/support/pt_packets.h \
+	tests/support/runtime_events_ring.c tests/support/runtime_events_ring.h \
 	tests/support/sample.c tests/support/sample.h \
 	tests/support/tiny_elf.c tests/support/tiny_elf.h \
 	tests/support/unit.c tests/support/unit.h
