@@ -8,12 +8,21 @@
 /* Calls compared at each offset that is tried: spread over what is known. */
 #define PROBES 48
 
+/* The same for each way to pair calls and messages by their order, where all must fit. */
+#define SHIFT_PROBES 192
+
 /* ns: a call and its message lie at most so far apart; PT's MTC packets come every few us. */
 #define TOLERANCE 3000
 
 /* Fewer calls that fit are a coincidence; of the probes, so many percent must fit. */
 #define MATCHED_MIN 8
 #define PERCENT_MIN 80
+
+/* ns: calls that fit by time only, and less well, may fit by coincidence. */
+#define UNCERTAINTY_MAX 1000
+
+/* Percent of the calls that are of their message's kind, if the ring is of one thread. */
+#define PAIRED_MIN 95
 
 static const char *const writer_names[OVERLAY_CALL_KINDS] = {
 	[RUNTIME_LIFECYCLE] = "caml_ev_lifecycle",
@@ -215,23 +224,108 @@ static int by_value(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The best offset is the middle one over all calls; the uncertainty covers nine of ten. */
-static void refine(struct trial *trial)
+/*
+ * Pair each call with the message `shift` places further in the ring.
+ * Returns how many pairs are of the same kind; `lates` gets how much later each
+ * such message is than the best offset says (ns).
+ */
+static size_t pair(const struct trial *trial, int64_t shift, int64_t *lates)
 {
-	size_t count = kept(trial->thread), found = 0;
-	int64_t *lates = alloc_zeroed(count, sizeof(*lates));
+	size_t count = kept(trial->thread), same = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const struct overlay_call *call = call_at(trial->thread, i);
+		uint64_t at = i + (uint64_t)shift; /* before the first: a huge number */
+
+		if (at >= trial->message_count)
+			continue;
+		if (trial->messages[at].kind == call->kind)
+			lates[same++] = (int64_t)(trial->messages[at].time - call->time -
+						  (uint64_t)trial->best.ahead);
+	}
+	return same;
+}
+
+/* Returns how many probes of a shift are of the same kind, at the same offset as the middle one. */
+static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *probes)
+{
+	int64_t begin = shift < 0 ? -shift : 0;
+	int64_t end = (int64_t)trial->message_count - shift;
+	size_t count, fits = 0;
+	int64_t ahead;
+
+	if (end > (int64_t)kept(trial->thread))
+		end = (int64_t)kept(trial->thread);
+	*probes = 0;
+	if (end - begin < MATCHED_MIN)
+		return 0;
+	count = (size_t)(end - begin);
+	*probes = count < SHIFT_PROBES ? count : SHIFT_PROBES;
+	ahead = (int64_t)(trial->messages[begin + (int64_t)count / 2 + shift].time -
+			  call_at(trial->thread, (size_t)begin + count / 2)->time);
+	for (size_t i = 0; i < *probes; i++) {
+		size_t at = (size_t)begin + i * count / *probes;
+		const struct overlay_call *call = call_at(trial->thread, at);
+		const struct message *message = &trial->messages[(int64_t)at + shift];
+
+		fits += message->kind == call->kind &&
+			llabs((int64_t)(message->time - call->time) - ahead) <= TOLERANCE;
+	}
+	return fits;
+}
+
+/*
+ * If a ring has messages of one thread only, there is one shift at which all
+ * calls pair with messages of their kinds.
+ * Returns whether there is, and no other is nearly as good; *shift is it.
+ */
+static bool find_shift(const struct trial *trial, int64_t *shift)
+{
+	int64_t calls = (int64_t)kept(trial->thread);
+	size_t best = 0, second = 0, best_probes = 0, probes;
+
+	*shift = 0;
+	for (int64_t i = -calls; i < (int64_t)trial->message_count; i++) {
+		size_t fits = probe_shift(trial, i, &probes);
+
+		if (fits > best) {
+			second = best;
+			best = fits;
+			best_probes = probes;
+			*shift = i;
+		} else if (fits > second) {
+			second = fits;
+		}
+	}
+	return best >= MATCHED_MIN && best * 100 >= best_probes * PAIRED_MIN &&
+	       second * 10 <= best * 9;
+}
+
+/* Other threads wrote to the ring as well: each call goes with the nearest message of its kind. */
+static size_t pair_nearest(const struct trial *trial, int64_t *lates)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < kept(trial->thread); i++)
 		found += find_near(trial->messages, trial->message_count,
 				   call_at(trial->thread, i), trial->best.ahead, &lates[found]);
-	qsort(lates, found, sizeof(*lates), by_value);
-	if (found) {
-		trial->best.ahead += lates[found / 2];
-		trial->best.uncertainty =
-			(uint64_t)(lates[found - 1 - found / 20] - lates[found / 20]) / 2 + 1;
-	}
+	return found;
+}
+
+/*
+ * The best offset is the middle one over all calls.  They differ by how old
+ * PT's timestamps are, on one side only: so the uncertainty is all that nine of
+ * ten differ by, not half of it.
+ */
+static void settle(struct trial *trial, int64_t *lates, size_t found)
+{
 	trial->best.matched = found;
-	free(lates);
+	if (!found)
+		return;
+	qsort(lates, found, sizeof(*lates), by_value);
+	trial->best.ahead += lates[found / 2];
+	trial->best.uncertainty =
+		(uint64_t)(lates[found - 1 - found / 20] - lates[found / 20]) + 1;
 }
 
 static bool is_convincing(const struct trial *trial)
@@ -241,6 +335,36 @@ static bool is_convincing(const struct trial *trial)
 	return trial->best.matched >= MATCHED_MIN &&
 	       trial->best.matched * 100 >= probes * PERCENT_MIN &&
 	       trial->second * 4 < trial->best.matched * 3;
+}
+
+/* What all fits in order is surer than what fits by time, however many calls do. */
+static bool is_better(const struct overlay_match *match, const struct overlay_match *than)
+{
+	if (match->paired != than->paired)
+		return match->paired;
+	return match->matched > than->matched;
+}
+
+/* Match a thread's calls with a ring.  Returns whether they fit. */
+static bool match_thread(struct trial *trial)
+{
+	int64_t *lates, shift;
+	bool fits = find_shift(trial, &shift), paired = fits;
+
+	if (!fits) {
+		try_all(trial);
+		fits = is_convincing(trial);
+	}
+	if (!fits)
+		return false;
+	lates = alloc_zeroed(kept(trial->thread), sizeof(*lates));
+	if (paired)
+		settle(trial, lates, pair(trial, shift, lates));
+	else
+		settle(trial, lates, pair_nearest(trial, lates));
+	free(lates);
+	trial->best.paired = paired;
+	return paired || trial->best.uncertainty <= UNCERTAINTY_MAX;
 }
 
 static void note_tid(struct overlay_input *input, uint32_t ring, int32_t tid)
@@ -263,18 +387,14 @@ static void match_ring(struct overlay_match *match, const struct overlay_calls *
 
 		if (calls->threads[i].pid != input->pid || !calls->threads[i].count)
 			continue;
-		try_all(&trial);
-		if (!is_convincing(&trial))
-			continue;
-		refine(&trial);
-		if (trial.best.matched <= best.matched)
+		if (!match_thread(&trial) || !is_better(&trial.best, &best))
 			continue;
 		best = trial.best;
 		tid = calls->threads[i].tid;
 	}
 	if (tid >= 0)
 		note_tid(input, ring, tid);
-	if (best.matched > match->matched)
+	if (is_better(&best, match))
 		*match = best;
 	free(messages);
 }

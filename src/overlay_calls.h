@@ -59,6 +59,7 @@ struct overlay_match {
 	int64_t ahead;        /* ns by which the overlay's clock is ahead of perf's */
 	uint64_t uncertainty; /* ns */
 	size_t matched;       /* calls that fit */
+	bool paired;          /* in order, each with its message; else by time only */
 };
 
 /*

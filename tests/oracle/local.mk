@@ -22,5 +22,8 @@ TESTS += tests/oracle/stacks.sh
 dist_noinst_SCRIPTS += tests/oracle/stacks.sh
 
 # OCaml's overlays against the dumps of their own readers.
-TESTS += tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
-dist_noinst_SCRIPTS += tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
+TESTS += tests/oracle/overlays_pt.sh tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
+dist_noinst_SCRIPTS += tests/oracle/overlays_pt.sh tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
+check_PROGRAMS += tests/oracle/overlay_bounds
+tests_oracle_overlay_bounds_SOURCES = tests/oracle/overlay_bounds.c
+tests_oracle_overlay_bounds_LDADD = $(PTRACE2FTF_LIBS)

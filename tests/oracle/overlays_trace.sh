@@ -72,6 +72,18 @@ bounds_contain() { # FOLDER AHEAD
 			END { if (!NR) exit 1 }'
 }
 
+# perf record -k CLOCK_MONOTONIC: the clocks are one.
+mono_bounds_contain_0() {
+	ring=$(unpack "$shared"/perf/mono/*.events.gz)
+	"${top_builddir:-.}/tests/oracle/overlay_bounds" "$shared/perf/mono/perf.data" events "$ring" |
+		awk '{ print; exit !($1 <= 0 && 0 <= $2 && $2 - $1 < 200000) } END { if (!NR) exit 1 }'
+}
+
+mono_is_as_recorded() {
+	"$program" --no-warn "$shared/perf/mono/perf.data" --runtime-events="$work/32430.events" \
+		-o "$work/x.ftf" 2>&1 | grep 'clock: recorded by perf, offset 0 ns'
+}
+
 # Memtrace's wall clock: what the program printed, and the same 537957 ns.
 wall_bounds_contain() {
 	"$program" --no-warn "$shared/perf/default/perf.data" \
@@ -108,5 +120,7 @@ tap_check "each event of memtrace is a slice" all_have_slices
 tap_check "no event of memtrace lies in a minor collection" memtrace_is_outside_minor
 tap_check "forks and exits bound the monotonic clock around the truth" bounds_contain default 537957
 tap_check "rings are named after the threads that forked their backups" rings_know_their_threads
+tap_check "forks and exits bound perf's monotonic clock around 0" mono_bounds_contain_0
+tap_check "a clock that perf was told to use is believed" mono_is_as_recorded
 tap_check "execs and exits bound the wall clock around the truth" wall_bounds_contain
 tap_done

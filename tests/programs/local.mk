@@ -84,3 +84,10 @@ CLEANFILES += $(PLUGINS)
 $(PLUGINS): tests/programs/plugin.c
 	$(AM_V_CC)name=`basename $@ .so` && $(MKDIR_P) tests/programs && \
 		$(CC) -std=gnu11 -g -O1 -fPIC -shared -DNAME=$$name -o $@ $(top_srcdir)/tests/programs/plugin.c
+
+# Recorded for the clock of OCaml's runtime events: static, so that addresses are those of the file.
+check_PROGRAMS += tests/programs/static/ocaml
+tests_programs_static_ocaml_SOURCES = tests/programs/ocaml.c
+tests_programs_static_ocaml_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_ocaml_LDFLAGS = -static -pthread
+tests_programs_static_ocaml_LDADD =

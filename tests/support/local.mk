@@ -2,6 +2,7 @@
 # What tests share; each unit program links it.
 check_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
+	tests/support/memtrace_ctf.c tests/support/memtrace_ctf.h \
 	tests/support/perf_data.c tests/support/perf_data.h \
 	tests/support/pt_packets.c tests/support/pt_packets.h \
 	tests/support/runtime_events_ring.c tests/support/runtime_events_ring.h \
@@ -26,3 +27,8 @@ demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/threads$(EXE
 clean-local:
 	rm -rf demo.data demo.ftf
 .PHONY: demo
+
+# A runtime-events file from lines of text.
+check_PROGRAMS += tests/support/make-ring
+tests_support_make_ring_SOURCES = tests/support/make_ring.c
+tests_support_make_ring_LDADD = libsupport.a
