@@ -101,6 +101,10 @@ enum exit_status convert(const struct options *options, struct diag *diag, struc
 	int status;
 
 	name_table_init(&names);
+	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
+	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))
+		diag_warn(diag, "overlays-left-out",
+			  "overlays are shown in FTF of a perf.data file, and by --format=events, only");
 	if (!options->input || options->format == FORMAT_EVENTS)
 		status = overlays_convert(options, &names, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)

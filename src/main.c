@@ -41,5 +41,6 @@ int main(int argc, char **argv)
 	if (status == EXIT_WITH_GAPS && options.no_warn)
 		status = EXIT_WHOLE;
 	diag_release(&diag);
+	options_release(&options);
 	return status;
 }

@@ -212,3 +212,9 @@ void options_parse(struct options *options, int argc, char **argv)
 		exit(EXIT_USAGE);
 	}
 }
+
+void options_release(struct options *options)
+{
+	free(options->overlays);
+	*options = (struct options){ 0 };
+}

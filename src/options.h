@@ -42,7 +42,7 @@ struct options {
 	enum option_engine engine;
 	const char *symfs;  /* NULL: none */
 	const char *vdso;   /* NULL: look for it */
-	struct overlay_option *overlays; /* owned by the run */
+	struct overlay_option *overlays; /* owned */
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
@@ -55,5 +55,8 @@ struct options {
  * and exits then (status 64 for usage errors, 0 for the others).
  */
 void options_parse(struct options *options, int argc, char **argv);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void options_release(struct options *options);
 
 #endif
