@@ -125,10 +125,13 @@ static void roll_window(struct memtrace_view *view)
 static double estimated_bytes(const struct memtrace_view *view, const struct memtrace_event *event)
 {
 	const struct memtrace_info *info = &view->memtrace->info;
+	const double most = 1e18; /* that a damaged file may claim: it stays an integer */
+	double bytes;
 
 	if (!(info->sample_rate > 0))
 		return 0;
-	return (double)event->samples / info->sample_rate * info->word_size / 8;
+	bytes = (double)event->samples / info->sample_rate * info->word_size / 8;
+	return bytes < most ? bytes : most;
 }
 
 static void add_live(struct memtrace_view *view, const struct memtrace_event *event)

@@ -270,18 +270,24 @@ static void allocated_blocks(struct ring_trace *ring, const struct runtime_event
 
 /* ---- Events of the program ----------------------------------------------- */
 
-/* Shown as text if all of it is printable ASCII or the bytes of UTF-8; else as hexadecimal. */
+static bool has_controls(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] < ' ' || bytes[i] == 0x7f)
+			return true;
+	return false;
+}
+
+/* Shown as text if it has no control characters; else as hexadecimal. */
 static struct ftf_arg bytes_arg(const struct ring_trace *ring, const struct runtime_event *event)
 {
 	size_t size = event->payload_size < TEXT_MAX ? event->payload_size : TEXT_MAX;
 	char hex[2 * TEXT_MAX + 1] = "";
 
-	for (size_t i = 0; i < size; i++)
-		if (event->payload[i] < ' ' || event->payload[i] == 0x7f)
-			goto hexadecimal;
-	return ftf_arg_string(name_of(ring, "text"),
-			      ftf_name(ring->trace->writer, (const char *)event->payload, size));
-hexadecimal:
+	if (!has_controls(event->payload, size))
+		return ftf_arg_string(name_of(ring, "text"),
+				      ftf_name(ring->trace->writer, (const char *)event->payload,
+					       size));
 	for (size_t i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", event->payload[i]);
 	return ftf_arg_string(name_of(ring, "hex"), name_of(ring, hex));
