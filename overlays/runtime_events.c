@@ -15,8 +15,16 @@
 #define ALLOC_BUCKETS 20
 #define DEPTH_MAX 64 /* of phases, to find the innermost open one */
 
-/* The four bits of a message's type; those of the runtime's and the program's own events overlap. */
-enum runtime_type { TYPE_PADDING = 0, TYPE_LIFECYCLE, TYPE_BEGIN, TYPE_EXIT, TYPE_COUNTER, TYPE_ALLOC };
+/* The four bits of a message's type: the program's own events have the same numbers. */
+enum runtime_type {
+	TYPE_PADDING = 0,
+	TYPE_LIFECYCLE,
+	TYPE_BEGIN,
+	TYPE_EXIT,
+	TYPE_COUNTER,
+	TYPE_ALLOC,
+};
+
 enum user_type { USER_UNIT = 0, USER_INT, USER_SPAN_BEGIN, USER_SPAN_END, USER_CUSTOM };
 
 /* The first word of a message. */

@@ -68,7 +68,7 @@ static const struct thread *first_child(const struct thread *const *threads, siz
 	return first;
 }
 
-/* Threads of the process whose life was seen to begin; few, so looking for children is quadratic. */
+/* Threads of the process that are looked at: looking for their children is quadratic. */
 #define THREADS_MAX 2000
 
 static void gather_threads(struct facts *facts, const struct timeline *timeline, int32_t pid)

@@ -24,7 +24,8 @@ struct ring_trace {
 	uint64_t now;                    /* ns, trace: of the latest event */
 	uint16_t open[OVERLAY_DEPTH];    /* phases, innermost last */
 	size_t depth, too_deep;          /* open ones; those beyond, which are not shown */
-	uint16_t lost_begins[LOST_BEGINS_MAX]; /* phases that were open before the first event, innermost first */
+	/* Phases that were open before the first event, innermost first. */
+	uint16_t lost_begins[LOST_BEGINS_MAX];
 	size_t lost_count;
 	const char *cause;               /* of the next minor collection; NULL: not told */
 	int64_t promoted, allocated;     /* bytes of the current minor collection; -1: not told */

@@ -25,7 +25,7 @@ struct ring_file {
 	uint64_t data, names; /* offsets in bytes; names 0: as OCaml 5.0 */
 };
 
-/* Start a file of `rings` rings of `words` words each (a power of two), with a table of `names` names. */
+/* Start a file of `rings` rings of `words` words each (a power of two), and a table of `names`. */
 void ring_file_init(struct ring_file *file, uint32_t rings, uint64_t words, unsigned names);
 
 /* Idempotent. */
