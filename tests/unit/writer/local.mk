@@ -24,3 +24,9 @@ TESTS += tests/unit/reader/trace_reader.test
 tests_unit_reader_trace_reader_test_SOURCES = tests/unit/reader/trace_reader.c $(ROUND_TRIP)
 tests_unit_reader_trace_reader_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_reader_trace_reader_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/writer/many.test
+TESTS += tests/unit/writer/many.test
+tests_unit_writer_many_test_SOURCES = tests/unit/writer/many.c $(ROUND_TRIP)
+tests_unit_writer_many_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_writer_many_test_LDADD = $(UNIT_LIBS)
