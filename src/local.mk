@@ -41,7 +41,7 @@ bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 
 # Order matters: each library may use the ones after it.
-PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.a libbase.a \
+PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	$(IPT_LIBS) $(ZYDIS_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
 	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

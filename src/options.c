@@ -67,7 +67,8 @@ static const struct argp_option argp_options[] = {
 	  "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints", 7 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
-	  "Write to FILE; - is standard output (default: INPUT.ftf; standard output for text)", 4 },
+	  "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
+	  "(default: INPUT.ftf; standard output for text)", 4 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "

@@ -29,6 +29,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- The format's numbers ------------------------------------------------ */
 
@@ -639,6 +640,7 @@ void ftf_low_provider_full(struct ftf_low *low, uint32_t id);
 /* "Initialization Record" of the selected provider. */
 void ftf_low_initialization(struct ftf_low *low, uint64_t ticks_per_second);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -67,48 +67,83 @@ static void put_ids(struct ftf_writer *writer, struct ftf_thread thread)
 	ftf_low_word(&writer->low, ids->tid);
 }
 
+/* An event that is more than two words; `low` lacks the shape of the arguments. */
+static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
+		      const struct ftf_event *event, const struct ftf_said said[2], uint64_t tail)
+{
+	struct ftf_ready_args ready;
+
+	if (ftf_writer_ready_args(writer, event->args, event->arg_count, &ready) < 0)
+		return;
+	low->shape = ready.shape;
+	low->text_words = ready.words - ftf_shape_words(ready.shape);
+	ftf_low_start(&writer->low, ftf_low_event_header(low), ready.shape);
+	ftf_low_word(&writer->low, event->time);
+	if (!low->thread)
+		put_ids(writer, event->thread);
+	ftf_writer_put_said(writer, &said[0]);
+	ftf_writer_put_said(writer, &said[1]);
+	ftf_writer_put_args(writer, &ready);
+	if (ftf_has_tail(low->type))
+		ftf_low_word(&writer->low, tail);
+	ftf_low_finish(&writer->low);
+}
+
 /* `tail`: the word after the arguments, of those that have one. */
-static inline void emit(struct ftf_writer *writer, enum ftf_event_type type,
+static void emit(struct ftf_writer *writer, enum ftf_event_type type,
 			const struct ftf_event *event, uint64_t tail)
 {
-	struct ftf_said category, name;
-	struct ftf_ready_args ready;
 	struct ftf_low_event low = { .type = type };
-	uint64_t header;
+	struct ftf_said said[2];
 
 	ftf_writer_next_record(writer);
 	ftf_writer_select(writer, event->name);
 	writer->events++;
 	low.thread = ftf_writer_use_thread(writer, event->thread);
-	category = ftf_writer_say(writer, event->category);
-	name = ftf_writer_say(writer, event->name);
-	low.category = category.reference;
-	low.name = name.reference;
-	if (!event->arg_count && low.thread && !((low.category | low.name) & 0x8000) &&
-	    !ftf_has_tail(type)) {
-		ftf_low_pair(&writer->low, ftf_low_event_header(&low), event->time);
+	said[0] = ftf_writer_say(writer, event->category);
+	said[1] = ftf_writer_say(writer, event->name);
+	low.category = said[0].reference;
+	low.name = said[1].reference;
+	emit_long(writer, &low, event, said, tail);
+}
+
+/* Find a name's reference.  Returns whether it has one, or is empty. */
+static inline bool find_name(struct ftf_writer *writer, struct ftf_name name, uint64_t *reference)
+{
+	*reference = 0;
+	if (!name.id)
+		return true;
+	*reference = ftf_slots_find(&writer->provider->strings, name.id, writer->record);
+	return *reference != 0;
+}
+
+/*
+ * The most frequent events, without arguments and with references that are all
+ * lent at present, are two words; all others go the long way.
+ */
+static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type,
+			     const struct ftf_event *event)
+{
+	uint64_t thread, category, name;
+
+	ftf_writer_next_record(writer);
+	thread = ftf_slots_find(&writer->provider->threads, event->thread.id, writer->record);
+	if (!thread || event->arg_count || writer->provider_count > 1 ||
+	    writer->events >= writer->look_at || !find_name(writer, event->category, &category) ||
+	    !find_name(writer, event->name, &name)) {
+		emit(writer, type, event, 0);
 		return;
 	}
-	if (ftf_writer_ready_args(writer, event->args, event->arg_count, &ready) < 0)
-		return;
-	low.shape = ready.shape;
-	low.text_words = ready.words - ftf_shape_words(ready.shape);
-	header = ftf_low_event_header(&low);
-	ftf_low_start(&writer->low, header, ready.shape);
-	ftf_low_word(&writer->low, event->time);
-	if (!low.thread)
-		put_ids(writer, event->thread);
-	ftf_writer_put_said(writer, &category);
-	ftf_writer_put_said(writer, &name);
-	ftf_writer_put_args(writer, &ready);
-	if (ftf_has_tail(type))
-		ftf_low_word(&writer->low, tail);
-	ftf_low_finish(&writer->low);
+	writer->events++;
+	ftf_low_pair(&writer->low,
+		     (uint64_t)FTF_RECORD_EVENT | 2 << 4 | (uint64_t)type << 16 | thread << 24 |
+			     category << 32 | name << 48,
+		     event->time);
 }
 
 void ftf_instant(struct ftf_writer *writer, const struct ftf_event *event)
 {
-	emit(writer, FTF_INSTANT, event, 0);
+	emit_pair(writer, FTF_INSTANT, event);
 }
 
 void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
@@ -127,12 +162,12 @@ void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint6
 
 void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event)
 {
-	emit(writer, FTF_DURATION_BEGIN, event, 0);
+	emit_pair(writer, FTF_DURATION_BEGIN, event);
 }
 
 void ftf_end(struct ftf_writer *writer, const struct ftf_event *event)
 {
-	emit(writer, FTF_DURATION_END, event, 0);
+	emit_pair(writer, FTF_DURATION_END, event);
 }
 
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end)

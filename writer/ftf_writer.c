@@ -12,7 +12,7 @@
 #define THREAD_PATIENCE 2
 #define STRING_PATIENCE 1
 
-/* A provider is looked at after so many events: does it renew more than one string in eight? */
+/* After so many events the provider is looked at: did it define more than one string in eight again? */
 #define LOOK_EVENTS 65536
 #define MANY_RENEWED (LOOK_EVENTS / 8)
 
@@ -24,9 +24,10 @@ static void add_provider(struct ftf_writer *writer)
 
 	ftf_slots_init(&provider->strings, FTF_STRING_REFERENCES, STRING_PATIENCE);
 	ftf_slots_init(&provider->threads, FTF_THREAD_REFERENCES, THREAD_PATIENCE);
-	provider->events = writer->events;
+	writer->look_at = writer->events + LOOK_EVENTS;
 	writer->providers[++writer->provider_count] = provider;
 	writer->current = writer->filling = writer->provider_count;
+	writer->provider = provider;
 	ftf_low_provider(&writer->low, writer->current, writer->provider_name);
 	ftf_low_initialization(&writer->low, TICKS_PER_SECOND);
 }
@@ -227,21 +228,14 @@ static const struct ftf_writer_text *text_of(struct ftf_writer *writer, struct f
 	return &writer->texts[0];
 }
 
-struct ftf_said ftf_writer_say(struct ftf_writer *writer, struct ftf_name name)
+struct ftf_said ftf_writer_say_anew(struct ftf_writer *writer, struct ftf_name name)
 {
-	struct ftf_slots *strings = &writer->providers[writer->current]->strings;
-	const struct ftf_writer_text *text;
+	const struct ftf_writer_text *text = text_of(writer, name);
 	uint16_t reference;
 
-	if (!name.id)
-		return (struct ftf_said){ 0 };
-	reference = ftf_slots_find(strings, name.id, writer->record);
-	if (reference)
-		return (struct ftf_said){ reference, NULL };
-	text = text_of(writer, name);
 	if (!text->length)
 		return (struct ftf_said){ 0 };
-	reference = ftf_slots_lend(strings, name.id, writer->record,
+	reference = ftf_slots_lend(&writer->provider->strings, name.id, writer->record,
 				   text->length <= FTF_STANDING_MAX);
 	if (!reference)
 		return (struct ftf_said){ FTF_INLINE(text->length), text->text };
@@ -259,7 +253,7 @@ static void look_at(struct ftf_writer *writer, struct ftf_provider *provider)
 {
 	bool many = provider->strings.renewed - provider->renewed > MANY_RENEWED;
 
-	provider->events = writer->events;
+	writer->look_at = writer->events + LOOK_EVENTS;
 	provider->renewed = provider->strings.renewed;
 	if (many && writer->provider_count < FTF_PROVIDERS_MAX &&
 	    writer->providers[writer->filling]->strings.lent == FTF_STRING_REFERENCES)
@@ -271,14 +265,13 @@ static bool has_reference(const struct ftf_provider *provider, struct ftf_name n
 	return name.id < provider->strings.room && provider->strings.references[name.id];
 }
 
-void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name)
+void ftf_writer_select_home(struct ftf_writer *writer, struct ftf_name name)
 {
-	struct ftf_provider *provider = writer->providers[writer->current];
 	struct ftf_writer_text *text;
 	uint32_t home;
 
-	if (writer->events - provider->events >= LOOK_EVENTS)
-		look_at(writer, provider);
+	if (writer->events >= writer->look_at)
+		look_at(writer, writer->provider);
 	if (writer->provider_count == 1 || name.id >= writer->text_count)
 		return;
 	text = &writer->texts[name.id];
@@ -289,6 +282,7 @@ void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name)
 	if (home == writer->current)
 		return;
 	writer->current = home;
+	writer->provider = writer->providers[home];
 	ftf_low_section(&writer->low, home);
 }
 
@@ -325,16 +319,12 @@ const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writ
 	return &writer->threads[0];
 }
 
-uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ftf_thread thread)
+uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread)
 {
-	struct ftf_slots *threads = &writer->providers[writer->current]->threads;
-	const struct ftf_writer_thread *ids;
-	uint16_t reference = ftf_slots_find(threads, thread.id, writer->record);
+	const struct ftf_writer_thread *ids = ftf_writer_thread_borrow(writer, thread);
+	uint16_t reference = ftf_slots_lend(&writer->provider->threads, thread.id, writer->record,
+					    true);
 
-	if (reference)
-		return (uint8_t)reference;
-	ids = ftf_writer_thread_borrow(writer, thread);
-	reference = ftf_slots_lend(threads, thread.id, writer->record, true);
 	if (reference)
 		ftf_low_thread(&writer->low, (uint8_t)reference, ids->pid, ids->tid);
 	return (uint8_t)reference;

@@ -28,8 +28,7 @@ struct ftf_writer_thread {
 /* One provider's tables. */
 struct ftf_provider {
 	struct ftf_slots strings, threads; /* keys: ids */
-	uint64_t events;                   /* when `renewed` was last looked at */
-	uint64_t renewed;
+	uint64_t renewed;                  /* as of the last look */
 };
 
 #define FTF_PROVIDERS_MAX 64
@@ -48,10 +47,12 @@ struct ftf_writer {
 	struct ftf_provider *providers[FTF_PROVIDERS_MAX + 1]; /* owned; [1 .. provider_count] */
 	uint32_t provider_count;
 	uint32_t current;  /* provider selected */
+	struct ftf_provider *provider; /* the same; borrowed from `providers` */
 	uint32_t filling;  /* provider that takes names without a home */
 	const char *provider_name; /* owned by the arena */
 	uint32_t record;   /* number of the current record, not 0 */
 	uint64_t events;
+	uint64_t look_at;  /* the number of events when the provider is looked at next */
 	uint64_t next_id;  /* for new processes and threads */
 	struct ftf_name process, outgoing_weight, incoming_weight, waker, weight;
 };
@@ -69,14 +70,37 @@ static inline void ftf_writer_next_record(struct ftf_writer *writer)
 		writer->record = 1;
 }
 
+/* The parts of the three functions below that few events need. */
+void ftf_writer_select_home(struct ftf_writer *writer, struct ftf_name name);
+struct ftf_said ftf_writer_say_anew(struct ftf_writer *writer, struct ftf_name name);
+uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread);
+
 /* Select the provider in which `name` is at home, before the record's first reference. */
-void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name);
+static inline void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name)
+{
+	if (writer->provider_count > 1 || writer->events >= writer->look_at)
+		ftf_writer_select_home(writer, name);
+}
 
 /* Returns how to say a name in this record, for which a string record may be written. */
-struct ftf_said ftf_writer_say(struct ftf_writer *writer, struct ftf_name name);
+static inline struct ftf_said ftf_writer_say(struct ftf_writer *writer, struct ftf_name name)
+{
+	struct ftf_said said = { 0 };
+
+	if (!name.id)
+		return said;
+	said.reference = ftf_slots_find(&writer->provider->strings, name.id, writer->record);
+	return said.reference ? said : ftf_writer_say_anew(writer, name);
+}
 
 /* Returns a thread's reference, for which a thread record may be written; 0: its ids must follow. */
-uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ftf_thread thread);
+static inline uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ftf_thread thread)
+{
+	uint16_t reference =
+		ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
+
+	return reference ? (uint8_t)reference : ftf_writer_lend_thread(writer, thread);
+}
 
 /* Returns the thread; one that is not of this writer is wrong use and gives 0/0. */
 const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writer,

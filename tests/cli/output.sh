@@ -19,6 +19,17 @@ same_on_stdout() {
 }
 tap_check "-o - writes the same bytes to standard output" same_on_stdout
 
+packed() { # SUFFIX UNPACKER...
+	suffix=$1
+	shift
+	"$program" -q $options "$sample" -o "$work/packed.ftf.$suffix" && "$@" <"$work/packed.ftf.$suffix" |
+		cmp "$sample.ftf" - && "$top_builddir/ftfdump" --check "$work/packed.ftf.$suffix"
+}
+tap_check "-o FILE.gz writes the same bytes, packed" packed gz gzip -d
+if command -v zstd >/dev/null; then
+	tap_check "-o FILE.zst writes the same bytes, packed" packed zst zstd -d
+fi
+
 quiet() {
 	[ -z "$("$program" -q $options "$sample" -o "$work/x.ftf" 2>&1)" ]
 }

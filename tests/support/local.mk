@@ -19,6 +19,11 @@ check_PROGRAMS += tests/support/make-sample
 tests_support_make_sample_SOURCES = tests/support/make_sample.c
 tests_support_make_sample_LDADD = libsupport.a libbase.a $(IPT_LIBS)
 
+# A trace with every kind of record.
+check_PROGRAMS += tests/support/make-trace
+tests_support_make_trace_SOURCES = tests/support/make_trace.c
+tests_support_make_trace_LDADD = libftf.la
+
 demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/threads$(EXEEXT)
 	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- tests/programs/threads$(EXEEXT)
 	./ptrace2ftf$(EXEEXT) demo.data -o demo.ftf

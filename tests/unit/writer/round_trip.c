@@ -17,6 +17,10 @@ void trace_begin(const char *suffix)
 	struct ftf_error err;
 	int fd;
 
+	free(trace.bytes);
+	free(trace.records);
+	free(trace.slices);
+	free(trace.names);
 	memset(&trace, 0, sizeof(trace));
 	snprintf(trace.path, sizeof(trace.path), "/tmp/ptrace2ftf-XXXXXX%s", suffix);
 	fd = mkstemps(trace.path, (int)strlen(suffix));
