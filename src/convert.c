@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convert_perf_data.h"
+#include "overlays.h"
 #include "perf_script.h"
 #include "summary.h"
 #include "view.h"
@@ -100,7 +101,13 @@ enum exit_status convert(const struct options *options, struct diag *diag, struc
 	int status;
 
 	name_table_init(&names);
-	if (options->input_kind == INPUT_PERF_SCRIPT)
+	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
+	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))
+		diag_warn(diag, "overlays-left-out",
+			  "overlays are shown in FTF of a perf.data file, and by --format=events, only");
+	if (!options->input || options->format == FORMAT_EVENTS)
+		status = overlays_convert(options, &names, diag, err);
+	else if (options->input_kind == INPUT_PERF_SCRIPT)
 		status = convert_perf_script(options, &names, &summary, diag, err);
 	else
 		status = convert_perf_data(options, &names, &summary, diag, err);
@@ -108,7 +115,7 @@ enum exit_status convert(const struct options *options, struct diag *diag, struc
 	if (status < 0)
 		return EXIT_FAILED;
 	summary_warn(&summary, diag);
-	if (!options->quiet)
+	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
 		summary_print(&summary, stderr);
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;
 }

@@ -15,6 +15,7 @@
 #include "format_branches.h"
 #include "kernel_files.h"
 #include "jit_dumps.h"
+#include "overlays.h"
 #include "resolve.h"
 #include "thread_stacks.h"
 #include "view.h"
@@ -38,6 +39,8 @@ struct conversion {
 	struct thread_stacks stacks;
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
+	struct overlays overlays;
+	struct overlay_calls overlay_calls; /* empty if there are no overlays */
 };
 
 /* ---- Opening ------------------------------------------------------------- */
@@ -155,6 +158,22 @@ static enum trace_mode mode_of(const struct conversion *c)
 	return c->options->mode == OPTION_MODE_USER ? TRACE_MODE_USER : TRACE_MODE_KERNEL;
 }
 
+/* Overlays can be laid over any recording of perf: without Intel PT they are all that is shown. */
+static int open_auxtrace(struct conversion *c, struct error *err)
+{
+	struct error none = { 0 };
+
+	if (auxtrace_init(&c->auxtrace, &c->file, &none) == 0)
+		return 0;
+	if (!c->options->overlay_count)
+		return error_set(err, none.kind, "%s", none.text);
+	auxtrace_release(&c->auxtrace);
+	c->auxtrace = (struct auxtrace){ 0 };
+	diag_warn(c->diag, "no-intel-pt", "%s: %s; showing the overlays only", c->options->input,
+		  none.text);
+	return 0;
+}
+
 static int open_input(struct conversion *c, struct name_table *names, struct error *err)
 {
 	const char *path = c->options->input;
@@ -165,7 +184,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 		if (perf_file_append(&c->file, c->options->inputs[i], c->diag, err) < 0)
 			return -1;
 	}
-	if (auxtrace_init(&c->auxtrace, &c->file, err) < 0)
+	if (open_auxtrace(c, err) < 0)
 		return error_prefix(err, "%s", path);
 	open_symbols(c, names);
 	open_timeline(c, err);
@@ -174,12 +193,17 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 	timeline_threads(c->timeline, &c->thread_count);
 	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
 	open_code(c);
-	return 0;
+	if (!c->options->overlay_count)
+		return 0;
+	overlay_calls_init(&c->overlay_calls, names);
+	return overlays_open(&c->overlays, c->options, c->diag, err);
 }
 
 static void close_input(struct conversion *c)
 {
 	thread_stacks_release(&c->stacks);
+	overlays_close(&c->overlays);
+	overlay_calls_release(&c->overlay_calls);
 	free(c->seen);
 	branch_merge_release(&c->merge);
 	for (size_t i = 0; c->streams && i < c->auxtrace.stream_count; i++)
@@ -254,6 +278,9 @@ static void feed(struct conversion *c, const struct branch_event *event)
 	if (c->options->format == FORMAT_BRANCHES ||
 	    (c->options->format == FORMAT_CALLS && changes_symbol(event, &from, &to)))
 		format_branch(c->view.text, event, &from, &to);
+	if (c->options->overlay_count && event->thread && to.symbol && !to.offset)
+		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
+				    event->time, to.symbol->name);
 	if (c->view.machine)
 		thread_stacks_branch(&c->stacks, event, &from, &to);
 }
@@ -266,7 +293,7 @@ static void sum_up(struct conversion *c)
 
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++)
 		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
-	summary->slices = view_slices(&c->view);
+	summary->slices = view_slices(&c->view) + c->overlays.slices;
 	summary->unknown_records = timeline_unknown_records(c->timeline);
 	code_files_warn(&c->code_files, c->timeline, c->diag);
 }
@@ -305,6 +332,11 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
+	if (c->options->format == FORMAT_FTF)
+		overlays_write(&c->overlays, c->view.ftf.writer,
+			       &(struct overlay_recording){ &c->file, c->timeline,
+							    &c->auxtrace.info,
+							    &c->overlay_calls });
 	if (view_close(&c->view, err) < 0)
 		return -1;
 	sum_up(c);

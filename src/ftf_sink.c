@@ -1,91 +1,131 @@
 /* SPDX-License-Identifier: MIT */
 #include "ftf_sink.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "slice_args.h"
 #include "track.h"
 
 #define SLICE_ARGS_MAX 7
 #define COST_ARGS_MAX 3
 
+static int write_output(void *context, const void *bytes, size_t size)
+{
+	output_write(context, bytes, size);
+	return 0; /* the output keeps its own error, which names the file */
+}
+
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   enum option_args level)
 {
+	const struct ftf_destination to = { write_output, output };
+
 	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
-	ftf_writer_init(&ftf->writer, output);
-	ftf->address = name_intern_text(names, "address");
-	ftf->line = name_intern_text(names, "line");
-	ftf->col = name_intern_text(names, "col");
-	ftf->symbol = name_intern_text(names, "symbol");
-	ftf->file = name_intern_text(names, "file");
-	ftf->inferred = name_intern_text(names, "inferred_start_time");
-	ftf->inlined = name_intern_text(names, "inlined");
-	ftf->is_true = name_intern_text(names, "true");
-	ftf->process = name_intern_text(names, "process");
-	ftf->caller = name_intern_text(names, "caller");
-	ftf->insns = name_intern_text(names, "insns");
-	ftf->cycles = name_intern_text(names, "cycles");
-	ftf->ipc = name_intern_text(names, "ipc");
+	ftf->writer = ftf_open_destination(&to, "ptrace2ftf");
+	ftf->address = ftf_text(ftf->writer, "address");
+	ftf->line = ftf_text(ftf->writer, "line");
+	ftf->col = ftf_text(ftf->writer, "col");
+	ftf->symbol = ftf_text(ftf->writer, "symbol");
+	ftf->file = ftf_text(ftf->writer, "file");
+	ftf->inferred = ftf_text(ftf->writer, "inferred_start_time");
+	ftf->inlined = ftf_text(ftf->writer, "inlined");
+	ftf->is_true = ftf_text(ftf->writer, "true");
+	ftf->caller = ftf_text(ftf->writer, "caller");
+	ftf->insns = ftf_text(ftf->writer, "insns");
+	ftf->cycles = ftf_text(ftf->writer, "cycles");
+	ftf->ipc = ftf_text(ftf->writer, "ipc");
+}
+
+int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
+{
+	struct ftf_error failure = { 0 };
+	int status = ftf_close(ftf->writer, &failure);
+
+	ftf->writer = NULL;
+	return status < 0 ? error_set(err, ERROR_LIMIT, "trace: %s", failure.text) : 0;
 }
 
 void ftf_sink_release(struct ftf_sink *ftf)
 {
-	ftf_writer_release(&ftf->writer);
+	ftf_abandon(ftf->writer);
 	call_sites_release(&ftf->sites);
+	free(ftf->known);
+	free(ftf->threads);
+	*ftf = (struct ftf_sink){ 0 };
 }
 
-static struct ftf_thread thread_of(const struct track *track)
+/* The program's names live until the end of the run: the writer may borrow their text. */
+static struct ftf_name name_of(struct ftf_sink *ftf, const struct name *name)
 {
-	return (struct ftf_thread){ track->index, (uint32_t)track->pid, (uint32_t)track->tid };
+	size_t old = ftf->known_room;
+
+	if (!name)
+		return (struct ftf_name){ 0 };
+	if (name->id >= old) {
+		ftf->known = alloc_grow(ftf->known, &ftf->known_room, (size_t)name->id + 1,
+					sizeof(*ftf->known));
+		memset(ftf->known + old, 0, (ftf->known_room - old) * sizeof(*ftf->known));
+	}
+	if (!ftf->known[name->id].id)
+		ftf->known[name->id] = ftf_name_borrow(ftf->writer, name->text, name->length);
+	return ftf->known[name->id];
+}
+
+static struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *track)
+{
+	size_t old = ftf->thread_room;
+
+	if (track->index >= old) {
+		ftf->threads = alloc_grow(ftf->threads, &ftf->thread_room,
+					  (size_t)track->index + 1, sizeof(*ftf->threads));
+		memset(ftf->threads + old, 0, (ftf->thread_room - old) * sizeof(*ftf->threads));
+	}
+	if (!ftf->threads[track->index].id)
+		ftf->threads[track->index] =
+			ftf_thread(ftf->writer, (uint32_t)track->pid, (uint32_t)track->tid);
+	return ftf->threads[track->index];
 }
 
 /* Before a track's first slice its names are told. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
-	struct ftf_thread thread = thread_of(track);
-
 	if (track->announced)
 		return;
 	track->announced = true;
 	if (track->process_name)
-		ftf_process_name(&ftf->writer, thread.pid,
-				 name_intern_text(ftf->names, track->process_name));
+		ftf_process_name(ftf->writer, (uint32_t)track->pid,
+				 ftf_text(ftf->writer, track->process_name));
 	if (track->thread_name)
-		ftf_thread_name(&ftf->writer, &thread,
-				name_intern_text(ftf->names, track->thread_name), ftf->process);
+		ftf_thread_name(ftf->writer, thread_of(ftf, track),
+				ftf_text(ftf->writer, track->thread_name));
 }
 
-static struct ftf_arg number_arg(const struct name *name, uint64_t number)
+static struct ftf_arg number_arg(struct ftf_name name, uint64_t number)
 {
-	enum ftf_arg_type type = number <= INT32_MAX ? FTF_INT32 : FTF_INT64;
-
-	return (struct ftf_arg){ name, type, { .integer = (int64_t)number } };
+	return number <= INT32_MAX ? ftf_arg_int32(name, (int32_t)number)
+				   : ftf_arg_int64(name, (int64_t)number);
 }
 
-static struct ftf_arg name_arg(const struct name *name, const struct name *value)
-{
-	return (struct ftf_arg){ name, FTF_STRING, { .string = value } };
-}
-
-static size_t fill_args(const struct ftf_sink *ftf, const struct slice_args *from,
+static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 			struct ftf_arg args[SLICE_ARGS_MAX])
 {
 	size_t count = 0;
 
-	args[count++] = (struct ftf_arg){ ftf->address, FTF_POINTER, { .word = from->address } };
+	args[count++] = ftf_arg_pointer(ftf->address, from->address);
 	if (from->line)
 		args[count++] = number_arg(ftf->line, from->line);
 	if (from->column)
 		args[count++] = number_arg(ftf->col, from->column);
 	if (from->symbol)
-		args[count++] = name_arg(ftf->symbol, from->symbol);
+		args[count++] = ftf_arg_string(ftf->symbol, name_of(ftf, from->symbol));
 	if (from->file)
-		args[count++] = name_arg(ftf->file, from->file);
+		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
 	if (from->inferred_start)
-		args[count++] = name_arg(ftf->inferred, ftf->is_true);
+		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
 	if (from->caller)
-		args[count++] = name_arg(ftf->caller, from->caller);
+		args[count++] = ftf_arg_string(ftf->caller, name_of(ftf, from->caller));
 	return count;
 }
 
@@ -100,7 +140,7 @@ static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
 	if (cost.cycles)
 		args[count++] = number_arg(ftf->cycles, cost.cycles);
 	if (ipc > 0)
-		args[count++] = (struct ftf_arg){ ftf->ipc, FTF_DOUBLE, { .real = ipc } };
+		args[count++] = ftf_arg_double(ftf->ipc, ipc);
 	return count;
 }
 
@@ -124,36 +164,45 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct ftf_sink *ftf = sink->context;
-	struct ftf_thread thread = thread_of(context);
 	struct ftf_arg args[SLICE_ARGS_MAX];
-	size_t count = 0;
+	struct ftf_event event = {
+		.thread = thread_of(ftf, context),
+		.name = name_of(ftf, symbol->name),
+		.time = time,
+		.args = args,
+	};
+
+	if (symbol->inlined)
+		event.category = ftf->inlined;
 
 	if (ftf->level != OPTION_ARGS_NONE) {
 		struct slice_args values = slice_args_of(symbol, ip, flags);
 
 		if (ftf->level == OPTION_ARGS_FULL)
 			values.caller = begin_costs(ftf, context);
-		count = fill_args(ftf, &values, args);
+		event.arg_count = fill_args(ftf, &values, args);
 	}
 	announce(ftf, context);
 	ftf->slices++;
-	ftf_duration_begin(&ftf->writer, &thread, time, symbol->inlined ? ftf->inlined : NULL,
-			   symbol->name, args, count);
+	ftf_begin(ftf->writer, &event);
 }
 
 static void end(const struct span_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
 	struct ftf_sink *ftf = sink->context;
-	struct ftf_thread thread = thread_of(context);
 	struct track *track = context;
 	struct ftf_arg args[COST_ARGS_MAX];
-	size_t count = 0;
+	struct ftf_event event = {
+		.thread = thread_of(ftf, track),
+		.time = time,
+		.args = args,
+	};
 
 	(void)symbol;
 	if (ftf->level == OPTION_ARGS_FULL)
-		count = fill_costs(ftf, slice_costs_end(&track->costs), args);
-	ftf_duration_end_args(&ftf->writer, &thread, time, args, count);
+		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs), args);
+	ftf_end(ftf->writer, &event);
 }
 
 static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
@@ -167,13 +216,17 @@ static void complete(const struct span_sink *sink, void *context, uint64_t begin
 static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
 {
 	struct ftf_sink *ftf = sink->context;
-	struct ftf_thread thread = thread_of(context);
+	struct ftf_event event = {
+		.thread = thread_of(ftf, context),
+		.name = ftf_text(ftf->writer, text),
+		.time = time,
+	};
 
 	announce(ftf, context);
 	ftf->slices++;
-	ftf_duration_begin(&ftf->writer, &thread, time, NULL, name_intern_text(ftf->names, text),
-			   NULL, 0);
-	ftf_duration_end(&ftf->writer, &thread, time);
+	ftf_begin(ftf->writer, &event);
+	event.name = (struct ftf_name){ 0 };
+	ftf_end(ftf->writer, &event);
 }
 
 static void segment_end(const struct span_sink *sink, void *context)

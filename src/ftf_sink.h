@@ -13,24 +13,34 @@
 #include "call_sites.h"
 #include "options.h"
 #include "span_sink.h"
-#include "writer/ftf_writer.h"
+#include "writer/ftf.h"
 
 struct ftf_sink {
-	struct ftf_writer writer;
-	struct name_table *names; /* borrowed */
-	uint64_t slices;          /* begun up to now */
-	enum option_args level;   /* what slices tell */
+	struct ftf_writer *writer; /* owned */
+	struct name_table *names;  /* borrowed */
+	uint64_t slices;           /* begun up to now */
+	enum option_args level;    /* what slices tell */
 	struct call_sites sites;
-	/* Argument names: */
-	const struct name *address, *line, *col, *symbol, *file, *inferred, *inlined, *is_true, *process;
-	const struct name *caller, *insns, *cycles, *ipc;
+	struct ftf_name *known;    /* owned; the writer's, by id of the program's; 0: not yet */
+	size_t known_room;
+	struct ftf_thread *threads; /* owned; by index of the track; 0: not yet */
+	size_t thread_room;
+	/* Argument names and values: */
+	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
+	struct ftf_name caller, insns, cycles, ipc;
 };
 
 /* Start a trace in `output`; both are borrowed until ftf_sink_release(). */
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   enum option_args level);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
+/*
+ * Hand the rest to the output, which is to be closed after it.
+ * Returns 0; -1 with err filled: the first failure of the writer.
+ */
+int ftf_sink_close(struct ftf_sink *ftf, struct error *err);
+
+/* Release the memory, and give up what was not closed.  Idempotent, also on zeroed memory. */
 void ftf_sink_release(struct ftf_sink *ftf);
 
 /* Returns the sink; its tracks are struct track.  `ftf` is borrowed by it. */

@@ -19,6 +19,16 @@ libptrace2ftf_a_SOURCES = \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/options.c src/options.h \
+	src/overlay_calls.c src/overlay_calls.h \
+	src/overlay_clock.c src/overlay_clock.h \
+	src/overlay_dump.c src/overlay_dump.h \
+	src/overlay_input.c src/overlay_input.h \
+	src/overlay_ladder.c src/overlay_ladder.h \
+	src/overlay_sideband.c src/overlay_sideband.h \
+	src/overlay_spans.c src/overlay_spans.h \
+	src/overlay_trace.c src/overlay_trace.h \
+	src/overlay_trace_memtrace.c src/overlay_trace_runtime.c \
+	src/overlays.c src/overlays.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
@@ -36,7 +46,7 @@ bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 
 # Order matters: each library may use the ones after it.
-PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a libftf.a libbase.a \
+PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	$(IPT_LIBS) $(ZYDIS_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
 	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "config.h"
 
 enum option_key {
@@ -31,6 +32,10 @@ enum option_key {
 	KEY_KALLSYMS,
 	KEY_ARGS,
 	KEY_NO_WARN,
+	KEY_RUNTIME_EVENTS,
+	KEY_MEMTRACE,
+	KEY_CLOCK_OFFSET,
+	KEY_CLOCK_SYNC,
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -80,12 +85,25 @@ static const struct argp_option argp_options[] = {
 	  "magic-trace, by names, as magic-trace 1.0 does", 3 },
 	{ "inline", KEY_INLINE, NULL, 0,
 	  "Show calls that the compiler replaced by the called function's code, too", 3 },
+	{ NULL, 0, NULL, 0, "OCaml:", 7 },
+	{ "runtime-events", KEY_RUNTIME_EVENTS, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", 0,
+	  "Show the collector's work and the program's events of FILE, which OCaml 5 calls "
+	  "PID.events; may be repeated, and needs no INPUT", 7 },
+	{ "memtrace", KEY_MEMTRACE, "FILE[,pid=N][,lives]", 0,
+	  "Show the sampled allocations of memtrace's FILE; may be repeated, and needs no INPUT", 7 },
+	{ "clock-offset", KEY_CLOCK_OFFSET, "CLOCK=TIME", 0,
+	  "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or memtrace "
+	  "(real=TIME); may be repeated", 7 },
+	{ "clock-sync", KEY_CLOCK_SYNC, "FILE", 0,
+	  "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints", 7 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
-	  "Write to FILE; - is standard output (default: INPUT.ftf; standard output for text)", 4 },
+	  "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
+	  "(default: INPUT.ftf; standard output for text)", 4 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
+	  "events: a line per event of the overlays; "
 	  "none: decode only", 4 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
@@ -128,7 +146,8 @@ static const struct choice details[] = {
 };
 static const struct choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
-	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },	      { NULL, 0 }
+	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },
+	{ "events", FORMAT_EVENTS },	     { NULL, 0 }
 };
 
 /* Returns the value of a word; a word that is none ends the program with the choices. */
@@ -146,6 +165,16 @@ static int choose(struct argp_state *state, const struct choice *choices, const 
 	}
 	argp_error(state, "--%s: '%s' is none of: %s", option, word, known);
 	return 0;
+}
+
+static void add_overlay(struct options *options, enum overlay_kind kind, const char *text)
+{
+	size_t size = (options->overlay_count + 1) * sizeof(*options->overlays);
+
+	options->overlays = realloc(options->overlays, size);
+	if (!options->overlays)
+		alloc_fail(size);
+	options->overlays[options->overlay_count++] = (struct overlay_option){ kind, text };
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -228,8 +257,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "one input at a time, and '%s' is a second",
 				   options->inputs[1]);
 		return 0;
+	case KEY_RUNTIME_EVENTS:
+		add_overlay(options, OVERLAY_RUNTIME_EVENTS, arg);
+		return 0;
+	case KEY_MEMTRACE:
+		add_overlay(options, OVERLAY_MEMTRACE, arg);
+		return 0;
+	case KEY_CLOCK_OFFSET:
+		if (!overlay_clocks_offset(&options->clocks, arg))
+			argp_error(state, "--clock-offset: '%s' is neither mono=TIME nor real=TIME", arg);
+		return 0;
+	case KEY_CLOCK_SYNC:
+		options->clock_sync = arg;
+		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no input: name a perf.data file");
+		if (!options->overlay_count)
+			argp_error(state, "no input: name a perf.data file");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -243,9 +286,20 @@ void options_parse(struct options *options, int argc, char **argv)
 	*options = (struct options){ 0 };
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, options);
-	if (options->format == FORMAT_FTF && !options->output && strcmp(options->input, "-") == 0) {
-		fprintf(stderr, "ptrace2ftf: standard input has no name to make an output of: "
-				"give one with -o\n");
+	if (options->format == FORMAT_EVENTS && !options->overlay_count) {
+		fprintf(stderr, "ptrace2ftf: --format=events needs --runtime-events or --memtrace\n");
 		exit(EXIT_USAGE);
 	}
+	if (options->format == FORMAT_FTF && !options->output &&
+	    (!options->input || strcmp(options->input, "-") == 0)) {
+		fprintf(stderr, "ptrace2ftf: %s no name to make an output of: give one with -o\n",
+			options->input ? "standard input has" : "there is");
+		exit(EXIT_USAGE);
+	}
+}
+
+void options_release(struct options *options)
+{
+	free(options->overlays);
+	*options = (struct options){ 0 };
 }

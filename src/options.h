@@ -4,13 +4,16 @@
 #define SRC_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "overlay_clock.h"
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
 enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USAGE = 64 };
 
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
-enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_NONE };
+enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_EVENTS, FORMAT_NONE };
 
 /* What slices say besides their name: nothing; the function and its line; all that is known. */
 enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
@@ -28,8 +31,16 @@ enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, O
 enum option_names { OPTION_NAMES_DEFAULT = 0, OPTION_NAMES_SHORT, OPTION_NAMES_FULL,
 		    OPTION_NAMES_NONE };
 
+enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
+
+/* An overlay as the user named it: overlay_input.h. */
+struct overlay_option {
+	enum overlay_kind kind;
+	const char *text;
+};
+
 struct options {
-	const char *input;  /* path; "-": stdin; the first of a series */
+	const char *input;  /* path; "-": stdin; the first of a series; NULL: overlays only */
 	char **inputs;      /* borrowed from argv: all of the series */
 	int input_count;
 	const char *output; /* path; "-": stdout; NULL: the format's default */
@@ -50,6 +61,10 @@ struct options {
 	bool inlined;       /* show inlined functions */
 	bool debuginfod;    /* ask servers for files */
 	bool force_dso;     /* files with another build id will do */
+	struct overlay_option *overlays; /* owned */
+	size_t overlay_count;
+	struct overlay_clocks clocks; /* of --clock-offset */
+	const char *clock_sync; /* NULL: none */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };
@@ -59,5 +74,8 @@ struct options {
  * and exits then (status 64 for usage errors, 0 for the others).
  */
 void options_parse(struct options *options, int argc, char **argv);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void options_release(struct options *options);
 
 #endif

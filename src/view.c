@@ -126,6 +126,8 @@ int view_close(struct view *view, struct error *err)
 {
 	if (is_sorted(view))
 		span_sorter_finish(&view->sorter);
+	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
+		return -1;
 	if (view->options->format == FORMAT_SLICES)
 		slice_list_print(&view->slices, view->text);
 	if (view->text)

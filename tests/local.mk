@@ -11,6 +11,7 @@ include tests/unit/base/local.mk
 include tests/unit/decoder/local.mk
 include tests/unit/symbols/local.mk
 include tests/unit/writer/local.mk
+include tests/unit/overlays/local.mk
 include tests/unit/src/local.mk
 include tests/oracle/local.mk
 include tests/bench/local.mk

@@ -6,57 +6,69 @@
 
 #include "base/alloc.h"
 
-void ftf_slots_init(struct ftf_slots *slots, uint32_t count)
+void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t patience)
 {
-	*slots = (struct ftf_slots){ .count = count };
-	slots->slots = alloc_zeroed(count + 1, sizeof(*slots->slots));
+	*slots = (struct ftf_slots){ .count = count, .patience = patience };
+	slots->stamps = alloc_zeroed(count + 1, sizeof(*slots->stamps));
+	slots->keys = alloc_zeroed(count + 1, sizeof(*slots->keys));
 }
 
 void ftf_slots_release(struct ftf_slots *slots)
 {
-	free(slots->slots);
-	free(slots->number_of);
+	free(slots->stamps);
+	free(slots->keys);
+	free(slots->references);
+	free(slots->misses);
 	*slots = (struct ftf_slots){ 0 };
 }
 
-/* The number to take back: not used lately, and not by this record. */
+/* The reference to take back: not used lately, and not by this record. */
 static uint32_t turn_hand(struct ftf_slots *slots, uint32_t record)
 {
 	for (;;) {
-		struct ftf_slot *slot;
+		uint32_t *stamp;
 
 		slots->hand = slots->hand % slots->count + 1;
-		slot = &slots->slots[slots->hand];
-		if (!slot->used && slot->record != record)
+		stamp = &slots->stamps[slots->hand];
+		if (*stamp == 0)
 			return slots->hand;
-		slot->used = false;
+		if (*stamp != record)
+			*stamp = 0;
 	}
 }
 
 static void make_room(struct ftf_slots *slots, uint32_t key)
 {
-	size_t old = slots->room;
+	size_t old = slots->room, room = old;
 
-	slots->number_of = alloc_grow(slots->number_of, &slots->room, (size_t)key + 1,
-				      sizeof(*slots->number_of));
-	memset(slots->number_of + old, 0, (slots->room - old) * sizeof(*slots->number_of));
+	slots->references = alloc_grow(slots->references, &room, (size_t)key + 1,
+				       sizeof(*slots->references));
+	memset(slots->references + old, 0, (room - old) * sizeof(*slots->references));
+	room = old;
+	slots->misses = alloc_grow(slots->misses, &room, (size_t)key + 1, sizeof(*slots->misses));
+	memset(slots->misses + old, 0, (room - old) * sizeof(*slots->misses));
+	slots->room = room;
 }
 
-uint16_t ftf_slots_use(struct ftf_slots *slots, uint32_t key, uint32_t record, bool *is_new)
+uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_stand)
 {
-	uint32_t number;
+	uint32_t reference;
 
 	if (key >= slots->room)
 		make_room(slots, key);
-	number = slots->number_of[key];
-	*is_new = number == 0;
-	if (!number && slots->lent < slots->count) {
-		number = ++slots->lent;
-	} else if (!number) {
-		number = turn_hand(slots, record);
-		slots->number_of[slots->slots[number].key] = 0;
+	if (slots->lent < slots->count) {
+		reference = ++slots->lent;
+	} else if (may_stand && slots->misses[key] < slots->patience) {
+		slots->misses[key]++;
+		return 0;
+	} else {
+		reference = turn_hand(slots, record);
+		slots->references[slots->keys[reference]] = 0;
+		slots->renewed++;
 	}
-	slots->number_of[key] = (uint16_t)number;
-	slots->slots[number] = (struct ftf_slot){ key, record, true };
-	return (uint16_t)number;
+	slots->misses[key] = 0;
+	slots->references[key] = (uint16_t)reference;
+	slots->keys[reference] = key;
+	slots->stamps[reference] = record;
+	return (uint16_t)reference;
 }

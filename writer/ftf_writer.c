@@ -1,69 +1,181 @@
 /* SPDX-License-Identifier: MIT */
 #include "writer/ftf_writer.h"
 
-#include <assert.h>
-#include <string.h>
+#include <stdlib.h>
+#include <stdio.h>
 
-#define MAGIC UINT64_C(0x0016547846040010)
+#include "base/alloc.h"
+
 #define TICKS_PER_SECOND UINT64_C(1000000000)
-#define PROVIDER_ID 1
-#define PROVIDER_NAME "ptrace2ftf"
 
-#define STRING_NUMBERS 32767 /* 15 bits, 0 is the empty string */
-#define THREAD_NUMBERS 255   /* 8 bits, 0 is an inline thread */
+/* A thread record is 24 bytes, two ids in a record are 16. */
+#define THREAD_PATIENCE 2
+#define STRING_PATIENCE 1
 
-enum record_type { RECORD_METADATA, RECORD_INIT, RECORD_STRING, RECORD_THREAD, RECORD_EVENT,
-		   RECORD_KERNEL_OBJECT = 7 };
-enum metadata_type { METADATA_PROVIDER_INFO = 1, METADATA_PROVIDER_SECTION };
-enum event_type { EVENT_DURATION_BEGIN = 2, EVENT_DURATION_END };
-enum kernel_object { KERNEL_PROCESS = 1, KERNEL_THREAD };
+/* After so many events the provider is looked at: did it define more than one string in eight again? */
+#define LOOK_EVENTS 65536
+#define MANY_RENEWED (LOOK_EVENTS / 8)
 
-/* A record being filled; the words are in the output's buffer. */
-struct filling {
-	uint8_t *bytes;
-	size_t words;
-};
+/* ---- Opening and closing ------------------------------------------------- */
 
-static void put(struct filling *record, uint64_t word)
+static void add_provider(struct ftf_writer *writer)
 {
-	memcpy(record->bytes + record->words++ * sizeof(word), &word, sizeof(word));
+	struct ftf_provider *provider = alloc_zeroed(1, sizeof(*provider));
+
+	ftf_slots_init(&provider->strings, FTF_STRING_REFERENCES, STRING_PATIENCE);
+	ftf_slots_init(&provider->threads, FTF_THREAD_REFERENCES, THREAD_PATIENCE);
+	writer->look_at = writer->events + LOOK_EVENTS;
+	writer->providers[++writer->provider_count] = provider;
+	writer->current = writer->filling = writer->provider_count;
+	writer->provider = provider;
+	ftf_low_provider(&writer->low, writer->current, writer->provider_name);
+	ftf_low_initialization(&writer->low, TICKS_PER_SECOND);
 }
 
-static uint64_t header(enum record_type type, size_t words)
+static void add_text(struct ftf_writer *writer, const char *text, size_t length)
 {
-	return (uint64_t)type | (uint64_t)words << 4;
+	writer->texts = alloc_grow(writer->texts, &writer->text_room, writer->text_count + 1,
+				   sizeof(*writer->texts));
+	writer->texts[writer->text_count++] =
+		(struct ftf_writer_text){ .text = text, .length = (uint32_t)length };
 }
 
-static struct filling begin(struct ftf_writer *writer, size_t words)
+static void add_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
 {
-	return (struct filling){ output_reserve(writer->output, words * sizeof(uint64_t)), 0 };
+	writer->threads = alloc_grow(writer->threads, &writer->thread_room,
+				     writer->thread_count + 1, sizeof(*writer->threads));
+	writer->threads[writer->thread_count++] = (struct ftf_writer_thread){ pid, tid };
 }
 
-static void finish(struct ftf_writer *writer, const struct filling *record)
+static void start(struct ftf_writer *writer, const struct ftf_destination *to, const char *provider)
 {
-	output_advance(writer->output, record->words * sizeof(uint64_t));
+	ftf_low_init(&writer->low, to);
+	arena_init(&writer->arena);
+	writer->provider_name = arena_text(&writer->arena, provider, strlen(provider));
+	writer->next_id = FTF_FIRST_NEW_ID;
+	writer->record = 1;
+	add_provider(writer);
+	add_text(writer, "", 0);
+	add_thread(writer, 0, 0);
+	writer->process = ftf_text(writer, "process");
+	writer->outgoing_weight = ftf_text(writer, "outgoing_weight");
+	writer->incoming_weight = ftf_text(writer, "incoming_weight");
+	writer->waker = ftf_text(writer, "waker");
+	writer->weight = ftf_text(writer, "weight");
 }
 
-static size_t words_of(size_t bytes)
+struct ftf_writer *ftf_open_destination(const struct ftf_destination *to, const char *provider)
 {
-	return (bytes + 7) / 8;
+	struct ftf_writer *writer = alloc_zeroed(1, sizeof(*writer));
+
+	start(writer, to, provider);
+	return writer;
 }
 
-/* Put text, padded with zeros to whole words. */
-static void put_text(struct filling *record, const char *text, size_t length)
+static void tell(struct ftf_error *err, const struct error *from)
 {
-	uint8_t *at = record->bytes + record->words * sizeof(uint64_t);
-	size_t words = words_of(length);
-
-	if (!length)
+	if (!err)
 		return;
-	memset(at + (words - 1) * sizeof(uint64_t), 0, sizeof(uint64_t));
-	memcpy(at, text, length);
-	record->words += words;
+	err->system = from->system;
+	snprintf(err->text, sizeof(err->text), "%s", from->text);
 }
 
-/* The longest prefix within the limit that does not end inside a UTF-8 sequence. */
-static size_t cut(const char *text, size_t length)
+static int write_output(void *context, const void *bytes, size_t size)
+{
+	struct output *output = context;
+
+	output_write(output, bytes, size);
+	if (!output_failed(output))
+		return 0;
+	return output->err.system ? output->err.system : -1;
+}
+
+struct ftf_writer *ftf_open(const char *path, const char *provider, struct ftf_error *err)
+{
+	struct ftf_writer *writer = alloc_zeroed(1, sizeof(*writer));
+	struct ftf_destination to = { write_output, &writer->output };
+	struct error failure = { 0 };
+
+	if (output_open(&writer->output, path, &failure) < 0) {
+		tell(err, &failure);
+		free(writer);
+		return NULL;
+	}
+	writer->has_output = true;
+	start(writer, &to, provider);
+	return writer;
+}
+
+static void release(struct ftf_writer *writer)
+{
+	for (uint32_t i = 1; i <= writer->provider_count; i++) {
+		ftf_slots_release(&writer->providers[i]->strings);
+		ftf_slots_release(&writer->providers[i]->threads);
+		free(writer->providers[i]);
+	}
+	ftf_index_release(&writer->text_index);
+	ftf_index_release(&writer->thread_index);
+	arena_release(&writer->arena);
+	free(writer->texts);
+	free(writer->threads);
+	free(writer);
+}
+
+int ftf_close(struct ftf_writer *writer, struct ftf_error *err)
+{
+	struct error failure = { 0 };
+	int status = ftf_low_close(&writer->low, err);
+
+	/* The output's own message names the file. */
+	if (writer->has_output && status < 0 && output_failed(&writer->output))
+		tell(err, &writer->output.err);
+	if (writer->has_output && status == 0) {
+		status = output_close(&writer->output, &failure);
+		if (status < 0)
+			tell(err, &failure);
+	}
+	if (writer->has_output)
+		output_abandon(&writer->output);
+	release(writer);
+	return status;
+}
+
+void ftf_abandon(struct ftf_writer *writer)
+{
+	if (!writer)
+		return;
+	/* Not to be written any more, whatever state it is in. */
+	writer->low.strict = false;
+	ftf_low_misuse(&writer->low, "abandoned");
+	ftf_low_close(&writer->low, NULL);
+	if (writer->has_output)
+		output_abandon(&writer->output);
+	release(writer);
+}
+
+const char *ftf_failure(const struct ftf_writer *writer)
+{
+	return writer->low.err.text[0] ? writer->low.err.text : NULL;
+}
+
+void ftf_set_strict(struct ftf_writer *writer, bool strict)
+{
+	writer->low.strict = strict;
+}
+
+uint64_t ftf_events(const struct ftf_writer *writer)
+{
+	return writer->events;
+}
+
+struct ftf_low *ftf_low_borrow(struct ftf_writer *writer)
+{
+	return &writer->low;
+}
+
+/* ---- Names --------------------------------------------------------------- */
+
+size_t ftf_cut(const char *text, size_t length)
 {
 	size_t end = FTF_STRING_MAX;
 
@@ -76,224 +188,175 @@ static size_t cut(const char *text, size_t length)
 	return FTF_STRING_MAX; /* not UTF-8 */
 }
 
-/* The number of a string in this record, defined by a string record where needed. */
-static uint64_t use_string(struct ftf_writer *writer, const struct name *name)
+struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, size_t length)
 {
-	struct filling record;
-	size_t length;
-	uint16_t number;
-	bool is_new;
-
-	if (!name || !name->length)
-		return 0;
-	number = ftf_slots_use(&writer->strings, name->id, writer->record, &is_new);
-	if (!is_new)
-		return number;
-	length = cut(name->text, name->length);
-	record = begin(writer, 1 + words_of(length));
-	put(&record, header(RECORD_STRING, 1 + words_of(length)) | (uint64_t)number << 16 |
-			     (uint64_t)length << 32);
-	put_text(&record, name->text, length);
-	finish(writer, &record);
-	return number;
+	if (!length)
+		return (struct ftf_name){ 0 };
+	add_text(writer, text, ftf_cut(text, length));
+	return (struct ftf_name){ (uint32_t)writer->text_count - 1 };
 }
 
-static uint64_t use_thread(struct ftf_writer *writer, const struct ftf_thread *thread)
+struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length)
 {
-	struct filling record;
-	uint16_t number;
-	bool is_new;
+	size_t kept = ftf_cut(text, length), probe = 0;
+	uint32_t hash = ftf_hash(text, kept), id;
 
-	number = ftf_slots_use(&writer->threads, thread->index, writer->record, &is_new);
-	if (!is_new)
-		return number;
-	record = begin(writer, 3);
-	put(&record, header(RECORD_THREAD, 3) | (uint64_t)number << 16);
-	put(&record, thread->pid);
-	put(&record, thread->tid);
-	finish(writer, &record);
-	return number;
-}
+	if (!length)
+		return (struct ftf_name){ 0 };
+	while ((id = ftf_index_next(&writer->text_index, hash, &probe)) != 0) {
+		const struct ftf_writer_text *found = &writer->texts[id];
 
-/* ---- Arguments ----------------------------------------------------------- */
-
-static size_t arg_words(const struct ftf_arg *arg)
-{
-	switch (arg->type) {
-	case FTF_INT64:
-	case FTF_UINT64:
-	case FTF_DOUBLE:
-	case FTF_POINTER:
-	case FTF_KOID:
-		return 2;
-	default:
-		return 1;
+		if (found->length == kept && memcmp(found->text, text, kept) == 0)
+			return (struct ftf_name){ id };
 	}
+	add_text(writer, arena_text(&writer->arena, text, kept), kept);
+	id = (uint32_t)writer->text_count - 1;
+	ftf_index_add(&writer->text_index, hash, id);
+	return (struct ftf_name){ id };
 }
 
-struct arg_numbers {
-	uint64_t name, string;
-};
-
-/* Strings come before the record that uses them. */
-static size_t prepare_args(struct ftf_writer *writer, const struct ftf_arg *args, size_t count,
-			   struct arg_numbers *numbers)
+struct ftf_name ftf_text(struct ftf_writer *writer, const char *text)
 {
-	size_t words = 0;
+	return text ? ftf_name(writer, text, strlen(text)) : (struct ftf_name){ 0 };
+}
 
-	assert(count <= FTF_ARGS_MAX);
-	for (size_t i = 0; i < count; i++) {
-		numbers[i].name = use_string(writer, args[i].name);
-		numbers[i].string = args[i].type == FTF_STRING
-					    ? use_string(writer, args[i].value.string)
-					    : 0;
-		words += arg_words(&args[i]);
+static const struct ftf_writer_text *text_of(struct ftf_writer *writer, struct ftf_name name)
+{
+	if (name.id < writer->text_count)
+		return &writer->texts[name.id];
+	ftf_low_misuse(&writer->low, "a name is not of this writer");
+	return &writer->texts[0];
+}
+
+struct ftf_said ftf_writer_say_anew(struct ftf_writer *writer, struct ftf_name name)
+{
+	const struct ftf_writer_text *text = text_of(writer, name);
+	uint16_t reference;
+
+	if (!text->length)
+		return (struct ftf_said){ 0 };
+	reference = ftf_slots_lend(&writer->provider->strings, name.id, writer->record,
+				   text->length <= FTF_STANDING_MAX);
+	if (!reference)
+		return (struct ftf_said){ FTF_INLINE(text->length), text->text };
+	ftf_low_string(&writer->low, reference, text->text, text->length);
+	return (struct ftf_said){ reference, NULL };
+}
+
+/* ---- Providers ----------------------------------------------------------- */
+
+/*
+ * A provider that has to define strings again and again costs more than the
+ * one word that goes to another provider and back.
+ */
+static void look_at(struct ftf_writer *writer, struct ftf_provider *provider)
+{
+	bool many = provider->strings.renewed - provider->renewed > MANY_RENEWED;
+
+	writer->look_at = writer->events + LOOK_EVENTS;
+	provider->renewed = provider->strings.renewed;
+	if (many && writer->provider_count < FTF_PROVIDERS_MAX &&
+	    writer->providers[writer->filling]->strings.lent == FTF_STRING_REFERENCES)
+		add_provider(writer);
+}
+
+static bool has_reference(const struct ftf_provider *provider, struct ftf_name name)
+{
+	return name.id < provider->strings.room && provider->strings.references[name.id];
+}
+
+void ftf_writer_select_home(struct ftf_writer *writer, struct ftf_name name)
+{
+	struct ftf_writer_text *text;
+	uint32_t home;
+
+	if (writer->events >= writer->look_at)
+		look_at(writer, writer->provider);
+	if (writer->provider_count == 1 || name.id >= writer->text_count)
+		return;
+	text = &writer->texts[name.id];
+	home = text->home;
+	if (!home)
+		home = has_reference(writer->providers[1], name) ? 1 : writer->filling;
+	text->home = (uint8_t)home;
+	if (home == writer->current)
+		return;
+	writer->current = home;
+	writer->provider = writer->providers[home];
+	ftf_low_section(&writer->low, home);
+}
+
+/* ---- Processes and threads ----------------------------------------------- */
+
+static uint32_t hash_ids(uint64_t pid, uint64_t tid)
+{
+	const uint64_t ids[2] = { pid, tid };
+
+	return ftf_hash(ids, sizeof(ids));
+}
+
+struct ftf_thread ftf_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
+{
+	uint32_t hash = hash_ids(pid, tid), id;
+	size_t probe = 0;
+
+	while ((id = ftf_index_next(&writer->thread_index, hash, &probe)) != 0) {
+		if (writer->threads[id].pid == pid && writer->threads[id].tid == tid)
+			return (struct ftf_thread){ id };
 	}
-	return words;
+	add_thread(writer, pid, tid);
+	id = (uint32_t)writer->thread_count - 1;
+	ftf_index_add(&writer->thread_index, hash, id);
+	return (struct ftf_thread){ id };
 }
 
-static void put_arg(struct filling *record, const struct ftf_arg *arg,
-		    const struct arg_numbers *numbers)
+const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writer,
+							 struct ftf_thread thread)
 {
-	uint64_t first = (uint64_t)arg->type | arg_words(arg) << 4 | numbers->name << 16;
-	uint64_t real;
-
-	switch (arg->type) {
-	case FTF_INT32:
-	case FTF_UINT32:
-		put(record, first | (uint64_t)(uint32_t)arg->value.word << 32);
-		return;
-	case FTF_BOOL:
-		put(record, first | (uint64_t)(arg->value.word != 0) << 32);
-		return;
-	case FTF_STRING:
-		put(record, first | numbers->string << 32);
-		return;
-	case FTF_DOUBLE:
-		memcpy(&real, &arg->value.real, sizeof(real));
-		put(record, first);
-		put(record, real);
-		return;
-	case FTF_NULL:
-		put(record, first);
-		return;
-	default:
-		put(record, first);
-		put(record, arg->value.word);
-		return;
-	}
+	if (thread.id < writer->thread_count)
+		return &writer->threads[thread.id];
+	ftf_low_misuse(&writer->low, "a thread is not of this writer");
+	return &writer->threads[0];
 }
 
-/* ---- Records ------------------------------------------------------------- */
-
-void ftf_writer_init(struct ftf_writer *writer, struct output *output)
+uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread)
 {
-	const size_t name_length = sizeof(PROVIDER_NAME) - 1;
-	struct filling record;
+	const struct ftf_writer_thread *ids = ftf_writer_thread_borrow(writer, thread);
+	uint16_t reference = ftf_slots_lend(&writer->provider->threads, thread.id, writer->record,
+					    true);
 
-	*writer = (struct ftf_writer){ .output = output };
-	ftf_slots_init(&writer->strings, STRING_NUMBERS);
-	ftf_slots_init(&writer->threads, THREAD_NUMBERS);
-	record = begin(writer, 16);
-	put(&record, MAGIC);
-	put(&record, header(RECORD_METADATA, 1 + words_of(name_length)) |
-			     (uint64_t)METADATA_PROVIDER_INFO << 16 |
-			     (uint64_t)PROVIDER_ID << 20 | (uint64_t)name_length << 52);
-	put_text(&record, PROVIDER_NAME, name_length);
-	put(&record, header(RECORD_METADATA, 1) | (uint64_t)METADATA_PROVIDER_SECTION << 16 |
-			     (uint64_t)PROVIDER_ID << 20);
-	put(&record, header(RECORD_INIT, 2));
-	put(&record, TICKS_PER_SECOND);
-	finish(writer, &record);
+	if (reference)
+		ftf_low_thread(&writer->low, (uint8_t)reference, ids->pid, ids->tid);
+	return (uint8_t)reference;
 }
 
-void ftf_writer_release(struct ftf_writer *writer)
+void ftf_process_name(struct ftf_writer *writer, uint64_t pid, struct ftf_name name)
 {
-	ftf_slots_release(&writer->strings);
-	ftf_slots_release(&writer->threads);
+	ftf_kernel_object(writer, FTF_OBJECT_PROCESS,
+			  &(struct ftf_object){ .id = pid, .name = name });
 }
 
-static void kernel_object(struct ftf_writer *writer, enum kernel_object type, uint64_t koid,
-			  const struct name *name, const struct ftf_arg *arg)
+void ftf_thread_name(struct ftf_writer *writer, struct ftf_thread thread, struct ftf_name name)
 {
-	struct arg_numbers numbers = { 0 };
-	struct filling record;
-	uint64_t name_number;
-	size_t words = 2;
+	const struct ftf_writer_thread *ids = ftf_writer_thread_borrow(writer, thread);
+	struct ftf_arg process = ftf_arg_word(writer->process, FTF_KOID, ids->pid);
 
-	writer->record++;
-	name_number = use_string(writer, name);
-	if (arg)
-		words += prepare_args(writer, arg, 1, &numbers);
-	record = begin(writer, words);
-	put(&record, header(RECORD_KERNEL_OBJECT, words) | (uint64_t)type << 16 |
-			     name_number << 24 | (uint64_t)(arg != NULL) << 40);
-	put(&record, koid);
-	if (arg)
-		put_arg(&record, arg, &numbers);
-	finish(writer, &record);
+	ftf_kernel_object(writer, FTF_OBJECT_THREAD,
+			  &(struct ftf_object){ ids->tid, name, &process, 1 });
 }
 
-void ftf_process_name(struct ftf_writer *writer, uint32_t pid, const struct name *name)
+uint64_t ftf_process_new(struct ftf_writer *writer, struct ftf_name name)
 {
-	kernel_object(writer, KERNEL_PROCESS, pid, name, NULL);
+	uint64_t pid = writer->next_id++;
+
+	ftf_process_name(writer, pid, name);
+	return pid;
 }
 
-void ftf_thread_name(struct ftf_writer *writer, const struct ftf_thread *thread,
-		     const struct name *name, const struct name *process_key)
+struct ftf_thread ftf_thread_new(struct ftf_writer *writer, uint64_t pid, struct ftf_name name)
 {
-	struct ftf_arg process = { process_key, FTF_KOID, { .word = thread->pid } };
+	struct ftf_thread thread = ftf_thread(writer, pid, writer->next_id++);
 
-	kernel_object(writer, KERNEL_THREAD, thread->tid, name, &process);
-}
-
-void ftf_duration_begin(struct ftf_writer *writer, const struct ftf_thread *thread, uint64_t time,
-			const struct name *category, const struct name *name,
-			const struct ftf_arg *args, size_t count)
-{
-	struct arg_numbers numbers[FTF_ARGS_MAX];
-	uint64_t thread_number, category_number, name_number;
-	struct filling record;
-	size_t words;
-
-	writer->record++;
-	writer->events++;
-	thread_number = use_thread(writer, thread);
-	category_number = use_string(writer, category);
-	name_number = use_string(writer, name);
-	words = 2 + prepare_args(writer, args, count, numbers);
-	record = begin(writer, words);
-	put(&record, header(RECORD_EVENT, words) | (uint64_t)EVENT_DURATION_BEGIN << 16 |
-			     (uint64_t)count << 20 | thread_number << 24 | category_number << 32 |
-			     name_number << 48);
-	put(&record, time);
-	for (size_t i = 0; i < count; i++)
-		put_arg(&record, &args[i], &numbers[i]);
-	finish(writer, &record);
-}
-
-void ftf_duration_end_args(struct ftf_writer *writer, const struct ftf_thread *thread,
-			   uint64_t time, const struct ftf_arg *args, size_t count)
-{
-	struct arg_numbers numbers[FTF_ARGS_MAX];
-	struct filling record;
-	uint64_t thread_number;
-	size_t words;
-
-	writer->record++;
-	writer->events++;
-	thread_number = use_thread(writer, thread);
-	words = 2 + prepare_args(writer, args, count, numbers);
-	record = begin(writer, words);
-	put(&record, header(RECORD_EVENT, words) | (uint64_t)EVENT_DURATION_END << 16 |
-			     (uint64_t)count << 20 | thread_number << 24);
-	put(&record, time);
-	for (size_t i = 0; i < count; i++)
-		put_arg(&record, &args[i], &numbers[i]);
-	finish(writer, &record);
-}
-
-void ftf_duration_end(struct ftf_writer *writer, const struct ftf_thread *thread, uint64_t time)
-{
-	ftf_duration_end_args(writer, thread, time, NULL, 0);
+	ftf_thread_name(writer, thread, name);
+	return thread;
 }

@@ -1,96 +1,138 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the Fuchsia trace format (FTF, "FXT"), as Perfetto reads it.
- *
- * Source: fuchsia.dev, "Fuchsia trace format"; section names below are its.
- * Names and threads are given whole; the writer lends them the format's few
- * numbers (ftf_slots.h), so there is no limit on how many there are.  Records
- * are sequences of 64-bit little-endian words, at most 4095 of them.
- *
- * The writer is sticky like stdio: functions that emit return nothing, and the
- * output tells in the end.  Times are nanoseconds.  Perfetto wants durations
- * of a thread in program order with times that do not go back, and shows at
- * most 512 open at a time: both are the caller's business.
+ * What the parts of the high face share: names and threads by dense ids, and
+ * the references that they have at present.
  */
 #ifndef WRITER_FTF_WRITER_H
 #define WRITER_FTF_WRITER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/name.h"
+#include "base/arena.h"
 #include "base/output.h"
+#include "writer/ftf.h"
+#include "writer/ftf_index.h"
 #include "writer/ftf_slots.h"
 
-/* "Argument Types". */
-enum ftf_arg_type {
-	FTF_NULL = 0,
-	FTF_INT32 = 1,
-	FTF_UINT32 = 2,
-	FTF_INT64 = 3,
-	FTF_UINT64 = 4,
-	FTF_DOUBLE = 5,
-	FTF_STRING = 6,
-	FTF_POINTER = 7,
-	FTF_KOID = 8,
-	FTF_BOOL = 9,
+/* A longer string never stands in a record of arguments: 17 of them must fit. */
+#define FTF_STANDING_MAX 256
+
+struct ftf_writer_text {
+	const char *text; /* borrowed from the caller, or from the writer's arena */
+	uint32_t length;  /* at most FTF_STRING_MAX */
+	uint8_t home;     /* provider in which it is a name of events; 0: not yet */
 };
 
-struct ftf_arg {
-	const struct name *name; /* without '.', '[' and ']': Perfetto's details would fail */
-	enum ftf_arg_type type;
-	union {
-		int64_t integer;           /* INT32, INT64 */
-		uint64_t word;             /* UINT32, UINT64, POINTER, KOID, BOOL */
-		double real;               /* DOUBLE */
-		const struct name *string; /* STRING */
-	} value;
+struct ftf_writer_thread {
+	uint64_t pid, tid;
 };
 
-#define FTF_ARGS_MAX 15
-
-/* Longer strings are cut at a UTF-8 boundary ("String Record": keep to 32000 bytes). */
-#define FTF_STRING_MAX 32000
-
-struct ftf_thread {
-	uint32_t index; /* dense: the writer's key for the thread */
-	uint32_t pid, tid;
+/* One provider's tables. */
+struct ftf_provider {
+	struct ftf_slots strings, threads; /* keys: ids */
+	uint64_t renewed;                  /* as of the last look */
 };
+
+#define FTF_PROVIDERS_MAX 64
 
 struct ftf_writer {
-	struct output *output; /* borrowed */
-	struct ftf_slots strings, threads;
-	uint32_t record;       /* number of the current event record */
-	uint64_t events;       /* event records written */
+	struct ftf_low low;
+	struct output output; /* of ftf_open() */
+	bool has_output;
+	struct arena arena; /* owns copied texts */
+	struct ftf_writer_text *texts; /* owned; by id, 0 is the empty string */
+	size_t text_count, text_room;
+	struct ftf_index text_index;
+	struct ftf_writer_thread *threads; /* owned; by id, 0 is 0/0 */
+	size_t thread_count, thread_room;
+	struct ftf_index thread_index;
+	struct ftf_provider *providers[FTF_PROVIDERS_MAX + 1]; /* owned; [1 .. provider_count] */
+	uint32_t provider_count;
+	uint32_t current;  /* provider selected */
+	struct ftf_provider *provider; /* the same; borrowed from `providers` */
+	uint32_t filling;  /* provider that takes names without a home */
+	const char *provider_name; /* owned by the arena */
+	uint32_t record;   /* number of the current record, not 0 */
+	uint64_t events;
+	uint64_t look_at;  /* the number of events when the provider is looked at next */
+	uint64_t next_id;  /* for new processes and threads */
+	struct ftf_name process, outgoing_weight, incoming_weight, waker, weight;
 };
 
+/* How a record says a string: by reference, or with the text in it. */
+struct ftf_said {
+	uint16_t reference;
+	const char *text; /* if the reference is inline; borrowed */
+};
+
+/* Begin a record of the current provider: references used before may be lent anew. */
+static inline void ftf_writer_next_record(struct ftf_writer *writer)
+{
+	if (!++writer->record)
+		writer->record = 1;
+}
+
+/* The parts of the three functions below that few events need. */
+void ftf_writer_select_home(struct ftf_writer *writer, struct ftf_name name);
+struct ftf_said ftf_writer_say_anew(struct ftf_writer *writer, struct ftf_name name);
+uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread);
+
+/* Select the provider in which `name` is at home, before the record's first reference. */
+static inline void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name)
+{
+	if (writer->provider_count > 1 || writer->events >= writer->look_at)
+		ftf_writer_select_home(writer, name);
+}
+
+/* Returns how to say a name in this record, for which a string record may be written. */
+static inline struct ftf_said ftf_writer_say(struct ftf_writer *writer, struct ftf_name name)
+{
+	struct ftf_said said = { 0 };
+
+	if (!name.id)
+		return said;
+	said.reference = ftf_slots_find(&writer->provider->strings, name.id, writer->record);
+	return said.reference ? said : ftf_writer_say_anew(writer, name);
+}
+
+/* Returns a thread's reference, for which a thread record may be written; 0: its ids must follow. */
+static inline uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ftf_thread thread)
+{
+	uint16_t reference =
+		ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
+
+	return reference ? (uint8_t)reference : ftf_writer_lend_thread(writer, thread);
+}
+
+/* Returns the thread; one that is not of this writer is wrong use and gives 0/0. */
+const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writer,
+							 struct ftf_thread thread);
+
 /*
- * Start a trace: magic number, provider, initialization record with 10^9 ticks
- * a second.  `output` is borrowed and closed by the caller.
+ * Returns the length of the longest prefix of at most FTF_STRING_MAX bytes that
+ * does not end inside a character of UTF-8.
  */
-void ftf_writer_init(struct ftf_writer *writer, struct output *output);
+size_t ftf_cut(const char *text, size_t length);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
-void ftf_writer_release(struct ftf_writer *writer);
+/* Arguments, ready to be put into a record. */
+struct ftf_ready_args {
+	struct ftf_low_arg args[FTF_ARGS_MAX];
+	size_t count;
+	uint64_t shape;
+	size_t words; /* with inline strings */
+};
 
-/* Name a process ("Kernel Object Record", process). */
-void ftf_process_name(struct ftf_writer *writer, uint32_t pid, const struct name *name);
+/* Returns 0; -1, and a sticky error, if there are too many. */
+int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args, size_t count,
+			  struct ftf_ready_args *ready);
 
-/*
- * Name a thread ("Kernel Object Record", thread, with the argument "process"
- * that Perfetto needs).  `process_key` is the name "process".
- */
-void ftf_thread_name(struct ftf_writer *writer, const struct ftf_thread *thread,
-		     const struct name *name, const struct name *process_key);
+/* Put them into the record being filled. */
+void ftf_writer_put_args(struct ftf_writer *writer, const struct ftf_ready_args *ready);
 
-/* "Duration Begin Event"; `category` may be NULL (none), `args` if `count` is 0. */
-void ftf_duration_begin(struct ftf_writer *writer, const struct ftf_thread *thread, uint64_t time,
-			const struct name *category, const struct name *name,
-			const struct ftf_arg *args, size_t count);
-
-/* "Duration End Event": ends the thread's innermost open duration, whatever its name. */
-void ftf_duration_end(struct ftf_writer *writer, const struct ftf_thread *thread, uint64_t time);
+/* Put a string's text if it stands in the record. */
+static inline void ftf_writer_put_said(struct ftf_writer *writer, const struct ftf_said *said)
+{
+	if (said->reference & 0x8000)
+		ftf_low_text(&writer->low, said->text, said->reference & 0x7fff);
+}
 
 /* The same with arguments, which Perfetto adds to those of the begin. */
 void ftf_duration_end_args(struct ftf_writer *writer, const struct ftf_thread *thread,

@@ -1,5 +1,24 @@
 # SPDX-License-Identifier: MIT
-noinst_LIBRARIES += libftf.a
-libftf_a_SOURCES = \
+# libftf, installed.  It holds its own copy of what it needs of base, under
+# names of its own (writer/private_names.h).
+lib_LTLIBRARIES += libftf.la
+include_HEADERS += writer/ftf.h
+pkgconfig_DATA += writer/libftf.pc
+libftf_la_SOURCES = \
+	writer/ftf.h \
+	writer/ftf_index.c writer/ftf_index.h \
+	writer/ftf_low.c \
+	writer/ftf_records.c \
 	writer/ftf_slots.c writer/ftf_slots.h \
-	writer/ftf_writer.c writer/ftf_writer.h
+	writer/ftf_writer.c writer/ftf_writer.h \
+	writer/private_names.h \
+	src/base/alloc.c src/base/alloc.h \
+	src/base/arena.c src/base/arena.h \
+	src/base/error.c src/base/error.h \
+	src/base/output.c src/base/output.h \
+	src/base/packer.c src/base/packer.h
+libftf_la_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/writer/private_names.h
+libftf_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+# CURRENT:REVISION:AGE of the interface in ftf.h.
+libftf_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0
+libftf_la_LIBADD = $(ZSTD_LIBS) $(ZLIB_LIBS)

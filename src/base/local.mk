@@ -8,5 +8,6 @@ libbase_a_SOURCES = \
 	src/base/error.c src/base/error.h \
 	src/base/name.c src/base/name.h \
 	src/base/output.c src/base/output.h \
+	src/base/packer.c src/base/packer.h \
 	src/base/pages.c src/base/pages.h \
 	src/base/spool.c src/base/spool.h

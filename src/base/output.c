@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/packer.h"
 
 #define BUFFER_SIZE ((size_t)2 * 1024 * 1024)
 #define FLUSH_AT ((size_t)1024 * 1024)
@@ -32,7 +33,7 @@ static void on_signal(int number)
 	raise(number);
 }
 
-static void watch_signals(void)
+void output_watch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -40,7 +41,6 @@ static void watch_signals(void)
 		if (signal(signals[i], on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	}
-	alloc_fail_hook = remove_unfinished;
 }
 
 /* A new file beside `path`; O_EXCL, so that nothing can be put in its way. */
@@ -59,7 +59,7 @@ static int open_temporary(struct output *output, struct error *err)
 		return error_set_system(err, errno, "%s: cannot create", output->path);
 	if (strlen(output->temporary) < sizeof(unfinished)) {
 		strcpy(unfinished, output->temporary);
-		watch_signals();
+		alloc_fail_hook = remove_unfinished;
 	}
 	return 0;
 }
@@ -82,6 +82,38 @@ static int open_fd(struct output *output, struct error *err)
 	return 0;
 }
 
+/* Returns 0, or the errno of write(); also called by the packer's thread. */
+static int write_fd(void *context, const uint8_t *bytes, size_t size)
+{
+	const struct output *output = context;
+
+	while (size) {
+		ssize_t done = write(output->fd, bytes, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return errno;
+		bytes += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+static int open_packer(struct output *output, struct error *err)
+{
+	enum packing packing = packing_of(output->path);
+
+	if (packing == PACKING_NONE)
+		return 0;
+	output->packer = packer_open(packing, write_fd, output);
+	if (output->packer)
+		return 0;
+	error_set_system(err, errno, "%s: cannot compress", output->path);
+	output_abandon(output);
+	return -1;
+}
+
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	*output = (struct output){ .fd = -1, .path = path };
@@ -91,24 +123,22 @@ int output_open(struct output *output, const char *path, struct error *err)
 		return -1;
 	}
 	output->buffer = alloc_zeroed(1, BUFFER_SIZE);
-	return 0;
+	return open_packer(output, err);
+}
+
+static void fail(struct output *output, int errnum)
+{
+	if (errnum)
+		error_set_system(&output->err, errnum, "%s: cannot write", output->path);
 }
 
 static void write_all(struct output *output, const uint8_t *bytes, size_t size)
 {
-	while (size && !output_failed(output)) {
-		ssize_t done = write(output->fd, bytes, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0) {
-			error_set_system(&output->err, errno, "%s: cannot write", output->path);
-			return;
-		}
-		bytes += done;
-		size -= (size_t)done;
-		output->written += (uint64_t)done;
-	}
+	if (!size || output_failed(output))
+		return;
+	fail(output, output->packer ? packer_put(output->packer, bytes, size)
+				    : write_fd(output, bytes, size));
+	output->written += size;
 }
 
 static void flush(struct output *output)
@@ -129,6 +159,11 @@ void output_write(struct output *output, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;
 
+	if (size >= FLUSH_AT) {
+		flush(output);
+		write_all(output, bytes, size);
+		return;
+	}
 	while (size) {
 		size_t part = size < OUTPUT_RESERVE_MAX ? size : OUTPUT_RESERVE_MAX;
 
@@ -159,6 +194,11 @@ FILE *output_stream(struct output *output)
 int output_close(struct output *output, struct error *err)
 {
 	flush(output);
+	if (output->packer && output_failed(output))
+		packer_abandon(output->packer);
+	else if (output->packer)
+		fail(output, packer_close(output->packer));
+	output->packer = NULL;
 	if (close(output->fd) < 0 && errno != EINTR)
 		error_set_system(&output->err, errno, "%s: cannot write", output->path);
 	output->fd = -1;
@@ -180,6 +220,8 @@ void output_abandon(struct output *output)
 {
 	if (!output->buffer && !output->temporary)
 		return;
+	packer_abandon(output->packer);
+	output->packer = NULL;
 	if (output->fd >= 0)
 		close(output->fd);
 	output->fd = -1;

@@ -5,9 +5,11 @@
  * Bytes go to a temporary file beside the destination, which takes the
  * destination's place when output_close() succeeds.  What exists and is not a
  * regular file (a device, a fifo), and "-" for standard output, is written
- * directly.  After an error, writing does nothing; output_close() tells.  The
- * temporary file is removed when the output is abandoned, and also when a
- * signal or a lack of memory ends the program.
+ * directly.  If the path ends in .gz or .zst, the bytes are compressed, in a
+ * thread of their own.  After an error, writing does nothing; output_close()
+ * tells.  The temporary file is removed when the output is abandoned, and also
+ * when a lack of memory ends the program, or a signal, if output_watch_signals()
+ * was called.
  */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
@@ -19,13 +21,16 @@
 
 #include "base/error.h"
 
+struct packer;
+
 struct output {
 	int fd;
+	struct packer *packer;  /* owned; NULL: not compressed */
 	const char *path;       /* borrowed: as the user named it */
 	char *temporary;        /* owned; NULL: written directly */
 	uint8_t *buffer;        /* owned */
 	size_t used;            /* bytes in the buffer */
-	uint64_t written;       /* bytes handed to the system */
+	uint64_t written;       /* bytes handed on, before compression */
 	struct error err;       /* the first failure */
 };
 
@@ -37,6 +42,12 @@ struct output {
  * Returns 0; -1 with err filled, and then nothing was created.
  */
 int output_open(struct output *output, const char *path, struct error *err);
+
+/*
+ * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
+ * program.  For main(): a library leaves signals alone.
+ */
+void output_watch_signals(void);
 
 /*
  * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which

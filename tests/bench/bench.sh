@@ -50,6 +50,7 @@ record() { # FILE BYTES OPTIONS...
 		tests/programs/indirect >/dev/null 2>&1
 }
 
+tests/bench/ftf-speed
 record "$work/mtc" 16777216
 record "$work/cyc" 16777216 --cyc
 against_libipt "ptsim, MTC, 16 MiB" "$work/mtc"

@@ -10,7 +10,7 @@ sample=$work/perf.data
 options="--symfs=$work"
 
 default_output() {
-	"$program" -q $options "$sample" && "$top_builddir/tests/support/ftfcheck" "$sample.ftf"
+	"$program" -q $options "$sample" && "$top_builddir/ftfdump" --check "$sample.ftf"
 }
 tap_check "without -o the trace is beside the input" default_output
 
@@ -18,6 +18,17 @@ same_on_stdout() {
 	"$program" -q $options "$sample" -o - >"$work/stdout.ftf" && cmp "$sample.ftf" "$work/stdout.ftf"
 }
 tap_check "-o - writes the same bytes to standard output" same_on_stdout
+
+packed() { # SUFFIX UNPACKER...
+	suffix=$1
+	shift
+	"$program" -q $options "$sample" -o "$work/packed.ftf.$suffix" && "$@" <"$work/packed.ftf.$suffix" |
+		cmp "$sample.ftf" - && "$top_builddir/ftfdump" --check "$work/packed.ftf.$suffix"
+}
+tap_check "-o FILE.gz writes the same bytes, packed" packed gz gzip -d
+if command -v zstd >/dev/null; then
+	tap_check "-o FILE.zst writes the same bytes, packed" packed zst zstd -d
+fi
 
 quiet() {
 	[ -z "$("$program" -q $options "$sample" -o "$work/x.ftf" 2>&1)" ]
@@ -39,7 +50,7 @@ stacks() {
 tap_check "slices have the program's call tree" stacks
 
 names() {
-	"$top_builddir/tests/support/ftfcheck" --names "$sample.ftf" >"$work/names"
+	"$top_builddir/ftfdump" --names "$sample.ftf" >"$work/names"
 	printf 'process 1234 sample\nthread 1234 sample process=1234\n' | diff - "$work/names"
 }
 tap_check "process and thread have their names and ids" names

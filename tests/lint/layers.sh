@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# decoder, symbols, writer and overlays include only base and themselves; src
+# decoder, symbols, writer, reader and overlays include only base and themselves; src
 # includes all; nothing includes tests.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 cd "${top_srcdir:-.}" || exit 1
@@ -12,7 +12,7 @@ includes() { # FOLDER ALLOWED-PATTERN: prints what is not allowed
 }
 
 tap_check "base includes only base" includes src/base 'base/|config\.h'
-for folder in decoder symbols writer overlays; do
+for folder in decoder symbols writer reader overlays; do
 	[ -d $folder ] || continue
 	tap_check "$folder includes only base and itself" includes $folder "base/|$folder/|config\\.h"
 done

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: MIT
 # The manual page is well-formed, and it and --help list the same options.
 . "${top_srcdir:-.}/tests/support/tap.sh"
-manual=${top_srcdir:-.}/man/ptrace2ftf.1
-program=${top_builddir:-.}/ptrace2ftf
 
 is_well_formed() { # PAGE
 	warnings=$(groff -mdoc -ww -Tascii "$1" 2>&1 >/dev/null)
 	[ -z "$warnings" ] || { echo "$warnings"; return 1; }
 }
 
-lists_the_same_options() {
+lists_the_same_options() { # PROGRAM PAGE
+	program=$1 manual=$2
 	from_help=$("$program" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u)
-	from_manual=$(sed -n '/^\.Sh OPTIONS/,/^\.Sh OUTPUT/p' "$manual" | grep '^\.It' |
+	from_manual=$(sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/p;/^\.Sh OUTPUT/q' "$manual" | grep '^\.It' |
 		grep -oE 'Fl \\-[a-z][a-z-]+' | sed 's/Fl \\-/--/' | sort -u)
 	[ "$from_help" = "$from_manual" ] && return 0
 	echo "help:   $from_help" | tr '\n' ' '
@@ -20,8 +19,8 @@ lists_the_same_options() {
 	return 1
 }
 
-fits_a_terminal() {
-	! "$program" --help | grep -E '.{81}'
+fits_a_terminal() { # PROGRAM
+	! "$1" --help | grep -E '.{81}'
 }
 
 work=$(mktemp -d)
@@ -44,12 +43,15 @@ names_every_record() {
 tap_check "the model says what becomes of every type of record" names_every_record
 
 if command -v groff >/dev/null; then
-	for page in "${top_srcdir:-.}"/man/*.[17]; do
+	for page in "${top_srcdir:-.}"/man/*.[137]; do
 		tap_check "$(basename "$page") has no groff warnings" is_well_formed "$page"
 	done
 else
 	tap_skip "the manual pages have no groff warnings" "no groff"
 fi
-tap_check "--help and the manual page list the same options" lists_the_same_options
-tap_check "--help fits into 80 columns" fits_a_terminal
+for name in ptrace2ftf ftfdump; do
+	tap_check "$name --help and the manual page list the same options" \
+		lists_the_same_options "${top_builddir:-.}/$name" "${top_srcdir:-.}/man/$name.1"
+	tap_check "$name --help fits into 80 columns" fits_a_terminal "${top_builddir:-.}/$name"
+done
 tap_done

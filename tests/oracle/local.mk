@@ -20,3 +20,10 @@ tests_oracle_precise_truth_SOURCES = tests/oracle/precise_truth.c
 tests_oracle_precise_truth_LDADD = $(PTRACE2FTF_LIBS)
 TESTS += tests/oracle/stacks.sh
 dist_noinst_SCRIPTS += tests/oracle/stacks.sh
+
+# OCaml's overlays against the dumps of their own readers.
+TESTS += tests/oracle/overlays_pt.sh tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
+dist_noinst_SCRIPTS += tests/oracle/overlays_pt.sh tests/oracle/overlays.sh tests/oracle/overlays_trace.sh
+check_PROGRAMS += tests/oracle/overlay_bounds
+tests_oracle_overlay_bounds_SOURCES = tests/oracle/overlay_bounds.c
+tests_oracle_overlay_bounds_LDADD = $(PTRACE2FTF_LIBS)

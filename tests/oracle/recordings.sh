@@ -6,7 +6,7 @@
 recordings=$top_srcdir/../shared/recordings
 [ -d "$recordings" ] || tap_skip_all "no shared recordings"
 program=$top_builddir/ptrace2ftf
-ftfcheck=$top_builddir/tests/support/ftfcheck
+ftfdump=$top_builddir/ftfdump
 awk_script=$top_srcdir/tests/oracle/branches.awk
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,7 +30,7 @@ converts() { # STATUS OPTIONS... FILE
 	"$program" "$@" -o "$work/out.ftf" 2>"$work/messages"
 	status=$?
 	[ $status -eq "$expected" ] || { echo "status $status"; cat "$work/messages"; return 1; }
-	"$ftfcheck" --slices "$work/out.ftf" >"$work/read-back" || return 1
+	"$ftfdump" --slices "$work/out.ftf" >"$work/read-back" || return 1
 	"$program" -q --format=slices "$@" >"$work/slices"
 	[ $? -eq "$expected" ] || return 1
 	same "$work/slices" "$work/read-back"

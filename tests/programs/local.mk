@@ -8,7 +8,7 @@ RECORDED = \
 	tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
 
-# The same with a libc whose functions have names.
+# The same with a libc whose functions have names (-all-static is libtool's word for -static).
 STATIC = \
 	tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/indirect tests/programs/static/longjmp \
@@ -59,30 +59,30 @@ tests_programs_threads_LDFLAGS = -pthread
 
 tests_programs_static_coroutines_SOURCES = tests/programs/coroutines.c
 tests_programs_static_coroutines_CFLAGS = $(tests_programs_coroutines_CFLAGS)
-tests_programs_static_coroutines_LDFLAGS = -static
+tests_programs_static_coroutines_LDFLAGS = -all-static
 tests_programs_static_indirect_SOURCES = tests/programs/indirect.c
 tests_programs_static_indirect_CFLAGS = $(tests_programs_indirect_CFLAGS)
-tests_programs_static_indirect_LDFLAGS = -static
+tests_programs_static_indirect_LDFLAGS = -all-static
 tests_programs_static_longjmp_SOURCES = tests/programs/longjmp.c
 tests_programs_static_longjmp_CFLAGS = $(tests_programs_longjmp_CFLAGS)
-tests_programs_static_longjmp_LDFLAGS = -static
+tests_programs_static_longjmp_LDFLAGS = -all-static
 tests_programs_static_ocaml_traps_SOURCES = tests/programs/ocaml_traps.S
-tests_programs_static_ocaml_traps_LDFLAGS = -static
+tests_programs_static_ocaml_traps_LDFLAGS = -all-static
 tests_programs_static_recursion_SOURCES = tests/programs/recursion.c
 tests_programs_static_recursion_CFLAGS = $(tests_programs_recursion_CFLAGS)
-tests_programs_static_recursion_LDFLAGS = -static
+tests_programs_static_recursion_LDFLAGS = -all-static
 tests_programs_static_signals_SOURCES = tests/programs/signals.c
 tests_programs_static_signals_CFLAGS = $(tests_programs_signals_CFLAGS)
-tests_programs_static_signals_LDFLAGS = -static
+tests_programs_static_signals_LDFLAGS = -all-static
 tests_programs_static_tail_SOURCES = tests/programs/tail.c
 tests_programs_static_tail_CFLAGS = $(tests_programs_tail_CFLAGS)
-tests_programs_static_tail_LDFLAGS = -static
+tests_programs_static_tail_LDFLAGS = -all-static
 tests_programs_static_threads_SOURCES = tests/programs/threads.c
 tests_programs_static_threads_CFLAGS = $(tests_programs_threads_CFLAGS)
-tests_programs_static_threads_LDFLAGS = -static -pthread
+tests_programs_static_threads_LDFLAGS = -all-static -pthread
 tests_programs_static_except_SOURCES = tests/programs/except.cpp
 tests_programs_static_except_CXXFLAGS = $(tests_programs_except_CXXFLAGS)
-tests_programs_static_except_LDFLAGS = -static
+tests_programs_static_except_LDFLAGS = -all-static
 
 # Plug-ins are opened, not linked: plain rules are enough.
 EXTRA_DIST += tests/programs/plugin.c
@@ -92,3 +92,10 @@ CLEANFILES += $(PLUGINS)
 $(PLUGINS): tests/programs/plugin.c
 	$(AM_V_CC)name=`basename $@ .so` && $(MKDIR_P) tests/programs && \
 		$(CC) -std=gnu11 -g -O1 -fPIC -shared -DNAME=$$name -o $@ $(top_srcdir)/tests/programs/plugin.c
+
+# Recorded for the clock of OCaml's runtime events: static, so that addresses are those of the file.
+check_PROGRAMS += tests/programs/static/ocaml
+tests_programs_static_ocaml_SOURCES = tests/programs/ocaml.c
+tests_programs_static_ocaml_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_ocaml_LDFLAGS = -all-static -pthread
+tests_programs_static_ocaml_LDADD =

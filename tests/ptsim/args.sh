@@ -71,7 +71,7 @@ tap_check "full: ipc is instructions by cycles" ratio
 
 same_in_ftf() {
 	"$program" -q --args=full -o "$work/out.ftf" "$work/perf.data" &&
-		"$top_builddir/tests/support/ftfcheck" --slices "$work/out.ftf" | diff - "$work/full"
+		"$top_builddir/ftfdump" --slices "$work/out.ftf" | diff - "$work/full"
 }
 tap_check "full: the trace file says the same" same_in_ftf
 
@@ -79,7 +79,7 @@ nothing() {
 	"$program" -q --args=none --format=slices "$work/perf.data" >"$work/none" || return 1
 	! grep '=' "$work/none" || return 1
 	"$program" -q --args=none -o "$work/out.ftf" "$work/perf.data" &&
-		"$top_builddir/tests/support/ftfcheck" --slices "$work/out.ftf" | diff - "$work/none"
+		"$top_builddir/ftfdump" --slices "$work/out.ftf" | diff - "$work/none"
 }
 tap_check "none: slices have names only" nothing
 

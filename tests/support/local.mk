@@ -2,26 +2,28 @@
 # What tests share; each unit program links it.
 check_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
-	tests/support/ftf_reader.c tests/support/ftf_reader.h \
+	tests/support/memtrace_ctf.c tests/support/memtrace_ctf.h \
 	tests/support/perf_data.c tests/support/perf_data.h \
 	tests/support/perf_forms.c tests/support/perf_forms.h \
 	tests/support/pt_packets.c tests/support/pt_packets.h \
+	tests/support/runtime_events_ring.c tests/support/runtime_events_ring.h \
 	tests/support/sample.c tests/support/sample.h \
 	tests/support/tiny_elf.c tests/support/tiny_elf.h \
 	tests/support/unit.c tests/support/unit.h
 libsupport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EXTRA_DIST += tests/support/tap.sh
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-UNIT_LIBS = libsupport.a $(PTRACE2FTF_LIBS) $(CHECK_LIBS)
-
-check_PROGRAMS += tests/support/ftfcheck
-tests_support_ftfcheck_SOURCES = tests/support/ftfcheck.c
-tests_support_ftfcheck_LDADD = libsupport.a
+UNIT_LIBS = libsupport.a libftfread.a $(PTRACE2FTF_LIBS) $(CHECK_LIBS)
 
 # A recording made from nothing, for tests.
 check_PROGRAMS += tests/support/make-sample
 tests_support_make_sample_SOURCES = tests/support/make_sample.c
 tests_support_make_sample_LDADD = libsupport.a libbase.a $(IPT_LIBS) $(ZSTD_LIBS)
+
+# A trace with every kind of record.
+check_PROGRAMS += tests/support/make-trace
+tests_support_make_trace_SOURCES = tests/support/make_trace.c
+tests_support_make_trace_LDADD = libftf.la
 
 demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/threads$(EXEEXT)
 	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- tests/programs/threads$(EXEEXT)
@@ -31,3 +33,8 @@ demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/threads$(EXE
 clean-local:
 	rm -rf demo.data demo.ftf
 .PHONY: demo
+
+# A runtime-events file from lines of text.
+check_PROGRAMS += tests/support/make-ring
+tests_support_make_ring_SOURCES = tests/support/make_ring.c
+tests_support_make_ring_LDADD = libsupport.a

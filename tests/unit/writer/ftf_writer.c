@@ -1,79 +1,24 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/name.h"
-#include "base/output.h"
-#include "tests/support/ftf_reader.h"
 #include "tests/support/unit.h"
-#include "writer/ftf_writer.h"
+#include "tests/unit/writer/round_trip.h"
 
-/* A trace being written to a temporary file, then read back. */
-struct trace {
-	char path[40];
-	struct output output;
-	struct ftf_writer writer;
-	struct name_table names;
-	uint8_t *bytes;
-	size_t size;
-	char *slices, *thread_names;
-	struct ftf_report report;
-	int status;
-};
-
-static struct trace trace;
-static const struct ftf_thread thread_1 = { 0, 10, 11 };
-
-static const struct name *name(const char *text)
+static struct ftf_name name(const char *text)
 {
-	return name_intern_text(&trace.names, text);
+	return ftf_text(trace.writer, text);
 }
 
-static void begin(void)
+static void slice(struct ftf_thread thread, uint64_t begin, uint64_t end, const char *text)
 {
-	int fd;
-
-	memset(&trace, 0, sizeof(trace));
-	strcpy(trace.path, "/tmp/ptrace2ftf-XXXXXX");
-	fd = mkstemp(trace.path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	name_table_init(&trace.names);
-	ck_assert_int_eq(output_open(&trace.output, trace.path, NULL), 0);
-	ftf_writer_init(&trace.writer, &trace.output);
-}
-
-static void load(void)
-{
-	FILE *file = fopen(trace.path, "rb");
-
-	ck_assert_ptr_nonnull(file);
-	fseek(file, 0, SEEK_END);
-	trace.size = (size_t)ftell(file);
-	rewind(file);
-	trace.bytes = malloc(trace.size);
-	ck_assert_uint_eq(fread(trace.bytes, 1, trace.size, file), trace.size);
-	fclose(file);
-}
-
-/* Close the trace and read it strictly. */
-static void finish(void)
-{
-	size_t slices_size, names_size;
-	FILE *slices = open_memstream(&trace.slices, &slices_size);
-	FILE *names = open_memstream(&trace.thread_names, &names_size);
-
-	ftf_writer_release(&trace.writer);
-	ck_assert_int_eq(output_close(&trace.output, NULL), 0);
-	load();
-	unlink(trace.path);
-	trace.status = ftf_read(trace.bytes, trace.size, &trace.report, slices, names);
-	fclose(slices);
-	fclose(names);
-	ck_assert_msg(trace.status == 0, "%s at 0x%llx", trace.report.error,
-		      (unsigned long long)trace.report.offset);
+	ftf_begin(trace.writer,
+		  &(struct ftf_event){ .thread = thread, .time = begin, .name = name(text) });
+	ftf_end(trace.writer, &(struct ftf_event){ .thread = thread, .time = end });
 }
 
 /*
@@ -85,9 +30,7 @@ START_TEST(a_slice_has_the_bytes_that_the_specification_gives)
 {
 	static const uint64_t expected[] = {
 		0x0016547846040010,                 /* magic */
-		0x00a0000000110030,                 /* provider info, id 1, 10 bytes of name */
-		0x6632656361727470, 0x6674,         /* "ptrace2f", "tf" */
-		0x0000000000120010,                 /* provider section, id 1 */
+		0x0040000000110020, 0x74736574,     /* provider info, id 1, 4 bytes: "test" */
 		0x0000000000000021, 1000000000,     /* initialization */
 		0x0000000000010033, 10, 11,         /* thread 1 */
 		0x0000000100010022, 'f',            /* string 1, 1 byte */
@@ -95,10 +38,9 @@ START_TEST(a_slice_has_the_bytes_that_the_specification_gives)
 		0x0000000001030024, 9,              /* duration end at 9 */
 	};
 
-	begin();
-	ftf_duration_begin(&trace.writer, &thread_1, 5, NULL, name("f"), NULL, 0);
-	ftf_duration_end(&trace.writer, &thread_1, 9);
-	finish();
+	trace_begin("");
+	slice(ftf_thread(trace.writer, 10, 11), 5, 9, "f");
+	trace_finish();
 	ck_assert_uint_eq(trace.size, sizeof(expected));
 	ck_assert_mem_eq(trace.bytes, expected, sizeof(expected));
 }
@@ -106,54 +48,190 @@ END_TEST
 
 START_TEST(arguments_of_every_type_read_back)
 {
-	begin();
+	struct ftf_event event = { .time = 1 };
+
+	trace_begin("");
 	const struct ftf_arg args[] = {
-		{ name("a"), FTF_NULL, { 0 } },
-		{ name("b"), FTF_INT32, { .integer = -7 } },
-		{ name("c"), FTF_UINT32, { .word = 4000000000 } },
-		{ name("d"), FTF_INT64, { .integer = -8000000000 } },
-		{ name("e"), FTF_UINT64, { .word = UINT64_MAX } },
-		{ name("f"), FTF_DOUBLE, { .real = 0.5 } },
-		{ name("g"), FTF_STRING, { .string = name("with blank") } },
-		{ name("h"), FTF_POINTER, { .word = 0x401000 } },
-		{ name("i"), FTF_KOID, { .word = 77 } },
-		{ name("j"), FTF_BOOL, { .word = 1 } },
+		ftf_arg_word(name("a"), FTF_NULL, 0),
+		ftf_arg_int32(name("b"), -7),
+		ftf_arg_word(name("c"), FTF_UINT32, 4000000000),
+		ftf_arg_int64(name("d"), -8000000000),
+		ftf_arg_word(name("e"), FTF_UINT64, UINT64_MAX),
+		ftf_arg_double(name("f"), 0.5),
+		ftf_arg_string(name("g"), name("with blank")),
+		ftf_arg_pointer(name("h"), 0x401000),
+		ftf_arg_word(name("i"), FTF_KOID, 77),
+		ftf_arg_word(name("j"), FTF_BOOL, 1),
+		ftf_arg_word(name("k"), FTF_BOOL, 0),
+		ftf_arg_int32(name("l"), INT32_MAX),
+		ftf_arg_double(name("m"), -1e300),
+		ftf_arg_string(name("n"), name("")),
+		ftf_arg_int64(name("o"), INT64_MIN),
 	};
 
-	ftf_duration_begin(&trace.writer, &thread_1, 1, name("category"), name("x\ty"), args, 10);
-	ftf_duration_end(&trace.writer, &thread_1, 2);
-	finish();
+	event.thread = ftf_thread(trace.writer, 10, 11);
+	event.category = name("category");
+	event.name = name("x\ty");
+	event.args = args;
+	event.arg_count = 15;
+	ftf_begin(trace.writer, &event);
+	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = 2 });
+	trace_finish();
 	ck_assert_str_eq(trace.slices,
 			 "10/11 0 1 2 x\\x09y a=null b=-7 c=4000000000 d=-8000000000 "
-			 "e=18446744073709551615 f=0.5 g=with blank h=0x401000 i=77 j=true\n");
+			 "e=18446744073709551615 f=0.5 g=with blank h=0x401000 i=77 j=true "
+			 "k=false l=2147483647 m=-1.0000000000000001e+300 n= "
+			 "o=-9223372036854775808\n");
+}
+END_TEST
+
+START_TEST(events_of_every_type_read_back)
+{
+	struct ftf_event event = { .time = 5 };
+	struct ftf_arg arg;
+
+	trace_begin("");
+	arg = ftf_arg_int32(name("v"), 3);
+	event.thread = ftf_thread(trace.writer, 10, 11);
+	event.category = name("c");
+	event.name = name("n");
+	event.args = &arg;
+	event.arg_count = 1;
+	ftf_instant(trace.writer, &event);
+	ftf_counter(trace.writer, &event, 7);
+	ftf_begin(trace.writer, &event);
+	ftf_flow_begin(trace.writer, &event, 12);
+	ftf_flow_step(trace.writer, &event, 12);
+	ftf_flow_end(trace.writer, &event, 12);
+	ftf_end(trace.writer, &event);
+	ftf_complete(trace.writer, &event, 6);
+	ftf_async_begin(trace.writer, &event, UINT64_MAX);
+	ftf_async_instant(trace.writer, &event, UINT64_MAX);
+	event.arg_count = 0;
+	ftf_async_end(trace.writer, &event, UINT64_MAX);
+	ck_assert_uint_eq(ftf_events(trace.writer), 11);
+	trace_finish();
+	ck_assert_str_eq(trace.records,
+			 "instant 10/11 5 \"n\" category \"c\" v=3\n"
+			 "counter 10/11 5 \"n\" category \"c\" id 7 v=3\n"
+			 "begin 10/11 5 \"n\" category \"c\" v=3\n"
+			 "flow-begin 10/11 5 \"n\" category \"c\" id 12 v=3\n"
+			 "flow-step 10/11 5 \"n\" category \"c\" id 12 v=3\n"
+			 "flow-end 10/11 5 \"n\" category \"c\" id 12 v=3\n"
+			 "end 10/11 5 \"n\" category \"c\" v=3\n"
+			 "complete 10/11 5 6 \"n\" category \"c\" v=3\n"
+			 "async-begin 10/11 5 \"n\" category \"c\" id 18446744073709551615 v=3\n"
+			 "async-instant 10/11 5 \"n\" category \"c\" id 18446744073709551615 v=3\n"
+			 "async-end 10/11 5 \"n\" category \"c\" id 18446744073709551615\n");
+}
+END_TEST
+
+START_TEST(scheduling_records_read_back)
+{
+	trace_begin("");
+	ftf_context_switch(trace.writer, &(struct ftf_switch){ 5, 65535, FTF_STATE_BLOCKED, 20, 21,
+							       0, INT32_MIN });
+	ftf_context_switch(trace.writer,
+			   &(struct ftf_switch){ 6, 1, FTF_STATE_RUNNING, 21, 20, 3, 4 });
+	ftf_thread_wakeup(trace.writer, &(struct ftf_wakeup){ .time = 7, .cpu = 2, .tid = 20 });
+	ftf_thread_wakeup(trace.writer, &(struct ftf_wakeup){ 8, 2, 20, 21, 5 });
+	ftf_legacy_context_switch(trace.writer,
+				  &(struct ftf_legacy_switch){
+					  9, 3, FTF_STATE_DEAD, ftf_thread(trace.writer, 1, 20),
+					  ftf_thread(trace.writer, 2, 21), 254, 255 });
+	trace_finish();
+	ck_assert_str_eq(trace.records,
+			 "context-switch cpu 65535 5 from 20 state 3 to 21 "
+			 "incoming_weight=-2147483648\n"
+			 "context-switch cpu 1 6 from 21 state 1 to 20 incoming_weight=4 "
+			 "outgoing_weight=3\n"
+			 "wakeup cpu 2 7 thread 20\n"
+			 "wakeup cpu 2 8 thread 20 waker=21 weight=5\n"
+			 "legacy-context-switch cpu 3 9 from 1/20 state 5 to 2/21 "
+			 "priorities 254 255\n");
+}
+END_TEST
+
+START_TEST(objects_blobs_and_logs_read_back)
+{
+	struct ftf_object object = { .id = 0xfff0 };
+	struct ftf_thread thread;
+	struct ftf_arg arg;
+
+	trace_begin("");
+	thread = ftf_thread(trace.writer, 10, 11);
+	arg = ftf_arg_double(name("size"), 1.5);
+	object.name = name("heap");
+	object.args = &arg;
+	object.arg_count = 1;
+	ftf_kernel_object(trace.writer, 17, &object);
+	ftf_userspace_object(trace.writer, thread, &object);
+	ftf_log(trace.writer, thread, 4, "hello");
+	ftf_blob(trace.writer, &(struct ftf_blob){ FTF_BLOB_PERFETTO, name("b"), "12345678\0", 9 });
+	ftf_buffer_filled(trace.writer);
+	trace_finish();
+	ck_assert_str_eq(trace.records,
+			 "kernel-object type 17 id 65520 \"heap\" size=1.5\n"
+			 "userspace-object process 10 0xfff0 \"heap\" size=1.5\n"
+			 "log 10/11 4 \"hello\"\n"
+			 "blob type 3 \"b\" 9 bytes\n"
+			 "provider-event 1\n");
 }
 END_TEST
 
 START_TEST(processes_and_threads_are_named)
 {
-	begin();
-	ftf_process_name(&trace.writer, 10, name("prog"));
-	ftf_thread_name(&trace.writer, &thread_1, name("worker"), name("process"));
-	finish();
-	ck_assert_str_eq(trace.thread_names, "process 10 prog\nthread 11 worker process=10\n");
+	struct ftf_thread thread;
+	uint64_t pid;
+
+	trace_begin("");
+	ftf_process_name(trace.writer, 10, name("prog"));
+	ftf_thread_name(trace.writer, ftf_thread(trace.writer, 10, 11), name("worker"));
+	pid = ftf_process_new(trace.writer, name("memory"));
+	thread = ftf_thread_new(trace.writer, pid, name("heap"));
+	slice(thread, 1, 2, "f");
+	trace_finish();
+	ck_assert_str_eq(trace.names, "process 10 prog\nthread 11 worker process=10\n"
+				      "process 10000000 memory\n"
+				      "thread 10000001 heap process=10000000\n");
+	ck_assert_str_eq(trace.slices, "10000000/10000001 0 1 2 f\n");
 }
 END_TEST
 
-/* Three times as many names as there are numbers, in an order that takes numbers back. */
-START_TEST(a_hundred_thousand_names_pass_through_32767_numbers)
+START_TEST(a_name_given_twice_is_defined_once)
+{
+	struct ftf_thread thread;
+
+	trace_begin("");
+	thread = ftf_thread(trace.writer, 1, 1);
+	ck_assert_uint_eq(thread.id, ftf_thread(trace.writer, 1, 1).id);
+	slice(thread, 1, 2, "same");
+	slice(thread, 3, 4, "same");
+	trace_finish();
+	ck_assert_uint_eq(trace.strings, 1);
+	ck_assert_uint_eq(trace.threads, 1);
+}
+END_TEST
+
+/* Three times as many names as there are references, in an order that takes some back. */
+START_TEST(a_hundred_thousand_names_pass_through_32767_references)
 {
 	enum { NAMES = 100000 };
+	struct ftf_thread thread;
 	char text[40], *line;
 
-	begin();
+	trace_begin("");
+	thread = ftf_thread(trace.writer, 10, 11);
 	for (int i = 0; i < NAMES; i++) {
-		struct ftf_arg arg = { name("key"), FTF_STRING, { .string = name("hot value") } };
+		struct ftf_arg arg = ftf_arg_string(name("key"), name("hot value"));
+		struct ftf_event event = { thread, { 0 }, { 0 }, (uint64_t)i, &arg, 1 };
 
 		snprintf(text, sizeof(text), "function %d", i);
-		ftf_duration_begin(&trace.writer, &thread_1, (uint64_t)i, NULL, name(text), &arg, 1);
-		ftf_duration_end(&trace.writer, &thread_1, (uint64_t)i);
+		event.name = name(text);
+		ftf_begin(trace.writer, &event);
+		ftf_end(trace.writer, &event);
 	}
-	finish();
+	trace_finish();
 	line = trace.slices;
 	for (int i = 0; i < NAMES; i++) {
 		int length = snprintf(text, sizeof(text), "10/11 0 %d %d function %d key=", i, i, i);
@@ -162,27 +240,66 @@ START_TEST(a_hundred_thousand_names_pass_through_32767_numbers)
 		ck_assert_int_eq(strncmp(line + length, "hot value\n", 10), 0);
 		line += length + 10;
 	}
-	/* What is used all the time keeps its number: few more definitions than names. */
-	ck_assert_uint_lt(trace.report.strings, NAMES + 100);
+	/* What is used all the time keeps its reference: few more definitions than names. */
+	ck_assert_uint_lt(trace.strings, NAMES + 100);
 }
 END_TEST
 
-START_TEST(a_thousand_threads_pass_through_255_numbers)
+/* By turns 60,000 names and one reference each would need 60,000 references. */
+START_TEST(more_hot_names_than_references_use_several_providers)
 {
-	begin();
-	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < 1000; i++) {
-			struct ftf_thread thread = { i, 1, 100 + i };
+	enum { NAMES = 60000, ROUNDS = 6 };
+	static struct ftf_name names[NAMES];
+	struct ftf_thread thread;
+	char text[40], *line;
 
+	trace_begin("");
+	thread = ftf_thread(trace.writer, 10, 11);
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(text, sizeof(text), "a function with a long name %d", i);
+		names[i] = name(text);
+	}
+	for (int i = 0; i < NAMES * ROUNDS; i++) {
+		struct ftf_event event = { .thread = thread, .time = (uint64_t)i };
+
+		event.name = names[i % NAMES];
+		ftf_instant(trace.writer, &event);
+	}
+	trace_finish();
+	line = trace.records;
+	for (int i = 0; i < NAMES * ROUNDS; i++) {
+		char *end = strchr(line, '\n');
+
+		snprintf(text, sizeof(text), "a function with a long name %d\"", i % NAMES);
+		ck_assert_ptr_nonnull(memmem(line, (size_t)(end - line), text, strlen(text)));
+		line = end + 1;
+	}
+	/* Each was defined in one provider, and those with a home before the second came again. */
+	ck_assert_uint_lt(trace.strings, 4 * NAMES);
+	ck_assert_uint_gt(trace.sections, 0);
+}
+END_TEST
+
+START_TEST(a_thousand_threads_pass_through_255_references)
+{
+	trace_begin("");
+	for (uint64_t round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 1000; i++) {
+			struct ftf_event event = { .time = round * 5000 + i };
+
+			event.thread = ftf_thread(trace.writer, 1, 100 + i);
+			event.name = name("f");
 			if (round == 0)
-				ftf_duration_begin(&trace.writer, &thread, i, NULL, name("f"), NULL, 0);
+				ftf_begin(trace.writer, &event);
 			else
-				ftf_duration_end(&trace.writer, &thread, 5000 + i);
+				ftf_end(trace.writer, &event);
 		}
 	}
-	finish();
-	ck_assert_uint_eq(trace.report.slices, 1000);
+	trace_finish();
+	ck_assert_ptr_nonnull(strstr(trace.slices, "1/100 0 0 5000 f\n"));
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1099 0 999 5999 f\n"));
+	/* Who comes twice only stands in the record: 16 bytes instead of 24. */
+	ck_assert_uint_eq(trace.threads, 255);
 }
 END_TEST
 
@@ -192,92 +309,199 @@ START_TEST(a_long_name_is_cut_between_characters)
 	static char text[40001];
 	char *end;
 
-	begin();
+	trace_begin("");
 	text[0] = 'x';
 	for (size_t i = 1; i + 1 < sizeof(text); i += 2)
 		memcpy(text + i, "\xc3\xa4", 2);
 	text[sizeof(text) - 1] = 0;
-	ftf_duration_begin(&trace.writer, &thread_1, 0, NULL, name(text), NULL, 0);
-	ftf_duration_end(&trace.writer, &thread_1, 0);
-	finish();
+	slice(ftf_thread(trace.writer, 10, 11), 0, 0, text);
+	ftf_log(trace.writer, ftf_thread(trace.writer, 10, 11), 0, text);
+	trace_finish();
 	end = strchr(trace.slices, '\n');
 	ck_assert_uint_eq((size_t)(end - trace.slices) - strlen("10/11 0 0 0 "), 31999);
 	ck_assert_mem_eq(end - 2, "\xc3\xa4", 2);
 }
 END_TEST
 
-/* One word of a sound trace at a time is replaced by something else. */
-static int read_changed(size_t word_index, uint64_t value)
+/* ---- Wrong use ----------------------------------------------------------- */
+
+/* Returns the error of a trace into which `emit` wrote; nothing may be left of the file. */
+static const char *error_of(void (*emit)(void))
 {
-	struct ftf_report report;
-	uint8_t *copy = malloc(trace.size);
-	int status;
+	static struct ftf_error err;
 
-	memcpy(copy, trace.bytes, trace.size);
-	memcpy(copy + word_index * 8, &value, 8);
-	status = ftf_read(copy, trace.size, &report, NULL, NULL);
-	free(copy);
-	return status;
-}
-
-START_TEST(the_strict_reader_refuses_what_is_wrong)
-{
-	struct ftf_report report;
-
-	begin();
-	ftf_duration_begin(&trace.writer, &thread_1, 5, NULL, name("f"), NULL, 0);
-	ftf_duration_end(&trace.writer, &thread_1, 9);
-	finish();
-	ck_assert_int_eq(read_changed(13, 5), 0);
-	ck_assert_int_eq(read_changed(0, 0), -1);                  /* no magic */
-	ck_assert_int_eq(read_changed(6, 1000), -1);               /* other ticks */
-	ck_assert_int_eq(read_changed(12, 0x0002000001020024), -1); /* undefined string */
-	ck_assert_int_eq(read_changed(12, 0x0001000002020024), -1); /* undefined thread */
-	ck_assert_int_eq(read_changed(12, 0x0001000001030024), -1); /* end without begin */
-	ck_assert_int_eq(read_changed(14, 0x0000000001020024), -1); /* begin without end */
-	ck_assert_int_eq(read_changed(15, 4), -1);                 /* time goes back */
-	ck_assert_int_eq(read_changed(12, 0x0001000001020004), -1); /* size 0 */
-	ck_assert_int_eq(ftf_read(trace.bytes, trace.size - 8, &report, NULL, NULL), -1);
-	ck_assert_int_eq(ftf_read(trace.bytes, trace.size - 3, &report, NULL, NULL), -1);
-}
-END_TEST
-
-START_TEST(a_full_disk_shows_when_the_output_is_closed)
-{
-	struct error err = { 0 };
-
-	begin();
-	output_abandon(&trace.output);
+	trace_begin("");
+	ftf_set_strict(trace.writer, false);
+	emit();
+	ck_assert_int_eq(ftf_close(trace.writer, &err), -1);
 	unlink(trace.path);
-	ck_assert_int_eq(output_open(&trace.output, "/dev/full", &err), 0);
-	for (uint64_t i = 0; i < 200000; i++) {
-		ftf_duration_begin(&trace.writer, &thread_1, i, NULL, name("f"), NULL, 0);
-		ftf_duration_end(&trace.writer, &thread_1, i);
-	}
-	ck_assert(output_failed(&trace.output));
-	ck_assert_int_eq(output_close(&trace.output, &err), -1);
-	ck_assert_str_eq(err.text, "/dev/full: cannot write: No space left on device");
-	ftf_writer_release(&trace.writer);
+	return err.text;
+}
+
+static void emit_16_args(void)
+{
+	struct ftf_arg args[16];
+	struct ftf_event event = { .args = args, .arg_count = 16 };
+
+	for (int i = 0; i < 16; i++)
+		args[i] = ftf_arg_int32(name("a"), i);
+	ftf_begin(trace.writer, &event);
+}
+
+static void emit_end_before_begin(void)
+{
+	ftf_complete(trace.writer, &(struct ftf_event){ .time = 5 }, 4);
+}
+
+static void emit_text_counter(void)
+{
+	struct ftf_arg arg = ftf_arg_string(name("a"), name("b"));
+
+	ftf_counter(trace.writer, &(struct ftf_event){ .args = &arg, .arg_count = 1 }, 1);
+}
+
+static void emit_empty_counter(void)
+{
+	ftf_counter(trace.writer, &(struct ftf_event){ .time = 1 }, 1);
+}
+
+static void emit_foreign_name(void)
+{
+	ftf_begin(trace.writer, &(struct ftf_event){ .name = { 1000 } });
+}
+
+static void emit_foreign_thread(void)
+{
+	ftf_begin(trace.writer, &(struct ftf_event){ .thread = { 1000 } });
+}
+
+static void emit_large_blob(void)
+{
+	static const char bytes[FTF_STRING_MAX + 1];
+
+	ftf_blob(trace.writer, &(struct ftf_blob){ FTF_BLOB_DATA, name("b"), bytes, sizeof(bytes) });
+}
+
+START_TEST(what_the_format_cannot_say_is_an_error_with_a_reason)
+{
+	ck_assert_str_eq(error_of(emit_16_args), "a record has more than 15 arguments");
+	ck_assert_str_eq(error_of(emit_end_before_begin),
+			 "a complete event ends before it begins");
+	ck_assert_str_eq(error_of(emit_text_counter), "a counter's value is not a number");
+	ck_assert_str_eq(error_of(emit_empty_counter), "a counter has no value");
+	ck_assert_str_eq(error_of(emit_foreign_name), "a name is not of this writer");
+	ck_assert_str_eq(error_of(emit_foreign_thread), "a thread is not of this writer");
+	ck_assert_str_eq(error_of(emit_large_blob), "a blob has more than 32000 bytes");
 }
 END_TEST
 
-START_TEST(an_abandoned_output_leaves_the_old_file_and_nothing_else)
+START_TEST(wrong_use_aborts_if_it_shall)
+{
+	trace_begin("");
+	unlink(trace.path);
+	emit_16_args();
+}
+END_TEST
+
+/* ---- Output -------------------------------------------------------------- */
+
+static void round_trip_packed(const char *suffix, const char *magic)
+{
+	struct ftf_thread thread;
+	char *line;
+
+	trace_begin(suffix);
+	thread = ftf_thread(trace.writer, 10, 11);
+	for (uint64_t i = 0; i < 300000; i++)
+		slice(thread, i, i + 1, i % 2 ? "odd" : "even");
+	trace_finish();
+	ck_assert_mem_eq(trace.bytes, magic, strlen(magic));
+	ck_assert_uint_lt(trace.size, 300000 * 32 / 3);
+	line = strrchr(trace.slices, 'o');
+	ck_assert_str_eq(line, "odd\n");
+}
+
+START_TEST(a_name_in_gz_or_zst_gives_a_packed_trace)
+{
+	round_trip_packed(".gz", "\x1f\x8b");
+	round_trip_packed(".zst", "\x28\xb5\x2f\xfd");
+}
+END_TEST
+
+START_TEST(a_cut_packed_trace_is_refused)
+{
+	for (int i = 0; i < 2; i++) {
+		trace_begin(i ? ".gz" : ".zst");
+		slice(ftf_thread(trace.writer, 10, 11), 1, 2, "f");
+		trace_finish();
+		ck_assert_str_eq(trace_problem_of(trace.bytes, trace.size), "");
+		ck_assert_ptr_nonnull(strstr(trace_problem_of(trace.bytes, trace.size - 1),
+					     "compressed data are cut off"));
+	}
+}
+END_TEST
+
+static void fill_the_disk(const char *path)
+{
+	struct ftf_error err = { 0 };
+	struct ftf_thread thread;
+	struct ftf_event event = { .time = 1 };
+	uint64_t noise = 1;
+
+	trace.writer = ftf_open(path, "test", &err);
+	ck_assert_ptr_nonnull(trace.writer);
+	thread = ftf_thread(trace.writer, 1, 1);
+	event.thread = thread;
+	for (uint64_t i = 0; i < 2000000; i++) {
+		noise = noise * UINT64_C(6364136223846793005) + 1;
+		event.time = noise;
+		ftf_instant(trace.writer, &event);
+	}
+	ck_assert_ptr_nonnull(ftf_failure(trace.writer));
+	ck_assert_int_eq(ftf_close(trace.writer, &err), -1);
+	ck_assert_int_eq(err.system, ENOSPC);
+	ck_assert_ptr_nonnull(strstr(err.text, ": cannot write: No space left on device"));
+}
+
+START_TEST(a_full_disk_is_a_sticky_error)
+{
+	char directory[] = "/tmp/ptrace2ftf-XXXXXX", path[64];
+
+	fill_the_disk("/dev/full");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/full.gz", directory);
+	ck_assert_int_eq(symlink("/dev/full", path), 0);
+	fill_the_disk(path);
+	unlink(path);
+	rmdir(directory);
+}
+END_TEST
+
+START_TEST(an_abandoned_trace_leaves_the_old_file_and_nothing_else)
 {
 	char found[64];
 	FILE *list;
 
-	begin(); /* the empty file that mkstemp() made is the old one */
-	output_write(&trace.output, "new", 3);
-	output_abandon(&trace.output);
-	snprintf(found, sizeof(found), "ls %s*", trace.path);
+	trace_begin(".gz"); /* the empty file that mkstemps() made is the old one */
+	slice(ftf_thread(trace.writer, 10, 11), 1, 2, "f");
+	ftf_abandon(trace.writer);
+	snprintf(found, sizeof(found), "ls -s %s*", trace.path);
 	list = popen(found, "r");
 	ck_assert_ptr_nonnull(fgets(found, sizeof(found), list));
-	ck_assert_int_eq(strncmp(found, trace.path, strlen(trace.path)), 0);
-	ck_assert_int_eq(found[strlen(trace.path)], '\n');
+	ck_assert_int_eq(strncmp(found, "0 ", 2), 0);
 	ck_assert_ptr_null(fgets(found, sizeof(found), list));
 	pclose(list);
 	unlink(trace.path);
-	ftf_writer_release(&trace.writer);
+}
+END_TEST
+
+START_TEST(a_place_that_cannot_be_written_is_an_error_at_once)
+{
+	struct ftf_error err = { 0 };
+
+	ck_assert_ptr_null(ftf_open("/nowhere/x.ftf", "test", &err));
+	ck_assert_int_eq(err.system, ENOENT);
+	ck_assert_str_eq(err.text, "/nowhere/x.ftf: cannot create: No such file or directory");
 }
 END_TEST
 
@@ -289,13 +513,22 @@ int main(void)
 	tcase_set_timeout(all, 60);
 	tcase_add_test(all, a_slice_has_the_bytes_that_the_specification_gives);
 	tcase_add_test(all, arguments_of_every_type_read_back);
+	tcase_add_test(all, events_of_every_type_read_back);
+	tcase_add_test(all, scheduling_records_read_back);
+	tcase_add_test(all, objects_blobs_and_logs_read_back);
 	tcase_add_test(all, processes_and_threads_are_named);
-	tcase_add_test(all, a_hundred_thousand_names_pass_through_32767_numbers);
-	tcase_add_test(all, a_thousand_threads_pass_through_255_numbers);
+	tcase_add_test(all, a_name_given_twice_is_defined_once);
+	tcase_add_test(all, a_hundred_thousand_names_pass_through_32767_references);
+	tcase_add_test(all, more_hot_names_than_references_use_several_providers);
+	tcase_add_test(all, a_thousand_threads_pass_through_255_references);
 	tcase_add_test(all, a_long_name_is_cut_between_characters);
-	tcase_add_test(all, the_strict_reader_refuses_what_is_wrong);
-	tcase_add_test(all, a_full_disk_shows_when_the_output_is_closed);
-	tcase_add_test(all, an_abandoned_output_leaves_the_old_file_and_nothing_else);
+	tcase_add_test(all, what_the_format_cannot_say_is_an_error_with_a_reason);
+	tcase_add_test_raise_signal(all, wrong_use_aborts_if_it_shall, SIGABRT);
+	tcase_add_test(all, a_name_in_gz_or_zst_gives_a_packed_trace);
+	tcase_add_test(all, a_cut_packed_trace_is_refused);
+	tcase_add_test(all, a_full_disk_is_a_sticky_error);
+	tcase_add_test(all, an_abandoned_trace_leaves_the_old_file_and_nothing_else);
+	tcase_add_test(all, a_place_that_cannot_be_written_is_an_error_at_once);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

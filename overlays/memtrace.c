@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+#include "overlays/memtrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/alloc.h"
+
+#define MAGIC 0xC1FC1FC1u
+#define NEWEST_VERSION 3
+#define TIME_BITS 25
+
+enum event_code {
+	CODE_INFO = 0,
+	CODE_LOCATION = 1,
+	CODE_ALLOC = 2,
+	CODE_PROMOTE = 3,
+	CODE_COLLECT = 4,
+	CODE_SHORT_1 = 101, /* an allocation of one word; up to 16 words follow */
+	CODE_SHORT_16 = 116,
+};
+
+struct memtrace_domain {
+	uint16_t number;
+	bool lost_backtraces, lost_locations; /* damage: what follows cannot be known */
+	uint64_t last_time;                   /* us since 1970 */
+	struct memtrace_codec codec;
+	struct memtrace_files files;
+	UT_hash_handle hh;
+};
+
+struct packet_header {
+	uint64_t size; /* bytes, this header among them */
+	uint64_t begin, end, pid, verify_place, first_object, last_object;
+	uint16_t version, domain, verify_slot, verify_prediction;
+};
+
+static uint64_t offset_of(const struct memtrace *trace, const uint8_t *at)
+{
+	return (uint64_t)(at - trace->begin);
+}
+
+/* ---- Packets ------------------------------------------------------------- */
+
+/* Returns whether a packet's header stands at the cursor, which moves behind it. */
+static bool read_packet_header(struct cursor *in, struct packet_header *header)
+{
+	const uint8_t *begin = in->at;
+	uint32_t magic = cursor_u32(in);
+
+	header->size = cursor_u32(in) / 8;
+	header->begin = cursor_u64(in);
+	header->end = cursor_u64(in);
+	cursor_u32(in); /* the duration of a flush: always 0 */
+	header->version = cursor_u16(in);
+	header->pid = cursor_u64(in);
+	header->domain = header->version >= 3 ? cursor_u16(in) : 0;
+	header->verify_slot = cursor_u16(in);
+	header->verify_prediction = cursor_u16(in);
+	header->verify_place = cursor_u64(in);
+	header->first_object = cursor_u64(in);
+	header->last_object = cursor_u64(in);
+	return magic == MAGIC && !in->short_ && header->size >= (size_t)(in->at - begin);
+}
+
+static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t number)
+{
+	struct memtrace_domain *domain;
+
+	HASH_FIND(hh, trace->domains, &number, sizeof(number), domain);
+	if (domain || trace->domain_count >= trace->domain_limit)
+		return domain;
+	trace->domain_count++;
+	domain = alloc_zeroed(1, sizeof(*domain));
+	domain->number = number;
+	domain->lost_backtraces = domain->lost_locations = trace->packets_lost;
+	HASH_ADD(hh, trace->domains, number, sizeof(domain->number), domain);
+	return domain;
+}
+
+/* A packet is missing: whose it was is not known. */
+static void lose_all(struct memtrace *trace)
+{
+	trace->packets_lost = true;
+	for (struct memtrace_domain *domain = trace->domains; domain; domain = domain->hh.next)
+		domain->lost_backtraces = domain->lost_locations = true;
+}
+
+/* Go on at the next packet's magic number, where there is one. */
+static void resynchronize(struct memtrace *trace)
+{
+	static const uint8_t magic[] = { 0xC1, 0x1F, 0xFC, 0xC1 };
+	const uint8_t *found = NULL;
+
+	if (cursor_left(&trace->in) > sizeof(magic))
+		found = memmem(trace->in.at + 1, cursor_left(&trace->in) - 1, magic, sizeof(magic));
+	diag_warn(trace->diag, "memtrace-damaged",
+		  "no packet of memtrace at offset 0x%" PRIx64 ": %s",
+		  offset_of(trace, trace->in.at), found ? "skipped up to the next" : "nothing follows");
+	trace->in.at = found ? found : trace->in.end;
+	lose_all(trace);
+}
+
+/* Returns whether the packet is one of the traced process, whole, of a known domain. */
+static bool is_usable(struct memtrace *trace, const struct packet_header *header, size_t rest)
+{
+	if (header->version != trace->version || header->size > rest) {
+		diag_warn(trace->diag, "memtrace-truncated",
+			  "the last packet of memtrace is cut off: %zu of %" PRIu64 " bytes",
+			  rest, header->size);
+		return false;
+	}
+	if (header->pid == trace->info.pid)
+		return true;
+	diag_warn(trace->diag, "memtrace-other-process",
+		  "skipped a packet of memtrace of process %" PRIu64 "; %" PRIu64 " is traced",
+		  header->pid, trace->info.pid);
+	return false;
+}
+
+static void enter_packet(struct memtrace *trace, const struct packet_header *header)
+{
+	struct memtrace_domain *domain = find_domain(trace, header->domain);
+
+	trace->domain = domain;
+	trace->holds_locations = trace->holds_events = false;
+	trace->packet_begin = header->begin;
+	trace->packet_end = header->end;
+	trace->next_object = header->first_object;
+	trace->last_object = header->last_object;
+	if (!domain) {
+		diag_warn(trace->diag, "memtrace-domains",
+			  "memtrace names more domains than its size can hold");
+		trace->packet.at = trace->packet.end;
+		return;
+	}
+	if (domain->lost_backtraces ||
+	    memtrace_codec_agrees(&domain->codec, header->verify_slot, header->verify_prediction,
+				  header->verify_place))
+		return;
+	diag_warn(trace->diag, "memtrace-damaged",
+		  "memtrace's backtraces of domain %u are not known any more: the packet that ends "
+		  "at offset 0x%" PRIx64 " does not fit those before", domain->number,
+		  offset_of(trace, trace->packet.end));
+	domain->lost_backtraces = true;
+}
+
+/* Returns whether there is a next packet. */
+static bool next_packet(struct memtrace *trace)
+{
+	while (cursor_left(&trace->in)) {
+		struct cursor in = trace->in;
+		struct packet_header header;
+		size_t rest = cursor_left(&in);
+		bool sound = read_packet_header(&in, &header);
+
+		if (in.short_ && memcmp(trace->in.at, &(uint32_t){ MAGIC }, rest < 4 ? rest : 4) == 0) {
+			diag_warn(trace->diag, "memtrace-truncated",
+				  "the last packet of memtrace is cut off: %zu bytes", rest);
+			trace->in.at = trace->in.end;
+			return false;
+		}
+		if (!sound || (header.version != trace->version && header.size <= rest)) {
+			resynchronize(trace);
+			continue;
+		}
+		trace->packet = in;
+		trace->packet.end = trace->in.at + (header.size < rest ? header.size : rest);
+		trace->in.at = trace->packet.end;
+		if (!is_usable(trace, &header, rest))
+			continue;
+		enter_packet(trace, &header);
+		return true;
+	}
+	return false;
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+/* "vint": one byte, or a byte that says how long the number behind it is. */
+static int64_t read_vint(struct cursor *in)
+{
+	uint8_t first = cursor_u8(in);
+
+	if (first == 253)
+		return cursor_u16(in);
+	if (first == 254)
+		return (int32_t)cursor_u32(in);
+	if (first == 255)
+		return (int64_t)cursor_u64(in);
+	return first;
+}
+
+/* An event's header has the low bits of its time; the packet's begin has the others. */
+static uint64_t time_of(const struct memtrace *trace, uint32_t header)
+{
+	const uint64_t low_mask = (UINT64_C(1) << TIME_BITS) - 1;
+	uint64_t low = header & low_mask;
+	uint64_t time = (trace->packet_begin & ~low_mask) + low;
+
+	return low < (trace->packet_begin & low_mask) ? time + low_mask + 1 : time;
+}
+
+static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_event *event)
+{
+	struct memtrace_codec *codec = &trace->domain->codec;
+	struct cursor *in = &trace->packet;
+	bool is_short = code != CODE_ALLOC;
+	size_t limit = trace->domain->lost_backtraces ? 0 : trace->backtrace_limit;
+	unsigned count;
+
+	event->kind = MEMTRACE_ALLOC;
+	event->words = is_short ? code - CODE_SHORT_1 + 1 : (uint64_t)read_vint(in);
+	event->samples = is_short ? 1 : (uint64_t)read_vint(in);
+	event->source = is_short ? MEMTRACE_MINOR : cursor_u8(in);
+	event->common = (uint64_t)read_vint(in);
+	count = is_short ? cursor_u8(in) : cursor_u16(in);
+	event->object = trace->next_object++;
+	if (event->source > MEMTRACE_EXTERNAL ||
+	    memtrace_codec_read(codec, in, event->common, count, limit) < 0)
+		return -1;
+	if (codec->cut && limit)
+		diag_warn(trace->diag, "memtrace-long-backtrace",
+			  "a backtrace of memtrace has more than %zu entries and was cut",
+			  trace->backtrace_limit);
+	codec->cut = false;
+	event->unknown_backtrace = trace->domain->lost_backtraces;
+	event->backtrace = codec->backtrace;
+	event->backtrace_length = event->unknown_backtrace ? 0 : codec->length;
+	return 0;
+}
+
+/* A block is named by how many of its domain were allocated since. */
+static int read_object(struct memtrace *trace, uint8_t kind, struct memtrace_event *event)
+{
+	uint64_t delta = (uint64_t)read_vint(&trace->packet);
+
+	event->kind = kind;
+	event->object = trace->next_object - 1 - delta;
+	return trace->packet.short_ ? -1 : 0;
+}
+
+static int read_location(struct memtrace *trace)
+{
+	/* Lists that lost their place would give wrong names, which is worse than none. */
+	if (trace->domain->lost_locations)
+		return -1;
+	if (memtrace_locations_read(&trace->locations, &trace->domain->files, &trace->packet) < 0)
+		return -1;
+	trace->holds_locations = true;
+	return 0;
+}
+
+/* Returns 1 with an event; 0: it was none to give out; -1: it is damaged. */
+static int read_event(struct memtrace *trace, struct memtrace_event *event)
+{
+	uint32_t header = cursor_u32(&trace->packet);
+	unsigned code = header >> TIME_BITS;
+	uint64_t time = time_of(trace, header);
+
+	if (trace->packet.short_ || time < trace->packet_begin || time > trace->packet_end)
+		return -1;
+	if (time < trace->domain->last_time) {
+		diag_warn(trace->diag, "memtrace-clock",
+			  "the clock of memtrace's process was set back; events keep their order");
+		time = trace->domain->last_time;
+	}
+	trace->domain->last_time = time;
+	*event = (struct memtrace_event){ .domain = trace->domain->number };
+	event->time = time > trace->info.start_time ? time - trace->info.start_time : 0;
+	if (code == CODE_LOCATION)
+		return read_location(trace);
+	if (code == CODE_PROMOTE || code == CODE_COLLECT)
+		return read_object(trace, code == CODE_PROMOTE ? MEMTRACE_PROMOTE : MEMTRACE_COLLECT,
+				   event) < 0 ? -1 : 1;
+	if (code == CODE_ALLOC || (code >= CODE_SHORT_1 && code <= CODE_SHORT_16))
+		return read_alloc(trace, code, event) < 0 ? -1 : 1;
+	return -1;
+}
+
+/* Locations have packets of their own, so damage costs what the packet was seen to hold. */
+static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
+{
+	struct memtrace_domain *domain = trace->domain;
+
+	if (!domain->lost_locations)
+		diag_warn(trace->diag, "memtrace-damaged",
+			  "memtrace is damaged at offset 0x%" PRIx64 ": the rest of the packet is left "
+			  "out, and what builds upon it", offset_of(trace, at));
+	domain->lost_backtraces |= !trace->holds_locations;
+	domain->lost_locations |= !trace->holds_events;
+	trace->packet.at = trace->packet.end;
+}
+
+int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
+{
+	for (;;) {
+		const uint8_t *at = trace->packet.at;
+		int status;
+
+		if (!cursor_left(&trace->packet)) {
+			if (trace->domain && trace->next_object != trace->last_object)
+				trace->domain->lost_backtraces = true;
+			if (!next_packet(trace))
+				return 0;
+			continue;
+		}
+		status = read_event(trace, event);
+		trace->holds_events |= status > 0;
+		if (status > 0)
+			return 1;
+		if (status < 0)
+			end_damaged_packet(trace, at);
+	}
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static const char *read_text(struct memtrace *trace)
+{
+	struct cursor *in = &trace->packet;
+	const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
+	size_t length = nul ? (size_t)(nul - in->at) : cursor_left(in);
+	const char *text = arena_text(&trace->arena, (const char *)in->at, length);
+
+	cursor_take(in, length + 1);
+	return text;
+}
+
+static int read_info(struct memtrace *trace)
+{
+	struct memtrace_info *info = &trace->info;
+	uint32_t header = cursor_u32(&trace->packet);
+	uint64_t rate;
+
+	if (header >> TIME_BITS != CODE_INFO)
+		return -1;
+	rate = cursor_u64(&trace->packet);
+	memcpy(&info->sample_rate, &rate, sizeof(rate));
+	info->word_size = cursor_u8(&trace->packet);
+	info->executable = read_text(trace);
+	info->host = read_text(trace);
+	info->parameters = read_text(trace);
+	info->pid = cursor_u64(&trace->packet);
+	info->context = trace->version >= 2 ? read_text(trace) : "";
+	info->start_time = trace->packet_begin;
+	return trace->packet.short_ ? -1 : 0;
+}
+
+int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, struct diag *diag,
+		  struct error *err)
+{
+	struct packet_header header;
+
+	*trace = (struct memtrace){ .in = cursor_over(bytes, size), .begin = bytes, .diag = diag };
+	arena_init(&trace->arena);
+	memtrace_locations_init(&trace->locations);
+	/* A domain costs memory, so a small file has few; OCaml itself allows 128 by default. */
+	trace->domain_limit = 128 + size / 8192;
+	trace->backtrace_limit = 65536 + size / 8;
+	trace->packet = trace->in;
+	if (!read_packet_header(&trace->packet, &header) || header.size > size)
+		return error_set(err, ERROR_FORMAT, "not a memtrace file");
+	if (header.version < 1 || header.version > NEWEST_VERSION)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "memtrace of version %u; 1 to %d are known", header.version,
+				 NEWEST_VERSION);
+	trace->version = header.version;
+	trace->packet.end = bytes + header.size;
+	trace->in.at = trace->packet.end;
+	trace->packet_begin = header.begin;
+	trace->packet_end = header.end;
+	if (read_info(trace) < 0)
+		return error_set(err, ERROR_FORMAT, "memtrace: the trace's description is damaged");
+	trace->packet.at = trace->packet.end;
+	return 0;
+}
+
+void memtrace_close(struct memtrace *trace)
+{
+	struct memtrace_domain *domain, *next;
+
+	HASH_ITER(hh, trace->domains, domain, next)
+	{
+		HASH_DEL(trace->domains, domain);
+		memtrace_codec_release(&domain->codec);
+		free(domain);
+	}
+	memtrace_locations_release(&trace->locations);
+	arena_release(&trace->arena);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "overlays/memtrace_codec.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum tag { TAG_HIT = 0, TAG_HIT_1 = 1, TAG_HIT_N = 2, TAG_LITERAL = 3 };
+
+void memtrace_codec_release(struct memtrace_codec *codec)
+{
+	free(codec->places);
+	free(codec->predictions);
+	free(codec->backtrace);
+	*codec = (struct memtrace_codec){ 0 };
+}
+
+/* Memory of zeroes: the pages that are never used cost nothing. */
+static void prepare(struct memtrace_codec *codec)
+{
+	if (codec->places)
+		return;
+	codec->places = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->places));
+	codec->predictions = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->predictions));
+}
+
+static void append(struct memtrace_codec *codec, unsigned slot, size_t limit)
+{
+	if (codec->length >= limit) {
+		codec->cut = true;
+		return;
+	}
+	codec->backtrace = alloc_grow(codec->backtrace, &codec->room, codec->length + 1,
+				      sizeof(*codec->backtrace));
+	codec->backtrace[codec->length++] = codec->places[slot];
+}
+
+/* Returns how many predictions follow a reference. */
+static unsigned predictions_of(struct cursor *in, unsigned tag)
+{
+	return tag == TAG_HIT_N ? cursor_u8(in) : tag == TAG_HIT_1;
+}
+
+int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
+			unsigned count, size_t limit)
+{
+	size_t before = codec->length;
+	bool keep = common > before;
+	unsigned slot = 0;
+
+	prepare(codec);
+	/* A prefix longer than what is known gives the backtrace before, and the cache goes on. */
+	codec->length = keep ? before : (size_t)common;
+	for (unsigned i = 0; i < count && !in->short_; i++) {
+		unsigned word = cursor_u16(in), ahead;
+
+		codec->predictions[slot] = (uint16_t)(word >> 2);
+		slot = word >> 2;
+		if ((word & 3) == TAG_LITERAL)
+			codec->places[slot] = cursor_u64(in);
+		ahead = (word & 3) == TAG_LITERAL ? 0 : predictions_of(in, word & 3);
+		append(codec, slot, keep ? 0 : limit);
+		for (; ahead; ahead--) {
+			slot = codec->predictions[slot];
+			append(codec, slot, keep ? 0 : limit);
+		}
+	}
+	return in->short_ ? -1 : 0;
+}
+
+bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
+			   uint64_t place)
+{
+	if (slot == UINT16_MAX)
+		return true;
+	if (slot >= MEMTRACE_CACHE_SIZE)
+		return false;
+	if (!codec->places)
+		return prediction == 0 && place == 0;
+	return codec->places[slot] == place && codec->predictions[slot] == prediction;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memtrace's code of backtraces: each is the beginning of the one before and
+ * references to a cache of places, in which every slot predicts the next.
+ *
+ * One codec per domain; its state goes on from packet to packet.  Source:
+ * memtrace's src/backtrace_codec.ml.
+ */
+#ifndef OVERLAYS_MEMTRACE_CODEC_H
+#define OVERLAYS_MEMTRACE_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cursor.h"
+
+#define MEMTRACE_CACHE_SIZE 16384
+
+struct memtrace_codec {
+	uint64_t *places;      /* owned; MEMTRACE_CACHE_SIZE codes */
+	uint16_t *predictions; /* owned; the slot that followed last time */
+	uint64_t *backtrace;   /* owned: the latest, outermost caller first */
+	size_t length, room;
+	bool cut;              /* a backtrace was longer than the limit */
+};
+
+/* Idempotent, also on zeroed memory. */
+void memtrace_codec_release(struct memtrace_codec *codec);
+
+/*
+ * Read `count` references that follow the first `common` entries of the
+ * backtrace before; at most `limit` entries are kept.
+ * Returns 0, and codec->backtrace is what was coded; -1 if `in` is too short.
+ */
+int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
+			unsigned count, size_t limit);
+
+/* Returns whether a slot holds what a packet's header says it does; slot 65535 asks nothing. */
+bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
+			   uint64_t place);
+
+#endif

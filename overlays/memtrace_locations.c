@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "overlays/memtrace_locations.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/alloc.h"
+
+struct memtrace_functions {
+	const char *names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty place */
+};
+
+struct memtrace_place {
+	uint64_t code;
+	const struct memtrace_location *locations; /* owned by the arena */
+	size_t count;
+	UT_hash_handle hh;
+};
+
+void memtrace_locations_init(struct memtrace_locations *table)
+{
+	*table = (struct memtrace_locations){ 0 };
+	arena_init(&table->arena);
+}
+
+void memtrace_locations_release(struct memtrace_locations *table)
+{
+	struct memtrace_place *place, *next;
+
+	HASH_ITER(hh, table->by_code, place, next)
+	{
+		HASH_DEL(table->by_code, place);
+		free(place);
+	}
+	arena_release(&table->arena);
+}
+
+/* Returns a copy of the text up to the next NUL; NULL if there is none. */
+static const char *read_text(struct memtrace_locations *table, struct cursor *in)
+{
+	const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
+	size_t length = nul ? (size_t)(nul - in->at) : 0;
+	const char *text;
+
+	if (!nul) {
+		in->short_ = true;
+		return NULL;
+	}
+	text = arena_text(&table->arena, (const char *)in->at, length);
+	cursor_take(in, length + 1);
+	return text;
+}
+
+/* Returns the file of a code, moved to the front; NULL if the event is damaged. */
+static struct memtrace_file *read_file(struct memtrace_locations *table,
+				       struct memtrace_files *list, struct cursor *in,
+				       unsigned code)
+{
+	struct memtrace_file file;
+
+	if (code < MEMTRACE_LIST_LENGTH) {
+		file = list->files[code];
+		if (!file.name)
+			return NULL;
+	} else {
+		file.name = read_text(table, in);
+		if (!file.name)
+			return NULL;
+		/* A new file takes over the functions of the one that falls out: version 1 needs it. */
+		code = MEMTRACE_LIST_LENGTH - 1;
+		file.functions = list->files[code].functions;
+		if (!file.functions)
+			file.functions = arena_alloc(&table->arena, sizeof(*file.functions));
+	}
+	memmove(&list->files[1], &list->files[0], code * sizeof(list->files[0]));
+	list->files[0] = file;
+	return &list->files[0];
+}
+
+/* The same for a function of a file. */
+static const char *read_function(struct memtrace_locations *table,
+				 struct memtrace_functions *list, struct cursor *in, unsigned code)
+{
+	const char *name;
+
+	if (code < MEMTRACE_LIST_LENGTH) {
+		name = list->names[code];
+	} else {
+		name = read_text(table, in);
+		code = MEMTRACE_LIST_LENGTH - 1;
+	}
+	if (!name)
+		return NULL;
+	memmove(&list->names[1], &list->names[0], code * sizeof(list->names[0]));
+	list->names[0] = name;
+	return name;
+}
+
+static int read_location(struct memtrace_locations *table, struct memtrace_files *files,
+			 struct cursor *in, struct memtrace_location *location)
+{
+	uint64_t bits = cursor_number(in, 6);
+	struct memtrace_file *file;
+
+	if (in->short_)
+		return -1;
+	location->line = bits & 0xfffff;
+	location->begin = bits >> 20 & 0xff;
+	location->end = bits >> 28 & 0x3ff;
+	file = read_file(table, files, in, bits >> 38 & 31);
+	if (!file)
+		return -1;
+	location->file = file->name;
+	location->function = read_function(table, file->functions, in, bits >> 43 & 31);
+	return location->function ? 0 : -1;
+}
+
+int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
+			    struct cursor *in)
+{
+	uint64_t code = cursor_u64(in);
+	size_t count = cursor_u8(in);
+	struct memtrace_location locations[255] = { 0 };
+	struct memtrace_place *place;
+
+	for (size_t i = 0; i < count; i++)
+		if (read_location(table, files, in, &locations[i]) < 0)
+			return -1;
+	if (in->short_)
+		return -1;
+	HASH_FIND(hh, table->by_code, &code, sizeof(code), place);
+	if (place)
+		return 0;
+	place = alloc_zeroed(1, sizeof(*place));
+	place->code = code;
+	place->count = count;
+	place->locations = arena_copy(&table->arena, locations, count * sizeof(locations[0]));
+	HASH_ADD(hh, table->by_code, code, sizeof(place->code), place);
+	return 0;
+}
+
+const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_locations *table,
+							  uint64_t code, size_t *count)
+{
+	struct memtrace_place *place;
+
+	HASH_FIND(hh, table->by_code, &code, sizeof(code), place);
+	*count = place ? place->count : 0;
+	return place ? place->locations : NULL;
+}

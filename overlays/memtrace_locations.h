@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The places in the source that memtrace's backtraces consist of.
+ *
+ * A code stands for a place in the program's code; its locations are the
+ * functions inlined there, innermost last.  File and function names are coded
+ * by move-to-front lists: one of 31 files per domain, and one of 31 functions
+ * per file.  Source: memtrace's src/location_codec.ml; memtrace's own format
+ * description is src/memtrace.tsdl.
+ */
+#ifndef OVERLAYS_MEMTRACE_LOCATIONS_H
+#define OVERLAYS_MEMTRACE_LOCATIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/cursor.h"
+
+struct memtrace_location {
+	const char *file, *function; /* any bytes; owned by the table */
+	uint32_t line;               /* at most 1048575, which means "or more" */
+	uint16_t begin, end;         /* columns: at most 255 and 1023, "or more" */
+};
+
+#define MEMTRACE_LIST_LENGTH 31
+
+struct memtrace_functions;
+
+/* A file of a domain's list and the list of its functions. */
+struct memtrace_file {
+	const char *name;                     /* NULL: an empty place */
+	struct memtrace_functions *functions; /* borrowed from the table's arena */
+};
+
+struct memtrace_files {
+	struct memtrace_file files[MEMTRACE_LIST_LENGTH]; /* latest first */
+};
+
+struct memtrace_place;
+
+struct memtrace_locations {
+	struct arena arena;
+	struct memtrace_place *by_code; /* hash */
+};
+
+void memtrace_locations_init(struct memtrace_locations *table);
+
+/* Idempotent, also on zeroed memory. */
+void memtrace_locations_release(struct memtrace_locations *table);
+
+/*
+ * Read one location event behind its header, with the lists of its domain.
+ * Returns 0; -1 if it is damaged: then the lists must not be used any more.
+ */
+int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
+			    struct cursor *in);
+
+/*
+ * Returns the locations of a code, `*count` of them, outermost first, borrowed;
+ * none if nothing is known of it.
+ */
+const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_locations *table,
+							  uint64_t code, size_t *count);
+
+#endif

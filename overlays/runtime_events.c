@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+#include "overlays/runtime_events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define FILE_HEADER_SIZE 64
+#define RING_HEADER_SIZE 16 /* head and tail; the rest is padding */
+#define NAME_SIZE 128
+#define NAME_COUNT 8192
+#define ALLOC_BUCKETS 20
+#define DEPTH_MAX 64 /* of phases, to find the innermost open one */
+
+/* The four bits of a message's type: the program's own events have the same numbers. */
+enum runtime_type {
+	TYPE_PADDING = 0,
+	TYPE_LIFECYCLE,
+	TYPE_BEGIN,
+	TYPE_EXIT,
+	TYPE_COUNTER,
+	TYPE_ALLOC,
+};
+
+enum user_type { USER_UNIT = 0, USER_INT, USER_SPAN_BEGIN, USER_SPAN_END, USER_CUSTOM };
+
+/* The first word of a message. */
+static unsigned length_of(uint64_t word)
+{
+	return (unsigned)(word >> 54);
+}
+
+static bool is_user(uint64_t word)
+{
+	return word >> 53 & 1;
+}
+
+static unsigned type_of(uint64_t word)
+{
+	return (unsigned)(word >> 49) & 15;
+}
+
+static unsigned id_of(uint64_t word)
+{
+	return (unsigned)(word >> 36) & 8191;
+}
+
+static bool is_padding(uint64_t word)
+{
+	return !is_user(word) && type_of(word) == TYPE_PADDING;
+}
+
+/* OCaml's integers have 63 bits. */
+static int64_t ocaml_int(uint64_t word)
+{
+	return (int64_t)(word << 1) >> 1;
+}
+
+/* A word of the file at an offset that was checked; another process may write it just now. */
+static uint64_t word_at(const struct runtime_events *file, uint64_t offset)
+{
+	return __atomic_load_n((const uint64_t *)(const void *)(file->bytes + offset),
+			       __ATOMIC_ACQUIRE);
+}
+
+static uint64_t ring_header(const struct runtime_events *file, uint32_t index)
+{
+	return file->headers_offset + index * file->ring_header_size;
+}
+
+static uint64_t ring_word(const struct runtime_events *file, uint32_t index, uint64_t position)
+{
+	uint64_t word = index * file->ring_words + (position & (file->ring_words - 1));
+
+	return word_at(file, file->data_offset + word * 8);
+}
+
+/* ---- The file's header --------------------------------------------------- */
+
+/* Returns whether `count` pieces of `each` bytes fit behind `offset`, which must be aligned. */
+static bool fits(const struct runtime_events *file, uint64_t offset, uint64_t count, uint64_t each)
+{
+	return offset % 8 == 0 && offset <= file->size && count <= (file->size - offset) / each;
+}
+
+static int check_sizes(const struct runtime_events *file, uint64_t ring_bytes, struct error *err)
+{
+	uint64_t words = file->ring_words;
+
+	if (words < 2 || (words & (words - 1)) || words > file->size / 8 || ring_bytes != words * 8)
+		return error_set(err, ERROR_FORMAT,
+				 "runtime events: a ring of %" PRIu64 " words in %" PRIu64 " bytes",
+				 words, ring_bytes);
+	if (file->ring_header_size < RING_HEADER_SIZE || file->ring_header_size % 8 ||
+	    !file->rings ||
+	    !fits(file, file->headers_offset, file->rings, file->ring_header_size) ||
+	    !fits(file, file->data_offset, 1, ring_bytes))
+		return error_set(err, ERROR_FORMAT,
+				 "runtime events: the rings lie outside the file");
+	return 0;
+}
+
+static int read_header(struct runtime_events *file, struct error *err)
+{
+	uint64_t domains = word_at(file, 8);
+
+	if (word_at(file, 0) != 1)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "runtime events of version %" PRIu64 "; only 1 is known",
+				 word_at(file, 0));
+	if (domains > file->size / RING_HEADER_SIZE || domains > UINT32_MAX)
+		return error_set(err, ERROR_FORMAT, "runtime events: %" PRIu64 " domains", domains);
+	file->rings = (uint32_t)domains;
+	file->ring_header_size = word_at(file, 16);
+	file->ring_words = word_at(file, 32);
+	file->headers_offset = word_at(file, 40);
+	file->data_offset = word_at(file, 48);
+	file->names_offset = word_at(file, 56);
+	return check_sizes(file, word_at(file, 24), err);
+}
+
+/* Rings whose data is cut off are left out. */
+static void drop_rings_outside(struct runtime_events *file, struct diag *diag)
+{
+	uint64_t inside = (file->size - file->data_offset) / (file->ring_words * 8);
+
+	if (inside >= file->rings)
+		return;
+	diag_warn(diag, "runtime-events-cut",
+		  "the runtime events file is cut off: %" PRIu64 " of %u rings are in it", inside,
+		  file->rings);
+	file->rings = (uint32_t)inside;
+}
+
+/* ---- Rings --------------------------------------------------------------- */
+
+/* Returns the fewest words that a message may have. */
+static unsigned least_length(uint64_t word)
+{
+	if (is_user(word))
+		return type_of(word) == USER_INT || type_of(word) == USER_CUSTOM ? 3 : 2;
+	switch (type_of(word)) {
+	case TYPE_PADDING:
+		return 1;
+	case TYPE_COUNTER:
+		return 3;
+	case TYPE_ALLOC:
+		return 2 + ALLOC_BUCKETS;
+	default:
+		return 2;
+	}
+}
+
+/* Returns whether a message may begin at `position`: it never wraps, nor passes the end. */
+static bool is_sound(const struct runtime_ring *ring, uint64_t position, uint64_t word)
+{
+	uint64_t words = ring->file->ring_words, length = length_of(word);
+	bool known = is_user(word) ? type_of(word) <= USER_CUSTOM : type_of(word) <= TYPE_ALLOC;
+
+	return known && length >= least_length(word) && length <= ring->end - position &&
+	       (position & (words - 1)) + length <= words;
+}
+
+/*
+ * Find where the messages from ring->at on stop to be sound, or their times go
+ * back, which the system's monotonic clock never does.
+ * Returns the position; *time is that of the last message before it.
+ */
+static uint64_t find_damage(const struct runtime_ring *ring, uint64_t *time)
+{
+	uint64_t position = ring->at;
+
+	*time = 0;
+	while (position < ring->end) {
+		uint64_t word = ring_word(ring->file, ring->index, position);
+
+		if (!is_sound(ring, position, word))
+			break;
+		if (!is_padding(word)) {
+			uint64_t next = ring_word(ring->file, ring->index, position + 1);
+
+			if (next < *time)
+				break;
+			*time = next;
+		}
+		position += length_of(word);
+	}
+	return position;
+}
+
+/*
+ * Find the first position from `from` on from which all messages up to the end
+ * are sound, with times that do not go back.
+ * Returns it, or ring->end; *time is that of its first message.
+ */
+static uint64_t find_sound(const struct runtime_ring *ring, uint64_t from, uint64_t *time)
+{
+	const uint64_t unsound = UINT64_MAX;
+	uint64_t count = ring->end - from, first = count;
+	/* By position: the time of the first message from there on. */
+	uint64_t *times = alloc_zeroed(count + 1, sizeof(*times));
+
+	times[count] = unsound - 1;
+	for (uint64_t i = count; i-- > 0;) {
+		uint64_t word = ring_word(ring->file, ring->index, from + i), after, own;
+
+		times[i] = unsound;
+		if (!is_sound(ring, from + i, word))
+			continue;
+		after = times[i + length_of(word)];
+		own = is_padding(word) ? after : ring_word(ring->file, ring->index, from + i + 1);
+		if (after == unsound || own > after)
+			continue;
+		times[i] = own;
+		first = i;
+	}
+	*time = times[first];
+	free(times);
+	return from + first;
+}
+
+/* Leave out what is damaged: some of the middle, all before it too if that is newer. */
+static void go_round_damage(struct runtime_ring *ring)
+{
+	uint64_t before, after, damage = find_damage(ring, &before), sound;
+
+	ring->gap = ring->gap_end = ring->end;
+	ring->damaged = damage < ring->end;
+	if (!ring->damaged)
+		return;
+	sound = find_sound(ring, damage, &after);
+	if (sound == ring->end) {
+		ring->end = damage;
+	} else if (before > after) {
+		ring->lost += sound - ring->at;
+		ring->at = sound;
+	} else {
+		ring->gap = damage;
+		ring->gap_end = sound;
+	}
+}
+
+bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
+			uint32_t index)
+{
+	uint64_t header = ring_header(file, index);
+	uint64_t head, tail;
+
+	ring->file = file;
+	ring->index = index;
+	tail = word_at(file, header + 8);
+	head = word_at(file, header);
+	/* A live writer may have moved the head past the tail that was read before it. */
+	ring->end = tail >= head && tail - head <= file->ring_words ? tail : head;
+	ring->at = head;
+	ring->lost = head;
+	go_round_damage(ring);
+	return tail != 0;
+}
+
+/*
+ * Copy the message at ring->at.  The writer moves the head over what it is
+ * about to overwrite, so a copy is good if the head has not passed it.
+ * Returns 1; 0 at the end or at damage; -1: words were lost, try again.
+ */
+static int copy_message(struct runtime_ring *ring)
+{
+	const struct runtime_events *file = ring->file;
+	uint64_t head, length, word;
+	bool sound;
+
+	if (ring->at >= ring->end)
+		return 0;
+	if (ring->at >= ring->gap && ring->at < ring->gap_end) {
+		ring->lost += ring->gap_end - ring->at;
+		ring->at = ring->gap_end;
+		return -1;
+	}
+	word = ring_word(file, ring->index, ring->at);
+	sound = is_sound(ring, ring->at, word);
+	length = sound ? length_of(word) : 1;
+	ring->message[0] = word;
+	for (uint64_t i = 1; i < length; i++)
+		ring->message[i] = ring_word(file, ring->index, ring->at + i);
+	head = word_at(file, ring_header(file, ring->index));
+	if (head > ring->at && head <= ring->end) {
+		ring->lost += head - ring->at;
+		ring->at = head;
+		return -1;
+	}
+	if (head > ring->end || !sound) {
+		ring->end = ring->at;
+		return 0;
+	}
+	ring->at += length;
+	return 1;
+}
+
+static void fill_runtime(struct runtime_event *event, const uint64_t *message)
+{
+	static const uint8_t kinds[] = { [TYPE_LIFECYCLE] = RUNTIME_LIFECYCLE,
+					 [TYPE_BEGIN] = RUNTIME_BEGIN,
+					 [TYPE_EXIT] = RUNTIME_END,
+					 [TYPE_COUNTER] = RUNTIME_COUNTER,
+					 [TYPE_ALLOC] = RUNTIME_ALLOC };
+
+	event->kind = kinds[type_of(message[0])];
+	if (length_of(message[0]) > 2)
+		event->value = ocaml_int(message[2]);
+	if (event->kind == RUNTIME_ALLOC) {
+		event->payload = (const uint8_t *)&message[2];
+		event->payload_size = (size_t)ALLOC_BUCKETS * 8;
+	}
+}
+
+static void fill_user(struct runtime_event *event, const uint64_t *message)
+{
+	unsigned length = length_of(message[0]);
+	size_t bytes = (size_t)(length - 2) * 8;
+
+	event->kind = (uint8_t)(RUNTIME_USER_UNIT + type_of(message[0]));
+	if (event->kind == RUNTIME_USER_INT)
+		event->value = ocaml_int(message[2]);
+	if (event->kind != RUNTIME_USER_CUSTOM)
+		return;
+	event->payload = (const uint8_t *)&message[2];
+	/* The last byte counts the bytes that fill the last word, itself not among them. */
+	event->payload_size = bytes - 1;
+	if (event->payload[bytes - 1] < bytes)
+		event->payload_size = bytes - 1 - event->payload[bytes - 1];
+}
+
+static int give_lost(struct runtime_ring *ring, struct runtime_event *event)
+{
+	*event = (struct runtime_event){ .ring = ring->index,
+					 .kind = RUNTIME_LOST,
+					 .value = (int64_t)ring->lost };
+	ring->lost = 0;
+	return 1;
+}
+
+int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event)
+{
+	int status;
+
+	if (ring->lost)
+		return give_lost(ring, event);
+	do {
+		status = copy_message(ring);
+		if (status < 0)
+			return give_lost(ring, event);
+	} while (status > 0 && is_padding(ring->message[0]));
+	if (status == 0)
+		return 0;
+	*event = (struct runtime_event){ .time = ring->message[1],
+					 .ring = ring->index,
+					 .id = (uint16_t)id_of(ring->message[0]) };
+	if (is_user(ring->message[0]))
+		fill_user(event, ring->message);
+	else
+		fill_runtime(event, ring->message);
+	return 1;
+}
+
+/* ---- What all rings say together ----------------------------------------- */
+
+/* Votes for the tables of phases, by enum runtime_phases. */
+struct survey {
+	struct runtime_events *file;
+	uint64_t votes[3];
+	uint16_t open[DEPTH_MAX]; /* phases, innermost last */
+	size_t depth;             /* may be more than DEPTH_MAX */
+};
+
+/*
+ * The runtime counts minor_promoted only with the phase "minor" innermost, and
+ * that has another number in each table.
+ */
+static void vote(struct survey *survey, const struct runtime_event *event)
+{
+	unsigned innermost;
+
+	if (event->kind == RUNTIME_BEGIN) {
+		if (survey->depth < DEPTH_MAX)
+			survey->open[survey->depth] = event->id;
+		survey->depth++;
+	} else if (event->kind == RUNTIME_END && survey->depth) {
+		survey->depth--;
+	}
+	if ((event->kind == RUNTIME_BEGIN || event->kind == RUNTIME_END) &&
+	    event->id >= RUNTIME_PHASE_ONLY_5_3)
+		survey->votes[RUNTIME_PHASES_5_3]++;
+	if (event->kind != RUNTIME_COUNTER)
+		return;
+	if (event->id >= RUNTIME_COUNTER_5_3)
+		survey->votes[RUNTIME_PHASES_5_3]++;
+	if (event->id != RUNTIME_MINOR_PROMOTED || !survey->depth || survey->depth > DEPTH_MAX)
+		return;
+	innermost = survey->open[survey->depth - 1];
+	if (innermost == RUNTIME_MINOR_5_0)
+		survey->votes[RUNTIME_PHASES_5_0]++;
+	if (innermost == RUNTIME_MINOR_5_3)
+		survey->votes[RUNTIME_PHASES_5_3]++;
+}
+
+static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag)
+{
+	struct runtime_events *file = survey->file;
+	struct runtime_ring ring;
+	struct runtime_event event;
+
+	survey->depth = 0;
+	if (!runtime_ring_start(&ring, file, index))
+		return;
+	while (runtime_ring_next(&ring, &event)) {
+		if (event.kind == RUNTIME_LOST)
+			continue;
+		if (!file->first_time || event.time < file->first_time)
+			file->first_time = event.time;
+		if (event.time > file->last_time)
+			file->last_time = event.time;
+		vote(survey, &event);
+	}
+	if (ring.damaged)
+		diag_warn(diag, "runtime-events-damaged",
+			  "ring %u of the runtime events is damaged, or was overwritten while it was "
+			  "copied; that part is left out", index);
+}
+
+static void choose_phases(struct runtime_events *file, const struct survey *survey)
+{
+	uint64_t old = survey->votes[RUNTIME_PHASES_5_0], new = survey->votes[RUNTIME_PHASES_5_3];
+
+	file->phases = RUNTIME_PHASES_5_3;
+	if (file->names_offset == 0 || old > new)
+		file->phases = RUNTIME_PHASES_5_0;
+	file->phases_guessed = file->names_offset && old == new;
+}
+
+int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_t size,
+			struct diag *diag, struct error *err)
+{
+	struct survey survey = { .file = file };
+
+	*file = (struct runtime_events){ .bytes = bytes, .size = size };
+	if (size < FILE_HEADER_SIZE)
+		return error_set(err, ERROR_FORMAT, "too short for a runtime events file");
+	if (read_header(file, err) < 0)
+		return -1;
+	drop_rings_outside(file, diag);
+	for (uint32_t i = 0; i < file->rings; i++)
+		survey_ring(&survey, i, diag);
+	choose_phases(file, &survey);
+	return 0;
+}
+
+size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, char name[128])
+{
+	uint64_t offset = file->names_offset + (uint64_t)id * NAME_SIZE;
+
+	if (file->names_offset && file->names_offset <= file->size && id < NAME_COUNT &&
+	    offset <= file->size && file->size - offset >= NAME_SIZE && file->bytes[offset]) {
+		memcpy(name, file->bytes + offset, NAME_SIZE - 1);
+		name[NAME_SIZE - 1] = '\0';
+	} else {
+		snprintf(name, NAME_SIZE, "event %u", id);
+	}
+	return strlen(name);
+}
+
+const char *runtime_events_phase_name(const struct runtime_events *file, unsigned phase)
+{
+	return runtime_phase_name((enum runtime_phases)file->phases, phase);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the rings of OCaml's runtime events: the file PID.events that a
+ * program of OCaml 5 keeps mapped while it runs, alive or left behind.
+ *
+ * The caller maps the file; nothing here does I/O.  The writer may still be at
+ * work in the mapping: each event is copied out, and given out only if the
+ * ring's head shows that it was not overwritten meanwhile.  Of a damaged ring
+ * the whole messages before the damage are given out and those from which on
+ * all is sound up to its tail.  In a copy that was made while the program
+ * wrote, the oldest messages may be overwritten by ones that are newer than the
+ * copied tail: those are left out.
+ *
+ * Source: runtime/runtime_events.c and caml/runtime_events.h of OCaml 5.0 to
+ * 5.4.  Times are ns of the system's monotonic clock; within a ring they do
+ * not go back.  A ring belongs to a domain's slot: domains that live one after
+ * another may share it.
+ */
+#ifndef OVERLAYS_RUNTIME_EVENTS_H
+#define OVERLAYS_RUNTIME_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "overlays/runtime_events_names.h"
+
+enum runtime_event_kind {
+	RUNTIME_LIFECYCLE = 0, /* id: enum runtime_lifecycle; value: a pid, 0 if none */
+	RUNTIME_BEGIN,         /* id: a phase */
+	RUNTIME_END,
+	RUNTIME_COUNTER,       /* id: enum runtime_counter; value */
+	RUNTIME_ALLOC,         /* payload: 20 counts of blocks by size, 8 bytes each */
+	RUNTIME_USER_UNIT,     /* events of the program: id is its number in the table of names */
+	RUNTIME_USER_INT,      /* value: the low 32 bits of the program's number, signed */
+	RUNTIME_USER_SPAN_BEGIN,
+	RUNTIME_USER_SPAN_END,
+	RUNTIME_USER_CUSTOM,   /* payload: bytes as the program made them */
+	RUNTIME_LOST,          /* value: words of the ring overwritten unread; no time */
+};
+
+/* The most bytes that a payload can have: 10 bits of length in words, 2 of them the header. */
+#define RUNTIME_PAYLOAD_MAX ((1023 - 2) * 8)
+
+struct runtime_event {
+	uint64_t time;         /* ns, CLOCK_MONOTONIC */
+	uint32_t ring;
+	uint16_t id;
+	uint8_t kind;          /* enum runtime_event_kind */
+	int64_t value;
+	const uint8_t *payload; /* borrowed until the next call; NULL: none */
+	size_t payload_size;   /* bytes */
+};
+
+struct runtime_events {
+	const uint8_t *bytes;  /* borrowed: the mapped file */
+	size_t size;
+	uint32_t rings;        /* how many there can be; most are unused */
+	uint64_t ring_header_size, ring_words, headers_offset, data_offset;
+	uint64_t names_offset; /* 0: OCaml 5.0, which has no events of the program */
+	uint8_t phases;        /* enum runtime_phases; may be set after open */
+	bool phases_guessed;   /* no event tells which table it is */
+	uint64_t first_time, last_time; /* ns: of all rings, as they were at open; 0: no event */
+};
+
+/* One ring being read.  Zeroed is a ring without events. */
+struct runtime_ring {
+	const struct runtime_events *file; /* borrowed */
+	uint32_t index;
+	uint64_t at, end;      /* words since the ring's start; `end` as it was at the start */
+	uint64_t lost;         /* words not yet told as RUNTIME_LOST */
+	uint64_t gap, gap_end; /* words that are damaged: what follows is sound; equal: none */
+	bool damaged;          /* some of it is left out */
+	uint64_t message[1023]; /* the copy of the event that was given out */
+};
+
+/*
+ * Check the header of a mapped file (borrowed until the last use) and find out
+ * which table of phases it uses.  Rings that the file has no room for, and
+ * where a ring is damaged, are warned about.
+ * Returns 0; -1 with err filled: no such file, or of another version.
+ */
+int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_t size,
+			struct diag *diag, struct error *err);
+
+/*
+ * Begin to read ring `index`, which is below file->rings.
+ * Returns whether it holds or held any event.
+ */
+bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
+			uint32_t index);
+
+/*
+ * Give the next event of a ring, as it was written.
+ * Returns 1; 0 at the end of what is sound.
+ */
+int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
+
+/*
+ * Copy the name of the program's event `id`, with a NUL at its end: any bytes,
+ * cut at 127.  An event that the file has no name of is called "event ID".
+ * Returns its length.
+ */
+size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, char name[128]);
+
+/* Returns the name of a phase by the file's table; NULL if it has none. */
+const char *runtime_events_phase_name(const struct runtime_events *file, unsigned phase);
+
+#endif

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+#include "reader/trace_reader.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/alloc.h"
+
+#define MAGIC UINT64_C(0x0016547846040010)
+#define STRINGS 32768
+#define THREADS 256
+#define STRING_MAX 32000
+#define PROVIDERS_MAX 256 /* half a MiB each */
+#define HELD_MAX ((uint64_t)1 << 30)
+
+struct trace_provider {
+	uint32_t id;
+	struct trace_text strings[STRINGS]; /* owned copies; NULL: not defined */
+	struct trace_ids threads[THREADS];
+	bool thread_defined[THREADS];
+	UT_hash_handle hh;
+};
+
+/* A record being read: `next` is the first word not yet taken. */
+struct parse {
+	struct trace_reader *reader;
+	struct trace_record *record;
+	const uint8_t *bytes;
+	size_t next;
+	uint64_t header;
+};
+
+static bool fine(const struct parse *p)
+{
+	return !p->record->problem[0];
+}
+
+static void complain(struct parse *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The first problem of a record counts. */
+static void complain(struct parse *p, const char *format, ...)
+{
+	va_list args;
+
+	if (!fine(p))
+		return;
+	va_start(args, format);
+	vsnprintf(p->record->problem, sizeof(p->record->problem), format, args);
+	va_end(args);
+}
+
+/* Bits [low .. high] of a word, as the specification counts them. */
+static uint64_t bits(uint64_t value, unsigned low, unsigned high)
+{
+	return value << (63 - high) >> (63 - high + low);
+}
+
+static void reserved(struct parse *p, unsigned low, unsigned high)
+{
+	if (bits(p->header, low, high))
+		complain(p, "reserved bits %u..%u of the header are not zero", low, high);
+}
+
+static uint64_t take(struct parse *p)
+{
+	uint64_t word = 0;
+
+	if (p->next >= p->record->words) {
+		complain(p, "a word is missing: the record has only %zu", p->record->words);
+		return 0;
+	}
+	memcpy(&word, p->bytes + p->next++ * 8, sizeof(word));
+	return word;
+}
+
+/* Take a stream of bytes; text has no fixed padding bytes but zeros. */
+static struct trace_text take_text(struct parse *p, size_t length, const char *what)
+{
+	size_t words = (length + 7) / 8;
+	struct trace_text text = { (const char *)p->bytes + p->next * 8, length };
+
+	if (words > p->record->words - p->next) {
+		complain(p, "%s of %zu bytes leaves its record", what, length);
+		return (struct trace_text){ "", 0 };
+	}
+	for (size_t i = length; i < words * 8; i++) {
+		if (text.at[i])
+			complain(p, "%s is not padded with zeros", what);
+	}
+	p->next += words;
+	return text;
+}
+
+/* ---- References ---------------------------------------------------------- */
+
+static struct trace_text string_of(struct parse *p, uint64_t reference, const char *what)
+{
+	struct trace_text *text;
+
+	if (reference == 0)
+		return (struct trace_text){ "", 0 };
+	if (reference & 0x8000)
+		return take_text(p, reference & 0x7fff, what);
+	text = &p->reader->current->strings[reference];
+	if (text->at)
+		return *text;
+	complain(p, "%s: string %" PRIu64 " is not defined", what, reference);
+	return (struct trace_text){ "", 0 };
+}
+
+static struct trace_ids thread_of(struct parse *p, uint64_t reference)
+{
+	struct trace_ids ids;
+
+	if (reference == 0) {
+		ids.pid = take(p);
+		ids.tid = take(p);
+		return ids;
+	}
+	if (!p->reader->current->thread_defined[reference])
+		complain(p, "thread %" PRIu64 " is not defined", reference);
+	return p->reader->current->threads[reference];
+}
+
+/* ---- Arguments ----------------------------------------------------------- */
+
+static void take_value(struct parse *p, struct trace_arg *arg, uint64_t head)
+{
+	switch (arg->type) {
+	case ARG_INT32:
+		arg->word = (uint64_t)(int64_t)(int32_t)bits(head, 32, 63);
+		return;
+	case ARG_UINT32:
+		arg->word = bits(head, 32, 63);
+		return;
+	case ARG_BOOL:
+		arg->word = bits(head, 32, 32);
+		if (bits(head, 33, 63))
+			complain(p, "reserved bits of a bool argument are not zero");
+		return;
+	case ARG_STRING:
+		arg->string = string_of(p, bits(head, 32, 47), "argument");
+		if (bits(head, 48, 63))
+			complain(p, "reserved bits of a string argument are not zero");
+		return;
+	case ARG_NULL:
+		break;
+	default:
+		arg->word = take(p);
+	}
+	if (bits(head, 32, 63))
+		complain(p, "reserved bits of an argument are not zero");
+}
+
+static void take_arg(struct parse *p, struct trace_arg *arg)
+{
+	size_t begin = p->next;
+	uint64_t head = take(p), size = bits(head, 4, 15);
+
+	*arg = (struct trace_arg){ .type = (enum trace_arg_type)bits(head, 0, 3) };
+	if (!fine(p))
+		return;
+	if (!size || size > p->record->words - begin) {
+		complain(p, "an argument of %" PRIu64 " words leaves its record", size);
+		return;
+	}
+	arg->name = string_of(p, bits(head, 16, 31), "argument name");
+	if (arg->type >= ARG_TYPES) {
+		complain(p, "argument type %u is not known", arg->type);
+		return;
+	}
+	take_value(p, arg, head);
+	if (p->next != begin + size)
+		complain(p, "an argument has %zu words and says %" PRIu64, p->next - begin, size);
+	if (memchr(arg->name.at, '.', arg->name.length) ||
+	    memchr(arg->name.at, '[', arg->name.length))
+		complain(p, "an argument's name has '.' or '[', which Perfetto cannot show");
+}
+
+static void take_args(struct parse *p, size_t count)
+{
+	struct trace_record *record = p->record;
+
+	while (fine(p) && record->arg_count < count)
+		take_arg(p, &record->args[record->arg_count++]);
+}
+
+/* ---- Metadata ------------------------------------------------------------ */
+
+static void forget(struct trace_reader *reader, struct trace_provider *provider)
+{
+	for (size_t i = 0; i < STRINGS; i++) {
+		if (!provider->strings[i].at)
+			continue;
+		reader->held -= provider->strings[i].length;
+		free((char *)provider->strings[i].at);
+		provider->strings[i] = (struct trace_text){ NULL, 0 };
+	}
+	memset(provider->thread_defined, 0, sizeof(provider->thread_defined));
+}
+
+static struct trace_provider *find_provider(struct trace_reader *reader, uint32_t id)
+{
+	struct trace_provider *provider;
+
+	HASH_FIND(hh, reader->providers, &id, sizeof(id), provider);
+	return provider;
+}
+
+/* Make a provider known with empty tables, and select it. */
+static void enter_provider(struct trace_reader *reader, uint32_t id)
+{
+	struct trace_provider *provider = find_provider(reader, id);
+
+	if (provider) {
+		forget(reader, provider);
+	} else {
+		provider = alloc_zeroed(1, sizeof(*provider));
+		provider->id = id;
+		HASH_ADD(hh, reader->providers, id, sizeof(provider->id), provider);
+	}
+	reader->current = provider;
+}
+
+static void read_provider_info(struct parse *p)
+{
+	p->record->kind = TRACE_PROVIDER_INFO;
+	p->record->name = take_text(p, bits(p->header, 52, 59), "provider name");
+	reserved(p, 60, 63);
+	if (!find_provider(p->reader, (uint32_t)p->record->number) &&
+	    HASH_COUNT(p->reader->providers) >= PROVIDERS_MAX)
+		complain(p, "more than %d providers", PROVIDERS_MAX);
+	else
+		enter_provider(p->reader, (uint32_t)p->record->number);
+}
+
+static void read_provider_section(struct parse *p)
+{
+	struct trace_provider *provider = find_provider(p->reader, (uint32_t)p->record->number);
+
+	p->record->kind = TRACE_PROVIDER_SECTION;
+	reserved(p, 52, 63);
+	if (!provider)
+		complain(p, "provider %" PRIu64 " is not known", p->record->number);
+	else
+		p->reader->current = provider;
+}
+
+static void read_metadata(struct parse *p)
+{
+	p->record->number = bits(p->header, 20, 51);
+	switch (bits(p->header, 16, 19)) {
+	case 1:
+		read_provider_info(p);
+		return;
+	case 2:
+		read_provider_section(p);
+		return;
+	case 3:
+		p->record->kind = TRACE_PROVIDER_EVENT;
+		p->record->type = (unsigned)bits(p->header, 52, 55);
+		if (p->record->type)
+			complain(p, "provider event %u is not known", p->record->type);
+		reserved(p, 56, 63);
+		return;
+	case 4:
+		p->record->kind = TRACE_MAGIC;
+		if (p->header != MAGIC)
+			complain(p, "trace info that is no magic number");
+		return;
+	default:
+		complain(p, "metadata type %" PRIu64 " is not known", bits(p->header, 16, 19));
+	}
+}
+
+/* ---- Tables -------------------------------------------------------------- */
+
+static void read_initialization(struct parse *p)
+{
+	p->record->kind = TRACE_INITIALIZATION;
+	p->record->number = take(p);
+	reserved(p, 16, 63);
+	if (fine(p) && !p->record->number)
+		complain(p, "0 ticks a second");
+}
+
+static void read_string(struct parse *p)
+{
+	struct trace_reader *reader = p->reader;
+	size_t length = bits(p->header, 32, 46);
+	struct trace_text *text;
+	char *copy;
+
+	p->record->kind = TRACE_STRING;
+	p->record->number = bits(p->header, 16, 30);
+	p->record->name = take_text(p, length, "string");
+	reserved(p, 31, 31);
+	reserved(p, 47, 63);
+	if (!p->record->number || length > STRING_MAX)
+		complain(p, "string %" PRIu64 " of %zu bytes", p->record->number, length);
+	if (!fine(p))
+		return;
+	text = &reader->current->strings[p->record->number];
+	if (reader->held - text->length + length > HELD_MAX) {
+		complain(p, "the strings in use are larger than 1 GiB");
+		return;
+	}
+	reader->held += length - text->length;
+	free((char *)text->at);
+	copy = alloc_zeroed(1, length + 1);
+	memcpy(copy, p->record->name.at, length);
+	*text = (struct trace_text){ copy, length };
+}
+
+static void read_thread(struct parse *p)
+{
+	uint64_t number = bits(p->header, 16, 23);
+
+	p->record->kind = TRACE_THREAD;
+	p->record->number = number;
+	p->record->thread.pid = take(p);
+	p->record->thread.tid = take(p);
+	reserved(p, 24, 63);
+	if (!number)
+		complain(p, "thread 0 cannot be defined");
+	if (!fine(p))
+		return;
+	p->reader->current->threads[number] = p->record->thread;
+	p->reader->current->thread_defined[number] = true;
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void check_counter(struct parse *p)
+{
+	const unsigned numbers = 1u << ARG_INT32 | 1u << ARG_UINT32 | 1u << ARG_INT64 |
+				 1u << ARG_UINT64 | 1u << ARG_DOUBLE;
+
+	if (!p->record->arg_count)
+		complain(p, "a counter has no value");
+	for (size_t i = 0; i < p->record->arg_count; i++) {
+		if (!(numbers >> p->record->args[i].type & 1))
+			complain(p, "a counter's value is not a number");
+	}
+}
+
+static void read_event(struct parse *p)
+{
+	struct trace_record *record = p->record;
+
+	record->kind = TRACE_EVENT;
+	record->type = (unsigned)bits(p->header, 16, 19);
+	record->time = take(p);
+	record->thread = thread_of(p, bits(p->header, 24, 31));
+	record->category = string_of(p, bits(p->header, 32, 47), "category");
+	record->name = string_of(p, bits(p->header, 48, 63), "name");
+	take_args(p, bits(p->header, 20, 23));
+	if (record->type >= EVENT_TYPES)
+		complain(p, "event type %u is not known", record->type);
+	else if (record->type == EVENT_COUNTER || record->type >= EVENT_COMPLETE)
+		record->id = take(p);
+	if (fine(p) && record->type == EVENT_COUNTER)
+		check_counter(p);
+	if (fine(p) && record->type == EVENT_COMPLETE && record->id < record->time)
+		complain(p, "a complete event ends before it begins");
+}
+
+/* ---- Other records ------------------------------------------------------- */
+
+static void read_blob(struct parse *p)
+{
+	p->record->kind = TRACE_BLOB;
+	p->record->type = (unsigned)bits(p->header, 48, 55);
+	p->record->name = string_of(p, bits(p->header, 16, 31), "name");
+	p->record->bytes = take_text(p, bits(p->header, 32, 46), "blob");
+	reserved(p, 47, 47);
+	reserved(p, 56, 63);
+}
+
+static void read_userspace_object(struct parse *p)
+{
+	uint64_t reference = bits(p->header, 16, 23);
+
+	p->record->kind = TRACE_USERSPACE_OBJECT;
+	p->record->id = take(p);
+	if (reference)
+		p->record->thread = thread_of(p, reference);
+	else
+		p->record->thread.pid = take(p);
+	p->record->name = string_of(p, bits(p->header, 24, 39), "name");
+	take_args(p, bits(p->header, 40, 43));
+	reserved(p, 44, 63);
+}
+
+static void read_kernel_object(struct parse *p)
+{
+	p->record->kind = TRACE_KERNEL_OBJECT;
+	p->record->type = (unsigned)bits(p->header, 16, 23);
+	p->record->id = take(p);
+	p->record->name = string_of(p, bits(p->header, 24, 39), "name");
+	take_args(p, bits(p->header, 40, 43));
+	reserved(p, 44, 63);
+}
+
+static void read_legacy_switch(struct parse *p)
+{
+	struct trace_record *record = p->record;
+
+	record->kind = TRACE_LEGACY_CONTEXT_SWITCH;
+	record->number = bits(p->header, 16, 23);
+	record->state = (unsigned)bits(p->header, 24, 27);
+	record->out_priority = (unsigned)bits(p->header, 44, 51);
+	record->in_priority = (unsigned)bits(p->header, 52, 59);
+	record->time = take(p);
+	record->thread = thread_of(p, bits(p->header, 28, 35));
+	record->other = thread_of(p, bits(p->header, 36, 43));
+}
+
+static void read_context_switch(struct parse *p)
+{
+	struct trace_record *record = p->record;
+
+	record->kind = TRACE_CONTEXT_SWITCH;
+	record->number = bits(p->header, 20, 35);
+	record->state = (unsigned)bits(p->header, 36, 39);
+	record->time = take(p);
+	record->thread.tid = take(p);
+	record->other.tid = take(p);
+	take_args(p, bits(p->header, 16, 19));
+	reserved(p, 40, 59);
+}
+
+static void read_wakeup(struct parse *p)
+{
+	struct trace_record *record = p->record;
+
+	record->kind = TRACE_THREAD_WAKEUP;
+	record->number = bits(p->header, 20, 35);
+	record->time = take(p);
+	record->thread.tid = take(p);
+	take_args(p, bits(p->header, 16, 19));
+	reserved(p, 36, 59);
+}
+
+static void read_scheduling(struct parse *p)
+{
+	switch (bits(p->header, 60, 63)) {
+	case 0:
+		read_legacy_switch(p);
+		break;
+	case 1:
+		read_context_switch(p);
+		break;
+	case 2:
+		read_wakeup(p);
+		break;
+	default:
+		complain(p, "scheduling type %" PRIu64 " is not known", bits(p->header, 60, 63));
+	}
+	if (p->record->state > 5)
+		complain(p, "thread state %u is not known", p->record->state);
+}
+
+static void read_log(struct parse *p)
+{
+	p->record->kind = TRACE_LOG;
+	p->record->time = take(p);
+	p->record->thread = thread_of(p, bits(p->header, 32, 39));
+	p->record->name = take_text(p, bits(p->header, 16, 30), "log message");
+	reserved(p, 31, 31);
+	reserved(p, 40, 63);
+}
+
+/* ---- Records ------------------------------------------------------------- */
+
+static void read_record(struct parse *p)
+{
+	static void (*const readers[])(struct parse *) = {
+		read_metadata,	   read_initialization, read_string,
+		read_thread,	   read_event,		read_blob,
+		read_userspace_object, read_kernel_object, read_scheduling, read_log,
+	};
+	size_t type = bits(p->header, 0, 3);
+
+	if (type >= sizeof(readers) / sizeof(readers[0])) {
+		complain(p, "record type %zu is not known", type);
+		return;
+	}
+	readers[type](p);
+	if (fine(p) && p->next != p->record->words)
+		complain(p, "%zu words behind the record's data", p->record->words - p->next);
+	if (p->record->offset == 0 && p->record->kind != TRACE_MAGIC)
+		complain(p, "the first record is no magic number");
+}
+
+int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err)
+{
+	*reader = (struct trace_reader){ 0 };
+	if (trace_input_open(&reader->input, path, err) < 0)
+		return -1;
+	/* There is a provider 0 before any is named. */
+	enter_provider(reader, 0);
+	return 0;
+}
+
+/* What is too short for a record, or not even whole words. */
+static int refuse_end(struct trace_reader *reader, size_t words, size_t left, struct error *err)
+{
+	if (err && err->kind != ERROR_NONE)
+		return -1;
+	if (!words)
+		return error_set_at(err, reader->offset, "%zu bytes behind the last record", left);
+	return error_set_at(err, reader->offset, "record of %zu words, %zu bytes are left", words,
+			    left);
+}
+
+int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err)
+{
+	struct parse p = { .reader = reader, .record = record, .next = 1 };
+	struct error failure = { 0 };
+	const uint8_t *bytes;
+	size_t left = 0;
+
+	bytes = trace_input_peek(&reader->input, 8, &left, &failure);
+	if (!bytes && failure.kind == ERROR_NONE && !left) {
+		if (!reader->offset)
+			return error_set(err, ERROR_FORMAT, "is empty");
+		return 0;
+	}
+	record->words = 0;
+	if (bytes) {
+		memcpy(&p.header, bytes, sizeof(p.header));
+		record->words = bits(p.header, 4, 15);
+		if (!record->words)
+			return error_set_at(err, reader->offset, "record of 0 words");
+		p.bytes = trace_input_peek(&reader->input, record->words * 8, &left, &failure);
+	}
+	if (!p.bytes) {
+		refuse_end(reader, record->words, left, &failure);
+		if (err)
+			*err = failure;
+		return -1;
+	}
+	memset(record, 0, offsetof(struct trace_record, args));
+	record->words = bits(p.header, 4, 15);
+	record->kind = TRACE_UNKNOWN;
+	record->arg_count = 0;
+	record->problem[0] = 0;
+	record->offset = reader->offset;
+	read_record(&p);
+	trace_input_skip(&reader->input, record->words * 8);
+	reader->offset += record->words * 8;
+	return 1;
+}
+
+void trace_reader_close(struct trace_reader *reader)
+{
+	struct trace_provider *provider, *next;
+
+	HASH_ITER(hh, reader->providers, provider, next) {
+		HASH_DEL(reader->providers, provider);
+		forget(reader, provider);
+		free(provider);
+	}
+	trace_input_close(&reader->input);
+	*reader = (struct trace_reader){ 0 };
+}

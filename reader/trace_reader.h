@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads a Fuchsia trace record by record, strictly.
+ *
+ * Written from the format's specification (fuchsia.dev, "Fuchsia trace
+ * format"), and sharing nothing with the writer, so that each tests the other.
+ * A record that is not as the specification says carries a problem; only when
+ * its size cannot be right does reading end there.
+ */
+#ifndef READER_TRACE_READER_H
+#define READER_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader/trace_input.h"
+
+/* "Record Types", those with subtypes told apart. */
+enum trace_kind {
+	TRACE_MAGIC,
+	TRACE_PROVIDER_INFO,
+	TRACE_PROVIDER_SECTION,
+	TRACE_PROVIDER_EVENT,
+	TRACE_INITIALIZATION,
+	TRACE_STRING,
+	TRACE_THREAD,
+	TRACE_EVENT,
+	TRACE_BLOB,
+	TRACE_USERSPACE_OBJECT,
+	TRACE_KERNEL_OBJECT,
+	TRACE_CONTEXT_SWITCH,
+	TRACE_THREAD_WAKEUP,
+	TRACE_LEGACY_CONTEXT_SWITCH,
+	TRACE_LOG,
+	TRACE_UNKNOWN, /* with a problem */
+	TRACE_KINDS
+};
+
+/* "Event Record", types. */
+enum trace_event {
+	EVENT_INSTANT,
+	EVENT_COUNTER,
+	EVENT_BEGIN,
+	EVENT_END,
+	EVENT_COMPLETE,
+	EVENT_ASYNC_BEGIN,
+	EVENT_ASYNC_INSTANT,
+	EVENT_ASYNC_END,
+	EVENT_FLOW_BEGIN,
+	EVENT_FLOW_STEP,
+	EVENT_FLOW_END,
+	EVENT_TYPES
+};
+
+/* "Argument Types". */
+enum trace_arg_type {
+	ARG_NULL,
+	ARG_INT32,
+	ARG_UINT32,
+	ARG_INT64,
+	ARG_UINT64,
+	ARG_DOUBLE,
+	ARG_STRING,
+	ARG_POINTER,
+	ARG_KOID,
+	ARG_BOOL,
+	ARG_TYPES
+};
+
+struct trace_text {
+	const char *at; /* any bytes */
+	size_t length;
+};
+
+struct trace_arg {
+	enum trace_arg_type type;
+	struct trace_text name, string;
+	uint64_t word; /* sign-extended for INT32; the bits of a DOUBLE */
+};
+
+struct trace_ids {
+	uint64_t pid, tid;
+};
+
+#define TRACE_ARGS_MAX 15
+
+/* Texts are valid until the next record is read. */
+struct trace_record {
+	uint64_t offset; /* bytes from the start of the (unpacked) trace */
+	size_t words;
+	enum trace_kind kind;
+	unsigned type;   /* of an event, blob, kernel object, provider event */
+	uint64_t number; /* reference of a string or thread; provider; CPU; ticks a second */
+	struct trace_ids thread; /* of an event; of the thread that leaves; of a log */
+	struct trace_ids other;  /* the thread that comes */
+	unsigned state;          /* in which it leaves */
+	unsigned out_priority, in_priority;
+	uint64_t time, id;       /* ticks; id: koid, pointer, counter, async, flow, or end time */
+	struct trace_text category, name; /* name: also a string's, log's or provider's text */
+	struct trace_text bytes;          /* of a blob */
+	struct trace_arg args[TRACE_ARGS_MAX];
+	size_t arg_count;
+	char problem[160]; /* empty: none */
+};
+
+struct trace_reader {
+	struct trace_input input;
+	uint64_t offset;                  /* of the next record */
+	struct trace_provider *providers; /* owned; hash by id */
+	struct trace_provider *current;   /* borrowed; NULL: none known */
+	uint64_t held;                    /* bytes of strings in all tables */
+};
+
+/* Open a trace.  Returns 0; -1 with err filled. */
+int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err);
+
+/*
+ * Read the next record.
+ * Returns 1; 0 at the end; -1 with err filled if nothing more can be read.
+ */
+int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
+
+/* Idempotent, also on zeroed memory. */
+void trace_reader_close(struct trace_reader *reader);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "reader/trace_slices.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/alloc.h"
+#include "reader/trace_print.h"
+
+#define DEPTH_MAX 512
+
+struct slice_thread {
+	struct trace_ids ids;
+	uint64_t last_time;
+	size_t *open; /* owned: indexes of slices, innermost last */
+	size_t depth, room;
+	UT_hash_handle hh;
+};
+
+struct read_slice {
+	struct trace_ids ids;
+	uint64_t begin, end;
+	size_t depth, order;
+	bool complete; /* its depth is found when all are sorted */
+	char *text;    /* owned: name and args, escaped */
+};
+
+static void complain(struct trace_record *record, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void complain(struct trace_record *record, const char *format, ...)
+{
+	va_list args;
+
+	if (record->problem[0])
+		return;
+	va_start(args, format);
+	vsnprintf(record->problem, sizeof(record->problem), format, args);
+	va_end(args);
+}
+
+static struct slice_thread *find_thread(struct trace_slices *slices, const struct trace_ids *ids)
+{
+	struct slice_thread *thread;
+
+	HASH_FIND(hh, slices->threads, ids, sizeof(*ids), thread);
+	if (thread)
+		return thread;
+	thread = alloc_zeroed(1, sizeof(*thread));
+	thread->ids = *ids;
+	HASH_ADD(hh, slices->threads, ids, sizeof(thread->ids), thread);
+	return thread;
+}
+
+static char *describe(const struct trace_record *record)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		alloc_fail(1);
+	trace_print_text(out, &record->name);
+	trace_print_args(out, record);
+	if (fclose(out) != 0)
+		alloc_fail(size);
+	return text;
+}
+
+/* Returns the slice's index. */
+static size_t keep(struct trace_slices *slices, const struct trace_record *record, size_t depth)
+{
+	bool complete = record->type == EVENT_COMPLETE;
+
+	slices->total++;
+	if (!slices->keep)
+		return 0;
+	slices->slices = alloc_grow(slices->slices, &slices->room, slices->count + 1,
+				    sizeof(*slices->slices));
+	slices->slices[slices->count] = (struct read_slice){
+		.ids = record->thread,
+		.begin = record->time,
+		.end = complete ? record->id : record->time,
+		.depth = depth,
+		.order = slices->count,
+		.complete = complete,
+		.text = describe(record),
+	};
+	return slices->count++;
+}
+
+static void begin(struct trace_slices *slices, struct slice_thread *thread,
+		  struct trace_record *record)
+{
+	if (thread->depth == DEPTH_MAX)
+		complain(record, "more than %d durations open", DEPTH_MAX);
+	thread->open =
+		alloc_grow(thread->open, &thread->room, thread->depth + 1, sizeof(*thread->open));
+	thread->open[thread->depth] = keep(slices, record, thread->depth);
+	thread->depth++;
+	if (thread->depth > slices->deepest)
+		slices->deepest = thread->depth;
+}
+
+static void end(struct trace_slices *slices, struct slice_thread *thread,
+		struct trace_record *record)
+{
+	if (!thread->depth) {
+		complain(record, "end without a begin");
+		return;
+	}
+	thread->depth--;
+	if (slices->keep)
+		slices->slices[thread->open[thread->depth]].end = record->time;
+}
+
+void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
+{
+	struct slice_thread *thread;
+
+	if (record->kind != TRACE_EVENT || record->problem[0])
+		return;
+	if (record->type == EVENT_COMPLETE)
+		keep(slices, record, 0);
+	if (record->type != EVENT_BEGIN && record->type != EVENT_END)
+		return;
+	thread = find_thread(slices, &record->thread);
+	if (record->time < thread->last_time)
+		complain(record, "time goes back from %" PRIu64 " to %" PRIu64 " on %" PRIu64
+				 "/%" PRIu64, thread->last_time, record->time,
+			 record->thread.pid, record->thread.tid);
+	thread->last_time = record->time;
+	if (record->type == EVENT_BEGIN)
+		begin(slices, thread, record);
+	else
+		end(slices, thread, record);
+}
+
+int trace_slices_finish(const struct trace_slices *slices, struct error *err)
+{
+	for (const struct slice_thread *thread = slices->threads; thread;
+	     thread = thread->hh.next) {
+		if (thread->depth)
+			return error_set(err, ERROR_FORMAT,
+					 "%zu durations of %" PRIu64 "/%" PRIu64 " never end",
+					 thread->depth, thread->ids.pid, thread->ids.tid);
+	}
+	return 0;
+}
+
+/* ---- Printing ------------------------------------------------------------ */
+
+static int compare_signed(uint64_t a, uint64_t b)
+{
+	return (int32_t)a < (int32_t)b ? -1 : (int32_t)a > (int32_t)b;
+}
+
+static int compare_unsigned(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_threads(const struct read_slice *a, const struct read_slice *b)
+{
+	int order = compare_signed(a->ids.pid, b->ids.pid);
+
+	return order ? order : compare_signed(a->ids.tid, b->ids.tid);
+}
+
+static int by_order(const void *left, const void *right)
+{
+	const struct read_slice *a = left, *b = right;
+	int order = compare_threads(a, b);
+
+	order = order ? order : compare_unsigned(a->begin, b->begin);
+	return order ? order : compare_unsigned(a->order, b->order);
+}
+
+static int by_depth(const void *left, const void *right)
+{
+	const struct read_slice *a = left, *b = right;
+	int order = compare_threads(a, b);
+
+	order = order ? order : compare_unsigned(a->begin, b->begin);
+	order = order ? order : compare_unsigned(a->depth, b->depth);
+	return order ? order : compare_unsigned(a->order, b->order);
+}
+
+/* A complete event lies inside of all slices before it that end after its begin. */
+static void find_depths(struct trace_slices *slices)
+{
+	struct read_slice *all = slices->slices;
+	size_t *open = alloc_zeroed(slices->count, sizeof(*open)), depth = 0;
+
+	for (size_t i = 0; i < slices->count; i++) {
+		if (i && compare_threads(&all[i - 1], &all[i]) != 0)
+			depth = 0;
+		while (depth && all[open[depth - 1]].end <= all[i].begin)
+			depth--;
+		if (all[i].complete)
+			all[i].depth = depth;
+		open[depth++] = i;
+	}
+	free(open);
+}
+
+void trace_slices_print(struct trace_slices *slices, FILE *out)
+{
+	if (!slices->count)
+		return;
+	qsort(slices->slices, slices->count, sizeof(*slices->slices), by_order);
+	find_depths(slices);
+	qsort(slices->slices, slices->count, sizeof(*slices->slices), by_depth);
+	for (size_t i = 0; i < slices->count; i++) {
+		const struct read_slice *slice = &slices->slices[i];
+
+		fprintf(out, "%" PRId32 "/%" PRId32 " %zu %" PRIu64 " %" PRIu64 " %s\n",
+			(int32_t)slice->ids.pid, (int32_t)slice->ids.tid, slice->depth,
+			slice->begin, slice->end, slice->text);
+	}
+}
+
+void trace_slices_release(struct trace_slices *slices)
+{
+	struct slice_thread *thread, *next;
+
+	HASH_ITER(hh, slices->threads, thread, next) {
+		HASH_DEL(slices->threads, thread);
+		free(thread->open);
+		free(thread);
+	}
+	for (size_t i = 0; i < slices->count; i++)
+		free(slices->slices[i].text);
+	free(slices->slices);
+	*slices = (struct trace_slices){ 0 };
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slices that a trace's durations make, and whether they are sound:
+ * balanced per thread, with times of a thread that do not go back, at most 512
+ * open at a time (Perfetto drops what is deeper and then closes wrong ones).
+ */
+#ifndef READER_TRACE_SLICES_H
+#define READER_TRACE_SLICES_H
+
+#include <stdio.h>
+
+#include "reader/trace_reader.h"
+
+struct trace_slices {
+	struct slice_thread *threads; /* owned; hash by pid and tid */
+	struct read_slice *slices;    /* owned; only if `keep` */
+	size_t count, room;
+	bool keep;                    /* for trace_slices_print() */
+	uint64_t total;               /* slices begun */
+	size_t deepest;               /* most slices open on one thread */
+};
+
+/* Take the next record.  A record that is unsound gets a problem. */
+void trace_slices_add(struct trace_slices *slices, struct trace_record *record);
+
+/* Returns 0; -1 with err filled: a slice of some thread never ends. */
+int trace_slices_finish(const struct trace_slices *slices, struct error *err);
+
+/*
+ * Print one line per slice: `pid/tid depth begin_ns end_ns name key=value...`,
+ * sorted by pid, tid, begin, depth; process and thread ids as Perfetto keeps
+ * them, in 32 bits.  Arguments of an end are not shown.
+ */
+void trace_slices_print(struct trace_slices *slices, FILE *out);
+
+/* Idempotent, also on zeroed memory, which is no slices. */
+void trace_slices_release(struct trace_slices *slices);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compresses a stream of bytes in a thread of its own, so that whoever makes
+ * the bytes does not wait for it, unless it is several MiB ahead.
+ */
+#ifndef BASE_PACKER_H
+#define BASE_PACKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum packing {
+	PACKING_NONE,
+	PACKING_GZIP, /* RFC 1952, by zlib */
+	PACKING_ZSTD, /* RFC 8878, by libzstd */
+};
+
+/* Returns what the end of a file's name asks for: .gz or .zst. */
+enum packing packing_of(const char *path);
+
+/*
+ * Takes compressed bytes, in the packer's thread: pieces of 1 MiB, but for the last.
+ * Returns 0, or an errno: then it is not called again.
+ */
+typedef int packer_write_fn(void *context, const uint8_t *bytes, size_t size);
+
+struct packer;
+
+/*
+ * Start the thread; `context` is borrowed until the packer is closed.
+ * Returns the packer; NULL if there can be no thread (errno is set).
+ */
+struct packer *packer_open(enum packing packing, packer_write_fn *write, void *context);
+
+/*
+ * Take a copy of bytes.
+ * Returns 0; an errno of the writing function that failed before.
+ */
+int packer_put(struct packer *packer, const uint8_t *bytes, size_t size);
+
+/*
+ * Compress the rest, end the stream, release.
+ * Returns 0, or the errno of the writing function.
+ */
+int packer_close(struct packer *packer);
+
+/* Stop and release, whatever is not yet written.  NULL is allowed. */
+void packer_abandon(struct packer *packer);
+
+#endif

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What ftfdump shows of a trace with every kind of record, and of bad ones; what
+# Perfetto says of the same, if it is here.
+. "$top_srcdir/tests/support/tap.sh"
+ftfdump=$top_builddir/ftfdump
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$top_builddir/tests/support/make-trace" "$work/all.ftf"
+"$top_builddir/tests/support/make-trace" "$work/all.ftf.gz"
+"$top_builddir/tests/support/make-trace" "$work/all.ftf.zst"
+
+# The lines follow from the calls of tests/support/make_trace.c.
+shows_records() {
+	"$ftfdump" "$work/all.ftf" | cut -d' ' -f2- | grep -Ev '^(magic|provider|initialization|string|thread) ' >"$work/got"
+	diff - "$work/got" <<-'END'
+	magic
+	kernel-object type 1 id 10 "program"
+	kernel-object type 2 id 11 "main" process=10
+	kernel-object type 2 id 12 "worker" process=10
+	userspace-object process 10 0x401000 "code"
+	begin 10/11 1000 "outer" category "example" nothing=null line=12 unsigned=4000000000 long=-5000000000 wide=5000000000 real=0.25 file=main.c address=0x401000 thread=11 yes=true
+	flow-begin 10/11 1100 "to inner" category "example" id 5
+	complete 10/11 1200 1800 "inner" category "example"
+	end 10/11 2000 "inner" category "example"
+	begin 10/11 3000 "later" category "example"
+	flow-step 10/11 3000 "later" category "example" id 5
+	flow-end 10/11 3000 "later" category "example" id 5
+	end 10/11 4000 "later" category "example"
+	instant 10/11 5000 "mark" category "example"
+	async-begin 10/11 5000 "request" category "example" id 77
+	async-instant 10/11 5100 "request" category "example" id 77
+	async-end 10/11 5200 "request" category "example" id 77
+	counter 10/11 5200 "temperature" category "example" id 1 value=1.5
+	context-switch cpu 2 900 from 1 state 1 to 11 incoming_weight=1 outgoing_weight=-2147483648
+	context-switch cpu 2 4500 from 11 state 3 to 1 incoming_weight=-2147483648 outgoing_weight=1
+	wakeup cpu 2 4600 thread 11 waker=12
+	legacy-context-switch cpu 3 4700 from 10/12 state 1 to 10/11 priorities 16 16
+	log 10/11 6000 "the end"
+	blob type 1 "note" 3 bytes
+	provider-event 1
+	END
+}
+tap_check "a record of each kind is shown with its fields" shows_records
+
+shows_slices() {
+	"$ftfdump" --slices "$work/all.ftf" | cut -d' ' -f1-5 >"$work/got"
+	printf '10/11 %s\n' '0 1000 2000 outer' '1 1200 1800 inner' '0 3000 4000 later' | diff - "$work/got"
+}
+tap_check "--slices has begins, ends and complete events, nested" shows_slices
+
+shows_stats() {
+	"$ftfdump" --stats "$work/all.ftf" | awk '$1 == "begin" || $1 == "slices" || $1 == "deepest" { print $1, $2 }' >"$work/got"
+	printf '%s\n' 'begin 2' 'slices 3' 'deepest 1' | diff - "$work/got"
+}
+tap_check "--stats counts records, events and slices" shows_stats
+
+the_same_packed() {
+	"$ftfdump" "$work/all.ftf" >"$work/plain" || return 1
+	for suffix in gz zst; do
+		"$ftfdump" "$work/all.ftf.$suffix" | diff "$work/plain" - || return 1
+	done
+	cat "$work/all.ftf.gz" | "$ftfdump" - | diff "$work/plain" -
+}
+tap_check "packed traces, and one from standard input, give the same" the_same_packed
+
+several_members() {
+	head -c 200 "$work/all.ftf" | gzip >"$work/two.gz"
+	tail -c +201 "$work/all.ftf" | gzip >>"$work/two.gz"
+	"$ftfdump" "$work/two.gz" | diff "$work/plain" -
+}
+tap_check "several gzip members are one trace" several_members
+
+refuses() { # PATTERN FILE
+	"$ftfdump" --check "$2" >"$work/stdout" 2>"$work/stderr"
+	[ $? -eq 1 ] && [ ! -s "$work/stdout" ] && grep -q "$1" "$work/stderr" && return 0
+	cat "$work/stderr"
+	return 1
+}
+head -c 1000 "$work/all.ftf" >"$work/cut"
+head -c 300 "$work/all.ftf.gz" >"$work/cut.gz"
+printf 'no trace at all!' >"$work/text"
+: >"$work/empty"
+tap_check "a cut trace is refused with the offset" refuses "at offset 0x3[0-9a-f]*" "$work/cut"
+tap_check "a cut packed trace is refused" refuses "cut off" "$work/cut.gz"
+tap_check "text is refused" refuses "text: " "$work/text"
+tap_check "an empty file is refused" refuses "is empty" "$work/empty"
+tap_check "a missing file is refused" refuses "nothing: cannot open: No such file" "$work/nothing"
+
+wrong_usage() {
+	"$ftfdump" >/dev/null 2>&1
+	[ $? -eq 64 ]
+}
+tap_check "no file is wrong usage" wrong_usage
+
+perfetto_takes() { # FILE
+	echo "select name, value from stats where value != 0 and severity != 'info';" >"$work/query"
+	trace_processor_shell -q "$work/query" "$1" >"$work/rows" 2>"$work/stderr" || { cat "$work/stderr"; return 1; }
+	[ "$(grep -c . "$work/rows")" -le 1 ] && return 0
+	cat "$work/rows"
+	return 1
+}
+if command -v trace_processor_shell >/dev/null; then
+	"$top_builddir/tests/support/make-sample" "$work"
+	"$top_builddir/ptrace2ftf" -q --symfs="$work" "$work/perf.data" -o "$work/sample.ftf"
+	for file in all.ftf all.ftf.gz sample.ftf; do
+		tap_check "Perfetto has nothing to complain of in $file" perfetto_takes "$work/$file"
+	done
+else
+	tap_skip "Perfetto has nothing to complain of" "no trace_processor_shell"
+fi
+tap_done

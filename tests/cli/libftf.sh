@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# libftf as others use it: installed, found by pkg-config, shared and static.
+. "$top_srcdir/tests/support/tap.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+command -v pkg-config >/dev/null || tap_skip_all "no pkg-config"
+grep -q '^SANITIZE_CFLAGS = *$' "$top_builddir/Makefile" || tap_skip_all "built with sanitizers"
+
+installs() {
+	make -C "$top_builddir" install-libLTLIBRARIES install-includeHEADERS install-pkgconfigDATA \
+		prefix="$work" libdir="$work/lib" includedir="$work/include" >"$work/log" 2>&1 ||
+		{ tail -5 "$work/log"; return 1; }
+	sed -i "s#^prefix=.*#prefix=$work#; s#^libdir=.*#libdir=$work/lib#; s#^includedir=.*#includedir=$work/include#" \
+		"$work/lib/pkgconfig/libftf.pc"
+}
+tap_check "library, header and pkg-config file are installed" installs
+PKG_CONFIG_PATH=$work/lib/pkgconfig
+export PKG_CONFIG_PATH
+
+# The example of libftf(3), made a program.
+{
+	printf '#include <ftf.h>\nint main(void)\n{\n'
+	sed -n '/^struct ftf_writer \*w = /,/^\.Ed/p' "$top_srcdir/man/libftf.3" | sed '$d; s/out\.ftf\.gz/trace.gz/'
+	printf 'return 0;\n}\n'
+} >"$work/example.c"
+
+works() { # COMPILER OUTPUT FLAGS...
+	compiler=$1 program=$2
+	shift 2
+	rm -f "$work/trace.gz"
+	# shellcheck disable=SC2046 # a list of words
+	$compiler -Wall -Wextra -Werror $(pkg-config --cflags libftf) -o "$work/$program" "$work/example.c" "$@" &&
+		(cd "$work" && LD_LIBRARY_PATH="$work/lib" "./$program") &&
+		"$top_builddir/ftfdump" --slices "$work/trace.gz" >"$work/slices" &&
+		echo '10/11 0 1000 2000 main line=12' | diff - "$work/slices"
+}
+tap_check "the manual's example works with the shared library" works cc shared $(pkg-config --libs libftf)
+tap_check "the manual's example works with the static library" works cc static "$work/lib/libftf.a" -lz -lzstd -lpthread
+cxx_header() {
+	echo '#include <ftf.h>' >"$work/header.cpp"
+	c++ -Wall -Wextra -Werror -I"$work/include" -fsyntax-only "$work/header.cpp"
+}
+tap_check "the header is C++ too" cxx_header
+
+own_names() { # OPTIONS... FILE: prints names that are not the library's
+	! nm -g --defined-only "$@" | awk 'NF == 3 { print $3 }' | grep -v '^ftf_'
+}
+tap_check "the shared library has no other names" own_names -D "$work/lib/libftf.so"
+tap_check "the static library has no other names" own_names "$work/lib/libftf.a"
+only_public() {
+	nm -gD --defined-only "$work/lib/libftf.so" | awk '{ print $3 }' | sort >"$work/exported"
+	grep -oE '\bftf_[a-z0-9_]+\(' "$work/include/ftf.h" | tr -d '(' | sort -u >"$work/declared"
+	! comm -23 "$work/exported" "$work/declared" | grep .
+}
+tap_check "the shared library exports what the header declares" only_public
+tap_done

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prints how far an overlay's clock is ahead of perf's, as forks and exits
+ * bound it, `LOW HIGH` in ns:
+ *
+ *	overlay_bounds PERF.DATA events|memtrace OVERLAY
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/perf_file.h"
+#include "overlay_sideband.h"
+
+static int print_bounds(const struct perf_file *file, const struct overlay_input *input,
+			struct error *err)
+{
+	struct timeline *timeline = timeline_open(file, NULL, err);
+	struct overlay_bounds bounds;
+	int status = -1;
+
+	if (!timeline)
+		return -1;
+	if (overlay_sideband(&bounds, timeline, input)) {
+		printf("%" PRId64 " %" PRId64 "\n", bounds.low, bounds.high);
+		status = 0;
+	}
+	timeline_close(timeline);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct overlay_option option = { OVERLAY_RUNTIME_EVENTS, argc == 4 ? argv[3] : "" };
+	struct overlay_input input = { 0 };
+	struct perf_file file = { 0 };
+	struct error err = { 0 };
+	int status = -1;
+
+	if (argc != 4)
+		return EXIT_FAILURE;
+	if (strcmp(argv[2], "memtrace") == 0)
+		option.kind = OVERLAY_MEMTRACE;
+	if (perf_file_open(&file, argv[1], NULL, &err) == 0 &&
+	    overlay_input_open(&input, &option, NULL, &err) == 0)
+		status = print_bounds(&file, &input, &err);
+	if (status < 0)
+		fprintf(stderr, "no bounds: %s\n", err.text);
+	overlay_input_close(&input);
+	perf_file_close(&file);
+	return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

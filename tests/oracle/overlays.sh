@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# OCaml's overlays against what the formats' own readers printed of them: the
+# standard library's Runtime_events of the release that wrote the ring, and
+# memtrace's dump_trace.
+. "${top_srcdir:-.}/tests/support/tap.sh"
+shared=${top_srcdir:-.}/../shared/ocaml
+program=${top_builddir:-.}/ptrace2ftf
+[ -d "$shared/events" ] || tap_skip_all "no ../shared/ocaml"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# What the readers print that is not in the ring: the number of events that one
+# call handled, and after ring_stop of 5.0 to 5.2 a stale word.
+comparable() {
+	sed -E -e '/^# total/d' -e 's/ ring_stop .*/ ring_stop/'
+}
+
+events_equal() { # RING.gz DUMP
+	file=$work/$(basename "$1" .gz)
+	gzip -dc "$1" >"$file"
+	case $2 in
+	*.gz) gzip -dc "$2" ;;
+	*) cat "$2" ;;
+	esac | comparable >"$work/expected"
+	"$program" --format=events --runtime-events="$file" -o "$work/printed" &&
+		comparable <"$work/printed" | cmp "$work/expected" -
+	status=$?
+	rm -f "$file"
+	return $status
+}
+
+memtrace_equal() { # FILE DUMP [LINES]
+	gzip -dcf "$2" | head -n "${3:-1000000}" >"$work/expected"
+	"$program" --format=events --memtrace="$1" -o "$work/printed" || return 1
+	cmp "$work/expected" "$work/printed"
+}
+
+# The damaged ones are small.ctf changed: STATUS LINES-THAT-ARE-EQUAL LINES-AT-LEAST WARNING
+damaged() { # FILE STATUS EQUAL LEAST WARNING
+	"$program" --format=events --memtrace="$shared/memtrace/$1" -o "$work/printed" 2>"$work/err"
+	[ $? -eq "$2" ] || { echo "another exit status"; cat "$work/err"; return 1; }
+	grep -q "$5" "$work/err" || { cat "$work/err"; return 1; }
+	[ "$(wc -l <"$work/err")" -eq 1 ] || { cat "$work/err"; return 1; }
+	[ "$2" -eq 1 ] && return 0
+	[ "$(wc -l <"$work/printed")" -ge "$4" ] || { wc -l "$work/printed"; return 1; }
+	head -n "$3" "$shared/memtrace/small.dump.txt" >"$work/expected"
+	head -n "$3" "$work/printed" | cmp "$work/expected" -
+}
+
+for folder in "$shared"/events/* "$shared"/combined/single "$shared"/perf/*; do
+	for ring in "$folder"/*.events.gz; do
+		dump=$(ls "${ring%.events.gz}".dump.txt*)
+		tap_check "$(basename "$folder")/$(basename "$ring" .gz) is as OCaml reads it" \
+			events_equal "$ring" "$dump"
+	done
+done
+cd "$shared/memtrace" || exit 1
+program=$(cd - >/dev/null && realpath "$program")
+shared=$(realpath ..)
+for name in tiny small deep synth; do
+	tap_check "$name.ctf is as memtrace reads it" memtrace_equal $name.ctf "$(ls $name.dump.txt*)"
+done
+for version in 1 2 3; do
+	tap_check "version $version of ocamlopt's trace is as memtrace reads it" \
+		memtrace_equal ocamlopt_v0$version.ctf ocamlopt_v01_v02_v03.dump.txt.gz
+done
+for folder in combined/single perf/default perf/mono; do
+	tap_check "$folder/out.ctf is as memtrace reads it" \
+		memtrace_equal ../$folder/out.ctf ../$folder/out.dump.txt.gz
+done
+tap_check "a trace without allocations has no events" memtrace_equal empty_only_info.ctf /dev/null
+tap_check "packets of another process are skipped" damaged odd_foreign_pid.ctf 2 3814 3814 \
+	"skipped a packet of memtrace of process 99999; 5441 is traced"
+tap_check "a packet that is cut off is left out" damaged bad_trunc_midpacket.ctf 2 3231 3231 \
+	"the last packet of memtrace is cut off"
+tap_check "a packet's header that is cut off is left out" damaged bad_trunc_header.ctf 2 3231 3231 \
+	"the last packet of memtrace is cut off"
+tap_check "events before a damaged one and after its packet are read" damaged bad_flip_event.ctf 2 \
+	12 500 "memtrace is damaged at offset"
+tap_check "packets behind one that is none are read" damaged bad_magic_packet2.ctf 2 0 500 \
+	"no packet of memtrace at offset"
+tap_check "a later version is refused" damaged bad_version4.ctf 1 0 0 "memtrace of version 4"
+tap_check "what is no memtrace file is refused" damaged bad_short.ctf 1 0 0 "not a memtrace file"
+tap_done

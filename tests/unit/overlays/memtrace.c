@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "overlays/memtrace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/memtrace_ctf.h"
+#include "tests/support/unit.h"
+
+#define START UINT64_C(1700000000000000)
+#define ALLOCS 600
+#define PLACES 200
+
+/* A cheap generator: the same numbers everywhere. */
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+struct recipe {
+	struct memtrace_event event; /* without backtrace */
+	uint64_t backtrace[CTF_BACKTRACE];
+};
+
+static void locate_all(struct ctf_file *file, unsigned domain)
+{
+	for (unsigned i = 0; i < PLACES; i++) {
+		char names[2][2][32];
+		struct ctf_location locations[2];
+
+		/* More files and functions than the lists hold, and again and again. */
+		for (unsigned j = 0; j < 2; j++) {
+			snprintf(names[j][0], sizeof(names[j][0]), "file%u.ml", (i * 7 + j) % 40);
+			snprintf(names[j][1], sizeof(names[j][1]), "f%u", i % 50);
+			locations[j] = (struct ctf_location){ names[j][0], names[j][1], i * 5000 % 0xfffff,
+							      i % 0xff, i * 5 % 0x3ff };
+		}
+		ctf_locate(file, domain, 1000 + i, locations, i % 3);
+	}
+}
+
+/* Backtraces that share beginnings, as a program's do. */
+static void make_recipe(struct recipe *recipes, struct ctf_file *file, unsigned domains)
+{
+	uint32_t state = 3;
+	uint64_t last[CTF_BACKTRACE], length = 0;
+
+	for (unsigned i = 0; i < ALLOCS; i++) {
+		struct recipe *recipe = &recipes[i];
+		unsigned keep = (unsigned)(length ? next_random(&state) % (length + 1) : 0);
+
+		length = keep + next_random(&state) % (CTF_BACKTRACE - keep);
+		for (uint64_t j = keep; j < length; j++)
+			last[j] = 1000 + (j * 13 + next_random(&state) % 3) % PLACES;
+		memcpy(recipe->backtrace, last, sizeof(last));
+		recipe->event = (struct memtrace_event){
+			.time = i * 50000,
+			.domain = (uint16_t)(i / 100 % domains),
+			.source = (uint8_t)(next_random(&state) % 3),
+			.words = next_random(&state) % 3 ? 1 + next_random(&state) % 18 : 70000 + i,
+			.samples = 1 + next_random(&state) % 3,
+			.backtrace_length = length,
+		};
+		recipe->event.object = ctf_alloc(file, recipe->event.domain,
+						 &(struct ctf_alloc){ START + recipe->event.time,
+								      recipe->event.words,
+								      recipe->event.samples,
+								      recipe->event.source,
+								      recipe->backtrace, length });
+		if (i % 3 == 0)
+			ctf_object(file, recipe->event.domain, i % 2 ? 3 : 4,
+				   START + recipe->event.time, recipe->event.object);
+		if (i % 100 == 99)
+			ctf_flush(file, recipe->event.domain);
+	}
+}
+
+static struct recipe recipes[ALLOCS];
+
+static void check_alloc(const struct memtrace_event *event, const struct recipe *recipe)
+{
+	ck_assert_uint_eq(event->time, recipe->event.time);
+	ck_assert_uint_eq(event->object, recipe->event.object);
+	ck_assert_uint_eq(event->words, recipe->event.words);
+	ck_assert_uint_eq(event->samples, recipe->event.samples);
+	ck_assert_uint_eq(event->source, recipe->event.source);
+	ck_assert_uint_eq(event->domain, recipe->event.domain);
+	ck_assert_uint_eq(event->backtrace_length, recipe->event.backtrace_length);
+	ck_assert(!event->unknown_backtrace);
+	ck_assert_int_eq(memcmp(event->backtrace, recipe->backtrace,
+				event->backtrace_length * sizeof(uint64_t)), 0);
+}
+
+START_TEST(what_is_written_is_read)
+{
+	unsigned version = (unsigned)_i, domains = version >= 3 ? 3 : 1, allocs = 0, others = 0;
+	struct memtrace_event event;
+	struct memtrace trace;
+	struct ctf_file file;
+	struct diag diag;
+
+	diag_init(&diag);
+	ctf_init(&file, version, 1e-4, 4242, START);
+	for (unsigned i = 0; i < domains; i++)
+		locate_all(&file, i);
+	make_recipe(recipes, &file, domains);
+	ck_assert_int_eq(memtrace_open(&trace, file.out.bytes, file.out.size, &diag, NULL), 0);
+	ck_assert_uint_eq(trace.info.pid, 4242);
+	ck_assert_str_eq(trace.info.executable, "/bin/program");
+	ck_assert_str_eq(trace.info.context, version >= 2 ? "context" : "");
+	while (memtrace_next(&trace, &event)) {
+		if (event.kind == MEMTRACE_ALLOC)
+			check_alloc(&event, &recipes[allocs++]);
+		else
+			ck_assert_uint_eq(event.object, recipes[3 * others++].event.object);
+	}
+	ck_assert_uint_eq(allocs, ALLOCS);
+	ck_assert_uint_eq(others, ALLOCS / 3);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	for (unsigned i = 0; i < PLACES; i++) {
+		size_t count;
+		const struct memtrace_location *places =
+			memtrace_locations_borrow(&trace.locations, 1000 + i, &count);
+		char name[32];
+
+		ck_assert_uint_eq(count, i % 3);
+		for (unsigned j = 0; j < count; j++) {
+			snprintf(name, sizeof(name), "file%u.ml", (i * 7 + j) % 40);
+			ck_assert_str_eq(places[j].file, name);
+			snprintf(name, sizeof(name), "f%u", i % 50);
+			ck_assert_str_eq(places[j].function, name);
+			ck_assert_uint_eq(places[j].line, i * 5000 % 0xfffff);
+		}
+	}
+	memtrace_close(&trace);
+	ctf_release(&file);
+	diag_release(&diag);
+}
+END_TEST
+
+START_TEST(no_damage_makes_the_reader_hang_or_overrun)
+{
+	uint32_t state = 1;
+	struct ctf_file file;
+
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	locate_all(&file, 0);
+	make_recipe(recipes, &file, 2);
+	for (int round = 0; round < 1500; round++) {
+		size_t size = round % 4 ? file.out.size : next_random(&state) % file.out.size, events = 0;
+		uint8_t *copy = malloc(size ? size : 1);
+		struct memtrace_event event;
+		struct memtrace trace;
+
+		/* A copy without room behind it: an overrun is seen by the sanitizer. */
+		memcpy(copy, file.out.bytes, size);
+		for (uint32_t flips = next_random(&state) % 4; flips && size; flips--)
+			copy[next_random(&state) % size] = (uint8_t)next_random(&state);
+		if (memtrace_open(&trace, copy, size, NULL, NULL) == 0)
+			while (memtrace_next(&trace, &event))
+				ck_assert_uint_le(++events, size);
+		memtrace_close(&trace);
+		free(copy);
+	}
+	ctf_release(&file);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("memtrace");
+	TCase *tests = tcase_create("files");
+
+	tcase_add_loop_test(tests, what_is_written_is_read, 1, 4);
+	tcase_add_test(tests, no_damage_makes_the_reader_hang_or_overrun);
+	tcase_set_timeout(tests, 60);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "overlays/runtime_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "overlays/runtime_events_custom.h"
+#include "tests/support/runtime_events_ring.h"
+#include "tests/support/unit.h"
+
+/* Phases "minor" of both tables: caml/runtime_events.h of 5.2 and 5.3. */
+#define MINOR_5_2 10
+#define MINOR_5_3 11
+#define MINOR_PROMOTED 4
+
+static struct runtime_events open_file(const struct ring_file *built)
+{
+	struct runtime_events file;
+	struct error err = { 0 };
+
+	ck_assert_msg(runtime_events_open(&file, built->bytes, built->size, NULL, &err) == 0, "%s",
+		      err.text);
+	return file;
+}
+
+/* Returns how many events a ring gives; the last one is kept. */
+static size_t count_events(const struct runtime_events *file, uint32_t index,
+			   struct runtime_event *last)
+{
+	struct runtime_ring ring;
+	struct runtime_event event;
+	size_t count = 0;
+
+	runtime_ring_start(&ring, file, index);
+	while (runtime_ring_next(&ring, &event)) {
+		*last = event;
+		count++;
+	}
+	return count;
+}
+
+START_TEST(a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order)
+{
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_ring ring;
+	struct runtime_event event;
+	uint64_t expected;
+
+	ring_file_init(&built, 2, 64, 8);
+	for (uint64_t i = 0; i < 100; i++)
+		ring_file_value(&built, 1, RING_COUNTER, 7, 1000 + i, i);
+	file = open_file(&built);
+	ck_assert(!runtime_ring_start(&ring, &file, 0));
+	ck_assert(runtime_ring_start(&ring, &file, 1));
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	ck_assert_int_eq(event.kind, RUNTIME_LOST);
+	ck_assert_int_eq(event.value, (int64_t)*ring_file_head(&built, 1));
+	/* 64 words hold 21 counters of 3 words, less one word that is always free. */
+	expected = 100 - 20;
+	while (runtime_ring_next(&ring, &event)) {
+		ck_assert_uint_eq(event.value, expected);
+		ck_assert_uint_eq(event.time, 1000 + expected);
+		expected++;
+	}
+	ck_assert_uint_eq(expected, 100);
+	ring_file_release(&built);
+}
+END_TEST
+
+START_TEST(the_innermost_phase_of_minor_promoted_tells_the_release)
+{
+	static const unsigned phases[] = { MINOR_5_2, MINOR_5_3 };
+
+	for (int i = 0; i < 2; i++) {
+		struct ring_file built;
+		struct runtime_events file;
+
+		ring_file_init(&built, 1, 64, 8);
+		ring_file_runtime(&built, 0, RING_BEGIN, 6, 1);
+		ring_file_runtime(&built, 0, RING_BEGIN, phases[i], 1);
+		ring_file_value(&built, 0, RING_COUNTER, MINOR_PROMOTED, 2, 99);
+		file = open_file(&built);
+		ck_assert(!file.phases_guessed);
+		ck_assert_str_eq(runtime_events_phase_name(&file, phases[i]), "minor");
+		ring_file_release(&built);
+	}
+}
+END_TEST
+
+START_TEST(a_file_without_names_is_of_5_0)
+{
+	struct ring_file built;
+	struct runtime_events file;
+
+	ring_file_init(&built, 1, 64, 0);
+	ring_file_runtime(&built, 0, RING_BEGIN, 9, 1);
+	file = open_file(&built);
+	ck_assert(!file.phases_guessed);
+	ck_assert_str_eq(runtime_events_phase_name(&file, 9), "major_mark");
+	ring_file_release(&built);
+}
+END_TEST
+
+START_TEST(a_custom_event_has_exactly_its_bytes)
+{
+	char bytes[100];
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_event event;
+
+	memset(bytes, 'x', sizeof(bytes));
+	for (size_t size = 0; size < sizeof(bytes); size++) {
+		struct runtime_ring ring;
+
+		ring_file_init(&built, 1, 64, 8);
+		ring_file_name(&built, 3, "program.event");
+		ring_file_custom(&built, 0, 3, 5, bytes, size);
+		file = open_file(&built);
+		runtime_ring_start(&ring, &file, 0);
+		ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+		ck_assert_int_eq(event.kind, RUNTIME_USER_CUSTOM);
+		ck_assert_uint_eq(event.payload_size, size);
+		ck_assert_int_eq(memcmp(event.payload, bytes, size), 0);
+		ring_file_release(&built);
+	}
+}
+END_TEST
+
+START_TEST(a_damaged_message_costs_itself_and_no_other_ring_anything)
+{
+	/* Lengths of 0, past the tail, and past the end of the ring; an unknown type. */
+	static const uint64_t damage[] = { 0, UINT64_C(9) << 54, UINT64_C(1000) << 54,
+					   UINT64_C(2) << 54 | UINT64_C(9) << 49 };
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_event event;
+
+	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
+		ring_file_init(&built, 2, 64, 8);
+		for (uint64_t time = 1; time <= 5; time++) {
+			ring_file_runtime(&built, 0, RING_BEGIN, 6, time);
+			ring_file_runtime(&built, 1, RING_BEGIN, 6, time);
+		}
+		*ring_file_word(&built, 0, 4) = damage[i];
+		file = open_file(&built);
+		/* Two, the gap, two. */
+		ck_assert_uint_eq(count_events(&file, 0, &event), 5);
+		ck_assert_uint_eq(event.time, 5);
+		ck_assert_uint_eq(count_events(&file, 1, &event), 5);
+		/* The last one: nothing is sound behind it. */
+		*ring_file_word(&built, 0, 8) = damage[i];
+		*ring_file_word(&built, 0, 6) = damage[i];
+		ck_assert_uint_eq(count_events(&file, 0, &event), 2);
+		ring_file_release(&built);
+	}
+}
+END_TEST
+
+START_TEST(a_head_that_passed_what_was_read_makes_a_gap)
+{
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_ring ring;
+	struct runtime_event event;
+
+	ring_file_init(&built, 1, 64, 8);
+	for (uint64_t i = 0; i < 10; i++)
+		ring_file_value(&built, 0, RING_COUNTER, 7, 1000 + i, i);
+	file = open_file(&built);
+	runtime_ring_start(&ring, &file, 0);
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	ck_assert_int_eq(event.value, 0);
+	/* The program goes on and overwrites the next four messages. */
+	*ring_file_head(&built, 0) = 15;
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	ck_assert_int_eq(event.kind, RUNTIME_LOST);
+	ck_assert_int_eq(event.value, 12);
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	ck_assert_int_eq(event.value, 5);
+	ring_file_release(&built);
+}
+END_TEST
+
+START_TEST(a_torn_copy_gives_its_newest_whole_run_in_order_of_time)
+{
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_ring ring;
+	struct runtime_event event;
+	uint64_t head, tail, last = 0;
+	size_t count = 0;
+
+	ring_file_init(&built, 1, 64, 8);
+	for (uint64_t i = 0; i < 100; i++)
+		ring_file_value(&built, 0, RING_COUNTER, 7, 1000 + i, i);
+	head = *ring_file_head(&built, 0);
+	tail = *ring_file_tail(&built, 0);
+	for (uint64_t i = 100; i < 107; i++)
+		ring_file_runtime(&built, 0, RING_BEGIN, 6, 1000 + i);
+	/* The header was copied before the seven last messages were written over old ones. */
+	*ring_file_head(&built, 0) = head;
+	*ring_file_tail(&built, 0) = tail;
+	file = open_file(&built);
+	runtime_ring_start(&ring, &file, 0);
+	while (runtime_ring_next(&ring, &event)) {
+		if (event.kind == RUNTIME_LOST)
+			continue;
+		ck_assert_uint_ge(event.time, last);
+		last = event.time;
+		count++;
+	}
+	ck_assert_uint_eq(last, 1099);
+	ck_assert_uint_ge(count, 14);
+	ring_file_release(&built);
+}
+END_TEST
+
+/* A cheap generator: the same numbers everywhere. */
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+START_TEST(no_damage_makes_a_reader_hang_or_overrun)
+{
+	uint32_t state = 1;
+
+	for (int round = 0; round < 3000; round++) {
+		struct ring_file built;
+		struct runtime_events file;
+		struct runtime_event event;
+		uint8_t *copy;
+		size_t size;
+
+		ring_file_init(&built, 3, 32, 4);
+		for (uint64_t i = 0; i < 30; i++)
+			ring_file_value(&built, i % 3, RING_COUNTER, 7, 1000 + i, i);
+		for (uint32_t flips = 1 + next_random(&state) % 4; flips; flips--)
+			built.bytes[next_random(&state) % (round % 2 ? 304 : built.size)] =
+				(uint8_t)next_random(&state);
+		/* A copy without room behind it: an overrun is seen by the sanitizer. */
+		size = round % 5 ? built.size : next_random(&state) % built.size;
+		copy = malloc(size ? size : 1);
+		memcpy(copy, built.bytes, size);
+		if (runtime_events_open(&file, copy, size, NULL, NULL) == 0)
+			for (uint32_t i = 0; i < file.rings; i++)
+				ck_assert_uint_le(count_events(&file, i, &event), size);
+		free(copy);
+		ring_file_release(&built);
+	}
+}
+END_TEST
+
+START_TEST(known_custom_events_are_read_by_name)
+{
+	static const uint8_t fiber[] = { 7, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0 };
+	static const uint8_t metric[] = { 0xfe, 255, 255, 255, 255, 255, 255, 255, 'h', 'i' };
+	struct runtime_custom custom;
+
+	ck_assert(runtime_custom_read(&custom, "eio.create_fiber", fiber, sizeof(fiber)));
+	ck_assert_int_eq(custom.id, 7);
+	ck_assert_int_eq(custom.parent, 3);
+	ck_assert(!runtime_custom_read(&custom, "eio.create_fiber", fiber, 15));
+	ck_assert(runtime_custom_read(&custom, "trace.metric.int", metric, sizeof(metric)));
+	ck_assert_int_eq(custom.kind, RUNTIME_CUSTOM_COUNTER);
+	ck_assert_int_eq(custom.integer, -2);
+	ck_assert_uint_eq(custom.text_length, 2);
+	ck_assert(runtime_custom_read(&custom, "trace.span.enter", metric, 3));
+	ck_assert_int_eq(custom.kind, RUNTIME_CUSTOM_SPAN_BEGIN);
+	ck_assert(!runtime_custom_read(&custom, "somebody.else", metric, 3));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("runtime_events");
+	TCase *tests = tcase_create("rings");
+
+	tcase_add_test(tests, a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order);
+	tcase_add_test(tests, the_innermost_phase_of_minor_promoted_tells_the_release);
+	tcase_add_test(tests, a_file_without_names_is_of_5_0);
+	tcase_add_test(tests, a_custom_event_has_exactly_its_bytes);
+	tcase_add_test(tests, a_damaged_message_costs_itself_and_no_other_ring_anything);
+	tcase_add_test(tests, a_head_that_passed_what_was_read_makes_a_gap);
+	tcase_add_test(tests, a_torn_copy_gives_its_newest_whole_run_in_order_of_time);
+	tcase_add_test(tests, no_damage_makes_a_reader_hang_or_overrun);
+	tcase_add_test(tests, known_custom_events_are_read_by_name);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}

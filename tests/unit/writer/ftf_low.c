@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/unit.h"
+#include "tests/unit/writer/round_trip.h"
+
+static uint64_t words[8192];
+static size_t word_count;
+
+static int keep(void *context, const void *bytes, size_t size)
+{
+	(void)context;
+	ck_assert_uint_eq(size % 8, 0);
+	ck_assert_uint_le(word_count * 8 + size, sizeof(words));
+	memcpy(words + word_count, bytes, size);
+	word_count += size / 8;
+	return 0;
+}
+
+static void begin(struct ftf_low *low)
+{
+	word_count = 0;
+	ftf_low_init(low, &(struct ftf_destination){ keep, NULL });
+}
+
+/*
+ * By hand from the specification: an instant with ids, category, name, an
+ * argument's name and its value all in the record.
+ */
+START_TEST(everything_may_stand_in_the_record)
+{
+	static const uint64_t expected[] = {
+		0x0016547846040010,
+		0x80018003001000a4, 5,  /* 10 words, 1 argument, no thread, 3 and 1 bytes */
+		10, 11,                 /* process, thread */
+		0x746163, 'n',          /* "cat", "n" */
+		0x0000800980030046,     /* string, 4 words, name of 3 bytes, value of 9 */
+		0x79656b,               /* "key" */
+		0x3837363534333231, '9',
+	};
+	const struct ftf_low_event event = {
+		.type = FTF_INSTANT,
+		.category = FTF_INLINE(3),
+		.name = FTF_INLINE(1),
+		.shape = ftf_shape_add(0, FTF_STRING),
+		.text_words = ftf_words(3) + ftf_words(9),
+	};
+	struct ftf_low low;
+
+	begin(&low);
+	ftf_low_start(&low, ftf_low_event_header(&event), event.shape);
+	ftf_low_word(&low, 5);
+	ftf_low_word(&low, 10);
+	ftf_low_word(&low, 11);
+	ftf_low_text(&low, "cat", 3);
+	ftf_low_text(&low, "n", 1);
+	ftf_low_arg(&low, &(struct ftf_low_arg){ FTF_STRING, FTF_INLINE(3), FTF_INLINE(9), 0, "key",
+						 "123456789" });
+	ftf_low_finish(&low);
+	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
+	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
+	ck_assert_mem_eq(words, expected, sizeof(expected));
+	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
+}
+END_TEST
+
+/* By hand from "Provider Info", "Section" and "Event Metadata", "Thread Record", "Counter Event". */
+START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
+{
+	static const uint64_t expected[] = {
+		0x0016547846040010,
+		0x0010000000710020, 'p',          /* provider 7, 1 byte of name */
+		0x0000000000000021, 3000000000,   /* ticks a second */
+		0x0000000000720010,               /* section of provider 7 */
+		0x0000000000730010,               /* its buffer was full */
+		0x0000000000ff0033, 1, 2,         /* thread 255 */
+		0x000000017fff0022, 'c',          /* string 32767 */
+		0x7fff0000ff110054, 9,            /* 5 words: counter, 1 argument, thread 255 */
+		0x000000007fff0024, UINT64_MAX,   /* uint64, 2 words, name 32767 */
+		42,                               /* counter id */
+	};
+	struct ftf_low_event event = {
+		.type = FTF_COUNTER,
+		.thread = 255,
+		.name = 32767,
+		.shape = ftf_shape_add(0, FTF_UINT64),
+	};
+	struct ftf_low low;
+
+	begin(&low);
+	ftf_low_provider(&low, 7, "p");
+	ftf_low_initialization(&low, 3000000000);
+	ftf_low_section(&low, 7);
+	ftf_low_provider_full(&low, 7);
+	ftf_low_thread(&low, 255, 1, 2);
+	ftf_low_string(&low, 32767, "c", 1);
+	ftf_low_start(&low, ftf_low_event_header(&event), event.shape);
+	ftf_low_word(&low, 9);
+	ftf_low_arg(&low, &(struct ftf_low_arg){ .type = FTF_UINT64, .name = 32767,
+						 .word = UINT64_MAX });
+	ftf_low_word(&low, 42);
+	ftf_low_finish(&low);
+	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
+	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
+	ck_assert_mem_eq(words, expected, sizeof(expected));
+	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
+}
+END_TEST
+
+/* ---- What is not as declared --------------------------------------------- */
+
+static const struct ftf_low_arg an_int = { .type = FTF_INT32, .name = 1, .word = 5 };
+static const struct ftf_low_arg a_pointer = { .type = FTF_POINTER, .name = 1, .word = 5 };
+
+/* Start an event that declares an int32 and a pointer. */
+static void start(struct ftf_low *low)
+{
+	uint64_t shape = ftf_shape_add(ftf_shape_add(0, FTF_INT32), FTF_POINTER);
+	struct ftf_low_event event = { .type = FTF_DURATION_BEGIN, .thread = 1, .name = 1,
+				       .shape = shape };
+
+	ftf_low_start(low, ftf_low_event_header(&event), shape);
+	ftf_low_word(low, 1);
+}
+
+static void right(struct ftf_low *low)
+{
+	start(low);
+	ftf_low_arg(low, &an_int);
+	ftf_low_arg(low, &a_pointer);
+	ftf_low_finish(low);
+}
+
+static void too_few(struct ftf_low *low)
+{
+	start(low);
+	ftf_low_arg(low, &an_int);
+	ftf_low_finish(low);
+}
+
+static void too_many(struct ftf_low *low)
+{
+	start(low);
+	ftf_low_arg(low, &an_int);
+	ftf_low_arg(low, &a_pointer);
+	ftf_low_arg(low, &an_int);
+	ftf_low_finish(low);
+}
+
+static void another_type(struct ftf_low *low)
+{
+	start(low);
+	ftf_low_arg(low, &a_pointer);
+	ftf_low_arg(low, &an_int);
+	ftf_low_finish(low);
+}
+
+static void too_many_words(struct ftf_low *low)
+{
+	start(low);
+	ftf_low_arg(low, &an_int);
+	ftf_low_arg(low, &a_pointer);
+	ftf_low_word(low, 1);
+	ftf_low_finish(low);
+}
+
+static void too_much_text(struct ftf_low *low)
+{
+	start(low);
+	ftf_low_text(low, "too long for what was declared", 30);
+}
+
+static void inside_of_another(struct ftf_low *low)
+{
+	start(low);
+	start(low);
+}
+
+static void without_a_record(struct ftf_low *low)
+{
+	ftf_low_word(low, 1);
+}
+
+static void not_finished(struct ftf_low *low)
+{
+	start(low);
+}
+
+static void long_string(struct ftf_low *low)
+{
+	static const char text[FTF_STRING_MAX + 1];
+
+	ftf_low_string(low, 1, text, sizeof(text));
+}
+
+static void string_zero(struct ftf_low *low)
+{
+	ftf_low_string(low, 0, "x", 1);
+}
+
+static void thread_zero(struct ftf_low *low)
+{
+	ftf_low_thread(low, 0, 1, 1);
+}
+
+/* 15 strings of 2,176 bytes each are 4,095 words and more. */
+static void large_record(struct ftf_low *low)
+{
+	struct ftf_low_event event = { .type = FTF_INSTANT, .thread = 1, .name = 1 };
+
+	for (int i = 0; i < FTF_ARGS_MAX; i++)
+		event.shape = ftf_shape_add(event.shape, FTF_STRING);
+	event.text_words = FTF_ARGS_MAX * ftf_words(2176);
+	ftf_low_start(low, ftf_low_event_header(&event), event.shape);
+}
+
+static const char *error_of(void (*emit)(struct ftf_low *))
+{
+	static struct ftf_error err;
+	struct ftf_low low;
+
+	memset(&err, 0, sizeof(err));
+	begin(&low);
+	ftf_low_provider(&low, 1, "p");
+	emit(&low);
+	right(&low);
+	ftf_low_close(&low, &err);
+	return err.text;
+}
+
+START_TEST(what_is_not_as_declared_is_an_error_with_a_reason)
+{
+	ck_assert_str_eq(error_of(right), "");
+	ck_assert_str_eq(error_of(too_few), "a record gets less than declared");
+	ck_assert_str_eq(error_of(too_many), "an argument is not as declared");
+	ck_assert_str_eq(error_of(another_type), "an argument is not as declared");
+	ck_assert_str_eq(error_of(too_many_words), "a record gets more words than declared");
+	ck_assert_str_eq(error_of(too_much_text), "a record gets more text than declared");
+	ck_assert_str_eq(error_of(inside_of_another), "a record is started inside of another");
+	ck_assert_str_eq(error_of(not_finished), "a record is started inside of another");
+	ck_assert_str_eq(error_of(without_a_record), "a record gets more words than declared");
+	ck_assert_str_eq(error_of(long_string), "a string has more than 32000 bytes");
+	ck_assert_str_eq(error_of(string_zero), "a string reference is not in 1..32767");
+	ck_assert_str_eq(error_of(thread_zero), "a thread reference is not in 1..255");
+	ck_assert_str_eq(error_of(large_record), "a record has more than 4095 words");
+}
+END_TEST
+
+START_TEST(after_an_error_nothing_is_written)
+{
+	ck_assert_str_ne(error_of(too_few), "");
+	ck_assert_uint_eq(word_count, 0);
+}
+END_TEST
+
+START_TEST(wrong_use_aborts_if_it_shall)
+{
+	struct ftf_low low;
+
+	begin(&low);
+	low.strict = true;
+	too_few(&low);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ftf_low");
+	TCase *all = tcase_create("ftf_low");
+
+	tcase_add_test(all, everything_may_stand_in_the_record);
+	tcase_add_test(all, providers_threads_and_counters_have_the_bytes_of_the_specification);
+	tcase_add_test(all, what_is_not_as_declared_is_an_error_with_a_reason);
+	tcase_add_test(all, after_an_error_nothing_is_written);
+	tcase_add_test_raise_signal(all, wrong_use_aborts_if_it_shall, SIGABRT);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libftf: writes the Fuchsia trace format (FTF, "FXT"), which Perfetto opens.
+ *
+ * Source of all facts on the format: fuchsia.dev, "Fuchsia trace format"; the
+ * names of records and references below are its.  What Perfetto does with each
+ * record stands in libftf(3).
+ *
+ * Two faces:
+ *
+ * - The high face (struct ftf_writer) takes any number of names, processes and
+ *   threads, and lends them the format's few string and thread references,
+ *   again and again.  Nothing allocates per event.
+ * - The low face (struct ftf_low, at the end) writes records whose references
+ *   the caller keeps: two 64-bit stores for an event without arguments.
+ *
+ * Both are sticky like stdio: what emits returns nothing, after the first error
+ * nothing is written, and closing tells.  A writer is used by one thread at a
+ * time.  A lack of memory ends the program with status 1.
+ */
+#ifndef WRITER_FTF_H
+#define WRITER_FTF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- The format's numbers ------------------------------------------------ */
+
+#define FTF_ARGS_MAX 15             /* of one record: 4 bits */
+#define FTF_RECORD_WORDS_MAX 4095   /* 12 bits */
+#define FTF_STRING_MAX 32000        /* bytes of a string ("String Record") */
+#define FTF_STRING_REFERENCES 32767 /* 15 bits; 0 is the empty string */
+#define FTF_THREAD_REFERENCES 255   /* 8 bits; 0: the ids stand in the record */
+
+/* "Argument Types". */
+enum ftf_arg_type {
+	FTF_NULL = 0,
+	FTF_INT32 = 1,
+	FTF_UINT32 = 2,
+	FTF_INT64 = 3,
+	FTF_UINT64 = 4,
+	FTF_DOUBLE = 5,
+	FTF_STRING = 6,
+	FTF_POINTER = 7,
+	FTF_KOID = 8, /* a kernel object's id: of a process or thread */
+	FTF_BOOL = 9,
+};
+
+/* "Event Record", event types. */
+enum ftf_event_type {
+	FTF_INSTANT = 0,
+	FTF_COUNTER = 1,
+	FTF_DURATION_BEGIN = 2,
+	FTF_DURATION_END = 3,
+	FTF_DURATION_COMPLETE = 4,
+	FTF_ASYNC_BEGIN = 5,
+	FTF_ASYNC_INSTANT = 6,
+	FTF_ASYNC_END = 7,
+	FTF_FLOW_BEGIN = 8,
+	FTF_FLOW_STEP = 9,
+	FTF_FLOW_END = 10,
+};
+
+/* "Record Types". */
+enum ftf_record_type {
+	FTF_RECORD_METADATA = 0,
+	FTF_RECORD_INITIALIZATION = 1,
+	FTF_RECORD_STRING = 2,
+	FTF_RECORD_THREAD = 3,
+	FTF_RECORD_EVENT = 4,
+	FTF_RECORD_BLOB = 5,
+	FTF_RECORD_USERSPACE_OBJECT = 6,
+	FTF_RECORD_KERNEL_OBJECT = 7,
+	FTF_RECORD_SCHEDULING = 8,
+	FTF_RECORD_LOG = 9,
+};
+
+/* "Kernel Object Record": the types that trace viewers know; others are allowed. */
+enum ftf_object_type {
+	FTF_OBJECT_PROCESS = 1,
+	FTF_OBJECT_THREAD = 2,
+};
+
+/* "BLOB Record", types. */
+enum ftf_blob_type {
+	FTF_BLOB_DATA = 1,
+	FTF_BLOB_LAST_BRANCH = 2,
+	FTF_BLOB_PERFETTO = 3, /* a piece of a trace in Perfetto's own format */
+};
+
+/* "Thread States": in which state a thread leaves its CPU. */
+enum ftf_thread_state {
+	FTF_STATE_NEW = 0,
+	FTF_STATE_RUNNING = 1, /* preempted */
+	FTF_STATE_SUSPENDED = 2,
+	FTF_STATE_BLOCKED = 3,
+	FTF_STATE_DYING = 4,
+	FTF_STATE_DEAD = 5,
+};
+
+/* ---- Errors and destinations --------------------------------------------- */
+
+struct ftf_error {
+	int system;     /* errno, or 0 */
+	char text[400]; /* one line, no newline at its end; empty: no error */
+};
+
+/* Where bytes go that do not go to a file: in pieces of at least 1 MiB, but for the last. */
+struct ftf_destination {
+	/* Returns 0, or an errno: then nothing more is written. */
+	int (*write)(void *context, const void *bytes, size_t size);
+	void *context; /* borrowed until the trace is closed */
+};
+
+/* ---- The high face: opening and closing ---------------------------------- */
+
+struct ftf_writer;
+
+/*
+ * Start a trace in the file `path`, "-" for standard output: the magic number,
+ * one provider named `provider`, 10^9 ticks a second.  If the path ends in .gz
+ * or .zst, the trace is compressed, in a thread of its own.  The bytes go to a
+ * temporary file beside `path`, which takes its place in ftf_close(); what is
+ * a pipe or device is written directly.
+ * Returns the writer, owned by the caller until ftf_close() or ftf_abandon();
+ * NULL with err (may be NULL) filled, and then nothing was created.
+ */
+struct ftf_writer *ftf_open(const char *path, const char *provider, struct ftf_error *err);
+
+/* The same into a destination of the caller's; never NULL. */
+struct ftf_writer *ftf_open_destination(const struct ftf_destination *to, const char *provider);
+
+/*
+ * Write the rest, put the file into its place, release the writer.
+ * Returns 0; -1 with err (may be NULL) filled: the first error, and a file of
+ * ftf_open() is not left behind.
+ */
+int ftf_close(struct ftf_writer *writer, struct ftf_error *err);
+
+/* Release the writer and leave no file.  NULL is allowed. */
+void ftf_abandon(struct ftf_writer *writer);
+
+/* Returns the text of the first error, borrowed; NULL: none up to now. */
+const char *ftf_failure(const struct ftf_writer *writer);
+
+/* With true, wrong use of the library aborts with a message instead of being a sticky error. */
+void ftf_set_strict(struct ftf_writer *writer, bool strict);
+
+/* Returns how many event records were written. */
+uint64_t ftf_events(const struct ftf_writer *writer);
+
+/* ---- Names --------------------------------------------------------------- */
+
+/* A text of one writer; zeroed: the empty string. */
+struct ftf_name {
+	uint32_t id; /* dense: 1, 2, 3, ... */
+};
+
+/*
+ * Returns the name with these bytes, made at first use (copied, hashed).  Text
+ * longer than FTF_STRING_MAX is cut between two characters of UTF-8 when it is
+ * written.  There is no limit on how many names there are.
+ */
+struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length);
+
+/* The same for NUL-terminated text; NULL gives the empty string. */
+struct ftf_name ftf_text(struct ftf_writer *writer, const char *text);
+
+/*
+ * Returns a new name whose text stays the caller's and must live as long as
+ * the writer.  Nothing is looked up: the caller asks once per text.
+ */
+struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, size_t length);
+
+/* ---- Processes and threads ----------------------------------------------- */
+
+/* A thread of one writer; zeroed: process 0, thread 0. */
+struct ftf_thread {
+	uint32_t id; /* dense: 1, 2, 3, ... */
+};
+
+/* ftf_process_new() and ftf_thread_new() give out ids from here on: above Linux' 2^22. */
+#define FTF_FIRST_NEW_ID UINT64_C(10000000)
+
+/* Returns the thread with these ids, made at first use.  Perfetto keeps 32 bits of each. */
+struct ftf_thread ftf_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid);
+
+/*
+ * Name a process or thread: "Kernel Object Record"; for the thread with the
+ * argument "process" that Perfetto needs.  Perfetto shows the last name given.
+ */
+void ftf_process_name(struct ftf_writer *writer, uint64_t pid, struct ftf_name name);
+void ftf_thread_name(struct ftf_writer *writer, struct ftf_thread thread, struct ftf_name name);
+
+/* Returns the id of a new process of that name: a group of tracks. */
+uint64_t ftf_process_new(struct ftf_writer *writer, struct ftf_name name);
+
+/*
+ * Returns a new thread of that name in process `pid`: a track of its own,
+ * below those made before.
+ */
+struct ftf_thread ftf_thread_new(struct ftf_writer *writer, uint64_t pid, struct ftf_name name);
+
+/* ---- Arguments ----------------------------------------------------------- */
+
+struct ftf_arg {
+	struct ftf_name name; /* without '.', '[' and ']', which Perfetto takes for structure */
+	enum ftf_arg_type type;
+	union {
+		int64_t integer;        /* INT32, INT64 */
+		uint64_t word;          /* UINT32, UINT64, POINTER, KOID, BOOL */
+		double real;            /* DOUBLE */
+		struct ftf_name string; /* STRING */
+	} value;
+};
+
+/* Returns an argument of any type but DOUBLE and STRING; FTF_NULL takes no value. */
+static inline struct ftf_arg ftf_arg_word(struct ftf_name name, enum ftf_arg_type type,
+					  uint64_t value)
+{
+	struct ftf_arg arg;
+
+	arg.name = name;
+	arg.type = type;
+	arg.value.word = value;
+	return arg;
+}
+
+static inline struct ftf_arg ftf_arg_int32(struct ftf_name name, int32_t value)
+{
+	return ftf_arg_word(name, FTF_INT32, (uint64_t)(int64_t)value);
+}
+
+static inline struct ftf_arg ftf_arg_int64(struct ftf_name name, int64_t value)
+{
+	return ftf_arg_word(name, FTF_INT64, (uint64_t)value);
+}
+
+/* Perfetto shows it in hexadecimal. */
+static inline struct ftf_arg ftf_arg_pointer(struct ftf_name name, uint64_t value)
+{
+	return ftf_arg_word(name, FTF_POINTER, value);
+}
+
+static inline struct ftf_arg ftf_arg_double(struct ftf_name name, double value)
+{
+	struct ftf_arg arg = ftf_arg_word(name, FTF_DOUBLE, 0);
+
+	arg.value.real = value;
+	return arg;
+}
+
+static inline struct ftf_arg ftf_arg_string(struct ftf_name name, struct ftf_name value)
+{
+	struct ftf_arg arg = ftf_arg_word(name, FTF_STRING, 0);
+
+	arg.value.string = value;
+	return arg;
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+/*
+ * What all events have.  Perfetto sorts by time, equal times in the order of
+ * the file; it wants the durations of a thread in program order and at most
+ * 512 of them open: both are the caller's business.
+ */
+struct ftf_event {
+	struct ftf_thread thread;
+	struct ftf_name category; /* zeroed: none */
+	struct ftf_name name;
+	uint64_t time;              /* ns */
+	const struct ftf_arg *args; /* borrowed for the call; NULL if arg_count is 0 */
+	size_t arg_count;           /* at most FTF_ARGS_MAX, or a sticky error */
+};
+
+/* A mark at one time. */
+void ftf_instant(struct ftf_writer *writer, const struct ftf_event *event);
+
+/*
+ * A sample of counters: one track per process, event name, argument name and
+ * `id`.  At least one argument, all of them numbers, or a sticky error.
+ */
+void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
+
+/* A slice begins, inside of the thread's open ones. */
+void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event);
+
+/* The thread's innermost open slice ends; arguments are added to its. */
+void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
+
+/*
+ * A whole slice [event->time, end), ns.  An end before the beginning is a
+ * sticky error.  Perfetto drops it if it overlaps another in part, or comes
+ * after a slice inside of it that begins at the same time.
+ */
+void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end);
+
+/* Slices apart from any thread's, found together by `id`. */
+void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
+void ftf_async_instant(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
+void ftf_async_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
+
+/*
+ * An arrow between slices: each of these binds to the innermost open slice of
+ * its thread, so it comes after that slice's begin and before its end.
+ */
+void ftf_flow_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
+void ftf_flow_step(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
+void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
+
+/* ---- Scheduling ---------------------------------------------------------- */
+
+/* A CPU goes from one thread to another: "Context Switch Record". */
+struct ftf_switch {
+	uint64_t time; /* ns */
+	uint16_t cpu;
+	enum ftf_thread_state state; /* of the thread that leaves */
+	/* Perfetto knows their processes from ftf_thread_name(). */
+	uint64_t out_tid, in_tid;
+	/*
+	 * The arguments outgoing_weight and incoming_weight, left out if 0.  Perfetto:
+	 * INT32_MIN is the idle thread, which gets no slice.
+	 */
+	int32_t out_weight, in_weight;
+};
+
+void ftf_context_switch(struct ftf_writer *writer, const struct ftf_switch *change);
+
+/* A thread can run again: "Thread Wakeup Record". */
+struct ftf_wakeup {
+	uint64_t time; /* ns */
+	uint16_t cpu;
+	uint64_t tid;
+	uint64_t waker_tid; /* the argument waker, left out if 0 */
+	int32_t weight;     /* the argument weight, left out if 0 */
+};
+
+void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeup);
+
+/* The older form of a context switch; Perfetto: idle is process 0 with priority 0. */
+struct ftf_legacy_switch {
+	uint64_t time; /* ns */
+	uint8_t cpu;
+	enum ftf_thread_state state; /* of the thread that leaves */
+	struct ftf_thread out, in;
+	uint8_t out_priority, in_priority;
+};
+
+void ftf_legacy_context_switch(struct ftf_writer *writer, const struct ftf_legacy_switch *change);
+
+/* ---- Other records ------------------------------------------------------- */
+
+/* A line of a log.  Text longer than FTF_STRING_MAX is cut.  Perfetto ignores it. */
+void ftf_log(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time, const char *text);
+
+struct ftf_blob {
+	enum ftf_blob_type type;
+	struct ftf_name name; /* pieces of the same name belong together */
+	const void *bytes;    /* borrowed for the call */
+	size_t size;          /* at most FTF_STRING_MAX, or a sticky error */
+};
+
+/* Any bytes.  Perfetto reads those of type FTF_BLOB_PERFETTO. */
+void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob);
+
+/* What is known of an object. */
+struct ftf_object {
+	uint64_t id;                /* koid of a kernel object; address of a userspace object */
+	struct ftf_name name;
+	const struct ftf_arg *args; /* borrowed for the call */
+	size_t arg_count;
+};
+
+/* `type`: enum ftf_object_type or any other. */
+void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf_object *object);
+
+/* An object at an address of the process that `thread` belongs to.  Perfetto ignores it. */
+void ftf_userspace_object(struct ftf_writer *writer, struct ftf_thread thread,
+			  const struct ftf_object *object);
+
+/*
+ * Say that records were lost because a buffer was full.  Perfetto ignores it.
+ * (The writer's own providers are its business: it uses several when that
+ * makes the trace smaller.)
+ */
+void ftf_buffer_filled(struct ftf_writer *writer);
+
+/* ---- The low face -------------------------------------------------------- */
+
+/*
+ * A record is started with its whole header, filled in order, and finished.
+ * The header says its words and a shape its arguments, so that there is one
+ * check of the buffer per record and no record lies in two pieces.  What is
+ * not as declared (too many, too few, another type) is a sticky error.
+ */
+struct ftf_low {
+	uint64_t *at;    /* where the next word goes */
+	uint64_t *full;  /* from here on the buffer is handed on before the next record */
+	uint64_t *start; /* of the record being filled */
+	uint64_t *end;   /* of the record being filled; NULL: none */
+	uint64_t shape;  /* of the arguments still to come */
+	uint64_t *buffer; /* owned */
+	uint64_t written; /* bytes handed to the destination */
+	struct ftf_destination to;
+	struct ftf_error err;
+	bool strict; /* wrong use aborts */
+};
+
+/* Start a trace with the magic number only. */
+void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to);
+
+/* Hand on what is in the buffer. */
+void ftf_low_flush(struct ftf_low *low);
+
+/*
+ * Flush and release the buffer.  Idempotent, also on zeroed memory.
+ * Returns 0; -1 with err (may be NULL) filled.
+ */
+int ftf_low_close(struct ftf_low *low, struct ftf_error *err);
+
+/* Returns the low face of a writer, for records without references of the caller's own. */
+struct ftf_low *ftf_low_borrow(struct ftf_writer *writer);
+
+/* Record the first error, a wrong use of the library.  Aborts if low->strict. */
+void ftf_low_misuse(struct ftf_low *low, const char *text);
+
+/* A string reference to text of `length` bytes that stands in the record itself. */
+#define FTF_INLINE(length) ((uint16_t)(0x8000 | (length)))
+
+static inline size_t ftf_words(size_t bytes)
+{
+	return (bytes + 7) / 8;
+}
+
+/* Returns the words that a string reference adds to its record. */
+static inline size_t ftf_reference_words(uint16_t reference)
+{
+	return reference & 0x8000 ? ftf_words(reference & 0x7fff) : 0;
+}
+
+/* Returns the words of an argument without its inline strings. */
+static inline size_t ftf_type_words(enum ftf_arg_type type)
+{
+	const uint64_t wide = 1 << FTF_INT64 | 1 << FTF_UINT64 | 1 << FTF_DOUBLE |
+			      1 << FTF_POINTER | 1 << FTF_KOID;
+
+	return 1 + (wide >> type & 1);
+}
+
+/*
+ * The arguments of a record, declared: 4 bits of type each from the lowest bit
+ * on, their number in the top 4 bits; 0: none.
+ * Returns the shape with one more; at most FTF_ARGS_MAX.
+ */
+static inline uint64_t ftf_shape_add(uint64_t shape, enum ftf_arg_type type)
+{
+	return (shape | (uint64_t)type << 4 * (shape >> 60)) + (UINT64_C(1) << 60);
+}
+
+/* Returns the words of all arguments without inline strings. */
+static inline size_t ftf_shape_words(uint64_t shape)
+{
+	size_t words = 0;
+
+	for (uint64_t left = shape >> 60; left; left--, shape >>= 4)
+		words += ftf_type_words((enum ftf_arg_type)(shape & 15));
+	return words;
+}
+
+/* Returns the header of a record without its own fields; 0: it has too many words. */
+static inline uint64_t ftf_low_header(enum ftf_record_type type, size_t words)
+{
+	return words <= FTF_RECORD_WORDS_MAX ? (uint64_t)type | (uint64_t)words << 4 : 0;
+}
+
+struct ftf_low_event {
+	enum ftf_event_type type;
+	uint8_t thread;          /* reference; 0: two words of ids follow the time */
+	uint16_t category, name; /* references, or FTF_INLINE() */
+	uint64_t shape;          /* of the arguments */
+	size_t text_words;       /* of inline strings in the arguments */
+};
+
+/* Returns whether such events end in a word of their own: an id, or the end of a slice. */
+static inline bool ftf_has_tail(enum ftf_event_type type)
+{
+	return type == FTF_COUNTER || type >= FTF_DURATION_COMPLETE;
+}
+
+/*
+ * Returns the header of an event, which may be kept and used for any number of
+ * events; 0: it has too many words.
+ */
+static inline uint64_t ftf_low_event_header(const struct ftf_low_event *event)
+{
+	size_t words = 2 + (event->thread ? 0 : 2) + ftf_reference_words(event->category) +
+		       ftf_reference_words(event->name) + ftf_shape_words(event->shape) +
+		       event->text_words + ftf_has_tail(event->type);
+	uint64_t header = ftf_low_header(FTF_RECORD_EVENT, words);
+
+	return header ? header | (uint64_t)event->type << 16 | (event->shape >> 60) << 20 |
+				(uint64_t)event->thread << 24 | (uint64_t)event->category << 32 |
+				(uint64_t)event->name << 48
+		      : 0;
+}
+
+/* An event of two words: an instant, or a duration's begin or end, without arguments. */
+static inline void ftf_low_pair(struct ftf_low *low, uint64_t header, uint64_t time)
+{
+	uint64_t *at;
+
+	if (__builtin_expect(low->at >= low->full, 0))
+		ftf_low_flush(low);
+	at = low->at;
+	at[0] = header;
+	at[1] = time;
+	low->at = at + 2;
+}
+
+/* Start a record whose arguments will be of `shape`. */
+static inline void ftf_low_start(struct ftf_low *low, uint64_t header, uint64_t shape)
+{
+	size_t words = header >> 4 & 0xfff;
+
+	if (__builtin_expect(low->at >= low->full, 0))
+		ftf_low_flush(low);
+	if (__builtin_expect(!words || low->end, 0)) {
+		ftf_low_misuse(low, words ? "a record is started inside of another"
+					  : "a record has more than 4095 words");
+		words = 1;
+		low->at = low->end ? low->start : low->at;
+	}
+	low->start = low->at;
+	low->end = low->at + words;
+	low->shape = shape;
+	*low->at++ = header;
+}
+
+/* Put one word of the record's own: a time, an id. */
+static inline void ftf_low_word(struct ftf_low *low, uint64_t word)
+{
+	if (__builtin_expect(low->at >= low->end, 0))
+		ftf_low_misuse(low, "a record gets more words than declared");
+	else
+		*low->at++ = word;
+}
+
+/* Put text or other bytes, padded with zeros to whole words. */
+static inline void ftf_low_text(struct ftf_low *low, const void *text, size_t length)
+{
+	size_t words = ftf_words(length);
+
+	if (!words)
+		return;
+	if (__builtin_expect(!low->end || words > (size_t)(low->end - low->at), 0)) {
+		ftf_low_misuse(low, "a record gets more text than declared");
+		return;
+	}
+	low->at[words - 1] = 0;
+	memcpy(low->at, text, length);
+	low->at += words;
+}
+
+struct ftf_low_arg {
+	enum ftf_arg_type type;
+	uint16_t name;           /* reference, or FTF_INLINE() */
+	uint16_t string;         /* the same for the value of a STRING; else not used */
+	uint64_t word;           /* the value of all other types: a double's bits; 0 or 1 */
+	const char *name_text;   /* borrowed, if inline */
+	const char *string_text; /* borrowed, if inline */
+};
+
+/* Put the next argument, which must be of the type that the shape says. */
+static inline void ftf_low_arg(struct ftf_low *low, const struct ftf_low_arg *arg)
+{
+	uint16_t string = arg->type == FTF_STRING ? arg->string : 0;
+	size_t plain = ftf_type_words(arg->type);
+	size_t words = plain + ftf_reference_words(arg->name) + ftf_reference_words(string);
+	uint64_t head = (uint64_t)arg->type | (uint64_t)words << 4 | (uint64_t)arg->name << 16;
+
+	if (__builtin_expect(!low->end || !(low->shape >> 60) ||
+				     (low->shape & 15) != (uint64_t)arg->type ||
+				     words > (size_t)(low->end - low->at), 0)) {
+		ftf_low_misuse(low, "an argument is not as declared");
+		return;
+	}
+	low->shape = (low->shape << 4 >> 8) | ((low->shape >> 60) - 1) << 60;
+	if (arg->type == FTF_STRING)
+		head |= (uint64_t)string << 32;
+	else if (plain == 1 && arg->type != FTF_NULL)
+		head |= arg->word << 32;
+	*low->at++ = head;
+	if (arg->name & 0x8000)
+		ftf_low_text(low, arg->name_text, arg->name & 0x7fff);
+	if (string & 0x8000)
+		ftf_low_text(low, arg->string_text, string & 0x7fff);
+	if (plain == 2)
+		*low->at++ = arg->word;
+}
+
+/* Finish the record: all that was declared must be there. */
+static inline void ftf_low_finish(struct ftf_low *low)
+{
+	if (__builtin_expect(low->at != low->end || low->shape, 0)) {
+		ftf_low_misuse(low, "a record gets less than declared");
+		low->at = low->end ? low->start : low->at;
+	}
+	low->end = NULL;
+}
+
+/*
+ * "String Record": from now on `reference` (1..32767) is this text, of at most
+ * FTF_STRING_MAX bytes, or a sticky error.
+ */
+void ftf_low_string(struct ftf_low *low, uint16_t reference, const char *text, size_t length);
+
+/* "Thread Record": from now on `reference` (1..255) is this thread. */
+void ftf_low_thread(struct ftf_low *low, uint8_t reference, uint64_t pid, uint64_t tid);
+
+/*
+ * "Provider Info Metadata": a source of records with references of its own,
+ * which is selected.  The name is cut after 255 bytes.
+ */
+void ftf_low_provider(struct ftf_low *low, uint32_t id, const char *name);
+
+/* "Provider Section Metadata": what follows is from this provider. */
+void ftf_low_section(struct ftf_low *low, uint32_t id);
+
+/* "Provider Event Metadata": its buffer was full. */
+void ftf_low_provider_full(struct ftf_low *low, uint32_t id);
+
+/* "Initialization Record" of the selected provider. */
+void ftf_low_initialization(struct ftf_low *low, uint64_t ticks_per_second);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "writer/ftf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define MAGIC UINT64_C(0x0016547846040010) /* "Magic Number Record" */
+#define BUFFER_WORDS ((size_t)1024 * 1024 / 8)
+#define PROVIDER_NAME_MAX 255 /* 8 bits */
+
+/* "Metadata Record", types. */
+enum metadata_type {
+	METADATA_PROVIDER_INFO = 1,
+	METADATA_PROVIDER_SECTION = 2,
+	METADATA_PROVIDER_EVENT = 3,
+};
+
+void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to)
+{
+	*low = (struct ftf_low){ .to = *to };
+	/* A record that begins before `full` may end behind it. */
+	low->buffer = alloc_zeroed(BUFFER_WORDS + FTF_RECORD_WORDS_MAX, sizeof(*low->buffer));
+	low->at = low->buffer;
+	low->full = low->buffer + BUFFER_WORDS;
+	*low->at++ = MAGIC;
+}
+
+void ftf_low_flush(struct ftf_low *low)
+{
+	size_t size = (size_t)(low->at - low->buffer) * sizeof(*low->buffer);
+
+	low->at = low->buffer;
+	if (!size || low->err.text[0])
+		return;
+	low->err.system = low->to.write(low->to.context, low->buffer, size);
+	if (low->err.system)
+		snprintf(low->err.text, sizeof(low->err.text), "cannot write: %s",
+			 strerror(low->err.system));
+	else
+		low->written += size;
+}
+
+int ftf_low_close(struct ftf_low *low, struct ftf_error *err)
+{
+	if (low->end)
+		ftf_low_misuse(low, "a record is not finished");
+	if (low->buffer)
+		ftf_low_flush(low);
+	free(low->buffer);
+	low->buffer = low->at = low->full = low->end = NULL;
+	if (low->err.text[0] && err)
+		*err = low->err;
+	return low->err.text[0] ? -1 : 0;
+}
+
+void ftf_low_misuse(struct ftf_low *low, const char *text)
+{
+	if (low->strict) {
+		fprintf(stderr, "libftf: %s\n", text);
+		abort();
+	}
+	if (!low->err.text[0])
+		snprintf(low->err.text, sizeof(low->err.text), "%s", text);
+}
+
+void ftf_low_string(struct ftf_low *low, uint16_t reference, const char *text, size_t length)
+{
+	if (length > FTF_STRING_MAX || !reference || reference > FTF_STRING_REFERENCES) {
+		ftf_low_misuse(low, length > FTF_STRING_MAX
+					    ? "a string has more than 32000 bytes"
+					    : "a string reference is not in 1..32767");
+		return;
+	}
+	ftf_low_start(low,
+		      ftf_low_header(FTF_RECORD_STRING, 1 + ftf_words(length)) |
+			      (uint64_t)reference << 16 | (uint64_t)length << 32,
+		      0);
+	ftf_low_text(low, text, length);
+	ftf_low_finish(low);
+}
+
+void ftf_low_thread(struct ftf_low *low, uint8_t reference, uint64_t pid, uint64_t tid)
+{
+	if (!reference) {
+		ftf_low_misuse(low, "a thread reference is not in 1..255");
+		return;
+	}
+	ftf_low_start(low, ftf_low_header(FTF_RECORD_THREAD, 3) | (uint64_t)reference << 16, 0);
+	ftf_low_word(low, pid);
+	ftf_low_word(low, tid);
+	ftf_low_finish(low);
+}
+
+static uint64_t metadata(enum metadata_type type, size_t words, uint32_t provider)
+{
+	return ftf_low_header(FTF_RECORD_METADATA, words) | (uint64_t)type << 16 |
+	       (uint64_t)provider << 20;
+}
+
+void ftf_low_provider(struct ftf_low *low, uint32_t id, const char *name)
+{
+	size_t length = strnlen(name, PROVIDER_NAME_MAX);
+
+	ftf_low_start(low,
+		      metadata(METADATA_PROVIDER_INFO, 1 + ftf_words(length), id) |
+			      (uint64_t)length << 52,
+		      0);
+	ftf_low_text(low, name, length);
+	ftf_low_finish(low);
+}
+
+void ftf_low_section(struct ftf_low *low, uint32_t id)
+{
+	ftf_low_start(low, metadata(METADATA_PROVIDER_SECTION, 1, id), 0);
+	ftf_low_finish(low);
+}
+
+/* Event 0: "a buffer filled up, records were likely dropped". */
+void ftf_low_provider_full(struct ftf_low *low, uint32_t id)
+{
+	ftf_low_start(low, metadata(METADATA_PROVIDER_EVENT, 1, id), 0);
+	ftf_low_finish(low);
+}
+
+void ftf_low_initialization(struct ftf_low *low, uint64_t ticks_per_second)
+{
+	ftf_low_start(low, ftf_low_header(FTF_RECORD_INITIALIZATION, 2), 0);
+	ftf_low_word(low, ticks_per_second);
+	ftf_low_finish(low);
+}

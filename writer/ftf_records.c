@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* The high face's records: strings and threads first, then one record of known size. */
+#include "writer/ftf_writer.h"
+
+/* ---- Arguments ----------------------------------------------------------- */
+
+static uint64_t word_of(const struct ftf_arg *arg)
+{
+	switch (arg->type) {
+	case FTF_INT32:
+	case FTF_UINT32:
+		return (uint32_t)arg->value.word;
+	case FTF_BOOL:
+		return arg->value.word != 0;
+	default:
+		return arg->value.word; /* also the bits of a double */
+	}
+}
+
+int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args, size_t count,
+			  struct ftf_ready_args *ready)
+{
+	ready->count = count;
+	ready->shape = 0;
+	ready->words = 0;
+	if (count > FTF_ARGS_MAX) {
+		ftf_low_misuse(&writer->low, "a record has more than 15 arguments");
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct ftf_said name = ftf_writer_say(writer, args[i].name), string = { 0 };
+
+		if (args[i].type > FTF_BOOL) {
+			ftf_low_misuse(&writer->low, "an argument has no known type");
+			return -1;
+		}
+		if (args[i].type == FTF_STRING)
+			string = ftf_writer_say(writer, args[i].value.string);
+		ready->args[i] = (struct ftf_low_arg){
+			.type = args[i].type,
+			.name = name.reference,
+			.string = string.reference,
+			.word = word_of(&args[i]),
+			.name_text = name.text,
+			.string_text = string.text,
+		};
+		ready->shape = ftf_shape_add(ready->shape, args[i].type);
+		ready->words += ftf_type_words(args[i].type) + ftf_reference_words(name.reference) +
+				ftf_reference_words(string.reference);
+	}
+	return 0;
+}
+
+void ftf_writer_put_args(struct ftf_writer *writer, const struct ftf_ready_args *ready)
+{
+	for (size_t i = 0; i < ready->count; i++)
+		ftf_low_arg(&writer->low, &ready->args[i]);
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void put_ids(struct ftf_writer *writer, struct ftf_thread thread)
+{
+	const struct ftf_writer_thread *ids = ftf_writer_thread_borrow(writer, thread);
+
+	ftf_low_word(&writer->low, ids->pid);
+	ftf_low_word(&writer->low, ids->tid);
+}
+
+/* An event that is more than two words; `low` lacks the shape of the arguments. */
+static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
+		      const struct ftf_event *event, const struct ftf_said said[2], uint64_t tail)
+{
+	struct ftf_ready_args ready;
+
+	if (ftf_writer_ready_args(writer, event->args, event->arg_count, &ready) < 0)
+		return;
+	low->shape = ready.shape;
+	low->text_words = ready.words - ftf_shape_words(ready.shape);
+	ftf_low_start(&writer->low, ftf_low_event_header(low), ready.shape);
+	ftf_low_word(&writer->low, event->time);
+	if (!low->thread)
+		put_ids(writer, event->thread);
+	ftf_writer_put_said(writer, &said[0]);
+	ftf_writer_put_said(writer, &said[1]);
+	ftf_writer_put_args(writer, &ready);
+	if (ftf_has_tail(low->type))
+		ftf_low_word(&writer->low, tail);
+	ftf_low_finish(&writer->low);
+}
+
+/* `tail`: the word after the arguments, of those that have one. */
+static void emit(struct ftf_writer *writer, enum ftf_event_type type,
+			const struct ftf_event *event, uint64_t tail)
+{
+	struct ftf_low_event low = { .type = type };
+	struct ftf_said said[2];
+
+	ftf_writer_next_record(writer);
+	ftf_writer_select(writer, event->name);
+	writer->events++;
+	low.thread = ftf_writer_use_thread(writer, event->thread);
+	said[0] = ftf_writer_say(writer, event->category);
+	said[1] = ftf_writer_say(writer, event->name);
+	low.category = said[0].reference;
+	low.name = said[1].reference;
+	emit_long(writer, &low, event, said, tail);
+}
+
+/* Find a name's reference.  Returns whether it has one, or is empty. */
+static inline bool find_name(struct ftf_writer *writer, struct ftf_name name, uint64_t *reference)
+{
+	*reference = 0;
+	if (!name.id)
+		return true;
+	*reference = ftf_slots_find(&writer->provider->strings, name.id, writer->record);
+	return *reference != 0;
+}
+
+/*
+ * The most frequent events, without arguments and with references that are all
+ * lent at present, are two words; all others go the long way.
+ */
+static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type,
+			     const struct ftf_event *event)
+{
+	uint64_t thread, category, name;
+
+	ftf_writer_next_record(writer);
+	thread = ftf_slots_find(&writer->provider->threads, event->thread.id, writer->record);
+	if (!thread || event->arg_count || writer->provider_count > 1 ||
+	    writer->events >= writer->look_at || !find_name(writer, event->category, &category) ||
+	    !find_name(writer, event->name, &name)) {
+		emit(writer, type, event, 0);
+		return;
+	}
+	writer->events++;
+	ftf_low_pair(&writer->low,
+		     (uint64_t)FTF_RECORD_EVENT | 2 << 4 | (uint64_t)type << 16 | thread << 24 |
+			     category << 32 | name << 48,
+		     event->time);
+}
+
+void ftf_instant(struct ftf_writer *writer, const struct ftf_event *event)
+{
+	emit_pair(writer, FTF_INSTANT, event);
+}
+
+void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
+{
+	const unsigned numbers = 1u << FTF_INT32 | 1u << FTF_UINT32 | 1u << FTF_INT64 |
+				 1u << FTF_UINT64 | 1u << FTF_DOUBLE;
+
+	if (!event->arg_count)
+		ftf_low_misuse(&writer->low, "a counter has no value");
+	for (size_t i = 0; i < event->arg_count; i++) {
+		if (!(numbers >> event->args[i].type & 1))
+			ftf_low_misuse(&writer->low, "a counter's value is not a number");
+	}
+	emit(writer, FTF_COUNTER, event, id);
+}
+
+void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event)
+{
+	emit_pair(writer, FTF_DURATION_BEGIN, event);
+}
+
+void ftf_end(struct ftf_writer *writer, const struct ftf_event *event)
+{
+	emit_pair(writer, FTF_DURATION_END, event);
+}
+
+void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end)
+{
+	if (end < event->time) {
+		ftf_low_misuse(&writer->low, "a complete event ends before it begins");
+		return;
+	}
+	emit(writer, FTF_DURATION_COMPLETE, event, end);
+}
+
+void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
+{
+	emit(writer, FTF_ASYNC_BEGIN, event, id);
+}
+
+void ftf_async_instant(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
+{
+	emit(writer, FTF_ASYNC_INSTANT, event, id);
+}
+
+void ftf_async_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
+{
+	emit(writer, FTF_ASYNC_END, event, id);
+}
+
+void ftf_flow_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
+{
+	emit(writer, FTF_FLOW_BEGIN, event, id);
+}
+
+void ftf_flow_step(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
+{
+	emit(writer, FTF_FLOW_STEP, event, id);
+}
+
+void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
+{
+	emit(writer, FTF_FLOW_END, event, id);
+}
+
+/* ---- Scheduling ---------------------------------------------------------- */
+
+/* "Scheduling Record", types, in the top 4 bits. */
+enum scheduling_type { LEGACY_CONTEXT_SWITCH = 0, CONTEXT_SWITCH = 1, THREAD_WAKEUP = 2 };
+
+static void add_weight(struct ftf_arg *args, size_t *count, struct ftf_name name, int32_t weight)
+{
+	if (weight)
+		args[(*count)++] = ftf_arg_int32(name, weight);
+}
+
+/* The fields that both forms have in common; `ids` are the words after the time. */
+struct scheduling {
+	enum scheduling_type type;
+	uint64_t time, fields; /* fields: bits of the header */
+	uint64_t ids[2];
+	size_t id_count;
+};
+
+static void emit_scheduling(struct ftf_writer *writer, const struct scheduling *what,
+			    const struct ftf_arg *args, size_t count)
+{
+	struct ftf_ready_args ready;
+
+	ftf_writer_next_record(writer);
+	if (ftf_writer_ready_args(writer, args, count, &ready) < 0)
+		return;
+	ftf_low_start(&writer->low,
+		      ftf_low_header(FTF_RECORD_SCHEDULING, 2 + what->id_count + ready.words) |
+			      (uint64_t)count << 16 | what->fields | (uint64_t)what->type << 60,
+		      ready.shape);
+	ftf_low_word(&writer->low, what->time);
+	for (size_t i = 0; i < what->id_count; i++)
+		ftf_low_word(&writer->low, what->ids[i]);
+	ftf_writer_put_args(writer, &ready);
+	ftf_low_finish(&writer->low);
+}
+
+void ftf_context_switch(struct ftf_writer *writer, const struct ftf_switch *change)
+{
+	struct scheduling what = {
+		.type = CONTEXT_SWITCH,
+		.time = change->time,
+		.fields = (uint64_t)change->cpu << 20 | (uint64_t)(change->state & 15) << 36,
+		.ids = { change->out_tid, change->in_tid },
+		.id_count = 2,
+	};
+	struct ftf_arg args[2];
+	size_t count = 0;
+
+	add_weight(args, &count, writer->incoming_weight, change->in_weight);
+	add_weight(args, &count, writer->outgoing_weight, change->out_weight);
+	emit_scheduling(writer, &what, args, count);
+}
+
+void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeup)
+{
+	struct scheduling what = {
+		.type = THREAD_WAKEUP,
+		.time = wakeup->time,
+		.fields = (uint64_t)wakeup->cpu << 20,
+		.ids = { wakeup->tid },
+		.id_count = 1,
+	};
+	struct ftf_arg args[2];
+	size_t count = 0;
+
+	if (wakeup->waker_tid)
+		args[count++] = ftf_arg_word(writer->waker, FTF_KOID, wakeup->waker_tid);
+	add_weight(args, &count, writer->weight, wakeup->weight);
+	emit_scheduling(writer, &what, args, count);
+}
+
+void ftf_legacy_context_switch(struct ftf_writer *writer, const struct ftf_legacy_switch *change)
+{
+	uint8_t out, in;
+	size_t words;
+
+	ftf_writer_next_record(writer);
+	out = ftf_writer_use_thread(writer, change->out);
+	in = ftf_writer_use_thread(writer, change->in);
+	words = 2 + (out ? 0 : 2) + (in ? 0 : 2);
+	ftf_low_start(&writer->low,
+		      ftf_low_header(FTF_RECORD_SCHEDULING, words) | (uint64_t)change->cpu << 16 |
+			      (uint64_t)(change->state & 15) << 24 | (uint64_t)out << 28 |
+			      (uint64_t)in << 36 | (uint64_t)change->out_priority << 44 |
+			      (uint64_t)change->in_priority << 52 |
+			      (uint64_t)LEGACY_CONTEXT_SWITCH << 60,
+		      0);
+	ftf_low_word(&writer->low, change->time);
+	if (!out)
+		put_ids(writer, change->out);
+	if (!in)
+		put_ids(writer, change->in);
+	ftf_low_finish(&writer->low);
+}
+
+/* ---- Other records ------------------------------------------------------- */
+
+void ftf_log(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time, const char *text)
+{
+	size_t length = strnlen(text, FTF_STRING_MAX + 1);
+	uint8_t reference;
+
+	length = ftf_cut(text, length);
+	ftf_writer_next_record(writer);
+	reference = ftf_writer_use_thread(writer, thread);
+	ftf_low_start(&writer->low,
+		      ftf_low_header(FTF_RECORD_LOG,
+				     2 + (reference ? 0 : 2) + ftf_words(length)) |
+			      (uint64_t)length << 16 | (uint64_t)reference << 32,
+		      0);
+	ftf_low_word(&writer->low, time);
+	if (!reference)
+		put_ids(writer, thread);
+	ftf_low_text(&writer->low, text, length);
+	ftf_low_finish(&writer->low);
+}
+
+void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
+{
+	struct ftf_said name;
+	size_t words;
+
+	if (blob->size > FTF_STRING_MAX) {
+		ftf_low_misuse(&writer->low, "a blob has more than 32000 bytes");
+		return;
+	}
+	ftf_writer_next_record(writer);
+	name = ftf_writer_say(writer, blob->name);
+	words = 1 + ftf_reference_words(name.reference) + ftf_words(blob->size);
+	ftf_low_start(&writer->low,
+		      ftf_low_header(FTF_RECORD_BLOB, words) | (uint64_t)name.reference << 16 |
+			      (uint64_t)blob->size << 32 | (uint64_t)blob->type << 48,
+		      0);
+	ftf_writer_put_said(writer, &name);
+	ftf_low_text(&writer->low, blob->bytes, blob->size);
+	ftf_low_finish(&writer->low);
+}
+
+/* `first`: the 8 bits from bit 16 on; `pid` is put behind the id unless NULL. */
+static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, uint8_t first,
+			const struct ftf_object *object, const uint64_t *pid)
+{
+	struct ftf_ready_args ready;
+	struct ftf_said name = ftf_writer_say(writer, object->name);
+	size_t words;
+
+	if (ftf_writer_ready_args(writer, object->args, object->arg_count, &ready) < 0)
+		return;
+	words = 2 + (pid != NULL) + ftf_reference_words(name.reference) + ready.words;
+	ftf_low_start(&writer->low,
+		      ftf_low_header(type, words) | (uint64_t)first << 16 |
+			      (uint64_t)name.reference << 24 | (uint64_t)object->arg_count << 40,
+		      ready.shape);
+	ftf_low_word(&writer->low, object->id);
+	if (pid)
+		ftf_low_word(&writer->low, *pid);
+	ftf_writer_put_said(writer, &name);
+	ftf_writer_put_args(writer, &ready);
+	ftf_low_finish(&writer->low);
+}
+
+void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf_object *object)
+{
+	ftf_writer_next_record(writer);
+	emit_object(writer, FTF_RECORD_KERNEL_OBJECT, type, object, NULL);
+}
+
+void ftf_userspace_object(struct ftf_writer *writer, struct ftf_thread thread,
+			  const struct ftf_object *object)
+{
+	const uint64_t *pid = &ftf_writer_thread_borrow(writer, thread)->pid;
+	uint8_t reference;
+
+	ftf_writer_next_record(writer);
+	reference = ftf_writer_use_thread(writer, thread);
+	emit_object(writer, FTF_RECORD_USERSPACE_OBJECT, reference, object, reference ? NULL : pid);
+}
+
+void ftf_buffer_filled(struct ftf_writer *writer)
+{
+	ftf_low_provider_full(&writer->low, writer->current);
+}

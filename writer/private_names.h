@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What libftf takes from base has names of its own in it, so that a program
+ * that links the static library may use these names for other things.  Included
+ * before every source of libftf by its rules of compilation.
+ */
+#ifndef WRITER_PRIVATE_NAMES_H
+#define WRITER_PRIVATE_NAMES_H
+
+#define alloc_fail ftf_private_alloc_fail
+#define alloc_fail_hook ftf_private_alloc_fail_hook
+#define alloc_grow ftf_private_alloc_grow
+#define alloc_zeroed ftf_private_alloc_zeroed
+#define arena_alloc ftf_private_arena_alloc
+#define arena_copy ftf_private_arena_copy
+#define arena_init ftf_private_arena_init
+#define arena_release ftf_private_arena_release
+#define arena_text ftf_private_arena_text
+#define error_prefix ftf_private_error_prefix
+#define error_set ftf_private_error_set
+#define error_set_at ftf_private_error_set_at
+#define error_set_system ftf_private_error_set_system
+#define output_abandon ftf_private_output_abandon
+#define output_close ftf_private_output_close
+#define output_open ftf_private_output_open
+#define output_reserve ftf_private_output_reserve
+#define output_stream ftf_private_output_stream
+#define output_watch_signals ftf_private_output_watch_signals
+#define output_write ftf_private_output_write
+#define packer_abandon ftf_private_packer_abandon
+#define packer_close ftf_private_packer_close
+#define packer_open ftf_private_packer_open
+#define packer_put ftf_private_packer_put
+#define packing_of ftf_private_packing_of
+
+#endif
