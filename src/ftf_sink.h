@@ -16,8 +16,8 @@
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	struct name_table *names;  /* borrowed */
-	uint64_t slices;           /* begun up to now */
-	struct ftf_name *known;    /* owned; the writer's, by id of the program's; 0: not yet */
+	uint64_t slices;	   /* begun up to now */
+	struct ftf_name *known;	   /* owned; the writer's, by id of the program's; 0: not yet */
 	size_t known_room;
 	struct ftf_thread *threads; /* owned; by index of the track; 0: not yet */
 	size_t thread_room;
