@@ -11,13 +11,13 @@
 
 #include "base/alloc.h"
 
-#define BLOCK_SIZE ((size_t)1024 * 1024)
+#define BLOCK_SIZE  ((size_t)1024 * 1024)
 #define GZIP_WINDOW (15 + 16) /* zlib: 32 KiB, and a gzip header */
 
 struct trace_unpacker {
 	z_stream gzip;
 	ZSTD_DCtx *zstd; /* owned; NULL: gzip */
-	bool inside;     /* of a gzip member or zstd frame that has not ended */
+	bool inside;	 /* of a gzip member or zstd frame that has not ended */
 };
 
 /* Read on until the block is full or the file ends.  Returns 0; -1 with err filled. */
@@ -47,8 +47,8 @@ static void open_unpacker(struct trace_input *input)
 
 	is_zstd = input->packed_used >= sizeof(zstd) &&
 		  memcmp(input->packed, zstd, sizeof(zstd)) == 0;
-	if (!is_zstd && (input->packed_used < sizeof(gzip) ||
-			 memcmp(input->packed, gzip, sizeof(gzip)) != 0))
+	if (!is_zstd &&
+	    (input->packed_used < sizeof(gzip) || memcmp(input->packed, gzip, sizeof(gzip)) != 0))
 		return;
 	input->unpacker = alloc_zeroed(1, sizeof(*input->unpacker));
 	if (is_zstd)

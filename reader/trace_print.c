@@ -5,17 +5,29 @@
 #include <string.h>
 
 #define OBJECT_PROCESS 1
-#define OBJECT_THREAD 2
+#define OBJECT_THREAD  2
 
 static const char *const kinds[TRACE_KINDS] = {
-	"magic",	  "provider",	    "section",		"provider-event",
-	"initialization", "string",	    "thread",		"event",
-	"blob",		  "userspace-object", "kernel-object", "context-switch",
-	"wakeup",	  "legacy-context-switch", "log",	"unknown",
+	"magic",
+	"provider",
+	"section",
+	"provider-event",
+	"initialization",
+	"string",
+	"thread",
+	"event",
+	"blob",
+	"userspace-object",
+	"kernel-object",
+	"context-switch",
+	"wakeup",
+	"legacy-context-switch",
+	"log",
+	"unknown",
 };
 
 static const char *const events[EVENT_TYPES] = {
-	"instant",     "counter",	"begin",     "end",	   "complete",	"async-begin",
+	"instant",	 "counter",   "begin",	    "end",	 "complete", "async-begin",
 	"async-instant", "async-end", "flow-begin", "flow-step", "flow-end",
 };
 
@@ -114,8 +126,9 @@ static void print_switch(FILE *out, const struct trace_record *record)
 	fprintf(out, "%s cpu %" PRIu64 " %" PRIu64, kinds[record->kind], record->number,
 		record->time);
 	if (record->kind == TRACE_LEGACY_CONTEXT_SWITCH)
-		fprintf(out, " from %" PRIu64 "/%" PRIu64 " state %u to %" PRIu64 "/%" PRIu64
-			     " priorities %u %u",
+		fprintf(out,
+			" from %" PRIu64 "/%" PRIu64 " state %u to %" PRIu64 "/%" PRIu64
+			" priorities %u %u",
 			record->thread.pid, record->thread.tid, record->state, record->other.pid,
 			record->other.tid, record->out_priority, record->in_priority);
 	else if (record->kind == TRACE_CONTEXT_SWITCH)

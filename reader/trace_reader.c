@@ -10,12 +10,12 @@
 
 #include "base/alloc.h"
 
-#define MAGIC UINT64_C(0x0016547846040010)
-#define STRINGS 32768
-#define THREADS 256
-#define STRING_MAX 32000
+#define MAGIC	      UINT64_C(0x0016547846040010)
+#define STRINGS	      32768
+#define THREADS	      256
+#define STRING_MAX    32000
 #define PROVIDERS_MAX 256 /* half a MiB each */
-#define HELD_MAX ((uint64_t)1 << 30)
+#define HELD_MAX      ((uint64_t)1 << 30)
 
 struct trace_provider {
 	uint32_t id;
@@ -481,9 +481,16 @@ static void read_log(struct parse *p)
 static void read_record(struct parse *p)
 {
 	static void (*const readers[])(struct parse *) = {
-		read_metadata,	   read_initialization, read_string,
-		read_thread,	   read_event,		read_blob,
-		read_userspace_object, read_kernel_object, read_scheduling, read_log,
+		read_metadata,
+		read_initialization,
+		read_string,
+		read_thread,
+		read_event,
+		read_blob,
+		read_userspace_object,
+		read_kernel_object,
+		read_scheduling,
+		read_log,
 	};
 	size_t type = bits(p->header, 0, 3);
 
@@ -562,7 +569,8 @@ void trace_reader_close(struct trace_reader *reader)
 {
 	struct trace_provider *provider, *next;
 
-	HASH_ITER(hh, reader->providers, provider, next) {
+	HASH_ITER(hh, reader->providers, provider, next)
+	{
 		HASH_DEL(reader->providers, provider);
 		forget(reader, provider);
 		free(provider);

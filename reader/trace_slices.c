@@ -129,9 +129,9 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 		return;
 	thread = find_thread(slices, &record->thread);
 	if (record->time < thread->last_time)
-		complain(record, "time goes back from %" PRIu64 " to %" PRIu64 " on %" PRIu64
-				 "/%" PRIu64, thread->last_time, record->time,
-			 record->thread.pid, record->thread.tid);
+		complain(record,
+			 "time goes back from %" PRIu64 " to %" PRIu64 " on %" PRIu64 "/%" PRIu64,
+			 thread->last_time, record->time, record->thread.pid, record->thread.tid);
 	thread->last_time = record->time;
 	if (record->type == EVENT_BEGIN)
 		begin(slices, thread, record);
@@ -227,7 +227,8 @@ void trace_slices_release(struct trace_slices *slices)
 {
 	struct slice_thread *thread, *next;
 
-	HASH_ITER(hh, slices->threads, thread, next) {
+	HASH_ITER(hh, slices->threads, thread, next)
+	{
 		HASH_DEL(slices->threads, thread);
 		free(thread->open);
 		free(thread);

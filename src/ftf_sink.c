@@ -78,8 +78,8 @@ static struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *tra
 	size_t old = ftf->thread_room;
 
 	if (track->index >= old) {
-		ftf->threads = alloc_grow(ftf->threads, &ftf->thread_room,
-					  (size_t)track->index + 1, sizeof(*ftf->threads));
+		ftf->threads = alloc_grow(ftf->threads, &ftf->thread_room, (size_t)track->index + 1,
+					  sizeof(*ftf->threads));
 		memset(ftf->threads + old, 0, (ftf->thread_room - old) * sizeof(*ftf->threads));
 	}
 	if (!ftf->threads[track->index].id)

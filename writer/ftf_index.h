@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct ftf_index {
-	uint64_t *cells; /* owned; hash in the high 32 bits, id in the low; 0: empty */
+	uint64_t *cells;    /* owned; hash in the high 32 bits, id in the low; 0: empty */
 	size_t count, room; /* room: a power of two, or 0 */
 };
 

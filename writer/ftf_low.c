@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 
-#define MAGIC UINT64_C(0x0016547846040010) /* "Magic Number Record" */
-#define BUFFER_WORDS ((size_t)1024 * 1024 / 8)
+#define MAGIC		  UINT64_C(0x0016547846040010) /* "Magic Number Record" */
+#define BUFFER_WORDS	  ((size_t)1024 * 1024 / 8)
 #define PROVIDER_NAME_MAX 255 /* 8 bits */
 
 /* "Metadata Record", types. */
@@ -104,8 +104,8 @@ void ftf_low_provider(struct ftf_low *low, uint32_t id, const char *name)
 	size_t length = strnlen(name, PROVIDER_NAME_MAX);
 
 	ftf_low_start(low,
-		      metadata(METADATA_PROVIDER_INFO, 1 + ftf_words(length), id) |
-			      (uint64_t)length << 52,
+		      metadata(METADATA_PROVIDER_INFO, 1 + ftf_words(length), id) | (uint64_t)length
+											    << 52,
 		      0);
 	ftf_low_text(low, name, length);
 	ftf_low_finish(low);

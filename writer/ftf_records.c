@@ -90,8 +90,8 @@ static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
 }
 
 /* `tail`: the word after the arguments, of those that have one. */
-static void emit(struct ftf_writer *writer, enum ftf_event_type type,
-			const struct ftf_event *event, uint64_t tail)
+static void emit(struct ftf_writer *writer, enum ftf_event_type type, const struct ftf_event *event,
+		 uint64_t tail)
 {
 	struct ftf_low_event low = { .type = type };
 	struct ftf_said said[2];
@@ -317,8 +317,7 @@ void ftf_log(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
 	ftf_writer_next_record(writer);
 	reference = ftf_writer_use_thread(writer, thread);
 	ftf_low_start(&writer->low,
-		      ftf_low_header(FTF_RECORD_LOG,
-				     2 + (reference ? 0 : 2) + ftf_words(length)) |
+		      ftf_low_header(FTF_RECORD_LOG, 2 + (reference ? 0 : 2) + ftf_words(length)) |
 			      (uint64_t)length << 16 | (uint64_t)reference << 32,
 		      0);
 	ftf_low_word(&writer->low, time);

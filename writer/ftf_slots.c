@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+#define HAD_ONE 0x80u /* with the misses: the key had a reference before */
+
 void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t patience)
 {
 	*slots = (struct ftf_slots){ .count = count, .patience = patience };
@@ -41,8 +43,8 @@ static void make_room(struct ftf_slots *slots, uint32_t key)
 {
 	size_t old = slots->room, room = old;
 
-	slots->references = alloc_grow(slots->references, &room, (size_t)key + 1,
-				       sizeof(*slots->references));
+	slots->references =
+		alloc_grow(slots->references, &room, (size_t)key + 1, sizeof(*slots->references));
 	memset(slots->references + old, 0, (room - old) * sizeof(*slots->references));
 	room = old;
 	slots->misses = alloc_grow(slots->misses, &room, (size_t)key + 1, sizeof(*slots->misses));
@@ -58,15 +60,15 @@ uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, 
 		make_room(slots, key);
 	if (slots->lent < slots->count) {
 		reference = ++slots->lent;
-	} else if (may_stand && slots->misses[key] < slots->patience) {
+	} else if (may_stand && (slots->misses[key] & ~HAD_ONE) < slots->patience) {
 		slots->misses[key]++;
 		return 0;
 	} else {
 		reference = turn_hand(slots, record);
 		slots->references[slots->keys[reference]] = 0;
-		slots->renewed++;
+		slots->renewed += slots->misses[key] & HAD_ONE ? 1 : 0;
 	}
-	slots->misses[key] = 0;
+	slots->misses[key] = HAD_ONE;
 	slots->references[key] = (uint16_t)reference;
 	slots->keys[reference] = key;
 	slots->stamps[reference] = record;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "writer/ftf_writer.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 
@@ -12,8 +12,9 @@
 #define THREAD_PATIENCE 2
 #define STRING_PATIENCE 1
 
-/* After so many events the provider is looked at: did it define more than one string in eight again? */
-#define LOOK_EVENTS 65536
+/* After so many events the provider is looked at: did it define more than one string in eight
+ * again? */
+#define LOOK_EVENTS  65536
 #define MANY_RENEWED (LOOK_EVENTS / 8)
 
 /* ---- Opening and closing ------------------------------------------------- */
@@ -322,8 +323,8 @@ const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writ
 uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread)
 {
 	const struct ftf_writer_thread *ids = ftf_writer_thread_borrow(writer, thread);
-	uint16_t reference = ftf_slots_lend(&writer->provider->threads, thread.id, writer->record,
-					    true);
+	uint16_t reference =
+		ftf_slots_lend(&writer->provider->threads, thread.id, writer->record, true);
 
 	if (reference)
 		ftf_low_thread(&writer->low, (uint8_t)reference, ids->pid, ids->tid);

@@ -14,8 +14,8 @@
 #include "base/packer.h"
 
 #define BUFFER_SIZE ((size_t)2 * 1024 * 1024)
-#define FLUSH_AT ((size_t)1024 * 1024)
-#define NAME_TRIES 100
+#define FLUSH_AT    ((size_t)1024 * 1024)
+#define NAME_TRIES  100
 
 /* What a signal handler removes; empty: nothing. */
 static char unfinished[PATH_MAX];

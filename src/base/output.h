@@ -25,13 +25,13 @@ struct packer;
 
 struct output {
 	int fd;
-	struct packer *packer;  /* owned; NULL: not compressed */
-	const char *path;       /* borrowed: as the user named it */
-	char *temporary;        /* owned; NULL: written directly */
-	uint8_t *buffer;        /* owned */
-	size_t used;            /* bytes in the buffer */
-	uint64_t written;       /* bytes handed on, before compression */
-	struct error err;       /* the first failure */
+	struct packer *packer; /* owned; NULL: not compressed */
+	const char *path;      /* borrowed: as the user named it */
+	char *temporary;       /* owned; NULL: written directly */
+	uint8_t *buffer;       /* owned */
+	size_t used;	       /* bytes in the buffer */
+	uint64_t written;      /* bytes handed on, before compression */
+	struct error err;      /* the first failure */
 };
 
 /* The most that one output_reserve() may ask for. */

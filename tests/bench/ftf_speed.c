@@ -109,8 +109,7 @@ static double seconds_of_memcpy(struct memory *to, const struct memory *from)
 		double begin = now();
 
 		for (size_t done = 0; done < (size_t)PAIRS * 32; done += BLOCK) {
-			memcpy(to->bytes + done % to->room, from->bytes + done % from->room,
-			       BLOCK);
+			memcpy(to->bytes + done % to->room, from->bytes + done % from->room, BLOCK);
 			__asm__ volatile("" ::: "memory"); /* each copy counts */
 		}
 		best = now() - begin < best ? now() - begin : best;

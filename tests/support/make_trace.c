@@ -67,10 +67,10 @@ static void write_scheduling(void)
 	ftf_context_switch(writer,
 			   &(struct ftf_switch){ 4500, 2, FTF_STATE_BLOCKED, 11, 1, 1, INT32_MIN });
 	ftf_thread_wakeup(writer, &(struct ftf_wakeup){ 4600, 2, 11, 12, 0 });
-	ftf_legacy_context_switch(writer, &(struct ftf_legacy_switch){
-						  4700, 3, FTF_STATE_RUNNING,
-						  ftf_thread(writer, 10, 12),
-						  ftf_thread(writer, 10, 11), 16, 16 });
+	ftf_legacy_context_switch(writer, &(struct ftf_legacy_switch){ 4700, 3, FTF_STATE_RUNNING,
+								       ftf_thread(writer, 10, 12),
+								       ftf_thread(writer, 10, 11),
+								       16, 16 });
 }
 
 int main(int argc, char **argv)

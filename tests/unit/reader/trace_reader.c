@@ -9,12 +9,19 @@ enum { PROVIDER = 1, TICKS = 4, THREAD = 5, STRING = 8, BEGIN = 10, END = 12, LA
 
 static const uint64_t sound[] = {
 	0x0016547846040010,
-	0x0010000000110020, 'p',        /* provider 1 */
-	0x0000000000000021, 1000000000, /* initialization */
-	0x0000000000010033, 10, 11,     /* thread 1 */
-	0x0000000100010022, 'f',        /* string 1 */
-	0x0001000001020024, 5,          /* begin "f" at 5 */
-	0x0000000001030024, 9,          /* end at 9 */
+	0x0010000000110020,
+	'p', /* provider 1 */
+	0x0000000000000021,
+	1000000000, /* initialization */
+	0x0000000000010033,
+	10,
+	11, /* thread 1 */
+	0x0000000100010022,
+	'f', /* string 1 */
+	0x0001000001020024,
+	5, /* begin "f" at 5 */
+	0x0000000001030024,
+	9, /* end at 9 */
 };
 
 /* Returns what is wrong when one word is another. */

@@ -34,12 +34,16 @@ START_TEST(everything_may_stand_in_the_record)
 {
 	static const uint64_t expected[] = {
 		0x0016547846040010,
-		0x80018003001000a4, 5,  /* 10 words, 1 argument, no thread, 3 and 1 bytes */
-		10, 11,                 /* process, thread */
-		0x746163, 'n',          /* "cat", "n" */
-		0x0000800980030046,     /* string, 4 words, name of 3 bytes, value of 9 */
-		0x79656b,               /* "key" */
-		0x3837363534333231, '9',
+		0x80018003001000a4,
+		5, /* 10 words, 1 argument, no thread, 3 and 1 bytes */
+		10,
+		11, /* process, thread */
+		0x746163,
+		'n',		    /* "cat", "n" */
+		0x0000800980030046, /* string, 4 words, name of 3 bytes, value of 9 */
+		0x79656b,	    /* "key" */
+		0x3837363534333231,
+		'9',
 	};
 	const struct ftf_low_event event = {
 		.type = FTF_INSTANT,
@@ -67,20 +71,28 @@ START_TEST(everything_may_stand_in_the_record)
 }
 END_TEST
 
-/* By hand from "Provider Info", "Section" and "Event Metadata", "Thread Record", "Counter Event". */
+/* By hand from "Provider Info", "Section" and "Event Metadata", "Thread Record", "Counter Event".
+ */
 START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 {
 	static const uint64_t expected[] = {
 		0x0016547846040010,
-		0x0010000000710020, 'p',          /* provider 7, 1 byte of name */
-		0x0000000000000021, 3000000000,   /* ticks a second */
-		0x0000000000720010,               /* section of provider 7 */
-		0x0000000000730010,               /* its buffer was full */
-		0x0000000000ff0033, 1, 2,         /* thread 255 */
-		0x000000017fff0022, 'c',          /* string 32767 */
-		0x7fff0000ff110054, 9,            /* 5 words: counter, 1 argument, thread 255 */
-		0x000000007fff0024, UINT64_MAX,   /* uint64, 2 words, name 32767 */
-		42,                               /* counter id */
+		0x0010000000710020,
+		'p', /* provider 7, 1 byte of name */
+		0x0000000000000021,
+		3000000000,	    /* ticks a second */
+		0x0000000000720010, /* section of provider 7 */
+		0x0000000000730010, /* its buffer was full */
+		0x0000000000ff0033,
+		1,
+		2, /* thread 255 */
+		0x000000017fff0022,
+		'c', /* string 32767 */
+		0x7fff0000ff110054,
+		9, /* 5 words: counter, 1 argument, thread 255 */
+		0x000000007fff0024,
+		UINT64_MAX, /* uint64, 2 words, name 32767 */
+		42,	    /* counter id */
 	};
 	struct ftf_low_event event = {
 		.type = FTF_COUNTER,
@@ -99,8 +111,8 @@ START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 	ftf_low_string(&low, 32767, "c", 1);
 	ftf_low_start(&low, ftf_low_event_header(&event), event.shape);
 	ftf_low_word(&low, 9);
-	ftf_low_arg(&low, &(struct ftf_low_arg){ .type = FTF_UINT64, .name = 32767,
-						 .word = UINT64_MAX });
+	ftf_low_arg(&low,
+		    &(struct ftf_low_arg){ .type = FTF_UINT64, .name = 32767, .word = UINT64_MAX });
 	ftf_low_word(&low, 42);
 	ftf_low_finish(&low);
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
@@ -119,8 +131,9 @@ static const struct ftf_low_arg a_pointer = { .type = FTF_POINTER, .name = 1, .w
 static void start(struct ftf_low *low)
 {
 	uint64_t shape = ftf_shape_add(ftf_shape_add(0, FTF_INT32), FTF_POINTER);
-	struct ftf_low_event event = { .type = FTF_DURATION_BEGIN, .thread = 1, .name = 1,
-				       .shape = shape };
+	struct ftf_low_event event = {
+		.type = FTF_DURATION_BEGIN, .thread = 1, .name = 1, .shape = shape
+	};
 
 	ftf_low_start(low, ftf_low_event_header(&event), shape);
 	ftf_low_word(low, 1);

@@ -123,14 +123,10 @@ static struct ftf_arg arg_of(const struct made_arg *made)
 static void emit_event(const struct made *made, const struct ftf_event *event)
 {
 	static void (*const with_id[])(struct ftf_writer *, const struct ftf_event *, uint64_t) = {
-		[FTF_COUNTER] = ftf_counter,
-		[FTF_DURATION_COMPLETE] = ftf_complete,
-		[FTF_ASYNC_BEGIN] = ftf_async_begin,
-		[FTF_ASYNC_INSTANT] = ftf_async_instant,
-		[FTF_ASYNC_END] = ftf_async_end,
-		[FTF_FLOW_BEGIN] = ftf_flow_begin,
-		[FTF_FLOW_STEP] = ftf_flow_step,
-		[FTF_FLOW_END] = ftf_flow_end,
+		[FTF_COUNTER] = ftf_counter,	     [FTF_DURATION_COMPLETE] = ftf_complete,
+		[FTF_ASYNC_BEGIN] = ftf_async_begin, [FTF_ASYNC_INSTANT] = ftf_async_instant,
+		[FTF_ASYNC_END] = ftf_async_end,     [FTF_FLOW_BEGIN] = ftf_flow_begin,
+		[FTF_FLOW_STEP] = ftf_flow_step,     [FTF_FLOW_END] = ftf_flow_end,
 	};
 
 	if (made->kind == FTF_INSTANT)
@@ -152,20 +148,19 @@ static void emit_other(const struct made *made, struct ftf_thread thread,
 	case 11:
 		ftf_context_switch(trace.writer,
 				   &(struct ftf_switch){ made->time, (uint16_t)made->name,
-							 FTF_STATE_DYING, made->pid, made->tid,
-							 7, -8 });
+							 FTF_STATE_DYING, made->pid, made->tid, 7,
+							 -8 });
 		return;
 	case 12:
 		ftf_thread_wakeup(trace.writer,
-				  &(struct ftf_wakeup){ made->time, (uint16_t)made->name,
-							made->tid, made->id, 0 });
+				  &(struct ftf_wakeup){ made->time, (uint16_t)made->name, made->tid,
+							made->id, 0 });
 		return;
 	case 13:
-		ftf_legacy_context_switch(trace.writer,
-					  &(struct ftf_legacy_switch){
-						  made->time, (uint8_t)made->name,
-						  FTF_STATE_SUSPENDED, thread,
-						  ftf_thread(trace.writer, 0, 1), 1, 2 });
+		ftf_legacy_context_switch(
+			trace.writer, &(struct ftf_legacy_switch){
+					      made->time, (uint8_t)made->name, FTF_STATE_SUSPENDED,
+					      thread, ftf_thread(trace.writer, 0, 1), 1, 2 });
 		return;
 	case 14:
 		name_text(text, made->name);
@@ -173,8 +168,8 @@ static void emit_other(const struct made *made, struct ftf_thread thread,
 		return;
 	case 15:
 		name_text(text, made->category);
-		ftf_blob(trace.writer, &(struct ftf_blob){ FTF_BLOB_DATA, object->name, text,
-							   strlen(text) });
+		ftf_blob(trace.writer,
+			 &(struct ftf_blob){ FTF_BLOB_DATA, object->name, text, strlen(text) });
 		return;
 	case 16:
 		ftf_userspace_object(trace.writer, thread, object);
@@ -235,9 +230,10 @@ static void say_args(FILE *out, const struct made *made)
 
 static void say_event(FILE *out, const struct made *made)
 {
-	static const char *const words[] = { "instant", "counter", "begin", "end", "complete",
-					     "async-begin", "async-instant", "async-end",
-					     "flow-begin", "flow-step", "flow-end" };
+	static const char *const words[] = { "instant",	      "counter",   "begin",
+					     "end",	      "complete",  "async-begin",
+					     "async-instant", "async-end", "flow-begin",
+					     "flow-step",     "flow-end" };
 	char text[1400];
 
 	fprintf(out, "%s %u/%u %" PRIu64 " ", words[made->kind], made->pid, made->tid, made->time);
@@ -261,8 +257,9 @@ static void say_other(FILE *out, const struct made *made)
 	name_text(category, made->category);
 	switch (made->kind) {
 	case 11:
-		fprintf(out, "context-switch cpu %u %" PRIu64 " from %u state 4 to %u "
-			     "incoming_weight=-8 outgoing_weight=7",
+		fprintf(out,
+			"context-switch cpu %u %" PRIu64 " from %u state 4 to %u "
+			"incoming_weight=-8 outgoing_weight=7",
 			(uint16_t)made->name, made->time, made->pid, made->tid);
 		return;
 	case 12:
@@ -270,8 +267,9 @@ static void say_other(FILE *out, const struct made *made)
 			(uint16_t)made->name, made->time, made->tid, made->id);
 		return;
 	case 13:
-		fprintf(out, "legacy-context-switch cpu %u %" PRIu64 " from %u/%u state 2 to 0/1 "
-			     "priorities 1 2",
+		fprintf(out,
+			"legacy-context-switch cpu %u %" PRIu64 " from %u/%u state 2 to 0/1 "
+			"priorities 1 2",
 			(uint8_t)made->name, made->time, made->pid, made->tid);
 		return;
 	case 14:
