@@ -2,6 +2,7 @@
 #include "reader/trace_print.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OBJECT_PROCESS 1
@@ -53,6 +54,19 @@ void trace_print_text(FILE *out, const struct trace_text *text)
 	}
 }
 
+/* With as many digits as it takes to read the same value back. */
+static void print_real(FILE *out, double value)
+{
+	char text[400];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	fputs(text, out);
+}
+
 static void print_value(FILE *out, const struct trace_arg *arg)
 {
 	double real;
@@ -67,7 +81,7 @@ static void print_value(FILE *out, const struct trace_arg *arg)
 		return;
 	case ARG_DOUBLE:
 		memcpy(&real, &arg->word, sizeof(real));
-		fprintf(out, "%.17g", real);
+		print_real(out, real);
 		return;
 	case ARG_STRING:
 		trace_print_text(out, &arg->string);

@@ -105,16 +105,38 @@ static void begin(struct trace_slices *slices, struct slice_thread *thread,
 		slices->deepest = thread->depth;
 }
 
+/* Perfetto adds an end's arguments to those of the begin. */
+static void add_args(struct read_slice *slice, const struct trace_record *record)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		alloc_fail(1);
+	fputs(slice->text, out);
+	trace_print_args(out, record);
+	if (fclose(out) != 0)
+		alloc_fail(size);
+	free(slice->text);
+	slice->text = text;
+}
+
 static void end(struct trace_slices *slices, struct slice_thread *thread,
 		struct trace_record *record)
 {
+	struct read_slice *slice;
+
 	if (!thread->depth) {
 		complain(record, "end without a begin");
 		return;
 	}
 	thread->depth--;
-	if (slices->keep)
-		slices->slices[thread->open[thread->depth]].end = record->time;
+	if (!slices->keep)
+		return;
+	slice = &slices->slices[thread->open[thread->depth]];
+	slice->end = record->time;
+	add_args(slice, record);
 }
 
 void trace_slices_add(struct trace_slices *slices, struct trace_record *record)

@@ -195,6 +195,19 @@ static void emit(const struct made *made)
 			   &(struct ftf_object){ made->id, name, args, made->arg_count });
 }
 
+/* 17 digits tell every double; fewer do if they are read back as the same. */
+static void print_quarters(FILE *out, uint64_t word)
+{
+	double value = (double)word / 4;
+	int digits = 15;
+	char text[400];
+
+	do
+		snprintf(text, sizeof(text), "%.*g", digits++, value);
+	while (strtod(text, NULL) < value || strtod(text, NULL) > value);
+	fputs(text, out);
+}
+
 /* ---- As text ------------------------------------------------------------- */
 
 static void say_args(FILE *out, const struct made *made)
@@ -212,7 +225,7 @@ static void say_args(FILE *out, const struct made *made)
 		else if (arg->type == FTF_STRING)
 			fprintf(out, "%s", text);
 		else if (arg->type == FTF_DOUBLE)
-			fprintf(out, "%.17g", (double)arg->word / 4);
+			print_quarters(out, arg->word);
 		else if (arg->type == FTF_INT32)
 			fprintf(out, "%" PRId32, (int32_t)arg->word);
 		else if (arg->type == FTF_UINT32)
