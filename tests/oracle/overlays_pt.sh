@@ -81,6 +81,62 @@ for options in "--seed=2" "--seed=3 --cyc --cpus=2"; do
 	tap_check "the calls tell the rings' threads, $options" threads_are_known
 	tap_check "collections lie in their functions, $options" inside_their_calls
 done
+
+# truth.branches has perf's time and the TSC of each moment; the ring's clock is
+# `ahead` of the first.
+sync_lines() { # DRIFT: ns that the clock gains from the first line to the last
+	awk -v ahead=$ahead -v drift="$1" '
+		NR == 1 { printf "tsc=%s mono=%.0f real=0\n", $2, $1 + ahead }
+		{ tsc = $2; time = $1 }
+		END { printf "tsc=%s mono=%.0f real=0\n", tsc, time + ahead + drift }' \
+		"$work/truth.branches" >"$work/sync"
+}
+
+synchronised() { # OFFSET UNCERTAINTY
+	pid=$(cat "$work/pid")
+	"$top_builddir/ptrace2ftf" --no-warn --clock-sync="$work/sync" "$work/perf.data" \
+		--runtime-events="$work/$pid.events,pid=$pid" -o "$work/x.ftf" 2>"$work/err"
+	cat "$work/err"
+	sed -n 's/.*--clock-sync, offset -\([0-9]*\) ns +- \([0-9]*\) ns/\1 \2/p' "$work/err" |
+		awk -v offset="$1" -v least="$2" '
+			{ good = $1 >= offset - 1 && $1 <= offset + 1 && $2 >= least && $2 < least + 10000 }
+			END { exit !good }'
+}
+
+same_clock() {
+	sync_lines 0 && synchronised $ahead 0
+}
+tap_check "lines of clock-sync tell the clock" same_clock
+
+drifting_clock() {
+	sync_lines 4000 && synchronised $((ahead + 2000)) 2000
+}
+tap_check "lines that differ tell the middle, and how far it may be off" drifting_clock
+
+no_line() {
+	echo nothing >"$work/sync"
+	pid=$(cat "$work/pid")
+	"$top_builddir/ptrace2ftf" --clock-sync="$work/sync" "$work/perf.data" \
+		--runtime-events="$work/$pid.events" -o "$work/none.ftf" 2>"$work/err"
+	[ $? -eq 1 ] && [ ! -e "$work/none.ftf" ] && grep -q "sync: no line of" "$work/err"
+}
+tap_check "a file without such a line is refused" no_line
+
+two_lines() {
+	"$top_builddir/ptrace2ftf" clock-sync >"$work/sync"
+	before=$(awk '{ printf "%d", $1 }' /proc/uptime)
+	sleep 0.1
+	"$top_builddir/ptrace2ftf" clock-sync >>"$work/sync"
+	now=$(date +%s)
+	sed 's/[a-z]*=//g' "$work/sync" | awk -v now="$now" -v up="$before" '
+		NR == 1 { tsc = $1; mono = $2; real = $3 }
+		{ last = $0; t = $1; m = $2; r = $3 }
+		END { passed = (m - mono) / 1e9; wall = (r - real) / 1e9
+		      exit !(NR == 2 && t > tsc && passed > 0.09 && passed < 10 && passed - wall < 0.05 &&
+			     wall - passed < 0.05 && r / 1e9 > now - 60 && r / 1e9 < now + 60) }'
+}
+tap_check "clock-sync prints the clocks of now" two_lines
+
 make_ring 256
 tap_check "the calls tell the clock of a ring that lost its beginning" within 1000
 tap_done

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a fuzz target without libFuzzer: on each file named, on prefixes of it,
+ * and with bytes changed, 256 of each, the same at every run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+
+#define ROUNDS 256u
+
+static uint8_t *read_all(const char *path, size_t *size)
+{
+	FILE *in = fopen(path, "rb");
+	uint8_t *bytes;
+	long end;
+
+	if (!in || fseek(in, 0, SEEK_END) || (end = ftell(in)) < 0)
+		return NULL;
+	rewind(in);
+	bytes = malloc((size_t)end + 1);
+	*size = bytes ? fread(bytes, 1, (size_t)end, in) : 0;
+	fclose(in);
+	return bytes;
+}
+
+/* From a copy without room behind it, so that sanitizers see an overrun. */
+static void run(const uint8_t *bytes, size_t size, size_t changed_at, uint8_t value)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+
+	if (!copy)
+		abort();
+	memcpy(copy, bytes, size);
+	if (changed_at < size)
+		copy[changed_at] = value;
+	LLVMFuzzerTestOneInput(copy, size);
+	free(copy);
+}
+
+static void run_rounds(const uint8_t *bytes, size_t size)
+{
+	uint32_t state = 1;
+
+	run(bytes, size, size, 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		state = state * 1664525 + 1013904223;
+		run(bytes, size * i / ROUNDS, size, 0);
+		/* The first bytes decide most. */
+		run(bytes, size, (state >> 8) % (i % 2 && size > 512 ? 512 : size + 1),
+		    (uint8_t)(state >> 24));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int failed = EXIT_SUCCESS;
+
+	for (int i = 1; i < argc; i++) {
+		size_t size = 0;
+		uint8_t *bytes = read_all(argv[i], &size);
+
+		if (!bytes) {
+			perror(argv[i]);
+			failed = EXIT_FAILURE;
+			continue;
+		}
+		run_rounds(bytes, size);
+		free(bytes);
+	}
+	return failed;
+}
