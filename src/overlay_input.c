@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 
-#define NS_PER_SECOND UINT64_C(1000000000)
+#define NS_PER_US UINT64_C(1000)
 
 /* ---- What the user said -------------------------------------------------- */
 
@@ -108,8 +108,6 @@ static int map_file(struct overlay_input *input, struct error *err)
 		return error_set(err, ERROR_FORMAT, "%s: not a file, or an empty one", input->path);
 	}
 	input->size = (size_t)status.st_size;
-	input->written = (uint64_t)status.st_mtim.tv_sec * NS_PER_SECOND +
-			 (uint64_t)status.st_mtim.tv_nsec;
 	/* Shared: a program that still runs goes on writing. */
 	input->bytes = mmap(NULL, input->size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
@@ -170,6 +168,23 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 	return 0;
 }
 
+/* Read the file once up to its end, with a reader of its own. */
+static uint64_t last_time_of(const struct overlay_input *input)
+{
+	struct memtrace_event event;
+	struct memtrace trace;
+	uint64_t last = 0;
+
+	if (memtrace_open(&trace, input->bytes, input->size, NULL, NULL) == 0) {
+		last = trace.info.start_time;
+		while (memtrace_next(&trace, &event))
+			if (trace.info.start_time + event.time > last)
+				last = trace.info.start_time + event.time;
+	}
+	memtrace_close(&trace);
+	return last * NS_PER_US;
+}
+
 int overlay_input_open(struct overlay_input *input, const struct overlay_option *option,
 		       struct diag *diag, struct error *err)
 {
@@ -183,6 +198,7 @@ int overlay_input_open(struct overlay_input *input, const struct overlay_option 
 		return error_prefix(err, "%s", input->path);
 	if (input->pid < 0 && input->memtrace.info.pid <= INT32_MAX)
 		input->pid = (int32_t)input->memtrace.info.pid;
+	input->last_time = last_time_of(input);
 	return 0;
 }
 

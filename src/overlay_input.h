@@ -32,7 +32,7 @@ struct overlay_input {
 	size_t tid_count, tid_room;
 	uint8_t *bytes;         /* owned mapping */
 	size_t size;
-	uint64_t written;       /* ns since 1970: when the file was last changed */
+	uint64_t last_time;     /* of memtrace: of its last event, ns since 1970 */
 	struct runtime_events events; /* of runtime events */
 	struct memtrace memtrace;     /* of memtrace; at its first event */
 };

@@ -113,9 +113,9 @@ static struct overlay_clock assume(struct overlays *overlays, const struct overl
 	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
 	uint64_t end = end_of(timeline, input->pid);
 
-	/* The wall clock is nowhere near perf's; the file was written last when the process ended. */
+	/* The wall clock is nowhere near perf's; the process went on to allocate until it ended. */
 	if (!is_monotonic(input))
-		clock.offset = (int64_t)(end - input->written);
+		clock.offset = (int64_t)(end - input->last_time);
 	diag_warn(overlays->diag, "overlay-clock",
 		  "%s: nothing tells how its clock and perf's differ; %s: see --clock-offset",
 		  input->path, is_monotonic(input) ? "taken for the same"
@@ -169,7 +169,7 @@ static struct overlay_clock align_ends(struct overlays *overlays,
 	uint64_t last = events ? events->events.last_time : 0;
 
 	if (last)
-		clock.offset = (int64_t)(last - input->written);
+		clock.offset = (int64_t)(last - input->last_time);
 	diag_warn(overlays->diag, "overlay-clock",
 		  "%s: nothing tells how the wall clock and the runtime events' differ; %s: see "
 		  "--clock-offset and --clock-sync", input->path,

@@ -42,6 +42,19 @@ phases_are_slices() { # RING.gz DUMP
 	[ -s "$work/expected" ] && cmp "$work/expected" "$work/got"
 }
 
+# Nothing tells the clocks: both files are written up to the process's end, whose
+# last events lie some milliseconds apart.  The program printed the truth.
+ends_are_taken_for_the_same() {
+	ring=$(unpack "$shared"/combined/single/*.events.gz)
+	offset=$(sed -n 's/.*clocks tracing.*real-mono=//p' "$shared/combined/single/stdout.txt")
+	"$program" --no-warn --runtime-events="$ring" --memtrace="$shared/combined/single/out.ctf" \
+		-o "$work/x.ftf" 2>"$work/err" || return 1
+	cat "$work/err"
+	grep -q "the ends are taken for the same" "$work/err" || return 1
+	found=$(sed -n 's/.*clock: assumed, offset -\([0-9]*\) ns.*/\1/p' "$work/err")
+	[ $((found - offset)) -lt 50000000 ] && [ $((offset - found)) -lt 50000000 ]
+}
+
 memtrace_is_outside_minor() {
 	ring=$(unpack "$shared"/combined/single/*.events.gz)
 	offset=$(sed -n 's/.*clocks tracing.*real-mono=//p' "$shared/combined/single/stdout.txt")
@@ -118,6 +131,7 @@ for folder in "$shared"/events/*; do
 done
 tap_check "each event of memtrace is a slice" all_have_slices
 tap_check "no event of memtrace lies in a minor collection" memtrace_is_outside_minor
+tap_check "without a word on clocks the ends are taken for the same" ends_are_taken_for_the_same
 tap_check "forks and exits bound the monotonic clock around the truth" bounds_contain default 537957
 tap_check "rings are named after the threads that forked their backups" rings_know_their_threads
 tap_check "forks and exits bound perf's monotonic clock around 0" mono_bounds_contain_0
