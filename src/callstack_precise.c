@@ -398,9 +398,21 @@ static void come_from(struct precise_stack *stack, int64_t time, const struct lo
 		replace(stack, time, from);
 }
 
+/* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and stubs of them. */
+static bool is_setjmp(const struct name *name)
+{
+	static const char setjmp[] = "setjmp", stub[] = "setjmp@plt";
+	const char *end = name->text + name->length;
+
+	return (name->length >= sizeof(setjmp) - 1 &&
+		memcmp(end - (sizeof(setjmp) - 1), setjmp, sizeof(setjmp) - 1) == 0) ||
+	       (name->length >= sizeof(stub) - 1 &&
+		memcmp(end - (sizeof(stub) - 1), stub, sizeof(stub) - 1) == 0);
+}
+
 static void remember_setjmp(struct precise_stack *stack, uint64_t call_ip, const struct symbol *to)
 {
-	if (!to || !strstr(to->name->text, "setjmp"))
+	if (!to || !is_setjmp(to->name))
 		return;
 	stack->jumps[stack->next_jump++ % JUMP_POINTS] =
 		(struct jump_point){ call_ip, stack->now.depth };

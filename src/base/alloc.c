@@ -24,12 +24,10 @@ void *alloc_zeroed(size_t count, size_t size)
 	return memory;
 }
 
-void *alloc_grow(void *array, size_t *room, size_t need, size_t size)
+void *alloc_more(void *array, size_t *room, size_t need, size_t size)
 {
 	size_t wanted = *room ? *room : 16;
 
-	if (need <= *room)
-		return array;
 	while (wanted < need)
 		wanted = wanted > SIZE_MAX / 2 ? need : wanted * 2;
 	array = reallocarray(array, wanted, size);

@@ -19,11 +19,17 @@ extern void (*alloc_fail_hook)(void);
 /* Returns count * size zeroed bytes, owned by the caller; never NULL. */
 void *alloc_zeroed(size_t count, size_t size);
 
+/* What alloc_grow() does if there is not enough. */
+void *alloc_more(void *array, size_t *room, size_t need, size_t size);
+
 /*
  * Grow `array` (owned by the caller, may be NULL) so that it holds at least
  * `need` elements of `size` bytes; *room is its capacity in elements.
  * Returns the array, perhaps moved; grows by doubling; never NULL if need > 0.
  */
-void *alloc_grow(void *array, size_t *room, size_t need, size_t size);
+static inline void *alloc_grow(void *array, size_t *room, size_t need, size_t size)
+{
+	return need <= *room ? array : alloc_more(array, room, need, size);
+}
 
 #endif

@@ -67,6 +67,7 @@ tests_programs_static_longjmp_SOURCES = tests/programs/longjmp.c
 tests_programs_static_longjmp_CFLAGS = $(tests_programs_longjmp_CFLAGS)
 tests_programs_static_longjmp_LDFLAGS = -all-static
 tests_programs_static_ocaml_traps_SOURCES = tests/programs/ocaml_traps.S
+tests_programs_static_ocaml_traps_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_ocaml_traps_LDFLAGS = -all-static
 tests_programs_static_recursion_SOURCES = tests/programs/recursion.c
 tests_programs_static_recursion_CFLAGS = $(tests_programs_recursion_CFLAGS)
