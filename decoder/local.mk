@@ -9,6 +9,7 @@ libdecoder_a_SOURCES = \
 	decoder/branch_merge.c decoder/branch_merge.h \
 	decoder/code_image.c decoder/code_image.h \
 	decoder/file_table.c decoder/file_table.h \
+	decoder/huge_text.c decoder/huge_text.h \
 	decoder/insn.c decoder/insn.h \
 	decoder/perf_attrs.c decoder/perf_attrs.h \
 	decoder/perf_features.c decoder/perf_features.h \

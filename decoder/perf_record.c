@@ -118,6 +118,21 @@ int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux)
 	return c.short_ ? -1 : 0;
 }
 
+int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymbol *symbol)
+{
+	const uint32_t gone = 1; /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+	struct cursor c = payload_of(record);
+	uint32_t length, type_and_flags;
+
+	symbol->begin = cursor_u64(&c);
+	length = cursor_u32(&c);
+	symbol->end = length > UINT64_MAX - symbol->begin ? UINT64_MAX : symbol->begin + length;
+	type_and_flags = cursor_u32(&c); /* 16 bits each */
+	symbol->gone = type_and_flags >> 16 & gone;
+	symbol->name = take_text(&c);
+	return c.short_ || !symbol->name ? -1 : 0;
+}
+
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid)
 {
 	struct cursor c = payload_of(record);

@@ -54,12 +54,20 @@ struct perf_aux {
 	uint64_t flags;        /* PERF_AUX_FLAG_* */
 };
 
+/* PERF_RECORD_KSYMBOL: code that the kernel made at run time (BPF programs, trampolines). */
+struct perf_ksymbol {
+	uint64_t begin, end; /* ip range [begin, end); cut at 2^64 - 1 */
+	bool gone;           /* it is no longer there; else it came */
+	const char *name;
+};
+
 /* Each returns 0; -1 if the record is too short or its text has no end. */
 int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mmap);
 int perf_record_read_comm(const struct perf_record *record, struct perf_comm *comm);
 int perf_record_read_task(const struct perf_record *record, struct perf_task *task);
 int perf_record_read_switch(const struct perf_record *record, struct perf_switch *change);
 int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux);
+int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymbol *symbol);
 
 /* PERF_RECORD_ITRACE_START.  Returns 0; -1 if the record is too short. */
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid);

@@ -136,6 +136,8 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 	struct live_process *process = borrow(table, pid);
 	struct space_builder *builder = process->last->builder;
 
+	if (space_builder_is_copy(builder, mapping))
+		return;
 	/* What was mapped at this very time was never seen; without a fund all is one epoch. */
 	if (process->last->begin != time && can_copy(table, builder) &&
 	    space_builder_conflicts(builder, mapping))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "decoder/huge_text.h"
 
 /*
  * Order of ranges that do not overlap; ranges that do are "equal", so that
@@ -112,6 +113,18 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 	return old != NULL;
 }
 
+bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping)
+{
+	const struct mapping *old;
+
+	if (!huge_text_is_memory(mapping->file->path) ||
+	    !huge_text_is_aligned(mapping->begin, mapping->end))
+		return false;
+	old = overlapping(builder, mapping);
+	return old && !huge_text_is_memory(old->file->path) && old->begin <= mapping->begin &&
+	       mapping->end <= old->end;
+}
+
 void space_builder_add(struct space_builder *builder, const struct mapping *mapping)
 {
 	struct mapping added = *mapping;
@@ -150,7 +163,7 @@ void space_builder_finish(struct space_builder *builder, const struct address_sp
 	filling.mappings = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
 	twalk_r(builder->tree, fill_node, &filling);
 	builder->space.mappings = filling.mappings;
-	builder->space.count = filling.count;
+	builder->space.count = huge_text_restore(filling.mappings, filling.count);
 	builder->space.kernel = kernel;
 	space_builder_release(builder);
 }

@@ -36,14 +36,20 @@ void space_builder_release(struct space_builder *builder);
 bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping);
 
 /*
+ * Returns whether `mapping` is memory on huge pages that takes the place of one
+ * file's code: a copy of that (decoder/huge_text.h).
+ */
+bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
+
+/*
  * Add a mapping (copied).  Where it overlaps others, it wins, and what sticks
  * out of them stays.
  */
 void space_builder_add(struct space_builder *builder, const struct mapping *mapping);
 
 /*
- * Fill builder->space with the mappings as a sorted array in the arena, and
- * release the set.  `kernel` (borrowed, may be NULL) becomes the space's own.
+ * Fill builder->space with the mappings as a sorted array in the arena, copies
+ * on huge pages as their files, and release the set.  `kernel` (borrowed, may be NULL) becomes the space's own.
  */
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
 

@@ -40,6 +40,8 @@ struct timeline {
 	struct switch_table switches;
 	struct loss *losses; /* owned */
 	size_t loss_count, loss_room;
+	struct kernel_symbol *symbols; /* owned */
+	size_t symbol_count, symbol_room;
 	const struct perf_file *file; /* borrowed, while building */
 	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
@@ -230,6 +232,27 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		  "trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
 }
 
+static void on_ksymbol(struct timeline *tl, const struct perf_record *record)
+{
+	struct perf_ksymbol symbol;
+
+	if (perf_record_read_ksymbol(record, &symbol) < 0) {
+		warn_damaged(tl, record);
+		return;
+	}
+	if (symbol.begin == symbol.end)
+		return;
+	tl->symbols = alloc_grow(tl->symbols, &tl->symbol_room, tl->symbol_count + 1,
+				 sizeof(*tl->symbols));
+	tl->symbols[tl->symbol_count++] = (struct kernel_symbol){
+		.time = record->id.time,
+		.begin = symbol.begin,
+		.end = symbol.end,
+		.name = arena_text(&tl->arena, symbol.name, strlen(symbol.name)),
+		.gone = symbol.gone,
+	};
+}
+
 static void on_text_poke(struct timeline *tl, const struct perf_record *record)
 {
 	(void)record;
@@ -284,6 +307,7 @@ static const struct {
 	{ PERF_RECORD_LOST, on_lost },
 	{ PERF_RECORD_LOST_SAMPLES, on_lost },
 	{ PERF_RECORD_SAMPLE, on_sample },
+	{ PERF_RECORD_KSYMBOL, on_ksymbol },
 	{ PERF_RECORD_TEXT_POKE, on_text_poke },
 };
 
@@ -439,6 +463,7 @@ void timeline_close(struct timeline *tl)
 	thread_table_release(&tl->threads);
 	switch_table_release(&tl->switches);
 	free(tl->losses);
+	free(tl->symbols);
 	free(tl->writers);
 	arena_release(&tl->arena);
 	free(tl);
@@ -481,6 +506,12 @@ const struct loss *timeline_losses(const struct timeline *tl, size_t *count)
 {
 	*count = tl->loss_count;
 	return tl->losses;
+}
+
+const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *tl, size_t *count)
+{
+	*count = tl->symbol_count;
+	return tl->symbols;
 }
 
 const struct mapped_file *const *timeline_files(const struct timeline *tl, size_t *count)

@@ -71,6 +71,17 @@ struct loss {
 };
 
 /*
+ * Code that the kernel made at run time came or went: a BPF program, a
+ * trampoline of ftrace or kprobes (PERF_RECORD_KSYMBOL).
+ */
+struct kernel_symbol {
+	uint64_t time;       /* ns; 0: it was there when the recording began */
+	uint64_t begin, end; /* ip range [begin, end), not empty */
+	const char *name;    /* any bytes */
+	bool gone;
+};
+
+/*
  * Read all side-band records of the file.  Records of unknown types are
  * skipped and counted; damage is warned about and costs only itself.
  * Returns the timeline, owned by the caller; NULL with err filled on failure.
@@ -129,6 +140,10 @@ const struct cpu_switch *timeline_switches(const struct timeline *timeline, int3
 
 /* Returns the losses in time order, `*count` of them. */
 const struct loss *timeline_losses(const struct timeline *timeline, size_t *count);
+
+/* Returns what the kernel told of its code made at run time in time order, `*count` of them. */
+const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline,
+						    size_t *count);
 
 /* Returns all mapped files, `*count` of them, by index. */
 const struct mapped_file *const *timeline_files(const struct timeline *timeline, size_t *count);

@@ -103,13 +103,13 @@ static void open_timeline(struct conversion *c, struct error *err)
 	jit_dumps_release(&dumps);
 }
 
-static void open_code(struct conversion *c)
+static void open_code(struct conversion *c, struct name_table *names)
 {
 	struct kernel_files_options kernel = { c->options->kcore, c->options->vmlinux,
 					       c->options->symfs };
 	size_t file_count;
 
-	resolver_init(&c->resolver, c->timeline, c->store);
+	resolver_init(&c->resolver, c->timeline, c->store, names);
 	timeline_files(c->timeline, &file_count);
 	code_files_init(&c->code_files, &c->resolver, file_count);
 	kernel_files_init(&c->kernel_files, &kernel, &c->file, c->timeline, c->diag);
@@ -192,7 +192,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 		return error_prefix(err, "%s", path);
 	timeline_threads(c->timeline, &c->thread_count);
 	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
-	open_code(c);
+	open_code(c, names);
 	if (!c->options->overlay_count)
 		return 0;
 	overlay_calls_init(&c->overlay_calls, names);
@@ -273,6 +273,7 @@ static void feed(struct conversion *c, const struct branch_event *event)
 	count(c, event);
 	if (c->options->format == FORMAT_NONE)
 		return;
+	resolver_advance(&c->resolver, event->time);
 	from = resolver_find(&c->resolver, event->space, event->from);
 	to = resolver_find(&c->resolver, event->space, event->to);
 	if (c->options->format == FORMAT_BRANCHES ||

@@ -16,6 +16,7 @@ libptrace2ftf_a_SOURCES = \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
 	src/kernel_files.c src/kernel_files.h \
+	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/options.c src/options.h \

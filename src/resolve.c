@@ -35,8 +35,9 @@ static int32_t *list_pids(const struct timeline *timeline)
 }
 
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
-		   struct dso_store *store)
+		   struct dso_store *store, struct name_table *names)
 {
+	const struct kernel_symbol *symbols;
 	const struct mapped_file *const *files;
 	size_t count;
 
@@ -49,6 +50,8 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 	resolver->pids = list_pids(timeline);
 	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
 	resolver->slots = alloc_zeroed((size_t)1 << SLOT_BITS, sizeof(*resolver->slots));
+	symbols = timeline_kernel_symbols(timeline, &count);
+	kernel_names_init(&resolver->kernel, symbols, count, names);
 }
 
 void resolver_release(struct resolver *resolver)
@@ -57,6 +60,7 @@ void resolver_release(struct resolver *resolver)
 	free(resolver->pids);
 	free(resolver->jits);
 	free(resolver->slots);
+	kernel_names_release(&resolver->kernel);
 	*resolver = (struct resolver){ 0 };
 }
 
@@ -119,6 +123,11 @@ static struct location look_up(const struct resolver *resolver, const struct add
 	return location;
 }
 
+void resolver_advance(struct resolver *resolver, uint64_t time)
+{
+	kernel_names_advance(&resolver->kernel, time);
+}
+
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,
 			      uint64_t ip)
 {
@@ -129,6 +138,12 @@ struct location resolver_find(struct resolver *resolver, const struct address_sp
 
 	if (!ip)
 		return (struct location){ 0 };
+	if (is_kernel(ip)) {
+		const struct symbol *symbol = kernel_names_find(&resolver->kernel, ip);
+
+		if (symbol)
+			return (struct location){ ip, symbol, ip - symbol->start };
+	}
 	if (slot->space != space || slot->location.ip != ip) {
 		slot->location = look_up(resolver, space, ip);
 		slot->space = space;

@@ -106,36 +106,58 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* The candidate at so many bytes of a path, below symfs if that is given. */
+static int set_place(const struct dso_store_options *options, const char *path, size_t length,
+		     struct dso_candidate *candidate)
+{
+	if (length >= sizeof(candidate->path))
+		return 0;
+	if (!options->symfs)
+		return path[0] == '/' ? set_path(candidate, "%.*s", (int)length, path) : 0;
+	if (dso_find_climbs(path))
+		return 0;
+	return set_path(candidate, "%s/%.*s", options->symfs, (int)length, path);
+}
+
 /*
- * Candidates: the path, then its last component (symfs only), each first as
- * recorded, then without " (deleted)": what lies there now may be another file,
- * so only its build id can tell.
+ * Returns what a path of another mount namespace is called inside of it: the
+ * part behind "/proc/PID/root" (proc(5)); the path itself if it is none.
+ */
+static const char *inside_container(const char *path)
+{
+	static const char proc[] = "/proc/", root[] = "/root/";
+	const char *at = path + sizeof(proc) - 1;
+
+	if (!starts_with(path, proc))
+		return path;
+	at += strspn(at, "0123456789");
+	return starts_with(at, root) ? at + sizeof(root) - 2 : path;
+}
+
+/*
+ * Candidates: the path, then as its container calls it, then its last component
+ * (symfs only), each first as recorded, then without " (deleted)".  What lies
+ * there now, or outside of the container, may be another file, so only its
+ * build id can tell.
  */
 int dso_find_candidate(const struct dso_store_options *options, const char *path, unsigned index,
 		       struct dso_candidate *candidate)
 {
-	size_t length = strlen(path);
+	enum { AS_RECORDED, AS_INSIDE, BY_NAME, PLACES };
+	const char *inside = inside_container(path);
+	unsigned place = index / 2;
 
-	if (index >= 4)
+	if (place >= PLACES)
 		return -1;
-	candidate->needs_build_id = index % 2;
-	if (index % 2) {
-		if (length_undeleted(path) == length)
-			return 0;
-		length = length_undeleted(path);
-	}
-	if (length >= sizeof(candidate->path))
+	if ((place == AS_INSIDE && inside == path) || (place == BY_NAME && !options->symfs))
 		return 0;
-	if (!options->symfs)
-		return index < 2 && path[0] == '/' ? set_path(candidate, "%.*s", (int)length, path)
-						   : 0;
-	if (dso_find_climbs(path))
+	if (index % 2 && !path[length_undeleted(path)])
 		return 0;
-	if (index >= 2) {
-		length -= (size_t)(base_name(path) - path);
-		path = base_name(path);
-	}
-	return set_path(candidate, "%s/%.*s", options->symfs, (int)length, path);
+	candidate->needs_build_id = index % 2 || (place == AS_INSIDE && !options->symfs);
+	if (place != AS_RECORDED)
+		path = place == AS_INSIDE ? inside : base_name(path);
+	return set_place(options, path, index % 2 ? length_undeleted(path) : strlen(path),
+			 candidate);
 }
 
 bool dso_find_cache(const struct dso_store_options *options, char *path, size_t size)

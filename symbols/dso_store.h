@@ -77,6 +77,7 @@ void dso_store_close(struct dso_store *store);
  * unknown), made and searched for at the first call.  Never NULL.  Looked at
  * are the path, or with symfs its place under symfs and then its last component
  * there, and nothing outside of it; then, without symfs, perf's build-id cache.
+ * "/proc/PID/root" in front of a container's path is left out if need be.
  * A file called jit-PID.dump is a jitdump: code and names are those in it.
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
  * this process's own.

@@ -6,6 +6,7 @@ libsymbols_a_SOURCES = \
 	symbols/demangle.c symbols/demangle.h \
 	symbols/demangle_short.c symbols/demangle_short.h \
 	symbols/dso_find.c symbols/dso_find.h \
+	symbols/dso.h symbols/dso_lines.c symbols/dso_search.c symbols/dso_symbols.c \
 	symbols/dso_store.c symbols/dso_store.h \
 	symbols/dwarf_guard.c symbols/dwarf_guard.h \
 	symbols/elf_file.c symbols/elf_file.h \

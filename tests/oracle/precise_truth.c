@@ -348,7 +348,8 @@ int main(int argc, char **argv)
 	p.timeline = timeline_open(&p.file, &p.diag, &err);
 	timeline_threads(p.timeline, &thread_count);
 	check.threads = alloc_zeroed(thread_count, sizeof(*check.threads));
-	resolver_init(&p.resolver, p.timeline, dso_store_open(&options, &p.names, &p.diag));
+	resolver_init(&p.resolver, p.timeline, dso_store_open(&options, &p.names, &p.diag),
+		      &p.names);
 	timeline_files(p.timeline, &count);
 	code_files_init(&p.files, &p.resolver, count);
 	p.source = code_files_source(&p.files);

@@ -138,6 +138,65 @@ START_TEST(code_over_other_code_begins_an_epoch_and_cuts_the_old_mapping)
 }
 END_TEST
 
+/* Programs that move their code to huge pages; paths as the kernel records them. */
+static const char *const memory[] = { "//anon", "/anon_hugepage (deleted)", "/memfd:text (deleted)",
+				      "[anon:hugetext]" };
+
+START_TEST(memory_between_two_parts_of_a_file_is_the_copy_of_what_was_there)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x1000, 0x1000, 0x7000);
+	map_part(5, memory[_i], 0x2000, 0x1000, 0);
+	map_part(5, memory[_i], 0x3000, 0x1000, 0);
+	map_part(5, "/a", 0x4000, 0x1000, 0xa000);
+	open_built();
+	assert_code(process_of(5), 0, 0x1fff, "/a+0x7fff");
+	assert_code(process_of(5), 0, 0x2000, "/a+0x8000");
+	assert_code(process_of(5), 0, 0x3fff, "/a+0x9fff");
+	assert_code(process_of(5), 0, 0x4000, "/a+0xa000");
+}
+END_TEST
+
+START_TEST(memory_mapped_over_a_files_code_is_its_copy)
+{
+	const uint64_t huge = 0x200000;
+
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x1000, 0x4000, 0x7000);
+	map_part(5, "/huge", huge, huge, 0x3000);
+	at(200, 5);
+	map_part(5, memory[_i], 0x2000, 0x1000, 0);
+	map_part(5, memory[_i], huge, huge, 0);
+	open_built();
+	for (size_t i = 0; i < process_of(5)->epoch_count; i++) {
+		assert_code(process_of(5), i, 0x2000, "/a+0x8000");
+		assert_code(process_of(5), i, 0x4fff, "/a+0xafff");
+		assert_code(process_of(5), i, huge, "/huge+0x3000");
+	}
+}
+END_TEST
+
+START_TEST(memory_beside_code_is_no_copy)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x1000, 0x1000, 0x7000);
+	map_part(5, "//anon", 0x2000, 0x1000, 0); /* the file would have 0x3000 bytes there */
+	map_part(5, "/a", 0x3000, 0x1000, 0xb000);
+	map_part(5, "//anon", 0x4000, 0x1000, 0); /* between two files */
+	map_part(5, "/b", 0x5000, 0x3000, 0);
+	at(200, 5);
+	map_part(5, "//anon", 0x5000, 0x1000, 0); /* at the file's begin, not aligned */
+	open_built();
+	assert_code(process_of(5), 0, 0x2000, "//anon+0x0");
+	assert_code(process_of(5), 0, 0x4000, "//anon+0x0");
+	assert_code(process_of(5), 1, 0x5000, "//anon+0x0");
+	assert_code(process_of(5), 1, 0x6000, "/b+0x1000");
+}
+END_TEST
+
 START_TEST(the_same_bytes_mapped_again_or_further_change_nothing)
 {
 	at(100, 5);
@@ -543,7 +602,7 @@ END_TEST
 START_TEST(only_unknown_types_are_counted_as_unknown)
 {
 	perf_data_add_record(&data, PERF_RECORD_SAMPLE, 0, "", 1);
-	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, "", 1);
+	perf_data_add_record(&data, PERF_RECORD_BPF_EVENT, 0, "", 1);
 	perf_data_add_user_record(&data, PERF_USER_ID_INDEX, "", 1);
 	perf_data_add_user_record(&data, PERF_USER_FINISHED_INIT, "", 1);
 	perf_data_add_user_record(&data, 63, "", 1);
@@ -560,7 +619,7 @@ START_TEST(a_record_that_is_too_short_costs_only_itself)
 	static const uint32_t types[] = {
 		PERF_RECORD_MMAP, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
 		PERF_RECORD_EXIT, PERF_RECORD_AUX, PERF_RECORD_ITRACE_START,
-		PERF_RECORD_SWITCH_CPU_WIDE,
+		PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_KSYMBOL,
 	};
 
 	at(100, 5);
@@ -630,6 +689,10 @@ static TCase *address_spaces(void)
 
 	tcase_add_test(tcase, a_mapping_over_nothing_is_there_in_the_whole_epoch);
 	tcase_add_test(tcase, code_over_other_code_begins_an_epoch_and_cuts_the_old_mapping);
+	tcase_add_loop_test(tcase, memory_between_two_parts_of_a_file_is_the_copy_of_what_was_there,
+			    0, 4);
+	tcase_add_loop_test(tcase, memory_mapped_over_a_files_code_is_its_copy, 0, 4);
+	tcase_add_test(tcase, memory_beside_code_is_no_copy);
 	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
 	tcase_add_test(tcase, the_same_file_at_another_offset_is_other_code);
 	tcase_add_test(tcase, what_lasted_no_time_is_no_epoch);
@@ -657,7 +720,7 @@ static TCase *histories(void)
 	tcase_add_test(tcase, changes_of_the_kernels_code_are_a_warning);
 	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
-	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 8);
+	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 9);
 	return tcase;
 }
 

@@ -34,3 +34,15 @@ tests_unit_src_callstack_precise_test_SOURCES = \
 	tests/unit/src/span_log.c tests/unit/src/span_log.h
 tests_unit_src_callstack_precise_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_precise_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/resolve.test
+TESTS += tests/unit/src/resolve.test
+tests_unit_src_resolve_test_SOURCES = tests/unit/src/resolve.c
+tests_unit_src_resolve_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_resolve_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/jit_dumps.test
+TESTS += tests/unit/src/jit_dumps.test
+tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c
+tests_unit_src_jit_dumps_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)

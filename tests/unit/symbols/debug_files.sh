@@ -101,6 +101,73 @@ lines_of() { # COMPILER OPTIONS
 	printf 'helper\t%s/two.c:2\nmain\t%s/two.c:7\n' "$work" "$work" | diff - "$work/ours"
 }
 
+# Two files whose functions are inlined: the same code each time it is compiled.
+compile_inlined() { # PROGRAM OPTIONS
+	output=$1
+	shift
+	cat >"$work/prog.c" <<-'END'
+		int sink;
+		int work(int x);
+		static inline __attribute__((always_inline)) int add(int x)
+		{
+			return work(x) + 1;
+		}
+		int main(int argc, char **argv)
+		{
+			return add(argc) + add(!argv);
+		}
+	END
+	cat >"$work/helper.c" <<-'END'
+		extern int sink;
+		static inline __attribute__((always_inline)) int twice(int x)
+		{
+			return x * 2 + sink;
+		}
+		int work(int x)
+		{
+			for (int i = 0; i < x; i++)
+				sink += twice(i);
+			return twice(x);
+		}
+	END
+	(cd "$work" && for part in prog helper; do
+		${CC:-cc} -O2 -g "$@" -c "$part.c" -o "$output-$part.o" || exit 1
+	done && ${CC:-cc} "$output-prog.o" "$output-helper.o" -o "$output")
+}
+
+# What is told of each instruction of the program's own functions.
+tell_all() { # PROGRAM [inlined]
+	objdump -d --no-show-raw-insn "$work/$1" |
+		awk '/^$/ { on = 0 } /^[0-9a-f]+ <(work|main)>:/ { on = 1 }
+		     on && /^ / { sub(":", "", $1); print $1 }' |
+		timeout 30 "$namer" 0 "$work/$1" $2
+}
+
+tells_as_plain() { # PROGRAM [inlined]
+	tell_all plain $2 >"$work/expected"
+	grep -q "helper.c:" "$work/expected" && tell_all "$1" $2 | diff "$work/expected" -
+}
+
+split_files() {
+	compile_inlined plain && compile_inlined split -gsplit-dwarf &&
+		[ -e "$work/split-prog.dwo" ] && tells_as_plain split && tells_as_plain split inlined
+}
+
+# Lines stay in the program itself; libdw reads inlined calls of a package from 0.191 on.
+packed_split_files() {
+	compile_inlined packed -gsplit-dwarf -gdwarf-4 && (cd "$work" && timeout 30 dwp -e packed) ||
+		return 1
+	rm "$work"/packed-*.dwo
+	tells_as_plain packed
+}
+
+shared_parts() {
+	cp "$work/plain" "$work/first" && cp "$work/plain" "$work/second" &&
+		(cd "$work" && timeout 30 dwz -m shared first second) || return 1
+	readelf -S "$work/first" | grep -q gnu_debugaltlink && tells_as_plain first &&
+		tells_as_plain second inlined
+}
+
 tap_check "by build id in a debug directory" by_build_id
 tap_check "by .gnu_debuglink in the same directory" by_link ""
 tap_check "by .gnu_debuglink in .debug" by_link .debug
@@ -118,4 +185,15 @@ for version in 2 3 4 5; do
 	tap_check "lines of DWARF $version" lines_of -g -gdwarf-$version
 done
 tap_check "lines of split DWARF" lines_of -g -gsplit-dwarf
+tap_check "names, lines and inlined calls of .dwo files" split_files
+if command -v dwp >/dev/null; then
+	tap_check "names and lines with a .dwp file" packed_split_files
+else
+	tap_skip "names and lines with a .dwp file" "no dwp"
+fi
+if command -v dwz >/dev/null; then
+	tap_check "names, lines and inlined calls of what dwz shared" shared_parts
+else
+	tap_skip "what dwz shared" "no dwz"
+fi
 tap_done

@@ -252,6 +252,37 @@ START_TEST(a_deleted_file_is_replaced_only_by_one_with_its_build_id)
 }
 END_TEST
 
+/* A container's files have other paths outside of it (proc(5), /proc/PID/root). */
+START_TEST(a_containers_file_is_at_its_path_inside_of_it)
+{
+	uint8_t other[20] = { 0xff };
+	char path[4200], real[4096];
+
+	make_place();
+	open_store((struct dso_store_options){ .symfs = place });
+	ck_assert_int_eq(mkdir(in_place("app"), 0700), 0);
+	ck_assert_int_eq(symlink(sample, in_place("app/program")), 0);
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/root/app/program", NULL, 0)),
+			 DSO_FOUND);
+	ck_assert_int_eq(dso_state(dso_store_borrow(
+				 store, "/proc/4711/root/app/program (deleted)", sample_id, 20)),
+			 DSO_FOUND);
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/rooted/app/program", NULL,
+						    0)),
+			 DSO_MISSING);
+	close_store();
+	remove_place();
+
+	/* Without symfs it is this machine's file of that path, which may be another one. */
+	open_store((struct dso_store_options){ 0 });
+	snprintf(path, sizeof(path), "/proc/999999999/root%s", realpath(sample, real));
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, sample_id, 20)), DSO_FOUND);
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, other, 20)), DSO_MISSING);
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, NULL, 0)), DSO_MISSING);
+	close_store();
+}
+END_TEST
+
 /* Layouts of perf buildid-cache: a directory with "elf" or "vdso" in it, or the file itself. */
 START_TEST(a_missing_file_is_found_in_the_build_id_cache)
 {
@@ -393,6 +424,7 @@ int main(void)
 	tcase_add_test(all, with_symfs_no_file_outside_of_it_is_opened);
 	tcase_add_test(all, symfs_holds_the_file_at_its_path_or_by_its_name);
 	tcase_add_test(all, a_deleted_file_is_replaced_only_by_one_with_its_build_id);
+	tcase_add_test(all, a_containers_file_is_at_its_path_inside_of_it);
 	tcase_add_test(all, a_missing_file_is_found_in_the_build_id_cache);
 	tcase_add_test(all, a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache);
 	tcase_add_test(all, the_running_kernels_vdso_is_our_own);

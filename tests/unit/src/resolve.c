@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of addresses, by what a recording tells. */
+#include <string.h>
+#include <unistd.h>
+
+#include "decoder/perf_file.h"
+#include "resolve.h"
+#include "tests/support/perf_data.h"
+#include "tests/support/unit.h"
+
+#define BPF UINT64_C(0xffffffffc0100000)
+
+static struct perf_data data;
+static struct perf_file file;
+static struct timeline *timeline;
+static struct name_table names;
+static struct dso_store *store;
+static struct diag diag;
+static struct resolver resolver;
+
+static void setup(void)
+{
+	struct perf_data_pt_info info = { .pmu_type = 8 };
+
+	perf_data_init(&data);
+	perf_data_add_pt_event(&data, 8, 0x300e601);
+	perf_data_add_pt_info(&data, &info, NULL);
+}
+
+static void at(uint64_t time, int32_t pid)
+{
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = pid, .tid = pid });
+}
+
+static void open_built(void)
+{
+	struct dso_store_options options = { 0 };
+	char path[PERF_DATA_PATH];
+	struct error err = { 0 };
+
+	perf_data_write_temporary(&data, path);
+	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
+	unlink(path);
+	timeline = timeline_open(&file, &diag, &err);
+	ck_assert_ptr_nonnull(timeline);
+	name_table_init(&names);
+	store = dso_store_open(&options, &names, &diag);
+	resolver_init(&resolver, timeline, store, &names);
+}
+
+static void teardown(void)
+{
+	resolver_release(&resolver);
+	dso_store_close(store);
+	name_table_release(&names);
+	timeline_close(timeline);
+	perf_file_close(&file);
+	perf_data_release(&data);
+	diag_release(&diag);
+}
+
+/* ---- Code that the kernel makes (linux/perf_event.h, PERF_RECORD_KSYMBOL) -- */
+
+enum { TYPE_BPF = 1, TYPE_OUT_OF_LINE = 2 };
+enum { REGISTER = 0, UNREGISTER = 1 };
+
+struct ksymbol {
+	uint64_t address;
+	uint32_t length;
+	uint16_t type, flags;
+	char name[32];
+};
+
+static void tell(uint64_t time, struct ksymbol symbol)
+{
+	at(time, 5);
+	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, &symbol, sizeof(symbol));
+}
+
+static void expect(uint64_t time, uint64_t ip, const char *name, uint64_t offset)
+{
+	struct location location;
+
+	resolver_advance(&resolver, time);
+	location = resolver_find(&resolver, NULL, ip);
+	if (!name) {
+		ck_assert_ptr_null(location.symbol);
+		return;
+	}
+	ck_assert_msg(location.symbol, "no %s at %lu", name, (unsigned long)time);
+	ck_assert_str_eq(location.symbol->name->text, name);
+	ck_assert_uint_eq(location.offset, offset);
+}
+
+START_TEST(kernel_code_has_the_name_under_which_it_was_registered_last)
+{
+	tell(100, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_one" });
+	tell(200, (struct ksymbol){ BPF, 64, TYPE_BPF, UNREGISTER, "bpf_prog_one" });
+	tell(300, (struct ksymbol){ BPF + 32, 64, TYPE_OUT_OF_LINE, REGISTER, "ftrace_trampoline" });
+	tell(400, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_two" });
+	open_built();
+	expect(100, BPF, "bpf_prog_one", 0);
+	expect(199, BPF + 63, "bpf_prog_one", 63);
+	expect(199, BPF + 64, NULL, 0);
+	expect(199, BPF - 1, NULL, 0);
+	expect(200, BPF + 32, NULL, 0);
+	expect(300, BPF + 95, "ftrace_trampoline", 63);
+	expect(300, BPF, NULL, 0);
+	expect(400, BPF + 32, "bpf_prog_two", 32);
+	expect(400, BPF + 64, NULL, 0);
+}
+END_TEST
+
+START_TEST(kernel_code_that_takes_the_place_of_none_has_its_name_from_the_beginning)
+{
+	tell(300, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_late" });
+	tell(200, (struct ksymbol){ BPF + 64, 64, TYPE_BPF, UNREGISTER, "bpf_prog_early" });
+	open_built();
+	expect(100, BPF, "bpf_prog_late", 0);
+	expect(100, BPF + 64, "bpf_prog_early", 0);
+	expect(250, BPF + 64, NULL, 0);
+	expect(300, BPF, "bpf_prog_late", 0);
+}
+END_TEST
+
+START_TEST(kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless)
+{
+	tell(1, (struct ksymbol){ UINT64_MAX - 8, UINT32_MAX, TYPE_BPF, REGISTER, "last" });
+	tell(1, (struct ksymbol){ BPF, 0, TYPE_BPF, REGISTER, "empty" });
+	tell(1, (struct ksymbol){ UINT64_MAX, 9, TYPE_BPF, REGISTER, "none" });
+	open_built();
+	expect(1, UINT64_MAX - 1, "last", 7);
+	expect(1, UINT64_MAX, NULL, 0);
+	expect(1, BPF, NULL, 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("resolve");
+	TCase *all = tcase_create("resolve");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, kernel_code_has_the_name_under_which_it_was_registered_last);
+	tcase_add_test(all,
+		       kernel_code_that_takes_the_place_of_none_has_its_name_from_the_beginning);
+	tcase_add_test(all,
+		       kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
