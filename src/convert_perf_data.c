@@ -73,6 +73,11 @@ static enum demangle_style style_of(const struct options *options)
 	}
 }
 
+static struct kernel_files_options kernel_options(const struct options *options)
+{
+	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs };
+}
+
 static void open_symbols(struct conversion *c, struct name_table *names)
 {
 	struct dso_store_options options = {
@@ -87,7 +92,11 @@ static void open_symbols(struct conversion *c, struct name_table *names)
 		.demangle = style_of(c->options),
 		.running_kernel = same_kernel(&c->file),
 	};
+	struct kernel_files_options kernel = kernel_options(c->options);
+	char kallsyms[PATH_MAX];
 
+	if (!options.kallsyms)
+		options.kallsyms = kernel_files_kallsyms(&kernel, &c->file, kallsyms);
 	c->store = dso_store_open(&options, names, c->diag);
 }
 
@@ -105,8 +114,7 @@ static void open_timeline(struct conversion *c, struct error *err)
 
 static void open_code(struct conversion *c, struct name_table *names)
 {
-	struct kernel_files_options kernel = { c->options->kcore, c->options->vmlinux,
-					       c->options->symfs };
+	struct kernel_files_options kernel = kernel_options(c->options);
 	size_t file_count;
 
 	resolver_init(&c->resolver, c->timeline, c->store, names);

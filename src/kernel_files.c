@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
 #define SWITCH_NAME "__switch_to"
@@ -71,13 +72,23 @@ static bool is_directory(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* Returns `kallsyms`, filled with the path of the file beside a kcore, or in its directory. */
+static const char *kallsyms_beside(const char *path, char kallsyms[PATH_MAX])
+{
+	int folder = (int)strlen(path);
+
+	if (!is_directory(path))
+		folder = strrchr(path, '/') ? (int)(strrchr(path, '/') - path) : 0;
+	snprintf(kallsyms, PATH_MAX, "%.*s%skallsyms", folder, path, folder ? "/" : "");
+	return kallsyms;
+}
+
 /* Returns whether there is a kcore at the path, or in the directory. */
 static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 		      struct diag *diag)
 {
 	char kcore[PATH_MAX], kallsyms[PATH_MAX];
 	struct error err = { 0 };
-	int folder = (int)strlen(path);
 
 	if (is_directory(path))
 		snprintf(kcore, sizeof(kcore), "%s/kcore", path);
@@ -89,11 +100,26 @@ static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 		return false;
 	}
 	set_segments(files, kcore, 0);
-	if (!is_directory(path))
-		folder = strrchr(path, '/') ? (int)(strrchr(path, '/') - path) : 0;
-	snprintf(kallsyms, sizeof(kallsyms), "%.*s%skallsyms", folder, path, folder ? "/" : "");
-	files->switch_ip = find_in_kallsyms(kallsyms);
+	files->switch_ip = find_in_kallsyms(kallsyms_beside(path, kallsyms));
 	return true;
+}
+
+/* Returns `place`, filled with where perf record --kcore put its files; NULL: nowhere. */
+static const char *recorded_kcore(const struct perf_file *file, char place[PATH_MAX])
+{
+	return file->folder && snprintf(place, PATH_MAX, "%s/kcore_dir", file->folder) < PATH_MAX &&
+			       is_directory(place)
+		       ? place
+		       : NULL;
+}
+
+const char *kernel_files_kallsyms(const struct kernel_files_options *options,
+				  const struct perf_file *file, char path[PATH_MAX])
+{
+	char place[PATH_MAX];
+	const char *kcore = options->kcore ? options->kcore : recorded_kcore(file, place);
+
+	return kcore && access(kallsyms_beside(kcore, path), R_OK) == 0 ? path : NULL;
 }
 
 /* ---- vmlinux ------------------------------------------------------------- */
@@ -209,9 +235,7 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 		try_kcore(files, options->kcore, true, diag);
 		return;
 	}
-	if (file->folder &&
-	    snprintf(path, sizeof(path), "%s/kcore_dir", file->folder) < PATH_MAX &&
-	    is_directory(path) && try_kcore(files, path, false, diag))
+	if (recorded_kcore(file, path) && try_kcore(files, path, false, diag))
 		return;
 	if (options->vmlinux && mapping)
 		try_vmlinux(files, options->vmlinux, mapping, true, diag);

@@ -11,6 +11,8 @@
 #ifndef SRC_KERNEL_FILES_H
 #define SRC_KERNEL_FILES_H
 
+#include <limits.h>
+
 #include "base/arena.h"
 #include "base/diag.h"
 #include "decoder/code_image.h"
@@ -41,6 +43,13 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 
 /* Returns the code found; NULL: none. */
 const struct kernel_code *kernel_files_code(const struct kernel_files *files);
+
+/*
+ * Find the kallsyms that perf record --kcore puts beside kcore.
+ * Returns `path`, filled; NULL if there is none.
+ */
+const char *kernel_files_kallsyms(const struct kernel_files_options *options,
+				  const struct perf_file *file, char path[PATH_MAX]);
 
 /* Idempotent, also on zeroed memory. */
 void kernel_files_release(struct kernel_files *files);

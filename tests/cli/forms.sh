@@ -90,6 +90,20 @@ tap_check "and from a kcore that is named" kernel_branches 0 --kcore=kernel.data
 tap_check "and from vmlinux, moved to where the kernel was" kernel_branches 0 --vmlinux=vmlinux kernel.data/data
 tap_check "libipt's decoder finds it too" kernel_branches 0 --engine=libipt kernel.data
 tap_check "without any the missing kernel is named" no_kernel
+# perf puts it there; the addresses are those of make-sample's kernel.
+names_by_kallsyms() {
+	cat >kernel.data/kcore_dir/kallsyms <<-'SYMBOLS'
+		ffffffff9a000000 T entry_SYSCALL_64
+		ffffffff9a000020 T do_syscall_64
+		ffffffff9a000040 T nothing
+	SYMBOLS
+	"$program" --symfs="$work" --format=slices kernel.data >ours 2>messages || return 1
+	"$program" --symfs="$work" --format=slices --kcore=kernel.data/kcore_dir/kcore kernel.data/data \
+		>named 2>messages || return 1
+	rm kernel.data/kcore_dir/kallsyms
+	grep -q ' entry_SYSCALL_64 ' ours && grep -q ' do_syscall_64 ' ours && cmp ours named
+}
+tap_check "its names come from the kallsyms beside it" names_by_kallsyms
 missing_kcore() {
 	"$program" --symfs="$work" --kcore=nothing --format=none kernel.data 2>messages
 	[ $? -eq 2 ] && grep -q "nothing: cannot open" messages
