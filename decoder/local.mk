@@ -22,6 +22,7 @@ libdecoder_a_SOURCES = \
 	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
 	decoder/pt_blocks.c decoder/pt_flow.c decoder/pt_stream_base.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
+	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/schedule.c decoder/schedule.h \
 	decoder/space_builder.c decoder/space_builder.h \
 	decoder/switch_table.c decoder/switch_table.h \

@@ -27,507 +27,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "decoder/aux_window.h"
-#include "decoder/code_runs.h"
-#include "decoder/packet_clock.h"
-#include "decoder/pt_stream_base.h"
-
-#define RETURNS 64u
-
-enum task {
-	TASK_READ,   /* nothing: read a packet */
-	TASK_DECIDE, /* bits of a TNT */
-	TASK_TARGET, /* a TIP */
-	TASK_OFF,    /* a TIP.PGD without FUP */
-	TASK_PLACE,  /* walk to an ip */
-};
-
-/* Where a place (TASK_PLACE) comes from. */
-enum place { PLACE_INTERRUPT, PLACE_EVENT, PLACE_PSB };
-
-struct pt_flow {
-	struct pt_stream stream;
-	struct aux_window window;
-	struct pt_config config;
-	struct pt_packet_decoder *packets; /* owned; of the window as it is */
-	size_t at;			   /* where the next packet is, in the window */
-	bool synced;
-	struct code_runs runs;
-	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
-	const struct address_space *space; /* that the view is of */
-	struct packet_clock clock;
-	uint64_t last_ip;		/* for IP compression */
-	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
-
-	bool on;	 /* user code runs that is traced, at ip */
-	bool lost;	 /* ip is not known: wait for a packet that tells one */
-	bool after_gap;	 /* a gap was told and tracing did not begin since */
-	bool overflowed; /* the next FUP tells where tracing goes on */
-	bool in_header;	 /* between PSB and PSBEND */
-	bool header_has_ip;
-	bool tx_pending, tx_begins, tx_aborts; /* MODE.TSX, for the next FUP */
-	bool aborted;  /* the next TIP is where an aborted transaction went on */
-	unsigned fups; /* that other packets will have, and that are no interrupts */
-
-	uint64_t ip;
-	struct return_place {
-		uint64_t ip;
-		struct code_run *call; /* that is returned behind; NULL: not known */
-	} returns[RETURNS];
-	unsigned return_top, return_count;
-	bool compression; /* returns may be TNT bits */
-
-	enum task task;
-	enum place place;
-	uint64_t target;      /* of the task; 0: suppressed */
-	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
-	bool has_interrupt;
-	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
-	unsigned bit_count;
-	unsigned walked;      /* branches since the last packet */
-	struct code_run *run; /* that is walked; valid during a step */
-	struct code_run *here; /* the run at ip; NULL: to be looked up */
-	bool told;	      /* a branch was given out since tracing began */
-	struct moment known;  /* when ip was told last: direct branches follow at once */
-
-	uint64_t offset; /* of the packet read last */
-	uint64_t lost_from;
-};
-
-/* ---- Damage -------------------------------------------------------------- */
-
-static void lose(struct pt_flow *flow)
-{
-	flow->task = TASK_READ;
-	flow->return_count = 0;
-	flow->has_interrupt = false;
-	flow->stream.in_tx = flow->aborted = flow->tx_pending = false;
-	if (!flow->lost)
-		flow->lost_from = flow->offset;
-	flow->lost = true;
-}
-
-static void try_at(struct pt_flow *flow, uint64_t ip);
-static void reach(struct pt_flow *flow);
-
-static void fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
-{
-	bool place = flow->task == TASK_PLACE;
-
-	if (!flow->lost)
-		stream_push_gap(&flow->stream, reason, ip);
-	flow->after_gap = true;
-	lose(flow);
-	if (!place)
-		return;
-	/* The way there is not known, but the place is. */
-	try_at(flow, flow->target);
-	if (!flow->lost)
-		reach(flow);
-}
-
-static void found(struct pt_flow *flow)
-{
-	if (flow->lost)
-		flow->stream.stats.bytes_lost += flow->offset - flow->lost_from;
-	flow->lost = false;
-}
-
-/* ---- Code ---------------------------------------------------------------- */
-
-/* Returns the bytes at ip, and how many in *size; NULL if there is no code. */
-static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
-{
-	struct pt_stream *stream = &flow->stream;
-
-	if (flow->space != stream->schedule.space ||
-	    ip - flow->view.begin >= flow->view.end - flow->view.begin) {
-		flow->space = stream->schedule.space;
-		flow->view = code_image_view(stream->input.code, flow->space, ip);
-	}
-	*size = flow->view.end - ip;
-	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
-}
-
-static bool in_view(const struct pt_flow *flow, uint64_t ip)
-{
-	return ip - flow->view.begin < flow->view.end - flow->view.begin;
-}
-
-static void forget_calls(struct pt_flow *flow)
-{
-	for (unsigned i = 0; i < RETURNS; i++)
-		flow->returns[i].call = NULL;
-}
-
-static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
-{
-	unsigned generation = flow->runs.generation;
-	struct code_run *run;
-	size_t size;
-	const uint8_t *bytes = code_at(flow, ip, &size);
-
-	if (!bytes)
-		return NULL;
-	run = code_runs_find(&flow->runs, bytes, size, flow->mode);
-	if (generation != flow->runs.generation)
-		forget_calls(flow);
-	return run;
-}
-
-/*
- * The walk goes on at ip, behind `before`: what stands there is kept in its
- * `link`, for the next time.  Links stay within a mapping, since it is the file
- * that they are of.
- */
-static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
-{
-	unsigned generation = flow->runs.generation;
-	struct code_run *run;
-
-	flow->ip = ip;
-	flow->here = NULL;
-	if (!in_view(flow, ip))
-		return;
-	run = *link ? *link : run_at(flow, ip);
-	if (generation == flow->runs.generation)
-		*link = run;
-	flow->here = run;
-}
-
-static void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
-{
-	flow->return_top = (flow->return_top + 1) % RETURNS;
-	flow->returns[flow->return_top] = (struct return_place){ ip, call };
-	if (flow->return_count < RETURNS)
-		flow->return_count++;
-}
-
-/* Returns a place with ip 0 if the stack is empty. */
-static struct return_place pop_return(struct pt_flow *flow)
-{
-	struct return_place place = flow->returns[flow->return_top];
-
-	if (!flow->return_count)
-		return (struct return_place){ 0 };
-	flow->return_count--;
-	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
-	return place;
-}
-
-/* ---- Walking ------------------------------------------------------------- */
-
-static void count_run(struct pt_flow *flow, const struct code_run *run)
-{
-	stream_count_insns(&flow->stream, run->insns);
-}
-
-static struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
-					uint64_t from, uint64_t to)
-{
-	struct branch_event *event =
-		stream_push_at(&flow->stream, &flow->known, insn->kind, from, to);
-
-	event->from_length = insn->length;
-	event->flags |= insn->indirect ? BRANCH_INDIRECT : 0;
-	return event;
-}
-
-static bool in_function(const struct code_run *run, int64_t distance)
-{
-	return distance >= run->function_begin && distance < run->function_end;
-}
-
-/* Whether the run that is walked, its branch and `to` lie in one function. */
-static bool is_local(struct pt_flow *flow, uint64_t to)
-{
-	struct code_run *run = flow->run;
-	uint64_t begin, end;
-
-	if (!run->function_known) {
-		code_image_function(flow->stream.input.code, &flow->view, flow->ip, &begin, &end);
-		run->function_begin = (int64_t)(begin - flow->ip);
-		run->function_end = begin < end ? (int64_t)(end - flow->ip) : run->function_begin;
-		run->function_known = true;
-	}
-	return in_function(run, (int64_t)(to - flow->ip)) && in_function(run, run->length);
-}
-
-/* What walk_fast() may do the next time, without looking closer. */
-static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
-{
-	struct code_run *run = flow->run;
-	bool plain = flow->stream.input.skip_local_jumps && !insn->indirect;
-
-	run->pace = PACE_STEP;
-	run->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
-			   is_local(flow, to);
-	if (plain && insn->kind == BRANCH_COND)
-		run->pace = PACE_DECIDE;
-	else if (run->taken_local)
-		run->pace = PACE_JUMP;
-}
-
-static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
-{
-	if (flow->run->pace == PACE_UNKNOWN)
-		set_pace(flow, insn, to);
-	if (flow->told && flow->run->taken_local) {
-		flow->stream.stats.events++;
-		flow->stream.stats.local_jumps++;
-	} else {
-		push_branch(flow, insn, from, to);
-	}
-	flow->ip = to;
-	flow->here = NULL;
-	flow->told = true;
-	if (to == flow->stream.input.switch_ip)
-		stream_switch_thread(&flow->stream);
-}
-
-static bool is_direct(const struct insn *insn)
-{
-	return (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) && !insn->indirect;
-}
-
-static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_t from)
-{
-	uint64_t next = from + insn->length;
-
-	if (insn->kind == BRANCH_CALL && insn->distance)
-		push_return(flow, next, flow->run);
-	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
-	go_on(flow, &flow->run->taken, flow->ip);
-}
-
-static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t from)
-{
-	uint64_t next = from + insn->length, to = next + (uint64_t)(int64_t)insn->distance;
-
-	if (flow->run->pace == PACE_UNKNOWN)
-		set_pace(flow, insn, to);
-	if (!(flow->bits >> (flow->bit_count - 1) & 1)) {
-		go_on(flow, &flow->run->fall, next);
-		return;
-	}
-	go(flow, insn, from, to);
-	go_on(flow, &flow->run->taken, flow->ip);
-}
-
-/* Returns whether the stack knew the place. */
-static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
-{
-	bool compressed = flow->bits >> (flow->bit_count - 1) & 1;
-	struct return_place place = { 0 };
-
-	if (insn->kind == BRANCH_RETURN && compressed && flow->compression)
-		place = pop_return(flow);
-	if (!place.ip)
-		return false;
-	go(flow, insn, from, place.ip);
-	if (place.call && in_view(flow, place.ip))
-		go_on(flow, &place.call->fall, place.ip);
-	return true;
-}
-
-static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
-{
-	flow->known = flow->stream.now;
-	if (insn->kind == BRANCH_COND) {
-		decide_jump(flow, insn, from);
-	} else if (!decide_return(flow, insn, from)) {
-		fail(flow, GAP_MISMATCH, from);
-		return;
-	}
-	if (--flow->bit_count == 0)
-		flow->task = TASK_READ;
-}
-
-static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
-{
-	if (insn->kind == BRANCH_COND) {
-		fail(flow, GAP_MISMATCH, from);
-		return;
-	}
-	if (insn->kind == BRANCH_RETURN)
-		pop_return(flow);
-	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length, flow->run);
-	flow->known = flow->stream.now;
-	flow->task = TASK_READ;
-	go(flow, insn, from, flow->target);
-	flow->mode = flow->next_mode;
-}
-
-static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
-{
-	if (insn->kind == BRANCH_RETURN)
-		pop_return(flow);
-	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length, flow->run);
-	flow->known = flow->stream.now;
-	push_branch(flow, insn, from, flow->target)->flags |= BRANCH_TRACE_OFF;
-	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
-	flow->task = TASK_READ;
-	flow->on = false;
-}
-
-static void reach(struct pt_flow *flow)
-{
-	flow->task = TASK_READ;
-	flow->known = flow->stream.now;
-	switch (flow->place) {
-	case PLACE_INTERRUPT:
-		flow->has_interrupt = true;
-		flow->interrupted = flow->ip;
-		break;
-	case PLACE_EVENT:
-		flow->stream.in_tx = flow->tx_begins;
-		flow->aborted = flow->tx_aborts;
-		if (flow->aborted) {
-			flow->has_interrupt = true;
-			flow->interrupted = flow->ip;
-		}
-		break;
-	case PLACE_PSB:
-		flow->mode = flow->next_mode;
-		flow->here = NULL;
-		break;
-	}
-}
-
-/* Whether the place that is walked to lies before the run's branch has been taken. */
-static bool passes(const struct pt_flow *flow, const struct code_run *run)
-{
-	return flow->task == TASK_PLACE && flow->target - flow->ip <= run->length;
-}
-
-static void pass(struct pt_flow *flow, const struct code_run *run)
-{
-	int64_t count = code_runs_count(run->bytes, flow->target - flow->ip, flow->mode);
-
-	if (count < 0) {
-		fail(flow, GAP_MISMATCH, flow->ip);
-		return;
-	}
-	stream_count_insns(&flow->stream, (uint32_t)count);
-	flow->ip = flow->target;
-	flow->here = NULL;
-	reach(flow);
-}
-
-/*
- * The bulk of a trace: decisions within a function, over runs that were walked
- * before.  Goes on until a decision or a run needs a closer look.
- */
-static void walk_fast(struct pt_flow *flow)
-{
-	struct code_run *run = flow->here, *next = run;
-	unsigned bits = flow->bit_count, walked = flow->walked;
-	uint64_t insns = 0, jumps = 0, ip = flow->ip;
-
-	while (next && bits && walked < BRANCHES_WITHOUT_PACKET_MAX) {
-		bool taken = run->pace == PACE_JUMP || (flow->bits >> (bits - 1) & 1);
-		int64_t distance = run->length + run->insn.length;
-
-		if (run->pace <= PACE_STEP || (taken && !run->taken_local))
-			break;
-		next = taken ? run->taken : run->fall;
-		distance += taken ? run->insn.distance : 0;
-		if (!next || !in_view(flow, ip + (uint64_t)distance))
-			break;
-		insns += run->insns;
-		jumps += taken;
-		bits -= run->pace == PACE_DECIDE;
-		walked++;
-		ip += (uint64_t)distance;
-		run = next;
-	}
-	flow->here = run;
-	flow->ip = ip;
-	flow->walked = walked;
-	stream_count_insns(&flow->stream, (uint32_t)insns);
-	flow->stream.stats.events += jumps;
-	flow->stream.stats.local_jumps += jumps;
-	if (bits == flow->bit_count)
-		return;
-	flow->known = flow->stream.now;
-	flow->bit_count = bits;
-	if (!bits)
-		flow->task = TASK_READ;
-}
-
-static void walk(struct pt_flow *flow)
-{
-	struct code_run *run = flow->here ? flow->here : run_at(flow, flow->ip);
-	struct insn insn;
-	uint64_t from;
-
-	if (!run) {
-		fail(flow, GAP_NO_CODE, flow->ip);
-		return;
-	}
-	flow->run = run;
-	if (passes(flow, run)) {
-		pass(flow, run);
-		return;
-	}
-	insn = run->insn;
-	from = flow->ip + run->length;
-	if (!insn.length) {
-		fail(flow, from >= flow->view.end ? GAP_NO_CODE : GAP_MISMATCH, from);
-		return;
-	}
-	if (++flow->walked > BRANCHES_WITHOUT_PACKET_MAX) {
-		fail(flow, GAP_ENDLESS, from);
-		return;
-	}
-	count_run(flow, run);
-	/* A filter may end the trace at a direct branch; its packet names the target. */
-	if (flow->task == TASK_OFF && flow->target && is_direct(&insn) &&
-	    flow->target == from + insn.length + (uint64_t)(int64_t)insn.distance)
-		go_off(flow, &insn, from);
-	else if (is_direct(&insn))
-		follow_direct(flow, &insn, from);
-	else if (flow->task == TASK_DECIDE)
-		decide(flow, &insn, from);
-	else if (flow->task == TASK_TARGET)
-		arrive(flow, &insn, from);
-	else if (flow->task == TASK_OFF)
-		go_off(flow, &insn, from);
-	else
-		fail(flow, GAP_MISMATCH, from);
-}
-
-/* ---- Where tracing begins ------------------------------------------------ */
-
-static void begin(struct pt_flow *flow, uint64_t ip, bool told)
-{
-	struct pt_stream *stream = &flow->stream;
-
-	stream_enter(stream, ip);
-	found(flow);
-	flow->on = true;
-	flow->told = false;
-	flow->ip = ip;
-	flow->here = NULL;
-	flow->known = stream->now;
-	flow->mode = flow->next_mode;
-	if (told || flow->after_gap)
-		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
-	flow->after_gap = false;
-}
-
-/* After damage, a packet tells that ip is executed: go on there if there is code. */
-static void try_at(struct pt_flow *flow, uint64_t ip)
-{
-	size_t size;
-
-	flow->on = true;
-	stream_enter(&flow->stream, ip);
-	if (code_at(flow, ip, &size))
-		begin(flow, ip, true);
-}
+#include "decoder/pt_walk.h"
 
 /* ---- Packets ------------------------------------------------------------- */
 
@@ -565,7 +65,7 @@ static void on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
 	if (flow->lost)
 		return;
 	if (!flow->on) {
-		fail(flow, GAP_MISMATCH, 0);
+		flow_fail(flow, GAP_MISMATCH, 0);
 		return;
 	}
 	flow->has_interrupt = false;
@@ -594,11 +94,11 @@ static void on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 
 	if (flow->lost) {
 		if (told)
-			try_at(flow, ip);
+			flow_try_at(flow, ip);
 		return;
 	}
 	if (!flow->on || !told) {
-		fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
+		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
 		return;
 	}
 	if (flow->has_interrupt) {
@@ -617,9 +117,9 @@ static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 
 	flow->has_interrupt = flow->overflowed = false;
 	if (!told || (flow->on && !flow->lost))
-		fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
+		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
 	if (told)
-		begin(flow, ip, true);
+		flow_begin(flow, ip, true);
 }
 
 static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
@@ -656,11 +156,11 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->overflowed) {
 		flow->overflowed = false;
-		begin(flow, ip, true);
+		flow_begin(flow, ip, true);
 		return;
 	}
 	if (flow->lost)
-		try_at(flow, ip);
+		flow_try_at(flow, ip);
 	if (flow->lost || !flow->on)
 		return;
 	flow->place = flow->fups ? PLACE_EVENT : PLACE_INTERRUPT;
@@ -674,7 +174,7 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 static void on_overflow(struct pt_flow *flow)
 {
 	flow->in_header = false;
-	found(flow);
+	flow_found(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
 	flow->on = flow->has_interrupt = flow->aborted = false;
@@ -704,9 +204,9 @@ static void on_psbend(struct pt_flow *flow)
 		flow->on = false;
 	} else if (flow->lost) {
 		flow->mode = flow->next_mode;
-		try_at(flow, flow->target);
+		flow_try_at(flow, flow->target);
 	} else if (!flow->on) {
-		begin(flow, flow->target, false);
+		flow_begin(flow, flow->target, false);
 	} else {
 		flow->place = PLACE_PSB;
 		flow->task = TASK_PLACE;
@@ -979,14 +479,14 @@ static void count_decoded(struct pt_flow *flow, uint64_t next)
 static void finish(struct pt_flow *flow)
 {
 	count_decoded(flow, flow->window.base + flow->window.size);
-	found(flow);
+	flow_found(flow);
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
 		return;
 	}
 	flow->stream.ended = false;
 	stream_push_apart(&flow->stream, flow->after_gap);
-	lose(flow);
+	flow_lose(flow);
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
 	flow->fups = 0;
 	flow->after_gap = true;
@@ -1007,7 +507,7 @@ static void read_by_libipt(struct pt_flow *flow)
 	} else if (pt_errcode(status) == pte_eos) {
 		finish(flow);
 	} else {
-		fail(flow, GAP_BAD_PACKET, 0);
+		flow_fail(flow, GAP_BAD_PACKET, 0);
 		flow->in_header = flow->overflowed = flow->on = false;
 		synchronise(flow, false);
 		if (flow->stream.ended)
@@ -1050,10 +550,8 @@ static void step(struct pt_stream *stream)
 	struct pt_flow *flow = (struct pt_flow *)stream;
 
 	do {
-		if (flow->task == TASK_DECIDE && flow->here && flow->told)
-			walk_fast(flow);
 		if (flow->task != TASK_READ)
-			walk(flow);
+			flow_walk(flow);
 		else if (!flow->synced)
 			first_sync(flow);
 		else

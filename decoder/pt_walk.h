@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast engine's walk over code, between its packets (pt_flow.c has the
+ * table of what each packet makes it do).  Private to the engine.
+ *
+ * A packet sets the task; flow_walk() is called until the task is TASK_READ
+ * again, and gives events out through the stream on the way.
+ */
+#ifndef DECODER_PT_WALK_H
+#define DECODER_PT_WALK_H
+
+#include <intel-pt.h>
+
+#include "decoder/aux_window.h"
+#include "decoder/code_runs.h"
+#include "decoder/packet_clock.h"
+#include "decoder/pt_stream_base.h"
+
+#define RETURNS 64u
+
+enum task {
+	TASK_READ,   /* nothing: read a packet */
+	TASK_DECIDE, /* bits of a TNT */
+	TASK_TARGET, /* a TIP */
+	TASK_OFF,    /* a TIP.PGD without FUP */
+	TASK_PLACE,  /* walk to an ip */
+};
+
+/* Where a place (TASK_PLACE) comes from. */
+enum place { PLACE_INTERRUPT, PLACE_EVENT, PLACE_PSB };
+
+struct pt_flow {
+	struct pt_stream stream;
+	struct aux_window window;
+	struct pt_config config;
+	struct pt_packet_decoder *packets; /* owned; of the window as it is */
+	size_t at;			   /* where the next packet is, in the window */
+	bool synced;
+	struct code_runs runs;
+	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
+	const struct address_space *space; /* that the view is of */
+	struct packet_clock clock;
+	uint64_t last_ip;		/* for IP compression */
+	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
+
+	bool on;	 /* user code runs that is traced, at ip */
+	bool lost;	 /* ip is not known: wait for a packet that tells one */
+	bool after_gap;	 /* a gap was told and tracing did not begin since */
+	bool overflowed; /* the next FUP tells where tracing goes on */
+	bool in_header;	 /* between PSB and PSBEND */
+	bool header_has_ip;
+	bool tx_pending, tx_begins, tx_aborts; /* MODE.TSX, for the next FUP */
+	bool aborted;  /* the next TIP is where an aborted transaction went on */
+	unsigned fups; /* that other packets will have, and that are no interrupts */
+
+	uint64_t ip;
+	struct return_place {
+		uint64_t ip;
+		struct code_run *call; /* that is returned behind; NULL: not known */
+	} returns[RETURNS];
+	unsigned return_top, return_count;
+	bool compression; /* returns may be TNT bits */
+
+	enum task task;
+	enum place place;
+	uint64_t target;      /* of the task; 0: suppressed */
+	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
+	bool has_interrupt;
+	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
+	unsigned bit_count;
+	unsigned walked;      /* branches since the last packet */
+	struct code_run *run; /* that is walked; valid during a step */
+	struct code_run *here; /* the run at ip; NULL: to be looked up */
+	bool told;	      /* a branch was given out since tracing began */
+	struct moment known;  /* when ip was told last: direct branches follow at once */
+
+	uint64_t offset; /* of the packet read last */
+	uint64_t lost_from;
+};
+
+/* Walk a run further, or many if nothing is to be told of them. */
+void flow_walk(struct pt_flow *flow);
+
+/* Tracing begins at ip.  `told`: a packet said so, and an event does. */
+void flow_begin(struct pt_flow *flow, uint64_t ip, bool told);
+
+/* After damage, a packet tells that ip is executed: go on there if there is code. */
+void flow_try_at(struct pt_flow *flow, uint64_t ip);
+
+/* The trace cannot be followed at ip (0: unknown): a gap, until a packet tells an ip. */
+void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
+
+/* Where the program is, is not known any more; nothing is told of it. */
+void flow_lose(struct pt_flow *flow);
+
+/* The way is known again: what was passed over is counted as lost. */
+void flow_found(struct pt_flow *flow);
+
+#endif
