@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "decoder/insn.h"
 
-/* 32 MiB; a large program executes some 100,000. */
+/* 20 MiB with their table; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
 
 struct code_run {
@@ -34,9 +34,9 @@ struct code_run {
 /* What is to be done where a run ends. */
 enum run_pace {
 	PACE_UNKNOWN,
-	PACE_STEP,   /* more than these: */
-	PACE_DECIDE, /* a conditional jump */
-	PACE_JUMP,   /* a direct jump that stays in its function */
+	PACE_STEP,   /* a closer look: a call, a return, anything indirect or far */
+	PACE_DECIDE, /* a bit of TNT: a conditional jump */
+	PACE_JUMP,   /* nothing: a direct jump that stays in its function */
 };
 
 struct code_runs {

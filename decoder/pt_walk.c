@@ -82,9 +82,9 @@ static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
 }
 
 /*
- * The walk goes on at ip, behind `before`: what stands there is kept in its
- * `link`, for the next time.  Links stay within a mapping, since it is the file
- * that they are of.
+ * The walk goes on at ip.  The run there is kept in `link`, which belongs to the
+ * run before it, for the next time.  Links stay within a mapping: they are of
+ * the file, which others may have mapped elsewhere.
  */
 static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 {

@@ -13,7 +13,14 @@ enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USA
 
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
-enum output_format { FORMAT_FTF = 0, FORMAT_BRANCHES, FORMAT_CALLS, FORMAT_SLICES, FORMAT_EVENTS, FORMAT_NONE };
+enum output_format {
+	FORMAT_FTF = 0,
+	FORMAT_BRANCHES,
+	FORMAT_CALLS,
+	FORMAT_SLICES,
+	FORMAT_EVENTS,
+	FORMAT_NONE,
+};
 
 /* What slices say besides their name: nothing; the function and its line; all that is known. */
 enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
