@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#include <argp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "config.h"
+#include "option_group.h"
 
 enum option_key {
 	KEY_FORMAT = 'f',
@@ -32,10 +30,6 @@ enum option_key {
 	KEY_KALLSYMS,
 	KEY_ARGS,
 	KEY_NO_WARN,
-	KEY_RUNTIME_EVENTS,
-	KEY_MEMTRACE,
-	KEY_CLOCK_OFFSET,
-	KEY_CLOCK_SYNC,
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -85,17 +79,6 @@ static const struct argp_option argp_options[] = {
 	  "magic-trace, by names, as magic-trace 1.0 does", 3 },
 	{ "inline", KEY_INLINE, NULL, 0,
 	  "Show calls that the compiler replaced by the called function's code, too", 3 },
-	{ NULL, 0, NULL, 0, "OCaml:", 7 },
-	{ "runtime-events", KEY_RUNTIME_EVENTS, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", 0,
-	  "Show the collector's work and the program's events of FILE, which OCaml 5 calls "
-	  "PID.events; may be repeated, and needs no INPUT", 7 },
-	{ "memtrace", KEY_MEMTRACE, "FILE[,pid=N][,lives]", 0,
-	  "Show the sampled allocations of memtrace's FILE; may be repeated, and needs no INPUT", 7 },
-	{ "clock-offset", KEY_CLOCK_OFFSET, "CLOCK=TIME", 0,
-	  "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or memtrace "
-	  "(real=TIME); may be repeated", 7 },
-	{ "clock-sync", KEY_CLOCK_SYNC, "FILE", 0,
-	  "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints", 7 },
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
@@ -114,50 +97,44 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-struct choice {
-	const char *word;
-	int value;
-};
-
-static const struct choice inputs[] = {
+static const struct option_choice inputs[] = {
 	{ "perf-data", INPUT_PERF_DATA }, { "perf-script", INPUT_PERF_SCRIPT }, { NULL, 0 }
 };
-static const struct choice modes[] = {
+static const struct option_choice modes[] = {
 	{ "user", OPTION_MODE_USER },
 	{ "kernel", OPTION_MODE_KERNEL },
 	{ "both", OPTION_MODE_BOTH },
 	{ NULL, 0 }
 };
-static const struct choice machines[] = {
+static const struct option_choice machines[] = {
 	{ "precise", STACKS_PRECISE }, { "magic-trace", STACKS_MAGIC_TRACE }, { NULL, 0 }
 };
-static const struct choice names[] = { { "short", OPTION_NAMES_SHORT },
+static const struct option_choice names[] = { { "short", OPTION_NAMES_SHORT },
 				       { "full", OPTION_NAMES_FULL },
 				       { "none", OPTION_NAMES_NONE },
 				       { NULL, 0 } };
-static const struct choice engines[] = {
+static const struct option_choice engines[] = {
 	{ "fast", OPTION_ENGINE_FAST }, { "libipt", OPTION_ENGINE_LIBIPT }, { NULL, 0 }
 };
-static const struct choice details[] = {
+static const struct option_choice details[] = {
 	{ "none", OPTION_ARGS_NONE },
 	{ "line", OPTION_ARGS_LINE },
 	{ "full", OPTION_ARGS_FULL },
 	{ NULL, 0 }
 };
-static const struct choice formats[] = {
+static const struct option_choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
 	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },
 	{ "events", FORMAT_EVENTS },	     { NULL, 0 }
 };
 
-/* Returns the value of a word; a word that is none ends the program with the choices. */
-static int choose(struct argp_state *state, const struct choice *choices, const char *option,
+int option_choose(struct argp_state *state, const struct option_choice *choices, const char *option,
 		  const char *word)
 {
 	char known[200] = "";
 	size_t used = 0;
 
-	for (const struct choice *choice = choices; choice->word; choice++) {
+	for (const struct option_choice *choice = choices; choice->word; choice++) {
 		if (strcmp(choice->word, word) == 0)
 			return choice->value;
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
@@ -167,38 +144,37 @@ static int choose(struct argp_state *state, const struct choice *choices, const 
 	return 0;
 }
 
-static void add_overlay(struct options *options, enum overlay_kind kind, const char *text)
-{
-	size_t size = (options->overlay_count + 1) * sizeof(*options->overlays);
-
-	options->overlays = realloc(options->overlays, size);
-	if (!options->overlays)
-		alloc_fail(size);
-	options->overlays[options->overlay_count++] = (struct overlay_option){ kind, text };
-}
+static const struct argp_child groups[] = {
+	{ &option_group_overlays, 0, NULL, 0 },
+	{ NULL, 0, NULL, 0 },
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		for (size_t i = 0; groups[i].argp; i++)
+			state->child_inputs[i] = options;
+		return 0;
 	case KEY_INPUT:
-		options->input_kind = (enum input_kind)choose(state, inputs, "input", arg);
+		options->input_kind = (enum input_kind)option_choose(state, inputs, "input", arg);
 		return 0;
 	case KEY_MODE:
-		options->mode = (enum option_mode)choose(state, modes, "mode", arg);
+		options->mode = (enum option_mode)option_choose(state, modes, "mode", arg);
 		return 0;
 	case KEY_STACKS:
-		options->stacks = (enum stack_machine)choose(state, machines, "stacks", arg);
+		options->stacks = (enum stack_machine)option_choose(state, machines, "stacks", arg);
 		return 0;
 	case KEY_ENGINE:
-		options->engine = (enum option_engine)choose(state, engines, "engine", arg);
+		options->engine = (enum option_engine)option_choose(state, engines, "engine", arg);
 		return 0;
 	case KEY_ARGS:
-		options->args = (enum option_args)choose(state, details, "args", arg);
+		options->args = (enum option_args)option_choose(state, details, "args", arg);
 		return 0;
 	case KEY_FORMAT:
-		options->format = (enum output_format)choose(state, formats, "format", arg);
+		options->format = (enum output_format)option_choose(state, formats, "format", arg);
 		return 0;
 	case KEY_OUTPUT:
 		options->output = arg;
@@ -237,7 +213,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->perf_map_dir = arg;
 		return 0;
 	case KEY_DEMANGLE:
-		options->names = (enum option_names)choose(state, names, "demangle", arg);
+		options->names = (enum option_names)option_choose(state, names, "demangle", arg);
 		return 0;
 	case KEY_NO_WARN:
 		options->no_warn = true;
@@ -257,19 +233,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "one input at a time, and '%s' is a second",
 				   options->inputs[1]);
 		return 0;
-	case KEY_RUNTIME_EVENTS:
-		add_overlay(options, OVERLAY_RUNTIME_EVENTS, arg);
-		return 0;
-	case KEY_MEMTRACE:
-		add_overlay(options, OVERLAY_MEMTRACE, arg);
-		return 0;
-	case KEY_CLOCK_OFFSET:
-		if (!overlay_clocks_offset(&options->clocks, arg))
-			argp_error(state, "--clock-offset: '%s' is neither mono=TIME nor real=TIME", arg);
-		return 0;
-	case KEY_CLOCK_SYNC:
-		options->clock_sync = arg;
-		return 0;
 	case ARGP_KEY_NO_ARGS:
 		if (!options->overlay_count)
 			argp_error(state, "no input: name a perf.data file");
@@ -281,7 +244,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp argp = { argp_options, parse, "INPUT...", doc, NULL, NULL, NULL };
+	static const struct argp argp = { argp_options, parse, "INPUT...", doc, groups, NULL, NULL };
 
 	*options = (struct options){ 0 };
 	argp_err_exit_status = EXIT_USAGE;
