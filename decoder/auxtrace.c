@@ -285,7 +285,7 @@ static void join(struct aux_piece_list *joined, const struct aux_stream *stream,
 	if (stream->copies)
 		aux_pieces_join_copies(joined, pieces, count);
 	else
-		aux_pieces_join(joined, pieces, count, cuts->cuts + first,
+		aux_pieces_join(joined, pieces, count, cuts->cuts ? cuts->cuts + first : NULL,
 				cuts_below(cuts, owner + 1) - first);
 }
 
