@@ -15,6 +15,7 @@ include tests/unit/overlays/local.mk
 include tests/unit/src/local.mk
 include tests/oracle/local.mk
 include tests/fuzz/local.mk
+include tests/sweep/local.mk
 include tests/bench/local.mk
 include tests/cli/local.mk
 include tests/lint/local.mk
