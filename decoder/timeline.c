@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "decoder/file_table.h"
 #include "decoder/perf_file.h"
 #include "decoder/perf_record.h"

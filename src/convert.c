@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convert_perf_data.h"
+#include "output_check.h"
 #include "overlays.h"
 #include "perf_script.h"
 #include "summary.h"
@@ -100,6 +101,8 @@ enum exit_status convert(const struct options *options, struct diag *diag, struc
 	struct name_table names;
 	int status;
 
+	if (output_check(options, err) < 0)
+		return EXIT_FAILED;
 	name_table_init(&names);
 	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
 	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))

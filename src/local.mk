@@ -21,6 +21,7 @@ libptrace2ftf_a_SOURCES = \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/option_group.h src/option_overlays.c \
 	src/options.c src/options.h \
+	src/output_check.c src/output_check.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
 	src/overlay_dump.c src/overlay_dump.h \

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "perf_script_line.h"
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */

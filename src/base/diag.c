@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 #define TEXT_MAX 2000
 
 void diag_init(struct diag *diag)
@@ -60,20 +62,11 @@ unsigned diag_kinds(const struct diag *diag)
 	return kinds;
 }
 
-static void print_safely(const char *text, FILE *out)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		putc(c < 0x20 || c == 0x7f ? '?' : c, out);
-	}
-}
-
 void diag_print(const struct diag *diag, FILE *out)
 {
 	for (const struct diag_line *line = diag->first; line; line = line->next) {
 		fputs("ptrace2ftf: warning: ", out);
-		print_safely(line->text, out);
+		printable_print(line->text, out);
 		if (line->count > 1)
 			fprintf(out, " (%" PRIu64 " times)", line->count);
 		putc('\n', out);

@@ -42,8 +42,8 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 unsigned diag_kinds(const struct diag *diag);
 
 /*
- * Print "ptrace2ftf: warning: TEXT (N times)" per kind.  Control characters
- * are shown as '?'.
+ * Print "ptrace2ftf: warning: TEXT (N times)" per kind.  Control characters,
+ * and what is no UTF-8, are shown as '?'.
  */
 void diag_print(const struct diag *diag, FILE *out);
 
