@@ -49,6 +49,7 @@ void output_watch_signals(void)
 static int open_temporary(struct output *output, struct error *err)
 {
 	size_t room = strlen(output->path) + 40;
+	struct stat old;
 
 	output->temporary = alloc_zeroed(1, room);
 	for (int i = 0; i < NAME_TRIES; i++) {
@@ -59,6 +60,9 @@ static int open_temporary(struct output *output, struct error *err)
 	}
 	if (output->fd < 0)
 		return error_set_system(err, errno, "%s: cannot create", output->path);
+	/* Who may not read what is replaced may not read what replaces it. */
+	if (stat(output->path, &old) == 0)
+		fchmod(output->fd, old.st_mode & 0777);
 	if (strlen(output->temporary) < sizeof(unfinished)) {
 		strcpy(unfinished, output->temporary);
 		alloc_fail_hook = remove_unfinished;
