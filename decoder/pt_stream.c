@@ -121,14 +121,12 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 	const struct aux_stream *aux = stream->input.aux;
 
 	while (stream->next_loss < stream->loss_count &&
-	       stream->losses[stream->next_loss].time <= time) {
-		const struct loss *loss = &stream->losses[stream->next_loss];
+	       stream->losses[stream->next_loss]->time <= time) {
+		const struct loss *loss = stream->losses[stream->next_loss];
 
 		if (stream->tail - stream->head >= QUEUE_ROOM - 4)
 			return;
 		stream->next_loss++;
-		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
-			continue;
 		if (shows_as_piece(aux, loss))
 			continue;
 		if (loss->time > stream->now.time)
@@ -270,7 +268,8 @@ static void start_schedule(struct pt_stream *stream)
 	stream->clock.shift = (uint16_t)info->time_shift;
 	stream->schedule.slack = slack_of(info, &stream->clock);
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
-	stream->losses = timeline_losses(stream->input.timeline, &stream->loss_count);
+	stream->losses = timeline_losses_of(stream->input.timeline, aux->cpu, aux->tid,
+					    &stream->loss_count);
 	if (info->config & info->tsc_bit)
 		return;
 	if (!schedule_settle(&stream->schedule))

@@ -45,7 +45,7 @@ struct pt_stream {
 	uint32_t insn_count;  /* since the last event */
 	uint32_t cycle_count; /* the same */
 	size_t next_loss, loss_count;
-	const struct loss *losses;
+	const struct loss *const *losses; /* of this stream */
 	struct branch_event queue[QUEUE_ROOM];
 	unsigned head, tail;
 	struct pt_stream_stats stats;

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "decoder/file_table.h"
+#include "decoder/loss_table.h"
 #include "decoder/perf_file.h"
 #include "decoder/perf_record.h"
 #include "decoder/perf_sample.h"
@@ -40,6 +41,7 @@ struct timeline {
 	struct switch_table switches;
 	struct loss *losses; /* owned */
 	size_t loss_count, loss_room;
+	struct loss_table owned_losses;
 	struct kernel_symbol *symbols; /* owned */
 	size_t symbol_count, symbol_room;
 	const struct perf_file *file; /* borrowed, while building */
@@ -451,6 +453,7 @@ struct timeline *timeline_open_written(const struct perf_file *file,
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches, &tl->arena);
+	loss_table_init(&tl->owned_losses, tl->losses, tl->loss_count);
 	return tl;
 }
 
@@ -462,6 +465,7 @@ void timeline_close(struct timeline *tl)
 	process_table_release(&tl->processes);
 	thread_table_release(&tl->threads);
 	switch_table_release(&tl->switches);
+	loss_table_release(&tl->owned_losses);
 	free(tl->losses);
 	free(tl->symbols);
 	free(tl->writers);
@@ -500,6 +504,12 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)
 {
 	return switch_table_find(&tl->switches, cpu, count);
+}
+
+const struct loss *const *timeline_losses_of(const struct timeline *tl, int32_t cpu, int32_t tid,
+					     size_t *count)
+{
+	return loss_table_find(&tl->owned_losses, cpu, tid, count);
 }
 
 const struct loss *timeline_losses(const struct timeline *tl, size_t *count)

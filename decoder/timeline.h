@@ -141,6 +141,13 @@ const struct cpu_switch *timeline_switches(const struct timeline *timeline, int3
 /* Returns the losses in time order, `*count` of them. */
 const struct loss *timeline_losses(const struct timeline *timeline, size_t *count);
 
+/*
+ * Returns those of a CPU's buffer, or, if tid is not -1, of a thread's, in time
+ * order, `*count` of them.
+ */
+const struct loss *const *timeline_losses_of(const struct timeline *timeline, int32_t cpu,
+					     int32_t tid, size_t *count);
+
 /* Returns what the kernel told of its code made at run time in time order, `*count` of them. */
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline,
 						    size_t *count);
