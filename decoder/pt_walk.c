@@ -174,16 +174,24 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 		run->pace = PACE_JUMP;
 }
 
+/* Within a function: nothing of it is given out. */
+static void go_unseen(struct pt_flow *flow, uint64_t to)
+{
+	flow->stream.stats.events++;
+	flow->stream.stats.local_jumps++;
+	flow->ip = to;
+	flow->here = NULL;
+}
+
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
 	if (flow->run->pace == PACE_UNKNOWN)
 		set_pace(flow, insn, to);
 	if (flow->told && flow->run->taken_local) {
-		flow->stream.stats.events++;
-		flow->stream.stats.local_jumps++;
-	} else {
-		push_branch(flow, insn, from, to);
+		go_unseen(flow, to);
+		return;
 	}
+	push_branch(flow, insn, from, to);
 	flow->ip = to;
 	flow->here = NULL;
 	flow->told = true;
@@ -261,7 +269,11 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
 	flow->task = TASK_READ;
-	go(flow, insn, from, flow->target);
+	if (insn->kind == BRANCH_JUMP && flow->told && flow->stream.input.skip_local_jumps &&
+	    is_local(flow, flow->target))
+		go_unseen(flow, flow->target);
+	else
+		go(flow, insn, from, flow->target);
 	flow->mode = flow->next_mode;
 }
 
