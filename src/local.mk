@@ -19,7 +19,8 @@ libptrace2ftf_a_SOURCES = \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
-	src/option_group.h src/option_overlays.c \
+	src/option_choose.c src/option_group.h src/option_overlays.c \
+	src/nearest.c src/nearest.h \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
@@ -42,6 +43,7 @@ libptrace2ftf_a_SOURCES = \
 	src/summary.c src/summary.h \
 	src/thread_stacks.c src/thread_stacks.h \
 	src/track.h \
+	src/versions.c src/versions.h \
 	src/view.c src/view.h
 
 bin_PROGRAMS += ptrace2ftf
