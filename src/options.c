@@ -11,7 +11,6 @@
 enum option_key {
 	KEY_FORMAT = 'f',
 	KEY_OUTPUT = 'o',
-	KEY_QUIET = 'q',
 	KEY_INPUT = 256,
 	KEY_STACKS,
 	KEY_MODE,
@@ -29,7 +28,6 @@ enum option_key {
 	KEY_PERF_MAP_DIR,
 	KEY_KALLSYMS,
 	KEY_ARGS,
-	KEY_NO_WARN,
 };
 
 static const char doc[] =
@@ -89,9 +87,6 @@ static const struct argp_option argp_options[] = {
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
 	  "source; full: also the line of the call, instructions, cycles and IPC", 5 },
-	{ NULL, 0, NULL, 0, "Diagnostics:", 7 },
-	{ "no-warn", KEY_NO_WARN, NULL, 0, "Exit with 0 also if there are gaps or warnings", 7 },
-	{ "quiet", KEY_QUIET, NULL, 0, "Print errors only", 7 },
 	{ 0 }
 };
 
@@ -128,6 +123,7 @@ static const struct option_choice formats[] = {
 
 static const struct argp_child groups[] = {
 	{ &option_group_overlays, 0, NULL, 0 },
+	{ &option_group_report, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -197,12 +193,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_DEMANGLE:
 		options->names = (enum option_names)option_choose(state, names, "demangle", arg);
 		return 0;
-	case KEY_NO_WARN:
-		options->no_warn = true;
-		return 0;
-	case KEY_QUIET:
-		options->quiet = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		/* argp moves all arguments behind the options before it tells of the first. */
 		if (!options->input_count++) {
@@ -221,6 +211,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Standard output holds one thing. */
+static void check_json(const struct options *options)
+{
+	bool text = options->format != FORMAT_FTF && options->format != FORMAT_NONE;
+	const char *output = options->output ? options->output : text ? "-" : "";
+
+	if (options->json && strcmp(options->json, "-") == 0 && strcmp(output, "-") == 0) {
+		fprintf(stderr, "ptrace2ftf: the output is on standard output: name a file for "
+				"the summary, --json=FILE\n");
+		exit(EXIT_USAGE);
 	}
 }
 
@@ -243,6 +246,7 @@ void options_parse(struct options *options, int argc, char **argv)
 			options->input ? "standard input has" : "there is");
 		exit(EXIT_USAGE);
 	}
+	check_json(options);
 }
 
 void options_release(struct options *options)

@@ -74,6 +74,8 @@ struct options {
 	const char *clock_sync; /* NULL: none */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
+	int verbose;        /* how much more to tell: 0, 1, 2 */
+	const char *json;   /* path of the summary in JSON; "-": stdout; NULL: none */
 };
 
 /*
