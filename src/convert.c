@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "convert_perf_data.h"
 #include "overlays.h"
 #include "perf_script.h"
@@ -61,8 +62,10 @@ static int feed_text(struct view *view, FILE *in, struct name_table *names, stru
 	};
 	struct perf_script_counts counts;
 
+	summary_allow_interrupt(view->options->quiet);
 	if (perf_script_convert(in, &options, &counts, err) < 0 || view_close(view, err) < 0)
 		return -1;
+	summary->interrupted = interrupt_asked();
 	summary->branches = counts.branches;
 	summary->gaps[GAP_UNKNOWN] = counts.errors;
 	summary->threads = view->track_count;
@@ -121,5 +124,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	summary_warn(summary, diag);
 	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
 		summary_print(summary, options->format == FORMAT_FTF, stderr);
+	if (summary->interrupted)
+		return EXIT_INTERRUPTED;
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;
 }

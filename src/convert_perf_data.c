@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "code_files.h"
 #include "decoder/auxtrace.h"
 #include "decoder/branch_merge.h"
@@ -380,8 +381,10 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
 	report_phase(c->report, "decode");
-	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))
+	summary_allow_interrupt(c->options->quiet);
+	while (!view_failed(&c->view) && !interrupt_asked() && branch_merge_next(&c->merge, &event))
 		feed(c, &event);
+	c->summary->interrupted = interrupt_asked();
 	report_phase(c->report, "write");
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);

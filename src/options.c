@@ -37,7 +37,7 @@ static const char doc[] =
 	"Record with `perf record -e intel_pt//u PROGRAM`, convert with "
 	"`ptrace2ftf perf.data -o out.ftf`, open out.ftf at https://ui.perfetto.dev.\n\n"
 	"Exit status: 0 all converted; 2 converted, with gaps or warnings; "
-	"1 failed, nothing written; 64 wrong usage.";
+	"1 failed, nothing written; 64 wrong usage; 130 interrupted, the rest left out.";
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Input:", 1 },

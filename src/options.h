@@ -9,7 +9,13 @@
 #include "overlay_clock.h"
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
-enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USAGE = 64 };
+enum exit_status {
+	EXIT_WHOLE = 0,
+	EXIT_FAILED = 1,
+	EXIT_WITH_GAPS = 2,
+	EXIT_USAGE = 64,
+	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as shells tell it; what was written is sound */
+};
 
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "callstack.h"
 
 /* Names of files that are printed; more are only counted. */
@@ -44,6 +45,13 @@ uint64_t summary_peak_memory(void)
 
 	getrusage(RUSAGE_SELF, &usage);
 	return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts KiB */
+}
+
+void summary_allow_interrupt(bool quiet)
+{
+	interrupt_allow(quiet ? NULL
+			      : "\nptrace2ftf: interrupted: writing what is decoded up to here; "
+				"interrupt again to stop at once\n");
 }
 
 void summary_release(struct summary *summary)
@@ -106,14 +114,21 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 void summary_warn(const struct summary *summary, struct diag *diag)
 {
 	uint64_t total = summary->bytes_total ? summary->bytes_total : 1;
-	char gaps[400];
+	uint64_t done = summary->bytes_decoded + summary->bytes_skipped + summary->bytes_lost;
+	char gaps[400], progress[60] = "";
 
+	if (summary->bytes_total)
+		snprintf(progress, sizeof(progress), ", after %.1f%% of the trace",
+			 100.0 * (double)done / (double)total);
 	list_gaps(summary, gaps, sizeof(gaps));
 	if (gaps[0])
 		diag_warn(diag, "gaps", "gaps in the trace (%s); %" PRIu64 " of %" PRIu64
 			  " bytes of trace could not be decoded (%.1f%%)", gaps,
 			  summary->bytes_lost, summary->bytes_total,
 			  100.0 * (double)summary->bytes_lost / (double)total);
+	if (summary->interrupted)
+		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
+			  progress);
 	if (summary->bytes_missing)
 		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
 			  summary->bytes_missing);

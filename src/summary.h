@@ -33,6 +33,12 @@ void summary_set_output(struct summary *summary, const char *path);
 /* Count a file of code that ran, and whether there are names for it. */
 void summary_add_file(struct summary *summary, const char *path, bool named);
 
+/*
+ * From now on the first SIGINT asks the run to end early (base/interrupt.h), and
+ * says so unless `quiet`.
+ */
+void summary_allow_interrupt(bool quiet);
+
 /* Add the statistics of one stream. */
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats);
 
