@@ -17,6 +17,7 @@
 #include "kernel_files.h"
 #include "jit_dumps.h"
 #include "overlays.h"
+#include "progress.h"
 #include "resolve.h"
 #include "thread_stacks.h"
 #include "view.h"
@@ -368,10 +369,38 @@ static uint64_t resolution_of(const struct pt_info *info)
 	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
 }
 
-static int run(struct conversion *c, struct error *err)
+static void show_progress(const struct conversion *c, struct progress *progress)
 {
+	uint64_t done = 0, total = 0;
+
+	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
+		const struct pt_stream_stats *stats = pt_stream_stats(c->streams[i]);
+
+		done += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost;
+		total += stats->bytes_total;
+	}
+	progress_show(progress, done, total, view_slices(&c->view));
+}
+
+static void decode(struct conversion *c)
+{
+	struct progress progress;
 	struct branch_event event;
 
+	report_phase(c->report, "decode");
+	summary_allow_interrupt(c->options->quiet);
+	progress_init(&progress, c->options->quiet);
+	while (!view_failed(&c->view) && !interrupt_asked() && branch_merge_next(&c->merge, &event)) {
+		feed(c, &event);
+		if (progress_due(&progress))
+			show_progress(c, &progress);
+	}
+	progress_end(&progress);
+	c->summary->interrupted = interrupt_asked();
+}
+
+static int run(struct conversion *c, struct error *err)
+{
 	if (open_streams(c, err) < 0)
 		return -1;
 	if (c->view.machine && c->options->stacks == STACKS_PRECISE)
@@ -380,11 +409,7 @@ static int run(struct conversion *c, struct error *err)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
-	report_phase(c->report, "decode");
-	summary_allow_interrupt(c->options->quiet);
-	while (!view_failed(&c->view) && !interrupt_asked() && branch_merge_next(&c->merge, &event))
-		feed(c, &event);
-	c->summary->interrupted = interrupt_asked();
+	decode(c);
 	report_phase(c->report, "write");
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);

@@ -35,6 +35,7 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
+	src/progress.c src/progress.h \
 	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
 	src/slice_args.c src/slice_args.h \

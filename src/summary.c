@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/interrupt.h"
@@ -49,9 +50,11 @@ uint64_t summary_peak_memory(void)
 
 void summary_allow_interrupt(bool quiet)
 {
-	interrupt_allow(quiet ? NULL
-			      : "\nptrace2ftf: interrupted: writing what is decoded up to here; "
-				"interrupt again to stop at once\n");
+	/* On a terminal "^C" stands before it, and perhaps a bar. */
+	static const char message[] = "\nptrace2ftf: interrupted: writing what is decoded up to "
+				      "here; interrupt again to stop at once\n";
+
+	interrupt_allow(quiet ? NULL : message + !isatty(STDERR_FILENO));
 }
 
 void summary_release(struct summary *summary)
