@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: MIT
 # The shells complete the options that --help lists, and the words that they take.
 . "${top_srcdir:-.}/tests/support/tap.sh"
-completions=${top_srcdir:-.}/completions
+manual=${top_srcdir:-$PWD}/man/ptrace2ftf.1
+completions=${top_srcdir:-$PWD}/completions
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/directory"
-ln -s "${top_builddir:-.}/ptrace2ftf" "$work/bin/ptrace2ftf"
+ln -s "${top_builddir:-$PWD}/ptrace2ftf" "$work/bin/ptrace2ftf"
 PATH=$work/bin:$PATH
 cd "$work" || exit 1
 : >file
 ptrace2ftf --help | grep -oE -- '--[a-z][a-z0-9-]+' | sort -u >help
 # From the manual: it lists a format per item of a list of its own.
-sed -n '/^\.It Fl f/,/^\.It Fl \\-/s/^\.It Cm //p' "${top_srcdir:-.}/man/ptrace2ftf.1" | sort -u >formats
+sed -n '/^\.It Fl f/,/^\.It Fl \\-/s/^\.It Cm //p' "$manual" | sort -u >formats
 
 same() { # FILE COMMAND...
 	wanted=$1
