@@ -19,7 +19,8 @@ libptrace2ftf_a_SOURCES = \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
-	src/option_group.h src/option_overlays.c \
+	src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
+	src/nearest.c src/nearest.h \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
@@ -34,14 +35,18 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
+	src/progress.c src/progress.h \
+	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
 	src/span_sink.h \
 	src/span_sorter.c src/span_sorter.h \
+	src/span_tally.c src/span_tally.h \
 	src/summary.c src/summary.h \
 	src/thread_stacks.c src/thread_stacks.h \
 	src/track.h \
+	src/versions.c src/versions.h \
 	src/view.c src/view.h
 
 bin_PROGRAMS += ptrace2ftf

@@ -52,6 +52,15 @@ static int open_output(struct view *view, struct error *err)
 	return view->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
+/* Returns what the sorter writes to. */
+static const struct span_sink *before_tail(struct view *view)
+{
+	if (!view->options->json)
+		return &view->tail;
+	span_tally_init(&view->tally, &view->tail);
+	return &view->tally.sink;
+}
+
 static void connect(struct view *view, struct name_table *names, struct diag *diag)
 {
 	switch (view->options->format) {
@@ -71,7 +80,7 @@ static void connect(struct view *view, struct name_table *names, struct diag *di
 		break;
 	}
 	if (is_sorted(view)) {
-		span_sorter_init(&view->sorter, &view->tail, diag);
+		span_sorter_init(&view->sorter, before_tail(view), diag);
 		if (view->options->format != FORMAT_FTF)
 			view->sorter.depth = SIZE_MAX;
 		view->head = &view->sorter.sink;
@@ -117,6 +126,16 @@ uint64_t view_slices(const struct view *view)
 	return view->slices.count + view->ftf.slices;
 }
 
+const char *view_path(const struct view *view)
+{
+	return view->output.path;
+}
+
+const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)
+{
+	return index < view->tally.thread_count ? &view->tally.threads[index] : NULL;
+}
+
 bool view_failed(const struct view *view)
 {
 	return output_failed(&view->output);
@@ -153,6 +172,7 @@ void view_release(struct view *view)
 	callstack_machine_close(view->machine);
 	view->machine = NULL;
 	span_sorter_release(&view->sorter);
+	span_tally_release(&view->tally);
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);
 	free(view->default_path);

@@ -22,6 +22,7 @@
 #include "ftf_sink.h"
 #include "options.h"
 #include "span_sorter.h"
+#include "span_tally.h"
 
 struct view_track;
 
@@ -30,6 +31,7 @@ struct view {
 	struct output output;
 	FILE *text;                        /* owned: into `output`; NULL for ftf and none */
 	struct span_sink tail;             /* of ftf and slices */
+	struct span_tally tally;           /* in front of `tail`, with --json */
 	const struct span_sink *head;      /* what the machine writes to; borrowed from the below */
 	struct span_sorter sorter;         /* in front of `tail` */
 	struct callstack_machine *machine; /* owned; NULL for branches and none */
@@ -57,6 +59,12 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 
 /* Returns the number of slices written up to now. */
 uint64_t view_slices(const struct view *view);
+
+/* Returns where the output goes, borrowed; NULL: there is none. */
+const char *view_path(const struct view *view);
+
+/* Returns what a track's thread did, borrowed, by the order of view_add_track(); NULL: not counted. */
+const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index);
 
 /* Returns whether writing has failed, so that going on is of no use. */
 bool view_failed(const struct view *view);
