@@ -11,6 +11,7 @@ libptrace2ftf_a_SOURCES = \
 	src/code_files.c src/code_files.h \
 	src/convert.c src/convert.h \
 	src/convert_perf_data.c src/convert_perf_data.h \
+	src/event_filter.c src/event_filter.h \
 	src/format_branches.c src/format_branches.h \
 	src/format_calls.c src/format_calls.h \
 	src/format_slices.c src/format_slices.h \
@@ -19,7 +20,7 @@ libptrace2ftf_a_SOURCES = \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
-	src/option_group.h src/option_overlays.c \
+	src/option_group.h src/option_overlays.c src/option_select.c \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
@@ -35,6 +36,7 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
 	src/resolve.c src/resolve.h \
+	src/selection.c src/selection.h \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
 	src/span_sink.h \

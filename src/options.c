@@ -145,6 +145,7 @@ int option_choose(struct argp_state *state, const struct option_choice *choices,
 }
 
 static const struct argp_child groups[] = {
+	{ &option_group_select, 0, NULL, 0 },
 	{ &option_group_overlays, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
 };
@@ -263,6 +264,7 @@ void options_parse(struct options *options, int argc, char **argv)
 
 void options_release(struct options *options)
 {
+	selection_release(&options->select);
 	free(options->overlays);
 	*options = (struct options){ 0 };
 }

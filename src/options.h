@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "overlay_clock.h"
+#include "selection.h"
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
 enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USAGE = 64 };
@@ -72,6 +73,7 @@ struct options {
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
+	struct selection select;
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };

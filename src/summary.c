@@ -70,5 +70,7 @@ void summary_print(const struct summary *summary, FILE *out)
 	if (summary->bytes_repeated)
 		fprintf(out, ", %" PRIu64 " more that were recorded twice",
 			summary->bytes_repeated);
+	if (summary->bytes_left_out)
+		fprintf(out, ", %" PRIu64 " left out as asked", summary->bytes_left_out);
 	putc('\n', out);
 }

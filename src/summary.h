@@ -16,6 +16,7 @@ struct summary {
 	/* Of AUX data; see struct pt_stream_stats. */
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
+	uint64_t bytes_left_out; /* of streams and times that were not asked for; not of the total */
 	uint64_t unknown_records;
 };
 
