@@ -39,6 +39,7 @@ libptrace2ftf_a_SOURCES = \
 	src/selection.c src/selection.h \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
+	src/span_filter.c src/span_filter.h \
 	src/span_sink.h \
 	src/span_sorter.c src/span_sorter.h \
 	src/summary.c src/summary.h \

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that choose a part of a recording. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
 #include "option_group.h"
 
 enum option_key {
@@ -25,6 +29,16 @@ static const struct argp_option argp_options[] = {
 	{ "tid", KEY_TID, "LIST", 0, "Show these threads", 3 },
 	{ "comm", KEY_COMM, "GLOB", 0, "Show threads that had such a name; may be repeated", 3 },
 	{ "cpu", KEY_CPU, "LIST", 0, "Decode what these CPUs ran", 3 },
+	{ "symbol", KEY_SYMBOL, "GLOB", 0,
+	  "Show calls of these functions, with all below them and their callers; may be repeated", 3 },
+	{ "dso", KEY_DSO, "GLOB", 0, "The same of calls into these files, by path or last part of it", 3 },
+	{ "between", KEY_BETWEEN, "START,STOP", 0,
+	  "Show each thread from a call of START to the next call of STOP", 3 },
+	{ "depth", KEY_DEPTH, "N", 0, "Show so many levels of slices", 3 },
+	{ "min-duration", KEY_MIN_DURATION, "TIME", 0,
+	  "Leave slices shorter than TIME (1us) out, and count them in those around them", 3 },
+	{ "hide", KEY_HIDE, "GLOB", 0,
+	  "Leave these functions' slices out, but not what they call; may be repeated", 3 },
 	{ 0 }
 };
 
@@ -33,6 +47,28 @@ static void add_numbers(struct argp_state *state, struct number_list *list, cons
 {
 	if (!number_list_add(list, text))
 		argp_error(state, "--%s: '%s' is no list of numbers like 1,2,5-7", option, text);
+}
+
+static uint32_t read_depth(struct argp_state *state, const char *text)
+{
+	unsigned long depth;
+	char *end;
+
+	errno = 0;
+	depth = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || !depth || depth > UINT32_MAX)
+		argp_error(state, "--depth: '%s' is no number of levels", text);
+	return (uint32_t)depth;
+}
+
+static void refuse_unfiltered(struct argp_state *state, const struct options *options)
+{
+	bool slices = options->format != FORMAT_BRANCHES && options->format != FORMAT_CALLS &&
+		      options->format != FORMAT_NONE && options->format != FORMAT_EVENTS;
+
+	if (!slices && selection_of_slices(&options->select))
+		argp_error(state, "--symbol, --dso, --between, --depth, --min-duration and --hide "
+			   "choose slices, which this --format does not show");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -58,7 +94,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_COMM:
 		pattern_list_add(&select->comms, arg);
 		return 0;
+	case KEY_SYMBOL:
+		pattern_list_add(&select->symbols, arg);
+		return 0;
+	case KEY_DSO:
+		pattern_list_add(&select->dsos, arg);
+		return 0;
+	case KEY_HIDE:
+		pattern_list_add(&select->hidden, arg);
+		return 0;
+	case KEY_BETWEEN:
+		if (!selection_between(select, arg))
+			argp_error(state, "--between: '%s' is not START,STOP", arg);
+		return 0;
+	case KEY_DEPTH:
+		select->depth = read_depth(state, arg);
+		return 0;
+	case KEY_MIN_DURATION:
+		if (!selection_duration(arg, &select->min_duration))
+			argp_error(state, "--min-duration: '%s' is no time like 500ns or 1.5us", arg);
+		return 0;
 	case ARGP_KEY_END:
+		refuse_unfiltered(state, options);
 		if (options->input_kind != INPUT_PERF_DATA && selection_of_events(select))
 			argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
 				   "perf script has options of these names");

@@ -52,6 +52,28 @@ static int open_output(struct view *view, struct error *err)
 	return view->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
+static bool is_filtered(const struct view *view)
+{
+	return is_sorted(view) && selection_of_slices(&view->options->select);
+}
+
+/* What the sink at the end needs in front of it. */
+static void connect_tail(struct view *view, struct diag *diag)
+{
+	size_t most = view->options->format == FORMAT_FTF ? SPAN_SORTER_DEPTH : SIZE_MAX;
+
+	view->head = &view->sorter.sink;
+	if (!is_filtered(view)) {
+		span_sorter_init(&view->sorter, &view->tail, diag);
+		view->sorter.depth = most;
+		return;
+	}
+	span_filter_init(&view->filter, &view->options->select, &view->tail, diag);
+	view->filter.most = most;
+	span_sorter_init(&view->sorter, &view->filter.sink, diag);
+	view->sorter.depth = SIZE_MAX;
+}
+
 static void connect(struct view *view, struct name_table *names, struct diag *diag)
 {
 	switch (view->options->format) {
@@ -70,12 +92,8 @@ static void connect(struct view *view, struct name_table *names, struct diag *di
 	default:
 		break;
 	}
-	if (is_sorted(view)) {
-		span_sorter_init(&view->sorter, &view->tail, diag);
-		if (view->options->format != FORMAT_FTF)
-			view->sorter.depth = SIZE_MAX;
-		view->head = &view->sorter.sink;
-	}
+	if (is_sorted(view))
+		connect_tail(view, diag);
 }
 
 int view_open(struct view *view, const struct options *options, enum trace_mode mode,
@@ -108,8 +126,12 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 	added->track.thread_name = thread_name;
 	added->next = view->tracks;
 	view->tracks = added;
-	return is_sorted(view) ? (void *)span_sorter_track(&view->sorter, &added->track)
-			       : (void *)&added->track;
+	if (!is_sorted(view))
+		return &added->track;
+	if (is_filtered(view))
+		return span_sorter_track(&view->sorter,
+					 span_filter_track(&view->filter, &added->track));
+	return span_sorter_track(&view->sorter, &added->track);
 }
 
 uint64_t view_slices(const struct view *view)
@@ -126,6 +148,8 @@ int view_close(struct view *view, struct error *err)
 {
 	if (is_sorted(view))
 		span_sorter_finish(&view->sorter);
+	if (is_filtered(view))
+		span_filter_finish(&view->filter);
 	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
 		return -1;
 	if (view->options->format == FORMAT_SLICES)
@@ -153,6 +177,7 @@ void view_release(struct view *view)
 	callstack_machine_close(view->machine);
 	view->machine = NULL;
 	span_sorter_release(&view->sorter);
+	span_filter_release(&view->filter);
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);
 	free(view->default_path);

@@ -6,6 +6,8 @@
  *   callstack machine -> span_sorter -> slice_list -> text       (slices)
  *   callstack machine -> format_calls              -> text       (calls)
  *                                branches -> text                (branches)
+ *
+ * If the user chose among the slices, a span_filter stands behind the sorter.
  */
 #ifndef SRC_VIEW_H
 #define SRC_VIEW_H
@@ -21,6 +23,7 @@
 #include "format_slices.h"
 #include "ftf_sink.h"
 #include "options.h"
+#include "span_filter.h"
 #include "span_sorter.h"
 
 struct view_track;
@@ -31,7 +34,8 @@ struct view {
 	FILE *text;                        /* owned: into `output`; NULL for ftf and none */
 	struct span_sink tail;             /* of ftf and slices */
 	const struct span_sink *head;      /* what the machine writes to; borrowed from the below */
-	struct span_sorter sorter;         /* in front of `tail` */
+	struct span_filter filter;         /* between sorter and `tail`, if slices are chosen */
+	struct span_sorter sorter;         /* in front of them */
 	struct callstack_machine *machine; /* owned; NULL for branches and none */
 	struct format_calls calls;
 	struct ftf_sink ftf;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-cli_tests = tests/cli/errors.sh tests/cli/forms.sh tests/cli/ftfdump.sh tests/cli/libftf.sh \
+cli_tests = tests/cli/errors.sh tests/cli/filter.sh tests/cli/forms.sh tests/cli/ftfdump.sh tests/cli/libftf.sh \
 	tests/cli/output.sh tests/cli/select.sh
 TESTS += $(cli_tests)
 dist_noinst_SCRIPTS += $(cli_tests)

@@ -52,3 +52,11 @@ TESTS += tests/unit/src/selection.test
 tests_unit_src_selection_test_SOURCES = tests/unit/src/selection.c
 tests_unit_src_selection_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_selection_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/span_filter.test
+TESTS += tests/unit/src/span_filter.test
+tests_unit_src_span_filter_test_SOURCES = \
+	tests/unit/src/span_filter.c \
+	tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_span_filter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_span_filter_test_LDADD = $(UNIT_LIBS)
