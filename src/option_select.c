@@ -18,28 +18,39 @@ enum option_key {
 	KEY_DEPTH,
 	KEY_MIN_DURATION,
 	KEY_HIDE,
+	KEY_SORT,
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "Selection:", 3 },
+	{ NULL, 0, NULL, 0, "Selection:", 2 },
 	{ "time", KEY_TIME, "FROM,TO", 0,
 	  "Decode this time only; each is empty, seconds of perf's clock, +1.5ms after the start, "
-	  "-2ms before the end, or a percentage: 10%,20%", 3 },
-	{ "pid", KEY_PID, "LIST", 0, "Show these processes: 1,2,5-7; as all lists, may be repeated", 3 },
-	{ "tid", KEY_TID, "LIST", 0, "Show these threads", 3 },
-	{ "comm", KEY_COMM, "GLOB", 0, "Show threads that had such a name; may be repeated", 3 },
-	{ "cpu", KEY_CPU, "LIST", 0, "Decode what these CPUs ran", 3 },
+	  "-2ms before the end, or a percentage: 10%,20%", 2 },
+	{ "pid", KEY_PID, "LIST", 0, "Show these processes: 1,2,5-7; as all lists, may be repeated", 2 },
+	{ "tid", KEY_TID, "LIST", 0, "Show these threads", 2 },
+	{ "comm", KEY_COMM, "GLOB", 0, "Show threads that had such a name; may be repeated", 2 },
+	{ "cpu", KEY_CPU, "LIST", 0, "Decode what these CPUs ran", 2 },
 	{ "symbol", KEY_SYMBOL, "GLOB", 0,
-	  "Show calls of these functions, with all below them and their callers; may be repeated", 3 },
-	{ "dso", KEY_DSO, "GLOB", 0, "The same of calls into these files, by path or last part of it", 3 },
+	  "Show calls of these functions, with all below them and their callers; may be repeated", 2 },
+	{ "dso", KEY_DSO, "GLOB", 0, "The same of calls into these files, by path or last part of it", 2 },
 	{ "between", KEY_BETWEEN, "START,STOP", 0,
-	  "Show each thread from a call of START to the next call of STOP", 3 },
-	{ "depth", KEY_DEPTH, "N", 0, "Show so many levels of slices", 3 },
+	  "Show each thread from a call of START to the next call of STOP", 2 },
+	{ "depth", KEY_DEPTH, "N", 0, "Show so many levels of slices", 2 },
 	{ "min-duration", KEY_MIN_DURATION, "TIME", 0,
-	  "Leave slices shorter than TIME (1us) out, and count them in those around them", 3 },
+	  "Leave slices shorter than TIME (1us) out, and count them in those around them", 2 },
 	{ "hide", KEY_HIDE, "GLOB", 0,
-	  "Leave these functions' slices out, but not what they call; may be repeated", 3 },
+	  "Leave these functions' slices out, but not what they call; may be repeated", 2 },
+	{ "sort", KEY_SORT, "KEY", 0,
+	  "Sort the table of --format=functions by self (default), total, calls or name", 5 },
 	{ 0 }
+};
+
+static const struct option_choice orders[] = {
+	{ "self", ORDER_SELF },
+	{ "total", ORDER_TOTAL },
+	{ "calls", ORDER_CALLS },
+	{ "name", ORDER_NAME },
+	{ NULL, 0 }
 };
 
 static void add_numbers(struct argp_state *state, struct number_list *list, const char *option,
@@ -113,6 +124,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_MIN_DURATION:
 		if (!selection_duration(arg, &select->min_duration))
 			argp_error(state, "--min-duration: '%s' is no time like 500ns or 1.5us", arg);
+		return 0;
+	case KEY_SORT:
+		select->order = (enum function_order)option_choose(state, orders, "sort", arg);
 		return 0;
 	case ARGP_KEY_END:
 		refuse_unfiltered(state, options);

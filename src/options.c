@@ -87,6 +87,8 @@ static const struct argp_option argp_options[] = {
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
 	  "events: a line per event of the overlays; "
+	  "folded: call stacks with their own time, for flame graphs; "
+	  "functions: a table; chrome: JSON trace events; "
 	  "none: decode only", 4 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
@@ -125,7 +127,11 @@ static const struct option_choice details[] = {
 static const struct option_choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
 	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },
-	{ "events", FORMAT_EVENTS },	     { NULL, 0 }
+	{ "events", FORMAT_EVENTS },
+	{ "folded", FORMAT_FOLDED },
+	{ "functions", FORMAT_FUNCTIONS },
+	{ "chrome", FORMAT_CHROME },
+	{ NULL, 0 }
 };
 
 int option_choose(struct argp_state *state, const struct option_choice *choices, const char *option,

@@ -19,7 +19,8 @@ struct view_track {
 
 static bool is_sorted(const struct view *view)
 {
-	return view->options->format == FORMAT_FTF || view->options->format == FORMAT_SLICES;
+	return view->options->format == FORMAT_FTF || view->options->format == FORMAT_SLICES ||
+	       slice_output_is(view->options->format);
 }
 
 /* Where the output goes: as asked for; else INPUT.ftf, and standard output for text. */
@@ -74,7 +75,8 @@ static void connect_tail(struct view *view, struct diag *diag)
 	view->sorter.depth = SIZE_MAX;
 }
 
-static void connect(struct view *view, struct name_table *names, struct diag *diag)
+static int connect(struct view *view, struct name_table *names, struct diag *diag,
+		   struct error *err)
 {
 	switch (view->options->format) {
 	case FORMAT_FTF:
@@ -92,8 +94,12 @@ static void connect(struct view *view, struct name_table *names, struct diag *di
 	default:
 		break;
 	}
+	if (slice_output_is(view->options->format) &&
+	    slice_output_init(&view->other, view->options, view->text, names, &view->tail, err) < 0)
+		return -1;
 	if (is_sorted(view))
 		connect_tail(view, diag);
+	return 0;
 }
 
 int view_open(struct view *view, const struct options *options, enum trace_mode mode,
@@ -104,7 +110,10 @@ int view_open(struct view *view, const struct options *options, enum trace_mode 
 	*view = (struct view){ .options = options };
 	if (open_output(view, err) < 0)
 		return -1;
-	connect(view, names, diag);
+	if (connect(view, names, diag, err) < 0) {
+		view_release(view);
+		return -1;
+	}
 	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
 		return 0;
 	machine.sink = view->head;
@@ -136,7 +145,7 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 
 uint64_t view_slices(const struct view *view)
 {
-	return view->slices.count + view->ftf.slices;
+	return view->slices.count + view->ftf.slices + slice_output_slices(&view->other);
 }
 
 bool view_failed(const struct view *view)
@@ -154,6 +163,8 @@ int view_close(struct view *view, struct error *err)
 		return -1;
 	if (view->options->format == FORMAT_SLICES)
 		slice_list_print(&view->slices, view->text);
+	if (slice_output_finish(&view->other, err) < 0)
+		return -1;
 	if (view->text)
 		fclose(view->text); /* what fails here shows in the output */
 	view->text = NULL;
@@ -180,6 +191,7 @@ void view_release(struct view *view)
 	span_filter_release(&view->filter);
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);
+	slice_output_release(&view->other);
 	free(view->default_path);
 	view->default_path = NULL;
 }

@@ -23,6 +23,7 @@
 #include "format_slices.h"
 #include "ftf_sink.h"
 #include "options.h"
+#include "slice_output.h"
 #include "span_filter.h"
 #include "span_sorter.h"
 
@@ -40,6 +41,7 @@ struct view {
 	struct format_calls calls;
 	struct ftf_sink ftf;
 	struct slice_list slices;
+	struct slice_output other;         /* of all other formats of slices */
 	struct view_track *tracks;         /* owned list, newest first */
 	uint32_t track_count;
 	char *default_path;                /* owned */

@@ -60,3 +60,15 @@ tests_unit_src_span_filter_test_SOURCES = \
 	tests/unit/src/span_log.c tests/unit/src/span_log.h
 tests_unit_src_span_filter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_span_filter_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/durations.test
+TESTS += tests/unit/src/durations.test
+tests_unit_src_durations_test_SOURCES = tests/unit/src/durations.c
+tests_unit_src_durations_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_durations_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/json_text.test
+TESTS += tests/unit/src/json_text.test
+tests_unit_src_json_text_test_SOURCES = tests/unit/src/json_text.c
+tests_unit_src_json_text_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_json_text_test_LDADD = $(UNIT_LIBS)
