@@ -8,6 +8,7 @@
 #include "convert_perf_data.h"
 #include "overlays.h"
 #include "perf_script.h"
+#include "size_note.h"
 #include "summary.h"
 #include "view.h"
 
@@ -117,5 +118,7 @@ enum exit_status convert(const struct options *options, struct diag *diag, struc
 	summary_warn(&summary, diag);
 	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
 		summary_print(&summary, stderr);
+	if (!options->quiet && options->format == FORMAT_FTF && !options->select.split.unit)
+		size_note_print(summary.slices, options->args != OPTION_ARGS_NONE, stderr);
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;
 }

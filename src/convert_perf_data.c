@@ -356,7 +356,7 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
-	if (c->options->format == FORMAT_FTF)
+	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
 							    &c->auxtrace.info,

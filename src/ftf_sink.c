@@ -8,7 +8,7 @@
 #include "slice_args.h"
 #include "track.h"
 
-#define SLICE_ARGS_MAX 7
+#define SLICE_ARGS_MAX 8
 #define END_ARGS_MAX 5
 
 static int write_output(void *context, const void *bytes, size_t size)
@@ -32,6 +32,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->inferred = ftf_text(ftf->writer, "inferred_start_time");
 	ftf->inlined = ftf_text(ftf->writer, "inlined");
 	ftf->is_true = ftf_text(ftf->writer, "true");
+	ftf->continued = ftf_text(ftf->writer, "continued");
 	ftf->caller = ftf_text(ftf->writer, "caller");
 	ftf->insns = ftf_text(ftf->writer, "insns");
 	ftf->cycles = ftf_text(ftf->writer, "cycles");
@@ -126,6 +127,8 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
 	if (from->inferred_start)
 		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
+	if (from->continued)
+		args[count++] = ftf_arg_string(ftf->continued, ftf->is_true);
 	if (from->caller)
 		args[count++] = ftf_arg_string(ftf->caller, name_of(ftf, from->caller));
 	return count;

@@ -20,6 +20,7 @@ libptrace2ftf_a_SOURCES = \
 	src/format_functions.c src/format_functions.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
+	src/ftf_split.c src/ftf_split.h \
 	src/kernel_files.c src/kernel_files.h \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
@@ -43,11 +44,13 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script_line.c src/perf_script_line.h \
 	src/resolve.c src/resolve.h \
 	src/selection.c src/selection.h \
+	src/size_note.c src/size_note.h \
 	src/slice_output.c src/slice_output.h \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
 	src/span_filter.c src/span_filter.h \
 	src/span_sink.h \
+	src/span_spool.c src/span_spool.h \
 	src/span_sorter.c src/span_sorter.h \
 	src/summary.c src/summary.h \
 	src/thread_stacks.c src/thread_stacks.h \

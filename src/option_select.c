@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "option_group.h"
 
@@ -19,6 +20,7 @@ enum option_key {
 	KEY_MIN_DURATION,
 	KEY_HIDE,
 	KEY_SORT,
+	KEY_SPLIT,
 };
 
 static const struct argp_option argp_options[] = {
@@ -42,6 +44,9 @@ static const struct argp_option argp_options[] = {
 	  "Leave these functions' slices out, but not what they call; may be repeated", 2 },
 	{ "sort", KEY_SORT, "KEY", 0,
 	  "Sort the table of --format=functions by self (default), total, calls or name", 5 },
+	{ "split", KEY_SPLIT, "SIZE", 0,
+	  "Write OUT.000.ftf, OUT.001.ftf, ..., of so many slices (2M), bytes (500MB) or so much "
+	  "time (10ms) each", 5 },
 	{ 0 }
 };
 
@@ -80,6 +85,18 @@ static void refuse_unfiltered(struct argp_state *state, const struct options *op
 	if (!slices && selection_of_slices(&options->select))
 		argp_error(state, "--symbol, --dso, --between, --depth, --min-duration and --hide "
 			   "choose slices, which this --format does not show");
+}
+
+static void refuse_split(struct argp_state *state, const struct options *options)
+{
+	if (!options->select.split.unit)
+		return;
+	if (options->format != FORMAT_FTF)
+		argp_error(state, "--split is of --format=ftf");
+	if (options->output && strcmp(options->output, "-") == 0)
+		argp_error(state, "--split makes several files: standard output is one");
+	if (options->overlay_count)
+		argp_error(state, "--split leaves overlays out: convert them without it");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -128,7 +145,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SORT:
 		select->order = (enum function_order)option_choose(state, orders, "sort", arg);
 		return 0;
+	case KEY_SPLIT:
+		if (!selection_split(&select->split, arg))
+			argp_error(state, "--split: '%s' is no size like 2M (slices), 500MB or 10ms", arg);
+		return 0;
 	case ARGP_KEY_END:
+		refuse_split(state, options);
 		refuse_unfiltered(state, options);
 		if (options->input_kind != INPUT_PERF_DATA && selection_of_events(select))
 			argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "

@@ -18,6 +18,7 @@
 
 enum span_flags {
 	SPAN_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
+	SPAN_CONTINUED = 64,     /* it began in the part of the trace before (--split) */
 	SPAN_DEFERRED = 2,       /* written late; at equal times it is outside what was written before */
 };
 

@@ -23,6 +23,11 @@ static bool is_sorted(const struct view *view)
 	       slice_output_is(view->options->format);
 }
 
+static bool is_split(const struct view *view)
+{
+	return view->options->format == FORMAT_FTF && view->options->select.split.unit;
+}
+
 /* Where the output goes: as asked for; else INPUT.ftf, and standard output for text. */
 static const char *output_path(struct view *view)
 {
@@ -43,7 +48,7 @@ static const char *output_path(struct view *view)
 
 static int open_output(struct view *view, struct error *err)
 {
-	if (view->options->format == FORMAT_NONE)
+	if (view->options->format == FORMAT_NONE || is_split(view))
 		return 0;
 	if (output_open(&view->output, output_path(view), err) < 0)
 		return -1;
@@ -80,6 +85,8 @@ static int connect(struct view *view, struct name_table *names, struct diag *dia
 {
 	switch (view->options->format) {
 	case FORMAT_FTF:
+		if (is_split(view))
+			break;
 		ftf_sink_init(&view->ftf, &view->output, names, view->options->args);
 		view->tail = ftf_sink_spans(&view->ftf);
 		break;
@@ -93,6 +100,11 @@ static int connect(struct view *view, struct name_table *names, struct diag *dia
 		break;
 	default:
 		break;
+	}
+	if (is_split(view)) {
+		if (ftf_split_init(&view->split, view->options, output_path(view), names, err) < 0)
+			return -1;
+		view->tail = ftf_split_sink(&view->split);
 	}
 	if (slice_output_is(view->options->format) &&
 	    slice_output_init(&view->other, view->options, view->text, names, &view->tail, err) < 0)
@@ -145,7 +157,8 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 
 uint64_t view_slices(const struct view *view)
 {
-	return view->slices.count + view->ftf.slices + slice_output_slices(&view->other);
+	return view->slices.count + view->ftf.slices + slice_output_slices(&view->other) +
+	       view->split.slices;
 }
 
 bool view_failed(const struct view *view)
@@ -159,6 +172,8 @@ int view_close(struct view *view, struct error *err)
 		span_sorter_finish(&view->sorter);
 	if (is_filtered(view))
 		span_filter_finish(&view->filter);
+	if (is_split(view))
+		return ftf_split_close(&view->split, err);
 	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
 		return -1;
 	if (view->options->format == FORMAT_SLICES)
@@ -192,6 +207,7 @@ void view_release(struct view *view)
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);
 	slice_output_release(&view->other);
+	ftf_split_release(&view->split);
 	free(view->default_path);
 	view->default_path = NULL;
 }

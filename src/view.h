@@ -22,6 +22,7 @@
 #include "format_calls.h"
 #include "format_slices.h"
 #include "ftf_sink.h"
+#include "ftf_split.h"
 #include "options.h"
 #include "slice_output.h"
 #include "span_filter.h"
@@ -40,6 +41,7 @@ struct view {
 	struct callstack_machine *machine; /* owned; NULL for branches and none */
 	struct format_calls calls;
 	struct ftf_sink ftf;
+	struct ftf_split split;            /* in place of it and of `output`, with --split */
 	struct slice_list slices;
 	struct slice_output other;         /* of all other formats of slices */
 	struct view_track *tracks;         /* owned list, newest first */

@@ -72,3 +72,9 @@ TESTS += tests/unit/src/json_text.test
 tests_unit_src_json_text_test_SOURCES = tests/unit/src/json_text.c
 tests_unit_src_json_text_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_json_text_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/size_note.test
+TESTS += tests/unit/src/size_note.test
+tests_unit_src_size_note_test_SOURCES = tests/unit/src/size_note.c
+tests_unit_src_size_note_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_size_note_test_LDADD = $(UNIT_LIBS)
