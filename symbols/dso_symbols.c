@@ -197,7 +197,7 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 	return true;
 }
 
-const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
 	const struct last_hit *hit = &dso->hit;
 
@@ -207,6 +207,16 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	if (hit->symbol != &dso->whole.symbol)
 		*offset = file_offset - hit->begin + hit->vaddr - hit->symbol->start;
 	return hit->symbol;
+}
+
+const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+{
+	const struct symbol *symbol;
+
+	pthread_mutex_lock(&dso->store->lock);
+	symbol = find_symbol(dso, file_offset, offset);
+	pthread_mutex_unlock(&dso->store->lock);
+	return symbol;
 }
 
 const struct trap_table *dso_borrow_traps(const struct dso *dso)
