@@ -19,7 +19,7 @@ libptrace2ftf_a_SOURCES = \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
-	src/option_group.h src/option_overlays.c \
+	src/option_group.h src/option_overlays.c src/option_speed.c \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
