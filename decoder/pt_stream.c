@@ -7,30 +7,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/pt_segments.h"
 
 /* ---- Time ---------------------------------------------------------------- */
-
-/*
- * A TSC packet carries 7 bytes (SDM volume 3, "TSC Packet"); the top byte is
- * the one that brings the value nearest to the reference.
- */
-static uint64_t complete_tsc(uint64_t low, uint64_t reference)
-{
-	const uint64_t span = UINT64_C(1) << 56;
-	uint64_t tsc = (low & (span - 1)) | (reference & ~(span - 1));
-
-	if (tsc > reference && tsc - reference > span / 2 && tsc >= span)
-		return tsc - span;
-	if (tsc < reference && reference - tsc > span / 2 && tsc < -span)
-		return tsc + span;
-	return tsc;
-}
 
 void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
 {
 	uint64_t time;
 
-	stream->now.tsc = complete_tsc(low_tsc, stream->reference);
+	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
 	stream->timed = true;
 	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
 	if (time > stream->now.time)
@@ -70,7 +55,7 @@ static void set_event_time(struct pt_stream *stream, struct branch_event *event,
 struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
 				    enum branch_kind kind, uint64_t from, uint64_t to)
 {
-	struct branch_event *event = &stream->queue[stream->tail++ % QUEUE_ROOM];
+	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
 
 	*event = (struct branch_event){
 		.tsc = stream->timed ? moment->tsc : 0,
@@ -87,6 +72,7 @@ struct branch_event *stream_push_at(struct pt_stream *stream, const struct momen
 	};
 	set_event_time(stream, event, moment->time);
 	stream->insn_count = stream->cycle_count = 0;
+	stream->any_event = true;
 	stream->stats.events++;
 	return event;
 }
@@ -105,7 +91,7 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 
 void stream_push_apart(struct pt_stream *stream, bool told)
 {
-	if (!told && stream->stats.events)
+	if (!told && stream->any_event)
 		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
 }
 
@@ -116,15 +102,19 @@ static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss
 	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
 }
 
+/* The others wait for the next packet that tells the time: the queue is short. */
+#define LOSSES_AT_ONCE (QUEUE_ROOM / 2)
+
 void stream_push_losses(struct pt_stream *stream, uint64_t time)
 {
 	const struct aux_stream *aux = stream->input.aux;
+	unsigned told = 0;
 
-	while (stream->next_loss < stream->loss_count &&
+	while (stream->next_loss < stream->loss_count && told < LOSSES_AT_ONCE &&
 	       stream->losses[stream->next_loss]->time <= time) {
 		const struct loss *loss = stream->losses[stream->next_loss];
 
-		if (stream->tail - stream->head >= QUEUE_ROOM - 4)
+		if (!stream->batch_room && stream->tail - stream->head >= QUEUE_ROOM - 4)
 			return;
 		stream->next_loss++;
 		if (shows_as_piece(aux, loss))
@@ -132,6 +122,7 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		if (loss->time > stream->now.time)
 			stream->now.time = loss->time;
 		stream_push_gap(stream, GAP_LOST, 0);
+		told++;
 	}
 }
 
@@ -200,7 +191,7 @@ int pt_stream_next(struct pt_stream *stream, struct branch_event *event)
 		else
 			stream->step(stream);
 	}
-	*event = stream->queue[stream->head++ % QUEUE_ROOM];
+	*event = stream->queue[stream->head++ & stream->queue_mask];
 	return 1;
 }
 
@@ -257,6 +248,20 @@ static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clo
 	return tsc_clock_ns(clock, ticks) - clock->zero;
 }
 
+static void choose_losses(struct pt_stream *stream)
+{
+	const struct pt_stream_input *input = &stream->input;
+
+	stream->losses = timeline_losses_of(input->timeline, input->aux->cpu, input->aux->tid,
+					    &stream->loss_count);
+	while (stream->next_loss < stream->loss_count &&
+	       stream->losses[stream->next_loss]->time < input->begin)
+		stream->next_loss++;
+	while (input->end && stream->loss_count > stream->next_loss &&
+	       stream->losses[stream->loss_count - 1]->time > input->end)
+		stream->loss_count--;
+}
+
 static void start_schedule(struct pt_stream *stream)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -268,8 +273,7 @@ static void start_schedule(struct pt_stream *stream)
 	stream->clock.shift = (uint16_t)info->time_shift;
 	stream->schedule.slack = slack_of(info, &stream->clock);
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
-	stream->losses = timeline_losses_of(stream->input.timeline, aux->cpu, aux->tid,
-					    &stream->loss_count);
+	choose_losses(stream);
 	if (info->config & info->tsc_bit)
 		return;
 	if (!schedule_settle(&stream->schedule))
@@ -303,7 +307,18 @@ static struct pt_stream *new_engine(const struct pt_stream_input *input,
 				    const struct pt_config *config)
 {
 	return input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, config)
-						 : pt_flow_new(input->aux, config);
+						 : pt_flow_new(input, config);
+}
+
+/* Let threads decode a long stream, if there are any. */
+static struct pt_stream *split(struct pt_stream *stream)
+{
+	struct pt_flow *flow = (struct pt_flow *)stream;
+
+	if (!stream->input.workers || stream->input.engine != PT_ENGINE_FAST ||
+	    flow->cuts.place.at == AUX_CUTS_NONE)
+		return stream;
+	return pt_segments_new(flow);
 }
 
 struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err)
@@ -318,13 +333,15 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 		return NULL;
 	}
 	stream->input = *input;
+	stream->queue = stream->ring;
+	stream->queue_mask = QUEUE_ROOM - 1;
 	stream->stats.bytes_total = input->aux->size;
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
 	start_schedule(stream);
 	warn_of_config(input);
-	return stream;
+	return split(stream);
 }
 
 void pt_stream_close(struct pt_stream *stream)

@@ -21,6 +21,7 @@
 #include "decoder/timeline.h"
 
 struct pt_stream;
+struct pt_workers;
 
 enum pt_engine { PT_ENGINE_FAST = 0, PT_ENGINE_LIBIPT };
 
@@ -33,7 +34,7 @@ struct pt_stream_input {
 	struct diag *diag;
 	enum pt_engine engine;
 	/*
-	 * Leave out direct jumps within a function (by the source's find_function):
+	 * Leave out jumps within a function (by the source's find_function):
 	 * they change no call stack.  They are counted all the same.  Only the fast
 	 * engine does.
 	 */
@@ -44,6 +45,19 @@ struct pt_stream_input {
 	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
 	 */
 	uint64_t switch_ip;
+	/*
+	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
+	 * time.  end 0: all.
+	 */
+	uint64_t begin, end;
+	/*
+	 * Streams are cut at PSBs about so many bytes apart (pt_boundary.h); 0: as is
+	 * best for one stream.  Where the cuts are may move times within a timing
+	 * packet.  Only the fast engine does.
+	 */
+	uint64_t segment;
+	/* Threads that decode the segments of long streams.  NULL: none. */
+	struct pt_workers *workers;
 };
 
 #define GAP_REASONS (GAP_NOT_RECORDED + 1)
@@ -58,6 +72,7 @@ struct pt_stream_stats {
 	uint64_t bytes_missing;  /* not of the total: the CPU wrote them, the file lacks them */
 	uint64_t events, insns; /* events: also those that are left out */
 	uint64_t local_jumps;   /* events that were left out */
+	uint64_t segments_again; /* that threads had to decode a second time */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 

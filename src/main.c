@@ -31,6 +31,7 @@ static void print_error(const struct error *err)
 int main(int argc, char **argv)
 {
 	struct options options;
+	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status;
@@ -45,13 +46,19 @@ int main(int argc, char **argv)
 		return print_clocks();
 	options_parse(&options, argc, argv);
 	diag_init(&diag);
-	status = convert(&options, &diag, &err);
-	if (!options.quiet)
-		diag_print(&diag, stderr);
-	if (status == EXIT_FAILED)
-		print_error(&err);
+	report_init(&report, &options);
+	status = convert(&options, &report, &diag, &err);
 	if (status == EXIT_WITH_GAPS && options.no_warn)
 		status = EXIT_WHOLE;
+	report_finish(&report, status, &diag, &err);
+	if (!options.quiet)
+		diag_print(&diag, stderr);
+	report_print(&report, stderr);
+	if (report_write(&report, &err) < 0)
+		status = EXIT_FAILED;
+	if (status == EXIT_FAILED)
+		print_error(&err);
+	report_release(&report);
 	diag_release(&diag);
 	options_release(&options);
 	return status;

@@ -6,6 +6,7 @@
 #ifndef SYMBOLS_DSO_H
 #define SYMBOLS_DSO_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,7 @@ struct dso {
 	struct elf_file elf; /* closed unless DSO_FOUND */
 	bool forced; /* a file with another build id will do */
 	bool debug_sought, symbols_read, lines_read;
+	bool asked; /* for a symbol */
 	struct elf_file debug; /* with the tables that `elf` lacks; closed: none */
 	struct elf_file mini;  /* with a .symtab that neither has; closed: none */
 	struct elf_file shared; /* that the debug information shares; closed: none */
@@ -72,6 +74,7 @@ struct dso_store {
 	struct arena arena;
 	struct dso *dsos; /* hash; its members are of the arena */
 	struct demangler demangler;
+	pthread_mutex_t lock; /* of all of this and of all dsos, held while a question is answered */
 };
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */

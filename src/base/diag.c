@@ -11,7 +11,7 @@
 
 void diag_init(struct diag *diag)
 {
-	*diag = (struct diag){ 0 };
+	*diag = (struct diag){ .lock = PTHREAD_MUTEX_INITIALIZER };
 	diag->last = &diag->first;
 }
 
@@ -39,6 +39,7 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 
 	if (!diag)
 		return;
+	pthread_mutex_lock(&diag->lock);
 	line = find(diag, kind);
 	if (!line) {
 		va_start(args, format);
@@ -51,6 +52,7 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 		diag->last = &line->next;
 	}
 	line->count++;
+	pthread_mutex_unlock(&diag->lock);
 }
 
 unsigned diag_kinds(const struct diag *diag)
@@ -62,11 +64,16 @@ unsigned diag_kinds(const struct diag *diag)
 	return kinds;
 }
 
+void diag_print_text(const char *text, FILE *out)
+{
+	printable_print(text, out);
+}
+
 void diag_print(const struct diag *diag, FILE *out)
 {
 	for (const struct diag_line *line = diag->first; line; line = line->next) {
 		fputs("ptrace2ftf: warning: ", out);
-		printable_print(line->text, out);
+		diag_print_text(line->text, out);
 		if (line->count > 1)
 			fprintf(out, " (%" PRIu64 " times)", line->count);
 		putc('\n', out);

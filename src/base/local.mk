@@ -9,6 +9,7 @@ libbase_a_SOURCES = \
 	src/base/error.c src/base/error.h \
 	src/base/fault.c src/base/fault.h \
 	src/base/hash.h \
+	src/base/interrupt.c src/base/interrupt.h \
 	src/base/name.c src/base/name.h \
 	src/base/output.c src/base/output.h \
 	src/base/packer.c src/base/packer.h \

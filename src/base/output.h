@@ -48,9 +48,13 @@ int output_open(struct output *output, const char *path, struct error *err);
 
 /*
  * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
- * program, and exit(), too.  For main(): a library leaves both alone.
+ * program, and exit() do so, too; but SIGINT may be taken as a request
+ * (base/interrupt.h).  For main(): a library leaves both alone.
  */
 void output_watch_signals(void);
+
+/* Asked by the handler of SIGINT: if it returns true, nothing else is done.  NULL: not asked. */
+extern bool (*volatile output_interrupt_hook)(void);
 
 /*
  * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which
