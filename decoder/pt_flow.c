@@ -580,13 +580,13 @@ static void close_flow(struct pt_stream *stream)
 	pt_flow_free((struct pt_flow *)stream);
 }
 
-struct pt_flow *pt_flow_spare(void)
+struct pt_flow *pt_flow_spare(uint64_t size)
 {
 	struct pt_flow *flow = alloc_zeroed(1, sizeof(*flow));
 
 	flow->stream.step = step;
 	flow->stream.close = close_flow;
-	code_runs_init(&flow->runs);
+	code_runs_init(&flow->runs, size);
 	return flow;
 }
 
@@ -632,7 +632,7 @@ static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config)
 {
-	struct pt_flow *flow = pt_flow_spare();
+	struct pt_flow *flow = pt_flow_spare(input->aux->size);
 	const struct pt_info *info = input->info;
 
 	set_config(flow, config);

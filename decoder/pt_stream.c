@@ -252,8 +252,9 @@ static void choose_losses(struct pt_stream *stream)
 {
 	const struct pt_stream_input *input = &stream->input;
 
-	stream->losses = timeline_losses_of(input->timeline, input->aux->cpu, input->aux->tid,
-					    &stream->loss_count);
+	if (!input->aux->again)
+		stream->losses = timeline_losses_of(input->timeline, input->aux->cpu,
+						    input->aux->tid, &stream->loss_count);
 	while (stream->next_loss < stream->loss_count &&
 	       stream->losses[stream->next_loss]->time < input->begin)
 		stream->next_loss++;

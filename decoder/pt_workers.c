@@ -45,7 +45,7 @@ static struct pt_job *take(struct pt_workers *workers, unsigned *delay)
 static void *run(void *context)
 {
 	struct pt_workers *workers = context;
-	struct pt_flow *flow = pt_flow_spare();
+	struct pt_flow *flow = pt_flow_spare(UINT64_MAX);
 	struct pt_job *job;
 	unsigned delay;
 
