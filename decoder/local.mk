@@ -24,6 +24,7 @@ libdecoder_a_SOURCES = \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/schedule.c decoder/schedule.h \
+	decoder/side_event.h \
 	decoder/space_builder.c decoder/space_builder.h \
 	decoder/switch_table.c decoder/switch_table.h \
 	decoder/thread_table.c decoder/thread_table.h \

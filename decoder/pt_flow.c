@@ -161,12 +161,11 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->lost)
 		flow_try_at(flow, ip);
-	if (flow->lost || !flow->on)
+	if (flow->lost || !flow->on) {
+		flow_tell_waiting(flow, ip);
 		return;
-	flow->place = flow->fups ? PLACE_EVENT : PLACE_INTERRUPT;
-	if (flow->fups)
-		flow->fups--;
-	flow->tx_pending = false;
+	}
+	flow->place = flow->waiting_count ? PLACE_EVENT : PLACE_INTERRUPT;
 	flow->target = ip;
 	flow->task = TASK_PLACE;
 }
@@ -175,12 +174,12 @@ static void on_overflow(struct pt_flow *flow)
 {
 	flow->in_header = false;
 	flow_found(flow);
+	flow_drop_waiting(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
 	flow->on = flow->has_interrupt = flow->aborted = false;
 	flow->stream.in_tx = false;
 	flow->return_count = 0;
-	flow->fups = 0;
 	flow->after_gap = true;
 	flow->overflowed = true;
 }
@@ -190,7 +189,7 @@ static void on_psb(struct pt_flow *flow)
 	flow->in_header = true;
 	flow->header_has_ip = false;
 	flow->last_ip = 0;
-	flow->fups = 0;
+	flow_drop_waiting(flow);
 	flow->overflowed = false;
 }
 
@@ -213,6 +212,26 @@ static void on_psbend(struct pt_flow *flow)
 	}
 }
 
+/* What happened is told where the packet's FUP says. */
+static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
+{
+	if (flow->waiting_count == WAITING)
+		flow_tell_waiting(flow, 0);
+	flow->waiting[flow->waiting_count++] = *note;
+}
+
+static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
+{
+	struct side_note note = { .kind = packet->intx   ? SIDE_TX_BEGIN
+					  : packet->abrt ? SIDE_TX_ABORT
+							 : SIDE_TX_COMMIT };
+
+	if (flow->in_header || !flow->on)
+		flow->stream.in_tx = packet->intx;
+	else
+		wait_for_place(flow, &note);
+}
+
 static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 {
 	if (packet->leaf == pt_mol_exec) {
@@ -221,16 +240,8 @@ static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 							  : INSN_MODE_16;
 		return;
 	}
-	if (packet->leaf != pt_mol_tsx)
-		return;
-	flow->tx_begins = packet->bits.tsx.intx;
-	flow->tx_aborts = packet->bits.tsx.abrt;
-	if (flow->in_header || !flow->on) {
-		flow->stream.in_tx = flow->tx_begins;
-		return;
-	}
-	flow->tx_pending = true;
-	flow->fups++;
+	if (packet->leaf == pt_mol_tsx)
+		on_transaction(flow, &packet->bits.tsx);
 }
 
 static void on_time(struct pt_flow *flow)
@@ -244,6 +255,11 @@ static void on_time(struct pt_flow *flow)
 	stream_follow_schedule(stream);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
+}
+
+static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint32_t extra)
+{
+	stream_push_side(&flow->stream, &(struct side_note){ kind, extra, value }, 0);
 }
 
 static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
@@ -265,9 +281,71 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		break;
 	default:
 		packet_clock_cbr(&flow->clock, packet->payload.cbr.ratio);
+		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
 		return;
 	}
 	on_time(flow);
+}
+
+/* The packets with values come with a FUP of the instruction, or without. */
+static void on_side(struct pt_flow *flow, const struct side_note *note, bool has_place)
+{
+	if (has_place)
+		wait_for_place(flow, note);
+	else
+		stream_push_side(&flow->stream, note, 0);
+}
+
+static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
+{
+	tell(flow, SIDE_SLEEP, side_sleep_value(packet->state, packet->sub_state, packet->hw), 0);
+}
+
+static void on_wake(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
+{
+	uint64_t why = (packet->interrupt ? SIDE_WAKE_INTERRUPT : 0) |
+		       (packet->store ? SIDE_WAKE_STORE : 0) |
+		       (packet->autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
+
+	tell(flow, SIDE_WAKE, side_wake_value(packet->last, packet->deepest, why), 0);
+}
+
+/* Packets that change nothing of the flow. */
+static void on_packet_beside(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	struct side_note note = { 0 };
+
+	switch (packet->type) {
+	case ppt_ptw:
+		note.kind = SIDE_PTWRITE;
+		note.value = packet->payload.ptw.payload;
+		on_side(flow, &note, packet->payload.ptw.ip);
+		break;
+	case ppt_exstop:
+		note.kind = SIDE_STOP;
+		on_side(flow, &note, packet->payload.exstop.ip);
+		break;
+	case ppt_mwait:
+		note.kind = SIDE_MWAIT;
+		note.value = packet->payload.mwait.hints;
+		note.extra = packet->payload.mwait.ext;
+		on_side(flow, &note, true);
+		break;
+	case ppt_pwre:
+		on_sleep(flow, &packet->payload.pwre);
+		break;
+	case ppt_pwrx:
+		on_wake(flow, &packet->payload.pwrx);
+		break;
+	case ppt_pip:
+		tell(flow, SIDE_GUEST, packet->payload.pip.cr3, packet->payload.pip.nr);
+		break;
+	case ppt_vmcs:
+		tell(flow, SIDE_VMCS, packet->payload.vmcs.base, 0);
+		break;
+	default: /* padding, maintenance, the end of tracing by an address range */
+		break;
+	}
 }
 
 static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
@@ -308,16 +386,8 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	case ppt_mode:
 		on_mode(flow, &packet->payload.mode);
 		break;
-	case ppt_ptw:
-		flow->fups += packet->payload.ptw.ip;
-		break;
-	case ppt_exstop:
-		flow->fups += packet->payload.exstop.ip;
-		break;
-	case ppt_mwait:
-		flow->fups++;
-		break;
-	default: /* padding, paging, power: no change of flow */
+	default:
+		on_packet_beside(flow, packet);
 		break;
 	}
 }
@@ -480,6 +550,7 @@ static void finish(struct pt_flow *flow)
 {
 	count_decoded(flow, flow->window.base + flow->window.size);
 	flow_found(flow);
+	flow_drop_waiting(flow);
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
 		return;
@@ -488,7 +559,6 @@ static void finish(struct pt_flow *flow)
 	stream_push_apart(&flow->stream, flow->after_gap);
 	flow_lose(flow);
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
-	flow->fups = 0;
 	flow->after_gap = true;
 	flow->synced = false;
 	open_packets(flow, false);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/pt_walk.h"
 
+#include <string.h>
+
 /* ---- Damage -------------------------------------------------------------- */
 
 void flow_lose(struct pt_flow *flow)
@@ -8,7 +10,7 @@ void flow_lose(struct pt_flow *flow)
 	flow->task = TASK_READ;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
-	flow->stream.in_tx = flow->aborted = flow->tx_pending = false;
+	flow->stream.in_tx = flow->aborted = false;
 	if (!flow->lost)
 		flow->lost_from = flow->offset;
 	flow->lost = true;
@@ -37,6 +39,38 @@ void flow_found(struct pt_flow *flow)
 	if (flow->lost)
 		flow->stream.stats.bytes_lost += flow->offset - flow->lost_from;
 	flow->lost = false;
+}
+
+/* ---- Beside the flow ----------------------------------------------------- */
+
+/* A transaction takes effect on the flow, too. */
+static void enter_transaction(struct pt_flow *flow, enum side_kind kind, uint64_t ip)
+{
+	flow->stream.in_tx = kind == SIDE_TX_BEGIN;
+	if (kind != SIDE_TX_ABORT || !flow->on || flow->lost)
+		return;
+	flow->aborted = flow->has_interrupt = true;
+	flow->interrupted = ip;
+}
+
+void flow_tell_waiting(struct pt_flow *flow, uint64_t ip)
+{
+	struct side_note note = flow->waiting[0];
+
+	if (!flow->waiting_count)
+		return;
+	flow->waiting_count--;
+	memmove(flow->waiting, flow->waiting + 1, flow->waiting_count * sizeof(note));
+	stream_push_side(&flow->stream, &note, ip);
+	if (note.kind >= SIDE_TX_BEGIN && note.kind <= SIDE_TX_ABORT)
+		enter_transaction(flow, note.kind, ip);
+}
+
+void flow_drop_waiting(struct pt_flow *flow)
+{
+	for (unsigned i = 0; i < flow->waiting_count; i++)
+		stream_push_side(&flow->stream, &flow->waiting[i], 0);
+	flow->waiting_count = 0;
 }
 
 /* ---- Code ---------------------------------------------------------------- */
@@ -288,12 +322,7 @@ static void reach(struct pt_flow *flow)
 		flow->interrupted = flow->ip;
 		break;
 	case PLACE_EVENT:
-		flow->stream.in_tx = flow->tx_begins;
-		flow->aborted = flow->tx_aborts;
-		if (flow->aborted) {
-			flow->has_interrupt = true;
-			flow->interrupted = flow->ip;
-		}
+		flow_tell_waiting(flow, flow->ip);
 		break;
 	case PLACE_PSB:
 		flow->mode = flow->next_mode;

@@ -18,6 +18,9 @@
 
 #define RETURNS 64u
 
+/* Packets that wait for their FUP at a time: it comes right behind, or is lost. */
+#define WAITING 4u
+
 enum task {
 	TASK_READ,   /* nothing: read a packet */
 	TASK_DECIDE, /* bits of a TNT */
@@ -49,9 +52,9 @@ struct pt_flow {
 	bool overflowed; /* the next FUP tells where tracing goes on */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
-	bool tx_pending, tx_begins, tx_aborts; /* MODE.TSX, for the next FUP */
 	bool aborted;  /* the next TIP is where an aborted transaction went on */
-	unsigned fups; /* that other packets will have, and that are no interrupts */
+	struct side_note waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
+	unsigned waiting_count;
 
 	uint64_t ip;
 	struct return_place {
@@ -92,6 +95,12 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 
 /* Where the program is, is not known any more; nothing is told of it. */
 void flow_lose(struct pt_flow *flow);
+
+/* The FUP of the packet that has waited longest: it tells where that happened (0: unknown). */
+void flow_tell_waiting(struct pt_flow *flow, uint64_t ip);
+
+/* No FUP will come for the packets that wait. */
+void flow_drop_waiting(struct pt_flow *flow);
 
 /* The way is known again: what was passed over is counted as lost. */
 void flow_found(struct pt_flow *flow);

@@ -691,6 +691,7 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 
 	if (!stack->gap)
 		return;
+	callstack_batch_flush(&stack->batch, time); /* marks within the gap */
 	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),
 		       callstack_perf_time(machine, time), stack->gap, 0);
 	sink->segment_end(sink, stack->base.track);
@@ -763,12 +764,26 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 	return time;
 }
 
+/* Marks change nothing, and end no gap. */
+static void show_mark(struct precise_stack *stack, int64_t time,
+		      const struct resolved_branch *branch)
+{
+	struct frame mark = { .symbol = branch->mark, .entry_ip = branch->mark_value,
+			      .called = stack->counts };
+
+	emit_begin(stack, time, &mark);
+	emit_end(stack, time, &mark);
+}
+
 static void precise_branch(struct callstack *base, const struct resolved_branch *branch)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 	int64_t time = event_time(stack, branch);
-	struct frame mark = { .symbol = branch->mark, .called = stack->counts };
 
+	if (branch->mark) {
+		show_mark(stack, time, branch);
+		return;
+	}
 	if (branch->kind == BRANCH_GAP) {
 		on_gap(stack, time, branch);
 		return;
@@ -780,12 +795,7 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 		end_segment(stack, time);
 		set_since(stack, time);
 	}
-	if (branch->mark) {
-		emit_begin(stack, time, &mark);
-		emit_end(stack, time, &mark);
-	} else {
-		dispatch(stack, time, branch);
-	}
+	dispatch(stack, time, branch);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */

@@ -17,6 +17,7 @@
 #include "jit_dumps.h"
 #include "overlays.h"
 #include "resolve.h"
+#include "side_view.h"
 #include "thread_stacks.h"
 #include "view.h"
 
@@ -37,6 +38,7 @@ struct conversion {
 	struct branch_merge merge;
 	struct view view;
 	struct thread_stacks stacks;
+	struct side_view side;
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
 	struct overlays overlays;
@@ -141,6 +143,8 @@ static int open_streams(struct conversion *c, struct error *err)
 			.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
 					    c->options->stacks == STACKS_PRECISE,
 			.switch_ip = c->kernel_files.switch_ip,
+			.side_events = c->options->format == FORMAT_FTF ||
+				       c->options->format == FORMAT_SLICES,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);
@@ -209,6 +213,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 
 static void close_input(struct conversion *c)
 {
+	side_view_release(&c->side);
 	thread_stacks_release(&c->stacks);
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
@@ -230,12 +235,6 @@ static void close_input(struct conversion *c)
 
 /* ---- Threads ------------------------------------------------------------- */
 
-/* A trace has one name per thread: the last one, which an exec gave it. */
-static const char *last_name(const struct thread *thread)
-{
-	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
-}
-
 static void *add_track(void *context, const struct thread *thread)
 {
 	struct conversion *c = context;
@@ -246,8 +245,8 @@ static void *add_track(void *context, const struct thread *thread)
 	if (thread->tid == 0)
 		return view_add_track(&c->view, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
-	return view_add_track(&c->view, thread->pid, thread->tid, last_name(main_thread),
-			      last_name(thread));
+	return view_add_track(&c->view, thread->pid, thread->tid, side_thread_name(main_thread),
+			      side_thread_name(thread));
 }
 
 /* ---- Branches ------------------------------------------------------------ */
@@ -278,6 +277,10 @@ static void feed(struct conversion *c, const struct branch_event *event)
 {
 	struct location from, to;
 
+	if (event->kind == BRANCH_SIDE) {
+		side_view_event(&c->side, event);
+		return;
+	}
 	count(c, event);
 	if (c->options->format == FORMAT_NONE)
 		return;
@@ -324,7 +327,22 @@ static uint64_t resolution_of(const struct pt_info *info)
 	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
 }
 
-static int run(struct conversion *c, struct error *err)
+static void open_side(struct conversion *c, struct name_table *names)
+{
+	struct side_view_input input = {
+		.writer = c->options->format == FORMAT_FTF ? c->view.ftf.writer : NULL,
+		.file = &c->file,
+		.timeline = c->timeline,
+		.info = &c->auxtrace.info,
+		.stacks = c->options->stacks == STACKS_PRECISE ? &c->stacks : NULL,
+		.resolver = &c->resolver,
+		.diag = c->diag,
+	};
+
+	side_view_init(&c->side, &input, names);
+}
+
+static int run(struct conversion *c, struct name_table *names, struct error *err)
 {
 	struct branch_event event;
 
@@ -336,11 +354,13 @@ static int run(struct conversion *c, struct error *err)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
+	open_side(c, names);
 	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))
 		feed(c, &event);
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
+	side_view_finish(&c->side, c->summary->last_time);
 	if (c->options->format == FORMAT_FTF)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
@@ -361,7 +381,7 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 	if (status == 0)
 		status = view_open(&c.view, options, mode_of(&c), names, diag, err);
 	if (status == 0)
-		status = run(&c, err);
+		status = run(&c, names, err);
 	close_input(&c);
 	return status;
 }

@@ -185,7 +185,7 @@ static void print_args(const struct slice *slice, FILE *out)
 {
 	struct slice_args args = slice_args_of(slice->symbol, slice->ip, slice->flags);
 
-	fprintf(out, " address=0x%" PRIx64, args.address);
+	fprintf(out, " %s=0x%" PRIx64, args.is_value ? "value" : "address", args.address);
 	if (args.line)
 		fprintf(out, " line=%" PRIu32, args.line);
 	if (args.column)

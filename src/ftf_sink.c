@@ -36,6 +36,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->insns = ftf_text(ftf->writer, "insns");
 	ftf->cycles = ftf_text(ftf->writer, "cycles");
 	ftf->ipc = ftf_text(ftf->writer, "ipc");
+	ftf->value = ftf_text(ftf->writer, "value");
 }
 
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
@@ -113,7 +114,7 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 {
 	size_t count = 0;
 
-	args[count++] = ftf_arg_pointer(ftf->address, from->address);
+	args[count++] = ftf_arg_pointer(from->is_value ? ftf->value : ftf->address, from->address);
 	if (from->line)
 		args[count++] = number_arg(ftf->line, from->line);
 	if (from->column)

@@ -75,6 +75,21 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 	callstack_inherit(state->stack, parent->stack, child->begin);
 }
 
+static void follow_forks(struct thread_stacks *stacks, uint64_t time)
+{
+	while (stacks->next_fork < stacks->fork_count &&
+	       stacks->forks[stacks->next_fork]->begin <= time)
+		fork_stack(stacks, stacks->forks[stacks->next_fork++]);
+}
+
+static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
+		       const struct thread *thread)
+{
+	if (!state->stack)
+		state->stack = callstack_open(stacks->machine,
+					      stacks->add_track(stacks->context, thread));
+}
+
 /* Whether the thread's process ran exec since its last branch. */
 static bool began_program(struct thread_state *state, const struct branch_event *event)
 {
@@ -139,12 +154,8 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 		.gap = event->gap,
 	};
 
-	while (stacks->next_fork < stacks->fork_count &&
-	       stacks->forks[stacks->next_fork]->begin <= event->time)
-		fork_stack(stacks, stacks->forks[stacks->next_fork++]);
-	if (!state->stack)
-		state->stack = callstack_open(stacks->machine,
-					      stacks->add_track(stacks->context, event->thread));
+	follow_forks(stacks, event->time);
+	open_stack(stacks, state, event->thread);
 	if (began_program(state, event))
 		branch.flags |= BRANCH_EXEC;
 	note_traps(state, &branch);
@@ -152,6 +163,22 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
 	else
 		callstack_branch(state->stack, &branch);
+}
+
+void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
+			const struct symbol *symbol)
+{
+	struct thread_state *state = state_of(stacks, event->thread);
+	struct resolved_branch branch = {
+		.time = event->time,
+		.kind = BRANCH_SIDE,
+		.mark = symbol,
+		.mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0,
+	};
+
+	follow_forks(stacks, event->time);
+	open_stack(stacks, state, event->thread);
+	callstack_branch(state->stack, &branch);
 }
 
 const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,

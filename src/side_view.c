@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "side_view.h"
+
+static void init_mark(struct symbol *mark, struct name_table *names, const char *text,
+		      enum symbol_kind kind)
+{
+	mark->kind = (uint8_t)kind;
+	mark->name = mark->linkage = name_intern_text(names, text);
+}
+
+void side_view_init(struct side_view *view, const struct side_view_input *input,
+		    struct name_table *names)
+{
+	*view = (struct side_view){ .input = *input };
+	init_mark(&view->ptwrite, names, "ptwrite", SYMBOL_MARK);
+	init_mark(&view->abort, names, "[transaction aborted]", SYMBOL_SPECIAL);
+	if (!input->writer)
+		return;
+	side_tracks_init(&view->tracks, input->writer, input->timeline);
+	side_sink_init(&view->sink, &view->tracks, input->info);
+}
+
+static void mark(struct side_view *view, const struct branch_event *event)
+{
+	if (!view->input.stacks)
+		return;
+	if (event->gap == SIDE_PTWRITE)
+		thread_stacks_mark(view->input.stacks, event, &view->ptwrite);
+	else if (event->gap == SIDE_TX_ABORT)
+		thread_stacks_mark(view->input.stacks, event, &view->abort);
+}
+
+void side_view_event(struct side_view *view, const struct branch_event *event)
+{
+	struct side_event side = side_event_of(event);
+
+	mark(view, event);
+	if (view->input.writer)
+		side_sink_event(&view->sink, &side);
+}
+
+void side_view_finish(struct side_view *view, uint64_t time)
+{
+	if (!view->input.writer)
+		return;
+	side_sink_finish(&view->sink, time);
+}
+
+void side_view_release(struct side_view *view)
+{
+	side_sink_release(&view->sink);
+	side_tracks_release(&view->tracks);
+}

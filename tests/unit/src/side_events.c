@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the trace tells beside branches, and the recording beside the trace: the
+ * whole program, over recordings made from nothing, read back by ftfdump.
+ * Meanings of packets: SDM volume 3, "Intel Processor Trace", packet
+ * definitions.  The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
+ */
+#include <intel-pt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define ROOM 100000
+
+static struct perf_data data;
+static struct pt_packets packets;
+static char place[64];
+static char records[ROOM], slices[ROOM], messages[ROOM];
+static int status;
+
+static void run(char *text, const char *format, ...)
+{
+	char command[1000];
+	va_list list;
+	FILE *out;
+	size_t size;
+
+	va_start(list, format);
+	vsnprintf(command, sizeof(command), format, list);
+	va_end(list);
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(out);
+	size = fread(text, 1, ROOM - 1, out);
+	text[size] = 0;
+	status = pclose(out) >> 8;
+}
+
+/* The trace begins in main, at SAMPLE_START. */
+static void begin(void)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, SAMPLE_MAIN);
+}
+
+static void finish(const char *options)
+{
+	const char *build = getenv("top_builddir");
+
+	build = build ? build : ".";
+	strcpy(place, "/tmp/side_events.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	run(records, "mkdir -p %s", place);
+	snprintf(records, sizeof(records), "%s/perf.data", place);
+	sample_add_trace(&data, &packets);
+	perf_data_write(&data, records);
+	snprintf(records, sizeof(records), "%s/sample", place);
+	tiny_elf_write(&sample_elf, records);
+	run(messages, "%s/ptrace2ftf %s --symfs=%s %s/perf.data -o %s/out.ftf 2>&1", build,
+	    options, place, place, place);
+	ck_assert_msg(status == 0 || status == 2, "%s", messages);
+	run(records, "%s/ftfdump %s/out.ftf 2>&1", build, place);
+	ck_assert_msg(status == 0, "%s", records);
+	run(slices, "%s/ftfdump --slices %s/out.ftf 2>&1", build, place);
+	ck_assert_msg(status == 0, "%s", slices);
+	perf_data_release(&data);
+	pt_packets_release(&packets);
+}
+
+static void clean(void)
+{
+	char none[ROOM];
+
+	if (place[0])
+		run(none, "rm -rf %s", place);
+}
+
+/* Returns how many lines of a text have both. */
+static unsigned count(const char *text, const char *first, const char *second)
+{
+	unsigned found = 0;
+
+	for (const char *at = text; (at = strstr(at, first)); at += strcspn(at, "\n")) {
+		const char *line_end = at + strcspn(at, "\n"), *other = strstr(at, second);
+
+		found += other && other < line_end;
+	}
+	return found;
+}
+
+#define EXPECT(number, text, first, second) \
+	ck_assert_msg(count(text, first, second) == (number), "%s", text)
+
+static void add_ratio(uint8_t ratio)
+{
+	struct pt_packet packet = { .type = ppt_cbr };
+
+	packet.payload.cbr.ratio = ratio;
+	pt_packets_add(&packets, &packet);
+}
+
+static void add_ptwrite(uint64_t value, uint64_t ip)
+{
+	struct pt_packet packet = { .type = ppt_ptw };
+
+	packet.payload.ptw.payload = value;
+	packet.payload.ptw.plc = 1;
+	packet.payload.ptw.ip = ip != 0;
+	pt_packets_add(&packets, &packet);
+	if (ip)
+		pt_packets_fup(&packets, ip);
+}
+
+static void add_transaction(bool in, bool aborted, uint64_t ip)
+{
+	struct pt_packet packet = { .type = ppt_mode };
+
+	packet.payload.mode.leaf = pt_mol_tsx;
+	packet.payload.mode.bits.tsx.intx = in;
+	packet.payload.mode.bits.tsx.abrt = aborted;
+	pt_packets_add(&packets, &packet);
+	pt_packets_fup(&packets, ip);
+}
+
+START_TEST(the_core_clock_is_a_counter_of_its_changes)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_ratio(42);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_ratio(42);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	add_ratio(10);
+	finish("");
+	EXPECT(3, records, " counter ", "\"CPU 0 frequency (MHz)\" id 0 value=");
+	EXPECT(1, records, " 1000000 \"CPU 0 frequency (MHz)\"", "value=1000\n");
+	EXPECT(1, records, " 1000100 \"CPU 0 frequency (MHz)\"", "value=1680\n");
+	EXPECT(1, records, " 1000300 \"CPU 0 frequency (MHz)\"", "value=400\n");
+}
+END_TEST
+
+START_TEST(a_written_value_stands_in_the_function_that_wrote_it)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	/* main calls work, and work calls leaf: neither has a packet. */
+	add_ptwrite(UINT64_C(0x1122334455667788), SAMPLE_LEAF);
+	pt_packets_tnt(&packets, "t");
+	add_ptwrite(7, 0);
+	finish("");
+	EXPECT(1, slices, "1234/1234 3 1000", " ptwrite value=0x1122334455667788");
+	EXPECT(1, slices, "1234/1234 2 1000", " ptwrite value=0x7");
+}
+END_TEST
+
+START_TEST(a_written_value_is_no_interrupt)
+{
+	begin();
+	add_transaction(true, false, SAMPLE_MAIN);
+	add_transaction(false, true, SAMPLE_WORK);
+	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+	add_ptwrite(1, SAMPLE_WORK);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tip(&packets, SAMPLE_WORK + 5);
+	finish("");
+	/* The second TIP has no interrupt or abort before it: the trace is damaged. */
+	EXPECT(1, slices, "[transaction aborted]", "");
+	EXPECT(1, slices, "[lost: Trace doesn't match instruction]", "");
+}
+END_TEST
+
+START_TEST(a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told)
+{
+	struct pt_packet wait = { .type = ppt_mwait }, sleep = { .type = ppt_pwre },
+			 stop = { .type = ppt_exstop }, wake = { .type = ppt_pwrx };
+
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	wait.payload.mwait.hints = 0x20;
+	wait.payload.mwait.ext = 1;
+	pt_packets_add(&packets, &wait);
+	pt_packets_fup(&packets, SAMPLE_WORK);
+	sleep.payload.pwre.state = 2;
+	sleep.payload.pwre.sub_state = 1;
+	pt_packets_add(&packets, &sleep);
+	stop.payload.exstop.ip = 1;
+	pt_packets_add(&packets, &stop);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_tsc(&packets, SAMPLE_START + 5000);
+	wake.payload.pwrx.last = 2;
+	wake.payload.pwrx.deepest = 3;
+	wake.payload.pwrx.interrupt = 1;
+	pt_packets_add(&packets, &wake);
+	finish("");
+	EXPECT(1, slices, "10000000/10000001 0 1000100 1005000 C-state 2 ",
+	       "cstate=2 sub_cstate=1 hints=0x20 extensions=0x1 last_cstate=2 deepest_cstate=3 "
+	       "wake=interrupt");
+	EXPECT(1, slices, "10000000/10000001 1 1000100 1000100 exstop", "address=0x401040");
+}
+END_TEST
+
+START_TEST(a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_transaction(true, false, SAMPLE_WORK);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_transaction(false, false, SAMPLE_WORK + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	add_transaction(true, false, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	add_transaction(false, true, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_WORK + 7);
+	finish("");
+	EXPECT(1, slices, "1000100 1000200 transaction", "address=0x401020 end=committed");
+	EXPECT(1, slices, "1000300 1000400 transaction", "address=0x401025 end=aborted");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("side_events");
+	TCase *all = tcase_create("side_events");
+
+	tcase_add_checked_fixture(all, NULL, clean);
+	tcase_add_test(all, the_core_clock_is_a_counter_of_its_changes);
+	tcase_add_test(all, a_written_value_stands_in_the_function_that_wrote_it);
+	tcase_add_test(all, a_written_value_is_no_interrupt);
+	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);
+	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
