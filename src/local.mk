@@ -36,6 +36,7 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script_line.c src/perf_script_line.h \
 	src/resolve.c src/resolve.h \
 	src/side_sink.c src/side_sink.h \
+	src/side_switches.c src/side_switches.h \
 	src/side_tracks.c src/side_tracks.h \
 	src/side_view.c src/side_view.h \
 	src/slice_args.c src/slice_args.h \

@@ -40,11 +40,16 @@ static void name_thread(struct side_tracks *tracks, const struct thread *thread,
 	const struct thread *leader =
 		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
 	const char *process = side_thread_name(leader), *name = side_thread_name(thread);
+	char number[16];
 
+	/* As perf shows a thread without a name. */
+	snprintf(number, sizeof(number), ":%d", thread->tid);
+	if (!name)
+		name = process ? process : number;
 	if (process)
 		ftf_process_name(tracks->writer, (uint32_t)thread->pid,
 				 ftf_text(tracks->writer, process));
-	ftf_thread_name(tracks->writer, track, ftf_text(tracks->writer, name ? name : process));
+	ftf_thread_name(tracks->writer, track, ftf_text(tracks->writer, name));
 }
 
 struct ftf_thread side_tracks_thread(struct side_tracks *tracks, const struct thread *thread)

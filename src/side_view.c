@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "side_view.h"
 
+#include "side_switches.h"
+
 static void init_mark(struct symbol *mark, struct name_table *names, const char *text,
 		      enum symbol_kind kind)
 {
@@ -44,6 +46,7 @@ void side_view_finish(struct side_view *view, uint64_t time)
 	if (!view->input.writer)
 		return;
 	side_sink_finish(&view->sink, time);
+	side_switches_write(&view->tracks, view->input.file);
 }
 
 void side_view_release(struct side_view *view)

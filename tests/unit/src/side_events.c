@@ -225,6 +225,45 @@ START_TEST(a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended)
 }
 END_TEST
 
+static void stamp(uint64_t time, int32_t tid, int32_t cpu)
+{
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = tid, .tid = tid,
+							 .cpu = cpu });
+}
+
+/* The stamp's thread leaves and `tid` comes (linux/perf_event.h, PERF_RECORD_SWITCH_CPU_WIDE). */
+static void add_switch(uint64_t time, int32_t from, int32_t to, bool preempted)
+{
+	uint32_t next[2] = { (uint32_t)to, (uint32_t)to };
+
+	stamp(time, from, 0);
+	perf_data_add_record(&data, PERF_RECORD_SWITCH_CPU_WIDE,
+			     PERF_RECORD_MISC_SWITCH_OUT |
+				     (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0),
+			     next, sizeof(next));
+}
+
+START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
+{
+	begin();
+	data.events[0].attr.context_switch = 1;
+	add_switch(2000, SAMPLE_PID, 77, true);
+	add_switch(3000, 77, 0, false);
+	add_switch(4000, 0, SAMPLE_PID, false);
+	stamp(4500, SAMPLE_PID, 0);
+	perf_data_add_exit(&data, SAMPLE_PID, SAMPLE_PID);
+	add_switch(5000, SAMPLE_PID, 0, false);
+	finish("");
+	EXPECT(1, records, " cpu 0 100 from 0 state 3 to 1234 outgoing_weight=-2147483648", "");
+	EXPECT(1, records, " cpu 0 2000 from 1234 state 1 to 77\n", "");
+	EXPECT(1, records, " cpu 0 3000 from 77 state 3 to 0 incoming_weight=-2147483648", "");
+	EXPECT(1, records, " cpu 0 4000 from 0 state 3 to 1234 outgoing_weight=-2147483648", "");
+	EXPECT(1, records, " cpu 0 5000 from 1234 state 5 to 0 incoming_weight=-2147483648", "");
+	/* By this Perfetto knows the process of a thread. */
+	EXPECT(1, records, "kernel-object type 2 id 77 \":77\"", "process=77");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("side_events");
@@ -236,6 +275,7 @@ int main(void)
 	tcase_add_test(all, a_written_value_is_no_interrupt);
 	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
+	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
