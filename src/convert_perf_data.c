@@ -337,6 +337,7 @@ static void open_side(struct conversion *c, struct name_table *names)
 		.stacks = c->options->stacks == STACKS_PRECISE ? &c->stacks : NULL,
 		.resolver = &c->resolver,
 		.diag = c->diag,
+		.samples = !c->options->no_samples,
 	};
 
 	side_view_init(&c->side, &input, names);
@@ -360,7 +361,7 @@ static int run(struct conversion *c, struct name_table *names, struct error *err
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
-	side_view_finish(&c->side, c->summary->last_time);
+	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
 	if (c->options->format == FORMAT_FTF)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,

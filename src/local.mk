@@ -19,7 +19,7 @@ libptrace2ftf_a_SOURCES = \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \
-	src/option_group.h src/option_overlays.c \
+	src/option_group.h src/option_overlays.c src/option_side.c \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
@@ -35,6 +35,7 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
 	src/resolve.c src/resolve.h \
+	src/side_records.c src/side_records.h \
 	src/side_sink.c src/side_sink.h \
 	src/side_switches.c src/side_switches.h \
 	src/side_tracks.c src/side_tracks.h \

@@ -22,5 +22,6 @@ int option_choose(struct argp_state *state, const struct option_choice *choices,
 
 /* The groups; state->input is the struct options. */
 extern const struct argp option_group_overlays;
+extern const struct argp option_group_side;
 
 #endif

@@ -146,6 +146,7 @@ int option_choose(struct argp_state *state, const struct option_choice *choices,
 
 static const struct argp_child groups[] = {
 	{ &option_group_overlays, 0, NULL, 0 },
+	{ &option_group_side, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
 };
 

@@ -72,6 +72,7 @@ struct options {
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
+	bool no_samples;    /* leave out samples of other events */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 };

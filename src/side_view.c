@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "side_view.h"
 
+#include "side_records.h"
 #include "side_switches.h"
 
 static void init_mark(struct symbol *mark, struct name_table *names, const char *text,
@@ -41,12 +42,22 @@ void side_view_event(struct side_view *view, const struct branch_event *event)
 		side_sink_event(&view->sink, &side);
 }
 
-void side_view_finish(struct side_view *view, uint64_t time)
+void side_view_finish(struct side_view *view, uint64_t begin, uint64_t end)
 {
+	struct side_records records = {
+		.tracks = &view->tracks,
+		.file = view->input.file,
+		.resolver = view->input.resolver,
+		.diag = view->input.diag,
+		.samples = view->input.samples,
+	};
+
 	if (!view->input.writer)
 		return;
-	side_sink_finish(&view->sink, time);
+	side_sink_finish(&view->sink, end);
 	side_switches_write(&view->tracks, view->input.file);
+	side_records_write(&records);
+	side_clock_write(view->input.writer, &view->input.file->features, begin);
 }
 
 void side_view_release(struct side_view *view)

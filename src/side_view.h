@@ -40,8 +40,11 @@ void side_view_init(struct side_view *view, const struct side_view_input *input,
 /* Take an event of kind BRANCH_SIDE, in the order of time of its stream. */
 void side_view_event(struct side_view *view, const struct branch_event *event);
 
-/* The trace has ended at `time` (ns): write the rest, and what does not come from it. */
-void side_view_finish(struct side_view *view, uint64_t time);
+/*
+ * The trace went from `begin` to `end` (ns): write the rest, and what does not
+ * come from it.
+ */
+void side_view_finish(struct side_view *view, uint64_t begin, uint64_t end);
 
 /* Idempotent, also on zeroed memory. */
 void side_view_release(struct side_view *view);

@@ -264,6 +264,87 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 }
 END_TEST
 
+/* A sample of an event besides Intel PT, with the fields that linux/perf_event.h gives it. */
+static void add_sample(uint64_t time, int32_t tid, uint64_t ip)
+{
+	const uint64_t words[] = { 1100, ip, (uint64_t)(uint32_t)tid << 32 | (uint32_t)tid, time,
+				   0xdada, 0, 4000 };
+
+	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
+}
+
+static void begin_with_cycles(void)
+{
+	struct perf_data_event cycles = {
+		.attr = {
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
+				       PERF_SAMPLE_PERIOD,
+			.sample_id_all = 1,
+		},
+		.name = "cycles:u",
+		.first_id = 1100,
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+
+	begin();
+	perf_data_add_event(&data, &cycles);
+	add_sample(1000042, SAMPLE_PID, SAMPLE_WORK + 3);
+	add_sample(1000043, 0, 0);
+}
+
+START_TEST(samples_of_other_events_are_instants_of_their_thread)
+{
+	begin_with_cycles();
+	finish("");
+	EXPECT(1, records, "instant 1234/1234 1000042 \"cycles:u\" category \"sample\" ",
+	       "period=4000 address=0x401023 function=work data_address=0xdada cpu=0");
+	/* The idle thread's are of the CPU. */
+	EXPECT(1, records, "instant 10000000/10000001 1000043 \"cycles:u\"", "");
+}
+END_TEST
+
+START_TEST(samples_can_be_left_out)
+{
+	begin_with_cycles();
+	finish("--no-samples");
+	EXPECT(0, records, "cycles:u", "");
+}
+END_TEST
+
+START_TEST(what_perf_lost_is_marked_where_it_was_lost)
+{
+	const uint64_t lost_samples = 5;
+
+	begin();
+	stamp(1000007, SAMPLE_PID, 0);
+	perf_data_add_lost(&data, 17);
+	perf_data_add_record(&data, PERF_RECORD_LOST_SAMPLES, 0, &lost_samples,
+			     sizeof(lost_samples));
+	finish("");
+	EXPECT(1, records, "instant 10000000/10000001 1000007 \"[lost records]\"", "count=17");
+	EXPECT(1, records, "instant 10000000/10000001 1000007 \"[lost samples]\"", "count=5");
+	EXPECT(1, messages, "perf lost 17 records", "");
+	EXPECT(1, messages, "perf lost 5 samples", "");
+}
+END_TEST
+
+/* CLOCK_DATA: version, clock, and the same instant on the wall and on that clock. */
+START_TEST(the_clock_on_the_wall_is_told_at_the_beginning)
+{
+	struct {
+		uint32_t version, clock;
+		uint64_t wall, perf;
+	} clock = { 1, 1, UINT64_C(1700000000000000000), SAMPLE_START + 1000000005 };
+
+	begin();
+	perf_data_set_feature(&data, 29, &clock, sizeof(clock));
+	finish("");
+	EXPECT(1, records, " 1000000 \"wall clock\" wall_clock=2023-11-14 22:13:18.999999995 UTC",
+	       "wall_ns=1699999998999999995 trace_ns=1000000");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("side_events");
@@ -276,6 +357,10 @@ int main(void)
 	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
+	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
+	tcase_add_test(all, samples_can_be_left_out);
+	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);
+	tcase_add_test(all, the_clock_on_the_wall_is_told_at_the_beginning);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
