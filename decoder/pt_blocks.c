@@ -160,7 +160,11 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 static void tell(struct pt_blocks *blocks, const struct side_note *note,
 		 const struct pt_event *event, uint64_t ip)
 {
-	stream_push_side(&blocks->stream, note, event->ip_suppressed ? 0 : ip);
+	if (event->ip_suppressed)
+		ip = 0;
+	if (ip)
+		resolve(blocks, ip); /* the block before ends where this happened */
+	stream_push_side(&blocks->stream, note, ip);
 }
 
 static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)

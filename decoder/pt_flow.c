@@ -115,7 +115,7 @@ static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 
 	bool told = read_ip(flow, packet, &ip);
 
-	flow->has_interrupt = flow->overflowed = false;
+	flow->has_interrupt = flow->overflowed = flow->aborted = false;
 	if (!told || (flow->on && !flow->lost))
 		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
 	if (told)
@@ -139,7 +139,7 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
 	stream_stop_user(&flow->stream, flow->interrupted);
-	flow->has_interrupt = false;
+	flow->has_interrupt = flow->aborted = false;
 	flow->on = false;
 }
 

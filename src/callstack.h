@@ -47,7 +47,8 @@ struct resolved_branch {
 	uint64_t time;             /* ns, perf's clock; meaningless if `untimed` */
 	struct location from, to;  /* of a gap: `from.ip` is where it begins, 0 if unknown */
 	const char *message;       /* of a gap, borrowed for the call; NULL: perf's text for the reason */
-	const struct symbol *mark; /* a mark to show at this time without length; NULL: none */
+	const struct symbol *mark; /* a mark to show at this time without length; NULL: none;
+				      kind BRANCH_TX_ABORT: of that, just before its branch */
 	uint64_t mark_value;       /* what it says, if its symbol is a SYMBOL_MARK */
 	uint32_t insns;            /* retired since the thread's previous branch; 0: unknown */
 	uint32_t cycles;           /* of the core since then; 0: unknown */

@@ -26,6 +26,9 @@
  *   syscall, interrupt push an entry frame that knows where it goes on
  *   sysret, iret       pop the innermost entry frame
  *   gap                close all; from here to the next event is a slice of its own
+ *   transaction        the stack is kept as it is before the first branch in it, and
+ *                      brought back by an abort: what was called in between did not
+ *                      happen for the program, but it ran, so it is shown
  */
 #include "callstack_precise.h"
 
@@ -103,6 +106,10 @@ struct precise_stack {
 	unsigned next_parked;
 	struct jump_point jumps[JUMP_POINTS];
 	unsigned next_jump;
+	struct frame_list before; /* the stack when the transaction began, if in_tx */
+	size_t untouched;   /* outermost frames that are as they were then */
+	bool in_tx;
+	bool rolled_back;   /* the next branch comes from what was undone */
 	int64_t since;      /* mapped: an unseen frame may have run since then */
 	struct counts counts, counts_since; /* so far, and at `since` */
 	int64_t last_time;  /* mapped */
@@ -171,6 +178,13 @@ static void push(struct precise_stack *stack, int64_t time, const struct frame *
 		emit_begin(stack, time, added);
 }
 
+/* Frames from `depth` on are no longer those of the transaction's begin. */
+static void touch(struct precise_stack *stack, size_t depth)
+{
+	if (depth < stack->untouched)
+		stack->untouched = depth;
+}
+
 static void pop(struct precise_stack *stack, int64_t time)
 {
 	struct frame *frame = top(stack);
@@ -178,6 +192,7 @@ static void pop(struct precise_stack *stack, int64_t time)
 	if (!frame->hidden)
 		emit_end(stack, time, frame);
 	stack->now.depth--;
+	touch(stack, stack->now.depth);
 }
 
 static void pop_to(struct precise_stack *stack, int64_t time, size_t depth)
@@ -226,6 +241,7 @@ static void replace(struct precise_stack *stack, int64_t time, const struct loca
 {
 	struct frame *frame = top(stack);
 
+	touch(stack, stack->now.depth - 1);
 	/* What a stub ran is its target's; after a tail call counting begins anew. */
 	if (!frame->hidden) {
 		emit_end(stack, time, frame);
@@ -634,6 +650,46 @@ static void on_kernel_exit(struct precise_stack *stack, int64_t time, const stru
 	resume(stack, time, to, expected);
 }
 
+/* ---- Transactions -------------------------------------------------------- */
+
+static void begin_transaction(struct precise_stack *stack)
+{
+	stack->before.depth = 0;
+	for (size_t i = 0; i < stack->now.depth; i++)
+		add_frame(&stack->before, &stack->now.frames[i]);
+	stack->untouched = stack->now.depth;
+	stack->in_tx = true;
+}
+
+static void end_transaction(struct precise_stack *stack)
+{
+	stack->in_tx = false;
+	stack->untouched = 0;
+}
+
+/* What it left goes on in slices of their own: their old ones have ended. */
+static void roll_back(struct precise_stack *stack, int64_t time)
+{
+	if (!stack->in_tx || !stack->before.depth)
+		return;
+	pop_to(stack, time, stack->untouched);
+	for (size_t i = stack->now.depth; i < stack->before.depth; i++)
+		push(stack, time, &stack->before.frames[i]);
+	end_transaction(stack);
+	stack->rolled_back = true;
+}
+
+static void follow_transaction(struct precise_stack *stack, int64_t time,
+			       const struct resolved_branch *branch)
+{
+	if (branch->kind == BRANCH_TX_ABORT)
+		roll_back(stack, time);
+	else if (!(branch->flags & BRANCH_IN_TX))
+		end_transaction(stack);
+	else if (!stack->in_tx)
+		begin_transaction(stack);
+}
+
 /* ---- Segments ------------------------------------------------------------ */
 
 static void end_segment(struct precise_stack *stack, int64_t time)
@@ -641,6 +697,7 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	const struct span_sink *sink = stack->base.machine->sink;
 
 	pop_to(stack, time, 0);
+	end_transaction(stack);
 	callstack_batch_flush(&stack->batch, time);
 	callstack_batch_drain_start(&stack->batch);
 	sink->segment_end(sink, stack->base.track);
@@ -704,12 +761,17 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 static void dispatch(struct precise_stack *stack, int64_t time,
 		     const struct resolved_branch *branch)
 {
+	follow_transaction(stack, time, branch);
 	if (branch->flags & BRANCH_TRACE_ON) {
+		stack->rolled_back = false;
 		on_on(stack, time, &branch->to);
 		return;
 	}
-	come_from(stack, time, &branch->from);
-	pass_traps(stack, branch);
+	if (!stack->rolled_back) {
+		come_from(stack, time, &branch->from);
+		pass_traps(stack, branch);
+	}
+	stack->rolled_back = false;
 	if (handle_exception(stack, time, branch))
 		return;
 	if (branch->flags & BRANCH_TRACE_OFF) {
@@ -764,13 +826,15 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 	return time;
 }
 
-/* Marks change nothing, and end no gap. */
+/* Marks change nothing (but that of an abort, which its branch follows), and end no gap. */
 static void show_mark(struct precise_stack *stack, int64_t time,
 		      const struct resolved_branch *branch)
 {
 	struct frame mark = { .symbol = branch->mark, .entry_ip = branch->mark_value,
 			      .called = stack->counts };
 
+	if (branch->kind == BRANCH_TX_ABORT)
+		roll_back(stack, time);
 	emit_begin(stack, time, &mark);
 	emit_end(stack, time, &mark);
 }
@@ -845,6 +909,7 @@ static void precise_close(struct callstack *base)
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		free(stack->parked[i].frames);
 	free(stack->now.frames);
+	free(stack->before.frames);
 	free(stack);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "decoder/side_event.h"
 #include "symbols/dso_store.h"
 
 struct thread_state {
@@ -171,7 +172,7 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 	struct thread_state *state = state_of(stacks, event->thread);
 	struct resolved_branch branch = {
 		.time = event->time,
-		.kind = BRANCH_SIDE,
+		.kind = event->gap == SIDE_TX_ABORT ? BRANCH_TX_ABORT : BRANCH_SIDE,
 		.mark = symbol,
 		.mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0,
 	};
