@@ -21,6 +21,7 @@ libdecoder_a_SOURCES = \
 	decoder/process_table.c decoder/process_table.h \
 	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
 	decoder/pt_blocks.c decoder/pt_flow.c decoder/pt_stream_base.h \
+	decoder/pt_newer_packets.c decoder/pt_newer_packets.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/schedule.c decoder/schedule.h \

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/pt_newer_packets.h"
 #include "decoder/pt_walk.h"
 
 /* ---- Packets ------------------------------------------------------------- */
@@ -165,7 +166,8 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow_tell_waiting(flow, ip);
 		return;
 	}
-	flow->place = flow->waiting_count ? PLACE_EVENT : PLACE_INTERRUPT;
+	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
+									    : PLACE_INTERRUPT;
 	flow->target = ip;
 	flow->task = TASK_PLACE;
 }
@@ -191,6 +193,7 @@ static void on_psb(struct pt_flow *flow)
 	flow->last_ip = 0;
 	flow_drop_waiting(flow);
 	flow->overflowed = false;
+	flow->item_size = 0;
 }
 
 /* Tracing is on at a PSB if, and only if, its header tells an ip. */
@@ -235,6 +238,7 @@ static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx
 static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 {
 	if (packet->leaf == pt_mol_exec) {
+		flow->mode_end = flow->window.base + flow->at;
 		flow->next_mode = packet->bits.exec.csl	  ? INSN_MODE_64
 				  : packet->bits.exec.csd ? INSN_MODE_32
 							  : INSN_MODE_16;
@@ -551,6 +555,7 @@ static void finish(struct pt_flow *flow)
 	count_decoded(flow, flow->window.base + flow->window.size);
 	flow_found(flow);
 	flow_drop_waiting(flow);
+	flow->item_size = 0;
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
 		return;
@@ -562,6 +567,54 @@ static void finish(struct pt_flow *flow)
 	flow->after_gap = true;
 	flow->synced = false;
 	open_packets(flow, false);
+}
+
+static void on_control(struct pt_flow *flow, const struct newer_packet *packet)
+{
+	struct side_note note = { SIDE_CONTROL, packet->kind, packet->value };
+
+	if (!packet->has_place && flow->on && !flow->lost) {
+		flow_tell_control(flow, 0);
+		flow->control = note;
+		flow->has_control = true;
+	} else {
+		on_side(flow, &note, packet->has_place);
+	}
+}
+
+static void on_newer_packet(struct pt_flow *flow, const struct newer_packet *packet)
+{
+	switch (packet->type) {
+	case NEWER_CONTROL:
+		on_control(flow, packet);
+		break;
+	case NEWER_DATA:
+		tell(flow, SIDE_DATA, packet->value, packet->kind);
+		break;
+	case NEWER_BLOCK_BEGIN:
+		flow->item_size = (unsigned)packet->value;
+		break;
+	case NEWER_BLOCK_ITEM:
+		break;
+	case NEWER_BLOCK_END:
+		flow->item_size = 0;
+		if (packet->has_place)
+			on_side(flow, &(struct side_note){ .kind = SIDE_NONE }, true);
+		break;
+	}
+}
+
+/* Returns whether there was a packet that libipt does not know. */
+static bool read_newer(struct pt_flow *flow)
+{
+	struct newer_packet packet;
+	size_t size = newer_packet_read(&packet, flow->window.bytes + flow->at,
+					flow->window.size - flow->at, flow->item_size);
+
+	flow->at += size;
+	if (size)
+		on_newer_packet(flow, &packet);
+	return size;
 }
 
 static void read_by_libipt(struct pt_flow *flow)
@@ -578,6 +631,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		finish(flow);
 	} else {
 		flow_fail(flow, GAP_BAD_PACKET, 0);
+		flow->item_size = 0;
 		flow->in_header = flow->overflowed = flow->on = false;
 		synchronise(flow, false);
 		if (flow->stream.ended)
@@ -598,10 +652,10 @@ static void read_packet(struct pt_flow *flow)
 		move_window(flow, flow->at, true);
 	count_decoded(flow, flow->window.base + flow->at);
 	flow->walked = 0;
-	if (!near_end(flow))
+	if (!near_end(flow) && !flow->item_size)
 		size = read_frequent(flow, flow->window.bytes + flow->at);
 	flow->at += size;
-	if (!size)
+	if (!size && !read_newer(flow))
 		read_by_libipt(flow);
 }
 

@@ -101,7 +101,7 @@ void stream_push_side(struct pt_stream *stream, const struct side_note *note, ui
 {
 	struct branch_event *event;
 
-	if (!stream->input.side_events)
+	if (!stream->input.side_events || note->kind == SIDE_NONE)
 		return;
 	event = &stream->queue[stream->tail++ % QUEUE_ROOM];
 	*event = (struct branch_event){

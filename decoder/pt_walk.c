@@ -66,8 +66,16 @@ void flow_tell_waiting(struct pt_flow *flow, uint64_t ip)
 		enter_transaction(flow, note.kind, ip);
 }
 
+void flow_tell_control(struct pt_flow *flow, uint64_t ip)
+{
+	if (flow->has_control)
+		stream_push_side(&flow->stream, &flow->control, ip);
+	flow->has_control = false;
+}
+
 void flow_drop_waiting(struct pt_flow *flow)
 {
+	flow_tell_control(flow, 0);
 	for (unsigned i = 0; i < flow->waiting_count; i++)
 		stream_push_side(&flow->stream, &flow->waiting[i], 0);
 	flow->waiting_count = 0;
@@ -320,6 +328,7 @@ static void reach(struct pt_flow *flow)
 	case PLACE_INTERRUPT:
 		flow->has_interrupt = true;
 		flow->interrupted = flow->ip;
+		flow_tell_control(flow, flow->ip);
 		break;
 	case PLACE_EVENT:
 		flow_tell_waiting(flow, flow->ip);

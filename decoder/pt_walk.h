@@ -55,6 +55,10 @@ struct pt_flow {
 	bool aborted;  /* the next TIP is where an aborted transaction went on */
 	struct side_note waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
 	unsigned waiting_count;
+	struct side_note control; /* of the interrupt whose FUP is next, if has_control */
+	bool has_control;
+	uint64_t mode_end;   /* offset just behind the last MODE.Exec: a FUP there is its own */
+	unsigned item_size;  /* bytes of a BIP's value; 0: not between BBP and BEP */
 
 	uint64_t ip;
 	struct return_place {
@@ -98,6 +102,9 @@ void flow_lose(struct pt_flow *flow);
 
 /* The FUP of the packet that has waited longest: it tells where that happened (0: unknown). */
 void flow_tell_waiting(struct pt_flow *flow, uint64_t ip);
+
+/* An interrupt's FUP tells where it struck (0: unknown): its event takes place there. */
+void flow_tell_control(struct pt_flow *flow, uint64_t ip);
 
 /* No FUP will come for the packets that wait. */
 void flow_drop_waiting(struct pt_flow *flow);

@@ -99,7 +99,8 @@ struct side_event {
  */
 static inline bool side_is_of_thread(enum side_kind kind)
 {
-	return kind == SIDE_PTWRITE || (kind >= SIDE_TX_BEGIN && kind <= SIDE_TX_ABORT);
+	return kind == SIDE_PTWRITE || kind == SIDE_CONTROL || kind == SIDE_TX_BEGIN ||
+	       kind == SIDE_TX_COMMIT || kind == SIDE_TX_ABORT;
 }
 
 /* Returns the side event that a branch event of kind BRANCH_SIDE is. */

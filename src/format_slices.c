@@ -192,6 +192,8 @@ static void print_args(const struct slice *slice, FILE *out)
 		fprintf(out, " col=%" PRIu32, args.column);
 	print_name_arg("symbol", args.symbol, out);
 	print_name_arg("file", args.file, out);
+	if (args.vector >= 0)
+		fprintf(out, " vector=%d", args.vector);
 	if (args.inferred_start)
 		fputs(" inferred_start_time=true", out);
 	if (slice->symbol->inlined)

@@ -8,7 +8,7 @@
 #include "slice_args.h"
 #include "track.h"
 
-#define SLICE_ARGS_MAX 7
+#define SLICE_ARGS_MAX 8
 #define COST_ARGS_MAX 3
 
 static int write_output(void *context, const void *bytes, size_t size)
@@ -36,6 +36,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->insns = ftf_text(ftf->writer, "insns");
 	ftf->cycles = ftf_text(ftf->writer, "cycles");
 	ftf->ipc = ftf_text(ftf->writer, "ipc");
+	ftf->vector = ftf_text(ftf->writer, "vector");
 	ftf->value = ftf_text(ftf->writer, "value");
 }
 
@@ -123,6 +124,8 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 		args[count++] = ftf_arg_string(ftf->symbol, name_of(ftf, from->symbol));
 	if (from->file)
 		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
+	if (from->vector >= 0)
+		args[count++] = ftf_arg_int32(ftf->vector, from->vector);
 	if (from->inferred_start)
 		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
 	if (from->caller)

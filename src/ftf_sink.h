@@ -27,7 +27,7 @@ struct ftf_sink {
 	size_t thread_room;
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
-	struct ftf_name caller, insns, cycles, ipc, value;
+	struct ftf_name caller, insns, cycles, ipc, value, vector;
 };
 
 /* Start a trace in `output`; both are borrowed until ftf_sink_release(). */

@@ -274,6 +274,73 @@ static void on_transaction(struct side_sink *sink, const struct side_event *even
 			event->kind == SIDE_TX_ABORT ? "aborted" : "committed");
 }
 
+/* ---- Events -------------------------------------------------------------- */
+
+static void on_data(struct side_sink *sink, const struct side_event *event)
+{
+	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+
+	if (event->extra < SIDE_DATA_TYPES)
+		cpu->data[event->extra] = (struct side_data_value){ true, event->value };
+}
+
+static void add_data(const struct side_sink *sink, struct line *line, struct side_cpu *cpu)
+{
+	static const char *const names[SIDE_DATA_TYPES] = {
+		[DATA_CR2] = "page_fault_address",
+		[DATA_EXIT_QUALIFICATION] = "exit_qualification",
+		[DATA_EXIT_REASON] = "exit_reason",
+	};
+
+	for (int i = 0; i < SIDE_DATA_TYPES; i++) {
+		if (cpu->data[i].known)
+			add_address(sink, line, names[i], cpu->data[i].value);
+		cpu->data[i].known = false;
+	}
+}
+
+static const char *control_name(uint32_t type)
+{
+	static const char *const names[] = {
+		[CONTROL_INTERRUPT] = "interrupt",
+		[CONTROL_IRET] = "iret",
+		[CONTROL_SMI] = "smi",
+		[CONTROL_RSM] = "rsm",
+		[CONTROL_SIPI] = "sipi",
+		[CONTROL_INIT] = "init",
+		[CONTROL_VMENTRY] = "vm entry",
+		[CONTROL_VMEXIT] = "vm exit",
+		[CONTROL_VMEXIT_INTERRUPT] = "vm exit by interrupt",
+		[CONTROL_SHUTDOWN] = "shutdown",
+		[CONTROL_USER_INTERRUPT] = "user interrupt",
+		[CONTROL_USER_IRET] = "user iret",
+	};
+
+	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type]
+								      : "unknown event";
+}
+
+/* Which types have a vector: SDM volume 3, "Control Flow Event (CFE) Packet". */
+static bool has_vector(uint32_t type)
+{
+	return type == CONTROL_INTERRUPT || type == CONTROL_SIPI ||
+	       type == CONTROL_VMEXIT_INTERRUPT || type == CONTROL_USER_INTERRUPT;
+}
+
+static void on_control(struct side_sink *sink, const struct side_event *event)
+{
+	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct line line;
+
+	begin_line(sink, &line, "event", control_name(event->extra), event->time);
+	if (has_vector(event->extra))
+		add_number(sink, &line, "vector", event->value & 0xff);
+	if (event->ip)
+		add_address(sink, &line, "address", event->ip);
+	add_data(sink, &line, cpu);
+	side_tracks_mark(sink->tracks, cpu, &line.event);
+}
+
 /* ---- The sink ------------------------------------------------------------ */
 
 void side_sink_init(struct side_sink *sink, struct side_tracks *tracks,
@@ -304,6 +371,12 @@ void side_sink_event(struct side_sink *sink, const struct side_event *event)
 	case SIDE_TX_COMMIT:
 	case SIDE_TX_ABORT:
 		on_transaction(sink, event);
+		break;
+	case SIDE_DATA:
+		on_data(sink, event);
+		break;
+	case SIDE_CONTROL:
+		on_control(sink, event);
 		break;
 	default: /* of the call stack */
 		break;

@@ -24,10 +24,6 @@ struct side_sink {
 	struct side_tracks *tracks;             /* borrowed */
 	const struct pt_info *info;             /* borrowed: the clocks */
 	struct side_transactions *transactions; /* owned: hash by thread */
-	struct side_payload {
-		bool known;
-		uint64_t value;
-	} data[4];                              /* of EVD packets, by type: of the next CFE */
 };
 
 /* Both are borrowed until side_sink_release(). */

@@ -16,6 +16,9 @@
 #include "decoder/timeline.h"
 #include "writer/ftf.h"
 
+/* Types of data that an event can have: enum side_data. */
+#define SIDE_DATA_TYPES 3
+
 /* A CPU as the trace shows it; cpu -1: of a buffer per thread, not told. */
 struct side_cpu {
 	int32_t cpu;
@@ -27,6 +30,11 @@ struct side_cpu {
 	bool sleeps, waits;
 	uint64_t sleep, hints;
 	uint32_t extensions;
+	/* Of EVD packets, by their type, for the next event: */
+	struct side_data_value {
+		bool known;
+		uint64_t value;
+	} data[SIDE_DATA_TYPES];
 	UT_hash_handle hh;
 };
 

@@ -31,6 +31,8 @@ static void mark(struct side_view *view, const struct branch_event *event)
 		thread_stacks_mark(view->input.stacks, event, &view->ptwrite);
 	else if (event->gap == SIDE_TX_ABORT)
 		thread_stacks_mark(view->input.stacks, event, &view->abort);
+	else if (event->gap == SIDE_CONTROL && event->cycles == CONTROL_INTERRUPT)
+		thread_stacks_interrupt(view->input.stacks, event->thread, (uint8_t)event->to);
 }
 
 void side_view_event(struct side_view *view, const struct branch_event *event)

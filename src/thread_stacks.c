@@ -12,6 +12,7 @@ struct thread_state {
 	const struct address_space *space; /* of the last branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* where it went; 0: out of the trace */
+	uint16_t vector;                   /* 1 + that of the next interrupt; 0: not told */
 };
 
 /* More lies between two branches only if something is wrong. */
@@ -74,6 +75,15 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 				      stacks->add_track(stacks->context, child));
 	state->space = parent->space;
 	callstack_inherit(state->stack, parent->stack, child->begin);
+}
+
+/* Returns 1 + the vector that was told of an interrupt, which this branch may be; 0: none. */
+static uint16_t take_vector(struct thread_state *state, const struct branch_event *event)
+{
+	uint16_t vector = state->vector;
+
+	state->vector = 0;
+	return event->flags & BRANCH_ASYNC ? vector : 0;
 }
 
 static void follow_forks(struct thread_stacks *stacks, uint64_t time)
@@ -159,6 +169,7 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 	open_stack(stacks, state, event->thread);
 	if (began_program(state, event))
 		branch.flags |= BRANCH_EXEC;
+	branch.vector = take_vector(state, event);
 	note_traps(state, &branch);
 	if (stacks->inlines)
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
@@ -180,6 +191,12 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 	follow_forks(stacks, event->time);
 	open_stack(stacks, state, event->thread);
 	callstack_branch(state->stack, &branch);
+}
+
+void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
+			     uint8_t vector)
+{
+	state_of(stacks, thread)->vector = (uint16_t)(vector + 1);
 }
 
 const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,

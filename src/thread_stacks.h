@@ -47,6 +47,10 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol);
 
+/* The thread's next branch, if it is an interrupt or exception, has this vector. */
+void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
+			     uint8_t vector);
+
 /* Returns the stack of a thread, borrowed; NULL if it had no branch. */
 const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,
 					     const struct thread *thread);

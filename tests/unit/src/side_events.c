@@ -264,6 +264,80 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 }
 END_TEST
 
+/* CFE: 02, 13 with the IP bit, type, vector.  EVD: 02, 53, type, 8 bytes. */
+static void add_control(uint8_t type, uint8_t vector, bool has_ip)
+{
+	const uint8_t bytes[] = { 0x02, has_ip ? 0x93 : 0x13, type, vector };
+
+	pt_packets_raw(&packets, bytes, sizeof(bytes));
+}
+
+static void add_data(uint8_t type, uint64_t value)
+{
+	uint8_t bytes[11] = { 0x02, 0x53, type };
+
+	memcpy(bytes + 3, &value, sizeof(value));
+	pt_packets_raw(&packets, bytes, sizeof(bytes));
+}
+
+START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_data(0, 0xdeadbee0);
+	add_control(1, 14, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_pge(&packets, SAMPLE_LEAF);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish("--args=full");
+	EXPECT(1, slices, " 1000100 1000100 interrupt ",
+	       "vector=14 address=0x401040 page_fault_address=0xdeadbee0");
+	EXPECT(1, slices, " 1000100 1000200 [untraced] ", "vector=14");
+	EXPECT(1, slices, "leaf", "");
+}
+END_TEST
+
+/* The interrupt flag changed: MODE.Exec with a FUP; CFE of a return, with one, too. */
+START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
+{
+	static const uint8_t mode[] = { 0x99, 0x05 };
+
+	begin();
+	pt_packets_raw(&packets, mode, sizeof(mode));
+	pt_packets_fup(&packets, SAMPLE_WORK);
+	add_control(2, 0, true);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	/* An indirect branch's TIP, of leaf's return. */
+	pt_packets_tip(&packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "n");
+	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+	finish("");
+	EXPECT(1, slices, " iret address=0x401040", "");
+	EXPECT(0, slices, "[", "");
+	EXPECT(1, slices, "leaf", "");
+}
+END_TEST
+
+/* A block of PEBS: BBP, BIPs whose bytes could be TNTs, BEP. */
+START_TEST(records_of_pebs_in_the_trace_are_passed_over)
+{
+	static const uint8_t block[] = { 0x02, 0x63, 0x01, 0x04, 1, 2, 3, 4, 5, 6, 7, 8,
+					 0x0c, 9, 9, 9, 9, 9, 9, 9, 9, 0x02, 0x33 };
+
+	begin();
+	pt_packets_raw(&packets, block, sizeof(block));
+	pt_packets_tnt(&packets, "tnt");
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish("");
+	EXPECT(0, slices, "[", "");
+	EXPECT(0, messages, "warning", "");
+	EXPECT(1, slices, "leaf", "");
+}
+END_TEST
+
 /* A sample of an event besides Intel PT, with the fields that linux/perf_event.h gives it. */
 static void add_sample(uint64_t time, int32_t tid, uint64_t ip)
 {
@@ -356,6 +430,9 @@ int main(void)
 	tcase_add_test(all, a_written_value_is_no_interrupt);
 	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
+	tcase_add_test(all, an_interrupts_slice_and_mark_tell_its_vector);
+	tcase_add_test(all, events_with_a_place_of_their_own_are_no_interrupts);
+	tcase_add_test(all, records_of_pebs_in_the_trace_are_passed_over);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
 	tcase_add_test(all, samples_can_be_left_out);
