@@ -219,7 +219,7 @@ static void on_psbend(struct pt_flow *flow)
 static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
 {
 	if (flow->waiting_count == WAITING)
-		flow_tell_waiting(flow, 0);
+		flow_drop_waiting(flow);
 	flow->waiting[flow->waiting_count++] = *note;
 }
 
@@ -302,7 +302,13 @@ static void on_side(struct pt_flow *flow, const struct side_note *note, bool has
 
 static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
 {
-	tell(flow, SIDE_SLEEP, side_sleep_value(packet->state, packet->sub_state, packet->hw), 0);
+	struct side_note note = {
+		.kind = SIDE_SLEEP,
+		.value = side_sleep_value(packet->state, packet->sub_state, packet->hw),
+	};
+
+	/* Behind the MWAIT that asked for it. */
+	on_side(flow, &note, flow->waiting_count != 0);
 }
 
 static void on_wake(struct pt_flow *flow, const struct pt_packet_pwrx *packet)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/pt_walk.h"
 
-#include <string.h>
-
 /* ---- Damage -------------------------------------------------------------- */
 
 void flow_lose(struct pt_flow *flow)
@@ -55,15 +53,14 @@ static void enter_transaction(struct pt_flow *flow, enum side_kind kind, uint64_
 
 void flow_tell_waiting(struct pt_flow *flow, uint64_t ip)
 {
-	struct side_note note = flow->waiting[0];
+	for (unsigned i = 0; i < flow->waiting_count; i++) {
+		const struct side_note *note = &flow->waiting[i];
 
-	if (!flow->waiting_count)
-		return;
-	flow->waiting_count--;
-	memmove(flow->waiting, flow->waiting + 1, flow->waiting_count * sizeof(note));
-	stream_push_side(&flow->stream, &note, ip);
-	if (note.kind >= SIDE_TX_BEGIN && note.kind <= SIDE_TX_ABORT)
-		enter_transaction(flow, note.kind, ip);
+		stream_push_side(&flow->stream, note, ip);
+		if (note->kind >= SIDE_TX_BEGIN && note->kind <= SIDE_TX_ABORT)
+			enter_transaction(flow, note->kind, ip);
+	}
+	flow->waiting_count = 0;
 }
 
 void flow_tell_control(struct pt_flow *flow, uint64_t ip)

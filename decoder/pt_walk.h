@@ -18,7 +18,7 @@
 
 #define RETURNS 64u
 
-/* Packets that wait for their FUP at a time: it comes right behind, or is lost. */
+/* Packets that wait for a FUP at a time: one is of all (an MWAIT, an EXSTOP), or it is lost. */
 #define WAITING 4u
 
 enum task {
@@ -100,7 +100,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 /* Where the program is, is not known any more; nothing is told of it. */
 void flow_lose(struct pt_flow *flow);
 
-/* The FUP of the packet that has waited longest: it tells where that happened (0: unknown). */
+/* A FUP tells where that happened which waits for it (0: unknown). */
 void flow_tell_waiting(struct pt_flow *flow, uint64_t ip);
 
 /* An interrupt's FUP tells where it struck (0: unknown): its event takes place there. */

@@ -192,12 +192,14 @@ static void on_wake(struct side_sink *sink, const struct side_event *event)
 	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
 	struct line line;
 
-	tell_wait(sink, cpu, event->time);
+	if (!cpu->sleeps)
+		tell_wait(sink, cpu, event->time);
 	begin_line(sink, &line, cpu->sleeps ? NULL : "power", cpu->sleeps ? NULL : "wake",
 		   event->time);
 	add_number(sink, &line, "last_cstate", SIDE_WAKE_LAST(event->value));
 	add_number(sink, &line, "deepest_cstate", SIDE_WAKE_DEEPEST(event->value));
 	add_text(sink, &line, "wake", wake_reason(event->value));
+	add_wait(sink, &line, cpu); /* if its place was told late */
 	if (cpu->sleeps)
 		end_sleep(sink, cpu, &line);
 	else
