@@ -748,14 +748,12 @@ static void on_gap(struct precise_stack *stack, int64_t time, const struct resol
 	stack->gap_begin = time;
 }
 
-/* The first event after a gap tells its length. */
+/* The first event after a gap (there is one) tells its length. */
 static void end_gap(struct precise_stack *stack, int64_t time)
 {
 	const struct callstack_machine *machine = stack->base.machine;
 	const struct span_sink *sink = machine->sink;
 
-	if (!stack->gap)
-		return;
 	callstack_batch_flush(&stack->batch, time); /* marks within the gap */
 	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),
 		       callstack_perf_time(machine, time), stack->gap, 0);
@@ -860,7 +858,8 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 		on_gap(stack, time, branch);
 		return;
 	}
-	end_gap(stack, time);
+	if (stack->gap)
+		end_gap(stack, time);
 	stack->counts.insns += branch->insns;
 	stack->counts.cycles += branch->cycles;
 	if (branch->flags & BRANCH_EXEC) {
@@ -895,7 +894,8 @@ static void precise_finish(struct callstack *base)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 
-	end_gap(stack, stack->last_time);
+	if (stack->gap)
+		end_gap(stack, stack->last_time);
 	end_segment(stack, stack->last_time);
 }
 

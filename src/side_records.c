@@ -91,6 +91,9 @@ static void on_sample(struct side_records *records, const struct perf_record *re
 	}
 	if (sample.tid >= 0)
 		thread = timeline_borrow_thread(records->tracks->timeline, sample.tid, sample.time);
+	if (!side_tracks_wants(records->tracks, thread, sample.time) ||
+	    !side_tracks_wants_cpu(records->tracks, sample.cpu, sample.time))
+		return;
 	event.thread = track_of(records, &sample, thread);
 	event.category = ftf_text(records->tracks->writer, "sample");
 	event.name = event_name(records, sample.attr);
@@ -110,7 +113,6 @@ static void on_lost(struct side_records *records, const struct perf_record *reco
 				   : perf_record_lost_samples_count(record);
 	struct ftf_arg count = ftf_arg_int64(ftf_text(writer, "count"), (int64_t)lost);
 	struct ftf_event event = {
-		.thread = side_tracks_cpu(records->tracks, record->id.cpu)->track,
 		.category = ftf_text(writer, "lost"),
 		.name = ftf_text(writer, of_records ? "[lost records]" : "[lost samples]"),
 		.time = record->id.time,
@@ -118,8 +120,11 @@ static void on_lost(struct side_records *records, const struct perf_record *reco
 		.arg_count = 1,
 	};
 
-	if (record->id.time)
-		ftf_instant(writer, &event);
+	if (!record->id.time ||
+	    !side_tracks_wants_cpu(records->tracks, record->id.cpu, record->id.time))
+		return;
+	event.thread = side_tracks_cpu(records->tracks, record->id.cpu)->track;
+	ftf_instant(writer, &event);
 }
 
 /* ---- All records --------------------------------------------------------- */

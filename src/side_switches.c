@@ -39,13 +39,21 @@ static void write_switch(struct side_tracks *tracks, uint16_t cpu, const struct 
 	ftf_context_switch(tracks->writer, &out);
 }
 
-uint64_t side_switches_write(struct side_tracks *tracks, const struct perf_file *file)
+/* Whom the CPU goes to or comes from was chosen. */
+static bool wants(const struct side_tracks *tracks, int32_t cpu, const struct thread *before,
+		  const struct cpu_switch *change)
 {
-	uint64_t written = 0;
+	return side_tracks_wants_cpu(tracks, cpu, change->time) &&
+	       (side_tracks_wants(tracks, change->thread, change->time) ||
+		(before && side_tracks_wants(tracks, before, change->time)));
+}
+
+void side_switches_write(struct side_tracks *tracks, const struct perf_file *file)
+{
 	int32_t cpu;
 
 	if (!are_recorded(file))
-		return 0;
+		return;
 	for (size_t i = 0; (cpu = timeline_switched_cpu(tracks->timeline, i)) >= 0; i++) {
 		const struct thread *before = NULL;
 		const struct cpu_switch *switches;
@@ -54,10 +62,9 @@ uint64_t side_switches_write(struct side_tracks *tracks, const struct perf_file 
 		switches = timeline_switches(tracks->timeline, cpu, &count);
 		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
 		for (size_t k = 0; k < count && cpu <= UINT16_MAX; k++) {
-			write_switch(tracks, (uint16_t)cpu, before, &switches[k]);
+			if (wants(tracks, cpu, before, &switches[k]))
+				write_switch(tracks, (uint16_t)cpu, before, &switches[k]);
 			before = switches[k].thread;
-			written++;
 		}
 	}
-	return written;
 }

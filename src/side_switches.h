@@ -10,9 +10,9 @@
 #include "side_tracks.h"
 
 /*
- * Write all switches of the recording, if its events say who ran at all times
- * (perf_event_attr.context_switch).  Returns how many there were.
+ * Write the switches of the recording that were chosen, if its events say who ran
+ * at all times (perf_event_attr.context_switch).
  */
-uint64_t side_switches_write(struct side_tracks *tracks, const struct perf_file *file);
+void side_switches_write(struct side_tracks *tracks, const struct perf_file *file);
 
 #endif

@@ -7,13 +7,33 @@
 #include "base/alloc.h"
 
 void side_tracks_init(struct side_tracks *tracks, struct ftf_writer *writer,
-		      const struct timeline *timeline)
+		      const struct timeline *timeline, const struct event_filter *filter)
 {
 	size_t count;
 
 	timeline_threads(timeline, &count);
-	*tracks = (struct side_tracks){ .writer = writer, .timeline = timeline };
+	*tracks = (struct side_tracks){ .writer = writer, .timeline = timeline,
+					.filter = filter };
 	tracks->named = alloc_zeroed(count + 1, sizeof(*tracks->named));
+}
+
+bool side_tracks_wants(const struct side_tracks *tracks, const struct thread *thread, uint64_t time)
+{
+	const struct branch_event event = { .time = time, .thread = thread };
+
+	return event_filter_wants(tracks->filter, &event);
+}
+
+bool side_tracks_wants_cpu(const struct side_tracks *tracks, int32_t cpu, uint64_t time)
+{
+	const struct event_filter *filter = tracks->filter;
+
+	if (!filter->active)
+		return true;
+	if (time < filter->begin || time > filter->end)
+		return false;
+	return cpu < 0 || !filter->selection->cpus.count ||
+	       number_list_has(&filter->selection->cpus, cpu);
 }
 
 void side_tracks_release(struct side_tracks *tracks)

@@ -14,6 +14,7 @@
 #include <uthash.h>
 
 #include "decoder/timeline.h"
+#include "event_filter.h"
 #include "writer/ftf.h"
 
 /* Types of data that an event can have: enum side_data. */
@@ -41,14 +42,22 @@ struct side_cpu {
 struct side_tracks {
 	struct ftf_writer *writer;       /* borrowed */
 	const struct timeline *timeline; /* borrowed */
+	const struct event_filter *filter; /* borrowed: what was chosen */
 	bool *named;                     /* owned; by thread index */
 	struct side_cpu *cpus;           /* owned: hash by cpu */
 	uint64_t group;                  /* the process that stands for the CPUs; 0: none yet */
 };
 
-/* Both are borrowed until side_tracks_release(). */
+/* All are borrowed until side_tracks_release(). */
 void side_tracks_init(struct side_tracks *tracks, struct ftf_writer *writer,
-		      const struct timeline *timeline);
+		      const struct timeline *timeline, const struct event_filter *filter);
+
+/* Returns whether something of a thread (NULL: unknown) and time (ns) was chosen. */
+bool side_tracks_wants(const struct side_tracks *tracks, const struct thread *thread,
+		       uint64_t time);
+
+/* Returns whether something of a CPU (-1: unknown) and time (ns) was chosen. */
+bool side_tracks_wants_cpu(const struct side_tracks *tracks, int32_t cpu, uint64_t time);
 
 /* Idempotent, also on zeroed memory. */
 void side_tracks_release(struct side_tracks *tracks);

@@ -19,7 +19,7 @@ void side_view_init(struct side_view *view, const struct side_view_input *input,
 	init_mark(&view->abort, names, "[transaction aborted]", SYMBOL_SPECIAL);
 	if (!input->writer)
 		return;
-	side_tracks_init(&view->tracks, input->writer, input->timeline);
+	side_tracks_init(&view->tracks, input->writer, input->timeline, input->filter);
 	side_sink_init(&view->sink, &view->tracks, input->info);
 }
 
@@ -39,8 +39,10 @@ void side_view_event(struct side_view *view, const struct branch_event *event)
 {
 	struct side_event side = side_event_of(event);
 
+	if (side_is_of_thread(side.kind) && !event_filter_wants(view->input.filter, event))
+		return;
 	mark(view, event);
-	if (view->input.writer)
+	if (view->input.writer && side_tracks_wants_cpu(&view->tracks, side.cpu, side.time))
 		side_sink_event(&view->sink, &side);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/name.h"
 #include "decoder/perf_file.h"
+#include "event_filter.h"
 #include "side_sink.h"
 #include "thread_stacks.h"
 
@@ -17,10 +18,11 @@ struct resolver;
 
 /* What it is made of; all borrowed until side_view_release(). */
 struct side_view_input {
-	struct ftf_writer *writer; /* NULL: not FTF */
+	struct ftf_writer *writer; /* NULL: not FTF, or in parts */
 	const struct perf_file *file;
 	const struct timeline *timeline;
 	const struct pt_info *info;
+	const struct event_filter *filter; /* what is wanted */
 	struct thread_stacks *stacks; /* NULL: marks are left out */
 	struct resolver *resolver;
 	struct diag *diag;

@@ -14,6 +14,7 @@ struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsign
 	};
 	struct source_line line;
 
+	args.continued = flags & SPAN_CONTINUED;
 	if (!symbol->dso)
 		return args;
 	if (symbol->linkage != symbol->name)
