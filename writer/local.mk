@@ -15,7 +15,6 @@ libftf_la_SOURCES = \
 	src/base/alloc.c src/base/alloc.h \
 	src/base/arena.c src/base/arena.h \
 	src/base/error.c src/base/error.h \
-	src/base/interrupt.c src/base/interrupt.h \
 	src/base/output.c src/base/output.h \
 	src/base/packer.c src/base/packer.h
 libftf_la_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/writer/private_names.h

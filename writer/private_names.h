@@ -20,11 +20,9 @@
 #define error_set ftf_private_error_set
 #define error_set_at ftf_private_error_set_at
 #define error_set_system ftf_private_error_set_system
-#define interrupt_allow ftf_private_interrupt_allow
-#define interrupt_flag ftf_private_interrupt_flag
-#define interrupt_take ftf_private_interrupt_take
 #define output_abandon ftf_private_output_abandon
 #define output_close ftf_private_output_close
+#define output_interrupt_hook ftf_private_output_interrupt_hook
 #define output_open ftf_private_output_open
 #define output_reserve ftf_private_output_reserve
 #define output_stream ftf_private_output_stream
