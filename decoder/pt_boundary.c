@@ -89,6 +89,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.told = flow->told,
 		.has_interrupt = flow->has_interrupt,
 		.aborted = flow->aborted,
+		.guest = flow->guest,
 	};
 }
 
@@ -127,6 +128,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->told = boundary->told;
 	flow->has_interrupt = boundary->has_interrupt;
 	flow->aborted = boundary->aborted;
+	flow->guest = flow->next_guest = boundary->guest;
 	flow->waiting_count = 0;
 	flow->has_control = false;
 	flow->mode_end = 0;
@@ -250,7 +252,8 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 
 static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *b)
 {
-	return a->aborted == b->aborted && a->has_interrupt == b->has_interrupt &&
+	return a->aborted == b->aborted && a->guest == b->guest &&
+	       a->has_interrupt == b->has_interrupt &&
 	       (!a->has_interrupt || a->interrupted == b->interrupted);
 }
 

@@ -70,7 +70,8 @@ static void on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
 	if (flow->lost)
 		return;
 	if (!flow->on) {
-		flow_fail(flow, GAP_MISMATCH, 0);
+		if (!flow->guest)
+			flow_fail(flow, GAP_MISMATCH, 0);
 		return;
 	}
 	flow->has_interrupt = false;
@@ -92,11 +93,63 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	flow->mode = flow->next_mode;
 }
 
+/* ---- Virtual machines ---------------------------------------------------- */
+
+/*
+ * The NR bit of PIP tells who runs from the next ip on (SDM volume 3, "PIP").  A
+ * guest's addresses mean other code than the host's: it is passed over.
+ */
+
+/* What was lost, or off, is the guest's now, and not looked at. */
+static void stay_in_guest(struct pt_flow *flow)
+{
+	flow_found(flow);
+	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
+}
+
+static void leave_for_guest(struct pt_flow *flow, uint64_t from)
+{
+	if (flow->on && !flow->lost)
+		stream_push(&flow->stream, BRANCH_NONE, from, 0)->flags |=
+			BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_GUEST;
+	stay_in_guest(flow);
+}
+
+/* A TIP where a guest runs before it or behind it; ip 0: suppressed. */
+static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
+{
+	bool enters = !flow->guest;
+
+	flow->guest = flow->next_guest;
+	if (!flow->guest && ip) {
+		flow_begin(flow, ip, true);
+	} else if (enters && flow->on && !flow->lost && !flow->has_interrupt) {
+		flow->target = 0;
+		flow->task = TASK_OFF;
+	} else if (enters) {
+		leave_for_guest(flow, flow->interrupted);
+	}
+}
+
+static void on_paging(struct pt_flow *flow, const struct pt_packet_pip *packet)
+{
+	struct side_note note = { SIDE_GUEST, packet->nr, packet->cr3 };
+
+	flow->next_guest = packet->nr;
+	stream_push_side(&flow->stream, &note, 0);
+}
+
+/* ---- The flow ------------------------------------------------------------ */
+
 static void on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	uint64_t ip;
 	bool told = read_ip(flow, packet, &ip);
 
+	if (flow->guest || flow->next_guest) {
+		on_guest_tip(flow, ip);
+		return;
+	}
 	if (flow->lost) {
 		if (told)
 			flow_try_at(flow, ip);
@@ -120,6 +173,11 @@ static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 
 	bool told = read_ip(flow, packet, &ip);
 
+	flow->guest = flow->next_guest;
+	if (flow->guest) {
+		stay_in_guest(flow);
+		return;
+	}
 	flow->has_interrupt = flow->overflowed = flow->aborted = false;
 	if (!told || (flow->on && !flow->lost))
 		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
@@ -132,6 +190,8 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
+	/* Where tracing goes on, a PIP tells again. */
+	flow->guest = flow->next_guest = false;
 	if (!flow->on || flow->lost) {
 		flow->on = false;
 		return;
@@ -157,6 +217,11 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	if (flow->in_header) {
 		flow->header_has_ip = true;
 		flow->target = ip;
+		return;
+	}
+	if (flow->guest) {
+		flow->overflowed = false;
+		flow_tell_waiting(flow, 0);
 		return;
 	}
 	if (flow->overflowed) {
@@ -207,7 +272,10 @@ static void on_psbend(struct pt_flow *flow)
 	if (!flow->in_header)
 		return;
 	flow->in_header = false;
-	if (!flow->header_has_ip) {
+	flow->guest = flow->next_guest;
+	if (flow->guest) {
+		leave_for_guest(flow, flow->ip);
+	} else if (!flow->header_has_ip) {
 		flow->on = false;
 	} else if (flow->lost) {
 		flow->mode = flow->next_mode;
@@ -353,7 +421,7 @@ static void on_packet_beside(struct pt_flow *flow, const struct pt_packet *packe
 		on_wake(flow, &packet->payload.pwrx);
 		break;
 	case ppt_pip:
-		tell(flow, SIDE_GUEST, packet->payload.pip.cr3, packet->payload.pip.nr);
+		on_paging(flow, &packet->payload.pip);
 		break;
 	case ppt_vmcs:
 		tell(flow, SIDE_VMCS, packet->payload.vmcs.base, 0);
@@ -567,6 +635,7 @@ static void finish(struct pt_flow *flow)
 	flow_found(flow);
 	flow_drop_waiting(flow);
 	flow->item_size = 0;
+	flow->guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
 		return;

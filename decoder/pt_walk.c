@@ -323,7 +323,8 @@ static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
-	push_branch(flow, insn, from, flow->target)->flags |= BRANCH_TRACE_OFF;
+	push_branch(flow, insn, from, flow->target)->flags |=
+		BRANCH_TRACE_OFF | (flow->guest ? BRANCH_GUEST : 0);
 	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
 	flow->task = TASK_READ;
 	flow->on = false;

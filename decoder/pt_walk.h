@@ -55,6 +55,7 @@ struct pt_flow {
 	bool on;	 /* user code runs that is traced, at ip */
 	bool lost;	 /* ip is not known: wait for a packet that tells one */
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
+	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;

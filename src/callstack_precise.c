@@ -84,7 +84,7 @@ struct jump_point {
 	size_t depth;
 };
 
-enum special { SPECIAL_UNTRACED, SPECIAL_SYSCALL, SPECIAL_UNKNOWN, SPECIALS };
+enum special { SPECIAL_UNTRACED, SPECIAL_SYSCALL, SPECIAL_UNKNOWN, SPECIAL_GUEST, SPECIALS };
 
 struct gap_name {
 	struct symbol symbol;
@@ -589,7 +589,10 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	reveal(stack, time);
 	pause.symbol = &machine->specials[branch->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
 									 : SPECIAL_UNTRACED];
-	if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
+	/* The host goes on where it told the processor to, not behind the entry. */
+	if (branch->flags & BRANCH_GUEST)
+		pause.symbol = &machine->specials[SPECIAL_GUEST];
+	else if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
 		pause.resume_ip = branch->from.ip;
 	else if (branch->from_length && branch->kind != BRANCH_RETURN)
 		pause.resume_ip = branch->from.ip + branch->from_length;
@@ -945,7 +948,8 @@ static const struct callstack_ops precise_ops = {
 
 struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
 {
-	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]" };
+	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]",
+						      "[guest]" };
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
 	machine->base.ops = &precise_ops;

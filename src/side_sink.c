@@ -276,6 +276,43 @@ static void on_transaction(struct side_sink *sink, const struct side_event *even
 			event->kind == SIDE_TX_ABORT ? "aborted" : "committed");
 }
 
+/* ---- Guests -------------------------------------------------------------- */
+
+static void end_guest(struct side_sink *sink, struct side_cpu *cpu, uint64_t time)
+{
+	struct line line;
+
+	if (!cpu->in_guest)
+		return;
+	lose_wake(sink, cpu, time);
+	begin_line(sink, &line, NULL, NULL, side_cpu_time(cpu, time));
+	line.event.thread = cpu->track;
+	ftf_end(sink->tracks->writer, &line.event);
+	cpu->in_guest = false;
+}
+
+/* Guests are told apart by their control structure; one changes its CR3 as it likes. */
+static void on_guest(struct side_sink *sink, const struct side_event *event)
+{
+	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct line line;
+
+	if (!event->extra) {
+		end_guest(sink, cpu, event->time);
+		return;
+	}
+	if (cpu->in_guest)
+		return;
+	lose_wake(sink, cpu, event->time);
+	begin_line(sink, &line, "guest", "[guest]", side_cpu_time(cpu, event->time));
+	line.event.thread = cpu->track;
+	if (cpu->vmcs)
+		add_address(sink, &line, "vmcs", cpu->vmcs);
+	add_address(sink, &line, "cr3", event->value);
+	ftf_begin(sink->tracks->writer, &line.event);
+	cpu->in_guest = true;
+}
+
 /* ---- Events -------------------------------------------------------------- */
 
 static void on_data(struct side_sink *sink, const struct side_event *event)
@@ -374,6 +411,12 @@ void side_sink_event(struct side_sink *sink, const struct side_event *event)
 	case SIDE_TX_ABORT:
 		on_transaction(sink, event);
 		break;
+	case SIDE_GUEST:
+		on_guest(sink, event);
+		break;
+	case SIDE_VMCS:
+		side_tracks_cpu(sink->tracks, event->cpu)->vmcs = event->value;
+		break;
 	case SIDE_DATA:
 		on_data(sink, event);
 		break;
@@ -392,6 +435,7 @@ void side_sink_finish(struct side_sink *sink, uint64_t time)
 
 	HASH_ITER(hh, sink->tracks->cpus, cpu, next_cpu) {
 		tell_wait(sink, cpu, time);
+		end_guest(sink, cpu, time);
 		lose_wake(sink, cpu, time);
 	}
 	HASH_ITER(hh, sink->transactions, of, next)

@@ -31,6 +31,8 @@ struct side_cpu {
 	bool sleeps, waits;
 	uint64_t sleep, hints;
 	uint32_t extensions;
+	bool in_guest;             /* its slice is open */
+	uint64_t vmcs;             /* as told last; 0: not yet */
 	/* Of EVD packets, by their type, for the next event: */
 	struct side_data_value {
 		bool known;

@@ -373,6 +373,51 @@ START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 }
 END_TEST
 
+static void add_paging(uint64_t cr3, bool guest)
+{
+	struct pt_packet packet = { .type = ppt_pip };
+
+	packet.payload.pip.cr3 = cr3;
+	packet.payload.pip.nr = guest;
+	pt_packets_add(&packets, &packet);
+}
+
+/*
+ * PIP's NR bit: a guest runs from the TIP behind it to that of the PIP without
+ * it (SDM volume 3, "PIP").  The sample's far transfer stands for a VM entry.
+ */
+START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
+{
+	struct pt_packet vmcs = { .type = ppt_vmcs };
+
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	vmcs.payload.vmcs.base = 0x123000;
+	pt_packets_add(&packets, &vmcs);
+	pt_packets_pge(&packets, SAMPLE_SYSCALL);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_paging(0x7000, true);
+	pt_packets_tip(&packets, SAMPLE_LEAF); /* of the guest, whatever is there in the host */
+	pt_packets_tnt(&packets, "nnn");
+	pt_packets_tip(&packets, 0x999000);
+	pt_packets_psb(&packets, SAMPLE_START + 150, 0x999000);
+	add_paging(0x8000, true);
+	pt_packets_tip(&packets, 0x888000);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_fup(&packets, 0x888004);
+	add_paging(0x1000, false);
+	pt_packets_tip(&packets, SAMPLE_WORK + 7);
+	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish("");
+	EXPECT(1, slices, " 1000100 1000200 [guest] vmcs=0x123000 cr3=0x7000", "");
+	EXPECT(1, slices, "1234/1234 2 1000100 1000200 [guest]", "");
+	EXPECT(0, slices, "[lost", "");
+	EXPECT(0, slices, "leaf", "");
+}
+END_TEST
+
 /* A block of PEBS: BBP, BIPs whose bytes could be TNTs, BEP. */
 START_TEST(records_of_pebs_in_the_trace_are_passed_over)
 {
@@ -485,6 +530,7 @@ int main(void)
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
 	tcase_add_test(all, an_interrupts_slice_and_mark_tell_its_vector);
 	tcase_add_test(all, events_with_a_place_of_their_own_are_no_interrupts);
+	tcase_add_test(all, a_guest_is_a_slice_whose_flow_is_passed_over);
 	tcase_add_test(all, records_of_pebs_in_the_trace_are_passed_over);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
