@@ -22,6 +22,7 @@
 #include "overlays.h"
 #include "progress.h"
 #include "resolve.h"
+#include "side_view.h"
 #include "thread_stacks.h"
 #include "view.h"
 
@@ -29,6 +30,7 @@ struct conversion {
 	const struct options *options; /* borrowed */
 	struct diag *diag;             /* borrowed */
 	struct report *report;         /* borrowed */
+	struct name_table *names;      /* borrowed */
 	struct summary *summary;       /* borrowed: the report's */
 	struct perf_file file;
 	struct timeline *timeline;
@@ -45,6 +47,7 @@ struct conversion {
 	struct branch_merge merge;
 	struct view view;
 	struct thread_stacks stacks;
+	struct side_view side;
 	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
@@ -194,6 +197,8 @@ static int open_streams(struct conversion *c, struct error *err)
 					    c->options->stacks == STACKS_PRECISE &&
 					    !event_filter_by_thread(&c->filter),
 			.switch_ip = c->kernel_files.switch_ip,
+			.side_events = c->options->format == FORMAT_FTF ||
+				       c->options->format == FORMAT_SLICES,
 			.begin = c->filter.begin,
 			.end = c->filter.end,
 			.segment = segment_size(c),
@@ -270,6 +275,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 
 static void close_input(struct conversion *c)
 {
+	side_view_release(&c->side);
 	thread_stacks_release(&c->stacks);
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
@@ -294,12 +300,6 @@ static void close_input(struct conversion *c)
 
 /* ---- Threads ------------------------------------------------------------- */
 
-/* A trace has one name per thread: the last one, which an exec gave it. */
-static const char *last_name(const struct thread *thread)
-{
-	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
-}
-
 static void *add_track(void *context, const struct thread *thread)
 {
 	struct conversion *c = context;
@@ -311,8 +311,8 @@ static void *add_track(void *context, const struct thread *thread)
 	if (thread->tid == 0)
 		return view_add_track(&c->view, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
-	return view_add_track(&c->view, thread->pid, thread->tid, last_name(main_thread),
-			      last_name(thread));
+	return view_add_track(&c->view, thread->pid, thread->tid, side_thread_name(main_thread),
+			      side_thread_name(thread));
 }
 
 /* ---- Branches ------------------------------------------------------------ */
@@ -343,6 +343,10 @@ static void feed(struct conversion *c, const struct branch_event *event)
 {
 	struct location from, to;
 
+	if (event->kind == BRANCH_SIDE) {
+		side_view_event(&c->side, event);
+		return;
+	}
 	if (!event_filter_wants(&c->filter, event))
 		return;
 	count(c, event);
@@ -433,6 +437,23 @@ static uint64_t resolution_of(const struct pt_info *info)
 	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
 }
 
+static void open_side(struct conversion *c)
+{
+	struct side_view_input input = {
+		.writer = c->view.ftf.writer,
+		.file = &c->file,
+		.timeline = c->timeline,
+		.info = &c->auxtrace.info,
+		.filter = &c->filter,
+		.stacks = c->options->stacks == STACKS_PRECISE ? &c->stacks : NULL,
+		.resolver = &c->resolver,
+		.diag = c->diag,
+		.samples = !c->options->no_samples,
+	};
+
+	side_view_init(&c->side, &input, c->names);
+}
+
 static void show_progress(const struct conversion *c, struct progress *progress)
 {
 	uint64_t done = 0, total = 0;
@@ -473,11 +494,13 @@ static int run(struct conversion *c, struct error *err)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
+	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
+	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
 	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
@@ -493,7 +516,8 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 		      struct report *report, struct diag *diag, struct error *err)
 {
 	struct conversion c = {
-		.options = options, .diag = diag, .report = report, .summary = &report->summary
+		.options = options, .diag = diag, .names = names, .report = report,
+		.summary = &report->summary
 	};
 	int status;
 

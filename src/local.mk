@@ -28,7 +28,7 @@ libptrace2ftf_a_SOURCES = \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/nearest.c src/nearest.h \
 	src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
-	src/option_select.c src/option_speed.c \
+	src/option_select.c src/option_side.c src/option_speed.c \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
@@ -47,6 +47,11 @@ libptrace2ftf_a_SOURCES = \
 	src/progress.c src/progress.h \
 	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
+	src/side_records.c src/side_records.h \
+	src/side_sink.c src/side_sink.h \
+	src/side_switches.c src/side_switches.h \
+	src/side_tracks.c src/side_tracks.h \
+	src/side_view.c src/side_view.h \
 	src/selection.c src/selection.h \
 	src/size_note.c src/size_note.h \
 	src/slice_output.c src/slice_output.h \

@@ -82,6 +82,7 @@ struct options {
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
+	bool no_samples;    /* leave out samples of other events */
 	struct selection select;
 	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */

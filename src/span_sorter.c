@@ -26,7 +26,8 @@ struct span_record {
 	};
 	uint64_t ip;
 	uint32_t detail; /* 1 + its index in the track's details; 0: none */
-	uint8_t kind, order, flags;
+	uint8_t kind, order;
+	uint16_t flags;
 };
 
 struct span_track {
@@ -374,7 +375,7 @@ static void sorter_begin(const struct span_sink *sink, void *track, uint64_t tim
 		.ip = ip,
 		.kind = RECORD_BEGIN,
 		.order = order_of(flags),
-		.flags = (uint8_t)flags,
+		.flags = (uint16_t)flags,
 	};
 
 	(void)sink;

@@ -90,7 +90,8 @@ static void push(struct span_tally *tally, const struct track *track, uint64_t t
 		thread->deepest = thread->depth;
 	thread->slices++;
 	function->calls++;
-	thread->calls += symbol->kind != SYMBOL_SPECIAL && !(flags & SPAN_INFERRED_START);
+	thread->calls += symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
+			 !(flags & SPAN_INFERRED_START);
 }
 
 static bool is_open(const struct tally_thread *thread, const struct tally_function *function)
