@@ -9,6 +9,7 @@
 #include "convert_perf_data.h"
 #include "overlays.h"
 #include "perf_script.h"
+#include "size_note.h"
 #include "summary.h"
 #include "view.h"
 
@@ -124,6 +125,8 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	summary_warn(summary, diag);
 	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
 		summary_print(summary, options->format == FORMAT_FTF, stderr);
+	if (!options->quiet && options->format == FORMAT_FTF && !options->select.split.unit)
+		size_note_print(summary->slices, options->args != OPTION_ARGS_NONE, stderr);
 	if (summary->interrupted)
 		return EXIT_INTERRUPTED;
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;

@@ -13,6 +13,7 @@
 #include "decoder/perf_file.h"
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
+#include "event_filter.h"
 #include "format_branches.h"
 #include "kernel_files.h"
 #include "jit_dumps.h"
@@ -30,6 +31,7 @@ struct conversion {
 	struct perf_file file;
 	struct timeline *timeline;
 	struct auxtrace auxtrace;
+	struct event_filter filter;    /* cuts `auxtrace` */
 	struct dso_store *store;
 	struct resolver resolver;
 	struct code_files code_files;
@@ -143,8 +145,11 @@ static int open_streams(struct conversion *c, struct error *err)
 			.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
 									     : PT_ENGINE_FAST,
 			.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
-					    c->options->stacks == STACKS_PRECISE,
+					    c->options->stacks == STACKS_PRECISE &&
+					    !event_filter_by_thread(&c->filter),
 			.switch_ip = c->kernel_files.switch_ip,
+			.begin = c->filter.begin,
+			.end = c->filter.end,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);
@@ -202,6 +207,9 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 	open_timeline(c, err);
 	if (!c->timeline)
 		return error_prefix(err, "%s", path);
+	if (event_filter_init(&c->filter, &c->options->select, &c->auxtrace, c->timeline, c->diag,
+			      err) < 0)
+		return error_prefix(err, "%s", path);
 	timeline_threads(c->timeline, &c->thread_count);
 	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
 	c->track_of = alloc_zeroed(c->thread_count + 1, sizeof(*c->track_of));
@@ -227,6 +235,7 @@ static void close_input(struct conversion *c)
 	code_files_release(&c->code_files);
 	kernel_files_release(&c->kernel_files);
 	view_release(&c->view);
+	event_filter_release(&c->filter);
 	resolver_release(&c->resolver);
 	dso_store_close(c->store);
 	timeline_close(c->timeline);
@@ -285,6 +294,8 @@ static void feed(struct conversion *c, const struct branch_event *event)
 {
 	struct location from, to;
 
+	if (!event_filter_wants(&c->filter, event))
+		return;
 	count(c, event);
 	if (c->options->format == FORMAT_NONE)
 		return;
@@ -348,6 +359,10 @@ static void sum_up(struct conversion *c)
 		report_functions(c->report, &c->view.tally);
 	summary_set_output(summary, view_path(&c->view));
 	summary->slices = view_slices(&c->view) + c->overlays.slices;
+	summary->bytes_left_out = c->filter.bytes_left_out;
+	if (c->filter.active && !summary->threads)
+		diag_warn(c->diag, "nothing-selected",
+			  "the options choose nothing of what was recorded");
 	summary->unknown_records = timeline_unknown_records(c->timeline);
 	code_files_warn(&c->code_files, c->timeline, c->diag);
 }
@@ -414,7 +429,7 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
-	if (c->options->format == FORMAT_FTF)
+	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
 							    &c->auxtrace.info,

@@ -83,6 +83,8 @@ static const struct argp_option argp_options[] = {
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
 	  "events: a line per event of the overlays; "
+	  "folded: call stacks with their own time, for flame graphs; "
+	  "functions: a table; chrome: JSON trace events; "
 	  "none: decode only", 5 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
@@ -118,10 +120,15 @@ static const struct option_choice details[] = {
 static const struct option_choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
 	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },
-	{ "events", FORMAT_EVENTS },	     { NULL, 0 }
+	{ "events", FORMAT_EVENTS },
+	{ "folded", FORMAT_FOLDED },
+	{ "functions", FORMAT_FUNCTIONS },
+	{ "chrome", FORMAT_CHROME },
+	{ NULL, 0 }
 };
 
 static const struct argp_child groups[] = {
+	{ &option_group_select, 0, NULL, 0 },
 	{ &option_group_overlays, 0, NULL, 0 },
 	{ &option_group_report, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
@@ -251,6 +258,7 @@ void options_parse(struct options *options, int argc, char **argv)
 
 void options_release(struct options *options)
 {
+	selection_release(&options->select);
 	free(options->overlays);
 	*options = (struct options){ 0 };
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "overlay_clock.h"
+#include "selection.h"
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
 enum exit_status {
@@ -25,6 +26,9 @@ enum output_format {
 	FORMAT_CALLS,
 	FORMAT_SLICES,
 	FORMAT_EVENTS,
+	FORMAT_FOLDED,
+	FORMAT_FUNCTIONS,
+	FORMAT_CHROME,
 	FORMAT_NONE,
 };
 
@@ -78,6 +82,7 @@ struct options {
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
+	struct selection select;
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* how much more to tell: 0, 1, 2 */

@@ -158,6 +158,8 @@ static void print_counts(const struct summary *summary, FILE *out)
 	if (summary->bytes_repeated)
 		fprintf(out, ", %" PRIu64 " more that were recorded twice",
 			summary->bytes_repeated);
+	if (summary->bytes_left_out)
+		fprintf(out, ", %" PRIu64 " left out as asked", summary->bytes_left_out);
 	putc('\n', out);
 }
 

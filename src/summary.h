@@ -17,6 +17,7 @@ struct summary {
 	/* Of AUX data; see struct pt_stream_stats. */
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
+	uint64_t bytes_left_out; /* of streams and times that were not asked for; not of the total */
 	uint64_t unknown_records;
 	bool interrupted;               /* by SIGINT: what came after is left out */
 	char *output;                   /* owned: path of what was written; NULL: none */

@@ -6,6 +6,8 @@
  *   callstack machine -> span_sorter -> slice_list -> text       (slices)
  *   callstack machine -> format_calls              -> text       (calls)
  *                                branches -> text                (branches)
+ *
+ * If the user chose among the slices, a span_filter stands behind the sorter.
  */
 #ifndef SRC_VIEW_H
 #define SRC_VIEW_H
@@ -20,7 +22,10 @@
 #include "format_calls.h"
 #include "format_slices.h"
 #include "ftf_sink.h"
+#include "ftf_split.h"
 #include "options.h"
+#include "slice_output.h"
+#include "span_filter.h"
 #include "span_sorter.h"
 #include "span_tally.h"
 
@@ -33,11 +38,14 @@ struct view {
 	struct span_sink tail;             /* of ftf and slices */
 	struct span_tally tally;           /* in front of `tail`, with --json */
 	const struct span_sink *head;      /* what the machine writes to; borrowed from the below */
-	struct span_sorter sorter;         /* in front of `tail` */
+	struct span_filter filter;         /* between sorter and `tail`, if slices are chosen */
+	struct span_sorter sorter;         /* in front of them */
 	struct callstack_machine *machine; /* owned; NULL for branches and none */
 	struct format_calls calls;
 	struct ftf_sink ftf;
+	struct ftf_split split;            /* in place of it and of `output`, with --split */
 	struct slice_list slices;
+	struct slice_output other;         /* of all other formats of slices */
 	struct view_track *tracks;         /* owned list, newest first */
 	uint32_t track_count;
 	char *default_path;                /* owned */
