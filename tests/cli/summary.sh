@@ -159,6 +159,17 @@ else
 	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- /bin/true >/dev/null 2>&1 &&
 		tap_check "functions add up to what the slices do, also with recursion" adds_up
 fi
+# The manual explains every key.
+explained() {
+	sed -n '/^\.Sh SUMMARY/,/^\.Sh OCAML/p' "$top_srcdir/man/ptrace2ftf.1" | grep '^\.It' | grep -oE '[a-z_]{4,}' |
+		sort >explained
+	"$program" -q --json --symfs=. perf.data -o x.ftf | sed -n 's/^  "\([a-z_]*\)":.*/\1/p' | sort | diff explained -
+}
+tap_check "the manual explains every key" explained
+no_place_for_json() {
+	run 1 -q --json=none/summary.json --symfs=. perf.data -o y.ftf && grep -q 'none/summary.json: cannot create' stderr
+}
+tap_check "a summary that cannot be written is a failure" no_place_for_json
 taken() {
 	run 64 --json --symfs=. --format=slices perf.data && grep -q 'name a file for the summary' stderr &&
 		[ ! -s stdout ]
