@@ -195,13 +195,24 @@ static void print_nameless(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+static void print_nothing(const struct summary *summary, FILE *out)
+{
+	if (summary->branches || summary->slices)
+		return;
+	fprintf(out, "  nothing was decoded: %s\n",
+		summary->bytes_total || summary->bytes_left_out
+			? "the warnings tell why"
+			: "the input holds no trace; did the program run while it was recorded?");
+}
+
 void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 {
 	print_counts(summary, out);
+	print_nothing(summary, out);
 	print_gaps(summary, out);
 	print_nameless(summary, out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
-	if (is_trace && summary->output_count) {
+	if (is_trace && summary->output_count && summary->slices) {
 		fprintf(out, "; open %s", summary->output_count > 1 ? "each of " : "");
 		diag_print_text(summary->outputs[0], out);
 		if (summary->output_count > 1)

@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 groups() {
-	[ "$("$program" --help | sed -n 's/^ \([A-Z][A-Za-z]*\):$/\1/p' | 
+	[ "$("$program" --help | sed -n 's/^ \([A-Z][A-Za-z]*\):$/\1/p' |
 		grep -xE 'Input|Selection|Stacks|Symbols|Output|Diagnostics' | tr '\n' ' ')" = \
 		"Input Selection Stacks Symbols Output Diagnostics " ]
 }

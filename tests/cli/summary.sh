@@ -34,6 +34,10 @@ tap_check "it says what caused gaps and what helps" \
 	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=none perf.data -o x.ftf
 tap_check "it names files without symbols" \
 	says 2 '^  no names in 1 of 1 files.*: /sample$' --symfs=none perf.data -o x.ftf
+# Cut before the first byte of the trace: AUXTRACE_INFO is there, AUXTRACE is not whole.
+head -c 600 perf.data >cut
+tap_check "it says that there is no trace" \
+	says 2 '^  nothing was decoded: the input holds no trace; did the program run' --symfs=. cut -o x.ftf
 quiet() {
 	run 2 -q --symfs=none perf.data -o x.ftf && [ ! -s stderr ]
 }
