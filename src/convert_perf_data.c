@@ -400,6 +400,7 @@ static void tell_files(const struct conversion *c)
 static void sum_up(struct conversion *c)
 {
 	struct summary *summary = c->summary;
+	const char *path;
 
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
@@ -410,7 +411,8 @@ static void sum_up(struct conversion *c)
 	tell_files(c);
 	if (c->view.tally.next)
 		report_functions(c->report, &c->view.tally);
-	summary_set_output(summary, view_path(&c->view));
+	for (size_t i = 0; (path = view_output(&c->view, i)) != NULL; i++)
+		summary_add_output(summary, path);
 	summary->slices = view_slices(&c->view) + c->overlays.slices;
 	summary->bytes_left_out = c->filter.bytes_left_out;
 	if (c->filter.active && !summary->threads)

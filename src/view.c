@@ -170,9 +170,11 @@ uint64_t view_slices(const struct view *view)
 	       view->split.slices;
 }
 
-const char *view_path(const struct view *view)
+const char *view_output(const struct view *view, size_t number)
 {
-	return view->output.path;
+	if (is_split(view))
+		return number < view->split.part_count ? view->split.parts[number] : NULL;
+	return number == 0 ? view->output.path : NULL;
 }
 
 const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 cli_tests = \
+	tests/cli/effects.sh \
 	tests/cli/errors.sh \
 	tests/cli/examples.sh \
 	tests/cli/filter.sh \
