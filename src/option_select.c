@@ -45,8 +45,8 @@ static const struct argp_option argp_options[] = {
 	{ "sort", KEY_SORT, "KEY", 0,
 	  "Sort the table of --format=functions by self (default), total, calls or name", 5 },
 	{ "split", KEY_SPLIT, "SIZE", 0,
-	  "Write OUT.000.ftf, OUT.001.ftf, ..., of so many slices (2M), bytes (500MB) or so much "
-	  "time (10ms) each", 5 },
+	  "Write OUT.000.ftf and so on, each of so many slices (2M), bytes (500MB) or so much "
+	  "time (10ms)", 5 },
 	{ 0 }
 };
 
