@@ -26,7 +26,9 @@ libptrace2ftf_a_SOURCES = \
 	src/inline_flow.c src/inline_flow.h \
 	src/json_text.c src/json_text.h \
 	src/jit_dumps.c src/jit_dumps.h \
-	src/option_group.h src/option_overlays.c src/option_select.c \
+	src/nearest.c src/nearest.h \
+	src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
+	src/option_select.c \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
@@ -42,6 +44,8 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
+	src/progress.c src/progress.h \
+	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
 	src/selection.c src/selection.h \
 	src/size_note.c src/size_note.h \
@@ -52,9 +56,11 @@ libptrace2ftf_a_SOURCES = \
 	src/span_sink.h \
 	src/span_spool.c src/span_spool.h \
 	src/span_sorter.c src/span_sorter.h \
+	src/span_tally.c src/span_tally.h \
 	src/summary.c src/summary.h \
 	src/thread_stacks.c src/thread_stacks.h \
 	src/track.h \
+	src/versions.c src/versions.h \
 	src/view.c src/view.h
 
 bin_PROGRAMS += ptrace2ftf

@@ -58,6 +58,15 @@ static int open_output(struct view *view, struct error *err)
 	return view->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
+/* Returns what the sorter writes to. */
+static const struct span_sink *before_tail(struct view *view)
+{
+	if (!view->options->json)
+		return &view->tail;
+	span_tally_init(&view->tally, &view->tail);
+	return &view->tally.sink;
+}
+
 static bool is_filtered(const struct view *view)
 {
 	return is_sorted(view) && selection_of_slices(&view->options->select);
@@ -70,11 +79,11 @@ static void connect_tail(struct view *view, struct diag *diag)
 
 	view->head = &view->sorter.sink;
 	if (!is_filtered(view)) {
-		span_sorter_init(&view->sorter, &view->tail, diag);
+		span_sorter_init(&view->sorter, before_tail(view), diag);
 		view->sorter.depth = most;
 		return;
 	}
-	span_filter_init(&view->filter, &view->options->select, &view->tail, diag);
+	span_filter_init(&view->filter, &view->options->select, before_tail(view), diag);
 	view->filter.most = most;
 	span_sorter_init(&view->sorter, &view->filter.sink, diag);
 	view->sorter.depth = SIZE_MAX;
@@ -161,6 +170,16 @@ uint64_t view_slices(const struct view *view)
 	       view->split.slices;
 }
 
+const char *view_path(const struct view *view)
+{
+	return view->output.path;
+}
+
+const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)
+{
+	return index < view->tally.thread_count ? &view->tally.threads[index] : NULL;
+}
+
 bool view_failed(const struct view *view)
 {
 	return output_failed(&view->output);
@@ -203,6 +222,7 @@ void view_release(struct view *view)
 	callstack_machine_close(view->machine);
 	view->machine = NULL;
 	span_sorter_release(&view->sorter);
+	span_tally_release(&view->tally);
 	span_filter_release(&view->filter);
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);

@@ -47,6 +47,12 @@ tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c
 tests_unit_src_jit_dumps_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/nearest.test
+TESTS += tests/unit/src/nearest.test
+tests_unit_src_nearest_test_SOURCES = tests/unit/src/nearest.c
+tests_unit_src_nearest_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_nearest_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/selection.test
 TESTS += tests/unit/src/selection.test
 tests_unit_src_selection_test_SOURCES = tests/unit/src/selection.c
