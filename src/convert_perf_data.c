@@ -359,6 +359,8 @@ static void sum_up(struct conversion *c)
 		report_functions(c->report, &c->view.tally);
 	summary_set_output(summary, view_path(&c->view));
 	summary->slices = view_slices(&c->view) + c->overlays.slices;
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		summary->gaps[reason] -= c->filter.gaps[reason];
 	summary->bytes_left_out = c->filter.bytes_left_out;
 	if (c->filter.active && !summary->threads)
 		diag_warn(c->diag, "nothing-selected",
