@@ -310,7 +310,8 @@ static void print_axis(const struct picture *picture, uint64_t took, double heig
 		else
 			step *= 10;
 	}
-	for (uint64_t at = 0; at <= took; at += (uint64_t)step) {
+	for (uint64_t i = 0; i <= took / (uint64_t)step; i++) {
+		uint64_t at = i * (uint64_t)step;
 		double x = x_of(picture, picture->begin + at);
 
 		format_calls_time(label, (int64_t)at);

@@ -395,6 +395,7 @@ static void add_totals(const struct report *report, json_t *whole)
 	set(whole, "first_time_ns", number(summary->first_time));
 	set(whole, "last_time_ns", number(summary->last_time));
 	set(whole, "trace", trace_bytes(summary));
+	set(json_object_get(whole, "trace"), "bytes_left_out", number(summary->bytes_left_out));
 	set(whole, "gaps", gaps(summary));
 	set(whole, "seconds", seconds(now() - report->begin_ns));
 	set(whole, "peak_memory_bytes", number(summary_peak_memory()));
