@@ -414,6 +414,8 @@ static void sum_up(struct conversion *c)
 	for (size_t i = 0; (path = view_output(&c->view, i)) != NULL; i++)
 		summary_add_output(summary, path);
 	summary->slices = view_slices(&c->view) + c->overlays.slices;
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		summary->gaps[reason] -= c->filter.gaps[reason];
 	summary->bytes_left_out = c->filter.bytes_left_out;
 	if (c->filter.active && !summary->threads)
 		diag_warn(c->diag, "nothing-selected",

@@ -18,6 +18,8 @@ libptrace2ftf_a_SOURCES = \
 	src/format_chrome.c src/format_chrome.h \
 	src/format_folded.c src/format_folded.h \
 	src/format_functions.c src/format_functions.h \
+	src/format_speedscope.c src/format_speedscope.h \
+	src/format_svg.c src/format_svg.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
 	src/ftf_split.c src/ftf_split.h \

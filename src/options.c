@@ -84,7 +84,8 @@ static const struct argp_option argp_options[] = {
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
 	  "events: a line per event of the overlays; "
 	  "folded: call stacks with their own time, for flame graphs; "
-	  "functions: a table; chrome: JSON trace events; "
+	  "functions: a table; chrome and speedscope: JSON for those; "
+	  "svg: a picture of the busiest thread; "
 	  "none: decode only", 5 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
@@ -124,6 +125,8 @@ static const struct option_choice formats[] = {
 	{ "folded", FORMAT_FOLDED },
 	{ "functions", FORMAT_FUNCTIONS },
 	{ "chrome", FORMAT_CHROME },
+	{ "speedscope", FORMAT_SPEEDSCOPE },
+	{ "svg", FORMAT_SVG },
 	{ NULL, 0 }
 };
 

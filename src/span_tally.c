@@ -182,6 +182,13 @@ static void complete(const struct span_sink *sink, void *track, uint64_t begin_t
 	tally->next->complete(tally->next, track, begin_time, end_time, symbol, flags);
 }
 
+static void folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
+{
+	struct span_tally *tally = sink->context;
+
+	tally->next->folded(tally->next, track, count, time);
+}
+
 static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
 {
 	struct span_tally *tally = sink->context;
@@ -204,6 +211,7 @@ void span_tally_init(struct span_tally *tally, const struct span_sink *next)
 			.begin = begin,
 			.end = end,
 			.complete = complete,
+			.folded = next->folded ? folded : NULL,
 			.instant = instant,
 			.segment_end = segment_end,
 			.context = tally,
