@@ -11,6 +11,7 @@ libdecoder_a_SOURCES = \
 	decoder/file_table.c decoder/file_table.h \
 	decoder/huge_text.c decoder/huge_text.h \
 	decoder/insn.c decoder/insn.h \
+	decoder/kernel_text.c decoder/kernel_text.h \
 	decoder/perf_attrs.c decoder/perf_attrs.h \
 	decoder/perf_features.c decoder/perf_features.h \
 	decoder/perf_file.c decoder/perf_file.h \

@@ -133,6 +133,18 @@ int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymb
 	return c.short_ || !symbol->name ? -1 : 0;
 }
 
+int perf_record_read_text_poke(const struct perf_record *record, struct perf_text_poke *poke)
+{
+	struct cursor c = payload_of(record);
+
+	poke->address = cursor_u64(&c);
+	poke->old_size = cursor_u16(&c);
+	poke->new_size = cursor_u16(&c);
+	poke->old_bytes = cursor_take(&c, poke->old_size);
+	poke->new_bytes = cursor_take(&c, poke->new_size);
+	return c.short_ ? -1 : 0;
+}
+
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid)
 {
 	struct cursor c = payload_of(record);

@@ -242,6 +242,7 @@ static void on_time(struct pt_flow *flow)
 	stream_set_time(stream, flow->clock.tsc);
 	stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
+	flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
 }

@@ -323,6 +323,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
+	kernel_text_init(&stream->text, code_image_kernel(input->code));
 	start_schedule(stream);
 	warn_of_config(input);
 	return stream;
@@ -330,6 +331,8 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 
 void pt_stream_close(struct pt_stream *stream)
 {
-	if (stream)
-		stream->close(stream);
+	if (!stream)
+		return;
+	kernel_text_release(&stream->text);
+	stream->close(stream);
 }

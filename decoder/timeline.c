@@ -42,10 +42,12 @@ struct timeline {
 	size_t loss_count, loss_room;
 	struct kernel_symbol *symbols; /* owned */
 	size_t symbol_count, symbol_room;
+	struct code_patch *patches; /* owned */
+	size_t patch_count, patch_room;
 	const struct perf_file *file; /* borrowed, while building */
 	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
-	uint64_t lost_records, lost_samples, text_pokes;
+	uint64_t lost_records, lost_samples;
 	const struct written_code *code; /* borrowed, while building */
 	size_t code_count, code_told;
 	int32_t *writers; /* owned, while building: the processes of `code`, each once */
@@ -255,8 +257,22 @@ static void on_ksymbol(struct timeline *tl, const struct perf_record *record)
 
 static void on_text_poke(struct timeline *tl, const struct perf_record *record)
 {
-	(void)record;
-	tl->text_pokes++;
+	struct perf_text_poke poke;
+
+	if (perf_record_read_text_poke(record, &poke) < 0) {
+		warn_damaged(tl, record);
+		return;
+	}
+	tl->patches = alloc_grow(tl->patches, &tl->patch_room, tl->patch_count + 1,
+				 sizeof(*tl->patches));
+	tl->patches[tl->patch_count++] = (struct code_patch){
+		.time = record->id.time,
+		.address = poke.address,
+		.old_bytes = arena_copy(&tl->arena, poke.old_bytes, poke.old_size),
+		.new_bytes = arena_copy(&tl->arena, poke.new_bytes, poke.new_size),
+		.old_size = poke.old_size,
+		.new_size = poke.new_size,
+	};
 }
 
 static void on_lost(struct timeline *tl, const struct perf_record *record)
@@ -411,10 +427,6 @@ static bool samples_tell(const struct perf_file *file)
 
 static void warn_lost(const struct timeline *tl)
 {
-	if (tl->text_pokes)
-		diag_warn(tl->diag, "text-poke",
-			  "the kernel changed its code %llu times while it was recorded, which is "
-			  "not followed", (unsigned long long)tl->text_pokes);
 	if (tl->lost_records)
 		diag_warn(tl->diag, "records-lost",
 			  "perf lost %llu records: threads or mappings may be wrong from then on",
@@ -464,6 +476,7 @@ void timeline_close(struct timeline *tl)
 	switch_table_release(&tl->switches);
 	free(tl->losses);
 	free(tl->symbols);
+	free(tl->patches);
 	free(tl->writers);
 	arena_release(&tl->arena);
 	free(tl);
@@ -512,6 +525,12 @@ const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *tl, s
 {
 	*count = tl->symbol_count;
 	return tl->symbols;
+}
+
+const struct code_patch *timeline_code_patches(const struct timeline *tl, size_t *count)
+{
+	*count = tl->patch_count;
+	return tl->patches;
 }
 
 const struct mapped_file *const *timeline_files(const struct timeline *tl, size_t *count)

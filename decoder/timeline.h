@@ -20,6 +20,7 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "decoder/address_space.h"
+#include "decoder/code_image.h"
 
 struct perf_file;
 struct timeline;
@@ -144,6 +145,9 @@ const struct loss *timeline_losses(const struct timeline *timeline, size_t *coun
 /* Returns what the kernel told of its code made at run time in time order, `*count` of them. */
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline,
 						    size_t *count);
+
+/* Returns the changes of the kernel's code (PERF_RECORD_TEXT_POKE) in time order, `*count` of them. */
+const struct code_patch *timeline_code_patches(const struct timeline *timeline, size_t *count);
 
 /* Returns all mapped files, `*count` of them, by index. */
 const struct mapped_file *const *timeline_files(const struct timeline *timeline, size_t *count);

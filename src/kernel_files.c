@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel_changes.h"
+
 #define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
 #define SWITCH_NAME "__switch_to"
 
@@ -222,15 +224,14 @@ static void look_for_vmlinux(struct kernel_files *files,
 
 /* ---- All ----------------------------------------------------------------- */
 
-void kernel_files_init(struct kernel_files *files, const struct kernel_files_options *options,
-		       const struct perf_file *file, const struct timeline *timeline,
-		       struct diag *diag)
+static void find_file(struct kernel_files *files, const struct kernel_files_options *options,
+		      const struct perf_file *file, const struct timeline *timeline,
+		      struct diag *diag)
 {
 	const struct mapping *mapping = kernel_mapping(timeline);
 	const char *release = file->features.os_release;
 	char path[PATH_MAX];
 
-	*files = (struct kernel_files){ 0 };
 	if (options->kcore) {
 		try_kcore(files, options->kcore, true, diag);
 		return;
@@ -244,9 +245,18 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 		look_for_vmlinux(files, options, release, mapping, diag);
 }
 
+void kernel_files_init(struct kernel_files *files, const struct kernel_files_options *options,
+		       const struct perf_file *file, const struct timeline *timeline,
+		       struct diag *diag)
+{
+	*files = (struct kernel_files){ 0 };
+	find_file(files, options, file, timeline, diag);
+	kernel_changes_add(&files->code, &files->arena, timeline, file);
+}
+
 const struct kernel_code *kernel_files_code(const struct kernel_files *files)
 {
-	return files->code.count ? &files->code : NULL;
+	return files->code.count || files->code.island_count ? &files->code : NULL;
 }
 
 void kernel_files_release(struct kernel_files *files)

@@ -15,6 +15,7 @@ libptrace2ftf_a_SOURCES = \
 	src/format_calls.c src/format_calls.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
+	src/kernel_changes.c src/kernel_changes.h \
 	src/kernel_files.c src/kernel_files.h \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \

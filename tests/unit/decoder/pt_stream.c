@@ -507,7 +507,8 @@ static void add_kernel(char path[PERF_DATA_PATH])
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, kernel_bytes, sizeof(kernel_bytes)), sizeof(kernel_bytes));
 	close(fd);
-	kernel = (struct kernel_code){ { path, kernel_bytes, sizeof(kernel_bytes) }, &segment, 1 };
+	kernel = (struct kernel_code){ .file = { path, kernel_bytes, sizeof(kernel_bytes) },
+					.segments = &segment, .count = 1 };
 	run.kernel = &kernel;
 	run.data.events[0].attr.exclude_kernel = 0;
 }
