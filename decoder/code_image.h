@@ -38,7 +38,8 @@ struct code_patch {
 	uint64_t time;
 	uint64_t address;
 	const uint8_t *old_bytes, *new_bytes; /* either may be none */
-	uint16_t old_size, new_size;
+	uint32_t old_size, new_size;
+	uint64_t order; /* among patches of one time; the caller's own */
 };
 
 /*

@@ -91,6 +91,14 @@ static void take_back(struct kernel_text *text, const struct code_patch *patch)
 	write_code(text, patch->address, patch->old_bytes, patch->old_size);
 }
 
+/* Not every patch knows what was there before; those in front of it do. */
+static void start_again(struct kernel_text *text)
+{
+	for (size_t i = text->kernel->patch_count; i > 0; i--)
+		take_back(text, &text->kernel->patches[i - 1]);
+	text->next = 0;
+}
+
 bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 {
 	const struct kernel_code *kernel = text->kernel;
@@ -98,10 +106,10 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 
 	if (!kernel)
 		return false;
+	if (text->next > 0 && kernel->patches[text->next - 1].time > time)
+		start_again(text);
 	while (text->next < kernel->patch_count && kernel->patches[text->next].time <= time)
 		apply(text, &kernel->patches[text->next++]);
-	while (text->next > 0 && kernel->patches[text->next - 1].time > time)
-		take_back(text, &kernel->patches[--text->next]);
 	return text->next != before;
 }
 
@@ -131,8 +139,7 @@ void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel
 		text->copy = copy_file(&kernel->file);
 	if (kernel->island_size)
 		text->islands = alloc_zeroed(1, kernel->island_size);
-	for (size_t i = kernel->patch_count; i > 0; i--)
-		take_back(text, &kernel->patches[i - 1]);
+	start_again(text);
 	kernel_text_advance(text, 0);
 }
 

@@ -5,6 +5,7 @@ libdecoder_a_SOURCES = \
 	decoder/aux_window.c decoder/aux_window.h \
 	decoder/aux_pieces.c decoder/aux_pieces.h \
 	decoder/auxtrace.c decoder/auxtrace.h \
+	decoder/bpf_programs.c decoder/bpf_programs.h \
 	decoder/branch_event.h \
 	decoder/branch_merge.c decoder/branch_merge.h \
 	decoder/code_image.c decoder/code_image.h \

@@ -46,3 +46,9 @@ TESTS += tests/unit/src/jit_dumps.test
 tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c
 tests_unit_src_jit_dumps_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/kernel_changes.test
+TESTS += tests/unit/src/kernel_changes.test
+tests_unit_src_kernel_changes_test_SOURCES = tests/unit/src/kernel_changes.c
+tests_unit_src_kernel_changes_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_kernel_changes_test_LDADD = $(UNIT_LIBS)
