@@ -100,7 +100,10 @@ static void add_mapping(struct code_image *code, struct pt_image *image,
 	add_bytes(code, image, &file, &part);
 }
 
-/* Where libipt has no section: kernel code that changes, so that no block of it may be cached. */
+/*
+ * Where libipt has no section: modules, and kernel code that changes, so that no
+ * block of it may be cached.
+ */
 static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
 		       void *context)
 {
@@ -123,10 +126,10 @@ static void add_kernel(struct code_image *code, struct pt_image *image)
 {
 	const struct kernel_code *kernel = code->source->kernel;
 
-	if (kernel && kernel->patch_count) {
+	if (kernel && (kernel->patch_count || kernel->island_count))
 		pt_image_set_callback(image, read_kernel, code);
+	if (kernel && kernel->patch_count)
 		return;
-	}
 	for (size_t i = 0; kernel && i < kernel->count; i++)
 		add_bytes(code, image, &kernel->file, &kernel->segments[i]);
 }

@@ -45,7 +45,7 @@ struct code_patch {
 /*
  * The kernel's code by address: a copy of its memory, or its relocated file;
  * and besides, what was made while it ran, at addresses that the file does not
- * have ("islands": bytes only patches give).  Changes are decoder/kernel_text.h's.
+ * have ("islands": modules, and what only patches give).  Changes are decoder/kernel_text.h's.
  */
 struct kernel_code {
 	struct code_file file;
@@ -53,7 +53,7 @@ struct kernel_code {
 	size_t count;
 	const struct kernel_segment *islands; /* the same; offsets in island_bytes */
 	size_t island_count;
-	const uint8_t *island_bytes; /* zeros */
+	const uint8_t *island_bytes; /* zeros where only patches tell */
 	size_t island_size;
 	const struct code_patch *patches; /* in time order */
 	size_t patch_count;

@@ -137,8 +137,10 @@ void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel
 	text->kernel = kernel;
 	if (kernel->file.bytes)
 		text->copy = copy_file(&kernel->file);
-	if (kernel->island_size)
+	if (kernel->island_size) {
 		text->islands = alloc_zeroed(1, kernel->island_size);
+		memcpy(text->islands, kernel->island_bytes, kernel->island_size);
+	}
 	start_again(text);
 	kernel_text_advance(text, 0);
 }

@@ -200,13 +200,14 @@ static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
 
 static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
 {
+	const struct kernel_code *kernel = code_image_kernel(blocks->stream.input.code);
 	const struct kernel_text *text = &blocks->stream.text;
 	const struct kernel_segment *segment = NULL;
 	const uint8_t *bytes;
 	size_t size;
 
-	if (!block->isid && text->kernel)
-		segment = kernel_code_find(text->kernel, block->end_ip, &bytes);
+	if (!block->isid && kernel)
+		segment = kernel_code_find(kernel, block->end_ip, &bytes);
 	/* Not from the cache: what it knows of this place may be old. */
 	if (segment)
 		return insn_decode(kernel_text_bytes(text, bytes) + (block->end_ip - segment->begin),

@@ -53,22 +53,52 @@ static size_t join(struct kernel_segment *ranges, size_t count)
 	return kept;
 }
 
-static void add_islands(struct kernel_code *code, struct arena *arena)
+/* Returns the island that holds an address, which is in one. */
+static const struct kernel_segment *island_of(const struct kernel_segment *islands, size_t count,
+					      uint64_t address)
 {
-	struct kernel_segment *ranges =
-		arena_alloc(arena, code->patch_count * sizeof(*ranges));
-	uint64_t offset = 0;
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (islands[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &islands[low];
+}
+
+static void add_islands(struct kernel_code *code, const struct kernel_modules *modules)
+{
+	size_t count = code->patch_count + modules->count;
+	struct kernel_segment *ranges = arena_alloc(modules->arena, count * sizeof(*ranges));
+	uint64_t size = 0;
+	uint8_t *bytes;
 
 	for (size_t i = 0; i < code->patch_count; i++)
 		ranges[i] = outside(code, &code->patches[i]);
-	code->island_count = join(ranges, code->patch_count);
-	for (size_t i = 0; i < code->island_count; i++) {
-		ranges[i].file_offset = offset;
-		offset += ranges[i].end - ranges[i].begin;
+	for (size_t i = 0; i < modules->count; i++)
+		ranges[code->patch_count + i] = (struct kernel_segment){
+			modules->modules[i].begin, modules->modules[i].end, 0 };
+	count = join(ranges, count);
+	for (size_t i = 0; i < count; i++) {
+		ranges[i].file_offset = size;
+		size += ranges[i].end - ranges[i].begin;
+	}
+	bytes = arena_alloc(modules->arena, size);
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct kernel_module *module = &modules->modules[i];
+		const struct kernel_segment *island = island_of(ranges, count, module->begin);
+
+		memcpy(bytes + island->file_offset + (module->begin - island->begin),
+		       module->bytes, module->end - module->begin);
 	}
 	code->islands = ranges;
-	code->island_bytes = arena_alloc(arena, offset);
-	code->island_size = offset;
+	code->island_count = count;
+	code->island_bytes = bytes;
+	code->island_size = size;
 }
 
 /* ---- BPF programs -------------------------------------------------------- */
@@ -182,7 +212,7 @@ static int compare_times(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-void kernel_changes_add(struct kernel_code *code, struct arena *arena,
+static void add_patches(struct kernel_code *code, struct arena *arena,
 			const struct timeline *timeline, const struct perf_file *file)
 {
 	struct registered list = { 0 };
@@ -203,5 +233,12 @@ void kernel_changes_add(struct kernel_code *code, struct arena *arena,
 		patches[i].order = i;
 	qsort(patches, code->patch_count, sizeof(*patches), compare_times);
 	code->patches = patches;
-	add_islands(code, arena);
+}
+
+void kernel_changes_add(struct kernel_code *code, struct kernel_modules *modules,
+			const struct timeline *timeline, const struct perf_file *file)
+{
+	add_patches(code, modules->arena, timeline, file);
+	if (code->patch_count || modules->count)
+		add_islands(code, modules);
 }

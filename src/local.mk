@@ -17,6 +17,7 @@ libptrace2ftf_a_SOURCES = \
 	src/ftf_sink.c src/ftf_sink.h \
 	src/kernel_changes.c src/kernel_changes.h \
 	src/kernel_files.c src/kernel_files.h \
+	src/kernel_modules.c src/kernel_modules.h \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/jit_dumps.c src/jit_dumps.h \

@@ -85,10 +85,13 @@ no_thunks() {
 	! grep -E ' __x86_(return|indirect)' "$work/slices"
 }
 
-# The same from vmlinux: the kernel's own file, where the recording says that it was.
+# The same from vmlinux, code and names: where the recording says that it was.
 vmlinux_agrees() {
+	"$program" -q --format=slices "$recording" >"$work/slices"
 	mv "$recording/kcore_dir" "$work/aside"
-	we_agree --vmlinux="$guest/vmlinux"
+	we_agree --vmlinux="$guest/vmlinux" &&
+		"$program" -q --format=slices --vmlinux="$guest/vmlinux" "$recording" >"$work/slices.vmlinux" &&
+		cmp "$work/slices" "$work/slices.vmlinux"
 	status=$?
 	mv "$work/aside" "$recording/kcore_dir"
 	return $status
@@ -112,7 +115,7 @@ check() { # TITLE TOLERANCE OPTIONS...
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 check "user and kernel" 700
 tap_check "retpolines and return thunks are no slices" no_thunks
-tap_check "the kernel's code comes from vmlinux as well" vmlinux_agrees
+tap_check "the kernel's code and names come from vmlinux as well" vmlinux_agrees
 if command -v perf >/dev/null; then
 	tap_check "perf script finds these branches" perf_agrees
 else

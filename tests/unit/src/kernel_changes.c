@@ -2,10 +2,12 @@
 /*
  * Kernel code that changes or is made while it runs: TEXT_POKE records
  * (linux/perf_event.h) and the feature BPF_PROG_INFO (struct perf_bpil and struct
- * bpf_prog_info).  Expected branches follow from the code that stands where at
+ * bpf_prog_info); and modules.  Expected branches follow from the code that stands where at
  * what time.
  */
+#include <limits.h>
 #include <linux/bpf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +46,10 @@ static struct pt_stream_stats stats;
 static struct perf_file file;
 static struct timeline *timeline;
 static struct kernel_files kernel;
+static struct name_table names;
+static struct dso_store *store;
+static struct resolver resolver;
+static char modules[PATH_MAX]; /* the directory of one.ko and two.ko */
 
 static void setup(void)
 {
@@ -60,6 +66,9 @@ static void setup(void)
 static void teardown(void)
 {
 	kernel_files_release(&kernel);
+	resolver_release(&resolver);
+	dso_store_close(store);
+	name_table_release(&names);
 	timeline_close(timeline);
 	perf_file_close(&file);
 	perf_data_release(&data);
@@ -114,16 +123,22 @@ static struct code_file find_nothing(void *context, const struct mapped_file *ma
 	return (struct code_file){ 0 };
 }
 
-static void open_kernel(const char *kcore)
+static void open_kernel(const struct kernel_files_options *wanted)
 {
-	struct kernel_files_options options = { .kcore = kcore };
+	struct kernel_files_options options = *wanted;
+	struct dso_store_options store_options = { .symfs = modules };
 	char path[PERF_DATA_PATH];
 
 	perf_data_write_temporary(&data, path);
 	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
 	unlink(path);
 	timeline = timeline_open(&file, &diag, NULL);
+	name_table_init(&names);
+	store = dso_store_open(&store_options, &names, &diag);
+	resolver_init(&resolver, timeline, store, &names);
+	options.resolver = &resolver;
 	kernel_files_init(&kernel, &options, &file, timeline, &diag);
+	dso_store_offer_kallsyms(store, kernel_files_made_kallsyms(&kernel));
 }
 
 static void decode(enum pt_engine engine)
@@ -164,7 +179,7 @@ static void finish(enum pt_engine engine)
 	close(fd);
 	tiny_elf_write(&elf, kcore);
 	sample_add_trace(&data, &packets);
-	open_kernel(kcore);
+	open_kernel(&(struct kernel_files_options){ .kcore = kcore });
 	decode(engine);
 	unlink(kcore);
 	ck_assert_uint_eq(stats.bytes_decoded + stats.bytes_skipped + stats.bytes_lost,
@@ -245,7 +260,7 @@ START_TEST(going_back_in_time_puts_old_bytes_back)
 
 	poke(1000, &(struct change){ SLOT, NULL, call_hook, 0, 5 });
 	poke(2000, &(struct change){ SLOT, call_hook, nop5, 5, 5 });
-	open_kernel(NULL);
+	open_kernel(&(struct kernel_files_options){ 0 });
 	code = kernel_files_code(&kernel);
 	ck_assert_ptr_nonnull(kernel_code_find(code, SLOT, &bytes));
 	kernel_text_init(&text, code);
@@ -393,12 +408,104 @@ START_TEST(a_cut_or_wrong_section_gives_what_is_whole)
 }
 END_TEST
 
+/* ---- Modules ------------------------------------------------------------- */
+
+#define LINKED	UINT64_C(0xffffffff80000000) /* vmlinux; it runs at KERNEL */
+#define ONE	UINT64_C(0xffffffffc0200000)
+#define COLD	(ONE + 32) /* .text has 21 bytes */
+#define TWO	UINT64_C(0xffffffffc0300000)
+#define FUNCTION 0x20 /* of vmlinux: ret */
+
+static void map_kernel(uint64_t begin, uint64_t size, uint64_t file_offset, const char *path)
+{
+	struct perf_data_mmap map = { .pid = -1, .address = begin, .length = size,
+				      .file_offset = file_offset, .path = path };
+
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &map);
+}
+
+static void expect_name(uint64_t ip, const char *name)
+{
+	const struct thread *const *threads;
+	struct location location;
+	size_t count;
+
+	threads = timeline_threads(timeline, &count);
+	location = resolver_find(&resolver, threads[0]->process->epochs[0].space, ip);
+	ck_assert_ptr_nonnull(location.symbol);
+	ck_assert_str_eq(location.symbol->name->text, name);
+}
+
+/* Without kcore: vmlinux, linked elsewhere than it ran, and two modules that call it and each other. */
+START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
+{
+	static const struct tiny_symbol symbols[] = {
+		{ "_text", LINKED, 1, 0x12 },
+		{ "kernel_function", LINKED + FUNCTION, 1, 0x12 },
+	};
+	struct tiny_elf elf = { .address = LINKED, .code = kernel_bytes,
+				.code_size = sizeof(kernel_bytes), .symbols = symbols,
+				.symbol_count = 2 };
+	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX";
+
+	close(mkstemp(vmlinux));
+	tiny_elf_write(&elf, vmlinux);
+	stamp(0);
+	map_kernel(KERNEL, 0x1000, KERNEL, "[kernel.kallsyms]_text");
+	map_kernel(ONE, 0x1000, 0, "/lib/modules/6.1.0/kernel/one.ko");
+	map_kernel(TWO, 0x1000, 0, "/lib/modules/6.1.0/kernel/two.ko");
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, TWO);
+	pt_packets_tnt(&packets, "tt");
+	pt_packets_tip(&packets, KERNEL + FUNCTION);
+	pt_packets_pgd(&packets, 0);
+	sample_add_trace(&data, &packets);
+	open_kernel(&(struct kernel_files_options){ .vmlinux = vmlinux });
+	decode(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	unlink(vmlinux);
+	expect(1, BRANCH_JUMP, TWO, ONE);
+	expect(2, BRANCH_CALL, ONE + 5, COLD);
+	expect(3, BRANCH_RETURN, COLD, ONE + 10);
+	expect(4, BRANCH_CALL, ONE + 10, KERNEL + FUNCTION);
+	expect(5, BRANCH_RETURN, KERNEL + FUNCTION, ONE + 15);
+	/* Nobody knows where not_there is: a gap, and no wrong way. */
+	expect(6, BRANCH_CALL, ONE + 15, KERNEL_MODULE_HOLE);
+	expect(7, BRANCH_GAP, KERNEL_MODULE_HOLE, 0);
+	ck_assert_uint_eq(events[7].gap, GAP_NO_CODE);
+	expect_name(ONE + 12, "one");
+	expect_name(COLD, "cold");
+	expect_name(TWO, "two");
+	expect_name(KERNEL + FUNCTION, "kernel_function");
+}
+END_TEST
+
+/* Mapped smaller than its code is: another build of it. */
+START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
+{
+	stamp(0);
+	map_kernel(ONE, 8, 0, "/lib/modules/6.1.0/kernel/one.ko");
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, ONE);
+	pt_packets_tnt(&packets, "t");
+	sample_add_trace(&data, &packets);
+	open_kernel(&(struct kernel_files_options){ 0 });
+	decode(PT_ENGINE_FAST);
+	expect(1, BRANCH_GAP, ONE, 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "one.ko"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernel_changes");
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, setup, teardown);
+	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules",
+		 getenv("top_builddir") ? getenv("top_builddir") : ".");
+	tcase_add_loop_test(all, modules_are_laid_out_and_relocated_as_the_kernel_does, 0, 2);
+	tcase_add_test(all, a_module_that_does_not_fit_is_named_and_left_out);
 	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);
 	tcase_add_loop_test(all, code_where_the_kernel_had_none_is_code, 0, 2);
 	tcase_add_test(all, going_back_in_time_puts_old_bytes_back);
