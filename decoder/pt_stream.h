@@ -33,7 +33,7 @@ struct pt_stream_input {
 	struct diag *diag;
 	enum pt_engine engine;
 	/*
-	 * Leave out direct jumps within a function (by the source's find_function):
+	 * Leave out jumps within a function (by the source's find_function):
 	 * they change no call stack.  They are counted all the same.  Only the fast
 	 * engine does.
 	 */
@@ -44,6 +44,11 @@ struct pt_stream_input {
 	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
 	 */
 	uint64_t switch_ip;
+	/*
+	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
+	 * time.  end 0: all.
+	 */
+	uint64_t begin, end;
 };
 
 #define GAP_REASONS (GAP_NOT_RECORDED + 1)

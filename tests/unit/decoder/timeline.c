@@ -589,13 +589,27 @@ START_TEST(lost_samples_are_a_warning_with_their_sum)
 }
 END_TEST
 
-START_TEST(changes_of_the_kernels_code_are_a_warning)
+/* linux/perf_event.h, PERF_RECORD_TEXT_POKE: address, old_len, new_len, bytes. */
+START_TEST(changes_of_the_kernels_code_come_in_the_order_of_time)
 {
-	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
-	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
+	static const uint8_t later[] = { 1, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 2, 0, 0x90, 0xcc, 0xc3 };
+	static const uint8_t sooner[] = { 2, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 1, 0, 0xc3 };
+	const struct code_patch *patches;
+	size_t count;
+
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 200 });
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, later, sizeof(later));
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 100 });
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, sooner, sizeof(sooner));
 	open_built();
-	ck_assert_uint_eq(diag_kinds(&diag), 1);
-	ck_assert_ptr_nonnull(strstr(diag.first->text, "2 times"));
+	patches = timeline_code_patches(timeline, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(patches[0].time, 100);
+	ck_assert_uint_eq(patches[0].old_size, 0);
+	ck_assert_uint_eq(patches[1].address, UINT64_C(0x8000000000000001));
+	ck_assert_uint_eq(patches[1].old_bytes[0], 0x90);
+	ck_assert_uint_eq(patches[1].new_size, 2);
+	ck_assert_uint_eq(patches[1].new_bytes[1], 0xc3);
 }
 END_TEST
 
@@ -717,7 +731,7 @@ static TCase *histories(void)
 	tcase_add_test(tcase, a_switch_out_that_names_nobody_leaves_the_cpu_idle);
 	tcase_add_test(tcase, an_aux_record_that_says_truncated_is_a_loss);
 	tcase_add_test(tcase, lost_records_are_a_warning);
-	tcase_add_test(tcase, changes_of_the_kernels_code_are_a_warning);
+	tcase_add_test(tcase, changes_of_the_kernels_code_come_in_the_order_of_time);
 	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
 	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 9);
