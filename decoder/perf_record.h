@@ -80,6 +80,18 @@ int perf_record_read_text_poke(const struct perf_record *record, struct perf_tex
 /* PERF_RECORD_ITRACE_START.  Returns 0; -1 if the record is too short. */
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid);
 
+/* An entry of perf's THREAD_MAP: the threads that were asked for (util/event.h). */
+struct perf_thread_name {
+	int32_t tid;
+	const char *text; /* view of the record: PERF_THREAD_NAME_SIZE bytes, of which a NUL may be one */
+};
+
+#define PERF_THREAD_NAME_SIZE 16
+
+/* Read the entry of this index.  Returns 0; -1 if there are no more. */
+int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
+				 struct perf_thread_name *name);
+
 /* Returns how many records a PERF_RECORD_LOST says were lost; 0 if it is too short. */
 uint64_t perf_record_lost_count(const struct perf_record *record);
 

@@ -111,8 +111,6 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		if (stream->tail - stream->head >= QUEUE_ROOM - 4)
 			return;
 		stream->next_loss++;
-		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
-			continue;
 		if (shows_as_piece(aux, loss))
 			continue;
 		if (loss->time > stream->now.time)
@@ -247,7 +245,8 @@ static void choose_losses(struct pt_stream *stream)
 {
 	const struct pt_stream_input *input = &stream->input;
 
-	stream->losses = timeline_losses(input->timeline, &stream->loss_count);
+	stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
+					 &stream->loss_count);
 	while (stream->next_loss < stream->loss_count &&
 	       stream->losses[stream->next_loss].time < input->begin)
 		stream->next_loss++;

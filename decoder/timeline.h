@@ -69,6 +69,7 @@ struct loss {
 	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION and others */
 	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
 	uint64_t file_offset; /* of the record */
+	uint64_t order;	      /* the timeline's own */
 };
 
 /*
@@ -139,8 +140,12 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 const struct cpu_switch *timeline_switches(const struct timeline *timeline, int32_t cpu,
 					   size_t *count);
 
-/* Returns the losses in time order, `*count` of them. */
-const struct loss *timeline_losses(const struct timeline *timeline, size_t *count);
+/*
+ * Returns the losses of one buffer in time order, `*count` of them: a thread's,
+ * or if tid is -1 a CPU's.
+ */
+const struct loss *timeline_losses(const struct timeline *timeline, int32_t cpu, int32_t tid,
+				   size_t *count);
 
 /* Returns what the kernel told of its code made at run time in time order, `*count` of them. */
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline,
