@@ -469,6 +469,7 @@ static void close_blocks(struct pt_stream *stream)
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
 	insn_cache_release(&blocks->insns);
+	kernel_text_release(&blocks->stream.text);
 	free(blocks->bytes);
 	free(blocks);
 }

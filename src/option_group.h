@@ -35,6 +35,7 @@ int option_choose(struct argp_state *state, const struct option_choice *choices,
 void option_suggest(const struct argp *argp, int argc, char **argv);
 
 /* The groups; state->input is the struct options. */
-extern const struct argp option_group_overlays, option_group_report, option_group_select;
+extern const struct argp option_group_overlays, option_group_report, option_group_select,
+	option_group_speed;
 
 #endif

@@ -83,6 +83,7 @@ struct options {
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
 	struct selection select;
+	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* how much more to tell: 0, 1, 2 */

@@ -58,6 +58,14 @@ we_agree() { # OPTIONS...
 	[ "$(wc -l <"$work/ours")" -gt 40000 ] && same "$work/truth" "$work/ours"
 }
 
+# Each thread sees the kernel's code as it was where it decodes.
+threads_agree() {
+	"$program" -q --format=branches -j 1 "$recording" >"$work/one" &&
+		PTRACE2FTF_SEGMENT=2000 "$program" -q --format=branches -j 2 "$recording" >"$work/two" &&
+		cut -d : -f 2- "$work/one" >"$work/one.places" && cut -d : -f 2- "$work/two" >"$work/two.places" &&
+		cmp "$work/one.places" "$work/two.places"
+}
+
 # perf 6.1 knows TEXT_POKE, but decodes this kernel's old code all the same; and
 # near a switch it takes the next thread for the current one: threads are left out.
 perf_agrees() {
@@ -115,6 +123,7 @@ check() { # TITLE TOLERANCE OPTIONS...
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 check "user and kernel" 700
 tap_check "retpolines and return thunks are no slices" no_thunks
+tap_check "threads that decode in segments find the same" threads_agree
 tap_check "the kernel's code and names come from vmlinux as well" vmlinux_agrees
 if command -v perf >/dev/null; then
 	tap_check "perf script finds these branches" perf_agrees
