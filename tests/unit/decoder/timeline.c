@@ -667,6 +667,40 @@ START_TEST(changes_of_the_kernels_code_come_in_the_order_of_time)
 }
 END_TEST
 
+/* All of the manual's "nothing", with any bytes. */
+START_TEST(records_that_tell_nothing_of_the_history_change_nothing)
+{
+	static const uint32_t types[] = {
+		PERF_RECORD_THROTTLE, PERF_RECORD_UNTHROTTLE, PERF_RECORD_READ,
+		PERF_RECORD_NAMESPACES, PERF_RECORD_BPF_EVENT, PERF_RECORD_CGROUP,
+		PERF_RECORD_AUX_OUTPUT_HW_ID, PERF_USER_ID_INDEX, PERF_USER_FINISHED_INIT,
+		22 /* CALLCHAIN_DEFERRED */, 65 /* HEADER_EVENT_TYPE */, 68 /* FINISHED_ROUND */,
+		72 /* AUXTRACE_ERROR */, 74 /* CPU_MAP */, 75 /* STAT_CONFIG */, 76 /* STAT */,
+		77 /* STAT_ROUND */, 84 /* BPF_METADATA */, 85 /* SCHEDSTAT_CPU */,
+		86 /* SCHEDSTAT_DOMAIN */,
+	};
+	uint8_t bytes[64];
+	size_t count;
+
+	memset(bytes, _i ? 0xff : 0, sizeof(bytes));
+	at(50, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "alone");
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		at(100 + i, 5);
+		if (types[i] < 64)
+			perf_data_add_record(&data, types[i], 0, bytes, sizeof(bytes));
+		else
+			perf_data_add_user_record(&data, types[i], bytes, sizeof(bytes));
+	}
+	open_built();
+	timeline_threads(timeline, &count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
+	ck_assert_uint_eq(timeline_unknown_records(timeline), 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
 START_TEST(only_unknown_types_are_counted_as_unknown)
 {
 	perf_data_add_record(&data, PERF_RECORD_SAMPLE, 0, "", 1);
@@ -815,6 +849,7 @@ static TCase *histories(void)
 	tcase_add_test(tcase, lost_records_are_a_warning);
 	tcase_add_test(tcase, changes_of_the_kernels_code_come_in_the_order_of_time);
 	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
+	tcase_add_loop_test(tcase, records_that_tell_nothing_of_the_history_change_nothing, 0, 2);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
 	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 9);
 	return tcase;
