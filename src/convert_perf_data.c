@@ -87,7 +87,8 @@ static enum demangle_style style_of(const struct options *options)
 
 static struct kernel_files_options kernel_options(const struct options *options)
 {
-	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs };
+	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs,
+					      NULL };
 }
 
 static void open_symbols(struct conversion *c, struct name_table *names)
@@ -132,7 +133,9 @@ static void open_code(struct conversion *c, struct name_table *names)
 	resolver_init(&c->resolver, c->timeline, c->store, names);
 	timeline_files(c->timeline, &file_count);
 	code_files_init(&c->code_files, &c->resolver, file_count);
+	kernel.resolver = c->auxtrace.info.exclude_kernel ? NULL : &c->resolver;
 	kernel_files_init(&c->kernel_files, &kernel, &c->file, c->timeline, c->diag);
+	dso_store_offer_kallsyms(c->store, kernel_files_made_kallsyms(&c->kernel_files));
 	c->code_source = code_files_source(&c->code_files);
 	c->code_source.kernel = kernel_files_code(&c->kernel_files);
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);

@@ -22,8 +22,10 @@ libptrace2ftf_a_SOURCES = \
 	src/format_svg.c src/format_svg.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
+	src/kernel_changes.c src/kernel_changes.h \
 	src/ftf_split.c src/ftf_split.h \
 	src/kernel_files.c src/kernel_files.h \
+	src/kernel_modules.c src/kernel_modules.h \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/json_text.c src/json_text.h \

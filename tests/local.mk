@@ -7,6 +7,7 @@ AM_TESTS_ENVIRONMENT = top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_bu
 include tests/support/local.mk
 include tests/programs/local.mk
 include tests/ptsim/local.mk
+include tests/ptsys/local.mk
 include tests/unit/base/local.mk
 include tests/unit/decoder/local.mk
 include tests/unit/symbols/local.mk
