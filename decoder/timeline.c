@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "base/hash.h"
 
 #include "base/alloc.h"
 #include "decoder/file_table.h"

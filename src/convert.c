@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "convert_perf_data.h"
+#include "output_check.h"
 #include "overlays.h"
 #include "perf_script.h"
 #include "size_note.h"
@@ -123,6 +124,8 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	struct name_table names;
 	int status;
 
+	if (output_check(options, err) < 0)
+		return EXIT_FAILED;
 	name_table_init(&names);
 	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
 	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))

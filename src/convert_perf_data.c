@@ -424,7 +424,6 @@ static void sum_up(struct conversion *c)
 		diag_warn(c->diag, "nothing-selected",
 			  "the options choose nothing of what was recorded");
 	summary->unknown_records = timeline_unknown_records(c->timeline);
-	code_files_warn(&c->code_files, c->timeline, c->diag);
 }
 
 /* ns that a timestamp may be older than its events; 0 if only TSC packets tell the time. */
@@ -513,6 +512,8 @@ static int run(struct conversion *c, struct error *err)
 			       &(struct overlay_recording){ &c->file, c->timeline,
 							    &c->auxtrace.info,
 							    &c->overlay_calls });
+	/* What may end the program comes before the output is in its place. */
+	code_files_warn(&c->code_files, c->timeline, c->diag);
 	if (view_close(&c->view, err) < 0)
 		return -1;
 	sum_up(c);

@@ -34,6 +34,7 @@ libptrace2ftf_a_SOURCES = \
 	src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
 	src/option_select.c src/option_side.c src/option_speed.c \
 	src/options.c src/options.h \
+	src/output_check.c src/output_check.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
 	src/overlay_dump.c src/overlay_dump.h \

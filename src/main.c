@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/output.h"
+#include "base/printable.h"
 #include "convert.h"
 #include "options.h"
 #include "overlay_clock.h"
@@ -19,6 +21,13 @@ static int print_clocks(void)
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
 }
 
+static void print_error(const struct error *err)
+{
+	fputs("ptrace2ftf: ", stderr);
+	printable_print(err->text, stderr);
+	putc('\n', stderr);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -29,6 +38,9 @@ int main(int argc, char **argv)
 
 	/* A closed pipe is an error of write(), with a message, not a silent death. */
 	signal(SIGPIPE, SIG_IGN);
+	/* So is a file beyond `ulimit -f`. */
+	signal(SIGXFSZ, SIG_IGN);
+	fault_watch();
 	output_watch_signals();
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();
@@ -45,7 +57,7 @@ int main(int argc, char **argv)
 	if (report_write(&report, &err) < 0)
 		status = EXIT_FAILED;
 	if (status == EXIT_FAILED)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		print_error(&err);
 	report_release(&report);
 	diag_release(&diag);
 	options_release(&options);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "option_group.h"
 #include "versions.h"
 
@@ -247,7 +248,8 @@ void options_parse(struct options *options, int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version_hook = versions_print;
 	option_suggest(&argp, argc, argv);
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
+		alloc_fail(0); /* the only cause that it does not tell itself */
 	if (options->format == FORMAT_EVENTS && !options->overlay_count) {
 		fprintf(stderr, "ptrace2ftf: --format=events needs --runtime-events or --memtrace\n");
 		exit(EXIT_USAGE);

@@ -6,11 +6,13 @@ cli_tests = \
 	tests/cli/filter.sh \
 	tests/cli/forms.sh \
 	tests/cli/ftfdump.sh \
+	tests/cli/hardening.sh \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \
 	tests/cli/progress.sh \
+	tests/cli/safety.sh \
 	tests/cli/select.sh \
 	tests/cli/split.sh \
 	tests/cli/summary.sh \
