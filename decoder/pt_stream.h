@@ -34,7 +34,7 @@ struct pt_stream_input {
 	struct diag *diag;
 	enum pt_engine engine;
 	/*
-	 * Leave out direct jumps within a function (by the source's find_function):
+	 * Leave out jumps within a function (by the source's find_function):
 	 * they change no call stack.  They are counted all the same.  Only the fast
 	 * engine does.
 	 */
@@ -45,6 +45,11 @@ struct pt_stream_input {
 	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
 	 */
 	uint64_t switch_ip;
+	/*
+	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
+	 * time.  end 0: all.
+	 */
+	uint64_t begin, end;
 	/*
 	 * Streams are cut at PSBs about so many bytes apart (pt_boundary.h); 0: as is
 	 * best for one stream.  Where the cuts are may move times within a timing

@@ -8,8 +8,19 @@
 #include "slice_args.h"
 #include "track.h"
 
-#define SLICE_ARGS_MAX 7
-#define COST_ARGS_MAX 3
+#define SLICE_ARGS_MAX 8
+#define END_ARGS_MAX 5
+
+#define HABIT_BITS 12
+
+/* How a slice's beginning is written, but for its time and thread. */
+struct ftf_habit {
+	const struct symbol *symbol; /* NULL: none yet */
+	const struct name *caller;
+	uint64_t ip;
+	unsigned flags; /* enum span_flags */
+	struct ftf_kept kept;
+};
 
 static int write_output(void *context, const void *bytes, size_t size)
 {
@@ -24,6 +35,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 
 	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
 	ftf->writer = ftf_open_destination(&to, "ptrace2ftf");
+	ftf->habits = alloc_zeroed((size_t)1 << HABIT_BITS, sizeof(*ftf->habits));
 	ftf->address = ftf_text(ftf->writer, "address");
 	ftf->line = ftf_text(ftf->writer, "line");
 	ftf->col = ftf_text(ftf->writer, "col");
@@ -32,10 +44,13 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->inferred = ftf_text(ftf->writer, "inferred_start_time");
 	ftf->inlined = ftf_text(ftf->writer, "inlined");
 	ftf->is_true = ftf_text(ftf->writer, "true");
+	ftf->continued = ftf_text(ftf->writer, "continued");
 	ftf->caller = ftf_text(ftf->writer, "caller");
 	ftf->insns = ftf_text(ftf->writer, "insns");
 	ftf->cycles = ftf_text(ftf->writer, "cycles");
 	ftf->ipc = ftf_text(ftf->writer, "ipc");
+	ftf->folded = ftf_text(ftf->writer, "folded");
+	ftf->folded_time = ftf_text(ftf->writer, "folded_time");
 }
 
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
@@ -53,6 +68,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	call_sites_release(&ftf->sites);
 	free(ftf->known);
 	free(ftf->threads);
+	free(ftf->habits);
 	*ftf = (struct ftf_sink){ 0 };
 }
 
@@ -124,13 +140,15 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
 	if (from->inferred_start)
 		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
+	if (from->continued)
+		args[count++] = ftf_arg_string(ftf->continued, ftf->is_true);
 	if (from->caller)
 		args[count++] = ftf_arg_string(ftf->caller, name_of(ftf, from->caller));
 	return count;
 }
 
 static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
-			 struct ftf_arg args[COST_ARGS_MAX])
+			 struct ftf_arg args[END_ARGS_MAX])
 {
 	double ipc = slice_cost_ipc(cost);
 	size_t count = 0;
@@ -142,6 +160,27 @@ static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
 	if (ipc > 0)
 		args[count++] = ftf_arg_double(ftf->ipc, ipc);
 	return count;
+}
+
+static size_t fill_folded(const struct ftf_sink *ftf, struct track *track, struct ftf_arg *args)
+{
+	size_t count = 0;
+
+	if (track->folded) {
+		args[count++] = number_arg(ftf->folded, track->folded);
+		args[count++] = number_arg(ftf->folded_time, track->folded_time);
+	}
+	track->folded = 0;
+	return count;
+}
+
+static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
+{
+	struct track *track = context;
+
+	(void)sink;
+	track->folded = count;
+	track->folded_time = time;
 }
 
 static void detail(const struct span_sink *sink, void *context, const struct span_detail *detail)
@@ -160,31 +199,58 @@ static const struct name *begin_costs(struct ftf_sink *ftf, struct track *track)
 	return call_sites_find(&ftf->sites, detail.caller, detail.caller_offset);
 }
 
-static void begin(const struct span_sink *sink, void *context, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+/* Write a slice's beginning for the first time, and keep how it is written. */
+static void begin_anew(struct ftf_sink *ftf, struct track *track, uint64_t time,
+		       struct ftf_habit *habit)
 {
-	struct ftf_sink *ftf = sink->context;
 	struct ftf_arg args[SLICE_ARGS_MAX];
 	struct ftf_event event = {
-		.thread = thread_of(ftf, context),
-		.name = name_of(ftf, symbol->name),
+		.thread = thread_of(ftf, track),
+		.name = name_of(ftf, habit->symbol->name),
 		.time = time,
 		.args = args,
 	};
 
-	if (symbol->inlined)
+	if (habit->symbol->inlined)
 		event.category = ftf->inlined;
-
 	if (ftf->level != OPTION_ARGS_NONE) {
-		struct slice_args values = slice_args_of(symbol, ip, flags);
+		struct slice_args values = slice_args_of(habit->symbol, habit->ip, habit->flags);
 
-		if (ftf->level == OPTION_ARGS_FULL)
-			values.caller = begin_costs(ftf, context);
+		values.caller = habit->caller;
 		event.arg_count = fill_args(ftf, &values, args);
 	}
-	announce(ftf, context);
+	announce(ftf, track);
+	ftf_begin_keep(ftf->writer, &event, &habit->kept);
+}
+
+static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbol *symbol,
+				  const struct name *caller)
+{
+	/* Fibonacci hashing, as in resolve.c. */
+	uint64_t key = (uintptr_t)symbol ^ (uintptr_t)caller << 16;
+
+	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
+}
+
+static void begin(const struct span_sink *sink, void *context, uint64_t time,
+		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	struct ftf_sink *ftf = sink->context;
+	const struct track *track = context;
+	const struct name *caller =
+		ftf->level == OPTION_ARGS_FULL ? begin_costs(ftf, context) : NULL;
+	struct ftf_habit *habit = habit_of(ftf, symbol, caller);
+
 	ftf->slices++;
-	ftf_begin(ftf->writer, &event);
+	if (track->announced && habit->symbol == symbol && habit->ip == ip &&
+	    habit->caller == caller && habit->flags == flags &&
+	    ftf_again(ftf->writer, thread_of(ftf, track), time, &habit->kept))
+		return;
+	habit->symbol = symbol;
+	habit->caller = caller;
+	habit->ip = ip;
+	habit->flags = flags;
+	begin_anew(ftf, context, time, habit);
 }
 
 static void end(const struct span_sink *sink, void *context, uint64_t time,
@@ -192,7 +258,7 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 {
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
-	struct ftf_arg args[COST_ARGS_MAX];
+	struct ftf_arg args[END_ARGS_MAX];
 	struct ftf_event event = {
 		.thread = thread_of(ftf, track),
 		.time = time,
@@ -202,6 +268,8 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	(void)symbol;
 	if (ftf->level == OPTION_ARGS_FULL)
 		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs), args);
+	if (ftf->level != OPTION_ARGS_NONE)
+		event.arg_count += fill_folded(ftf, track, args + event.arg_count);
 	ftf_end(ftf->writer, &event);
 }
 
@@ -242,6 +310,7 @@ struct span_sink ftf_sink_spans(struct ftf_sink *ftf)
 		.begin = begin,
 		.end = end,
 		.complete = complete,
+		.folded = folded,
 		.instant = instant,
 		.segment_end = segment_end,
 		.context = ftf,

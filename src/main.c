@@ -22,6 +22,7 @@ static int print_clocks(void)
 int main(int argc, char **argv)
 {
 	struct options options;
+	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status;
@@ -33,13 +34,19 @@ int main(int argc, char **argv)
 		return print_clocks();
 	options_parse(&options, argc, argv);
 	diag_init(&diag);
-	status = convert(&options, &diag, &err);
-	if (!options.quiet)
-		diag_print(&diag, stderr);
-	if (status == EXIT_FAILED)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	report_init(&report, &options);
+	status = convert(&options, &report, &diag, &err);
 	if (status == EXIT_WITH_GAPS && options.no_warn)
 		status = EXIT_WHOLE;
+	report_finish(&report, status, &diag, &err);
+	if (!options.quiet)
+		diag_print(&diag, stderr);
+	report_print(&report, stderr);
+	if (report_write(&report, &err) < 0)
+		status = EXIT_FAILED;
+	if (status == EXIT_FAILED)
+		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	report_release(&report);
 	diag_release(&diag);
 	options_release(&options);
 	return status;

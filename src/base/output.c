@@ -26,8 +26,12 @@ static void remove_unfinished(void)
 		unlink(unfinished);
 }
 
+bool (*volatile output_interrupt_hook)(void);
+
 static void on_signal(int number)
 {
+	if (number == SIGINT && output_interrupt_hook && output_interrupt_hook())
+		return;
 	remove_unfinished();
 	signal(number, SIG_DFL);
 	raise(number);

@@ -45,9 +45,13 @@ int output_open(struct output *output, const char *path, struct error *err);
 
 /*
  * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
- * program.  For main(): a library leaves signals alone.
+ * program; but SIGINT may be taken as a request (base/interrupt.h).  For main():
+ * a library leaves signals alone.
  */
 void output_watch_signals(void);
+
+/* Asked by the handler of SIGINT: if it returns true, nothing else is done.  NULL: not asked. */
+extern bool (*volatile output_interrupt_hook)(void);
 
 /*
  * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which

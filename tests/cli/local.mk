@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: MIT
-cli_tests = tests/cli/errors.sh tests/cli/forms.sh tests/cli/ftfdump.sh tests/cli/libftf.sh \
-	tests/cli/output.sh
+cli_tests = \
+	tests/cli/errors.sh \
+	tests/cli/examples.sh \
+	tests/cli/filter.sh \
+	tests/cli/forms.sh \
+	tests/cli/ftfdump.sh \
+	tests/cli/interrupt.sh \
+	tests/cli/libftf.sh \
+	tests/cli/options.sh \
+	tests/cli/output.sh \
+	tests/cli/progress.sh \
+	tests/cli/select.sh \
+	tests/cli/split.sh \
+	tests/cli/summary.sh \
+	tests/cli/views.sh
 TESTS += $(cli_tests)
 dist_noinst_SCRIPTS += $(cli_tests)
+EXTRA_DIST += tests/cli/functions.awk
