@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/interrupt.h"
 #include "code_files.h"
+#include "decode_threads.h"
 #include "decoder/auxtrace.h"
 #include "decoder/branch_merge.h"
 #include "decoder/perf_file.h"
-#include "decoder/pt_workers.h"
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
 #include "event_filter.h"
@@ -141,51 +140,11 @@ static void open_code(struct conversion *c, struct name_table *names)
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
 }
 
-/*
- * Bytes of AUX data from one cut to the next: less if there are many streams, of
- * which all have segments under way.  Tests set another, to have many cuts.
- */
-static uint64_t segment_size(const struct conversion *c)
-{
-	const uint64_t all = (uint64_t)256 << 10, least = (uint64_t)16 << 10;
-	const char *text = getenv("PTRACE2FTF_SEGMENT");
-	uint64_t size = all / (c->auxtrace.stream_count > 2 ? c->auxtrace.stream_count : 2);
-
-	if (text)
-		size = strtoull(text, NULL, 10);
-	else if (size < least)
-		size = least;
-	return size;
-}
-
-/* A thread costs more than it saves where there is little to decode. */
-static bool is_long(const struct conversion *c)
-{
-	const uint64_t least = (uint64_t)1 << 20;
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < c->auxtrace.stream_count; i++)
-		size += c->auxtrace.streams[i].size;
-	return size >= least || getenv("PTRACE2FTF_SEGMENT");
-}
-
-static void open_workers(struct conversion *c)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned count = c->options->threads;
-
-	if (!count)
-		count = cpus > 0 ? (unsigned)cpus : 1;
-	if (count == 1 || c->options->engine != OPTION_ENGINE_FAST || !is_long(c))
-		return;
-	c->workers = pt_workers_open(count, (unsigned)c->auxtrace.stream_count);
-	if (!c->workers)
-		diag_warn(c->diag, "no-threads", "no thread can be started: decoding with one CPU");
-}
-
 static int open_streams(struct conversion *c, struct error *err)
 {
-	open_workers(c);
+	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
+	if (c->workers)
+		view_write_aside(&c->view);
 	c->streams = alloc_zeroed(c->auxtrace.stream_count, sizeof(*c->streams));
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = {
@@ -204,7 +163,7 @@ static int open_streams(struct conversion *c, struct error *err)
 				       c->options->format == FORMAT_SLICES,
 			.begin = c->filter.begin,
 			.end = c->filter.end,
-			.segment = segment_size(c),
+			.segment = decode_threads_segment(&c->auxtrace),
 			.workers = c->workers,
 		};
 
@@ -507,6 +466,7 @@ static int run(struct conversion *c, struct error *err)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
 	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
+	view_settle(&c->view);
 	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,

@@ -12,6 +12,7 @@ libptrace2ftf_a_SOURCES = \
 	src/convert.c src/convert.h \
 	src/convert_perf_data.c src/convert_perf_data.h \
 	src/durations.c src/durations.h \
+	src/decode_threads.c src/decode_threads.h \
 	src/event_filter.c src/event_filter.h \
 	src/format_branches.c src/format_branches.h \
 	src/format_calls.c src/format_calls.h \
@@ -63,6 +64,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
 	src/span_filter.c src/span_filter.h \
+	src/span_relay.c src/span_relay.h \
 	src/span_sink.h \
 	src/span_spool.c src/span_spool.h \
 	src/span_sorter.c src/span_sorter.h \

@@ -107,3 +107,9 @@ TESTS += tests/unit/src/size_note.test
 tests_unit_src_size_note_test_SOURCES = tests/unit/src/size_note.c
 tests_unit_src_size_note_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_size_note_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/span_relay.test
+TESTS += tests/unit/src/span_relay.test
+tests_unit_src_span_relay_test_SOURCES = tests/unit/src/span_relay.c tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_span_relay_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_span_relay_test_LDADD = $(UNIT_LIBS)
