@@ -94,12 +94,13 @@ static int convert_perf_script(const struct options *options, struct name_table 
 	return status;
 }
 
-enum exit_status convert(const struct options *options, struct diag *diag, struct error *err)
+enum exit_status convert(const struct options *options, struct summary *summary, struct diag *diag,
+			 struct error *err)
 {
-	struct summary summary = { 0 };
 	struct name_table names;
 	int status;
 
+	*summary = (struct summary){ 0 };
 	name_table_init(&names);
 	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
 	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))
@@ -108,14 +109,14 @@ enum exit_status convert(const struct options *options, struct diag *diag, struc
 	if (!options->input || options->format == FORMAT_EVENTS)
 		status = overlays_convert(options, &names, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)
-		status = convert_perf_script(options, &names, &summary, diag, err);
+		status = convert_perf_script(options, &names, summary, diag, err);
 	else
-		status = convert_perf_data(options, &names, &summary, diag, err);
+		status = convert_perf_data(options, &names, summary, diag, err);
 	name_table_release(&names);
 	if (status < 0)
 		return EXIT_FAILED;
-	summary_warn(&summary, diag);
+	summary_warn(summary, diag);
 	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
-		summary_print(&summary, stderr);
+		summary_print(summary, stderr);
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;
 }

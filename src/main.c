@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "batch.h"
+#include "batch_line.h"
 #include "convert.h"
 #include "options.h"
 #include "overlay_clock.h"
@@ -19,12 +21,43 @@ static int print_clocks(void)
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
 }
 
-int main(int argc, char **argv)
+static void tell(json_t *told, const struct summary *summary)
 {
-	struct options options;
+	json_object_set_new(told, "branches", json_integer((json_int_t)summary->branches));
+	json_object_set_new(told, "slices", json_integer((json_int_t)summary->slices));
+}
+
+/* `told` may be NULL: batch.h. */
+static enum exit_status convert_one(const struct options *options, json_t *told)
+{
+	struct summary summary;
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status;
+
+	diag_init(&diag);
+	status = convert(options, &summary, &diag, &err);
+	if (!options->quiet)
+		diag_print(&diag, stderr);
+	if (status == EXIT_FAILED)
+		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	if (status == EXIT_FAILED && options->input_count > 1)
+		fprintf(stderr, "ptrace2ftf: several inputs are taken for the files of one "
+			"recording: -o DIR/ converts each on its own\n");
+	if (status == EXIT_WITH_GAPS && options->no_warn)
+		status = EXIT_WHOLE;
+	if (told && status == EXIT_FAILED)
+		json_object_set_new(told, "error", batch_line_text(err.text));
+	else if (told)
+		tell(told, &summary);
+	diag_release(&diag);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int status;
 
 	/* A closed pipe is an error of write(), with a message, not a silent death. */
 	signal(SIGPIPE, SIG_IGN);
@@ -32,15 +65,10 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();
 	options_parse(&options, argc, argv);
-	diag_init(&diag);
-	status = convert(&options, &diag, &err);
-	if (!options.quiet)
-		diag_print(&diag, stderr);
-	if (status == EXIT_FAILED)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
-	if (status == EXIT_WITH_GAPS && options.no_warn)
-		status = EXIT_WHOLE;
-	diag_release(&diag);
+	if (batch_wanted(&options))
+		status = batch_run(&options, convert_one);
+	else
+		status = convert_one(&options, NULL);
 	options_release(&options);
 	return status;
 }

@@ -21,6 +21,7 @@ int option_choose(struct argp_state *state, const struct option_choice *choices,
 		  const char *word);
 
 /* The groups; state->input is the struct options. */
+extern const struct argp option_group_batch;
 extern const struct argp option_group_overlays;
 
 #endif

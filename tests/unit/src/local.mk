@@ -46,3 +46,9 @@ TESTS += tests/unit/src/jit_dumps.test
 tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c
 tests_unit_src_jit_dumps_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/batch_plan.test
+TESTS += tests/unit/src/batch_plan.test
+tests_unit_src_batch_plan_test_SOURCES = tests/unit/src/batch_plan.c
+tests_unit_src_batch_plan_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_batch_plan_test_LDADD = $(UNIT_LIBS)
