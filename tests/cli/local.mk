@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 cli_tests = tests/cli/batch.sh tests/cli/errors.sh tests/cli/forms.sh tests/cli/ftfdump.sh \
-	tests/cli/libftf.sh tests/cli/output.sh
+	tests/cli/install.sh tests/cli/libftf.sh tests/cli/output.sh
 TESTS += $(cli_tests)
-dist_noinst_SCRIPTS += $(cli_tests)
+# Only in `make check-long`.
+cli_long_tests = tests/cli/package.sh
+dist_noinst_SCRIPTS += $(cli_tests) $(cli_long_tests)
