@@ -16,12 +16,14 @@ void code_runs_init(struct code_runs *runs)
 	*runs = (struct code_runs){ .room = FIRST_ROOM };
 	arena_init(&runs->arena);
 	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
+	runs->paths = alloc_zeroed((size_t)1 << CODE_PATHS_BITS, sizeof(*runs->paths));
 }
 
 void code_runs_release(struct code_runs *runs)
 {
 	arena_release(&runs->arena);
 	free(runs->slots);
+	free(runs->paths);
 	*runs = (struct code_runs){ 0 };
 }
 
@@ -45,6 +47,7 @@ static void forget(struct code_runs *runs)
 	arena_release(&runs->arena);
 	arena_init(&runs->arena);
 	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
+	memset(runs->paths, 0, sizeof(*runs->paths) << CODE_PATHS_BITS);
 	runs->count = 0;
 	runs->generation++;
 }

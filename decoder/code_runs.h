@@ -17,6 +17,9 @@
 /* 20 MiB with their table; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
 
+/* 192 KiB: more would not stay in the cache. */
+#define CODE_PATHS_BITS 12
+
 struct code_run {
 	const uint8_t *bytes; /* where it begins; the key */
 	uint32_t length;      /* bytes before the branch */
@@ -39,8 +42,28 @@ enum run_pace {
 	PACE_JUMP,   /* nothing: a direct jump that stays in its function */
 };
 
+/*
+ * Where a few decisions lead: what a walk over runs did, to be done again at
+ * once.  `key` is those that were there, below a stop bit; 0: no path.
+ */
+struct code_path {
+	const struct code_run *from;
+	struct code_run *to;
+	int32_t distance;      /* of the two, in bytes */
+	int32_t lowest, highest; /* the same of all runs of the walk, `highest` behind the branch */
+	uint32_t insns;
+	uint16_t key;
+	uint8_t jumps;     /* branches that were taken */
+	uint8_t walked;    /* all branches */
+	uint8_t bits_left; /* decisions that were not used */
+};
+
+/* Only so many decisions at once are worth to be kept. */
+#define CODE_PATH_BITS 7
+
 struct code_runs {
 	struct arena arena;	/* owns the runs */
+	struct code_path *paths; /* owned: those walked last, by hash */
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
 	unsigned generation; /* changes when all runs are forgotten */
@@ -58,6 +81,18 @@ void code_runs_release(struct code_runs *runs);
  */
 struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
 				enum insn_mode mode);
+
+/*
+ * Returns where the path from a run by these decisions is kept, if it is: it is
+ * one of another walk otherwise, to be overwritten.
+ */
+static inline struct code_path *code_runs_path(const struct code_runs *runs,
+					       const struct code_run *from, uint16_t key)
+{
+	uint64_t hash = ((uintptr_t)from ^ (uint64_t)key << 40) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &runs->paths[hash >> (64 - CODE_PATHS_BITS)];
+}
 
 /*
  * Count the instructions from `bytes` to `bytes + distance`.

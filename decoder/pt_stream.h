@@ -33,7 +33,7 @@ struct pt_stream_input {
 	struct diag *diag;
 	enum pt_engine engine;
 	/*
-	 * Leave out direct jumps within a function (by the source's find_function):
+	 * Leave out jumps within a function (by the source's find_function):
 	 * they change no call stack.  They are counted all the same.  Only the fast
 	 * engine does.
 	 */

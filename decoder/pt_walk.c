@@ -174,16 +174,24 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 		run->pace = PACE_JUMP;
 }
 
+/* Within a function: nothing of it is given out. */
+static void go_unseen(struct pt_flow *flow, uint64_t to)
+{
+	flow->stream.stats.events++;
+	flow->stream.stats.local_jumps++;
+	flow->ip = to;
+	flow->here = NULL;
+}
+
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
 	if (flow->run->pace == PACE_UNKNOWN)
 		set_pace(flow, insn, to);
 	if (flow->told && flow->run->taken_local) {
-		flow->stream.stats.events++;
-		flow->stream.stats.local_jumps++;
-	} else {
-		push_branch(flow, insn, from, to);
+		go_unseen(flow, to);
+		return;
 	}
+	push_branch(flow, insn, from, to);
 	flow->ip = to;
 	flow->here = NULL;
 	flow->told = true;
@@ -261,7 +269,11 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
 	flow->task = TASK_READ;
-	go(flow, insn, from, flow->target);
+	if (insn->kind == BRANCH_JUMP && flow->told && flow->stream.input.skip_local_jumps &&
+	    is_local(flow, flow->target))
+		go_unseen(flow, flow->target);
+	else
+		go(flow, insn, from, flow->target);
 	flow->mode = flow->next_mode;
 }
 
@@ -323,44 +335,83 @@ static void pass(struct pt_flow *flow, const struct code_run *run)
 }
 
 /*
- * The bulk of a trace: decisions within a function, over runs that were walked
- * before.  Goes on until a decision or a run needs a closer look.
+ * Walk from a run by the decisions in `path->key`, within functions and over
+ * runs that were walked before, until a decision or a run needs a closer look.
+ * Returns whether it does so every time: not if a run is not known yet.
  */
-static void walk_fast(struct pt_flow *flow)
+static bool find_path(const struct pt_flow *flow, struct code_run *run, struct code_path *path)
 {
-	struct code_run *run = flow->here, *next = run;
-	unsigned bits = flow->bit_count, walked = flow->walked;
-	uint64_t insns = 0, jumps = 0, ip = flow->ip;
+	unsigned bits = (unsigned)(31 - __builtin_clz(path->key)), key = path->key;
+	struct code_run *next = run;
 
-	while (next && bits && walked < BRANCHES_WITHOUT_PACKET_MAX) {
-		bool taken = run->pace == PACE_JUMP || (flow->bits >> (bits - 1) & 1);
-		int64_t distance = run->length + run->insn.length;
+	while (bits && path->walked < UINT8_MAX) {
+		bool taken = run->pace == PACE_JUMP || (key >> (bits - 1) & 1);
+		int64_t behind = path->distance + (int64_t)run->length + run->insn.length;
+		int64_t there = behind + (taken ? run->insn.distance : 0);
 
 		if (run->pace <= PACE_STEP || (taken && !run->taken_local))
 			break;
 		next = taken ? run->taken : run->fall;
-		distance += taken ? run->insn.distance : 0;
-		if (!next || !in_view(flow, ip + (uint64_t)distance))
+		if (!next || !in_view(flow, flow->ip + (uint64_t)there) ||
+		    (int32_t)there != there)
 			break;
-		insns += run->insns;
-		jumps += taken;
+		path->insns += run->insns;
+		path->jumps += taken;
 		bits -= run->pace == PACE_DECIDE;
-		walked++;
-		ip += (uint64_t)distance;
+		path->walked++;
+		path->distance = (int32_t)there;
+		path->lowest = path->distance < path->lowest ? path->distance : path->lowest;
+		path->highest = path->distance > path->highest ? path->distance : path->highest;
 		run = next;
 	}
-	flow->here = run;
-	flow->ip = ip;
-	flow->walked = walked;
-	stream_count_insns(&flow->stream, (uint32_t)insns);
-	flow->stream.stats.events += jumps;
-	flow->stream.stats.local_jumps += jumps;
-	if (bits == flow->bit_count)
+	path->to = run;
+	path->bits_left = (uint8_t)bits;
+	return next && run->pace != PACE_UNKNOWN;
+}
+
+/* Whether all of a path lies in the mapping that is walked: others may have less of its file. */
+static bool in_mapping(const struct pt_flow *flow, const struct code_path *path)
+{
+	return in_view(flow, flow->ip + (uint64_t)(int64_t)path->lowest) &&
+	       in_view(flow, flow->ip + (uint64_t)(int64_t)path->highest);
+}
+
+static void take_path(struct pt_flow *flow, const struct code_path *path, unsigned used)
+{
+	flow->here = path->to;
+	flow->ip += (uint64_t)(int64_t)path->distance;
+	flow->walked += path->walked;
+	stream_count_insns(&flow->stream, path->insns);
+	flow->stream.stats.events += path->jumps;
+	flow->stream.stats.local_jumps += path->jumps;
+	if (!used)
 		return;
 	flow->known = flow->stream.now;
-	flow->bit_count = bits;
-	if (!bits)
+	flow->bit_count -= used;
+	if (!flow->bit_count)
 		flow->task = TASK_READ;
+}
+
+/* The bulk of a trace: decisions within a function that were taken before. */
+static void walk_fast(struct pt_flow *flow)
+{
+	unsigned bits = flow->bit_count < CODE_PATH_BITS ? flow->bit_count : CODE_PATH_BITS;
+	unsigned key = flow->bits >> (flow->bit_count - bits) & ((1u << bits) - 1);
+	struct code_path *kept, path;
+
+	if (flow->here->pace <= PACE_STEP)
+		return;
+	key |= 1u << bits;
+	kept = code_runs_path(&flow->runs, flow->here, (uint16_t)key);
+	if (kept->from != flow->here || kept->key != key || !in_mapping(flow, kept)) {
+		path = (struct code_path){ .from = flow->here, .key = (uint16_t)key };
+		if (!find_path(flow, flow->here, &path)) {
+			take_path(flow, &path, bits - path.bits_left);
+			return;
+		}
+		*kept = path;
+	}
+	take_path(flow, kept, bits - kept->bits_left);
 }
 
 static void walk_run(struct pt_flow *flow)
@@ -407,7 +458,8 @@ static void walk_run(struct pt_flow *flow)
 
 void flow_walk(struct pt_flow *flow)
 {
-	if (flow->task == TASK_DECIDE && flow->here && flow->told)
+	if (flow->task == TASK_DECIDE && flow->here && flow->told &&
+	    flow->walked < BRANCHES_WITHOUT_PACKET_MAX)
 		walk_fast(flow);
 	if (flow->task != TASK_READ)
 		walk_run(flow);

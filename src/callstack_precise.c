@@ -683,14 +683,12 @@ static void on_gap(struct precise_stack *stack, int64_t time, const struct resol
 	stack->gap_begin = time;
 }
 
-/* The first event after a gap tells its length. */
+/* The first event after a gap (there is one) tells its length. */
 static void end_gap(struct precise_stack *stack, int64_t time)
 {
 	const struct callstack_machine *machine = stack->base.machine;
 	const struct span_sink *sink = machine->sink;
 
-	if (!stack->gap)
-		return;
 	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),
 		       callstack_perf_time(machine, time), stack->gap, 0);
 	sink->segment_end(sink, stack->base.track);
@@ -763,29 +761,35 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 	return time;
 }
 
+static void emit_mark(struct precise_stack *stack, int64_t time, const struct symbol *symbol)
+{
+	struct frame mark = { .symbol = symbol, .called = stack->counts };
+
+	emit_begin(stack, time, &mark);
+	emit_end(stack, time, &mark);
+}
+
 static void precise_branch(struct callstack *base, const struct resolved_branch *branch)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 	int64_t time = event_time(stack, branch);
-	struct frame mark = { .symbol = branch->mark, .called = stack->counts };
 
 	if (branch->kind == BRANCH_GAP) {
 		on_gap(stack, time, branch);
 		return;
 	}
-	end_gap(stack, time);
+	if (stack->gap)
+		end_gap(stack, time);
 	stack->counts.insns += branch->insns;
 	stack->counts.cycles += branch->cycles;
 	if (branch->flags & BRANCH_EXEC) {
 		end_segment(stack, time);
 		set_since(stack, time);
 	}
-	if (branch->mark) {
-		emit_begin(stack, time, &mark);
-		emit_end(stack, time, &mark);
-	} else {
+	if (branch->mark)
+		emit_mark(stack, time, branch->mark);
+	else
 		dispatch(stack, time, branch);
-	}
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -813,7 +817,8 @@ static void precise_finish(struct callstack *base)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 
-	end_gap(stack, stack->last_time);
+	if (stack->gap)
+		end_gap(stack, stack->last_time);
 	end_segment(stack, stack->last_time);
 }
 

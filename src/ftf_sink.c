@@ -11,6 +11,17 @@
 #define SLICE_ARGS_MAX 7
 #define COST_ARGS_MAX 3
 
+#define HABIT_BITS 12
+
+/* How a slice's beginning is written, but for its time and thread. */
+struct ftf_habit {
+	const struct symbol *symbol; /* NULL: none yet */
+	const struct name *caller;
+	uint64_t ip;
+	unsigned flags; /* enum span_flags */
+	struct ftf_kept kept;
+};
+
 static int write_output(void *context, const void *bytes, size_t size)
 {
 	output_write(context, bytes, size);
@@ -24,6 +35,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 
 	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
 	ftf->writer = ftf_open_destination(&to, "ptrace2ftf");
+	ftf->habits = alloc_zeroed((size_t)1 << HABIT_BITS, sizeof(*ftf->habits));
 	ftf->address = ftf_text(ftf->writer, "address");
 	ftf->line = ftf_text(ftf->writer, "line");
 	ftf->col = ftf_text(ftf->writer, "col");
@@ -59,6 +71,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	call_sites_release(&ftf->sites);
 	free(ftf->known);
 	free(ftf->threads);
+	free(ftf->habits);
 	*ftf = (struct ftf_sink){ 0 };
 }
 
@@ -166,31 +179,58 @@ static const struct name *begin_costs(struct ftf_sink *ftf, struct track *track)
 	return call_sites_find(&ftf->sites, detail.caller, detail.caller_offset);
 }
 
-static void begin(const struct span_sink *sink, void *context, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+/* Write a slice's beginning for the first time, and keep how it is written. */
+static void begin_anew(struct ftf_sink *ftf, struct track *track, uint64_t time,
+		       struct ftf_habit *habit)
 {
-	struct ftf_sink *ftf = sink->context;
 	struct ftf_arg args[SLICE_ARGS_MAX];
 	struct ftf_event event = {
-		.thread = thread_of(ftf, context),
-		.name = name_of(ftf, symbol->name),
+		.thread = thread_of(ftf, track),
+		.name = name_of(ftf, habit->symbol->name),
 		.time = time,
 		.args = args,
 	};
 
-	if (symbol->inlined)
+	if (habit->symbol->inlined)
 		event.category = ftf->inlined;
-
 	if (ftf->level != OPTION_ARGS_NONE) {
-		struct slice_args values = slice_args_of(symbol, ip, flags);
+		struct slice_args values = slice_args_of(habit->symbol, habit->ip, habit->flags);
 
-		if (ftf->level == OPTION_ARGS_FULL)
-			values.caller = begin_costs(ftf, context);
+		values.caller = habit->caller;
 		event.arg_count = fill_args(ftf, &values, args);
 	}
-	announce(ftf, context);
+	announce(ftf, track);
+	ftf_begin_keep(ftf->writer, &event, &habit->kept);
+}
+
+static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbol *symbol,
+				  const struct name *caller)
+{
+	/* Fibonacci hashing, as in resolve.c. */
+	uint64_t key = (uintptr_t)symbol ^ (uintptr_t)caller << 16;
+
+	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
+}
+
+static void begin(const struct span_sink *sink, void *context, uint64_t time,
+		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	struct ftf_sink *ftf = sink->context;
+	const struct track *track = context;
+	const struct name *caller =
+		ftf->level == OPTION_ARGS_FULL ? begin_costs(ftf, context) : NULL;
+	struct ftf_habit *habit = habit_of(ftf, symbol, caller);
+
 	ftf->slices++;
-	ftf_begin(ftf->writer, &event);
+	if (track->announced && habit->symbol == symbol && habit->ip == ip &&
+	    habit->caller == caller && habit->flags == flags &&
+	    ftf_again(ftf->writer, thread_of(ftf, track), time, &habit->kept))
+		return;
+	habit->symbol = symbol;
+	habit->caller = caller;
+	habit->ip = ip;
+	habit->flags = flags;
+	begin_anew(ftf, context, time, habit);
 }
 
 static void end(const struct span_sink *sink, void *context, uint64_t time,

@@ -15,6 +15,8 @@
 #include "span_sink.h"
 #include "writer/ftf.h"
 
+struct ftf_habit;
+
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	struct name_table *names;  /* borrowed */
@@ -25,6 +27,7 @@ struct ftf_sink {
 	size_t known_room;
 	struct ftf_thread *threads; /* owned; by index of the track; 0: not yet */
 	size_t thread_room;
+	struct ftf_habit *habits;   /* owned; slices that began before: most begin again */
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
 	struct ftf_name caller, insns, cycles, ipc;

@@ -123,11 +123,6 @@ static struct location look_up(const struct resolver *resolver, const struct add
 	return location;
 }
 
-void resolver_advance(struct resolver *resolver, uint64_t time)
-{
-	kernel_names_advance(&resolver->kernel, time);
-}
-
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,
 			      uint64_t ip)
 {
@@ -136,15 +131,14 @@ struct location resolver_find(struct resolver *resolver, const struct address_sp
 	struct resolve_slot *slot =
 		&resolver->slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SLOT_BITS)];
 
-	if (!ip)
-		return (struct location){ 0 };
 	if (is_kernel(ip)) {
 		const struct symbol *symbol = kernel_names_find(&resolver->kernel, ip);
 
 		if (symbol)
 			return (struct location){ ip, symbol, ip - symbol->start };
 	}
-	if (slot->space != space || slot->location.ip != ip) {
+	/* An empty slot is that of ip 0, which is nowhere. */
+	if (slot->location.ip != ip || (slot->space != space && ip)) {
 		slot->location = look_up(resolver, space, ip);
 		slot->space = space;
 	}

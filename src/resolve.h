@@ -40,7 +40,11 @@ void resolver_release(struct resolver *resolver);
 struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct mapped_file *file);
 
 /* From now on, what is asked for is at `time` (ns, perf's clock), which never falls. */
-void resolver_advance(struct resolver *resolver, uint64_t time);
+static inline void resolver_advance(struct resolver *resolver, uint64_t time)
+{
+	if (resolver->kernel.next < resolver->kernel.count)
+		kernel_names_advance(&resolver->kernel, time);
+}
 
 /* Returns the location of `ip` in an address space (NULL: unknown). */
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,

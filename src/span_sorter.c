@@ -222,6 +222,11 @@ static void flush(struct span_track *track)
 	while (begin < track->count) {
 		size_t end = begin + 1;
 
+		/* Most stand alone. */
+		if (end == track->count || track->records[end].time != track->records[begin].time) {
+			pass(track, &track->records[begin++]);
+			continue;
+		}
 		while (end < track->count && track->records[end].time == track->records[begin].time)
 			end++;
 		begin = pass_group(track, begin, end);

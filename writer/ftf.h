@@ -293,6 +293,28 @@ void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint6
 /* A slice begins, inside of the thread's open ones. */
 void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event);
 
+/*
+ * An event as it was written, to be written again for less: with another time,
+ * and on any thread.  A zeroed one is empty.
+ */
+#define FTF_KEPT_WORDS 12
+struct ftf_kept {
+	uint64_t words[FTF_KEPT_WORDS]; /* the record without time and thread */
+	uint32_t count;			/* of words; 0: empty */
+};
+
+/* The same as ftf_begin(), and keep it, if it is short; else `kept` is emptied. */
+void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event,
+		    struct ftf_kept *kept);
+
+/*
+ * Write a kept event of the same writer again.
+ * Returns whether it was written; not if `kept` is empty, or names or threads
+ * have become so many that references change: then write the event itself.
+ */
+bool ftf_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
+	       const struct ftf_kept *kept);
+
 /* The thread's innermost open slice ends; arguments are added to its. */
 void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
 

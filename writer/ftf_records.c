@@ -59,6 +59,9 @@ void ftf_writer_put_args(struct ftf_writer *writer, const struct ftf_ready_args 
 
 /* ---- Events -------------------------------------------------------------- */
 
+#define THREAD_SHIFT 24
+#define THREAD_MASK  (UINT64_C(0xff) << THREAD_SHIFT)
+
 static void put_ids(struct ftf_writer *writer, struct ftf_thread thread)
 {
 	const struct ftf_writer_thread *ids = ftf_writer_thread_borrow(writer, thread);
@@ -168,6 +171,59 @@ void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event)
 void ftf_end(struct ftf_writer *writer, const struct ftf_event *event)
 {
 	emit_pair(writer, FTF_DURATION_END, event);
+}
+
+/* Returns the words of a record without text in it, on a thread with a reference. */
+static size_t words_of(const struct ftf_event *event)
+{
+	size_t words = 2;
+
+	for (size_t i = 0; i < event->arg_count; i++)
+		words += ftf_type_words(event->args[i].type);
+	return words;
+}
+
+void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event,
+		    struct ftf_kept *kept)
+{
+	const uint64_t inline_names = UINT64_C(0x8000) << 32 | UINT64_C(0x8000) << 48;
+	const struct ftf_low *low = &writer->low;
+	size_t count;
+
+	kept->count = 0;
+	emit(writer, FTF_DURATION_BEGIN, event, 0);
+	/* The buffer goes out before a record, so this one is still there. */
+	count = (size_t)(low->at - low->start);
+	if (low->err.text[0] || count > FTF_KEPT_WORDS || count != words_of(event) ||
+	    *low->start & inline_names || !(*low->start & THREAD_MASK))
+		return;
+	kept->count = (uint32_t)count;
+	memcpy(kept->words, low->start, count * sizeof(*kept->words));
+	kept->words[0] &= ~THREAD_MASK;
+}
+
+bool ftf_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
+	       const struct ftf_kept *kept)
+{
+	struct ftf_low *low = &writer->low;
+	uint64_t reference;
+
+	/* Once a reference is taken back, none lasts. */
+	if (!kept->count || writer->provider_count > 1 || writer->provider->strings.taken)
+		return false;
+	ftf_writer_next_record(writer);
+	reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
+	if (!reference)
+		return false;
+	if (low->at >= low->full)
+		ftf_low_flush(low);
+	/* Its room is there whatever its length, and a copy of known size is quick. */
+	memcpy(low->at, kept->words, sizeof(kept->words));
+	low->at[0] |= reference << THREAD_SHIFT;
+	low->at[1] = time;
+	low->at += kept->count;
+	writer->events++;
+	return true;
 }
 
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end)

@@ -66,6 +66,7 @@ uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, 
 	} else {
 		reference = turn_hand(slots, record);
 		slots->references[slots->keys[reference]] = 0;
+		slots->taken = true;
 		slots->renewed += slots->misses[key] & HAD_ONE ? 1 : 0;
 	}
 	slots->misses[key] = HAD_ONE;

@@ -28,6 +28,7 @@ struct ftf_slots {
 	uint8_t *misses;      /* owned; by key: times it stood in the record, and HAD_ONE */
 	size_t room;	      /* of references and misses */
 	uint64_t renewed;     /* keys that lost their reference and got one again */
+	bool taken;	      /* a reference was taken back: they do not stand for one key any more */
 };
 
 /* `count` is at most 65535, and more than one record ever uses. */

@@ -305,6 +305,89 @@ START_TEST(a_thousand_threads_pass_through_255_references)
 }
 END_TEST
 
+/* Returns whether the kept event was written at `time`; if not, writes and keeps it there. */
+static bool again(struct ftf_kept *kept, struct ftf_event event, uint64_t time)
+{
+	bool written = ftf_again(trace.writer, event.thread, time, kept);
+
+	event.time = time;
+	if (!written)
+		ftf_begin_keep(trace.writer, &event, kept);
+	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = time + 1 });
+	return written;
+}
+
+START_TEST(a_kept_event_reads_back_with_another_time_and_thread)
+{
+	struct ftf_kept kept = { .count = 0 };
+	struct ftf_event event = { .time = 1 };
+
+	trace_begin("");
+	const struct ftf_arg args[] = { ftf_arg_pointer(name("at"), 0x401000),
+					ftf_arg_string(name("file"), name("a.c")) };
+
+	event.thread = ftf_thread(trace.writer, 1, 1);
+	event.category = name("inlined");
+	event.name = name("f");
+	event.args = args;
+	event.arg_count = 2;
+	ck_assert(!again(&kept, event, 1));
+	ck_assert(again(&kept, event, 10));
+	/* A thread that has no reference yet has to be told first. */
+	event.thread = ftf_thread(trace.writer, 1, 2);
+	ck_assert(!again(&kept, event, 20));
+	ck_assert(again(&kept, event, 30));
+	trace_finish();
+	ck_assert_str_eq(trace.slices, "1/1 0 1 2 f at=0x401000 file=a.c\n"
+				       "1/1 0 10 11 f at=0x401000 file=a.c\n"
+				       "1/2 0 20 21 f at=0x401000 file=a.c\n"
+				       "1/2 0 30 31 f at=0x401000 file=a.c\n");
+}
+END_TEST
+
+START_TEST(a_long_event_is_not_kept)
+{
+	struct ftf_kept kept = { .count = 0 };
+	struct ftf_arg args[6];
+	struct ftf_event event = { .args = args, .arg_count = 6 };
+
+	trace_begin("");
+	event.thread = ftf_thread(trace.writer, 1, 1);
+	event.name = name("f");
+	for (int i = 0; i < 6; i++)
+		args[i] = ftf_arg_pointer(name("at"), 1);
+	ck_assert(!again(&kept, event, 1));
+	ck_assert(!again(&kept, event, 5));
+	trace_finish();
+}
+END_TEST
+
+/* While names take each other's references, what was kept would name another. */
+START_TEST(a_kept_event_keeps_its_name_when_references_change)
+{
+	enum { NAMES = 40000 };
+	struct ftf_kept kept = { .count = 0 };
+	struct ftf_event event = { .time = 0 };
+	char text[40], expected[80], *line;
+
+	trace_begin("");
+	event.thread = ftf_thread(trace.writer, 1, 1);
+	event.name = name("kept");
+	ck_assert(!again(&kept, event, 0));
+	ck_assert(again(&kept, event, 2));
+	/* Each twice: a name gets a reference of another's when it comes again. */
+	for (unsigned i = 0; i < 2 * NAMES; i++) {
+		snprintf(text, sizeof(text), "function %u", i / 2);
+		slice(event.thread, 4 + 2 * i, 5 + 2 * i, text);
+	}
+	again(&kept, event, 4 + 4 * NAMES);
+	trace_finish();
+	snprintf(expected, sizeof(expected), "1/1 0 %d %d kept\n", 4 + 4 * NAMES, 5 + 4 * NAMES);
+	line = trace.slices + strlen(trace.slices) - strlen(expected);
+	ck_assert_str_eq(line, expected);
+}
+END_TEST
+
 /* "ä" is two bytes: an odd start puts one across the limit. */
 START_TEST(a_long_name_is_cut_between_characters)
 {
@@ -523,6 +606,9 @@ int main(void)
 	tcase_add_test(all, a_hundred_thousand_names_pass_through_32767_references);
 	tcase_add_test(all, more_hot_names_than_references_use_several_providers);
 	tcase_add_test(all, a_thousand_threads_pass_through_255_references);
+	tcase_add_test(all, a_kept_event_reads_back_with_another_time_and_thread);
+	tcase_add_test(all, a_long_event_is_not_kept);
+	tcase_add_test(all, a_kept_event_keeps_its_name_when_references_change);
 	tcase_add_test(all, a_long_name_is_cut_between_characters);
 	tcase_add_test(all, what_the_format_cannot_say_is_an_error_with_a_reason);
 	tcase_add_test_raise_signal(all, wrong_use_aborts_if_it_shall, SIGABRT);
