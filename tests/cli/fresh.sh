@@ -22,8 +22,8 @@ reaches_mirror || tap_skip_all "no way to $mirror"
 debian() {
 	debootstrap --variant=minbase bookworm "$root" $mirror >"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
 	git clone -q --bare "$top_srcdir" "$root/repository"
-	# The address in README.md leads to this repository.
-	printf '[url "/repository"]\n\tinsteadOf = URL\n[safe]\n\tdirectory = *\n' >"$root/etc/gitconfig"
+	# The address in README.md is this repository's.
+	ln -s /repository "$root/root/URL"
 }
 tap_check "debootstrap makes a Debian 12" debian
 
