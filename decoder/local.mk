@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/address_space.c decoder/address_space.h \
+	decoder/aux_seek.c decoder/aux_seek.h \
 	decoder/aux_window.c decoder/aux_window.h \
 	decoder/aux_pieces.c decoder/aux_pieces.h \
 	decoder/auxtrace.c decoder/auxtrace.h \

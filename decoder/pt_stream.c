@@ -10,27 +10,11 @@
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/*
- * A TSC packet carries 7 bytes (SDM volume 3, "TSC Packet"); the top byte is
- * the one that brings the value nearest to the reference.
- */
-static uint64_t complete_tsc(uint64_t low, uint64_t reference)
-{
-	const uint64_t span = UINT64_C(1) << 56;
-	uint64_t tsc = (low & (span - 1)) | (reference & ~(span - 1));
-
-	if (tsc > reference && tsc - reference > span / 2 && tsc >= span)
-		return tsc - span;
-	if (tsc < reference && reference - tsc > span / 2 && tsc < -span)
-		return tsc + span;
-	return tsc;
-}
-
 void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
 {
 	uint64_t time;
 
-	stream->now.tsc = complete_tsc(low_tsc, stream->reference);
+	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
 	stream->timed = true;
 	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
 	if (time > stream->now.time)
@@ -259,6 +243,19 @@ static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clo
 	return tsc_clock_ns(clock, ticks) - clock->zero;
 }
 
+static void choose_losses(struct pt_stream *stream)
+{
+	const struct pt_stream_input *input = &stream->input;
+
+	stream->losses = timeline_losses(input->timeline, &stream->loss_count);
+	while (stream->next_loss < stream->loss_count &&
+	       stream->losses[stream->next_loss].time < input->begin)
+		stream->next_loss++;
+	while (input->end && stream->loss_count > stream->next_loss &&
+	       stream->losses[stream->loss_count - 1].time > input->end)
+		stream->loss_count--;
+}
+
 static void start_schedule(struct pt_stream *stream)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -270,7 +267,7 @@ static void start_schedule(struct pt_stream *stream)
 	stream->clock.shift = (uint16_t)info->time_shift;
 	stream->schedule.slack = slack_of(info, &stream->clock);
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
-	stream->losses = timeline_losses(stream->input.timeline, &stream->loss_count);
+	choose_losses(stream);
 	if (info->config & info->tsc_bit)
 		return;
 	if (!schedule_settle(&stream->schedule))

@@ -44,6 +44,11 @@ struct pt_stream_input {
 	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
 	 */
 	uint64_t switch_ip;
+	/*
+	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
+	 * time.  end 0: all.
+	 */
+	uint64_t begin, end;
 };
 
 #define GAP_REASONS (GAP_NOT_RECORDED + 1)

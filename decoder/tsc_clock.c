@@ -26,3 +26,15 @@ uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns)
 	tsc = (scaled + clock->mult - 1) / clock->mult;
 	return tsc > UINT64_MAX ? UINT64_MAX : (uint64_t)tsc;
 }
+
+uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
+{
+	const uint64_t span = UINT64_C(1) << 56;
+	uint64_t tsc = (low & (span - 1)) | (reference & ~(span - 1));
+
+	if (tsc > reference && tsc - reference > span / 2 && tsc >= span)
+		return tsc - span;
+	if (tsc < reference && reference - tsc > span / 2 && tsc < -span)
+		return tsc + span;
+	return tsc;
+}

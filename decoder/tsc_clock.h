@@ -23,4 +23,11 @@ uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc);
 /* Returns the smallest tsc whose ns are at least `ns`; 0 before tick 0 and if mult is 0. */
 uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
 
+/*
+ * A TSC packet carries 7 bytes (SDM volume 3, "TSC Packet").
+ * Returns all 8, the top byte being the one that brings the value nearest to
+ * `reference`.
+ */
+uint64_t tsc_clock_complete(uint64_t low, uint64_t reference);
+
 #endif

@@ -43,6 +43,17 @@ static enum exit_status skip(const struct options *options, json_t *told)
 	return EXIT_WHOLE;
 }
 
+/* What was written carries the stamp and would be taken for the whole. */
+static enum exit_status give_up(const struct options *options, json_t *told)
+{
+	struct error err = { 0 };
+
+	unlink(options->output);
+	error_set(&err, ERROR_SYSTEM, "interrupted: %s is not kept, or it would be taken for the "
+		  "whole", options->output);
+	return fail(told, &err);
+}
+
 static enum exit_status convert_stamped(const struct batch_run *run, struct options *options,
 					json_t *told)
 {
@@ -58,6 +69,8 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 		return skip(options, told);
 	options->stamp = stamped ? stamp.text : NULL;
 	status = run->convert(options, told);
+	if (status == EXIT_INTERRUPTED)
+		return give_up(options, told);
 	if (status != EXIT_FAILED && stamped && options->format != FORMAT_FTF &&
 	    stamp_put(&stamp, options->output) < 0 && options->skip_existing && !options->quiet)
 		fprintf(stderr, PREFIX "%s cannot be marked as done here (%s): --skip-existing "
@@ -75,6 +88,8 @@ static enum exit_status convert(const struct batch_run *run, const struct batch_
 	options.input = job->inputs[0];
 	options.input_count = job->input_count;
 	options.output = job->output;
+	if (options.json_lines && !options.json)
+		options.json = "";
 	if (!job->output || strcmp(job->output, "-") == 0)
 		return run->convert(&options, told);
 	if (is_same_file(job->output, job->inputs[0])) {
@@ -83,7 +98,8 @@ static enum exit_status convert(const struct batch_run *run, const struct batch_
 	}
 	if (batch_plan_wanted(run->options) && output_path_make_parents(job->output, &err) < 0)
 		return fail(told, &err);
-	return run->stamped ? convert_stamped(run, &options, told) : run->convert(&options, told);
+	/* A split output has other names. */
+	return run->stamped && !options.select.split.unit ? convert_stamped(run, &options, told) : run->convert(&options, told);
 }
 
 /* The process's own life: what it prints and tells goes to the files in memory. */

@@ -256,9 +256,15 @@ static int check_outputs(const struct batch_plan *plan, struct error *err)
 	return status;
 }
 
+/* What the outputs' names end with, so that other programs know them. */
+static const char *suffix_of(enum output_format format)
+{
+	return format == FORMAT_CHROME ? "chrome.json" : option_format_word(format);
+}
+
 static int name_outputs(struct batch_plan *plan, const struct options *options, struct error *err)
 {
-	const char *suffix = option_format_word(options->format);
+	const char *suffix = suffix_of(options->format);
 
 	if (options->format == FORMAT_NONE)
 		return 0;

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "convert_perf_data.h"
 #include "overlays.h"
 #include "perf_script.h"
+#include "size_note.h"
 #include "summary.h"
 #include "view.h"
 
@@ -61,12 +63,15 @@ static int feed_text(struct view *view, FILE *in, struct name_table *names, stru
 	};
 	struct perf_script_counts counts;
 
+	summary_allow_interrupt(view->options->quiet);
 	if (perf_script_convert(in, &options, &counts, err) < 0 || view_close(view, err) < 0)
 		return -1;
+	summary->interrupted = interrupt_asked();
 	summary->branches = counts.branches;
 	summary->gaps[GAP_UNKNOWN] = counts.errors;
 	summary->threads = view->track_count;
 	summary->slices = view_slices(view);
+	summary_set_output(summary, view_path(view));
 	return 0;
 }
 
@@ -94,29 +99,35 @@ static int convert_perf_script(const struct options *options, struct name_table 
 	return status;
 }
 
-enum exit_status convert(const struct options *options, struct summary *summary, struct diag *diag,
+enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {
+	struct summary *summary = &report->summary;
 	struct name_table names;
 	int status;
 
-	*summary = (struct summary){ 0 };
 	name_table_init(&names);
 	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
 	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))
 		diag_warn(diag, "overlays-left-out",
 			  "overlays are shown in FTF of a perf.data file, and by --format=events, only");
+	if (options->input_kind == INPUT_PERF_SCRIPT || !options->input)
+		report_phase(report, "convert");
 	if (!options->input || options->format == FORMAT_EVENTS)
 		status = overlays_convert(options, &names, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)
 		status = convert_perf_script(options, &names, summary, diag, err);
 	else
-		status = convert_perf_data(options, &names, summary, diag, err);
+		status = convert_perf_data(options, &names, report, diag, err);
 	name_table_release(&names);
 	if (status < 0)
 		return EXIT_FAILED;
 	summary_warn(summary, diag);
 	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
-		summary_print(summary, stderr);
+		summary_print(summary, options->format == FORMAT_FTF, stderr);
+	if (!options->quiet && options->format == FORMAT_FTF && !options->select.split.unit)
+		size_note_print(summary->slices, options->args != OPTION_ARGS_NONE, stderr);
+	if (summary->interrupted)
+		return EXIT_INTERRUPTED;
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;
 }

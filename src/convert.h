@@ -6,15 +6,15 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "options.h"
-#include "summary.h"
+#include "report.h"
 
 /*
- * Convert the input.  Warnings go to `diag`; the summary to standard error, its
- * numbers to `summary`.
+ * Convert the input.  Warnings go to `diag`, what was done to `report` (initialised
+ * with the options); the summary to standard error.
  * Returns EXIT_WHOLE or EXIT_WITH_GAPS; EXIT_FAILED with err filled, and no
  * output left behind.
  */
-enum exit_status convert(const struct options *options, struct summary *summary, struct diag *diag,
+enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err);
 
 #endif

@@ -6,16 +6,19 @@
 #include <sys/utsname.h>
 
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "code_files.h"
 #include "decoder/auxtrace.h"
 #include "decoder/branch_merge.h"
 #include "decoder/perf_file.h"
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
+#include "event_filter.h"
 #include "format_branches.h"
 #include "kernel_files.h"
 #include "jit_dumps.h"
 #include "overlays.h"
+#include "progress.h"
 #include "resolve.h"
 #include "thread_stacks.h"
 #include "view.h"
@@ -23,10 +26,12 @@
 struct conversion {
 	const struct options *options; /* borrowed */
 	struct diag *diag;             /* borrowed */
-	struct summary *summary;       /* borrowed */
+	struct report *report;         /* borrowed */
+	struct summary *summary;       /* borrowed: the report's */
 	struct perf_file file;
 	struct timeline *timeline;
 	struct auxtrace auxtrace;
+	struct event_filter filter;    /* cuts `auxtrace` */
 	struct dso_store *store;
 	struct resolver resolver;
 	struct code_files code_files;
@@ -37,6 +42,7 @@ struct conversion {
 	struct branch_merge merge;
 	struct view view;
 	struct thread_stacks stacks;
+	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
 	struct overlays overlays;
@@ -139,8 +145,11 @@ static int open_streams(struct conversion *c, struct error *err)
 			.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
 									     : PT_ENGINE_FAST,
 			.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
-					    c->options->stacks == STACKS_PRECISE,
+					    c->options->stacks == STACKS_PRECISE &&
+					    !event_filter_by_thread(&c->filter),
 			.switch_ip = c->kernel_files.switch_ip,
+			.begin = c->filter.begin,
+			.end = c->filter.end,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);
@@ -198,8 +207,12 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 	open_timeline(c, err);
 	if (!c->timeline)
 		return error_prefix(err, "%s", path);
+	if (event_filter_init(&c->filter, &c->options->select, &c->auxtrace, c->timeline, c->diag,
+			      err) < 0)
+		return error_prefix(err, "%s", path);
 	timeline_threads(c->timeline, &c->thread_count);
 	c->seen = alloc_zeroed(c->thread_count + 1, sizeof(*c->seen));
+	c->track_of = alloc_zeroed(c->thread_count + 1, sizeof(*c->track_of));
 	open_code(c, names);
 	if (!c->options->overlay_count)
 		return 0;
@@ -213,6 +226,7 @@ static void close_input(struct conversion *c)
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
 	free(c->seen);
+	free(c->track_of);
 	branch_merge_release(&c->merge);
 	for (size_t i = 0; c->streams && i < c->auxtrace.stream_count; i++)
 		pt_stream_close(c->streams[i]);
@@ -221,6 +235,7 @@ static void close_input(struct conversion *c)
 	code_files_release(&c->code_files);
 	kernel_files_release(&c->kernel_files);
 	view_release(&c->view);
+	event_filter_release(&c->filter);
 	resolver_release(&c->resolver);
 	dso_store_close(c->store);
 	timeline_close(c->timeline);
@@ -241,6 +256,7 @@ static void *add_track(void *context, const struct thread *thread)
 	struct conversion *c = context;
 	const struct thread *main_thread;
 
+	c->track_of[thread ? thread->index : c->thread_count] = c->view.track_count + 1;
 	if (!thread)
 		return view_add_track(&c->view, -1, -1, NULL, "unknown");
 	if (thread->tid == 0)
@@ -278,6 +294,8 @@ static void feed(struct conversion *c, const struct branch_event *event)
 {
 	struct location from, to;
 
+	if (!event_filter_wants(&c->filter, event))
+		return;
 	count(c, event);
 	if (c->options->format == FORMAT_NONE)
 		return;
@@ -296,13 +314,55 @@ static void feed(struct conversion *c, const struct branch_event *event)
 
 /* ---- The run ------------------------------------------------------------- */
 
+static void tell_threads(const struct conversion *c)
+{
+	const struct thread *const *threads;
+	size_t count;
+
+	threads = timeline_threads(c->timeline, &count);
+	for (size_t i = 0; i <= count; i++) {
+		if (c->seen[i])
+			report_thread(c->report, i < count ? threads[i] : NULL,
+				      c->track_of[i] ? view_borrow_tally(&c->view, c->track_of[i] - 1)
+						     : NULL);
+	}
+}
+
+static void tell_files(const struct conversion *c)
+{
+	const struct mapped_file *const *files;
+	size_t count;
+
+	files = timeline_files(c->timeline, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct dso *dso = resolver_borrow_dso(&c->resolver, files[i]);
+		struct dso_findings found = dso_findings(dso);
+
+		if (found.asked && dso_state(dso) != DSO_NOT_A_FILE)
+			summary_add_file(c->summary, files[i]->path, found.names != DSO_NAMES_NONE);
+		report_file(c->report, dso, c->code_files.gaps[files[i]->index]);
+	}
+}
+
 static void sum_up(struct conversion *c)
 {
 	struct summary *summary = c->summary;
 
-	for (size_t i = 0; i < c->auxtrace.stream_count; i++)
+	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
+		report_stream(c->report, &c->auxtrace.streams[i], pt_stream_stats(c->streams[i]));
+	}
+	report_recording(c->report, &c->file);
+	tell_threads(c);
+	tell_files(c);
+	if (c->view.tally.next)
+		report_functions(c->report, &c->view.tally);
+	summary_set_output(summary, view_path(&c->view));
 	summary->slices = view_slices(&c->view) + c->overlays.slices;
+	summary->bytes_left_out = c->filter.bytes_left_out;
+	if (c->filter.active && !summary->threads)
+		diag_warn(c->diag, "nothing-selected",
+			  "the options choose nothing of what was recorded");
 	summary->unknown_records = timeline_unknown_records(c->timeline);
 	code_files_warn(&c->code_files, c->timeline, c->diag);
 }
@@ -324,10 +384,38 @@ static uint64_t resolution_of(const struct pt_info *info)
 	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
 }
 
-static int run(struct conversion *c, struct error *err)
+static void show_progress(const struct conversion *c, struct progress *progress)
 {
+	uint64_t done = 0, total = 0;
+
+	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
+		const struct pt_stream_stats *stats = pt_stream_stats(c->streams[i]);
+
+		done += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost;
+		total += stats->bytes_total;
+	}
+	progress_show(progress, done, total, view_slices(&c->view));
+}
+
+static void decode(struct conversion *c)
+{
+	struct progress progress;
 	struct branch_event event;
 
+	report_phase(c->report, "decode");
+	summary_allow_interrupt(c->options->quiet);
+	progress_init(&progress, c->options->quiet);
+	while (!view_failed(&c->view) && !interrupt_asked() && branch_merge_next(&c->merge, &event)) {
+		feed(c, &event);
+		if (progress_due(&progress))
+			show_progress(c, &progress);
+	}
+	progress_end(&progress);
+	c->summary->interrupted = interrupt_asked();
+}
+
+static int run(struct conversion *c, struct error *err)
+{
 	if (open_streams(c, err) < 0)
 		return -1;
 	if (c->view.machine && c->options->stacks == STACKS_PRECISE)
@@ -336,12 +424,12 @@ static int run(struct conversion *c, struct error *err)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
-	while (!view_failed(&c->view) && branch_merge_next(&c->merge, &event))
-		feed(c, &event);
+	decode(c);
+	report_phase(c->report, "write");
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
-	if (c->options->format == FORMAT_FTF)
+	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
 							    &c->auxtrace.info,
@@ -353,11 +441,15 @@ static int run(struct conversion *c, struct error *err)
 }
 
 int convert_perf_data(const struct options *options, struct name_table *names,
-		      struct summary *summary, struct diag *diag, struct error *err)
+		      struct report *report, struct diag *diag, struct error *err)
 {
-	struct conversion c = { .options = options, .diag = diag, .summary = summary };
-	int status = open_input(&c, names, err);
+	struct conversion c = {
+		.options = options, .diag = diag, .report = report, .summary = &report->summary
+	};
+	int status;
 
+	report_phase(report, "read");
+	status = open_input(&c, names, err);
 	if (status == 0)
 		status = view_open(&c.view, options, mode_of(&c), names, diag, err);
 	if (status == 0)

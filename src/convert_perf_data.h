@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "base/name.h"
 #include "options.h"
-#include "summary.h"
+#include "report.h"
 
 /*
- * Convert options->input.  Gaps and warnings go to `summary` and `diag`.
+ * Convert options->input.  Gaps and warnings go to `report` and `diag`.
  * Returns 0; -1 with err filled, and no output is left.
  */
 int convert_perf_data(const struct options *options, struct name_table *names,
-		      struct summary *summary, struct diag *diag, struct error *err);
+		      struct report *report, struct diag *diag, struct error *err);
 
 #endif

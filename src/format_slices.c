@@ -14,6 +14,7 @@ struct slice {
 	const struct symbol *symbol; /* NULL: an instant */
 	const struct name *caller;   /* "file:line"; NULL: unknown */
 	struct slice_cost cost;
+	uint64_t folded, folded_time; /* see struct span_sink */
 	char *text;                  /* of an instant; owned */
 	const struct track *track;
 	uint32_t depth, order;
@@ -74,6 +75,9 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	slice->finished = true;
 	if (list->level == OPTION_ARGS_FULL)
 		slice->cost = slice_costs_end(&track->costs);
+	slice->folded = track->folded;
+	slice->folded_time = track->folded_time;
+	track->folded = track->folded_time = 0;
 }
 
 static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
@@ -108,6 +112,15 @@ static void detail(const struct span_sink *sink, void *context, const struct spa
 	slice_costs_detail(&track->costs, detail);
 }
 
+static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
+{
+	struct track *track = context;
+
+	(void)sink;
+	track->folded = count;
+	track->folded_time = time;
+}
+
 void slice_list_init(struct slice_list *list, struct name_table *names, enum option_args level)
 {
 	*list = (struct slice_list){ .level = level, .sites = { .names = names } };
@@ -120,6 +133,7 @@ struct span_sink slice_list_sink(struct slice_list *list)
 		.begin = begin,
 		.end = end,
 		.complete = complete,
+		.folded = folded,
 		.instant = instant,
 		.segment_end = segment_end,
 		.context = list,
@@ -198,6 +212,9 @@ static void print_args(const struct slice *slice, FILE *out)
 		fputs(" category=inlined", out);
 	print_name_arg("caller", slice->caller, out);
 	print_cost(slice->cost, out);
+	if (slice->folded)
+		fprintf(out, " folded=%" PRIu64 " folded_time=%" PRIu64, slice->folded,
+			slice->folded_time);
 }
 
 static void print_slice(const struct slice_list *list, const struct slice *slice, FILE *out)

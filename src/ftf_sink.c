@@ -8,8 +8,8 @@
 #include "slice_args.h"
 #include "track.h"
 
-#define SLICE_ARGS_MAX 7
-#define COST_ARGS_MAX 3
+#define SLICE_ARGS_MAX 8
+#define END_ARGS_MAX 5
 
 #define HABIT_BITS 12
 
@@ -44,10 +44,13 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->inferred = ftf_text(ftf->writer, "inferred_start_time");
 	ftf->inlined = ftf_text(ftf->writer, "inlined");
 	ftf->is_true = ftf_text(ftf->writer, "true");
+	ftf->continued = ftf_text(ftf->writer, "continued");
 	ftf->caller = ftf_text(ftf->writer, "caller");
 	ftf->insns = ftf_text(ftf->writer, "insns");
 	ftf->cycles = ftf_text(ftf->writer, "cycles");
 	ftf->ipc = ftf_text(ftf->writer, "ipc");
+	ftf->folded = ftf_text(ftf->writer, "folded");
+	ftf->folded_time = ftf_text(ftf->writer, "folded_time");
 }
 
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
@@ -143,13 +146,15 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
 	if (from->inferred_start)
 		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
+	if (from->continued)
+		args[count++] = ftf_arg_string(ftf->continued, ftf->is_true);
 	if (from->caller)
 		args[count++] = ftf_arg_string(ftf->caller, name_of(ftf, from->caller));
 	return count;
 }
 
 static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
-			 struct ftf_arg args[COST_ARGS_MAX])
+			 struct ftf_arg args[END_ARGS_MAX])
 {
 	double ipc = slice_cost_ipc(cost);
 	size_t count = 0;
@@ -161,6 +166,27 @@ static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
 	if (ipc > 0)
 		args[count++] = ftf_arg_double(ftf->ipc, ipc);
 	return count;
+}
+
+static size_t fill_folded(const struct ftf_sink *ftf, struct track *track, struct ftf_arg *args)
+{
+	size_t count = 0;
+
+	if (track->folded) {
+		args[count++] = number_arg(ftf->folded, track->folded);
+		args[count++] = number_arg(ftf->folded_time, track->folded_time);
+	}
+	track->folded = 0;
+	return count;
+}
+
+static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
+{
+	struct track *track = context;
+
+	(void)sink;
+	track->folded = count;
+	track->folded_time = time;
 }
 
 static void detail(const struct span_sink *sink, void *context, const struct span_detail *detail)
@@ -238,7 +264,7 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 {
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
-	struct ftf_arg args[COST_ARGS_MAX];
+	struct ftf_arg args[END_ARGS_MAX];
 	struct ftf_event event = {
 		.thread = thread_of(ftf, track),
 		.time = time,
@@ -248,6 +274,8 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	(void)symbol;
 	if (ftf->level == OPTION_ARGS_FULL)
 		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs), args);
+	if (ftf->level != OPTION_ARGS_NONE)
+		event.arg_count += fill_folded(ftf, track, args + event.arg_count);
 	ftf_end(ftf->writer, &event);
 }
 
@@ -288,6 +316,7 @@ struct span_sink ftf_sink_spans(struct ftf_sink *ftf)
 		.begin = begin,
 		.end = end,
 		.complete = complete,
+		.folded = folded,
 		.instant = instant,
 		.segment_end = segment_end,
 		.context = ftf,

@@ -30,7 +30,7 @@ struct ftf_sink {
 	struct ftf_habit *habits;   /* owned; slices that began before: most begin again */
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
-	struct ftf_name caller, insns, cycles, ipc;
+	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;
 };
 
 /* Start a trace in `output`; both are borrowed until ftf_sink_release(). */

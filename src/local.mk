@@ -16,15 +16,24 @@ libptrace2ftf_a_SOURCES = \
 	src/code_files.c src/code_files.h \
 	src/convert.c src/convert.h \
 	src/convert_perf_data.c src/convert_perf_data.h \
+	src/durations.c src/durations.h \
+	src/event_filter.c src/event_filter.h \
 	src/format_branches.c src/format_branches.h \
 	src/format_calls.c src/format_calls.h \
+	src/format_chrome.c src/format_chrome.h \
+	src/format_folded.c src/format_folded.h \
+	src/format_functions.c src/format_functions.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
+	src/ftf_split.c src/ftf_split.h \
 	src/kernel_files.c src/kernel_files.h \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
+	src/json_text.c src/json_text.h \
 	src/jit_dumps.c src/jit_dumps.h \
-	src/option_batch.c src/option_group.h src/option_overlays.c \
+	src/nearest.c src/nearest.h \
+	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
+	src/option_select.c \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
@@ -37,17 +46,27 @@ libptrace2ftf_a_SOURCES = \
 	src/overlay_trace_memtrace.c src/overlay_trace_runtime.c \
 	src/overlays.c src/overlays.h \
 	src/output_path.c src/output_path.h \
+	src/pair_table.c src/pair_table.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
 	src/perf_script_line.c src/perf_script_line.h \
+	src/progress.c src/progress.h \
+	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
+	src/selection.c src/selection.h \
+	src/size_note.c src/size_note.h \
+	src/slice_output.c src/slice_output.h \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
+	src/span_filter.c src/span_filter.h \
 	src/span_sink.h \
+	src/span_spool.c src/span_spool.h \
 	src/span_sorter.c src/span_sorter.h \
+	src/span_tally.c src/span_tally.h \
 	src/summary.c src/summary.h \
 	src/thread_stacks.c src/thread_stacks.h \
 	src/track.h \
+	src/versions.c src/versions.h \
 	src/view.c src/view.h
 
 bin_PROGRAMS += ptrace2ftf

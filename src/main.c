@@ -21,35 +21,50 @@ static int print_clocks(void)
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
 }
 
-static void tell(json_t *told, const struct summary *summary)
+/* What --json-lines says beside how the process ended: batch.h. */
+static void tell(json_t *told, const struct report *report, const struct error *err)
 {
-	json_object_set_new(told, "branches", json_integer((json_int_t)summary->branches));
-	json_object_set_new(told, "slices", json_integer((json_int_t)summary->slices));
+	json_t *whole = report_json(report);
+
+	if (report->status == EXIT_FAILED) {
+		json_object_set_new(told, "error", batch_line_text(err->text));
+	} else {
+		json_object_set_new(told, "branches",
+				    json_integer((json_int_t)report->summary.branches));
+		json_object_set_new(told, "slices",
+				    json_integer((json_int_t)report->summary.slices));
+	}
+	if (whole)
+		json_object_set_new(told, "report", whole);
 }
 
-/* `told` may be NULL: batch.h. */
+/* `told`: NULL if nobody wants to know. */
 static enum exit_status convert_one(const struct options *options, json_t *told)
 {
-	struct summary summary;
+	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status;
 
 	diag_init(&diag);
-	status = convert(options, &summary, &diag, &err);
+	report_init(&report, options);
+	status = convert(options, &report, &diag, &err);
+	if (status == EXIT_WITH_GAPS && options->no_warn)
+		status = EXIT_WHOLE;
+	report_finish(&report, status, &diag, &err);
 	if (!options->quiet)
 		diag_print(&diag, stderr);
+	report_print(&report, stderr);
+	if (told)
+		tell(told, &report, &err);
+	if (options->json && *options->json && report_write(&report, &err) < 0)
+		status = EXIT_FAILED;
 	if (status == EXIT_FAILED)
 		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
 	if (status == EXIT_FAILED && options->input_count > 1)
 		fprintf(stderr, "ptrace2ftf: several inputs are taken for the files of one "
 			"recording: -o DIR/ converts each on its own\n");
-	if (status == EXIT_WITH_GAPS && options->no_warn)
-		status = EXIT_WHOLE;
-	if (told && status == EXIT_FAILED)
-		json_object_set_new(told, "error", batch_line_text(err.text));
-	else if (told)
-		tell(told, &summary);
+	report_release(&report);
 	diag_release(&diag);
 	return status;
 }

@@ -21,18 +21,18 @@ enum option_key {
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Batches (each INPUT is converted to an output of its own if "
-	  "--output is a directory, or with --output-pattern or --files0-from):", 8 },
+	  "--output is a directory, or with --output-pattern or --files0-from):", 9 },
 	{ "output-pattern", KEY_OUTPUT_PATTERN, "PATTERN", 0,
 	  "Name outputs by PATTERN, in which {dir}, {name}, {base} (the name without its last "
-	  "suffix) and {n} stand for INPUT's", 8 },
+	  "suffix) and {n} stand for INPUT's", 9 },
 	{ "files0-from", KEY_FILES_FROM, "FILE", 0,
-	  "Convert also the inputs that FILE names, each with a NUL behind it; - is standard input", 8 },
+	  "Convert also the inputs that FILE names, each with a NUL behind it; - is standard input", 9 },
 	{ "jobs", KEY_JOBS, "N", 0,
-	  "Convert N files side by side (default: 1; 0: one per processor)", 8 },
+	  "Convert N files side by side (default: 1; 0: one per processor)", 9 },
 	{ "skip-existing", KEY_SKIP_EXISTING, NULL, 0,
-	  "Skip inputs whose output was made of the same bytes by the same version and options", 8 },
+	  "Skip inputs whose output was made of the same bytes by the same version and options", 9 },
 	{ "json-lines", KEY_JSON_LINES, "FILE", OPTION_ARG_OPTIONAL,
-	  "Append a line of JSON per finished INPUT to FILE (default: standard output)", 8 },
+	  "Append a line of JSON per finished INPUT to FILE (default: standard output)", 9 },
 	{ 0 }
 };
 
@@ -117,18 +117,17 @@ static void read_list(struct argp_state *state, struct options *options)
 /* Returns how many words an option takes that does not change what outputs hold; 0: it may. */
 static int neutral_words(const char *word)
 {
-	static const char *const alone[] = { "-q", "--quiet", "--no-warn", "--skip-existing",
-					     "--json-lines" };
-	static const char *const valued[] = { "-o", "--output", "--output-pattern",
-					      "--files0-from", "--jobs" };
+	static const char *const alone[] = { "-q", "--quiet", "-v", "-vv", "--verbose", "--no-warn",
+					     "--skip-existing", "--json", "--json-lines" };
+	static const char *const valued[] = { "--output", "--output-pattern", "--files0-from",
+					      "--jobs", "--threads", "--json", "--json-lines" };
 
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
 		if (strcmp(word, alone[i]) == 0)
 			return 1;
-	if (strncmp(word, "--json-lines=", strlen("--json-lines=")) == 0 ||
-	    strncmp(word, "-o", 2) == 0)
-		return word[0] == '-' && word[1] == 'o' && !word[2] ? 2 : 1;
-	for (size_t i = 1; i < sizeof(valued) / sizeof(valued[0]); i++) {
+	if (strncmp(word, "-o", 2) == 0 || strncmp(word, "-j", 2) == 0)
+		return word[2] ? 1 : 2;
+	for (size_t i = 0; i < sizeof(valued) / sizeof(valued[0]); i++) {
 		size_t length = strlen(valued[i]);
 
 		if (strncmp(word, valued[i], length) == 0 && (word[length] == '=' || !word[length]))

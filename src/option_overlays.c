@@ -13,17 +13,17 @@ enum option_key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "OCaml:", 7 },
+	{ NULL, 0, NULL, 0, "OCaml:", 6 },
 	{ "runtime-events", KEY_RUNTIME_EVENTS, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", 0,
 	  "Show the collector's work and the program's events of FILE, which OCaml 5 calls "
-	  "PID.events; may be repeated, and needs no INPUT", 7 },
+	  "PID.events; may be repeated, and needs no INPUT", 6 },
 	{ "memtrace", KEY_MEMTRACE, "FILE[,pid=N][,lives]", 0,
-	  "Show the sampled allocations of memtrace's FILE; may be repeated, and needs no INPUT", 7 },
+	  "Show the sampled allocations of memtrace's FILE; may be repeated, and needs no INPUT", 6 },
 	{ "clock-offset", KEY_CLOCK_OFFSET, "CLOCK=TIME", 0,
 	  "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or memtrace "
-	  "(real=TIME); may be repeated", 7 },
+	  "(real=TIME); may be repeated", 6 },
 	{ "clock-sync", KEY_CLOCK_SYNC, "FILE", 0,
-	  "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints", 7 },
+	  "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints", 6 },
 	{ 0 }
 };
 

@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "batch_plan.h"
 #include "option_group.h"
 #include "output_path.h"
+#include "versions.h"
 
 enum option_key {
 	KEY_FORMAT = 'f',
 	KEY_OUTPUT = 'o',
-	KEY_QUIET = 'q',
 	KEY_INPUT = 256,
 	KEY_STACKS,
 	KEY_MODE,
@@ -31,10 +30,7 @@ enum option_key {
 	KEY_PERF_MAP_DIR,
 	KEY_KALLSYMS,
 	KEY_ARGS,
-	KEY_NO_WARN,
 };
-
-const char *argp_program_version = PACKAGE_STRING;
 
 static const char doc[] =
 	"Convert an Intel PT recording of perf into a trace that Perfetto opens: "
@@ -43,7 +39,7 @@ static const char doc[] =
 	"Record with `perf record -e intel_pt//u PROGRAM`, convert with "
 	"`ptrace2ftf perf.data -o out.ftf`, open out.ftf at https://ui.perfetto.dev.\n\n"
 	"Exit status: 0 all converted; 2 converted, with gaps or warnings; "
-	"1 failed, nothing written; 64 wrong usage.";
+	"1 failed, nothing written; 64 wrong usage; 130 interrupted, the rest left out.";
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Input:", 1 },
@@ -53,50 +49,49 @@ static const struct argp_option argp_options[] = {
 	  "What was traced: user, kernel or both (default: as the recording says)", 1 },
 	{ "engine", KEY_ENGINE, "ENGINE", 0,
 	  "Who decodes the trace: fast (default), or libipt, to compare: slower, loses more", 1 },
-	{ NULL, 0, NULL, 0, "Symbols:", 2 },
+	{ NULL, 0, NULL, 0, "Symbols:", 4 },
 	{ "symfs", KEY_SYMFS, "DIR", 0,
-	  "Look for all files of the recording below DIR, and nowhere else", 2 },
-	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 2 },
+	  "Look for all files of the recording below DIR, and nowhere else", 4 },
+	{ "vdso", KEY_VDSO, "FILE", 0, "The vdso of the recorded kernel", 4 },
 	{ "kcore", KEY_KCORE, "FILE", 0,
-	  "The copy of the kernel's memory, or its directory (default: kcore_dir in INPUT)", 2 },
-	{ "vmlinux", KEY_VMLINUX, "FILE", 0, "The recorded kernel, if there is no kcore", 2 },
+	  "The copy of the kernel's memory, or its directory (default: kcore_dir in INPUT)", 4 },
+	{ "vmlinux", KEY_VMLINUX, "FILE", 0, "The recorded kernel, if there is no kcore", 4 },
 	{ "debug-dir", KEY_DEBUG_DIR, "DIR", 0,
-	  "Look for debug files in DIR, laid out as /usr/lib/debug is, first", 2 },
+	  "Look for debug files in DIR, laid out as /usr/lib/debug is, first", 4 },
 	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0,
-	  "Ask the servers in DEBUGINFOD_URLS for files that are missing here", 2 },
+	  "Ask the servers in DEBUGINFOD_URLS for files that are missing here", 4 },
 	{ "force-dso", KEY_FORCE_DSO, NULL, 0,
-	  "Use the file at a recorded path although its build id is not the recorded one", 2 },
+	  "Use the file at a recorded path although its build id is not the recorded one", 4 },
 	{ "kallsyms", KEY_KALLSYMS, "FILE", 0,
-	  "The symbols of the recorded kernel, as /proc/kallsyms had them", 2 },
+	  "The symbols of the recorded kernel, as /proc/kallsyms had them", 4 },
 	{ "perf-map-dir", KEY_PERF_MAP_DIR, "DIR", 0,
-	  "Where the perf-PID.map files are that name code of JIT compilers (default: /tmp)", 2 },
+	  "Where the perf-PID.map files are that name code of JIT compilers (default: /tmp)", 4 },
 	{ "strip-prefix", KEY_STRIP_PREFIX, "DIR", 0,
-	  "Show paths of source files below DIR relative to it", 2 },
+	  "Show paths of source files below DIR relative to it", 4 },
 	{ "demangle", KEY_DEMANGLE, "STYLE", 0,
 	  "How names are shown: short (default), without template arguments and parameters; "
-	  "full; or none: as in the symbol table", 2 },
+	  "full; or none: as in the symbol table", 4 },
 	{ NULL, 0, NULL, 0, "Stacks:", 3 },
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
 	  "How call stacks are built: precise (default), by return addresses; "
 	  "magic-trace, by names, as magic-trace 1.0 does", 3 },
 	{ "inline", KEY_INLINE, NULL, 0,
 	  "Show calls that the compiler replaced by the called function's code, too", 3 },
-	{ NULL, 0, NULL, 0, "Output:", 4 },
+	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
 	  "(default: INPUT.ftf; standard output for text); a directory gets an output "
-	  "per INPUT", 4 },
+	  "per INPUT", 5 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
 	  "events: a line per event of the overlays; "
-	  "none: decode only", 4 },
+	  "folded: call stacks with their own time, for flame graphs; "
+	  "functions: a table; chrome: JSON trace events; "
+	  "none: decode only", 5 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
-	  "source; full: also the line of the call, instructions, cycles and IPC", 4 },
-	{ NULL, 0, NULL, 0, "Diagnostics:", 5 },
-	{ "no-warn", KEY_NO_WARN, NULL, 0, "Exit with 0 also if there are gaps or warnings", 5 },
-	{ "quiet", KEY_QUIET, NULL, 0, "Print errors only", 5 },
+	  "source; full: also the line of the call, instructions, cycles and IPC", 5 },
 	{ 0 }
 };
 
@@ -128,24 +123,12 @@ static const struct option_choice details[] = {
 static const struct option_choice formats[] = {
 	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
 	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },
-	{ "events", FORMAT_EVENTS },	     { NULL, 0 }
+	{ "events", FORMAT_EVENTS },
+	{ "folded", FORMAT_FOLDED },
+	{ "functions", FORMAT_FUNCTIONS },
+	{ "chrome", FORMAT_CHROME },
+	{ NULL, 0 }
 };
-
-int option_choose(struct argp_state *state, const struct option_choice *choices, const char *option,
-		  const char *word)
-{
-	char known[200] = "";
-	size_t used = 0;
-
-	for (const struct option_choice *choice = choices; choice->word; choice++) {
-		if (strcmp(choice->word, word) == 0)
-			return choice->value;
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-					 used ? ", " : "", choice->word);
-	}
-	argp_error(state, "--%s: '%s' is none of: %s", option, word, known);
-	return 0;
-}
 
 const char *option_format_word(enum output_format format)
 {
@@ -157,8 +140,10 @@ const char *option_format_word(enum output_format format)
 }
 
 static const struct argp_child groups[] = {
+	{ &option_group_select, 0, NULL, 0 },
 	{ &option_group_batch, 0, NULL, 0 },
 	{ &option_group_overlays, 0, NULL, 0 },
+	{ &option_group_report, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -228,12 +213,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_DEMANGLE:
 		options->names = (enum option_names)option_choose(state, names, "demangle", arg);
 		return 0;
-	case KEY_NO_WARN:
-		options->no_warn = true;
-		return 0;
-	case KEY_QUIET:
-		options->quiet = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		/* argp moves all arguments behind the options before it tells of the first. */
 		if (!options->input_count++) {
@@ -273,9 +252,25 @@ static void check_batch(const struct options *options)
 		if (strcmp(options->inputs[i], "-") == 0)
 			wrong_usage("standard input has no name to make an output of: ",
 				    "give one with -o");
+	if (batch && options->json)
+		wrong_usage("--json is of one output, and here may be several: ",
+			    "--json-lines tells of each");
 	if (options->json_lines && strcmp(options->json_lines, "-") == 0 && options->output &&
 	    strcmp(options->output, "-") == 0)
 		wrong_usage("standard output is for the output: ", "give --json-lines a file");
+}
+
+/* Standard output holds one thing. */
+static void check_json(const struct options *options)
+{
+	bool text = options->format != FORMAT_FTF && options->format != FORMAT_NONE;
+	const char *output = options->output ? options->output : text ? "-" : "";
+
+	if (options->json && strcmp(options->json, "-") == 0 && strcmp(output, "-") == 0) {
+		fprintf(stderr, "ptrace2ftf: the output is on standard output: name a file for "
+				"the summary, --json=FILE\n");
+		exit(EXIT_USAGE);
+	}
 }
 
 void options_parse(struct options *options, int argc, char **argv)
@@ -284,6 +279,8 @@ void options_parse(struct options *options, int argc, char **argv)
 
 	*options = (struct options){ 0 };
 	argp_err_exit_status = EXIT_USAGE;
+	argp_program_version_hook = versions_print;
+	option_suggest(&argp, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 	if (options->format == FORMAT_EVENTS && !options->overlay_count) {
 		fprintf(stderr, "ptrace2ftf: --format=events needs --runtime-events or --memtrace\n");
@@ -296,10 +293,12 @@ void options_parse(struct options *options, int argc, char **argv)
 			options->input ? "standard input has" : "there is");
 		exit(EXIT_USAGE);
 	}
+	check_json(options);
 }
 
 void options_release(struct options *options)
 {
+	selection_release(&options->select);
 	free(options->overlays);
 	free(options->list);
 	free(options->listed);

@@ -7,9 +7,16 @@
 #include <stddef.h>
 
 #include "overlay_clock.h"
+#include "selection.h"
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
-enum exit_status { EXIT_WHOLE = 0, EXIT_FAILED = 1, EXIT_WITH_GAPS = 2, EXIT_USAGE = 64 };
+enum exit_status {
+	EXIT_WHOLE = 0,
+	EXIT_FAILED = 1,
+	EXIT_WITH_GAPS = 2,
+	EXIT_USAGE = 64,
+	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as shells tell it; what was written is sound */
+};
 
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
@@ -19,6 +26,9 @@ enum output_format {
 	FORMAT_CALLS,
 	FORMAT_SLICES,
 	FORMAT_EVENTS,
+	FORMAT_FOLDED,
+	FORMAT_FUNCTIONS,
+	FORMAT_CHROME,
 	FORMAT_NONE,
 };
 
@@ -81,8 +91,11 @@ struct options {
 	char **words;               /* owned array of argv's: those that change outputs */
 	int word_count;
 	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
+	struct selection select;
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
+	int verbose;        /* how much more to tell: 0, 1, 2 */
+	const char *json;   /* path of the summary in JSON; "-": stdout; "": --json-lines has it; NULL: none */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "perf_script_line.h"
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
@@ -237,7 +238,8 @@ static void read_lines(struct script *script, FILE *in)
 	char *text = alloc_zeroed(LINE_MAX_BYTES, 1);
 	size_t length;
 
-	while (read_line(in, text, &length)) {
+	/* The last line before an interruption may have been cut. */
+	while (read_line(in, text, &length) && !interrupt_asked()) {
 		script->counts->lines++;
 		if (length < LINE_MAX_BYTES)
 			feed_line(script, text, length);
@@ -269,7 +271,7 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 	script.text = alloc_zeroed(LINE_MAX_BYTES, 1);
 	script.ptwrite = symbol_of(&script, ptwrite, 0);
 	read_lines(&script, in);
-	if (ferror(in))
+	if (ferror(in) && !interrupt_asked())
 		status = error_set_system(err, errno, "cannot read the text");
 	if (options->input_end)
 		options->input_end(options->context, options->machine->newer_upstream);

@@ -9,6 +9,7 @@ struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsign
 	struct slice_args args = { .address = ip, .inferred_start = flags & SPAN_INFERRED_START };
 	struct source_line line;
 
+	args.continued = flags & SPAN_CONTINUED;
 	if (!symbol->dso)
 		return args;
 	if (symbol->linkage != symbol->name)

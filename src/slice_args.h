@@ -2,7 +2,7 @@
 /*
  * What a slice says of its function besides the name: the same in every
  * output that shows slices.  In this order: address, line, col, symbol, file,
- * inferred_start_time, caller; and, known at its end, insns, cycles, ipc.
+ * inferred_start_time, continued, caller; and, known at its end, insns, cycles, ipc.
  */
 #ifndef SRC_SLICE_ARGS_H
 #define SRC_SLICE_ARGS_H
@@ -18,6 +18,7 @@ struct slice_args {
 	const struct name *symbol; /* linkage name, if it is not the shown one; else NULL */
 	const struct name *file;   /* source file; NULL: not known */
 	const struct name *caller; /* "file:line" of the call; NULL: not known */
+	bool continued;            /* it began in the part before (--split) */
 	bool inferred_start;       /* the call was not seen */
 };
 

@@ -18,6 +18,7 @@
 
 enum span_flags {
 	SPAN_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
+	SPAN_CONTINUED = 64,     /* it began in the part of the trace before (--split) */
 	SPAN_DEFERRED = 2,       /* written late; at equal times it is outside what was written before */
 };
 
@@ -48,6 +49,12 @@ struct span_sink {
 	/* A whole slice, flags as for begin. */
 	void (*complete)(const struct span_sink *sink, void *track, uint64_t begin_time,
 			 uint64_t end_time, const struct symbol *symbol, unsigned flags);
+	/*
+	 * The slice that ends next on this track has so many shorter ones in it
+	 * that are not shown, of so many ns together.  NULL: the sink does not
+	 * want to know.
+	 */
+	void (*folded)(const struct span_sink *sink, void *track, uint64_t count, uint64_t time);
 	/* A mark without length; `text` is borrowed for the call. */
 	void (*instant)(const struct span_sink *sink, void *track, uint64_t time,
 			const char *text);

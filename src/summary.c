@@ -2,8 +2,89 @@
 #include "summary.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/interrupt.h"
 #include "callstack.h"
+
+/* Names of files that are printed; more are only counted. */
+#define NAMELESS_LISTED 3
+
+struct gap_advice {
+	const char *word, *cause; /* and what helps; NULL: nothing does */
+};
+
+static const struct gap_advice advice[GAP_REASONS] = {
+	[GAP_INTERNAL] = { "internal", "the decoder's library failed" },
+	[GAP_BAD_PACKET] = { "bad-packet", "the trace is damaged" },
+	[GAP_NO_DATA] = { "no-data", "the trace ends in the middle of a packet" },
+	[GAP_NO_CODE] = { "no-code", "code is missing: give the recorded files with --symfs, "
+				     "--vdso, --kcore" },
+	[GAP_MISMATCH] = { "mismatch", "the trace does not fit the code: are these the files that "
+				       "ran?" },
+	[GAP_OVERFLOW] = { "overflow", "the CPU dropped packets: record fewer, with "
+				       "-e intel_pt/cyc=0/u or --filter" },
+	[GAP_LOST] = { "lost", "perf could not keep up: record with a larger buffer, -m,64M" },
+	[GAP_UNKNOWN] = { "unknown", "the input says no more" },
+	[GAP_ENDLESS] = { "endless", "the code goes round without using trace" },
+	[GAP_NOT_RECORDED] = { "not-recorded", NULL },
+};
+
+const char *summary_gap_word(enum gap_reason reason)
+{
+	return (size_t)reason < GAP_REASONS && advice[reason].word ? advice[reason].word
+								   : "unknown";
+}
+
+uint64_t summary_peak_memory(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts KiB */
+}
+
+void summary_allow_interrupt(bool quiet)
+{
+	/* On a terminal "^C" stands before it, and perhaps a bar. */
+	static const char message[] = "\nptrace2ftf: interrupted: writing what is decoded up to "
+				      "here; interrupt again to stop at once\n";
+
+	interrupt_allow(quiet ? NULL : message + !isatty(STDERR_FILENO));
+}
+
+void summary_release(struct summary *summary)
+{
+	free(summary->output);
+	free(summary->nameless);
+	summary->output = summary->nameless = NULL;
+}
+
+void summary_set_output(struct summary *summary, const char *path)
+{
+	free(summary->output);
+	summary->output = path ? strdup(path) : NULL;
+	if (path && !summary->output)
+		alloc_fail(strlen(path));
+}
+
+void summary_add_file(struct summary *summary, const char *path, bool named)
+{
+	char *list;
+
+	summary->files++;
+	if (named || summary->nameless_files++ >= NAMELESS_LISTED)
+		return;
+	if (asprintf(&list, "%s%s%s", summary->nameless ? summary->nameless : "",
+		     summary->nameless ? ", " : "", path) < 0)
+		alloc_fail(strlen(path));
+	free(summary->nameless);
+	summary->nameless = list;
+}
 
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats)
 {
@@ -36,14 +117,21 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 void summary_warn(const struct summary *summary, struct diag *diag)
 {
 	uint64_t total = summary->bytes_total ? summary->bytes_total : 1;
-	char gaps[400];
+	uint64_t done = summary->bytes_decoded + summary->bytes_skipped + summary->bytes_lost;
+	char gaps[400], progress[60] = "";
 
+	if (summary->bytes_total)
+		snprintf(progress, sizeof(progress), ", after %.1f%% of the trace",
+			 100.0 * (double)done / (double)total);
 	list_gaps(summary, gaps, sizeof(gaps));
 	if (gaps[0])
 		diag_warn(diag, "gaps", "gaps in the trace (%s); %" PRIu64 " of %" PRIu64
 			  " bytes of trace could not be decoded (%.1f%%)", gaps,
 			  summary->bytes_lost, summary->bytes_total,
 			  100.0 * (double)summary->bytes_lost / (double)total);
+	if (summary->interrupted)
+		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
+			  progress);
 	if (summary->bytes_missing)
 		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
 			  summary->bytes_missing);
@@ -52,7 +140,7 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  summary->unknown_records);
 }
 
-void summary_print(const struct summary *summary, FILE *out)
+static void print_counts(const struct summary *summary, FILE *out)
 {
 	fprintf(out, "ptrace2ftf: %" PRIu64 " branches", summary->branches);
 	if (summary->slices)
@@ -70,5 +158,46 @@ void summary_print(const struct summary *summary, FILE *out)
 	if (summary->bytes_repeated)
 		fprintf(out, ", %" PRIu64 " more that were recorded twice",
 			summary->bytes_repeated);
+	if (summary->bytes_left_out)
+		fprintf(out, ", %" PRIu64 " left out as asked", summary->bytes_left_out);
+	putc('\n', out);
+}
+
+static void print_gaps(const struct summary *summary, FILE *out)
+{
+	for (int reason = 0; reason < GAP_REASONS; reason++) {
+		uint64_t count = summary->gaps[reason];
+
+		if (count && advice[reason].cause)
+			fprintf(out, "  %" PRIu64 " gap%s: %s\n", count, count == 1 ? "" : "s",
+				advice[reason].cause);
+	}
+}
+
+static void print_nameless(const struct summary *summary, FILE *out)
+{
+	unsigned more = summary->nameless_files - NAMELESS_LISTED;
+
+	if (!summary->nameless)
+		return;
+	fprintf(out, "  no names in %u of %u files (--symfs, --debug-dir, --debuginfod): ",
+		summary->nameless_files, summary->files);
+	diag_print_text(summary->nameless, out);
+	if (summary->nameless_files > NAMELESS_LISTED)
+		fprintf(out, " and %u more", more);
+	putc('\n', out);
+}
+
+void summary_print(const struct summary *summary, bool is_trace, FILE *out)
+{
+	print_counts(summary, out);
+	print_gaps(summary, out);
+	print_nameless(summary, out);
+	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
+	if (is_trace && summary->output) {
+		fputs("; open ", out);
+		diag_print_text(summary->output, out);
+		fputs(" at https://ui.perfetto.dev", out);
+	}
 	putc('\n', out);
 }

@@ -16,6 +16,7 @@ struct track {
 	size_t *open;          /* owned by the output in use: its open slices, innermost last */
 	size_t open_count, open_room;
 	struct slice_costs costs; /* of the output in use, with --args=full */
+	uint64_t folded, folded_time; /* of the slice that ends next; see struct span_sink */
 	bool announced;        /* the output has written the track's names */
 };
 

@@ -19,7 +19,13 @@ struct view_track {
 
 static bool is_sorted(const struct view *view)
 {
-	return view->options->format == FORMAT_FTF || view->options->format == FORMAT_SLICES;
+	return view->options->format == FORMAT_FTF || view->options->format == FORMAT_SLICES ||
+	       slice_output_is(view->options->format);
+}
+
+static bool is_split(const struct view *view)
+{
+	return view->options->format == FORMAT_FTF && view->options->select.split.unit;
 }
 
 /* Where the output goes: as asked for; else INPUT.ftf, and standard output for text. */
@@ -37,7 +43,7 @@ static const char *output_path(struct view *view)
 
 static int open_output(struct view *view, struct error *err)
 {
-	if (view->options->format == FORMAT_NONE)
+	if (view->options->format == FORMAT_NONE || is_split(view))
 		return 0;
 	if (output_open(&view->output, output_path(view), err) < 0)
 		return -1;
@@ -47,10 +53,44 @@ static int open_output(struct view *view, struct error *err)
 	return view->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
-static void connect(struct view *view, struct name_table *names, struct diag *diag)
+/* Returns what the sorter writes to. */
+static const struct span_sink *before_tail(struct view *view)
+{
+	if (!view->options->json)
+		return &view->tail;
+	span_tally_init(&view->tally, &view->tail);
+	return &view->tally.sink;
+}
+
+static bool is_filtered(const struct view *view)
+{
+	return is_sorted(view) && selection_of_slices(&view->options->select);
+}
+
+/* What the sink at the end needs in front of it. */
+static void connect_tail(struct view *view, struct diag *diag)
+{
+	size_t most = view->options->format == FORMAT_FTF ? SPAN_SORTER_DEPTH : SIZE_MAX;
+
+	view->head = &view->sorter.sink;
+	if (!is_filtered(view)) {
+		span_sorter_init(&view->sorter, before_tail(view), diag);
+		view->sorter.depth = most;
+		return;
+	}
+	span_filter_init(&view->filter, &view->options->select, before_tail(view), diag);
+	view->filter.most = most;
+	span_sorter_init(&view->sorter, &view->filter.sink, diag);
+	view->sorter.depth = SIZE_MAX;
+}
+
+static int connect(struct view *view, struct name_table *names, struct diag *diag,
+		   struct error *err)
 {
 	switch (view->options->format) {
 	case FORMAT_FTF:
+		if (is_split(view))
+			break;
 		ftf_sink_init(&view->ftf, &view->output, names, view->options->args);
 		if (view->options->stamp)
 			ftf_sink_note(&view->ftf, STAMP_NAME, view->options->stamp);
@@ -67,12 +107,17 @@ static void connect(struct view *view, struct name_table *names, struct diag *di
 	default:
 		break;
 	}
-	if (is_sorted(view)) {
-		span_sorter_init(&view->sorter, &view->tail, diag);
-		if (view->options->format != FORMAT_FTF)
-			view->sorter.depth = SIZE_MAX;
-		view->head = &view->sorter.sink;
+	if (is_split(view)) {
+		if (ftf_split_init(&view->split, view->options, output_path(view), names, err) < 0)
+			return -1;
+		view->tail = ftf_split_sink(&view->split);
 	}
+	if (slice_output_is(view->options->format) &&
+	    slice_output_init(&view->other, view->options, view->text, names, &view->tail, err) < 0)
+		return -1;
+	if (is_sorted(view))
+		connect_tail(view, diag);
+	return 0;
 }
 
 int view_open(struct view *view, const struct options *options, enum trace_mode mode,
@@ -83,7 +128,10 @@ int view_open(struct view *view, const struct options *options, enum trace_mode 
 	*view = (struct view){ .options = options };
 	if (open_output(view, err) < 0)
 		return -1;
-	connect(view, names, diag);
+	if (connect(view, names, diag, err) < 0) {
+		view_release(view);
+		return -1;
+	}
 	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
 		return 0;
 	machine.sink = view->head;
@@ -105,13 +153,28 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 	added->track.thread_name = thread_name;
 	added->next = view->tracks;
 	view->tracks = added;
-	return is_sorted(view) ? (void *)span_sorter_track(&view->sorter, &added->track)
-			       : (void *)&added->track;
+	if (!is_sorted(view))
+		return &added->track;
+	if (is_filtered(view))
+		return span_sorter_track(&view->sorter,
+					 span_filter_track(&view->filter, &added->track));
+	return span_sorter_track(&view->sorter, &added->track);
 }
 
 uint64_t view_slices(const struct view *view)
 {
-	return view->slices.count + view->ftf.slices;
+	return view->slices.count + view->ftf.slices + slice_output_slices(&view->other) +
+	       view->split.slices;
+}
+
+const char *view_path(const struct view *view)
+{
+	return view->output.path;
+}
+
+const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)
+{
+	return index < view->tally.thread_count ? &view->tally.threads[index] : NULL;
 }
 
 bool view_failed(const struct view *view)
@@ -123,10 +186,16 @@ int view_close(struct view *view, struct error *err)
 {
 	if (is_sorted(view))
 		span_sorter_finish(&view->sorter);
+	if (is_filtered(view))
+		span_filter_finish(&view->filter);
+	if (is_split(view))
+		return ftf_split_close(&view->split, err);
 	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
 		return -1;
 	if (view->options->format == FORMAT_SLICES)
 		slice_list_print(&view->slices, view->text);
+	if (slice_output_finish(&view->other, err) < 0)
+		return -1;
 	if (view->text)
 		fclose(view->text); /* what fails here shows in the output */
 	view->text = NULL;
@@ -150,8 +219,12 @@ void view_release(struct view *view)
 	callstack_machine_close(view->machine);
 	view->machine = NULL;
 	span_sorter_release(&view->sorter);
+	span_tally_release(&view->tally);
+	span_filter_release(&view->filter);
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);
+	slice_output_release(&view->other);
+	ftf_split_release(&view->split);
 	free(view->default_path);
 	view->default_path = NULL;
 }

@@ -6,6 +6,8 @@
  *   callstack machine -> span_sorter -> slice_list -> text       (slices)
  *   callstack machine -> format_calls              -> text       (calls)
  *                                branches -> text                (branches)
+ *
+ * If the user chose among the slices, a span_filter stands behind the sorter.
  */
 #ifndef SRC_VIEW_H
 #define SRC_VIEW_H
@@ -20,8 +22,12 @@
 #include "format_calls.h"
 #include "format_slices.h"
 #include "ftf_sink.h"
+#include "ftf_split.h"
 #include "options.h"
+#include "slice_output.h"
+#include "span_filter.h"
 #include "span_sorter.h"
+#include "span_tally.h"
 
 struct view_track;
 
@@ -30,12 +36,16 @@ struct view {
 	struct output output;
 	FILE *text;                        /* owned: into `output`; NULL for ftf and none */
 	struct span_sink tail;             /* of ftf and slices */
+	struct span_tally tally;           /* in front of `tail`, with --json */
 	const struct span_sink *head;      /* what the machine writes to; borrowed from the below */
-	struct span_sorter sorter;         /* in front of `tail` */
+	struct span_filter filter;         /* between sorter and `tail`, if slices are chosen */
+	struct span_sorter sorter;         /* in front of them */
 	struct callstack_machine *machine; /* owned; NULL for branches and none */
 	struct format_calls calls;
 	struct ftf_sink ftf;
+	struct ftf_split split;            /* in place of it and of `output`, with --split */
 	struct slice_list slices;
+	struct slice_output other;         /* of all other formats of slices */
 	struct view_track *tracks;         /* owned list, newest first */
 	uint32_t track_count;
 	char *default_path;                /* owned */
@@ -57,6 +67,12 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 
 /* Returns the number of slices written up to now. */
 uint64_t view_slices(const struct view *view);
+
+/* Returns where the output goes, borrowed; NULL: there is none. */
+const char *view_path(const struct view *view);
+
+/* Returns what a track's thread did, borrowed, by the order of view_add_track(); NULL: not counted. */
+const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index);
 
 /* Returns whether writing has failed, so that going on is of no use. */
 bool view_failed(const struct view *view);

@@ -48,6 +48,7 @@ struct dso {
 	struct elf_file elf; /* closed unless DSO_FOUND */
 	bool forced; /* a file with another build id will do */
 	bool debug_sought, symbols_read, lines_read;
+	bool asked; /* for a symbol */
 	struct elf_file debug; /* with the tables that `elf` lacks; closed: none */
 	struct elf_file mini;  /* with a .symtab that neither has; closed: none */
 	struct elf_file shared; /* that the debug information shares; closed: none */

@@ -108,6 +108,25 @@ const char *dso_path(const struct dso *dso);
 /* Returns the path of the file that holds the code, NULL if there is none. */
 const char *dso_file(const struct dso *dso);
 
+enum dso_names {
+	DSO_NAMES_NONE = 0,
+	DSO_NAMES_EXPORTED, /* of .dynsym and linkage stubs only: the file is stripped */
+	DSO_NAMES_ALL,      /* of .symtab, the debug file's if need be; or of a JIT compiler */
+};
+
+/* What was found for a dso up to now, to tell the user. */
+struct dso_findings {
+	bool asked;             /* a symbol of it was asked for: code of it ran */
+	enum dso_names names;   /* NONE also if not asked */
+	size_t symbols;         /* how many names */
+	bool lines;             /* debug information with lines was asked for and is there */
+	const char *debug_file; /* borrowed; NULL: none, or none was needed */
+	const char *refused;    /* borrowed; why a file at the path is not used; NULL: not so */
+};
+
+/* Returns what was found up to now; looks for nothing. */
+struct dso_findings dso_findings(const struct dso *dso);
+
 /*
  * Returns the build id as recorded or, failing that, as found in the file;
  * *size is its length in bytes, 0 if unknown.

@@ -183,6 +183,7 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
 
+	dso->asked = true;
 	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_read)
 		read_dump(dso);
 	if (dso->named) {
@@ -207,6 +208,30 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	if (hit->symbol != &dso->whole.symbol)
 		*offset = file_offset - hit->begin + hit->vaddr - hit->symbol->start;
 	return hit->symbol;
+}
+
+static enum dso_names names_of(const struct dso *dso)
+{
+	if (dso->named)
+		return dso->named->count ? DSO_NAMES_ALL : DSO_NAMES_NONE;
+	if (!dso->table.count)
+		return DSO_NAMES_NONE;
+	if (symbol_table_is_whole(&dso->elf) || dso->mini.elf ||
+	    (dso->debug.elf && symbol_table_is_whole(&dso->debug)))
+		return DSO_NAMES_ALL;
+	return DSO_NAMES_EXPORTED;
+}
+
+struct dso_findings dso_findings(const struct dso *dso)
+{
+	return (struct dso_findings){
+		.asked = dso->asked,
+		.names = names_of(dso),
+		.symbols = dso->named ? dso->named->count : dso->table.count,
+		.lines = dso->lines.dwarf != NULL,
+		.debug_file = dso->debug_path,
+		.refused = dso->refused,
+	};
 }
 
 const struct trap_table *dso_borrow_traps(const struct dso *dso)

@@ -22,8 +22,9 @@
 #define error_set_system ftf_private_error_set_system
 #define output_abandon ftf_private_output_abandon
 #define output_close ftf_private_output_close
+#define output_interrupt_hook ftf_private_output_interrupt_hook
 #define output_open ftf_private_output_open
-#define output_remove_left	 ftf_private_output_remove_left
+#define output_remove_left ftf_private_output_remove_left
 #define output_reserve ftf_private_output_reserve
 #define output_stream ftf_private_output_stream
 #define output_watch_signals ftf_private_output_watch_signals

@@ -60,7 +60,7 @@ unsigned diag_kinds(const struct diag *diag)
 	return kinds;
 }
 
-static void print_safely(const char *text, FILE *out)
+void diag_print_text(const char *text, FILE *out)
 {
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
@@ -73,7 +73,7 @@ void diag_print(const struct diag *diag, FILE *out)
 {
 	for (const struct diag_line *line = diag->first; line; line = line->next) {
 		fputs("ptrace2ftf: warning: ", out);
-		print_safely(line->text, out);
+		diag_print_text(line->text, out);
 		if (line->count > 1)
 			fprintf(out, " (%" PRIu64 " times)", line->count);
 		putc('\n', out);

@@ -6,6 +6,7 @@ libbase_a_SOURCES = \
 	src/base/cursor.h \
 	src/base/diag.c src/base/diag.h \
 	src/base/error.c src/base/error.h \
+	src/base/interrupt.c src/base/interrupt.h \
 	src/base/name.c src/base/name.h \
 	src/base/output.c src/base/output.h \
 	src/base/packer.c src/base/packer.h \

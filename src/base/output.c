@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/interrupt.h"
 #include "base/packer.h"
 
 #define BUFFER_SIZE ((size_t)2 * 1024 * 1024)
@@ -28,6 +29,8 @@ static void remove_unfinished(void)
 
 static void on_signal(int number)
 {
+	if (number == SIGINT && interrupt_take())
+		return;
 	remove_unfinished();
 	signal(number, SIG_DFL);
 	raise(number);

@@ -45,7 +45,8 @@ int output_open(struct output *output, const char *path, struct error *err);
 
 /*
  * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
- * program.  For main(): a library leaves signals alone.
+ * program; but SIGINT may be taken as a request (base/interrupt.h).  For main():
+ * a library leaves signals alone.
  */
 void output_watch_signals(void);
 

@@ -95,7 +95,8 @@ json() {
 		diff wanted-lines - || return 1
 	batch 0 --json-lines=lines c/long.data -o json/x.ftf && batch 0 --json-lines=lines c/long.data -o json/y.ftf &&
 		[ "$(jq -r .output lines | tr '\n' ' ')" = "json/x.ftf json/y.ftf " ] && [ ! -s stdout ] &&
-		jq -es 'all(.version == 1 and .seconds >= 0 and .peak_bytes > 100000 and .slices == 10)' lines >/dev/null
+		jq -es 'all(.version == 1 and .seconds >= 0 and .peak_bytes > 100000 and .slices == 10 and
+			.report.threads[0].tid == 1234 and .report.status == 0)' lines >/dev/null
 }
 if command -v jq >/dev/null; then
 	tap_check "--json-lines tells of each input, on standard output or at the end of a file" json
@@ -190,6 +191,17 @@ killed() {
 	[ $? -eq 1 ] && [ "$(ls killed)" = long.ftf ] && grep -q '^ptrace2ftf: stuck.data: its process was ended by signal 9' messages &&
 		grep -q '"input":"stuck.data".*"status":1,"signal":9' killed.json && same_slices killed/long.ftf
 }
+# The output of a run that was interrupted is no whole: it may not carry the stamp.
+interrupted() {
+	mkdir -p "$work/large" && "$top_builddir/tests/ptsim/ptsim" record --repeat=67108864 -o "$work/large/large.data" -- \
+		"$top_builddir/tests/programs/static/indirect" >/dev/null 2>&1 || { echo "cannot record here"; return 0; }
+	"$program" --json-lines=interrupted.json "$work/large/large.data" -o interrupted/ 2>messages &
+	parent=$!
+	until ls interrupted/large.ftf.*.tmp >/dev/null 2>&1; do sleep 0.05; done
+	kill -INT $parent
+	wait $parent
+	[ $? -eq 130 ] && [ -z "$(ls interrupted)" ] && jq -e '.status == 1 and (.error | test("interrupted"))' interrupted.json >/dev/null
+}
 terminated() {
 	"$program" --symfs=sample stuck.data c/long.data -o terminated/ 2>messages &
 	parent=$!
@@ -202,9 +214,14 @@ terminated() {
 if command -v pgrep >/dev/null; then
 	tap_check "a process that is killed fails its own file, and leaves nothing" killed
 	tap_check "SIGTERM ends all" terminated
+	tap_check "SIGINT leaves nothing that looks whole" interrupted
 else
 	tap_skip "a process that is killed fails its own file" "no pgrep"
 fi
+no_json() {
+	batch 64 -o out/ --json=summary c/long.data && grep -q -- "--json-lines" messages
+}
+tap_check "--json, of one output, is no part of a batch" no_json
 no_stdin() {
 	batch 64 -o out/ - <c/long.data && grep -q "standard input has no name" messages
 }

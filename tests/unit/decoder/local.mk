@@ -64,3 +64,9 @@ TESTS += tests/unit/decoder/perf_sample.test
 tests_unit_decoder_perf_sample_test_SOURCES = tests/unit/decoder/perf_sample.c
 tests_unit_decoder_perf_sample_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_perf_sample_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/aux_seek.test
+TESTS += tests/unit/decoder/aux_seek.test
+tests_unit_decoder_aux_seek_test_SOURCES = tests/unit/decoder/aux_seek.c
+tests_unit_decoder_aux_seek_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_aux_seek_test_LDADD = $(UNIT_LIBS)

@@ -52,3 +52,41 @@ TESTS += tests/unit/src/batch_plan.test
 tests_unit_src_batch_plan_test_SOURCES = tests/unit/src/batch_plan.c
 tests_unit_src_batch_plan_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_batch_plan_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/nearest.test
+TESTS += tests/unit/src/nearest.test
+tests_unit_src_nearest_test_SOURCES = tests/unit/src/nearest.c
+tests_unit_src_nearest_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_nearest_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/selection.test
+TESTS += tests/unit/src/selection.test
+tests_unit_src_selection_test_SOURCES = tests/unit/src/selection.c
+tests_unit_src_selection_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_selection_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/span_filter.test
+TESTS += tests/unit/src/span_filter.test
+tests_unit_src_span_filter_test_SOURCES = \
+	tests/unit/src/span_filter.c \
+	tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_span_filter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_span_filter_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/durations.test
+TESTS += tests/unit/src/durations.test
+tests_unit_src_durations_test_SOURCES = tests/unit/src/durations.c
+tests_unit_src_durations_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_durations_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/json_text.test
+TESTS += tests/unit/src/json_text.test
+tests_unit_src_json_text_test_SOURCES = tests/unit/src/json_text.c
+tests_unit_src_json_text_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_json_text_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/size_note.test
+TESTS += tests/unit/src/size_note.test
+tests_unit_src_size_note_test_SOURCES = tests/unit/src/size_note.c
+tests_unit_src_size_note_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_size_note_test_LDADD = $(UNIT_LIBS)

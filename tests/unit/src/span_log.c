@@ -74,6 +74,12 @@ static void log_instant(const struct span_sink *sink, void *track, uint64_t time
 	put(sink, "I %" PRId64 " %s\n", since_base(sink, time), text);
 }
 
+static void log_folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
+{
+	put_track(sink, track);
+	put(sink, "F %" PRIu64 " %" PRIu64 "\n", count, time);
+}
+
 static void log_segment_end(const struct span_sink *sink, void *track)
 {
 	put_track(sink, track);
@@ -87,6 +93,7 @@ void span_log_init(struct span_log *log)
 		.end = log_end,
 		.complete = log_complete,
 		.instant = log_instant,
+		.folded = log_folded,
 		.segment_end = log_segment_end,
 		.context = log,
 	};

@@ -9,7 +9,7 @@
 #include "span_sink.h"
 
 /*
- * "B 5 f", "E 5 f", "C 0-5 f", "I 5 text", "S" (segment end).  Flags follow as
+ * "B 5 f", "E 5 f", "C 0-5 f", "I 5 text", "F 2 30" (folded), "S" (segment end).  Flags follow as
  * " inferred" and " deferred".  A track that is not NULL is a string in front.
  */
 struct span_log {

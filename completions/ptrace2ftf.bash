@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# Completion of ptrace2ftf's command line for bash.  Options come from --help, the
+# words that one takes from the error about a wrong one: nothing is listed twice.
+
+# Print "-f FORMAT" and "--format FORMAT" for each option of --help, or "-q" for one without argument.
+__ptrace2ftf_options() {
+	"$1" --help 2>/dev/null | sed -nE '/^ +-/{
+		s/^ +//; s/  .*//
+		s/^(-.), --([a-z0-9-]+)(\[?=?)(.*)$/\1\3\4\n--\2\3\4/
+		p
+	}' | sed -E 's/\[?=/ /; s/\]$//'
+}
+
+# Print the words that an option takes; nothing if it is not words.
+__ptrace2ftf_words() {
+	local wrong="$2?"
+
+	[[ $2 == --* ]] && wrong="$2=?"
+	"$1" "$wrong" 2>&1 </dev/null | sed -nE 's/;.*//; s/.* is none of: //p' | tr -d ','
+}
+
+_ptrace2ftf() {
+	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	local option='' kind=''
+
+	COMPREPLY=()
+	# bash breaks words at "=".
+	if [[ $word == "=" ]]; then
+		option=$before word=''
+	elif [[ $before == "=" ]]; then
+		option=${COMP_WORDS[COMP_CWORD - 2]}
+	elif [[ $before == -* && $word != -* ]]; then
+		option=$before
+	fi
+	if [[ -n $option ]]; then
+		kind=$(__ptrace2ftf_options "$program" | awk -v option="$option" '$1 == option { print $2 }')
+	elif [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_options "$program" |
+			awk '/^--/ { print $1 ($2 != "" ? "=" : "") }')" -- "$word")
+		[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+		return
+	fi
+	case $kind in
+	DIR*) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+	'' | FILE*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	*) mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_words "$program" "$option")" -- "$word") ;;
+	esac
+} && complete -o filenames -F _ptrace2ftf ptrace2ftf

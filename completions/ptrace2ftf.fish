@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# Completion of ptrace2ftf's command line for fish.  Options come from --help, the
+# words that one takes from the error about a wrong one: nothing is listed twice.
+
+function __ptrace2ftf_words --argument-names option
+    ptrace2ftf "$option=?" 2>&1 </dev/null | sed -nE 's/;.*//; s/.* is none of: //p' |
+        string replace --all , '' | string split ' '
+end
+
+for line in (ptrace2ftf --help 2>/dev/null | sed -nE '/^ +-/{ s/^ +//; s/  .*//; p }')
+    set --local short (string match --regex --groups-only '^-(.), ' -- $line)
+    set --local long (string match --regex --groups-only -- '--([a-z0-9-]+)' $line)
+    set --local names --long-option $long
+    test -n "$short"; and set names $names --short-option $short
+    switch $line
+        case '*[[]=FILE*'
+            complete --command ptrace2ftf $names
+        case '*=FILE*'
+            complete --command ptrace2ftf $names --require-parameter
+        case '*=DIR*'
+            complete --command ptrace2ftf $names --exclusive --arguments '(__fish_complete_directories)'
+        case '*=*'
+            complete --command ptrace2ftf $names --exclusive --arguments "(__ptrace2ftf_words --$long)"
+        case '*'
+            complete --command ptrace2ftf $names
+    end
+end

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+dist_pkgdata_DATA += doc/summary.schema.json

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/interrupt.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+volatile sig_atomic_t interrupt_flag;
+
+static volatile sig_atomic_t allowed;
+static const char *volatile said;
+static volatile size_t said_length;
+
+void interrupt_allow(const char *message)
+{
+	struct sigaction action;
+
+	said = message;
+	said_length = message ? strlen(message) : 0;
+	allowed = 1;
+	/* What waits for input that may never come must notice. */
+	if (sigaction(SIGINT, NULL, &action) == 0) {
+		action.sa_flags &= ~SA_RESTART;
+		sigaction(SIGINT, &action, NULL);
+	}
+}
+
+bool interrupt_take(void)
+{
+	ssize_t ignored;
+
+	if (!allowed || interrupt_flag)
+		return false;
+	interrupt_flag = 1;
+	if (said_length) {
+		ignored = write(STDERR_FILENO, said, said_length);
+		(void)ignored;
+	}
+	return true;
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every command of the manual's EXAMPLES, in their order, where its files are: each
+# ends with 0, says no error, and gives what it is to give.
+. "$top_srcdir/tests/support/tap.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin" "$work/rootfs"
+cd "$work" || exit 1
+ln -s "$top_builddir/ptrace2ftf" bin
+cp "$top_builddir/tests/programs/static/tail" program
+ptsim=$top_builddir/tests/ptsim/ptsim
+"$ptsim" record -o perf.data -- ./program >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+
+# What the examples find at hand.
+mkdir -p "rootfs$work" && cp program "rootfs$work"
+cp "$top_builddir/tests/programs/static/tail" vdso.so
+printf '0 1000 begin 0 0\n0 2000 end 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 4711.events
+
+# `perf record` is the software recorder here; all else is perf's own.
+cat >bin/perf <<END
+#!/bin/sh
+output=perf.data
+[ "\$1" = record ] || exec $(command -v perf || echo false) "\$@"
+while [ "\$1" != -- ]; do
+	[ "\$1" = -o ] && output=\$2
+	shift
+done
+[ "\$output" = - ] || exec "$ptsim" record -o "\$output" "\$@"
+"$ptsim" record -o piped "\$@" >&2 && cat piped
+END
+chmod +x bin/perf
+PATH=$work/bin:$PATH
+
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/s/^\.Dl //p' "$top_srcdir/man/ptrace2ftf.1" |
+	sed 's/\\-/-/g; s/\\(dq/"/g; s/\\e/\\/g' >commands
+
+missing_program() { # COMMAND: prints the first one that is not here
+	echo "$1" | sed 's/ | \([a-z]\)/\n\1/g' | awk '{ print $1 }' | while read -r name; do
+		command -v "$name" >/dev/null || { echo "$name"; break; }
+	done
+	case $1 in
+	"perf script"*) "$work/bin/perf" --version >/dev/null 2>&1 || echo perf ;;
+	esac
+}
+
+works() { # COMMAND
+	sh -c "$1" >output 2>messages
+	status=$?
+	grep 'ptrace2ftf: warning' messages && return 1
+	[ $status -eq 0 ] || { echo "status $status"; cat messages; return 1; }
+	case $1 in
+	"perf record"*) [ -s perf.data ] ;;
+	*' -o traces/') check_trace traces/*.ftf ;;
+	*' -o '*) check_trace "${1##* -o }" ;;
+	*--format=none*) grep -q '^file .*program: found' messages ;;
+	*'>'*) [ -s "${1##* }" ] ;;
+	*) [ -s output ] ;;
+	esac
+}
+check_trace() { # FILE
+	"$top_builddir/ftfdump" "$1" | grep -qE ' (begin|complete) ' && "$top_builddir/ftfdump" --check "$1"
+}
+
+while read -r command; do
+	missing=$(missing_program "$command")
+	if [ -n "$missing" ]; then
+		tap_skip "$command" "no $missing"
+	else
+		tap_check "$(echo "$command" | tr '#' ' ')" works "$command" </dev/null
+	fi
+done <commands
+[ "$(wc -l <commands)" -ge 10 ]
+tap_ok $? "the manual has examples"
+tap_done

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A part of the slices: --symbol, --dso, --between, --depth, --min-duration, --hide.
+# How often functions are called follows from tests/programs/recursion.c
+# (fibonacci(12): 465 calls; depth(60), (70) and (1500): 1633) and plugin.c
+# (work(7): 41 calls, three times).
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+"$ptsim" record --cyc --interrupts=0 --seed=3 -o recursion -- "$programs/static/recursion" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+"$ptsim" record --cyc --interrupts=0 --seed=3 -o plugins -- "$programs/plugins" >/dev/null 2>&1
+"$program" -q --format=slices --args=none recursion >all
+
+# The slices, and those whose call was seen.
+slices() { # FILE OPTIONS...
+	file=$1
+	shift
+	"$program" --format=slices --args=line "$@" "$file" >shown 2>messages || { cat messages; return 1; }
+	grep -v inferred_start_time shown | sed 's/ address=.*//' >ours
+}
+
+calls() { # NAME N: the function has so many slices
+	n=$(awk -v name="$1" '$5 == name' ours | wc -l)
+	[ "$n" -eq "$2" ] || { echo "$1: $n"; return 1; }
+}
+
+one_function() {
+	slices recursion --symbol='fib*' && calls fibonacci 465 && [ "$(wc -l <ours)" -eq 465 ] || return 1
+	# Its callers are there once for each of the calls from main().
+	[ "$(grep -c ' main address=.* inferred_start_time=true' shown)" -eq 1 ]
+}
+tap_check "--symbol shows calls of a function, what they call, and its callers" one_function
+
+one_file() {
+	slices plugins --dso=plugin_a.so && calls work_of_plugin_a 123 && calls plugin 3 &&
+		calls work_of_plugin_b 0 && grep -q ' dlopen.* inferred_start_time\| main .*inferred_start_time' shown
+}
+tap_check "--dso shows calls into a file" one_file
+nothing() {
+	"$program" --format=slices --symbol=nowhere recursion >ours 2>messages
+	[ $? -eq 2 ] && [ ! -s ours ] && grep -q 'no such call' messages
+}
+tap_check "a function that is not called gives a warning" nothing
+
+between() {
+	slices recursion --between=main,'*printf' && calls fibonacci 465 && calls depth 1633 && calls main 1 &&
+		[ "$(wc -l <ours)" -eq $((465 + 1633 + 1)) ]
+}
+tap_check "--between shows what lies between two calls, and nothing else" between
+unended() {
+	"$program" --format=slices --between=main,nowhere recursion >ours 2>messages
+	[ $? -eq 2 ] && grep -q "main was called, and nowhere not after it" messages && grep -q printf ours
+}
+tap_check "--between without an end shows the rest, and tells" unended
+
+levels() {
+	"$program" -q --format=slices --args=none --depth=4 recursion >ours
+	awk '$2 < 4' all | cmp - ours && [ "$(wc -l <ours)" -lt "$(wc -l <all)" ]
+}
+tap_check "--depth leaves out what is deeper" levels
+
+hidden() {
+	"$program" -q --format=slices --args=none --hide='fib*' --hide=depth recursion |
+		cut -d ' ' -f 1,3- | sort >ours
+	grep -v -e ' fibonacci$' -e ' depth$' all | cut -d ' ' -f 1,3- | sort | cmp - ours
+}
+tap_check "--hide leaves out a function, and nothing that it calls" hidden
+
+# Times have 11 digits here, so awk can subtract them.
+short() {
+	slices recursion --min-duration=0.1us || return 1
+	awk '$2 == 0 || $4 - $3 >= 100 { print $1, $3, $4, $5 }' all | sort >expected
+	cut -d ' ' -f 1,3-5 shown | sort | cmp expected - || return 1
+	folded=$(sed -n 's/.* folded=\([0-9]*\) .*/\1/p' shown | awk '{ n += $1 } END { print n }')
+	echo "$folded folded, $(wc -l <shown) left"
+	[ "$folded" -gt 100 ] && [ $((folded + $(wc -l <shown))) -eq "$(wc -l <all)" ]
+}
+tap_check "--min-duration counts what is shorter in what is around it" short
+folded_time() { # of the outermost of those that are too short
+	awk 'inside != "" && $2 > inside { next }
+		{ inside = "" }
+		$2 > 0 && $4 - $3 < 100 { inside = $2; total += $4 - $3 }
+		END { print total }' all >expected
+	sed -n 's/.* folded_time=\([0-9]*\).*/\1/p' shown | awk '{ n += $1 } END { print n }' | cmp expected -
+}
+tap_check "--min-duration sums up how long those were" folded_time
+in_ftf() {
+	"$program" -q --no-warn --args=full --min-duration=100ns --depth=400 -o out.ftf recursion &&
+		"$program" -q --args=full --min-duration=100ns --depth=400 --format=slices recursion >ours &&
+		"$top_builddir/ftfdump" --slices out.ftf | cmp - ours && grep -q folded= ours
+}
+tap_check "the trace file says the same" in_ftf
+text() {
+	"$program" -q --format=branches plugins >branches
+	"$program" -q --input=perf-script --format=slices --symbol=work_of_plugin_a branches |
+		grep -v inferred_start_time | cut -d ' ' -f 5 | sort | uniq -c | grep -q '^ *123 work_of_plugin_a$'
+}
+tap_check "slices of perf script's text are chosen alike" text
+
+wrong() { # OPTIONS
+	"$program" "$@" recursion >/dev/null 2>messages
+	[ $? -eq 64 ]
+}
+tap_check "--between with one function is wrong usage" wrong --between=main -o x.ftf
+tap_check "--depth=0 is wrong usage" wrong --depth=0 -o x.ftf
+tap_check "--min-duration=1h is wrong usage" wrong --min-duration=1h -o x.ftf
+tap_check "choosing slices for --format=branches is wrong usage" wrong --symbol=main --format=branches
+tap_done

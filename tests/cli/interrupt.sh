@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SIGINT while the trace is decoded: the output is finished; a second one leaves none.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+"$top_builddir/tests/support/make-sample" .
+"$program" -q --symfs=. --format=branches perf.data >branches
+
+command -v python3 >/dev/null || tap_skip_all "no Python to start programs that SIGINT reaches"
+cat >driver.py <<'END'
+import os, select, signal, subprocess, sys, time
+
+def start(*args, **more):
+    "Whoever runs the tests may have SIGINT ignored: shells do for what runs in background."
+    return subprocess.Popen(args, stderr=subprocess.PIPE,
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **more)
+
+def until(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    sys.exit('nothing happened for 30 s')
+
+def state(process):
+    return open('/proc/%d/stat' % process.pid).read().rsplit(')', 1)[1].split()[0]
+
+def ticks(process):
+    "CPU time: before it decodes, the program needs less than one tick."
+    return int(open('/proc/%d/stat' % process.pid).read().rsplit(')', 1)[1].split()[11])
+
+def temporary(name):
+    return [f for f in os.listdir('.') if f.startswith(name) and f.endswith('.tmp')]
+
+def first_word(process):
+    "Wait for the message of the signal handler."
+    while b'interrupted' not in process.stderr.readline():
+        assert process.poll() is None
+END
+
+# Text that comes slowly: it is read, and more is awaited.
+waiting_for_text() {
+	python3 - "$program" <<-'END'
+	import sys; sys.path.insert(0, '.')
+	from driver import *
+	process = start(sys.argv[1], '--input=perf-script', '-', '-o', 'text.ftf', stdin=subprocess.PIPE)
+	process.stdin.write(open('branches', 'rb').read())
+	process.stdin.flush()
+	until(lambda: temporary('text.ftf') and state(process) == 'S')
+	assert not os.path.exists('text.ftf')
+	process.send_signal(signal.SIGINT)
+	first_word(process)
+	assert process.wait() == 130, process.returncode
+	assert b'interrupted: the rest of the input is left out' in process.stderr.read()
+	assert not temporary('text.ftf')
+	END
+	[ $? -eq 0 ] && "$top_builddir/ftfdump" --check text.ftf >/dev/null &&
+		[ "$("$top_builddir/ftfdump" text.ftf | grep -c ' begin ')" -eq 10 ]
+}
+tap_check "an interrupted run gives what is decoded, says so, and exits with 130" waiting_for_text
+
+"$top_builddir/tests/ptsim/ptsim" record --per-thread --repeat=16777216 -o large.data -- \
+	"$top_builddir/tests/programs/static/indirect" >/dev/null 2>messages || {
+	tap_skip "interrupted decoding" "programs cannot be traced here: $(cat messages)"
+	tap_done
+}
+while_decoding() { # OUTPUT OPTIONS...
+	python3 - "$program" "$@" <<-'END'
+	import sys; sys.path.insert(0, '.')
+	from driver import *
+	program, output = sys.argv[1:3]
+	process = start(program, *sys.argv[3:], '--json=large.json', 'large.data', '-o', output)
+	until(lambda: temporary(output) and ticks(process) > 20)
+	process.send_signal(signal.SIGINT)
+	first_word(process)
+	assert process.wait() == 130, process.returncode
+	import json
+	one = json.load(open('large.json'))
+	assert one['interrupted'] and one['status'] == 130
+	trace = one['trace']
+	assert 0 < trace['bytes_decoded'] < trace['bytes_total'], trace
+	assert one['slices'] > 1000
+	END
+	[ $? -eq 0 ] && "$top_builddir/ftfdump" --check "$1" >/dev/null
+}
+tap_check "also in the middle of decoding" while_decoding large.ftf
+tap_check "also if the output is compressed" while_decoding large.ftf.gz
+
+# Slices of text are sorted and written at the end only: stopped there, the
+# program gets the second signal.  If it was faster than that, once more.
+twice() {
+	python3 - "$program" <<-'END'
+	import sys; sys.path.insert(0, '.')
+	from driver import *
+	for _ in range(20):
+	    process = start(sys.argv[1], '--format=slices', 'large.data', '-o', 'twice')
+	    until(lambda: temporary('twice') and ticks(process) > 20)
+	    process.send_signal(signal.SIGINT)
+	    first_word(process)
+	    process.send_signal(signal.SIGSTOP)
+	    until(lambda: state(process) in 'TZ')
+	    stopped = state(process) == 'T' and temporary('twice')
+	    process.send_signal(signal.SIGINT)
+	    process.send_signal(signal.SIGCONT)
+	    process.communicate()
+	    if stopped:
+	        assert process.returncode == -signal.SIGINT, process.returncode
+	        assert not temporary('twice') and not os.path.exists('twice')
+	        sys.exit(0)
+	sys.exit('it was always too fast')
+	END
+}
+tap_check "a second SIGINT stops at once and leaves no file" twice
+tap_done

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A part of a recording, chosen before there are slices: --time, --pid, --tid,
+# --comm, --cpu.  What is chosen must be exactly the lines of the whole list of
+# branches (which other tests compare with the truth) that awk chooses by their
+# columns: cpu, pid/tid, time.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs/static
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+"$ptsim" record --cpus=2 --seed=3 --psb-period=512 -o cpus -- "$programs/threads" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+"$ptsim" record --per-thread --cyc --seed=3 --psb-period=512 -o threads -- "$programs/threads" >/dev/null 2>&1
+for file in cpus threads; do
+	"$program" -q --format=branches $file >$file.all
+	# "ns cpu pid tid" in front of each line: perf prints "comm cpu? ..." in fixed columns.
+	sed -n 's/^ *\([-0-9]*\)\/\([-0-9]*\) .*[^0-9]\([0-9]*\)\.\([0-9]\{9\}\): .*/\3\4 \1 \2/p' $file.all >$file.keys
+	paste -d ' ' $file.keys $file.all >$file.keyed
+done
+
+# Times as perf prints them; awk's numbers hold them: ptsim's clock began lately.
+first=$(sort -n cpus.keys | head -n 1 | cut -d ' ' -f 1)
+last=$(sort -n cpus.keys | tail -n 1 | cut -d ' ' -f 1)
+
+seconds() { # NS
+	echo "$1" | sed 's/\(.........\)$/.\1/'
+}
+
+branches() { # FILE CONDITION OPTIONS...: the branches are those of the condition, and some are not
+	file=$1 condition=$2
+	shift 2
+	"$program" --format=branches "$@" $file >ours 2>messages || { cat messages; return 1; }
+	awk "$condition" $file.keyed | cut -d ' ' -f 4- >expected
+	cmp expected ours && [ -s ours ] && [ "$(wc -l <ours)" -lt "$(wc -l <$file.all)" ]
+}
+
+middle=$(((first + last) / 2))
+quarter=$(((last - first) / 4))
+for file in cpus threads; do
+	tap_check "$file: --time=A,B is what happened then" branches $file \
+		"\$1 >= $middle && \$1 <= $middle + 9000" "--time=$(seconds $middle),$(seconds $((middle + 9000)))"
+	tap_check "$file: --time=A, goes to the end" branches $file "\$1 >= $middle" "--time=$(seconds $middle),"
+	tap_check "$file: --time=,+B counts from the start" branches $file "\$1 <= $first + $quarter" \
+		"--time=,+${quarter}ns"
+done
+
+# Not decoded: the trace around a microsecond in the middle is a few PSBs.
+seeks() {
+	"$program" --format=none "--time=$(seconds $middle),$(seconds $((middle + 1000)))" cpus >output 2>messages
+	set -- $(sed -n 's/.*, \([0-9]*\) bytes of trace.*, \([0-9]*\) left out as asked/\1 \2/p' messages)
+	cat messages
+	[ "$1" -lt "$2" ]
+}
+tap_check "--time reads little outside of that time" seeks
+
+ends() { # the last tenth by percentage, and the same by the time before the end: to one packet
+	"$program" -q --format=branches --time=90%, cpus >percent
+	"$program" -q --format=branches "--time=-$(((last - first) / 10))ns," cpus >before
+	wc -l percent before
+	awk -v n="$(wc -l <percent)" -v m="$(wc -l <before)" 'BEGIN { exit !(n > 100 && n - m < 50 && m - n < 50) }' &&
+		tail -n 1 before >ours && tail -n 1 cpus.all | cmp - ours
+}
+tap_check "percentages and times before the end find the end" ends
+
+pid=$(cut -d ' ' -f 2 cpus.keys | sort -n | head -n 1)
+tids=$(cut -d ' ' -f 3 cpus.keys | sort -n -u | sed -n '2p;3p' | paste -sd,)
+low=${tids%,*} high=${tids#*,}
+tap_check "--tid chooses threads" branches cpus "\$3 == $low || \$3 == $high" "--tid=$tids"
+tap_check "--tid takes ranges and is repeated" branches cpus "\$3 == $low || \$3 == $high" --tid=0-1 "--tid=$low-$high"
+undecoded() {
+	tids_of=$(cut -d ' ' -f 3 threads.keys | sort -n -u | sed -n 2p)
+	branches threads "\$3 == $tids_of" "--tid=$tids_of" && grep -q "left out as asked" messages
+}
+tap_check "buffers of other threads are not decoded" undecoded
+all_of_process() {
+	"$program" -q --format=branches "--pid=$pid" cpus | cmp - cpus.all
+}
+tap_check "--pid chooses a process" all_of_process
+by_name() {
+	"$program" -q --format=branches --comm='thr*' cpus | cmp - cpus.all || return 1
+	"$program" --format=branches --comm='nobody' cpus >ours 2>messages
+	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "choose nothing" messages
+}
+tap_check "--comm chooses by name, and an empty choice is told" by_name
+
+by_cpu() {
+	"$program" --format=branches --cpu=0 cpus >zero 2>messages || return 1
+	"$program" --format=branches --cpu=1 cpus >one 2>messages || return 1
+	[ -s zero ] && [ -s one ] && sort zero one >ours && sort cpus.all | cmp - ours
+}
+tap_check "--cpu chooses CPUs, and all of them together are the whole" by_cpu
+unknown_cpu() {
+	"$program" --format=none --cpu=1 threads 2>messages
+	[ $? -eq 2 ] && grep -q "buffer per thread" messages
+}
+tap_check "--cpu is refused a meaning where no CPU is known" unknown_cpu
+
+outside() {
+	"$program" -o out.ftf --time=1.5,2 cpus 2>messages
+	[ $? -eq 1 ] && grep -q "trace is of $(seconds "$first") to " messages && [ ! -e out.ftf ]
+}
+tap_check "a time in which nothing was recorded is an error that tells the trace's" outside
+wrong() { # OPTION
+	"$program" --format=none "$1" cpus 2>messages
+	[ $? -eq 64 ]
+}
+for option in --time=5 --time=a, --time=101%, --pid=x --tid=-1 --cpu=3-1; do
+	tap_check "$option is wrong usage" wrong "$option"
+done
+untimed() {
+	"$ptsim" record --no-tsc --no-mtc -o untimed -- "$programs/threads" >/dev/null 2>&1
+	"$program" --format=none --time=+1us, untimed 2>messages
+	[ $? -eq 1 ] && grep -q "no TSC packets" messages
+}
+tap_check "without times in the trace --time is an error" untimed
+tap_done

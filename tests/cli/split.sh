@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --split: the parts are whole traces, and together they are the trace.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs/static
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+"$ptsim" record --cyc --cpus=2 --seed=3 -o threads -- "$programs/threads" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+"$program" -q --args=full --format=slices threads >whole
+
+# A slice that is continued makes one with that of its thread and depth that ended last.
+joined() {
+	awk '{ key = $1 " " $2
+		insns = 0
+		for (i = 6; i <= NF; i++)
+			if ($i ~ /^insns=/) insns = substr($i, 7) }
+		/ continued=true/ {
+			n = last[key]
+			if (end[n] != $3 || name[n] != $5) { print "not continued: " $0; bad = 1 }
+			end[n] = $4
+			sum[n] += insns
+			next
+		}
+		{ last[key] = ++count; id[count] = key; begin[count] = $3; end[count] = $4
+		  name[count] = $5; sum[count] = insns }
+		END { for (i = 1; i <= count; i++) print id[i], begin[i], end[i], name[i], sum[i]
+		      exit bad }' "$@" | sort
+}
+joined whole >expected
+
+parts() { # N SIZE: so many parts, at least
+	rm -f out.*
+	"$program" -q --args=full --split="$2" -o out.ftf threads || return 1
+	for part in out.*.ftf; do
+		"$ftfdump" --check "$part" >/dev/null || return 1
+		"$ftfdump" --slices "$part" >"${part%.ftf}.slices"
+	done
+	[ ! -e out.ftf ] && [ "$(ls out.*.ftf | wc -l)" -ge "$1" ] || { ls; return 1; }
+	joined out.*.slices >ours && diff expected ours
+}
+tap_check "by slices: the parts make the whole" parts 5 1000
+new_slices() { # each part but the last has exactly so many new ones
+	for part in out.*.slices; do
+		grep -vc continued=true "$part"
+	done | sed '$d' | sort -u | grep -qx 1000
+}
+tap_check "by slices: every part has so many" new_slices
+tap_check "by few slices: the parts make the whole" parts 100 50
+# Bytes are handed on a MiB at a time.
+sizes() {
+	"$ptsim" record --per-thread --repeat=200000 -o long -- "$programs/indirect" >/dev/null 2>&1
+	"$program" -q --split=2MB -o long.ftf long || return 1
+	stat -c %s long.*.ftf | sed '$d' | awk '$1 < 2000000 || $1 > 3200000 { print; wrong = 1 } END { exit wrong || NR < 2 }' &&
+		"$program" -q --format=slices long | joined >expected && for part in long.*.ftf; do
+			"$ftfdump" --slices "$part"
+		done | joined | cmp expected -
+}
+tap_check "by size: the parts are of about that size, and make the whole" sizes
+joined whole >expected
+tap_check "by time: the parts make the whole" parts 8 20us
+# What begins in a part does so in one stretch of time: 20 us from the first slice on.
+stretches() {
+	first=$(awk '{ print $3 }' out.000.slices | sort -n | head -n 1)
+	for part in out.*.slices; do
+		grep -v continued=true "$part" | awk -v first="$first" '{ print int(($3 - first) / 20000) }' | sort -u | wc -l
+	done | sort -u | grep -qx 1
+}
+tap_check "by time: parts begin at multiples of it" stretches
+names_in_each() {
+	for part in out.*.ftf; do
+		"$ftfdump" --names "$part" | grep -q '^process [0-9]* threads' || return 1
+	done
+}
+tap_check "every part names its process" names_in_each
+
+compressed() {
+	"$program" -q --args=full --split=1000 -o packed.ftf.gz threads && "$program" -q --args=full --split=1000 -o out.ftf threads &&
+		gzip -dc packed.003.ftf.gz | cmp - out.003.ftf
+}
+tap_check "compressed parts keep their ending" compressed
+named_by_input() {
+	"$program" -q --split=1000 threads && [ -s threads.000.ftf ]
+}
+tap_check "without -o they stand beside the input" named_by_input
+# The first part can be written, the second's name is taken by a directory.
+fails() {
+	mkdir -p taken.001.ftf
+	"$program" --split=1000 -o taken.ftf threads 2>messages
+	[ $? -eq 1 ] && grep -q 'taken.001.ftf' messages && [ ! -e taken.000.ftf ]
+}
+tap_check "if a part cannot be written, none is left" fails
+
+wrong() { # OPTIONS
+	"$program" "$@" threads >/dev/null 2>messages
+	[ $? -eq 64 ]
+}
+tap_check "--split=0 is wrong usage" wrong --split=0
+tap_check "--split into standard output is wrong usage" wrong --split=1M -o -
+tap_check "--split of text is wrong usage" wrong --split=1M --format=slices
+tap_done

@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What is told of a run: the summary, -v, and the JSON of --json.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+"$top_builddir/tests/support/make-sample" .
+for python in python3 /usr/bin/python3 none; do
+	"$python" -c 'import jsonschema' 2>/dev/null && break
+done
+
+run() { # STATUS OPTIONS...
+	expected=$1
+	shift
+	"$program" "$@" >stdout 2>stderr
+	status=$?
+	[ $status -eq "$expected" ] || { echo "status $status"; cat stderr; return 1; }
+}
+
+says() { # STATUS PATTERN OPTIONS...
+	pattern=$2
+	expected=$1
+	shift 2
+	run "$expected" "$@" && grep -q -- "$pattern" stderr && return 0
+	cat stderr
+	return 1
+}
+tap_check "the summary says what to do next, and what it took" \
+	says 0 '^  peak memory [0-9.]* MiB; open x.ftf at https://ui.perfetto.dev$' --symfs=. perf.data -o x.ftf
+tap_check "text is not for Perfetto" says 0 'peak memory [0-9.]* MiB$' --symfs=. --format=slices perf.data
+tap_check "it says what caused gaps and what helps" \
+	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=none perf.data -o x.ftf
+tap_check "it names files without symbols" \
+	says 2 '^  no names in 1 of 1 files.*: /sample$' --symfs=none perf.data -o x.ftf
+quiet() {
+	run 2 -q --symfs=none perf.data -o x.ftf && [ ! -s stderr ]
+}
+tap_check "-q leaves it out" quiet
+
+# The sample's one buffer has 104 bytes, its program 4 symbols (make_sample.c).
+verbose() {
+	run 0 -v --symfs=. perf.data -o x.ftf && grep -q '^phases: read [0-9.]* s, decode [0-9.]* s, write' stderr &&
+		grep -q '^stream of cpu 0: 104 bytes of trace, 104 decoded, 0 skipped, 0 lost' stderr &&
+		grep -q '^file /sample: found as ./*sample, names: all (4)' stderr && ! grep -q '^thread' stderr &&
+		return 0
+	cat stderr
+	return 1
+}
+tap_check "-v tells of phases, buffers and files" verbose
+tap_check "-vv tells of threads" says 0 '^thread 1234/1234: sample$' -vv --symfs=. perf.data -o x.ftf
+
+json_to_stdout() {
+	run 0 -q --json --symfs=. perf.data -o x.ftf && [ ! -s stderr ] && "$python" - <<-'END'
+	import json
+	one = json.load(open('stdout'))
+	assert one['version'] == 1 and one['status'] == 0 and one['error'] is None
+	assert one['branches'] == 22 and one['slices'] == 10
+	assert one['output'] == 'x.ftf' and one['inputs'][0]['path'] == 'perf.data'
+	assert one['streams'][0]['bytes_decoded'] == 104 and one['streams'][0]['cpu'] == 0
+	[thread] = one['threads']
+	assert thread['pid'] == thread['tid'] == 1234 and thread['names'] == ['sample']
+	assert thread['slices'] == 10 and thread['deepest'] == 3
+	calls = {f['name']: f['calls'] for f in one['functions']['by_self']}
+	assert calls == {'main': 1, 'work': 2, 'leaf': 6, '[syscall]': 1}
+	[file] = one['files']
+	assert file['state'] == 'found' and file['names'] == 'all' and file['code'] and file['used']
+	END
+}
+json_has_gaps() {
+	run 2 --json=summary.json --symfs=none perf.data -o x.ftf && [ ! -s stdout ] && "$python" - <<-'END'
+	import json
+	one = json.load(open('summary.json'))
+	assert one['status'] == 2
+	assert [(g['reason'], g['count']) for g in one['gaps']] == [('no-code', 1)]
+	assert {w['kind'] for w in one['warnings']} == {'missing-files', 'gaps'}
+	assert one['files'][0]['state'] == 'missing' and one['files'][0]['gaps'] == 1
+	t = one['trace']
+	assert t['bytes_decoded'] + t['bytes_skipped'] + t['bytes_lost'] == t['bytes_total'] == 104
+	END
+}
+json_of_failure() {
+	run 1 -q --json=summary.json nothing -o y.ftf && [ ! -e y.ftf ] && "$python" -c "
+import json
+one = json.load(open('summary.json'))
+assert one['status'] == 1 and 'nothing: cannot open' in one['error'] and one['output'] is None"
+}
+
+# Each kind of run, and of what may be null, against the schema, which names all keys.
+is_valid() { # FILE
+	"$python" - "$top_srcdir/doc/summary.schema.json" "$1" <<-'END'
+	import json, sys, jsonschema
+	schema, one = (json.load(open(path)) for path in sys.argv[1:])
+	jsonschema.Draft7Validator.check_schema(schema)
+	jsonschema.validate(one, schema)
+	assert set(one) == set(schema['properties']), set(one) ^ set(schema['properties'])
+	END
+}
+json_is_valid() { # STATUS OPTIONS...
+	expected=$1
+	shift
+	run "$expected" -q --json=one.json "$@" && is_valid one.json
+}
+
+# Functions added up from the slices' text, by name.
+cat >add.awk <<'END'
+{
+	thread = $1; depth = $2; time = $4 - $3
+	name[thread, depth] = $5
+	calls[$5]++
+	self[$5] += time
+	if (depth)
+		self[name[thread, depth - 1]] -= time
+	for (i = 0; i < depth && name[thread, i] != $5; i++)
+		;
+	if (i == depth)
+		total[$5] += time
+}
+END { for (one in calls) print one, calls[one], self[one], total[one] }
+END
+adds_up() {
+	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- "$top_builddir/tests/programs/static/recursion" \
+		>/dev/null 2>&1 || return 77
+	run 0 -q --json=one.json --format=slices recursion.data -o slices || return 1
+	awk -f add.awk slices | grep -E '^(main|depth|fibonacci) ' | sort >wanted
+	"$python" - >got <<-'END'
+	import json
+	f = json.load(open('one.json'))['functions']
+	all = {one['name']: one for one in f['by_total'] + f['by_self']}
+	for name in 'depth', 'fibonacci', 'main':
+	    one = all[name]
+	    print(name, one['calls'], one['self_ns'], one['total_ns'])
+	for key in 'self_ns', 'total_ns':
+	    times = [one[key] for one in f['by_' + key[:-3]]]
+	    assert times == sorted(times, reverse=True) and len(times) <= 50
+	END
+	[ "$(wc -l <wanted)" -eq 3 ] && diff wanted got
+}
+
+"$program" -q --symfs=. --format=branches perf.data >branches
+if [ "$python" = none ]; then
+	tap_skip "--json" "no jsonschema module for Python"
+else
+	tap_check "--json writes to standard output" json_to_stdout
+	tap_check "--json=FILE has gaps, their files, and warnings" json_has_gaps
+	tap_check "a failure is told in JSON, too" json_of_failure
+	tap_check "the schema holds: a trace" json_is_valid 0 --symfs=. perf.data -o x.ftf
+	tap_check "the schema holds: with gaps" json_is_valid 2 --symfs=none perf.data -o x.ftf
+	tap_check "the schema holds: decoding only" json_is_valid 0 --symfs=. --format=none perf.data
+	tap_check "the schema holds: text of perf script" json_is_valid 0 --input=perf-script branches -o x.ftf
+	tap_check "the schema holds: kernel code" json_is_valid 0 --symfs=. kernel.data -o x.ftf
+	tap_check "the schema holds: a failure" json_is_valid 1 nothing -o x.ftf
+	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- /bin/true >/dev/null 2>&1 &&
+		tap_check "functions add up to what the slices do, also with recursion" adds_up
+fi
+taken() {
+	run 64 --json --symfs=. --format=slices perf.data && grep -q 'name a file for the summary' stderr &&
+		[ ! -s stdout ]
+}
+tap_check "standard output holds one thing" taken
+tap_done

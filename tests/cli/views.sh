@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Slices in the formats of other tools.  What they must tell is computed by
+# functions.awk from the recorder's true slices, and, to the nanosecond, from
+# --format=slices, which other tests compare with the truth.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs/static
+model=$top_srcdir/tests/cli/functions.awk
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+"$ptsim" record --cyc --interrupts=0 --seed=3 --truth=. -o recursion -- "$programs/recursion" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+mv truth.slices recursion.truth
+"$ptsim" record --cyc --cpus=2 --seed=3 --truth=. -o threads -- "$programs/threads" >/dev/null 2>&1
+mv truth.slices threads.truth
+for name in recursion threads; do
+	"$program" -q --format=slices --args=none $name >$name.slices
+done
+
+# "name calls total self min max" of the table.
+table() { # FILE OPTIONS...
+	"$program" -q --format=functions "$@" |
+		awk 'NR > 1 { n = $8; for (i = 9; i <= NF; i++) n = n " " $i; print n, $1, $2, $3, $4, $7 }'
+}
+
+exact_table() { # NAME
+	awk -v what=functions -f "$model" $1.slices | sort >expected
+	table $1 | sort >ours
+	diff expected ours && [ "$(wc -l <ours)" -gt 20 ]
+}
+tap_check "functions: a recursive program" exact_table recursion
+tap_check "functions: a program of threads" exact_table threads
+
+# Each begin and end may be a timing packet early: 200 ns here.
+true_table() {
+	awk -v what=functions -f "$model" recursion.truth | grep -v '^\[' | sort >expected
+	table recursion | grep -v '^\[' | sort >ours
+	cut -d ' ' -f 1,2 expected >calls
+	cut -d ' ' -f 1,2 ours | diff calls - || return 1
+	paste -d ' ' expected ours | awk 'function far(a, b) { d = a - b; return d > 400 + b / 50 || -d > 400 + b / 50 }
+		$1 ~ /^(depth|fibonacci|main)$/ { n++; if (far($9, $3) || far($10, $4) && $1 != "fibonacci") { print; wrong++ } }
+		END { exit n != 3 || wrong }'
+}
+tap_check "functions: the true calls and times" true_table
+
+by_truth() { # by program's text: fibonacci(12) is called 465 times
+	"$program" -q --format=functions --symbol=fibonacci recursion | grep -q '^ *465 .* fibonacci$'
+}
+tap_check "functions: of the slices that are chosen" by_truth
+
+percentiles() {
+	awk '$5 == "fibonacci" { print $4 - $3 }' recursion.slices | sort -n >times
+	"$program" -q --format=functions recursion | awk '$8 == "fibonacci" { print $5, $6 }' >ours
+	echo "$(sed -n 233p times) $(sed -n 461p times)" >expected # ceil(465 / 2), ceil(465 * 0.99)
+	cat ours expected
+	paste -d ' ' ours expected | awk '{ exit $1 > $3 || $1 < $3 - $3 / 128 || $2 > $4 || $2 < $4 - $4 / 128 }'
+}
+tap_check "functions: median and 99th percentile to one part in 128" percentiles
+
+sorted() { # KEY COLUMN FLAGS
+	"$program" -q --format=functions --sort=$1 threads | sed 1d >ours
+	awk -v c="$2" '{ print $c }' ours | sort -c $3
+}
+tap_check "--sort=self" sorted self 3 -nr
+tap_check "--sort=total" sorted total 2 -nr
+tap_check "--sort=calls" sorted calls 1 -nr
+LC_ALL=C
+export LC_ALL
+tap_check "--sort=name" sorted name 8
+
+exact_stacks() { # NAME
+	awk -v what=folded -v comm=$1 -f "$model" $1.slices | sort >expected
+	"$program" -q --format=folded $1 >folded
+	# The workers give themselves names: the thread's is the outermost of a stack.
+	sed "s/^worker-[0-9];/$1;/" folded | awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' | sort >ours
+	diff expected ours && [ "$(wc -l <ours)" -gt 20 ]
+}
+tap_check "folded: a recursive program" exact_stacks recursion
+tap_check "folded: a program of threads" exact_stacks threads
+named_threads() {
+	[ "$(cut -d ';' -f 1 folded | sort -u | paste -sd ' ')" = "threads worker-0 worker-1 worker-2 worker-3" ]
+}
+tap_check "folded: stacks begin with the names of threads" named_threads
+
+# One line an event; the slices made of them again.
+chrome_slices() {
+	awk -F '[:,"}]+' '/"ph":"[BE]"/ {
+		key = $5 "/" $7
+		split($9, t, ".")
+		time = t[1] t[2]
+		if ($3 == "B") {
+			depth[key] += 0
+			begin[key, depth[key]] = time
+			name[key, depth[key]++] = $11
+		} else {
+			d = --depth[key]
+			print key, d, begin[key, d], time, name[key, d]
+		}
+	}' | sort
+}
+chrome() {
+	"$program" -q --args=none --format=chrome threads >chrome.json
+	chrome_slices <chrome.json >ours
+	sort threads.slices | diff - ours && [ "$(grep -c thread_name chrome.json)" -eq 5 ]
+}
+tap_check "chrome: begins and ends are those of the slices" chrome
+if command -v python3 >/dev/null; then
+	tap_check "chrome: is JSON" python3 -c 'import json; json.load(open("chrome.json"))'
+else
+	tap_skip "chrome: is JSON" "no python3"
+fi
+packed() {
+	"$program" -q --args=none --format=chrome -o packed.json.gz threads && gzip -dc packed.json.gz | cmp - chrome.json
+}
+tap_check "chrome: into a compressed file" packed
+from_text() {
+	"$program" -q --format=branches recursion >branches
+	"$program" -q --input=perf-script --format=folded branches | grep -q ';main;fibonacci;fibonacci [0-9]'
+}
+tap_check "folded: of perf script's text" from_text
+tap_done

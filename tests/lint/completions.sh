@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The shells complete the options that --help lists, and the words that they take.
+. "${top_srcdir:-.}/tests/support/tap.sh"
+manual=${top_srcdir:-$PWD}/man/ptrace2ftf.1
+completions=${top_srcdir:-$PWD}/completions
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin" "$work/directory"
+ln -s "${top_builddir:-$PWD}/ptrace2ftf" "$work/bin/ptrace2ftf"
+PATH=$work/bin:$PATH
+cd "$work" || exit 1
+: >file
+ptrace2ftf --help | grep -oE -- '--[a-z][a-z0-9-]+' | sort -u >help
+# From the manual: it lists a format per item of a list of its own.
+sed -n '/^\.It Fl f/,/^\.It Fl \\-/s/^\.It Cm //p' "$manual" | sort -u >formats
+
+same() { # FILE COMMAND...
+	wanted=$1
+	shift
+	"$@" >got 2>messages
+	sort -u got | diff "$wanted" - && [ -s "$wanted" ] && return 0
+	cat messages
+	return 1
+}
+
+in_bash() { # WORDS...: the last one is completed
+	bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ptrace2ftf ptrace2ftf
+		printf "%s\n" "${COMPREPLY[@]}"' "$completions/ptrace2ftf.bash" ptrace2ftf "$@"
+}
+bash_options() {
+	in_bash -- | sed 's/=$//'
+}
+bash_directories() {
+	[ "$(in_bash --symfs = | sort | tr '\n' ' ')" = "bin directory " ] && in_bash -q '' | grep -qx file
+}
+if command -v bash >/dev/null; then
+	tap_check "bash completes all options" same help bash_options
+	tap_check "bash completes the words of --format=" same formats in_bash --format =
+	tap_check "bash completes the words of -f" same formats in_bash -q -f ''
+	tap_check "bash completes directories and files" bash_directories
+else
+	tap_skip "bash completes all options" "no bash"
+fi
+
+in_zsh() { # COMMAND...: run with _arguments and compadd printing what they get
+	zsh -f -c 'fpath=("$1" $fpath); shift; autoload -Uz _ptrace2ftf
+		_arguments() { :; }; words=(ptrace2ftf); _ptrace2ftf
+		_arguments() { print -l -- "$@"; }; compadd() { shift; print -l -- "$@"; }
+		_call_program() { shift; eval "$@"; }; "$@"' zsh "$completions" "$@"
+}
+zsh_options() {
+	in_zsh _ptrace2ftf | sed -nE 's/^\*(--[a-z0-9-]+).*/\1/p'
+}
+if command -v zsh >/dev/null; then
+	tap_check "zsh completes all options" same help zsh_options
+	tap_check "zsh completes the words of --format=" same formats in_zsh __ptrace2ftf_words --format
+else
+	tap_skip "zsh completes all options" "no zsh"
+fi
+
+in_fish() { # LINE
+	HOME=$work fish --no-config -c "source $completions/ptrace2ftf.fish; complete -C '$1'" | cut -f1
+}
+fish_options() {
+	in_fish 'ptrace2ftf --' | sed 's/=$//'
+}
+if command -v fish >/dev/null; then
+	tap_check "fish completes all options" same help fish_options
+	tap_check "fish completes the words of --format=" same formats in_fish 'ptrace2ftf -f '
+else
+	tap_skip "fish completes all options" "no fish"
+fi
+tap_done

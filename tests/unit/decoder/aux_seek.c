@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/aux_seek.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/pt_packets.h"
+#include "tests/support/unit.h"
+
+#define PSBS 1000u
+#define TICKS 1000u
+
+static struct pt_packets packets;
+static struct arena arena;
+static size_t places[PSBS + 2]; /* of each PSB; the stream's end */
+static struct aux_piece pieces[PT_PACKETS_ROOM];
+static struct aux_stream aux;
+
+/* PSB number i has TSC (i + 1) * TICKS. */
+static void setup(void)
+{
+	pt_packets_init(&packets);
+	arena_init(&arena);
+	for (unsigned i = 0; i < PSBS; i++) {
+		places[i] = pt_packets_size(&packets);
+		pt_packets_psb(&packets, (i + 1) * (uint64_t)TICKS, 0x1000);
+		for (unsigned k = 0; k < i % 7; k++)
+			pt_packets_tnt(&packets, "tnttn");
+	}
+	places[PSBS] = places[PSBS + 1] = pt_packets_size(&packets);
+}
+
+static void teardown(void)
+{
+	pt_packets_release(&packets);
+	arena_release(&arena);
+}
+
+/* Cut the bytes into pieces of a size, so that PSBs straddle them. */
+static void make_stream(size_t piece_size)
+{
+	size_t size = pt_packets_size(&packets);
+
+	aux = (struct aux_stream){ .cpu = 0, .tid = -1, .pieces = pieces, .size = size };
+	for (size_t at = 0; at < size; at += piece_size)
+		pieces[aux.piece_count++] = (struct aux_piece){
+			.bytes = packets.bytes + at,
+			.size = size - at < piece_size ? size - at : piece_size,
+			.aux_offset = at,
+		};
+}
+
+static void check_view(uint64_t begin, uint64_t end, size_t from, size_t to)
+{
+	struct aux_stream view;
+	size_t at = from;
+
+	aux_seek(&aux, begin, end, &arena, &view);
+	ck_assert_uint_eq(view.size, to - from);
+	for (size_t i = 0; i < view.piece_count; i++) {
+		ck_assert_uint_eq(view.pieces[i].aux_offset, at);
+		ck_assert_mem_eq(view.pieces[i].bytes, packets.bytes + at, view.pieces[i].size);
+		at += view.pieces[i].size;
+	}
+	ck_assert_uint_eq(at, to);
+}
+
+START_TEST(a_view_begins_a_psb_early_and_ends_at_the_second_psb_after)
+{
+	static const size_t sizes[] = { 1, 5, 16, 31, 4096, PT_PACKETS_ROOM };
+
+	make_stream(sizes[_i]);
+	for (unsigned first = 1; first < PSBS; first += 97) {
+		for (unsigned last = first; last < PSBS; last += 311)
+			check_view((first + 1) * TICKS, (last + 1) * TICKS + 999, places[first - 1],
+				   places[last + 2 < PSBS ? last + 2 : PSBS]);
+	}
+}
+END_TEST
+
+START_TEST(a_time_before_the_stream_leaves_nothing_of_it)
+{
+	make_stream(4096);
+	check_view(1, TICKS - 1, 0, 0);
+}
+END_TEST
+
+START_TEST(a_time_after_the_stream_leaves_its_end)
+{
+	make_stream(4096);
+	check_view(2 * PSBS * TICKS, UINT64_MAX, places[PSBS - 2], places[PSBS]);
+}
+END_TEST
+
+START_TEST(an_open_beginning_keeps_what_stands_before_the_first_psb)
+{
+	make_stream(4096);
+	check_view(0, 3 * TICKS, 0, places[4]);
+}
+END_TEST
+
+START_TEST(a_stream_without_psb_stays_whole)
+{
+	struct aux_stream view;
+
+	make_stream(4096);
+	memset(packets.bytes, 0, sizeof(packets.bytes));
+	aux_seek(&aux, 5, 6, &arena, &view);
+	ck_assert_uint_eq(view.size, aux.size);
+}
+END_TEST
+
+START_TEST(a_psb_does_not_straddle_a_place_where_trace_is_missing)
+{
+	make_stream(places[500] + 8);
+	pieces[1].apart = true;
+	check_view(501 * TICKS, 501 * TICKS, places[498], places[502]);
+}
+END_TEST
+
+START_TEST(the_extent_is_the_first_psb_to_the_last_timing_packet)
+{
+	struct pt_info info = { .tsc_bit = 1 };
+	uint64_t first, last;
+
+	pt_packets_tsc(&packets, PSBS * TICKS + 777);
+	make_stream(5);
+	ck_assert(aux_seek_extent(&aux, &info, &first, &last));
+	ck_assert_uint_eq(first, TICKS);
+	ck_assert_uint_eq(last, PSBS * TICKS + 777);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("aux_seek");
+	TCase *all = tcase_create("aux_seek");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_loop_test(all, a_view_begins_a_psb_early_and_ends_at_the_second_psb_after, 0, 6);
+	tcase_add_test(all, a_time_before_the_stream_leaves_nothing_of_it);
+	tcase_add_test(all, a_time_after_the_stream_leaves_its_end);
+	tcase_add_test(all, an_open_beginning_keeps_what_stands_before_the_first_psb);
+	tcase_add_test(all, a_stream_without_psb_stays_whole);
+	tcase_add_test(all, a_psb_does_not_straddle_a_place_where_trace_is_missing);
+	tcase_add_test(all, the_extent_is_the_first_psb_to_the_last_timing_packet);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

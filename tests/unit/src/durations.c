@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "durations.h"
+
+#include "tests/support/unit.h"
+
+static struct durations durations;
+
+static void teardown(void)
+{
+	durations_release(&durations);
+	durations_release(&durations);
+}
+
+START_TEST(percentiles_are_nearest_ranks)
+{
+	for (unsigned i = 1; i <= 200; i++)
+		durations_add(&durations, 201 - i);
+	ck_assert_uint_eq(durations_percentile(&durations, 50), 100);
+	ck_assert_uint_eq(durations_percentile(&durations, 99), 198);
+	ck_assert_uint_eq(durations_percentile(&durations, 100), 200);
+	ck_assert_uint_eq(durations.min, 1);
+	ck_assert_uint_eq(durations.max, 200);
+}
+END_TEST
+
+START_TEST(one_duration_is_all_its_percentiles)
+{
+	durations_add(&durations, 123456789);
+	ck_assert_uint_eq(durations_percentile(&durations, 1), 123456789);
+	ck_assert_uint_eq(durations_percentile(&durations, 99), 123456789);
+}
+END_TEST
+
+START_TEST(long_durations_are_known_to_one_part_in_128)
+{
+	for (uint64_t ns = 1; ns < UINT64_MAX / 3; ns = ns * 3 + 1) {
+		uint64_t median;
+
+		durations_add(&durations, 0);
+		durations_add(&durations, ns);
+		durations_add(&durations, ns);
+		median = durations_percentile(&durations, 50);
+		ck_assert_uint_le(median, ns);
+		ck_assert_uint_ge(median, ns - ns / 128);
+		durations_release(&durations);
+	}
+}
+END_TEST
+
+START_TEST(nothing_has_no_duration)
+{
+	ck_assert_uint_eq(durations_percentile(&durations, 50), 0);
+	durations_add(&durations, UINT64_MAX);
+	ck_assert_uint_eq(durations_percentile(&durations, 50), UINT64_MAX);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("durations");
+	TCase *all = tcase_create("durations");
+
+	tcase_add_checked_fixture(all, NULL, teardown);
+	tcase_add_test(all, percentiles_are_nearest_ranks);
+	tcase_add_test(all, one_duration_is_all_its_percentiles);
+	tcase_add_test(all, long_durations_are_known_to_one_part_in_128);
+	tcase_add_test(all, nothing_has_no_duration);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* What is printed is read again by jansson, which takes valid JSON and UTF-8 only. */
+#include "json_text.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/unit.h"
+
+/* Print and read again; the bytes are the test's until its next call. */
+static const char *again(const char *text, size_t length)
+{
+	static char copy[400];
+	char *printed;
+	size_t size;
+	FILE *out = open_memstream(&printed, &size);
+	json_t *value;
+
+	json_text_print(text, length, out);
+	fclose(out);
+	value = json_loadb(printed, size, JSON_DECODE_ANY, NULL);
+	ck_assert_msg(json_is_string(value), "%s", printed);
+	snprintf(copy, sizeof(copy), "%s", json_string_value(value));
+	json_decref(value);
+	free(printed);
+	return copy;
+}
+
+START_TEST(any_text_comes_back)
+{
+	static const char *const texts[] = { "", "f", "operator\"\" _x", "a\\b", "\t\n\x01\x1f\x7f",
+					     "</script>", "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x90\xab",
+					     "\xf4\x8f\xbf\xbf", "\xed\x9f\xbf\xee\x80\x80" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ck_assert_str_eq(again(texts[i], strlen(texts[i])), texts[i]);
+}
+END_TEST
+
+#define NO "\xef\xbf\xbd" /* U+FFFD */
+
+START_TEST(what_is_no_utf8_is_replaced_byte_by_byte)
+{
+	ck_assert_str_eq(again("a\xff" "b", 3), "a" NO "b");
+	ck_assert_str_eq(again("\xc3", 1), NO);                 /* cut off */
+	ck_assert_str_eq(again("\xc3x", 2), NO "x");
+	ck_assert_str_eq(again("\xc0\xaf", 2), NO NO);          /* too long for '/' */
+	ck_assert_str_eq(again("\xed\xa0\x80", 3), NO NO NO);   /* a surrogate */
+	ck_assert_str_eq(again("\xe2\x82", 2), NO NO);
+	ck_assert_str_eq(again("\xf4\x90\x80\x80", 4), NO NO NO NO); /* above U+10FFFF */
+	ck_assert_str_eq(again("\xf0\x80\x80\x80", 4), NO NO NO NO);
+}
+END_TEST
+
+START_TEST(every_pair_of_bytes_makes_valid_json)
+{
+	char text[3] = "xx";
+
+	for (int i = 1; i < 65536; i++) {
+		text[0] = (char)(i >> 8 ? i >> 8 : 1);
+		text[1] = (char)(i & 255 ? i & 255 : 1);
+		again(text, 2);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("json_text");
+	TCase *all = tcase_create("json_text");
+
+	tcase_add_test(all, any_text_comes_back);
+	tcase_add_test(all, what_is_no_utf8_is_replaced_byte_by_byte);
+	tcase_add_test(all, every_pair_of_bytes_makes_valid_json);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "selection.h"
+#include "tests/support/unit.h"
+
+static struct selection selection;
+
+static void teardown(void)
+{
+	selection_release(&selection);
+	selection_release(&selection);
+}
+
+START_TEST(a_list_of_numbers_holds_its_numbers_and_ranges)
+{
+	ck_assert(number_list_add(&selection.pids, "1,2,5-7"));
+	ck_assert(number_list_add(&selection.pids, "2147483647"));
+	ck_assert(number_list_has(&selection.pids, 1));
+	ck_assert(number_list_has(&selection.pids, 6));
+	ck_assert(number_list_has(&selection.pids, 7));
+	ck_assert(number_list_has(&selection.pids, INT32_MAX));
+	ck_assert(!number_list_has(&selection.pids, 3));
+	ck_assert(!number_list_has(&selection.pids, 8));
+}
+END_TEST
+
+START_TEST(what_is_no_list_of_numbers_is_refused)
+{
+	static const char *const texts[] = { "", ",", "1,", "-1", "1-", "7-5", "a", "1 2",
+					     "2147483648", "99999999999999999999" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ck_assert_msg(!number_list_add(&selection.pids, texts[i]), "%s", texts[i]);
+}
+END_TEST
+
+START_TEST(absolute_times_are_exact_to_the_nanosecond)
+{
+	ck_assert(selection_time(&selection, "8333333.123456789,8333334"));
+	ck_assert_int_eq(selection.from.base, TIME_ABSOLUTE);
+	ck_assert_uint_eq(selection.from.ns, UINT64_C(8333333123456789));
+	ck_assert_uint_eq(selection.to.ns, UINT64_C(8333334000000000));
+	ck_assert(selection_time(&selection, ",5.03"));
+	ck_assert_int_eq(selection.from.base, TIME_OPEN);
+	ck_assert_uint_eq(selection.to.ns, UINT64_C(5030000000));
+}
+END_TEST
+
+START_TEST(times_may_count_from_the_start_or_the_end_or_be_percentages)
+{
+	ck_assert(selection_time(&selection, "+1.5ms,-20us"));
+	ck_assert_int_eq(selection.from.base, TIME_FROM_START);
+	ck_assert_uint_eq(selection.from.ns, 1500000);
+	ck_assert_int_eq(selection.to.base, TIME_FROM_END);
+	ck_assert_uint_eq(selection.to.ns, 20000);
+	ck_assert(selection_time(&selection, "12.5%,"));
+	ck_assert_int_eq(selection.from.base, TIME_PERCENT);
+	ck_assert_double_eq(selection.from.percent, 12.5);
+	ck_assert_int_eq(selection.to.base, TIME_OPEN);
+}
+END_TEST
+
+START_TEST(what_is_no_time_is_refused)
+{
+	static const char *const texts[] = { "", "1", "a,b", "1..2,3", "+,1", "+1h,2", "101%,", "-5%,",
+					     "1e3,2", "1,2,3", "99999999999999999999,", "+1e9s,", "nan,",
+					     "1.2.3," };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ck_assert_msg(!selection_time(&selection, texts[i]), "%s", texts[i]);
+}
+END_TEST
+
+START_TEST(the_unit_of_a_part_tells_slices_bytes_and_times_apart)
+{
+	struct split_size split;
+
+	ck_assert(selection_split(&split, "1.5M"));
+	ck_assert_int_eq(split.unit, SPLIT_SLICES);
+	ck_assert_uint_eq(split.amount, 1500000);
+	ck_assert(selection_split(&split, "500MB"));
+	ck_assert_int_eq(split.unit, SPLIT_BYTES);
+	ck_assert_uint_eq(split.amount, 500000000);
+	ck_assert(selection_split(&split, "10ms"));
+	ck_assert_int_eq(split.unit, SPLIT_NS);
+	ck_assert_uint_eq(split.amount, 10000000);
+	ck_assert(!selection_split(&split, "0"));
+	ck_assert(!selection_split(&split, "5X"));
+	ck_assert(!selection_split(&split, "M"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("selection");
+	TCase *tests = tcase_create("selection");
+
+	tcase_add_checked_fixture(tests, NULL, teardown);
+	tcase_add_test(tests, a_list_of_numbers_holds_its_numbers_and_ranges);
+	tcase_add_test(tests, what_is_no_list_of_numbers_is_refused);
+	tcase_add_test(tests, absolute_times_are_exact_to_the_nanosecond);
+	tcase_add_test(tests, times_may_count_from_the_start_or_the_end_or_be_percentages);
+	tcase_add_test(tests, what_is_no_time_is_refused);
+	tcase_add_test(tests, the_unit_of_a_part_tells_slices_bytes_and_times_apart);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}

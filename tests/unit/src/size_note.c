@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "size_note.h"
+
+#include <stdlib.h>
+
+#include "tests/support/unit.h"
+
+static char text[200];
+
+static const char *note(uint64_t slices, bool args)
+{
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	size_note_print(slices, args, out);
+	fclose(out);
+	return text;
+}
+
+START_TEST(a_large_trace_is_told_with_what_helps)
+{
+	ck_assert_str_eq(note(5200000, true), "ptrace2ftf: 5.2 M slices: about 2.4 GB in Perfetto; "
+					      "--time, --min-duration or --split\n");
+	ck_assert_str_eq(note(10000000, false), "ptrace2ftf: 10.0 M slices: about 3.7 GB in Perfetto; "
+						"--time, --min-duration or --split\n");
+}
+END_TEST
+
+START_TEST(a_trace_that_fits_is_not)
+{
+	text[0] = 0;
+	ck_assert_str_eq(note(4000000, true), "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("size_note");
+	TCase *all = tcase_create("size_note");
+
+	tcase_add_test(all, a_large_trace_is_told_with_what_helps);
+	tcase_add_test(all, a_trace_that_fits_is_not);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is shown of one thread that ran
+ *
+ *	main 0..100
+ *	  init 1..9
+ *	    tiny 2..3, tiny 5..6
+ *	  serve 10..60
+ *	    parse 11..20
+ *	      tiny 12..13
+ *	    serve 21..50
+ *	      tiny 30..32
+ *	  done 70..71
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "span_filter.h"
+#include "tests/support/unit.h"
+#include "tests/unit/src/span_log.h"
+
+static struct name_table names;
+static struct arena arena;
+static struct diag diag;
+static struct span_log spans;
+static struct span_filter filter;
+static struct selection selection;
+static struct filter_track *track;
+
+static void setup(void)
+{
+	name_table_init(&names);
+	arena_init(&arena);
+	diag_init(&diag);
+	span_log_init(&spans);
+}
+
+static void teardown(void)
+{
+	span_filter_release(&filter);
+	span_filter_release(&filter);
+	selection_release(&selection);
+	name_table_release(&names);
+	arena_release(&arena);
+	diag_release(&diag);
+}
+
+static void begin(uint64_t time, const char *name)
+{
+	struct symbol *made = arena_alloc(&arena, sizeof(*made));
+
+	made->name = made->linkage = name_intern_text(&names, name);
+	filter.sink.begin(&filter.sink, track, time, made, 0, 0);
+}
+
+static void end(uint64_t time)
+{
+	filter.sink.end(&filter.sink, track, time, NULL);
+}
+
+static void slice(uint64_t from, uint64_t to, const char *name)
+{
+	begin(from, name);
+	end(to);
+}
+
+static void start(void)
+{
+	span_filter_init(&filter, &selection, &spans.sink, &diag);
+	track = span_filter_track(&filter, NULL);
+}
+
+static const char *run(void)
+{
+	start();
+	begin(0, "main");
+	begin(1, "init");
+	slice(2, 3, "tiny");
+	slice(5, 6, "tiny");
+	end(9);
+	begin(10, "serve");
+	begin(11, "parse");
+	slice(12, 13, "tiny");
+	end(20);
+	begin(21, "serve");
+	slice(30, 32, "tiny");
+	end(50);
+	end(60);
+	slice(70, 71, "done");
+	end(100);
+	span_filter_finish(&filter);
+	return span_log_take(&spans);
+}
+
+START_TEST(a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context)
+{
+	pattern_list_add(&selection.symbols, "par*");
+	ck_assert_str_eq(run(), "B 11 main inferred\nB 11 serve inferred\nB 11 parse\n"
+				"B 12 tiny\nE 13 tiny\nE 20 parse\nE 20 serve\nE 20 main\n");
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(a_chosen_function_within_itself_is_one_part)
+{
+	pattern_list_add(&selection.symbols, "serve");
+	ck_assert_str_eq(run(), "B 10 main inferred\nB 10 serve\nB 11 parse\nB 12 tiny\nE 13 tiny\n"
+				"E 20 parse\nB 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\n"
+				"E 60 serve\nE 60 main\n");
+}
+END_TEST
+
+START_TEST(what_nobody_called_is_told)
+{
+	pattern_list_add(&selection.symbols, "nothing");
+	ck_assert_str_eq(run(), "");
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+}
+END_TEST
+
+START_TEST(between_is_from_one_call_to_the_other)
+{
+	selection.start = "parse";
+	selection.stop = "done";
+	ck_assert_str_eq(run(), "B 11 main inferred\nB 11 serve inferred\nB 11 parse\nB 12 tiny\n"
+				"E 13 tiny\nE 20 parse\nB 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\n"
+				"E 60 serve\nE 70 main\n");
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(between_two_calls_of_one_function_are_all_stretches_of_it)
+{
+	selection.start = selection.stop = "serve";
+	ck_assert_str_eq(run(), "B 10 main inferred\nB 10 serve\nB 11 parse\nB 12 tiny\nE 13 tiny\n"
+				"E 20 parse\nE 21 serve\nE 21 main\n"
+				"B 21 main inferred\nB 21 serve inferred\nB 21 serve\nB 30 tiny\nE 32 tiny\n"
+				"E 50 serve\nE 60 serve\nB 70 done\nE 71 done\nE 100 main\n");
+	ck_assert_uint_eq(diag_kinds(&diag), 1); /* no serve() after the second one */
+}
+END_TEST
+
+START_TEST(deeper_levels_are_left_out)
+{
+	selection.depth = 2;
+	ck_assert_str_eq(run(), "B 0 main\nB 1 init\nE 9 init\nB 10 serve\nE 60 serve\n"
+				"B 70 done\nE 71 done\nE 100 main\n");
+}
+END_TEST
+
+START_TEST(what_a_hidden_function_calls_stays)
+{
+	pattern_list_add(&selection.hidden, "serve");
+	pattern_list_add(&selection.hidden, "init");
+	selection.depth = 2;
+	ck_assert_str_eq(run(), "B 0 main\nB 2 tiny\nE 3 tiny\nB 5 tiny\nE 6 tiny\nB 11 parse\nE 20 parse\n"
+				"B 30 tiny\nE 32 tiny\nB 70 done\nE 71 done\nE 100 main\n");
+}
+END_TEST
+
+START_TEST(short_slices_are_counted_in_what_is_shown_around_them)
+{
+	/* init is too short as well: with its two tiny it makes three, of 8 ns. */
+	selection.min_duration = 9;
+	ck_assert_str_eq(run(), "B 0 main\nB 10 serve\nB 11 parse\nF 1 1\nE 20 parse\nB 21 serve\n"
+				"F 1 2\nE 50 serve\nE 60 serve\nF 4 9\nE 100 main\n");
+}
+END_TEST
+
+START_TEST(a_short_slice_that_nothing_is_around_is_shown)
+{
+	selection.min_duration = 1000;
+	ck_assert_str_eq(run(), "B 0 main\nF 9 59\nE 100 main\n");
+}
+END_TEST
+
+START_TEST(a_mark_stands_in_the_slices_that_it_is_in)
+{
+	selection.min_duration = 10;
+	start();
+	begin(0, "f");
+	begin(1, "g");
+	filter.sink.instant(&filter.sink, track, 2, "mark");
+	end(3);
+	end(50);
+	ck_assert_str_eq(span_log_take(&spans), "B 0 f\nB 1 g\nI 2 mark\nE 3 g\nE 50 f\n");
+}
+END_TEST
+
+START_TEST(choices_narrow_each_other_down)
+{
+	pattern_list_add(&selection.symbols, "serve");
+	pattern_list_add(&selection.hidden, "main");
+	selection.start = "init";
+	selection.stop = "parse";
+	selection.min_duration = 1;
+	ck_assert_str_eq(run(), "B 10 serve\nE 11 serve\n");
+}
+END_TEST
+
+START_TEST(more_slices_than_the_output_can_take_are_counted)
+{
+	start();
+	filter.most = 2;
+	begin(0, "a");
+	begin(1, "b");
+	begin(2, "c");
+	end(3);
+	end(4);
+	end(5);
+	span_filter_finish(&filter);
+	ck_assert_str_eq(span_log_take(&spans), "B 0 a\nB 1 b\nE 4 b\nE 5 a\n");
+	ck_assert_uint_eq(filter.counts.too_deep, 1);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("span_filter");
+	TCase *all = tcase_create("span_filter");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context);
+	tcase_add_test(all, a_chosen_function_within_itself_is_one_part);
+	tcase_add_test(all, what_nobody_called_is_told);
+	tcase_add_test(all, between_is_from_one_call_to_the_other);
+	tcase_add_test(all, between_two_calls_of_one_function_are_all_stretches_of_it);
+	tcase_add_test(all, deeper_levels_are_left_out);
+	tcase_add_test(all, what_a_hidden_function_calls_stays);
+	tcase_add_test(all, short_slices_are_counted_in_what_is_shown_around_them);
+	tcase_add_test(all, a_short_slice_that_nothing_is_around_is_shown);
+	tcase_add_test(all, a_mark_stands_in_the_slices_that_it_is_in);
+	tcase_add_test(all, choices_narrow_each_other_down);
+	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
