@@ -27,7 +27,4 @@ static inline bool interrupt_asked(void)
 	return interrupt_flag;
 }
 
-/* For the signal handler.  Returns whether the SIGINT was taken as a request. */
-bool interrupt_take(void);
-
 #endif

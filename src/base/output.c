@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/interrupt.h"
 #include "base/packer.h"
 
 #define BUFFER_SIZE ((size_t)2 * 1024 * 1024)
@@ -27,9 +26,11 @@ static void remove_unfinished(void)
 		unlink(unfinished);
 }
 
+bool (*volatile output_interrupt_hook)(void);
+
 static void on_signal(int number)
 {
-	if (number == SIGINT && interrupt_take())
+	if (number == SIGINT && output_interrupt_hook && output_interrupt_hook())
 		return;
 	remove_unfinished();
 	signal(number, SIG_DFL);

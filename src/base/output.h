@@ -50,6 +50,9 @@ int output_open(struct output *output, const char *path, struct error *err);
  */
 void output_watch_signals(void);
 
+/* Asked by the handler of SIGINT: if it returns true, nothing else is done.  NULL: not asked. */
+extern bool (*volatile output_interrupt_hook)(void);
+
 /*
  * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which
  * output_advance() then makes part of the output.  Never NULL.
