@@ -20,13 +20,13 @@ enum option_key {
 };
 
 static const struct argp_option argp_options[] = {
-	{ NULL, 0, NULL, 0, "Batches (each INPUT is converted to an output of its own if "
-	  "--output is a directory, or with --output-pattern or --files0-from):", 9 },
+	{ NULL, 0, NULL, 0, "Batches:", 9 },
 	{ "output-pattern", KEY_OUTPUT_PATTERN, "PATTERN", 0,
-	  "Name outputs by PATTERN, in which {dir}, {name}, {base} (the name without its last "
-	  "suffix) and {n} stand for INPUT's", 9 },
+	  "Convert each INPUT to an output of its own, named by PATTERN, in which {dir}, {name}, "
+	  "{base} (the name without its last suffix) and {n} stand for INPUT's", 9 },
 	{ "files0-from", KEY_FILES_FROM, "FILE", 0,
-	  "Convert also the inputs that FILE names, each with a NUL behind it; - is standard input", 9 },
+	  "Convert each INPUT, and each file that FILE names with a NUL behind it, to an output "
+	  "of its own; - is standard input", 9 },
 	{ "jobs", KEY_JOBS, "N", 0,
 	  "Convert N files side by side (default: 1; 0: one per processor)", 9 },
 	{ "skip-existing", KEY_SKIP_EXISTING, NULL, 0,

@@ -80,8 +80,8 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
-	  "(default: INPUT.ftf; standard output for text); a directory gets an output "
-	  "per INPUT", 5 },
+	  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each INPUT is "
+	  "converted to an output of its own in it, named after INPUT", 5 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "

@@ -24,10 +24,14 @@ installs() {
 	/usr/lib/here/libftf.so.0
 	/usr/lib/here/libftf.so.0.0.0
 	/usr/lib/here/pkgconfig/libftf.pc
+	/usr/share/bash-completion/completions/ptrace2ftf
+	/usr/share/fish/vendor_completions.d/ptrace2ftf.fish
 	/usr/share/man/man1/ftfdump.1
 	/usr/share/man/man1/ptrace2ftf.1
 	/usr/share/man/man3/libftf.3
 	/usr/share/man/man7/ptrace2ftf.7
+	/usr/share/ptrace2ftf/summary.schema.json
+	/usr/share/zsh/site-functions/_ptrace2ftf
 	END
 }
 tap_check "make install DESTDIR= installs exactly what is listed" installs

@@ -48,9 +48,13 @@ packages() {
 	libftf0 ./usr/lib/*/libftf.so.0.0.0
 	ptrace2ftf ./usr/bin/ftfdump
 	ptrace2ftf ./usr/bin/ptrace2ftf
+	ptrace2ftf ./usr/share/bash-completion/completions/ptrace2ftf
+	ptrace2ftf ./usr/share/fish/vendor_completions.d/ptrace2ftf.fish
 	ptrace2ftf ./usr/share/man/man1/ftfdump.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf.1.gz
 	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
+	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
+	ptrace2ftf ./usr/share/zsh/vendor-completions/_ptrace2ftf
 	END
 }
 tap_check "dpkg-buildpackage makes the packages, with all files" packages
