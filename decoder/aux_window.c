@@ -9,6 +9,9 @@
 
 #define WINDOW ((size_t)1 << 20)
 
+/* Of one that reads a segment here and there. */
+#define SEEK_WINDOW ((size_t)1 << 16)
+
 /* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
 #define PADDING 64
 
@@ -37,6 +40,33 @@ void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
 	*window = (struct aux_window){ .aux = aux, .run_begins = true };
 	window->room = aux->size < WINDOW ? aux->size : WINDOW;
 	window->bytes = alloc_zeroed(1, window->room + PADDING);
+	fill(window);
+}
+
+void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
+		     const struct aux_place *place)
+{
+	uint64_t begin = place->piece_begin;
+	size_t piece = place->piece;
+
+	if (!window->bytes)
+		window->bytes = alloc_zeroed(1, SEEK_WINDOW + PADDING);
+	if (!window->room || window->room > SEEK_WINDOW)
+		window->room = SEEK_WINDOW;
+	while (piece < aux->piece_count && place->at - begin > aux->pieces[piece].size)
+		begin += aux->pieces[piece++].size;
+	window->aux = aux;
+	window->size = 0;
+	window->base = place->at;
+	window->piece = piece;
+	window->piece_used = place->at - begin;
+	window->run_begins = place->run_begins;
+	if (piece < aux->piece_count && window->piece_used == aux->pieces[piece].size) {
+		window->piece++;
+		window->piece_used = 0;
+	} else if (!window->piece_used) {
+		window->run_begins = true;
+	}
 	fill(window);
 }
 

@@ -17,6 +17,14 @@
 /* No packet is longer (SDM volume 3, "Packet definitions"; PSB has 16 bytes). */
 #define AUX_WINDOW_PACKET_MAX 64u
 
+/* Offset `at` of a stream, in a piece or behind one. */
+struct aux_place {
+	size_t piece;	      /* at or before `at` */
+	uint64_t piece_begin; /* its offset in the stream */
+	uint64_t at;
+	bool run_begins; /* between two pieces: it is the second one's begin, not the first one's end */
+};
+
 struct aux_window {
 	const struct aux_stream *aux; /* borrowed */
 	uint8_t *bytes;		      /* owned */
@@ -30,6 +38,13 @@ struct aux_window {
 
 /* `aux` is borrowed.  The first bytes are there at once. */
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
+
+/*
+ * Look at another place, also of another stream; zeroed memory is a window, too.
+ * It does not read far ahead from then on.
+ */
+void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
+		     const struct aux_place *place);
 
 /* Idempotent, also on zeroed memory. */
 void aux_window_release(struct aux_window *window);

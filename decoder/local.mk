@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/address_space.c decoder/address_space.h \
+	decoder/aux_cuts.c decoder/aux_cuts.h \
 	decoder/aux_seek.c decoder/aux_seek.h \
 	decoder/aux_window.c decoder/aux_window.h \
 	decoder/aux_pieces.c decoder/aux_pieces.h \
@@ -21,9 +22,12 @@ libdecoder_a_SOURCES = \
 	decoder/perf_unpack.c decoder/perf_unpack.h \
 	decoder/process_table.c decoder/process_table.h \
 	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
-	decoder/pt_blocks.c decoder/pt_flow.c decoder/pt_stream_base.h \
+	decoder/pt_blocks.c decoder/pt_boundary.c decoder/pt_boundary.h \
+	decoder/pt_flow.c decoder/pt_flow.h decoder/pt_stream_base.h \
+	decoder/pt_segments.c decoder/pt_segments.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
+	decoder/pt_workers.c decoder/pt_workers.h \
 	decoder/schedule.c decoder/schedule.h \
 	decoder/space_builder.c decoder/space_builder.h \
 	decoder/switch_table.c decoder/switch_table.h \

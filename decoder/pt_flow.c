@@ -27,7 +27,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "decoder/pt_walk.h"
+#include "decoder/pt_boundary.h"
+#include "decoder/pt_flow.h"
+
+/* Bytes from one cut to the next: some ms of work, and some MB of events. */
+#define SEGMENT ((uint64_t)128 << 10)
 
 /* ---- Packets ------------------------------------------------------------- */
 
@@ -192,6 +196,7 @@ static void on_psb(struct pt_flow *flow)
 	flow->last_ip = 0;
 	flow->fups = 0;
 	flow->overflowed = false;
+	pt_boundary_approach(flow);
 }
 
 /* Tracing is on at a PSB if, and only if, its header tells an ip. */
@@ -537,9 +542,6 @@ static void read_packet(struct pt_flow *flow)
 
 static void first_sync(struct pt_flow *flow)
 {
-	const struct pt_info *info = flow->stream.input.info;
-
-	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	synchronise(flow, true);
 	if (flow->stream.ended)
 		finish(flow);
@@ -552,40 +554,95 @@ static void step(struct pt_stream *stream)
 	do {
 		if (flow->task != TASK_READ)
 			flow_walk(flow);
+		else if (flow->cutting && !flow->in_header)
+			pt_boundary_pass(flow);
 		else if (!flow->synced)
 			first_sync(flow);
 		else
 			read_packet(flow);
-	} while (stream->head == stream->tail && !stream->ended);
+	} while ((stream->head == stream->tail ||
+		  stream->tail + QUEUE_ROOM <= stream->batch_room) &&
+		 !stream->ended && !flow->paused);
 }
 
-static void close_flow(struct pt_stream *stream)
+void pt_flow_free(struct pt_flow *flow)
 {
-	struct pt_flow *flow = (struct pt_flow *)stream;
-
+	if (!flow)
+		return;
 	pt_pkt_free_decoder(flow->packets);
 	aux_window_release(&flow->window);
 	code_runs_release(&flow->runs);
 	free(flow);
 }
 
-struct pt_stream *pt_flow_new(const struct aux_stream *aux, const struct pt_config *config)
+static void close_flow(struct pt_stream *stream)
+{
+	pt_flow_free((struct pt_flow *)stream);
+}
+
+struct pt_flow *pt_flow_spare(void)
 {
 	struct pt_flow *flow = alloc_zeroed(1, sizeof(*flow));
 
 	flow->stream.step = step;
 	flow->stream.close = close_flow;
+	code_runs_init(&flow->runs);
+	return flow;
+}
+
+static void set_config(struct pt_flow *flow, const struct pt_config *config)
+{
 	flow->clock.ratio_n = config->cpuid_0x15_ebx;
 	flow->clock.ratio_d = config->cpuid_0x15_eax;
 	flow->clock.mtc_shift = config->mtc_freq;
 	flow->clock.max_ratio = config->nom_freq;
-	code_runs_init(&flow->runs);
 	flow->config = *config;
-	aux_window_init(&flow->window, aux);
-	if (aux->size)
+}
+
+void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
+		   const struct pt_config *config)
+{
+	const struct pt_info *info = like->input.info;
+
+	flow->stream.input = like->input;
+	flow->stream.clock = like->clock;
+	flow->stream.reference = like->reference;
+	flow->stream.losses = like->losses;
+	flow->stream.loss_count = like->loss_count;
+	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
+	flow->space = NULL;
+	flow->view = (struct code_view){ 0 };
+	set_config(flow, config);
+}
+
+void pt_flow_seek(struct pt_flow *flow, const struct aux_place *place)
+{
+	aux_window_seek(&flow->window, flow->stream.input.aux, place);
+	open_packets(flow, flow->synced);
+}
+
+/* Without times there is nothing to begin in the middle by. */
+static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
+{
+	if (input->info->config & input->info->tsc_bit)
+		aux_cuts_init(&flow->cuts, input->aux, input->segment ? input->segment : SEGMENT);
+	else
+		flow->cuts.place.at = AUX_CUTS_NONE;
+}
+
+struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config)
+{
+	struct pt_flow *flow = pt_flow_spare();
+	const struct pt_info *info = input->info;
+
+	set_config(flow, config);
+	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
+	set_cuts(flow, input);
+	aux_window_init(&flow->window, input->aux);
+	if (input->aux->size)
 		open_packets(flow, false);
-	if (flow->packets || !aux->size)
+	if (flow->packets || !input->aux->size)
 		return &flow->stream;
-	close_flow(&flow->stream);
+	pt_flow_free(flow);
 	return NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/pt_segments.h"
 
 /* ---- Time ---------------------------------------------------------------- */
 
@@ -54,7 +55,7 @@ static void set_event_time(struct pt_stream *stream, struct branch_event *event,
 struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
 				    enum branch_kind kind, uint64_t from, uint64_t to)
 {
-	struct branch_event *event = &stream->queue[stream->tail++ % QUEUE_ROOM];
+	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
 
 	*event = (struct branch_event){
 		.tsc = stream->timed ? moment->tsc : 0,
@@ -71,6 +72,7 @@ struct branch_event *stream_push_at(struct pt_stream *stream, const struct momen
 	};
 	set_event_time(stream, event, moment->time);
 	stream->insn_count = stream->cycle_count = 0;
+	stream->any_event = true;
 	stream->stats.events++;
 	return event;
 }
@@ -89,7 +91,7 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 
 void stream_push_apart(struct pt_stream *stream, bool told)
 {
-	if (!told && stream->stats.events)
+	if (!told && stream->any_event)
 		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
 }
 
@@ -100,15 +102,19 @@ static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss
 	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
 }
 
+/* The others wait for the next packet that tells the time: the queue is short. */
+#define LOSSES_AT_ONCE (QUEUE_ROOM / 2)
+
 void stream_push_losses(struct pt_stream *stream, uint64_t time)
 {
 	const struct aux_stream *aux = stream->input.aux;
+	unsigned told = 0;
 
-	while (stream->next_loss < stream->loss_count &&
+	while (stream->next_loss < stream->loss_count && told < LOSSES_AT_ONCE &&
 	       stream->losses[stream->next_loss].time <= time) {
 		const struct loss *loss = &stream->losses[stream->next_loss];
 
-		if (stream->tail - stream->head >= QUEUE_ROOM - 4)
+		if (!stream->batch_room && stream->tail - stream->head >= QUEUE_ROOM - 4)
 			return;
 		stream->next_loss++;
 		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
@@ -118,6 +124,7 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		if (loss->time > stream->now.time)
 			stream->now.time = loss->time;
 		stream_push_gap(stream, GAP_LOST, 0);
+		told++;
 	}
 }
 
@@ -186,7 +193,7 @@ int pt_stream_next(struct pt_stream *stream, struct branch_event *event)
 		else
 			stream->step(stream);
 	}
-	*event = stream->queue[stream->head++ % QUEUE_ROOM];
+	*event = stream->queue[stream->head++ & stream->queue_mask];
 	return 1;
 }
 
@@ -301,7 +308,18 @@ static struct pt_stream *new_engine(const struct pt_stream_input *input,
 				    const struct pt_config *config)
 {
 	return input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, config)
-						 : pt_flow_new(input->aux, config);
+						 : pt_flow_new(input, config);
+}
+
+/* Let threads decode a long stream, if there are any. */
+static struct pt_stream *split(struct pt_stream *stream)
+{
+	struct pt_flow *flow = (struct pt_flow *)stream;
+
+	if (!stream->input.workers || stream->input.engine != PT_ENGINE_FAST ||
+	    flow->cuts.place.at == AUX_CUTS_NONE)
+		return stream;
+	return pt_segments_new(flow);
 }
 
 struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err)
@@ -316,13 +334,15 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 		return NULL;
 	}
 	stream->input = *input;
+	stream->queue = stream->ring;
+	stream->queue_mask = QUEUE_ROOM - 1;
 	stream->stats.bytes_total = input->aux->size;
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
 	start_schedule(stream);
 	warn_of_config(input);
-	return stream;
+	return split(stream);
 }
 
 void pt_stream_close(struct pt_stream *stream)

@@ -21,6 +21,7 @@
 #include "decoder/timeline.h"
 
 struct pt_stream;
+struct pt_workers;
 
 enum pt_engine { PT_ENGINE_FAST = 0, PT_ENGINE_LIBIPT };
 
@@ -49,6 +50,14 @@ struct pt_stream_input {
 	 * time.  end 0: all.
 	 */
 	uint64_t begin, end;
+	/*
+	 * Streams are cut at PSBs about so many bytes apart (pt_boundary.h); 0: as is
+	 * best for one stream.  Where the cuts are may move times within a timing
+	 * packet.  Only the fast engine does.
+	 */
+	uint64_t segment;
+	/* Threads that decode the segments of long streams.  NULL: none. */
+	struct pt_workers *workers;
 };
 
 #define GAP_REASONS (GAP_NOT_RECORDED + 1)
@@ -63,6 +72,7 @@ struct pt_stream_stats {
 	uint64_t bytes_missing;  /* not of the total: the CPU wrote them, the file lacks them */
 	uint64_t events, insns; /* events: also those that are left out */
 	uint64_t local_jumps;   /* events that were left out */
+	uint64_t segments_again; /* that threads had to decode a second time */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 

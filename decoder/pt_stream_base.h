@@ -46,14 +46,22 @@ struct pt_stream {
 	uint32_t cycle_count; /* the same */
 	size_t next_loss, loss_count;
 	const struct loss *losses;
-	struct branch_event queue[QUEUE_ROOM];
+	bool any_event; /* was given out, since the beginning */
+	/*
+	 * Events on their way out: those from `head` to `tail`, each at its number
+	 * & `queue_mask` in `queue`, which is `ring` or, for a batch, borrowed.
+	 */
+	struct branch_event *queue;
+	unsigned queue_mask;
 	unsigned head, tail;
+	unsigned batch_room; /* a step goes on until a batch has so many; 0: until it has any */
+	struct branch_event ring[QUEUE_ROOM];
 	struct pt_stream_stats stats;
 };
 
 /* Make engines; each returns NULL, and nothing is left behind, if libipt refuses the trace. */
 struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config);
-struct pt_stream *pt_flow_new(const struct aux_stream *aux, const struct pt_config *config);
+struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
 /* The packets read so far name this TSC, of which the lower 7 bytes count. */
 void stream_set_time(struct pt_stream *stream, uint64_t low_tsc);

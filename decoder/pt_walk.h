@@ -11,6 +11,7 @@
 
 #include <intel-pt.h>
 
+#include "decoder/aux_cuts.h"
 #include "decoder/aux_window.h"
 #include "decoder/code_runs.h"
 #include "decoder/packet_clock.h"
@@ -36,6 +37,11 @@ struct pt_flow {
 	struct pt_packet_decoder *packets; /* owned; of the window as it is */
 	size_t at;			   /* where the next packet is, in the window */
 	bool synced;
+	struct aux_cuts cuts;	 /* at the next cut (pt_boundary.h) */
+	struct aux_place passed; /* the last one */
+	bool cutting;		 /* between its PSB and where that is passed */
+	bool stops_at_cuts;	 /* pause there, */
+	bool paused;		 /* as is done */
 	struct code_runs runs;
 	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
 	const struct address_space *space; /* that the view is of */

@@ -4,7 +4,8 @@
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
 		   int32_t tid)
 {
-	*schedule = (struct schedule){ .timeline = timeline, .end = UINT64_MAX };
+	*schedule = (struct schedule){ .timeline = timeline, .end = UINT64_MAX,
+					.fresh = UINT64_MAX };
 	if (tid != -1)
 		schedule->thread = timeline_borrow_thread(timeline, tid, 0);
 	else
@@ -42,13 +43,27 @@ static void enter_epoch(struct schedule *schedule, size_t epoch)
 	schedule->space = schedule->thread->process->epochs[epoch].space;
 }
 
-static const struct schedule_stop *stop_of(const struct schedule *schedule,
-					   const struct thread *thread)
+static uint64_t stop_bit(const struct thread *thread)
 {
-	const struct schedule_stop *stop =
-		thread ? &schedule->stops[thread->index % SCHEDULE_STOPS] : NULL;
+	return UINT64_C(1) << thread->index % SCHEDULE_STOPS;
+}
 
-	return stop && stop->thread == thread && stop->ip ? stop : NULL;
+static void set_stop(struct schedule *schedule, const struct thread *thread,
+		     struct schedule_stop stop)
+{
+	schedule->stops[thread->index % SCHEDULE_STOPS] = stop;
+	schedule->fresh |= stop_bit(thread);
+}
+
+static const struct schedule_stop *stop_of(struct schedule *schedule, const struct thread *thread)
+{
+	const struct schedule_stop *stop;
+
+	if (!thread)
+		return NULL;
+	schedule->asked |= stop_bit(thread) & ~schedule->fresh;
+	stop = &schedule->stops[thread->index % SCHEDULE_STOPS];
+	return stop->thread == thread && stop->ip ? stop : NULL;
 }
 
 void schedule_stop_user(struct schedule *schedule, uint64_t ip)
@@ -56,8 +71,7 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip)
 	const struct thread *thread = schedule->thread;
 
 	if (thread && !is_idle(thread))
-		schedule->stops[thread->index % SCHEDULE_STOPS] =
-			(struct schedule_stop){ thread, ip };
+		set_stop(schedule, thread, (struct schedule_stop){ thread, ip });
 }
 
 static void take_switch(struct schedule *schedule, uint64_t time)
@@ -66,7 +80,7 @@ static void take_switch(struct schedule *schedule, uint64_t time)
 
 	/* A thread that ran elsewhere stopped elsewhere. */
 	if (!taken->stayed)
-		schedule->stops[taken->thread->index % SCHEDULE_STOPS].thread = NULL;
+		set_stop(schedule, taken->thread, (struct schedule_stop){ 0 });
 	schedule->begin = taken->time;
 	schedule->end = schedule->next < schedule->count ? schedule->switches[schedule->next].time
 							 : UINT64_MAX;
@@ -84,6 +98,41 @@ void schedule_seek(struct schedule *schedule, uint64_t time)
 		take_switch(schedule, time);
 	if (schedule->thread)
 		enter_epoch(schedule, epoch_at(schedule->thread->process, schedule->epoch, time));
+}
+
+void schedule_begin_at(struct schedule *schedule, uint64_t time)
+{
+	size_t low = 0, high = schedule->count;
+
+	schedule->fresh = 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (schedule->switches[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	schedule->next = low ? low - 1 : 0;
+	schedule_seek(schedule, time);
+}
+
+bool schedule_equals(const struct schedule *a, const struct schedule *b)
+{
+	return a->next == b->next && a->thread == b->thread && a->space == b->space &&
+	       a->epoch == b->epoch && a->begin == b->begin && a->end == b->end;
+}
+
+bool schedule_join_stops(struct schedule *schedule, const struct schedule *before)
+{
+	for (size_t i = 0; i < SCHEDULE_STOPS; i++)
+		if (schedule->asked >> i & 1 && before->stops[i].thread && before->stops[i].ip)
+			return false;
+	for (size_t i = 0; i < SCHEDULE_STOPS; i++)
+		if (!(schedule->fresh >> i & 1))
+			schedule->stops[i] = before->stops[i];
+	schedule->fresh |= before->fresh;
+	return true;
 }
 
 /* Whether the current thread may run code at ip in an epoch from now on; moves to that epoch. */
@@ -124,15 +173,19 @@ void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack)
  */
 static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
 {
-	const struct schedule_stop *stop = stop_of(schedule, schedule->thread);
+	const struct schedule_stop *stop;
 	struct schedule ahead;
 
-	if (!stop || stop->ip == ip || !next_is_near(schedule, time, schedule->slack))
+	if (!next_is_near(schedule, time, schedule->slack))
+		return false;
+	stop = stop_of(schedule, schedule->thread);
+	if (!stop || stop->ip == ip)
 		return false;
 	ahead = *schedule;
 	while (next_is_near(&ahead, time, schedule->slack)) {
 		take_switch(&ahead, ahead.switches[ahead.next].time);
 		stop = stop_of(&ahead, ahead.thread);
+		schedule->asked |= ahead.asked;
 		if (is_idle(ahead.thread))
 			continue;
 		if (!stop || stop->ip != ip || !reach_mapping(&ahead, ip))

@@ -36,11 +36,35 @@ struct schedule {
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
 	uint64_t slack;                    /* ns: that a time of the trace may be too early; set by the owner */
 	struct schedule_stop stops[SCHEDULE_STOPS];
+	/*
+	 * Of a cursor that began in the middle, a bit per stop: `fresh`, it was set
+	 * since; `asked`, it was asked for before that, and taken for unknown.
+	 */
+	uint64_t fresh, asked;
 };
 
 /* Begin before the first switch.  `tid` is -1 for a buffer per CPU; else `cpu` is not looked at. */
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
 		   int32_t tid);
+
+/*
+ * Begin in the middle, as if schedule_seek() had been called with `time` only.
+ * Where threads stopped before is not known, and is noted as `asked` if needed.
+ */
+void schedule_begin_at(struct schedule *schedule, uint64_t time);
+
+/*
+ * Returns whether two cursors over the same switches will give the same answers
+ * from now on; where threads stopped is not compared.
+ */
+bool schedule_equals(const struct schedule *a, const struct schedule *b);
+
+/*
+ * A cursor that began in the middle is at its end; `before` is one that came to
+ * where it began.  Take over what that one knew of stops.
+ * Returns false, and changes nothing, if it knew one that was asked for.
+ */
+bool schedule_join_stops(struct schedule *schedule, const struct schedule *before);
 
 /* Move forward to `time` (ns).  Never goes back. */
 void schedule_seek(struct schedule *schedule, uint64_t time);

@@ -2,6 +2,7 @@
 #include "batch.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,17 @@ static void wait_for_one(struct batch *batch)
 		batch->running = 0; /* none of ours is left: cannot be */
 }
 
+/* Processes that run side by side share the processors. */
+static unsigned threads_of_each(size_t jobs)
+{
+	cpu_set_t set;
+	size_t count = sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+
+	if (jobs < 2)
+		return 0;
+	return count > jobs ? (unsigned)(count / jobs) : 1;
+}
+
 static void run_all(struct batch *batch)
 {
 	int jobs = batch->run.options->jobs;
@@ -159,6 +171,7 @@ static void run_all(struct batch *batch)
 	room = room < batch->plan.count ? room : batch->plan.count;
 	processes = alloc_zeroed(room, sizeof(*processes));
 	process_count = room;
+	batch->run.threads = threads_of_each(room);
 	watch_signals();
 	while (batch->running || (batch->next < batch->plan.count && !stopped)) {
 		size_t before = batch->next;

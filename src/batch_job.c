@@ -88,6 +88,7 @@ static enum exit_status convert(const struct batch_run *run, const struct batch_
 	options.input = job->inputs[0];
 	options.input_count = job->input_count;
 	options.output = job->output;
+	options.threads = options.threads ? options.threads : run->threads;
 	if (options.json_lines && !options.json)
 		options.json = "";
 	if (!job->output || strcmp(job->output, "-") == 0)

@@ -22,6 +22,7 @@ struct batch_process {
 struct batch_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
+	unsigned threads;   /* of each process that is not told how many; 0: as many as it likes */
 	bool keep_messages; /* until the process ends */
 	bool stamped;	    /* outputs get stamps */
 };

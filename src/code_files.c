@@ -12,7 +12,8 @@
 void code_files_init(struct code_files *files, const struct resolver *resolver,
 		     size_t file_count)
 {
-	*files = (struct code_files){ .resolver = resolver, .file_count = file_count };
+	*files = (struct code_files){ .resolver = resolver, .file_count = file_count,
+				      .lock = PTHREAD_MUTEX_INITIALIZER };
 	files->missing = alloc_zeroed(file_count, sizeof(*files->missing));
 	files->gaps = alloc_zeroed(file_count, sizeof(*files->gaps));
 	files->names = alloc_zeroed(file_count, sizeof(*files->names));
@@ -60,14 +61,17 @@ static struct code_file find(void *context, const struct mapped_file *mapped)
 
 	file.bytes = dso_borrow_bytes(dso, &file.size);
 	if (!file.bytes) {
-		files->missing[mapped->index] = true;
+		__atomic_store_n(&files->missing[mapped->index], true, __ATOMIC_RELAXED);
 		return file;
 	}
 	file.path = dso_file(dso);
-	if (!file.path && !files->names[mapped->index])
+	if (file.path)
+		return file;
+	pthread_mutex_lock(&files->lock);
+	if (!files->names[mapped->index])
 		files->names[mapped->index] = name_bytes(files, file.bytes, file.size);
-	if (!file.path)
-		file.path = files->names[mapped->index];
+	file.path = files->names[mapped->index];
+	pthread_mutex_unlock(&files->lock);
 	return file;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SRC_CODE_FILES_H
 #define SRC_CODE_FILES_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@ struct code_files {
 	bool *missing;                   /* owned; by index of mapped_file: the decoder wanted its code */
 	uint64_t *gaps;                  /* owned; by index of mapped_file: gaps for want of its code */
 	size_t file_count;
+	pthread_mutex_t lock;            /* of what find() writes: threads decode */
 	bool any_gap;                    /* some code was missing */
 };
 

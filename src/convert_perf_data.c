@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/interrupt.h"
@@ -11,6 +12,7 @@
 #include "decoder/auxtrace.h"
 #include "decoder/branch_merge.h"
 #include "decoder/perf_file.h"
+#include "decoder/pt_workers.h"
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
 #include "event_filter.h"
@@ -38,6 +40,7 @@ struct conversion {
 	struct code_source code_source;
 	struct kernel_files kernel_files;
 	struct code_image *code;
+	struct pt_workers *workers; /* NULL: none */
 	struct pt_stream **streams;
 	struct branch_merge merge;
 	struct view view;
@@ -132,8 +135,51 @@ static void open_code(struct conversion *c, struct name_table *names)
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
 }
 
+/*
+ * Bytes of AUX data from one cut to the next: less if there are many streams, of
+ * which all have segments under way.  Tests set another, to have many cuts.
+ */
+static uint64_t segment_size(const struct conversion *c)
+{
+	const uint64_t all = (uint64_t)256 << 10, least = (uint64_t)16 << 10;
+	const char *text = getenv("PTRACE2FTF_SEGMENT");
+	uint64_t size = all / (c->auxtrace.stream_count > 2 ? c->auxtrace.stream_count : 2);
+
+	if (text)
+		size = strtoull(text, NULL, 10);
+	else if (size < least)
+		size = least;
+	return size;
+}
+
+/* A thread costs more than it saves where there is little to decode. */
+static bool is_long(const struct conversion *c)
+{
+	const uint64_t least = (uint64_t)1 << 20;
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < c->auxtrace.stream_count; i++)
+		size += c->auxtrace.streams[i].size;
+	return size >= least || getenv("PTRACE2FTF_SEGMENT");
+}
+
+static void open_workers(struct conversion *c)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned count = c->options->threads;
+
+	if (!count)
+		count = cpus > 0 ? (unsigned)cpus : 1;
+	if (count == 1 || c->options->engine != OPTION_ENGINE_FAST || !is_long(c))
+		return;
+	c->workers = pt_workers_open(count, (unsigned)c->auxtrace.stream_count);
+	if (!c->workers)
+		diag_warn(c->diag, "no-threads", "no thread can be started: decoding with one CPU");
+}
+
 static int open_streams(struct conversion *c, struct error *err)
 {
+	open_workers(c);
 	c->streams = alloc_zeroed(c->auxtrace.stream_count, sizeof(*c->streams));
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = {
@@ -150,6 +196,8 @@ static int open_streams(struct conversion *c, struct error *err)
 			.switch_ip = c->kernel_files.switch_ip,
 			.begin = c->filter.begin,
 			.end = c->filter.end,
+			.segment = segment_size(c),
+			.workers = c->workers,
 		};
 
 		c->streams[i] = pt_stream_open(&input, err);
@@ -231,6 +279,7 @@ static void close_input(struct conversion *c)
 	for (size_t i = 0; c->streams && i < c->auxtrace.stream_count; i++)
 		pt_stream_close(c->streams[i]);
 	free(c->streams);
+	pt_workers_close(c->workers);
 	code_image_close(c->code);
 	code_files_release(&c->code_files);
 	kernel_files_release(&c->kernel_files);

@@ -32,8 +32,8 @@ libptrace2ftf_a_SOURCES = \
 	src/json_text.c src/json_text.h \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/nearest.c src/nearest.h \
-	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
-	src/option_select.c \
+	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c \
+	src/option_report.c src/option_select.c src/option_speed.c \
 	src/options.c src/options.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \

@@ -92,6 +92,7 @@ struct options {
 	int word_count;
 	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
 	struct selection select;
+	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* how much more to tell: 0, 1, 2 */

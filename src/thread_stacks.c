@@ -114,11 +114,17 @@ static bool enters_trap(const struct location *to)
 	return false;
 }
 
+/* A file's symbol as a whole says nothing of where in it the code is. */
+static bool is_in_function(const struct location *location)
+{
+	return location->symbol && location->symbol->dso && location->symbol->kind != SYMBOL_FILE;
+}
+
 static void note_traps(struct thread_state *state, struct resolved_branch *branch)
 {
-	if (branch->from.symbol && branch->from.symbol->dso)
+	if (is_in_function(&branch->from))
 		pass_traps(branch, state->last_ip);
-	if (branch->to.symbol && branch->to.symbol->dso)
+	if (is_in_function(&branch->to))
 		branch->enters_trap = enters_trap(&branch->to);
 	state->last_ip = branch->to.ip;
 }

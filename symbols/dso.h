@@ -6,6 +6,7 @@
 #ifndef SYMBOLS_DSO_H
 #define SYMBOLS_DSO_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,7 @@ struct dso_store {
 	struct arena arena;
 	struct dso *dsos; /* hash; its members are of the arena */
 	struct demangler demangler;
+	pthread_mutex_t lock; /* of all of this and of all dsos, held while a question is answered */
 };
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */

@@ -89,9 +89,14 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_c
 
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
 {
+	struct source_line line;
+
 	if (!symbol->dso || symbol->kind != SYMBOL_FUNCTION)
 		return (struct source_line){ 0 };
-	return find_line(symbol->dso, symbol->start + offset, LINE_OF_CODE);
+	pthread_mutex_lock(&symbol->dso->store->lock);
+	line = find_line(symbol->dso, symbol->start + offset, LINE_OF_CODE);
+	pthread_mutex_unlock(&symbol->dso->store->lock);
+	return line;
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
@@ -101,10 +106,15 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 
 	if (!symbol->dso)
 		return (struct source_line){ 0 };
+	/* Asked for every slice, and found once. */
+	if (__atomic_load_n(&known->line_known, __ATOMIC_ACQUIRE))
+		return known->line;
+	pthread_mutex_lock(&symbol->dso->store->lock);
 	if (!known->line_known) {
-		known->line_known = true;
 		known->line = find_line(symbol->dso, symbol->start, LINE_OF_FUNCTION);
+		__atomic_store_n(&known->line_known, true, __ATOMIC_RELEASE);
 	}
+	pthread_mutex_unlock(&symbol->dso->store->lock);
 	return known->line;
 }
 
@@ -151,7 +161,7 @@ static const struct inlined_call *make_call(struct dso *dso, struct inline_funct
 	return first;
 }
 
-bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
+static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
 {
 	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
 	struct error err = { 0 };
@@ -177,4 +187,14 @@ bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code
 	code->end = hit.end - range->vaddr + range->offset;
 	code->innermost = make_call(dso, hit.function, hit.call);
 	return true;
+}
+
+bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
+{
+	bool found;
+
+	pthread_mutex_lock(&dso->store->lock);
+	found = find_inlined(dso, file_offset, code);
+	pthread_mutex_unlock(&dso->store->lock);
+	return found;
 }

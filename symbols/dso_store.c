@@ -27,6 +27,7 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	struct dso_store *store = alloc_zeroed(1, sizeof(*store));
 
 	arena_init(&store->arena);
+	pthread_mutex_init(&store->lock, NULL);
 	store->names = names;
 	store->diag = diag;
 	store->options = *options;
@@ -61,6 +62,7 @@ void dso_store_close(struct dso_store *store)
 	}
 	HASH_CLEAR(hh, store->dsos);
 	demangler_release(&store->demangler);
+	pthread_mutex_destroy(&store->lock);
 	arena_release(&store->arena);
 	free(store);
 }
@@ -145,6 +147,7 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 	memcpy(key, path, path_size);
 	if (size)
 		memcpy(key + path_size, build_id, size);
+	pthread_mutex_lock(&store->lock);
 	HASH_FIND(hh, store->dsos, key, key_size, dso);
 	if (!dso) {
 		const char *kept = arena_copy(&store->arena, key, key_size);
@@ -152,6 +155,7 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 		dso = make_dso(store, path, build_id, size);
 		HASH_ADD_KEYPTR(hh, store->dsos, kept, key_size, dso);
 	}
+	pthread_mutex_unlock(&store->lock);
 	free(key);
 	return dso;
 }
@@ -185,9 +189,11 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 	else
 		snprintf(path, sizeof(path), "%s/tmp/perf-%d.map",
 			 options->symfs ? options->symfs : "", pid);
+	pthread_mutex_lock(&store->lock);
 	dso = borrow_named(store, path, &made);
 	if (made && text_map_read_perf(&dso->map, path))
 		dso_set_named(dso, &dso->map.names);
+	pthread_mutex_unlock(&store->lock);
 	return dso;
 }
 
@@ -216,11 +222,14 @@ static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
 				    size_t build_id_size)
 {
+	struct dso *dso;
 	bool made;
-	struct dso *dso = borrow_named(store, "[kernel.kallsyms]", &made);
 
+	pthread_mutex_lock(&store->lock);
+	dso = borrow_named(store, "[kernel.kallsyms]", &made);
 	if (made && read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
 		dso_set_named(dso, &dso->map.names);
+	pthread_mutex_unlock(&store->lock);
 	return dso;
 }
 

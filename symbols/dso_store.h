@@ -16,8 +16,8 @@
  * but not used, "symbols-damaged", "lines-damaged".  Missing files are for the
  * caller to name (dso_state()).
  *
- * Not safe for use by two threads at a time: every question may read tables
- * and make names.
+ * Threads may ask at the same time, one after the other: every question may read
+ * tables and make names.  Symbols do not change once they are handed out.
  */
 #ifndef SYMBOLS_DSO_STORE_H
 #define SYMBOLS_DSO_STORE_H

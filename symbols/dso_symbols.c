@@ -198,7 +198,7 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 	return true;
 }
 
-const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
 	const struct last_hit *hit = &dso->hit;
 
@@ -232,6 +232,16 @@ struct dso_findings dso_findings(const struct dso *dso)
 		.debug_file = dso->debug_path,
 		.refused = dso->refused,
 	};
+}
+
+const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+{
+	const struct symbol *symbol;
+
+	pthread_mutex_lock(&dso->store->lock);
+	symbol = find_symbol(dso, file_offset, offset);
+	pthread_mutex_unlock(&dso->store->lock);
+	return symbol;
 }
 
 const struct trap_table *dso_borrow_traps(const struct dso *dso)

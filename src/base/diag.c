@@ -9,7 +9,7 @@
 
 void diag_init(struct diag *diag)
 {
-	*diag = (struct diag){ 0 };
+	*diag = (struct diag){ .lock = PTHREAD_MUTEX_INITIALIZER };
 	diag->last = &diag->first;
 }
 
@@ -37,6 +37,7 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 
 	if (!diag)
 		return;
+	pthread_mutex_lock(&diag->lock);
 	line = find(diag, kind);
 	if (!line) {
 		va_start(args, format);
@@ -49,6 +50,7 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 		diag->last = &line->next;
 	}
 	line->count++;
+	pthread_mutex_unlock(&diag->lock);
 }
 
 unsigned diag_kinds(const struct diag *diag)

@@ -5,11 +5,12 @@
  * Warnings are gathered by kind: the end of the run prints one line per kind,
  * with how often it happened and the first place.  A kind is a short constant
  * text in the program ("aux-truncated"); it is also the warning's name in
- * machine-readable output.
+ * machine-readable output.  Threads may warn at the same time.
  */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -25,6 +26,7 @@ struct diag_line {
 struct diag {
 	struct arena arena;
 	struct diag_line *first, **last;
+	pthread_mutex_t lock;
 };
 
 void diag_init(struct diag *diag);

@@ -13,7 +13,7 @@ struct name_entry {
 
 void name_table_init(struct name_table *table)
 {
-	*table = (struct name_table){ 0 };
+	*table = (struct name_table){ .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
 void name_table_release(struct name_table *table)
@@ -23,13 +23,11 @@ void name_table_release(struct name_table *table)
 	table->count = 0;
 }
 
-const struct name *name_intern(struct name_table *table, const char *text, size_t length)
+static const struct name *intern(struct name_table *table, const char *text, size_t length)
 {
 	struct name_entry *entry;
 	unsigned hash;
 
-	if (length > UINT32_MAX - 1)
-		length = UINT32_MAX - 1;
 	HASH_VALUE(text, length, hash);
 	HASH_FIND_BYHASHVALUE(hh, table->by_text, text, length, hash, entry);
 	if (entry)
@@ -40,6 +38,18 @@ const struct name *name_intern(struct name_table *table, const char *text, size_
 	memcpy(entry->name.text, text, length);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, table->by_text, entry->name.text, length, hash, entry);
 	return &entry->name;
+}
+
+const struct name *name_intern(struct name_table *table, const char *text, size_t length)
+{
+	const struct name *name;
+
+	if (length > UINT32_MAX - 1)
+		length = UINT32_MAX - 1;
+	pthread_mutex_lock(&table->lock);
+	name = intern(table, text, length);
+	pthread_mutex_unlock(&table->lock);
+	return name;
 }
 
 const struct name *name_intern_text(struct name_table *table, const char *text)

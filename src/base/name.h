@@ -3,11 +3,13 @@
  * Names: each distinct text exists once and has a small dense number.
  *
  * The dense ids let a writer keep its string table in a plain array.  A name
- * lives as long as its table; names compare by pointer.
+ * lives as long as its table; names compare by pointer.  Threads may make names
+ * at the same time.
  */
 #ifndef BASE_NAME_H
 #define BASE_NAME_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +25,7 @@ struct name_table {
 	struct arena arena;        /* owns the names */
 	struct name_entry *by_text; /* hash of all entries */
 	uint32_t count;
+	pthread_mutex_t lock;
 };
 
 void name_table_init(struct name_table *table);

@@ -291,7 +291,7 @@ static void run(struct pipeline *p, struct check *check)
 	for (size_t i = 0; i < p->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = { &p->auxtrace.info, &p->auxtrace.streams[i],
 						 p->timeline, code, &p->diag,
-						 PT_ENGINE_FAST, false, 0, 0, 0 };
+						 PT_ENGINE_FAST, false, 0, 0, 0, 0, NULL };
 
 		streams[i] = pt_stream_open(&input, NULL);
 	}

@@ -88,7 +88,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
 	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
-					 &run.diag, run.engine, run.skip, run.switch_ip, 0, 0 };
+					 &run.diag, run.engine, run.skip, run.switch_ip, 0, 0, 0, NULL };
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast engine as its own parts see it; others see it as a pt_stream.  Private to the engine. */
+#ifndef DECODER_PT_FLOW_H
+#define DECODER_PT_FLOW_H
+
+#include "decoder/pt_walk.h"
+
+/* Returns a flow without a stream, owned by the caller; pt_boundary_load() gives it one. */
+struct pt_flow *pt_flow_spare(void);
+
+/* Make a spare flow one of the stream of another, at no place yet. */
+void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
+		   const struct pt_config *config);
+
+/* Look for packets at another place of the stream. */
+void pt_flow_seek(struct pt_flow *flow, const struct aux_place *place);
+
+/* NULL is allowed. */
+void pt_flow_free(struct pt_flow *flow);
+
+#endif

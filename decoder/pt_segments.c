@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/pt_segments.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "decoder/pt_boundary.h"
+#include "decoder/pt_workers.h"
+
+/*
+ * Events of one segment, 64 bytes each: dense traces have two a byte of trace.
+ * A segment with more is decoded when it is its turn.
+ */
+#define EVENTS_FIRST ((size_t)1 << 12)
+#define EVENTS_MAX ((size_t)1 << 18)
+
+struct segment {
+	struct pt_job job; /* first */
+	const struct pt_segments *owner;
+	struct aux_cuts at; /* where it begins, if not at the stream's beginning */
+	uint64_t begin;	    /* its cut; 0: the stream's beginning */
+	/* The outcome: */
+	bool usable, ended;
+	struct pt_boundary before, after;
+	struct branch_event *events; /* owned */
+	size_t count, room;
+	struct pt_stream_stats stats;
+};
+
+struct pt_segments {
+	struct pt_stream stream; /* first */
+	struct pt_flow *flow;	 /* owned: decodes what was guessed wrong */
+	struct pt_config config;
+	struct pt_boundary first;
+	struct pt_boundary now;	 /* where what was given out ends */
+	bool in_flow;		 /* the flow is on its way to the next cut */
+	bool given;		 /* the oldest segment's events are in the queue */
+	struct aux_cuts plan;	 /* where the segment begins that is planned next */
+	bool planned_all;
+	/* A ring: */
+	struct segment *segments; /* owned */
+	unsigned room, oldest, newest;
+};
+
+/* ---- Decoding ahead, in any thread --------------------------------------- */
+
+static void use_buffer(struct segment *segment, struct pt_stream *stream)
+{
+	stream->queue = segment->events;
+	stream->batch_room = (unsigned)segment->room;
+}
+
+/* Returns false if there are too many events. */
+static bool grow(struct segment *segment, struct pt_stream *stream)
+{
+	if (stream->tail + QUEUE_ROOM <= segment->room)
+		return true;
+	if (segment->room >= EVENTS_MAX)
+		return false;
+	segment->events = alloc_grow(segment->events, &segment->room, segment->room + 1,
+				     sizeof(*segment->events));
+	use_buffer(segment, stream);
+	return true;
+}
+
+static bool decode(struct segment *segment, struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+	bool room = true;
+
+	while (room && !flow->paused && !stream->ended) {
+		stream->step(stream);
+		room = grow(segment, stream);
+	}
+	while (room && stream->ended && stream->next_loss < stream->loss_count) {
+		stream_finish(stream);
+		room = grow(segment, stream);
+	}
+	return room;
+}
+
+static void take_up(const struct segment *segment, struct pt_flow *flow)
+{
+	const struct pt_segments *owner = segment->owner;
+
+	pt_flow_adopt(flow, &owner->stream, &owner->config);
+	flow->stream.queue_mask = UINT_MAX;
+	flow->stops_at_cuts = true;
+}
+
+static void decode_ahead(struct pt_job *job, struct pt_flow *flow)
+{
+	struct segment *segment = (struct segment *)job;
+	const struct pt_boundary *first = &segment->owner->first;
+
+	if (!segment->room)
+		segment->events = alloc_grow(NULL, &segment->room, EVENTS_FIRST,
+					     sizeof(*segment->events));
+	take_up(segment, flow);
+	use_buffer(segment, &flow->stream);
+	if (!segment->begin)
+		pt_boundary_load(first, flow);
+	segment->usable = !segment->begin || pt_boundary_guess(flow, first, &segment->at);
+	if (!segment->usable)
+		return;
+	pt_boundary_save(&segment->before, flow);
+	segment->usable = decode(segment, flow);
+	segment->ended = flow->stream.ended;
+	segment->count = flow->stream.tail;
+	segment->stats = flow->stream.stats;
+	pt_boundary_save(&segment->after, flow);
+}
+
+/* ---- In order ------------------------------------------------------------ */
+
+static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats *stats)
+{
+	sum->bytes_decoded += stats->bytes_decoded;
+	sum->bytes_skipped += stats->bytes_skipped;
+	sum->bytes_lost += stats->bytes_lost;
+	sum->events += stats->events;
+	sum->insns += stats->insns;
+	sum->local_jumps += stats->local_jumps;
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		sum->gaps[reason] += stats->gaps[reason];
+}
+
+static uint32_t add_cycles(uint32_t a, uint32_t b)
+{
+	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+/* What a segment could not know: sums that began before it, and how late it was already. */
+static void complete(struct segment *segment, const struct pt_boundary *before)
+{
+	struct pt_boundary *after = &segment->after;
+	struct branch_event *events = segment->events;
+
+	for (size_t i = 0; i < segment->count && events[i].time < before->last_pushed; i++)
+		events[i].time = before->last_pushed;
+	if (after->last_pushed < before->last_pushed)
+		after->last_pushed = before->last_pushed;
+	if (segment->count) {
+		events[0].insns += before->insn_count;
+		events[0].cycles = add_cycles(events[0].cycles, before->cycle_count);
+	} else {
+		after->insn_count += before->insn_count;
+		after->cycle_count = add_cycles(after->cycle_count, before->cycle_count);
+	}
+}
+
+static void finish(struct pt_segments *segments)
+{
+	segments->stream.ended = true;
+	segments->stream.next_loss = segments->stream.loss_count;
+}
+
+/* Returns whether the segment was decoded from a right guess. */
+static bool accept(struct pt_segments *segments, struct segment *segment)
+{
+	struct pt_stream *stream = &segments->stream;
+
+	if (!segment->usable || !pt_boundary_equals(&segments->now, &segment->before) ||
+	    !schedule_join_stops(&segment->after.schedule, &segments->now.schedule))
+		return false;
+	complete(segment, &segments->now);
+	segments->now = segment->after;
+	add_stats(&stream->stats, &segment->stats);
+	stream->queue = segment->events;
+	stream->queue_mask = UINT_MAX;
+	stream->head = 0;
+	stream->tail = (unsigned)segment->count;
+	segments->given = true;
+	if (segment->ended)
+		finish(segments);
+	return true;
+}
+
+static struct segment *at(struct pt_segments *segments, unsigned number)
+{
+	return &segments->segments[number % segments->room];
+}
+
+static void plan(struct pt_segments *segments)
+{
+	while (!segments->planned_all && segments->newest - segments->oldest < segments->room) {
+		struct segment *segment = at(segments, segments->newest);
+
+		segment->at = segments->plan;
+		segment->begin = segments->newest ? segments->plan.place.at : 0;
+		if (segments->newest)
+			aux_cuts_next(&segments->plan);
+		segments->newest++;
+		segments->planned_all = segments->plan.place.at == AUX_CUTS_NONE;
+		pt_workers_submit(segments->stream.input.workers, &segment->job);
+	}
+}
+
+/* Drop what is done with. */
+static void drop(struct pt_segments *segments)
+{
+	struct pt_workers *workers = segments->stream.input.workers;
+
+	while (segments->oldest != segments->newest &&
+	       (segments->given || at(segments, segments->oldest)->begin < segments->now.cut)) {
+		pt_workers_cancel(workers, &at(segments, segments->oldest++)->job);
+		segments->given = false;
+	}
+}
+
+/* Follow the flow from where it is to the next cut. */
+static void follow(struct pt_segments *segments)
+{
+	struct pt_stream *stream = &segments->stream, *flow = &segments->flow->stream;
+
+	if (flow->ended && flow->next_loss < flow->loss_count)
+		stream_finish(flow);
+	else if (!flow->ended && !segments->flow->paused)
+		flow->step(flow);
+	stream->queue = flow->queue;
+	stream->queue_mask = flow->queue_mask;
+	stream->head = flow->head;
+	stream->tail = flow->tail;
+	flow->head = flow->tail;
+	if (flow->ended ? flow->next_loss < flow->loss_count : !segments->flow->paused)
+		return;
+	segments->in_flow = false;
+	add_stats(&stream->stats, &flow->stats);
+	pt_boundary_save(&segments->now, segments->flow);
+	if (flow->ended)
+		finish(segments);
+}
+
+static void step(struct pt_stream *stream)
+{
+	struct pt_segments *segments = (struct pt_segments *)stream;
+	struct segment *segment;
+
+	while (stream->head == stream->tail && !stream->ended) {
+		if (segments->in_flow) {
+			follow(segments);
+			continue;
+		}
+		drop(segments);
+		plan(segments);
+		segment = at(segments, segments->oldest);
+		pt_workers_wait(stream->input.workers, &segment->job);
+		if (accept(segments, segment))
+			continue;
+		stream->stats.segments_again++;
+		pt_boundary_load(&segments->now, segments->flow);
+		segments->flow->stops_at_cuts = true;
+		segments->in_flow = true;
+	}
+}
+
+static void close_segments(struct pt_stream *stream)
+{
+	struct pt_segments *segments = (struct pt_segments *)stream;
+
+	for (unsigned i = segments->oldest; i != segments->newest; i++)
+		pt_workers_cancel(stream->input.workers, &at(segments, i)->job);
+	for (unsigned i = 0; i < segments->room; i++)
+		free(segments->segments[i].events);
+	free(segments->segments);
+	pt_flow_free(segments->flow);
+	free(segments);
+}
+
+struct pt_stream *pt_segments_new(struct pt_flow *flow)
+{
+	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
+
+	segments->stream = flow->stream;
+	segments->stream.step = step;
+	segments->stream.close = close_segments;
+	segments->flow = flow;
+	segments->config = flow->config;
+	segments->plan = flow->cuts;
+	pt_boundary_save(&segments->first, flow);
+	segments->now = segments->first;
+	segments->room = pt_workers_ahead(flow->stream.input.workers);
+	segments->segments = alloc_zeroed(segments->room, sizeof(*segments->segments));
+	for (unsigned i = 0; i < segments->room; i++) {
+		segments->segments[i].owner = segments;
+		segments->segments[i].job.run = decode_ahead;
+	}
+	return &segments->stream;
+}

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The output is the same for any number of threads: recordings made by ptsim and
+# those of ../shared, cut at nearly every PSB and as they are.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs
+recordings=$top_srcdir/../shared/recordings
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+convert() { # THREADS BYTES NAME OPTIONS... FILE: into $work/NAME.ftf, and what is said
+	threads=$1 bytes=$2 name=$3
+	shift 3
+	if [ "$bytes" = whole ]; then
+		"$program" -j "$threads" --args=full "$@" -o "$work/$name.ftf" 2>"$work/$name.text"
+	else # a test's own setting: where streams are cut
+		PTRACE2FTF_SEGMENT=$bytes "$program" -j "$threads" --args=full "$@" \
+			-o "$work/$name.ftf" 2>"$work/$name.text"
+	fi
+	status=$?
+	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/$name.text"; return 1; }
+}
+
+is_the_same() { # BYTES... -- OPTIONS... FILE
+	sizes=
+	while [ "$1" != -- ]; do
+		sizes="$sizes $1"
+		shift
+	done
+	shift
+	for bytes in $sizes; do
+		convert 1 "$bytes" one "$@" || return 1
+		for threads in 2 3 8; do
+			convert $threads "$bytes" many "$@" || return 1
+			cmp "$work/one.ftf" "$work/many.ftf" && cmp "$work/one.text" "$work/many.text" ||
+				{ echo "with $threads threads, cut every $bytes bytes"; return 1; }
+		done
+	done
+}
+
+record() { # OPTIONS... -- PROGRAM
+	"$ptsim" record -o "$work/perf.data" "$@" >/dev/null 2>"$work/messages"
+}
+
+check() { # TITLE BYTES OPTIONS... -- PROGRAM
+	title=$1 bytes=$2
+	shift 2
+	tap_check "$title: is recorded" record "$@"
+	tap_check "$title: the same with 1, 2, 3 and 8 threads" is_the_same "$bytes" 1000 -- "$work/perf.data"
+}
+
+if record -- "$programs/tail"; then
+	check "threads on 2 CPUs" 300 --cpus=2 --quantum=2000 --psb-period=512 -- "$programs/threads"
+	check "threads on 2 CPUs with CYC" 300 --cpus=2 --quantum=2000 --cyc --psb-period=512 -- \
+		"$programs/threads"
+	check "signals" 300 --psb-period=512 -- "$programs/signals"
+	check "fork and exec" 300 --cpus=2 --psb-period=512 -- "$programs/family"
+	check "overflows" 300 --psb-period=512 --overflows=3000 -- "$programs/recursion"
+	check "a full buffer" 300 --psb-period=512 --lose=5000 -- "$programs/indirect"
+	check "snapshot" 300 --psb-period=512 --snapshot=8192 -- "$programs/recursion"
+	check "a buffer per thread" 300 --psb-period=512 --per-thread -- "$programs/threads"
+	check "no time stamps" 300 --psb-period=512 --no-tsc -- "$programs/tail"
+	check "4 MB, CYC" whole --cyc --per-thread --repeat=4000000 -- "$programs/indirect"
+else
+	tap_skip "ptsim's recordings" "programs cannot be traced here"
+fi
+
+real() { # NAME SYMFS BYTES...
+	name=$1 symfs=$2
+	shift 2
+	tap_check "$name: the same with 1, 2, 3 and 8 threads" \
+		is_the_same "$@" -- --symfs="$recordings/$symfs" "$recordings/$name/perf.data"
+}
+
+if [ -d "$recordings" ]; then
+	real rr-alderlake rr-alderlake/symfs whole 2048
+	real lldb-multicore lldb-multicore/symfs 300
+	real quipper-4.14 truth/symfs 1000
+	real truth/pipeline-2cpu truth/symfs 300
+	real truth/big-sqlite truth/symfs whole
+else
+	tap_skip "recordings of ../shared" "not there"
+fi
+
+says_what_is_wrong() {
+	for count in 0 -1 x 1x 99999 ''; do
+		"$program" -j "$count" "$work/perf.data" >"$work/out" 2>&1
+		[ $? -eq 64 ] && grep -q 'threads' "$work/out" || { echo "'$count'"; cat "$work/out"; return 1; }
+	done
+}
+tap_check "a number of threads that is none is wrong usage" says_what_is_wrong
+
+# The limit counts threads, too; root is not bound by it.
+goes_on_with_one() {
+	command -v prlimit >/dev/null && [ "$(id -u)" -eq 0 ] || return 0
+	chmod 755 "$work" && chmod 644 "$work/perf.data"
+	PTRACE2FTF_SEGMENT=1000 setpriv --reuid=61234 --clear-groups prlimit --nproc=0 \
+		"$program" -j 2 --format=none "$work/perf.data" >"$work/out" 2>&1
+	grep -q 'no thread can be started' "$work/out" || { cat "$work/out"; return 1; }
+}
+tap_check "where no thread can be started one CPU decodes, with a warning" goes_on_with_one
+tap_done

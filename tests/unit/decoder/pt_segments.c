@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams that threads decode in segments against the same streams decoded in
+ * one go.  The traces are of the sample program (tests/support/sample.h), which
+ * runs again and again, with PSBs, losses, overflows, places without code and
+ * changes of thread thrown in at random: each PSB is a cut.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decoder/auxtrace.h"
+#include "decoder/code_image.h"
+#include "decoder/perf_file.h"
+#include "decoder/pt_stream.h"
+#include "decoder/pt_workers.h"
+#include "decoder/timeline.h"
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define EVENTS_MAX 100000
+#define SEEDS 60
+#define NOWHERE UINT64_C(0x900000)
+
+struct outcome {
+	struct branch_event *events;
+	size_t count;
+	struct pt_stream_stats stats;
+};
+
+/* How the trace is made; one in so many, 0: never. */
+struct dice {
+	unsigned psb, tsc, trouble, other_thread;
+};
+
+struct run {
+	struct perf_data data;
+	struct pt_packets packets;
+	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
+	uint8_t *program_bytes;
+	size_t program_size;
+	struct perf_file file;
+	struct auxtrace auxtrace;
+	struct timeline *timeline;
+	struct diag diag;
+	struct dice dice;
+	uint64_t time;
+	unsigned random;
+	bool off; /* the program does not go on */
+};
+
+static struct run run;
+
+/* ---- Making a trace ------------------------------------------------------ */
+
+static unsigned draw(unsigned sides)
+{
+	run.random = run.random * 1103515245 + 12345;
+	return sides ? (run.random >> 16) % sides : 1;
+}
+
+/* Returns whether a return may be compressed behind: not if there was a PSB. */
+static bool maybe_psb(uint64_t ip)
+{
+	run.time += draw(40);
+	if (!draw(run.dice.tsc))
+		pt_packets_tsc(&run.packets, run.time);
+	if (draw(run.dice.psb))
+		return true;
+	pt_packets_psb(&run.packets, run.time, ip);
+	return false;
+}
+
+static void stamp(int32_t tid)
+{
+	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = run.time, .pid = SAMPLE_PID,
+							     .tid = tid });
+}
+
+/* Something goes wrong at ip, and the program goes on there, or not at all. */
+static void trouble(uint64_t ip)
+{
+	switch (draw(6)) {
+	case 0:
+		pt_packets_ovf(&run.packets);
+		pt_packets_fup(&run.packets, ip);
+		return;
+	case 1:
+		pt_packets_ovf(&run.packets);
+		maybe_psb(0);
+		run.off = draw(2);
+		if (!run.off)
+			pt_packets_psb(&run.packets, run.time, ip);
+		return;
+	case 2: /* code that is not there, perhaps for several PSBs */
+		pt_packets_fup(&run.packets, ip);
+		pt_packets_tip(&run.packets, NOWHERE);
+		for (unsigned i = draw(8); i; i--) {
+			pt_packets_tnt(&run.packets, "tnt");
+			maybe_psb(NOWHERE + i);
+		}
+		pt_packets_tip(&run.packets, ip);
+		return;
+	case 3: /* decisions that do not fit */
+		pt_packets_tnt(&run.packets, "tttttttttttttttttt");
+		pt_packets_psb(&run.packets, run.time, ip);
+		return;
+	case 4:
+		stamp(SAMPLE_PID);
+		perf_data_add_aux_event(&run.data, 0, 100, PERF_AUX_FLAG_COLLISION);
+		return;
+	default: /* an interrupt */
+		pt_packets_fup(&run.packets, ip);
+		pt_packets_pgd(&run.packets, 0);
+		maybe_psb(0);
+		pt_packets_pge(&run.packets, ip);
+		return;
+	}
+}
+
+/* Returns whether nothing came between. */
+static bool pass(uint64_t ip)
+{
+	bool kept = maybe_psb(ip);
+
+	if (draw(run.dice.trouble) || run.off)
+		return kept;
+	trouble(ip);
+	return false;
+}
+
+static void put_return(bool kept, uint64_t to)
+{
+	if (kept)
+		pt_packets_tnt(&run.packets, "t");
+	else
+		pt_packets_tip(&run.packets, to);
+}
+
+static void run_work(uint64_t behind)
+{
+	bool kept = true;
+
+	for (int i = 0; i < 3 && !run.off; i++) {
+		bool leaf_kept;
+
+		kept &= pass(SAMPLE_WORK);
+		if (run.off)
+			return;
+		leaf_kept = pass(SAMPLE_LEAF);
+		kept &= leaf_kept;
+		if (run.off)
+			return;
+		put_return(leaf_kept, SAMPLE_WORK + 5);
+		kept &= pass(SAMPLE_WORK + 5);
+		if (!run.off)
+			pt_packets_tnt(&run.packets, i < 2 ? "t" : "n");
+	}
+	if (run.off)
+		return;
+	kept &= pass(SAMPLE_WORK + 7);
+	if (!run.off)
+		put_return(kept, behind);
+}
+
+static void maybe_switch(void)
+{
+	int32_t tid = SAMPLE_PID + (int32_t)draw(2);
+
+	if (draw(run.dice.other_thread))
+		return;
+	run.time += 20;
+	stamp(tid);
+	perf_data_add_switch(&run.data, false, SAMPLE_PID, tid);
+	run.time += 20;
+	/* Or the records know it sooner than the trace. */
+	if (draw(2))
+		pt_packets_tsc(&run.packets, run.time);
+}
+
+static void make_trace(void)
+{
+	run.time = SAMPLE_START;
+	pt_packets_psb(&run.packets, run.time, 0);
+	while (pt_packets_size(&run.packets) < 20000) {
+		run.off = false;
+		maybe_switch();
+		maybe_psb(0);
+		pt_packets_pge(&run.packets, SAMPLE_MAIN);
+		run_work(SAMPLE_MAIN + 5);
+		if (!run.off)
+			run_work(SAMPLE_MAIN + 10);
+		if (!run.off)
+			pt_packets_pgd(&run.packets, 0);
+	}
+}
+
+/* ---- Decoding it --------------------------------------------------------- */
+
+static struct code_file find_code(void *context, const struct mapped_file *file)
+{
+	(void)context;
+	if (strcmp(file->path, SAMPLE_PATH) != 0)
+		return (struct code_file){ 0 };
+	return (struct code_file){ run.program, run.program_bytes, run.program_size };
+}
+
+/* Of the sample's functions only work() has a jump within. */
+static bool find_work(void *context, const struct mapped_file *file, uint64_t offset,
+		      uint64_t *from, uint64_t *to)
+{
+	(void)context;
+	(void)file;
+	*from = SAMPLE_WORK - SAMPLE_CODE + TINY_ELF_CODE_OFFSET;
+	*to = *from + 8;
+	return offset >= *from && offset < *to;
+}
+
+static void begin(unsigned seed, struct dice dice)
+{
+	int fd;
+
+	memset(&run, 0, sizeof(run));
+	run.random = seed;
+	run.dice = dice;
+	strcpy(run.program, "/tmp/ptrace2ftf-XXXXXX");
+	fd = mkstemp(run.program);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	tiny_elf_write(&sample_elf, run.program);
+	run.program_bytes = tiny_elf_bytes(&sample_elf, &run.program_size);
+	sample_begin(&run.data);
+	perf_data_add_fork(&run.data, SAMPLE_PID, SAMPLE_PID + 1, SAMPLE_PID);
+	pt_packets_init(&run.packets);
+	diag_init(&run.diag);
+	make_trace();
+	sample_add_trace(&run.data, &run.packets);
+	perf_data_write_temporary(&run.data, run.recording);
+	ck_assert_int_eq(perf_file_open(&run.file, run.recording, &run.diag, NULL), 0);
+	ck_assert_int_eq(auxtrace_init(&run.auxtrace, &run.file, NULL), 0);
+	run.timeline = timeline_open(&run.file, &run.diag, NULL);
+}
+
+static void finish(void)
+{
+	timeline_close(run.timeline);
+	auxtrace_release(&run.auxtrace);
+	perf_file_close(&run.file);
+	unlink(run.recording);
+	unlink(run.program);
+	free(run.program_bytes);
+	perf_data_release(&run.data);
+	pt_packets_release(&run.packets);
+	diag_release(&run.diag);
+}
+
+static struct outcome decode(uint64_t segment, struct pt_workers *workers)
+{
+	struct code_source source = { find_code, find_work, NULL, NULL };
+	struct code_image *code = code_image_open(&source, timeline_space_count(run.timeline),
+						  &run.diag);
+	struct pt_stream_input input = {
+		.info = &run.auxtrace.info,
+		.aux = &run.auxtrace.streams[0],
+		.timeline = run.timeline,
+		.code = code,
+		.diag = &run.diag,
+		.skip_local_jumps = true,
+		.segment = segment,
+		.workers = workers,
+	};
+	struct pt_stream *stream = pt_stream_open(&input, NULL);
+	struct outcome outcome = { .events = calloc(EVENTS_MAX, sizeof(*outcome.events)) };
+
+	ck_assert_ptr_nonnull(stream);
+	ck_assert_ptr_nonnull(outcome.events);
+	while (pt_stream_next(stream, &outcome.events[outcome.count]))
+		ck_assert_uint_lt(++outcome.count, EVENTS_MAX);
+	outcome.stats = *pt_stream_stats(stream);
+	pt_stream_close(stream);
+	code_image_close(code);
+	return outcome;
+}
+
+static void expect_same_event(const struct branch_event *a, const struct branch_event *b)
+{
+	ck_assert_uint_eq(a->time, b->time);
+	ck_assert_uint_eq(a->tsc, b->tsc);
+	ck_assert_uint_eq(a->from, b->from);
+	ck_assert_uint_eq(a->to, b->to);
+	ck_assert_ptr_eq(a->thread, b->thread);
+	ck_assert_ptr_eq(a->space, b->space);
+	ck_assert_uint_eq(a->insns, b->insns);
+	ck_assert_uint_eq(a->kind, b->kind);
+	ck_assert_uint_eq(a->gap, b->gap);
+	ck_assert_uint_eq(a->flags, b->flags);
+}
+
+static void expect_same(const struct outcome *a, const struct outcome *b)
+{
+	for (size_t i = 0; i < a->count && i < b->count; i++)
+		expect_same_event(&a->events[i], &b->events[i]);
+	ck_assert_uint_eq(a->count, b->count);
+	ck_assert_uint_eq(a->stats.bytes_decoded, b->stats.bytes_decoded);
+	ck_assert_uint_eq(a->stats.bytes_skipped, b->stats.bytes_skipped);
+	ck_assert_uint_eq(a->stats.bytes_lost, b->stats.bytes_lost);
+	ck_assert_uint_eq(a->stats.events, b->stats.events);
+	ck_assert_uint_eq(a->stats.insns, b->stats.insns);
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		ck_assert_uint_eq(a->stats.gaps[reason], b->stats.gaps[reason]);
+	ck_assert_uint_eq(b->stats.bytes_decoded + b->stats.bytes_skipped + b->stats.bytes_lost,
+			  b->stats.bytes_total);
+}
+
+/* Returns how many segments had to be decoded again. */
+static uint64_t compare(uint64_t segment, unsigned threads)
+{
+	struct outcome one = decode(segment, NULL), many;
+	struct pt_workers *workers = pt_workers_open(threads, 1);
+
+	ck_assert_ptr_nonnull(workers);
+	pt_workers_delay(workers, 20);
+	many = decode(segment, workers);
+	pt_workers_close(workers);
+	expect_same(&one, &many);
+	ck_assert_uint_gt(one.count, 1000);
+	free(one.events);
+	free(many.events);
+	return many.stats.segments_again;
+}
+
+START_TEST(threads_give_the_events_of_one)
+{
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0 });
+	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
+	finish();
+}
+END_TEST
+
+START_TEST(threads_give_the_events_of_one_whatever_goes_wrong)
+{
+	begin((unsigned)_i, (struct dice){ 20, 5, 30, 0 });
+	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
+	finish();
+}
+END_TEST
+
+START_TEST(threads_find_the_same_traced_threads_as_one)
+{
+	begin((unsigned)_i, (struct dice){ 20, 3, 60, 2 });
+	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
+	finish();
+}
+END_TEST
+
+/* In a sound trace the header of a PSB tells nearly all. */
+START_TEST(segments_of_a_sound_trace_are_seldom_decoded_twice)
+{
+	begin(1, (struct dice){ 20, 5, 0, 0 });
+	ck_assert_uint_le(compare(500, 3), 3); /* of 40: PSBs just where tracing begins */
+	finish();
+}
+END_TEST
+
+/* Where decoding was off the way before the PSB cannot be guessed. */
+START_TEST(a_wrong_guess_is_decoded_again)
+{
+	begin(1, (struct dice){ 20, 5, 5, 0 });
+	ck_assert_uint_gt(compare(64, 3), 0);
+	finish();
+}
+END_TEST
+
+START_TEST(a_stream_may_be_left_in_the_middle)
+{
+	struct code_source source = { find_code, NULL, NULL, NULL };
+	struct pt_workers *workers = pt_workers_open(3, 1);
+	struct branch_event event;
+	struct code_image *code;
+	struct pt_stream *stream;
+
+	begin(1, (struct dice){ 20, 5, 0, 0 });
+	pt_workers_delay(workers, 1000);
+	code = code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
+	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
+							   .aux = &run.auxtrace.streams[0],
+							   .timeline = run.timeline,
+							   .code = code,
+							   .segment = 64,
+							   .workers = workers },
+				NULL);
+	for (int i = 0; i < 10 + _i; i++)
+		ck_assert_int_eq(pt_stream_next(stream, &event), 1);
+	pt_stream_close(stream);
+	code_image_close(code);
+	pt_workers_close(workers);
+	finish();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pt_segments");
+	TCase *tests = tcase_create("all");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, threads_give_the_events_of_one, 0, SEEDS / 3);
+	tcase_add_loop_test(tests, threads_give_the_events_of_one_whatever_goes_wrong, 0, SEEDS);
+	tcase_add_loop_test(tests, threads_find_the_same_traced_threads_as_one, 0, SEEDS);
+	tcase_add_test(tests, segments_of_a_sound_trace_are_seldom_decoded_twice);
+	tcase_add_test(tests, a_wrong_guess_is_decoded_again);
+	tcase_add_loop_test(tests, a_stream_may_be_left_in_the_middle, 0, 4);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
