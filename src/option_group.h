@@ -4,7 +4,7 @@
  * its own, a child of the one in options.c, which hands `struct options` down.
  *
  * --help sorts by the `group` of struct argp_option: 1 Input, 2 Selection,
- * 3 Stacks, 4 Symbols, 5 Output, 6 OCaml, 7 Diagnostics,
+ * 3 Stacks, 4 Symbols, 5 Output, 6 OCaml, 7 Diagnostics, 8 Speed,
  * 9 Batches.
  */
 #ifndef SRC_OPTION_GROUP_H

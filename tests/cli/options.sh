@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 groups() {
 	[ "$("$program" --help | sed -n 's/^ \([A-Z][A-Za-z]*\):$/\1/p' | grep -vx Selection | tr '\n' ' ')" = \
-		"Input Stacks Symbols Output OCaml Diagnostics Batches " ]
+		"Input Stacks Symbols Output OCaml Diagnostics Speed Batches " ]
 }
 tap_check "--help has its options in groups" groups
 
