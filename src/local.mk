@@ -2,6 +2,11 @@
 # Everything but main(), so that tests can link it.
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
+	src/batch.c src/batch.h \
+	src/batch_job.c src/batch_job.h \
+	src/batch_line.c src/batch_line.h \
+	src/batch_plan.c src/batch_plan.h \
+	src/batch_stamp.c src/batch_stamp.h \
 	src/call_sites.c src/call_sites.h \
 	src/callstack.c src/callstack.h \
 	src/callstack_batch.c src/callstack_batch.h \
@@ -32,8 +37,8 @@ libptrace2ftf_a_SOURCES = \
 	src/json_text.c src/json_text.h \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/nearest.c src/nearest.h \
-	src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
-	src/option_select.c src/option_side.c src/option_speed.c \
+	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c \
+	src/option_report.c src/option_select.c src/option_side.c src/option_speed.c \
 	src/options.c src/options.h \
 	src/output_check.c src/output_check.h \
 	src/overlay_calls.c src/overlay_calls.h \
@@ -46,6 +51,7 @@ libptrace2ftf_a_SOURCES = \
 	src/overlay_trace.c src/overlay_trace.h \
 	src/overlay_trace_memtrace.c src/overlay_trace_runtime.c \
 	src/overlays.c src/overlays.h \
+	src/output_path.c src/output_path.h \
 	src/pair_table.c src/pair_table.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
@@ -81,5 +87,5 @@ ptrace2ftf_SOURCES = src/main.c
 # Order matters: each library may use the ones after it.
 PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	$(IPT_LIBS) $(ZYDIS_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
-	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
+	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

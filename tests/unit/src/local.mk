@@ -70,6 +70,12 @@ tests/unit/src/modules/two.ko: tests/unit/src/modules/two.S
 	@$(MKDIR_P) tests/unit/src/modules
 	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/two.S
 
+check_PROGRAMS += tests/unit/src/batch_plan.test
+TESTS += tests/unit/src/batch_plan.test
+tests_unit_src_batch_plan_test_SOURCES = tests/unit/src/batch_plan.c
+tests_unit_src_batch_plan_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_batch_plan_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/nearest.test
 TESTS += tests/unit/src/nearest.test
 tests_unit_src_nearest_test_SOURCES = tests/unit/src/nearest.c
