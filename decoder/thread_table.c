@@ -128,6 +128,16 @@ void thread_table_name(struct thread_table *table, struct live_thread *thread, u
 	thread->thread.name_count++;
 }
 
+void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size)
+{
+	size_t length = strnlen(text, size);
+	struct live_tid *entry;
+
+	HASH_FIND_INT(table->by_tid, &tid, entry);
+	if (entry && length && !entry->latest->older && !entry->latest->last)
+		thread_table_name(table, entry->latest, 0, arena_text(table->arena, text, length));
+}
+
 static void finish_thread(struct thread_table *table, struct live_thread *thread)
 {
 	size_t count = thread->thread.name_count;

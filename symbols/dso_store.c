@@ -221,6 +221,12 @@ static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build
 	return options->running_kernel && text_map_read_kallsyms(&dso->map, "/proc/kallsyms");
 }
 
+void dso_store_offer_kallsyms(struct dso_store *store, const char *path)
+{
+	if (!store->options.kallsyms && path)
+		store->options.kallsyms = dso_keep_text(store, path);
+}
+
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
 				    size_t build_id_size)
 {

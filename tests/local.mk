@@ -15,6 +15,7 @@ AM_TESTS_ENVIRONMENT = P2F_HARDENED='$(hardened)'; P2F_SANITIZED='$(sanitized)';
 include tests/support/local.mk
 include tests/programs/local.mk
 include tests/ptsim/local.mk
+include tests/ptsys/local.mk
 include tests/unit/base/local.mk
 include tests/unit/decoder/local.mk
 include tests/unit/symbols/local.mk

@@ -24,6 +24,7 @@
 #define output_close ftf_private_output_close
 #define output_interrupt_hook ftf_private_output_interrupt_hook
 #define output_open ftf_private_output_open
+#define output_remove_left ftf_private_output_remove_left
 #define output_reserve ftf_private_output_reserve
 #define output_stream ftf_private_output_stream
 #define output_watch_signals ftf_private_output_watch_signals

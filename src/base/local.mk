@@ -4,6 +4,7 @@ libbase_a_SOURCES = \
 	src/base/alloc.c src/base/alloc.h \
 	src/base/arena.c src/base/arena.h \
 	src/base/beneath.c src/base/beneath.h \
+	src/base/big_array.c src/base/big_array.h \
 	src/base/cursor.h \
 	src/base/diag.c src/base/diag.h \
 	src/base/error.c src/base/error.h \

@@ -49,6 +49,23 @@ void output_watch_signals(void)
 	atexit(remove_unfinished);
 }
 
+static void name_temporary(char *name, size_t room, const char *path, int pid, int i)
+{
+	snprintf(name, room, "%s.%d.%d.tmp", path, pid, i);
+}
+
+void output_remove_left(const char *path, int pid)
+{
+	size_t room = strlen(path) + 40;
+	char *name = alloc_zeroed(1, room);
+
+	for (int i = 0; i < NAME_TRIES; i++) {
+		name_temporary(name, room, path, pid, i);
+		unlink(name);
+	}
+	free(name);
+}
+
 /* A new file beside `path`; O_EXCL, so that nothing can be put in its way. */
 static int open_temporary(struct output *output, struct error *err)
 {
@@ -57,7 +74,7 @@ static int open_temporary(struct output *output, struct error *err)
 
 	output->temporary = alloc_zeroed(1, room);
 	for (int i = 0; i < NAME_TRIES; i++) {
-		snprintf(output->temporary, room, "%s.%d.%d.tmp", output->path, (int)getpid(), i);
+		name_temporary(output->temporary, room, output->path, (int)getpid(), i);
 		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (output->fd >= 0 || errno != EEXIST)
 			break;

@@ -89,6 +89,12 @@ static inline bool output_failed(const struct output *output)
  */
 int output_close(struct output *output, struct error *err);
 
+/*
+ * Remove the temporary file that process `pid`, which was killed, may have left
+ * beside `path`.
+ */
+void output_remove_left(const char *path, int pid);
+
 /* Give up: leave no file.  Idempotent, also after output_close() and on zeroed memory. */
 void output_abandon(struct output *output);
 
