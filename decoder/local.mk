@@ -7,12 +7,14 @@ libdecoder_a_SOURCES = \
 	decoder/aux_window.c decoder/aux_window.h \
 	decoder/aux_pieces.c decoder/aux_pieces.h \
 	decoder/auxtrace.c decoder/auxtrace.h \
+	decoder/bpf_programs.c decoder/bpf_programs.h \
 	decoder/branch_event.h \
 	decoder/branch_merge.c decoder/branch_merge.h \
 	decoder/code_image.c decoder/code_image.h \
 	decoder/file_table.c decoder/file_table.h \
 	decoder/huge_text.c decoder/huge_text.h \
 	decoder/insn.c decoder/insn.h \
+	decoder/kernel_text.c decoder/kernel_text.h \
 	decoder/perf_attrs.c decoder/perf_attrs.h \
 	decoder/perf_features.c decoder/perf_features.h \
 	decoder/perf_file.c decoder/perf_file.h \

@@ -77,6 +77,8 @@ static void resolve(struct pt_blocks *blocks, uint64_t to)
 				       pending->from, to);
 		event->from_length = pending->insn.length;
 		event->flags |= pending->flags;
+		if (to == blocks->stream.input.switch_ip)
+			stream_switch_thread(&blocks->stream);
 	}
 	pending->insn.kind = BRANCH_NONE;
 }
@@ -293,9 +295,18 @@ static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
 
 static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
 {
+	const struct kernel_code *kernel = code_image_kernel(blocks->stream.input.code);
+	const struct kernel_text *text = &blocks->stream.text;
+	const struct kernel_segment *segment = NULL;
 	const uint8_t *bytes;
 	size_t size;
 
+	if (!block->isid && kernel)
+		segment = kernel_code_find(kernel, block->end_ip, &bytes);
+	/* Not from the cache: what it knows of this place may be old. */
+	if (segment)
+		return insn_decode(kernel_text_bytes(text, bytes) + (block->end_ip - segment->begin),
+				   segment->end - block->end_ip, insn_mode_of(block->mode));
 	if (block->truncated)
 		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
 	bytes = code_image_bytes(blocks->stream.input.code, block->isid, block->end_ip, &size);
@@ -534,6 +545,8 @@ static void step(struct pt_stream *stream)
 {
 	struct pt_blocks *blocks = (struct pt_blocks *)stream;
 
+	kernel_text_advance(&stream->text, stream->now.time);
+	code_image_use_text(stream->input.code, &stream->text);
 	if (!blocks->synced)
 		synchronise(blocks);
 	else if (blocks->status & pts_event_pending)
@@ -551,6 +564,7 @@ static void close_blocks(struct pt_stream *stream)
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
 	insn_cache_release(&blocks->insns);
+	kernel_text_release(&blocks->stream.text);
 	free(blocks->bytes);
 	free(blocks);
 }

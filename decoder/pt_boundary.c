@@ -140,6 +140,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->bit_count = 0;
 	flow->cutting = flow->paused = flow->in_header = false;
 	flow->synced = boundary->synced;
+	flow_follow_text(flow);
 	pt_flow_seek(flow, &boundary->place);
 	flow->offset = flow->lost_from = boundary->place.at;
 }

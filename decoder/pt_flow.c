@@ -340,6 +340,7 @@ static void on_time(struct pt_flow *flow)
 	stream_set_time(stream, flow->clock.tsc);
 	stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
+	flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
 }
@@ -776,6 +777,7 @@ void pt_flow_free(struct pt_flow *flow)
 	pt_pkt_free_decoder(flow->packets);
 	aux_window_release(&flow->window);
 	code_runs_release(&flow->runs);
+	kernel_text_release(&flow->stream.text);
 	free(flow);
 }
 
@@ -816,6 +818,8 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->space = NULL;
 	flow->view = (struct code_view){ 0 };
+	if (!flow->stream.text.kernel)
+		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
 	set_config(flow, config);
 }
 

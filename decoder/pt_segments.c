@@ -291,6 +291,7 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
 
 	segments->stream = flow->stream;
+	segments->stream.text = (struct kernel_text){ 0 }; /* the flow's own */
 	segments->stream.step = step;
 	segments->stream.close = close_segments;
 	segments->flow = flow;

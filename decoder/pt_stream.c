@@ -146,8 +146,6 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		if (!stream->batch_room && stream->tail - stream->head >= QUEUE_ROOM - 4)
 			return;
 		stream->next_loss++;
-		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
-			continue;
 		if (shows_as_piece(aux, loss))
 			continue;
 		if (loss->time > stream->now.time)
@@ -283,7 +281,8 @@ static void choose_losses(struct pt_stream *stream)
 {
 	const struct pt_stream_input *input = &stream->input;
 
-	stream->losses = timeline_losses(input->timeline, &stream->loss_count);
+	stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
+					 &stream->loss_count);
 	while (stream->next_loss < stream->loss_count &&
 	       stream->losses[stream->next_loss].time < input->begin)
 		stream->next_loss++;
@@ -369,6 +368,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
+	kernel_text_init(&stream->text, code_image_kernel(input->code));
 	start_schedule(stream);
 	warn_of_config(input);
 	return split(stream);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "decoder/kernel_text.h"
 #include "decoder/pt_stream.h"
 #include "decoder/schedule.h"
 #include "decoder/side_event.h"
@@ -45,6 +46,7 @@ struct pt_stream {
 	struct pt_stream_input input;
 	struct schedule schedule;
 	struct tsc_clock clock;
+	struct kernel_text text; /* the kernel's code at `now`, if it changes */
 	uint64_t reference; /* a TSC near the data */
 	bool timed, ended;
 	bool in_tx;	      /* of events from now on */

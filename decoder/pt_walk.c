@@ -89,6 +89,7 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 	    ip - flow->view.begin >= flow->view.end - flow->view.begin) {
 		flow->space = stream->schedule.space;
 		flow->view = code_image_view(stream->input.code, flow->space, ip);
+		flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
 	}
 	*size = flow->view.end - ip;
 	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
@@ -103,6 +104,15 @@ static void forget_calls(struct pt_flow *flow)
 {
 	for (unsigned i = 0; i < RETURNS; i++)
 		flow->returns[i].call = NULL;
+}
+
+void flow_follow_text(struct pt_flow *flow)
+{
+	if (!kernel_text_advance(&flow->stream.text, flow->stream.now.time))
+		return;
+	code_runs_forget(&flow->runs);
+	forget_calls(flow);
+	flow->here = NULL;
 }
 
 static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)

@@ -95,6 +95,9 @@ struct pt_flow {
 /* Walk a run further, or many if nothing is to be told of them. */
 void flow_walk(struct pt_flow *flow);
 
+/* The kernel's code is as it was at the stream's time. */
+void flow_follow_text(struct pt_flow *flow);
+
 /* Tracing begins at ip.  `told`: a packet said so, and an event does. */
 void flow_begin(struct pt_flow *flow, uint64_t ip, bool told);
 

@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/interrupt.h"
 #include "code_files.h"
+#include "decode_threads.h"
 #include "decoder/auxtrace.h"
 #include "decoder/branch_merge.h"
 #include "decoder/perf_file.h"
-#include "decoder/pt_workers.h"
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
 #include "event_filter.h"
@@ -87,7 +86,8 @@ static enum demangle_style style_of(const struct options *options)
 
 static struct kernel_files_options kernel_options(const struct options *options)
 {
-	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs };
+	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs,
+					      NULL };
 }
 
 static void open_symbols(struct conversion *c, struct name_table *names)
@@ -132,57 +132,19 @@ static void open_code(struct conversion *c, struct name_table *names)
 	resolver_init(&c->resolver, c->timeline, c->store, names);
 	timeline_files(c->timeline, &file_count);
 	code_files_init(&c->code_files, &c->resolver, file_count);
+	kernel.resolver = c->auxtrace.info.exclude_kernel ? NULL : &c->resolver;
 	kernel_files_init(&c->kernel_files, &kernel, &c->file, c->timeline, c->diag);
+	dso_store_offer_kallsyms(c->store, kernel_files_made_kallsyms(&c->kernel_files));
 	c->code_source = code_files_source(&c->code_files);
 	c->code_source.kernel = kernel_files_code(&c->kernel_files);
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
 }
 
-/*
- * Bytes of AUX data from one cut to the next: less if there are many streams, of
- * which all have segments under way.  Tests set another, to have many cuts.
- */
-static uint64_t segment_size(const struct conversion *c)
-{
-	const uint64_t all = (uint64_t)256 << 10, least = (uint64_t)16 << 10;
-	const char *text = getenv("PTRACE2FTF_SEGMENT");
-	uint64_t size = all / (c->auxtrace.stream_count > 2 ? c->auxtrace.stream_count : 2);
-
-	if (text)
-		size = strtoull(text, NULL, 10);
-	else if (size < least)
-		size = least;
-	return size;
-}
-
-/* A thread costs more than it saves where there is little to decode. */
-static bool is_long(const struct conversion *c)
-{
-	const uint64_t least = (uint64_t)1 << 20;
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < c->auxtrace.stream_count; i++)
-		size += c->auxtrace.streams[i].size;
-	return size >= least || getenv("PTRACE2FTF_SEGMENT");
-}
-
-static void open_workers(struct conversion *c)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned count = c->options->threads;
-
-	if (!count)
-		count = cpus > 0 ? (unsigned)cpus : 1;
-	if (count == 1 || c->options->engine != OPTION_ENGINE_FAST || !is_long(c))
-		return;
-	c->workers = pt_workers_open(count, (unsigned)c->auxtrace.stream_count);
-	if (!c->workers)
-		diag_warn(c->diag, "no-threads", "no thread can be started: decoding with one CPU");
-}
-
 static int open_streams(struct conversion *c, struct error *err)
 {
-	open_workers(c);
+	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
+	if (c->workers)
+		view_write_aside(&c->view);
 	c->streams = alloc_zeroed(c->auxtrace.stream_count, sizeof(*c->streams));
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = {
@@ -201,7 +163,7 @@ static int open_streams(struct conversion *c, struct error *err)
 				       c->options->format == FORMAT_SLICES,
 			.begin = c->filter.begin,
 			.end = c->filter.end,
-			.segment = segment_size(c),
+			.segment = decode_threads_segment(&c->auxtrace),
 			.workers = c->workers,
 		};
 
@@ -400,6 +362,7 @@ static void tell_files(const struct conversion *c)
 static void sum_up(struct conversion *c)
 {
 	struct summary *summary = c->summary;
+	const char *path;
 
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
@@ -410,14 +373,16 @@ static void sum_up(struct conversion *c)
 	tell_files(c);
 	if (c->view.tally.next)
 		report_functions(c->report, &c->view.tally);
-	summary_set_output(summary, view_path(&c->view));
+	for (size_t i = 0; (path = view_output(&c->view, i)) != NULL; i++)
+		summary_add_output(summary, path);
 	summary->slices = view_slices(&c->view) + c->overlays.slices;
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		summary->gaps[reason] -= c->filter.gaps[reason];
 	summary->bytes_left_out = c->filter.bytes_left_out;
 	if (c->filter.active && !summary->threads)
 		diag_warn(c->diag, "nothing-selected",
 			  "the options choose nothing of what was recorded");
 	summary->unknown_records = timeline_unknown_records(c->timeline);
-	code_files_warn(&c->code_files, c->timeline, c->diag);
 }
 
 /* ns that a timestamp may be older than its events; 0 if only TSC packets tell the time. */
@@ -500,12 +465,15 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
+	view_settle(&c->view);
 	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
 	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
 							    &c->auxtrace.info,
 							    &c->overlay_calls });
+	/* What may end the program comes before the output is in its place. */
+	code_files_warn(&c->code_files, c->timeline, c->diag);
 	if (view_close(&c->view, err) < 0)
 		return -1;
 	sum_up(c);

@@ -55,6 +55,12 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->folded_time = ftf_text(ftf->writer, "folded_time");
 }
 
+void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
+{
+	ftf_blob(ftf->writer, &(struct ftf_blob){ FTF_BLOB_DATA, ftf_text(ftf->writer, name), text,
+						  strlen(text) });
+}
+
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 {
 	struct ftf_error failure = { 0 };

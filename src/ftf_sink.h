@@ -38,6 +38,9 @@ struct ftf_sink {
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   enum option_args level);
 
+/* Put a text into the trace as a blob, which viewers skip; at its start to be found there. */
+void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);
+
 /*
  * Hand the rest to the output, which is to be closed after it.
  * Returns 0; -1 with err filled: the first failure of the writer.

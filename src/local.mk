@@ -2,6 +2,11 @@
 # Everything but main(), so that tests can link it.
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
+	src/batch.c src/batch.h \
+	src/batch_job.c src/batch_job.h \
+	src/batch_line.c src/batch_line.h \
+	src/batch_plan.c src/batch_plan.h \
+	src/batch_stamp.c src/batch_stamp.h \
 	src/call_sites.c src/call_sites.h \
 	src/callstack.c src/callstack.h \
 	src/callstack_batch.c src/callstack_batch.h \
@@ -12,24 +17,30 @@ libptrace2ftf_a_SOURCES = \
 	src/convert.c src/convert.h \
 	src/convert_perf_data.c src/convert_perf_data.h \
 	src/durations.c src/durations.h \
+	src/decode_threads.c src/decode_threads.h \
 	src/event_filter.c src/event_filter.h \
 	src/format_branches.c src/format_branches.h \
 	src/format_calls.c src/format_calls.h \
 	src/format_chrome.c src/format_chrome.h \
 	src/format_folded.c src/format_folded.h \
 	src/format_functions.c src/format_functions.h \
+	src/format_speedscope.c src/format_speedscope.h \
+	src/format_svg.c src/format_svg.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
+	src/kernel_changes.c src/kernel_changes.h \
 	src/ftf_split.c src/ftf_split.h \
 	src/kernel_files.c src/kernel_files.h \
+	src/kernel_modules.c src/kernel_modules.h \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/json_text.c src/json_text.h \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/nearest.c src/nearest.h \
-	src/option_choose.c src/option_group.h src/option_overlays.c src/option_report.c \
-	src/option_select.c src/option_side.c src/option_speed.c \
+	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c \
+	src/option_report.c src/option_select.c src/option_side.c src/option_speed.c \
 	src/options.c src/options.h \
+	src/output_check.c src/output_check.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
 	src/overlay_dump.c src/overlay_dump.h \
@@ -40,6 +51,7 @@ libptrace2ftf_a_SOURCES = \
 	src/overlay_trace.c src/overlay_trace.h \
 	src/overlay_trace_memtrace.c src/overlay_trace_runtime.c \
 	src/overlays.c src/overlays.h \
+	src/output_path.c src/output_path.h \
 	src/pair_table.c src/pair_table.h \
 	src/perf_script.c src/perf_script.h \
 	src/perf_script_calls.c src/perf_script_calls.h \
@@ -58,6 +70,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
 	src/span_filter.c src/span_filter.h \
+	src/span_relay.c src/span_relay.h \
 	src/span_sink.h \
 	src/span_spool.c src/span_spool.h \
 	src/span_sorter.c src/span_sorter.h \
@@ -74,5 +87,5 @@ ptrace2ftf_SOURCES = src/main.c
 # Order matters: each library may use the ones after it.
 PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	$(IPT_LIBS) $(ZYDIS_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
-	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
+	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -4,9 +4,9 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "symbols/dso_store.h"
 
 /* What the patterns say of a name. */

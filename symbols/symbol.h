@@ -19,7 +19,7 @@
 
 enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
-	SYMBOL_PLT,          /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share */
+	SYMBOL_PLT,          /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share; a retpoline */
 	SYMBOL_FILE,         /* stands for all code of a file that has no symbol */
 	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
 	SYMBOL_MARK,         /* no code: a mark that says a value */

@@ -242,6 +242,19 @@ START_TEST(a_retpoline_is_a_jump)
 }
 END_TEST
 
+/* "R" is a stub, as retpolines and return thunks are: neither has a slice. */
+START_TEST(a_function_that_leaves_by_a_return_thunk_ends_there)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'R');
+	feed(BRANCH_CALL, at('R', 0), at('R', 0xc), 0);
+	feed(BRANCH_RETURN, at('R', 0x10), at('g', 0), 0);
+	jump('g', 'R', 0);
+	ret('R', 'f', 0x15);
+	expect("B 30 g\nE 40 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+}
+END_TEST
+
 START_TEST(a_caller_that_was_never_seen_is_inferred_below)
 {
 	call('f', 0x10, 'g');
@@ -430,6 +443,7 @@ int main(void)
 	tcase_add_test(all, longjmp_goes_back_to_the_frame_of_its_setjmp);
 	tcase_add_test(all, an_unwinder_goes_on_below_the_frame_that_resumed_it);
 	tcase_add_test(all, a_retpoline_is_a_jump);
+	tcase_add_test(all, a_function_that_leaves_by_a_return_thunk_ends_there);
 	tcase_add_test(all, a_caller_that_was_never_seen_is_inferred_below);
 	tcase_add_test(all, a_pause_stands_on_top_until_execution_goes_on);
 	tcase_add_test(all, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
