@@ -309,8 +309,10 @@ static void feed(struct conversion *c, const struct branch_event *event)
 		side_view_event(&c->side, event);
 		return;
 	}
-	if (!event_filter_wants(&c->filter, event))
+	if (!event_filter_wants(&c->filter, event)) {
+		event_filter_leave_out(&c->filter, event);
 		return;
+	}
 	count(c, event);
 	if (c->options->format == FORMAT_NONE)
 		return;

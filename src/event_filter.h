@@ -53,21 +53,22 @@ static inline bool event_filter_by_thread(const struct event_filter *filter)
 				  filter->selection->comms.count);
 }
 
-/*
- * Returns whether an event is wanted; of a filter that is not active: always.
- * Gaps that are not are counted.
- */
-static inline bool event_filter_wants(struct event_filter *filter,
+/* Returns whether an event is wanted; of a filter that is not active: always. */
+static inline bool event_filter_wants(const struct event_filter *filter,
 				      const struct branch_event *event)
 {
 	size_t index = event->thread ? event->thread->index : filter->thread_count;
 
-	if (!filter->active)
-		return true;
-	if (event->time >= filter->begin && event->time <= filter->end && filter->threads[index])
-		return true;
-	filter->gaps[event->gap] += event->kind == BRANCH_GAP;
-	return false;
+	return !filter->active || (event->time >= filter->begin && event->time <= filter->end &&
+				   filter->threads[index]);
+}
+
+/* Count what is left out of a stream: the stream's own statistics hold it. */
+static inline void event_filter_leave_out(struct event_filter *filter,
+					  const struct branch_event *event)
+{
+	if (event->kind == BRANCH_GAP)
+		filter->gaps[event->gap]++;
 }
 
 #endif
