@@ -53,22 +53,25 @@ static inline bool event_filter_by_thread(const struct event_filter *filter)
 				  filter->selection->comms.count);
 }
 
-/* Returns whether an event is wanted; of a filter that is not active: always. */
-static inline bool event_filter_wants(const struct event_filter *filter,
-				      const struct branch_event *event)
+/* Returns whether what a thread (NULL: unknown) did at a time (ns) is wanted. */
+static inline bool event_filter_has(const struct event_filter *filter, const struct thread *thread,
+				    uint64_t time)
 {
-	size_t index = event->thread ? event->thread->index : filter->thread_count;
+	size_t index = thread ? thread->index : filter->thread_count;
 
-	return !filter->active || (event->time >= filter->begin && event->time <= filter->end &&
-				   filter->threads[index]);
+	return !filter->active ||
+	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
 }
 
-/* Count what is left out of a stream: the stream's own statistics hold it. */
-static inline void event_filter_leave_out(struct event_filter *filter,
-					  const struct branch_event *event)
+/* Returns whether an event is wanted.  Gaps that are not are counted. */
+static inline bool event_filter_wants(struct event_filter *filter,
+				      const struct branch_event *event)
 {
-	if (event->kind == BRANCH_GAP)
-		filter->gaps[event->gap]++;
+	bool wanted = event_filter_has(filter, event->thread, event->time);
+
+	if (!wanted)
+		filter->gaps[event->gap] += event->kind == BRANCH_GAP;
+	return wanted;
 }
 
 #endif
