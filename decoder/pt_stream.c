@@ -83,6 +83,35 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 	return stream_push_at(stream, &stream->now, kind, from, to);
 }
 
+void stream_push_side(struct pt_stream *stream, const struct side_note *note, uint64_t ip)
+{
+	struct branch_event *event;
+
+	if (!stream->input.side_events || note->kind == SIDE_NONE)
+		return;
+	event = &stream->queue[stream->tail++ & stream->queue_mask];
+	*event = (struct branch_event){
+		.time = stream->last_pushed,
+		.tsc = stream->now.time,
+		.from = ip,
+		.to = note->value,
+		.thread = stream->schedule.thread,
+		.space = stream->schedule.space,
+		.cycles = note->extra,
+		.cpu = stream->input.aux->cpu,
+		.kind = BRANCH_SIDE,
+		.gap = (uint8_t)note->kind,
+		.flags = stream->timed ? 0 : BRANCH_TIME_ESTIMATED,
+	};
+	if (!side_is_of_thread(note->kind))
+		return;
+	/* Branches that are found later may be older: their time stays theirs. */
+	event->time = schedule_clamp(&stream->schedule, stream->now.time);
+	if (event->time < stream->last_pushed)
+		event->time = stream->last_pushed;
+	event->tsc = event->time;
+}
+
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip)
 {
 	stream_push(stream, BRANCH_GAP, ip, 0)->gap = (uint8_t)reason;

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "base/hash.h"
 
 #include "base/alloc.h"
 #include "decoder/file_table.h"
@@ -177,13 +177,17 @@ static void on_thread_exit(struct timeline *tl, const struct perf_record *record
 /* Unknown CPUs and threads (-1) tell nothing. */
 static void run(struct timeline *tl, const struct perf_record *record, int32_t pid, int32_t tid)
 {
-	struct live_thread *thread;
+	struct cpu_switch change = {
+		.time = record->id.time,
+		.preempted = record->type != PERF_RECORD_ITRACE_START &&
+			     record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+	};
 
 	if (record->id.cpu < 0 || tid < 0)
 		return;
-	thread = thread_table_borrow(&tl->threads, pid, tid, record->id.time);
-	switch_table_add(&tl->switches, record->id.cpu, record->id.time,
-			 thread_table_view(thread));
+	change.thread = thread_table_view(
+		thread_table_borrow(&tl->threads, pid, tid, record->id.time));
+	switch_table_add(&tl->switches, record->id.cpu, &change);
 }
 
 static void on_switch(struct timeline *tl, const struct perf_record *record)
@@ -316,6 +320,7 @@ static void on_lost(struct timeline *tl, const struct perf_record *record)
  */
 static void on_sample(struct timeline *tl, const struct perf_record *record)
 {
+	struct cpu_switch change = { 0 };
 	struct perf_sample sample;
 	struct sampled_cpu *cpu;
 
@@ -328,9 +333,10 @@ static void on_sample(struct timeline *tl, const struct perf_record *record)
 		cpu->cpu = sample.cpu;
 		HASH_ADD_INT(tl->sampled_cpus, cpu, cpu);
 	}
-	switch_table_add(&tl->switches, sample.cpu, cpu->time,
-			 thread_table_view(thread_table_borrow(&tl->threads, sample.pid,
-							       sample.tid, sample.time)));
+	change.time = cpu->time;
+	change.thread = thread_table_view(thread_table_borrow(&tl->threads, sample.pid, sample.tid,
+							      sample.time));
+	switch_table_add(&tl->switches, sample.cpu, &change);
 	cpu->time = sample.time;
 }
 
@@ -569,6 +575,11 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 			break;
 	}
 	return exec;
+}
+
+int32_t timeline_switched_cpu(const struct timeline *tl, size_t index)
+{
+	return switch_table_cpu(&tl->switches, index);
 }
 
 const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)

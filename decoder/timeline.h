@@ -59,6 +59,7 @@ struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;
 	bool stayed; /* the thread ran nowhere else since it ran here last */
+	bool preempted; /* the thread before could have gone on (MISC_SWITCH_OUT_PREEMPT) */
 };
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
@@ -139,6 +140,12 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
  */
 const struct cpu_switch *timeline_switches(const struct timeline *timeline, int32_t cpu,
 					   size_t *count);
+
+/*
+ * Returns the CPU of which there are switches, by index in ascending order; -1
+ * from the last one on.
+ */
+int32_t timeline_switched_cpu(const struct timeline *timeline, size_t index);
 
 /*
  * Returns the losses of one buffer in time order, `*count` of them: a thread's,

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/beneath.h"
 #include "kernel_changes.h"
 
 #define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
@@ -216,7 +217,7 @@ static void look_for_vmlinux(struct kernel_files *files,
 	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
 					      "/usr/lib/debug/lib/modules/%s/vmlinux",
 					      "/lib/modules/%s/build/vmlinux" };
-	char path[PATH_MAX], place[PATH_MAX];
+	char path[BENEATH_PATH], place[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const char *percent = strchr(places[i], '%');
@@ -225,6 +226,7 @@ static void look_for_vmlinux(struct kernel_files *files,
 			 release, percent + 2);
 		if (snprintf(path, sizeof(path), "%s%s", options->symfs ? options->symfs : "",
 			     place) < PATH_MAX &&
+		    (!options->symfs || beneath_resolve(options->symfs, path)) &&
 		    try_vmlinux(files, path, mapping, false, diag))
 			return;
 	}

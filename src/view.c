@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "batch_stamp.h"
 #include "callstack_magic_trace.h"
 #include "callstack_precise.h"
+#include "output_path.h"
+#include "span_relay.h"
 #include "track.h"
-
-#define FTF_SUFFIX ".ftf"
 
 struct view_track {
 	struct track track;
@@ -32,17 +33,12 @@ static bool is_split(const struct view *view)
 static const char *output_path(struct view *view)
 {
 	const struct options *options = view->options;
-	size_t length = strlen(options->input), room = length + sizeof(FTF_SUFFIX);
 
 	if (options->output)
 		return options->output;
 	if (options->format != FORMAT_FTF)
 		return "-";
-	/* A directory's output stands beside it, not in it. */
-	while (length > 1 && options->input[length - 1] == '/')
-		length--;
-	view->default_path = alloc_zeroed(1, room);
-	snprintf(view->default_path, room, "%.*s%s", (int)length, options->input, FTF_SUFFIX);
+	view->default_path = output_path_beside(options->input, "ftf");
 	return view->default_path;
 }
 
@@ -97,6 +93,8 @@ static int connect(struct view *view, struct name_table *names, struct diag *dia
 		if (is_split(view))
 			break;
 		ftf_sink_init(&view->ftf, &view->output, names, view->options->args);
+		if (view->options->stamp)
+			ftf_sink_note(&view->ftf, STAMP_NAME, view->options->stamp);
 		view->tail = ftf_sink_spans(&view->ftf);
 		break;
 	case FORMAT_SLICES:
@@ -164,15 +162,32 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 	return span_sorter_track(&view->sorter, &added->track);
 }
 
-uint64_t view_slices(const struct view *view)
+void view_write_aside(struct view *view)
 {
-	return view->slices.count + view->ftf.slices + slice_output_slices(&view->other) +
-	       view->split.slices;
+	if (view->options->format != FORMAT_FTF || is_split(view))
+		return;
+	view->relay = span_relay_open(&view->tail, &view->output);
+	if (view->relay)
+		view->tail = span_relay_sink(view->relay);
 }
 
-const char *view_path(const struct view *view)
+void view_settle(struct view *view)
 {
-	return view->output.path;
+	if (view->relay)
+		span_relay_wait(view->relay);
+}
+
+uint64_t view_slices(const struct view *view)
+{
+	return view->slices.count + slice_output_slices(&view->other) + view->split.slices +
+	       (view->relay ? span_relay_slices(view->relay) : view->ftf.slices);
+}
+
+const char *view_output(const struct view *view, size_t number)
+{
+	if (is_split(view))
+		return number < view->split.part_count ? view->split.parts[number] : NULL;
+	return number == 0 ? view->output.path : NULL;
 }
 
 const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)
@@ -182,6 +197,8 @@ const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t i
 
 bool view_failed(const struct view *view)
 {
+	if (view->relay)
+		return span_relay_failed(view->relay);
 	return output_failed(&view->output);
 }
 
@@ -191,6 +208,7 @@ int view_close(struct view *view, struct error *err)
 		span_sorter_finish(&view->sorter);
 	if (is_filtered(view))
 		span_filter_finish(&view->filter);
+	view_settle(view);
 	if (is_split(view))
 		return ftf_split_close(&view->split, err);
 	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
@@ -207,6 +225,8 @@ int view_close(struct view *view, struct error *err)
 
 void view_release(struct view *view)
 {
+	span_relay_close(view->relay);
+	view->relay = NULL;
 	if (view->text)
 		fclose(view->text);
 	view->text = NULL;

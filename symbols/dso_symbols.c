@@ -247,7 +247,10 @@ static enum dso_names names_of(const struct dso *dso)
 
 struct dso_findings dso_findings(const struct dso *dso)
 {
-	return (struct dso_findings){
+	struct dso_findings findings;
+
+	pthread_mutex_lock(&dso->store->lock);
+	findings = (struct dso_findings){
 		.asked = dso->asked,
 		.names = names_of(dso),
 		.symbols = dso->named ? dso->named->count : dso->table.count,
@@ -255,6 +258,8 @@ struct dso_findings dso_findings(const struct dso *dso)
 		.debug_file = dso->debug_path,
 		.refused = dso->refused,
 	};
+	pthread_mutex_unlock(&dso->store->lock);
+	return findings;
 }
 
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)

@@ -88,8 +88,11 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	struct code_source source = { find_code, find_work, NULL, run.kernel };
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
-	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
-					 &run.diag, run.engine, run.skip, run.switch_ip, 0, 0, 0, NULL };
+	struct pt_stream_input input = {
+		.info = &auxtrace->info, .aux = &auxtrace->streams[0], .timeline = timeline,
+		.code = code, .diag = &run.diag, .engine = run.engine,
+		.skip_local_jumps = run.skip, .switch_ip = run.switch_ip,
+	};
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);

@@ -397,6 +397,35 @@ START_TEST(calls_at_one_time_are_spread_and_returns_take_none)
 }
 END_TEST
 
+/* Elided locks: lock() begins a transaction and returns in it, unlock() commits. */
+START_TEST(an_abort_brings_back_the_stack_of_the_transactions_begin)
+{
+	call('m', 0x10, 'l');
+	feed(BRANCH_RETURN, at('l', 0x80), at('m', 0x15), BRANCH_IN_TX);
+	feed(BRANCH_CALL, at('m', 0x20), at('w', 0), BRANCH_IN_TX);
+	feed(BRANCH_TX_ABORT, at('w', 0x30), at('l', 0x40), BRANCH_ASYNC);
+	ret('l', 'm', 0x15);
+	expect_depth(0);
+	expect("E 10 l\n" "B 20 w\n" "E 30 w\n" "B 30 l\n" "E 40 l\n" "E 40 m\n"
+	       "B 0 m inferred deferred\n" "B 0 l deferred\n" "S\n");
+}
+END_TEST
+
+START_TEST(a_commit_keeps_the_stack)
+{
+	call('m', 0x10, 'l');
+	feed(BRANCH_RETURN, at('l', 0x80), at('m', 0x15), BRANCH_IN_TX);
+	feed(BRANCH_CALL, at('m', 0x20), at('u', 0), BRANCH_IN_TX);
+	ret('u', 'm', 0x25);
+	feed(BRANCH_CALL, at('m', 0x30), at('w', 0), BRANCH_IN_TX);
+	call('w', 0x10, 'x');
+	feed(BRANCH_TX_ABORT, at('x', 0x30), at('x', 0x40), BRANCH_ASYNC);
+	expect_depth(2);
+	expect("E 10 l\n" "B 20 u\n" "E 30 u\n" "B 40 w\n" "B 50 x\n" "E 60 x\n" "E 60 w\n"
+	       "E 60 m\n" "B 0 m inferred deferred\n" "B 0 l deferred\n" "S\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("callstack_precise");
@@ -425,6 +454,8 @@ int main(void)
 	tcase_add_test(all, a_forked_child_has_its_parents_frames);
 	tcase_add_test(all, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(all, calls_at_one_time_are_spread_and_returns_take_none);
+	tcase_add_test(all, an_abort_brings_back_the_stack_of_the_transactions_begin);
+	tcase_add_test(all, a_commit_keeps_the_stack);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
