@@ -646,14 +646,14 @@ START_TEST(threads_change_where_the_kernel_switches_them)
 {
 	char path[PERF_DATA_PATH];
 
-	begin(PT_ENGINE_FAST);
+	begin(_i / 3);
 	add_kernel(path);
 	run.switch_ip = KERNEL_SYS;
 	stamp(SAMPLE_START + 1000);
 	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
-	pt_packets_tsc(&run.packets, SAMPLE_START + 1000 + 300 * _i);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 1000 + 300 * (_i % 3 - 1));
 	pt_packets_tip(&run.packets, KERNEL);
 	pt_packets_tnt(&run.packets, "t");
 	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
@@ -738,7 +738,7 @@ int main(void)
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
 	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
-	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, -1, 2);
+	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
