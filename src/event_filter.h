@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "decoder/auxtrace.h"
 #include "decoder/branch_event.h"
+#include "decoder/pt_stream.h"
 #include "decoder/timeline.h"
 #include "selection.h"
 
@@ -25,6 +26,7 @@ struct event_filter {
 	bool *threads;                     /* owned; by index, the last for unknown ones: wanted */
 	size_t thread_count;
 	bool active;                       /* something is chosen */
+	uint64_t gaps[GAP_REASONS];        /* by enum gap_reason: that are not wanted */
 	uint64_t bytes_left_out;           /* of trace: not decoded */
 };
 
@@ -51,18 +53,21 @@ static inline bool event_filter_by_thread(const struct event_filter *filter)
 				  filter->selection->comms.count);
 }
 
-/* Returns whether an event is wanted; of a filter that is not active: always. */
-static inline bool event_filter_wants(const struct event_filter *filter,
+/*
+ * Returns whether an event is wanted; of a filter that is not active: always.
+ * Gaps that are not are counted.
+ */
+static inline bool event_filter_wants(struct event_filter *filter,
 				      const struct branch_event *event)
 {
-	size_t index;
+	size_t index = event->thread ? event->thread->index : filter->thread_count;
 
 	if (!filter->active)
 		return true;
-	if (event->time < filter->begin || event->time > filter->end)
-		return false;
-	index = event->thread ? event->thread->index : filter->thread_count;
-	return filter->threads[index];
+	if (event->time >= filter->begin && event->time <= filter->end && filter->threads[index])
+		return true;
+	filter->gaps[event->gap] += event->kind == BRANCH_GAP;
+	return false;
 }
 
 #endif

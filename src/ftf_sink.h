@@ -31,6 +31,7 @@ struct ftf_sink {
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
 	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;
+	struct ftf_name value, vector;
 };
 
 /* Start a trace in `output`; both are borrowed until ftf_sink_release(). */

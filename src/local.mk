@@ -17,24 +17,30 @@ libptrace2ftf_a_SOURCES = \
 	src/convert.c src/convert.h \
 	src/convert_perf_data.c src/convert_perf_data.h \
 	src/durations.c src/durations.h \
+	src/decode_threads.c src/decode_threads.h \
 	src/event_filter.c src/event_filter.h \
 	src/format_branches.c src/format_branches.h \
 	src/format_calls.c src/format_calls.h \
 	src/format_chrome.c src/format_chrome.h \
 	src/format_folded.c src/format_folded.h \
 	src/format_functions.c src/format_functions.h \
+	src/format_speedscope.c src/format_speedscope.h \
+	src/format_svg.c src/format_svg.h \
 	src/format_slices.c src/format_slices.h \
 	src/ftf_sink.c src/ftf_sink.h \
+	src/kernel_changes.c src/kernel_changes.h \
 	src/ftf_split.c src/ftf_split.h \
 	src/kernel_files.c src/kernel_files.h \
+	src/kernel_modules.c src/kernel_modules.h \
 	src/kernel_names.c src/kernel_names.h \
 	src/inline_flow.c src/inline_flow.h \
 	src/json_text.c src/json_text.h \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/nearest.c src/nearest.h \
 	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c \
-	src/option_report.c src/option_select.c src/option_speed.c \
+	src/option_report.c src/option_select.c src/option_side.c src/option_speed.c \
 	src/options.c src/options.h \
+	src/output_check.c src/output_check.h \
 	src/overlay_calls.c src/overlay_calls.h \
 	src/overlay_clock.c src/overlay_clock.h \
 	src/overlay_dump.c src/overlay_dump.h \
@@ -53,12 +59,18 @@ libptrace2ftf_a_SOURCES = \
 	src/progress.c src/progress.h \
 	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
+	src/side_records.c src/side_records.h \
+	src/side_sink.c src/side_sink.h \
+	src/side_switches.c src/side_switches.h \
+	src/side_tracks.c src/side_tracks.h \
+	src/side_view.c src/side_view.h \
 	src/selection.c src/selection.h \
 	src/size_note.c src/size_note.h \
 	src/slice_output.c src/slice_output.h \
 	src/slice_args.c src/slice_args.h \
 	src/slice_costs.c src/slice_costs.h \
 	src/span_filter.c src/span_filter.h \
+	src/span_relay.c src/span_relay.h \
 	src/span_sink.h \
 	src/span_spool.c src/span_spool.h \
 	src/span_sorter.c src/span_sorter.h \

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/output.h"
+#include "base/printable.h"
 #include "batch.h"
 #include "batch_line.h"
 #include "convert.h"
@@ -19,6 +21,13 @@ static int print_clocks(void)
 	overlay_sync_now(&sync);
 	printf("tsc=%" PRIu64 " mono=%" PRId64 " real=%" PRId64 "\n", sync.tsc, sync.mono, sync.real);
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
+}
+
+static void print_error(const struct error *err)
+{
+	fputs("ptrace2ftf: ", stderr);
+	printable_print(err->text, stderr);
+	putc('\n', stderr);
 }
 
 /* What --json-lines says beside how the process ended: batch.h. */
@@ -60,7 +69,7 @@ static enum exit_status convert_one(const struct options *options, json_t *told)
 	if (options->json && *options->json && report_write(&report, &err) < 0)
 		status = EXIT_FAILED;
 	if (status == EXIT_FAILED)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		print_error(&err);
 	if (status == EXIT_FAILED && options->input_count > 1)
 		fprintf(stderr, "ptrace2ftf: several inputs are taken for the files of one "
 			"recording: -o DIR/ converts each on its own\n");
@@ -76,6 +85,9 @@ int main(int argc, char **argv)
 
 	/* A closed pipe is an error of write(), with a message, not a silent death. */
 	signal(SIGPIPE, SIG_IGN);
+	/* So is a file beyond `ulimit -f`. */
+	signal(SIGXFSZ, SIG_IGN);
+	fault_watch();
 	output_watch_signals();
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();

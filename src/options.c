@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "batch_plan.h"
 #include "option_group.h"
 #include "output_path.h"
@@ -87,7 +88,8 @@ static const struct argp_option argp_options[] = {
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
 	  "events: a line per event of the overlays; "
 	  "folded: call stacks with their own time, for flame graphs; "
-	  "functions: a table; chrome: JSON trace events; "
+	  "functions: a table; chrome and speedscope: JSON for those; "
+	  "svg: a picture of the busiest thread; "
 	  "none: decode only", 5 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
@@ -127,6 +129,8 @@ static const struct option_choice formats[] = {
 	{ "folded", FORMAT_FOLDED },
 	{ "functions", FORMAT_FUNCTIONS },
 	{ "chrome", FORMAT_CHROME },
+	{ "speedscope", FORMAT_SPEEDSCOPE },
+	{ "svg", FORMAT_SVG },
 	{ NULL, 0 }
 };
 
@@ -143,6 +147,7 @@ static const struct argp_child groups[] = {
 	{ &option_group_select, 0, NULL, 0 },
 	{ &option_group_batch, 0, NULL, 0 },
 	{ &option_group_overlays, 0, NULL, 0 },
+	{ &option_group_side, 0, NULL, 0 },
 	{ &option_group_report, 0, NULL, 0 },
 	{ &option_group_speed, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
@@ -282,7 +287,8 @@ void options_parse(struct options *options, int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version_hook = versions_print;
 	option_suggest(&argp, argc, argv);
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
+		alloc_fail(0); /* the only cause that it does not tell itself */
 	if (options->format == FORMAT_EVENTS && !options->overlay_count) {
 		fprintf(stderr, "ptrace2ftf: --format=events needs --runtime-events or --memtrace\n");
 		exit(EXIT_USAGE);

@@ -29,6 +29,8 @@ enum output_format {
 	FORMAT_FOLDED,
 	FORMAT_FUNCTIONS,
 	FORMAT_CHROME,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_SVG,
 	FORMAT_NONE,
 };
 
@@ -82,6 +84,7 @@ struct options {
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
+	bool no_samples;    /* leave out samples of other events */
 	const char *output_pattern; /* NULL: none */
 	const char *files_from;     /* NULL: none */
 	char *list, **listed;       /* owned: the inputs that it names, and all inputs */

@@ -10,6 +10,7 @@
 #include "callstack_magic_trace.h"
 #include "callstack_precise.h"
 #include "output_path.h"
+#include "span_relay.h"
 #include "track.h"
 
 struct view_track {
@@ -161,15 +162,32 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 	return span_sorter_track(&view->sorter, &added->track);
 }
 
-uint64_t view_slices(const struct view *view)
+void view_write_aside(struct view *view)
 {
-	return view->slices.count + view->ftf.slices + slice_output_slices(&view->other) +
-	       view->split.slices;
+	if (view->options->format != FORMAT_FTF || is_split(view))
+		return;
+	view->relay = span_relay_open(&view->tail, &view->output);
+	if (view->relay)
+		view->tail = span_relay_sink(view->relay);
 }
 
-const char *view_path(const struct view *view)
+void view_settle(struct view *view)
 {
-	return view->output.path;
+	if (view->relay)
+		span_relay_wait(view->relay);
+}
+
+uint64_t view_slices(const struct view *view)
+{
+	return view->slices.count + slice_output_slices(&view->other) + view->split.slices +
+	       (view->relay ? span_relay_slices(view->relay) : view->ftf.slices);
+}
+
+const char *view_output(const struct view *view, size_t number)
+{
+	if (is_split(view))
+		return number < view->split.part_count ? view->split.parts[number] : NULL;
+	return number == 0 ? view->output.path : NULL;
 }
 
 const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)
@@ -179,6 +197,8 @@ const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t i
 
 bool view_failed(const struct view *view)
 {
+	if (view->relay)
+		return span_relay_failed(view->relay);
 	return output_failed(&view->output);
 }
 
@@ -188,6 +208,7 @@ int view_close(struct view *view, struct error *err)
 		span_sorter_finish(&view->sorter);
 	if (is_filtered(view))
 		span_filter_finish(&view->filter);
+	view_settle(view);
 	if (is_split(view))
 		return ftf_split_close(&view->split, err);
 	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
@@ -204,6 +225,8 @@ int view_close(struct view *view, struct error *err)
 
 void view_release(struct view *view)
 {
+	span_relay_close(view->relay);
+	view->relay = NULL;
 	if (view->text)
 		fclose(view->text);
 	view->text = NULL;

@@ -45,6 +45,7 @@ struct view {
 	struct ftf_sink ftf;
 	struct ftf_split split;            /* in place of it and of `output`, with --split */
 	struct slice_list slices;
+	struct span_relay *relay;          /* owned: before `ftf`, if it writes aside; else NULL */
 	struct slice_output other;         /* of all other formats of slices */
 	struct view_track *tracks;         /* owned list, newest first */
 	uint32_t track_count;
@@ -65,11 +66,20 @@ int view_open(struct view *view, const struct options *options, enum trace_mode 
 void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *process_name,
 		     const char *thread_name);
 
+/*
+ * Let a trace be written by a thread of its own, if it is one file; before the
+ * first slice.  What is written is the same.
+ */
+void view_write_aside(struct view *view);
+
+/* Wait until what was found up to now is written, to use the writer for something else. */
+void view_settle(struct view *view);
+
 /* Returns the number of slices written up to now. */
 uint64_t view_slices(const struct view *view);
 
-/* Returns where the output goes, borrowed; NULL: there is none. */
-const char *view_path(const struct view *view);
+/* Returns the path of an output, of several parts by number, borrowed; NULL: there are no more. */
+const char *view_output(const struct view *view, size_t number);
 
 /* Returns what a track's thread did, borrowed, by the order of view_add_track(); NULL: not counted. */
 const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index);

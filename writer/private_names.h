@@ -34,5 +34,7 @@
 #define packer_open ftf_private_packer_open
 #define packer_put ftf_private_packer_put
 #define packing_of ftf_private_packing_of
+#define printable_pass ftf_private_printable_pass
+#define printable_print ftf_private_printable_print
 
 #endif

@@ -20,6 +20,7 @@ convert() { # THREADS BYTES NAME OPTIONS... FILE: into $work/NAME.ftf, and what 
 			-o "$work/$name.ftf" 2>"$work/$name.text"
 	fi
 	status=$?
+	sed -i 's/peak memory [^;]*//; s/[^ ]*ftf at/it at/' "$work/$name.text"
 	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/$name.text"; return 1; }
 }
 
@@ -101,4 +102,11 @@ goes_on_with_one() {
 	grep -q 'no thread can be started' "$work/out" || { cat "$work/out"; return 1; }
 }
 tap_check "where no thread can be started one CPU decodes, with a warning" goes_on_with_one
+
+ends_when_the_output_is_full() {
+	[ -c /dev/full ] || return 0
+	timeout 60 "$program" -j 3 "$work/perf.data" -o /dev/full >"$work/out" 2>&1
+	[ $? -eq 1 ] && grep -q 'cannot write' "$work/out" || { cat "$work/out"; return 1; }
+}
+tap_check "a full output ends all threads" ends_when_the_output_is_full
 tap_done

@@ -47,6 +47,29 @@ tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c
 tests_unit_src_jit_dumps_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/side_events.test
+TESTS += tests/unit/src/side_events.test
+tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c
+tests_unit_src_side_events_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_side_events_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/kernel_changes.test
+TESTS += tests/unit/src/kernel_changes.test
+tests_unit_src_kernel_changes_test_SOURCES = tests/unit/src/kernel_changes.c
+tests_unit_src_kernel_changes_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_kernel_changes_test_LDADD = $(UNIT_LIBS)
+
+# Kernel modules, as far as they are relocatable files.
+check_DATA += tests/unit/src/modules/one.ko tests/unit/src/modules/two.ko
+CLEANFILES += tests/unit/src/modules/one.ko tests/unit/src/modules/two.ko
+EXTRA_DIST += tests/unit/src/modules/one.S tests/unit/src/modules/two.S
+tests/unit/src/modules/one.ko: tests/unit/src/modules/one.S
+	@$(MKDIR_P) tests/unit/src/modules
+	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/one.S
+tests/unit/src/modules/two.ko: tests/unit/src/modules/two.S
+	@$(MKDIR_P) tests/unit/src/modules
+	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/two.S
+
 check_PROGRAMS += tests/unit/src/batch_plan.test
 TESTS += tests/unit/src/batch_plan.test
 tests_unit_src_batch_plan_test_SOURCES = tests/unit/src/batch_plan.c
@@ -90,3 +113,9 @@ TESTS += tests/unit/src/size_note.test
 tests_unit_src_size_note_test_SOURCES = tests/unit/src/size_note.c
 tests_unit_src_size_note_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_size_note_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/span_relay.test
+TESTS += tests/unit/src/span_relay.test
+tests_unit_src_span_relay_test_SOURCES = tests/unit/src/span_relay.c tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_span_relay_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_span_relay_test_LDADD = $(UNIT_LIBS)

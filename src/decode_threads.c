@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "decode_threads.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A thread costs more than it saves where there is less to decode. */
+#define LONG ((uint64_t)1 << 20)
+
+/* Tests set it, to have many cuts in little data, and threads for it. */
+static const char *test_segment(void)
+{
+	return getenv("PTRACE2FTF_SEGMENT");
+}
+
+uint64_t decode_threads_segment(const struct auxtrace *auxtrace)
+{
+	/* All streams have segments under way, and their events take many times the bytes. */
+	const uint64_t all = (uint64_t)256 << 10, least = (uint64_t)16 << 10;
+	uint64_t size = all / (auxtrace->stream_count > 2 ? auxtrace->stream_count : 2);
+
+	if (test_segment())
+		size = strtoull(test_segment(), NULL, 10);
+	else if (size < least)
+		size = least;
+	return size;
+}
+
+static bool is_long(const struct auxtrace *auxtrace)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++)
+		size += auxtrace->streams[i].size;
+	return size >= LONG || test_segment();
+}
+
+struct pt_workers *decode_threads_open(const struct options *options,
+				       const struct auxtrace *auxtrace, struct diag *diag)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned count = options->threads;
+	struct pt_workers *workers;
+
+	if (!count)
+		count = cpus > 0 ? (unsigned)cpus : 1;
+	if (count == 1 || options->engine != OPTION_ENGINE_FAST || !is_long(auxtrace))
+		return NULL;
+	workers = pt_workers_open(count, (unsigned)auxtrace->stream_count);
+	if (!workers)
+		diag_warn(diag, "no-threads", "no thread can be started: decoding with one CPU");
+	return workers;
+}

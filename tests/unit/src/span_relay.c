@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What a relay hands over arrives as it was called, whole blocks of it and parts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "span_relay.h"
+#include "tests/support/unit.h"
+#include "tests/unit/src/span_log.h"
+
+static struct name_table names;
+static struct symbol function;
+
+static struct span_log direct, relayed;
+static struct output output;
+static struct span_relay *relay;
+
+static void setup(void)
+{
+	name_table_init(&names);
+	function.name = name_intern_text(&names, "f");
+	span_log_init(&direct);
+	span_log_init(&relayed);
+	relay = span_relay_open(&relayed.sink, &output);
+	ck_assert_ptr_nonnull(relay);
+}
+
+static void teardown(void)
+{
+	name_table_release(&names);
+}
+
+/* One of each call; no two are equal. */
+static void call_all(const struct span_sink *sink, uint64_t time, char *track)
+{
+	char text[40];
+
+	sink->begin(sink, track, time, &function, time, SPAN_INFERRED_START);
+	snprintf(text, sizeof(text), "instant %u", (unsigned)time);
+	sink->instant(sink, track, time + 1, text);
+	memset(text, 'x', sizeof(text) - 1); /* it was borrowed for the call only */
+	sink->complete(sink, NULL, time + 2, time + 3, &function, SPAN_DEFERRED);
+	if (sink->folded)
+		sink->folded(sink, track, time, 30);
+	sink->end(sink, track, time + 4, &function);
+	sink->segment_end(sink, track);
+}
+
+START_TEST(calls_arrive_in_order_with_all_they_say)
+{
+	struct span_sink sink = span_relay_sink(relay);
+	static char name[] = "track";
+
+	for (uint64_t time = 0; time < 100; time++) {
+		call_all(&direct.sink, 10 * time, name);
+		call_all(&sink, 10 * time, name);
+		if (time % 7 == 0)
+			span_relay_wait(relay);
+	}
+	span_relay_wait(relay);
+	ck_assert_str_eq(span_log_take(&relayed), span_log_take(&direct));
+	ck_assert_uint_eq(span_relay_slices(relay), 300);
+	span_relay_close(relay);
+}
+END_TEST
+
+static uint64_t arrived, last;
+
+static void note_end(const struct span_sink *sink, void *track, uint64_t time,
+		     const struct symbol *symbol)
+{
+	(void)sink;
+	(void)track;
+	(void)symbol;
+	ck_assert_uint_eq(time, last + 1);
+	last = time;
+	arrived++;
+}
+
+/* More than all blocks together hold. */
+START_TEST(the_caller_waits_for_a_slow_thread)
+{
+	const struct span_sink next = { .end = note_end };
+	struct span_relay *slow = span_relay_open(&next, &output);
+	struct span_sink sink = span_relay_sink(slow);
+
+	for (uint64_t time = 1; time <= 100000; time++)
+		sink.end(&sink, NULL, time, NULL);
+	span_relay_wait(slow);
+	ck_assert_uint_eq(arrived, 100000);
+	span_relay_close(slow);
+	span_relay_close(relay);
+}
+END_TEST
+
+START_TEST(a_failed_output_is_told)
+{
+	struct span_sink sink = span_relay_sink(relay);
+
+	sink.segment_end(&sink, NULL);
+	span_relay_wait(relay);
+	ck_assert(!span_relay_failed(relay));
+	output.err.kind = ERROR_SYSTEM;
+	sink.segment_end(&sink, NULL);
+	span_relay_wait(relay);
+	ck_assert(span_relay_failed(relay));
+	span_relay_close(relay);
+}
+END_TEST
+
+START_TEST(a_relay_may_be_closed_with_work_left)
+{
+	struct span_sink sink = span_relay_sink(relay);
+
+	for (int i = 0; i < 5000; i++)
+		sink.segment_end(&sink, NULL);
+	span_relay_close(relay);
+	span_relay_close(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("span_relay");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, calls_arrive_in_order_with_all_they_say);
+	tcase_add_test(tests, the_caller_waits_for_a_slow_thread);
+	tcase_add_test(tests, a_failed_output_is_told);
+	tcase_add_test(tests, a_relay_may_be_closed_with_work_left);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
