@@ -174,7 +174,7 @@ static size_t losses_until(const struct pt_stream *stream, uint64_t time)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (stream->losses[middle]->time <= time)
+		if (stream->losses[middle].time <= time)
 			low = middle + 1;
 		else
 			high = middle;

@@ -465,8 +465,8 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
-	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
 	view_settle(&c->view);
+	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
 	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,

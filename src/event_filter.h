@@ -53,21 +53,25 @@ static inline bool event_filter_by_thread(const struct event_filter *filter)
 				  filter->selection->comms.count);
 }
 
-/*
- * Returns whether an event is wanted; of a filter that is not active: always.
- * Gaps that are not are counted.
- */
+/* Returns whether what a thread (NULL: unknown) did at a time (ns) is wanted. */
+static inline bool event_filter_has(const struct event_filter *filter, const struct thread *thread,
+				    uint64_t time)
+{
+	size_t index = thread ? thread->index : filter->thread_count;
+
+	return !filter->active ||
+	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
+}
+
+/* Returns whether an event is wanted.  Gaps that are not are counted. */
 static inline bool event_filter_wants(struct event_filter *filter,
 				      const struct branch_event *event)
 {
-	size_t index = event->thread ? event->thread->index : filter->thread_count;
+	bool wanted = event_filter_has(filter, event->thread, event->time);
 
-	if (!filter->active)
-		return true;
-	if (event->time >= filter->begin && event->time <= filter->end && filter->threads[index])
-		return true;
-	filter->gaps[event->gap] += event->kind == BRANCH_GAP;
-	return false;
+	if (!wanted)
+		filter->gaps[event->gap] += event->kind == BRANCH_GAP;
+	return wanted;
 }
 
 #endif

@@ -19,9 +19,7 @@ void side_tracks_init(struct side_tracks *tracks, struct ftf_writer *writer,
 
 bool side_tracks_wants(const struct side_tracks *tracks, const struct thread *thread, uint64_t time)
 {
-	const struct branch_event event = { .time = time, .thread = thread };
-
-	return event_filter_wants(tracks->filter, &event);
+	return event_filter_has(tracks->filter, thread, time);
 }
 
 bool side_tracks_wants_cpu(const struct side_tracks *tracks, int32_t cpu, uint64_t time)

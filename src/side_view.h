@@ -8,6 +8,7 @@
 #ifndef SRC_SIDE_VIEW_H
 #define SRC_SIDE_VIEW_H
 
+#include "base/big_array.h"
 #include "base/name.h"
 #include "decoder/perf_file.h"
 #include "event_filter.h"
@@ -33,6 +34,8 @@ struct side_view {
 	struct side_view_input input;
 	struct side_tracks tracks;
 	struct side_sink sink;
+	struct big_array events; /* owned: struct side_event, to be written in the end */
+	size_t event_count;
 	struct symbol ptwrite, abort; /* marks */
 };
 
@@ -43,8 +46,8 @@ void side_view_init(struct side_view *view, const struct side_view_input *input,
 void side_view_event(struct side_view *view, const struct branch_event *event);
 
 /*
- * The trace went from `begin` to `end` (ns): write the rest, and what does not
- * come from it.
+ * The trace went from `begin` to `end` (ns): write its events, and what does not
+ * come from it.  Nobody else uses the writer now.
  */
 void side_view_finish(struct side_view *view, uint64_t begin, uint64_t end);
 
