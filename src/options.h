@@ -83,6 +83,7 @@ struct options {
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
 	unsigned threads;   /* that decode; 0: as many as there are CPUs */
+	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
 	struct selection select;
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
