@@ -294,6 +294,24 @@ START_TEST(missing_code_costs_the_trace_up_to_the_next_place_only)
 }
 END_TEST
 
+/* A page fault, for example, of code that perf could not keep. */
+START_TEST(an_interrupt_before_any_missing_code_ran_is_no_gap)
+{
+	begin(_i);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, 0x900000);
+	pt_packets_fup(&run.packets, 0x900000);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_RETURN, SAMPLE_LEAF, 0x900000);
+	expect(2, BRANCH_INTERRUPT, 0x900000, SAMPLE_MAIN + 10);
+	expect(3, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE], 0);
+}
+END_TEST
+
 START_TEST(what_precedes_the_first_psb_is_skipped_and_counted)
 {
 	begin(_i);
@@ -727,6 +745,7 @@ int main(void)
 	tcase_add_loop_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows, 0, 2);
 	tcase_add_loop_test(all, an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends, 0, 2);
 	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
+	tcase_add_loop_test(all, an_interrupt_before_any_missing_code_ran_is_no_gap, 0, 2);
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
