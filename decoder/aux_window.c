@@ -26,6 +26,8 @@ static void fill(struct aux_window *window)
 		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
 		window->size += count;
 		window->piece_used += count;
+		/* One piece may be larger than memory. */
+		pages_give_back(piece->bytes + (window->piece_used - count), count);
 		if (window->piece_used < piece->size)
 			return;
 		pages_give_back(piece->bytes, piece->size);

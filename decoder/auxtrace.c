@@ -323,6 +323,32 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	free(pieces);
 }
 
+static int compare_owners(const void *left, const void *right)
+{
+	const struct aux_stream *a = *(struct aux_stream *const *)left;
+	const struct aux_stream *b = *(struct aux_stream *const *)right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* What happened to an owner's buffer is told once, however many a file claims to have. */
+static void mark_again(struct aux_stream *streams, size_t count)
+{
+	struct aux_stream **sorted = alloc_zeroed(count, sizeof(struct aux_stream *));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &streams[i];
+	qsort(sorted, count, sizeof(struct aux_stream *), compare_owners);
+	for (size_t i = 1; i < count; i++)
+		sorted[i]->again = sorted[i]->cpu == sorted[i - 1]->cpu &&
+				   sorted[i]->tid == sorted[i - 1]->tid;
+	free(sorted);
+}
+
 static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 {
 	struct aux_stream *streams;
@@ -341,6 +367,7 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 			    i - begin, list);
 		begin = i;
 	}
+	mark_again(streams, auxtrace->stream_count);
 	auxtrace->streams = streams;
 }
 

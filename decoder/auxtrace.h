@@ -65,6 +65,7 @@ struct aux_stream {
 	uint64_t size;         /* bytes of all pieces */
 	uint64_t repeated;     /* bytes of the file besides: other snapshots have them, or padding */
 	uint64_t missing;      /* bytes that the CPU wrote and the file does not have */
+	bool again;            /* a stream before it is of the same CPU or thread; no machine does that */
 	bool copies;           /* of snapshots or samples, not of a full trace */
 };
 

@@ -6,17 +6,22 @@
 
 #include "base/alloc.h"
 
-#define FIRST_ROOM ((size_t)1 << 12)
+#define FIRST_ROOM ((size_t)1 << 6)
+
+/* Less is decoded before a table that fits the cache pays. */
+#define SHORT_TRACE (UINT64_C(64) << 10)
 
 /* Longer ones are no code: zeros, for example, are instructions too. */
 #define INSNS_MAX 65536
 
-void code_runs_init(struct code_runs *runs)
+void code_runs_init(struct code_runs *runs, uint64_t size)
 {
-	*runs = (struct code_runs){ .room = FIRST_ROOM };
+	unsigned bits = size < SHORT_TRACE ? CODE_PATHS_BITS_SHORT : CODE_PATHS_BITS;
+
+	*runs = (struct code_runs){ .room = FIRST_ROOM, .path_shift = 64 - bits };
 	arena_init(&runs->arena);
 	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
-	runs->paths = alloc_zeroed((size_t)1 << CODE_PATHS_BITS, sizeof(*runs->paths));
+	runs->paths = alloc_zeroed((size_t)1 << bits, sizeof(*runs->paths));
 }
 
 void code_runs_release(struct code_runs *runs)
@@ -47,7 +52,7 @@ void code_runs_forget(struct code_runs *runs)
 	arena_release(&runs->arena);
 	arena_init(&runs->arena);
 	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
-	memset(runs->paths, 0, sizeof(*runs->paths) << CODE_PATHS_BITS);
+	memset(runs->paths, 0, sizeof(*runs->paths) << (64 - runs->path_shift));
 	runs->count = 0;
 	runs->generation++;
 }

@@ -19,6 +19,8 @@
 
 /* 192 KiB: more would not stay in the cache. */
 #define CODE_PATHS_BITS 12
+/* 3 KiB, for a short trace: there may be thousands of them side by side. */
+#define CODE_PATHS_BITS_SHORT 6
 
 struct code_run {
 	const uint8_t *bytes; /* where it begins; the key */
@@ -66,10 +68,12 @@ struct code_runs {
 	struct code_path *paths; /* owned: those walked last, by hash */
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
+	unsigned path_shift; /* 64 less the bits of a path's place in `paths` */
 	unsigned generation; /* changes when all runs are forgotten */
 };
 
-void code_runs_init(struct code_runs *runs);
+/* For a trace of `size` bytes. */
+void code_runs_init(struct code_runs *runs, uint64_t size);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void code_runs_release(struct code_runs *runs);
@@ -94,7 +98,7 @@ static inline struct code_path *code_runs_path(const struct code_runs *runs,
 {
 	uint64_t hash = ((uintptr_t)from ^ (uint64_t)key << 40) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &runs->paths[hash >> (64 - CODE_PATHS_BITS)];
+	return &runs->paths[hash >> runs->path_shift];
 }
 
 /*

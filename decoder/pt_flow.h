@@ -5,8 +5,11 @@
 
 #include "decoder/pt_walk.h"
 
-/* Returns a flow without a stream, owned by the caller; pt_boundary_load() gives it one. */
-struct pt_flow *pt_flow_spare(void);
+/*
+ * Returns a flow without a stream, owned by the caller; pt_boundary_load() gives
+ * it one.  It is to decode about `size` bytes.
+ */
+struct pt_flow *pt_flow_spare(uint64_t size);
 
 /* Make a spare flow one of the stream of another, at no place yet. */
 void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,

@@ -281,8 +281,10 @@ static void choose_losses(struct pt_stream *stream)
 {
 	const struct pt_stream_input *input = &stream->input;
 
-	stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
-					 &stream->loss_count);
+	/* Losses of a buffer are told once, however many of it a file claims to have. */
+	if (!input->aux->again)
+		stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
+						 &stream->loss_count);
 	while (stream->next_loss < stream->loss_count &&
 	       stream->losses[stream->next_loss].time < input->begin)
 		stream->next_loss++;

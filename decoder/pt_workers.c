@@ -45,7 +45,7 @@ static struct pt_job *take(struct pt_workers *workers, unsigned *delay)
 static void *run(void *context)
 {
 	struct pt_workers *workers = context;
-	struct pt_flow *flow = pt_flow_spare();
+	struct pt_flow *flow = pt_flow_spare(UINT64_MAX);
 	struct pt_job *job;
 	unsigned delay;
 
@@ -73,8 +73,9 @@ struct pt_workers *pt_workers_open(unsigned count, unsigned stream_count)
 	workers->last = &workers->first;
 	workers->stream_count = stream_count ? stream_count : 1;
 	workers->threads = alloc_zeroed(count, sizeof(*workers->threads));
-	/* Signals are for the threads of the program. */
+	/* Signals are for the threads of the program, but for those of what a thread itself does. */
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (workers->count < count &&
 	       pthread_create(&workers->threads[workers->count], NULL, run, workers) == 0)

@@ -94,6 +94,7 @@ struct options {
 	char **words;               /* owned array of argv's: those that change outputs */
 	int word_count;
 	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
+	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
 	struct selection select;
 	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
+#include "base/hash.h"
 
 #include "decoder/timeline.h"
 #include "event_filter.h"

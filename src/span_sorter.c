@@ -347,6 +347,10 @@ static void add(struct span_track *track, const struct span_record *record)
 	if (!track->count || is_after(&records[track->count - 1], record))
 		begin_run(track);
 	records[track->count] = *record;
+	if (record->time > INT64_MAX) {
+		records[track->count].time = INT64_MAX;
+		track->sorter->counts.late++;
+	}
 	records[track->count].detail = keep_detail(track);
 	leave_behind(track, track->count++);
 }
@@ -491,6 +495,10 @@ static void warn(const struct span_sorter *sorter)
 		diag_warn(sorter->diag, "unmatched-end",
 			  "%" PRIu64 " ends of slices without a beginning were left out",
 			  counts->unmatched_ends);
+	if (counts->late)
+		diag_warn(sorter->diag, "times-late",
+			  "%" PRIu64 " times lie beyond the 2^63 ns that Perfetto can show, and are "
+			  "shown there", counts->late);
 	if (counts->backward)
 		diag_warn(sorter->diag, "time-backwards",
 			  "the time of %" PRIu64 " beginnings and ends went back and was held",

@@ -44,6 +44,7 @@
 struct span_sorter_counts {
 	uint64_t unmatched_ends; /* dropped: no slice was open */
 	uint64_t backward;       /* spans whose time was moved forward */
+	uint64_t late;           /* begins and ends moved back to 2^63 - 1 ns: Perfetto's are signed */
 	uint64_t too_deep;       /* slices left out */
 	uint64_t split;          /* segments passed on in parts */
 };

@@ -8,8 +8,9 @@
 
 #include "base/alloc.h"
 
-/* Large enough that a run makes few blocks, small enough not to matter in a tiny one. */
-#define BLOCK_SIZE ((size_t)64 * 1024)
+/* Blocks grow, so that a large arena has few, and a thousand tiny ones take little. */
+#define BLOCK_FIRST ((size_t)2 * 1024)
+#define BLOCK_MOST  ((size_t)64 * 1024)
 
 struct arena_block {
 	struct arena_block *older;
@@ -35,9 +36,12 @@ void arena_release(struct arena *arena)
 
 static void add_block(struct arena *arena, size_t size)
 {
-	size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-	struct arena_block *block = alloc_zeroed(1, sizeof(*block) + room);
+	size_t room = arena->blocks ? 2 * arena->blocks->size : BLOCK_FIRST;
+	struct arena_block *block;
 
+	room = room < BLOCK_MOST ? room : BLOCK_MOST;
+	room = room > size ? room : size;
+	block = alloc_zeroed(1, sizeof(*block) + room);
 	block->size = room;
 	block->older = arena->blocks;
 	arena->blocks = block;

@@ -84,6 +84,19 @@ names_the_file() {
 	[ $status -eq 1 ] && grep -q "perf.data: became shorter" "$work/messages" && [ -z "$(ls -A "$work/out")" ]
 }
 tap_check "a recording that becomes shorter is named" names_the_file
+# Threads that decode meet what is missing, too.
+shrinks_under_threads() {
+	"$top_builddir/tests/scale/make-scale" pieces 40000 "$work/large" || return 1
+	for jobs in 1 4; do
+		cp "$work/large" "$work/cut"
+		LD_PRELOAD="$shim" FAULT=halve:1 "$top_builddir/ptrace2ftf" -q $symfs --jobs=$jobs \
+			"$work/cut" -o "$work/out/x.ftf" 2>"$work/messages"
+		status=$?
+		[ $status -eq 1 ] && grep -q "cut: became shorter" "$work/messages" &&
+			[ -z "$(ls -A "$work/out")" ] || { echo "status $status"; return 1; }
+	done
+}
+tap_check "a recording that becomes shorter under threads is named" shrinks_under_threads
 goes_on_with_one_thread() {
 	convert thread:1+ "$work/out/x.ftf.gz" $symfs "$work/perf.data"
 	[ $status -eq 0 ] && "$top_builddir/ftfdump" --check "$work/out/x.ftf.gz"

@@ -9,6 +9,7 @@
  *	write    ENOSPC
  *	mmap     ENOMEM, of files
  *	shrink   a file becomes empty right after it was mapped
+ *	halve    half a file is gone right after it was mapped
  *	thread   pthread_create(): EAGAIN
  *	open     EMFILE, of open()
  *
@@ -26,7 +27,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum kind { NONE, MALLOC, READ, WRITE, MMAP, SHRINK, THREAD, OPEN };
+enum kind { NONE, MALLOC, READ, WRITE, MMAP, SHRINK, HALVE, THREAD, OPEN };
 
 static struct {
 	enum kind kind;
@@ -41,7 +42,7 @@ void *__libc_realloc(void *memory, size_t size);
 __attribute__((constructor)) static void init(void)
 {
 	static const char *const kinds[] = { "", "malloc", "read", "write", "mmap", "shrink",
-					     "thread", "open" };
+					     "halve", "thread", "open" };
 	const char *text = getenv("FAULT"), *colon = text ? strchr(text, ':') : NULL;
 	char *end;
 
@@ -133,12 +134,12 @@ ssize_t write(int fd, const void *bytes, size_t size)
 }
 
 /* The file may have been opened to be read only. */
-static void make_empty(int fd)
+static void cut(int fd, size_t size)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (truncate(path, 0) < 0)
+	if (truncate(path, (off_t)size) < 0)
 		perror("shim: cannot truncate");
 }
 
@@ -155,7 +156,9 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 	}
 	mapped = next(address, size, protection, flags, fd, offset);
 	if (fd >= 0 && fails(SHRINK))
-		make_empty(fd);
+		cut(fd, 0);
+	if (fd >= 0 && fails(HALVE))
+		cut(fd, size / 2);
 	return mapped;
 }
 

@@ -138,7 +138,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 {
 	struct kernel_segment segment = { KERNEL_CODE, KERNEL_CODE + TINY_ELF_CODE_OFFSET,
 					  TINY_ELF_CODE_OFFSET };
-	struct kernel_code kernel = { find_code(NULL, NULL), &segment, 1 };
+	struct kernel_code kernel = { .file = find_code(NULL, NULL), .segments = &segment, .count = 1 };
 	struct code_source source = { find_code, flags & FLAG_FUNCTIONS ? find_function : NULL, NULL,
 				      flags & FLAG_KERNEL ? &kernel : NULL };
 	struct code_image *code = code_image_open(&source, timeline_space_count(world.timeline),

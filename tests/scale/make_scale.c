@@ -118,7 +118,7 @@ static void add_late(uint64_t count)
 	for (uint64_t i = 0; i < count; i++) {
 		stamp((UINT64_C(1) << 63) + i * (UINT64_MAX / 2 / (count + 1)), SAMPLE_PID, 0);
 		perf_data_add_switch(&data, i % 2, MAPS_PID, MAPS_PID);
-		perf_data_add_aux_event(&data, i, 1, PERF_AUX_FLAG_TRUNCATED);
+		perf_data_add_aux_event(&data, (UINT64_C(1) << 40) + i, 1, PERF_AUX_FLAG_TRUNCATED);
 	}
 }
 
