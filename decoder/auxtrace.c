@@ -14,6 +14,7 @@
 #include "decoder/tsc_clock.h"
 
 #define MAX_SHIFT 63        /* of 64-bit words */
+#define MTC_FREQ_BITS 4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"); MTC periods are 2 to its power */
 #define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
 
 /* One AUXTRACE record: struct perf_record_auxtrace, and where it stood. */
@@ -91,6 +92,12 @@ static int refuse_type(uint32_t type, struct error *err)
 			 type);
 }
 
+/* Returns whether a field of attr.config has no more bits than it should. */
+static bool is_narrow(uint64_t mask, unsigned bits)
+{
+	return !mask || mask >> __builtin_ctzll(mask) < UINT64_C(1) << bits;
+}
+
 static int read_info(struct auxtrace *auxtrace, const struct perf_record *record,
 		     struct error *err)
 {
@@ -101,7 +108,8 @@ static int read_info(struct auxtrace *auxtrace, const struct perf_record *record
 	if (type != AUXTRACE_INTEL_PT)
 		return refuse_type(type, err);
 	read_info_words(&auxtrace->info, &c, &auxtrace->arena);
-	if (auxtrace->info.time_shift > MAX_SHIFT)
+	if (auxtrace->info.time_shift > MAX_SHIFT ||
+	    !is_narrow(auxtrace->info.mtc_freq_bits, MTC_FREQ_BITS))
 		return error_set_at(err, record->offset, "the clock parameters are damaged");
 	return 0;
 }
@@ -285,7 +293,7 @@ static void join(struct aux_piece_list *joined, const struct aux_stream *stream,
 	if (stream->copies)
 		aux_pieces_join_copies(joined, pieces, count);
 	else
-		aux_pieces_join(joined, pieces, count, cuts->cuts + first,
+		aux_pieces_join(joined, pieces, count, cuts->cuts ? cuts->cuts + first : NULL,
 				cuts_below(cuts, owner + 1) - first);
 }
 

@@ -31,6 +31,7 @@ enum branch_kind {
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, exception, signal */
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
+	BRANCH_SIDE,      /* no branch: something beside the flow, see side_event.h */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes (util/intel-pt-decoder). */
@@ -55,12 +56,13 @@ enum branch_flags {
 	BRANCH_IN_TX = 8,           /* inside a transaction */
 	BRANCH_TIME_ESTIMATED = 16, /* no timing packet stands behind `time` */
 	BRANCH_INDIRECT = 32,       /* call or jump through a register or memory */
+	BRANCH_GUEST = 128,         /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
 	BRANCH_EXEC = 64,           /* the first event of a new program: the old one's code is gone */
 };
 
 struct branch_event {
 	uint64_t time;                     /* ns, perf's clock */
-	uint64_t tsc;                      /* ticks; 0: unknown */
+	uint64_t tsc;                      /* ticks; 0: unknown.  Of a BRANCH_SIDE: see side_event.h */
 	uint64_t from;                     /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
 	uint64_t to;                       /* ip of the target; 0: not traced */
 	const struct thread *thread;       /* borrowed from the timeline; NULL: unknown */
@@ -69,7 +71,7 @@ struct branch_event {
 	uint32_t cycles;                   /* core cycles since then, of traced code; 0: no CYC packets */
 	int32_t cpu;                       /* -1: unknown (buffer per thread) */
 	uint8_t kind;                      /* enum branch_kind */
-	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP */
+	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP; enum side_kind, if BRANCH_SIDE */
 	uint8_t from_length;               /* bytes of the instruction at `from`; 0: unknown */
 	uint8_t flags;                     /* enum branch_flags */
 };

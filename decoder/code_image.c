@@ -3,8 +3,10 @@
 
 #include <intel-pt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/kernel_text.h"
 
 /* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
@@ -22,6 +24,7 @@ struct code_image {
 	size_t space_count;
 	struct section *sections;              /* owned, by libipt's section identifier */
 	size_t section_count, section_room;
+	const struct kernel_text *text; /* borrowed; of the stream that is decoded */
 };
 
 struct code_image *code_image_open(const struct code_source *source, size_t space_count,
@@ -97,10 +100,36 @@ static void add_mapping(struct code_image *code, struct pt_image *image,
 	add_bytes(code, image, &file, &part);
 }
 
+/*
+ * Where libipt has no section: modules, and kernel code that changes, so that no
+ * block of it may be cached.
+ */
+static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+		       void *context)
+{
+	const struct code_image *code = context;
+	const struct kernel_segment *segment = NULL;
+	const uint8_t *bytes;
+
+	(void)asid;
+	if (code->text && ip >= KERNEL_BEGIN)
+		segment = kernel_code_find(code->source->kernel, ip, &bytes);
+	if (!segment)
+		return -pte_nomap;
+	if (size > segment->end - ip)
+		size = segment->end - ip;
+	memcpy(buffer, kernel_text_bytes(code->text, bytes + (ip - segment->begin)), size);
+	return (int)size;
+}
+
 static void add_kernel(struct code_image *code, struct pt_image *image)
 {
 	const struct kernel_code *kernel = code->source->kernel;
 
+	if (kernel && (kernel->patch_count || kernel->island_count))
+		pt_image_set_callback(image, read_kernel, code);
+	if (kernel && kernel->patch_count)
+		return;
 	for (size_t i = 0; kernel && i < kernel->count; i++)
 		add_bytes(code, image, &kernel->file, &kernel->segments[i]);
 }
@@ -144,27 +173,22 @@ const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_
 	return section->bytes + (ip - section->begin);
 }
 
-static const struct kernel_segment *segment_at(const struct kernel_code *kernel, uint64_t ip)
+const struct kernel_code *code_image_kernel(const struct code_image *code)
 {
-	size_t low = 0, high = kernel->count;
+	return code->source->kernel;
+}
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kernel->segments[middle].end <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < kernel->count && kernel->segments[low].begin <= ip ? &kernel->segments[low]
-									 : NULL;
+void code_image_use_text(struct code_image *code, const struct kernel_text *text)
+{
+	code->text = text;
 }
 
 /* What lies in one view lies in one mapping too, if there is any: functions are looked for there. */
 static struct code_view view_kernel(const struct kernel_code *kernel,
 				    const struct mapping *mapping, uint64_t ip)
 {
-	const struct kernel_segment *segment = segment_at(kernel, ip);
+	const uint8_t *bytes;
+	const struct kernel_segment *segment = kernel_code_find(kernel, ip, &bytes);
 	struct code_view view = { .begin = ip, .end = ip, .mapping = mapping };
 
 	if (!segment)
@@ -175,7 +199,7 @@ static struct code_view view_kernel(const struct kernel_code *kernel,
 		view.begin = mapping->begin;
 	if (mapping && mapping->end < view.end)
 		view.end = mapping->end;
-	view.bytes = kernel->file.bytes + segment->file_offset + (view.begin - segment->begin);
+	view.bytes = bytes + (view.begin - segment->begin);
 	return view;
 }
 

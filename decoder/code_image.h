@@ -33,11 +33,30 @@ struct kernel_segment {
 	uint64_t file_offset; /* of `begin` in the file, which holds the whole range */
 };
 
-/* The kernel's code by address: a copy of its memory, or its relocated file. */
+/* The kernel's code changed: from `time` (ns) on, the new bytes stand at the address. */
+struct code_patch {
+	uint64_t time;
+	uint64_t address;
+	const uint8_t *old_bytes, *new_bytes; /* either may be none */
+	uint32_t old_size, new_size;
+	uint64_t order; /* among patches of one time; the caller's own */
+};
+
+/*
+ * The kernel's code by address: a copy of its memory, or its relocated file;
+ * and besides, what was made while it ran, at addresses that the file does not
+ * have ("islands": modules, and what only patches give).  Changes are decoder/kernel_text.h's.
+ */
 struct kernel_code {
 	struct code_file file;
 	const struct kernel_segment *segments; /* sorted by begin, not overlapping */
 	size_t count;
+	const struct kernel_segment *islands; /* the same; offsets in island_bytes */
+	size_t island_count;
+	const uint8_t *island_bytes; /* zeros where only patches tell */
+	size_t island_size;
+	const struct code_patch *patches; /* in time order */
+	size_t patch_count;
 };
 
 /* How the decoder gets files: it knows only their recorded names. */
@@ -54,6 +73,8 @@ struct code_source {
 	const struct kernel_code *kernel;
 };
 
+struct kernel_text;
+
 /* `source` and `diag` are borrowed.  Never NULL. */
 struct code_image *code_image_open(const struct code_source *source, size_t space_count,
 				   struct diag *diag);
@@ -63,6 +84,15 @@ void code_image_close(struct code_image *code);
 
 /* Returns the image of an address space (NULL: an image without code), borrowed; never NULL. */
 struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space);
+
+/* Returns the kernel's code as the source gave it; NULL: none. */
+const struct kernel_code *code_image_kernel(const struct code_image *code);
+
+/*
+ * If the kernel's code changes, images read it from `text` from now on, which
+ * must stay as long as they are used, or until the next call.
+ */
+void code_image_use_text(struct code_image *code, const struct kernel_text *text);
 
 /* Bytes of code at an address; NULL and an empty range if there are none. */
 struct code_view {

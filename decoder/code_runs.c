@@ -42,7 +42,7 @@ static void decode(struct code_run *run, const uint8_t *bytes, size_t size, enum
 	run->insn.length = 0;
 }
 
-static void forget(struct code_runs *runs)
+void code_runs_forget(struct code_runs *runs)
 {
 	arena_release(&runs->arena);
 	arena_init(&runs->arena);
@@ -86,7 +86,7 @@ struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, si
 	if (*slot)
 		return *slot;
 	if (runs->count == CODE_RUNS_MAX)
-		forget(runs);
+		code_runs_forget(runs);
 	if (2 * runs->count >= runs->room)
 		grow(runs);
 	slot = slot_of(runs, bytes, mode);

@@ -82,6 +82,9 @@ void code_runs_release(struct code_runs *runs);
 struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
 				enum insn_mode mode);
 
+/* The code has changed: forget all runs.  The generation changes. */
+void code_runs_forget(struct code_runs *runs);
+
 /*
  * Returns where the path from a run by these decisions is kept, if it is: it is
  * one of another walk otherwise, to be overwritten.

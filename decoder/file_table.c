@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "decoder/perf_file.h"
 
 struct file_entry {

@@ -7,12 +7,14 @@ libdecoder_a_SOURCES = \
 	decoder/aux_window.c decoder/aux_window.h \
 	decoder/aux_pieces.c decoder/aux_pieces.h \
 	decoder/auxtrace.c decoder/auxtrace.h \
+	decoder/bpf_programs.c decoder/bpf_programs.h \
 	decoder/branch_event.h \
 	decoder/branch_merge.c decoder/branch_merge.h \
 	decoder/code_image.c decoder/code_image.h \
 	decoder/file_table.c decoder/file_table.h \
 	decoder/huge_text.c decoder/huge_text.h \
 	decoder/insn.c decoder/insn.h \
+	decoder/kernel_text.c decoder/kernel_text.h \
 	decoder/perf_attrs.c decoder/perf_attrs.h \
 	decoder/perf_features.c decoder/perf_features.h \
 	decoder/perf_file.c decoder/perf_file.h \
@@ -24,12 +26,14 @@ libdecoder_a_SOURCES = \
 	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
 	decoder/pt_blocks.c decoder/pt_boundary.c decoder/pt_boundary.h \
 	decoder/pt_flow.c decoder/pt_flow.h decoder/pt_stream_base.h \
+	decoder/pt_newer_packets.c decoder/pt_newer_packets.h \
 	decoder/pt_segments.c decoder/pt_segments.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_verify.c decoder/pt_verify.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/pt_workers.c decoder/pt_workers.h \
 	decoder/schedule.c decoder/schedule.h \
+	decoder/side_event.h \
 	decoder/space_builder.c decoder/space_builder.h \
 	decoder/switch_table.c decoder/switch_table.h \
 	decoder/thread_table.c decoder/thread_table.h \

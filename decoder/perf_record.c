@@ -133,6 +133,18 @@ int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymb
 	return c.short_ || !symbol->name ? -1 : 0;
 }
 
+int perf_record_read_text_poke(const struct perf_record *record, struct perf_text_poke *poke)
+{
+	struct cursor c = payload_of(record);
+
+	poke->address = cursor_u64(&c);
+	poke->old_size = cursor_u16(&c);
+	poke->new_size = cursor_u16(&c);
+	poke->old_bytes = cursor_take(&c, poke->old_size);
+	poke->new_bytes = cursor_take(&c, poke->new_size);
+	return c.short_ ? -1 : 0;
+}
+
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid)
 {
 	struct cursor c = payload_of(record);
@@ -140,6 +152,20 @@ int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid
 	*pid = take_id(&c);
 	*tid = take_id(&c);
 	return c.short_ ? -1 : 0;
+}
+
+int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
+				 struct perf_thread_name *name)
+{
+	const size_t size = sizeof(uint64_t) + PERF_THREAD_NAME_SIZE;
+	struct cursor c = payload_of(record);
+
+	if (index >= cursor_u64(&c) || index >= cursor_left(&c) / size)
+		return -1;
+	cursor_take(&c, (size_t)index * size);
+	name->tid = (int32_t)cursor_u64(&c);
+	name->text = (const char *)cursor_take(&c, PERF_THREAD_NAME_SIZE);
+	return 0;
 }
 
 uint64_t perf_record_lost_count(const struct perf_record *record)

@@ -61,6 +61,13 @@ struct perf_ksymbol {
 	const char *name;
 };
 
+/* PERF_RECORD_TEXT_POKE: the kernel changed its own code. */
+struct perf_text_poke {
+	uint64_t address;
+	uint16_t old_size, new_size; /* bytes; no old ones: a new place; no new ones: it is gone */
+	const uint8_t *old_bytes, *new_bytes; /* views into the record */
+};
+
 /* Each returns 0; -1 if the record is too short or its text has no end. */
 int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mmap);
 int perf_record_read_comm(const struct perf_record *record, struct perf_comm *comm);
@@ -68,9 +75,22 @@ int perf_record_read_task(const struct perf_record *record, struct perf_task *ta
 int perf_record_read_switch(const struct perf_record *record, struct perf_switch *change);
 int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux);
 int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymbol *symbol);
+int perf_record_read_text_poke(const struct perf_record *record, struct perf_text_poke *poke);
 
 /* PERF_RECORD_ITRACE_START.  Returns 0; -1 if the record is too short. */
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid);
+
+/* An entry of perf's THREAD_MAP: the threads that were asked for (util/event.h). */
+struct perf_thread_name {
+	int32_t tid;
+	const char *text; /* view of the record: PERF_THREAD_NAME_SIZE bytes, of which a NUL may be one */
+};
+
+#define PERF_THREAD_NAME_SIZE 16
+
+/* Read the entry of this index.  Returns 0; -1 if there are no more. */
+int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
+				 struct perf_thread_name *name);
 
 /* Returns how many records a PERF_RECORD_LOST says were lost; 0 if it is too short. */
 uint64_t perf_record_lost_count(const struct perf_record *record);

@@ -2,9 +2,9 @@
 #include "decoder/process_table.h"
 
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 /*
  * A copied mapping costs about 80 bytes, and a small hostile file could ask

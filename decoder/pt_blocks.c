@@ -77,6 +77,8 @@ static void resolve(struct pt_blocks *blocks, uint64_t to)
 				       pending->from, to);
 		event->from_length = pending->insn.length;
 		event->flags |= pending->flags;
+		if (to == blocks->stream.input.switch_ip)
+			stream_switch_thread(&blocks->stream);
 	}
 	pending->insn.kind = BRANCH_NONE;
 }
@@ -157,6 +159,95 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 		BRANCH_TRACE_ON;
 }
 
+static void tell(struct pt_blocks *blocks, const struct side_note *note,
+		 const struct pt_event *event, uint64_t ip)
+{
+	if (event->ip_suppressed)
+		ip = 0;
+	if (ip)
+		resolve(blocks, ip); /* the block before ends where this happened */
+	stream_push_side(&blocks->stream, note, ip);
+}
+
+static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	bool was_in = blocks->stream.in_tx;
+	struct side_note note = { .kind = event->variant.tsx.speculative ? SIDE_TX_BEGIN
+					  : event->variant.tsx.aborted   ? SIDE_TX_ABORT
+									 : SIDE_TX_COMMIT };
+
+	blocks->stream.in_tx = event->variant.tsx.speculative;
+	blocks->tx_aborted = event->variant.tsx.aborted;
+	if (!event->status_update && (was_in || note.kind != SIDE_TX_COMMIT))
+		tell(blocks, &note, event, event->variant.tsx.ip);
+}
+
+static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	struct side_note note = {
+		.kind = SIDE_SLEEP,
+		.value = side_sleep_value(event->variant.pwre.state, event->variant.pwre.sub_state,
+					  event->variant.pwre.hw),
+	};
+
+	tell(blocks, &note, event, 0);
+}
+
+static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	uint64_t why = (event->variant.pwrx.interrupt ? SIDE_WAKE_INTERRUPT : 0) |
+		       (event->variant.pwrx.store ? SIDE_WAKE_STORE : 0) |
+		       (event->variant.pwrx.autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
+	struct side_note note = {
+		.kind = SIDE_WAKE,
+		.value = side_wake_value(event->variant.pwrx.last, event->variant.pwrx.deepest, why),
+	};
+
+	tell(blocks, &note, event, 0);
+}
+
+/* Events that change nothing of the flow. */
+static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	struct side_note note = { 0 };
+	uint64_t ip = 0;
+
+	switch (event->type) {
+	case ptev_cbr:
+		note = (struct side_note){ .kind = SIDE_FREQUENCY,
+					   .value = event->variant.cbr.ratio };
+		break;
+	case ptev_ptwrite:
+		note = (struct side_note){ .kind = SIDE_PTWRITE,
+					   .value = event->variant.ptwrite.payload };
+		ip = event->variant.ptwrite.ip;
+		break;
+	case ptev_exstop:
+		note.kind = SIDE_STOP;
+		ip = event->variant.exstop.ip;
+		break;
+	case ptev_mwait:
+		note = (struct side_note){ .kind = SIDE_MWAIT,
+					   .value = event->variant.mwait.hints,
+					   .extra = event->variant.mwait.ext };
+		ip = event->variant.mwait.ip;
+		break;
+	case ptev_paging:
+	case ptev_async_paging:
+		note = (struct side_note){ .kind = SIDE_GUEST,
+					   .value = event->variant.paging.cr3,
+					   .extra = event->variant.paging.non_root };
+		break;
+	case ptev_vmcs:
+	case ptev_async_vmcs:
+		note = (struct side_note){ .kind = SIDE_VMCS, .value = event->variant.vmcs.base };
+		break;
+	default: /* modes, ticks, maintenance */
+		return;
+	}
+	tell(blocks, &note, event, ip);
+}
+
 static void on_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	if (event->has_tsc)
@@ -179,10 +270,16 @@ static void on_event(struct pt_blocks *blocks, const struct pt_event *event)
 		on_overflow(blocks, event);
 		break;
 	case ptev_tsx:
-		blocks->stream.in_tx = event->variant.tsx.speculative;
-		blocks->tx_aborted = event->variant.tsx.aborted;
+		on_transaction(blocks, event);
 		break;
-	default: /* modes, paging, power, ptwrite: no change of flow */
+	case ptev_pwre:
+		on_sleep(blocks, event);
+		break;
+	case ptev_pwrx:
+		on_wake(blocks, event);
+		break;
+	default:
+		on_event_beside(blocks, event);
 		break;
 	}
 }
@@ -198,9 +295,18 @@ static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
 
 static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
 {
+	const struct kernel_code *kernel = code_image_kernel(blocks->stream.input.code);
+	const struct kernel_text *text = &blocks->stream.text;
+	const struct kernel_segment *segment = NULL;
 	const uint8_t *bytes;
 	size_t size;
 
+	if (!block->isid && kernel)
+		segment = kernel_code_find(kernel, block->end_ip, &bytes);
+	/* Not from the cache: what it knows of this place may be old. */
+	if (segment)
+		return insn_decode(kernel_text_bytes(text, bytes) + (block->end_ip - segment->begin),
+				   segment->end - block->end_ip, insn_mode_of(block->mode));
 	if (block->truncated)
 		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
 	bytes = code_image_bytes(blocks->stream.input.code, block->isid, block->end_ip, &size);
@@ -439,6 +545,8 @@ static void step(struct pt_stream *stream)
 {
 	struct pt_blocks *blocks = (struct pt_blocks *)stream;
 
+	kernel_text_advance(&stream->text, stream->now.time);
+	code_image_use_text(stream->input.code, &stream->text);
 	if (!blocks->synced)
 		synchronise(blocks);
 	else if (blocks->status & pts_event_pending)
@@ -456,6 +564,7 @@ static void close_blocks(struct pt_stream *stream)
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
 	insn_cache_release(&blocks->insns);
+	kernel_text_release(&blocks->stream.text);
 	free(blocks->bytes);
 	free(blocks);
 }

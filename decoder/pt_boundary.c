@@ -35,6 +35,10 @@ void pt_boundary_pass(struct pt_flow *flow)
 	uint64_t next = flow->window.base + flow->at;
 
 	flow->cutting = false;
+	/* Nothing waits behind a PSB; in its header it is damage. */
+	flow_drop_waiting(flow);
+	flow->item_size = 0;
+	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->here = NULL;
 	flow->known = stream->now;
@@ -85,10 +89,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.told = flow->told,
 		.has_interrupt = flow->has_interrupt,
 		.aborted = flow->aborted,
-		.tx_pending = flow->tx_pending,
-		.tx_begins = flow->tx_begins,
-		.tx_aborts = flow->tx_aborts,
-		.fups = flow->fups,
+		.guest = flow->guest,
 	};
 }
 
@@ -127,10 +128,11 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->told = boundary->told;
 	flow->has_interrupt = boundary->has_interrupt;
 	flow->aborted = boundary->aborted;
-	flow->tx_pending = boundary->tx_pending;
-	flow->tx_begins = boundary->tx_begins;
-	flow->tx_aborts = boundary->tx_aborts;
-	flow->fups = boundary->fups;
+	flow->guest = flow->next_guest = boundary->guest;
+	flow->waiting_count = 0;
+	flow->has_control = false;
+	flow->mode_end = 0;
+	flow->item_size = 0;
 	flow->known = boundary->now;
 	flow->here = NULL;
 	flow->task = TASK_READ;
@@ -138,6 +140,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->bit_count = 0;
 	flow->cutting = flow->paused = flow->in_header = false;
 	flow->synced = boundary->synced;
+	flow_follow_text(flow);
 	pt_flow_seek(flow, &boundary->place);
 	flow->offset = flow->lost_from = boundary->place.at;
 }
@@ -250,10 +253,9 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 
 static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *b)
 {
-	return a->fups == b->fups && a->aborted == b->aborted &&
+	return a->aborted == b->aborted && a->guest == b->guest &&
 	       a->has_interrupt == b->has_interrupt &&
-	       (!a->has_interrupt || a->interrupted == b->interrupted) &&
-	       (!a->fups || (a->tx_begins == b->tx_begins && a->tx_aborts == b->tx_aborts));
+	       (!a->has_interrupt || a->interrupted == b->interrupted);
 }
 
 bool pt_boundary_equals(const struct pt_boundary *a, const struct pt_boundary *b)

@@ -33,9 +33,7 @@ struct pt_boundary {
 
 	uint64_t last_ip, ip, interrupted;
 	enum insn_mode mode, next_mode;
-	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted;
-	bool tx_pending, tx_begins, tx_aborts;
-	unsigned fups;
+	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;
 };
 
 /* The flow is at a PSB.  If that is a cut, begin to pass it. */

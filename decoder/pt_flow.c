@@ -29,6 +29,7 @@
 #include "base/alloc.h"
 #include "decoder/pt_boundary.h"
 #include "decoder/pt_flow.h"
+#include "decoder/pt_newer_packets.h"
 
 /* Bytes from one cut to the next: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)
@@ -69,7 +70,8 @@ static void on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
 	if (flow->lost)
 		return;
 	if (!flow->on) {
-		flow_fail(flow, GAP_MISMATCH, 0);
+		if (!flow->guest)
+			flow_fail(flow, GAP_MISMATCH, 0);
 		return;
 	}
 	flow->has_interrupt = false;
@@ -91,11 +93,63 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	flow->mode = flow->next_mode;
 }
 
+/* ---- Virtual machines ---------------------------------------------------- */
+
+/*
+ * The NR bit of PIP tells who runs from the next ip on (SDM volume 3, "PIP").  A
+ * guest's addresses mean other code than the host's: it is passed over.
+ */
+
+/* What was lost, or off, is the guest's now, and not looked at. */
+static void stay_in_guest(struct pt_flow *flow)
+{
+	flow_found(flow);
+	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
+}
+
+static void leave_for_guest(struct pt_flow *flow, uint64_t from)
+{
+	if (flow->on && !flow->lost)
+		stream_push(&flow->stream, BRANCH_NONE, from, 0)->flags |=
+			BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_GUEST;
+	stay_in_guest(flow);
+}
+
+/* A TIP where a guest runs before it or behind it; ip 0: suppressed. */
+static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
+{
+	bool enters = !flow->guest;
+
+	flow->guest = flow->next_guest;
+	if (!flow->guest && ip) {
+		flow_begin(flow, ip, true);
+	} else if (enters && flow->on && !flow->lost && !flow->has_interrupt) {
+		flow->target = 0;
+		flow->task = TASK_OFF;
+	} else if (enters) {
+		leave_for_guest(flow, flow->interrupted);
+	}
+}
+
+static void on_paging(struct pt_flow *flow, const struct pt_packet_pip *packet)
+{
+	struct side_note note = { SIDE_GUEST, packet->nr, packet->cr3 };
+
+	flow->next_guest = packet->nr;
+	stream_push_side(&flow->stream, &note, 0);
+}
+
+/* ---- The flow ------------------------------------------------------------ */
+
 static void on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	uint64_t ip;
 	bool told = read_ip(flow, packet, &ip);
 
+	if (flow->guest || flow->next_guest) {
+		on_guest_tip(flow, ip);
+		return;
+	}
 	if (flow->lost) {
 		if (told)
 			flow_try_at(flow, ip);
@@ -119,7 +173,12 @@ static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 
 	bool told = read_ip(flow, packet, &ip);
 
-	flow->has_interrupt = flow->overflowed = false;
+	flow->guest = flow->next_guest;
+	if (flow->guest) {
+		stay_in_guest(flow);
+		return;
+	}
+	flow->has_interrupt = flow->overflowed = flow->aborted = false;
 	if (!told || (flow->on && !flow->lost))
 		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
 	if (told)
@@ -131,6 +190,8 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
+	/* Where tracing goes on, a PIP tells again. */
+	flow->guest = flow->next_guest = false;
 	if (!flow->on || flow->lost) {
 		flow->on = false;
 		return;
@@ -143,7 +204,7 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
 	stream_stop_user(&flow->stream, flow->interrupted);
-	flow->has_interrupt = false;
+	flow->has_interrupt = flow->aborted = false;
 	flow->on = false;
 }
 
@@ -158,6 +219,11 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->target = ip;
 		return;
 	}
+	if (flow->guest) {
+		flow->overflowed = false;
+		flow_tell_waiting(flow, 0);
+		return;
+	}
 	if (flow->overflowed) {
 		flow->overflowed = false;
 		flow_begin(flow, ip, true);
@@ -165,12 +231,12 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->lost)
 		flow_try_at(flow, ip);
-	if (flow->lost || !flow->on)
+	if (flow->lost || !flow->on) {
+		flow_tell_waiting(flow, ip);
 		return;
-	flow->place = flow->fups ? PLACE_EVENT : PLACE_INTERRUPT;
-	if (flow->fups)
-		flow->fups--;
-	flow->tx_pending = false;
+	}
+	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
+									    : PLACE_INTERRUPT;
 	flow->target = ip;
 	flow->task = TASK_PLACE;
 }
@@ -179,12 +245,12 @@ static void on_overflow(struct pt_flow *flow)
 {
 	flow->in_header = false;
 	flow_found(flow);
+	flow_drop_waiting(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
 	flow->on = flow->has_interrupt = flow->aborted = false;
 	flow->stream.in_tx = false;
 	flow->return_count = 0;
-	flow->fups = 0;
 	flow->after_gap = true;
 	flow->overflowed = true;
 }
@@ -194,8 +260,9 @@ static void on_psb(struct pt_flow *flow)
 	flow->in_header = true;
 	flow->header_has_ip = false;
 	flow->last_ip = 0;
-	flow->fups = 0;
+	flow_drop_waiting(flow);
 	flow->overflowed = false;
+	flow->item_size = 0;
 	pt_boundary_approach(flow);
 }
 
@@ -205,7 +272,10 @@ static void on_psbend(struct pt_flow *flow)
 	if (!flow->in_header)
 		return;
 	flow->in_header = false;
-	if (!flow->header_has_ip) {
+	flow->guest = flow->next_guest;
+	if (flow->guest) {
+		leave_for_guest(flow, flow->ip);
+	} else if (!flow->header_has_ip) {
 		flow->on = false;
 	} else if (flow->lost) {
 		flow->mode = flow->next_mode;
@@ -218,24 +288,37 @@ static void on_psbend(struct pt_flow *flow)
 	}
 }
 
+/* What happened is told where the packet's FUP says. */
+static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
+{
+	if (flow->waiting_count == WAITING)
+		flow_drop_waiting(flow);
+	flow->waiting[flow->waiting_count++] = *note;
+}
+
+static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
+{
+	struct side_note note = { .kind = packet->intx   ? SIDE_TX_BEGIN
+					  : packet->abrt ? SIDE_TX_ABORT
+							 : SIDE_TX_COMMIT };
+
+	if (flow->in_header || !flow->on)
+		flow->stream.in_tx = packet->intx;
+	else
+		wait_for_place(flow, &note);
+}
+
 static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 {
 	if (packet->leaf == pt_mol_exec) {
+		flow->mode_end = flow->window.base + flow->at;
 		flow->next_mode = packet->bits.exec.csl	  ? INSN_MODE_64
 				  : packet->bits.exec.csd ? INSN_MODE_32
 							  : INSN_MODE_16;
 		return;
 	}
-	if (packet->leaf != pt_mol_tsx)
-		return;
-	flow->tx_begins = packet->bits.tsx.intx;
-	flow->tx_aborts = packet->bits.tsx.abrt;
-	if (flow->in_header || !flow->on) {
-		flow->stream.in_tx = flow->tx_begins;
-		return;
-	}
-	flow->tx_pending = true;
-	flow->fups++;
+	if (packet->leaf == pt_mol_tsx)
+		on_transaction(flow, &packet->bits.tsx);
 }
 
 static void on_time(struct pt_flow *flow)
@@ -247,8 +330,14 @@ static void on_time(struct pt_flow *flow)
 	stream_set_time(stream, flow->clock.tsc);
 	stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
+	flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
+}
+
+static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint32_t extra)
+{
+	stream_push_side(&flow->stream, &(struct side_note){ kind, extra, value }, 0);
 }
 
 static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
@@ -270,9 +359,77 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		break;
 	default:
 		packet_clock_cbr(&flow->clock, packet->payload.cbr.ratio);
+		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
 		return;
 	}
 	on_time(flow);
+}
+
+/* The packets with values come with a FUP of the instruction, or without. */
+static void on_side(struct pt_flow *flow, const struct side_note *note, bool has_place)
+{
+	if (has_place)
+		wait_for_place(flow, note);
+	else
+		stream_push_side(&flow->stream, note, 0);
+}
+
+static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
+{
+	struct side_note note = {
+		.kind = SIDE_SLEEP,
+		.value = side_sleep_value(packet->state, packet->sub_state, packet->hw),
+	};
+
+	/* Behind the MWAIT that asked for it. */
+	on_side(flow, &note, flow->waiting_count != 0);
+}
+
+static void on_wake(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
+{
+	uint64_t why = (packet->interrupt ? SIDE_WAKE_INTERRUPT : 0) |
+		       (packet->store ? SIDE_WAKE_STORE : 0) |
+		       (packet->autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
+
+	tell(flow, SIDE_WAKE, side_wake_value(packet->last, packet->deepest, why), 0);
+}
+
+/* Packets that change nothing of the flow. */
+static void on_packet_beside(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	struct side_note note = { 0 };
+
+	switch (packet->type) {
+	case ppt_ptw:
+		note.kind = SIDE_PTWRITE;
+		note.value = packet->payload.ptw.payload;
+		on_side(flow, &note, packet->payload.ptw.ip);
+		break;
+	case ppt_exstop:
+		note.kind = SIDE_STOP;
+		on_side(flow, &note, packet->payload.exstop.ip);
+		break;
+	case ppt_mwait:
+		note.kind = SIDE_MWAIT;
+		note.value = packet->payload.mwait.hints;
+		note.extra = packet->payload.mwait.ext;
+		on_side(flow, &note, true);
+		break;
+	case ppt_pwre:
+		on_sleep(flow, &packet->payload.pwre);
+		break;
+	case ppt_pwrx:
+		on_wake(flow, &packet->payload.pwrx);
+		break;
+	case ppt_pip:
+		on_paging(flow, &packet->payload.pip);
+		break;
+	case ppt_vmcs:
+		tell(flow, SIDE_VMCS, packet->payload.vmcs.base, 0);
+		break;
+	default: /* padding, maintenance, the end of tracing by an address range */
+		break;
+	}
 }
 
 static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
@@ -313,16 +470,8 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	case ppt_mode:
 		on_mode(flow, &packet->payload.mode);
 		break;
-	case ppt_ptw:
-		flow->fups += packet->payload.ptw.ip;
-		break;
-	case ppt_exstop:
-		flow->fups += packet->payload.exstop.ip;
-		break;
-	case ppt_mwait:
-		flow->fups++;
-		break;
-	default: /* padding, paging, power: no change of flow */
+	default:
+		on_packet_beside(flow, packet);
 		break;
 	}
 }
@@ -485,6 +634,9 @@ static void finish(struct pt_flow *flow)
 {
 	count_decoded(flow, flow->window.base + flow->window.size);
 	flow_found(flow);
+	flow_drop_waiting(flow);
+	flow->item_size = 0;
+	flow->guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
 		return;
@@ -493,10 +645,57 @@ static void finish(struct pt_flow *flow)
 	stream_push_apart(&flow->stream, flow->after_gap);
 	flow_lose(flow);
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
-	flow->fups = 0;
 	flow->after_gap = true;
 	flow->synced = false;
 	open_packets(flow, false);
+}
+
+static void on_control(struct pt_flow *flow, const struct newer_packet *packet)
+{
+	struct side_note note = { SIDE_CONTROL, packet->kind, packet->value };
+
+	if (!packet->has_place && flow->on && !flow->lost) {
+		flow_tell_control(flow, 0);
+		flow->control = note;
+		flow->has_control = true;
+	} else {
+		on_side(flow, &note, packet->has_place);
+	}
+}
+
+static void on_newer_packet(struct pt_flow *flow, const struct newer_packet *packet)
+{
+	switch (packet->type) {
+	case NEWER_CONTROL:
+		on_control(flow, packet);
+		break;
+	case NEWER_DATA:
+		tell(flow, SIDE_DATA, packet->value, packet->kind);
+		break;
+	case NEWER_BLOCK_BEGIN:
+		flow->item_size = (unsigned)packet->value;
+		break;
+	case NEWER_BLOCK_ITEM:
+		break;
+	case NEWER_BLOCK_END:
+		flow->item_size = 0;
+		if (packet->has_place)
+			on_side(flow, &(struct side_note){ .kind = SIDE_NONE }, true);
+		break;
+	}
+}
+
+/* Returns whether there was a packet that libipt does not know. */
+static bool read_newer(struct pt_flow *flow)
+{
+	struct newer_packet packet;
+	size_t size = newer_packet_read(&packet, flow->window.bytes + flow->at,
+					flow->window.size - flow->at, flow->item_size);
+
+	flow->at += size;
+	if (size)
+		on_newer_packet(flow, &packet);
+	return size;
 }
 
 static void read_by_libipt(struct pt_flow *flow)
@@ -513,6 +712,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		finish(flow);
 	} else {
 		flow_fail(flow, GAP_BAD_PACKET, 0);
+		flow->item_size = 0;
 		flow->in_header = flow->overflowed = flow->on = false;
 		synchronise(flow, false);
 		if (flow->stream.ended)
@@ -533,10 +733,10 @@ static void read_packet(struct pt_flow *flow)
 		move_window(flow, flow->at, true);
 	count_decoded(flow, flow->window.base + flow->at);
 	flow->walked = 0;
-	if (!near_end(flow))
+	if (!near_end(flow) && !flow->item_size)
 		size = read_frequent(flow, flow->window.bytes + flow->at);
 	flow->at += size;
-	if (!size)
+	if (!size && !read_newer(flow))
 		read_by_libipt(flow);
 }
 
@@ -572,6 +772,7 @@ void pt_flow_free(struct pt_flow *flow)
 	pt_pkt_free_decoder(flow->packets);
 	aux_window_release(&flow->window);
 	code_runs_release(&flow->runs);
+	kernel_text_release(&flow->stream.text);
 	free(flow);
 }
 
@@ -612,6 +813,8 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->space = NULL;
 	flow->view = (struct code_view){ 0 };
+	if (!flow->stream.text.kernel)
+		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
 	set_config(flow, config);
 }
 

@@ -131,19 +131,37 @@ static uint32_t add_cycles(uint32_t a, uint32_t b)
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
+/* Up to the first branch that is not too early; side events may be ahead of branches. */
+static void raise_times(struct segment *segment, uint64_t time)
+{
+	for (size_t i = 0; i < segment->count; i++) {
+		struct branch_event *event = &segment->events[i];
+
+		if (event->time >= time && event->kind != BRANCH_SIDE)
+			return;
+		if (event->time >= time)
+			continue;
+		event->time = time;
+		if (event->kind == BRANCH_SIDE && side_is_of_thread((enum side_kind)event->gap))
+			event->tsc = time;
+	}
+}
+
 /* What a segment could not know: sums that began before it, and how late it was already. */
 static void complete(struct segment *segment, const struct pt_boundary *before)
 {
 	struct pt_boundary *after = &segment->after;
 	struct branch_event *events = segment->events;
+	size_t first;
 
-	for (size_t i = 0; i < segment->count && events[i].time < before->last_pushed; i++)
-		events[i].time = before->last_pushed;
+	raise_times(segment, before->last_pushed);
 	if (after->last_pushed < before->last_pushed)
 		after->last_pushed = before->last_pushed;
-	if (segment->count) {
-		events[0].insns += before->insn_count;
-		events[0].cycles = add_cycles(events[0].cycles, before->cycle_count);
+	for (first = 0; first < segment->count && events[first].kind == BRANCH_SIDE;)
+		first++;
+	if (first < segment->count) {
+		events[first].insns += before->insn_count;
+		events[first].cycles = add_cycles(events[first].cycles, before->cycle_count);
 	} else {
 		after->insn_count += before->insn_count;
 		after->cycle_count = add_cycles(after->cycle_count, before->cycle_count);
@@ -273,6 +291,7 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
 
 	segments->stream = flow->stream;
+	segments->stream.text = (struct kernel_text){ 0 }; /* the flow's own */
 	segments->stream.step = step;
 	segments->stream.close = close_segments;
 	segments->flow = flow;

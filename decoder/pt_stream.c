@@ -83,6 +83,35 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 	return stream_push_at(stream, &stream->now, kind, from, to);
 }
 
+void stream_push_side(struct pt_stream *stream, const struct side_note *note, uint64_t ip)
+{
+	struct branch_event *event;
+
+	if (!stream->input.side_events || note->kind == SIDE_NONE)
+		return;
+	event = &stream->queue[stream->tail++ & stream->queue_mask];
+	*event = (struct branch_event){
+		.time = stream->last_pushed,
+		.tsc = stream->now.time,
+		.from = ip,
+		.to = note->value,
+		.thread = stream->schedule.thread,
+		.space = stream->schedule.space,
+		.cycles = note->extra,
+		.cpu = stream->input.aux->cpu,
+		.kind = BRANCH_SIDE,
+		.gap = (uint8_t)note->kind,
+		.flags = stream->timed ? 0 : BRANCH_TIME_ESTIMATED,
+	};
+	if (!side_is_of_thread(note->kind))
+		return;
+	/* Branches that are found later may be older: their time stays theirs. */
+	event->time = schedule_clamp(&stream->schedule, stream->now.time);
+	if (event->time < stream->last_pushed)
+		event->time = stream->last_pushed;
+	event->tsc = event->time;
+}
+
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip)
 {
 	stream_push(stream, BRANCH_GAP, ip, 0)->gap = (uint8_t)reason;
@@ -117,8 +146,6 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		if (!stream->batch_room && stream->tail - stream->head >= QUEUE_ROOM - 4)
 			return;
 		stream->next_loss++;
-		if (aux->tid == -1 ? loss->cpu != aux->cpu : loss->tid != aux->tid)
-			continue;
 		if (shows_as_piece(aux, loss))
 			continue;
 		if (loss->time > stream->now.time)
@@ -254,7 +281,8 @@ static void choose_losses(struct pt_stream *stream)
 {
 	const struct pt_stream_input *input = &stream->input;
 
-	stream->losses = timeline_losses(input->timeline, &stream->loss_count);
+	stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
+					 &stream->loss_count);
 	while (stream->next_loss < stream->loss_count &&
 	       stream->losses[stream->next_loss].time < input->begin)
 		stream->next_loss++;
@@ -340,6 +368,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
+	kernel_text_init(&stream->text, code_image_kernel(input->code));
 	start_schedule(stream);
 	warn_of_config(input);
 	return split(stream);

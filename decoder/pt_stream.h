@@ -45,6 +45,7 @@ struct pt_stream_input {
 	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
 	 */
 	uint64_t switch_ip;
+	bool side_events; /* give also BRANCH_SIDE: side_event.h */
 	/*
 	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
 	 * time.  end 0: all.
@@ -83,7 +84,8 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 void pt_stream_close(struct pt_stream *stream);
 
 /*
- * Give the next event.  Time never goes back.
+ * Give the next event.  The time of branches never goes back; a side event of a
+ * thread may be a little ahead of the branch behind it.
  * Returns 1 with *event filled; 0 at the end.
  */
 int pt_stream_next(struct pt_stream *stream, struct branch_event *event);

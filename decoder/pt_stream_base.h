@@ -8,8 +8,10 @@
 
 #include <stdbool.h>
 
+#include "decoder/kernel_text.h"
 #include "decoder/pt_stream.h"
 #include "decoder/schedule.h"
+#include "decoder/side_event.h"
 #include "decoder/tsc_clock.h"
 
 struct pt_config;
@@ -29,6 +31,13 @@ struct moment {
 	uint64_t time; /* ns */
 };
 
+/* A side event without its time and place. */
+struct side_note {
+	enum side_kind kind;
+	uint32_t extra;
+	uint64_t value;
+};
+
 struct pt_stream {
 	/* Do a little more work: give events, or set `ended`. */
 	void (*step)(struct pt_stream *stream);
@@ -37,6 +46,7 @@ struct pt_stream {
 	struct pt_stream_input input;
 	struct schedule schedule;
 	struct tsc_clock clock;
+	struct kernel_text text; /* the kernel's code at `now`, if it changes */
 	uint64_t reference; /* a TSC near the data */
 	bool timed, ended;
 	bool in_tx;	      /* of events from now on */
@@ -84,6 +94,12 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
  * (`told`) or nothing came before.
  */
 void stream_push_apart(struct pt_stream *stream, bool told);
+
+/*
+ * Give a side event out, if they are asked for.  Instructions and cycles stay
+ * for the next branch.
+ */
+void stream_push_side(struct pt_stream *stream, const struct side_note *note, uint64_t ip);
 
 /* Losses that the kernel reported show as gaps when the stream reaches their time. */
 void stream_push_losses(struct pt_stream *stream, uint64_t time);

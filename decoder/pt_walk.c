@@ -8,7 +8,7 @@ void flow_lose(struct pt_flow *flow)
 	flow->task = TASK_READ;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
-	flow->stream.in_tx = flow->aborted = flow->tx_pending = false;
+	flow->stream.in_tx = flow->aborted = false;
 	if (!flow->lost)
 		flow->lost_from = flow->offset;
 	flow->lost = true;
@@ -39,6 +39,45 @@ void flow_found(struct pt_flow *flow)
 	flow->lost = false;
 }
 
+/* ---- Beside the flow ----------------------------------------------------- */
+
+/* A transaction takes effect on the flow, too. */
+static void enter_transaction(struct pt_flow *flow, enum side_kind kind, uint64_t ip)
+{
+	flow->stream.in_tx = kind == SIDE_TX_BEGIN;
+	if (kind != SIDE_TX_ABORT || !flow->on || flow->lost)
+		return;
+	flow->aborted = flow->has_interrupt = true;
+	flow->interrupted = ip;
+}
+
+void flow_tell_waiting(struct pt_flow *flow, uint64_t ip)
+{
+	for (unsigned i = 0; i < flow->waiting_count; i++) {
+		const struct side_note *note = &flow->waiting[i];
+
+		stream_push_side(&flow->stream, note, ip);
+		if (note->kind >= SIDE_TX_BEGIN && note->kind <= SIDE_TX_ABORT)
+			enter_transaction(flow, note->kind, ip);
+	}
+	flow->waiting_count = 0;
+}
+
+void flow_tell_control(struct pt_flow *flow, uint64_t ip)
+{
+	if (flow->has_control)
+		stream_push_side(&flow->stream, &flow->control, ip);
+	flow->has_control = false;
+}
+
+void flow_drop_waiting(struct pt_flow *flow)
+{
+	flow_tell_control(flow, 0);
+	for (unsigned i = 0; i < flow->waiting_count; i++)
+		stream_push_side(&flow->stream, &flow->waiting[i], 0);
+	flow->waiting_count = 0;
+}
+
 /* ---- Code ---------------------------------------------------------------- */
 
 /* Returns the bytes at ip, and how many in *size; NULL if there is no code. */
@@ -50,6 +89,7 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 	    ip - flow->view.begin >= flow->view.end - flow->view.begin) {
 		flow->space = stream->schedule.space;
 		flow->view = code_image_view(stream->input.code, flow->space, ip);
+		flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
 	}
 	*size = flow->view.end - ip;
 	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
@@ -64,6 +104,15 @@ static void forget_calls(struct pt_flow *flow)
 {
 	for (unsigned i = 0; i < RETURNS; i++)
 		flow->returns[i].call = NULL;
+}
+
+void flow_follow_text(struct pt_flow *flow)
+{
+	if (!kernel_text_advance(&flow->stream.text, flow->stream.now.time))
+		return;
+	code_runs_forget(&flow->runs);
+	forget_calls(flow);
+	flow->here = NULL;
 }
 
 static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
@@ -284,7 +333,8 @@ static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
-	push_branch(flow, insn, from, flow->target)->flags |= BRANCH_TRACE_OFF;
+	push_branch(flow, insn, from, flow->target)->flags |=
+		BRANCH_TRACE_OFF | (flow->guest ? BRANCH_GUEST : 0);
 	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
 	flow->task = TASK_READ;
 	flow->on = false;
@@ -298,14 +348,10 @@ static void reach(struct pt_flow *flow)
 	case PLACE_INTERRUPT:
 		flow->has_interrupt = true;
 		flow->interrupted = flow->ip;
+		flow_tell_control(flow, flow->ip);
 		break;
 	case PLACE_EVENT:
-		flow->stream.in_tx = flow->tx_begins;
-		flow->aborted = flow->tx_aborts;
-		if (flow->aborted) {
-			flow->has_interrupt = true;
-			flow->interrupted = flow->ip;
-		}
+		flow_tell_waiting(flow, flow->ip);
 		break;
 	case PLACE_PSB:
 		flow->mode = flow->next_mode;

@@ -19,6 +19,9 @@
 
 #define RETURNS 64u
 
+/* Packets that wait for a FUP at a time: one is of all (an MWAIT, an EXSTOP), or it is lost. */
+#define WAITING 4u
+
 enum task {
 	TASK_READ,   /* nothing: read a packet */
 	TASK_DECIDE, /* bits of a TNT */
@@ -52,12 +55,17 @@ struct pt_flow {
 	bool on;	 /* user code runs that is traced, at ip */
 	bool lost;	 /* ip is not known: wait for a packet that tells one */
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
+	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
-	bool tx_pending, tx_begins, tx_aborts; /* MODE.TSX, for the next FUP */
 	bool aborted;  /* the next TIP is where an aborted transaction went on */
-	unsigned fups; /* that other packets will have, and that are no interrupts */
+	struct side_note waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
+	unsigned waiting_count;
+	struct side_note control; /* of the interrupt whose FUP is next, if has_control */
+	bool has_control;
+	uint64_t mode_end;   /* offset just behind the last MODE.Exec: a FUP there is its own */
+	unsigned item_size;  /* bytes of a BIP's value; 0: not between BBP and BEP */
 
 	uint64_t ip;
 	struct return_place {
@@ -87,6 +95,9 @@ struct pt_flow {
 /* Walk a run further, or many if nothing is to be told of them. */
 void flow_walk(struct pt_flow *flow);
 
+/* The kernel's code is as it was at the stream's time. */
+void flow_follow_text(struct pt_flow *flow);
+
 /* Tracing begins at ip.  `told`: a packet said so, and an event does. */
 void flow_begin(struct pt_flow *flow, uint64_t ip, bool told);
 
@@ -98,6 +109,15 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 
 /* Where the program is, is not known any more; nothing is told of it. */
 void flow_lose(struct pt_flow *flow);
+
+/* A FUP tells where that happened which waits for it (0: unknown). */
+void flow_tell_waiting(struct pt_flow *flow, uint64_t ip);
+
+/* An interrupt's FUP tells where it struck (0: unknown): its event takes place there. */
+void flow_tell_control(struct pt_flow *flow, uint64_t ip);
+
+/* No FUP will come for the packets that wait. */
+void flow_drop_waiting(struct pt_flow *flow);
 
 /* The way is known again: what was passed over is counted as lost. */
 void flow_found(struct pt_flow *flow);

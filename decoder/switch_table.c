@@ -17,13 +17,12 @@ struct cpu_history {
 	size_t count;
 };
 
-void switch_table_add(struct switch_table *table, int32_t cpu, uint64_t time,
-		      const struct thread *thread)
+void switch_table_add(struct switch_table *table, int32_t cpu, const struct cpu_switch *change)
 {
 	table->notes = alloc_grow(table->notes, &table->room, table->count + 1,
 				  sizeof(*table->notes));
 	table->notes[table->count] =
-		(struct switch_note){ { time, thread, false }, table->count, cpu };
+		(struct switch_note){ *change, table->count, cpu };
 	table->count++;
 }
 
@@ -98,6 +97,11 @@ void switch_table_release(struct switch_table *table)
 	table->notes = NULL;
 	table->count = 0;
 	table->room = 0;
+}
+
+int32_t switch_table_cpu(const struct switch_table *table, size_t index)
+{
+	return index < table->cpu_count ? table->cpus[index].cpu : -1;
 }
 
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,

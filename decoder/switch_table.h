@@ -21,15 +21,20 @@ struct switch_table {
 	size_t cpu_count;
 };
 
-/* From `time` (ns) on, `thread` (borrowed) runs on the CPU.  A zeroed table is empty. */
-void switch_table_add(struct switch_table *table, int32_t cpu, uint64_t time,
-		      const struct thread *thread);
+/*
+ * From change->time (ns) on, change->thread (borrowed) runs on the CPU; `stayed`
+ * is found out later.  A zeroed table is empty.
+ */
+void switch_table_add(struct switch_table *table, int32_t cpu, const struct cpu_switch *change);
 
 /* Sort the switches by CPU, in the arena.  None may be added afterwards. */
 void switch_table_finish(struct switch_table *table, struct arena *arena);
 
 /* Release what is not in the arena.  Idempotent, also on zeroed memory. */
 void switch_table_release(struct switch_table *table);
+
+/* Returns what timeline_switched_cpu() does. */
+int32_t switch_table_cpu(const struct switch_table *table, size_t index);
 
 /* Returns what timeline_switches() does. */
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "decoder/process_table.h"
 
 struct live_name {
@@ -126,6 +126,16 @@ void thread_table_name(struct thread_table *table, struct live_thread *thread, u
 	added->before = last;
 	thread->last = added;
 	thread->thread.name_count++;
+}
+
+void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size)
+{
+	size_t length = strnlen(text, size);
+	struct live_tid *entry;
+
+	HASH_FIND_INT(table->by_tid, &tid, entry);
+	if (entry && length && !entry->latest->older && !entry->latest->last)
+		thread_table_name(table, entry->latest, 0, arena_text(table->arena, text, length));
 }
 
 static void finish_thread(struct thread_table *table, struct live_thread *thread)

@@ -51,6 +51,12 @@ void thread_table_exit(struct live_thread *thread, uint64_t time);
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,
 		       const char *text);
 
+/*
+ * The thread of this tid has this name (of `size` bytes at most), if no other is
+ * known and the tid was not used twice.
+ */
+void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size);
+
 /* Complete all threads.  Nothing may change afterwards. */
 void thread_table_finish(struct thread_table *table);
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "base/hash.h"
 
 #include "base/alloc.h"
 #include "decoder/file_table.h"
@@ -38,14 +38,19 @@ struct timeline {
 	struct process_table processes;
 	struct thread_table threads;
 	struct switch_table switches;
-	struct loss *losses; /* owned */
+	struct loss *losses; /* owned; in the end by CPU, then time */
+	struct loss *losses_by_tid; /* owned; the same by thread */
 	size_t loss_count, loss_room;
 	struct kernel_symbol *symbols; /* owned */
 	size_t symbol_count, symbol_room;
+	struct code_patch *patches; /* owned */
+	size_t patch_count, patch_room;
 	const struct perf_file *file; /* borrowed, while building */
 	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
-	uint64_t lost_records, lost_samples, text_pokes;
+	uint64_t lost_records, lost_samples;
+	struct perf_record *thread_maps; /* owned, while building */
+	size_t thread_map_count, thread_map_room;
 	const struct written_code *code; /* borrowed, while building */
 	size_t code_count, code_told;
 	int32_t *writers; /* owned, while building: the processes of `code`, each once */
@@ -172,13 +177,17 @@ static void on_thread_exit(struct timeline *tl, const struct perf_record *record
 /* Unknown CPUs and threads (-1) tell nothing. */
 static void run(struct timeline *tl, const struct perf_record *record, int32_t pid, int32_t tid)
 {
-	struct live_thread *thread;
+	struct cpu_switch change = {
+		.time = record->id.time,
+		.preempted = record->type != PERF_RECORD_ITRACE_START &&
+			     record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+	};
 
 	if (record->id.cpu < 0 || tid < 0)
 		return;
-	thread = thread_table_borrow(&tl->threads, pid, tid, record->id.time);
-	switch_table_add(&tl->switches, record->id.cpu, record->id.time,
-			 thread_table_view(thread));
+	change.thread = thread_table_view(
+		thread_table_borrow(&tl->threads, pid, tid, record->id.time));
+	switch_table_add(&tl->switches, record->id.cpu, &change);
 }
 
 static void on_switch(struct timeline *tl, const struct perf_record *record)
@@ -218,7 +227,8 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		return;
 	tl->losses = alloc_grow(tl->losses, &tl->loss_room, tl->loss_count + 1,
 				sizeof(*tl->losses));
-	tl->losses[tl->loss_count++] = (struct loss){
+	tl->losses[tl->loss_count] = (struct loss){
+		.order = tl->loss_count,
 		.time = record->id.time,
 		.cpu = record->id.cpu,
 		.pid = record->id.pid,
@@ -228,6 +238,7 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		.aux_size = aux.size,
 		.file_offset = record->offset,
 	};
+	tl->loss_count++;
 	diag_warn(tl->diag, "aux-truncated",
 		  "trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
 }
@@ -255,8 +266,44 @@ static void on_ksymbol(struct timeline *tl, const struct perf_record *record)
 
 static void on_text_poke(struct timeline *tl, const struct perf_record *record)
 {
-	(void)record;
-	tl->text_pokes++;
+	struct perf_text_poke poke;
+
+	if (perf_record_read_text_poke(record, &poke) < 0) {
+		warn_damaged(tl, record);
+		return;
+	}
+	tl->patches = alloc_grow(tl->patches, &tl->patch_room, tl->patch_count + 1,
+				 sizeof(*tl->patches));
+	tl->patches[tl->patch_count++] = (struct code_patch){
+		.time = record->id.time,
+		.address = poke.address,
+		.old_bytes = arena_copy(&tl->arena, poke.old_bytes, poke.old_size),
+		.new_bytes = arena_copy(&tl->arena, poke.new_bytes, poke.new_size),
+		.old_size = poke.old_size,
+		.new_size = poke.new_size,
+	};
+}
+
+/* Told without a time; whether a COMM tells better is known in the end. */
+static void on_thread_map(struct timeline *tl, const struct perf_record *record)
+{
+	tl->thread_maps = alloc_grow(tl->thread_maps, &tl->thread_map_room,
+				     tl->thread_map_count + 1, sizeof(*tl->thread_maps));
+	tl->thread_maps[tl->thread_map_count++] = *record;
+}
+
+static void name_threads(struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->thread_map_count; i++) {
+		struct perf_thread_name name;
+
+		for (uint64_t at = 0;
+		     perf_record_read_thread_name(&tl->thread_maps[i], at, &name) == 0; at++)
+			thread_table_name_last(&tl->threads, name.tid, name.text,
+					       PERF_THREAD_NAME_SIZE);
+	}
+	free(tl->thread_maps);
+	tl->thread_maps = NULL;
 }
 
 static void on_lost(struct timeline *tl, const struct perf_record *record)
@@ -273,6 +320,7 @@ static void on_lost(struct timeline *tl, const struct perf_record *record)
  */
 static void on_sample(struct timeline *tl, const struct perf_record *record)
 {
+	struct cpu_switch change = { 0 };
 	struct perf_sample sample;
 	struct sampled_cpu *cpu;
 
@@ -285,9 +333,10 @@ static void on_sample(struct timeline *tl, const struct perf_record *record)
 		cpu->cpu = sample.cpu;
 		HASH_ADD_INT(tl->sampled_cpus, cpu, cpu);
 	}
-	switch_table_add(&tl->switches, sample.cpu, cpu->time,
-			 thread_table_view(thread_table_borrow(&tl->threads, sample.pid,
-							       sample.tid, sample.time)));
+	change.time = cpu->time;
+	change.thread = thread_table_view(thread_table_borrow(&tl->threads, sample.pid, sample.tid,
+							      sample.time));
+	switch_table_add(&tl->switches, sample.cpu, &change);
 	cpu->time = sample.time;
 }
 
@@ -309,6 +358,7 @@ static const struct {
 	{ PERF_RECORD_SAMPLE, on_sample },
 	{ PERF_RECORD_KSYMBOL, on_ksymbol },
 	{ PERF_RECORD_TEXT_POKE, on_text_poke },
+	{ PERF_USER_THREAD_MAP, on_thread_map },
 };
 
 #define TELLERS (sizeof(tellers) / sizeof(tellers[0]))
@@ -411,10 +461,6 @@ static bool samples_tell(const struct perf_file *file)
 
 static void warn_lost(const struct timeline *tl)
 {
-	if (tl->text_pokes)
-		diag_warn(tl->diag, "text-poke",
-			  "the kernel changed its code %llu times while it was recorded, which is "
-			  "not followed", (unsigned long long)tl->text_pokes);
 	if (tl->lost_records)
 		diag_warn(tl->diag, "records-lost",
 			  "perf lost %llu records: threads or mappings may be wrong from then on",
@@ -422,6 +468,36 @@ static void warn_lost(const struct timeline *tl)
 	if (tl->lost_samples)
 		diag_warn(tl->diag, "samples-lost", "perf lost %llu samples",
 			  (unsigned long long)tl->lost_samples);
+}
+
+/* They were told in the order of time. */
+static int compare_cpus(const void *left, const void *right)
+{
+	const struct loss *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int compare_tids(const void *left, const void *right)
+{
+	const struct loss *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* A file may have many buffers and many losses: each looks at its own only. */
+static void sort_losses(struct timeline *tl)
+{
+	if (!tl->loss_count)
+		return;
+	tl->losses_by_tid = alloc_zeroed(tl->loss_count, sizeof(*tl->losses));
+	memcpy(tl->losses_by_tid, tl->losses, tl->loss_count * sizeof(*tl->losses));
+	qsort(tl->losses, tl->loss_count, sizeof(*tl->losses), compare_cpus);
+	qsort(tl->losses_by_tid, tl->loss_count, sizeof(*tl->losses), compare_tids);
 }
 
 struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err)
@@ -448,9 +524,11 @@ struct timeline *timeline_open_written(const struct perf_file *file,
 	tell_records(tl, file);
 	warn_lost(tl);
 	HASH_CLEAR(hh, tl->sampled_cpus);
+	name_threads(tl);
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches, &tl->arena);
+	sort_losses(tl);
 	return tl;
 }
 
@@ -463,7 +541,9 @@ void timeline_close(struct timeline *tl)
 	thread_table_release(&tl->threads);
 	switch_table_release(&tl->switches);
 	free(tl->losses);
+	free(tl->losses_by_tid);
 	free(tl->symbols);
+	free(tl->patches);
 	free(tl->writers);
 	arena_release(&tl->arena);
 	free(tl);
@@ -497,21 +577,54 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 	return exec;
 }
 
+int32_t timeline_switched_cpu(const struct timeline *tl, size_t index)
+{
+	return switch_table_cpu(&tl->switches, index);
+}
+
 const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)
 {
 	return switch_table_find(&tl->switches, cpu, count);
 }
 
-const struct loss *timeline_losses(const struct timeline *tl, size_t *count)
+/* Returns the first of the sorted losses whose key is not below. */
+static size_t first_loss(const struct loss *losses, size_t count, int64_t key, bool by_tid)
 {
-	*count = tl->loss_count;
-	return tl->losses;
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if ((by_tid ? losses[middle].tid : losses[middle].cpu) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct loss *timeline_losses(const struct timeline *tl, int32_t cpu, int32_t tid,
+				   size_t *count)
+{
+	bool by_tid = tid != -1;
+	const struct loss *losses = by_tid ? tl->losses_by_tid : tl->losses;
+	int64_t key = by_tid ? tid : cpu;
+	size_t first = first_loss(losses, tl->loss_count, key, by_tid);
+
+	*count = first_loss(losses, tl->loss_count, key + 1, by_tid) - first;
+	return losses ? losses + first : NULL;
 }
 
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *tl, size_t *count)
 {
 	*count = tl->symbol_count;
 	return tl->symbols;
+}
+
+const struct code_patch *timeline_code_patches(const struct timeline *tl, size_t *count)
+{
+	*count = tl->patch_count;
+	return tl->patches;
 }
 
 const struct mapped_file *const *timeline_files(const struct timeline *tl, size_t *count)

@@ -20,6 +20,7 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "decoder/address_space.h"
+#include "decoder/code_image.h"
 
 struct perf_file;
 struct timeline;
@@ -58,6 +59,7 @@ struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;
 	bool stayed; /* the thread ran nowhere else since it ran here last */
+	bool preempted; /* the thread before could have gone on (MISC_SWITCH_OUT_PREEMPT) */
 };
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
@@ -68,6 +70,7 @@ struct loss {
 	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION and others */
 	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
 	uint64_t file_offset; /* of the record */
+	uint64_t order;	      /* the timeline's own */
 };
 
 /*
@@ -138,12 +141,25 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 const struct cpu_switch *timeline_switches(const struct timeline *timeline, int32_t cpu,
 					   size_t *count);
 
-/* Returns the losses in time order, `*count` of them. */
-const struct loss *timeline_losses(const struct timeline *timeline, size_t *count);
+/*
+ * Returns the CPU of which there are switches, by index in ascending order; -1
+ * from the last one on.
+ */
+int32_t timeline_switched_cpu(const struct timeline *timeline, size_t index);
+
+/*
+ * Returns the losses of one buffer in time order, `*count` of them: a thread's,
+ * or if tid is -1 a CPU's.
+ */
+const struct loss *timeline_losses(const struct timeline *timeline, int32_t cpu, int32_t tid,
+				   size_t *count);
 
 /* Returns what the kernel told of its code made at run time in time order, `*count` of them. */
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline,
 						    size_t *count);
+
+/* Returns the changes of the kernel's code (PERF_RECORD_TEXT_POKE) in time order, `*count` of them. */
+const struct code_patch *timeline_code_patches(const struct timeline *timeline, size_t *count);
 
 /* Returns all mapped files, `*count` of them, by index. */
 const struct mapped_file *const *timeline_files(const struct timeline *timeline, size_t *count);

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 struct memtrace_functions {
 	const char *names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty place */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 #define MAGIC	      UINT64_C(0x0016547846040010)
 #define STRINGS	      32768

@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <uthash.h>
-
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "symbols/dso_store.h"
 
 struct place {

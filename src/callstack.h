@@ -47,12 +47,15 @@ struct resolved_branch {
 	uint64_t time;             /* ns, perf's clock; meaningless if `untimed` */
 	struct location from, to;  /* of a gap: `from.ip` is where it begins, 0 if unknown */
 	const char *message;       /* of a gap, borrowed for the call; NULL: perf's text for the reason */
-	const struct symbol *mark; /* a mark to show at this time without length; NULL: none */
+	const struct symbol *mark; /* a mark to show at this time without length; NULL: none;
+				      kind BRANCH_TX_ABORT: of that, just before its branch */
+	uint64_t mark_value;       /* what it says, if its symbol is a SYMBOL_MARK */
 	uint32_t insns;            /* retired since the thread's previous branch; 0: unknown */
 	uint32_t cycles;           /* of the core since then; 0: unknown */
 	const struct trap *traps;  /* OCaml handlers installed and removed on the way to `from` */
 	uint32_t trap_count;
 	bool enters_trap;          /* `to` is where an OCaml handler begins */
+	uint16_t vector;           /* 1 + that of an interrupt; 0: not told */
 	uint8_t kind;              /* enum branch_kind */
 	uint8_t flags;             /* enum branch_flags */
 	uint8_t from_length;       /* bytes of the instruction at `from`; 0: unknown */

@@ -52,6 +52,7 @@ static void emit(const struct callstack_batch *batch, int64_t time, const struct
 	const struct span_sink *sink = machine->sink;
 	uint64_t at = callstack_perf_time(machine, time);
 
+	flags |= event->flags;
 	if (sink->detail && event->kind != BATCH_UNSEEN_RETURN)
 		sink->detail(sink, batch->owner->track, &event->detail);
 	switch ((enum batch_kind)event->kind) {

@@ -37,6 +37,7 @@ struct batch_event {
 	int64_t since;               /* of an unseen return: mapped time at which its slice begins */
 	struct span_detail detail;   /* of a call or return; passed on if the sink wants it */
 	uint8_t kind;                /* enum batch_kind */
+	uint16_t flags;              /* enum span_flags, besides what the kind says */
 };
 
 struct start_event {

@@ -26,6 +26,9 @@
  *   syscall, interrupt push an entry frame that knows where it goes on
  *   sysret, iret       pop the innermost entry frame
  *   gap                close all; from here to the next event is a slice of its own
+ *   transaction        the stack is kept as it is before the first branch in it, and
+ *                      brought back by an abort: what was called in between did not
+ *                      happen for the program, but it ran, so it is shown
  */
 #include "callstack_precise.h"
 
@@ -64,6 +67,7 @@ struct frame {
 	uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
 	uint64_t entry_ip;
 	struct counts called; /* of what ran before it */
+	uint16_t span_flags; /* of its slice: an interrupt's vector */
 	uint32_t traps;     /* OCaml exception handlers that it has installed */
 	uint8_t kind;       /* enum frame_kind */
 	bool hidden;        /* a PLT stub that has not reached its target: no slice yet */
@@ -80,7 +84,7 @@ struct jump_point {
 	size_t depth;
 };
 
-enum special { SPECIAL_UNTRACED, SPECIAL_SYSCALL, SPECIAL_UNKNOWN, SPECIALS };
+enum special { SPECIAL_UNTRACED, SPECIAL_SYSCALL, SPECIAL_UNKNOWN, SPECIAL_GUEST, SPECIALS };
 
 struct gap_name {
 	struct symbol symbol;
@@ -103,6 +107,10 @@ struct precise_stack {
 	unsigned next_parked;
 	struct jump_point jumps[JUMP_POINTS];
 	unsigned next_jump;
+	struct frame_list before; /* the stack when the transaction began, if in_tx */
+	size_t untouched;   /* outermost frames that are as they were then */
+	bool in_tx;
+	bool rolled_back;   /* the next branch comes from what was undone */
 	int64_t since;      /* mapped: an unseen frame may have run since then */
 	struct counts counts, counts_since; /* so far, and at `since` */
 	int64_t last_time;  /* mapped */
@@ -144,6 +152,7 @@ static void emit_begin(struct precise_stack *stack, int64_t time, const struct f
 		.symbol = frame->symbol,
 		.ip = frame->entry_ip,
 		.kind = BATCH_CALL,
+		.flags = frame->span_flags,
 		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
 			    frame->caller_offset },
 	};
@@ -171,6 +180,13 @@ static void push(struct precise_stack *stack, int64_t time, const struct frame *
 		emit_begin(stack, time, added);
 }
 
+/* Frames from `depth` on are no longer those of the transaction's begin. */
+static void touch(struct precise_stack *stack, size_t depth)
+{
+	if (depth < stack->untouched)
+		stack->untouched = depth;
+}
+
 static void pop(struct precise_stack *stack, int64_t time)
 {
 	struct frame *frame = top(stack);
@@ -178,6 +194,7 @@ static void pop(struct precise_stack *stack, int64_t time)
 	if (!frame->hidden)
 		emit_end(stack, time, frame);
 	stack->now.depth--;
+	touch(stack, stack->now.depth);
 }
 
 static void pop_to(struct precise_stack *stack, int64_t time, size_t depth)
@@ -226,6 +243,7 @@ static void replace(struct precise_stack *stack, int64_t time, const struct loca
 {
 	struct frame *frame = top(stack);
 
+	touch(stack, stack->now.depth - 1);
 	/* What a stub ran is its target's; after a tail call counting begins anew. */
 	if (!frame->hidden) {
 		emit_end(stack, time, frame);
@@ -556,17 +574,25 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 
 /* ---- Pauses -------------------------------------------------------------- */
 
+static uint16_t vector_flags(const struct resolved_branch *branch)
+{
+	return branch->vector ? (uint16_t)(SPAN_HAS_VECTOR | (branch->vector - 1) << 8) : 0;
+}
+
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct precise *machine = machine_of(stack);
-	struct frame pause = { .kind = FRAME_PAUSE };
+	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch) };
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
 		pop(stack, time);
 	reveal(stack, time);
 	pause.symbol = &machine->specials[branch->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
 									 : SPECIAL_UNTRACED];
-	if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
+	/* The host goes on where it told the processor to, not behind the entry. */
+	if (branch->flags & BRANCH_GUEST)
+		pause.symbol = &machine->specials[SPECIAL_GUEST];
+	else if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
 		pause.resume_ip = branch->from.ip;
 	else if (branch->from_length && branch->kind != BRANCH_RETURN)
 		pause.resume_ip = branch->from.ip + branch->from_length;
@@ -610,7 +636,8 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 			    const struct resolved_branch *branch)
 {
 	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
-			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip };
+			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip,
+			       .span_flags = vector_flags(branch) };
 
 	if (branch->kind != BRANCH_INTERRUPT)
 		entry.resume_ip += branch->from_length;
@@ -634,6 +661,46 @@ static void on_kernel_exit(struct precise_stack *stack, int64_t time, const stru
 	resume(stack, time, to, expected);
 }
 
+/* ---- Transactions -------------------------------------------------------- */
+
+static void begin_transaction(struct precise_stack *stack)
+{
+	stack->before.depth = 0;
+	for (size_t i = 0; i < stack->now.depth; i++)
+		add_frame(&stack->before, &stack->now.frames[i]);
+	stack->untouched = stack->now.depth;
+	stack->in_tx = true;
+}
+
+static void end_transaction(struct precise_stack *stack)
+{
+	stack->in_tx = false;
+	stack->untouched = 0;
+}
+
+/* What it left goes on in slices of their own: their old ones have ended. */
+static void roll_back(struct precise_stack *stack, int64_t time)
+{
+	if (!stack->in_tx || !stack->before.depth)
+		return;
+	pop_to(stack, time, stack->untouched);
+	for (size_t i = stack->now.depth; i < stack->before.depth; i++)
+		push(stack, time, &stack->before.frames[i]);
+	end_transaction(stack);
+	stack->rolled_back = true;
+}
+
+static void follow_transaction(struct precise_stack *stack, int64_t time,
+			       const struct resolved_branch *branch)
+{
+	if (branch->kind == BRANCH_TX_ABORT)
+		roll_back(stack, time);
+	else if (!(branch->flags & BRANCH_IN_TX))
+		end_transaction(stack);
+	else if (!stack->in_tx)
+		begin_transaction(stack);
+}
+
 /* ---- Segments ------------------------------------------------------------ */
 
 static void end_segment(struct precise_stack *stack, int64_t time)
@@ -641,6 +708,7 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	const struct span_sink *sink = stack->base.machine->sink;
 
 	pop_to(stack, time, 0);
+	end_transaction(stack);
 	callstack_batch_flush(&stack->batch, time);
 	callstack_batch_drain_start(&stack->batch);
 	sink->segment_end(sink, stack->base.track);
@@ -689,6 +757,7 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 	const struct callstack_machine *machine = stack->base.machine;
 	const struct span_sink *sink = machine->sink;
 
+	callstack_batch_flush(&stack->batch, time); /* marks within the gap */
 	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),
 		       callstack_perf_time(machine, time), stack->gap, 0);
 	sink->segment_end(sink, stack->base.track);
@@ -701,12 +770,17 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 static void dispatch(struct precise_stack *stack, int64_t time,
 		     const struct resolved_branch *branch)
 {
+	follow_transaction(stack, time, branch);
 	if (branch->flags & BRANCH_TRACE_ON) {
+		stack->rolled_back = false;
 		on_on(stack, time, &branch->to);
 		return;
 	}
-	come_from(stack, time, &branch->from);
-	pass_traps(stack, branch);
+	if (!stack->rolled_back) {
+		come_from(stack, time, &branch->from);
+		pass_traps(stack, branch);
+	}
+	stack->rolled_back = false;
 	if (handle_exception(stack, time, branch))
 		return;
 	if (branch->flags & BRANCH_TRACE_OFF) {
@@ -761,10 +835,15 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 	return time;
 }
 
-static void emit_mark(struct precise_stack *stack, int64_t time, const struct symbol *symbol)
+/* Marks change nothing (but that of an abort, which its branch follows), and end no gap. */
+static void show_mark(struct precise_stack *stack, int64_t time,
+		      const struct resolved_branch *branch)
 {
-	struct frame mark = { .symbol = symbol, .called = stack->counts };
+	struct frame mark = { .symbol = branch->mark, .entry_ip = branch->mark_value,
+			      .called = stack->counts };
 
+	if (branch->kind == BRANCH_TX_ABORT)
+		roll_back(stack, time);
 	emit_begin(stack, time, &mark);
 	emit_end(stack, time, &mark);
 }
@@ -774,6 +853,10 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 	struct precise_stack *stack = (struct precise_stack *)base;
 	int64_t time = event_time(stack, branch);
 
+	if (branch->mark) {
+		show_mark(stack, time, branch);
+		return;
+	}
 	if (branch->kind == BRANCH_GAP) {
 		on_gap(stack, time, branch);
 		return;
@@ -786,10 +869,7 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 		end_segment(stack, time);
 		set_since(stack, time);
 	}
-	if (branch->mark)
-		emit_mark(stack, time, branch->mark);
-	else
-		dispatch(stack, time, branch);
+	dispatch(stack, time, branch);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -840,6 +920,7 @@ static void precise_close(struct callstack *base)
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		free(stack->parked[i].frames);
 	free(stack->now.frames);
+	free(stack->before.frames);
 	free(stack);
 }
 
@@ -867,7 +948,8 @@ static const struct callstack_ops precise_ops = {
 
 struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
 {
-	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]" };
+	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]",
+						      "[guest]" };
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
 	machine->base.ops = &precise_ops;

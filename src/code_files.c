@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_files.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,17 @@ static const char *name_bytes(struct code_files *files, const uint8_t *bytes, si
 	return arena_text(&files->arena, path, strlen(path));
 }
 
+/* Modules are not mapped as their files are (src/kernel_modules.h). */
+static bool is_relocatable(const uint8_t *bytes, size_t size)
+{
+	Elf64_Ehdr header;
+
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, bytes, sizeof(header));
+	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL;
+}
+
 static struct code_file find(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
@@ -60,9 +72,9 @@ static struct code_file find(void *context, const struct mapped_file *mapped)
 	struct code_file file = { 0 };
 
 	file.bytes = dso_borrow_bytes(dso, &file.size);
-	if (!file.bytes) {
+	if (!file.bytes || is_relocatable(file.bytes, file.size)) {
 		__atomic_store_n(&files->missing[mapped->index], true, __ATOMIC_RELAXED);
-		return file;
+		return (struct code_file){ 0 };
 	}
 	file.path = dso_file(dso);
 	if (file.path)

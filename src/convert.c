@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "convert_perf_data.h"
+#include "output_check.h"
 #include "overlays.h"
 #include "perf_script.h"
 #include "size_note.h"
@@ -48,6 +49,14 @@ static void input_end(void *context, bool newer)
 		format_calls_input_end(&view->calls, newer);
 }
 
+static void tell_outputs(const struct view *view, struct summary *summary)
+{
+	const char *path;
+
+	for (size_t i = 0; (path = view_output(view, i)) != NULL; i++)
+		summary_add_output(summary, path);
+}
+
 static int feed_text(struct view *view, FILE *in, struct name_table *names, struct arena *arena,
 		     struct summary *summary, struct diag *diag, struct error *err)
 {
@@ -71,7 +80,7 @@ static int feed_text(struct view *view, FILE *in, struct name_table *names, stru
 	summary->gaps[GAP_UNKNOWN] = counts.errors;
 	summary->threads = view->track_count;
 	summary->slices = view_slices(view);
-	summary_set_output(summary, view_path(view));
+	tell_outputs(view, summary);
 	return 0;
 }
 
@@ -99,6 +108,15 @@ static int convert_perf_script(const struct options *options, struct name_table 
 	return status;
 }
 
+static int convert_overlays(const struct options *options, struct name_table *names,
+			    struct summary *summary, struct diag *diag, struct error *err)
+{
+	if (overlays_convert(options, names, &summary->slices, diag, err) < 0)
+		return -1;
+	summary_add_output(summary, options->output ? options->output : "-");
+	return 0;
+}
+
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {
@@ -106,6 +124,8 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	struct name_table names;
 	int status;
 
+	if (output_check(options, err) < 0)
+		return EXIT_FAILED;
 	name_table_init(&names);
 	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
 	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))
@@ -114,7 +134,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (options->input_kind == INPUT_PERF_SCRIPT || !options->input)
 		report_phase(report, "convert");
 	if (!options->input || options->format == FORMAT_EVENTS)
-		status = overlays_convert(options, &names, diag, err);
+		status = convert_overlays(options, &names, summary, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)
 		status = convert_perf_script(options, &names, summary, diag, err);
 	else

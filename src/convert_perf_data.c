@@ -21,6 +21,7 @@
 #include "overlays.h"
 #include "progress.h"
 #include "resolve.h"
+#include "side_view.h"
 #include "thread_stacks.h"
 #include "view.h"
 
@@ -28,6 +29,7 @@ struct conversion {
 	const struct options *options; /* borrowed */
 	struct diag *diag;             /* borrowed */
 	struct report *report;         /* borrowed */
+	struct name_table *names;      /* borrowed */
 	struct summary *summary;       /* borrowed: the report's */
 	struct perf_file file;
 	struct timeline *timeline;
@@ -44,6 +46,7 @@ struct conversion {
 	struct branch_merge merge;
 	struct view view;
 	struct thread_stacks stacks;
+	struct side_view side;
 	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
@@ -83,7 +86,8 @@ static enum demangle_style style_of(const struct options *options)
 
 static struct kernel_files_options kernel_options(const struct options *options)
 {
-	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs };
+	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs,
+					      NULL };
 }
 
 static void open_symbols(struct conversion *c, struct name_table *names)
@@ -128,7 +132,9 @@ static void open_code(struct conversion *c, struct name_table *names)
 	resolver_init(&c->resolver, c->timeline, c->store, names);
 	timeline_files(c->timeline, &file_count);
 	code_files_init(&c->code_files, &c->resolver, file_count);
+	kernel.resolver = c->auxtrace.info.exclude_kernel ? NULL : &c->resolver;
 	kernel_files_init(&c->kernel_files, &kernel, &c->file, c->timeline, c->diag);
+	dso_store_offer_kallsyms(c->store, kernel_files_made_kallsyms(&c->kernel_files));
 	c->code_source = code_files_source(&c->code_files);
 	c->code_source.kernel = kernel_files_code(&c->kernel_files);
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
@@ -148,6 +154,8 @@ static struct pt_stream_input stream_input(const struct conversion *c, size_t in
 				    c->options->stacks == STACKS_PRECISE &&
 				    !event_filter_by_thread(&c->filter),
 		.switch_ip = c->kernel_files.switch_ip,
+		.side_events = c->options->format == FORMAT_FTF ||
+			       c->options->format == FORMAT_SLICES,
 		.segment = decode_threads_segment(&c->auxtrace),
 		.workers = c->workers,
 		.begin = c->filter.begin,
@@ -249,6 +257,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 
 static void close_input(struct conversion *c)
 {
+	side_view_release(&c->side);
 	thread_stacks_release(&c->stacks);
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
@@ -273,12 +282,6 @@ static void close_input(struct conversion *c)
 
 /* ---- Threads ------------------------------------------------------------- */
 
-/* A trace has one name per thread: the last one, which an exec gave it. */
-static const char *last_name(const struct thread *thread)
-{
-	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
-}
-
 static void *add_track(void *context, const struct thread *thread)
 {
 	struct conversion *c = context;
@@ -290,8 +293,8 @@ static void *add_track(void *context, const struct thread *thread)
 	if (thread->tid == 0)
 		return view_add_track(&c->view, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
-	return view_add_track(&c->view, thread->pid, thread->tid, last_name(main_thread),
-			      last_name(thread));
+	return view_add_track(&c->view, thread->pid, thread->tid, side_thread_name(main_thread),
+			      side_thread_name(thread));
 }
 
 /* ---- Branches ------------------------------------------------------------ */
@@ -322,6 +325,10 @@ static void feed(struct conversion *c, const struct branch_event *event)
 {
 	struct location from, to;
 
+	if (event->kind == BRANCH_SIDE) {
+		side_view_event(&c->side, event);
+		return;
+	}
 	if (!event_filter_wants(&c->filter, event))
 		return;
 	count(c, event);
@@ -375,6 +382,7 @@ static void tell_files(const struct conversion *c)
 static void sum_up(struct conversion *c)
 {
 	struct summary *summary = c->summary;
+	const char *path;
 
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
@@ -385,14 +393,16 @@ static void sum_up(struct conversion *c)
 	tell_files(c);
 	if (c->view.tally.next)
 		report_functions(c->report, &c->view.tally);
-	summary_set_output(summary, view_path(&c->view));
+	for (size_t i = 0; (path = view_output(&c->view, i)) != NULL; i++)
+		summary_add_output(summary, path);
 	summary->slices = view_slices(&c->view) + c->overlays.slices;
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		summary->gaps[reason] -= c->filter.gaps[reason];
 	summary->bytes_left_out = c->filter.bytes_left_out;
 	if (c->filter.active && !summary->threads)
 		diag_warn(c->diag, "nothing-selected",
 			  "the options choose nothing of what was recorded");
 	summary->unknown_records = timeline_unknown_records(c->timeline);
-	code_files_warn(&c->code_files, c->timeline, c->diag);
 }
 
 /* ns that a timestamp may be older than its events; 0 if only TSC packets tell the time. */
@@ -410,6 +420,23 @@ static uint64_t resolution_of(const struct pt_info *info)
 	period = UINT64_C(1) << ((info->config & info->mtc_freq_bits) >>
 				 __builtin_ctzll(info->mtc_freq_bits));
 	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+}
+
+static void open_side(struct conversion *c)
+{
+	struct side_view_input input = {
+		.writer = c->view.ftf.writer,
+		.file = &c->file,
+		.timeline = c->timeline,
+		.info = &c->auxtrace.info,
+		.filter = &c->filter,
+		.stacks = c->options->stacks == STACKS_PRECISE ? &c->stacks : NULL,
+		.resolver = &c->resolver,
+		.diag = c->diag,
+		.samples = !c->options->no_samples,
+	};
+
+	side_view_init(&c->side, &input, c->names);
 }
 
 static void show_progress(const struct conversion *c, struct progress *progress)
@@ -452,12 +479,14 @@ static int run(struct conversion *c, struct error *err)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
+	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
 	view_settle(&c->view);
+	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
 	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
@@ -465,6 +494,8 @@ static int run(struct conversion *c, struct error *err)
 							    &c->overlay_calls });
 	if (c->options->verify && verify(c, err) < 0)
 		return -1;
+	/* What may end the program comes before the output is in its place. */
+	code_files_warn(&c->code_files, c->timeline, c->diag);
 	if (view_close(&c->view, err) < 0)
 		return -1;
 	sum_up(c);
@@ -475,7 +506,8 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 		      struct report *report, struct diag *diag, struct error *err)
 {
 	struct conversion c = {
-		.options = options, .diag = diag, .report = report, .summary = &report->summary
+		.options = options, .diag = diag, .names = names, .report = report,
+		.summary = &report->summary
 	};
 	int status;
 

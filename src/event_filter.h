@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "decoder/auxtrace.h"
 #include "decoder/branch_event.h"
+#include "decoder/pt_stream.h"
 #include "decoder/timeline.h"
 #include "selection.h"
 
@@ -25,6 +26,7 @@ struct event_filter {
 	bool *threads;                     /* owned; by index, the last for unknown ones: wanted */
 	size_t thread_count;
 	bool active;                       /* something is chosen */
+	uint64_t gaps[GAP_REASONS];        /* by enum gap_reason: that are not wanted */
 	uint64_t bytes_left_out;           /* of trace: not decoded */
 };
 
@@ -51,18 +53,25 @@ static inline bool event_filter_by_thread(const struct event_filter *filter)
 				  filter->selection->comms.count);
 }
 
-/* Returns whether an event is wanted; of a filter that is not active: always. */
-static inline bool event_filter_wants(const struct event_filter *filter,
+/* Returns whether what a thread (NULL: unknown) did at a time (ns) is wanted. */
+static inline bool event_filter_has(const struct event_filter *filter, const struct thread *thread,
+				    uint64_t time)
+{
+	size_t index = thread ? thread->index : filter->thread_count;
+
+	return !filter->active ||
+	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
+}
+
+/* Returns whether an event is wanted.  Gaps that are not are counted. */
+static inline bool event_filter_wants(struct event_filter *filter,
 				      const struct branch_event *event)
 {
-	size_t index;
+	bool wanted = event_filter_has(filter, event->thread, event->time);
 
-	if (!filter->active)
-		return true;
-	if (event->time < filter->begin || event->time > filter->end)
-		return false;
-	index = event->thread ? event->thread->index : filter->thread_count;
-	return filter->threads[index];
+	if (!wanted)
+		filter->gaps[event->gap] += event->kind == BRANCH_GAP;
+	return wanted;
 }
 
 #endif

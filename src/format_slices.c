@@ -199,13 +199,15 @@ static void print_args(const struct slice *slice, FILE *out)
 {
 	struct slice_args args = slice_args_of(slice->symbol, slice->ip, slice->flags);
 
-	fprintf(out, " address=0x%" PRIx64, args.address);
+	fprintf(out, " %s=0x%" PRIx64, args.is_value ? "value" : "address", args.address);
 	if (args.line)
 		fprintf(out, " line=%" PRIu32, args.line);
 	if (args.column)
 		fprintf(out, " col=%" PRIu32, args.column);
 	print_name_arg("symbol", args.symbol, out);
 	print_name_arg("file", args.file, out);
+	if (args.vector >= 0)
+		fprintf(out, " vector=%d", args.vector);
 	if (args.inferred_start)
 		fputs(" inferred_start_time=true", out);
 	if (slice->symbol->inlined)

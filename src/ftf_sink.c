@@ -8,7 +8,7 @@
 #include "slice_args.h"
 #include "track.h"
 
-#define SLICE_ARGS_MAX 8
+#define SLICE_ARGS_MAX 9
 #define END_ARGS_MAX 5
 
 #define HABIT_BITS 12
@@ -49,8 +49,16 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->insns = ftf_text(ftf->writer, "insns");
 	ftf->cycles = ftf_text(ftf->writer, "cycles");
 	ftf->ipc = ftf_text(ftf->writer, "ipc");
+	ftf->vector = ftf_text(ftf->writer, "vector");
+	ftf->value = ftf_text(ftf->writer, "value");
 	ftf->folded = ftf_text(ftf->writer, "folded");
 	ftf->folded_time = ftf_text(ftf->writer, "folded_time");
+}
+
+void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
+{
+	ftf_blob(ftf->writer, &(struct ftf_blob){ FTF_BLOB_DATA, ftf_text(ftf->writer, name), text,
+						  strlen(text) });
 }
 
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
@@ -129,7 +137,7 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 {
 	size_t count = 0;
 
-	args[count++] = ftf_arg_pointer(ftf->address, from->address);
+	args[count++] = ftf_arg_pointer(from->is_value ? ftf->value : ftf->address, from->address);
 	if (from->line)
 		args[count++] = number_arg(ftf->line, from->line);
 	if (from->column)
@@ -138,6 +146,8 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 		args[count++] = ftf_arg_string(ftf->symbol, name_of(ftf, from->symbol));
 	if (from->file)
 		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
+	if (from->vector >= 0)
+		args[count++] = ftf_arg_int32(ftf->vector, from->vector);
 	if (from->inferred_start)
 		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
 	if (from->continued)

@@ -31,11 +31,15 @@ struct ftf_sink {
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
 	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;
+	struct ftf_name value, vector;
 };
 
 /* Start a trace in `output`; both are borrowed until ftf_sink_release(). */
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   enum option_args level);
+
+/* Put a text into the trace as a blob, which viewers skip; at its start to be found there. */
+void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);
 
 /*
  * Hand the rest to the output, which is to be closed after it.

@@ -15,7 +15,7 @@ struct split_frame {
 	const struct symbol *symbol;
 	uint64_t ip;
 	struct span_detail detail;
-	uint8_t flags;
+	uint16_t flags;
 };
 
 struct split_track {
@@ -207,7 +207,7 @@ static void split_begin(const struct span_sink *sink, void *context, uint64_t ti
 	track->frames = alloc_grow(track->frames, &track->room, track->count + 1,
 				   sizeof(*track->frames));
 	track->frames[track->count++] = (struct split_frame){ symbol, ip, track->now,
-							      (uint8_t)flags };
+							      (uint16_t)flags };
 	track->now.caller = NULL;
 }
 

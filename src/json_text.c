@@ -8,9 +8,11 @@ static int is_tail(unsigned char c)
 	return (c & 0xc0) == 0x80;
 }
 
-/* Returns how many bytes the UTF-8 character at `text` has; 0: it is none (RFC 3629, section 4). */
-static size_t character(const unsigned char *text, size_t left)
+/* RFC 3629, section 4. */
+size_t json_text_character(const char *bytes, size_t left)
 {
+	const unsigned char *text = (const unsigned char *)bytes;
+
 	if (text[0] < 0x80)
 		return 1;
 	if (text[0] >= 0xc2 && text[0] <= 0xdf)
@@ -30,18 +32,19 @@ static size_t character(const unsigned char *text, size_t left)
 
 void json_text_print(const char *text, size_t length, FILE *out)
 {
-	const unsigned char *at = (const unsigned char *)text, *end = at + length;
+	const char *at = text, *end = text + length;
 
 	putc('"', out);
 	while (at < end) {
-		size_t size = character(at, (size_t)(end - at));
+		size_t size = json_text_character(at, (size_t)(end - at));
+		unsigned char c = (unsigned char)*at;
 
 		if (!size)
 			fputs("\\ufffd", out);
-		else if (*at < 0x20 || *at == 0x7f)
-			fprintf(out, "\\u%04x", *at);
-		else if (*at == '"' || *at == '\\')
-			fprintf(out, "\\%c", *at);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
 		else
 			fwrite(at, 1, size, out);
 		at += size ? size : 1;

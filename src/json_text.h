@@ -12,4 +12,10 @@
  */
 void json_text_print(const char *text, size_t length, FILE *out);
 
+/*
+ * Returns how many bytes the UTF-8 character has that text (not empty) begins
+ * with; 0: it is none.
+ */
+size_t json_text_character(const char *text, size_t left);
+
 #endif

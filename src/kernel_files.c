@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/beneath.h"
+#include "kernel_changes.h"
 
 #define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
 #define SWITCH_NAME "__switch_to"
@@ -124,15 +128,21 @@ const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 
 /* ---- vmlinux ------------------------------------------------------------- */
 
-/* Returns the kernel's own mapping as the recording tells it; NULL: none. */
-static const struct mapping *kernel_mapping(const struct timeline *timeline)
+/* Returns what is mapped in the kernel; NULL: nothing is known. */
+static const struct address_space *kernel_space(const struct timeline *timeline)
 {
-	const struct address_space *kernel;
 	const struct thread *const *threads;
 	size_t count;
 
 	threads = timeline_threads(timeline, &count);
-	kernel = count ? threads[0]->process->epochs[0].space->kernel : NULL;
+	return count ? threads[0]->process->epochs[0].space->kernel : NULL;
+}
+
+/* Returns the kernel's own mapping as the recording tells it; NULL: none. */
+static const struct mapping *kernel_mapping(const struct timeline *timeline)
+{
+	const struct address_space *kernel = kernel_space(timeline);
+
 	for (size_t i = 0; kernel && i < kernel->count; i++) {
 		if (strncmp(kernel->mappings[i].file->path, KERNEL_PATH,
 			    sizeof(KERNEL_PATH) - 1) == 0)
@@ -196,6 +206,7 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 	if (find_symbol(&files->elf, SWITCH_NAME, &address))
 		files->switch_ip = address + distance;
 	set_segments(files, path, distance);
+	kernel_modules_take_kernel(&files->modules, &files->elf, distance, files->kallsyms);
 	return true;
 }
 
@@ -206,7 +217,7 @@ static void look_for_vmlinux(struct kernel_files *files,
 	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
 					      "/usr/lib/debug/lib/modules/%s/vmlinux",
 					      "/lib/modules/%s/build/vmlinux" };
-	char path[PATH_MAX], place[PATH_MAX];
+	char path[BENEATH_PATH], place[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const char *percent = strchr(places[i], '%');
@@ -215,6 +226,7 @@ static void look_for_vmlinux(struct kernel_files *files,
 			 release, percent + 2);
 		if (snprintf(path, sizeof(path), "%s%s", options->symfs ? options->symfs : "",
 			     place) < PATH_MAX &&
+		    (!options->symfs || beneath_resolve(options->symfs, path)) &&
 		    try_vmlinux(files, path, mapping, false, diag))
 			return;
 	}
@@ -222,15 +234,14 @@ static void look_for_vmlinux(struct kernel_files *files,
 
 /* ---- All ----------------------------------------------------------------- */
 
-void kernel_files_init(struct kernel_files *files, const struct kernel_files_options *options,
-		       const struct perf_file *file, const struct timeline *timeline,
-		       struct diag *diag)
+static void find_file(struct kernel_files *files, const struct kernel_files_options *options,
+		      const struct perf_file *file, const struct timeline *timeline,
+		      struct diag *diag)
 {
 	const struct mapping *mapping = kernel_mapping(timeline);
 	const char *release = file->features.os_release;
 	char path[PATH_MAX];
 
-	*files = (struct kernel_files){ 0 };
 	if (options->kcore) {
 		try_kcore(files, options->kcore, true, diag);
 		return;
@@ -244,14 +255,50 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 		look_for_vmlinux(files, options, release, mapping, diag);
 }
 
+/* A file in memory, since names are read from one. */
+static void open_kallsyms(struct kernel_files *files)
+{
+	int fd = memfd_create("ptrace2ftf-kallsyms", MFD_CLOEXEC);
+
+	files->kallsyms = fd < 0 ? NULL : fdopen(fd, "w");
+	if (fd >= 0 && !files->kallsyms)
+		close(fd);
+	snprintf(files->kallsyms_path, sizeof(files->kallsyms_path), "/proc/self/fd/%d", fd);
+}
+
+void kernel_files_init(struct kernel_files *files, const struct kernel_files_options *options,
+		       const struct perf_file *file, const struct timeline *timeline,
+		       struct diag *diag)
+{
+	*files = (struct kernel_files){ 0 };
+	files->modules.arena = &files->arena;
+	open_kallsyms(files);
+	find_file(files, options, file, timeline, diag);
+	/* kcore has the modules, too. */
+	if (options->resolver && (!files->code.count || files->modules.export_count))
+		kernel_modules_load(&files->modules, kernel_space(timeline), options->resolver,
+				    files->kallsyms, diag);
+	kernel_changes_add(&files->code, &files->modules, timeline, file);
+}
+
+const char *kernel_files_made_kallsyms(const struct kernel_files *files)
+{
+	return files->kallsyms && fflush(files->kallsyms) == 0 && ftell(files->kallsyms) > 0
+		       ? files->kallsyms_path
+		       : NULL;
+}
+
 const struct kernel_code *kernel_files_code(const struct kernel_files *files)
 {
-	return files->code.count ? &files->code : NULL;
+	return files->code.count || files->code.island_count ? &files->code : NULL;
 }
 
 void kernel_files_release(struct kernel_files *files)
 {
 	elf_file_close(&files->elf);
+	kernel_modules_release(&files->modules);
 	arena_release(&files->arena);
+	if (files->kallsyms)
+		fclose(files->kallsyms);
 	*files = (struct kernel_files){ 0 };
 }

@@ -6,7 +6,8 @@
  * static keys), so the best source is a copy of its memory: the kcore that
  * perf record --kcore puts beside the recording.  Else vmlinux, which must have
  * the recorded build id, moved to where the recording says that the kernel was
- * (its MMAP record "[kernel.kallsyms]_text" tells the address of _text).
+ * (its MMAP record "[kernel.kallsyms]_text" tells the address of _text), and the
+ * modules' files (src/kernel_modules.h).
  */
 #ifndef SRC_KERNEL_FILES_H
 #define SRC_KERNEL_FILES_H
@@ -18,12 +19,16 @@
 #include "decoder/code_image.h"
 #include "decoder/perf_file.h"
 #include "decoder/timeline.h"
+#include "kernel_modules.h"
 #include "symbols/elf_file.h"
 
 struct kernel_files {
 	struct elf_file elf;   /* owned */
 	struct kernel_code code;
 	struct arena arena;    /* of segments and path */
+	struct kernel_modules modules;
+	FILE *kallsyms;	       /* owned; names of vmlinux and modules; NULL: others have them */
+	char kallsyms_path[64];
 	uint64_t switch_ip;    /* where __switch_to begins, if kallsyms lies beside kcore; 0: unknown */
 };
 
@@ -31,6 +36,7 @@ struct kernel_files_options {
 	const char *kcore;   /* file, or the directory of one (kcore_dir); NULL: beside the recording */
 	const char *vmlinux; /* NULL: of the usual places */
 	const char *symfs;   /* in front of the usual places; NULL: none */
+	const struct resolver *resolver; /* finds modules; NULL: none are looked for */
 };
 
 /*
@@ -50,6 +56,12 @@ const struct kernel_code *kernel_files_code(const struct kernel_files *files);
  */
 const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 				  const struct perf_file *file, char path[PATH_MAX]);
+
+/*
+ * Returns the path of a kallsyms that was made of vmlinux and the modules, valid
+ * until kernel_files_release(); NULL: none was, since there is a kcore, or neither.
+ */
+const char *kernel_files_made_kallsyms(const struct kernel_files *files);
 
 /* Idempotent, also on zeroed memory. */
 void kernel_files_release(struct kernel_files *files);

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/output.h"
+#include "base/printable.h"
+#include "batch.h"
+#include "batch_line.h"
 #include "convert.h"
 #include "options.h"
 #include "overlay_clock.h"
@@ -19,35 +23,79 @@ static int print_clocks(void)
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
 }
 
-int main(int argc, char **argv)
+static void print_error(const struct error *err)
 {
-	struct options options;
+	fputs("ptrace2ftf: ", stderr);
+	printable_print(err->text, stderr);
+	putc('\n', stderr);
+}
+
+/* What --json-lines says beside how the process ended: batch.h. */
+static void tell(json_t *told, const struct report *report, const struct error *err)
+{
+	json_t *whole = report_json(report);
+
+	if (report->status == EXIT_FAILED) {
+		json_object_set_new(told, "error", batch_line_text(err->text));
+	} else {
+		json_object_set_new(told, "branches",
+				    json_integer((json_int_t)report->summary.branches));
+		json_object_set_new(told, "slices",
+				    json_integer((json_int_t)report->summary.slices));
+	}
+	if (whole)
+		json_object_set_new(told, "report", whole);
+}
+
+/* `told`: NULL if nobody wants to know. */
+static enum exit_status convert_one(const struct options *options, json_t *told)
+{
 	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status;
 
+	diag_init(&diag);
+	report_init(&report, options);
+	status = convert(options, &report, &diag, &err);
+	if (status == EXIT_WITH_GAPS && options->no_warn)
+		status = EXIT_WHOLE;
+	report_finish(&report, status, &diag, &err);
+	if (!options->quiet)
+		diag_print(&diag, stderr);
+	report_print(&report, stderr);
+	if (told)
+		tell(told, &report, &err);
+	if (options->json && *options->json && report_write(&report, &err) < 0)
+		status = EXIT_FAILED;
+	if (status == EXIT_FAILED)
+		print_error(&err);
+	if (status == EXIT_FAILED && options->input_count > 1)
+		fprintf(stderr, "ptrace2ftf: several inputs are taken for the files of one "
+			"recording: -o DIR/ converts each on its own\n");
+	report_release(&report);
+	diag_release(&diag);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int status;
+
 	/* A closed pipe is an error of write(), with a message, not a silent death. */
 	signal(SIGPIPE, SIG_IGN);
+	/* So is a file beyond `ulimit -f`. */
+	signal(SIGXFSZ, SIG_IGN);
+	fault_watch();
 	output_watch_signals();
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();
 	options_parse(&options, argc, argv);
-	diag_init(&diag);
-	report_init(&report, &options);
-	status = convert(&options, &report, &diag, &err);
-	if (status == EXIT_WITH_GAPS && options.no_warn)
-		status = EXIT_WHOLE;
-	report_finish(&report, status, &diag, &err);
-	if (!options.quiet)
-		diag_print(&diag, stderr);
-	report_print(&report, stderr);
-	if (report_write(&report, &err) < 0)
-		status = EXIT_FAILED;
-	if (status == EXIT_FAILED)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
-	report_release(&report);
-	diag_release(&diag);
+	if (batch_wanted(&options))
+		status = batch_run(&options, convert_one);
+	else
+		status = convert_one(&options, NULL);
 	options_release(&options);
 	return status;
 }

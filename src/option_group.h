@@ -4,7 +4,8 @@
  * its own, a child of the one in options.c, which hands `struct options` down.
  *
  * --help sorts by the `group` of struct argp_option: 1 Input, 2 Selection,
- * 3 Stacks, 4 Symbols, 5 Output, 6 OCaml, 7 Diagnostics.
+ * 3 Stacks, 4 Symbols, 5 Output, 6 OCaml, 7 Diagnostics, 8 Speed,
+ * 9 Batches.
  */
 #ifndef SRC_OPTION_GROUP_H
 #define SRC_OPTION_GROUP_H
@@ -35,7 +36,7 @@ int option_choose(struct argp_state *state, const struct option_choice *choices,
 void option_suggest(const struct argp *argp, int argc, char **argv);
 
 /* The groups; state->input is the struct options. */
-extern const struct argp option_group_overlays, option_group_report, option_group_select;
-extern const struct argp option_group_speed;
+extern const struct argp option_group_batch, option_group_overlays, option_group_report,
+	option_group_select, option_group_side, option_group_speed;
 
 #endif

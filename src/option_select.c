@@ -30,7 +30,7 @@ static const struct argp_option argp_options[] = {
 	  "-2ms before the end, or a percentage: 10%,20%", 2 },
 	{ "pid", KEY_PID, "LIST", 0, "Show these processes: 1,2,5-7; as all lists, may be repeated", 2 },
 	{ "tid", KEY_TID, "LIST", 0, "Show these threads", 2 },
-	{ "comm", KEY_COMM, "GLOB", 0, "Show threads that had such a name; may be repeated", 2 },
+	{ "comm", KEY_COMM, "GLOB", 0, "Show threads that had such a name at any time; may be repeated", 2 },
 	{ "cpu", KEY_CPU, "LIST", 0, "Decode what these CPUs ran", 2 },
 	{ "symbol", KEY_SYMBOL, "GLOB", 0,
 	  "Show calls of these functions, with all below them and their callers; may be repeated", 2 },
@@ -45,8 +45,8 @@ static const struct argp_option argp_options[] = {
 	{ "sort", KEY_SORT, "KEY", 0,
 	  "Sort the table of --format=functions by self (default), total, calls or name", 5 },
 	{ "split", KEY_SPLIT, "SIZE", 0,
-	  "Write OUT.000.ftf, OUT.001.ftf, ..., of so many slices (2M), bytes (500MB) or so much "
-	  "time (10ms) each", 5 },
+	  "Write OUT.000.ftf and so on, each of so many slices (2M), bytes (500MB) or so much "
+	  "time (10ms)", 5 },
 	{ 0 }
 };
 

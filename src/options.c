@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "batch_plan.h"
 #include "option_group.h"
+#include "output_path.h"
 #include "versions.h"
 
 enum option_key {
@@ -78,13 +81,15 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
-	  "(default: INPUT.ftf; standard output for text)", 5 },
+	  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each INPUT is "
+	  "converted to an output of its own in it, named after INPUT", 5 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
 	  "events: a line per event of the overlays; "
 	  "folded: call stacks with their own time, for flame graphs; "
-	  "functions: a table; chrome: JSON trace events; "
+	  "functions: a table; chrome and speedscope: JSON for those; "
+	  "svg: a picture of the busiest thread; "
 	  "none: decode only", 5 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
@@ -124,14 +129,27 @@ static const struct option_choice formats[] = {
 	{ "folded", FORMAT_FOLDED },
 	{ "functions", FORMAT_FUNCTIONS },
 	{ "chrome", FORMAT_CHROME },
+	{ "speedscope", FORMAT_SPEEDSCOPE },
+	{ "svg", FORMAT_SVG },
 	{ NULL, 0 }
 };
 
+const char *option_format_word(enum output_format format)
+{
+	const struct option_choice *choice = formats;
+
+	while (choice->value != (int)format)
+		choice++;
+	return choice->word;
+}
+
 static const struct argp_child groups[] = {
 	{ &option_group_select, 0, NULL, 0 },
+	{ &option_group_batch, 0, NULL, 0 },
 	{ &option_group_overlays, 0, NULL, 0 },
-	{ &option_group_speed, 0, NULL, 0 },
+	{ &option_group_side, 0, NULL, 0 },
 	{ &option_group_report, 0, NULL, 0 },
+	{ &option_group_speed, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -208,18 +226,44 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			options->inputs = &state->argv[state->next - 1];
 		}
 		return 0;
-	case ARGP_KEY_END:
-		if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
-			argp_error(state, "one input at a time, and '%s' is a second",
-				   options->inputs[1]);
-		return 0;
 	case ARGP_KEY_NO_ARGS:
-		if (!options->overlay_count)
+		if (!options->overlay_count && !options->files_from)
 			argp_error(state, "no input: name a perf.data file");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static void wrong_usage(const char *text, const char *word)
+{
+	fprintf(stderr, "ptrace2ftf: %s%s\n", text, word);
+	exit(EXIT_USAGE);
+}
+
+/* What is possible with inputs of one recording only, and what with several. */
+static void check_batch(const struct options *options)
+{
+	bool batch = batch_plan_wanted(options);
+
+	if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA && !batch)
+		wrong_usage("one input at a time, and this is a second: ", options->inputs[1]);
+	if (options->input_count > 1 && options->overlay_count && batch)
+		wrong_usage("overlays belong to one recording, and this is a second: ",
+			    options->inputs[1]);
+	if (options->files_from && options->output && !output_path_is_directory(options->output))
+		wrong_usage("with --files0-from, --output is a directory, and this is none: ",
+			    options->output);
+	for (int i = 0; i < options->input_count && batch; i++)
+		if (strcmp(options->inputs[i], "-") == 0)
+			wrong_usage("standard input has no name to make an output of: ",
+				    "give one with -o");
+	if (batch && options->json)
+		wrong_usage("--json is of one output, and here may be several: ",
+			    "--json-lines tells of each");
+	if (options->json_lines && strcmp(options->json_lines, "-") == 0 && options->output &&
+	    strcmp(options->output, "-") == 0)
+		wrong_usage("standard output is for the output: ", "give --json-lines a file");
 }
 
 /* Standard output holds one thing. */
@@ -243,12 +287,14 @@ void options_parse(struct options *options, int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version_hook = versions_print;
 	option_suggest(&argp, argc, argv);
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
+		alloc_fail(0); /* the only cause that it does not tell itself */
 	if (options->format == FORMAT_EVENTS && !options->overlay_count) {
 		fprintf(stderr, "ptrace2ftf: --format=events needs --runtime-events or --memtrace\n");
 		exit(EXIT_USAGE);
 	}
-	if (options->format == FORMAT_FTF && !options->output &&
+	check_batch(options);
+	if (options->format == FORMAT_FTF && !options->output && !batch_plan_wanted(options) &&
 	    (!options->input || strcmp(options->input, "-") == 0)) {
 		fprintf(stderr, "ptrace2ftf: %s no name to make an output of: give one with -o\n",
 			options->input ? "standard input has" : "there is");
@@ -261,5 +307,8 @@ void options_release(struct options *options)
 {
 	selection_release(&options->select);
 	free(options->overlays);
+	free(options->list);
+	free(options->listed);
+	free(options->words);
 	*options = (struct options){ 0 };
 }

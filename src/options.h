@@ -29,6 +29,8 @@ enum output_format {
 	FORMAT_FOLDED,
 	FORMAT_FUNCTIONS,
 	FORMAT_CHROME,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_SVG,
 	FORMAT_NONE,
 };
 
@@ -57,8 +59,8 @@ struct overlay_option {
 };
 
 struct options {
-	const char *input;  /* path; "-": stdin; the first of a series; NULL: overlays only */
-	char **inputs;      /* borrowed from argv: all of the series */
+	const char *input;  /* path; "-": stdin; the first input; NULL: overlays only */
+	char **inputs;      /* borrowed: all inputs */
 	int input_count;
 	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
@@ -82,13 +84,23 @@ struct options {
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync; /* NULL: none */
-	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
+	bool no_samples;    /* leave out samples of other events */
+	const char *output_pattern; /* NULL: none */
+	const char *files_from;     /* NULL: none */
+	char *list, **listed;       /* owned: the inputs that it names, and all inputs */
+	const char *json_lines;     /* path; "-": stdout; NULL: none */
+	int jobs;                   /* files side by side; 0: one */
+	bool skip_existing;
+	char **words;               /* owned array of argv's: those that change outputs */
+	int word_count;
+	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
 	struct selection select;
+	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* how much more to tell: 0, 1, 2 */
-	const char *json;   /* path of the summary in JSON; "-": stdout; NULL: none */
+	const char *json;   /* path of the summary in JSON; "-": stdout; "": --json-lines has it; NULL: none */
 };
 
 /*
@@ -96,6 +108,9 @@ struct options {
  * and exits then (status 64 for usage errors, 0 for the others).
  */
 void options_parse(struct options *options, int argc, char **argv);
+
+/* Returns the word for a format: it also ends the names of a batch's outputs. */
+const char *option_format_word(enum output_format format);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void options_release(struct options *options);

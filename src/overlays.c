@@ -129,8 +129,8 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 	return status;
 }
 
-int overlays_convert(const struct options *options, struct name_table *names, struct diag *diag,
-		     struct error *err)
+int overlays_convert(const struct options *options, struct name_table *names, uint64_t *slices,
+		     struct diag *diag, struct error *err)
 {
 	struct overlays overlays;
 	int status = overlays_open(&overlays, options, diag, err);
@@ -142,6 +142,7 @@ int overlays_convert(const struct options *options, struct name_table *names, st
 	else if (status == 0)
 		status = error_set(err, ERROR_UNSUPPORTED,
 				   "overlays alone have no branches: use --format=ftf or events");
+	*slices = overlays.slices;
 	overlays_close(&overlays);
 	return status;
 }

@@ -58,9 +58,10 @@ void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
 /*
  * A run without a recording, or one that prints overlays only: open them and
  * write what the options ask for.
- * Returns 0; -1 with err filled, and no output is left.
+ * Returns 0 with the number of slices that were written in *slices; -1 with err
+ * filled, and no output is left.
  */
-int overlays_convert(const struct options *options, struct name_table *names, struct diag *diag,
-		     struct error *err);
+int overlays_convert(const struct options *options, struct name_table *names, uint64_t *slices,
+		     struct diag *diag, struct error *err);
 
 #endif

@@ -343,6 +343,15 @@ static json_t *inputs(const struct options *options)
 	return list;
 }
 
+static json_t *outputs(const struct summary *summary)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < summary->output_count; i++)
+		push(list, text_or_null(summary->outputs[i]));
+	return list;
+}
+
 static json_t *gaps(const struct summary *summary)
 {
 	json_t *list = json_array();
@@ -388,13 +397,15 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 static void add_totals(const struct report *report, json_t *whole)
 {
 	const struct summary *summary = &report->summary;
+	json_t *trace = trace_bytes(summary);
 
 	set(whole, "branches", number(summary->branches));
 	set(whole, "slices", number(summary->slices));
 	set(whole, "thread_count", number(summary->threads));
 	set(whole, "first_time_ns", number(summary->first_time));
 	set(whole, "last_time_ns", number(summary->last_time));
-	set(whole, "trace", trace_bytes(summary));
+	set(trace, "bytes_left_out", number(summary->bytes_left_out));
+	set(whole, "trace", trace);
 	set(whole, "gaps", gaps(summary));
 	set(whole, "seconds", seconds(now() - report->begin_ns));
 	set(whole, "peak_memory_bytes", number(summary_peak_memory()));
@@ -415,7 +426,7 @@ json_t *report_json(const struct report *report)
 							  : json_null());
 	set(whole, "interrupted", json_boolean(report->summary.interrupted));
 	set(whole, "inputs", inputs(report->options));
-	set(whole, "output", text_or_null(report->summary.output));
+	set(whole, "outputs", outputs(&report->summary));
 	add_totals(report, whole);
 	set(whole, "warnings", warnings(report->diag));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

@@ -6,7 +6,12 @@
 
 struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct slice_args args = { .address = ip, .inferred_start = flags & SPAN_INFERRED_START };
+	struct slice_args args = {
+		.address = ip,
+		.is_value = symbol->kind == SYMBOL_MARK,
+		.vector = flags & SPAN_HAS_VECTOR ? (int)span_vector(flags) : -1,
+		.inferred_start = flags & SPAN_INFERRED_START,
+	};
 	struct source_line line;
 
 	args.continued = flags & SPAN_CONTINUED;

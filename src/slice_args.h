@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a slice says of its function besides the name: the same in every
- * output that shows slices.  In this order: address, line, col, symbol, file,
- * inferred_start_time, continued, caller; and, known at its end, insns, cycles, ipc.
+ * output that shows slices.  In this order: address (of a mark: value), line,
+ * col, symbol, file, vector, inferred_start_time, continued, caller; and, known
+ * at its end, insns, cycles, ipc.
  */
 #ifndef SRC_SLICE_ARGS_H
 #define SRC_SLICE_ARGS_H
@@ -13,11 +14,13 @@
 #include "symbols/symbol.h"
 
 struct slice_args {
-	uint64_t address;          /* ip that the slice entered; 0: a slice of no code */
+	uint64_t address;          /* ip that the slice entered; 0: a slice of no code; or a value */
+	bool is_value;             /* of a mark: `address` is its value, and so called */
 	uint32_t line, column;     /* 1-based; 0: not known, not shown */
 	const struct name *symbol; /* linkage name, if it is not the shown one; else NULL */
 	const struct name *file;   /* source file; NULL: not known */
 	const struct name *caller; /* "file:line" of the call; NULL: not known */
+	int vector;                /* of the interrupt that it is; -1: none, or not told */
 	bool continued;            /* it began in the part before (--split) */
 	bool inferred_start;       /* the call was not seen */
 };

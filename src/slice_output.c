@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "slice_output.h"
 
+#include "format_speedscope.h"
+#include "format_svg.h"
+
 bool slice_output_is(enum output_format format)
 {
-	return format == FORMAT_CHROME || format == FORMAT_FOLDED || format == FORMAT_FUNCTIONS;
+	return format == FORMAT_CHROME || format == FORMAT_FOLDED || format == FORMAT_FUNCTIONS ||
+	       format == FORMAT_SPEEDSCOPE || format == FORMAT_SVG;
 }
 
 int slice_output_init(struct slice_output *output, const struct options *options, FILE *out,
 		      struct name_table *names, struct span_sink *tail, struct error *err)
 {
-	(void)err;
 	*output = (struct slice_output){ .options = options, .out = out };
 	switch (options->format) {
 	case FORMAT_CHROME:
@@ -22,6 +25,12 @@ int slice_output_init(struct slice_output *output, const struct options *options
 		break;
 	case FORMAT_FUNCTIONS:
 		*tail = format_functions_sink(&output->functions);
+		break;
+	case FORMAT_SPEEDSCOPE:
+	case FORMAT_SVG:
+		if (span_spool_init(&output->spool, names, err) < 0)
+			return -1;
+		*tail = span_spool_sink(&output->spool, false);
 		break;
 	default:
 		break;
@@ -43,6 +52,9 @@ uint64_t slice_output_slices(const struct slice_output *output)
 		return output->folded.slices;
 	case FORMAT_FUNCTIONS:
 		return output->functions.slices;
+	case FORMAT_SPEEDSCOPE:
+	case FORMAT_SVG:
+		return output->spool.slices;
 	default:
 		return 0;
 	}
@@ -50,7 +62,6 @@ uint64_t slice_output_slices(const struct slice_output *output)
 
 int slice_output_finish(struct slice_output *output, struct error *err)
 {
-	(void)err;
 	switch (format_of(output)) {
 	case FORMAT_CHROME:
 		format_chrome_finish(&output->chrome);
@@ -60,6 +71,16 @@ int slice_output_finish(struct slice_output *output, struct error *err)
 		break;
 	case FORMAT_FUNCTIONS:
 		format_functions_print(&output->functions, output->options->select.order, output->out);
+		break;
+	case FORMAT_SPEEDSCOPE:
+		if (span_spool_end(&output->spool, err) < 0)
+			return -1;
+		format_speedscope_print(&output->spool, output->options->input, output->out);
+		break;
+	case FORMAT_SVG:
+		if (span_spool_end(&output->spool, err) < 0)
+			return -1;
+		format_svg_print(&output->spool, output->out);
 		break;
 	default:
 		break;
@@ -75,6 +96,10 @@ void slice_output_release(struct slice_output *output)
 		break;
 	case FORMAT_FUNCTIONS:
 		format_functions_release(&output->functions);
+		break;
+	case FORMAT_SPEEDSCOPE:
+	case FORMAT_SVG:
+		span_spool_release(&output->spool);
 		break;
 	default:
 		break;

@@ -16,6 +16,7 @@
 #include "format_folded.h"
 #include "format_functions.h"
 #include "options.h"
+#include "span_spool.h"
 #include "span_sink.h"
 
 struct slice_output {
@@ -25,6 +26,7 @@ struct slice_output {
 		struct format_chrome chrome;
 		struct format_folded folded;
 		struct format_functions functions;
+		struct span_spool spool; /* of speedscope and svg */
 	};
 };
 

@@ -4,9 +4,9 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "symbols/dso_store.h"
 
 /* What the patterns say of a name. */
@@ -40,7 +40,7 @@ struct frame {
 	uint64_t folded, folded_time;
 	struct span_detail detail;
 	uint8_t state; /* enum frame_state */
-	uint8_t flags; /* enum span_flags */
+	uint16_t flags; /* enum span_flags */
 	bool keep;     /* it is what --symbol and --dso ask for */
 	bool hide;
 };
@@ -303,7 +303,7 @@ static void filter_begin(const struct span_sink *sink, void *track_, uint64_t ti
 		.symbol = symbol,
 		.ip = ip,
 		.detail = track->now,
-		.flags = (uint8_t)flags,
+		.flags = (uint16_t)flags,
 		.keep = keeps(filter, symbol, verdict),
 		.hide = (verdict & VERDICT_HIDE) != 0,
 	};

@@ -20,7 +20,14 @@ enum span_flags {
 	SPAN_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
 	SPAN_CONTINUED = 64,     /* it began in the part of the trace before (--split) */
 	SPAN_DEFERRED = 2,       /* written late; at equal times it is outside what was written before */
+	SPAN_HAS_VECTOR = 0x80,  /* an interrupt or exception with the vector in bits 8 to 15 */
 };
+
+/* Returns the vector of flags with SPAN_HAS_VECTOR. */
+static inline unsigned span_vector(unsigned flags)
+{
+	return flags >> 8 & 0xff;
+}
 
 /* What more there is to say of a begin or an end. */
 struct span_detail {

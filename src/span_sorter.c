@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/big_array.h"
+
+/* Bytes of all tracks that stay in memory; and of one array, so that few need a file each. */
+#define MEMORY_MOST ((size_t)64 << 20)
+#define MEMORY_EACH ((size_t)1 << 20)
 
 enum record_kind { RECORD_BEGIN, RECORD_END, RECORD_INSTANT };
 
@@ -21,19 +26,22 @@ struct span_record {
 	};
 	uint64_t ip;
 	uint32_t detail; /* 1 + its index in the track's details; 0: none */
-	uint8_t kind, order, flags;
+	uint8_t kind, order;
+	uint16_t flags;
 };
 
 struct span_track {
 	struct span_sorter *sorter;
 	void *next_track;
 	struct span_track *next;
-	struct span_record *records; /* owned; of the segment */
-	size_t count, room;
+	struct big_array records; /* owned: of the segment */
+	size_t count;
+	size_t *runs; /* owned: where in it each run of records in order begins */
+	size_t run_count, run_room;
 	char *texts; /* owned; of the segment's instants, NUL-terminated */
 	size_t text_count, text_room;
-	struct span_detail *details; /* owned; of the segment's begins and ends */
-	size_t detail_count, detail_room;
+	struct big_array details; /* owned: of the segment's begins and ends */
+	size_t detail_count;
 	struct span_detail next_detail; /* of the next record, if has_detail */
 	bool has_detail;
 	const struct symbol **open; /* owned; of the open slices that were passed on */
@@ -47,88 +55,24 @@ static bool is_after(const struct span_record *a, const struct span_record *b)
 	return a->time != b->time ? a->time > b->time : a->order > b->order;
 }
 
-/* Returns the number of runs in order; sorter->runs gets where they begin, and the end. */
-static size_t find_runs(struct span_sorter *sorter, const struct span_track *track)
+static struct span_record *records_of(const struct span_track *track)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i <= track->count; i++) {
-		if (i && i < track->count && !is_after(&track->records[i - 1], &track->records[i]))
-			continue;
-		sorter->runs = alloc_grow(sorter->runs, &sorter->run_room, count + 1,
-					  sizeof(*sorter->runs));
-		sorter->runs[count++] = i;
-	}
-	return count - 1;
+	return track->records.items;
 }
 
-static struct span_record *merge_room(struct span_sorter *sorter, size_t count)
+/* Looked at in steps of so many records, which then may leave memory. */
+#define STEP ((size_t)1 << 18)
+
+static void leave_behind(const struct span_track *track, size_t at)
 {
-	sorter->merge =
-		alloc_grow(sorter->merge, &sorter->merge_room, count, sizeof(*sorter->merge));
-	return sorter->merge;
-}
+	const struct span_record *record = records_of(track) + at;
 
-/* Merge from the front, the left run moved away. */
-static void merge_forward(struct span_sorter *sorter, struct span_record *records, size_t left,
-			  size_t right)
-{
-	struct span_record *copy = merge_room(sorter, left);
-	struct span_record *a = copy, *b = records + left, *out = records;
-
-	memcpy(copy, records, left * sizeof(*copy));
-	while (a < copy + left && b < records + left + right)
-		*out++ = is_after(a, b) ? *b++ : *a++;
-	memcpy(out, a, (size_t)(copy + left - a) * sizeof(*a));
-}
-
-/* Merge from the back, the right run moved away. */
-static void merge_backward(struct span_sorter *sorter, struct span_record *records, size_t left,
-			   size_t right)
-{
-	struct span_record *copy = merge_room(sorter, right);
-	size_t a = left, b = right;
-
-	memcpy(copy, records + left, right * sizeof(*copy));
-	while (a && b) {
-		if (is_after(&records[a - 1], &copy[b - 1])) {
-			records[a + b - 1] = records[a - 1];
-			a--;
-		} else {
-			records[a + b - 1] = copy[b - 1];
-			b--;
-		}
-	}
-	memcpy(records, copy, b * sizeof(*copy));
-}
-
-/* Merge the neighbours [begin, middle) and [middle, end). */
-static void merge(struct span_sorter *sorter, struct span_record *records, size_t begin,
-		  size_t middle, size_t end)
-{
-	if (middle - begin <= end - middle)
-		merge_forward(sorter, records + begin, middle - begin, end - middle);
-	else
-		merge_backward(sorter, records + begin, middle - begin, end - middle);
-}
-
-static void sort(struct span_track *track)
-{
-	struct span_sorter *sorter = track->sorter;
-	size_t count = find_runs(sorter, track);
-	size_t *runs = sorter->runs;
-
-	while (count > 1) {
-		size_t merged = 0;
-
-		for (size_t i = 0; i < count; i += 2) {
-			if (i + 1 < count)
-				merge(sorter, track->records, runs[i], runs[i + 1], runs[i + 2]);
-			runs[merged++] = runs[i];
-		}
-		runs[merged] = track->count;
-		count = merged;
-	}
+	if (at % STEP || !at)
+		return;
+	big_array_rest(&track->records, at - STEP, at, sizeof(*record));
+	/* Details come in the order of records, of which each has one at most. */
+	if (record->detail)
+		big_array_rest(&track->details, 0, record->detail - 1, sizeof(struct span_detail));
 }
 
 static void pass_detail(struct span_track *track, const struct span_record *record)
@@ -136,7 +80,8 @@ static void pass_detail(struct span_track *track, const struct span_record *reco
 	const struct span_sink *next = track->sorter->next;
 
 	if (record && record->detail)
-		next->detail(next, track->next_track, &track->details[record->detail - 1]);
+		next->detail(next, track->next_track,
+			     (struct span_detail *)track->details.items + record->detail - 1);
 }
 
 static void pass_begin(struct span_track *track, const struct span_record *record)
@@ -192,46 +137,161 @@ static void pass(struct span_track *track, const struct span_record *record)
 	}
 }
 
-/* Pass records [begin, end) of equal time on.  Returns end. */
-static size_t pass_group(struct span_track *track, size_t begin, size_t end)
+/* Pass `count` records of equal time on. */
+static void pass_group(struct span_track *track, const struct span_record *records, size_t count)
 {
-	const struct span_record *records = track->records;
-	size_t deferred, plain;
+	size_t begin = 0, deferred, plain;
 
-	for (; begin < end && records[begin].order == ORDER_CLOSE; begin++)
+	for (; begin < count && records[begin].order == ORDER_CLOSE; begin++)
 		pass(track, &records[begin]);
 	deferred = plain = begin;
-	while (plain < end && records[plain].order == ORDER_DEFERRED)
+	while (plain < count && records[plain].order == ORDER_DEFERRED)
 		plain++;
-	for (begin = plain; plain < end && records[plain].kind == RECORD_END && track->depth;
+	for (begin = plain; plain < count && records[plain].kind == RECORD_END && track->depth;
 	     plain++)
 		pass(track, &records[plain]);
 	for (; deferred < begin; deferred++)
 		pass(track, &records[deferred]);
-	for (; plain < end; plain++)
+	for (; plain < count; plain++)
 		pass(track, &records[plain]);
-	return end;
 }
 
-/* Sort what is buffered and pass it on. */
-static void flush(struct span_track *track)
+/* Most segments are in order. */
+static void pass_run(struct span_track *track)
 {
+	const struct span_record *records = records_of(track);
 	size_t begin = 0;
 
-	sort(track);
 	while (begin < track->count) {
 		size_t end = begin + 1;
 
-		/* Most stand alone. */
-		if (end == track->count || track->records[end].time != track->records[begin].time) {
-			pass(track, &track->records[begin++]);
+		leave_behind(track, begin);
+		/* Most records stand alone. */
+		if (end == track->count || records[end].time != records[begin].time) {
+			pass(track, &records[begin++]);
 			continue;
 		}
-		while (end < track->count && track->records[end].time == track->records[begin].time)
-			end++;
-		begin = pass_group(track, begin, end);
+		while (end < track->count && records[end].time == records[begin].time)
+			leave_behind(track, end++);
+		pass_group(track, records + begin, end - begin);
+		begin = end;
 	}
-	track->count = track->text_count = track->detail_count = 0;
+}
+
+/* ---- Several runs -------------------------------------------------------- */
+
+/* A run on its way out. */
+struct span_run {
+	size_t at, end; /* of the track's records */
+	size_t rank;    /* place among the runs, for equal times */
+};
+
+static bool run_before(const struct span_record *records, const struct span_run *a,
+		       const struct span_run *b)
+{
+	uint64_t left = records[a->at].time, right = records[b->at].time;
+
+	return left != right ? left < right : a->rank < b->rank;
+}
+
+/* Of a heap with the earliest run on top: move the one at `at` down to its place. */
+static void sift_down(const struct span_record *records, struct span_run *runs, size_t count,
+		      size_t at)
+{
+	struct span_run moving = runs[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= count)
+			break;
+		if (child + 1 < count && run_before(records, &runs[child + 1], &runs[child]))
+			child++;
+		if (!run_before(records, &runs[child], &moving))
+			break;
+		runs[at] = runs[child];
+		at = child;
+	}
+	runs[at] = moving;
+}
+
+/* Returns the number of runs; sorter->heap gets them, the earliest on top. */
+static size_t list_runs(const struct span_track *track)
+{
+	struct span_sorter *sorter = track->sorter;
+	size_t count = track->run_count;
+
+	sorter->heap = alloc_grow(sorter->heap, &sorter->heap_room, count, sizeof(*sorter->heap));
+	for (size_t i = 0; i < count; i++)
+		sorter->heap[i] = (struct span_run){
+			track->runs[i], i + 1 < count ? track->runs[i + 1] : track->count, i
+		};
+	for (size_t i = count / 2; i-- > 0;)
+		sift_down(records_of(track), sorter->heap, count, i);
+	return count;
+}
+
+/* Move the records of the earliest run's first time to the group, which has `*grouped`. */
+static void take(const struct span_track *track, struct span_run *run, size_t *grouped)
+{
+	struct span_sorter *sorter = track->sorter;
+	const struct span_record *records = records_of(track);
+	uint64_t time = records[run->at].time;
+
+	for (; run->at < run->end && records[run->at].time == time; run->at++) {
+		sorter->group = alloc_grow(sorter->group, &sorter->group_room, *grouped + 1,
+					   sizeof(*sorter->group));
+		leave_behind(track, run->at);
+		sorter->group[(*grouped)++] = records[run->at];
+	}
+}
+
+/* Records of equal time, as they came, get the order of their kinds. */
+static void order_group(struct span_sorter *sorter, size_t count)
+{
+	size_t placed = count;
+
+	sorter->group = alloc_grow(sorter->group, &sorter->group_room, 2 * count,
+				   sizeof(*sorter->group));
+	for (uint8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
+		for (size_t i = 0; i < count; i++) {
+			if (sorter->group[i].order == order)
+				sorter->group[placed++] = sorter->group[i];
+		}
+	}
+}
+
+static void merge_runs(struct span_track *track)
+{
+	struct span_sorter *sorter = track->sorter;
+	const struct span_record *records = records_of(track);
+	size_t count = list_runs(track);
+
+	while (count) {
+		struct span_run *top = sorter->heap;
+		uint64_t time = records[top->at].time;
+		size_t grouped = 0;
+
+		while (count && records[top->at].time == time) {
+			take(track, top, &grouped);
+			if (top->at == top->end)
+				*top = sorter->heap[--count];
+			if (count)
+				sift_down(records, top, count, 0);
+		}
+		order_group(sorter, grouped);
+		pass_group(track, sorter->group + grouped, grouped);
+	}
+}
+
+/* Pass what is buffered on, in order. */
+static void flush(struct span_track *track)
+{
+	if (track->run_count > 1)
+		merge_runs(track);
+	else
+		pass_run(track);
+	track->count = track->run_count = track->text_count = track->detail_count = 0;
 }
 
 /* Pass a segment on in parts when it is too long. */
@@ -243,24 +303,52 @@ static void bound(struct span_track *track)
 	track->sorter->counts.split++;
 }
 
+/* Have room for `need` items of `size` bytes in one of the track's arrays. */
+static void make_room(struct span_track *track, struct big_array *array, size_t need, size_t size)
+{
+	size_t *memory = &track->sorter->memory, most = MEMORY_EACH;
+
+	if (need <= array->room)
+		return;
+	*memory -= array->mapped ? 0 : array->room * size;
+	if (*memory < MEMORY_MOST - MEMORY_EACH)
+		most = MEMORY_MOST - *memory;
+	big_array_grow(array, need, size, most);
+	*memory += array->mapped ? 0 : array->room * size;
+}
+
 static uint32_t keep_detail(struct span_track *track)
 {
+	struct span_detail *details;
+
 	if (!track->has_detail)
 		return 0;
 	track->has_detail = false;
-	track->details = alloc_grow(track->details, &track->detail_room, track->detail_count + 1,
-				    sizeof(*track->details));
-	track->details[track->detail_count++] = track->next_detail;
+	make_room(track, &track->details, track->detail_count + 1, sizeof(*details));
+	details = track->details.items;
+	details[track->detail_count++] = track->next_detail;
 	return (uint32_t)track->detail_count;
+}
+
+static void begin_run(struct span_track *track)
+{
+	track->runs = alloc_grow(track->runs, &track->run_room, track->run_count + 1,
+				 sizeof(*track->runs));
+	track->runs[track->run_count++] = track->count;
 }
 
 static void add(struct span_track *track, const struct span_record *record)
 {
+	struct span_record *records;
+
 	bound(track);
-	track->records =
-		alloc_grow(track->records, &track->room, track->count + 1, sizeof(*track->records));
-	track->records[track->count] = *record;
-	track->records[track->count++].detail = keep_detail(track);
+	make_room(track, &track->records, track->count + 1, sizeof(*record));
+	records = records_of(track);
+	if (!track->count || is_after(&records[track->count - 1], record))
+		begin_run(track);
+	records[track->count] = *record;
+	records[track->count].detail = keep_detail(track);
+	leave_behind(track, track->count++);
 }
 
 static void sorter_detail(const struct span_sink *sink, void *track_,
@@ -287,7 +375,7 @@ static void sorter_begin(const struct span_sink *sink, void *track, uint64_t tim
 		.ip = ip,
 		.kind = RECORD_BEGIN,
 		.order = order_of(flags),
-		.flags = (uint8_t)flags,
+		.flags = (uint16_t)flags,
 	};
 
 	(void)sink;
@@ -369,18 +457,19 @@ void span_sorter_release(struct span_sorter *sorter)
 		struct span_track *track = sorter->first;
 
 		sorter->first = track->next;
-		free(track->records);
+		big_array_release(&track->records);
+		big_array_release(&track->details);
+		free(track->runs);
 		free(track->texts);
-		free(track->details);
 		free(track->open);
 		free(track);
 	}
 	sorter->last = &sorter->first;
-	free(sorter->merge);
-	free(sorter->runs);
-	sorter->merge = NULL;
-	sorter->runs = NULL;
-	sorter->merge_room = sorter->run_room = 0;
+	free(sorter->heap);
+	free(sorter->group);
+	sorter->heap = NULL;
+	sorter->group = NULL;
+	sorter->heap_room = sorter->group_room = 0;
 }
 
 struct span_track *span_sorter_track(struct span_sorter *sorter, void *next_track)

@@ -22,8 +22,9 @@
  * span_sorter_finish().  A segment of more than `limit` spans is passed on in
  * parts: spans found late then begin no earlier than the part before ended.
  *
- * Sorting is a stable merge of natural runs: O(n) when the spans are in order,
- * O(n log n) at worst; memory is reused from segment to segment.
+ * Sorting is a stable merge of natural runs on their way out: O(n) when the
+ * spans are in order, O(n log n) at worst.  Memory is reused from segment to
+ * segment; a long segment is kept in a file without a name (base/big_array.h).
  */
 #ifndef SRC_SPAN_SORTER_H
 #define SRC_SPAN_SORTER_H
@@ -37,7 +38,7 @@
 /* Perfetto's limit of nested slices. */
 #define SPAN_SORTER_DEPTH 512
 
-/* Spans of one track's segment that are buffered by default: 512 MiB. */
+/* Spans of one track's segment that are buffered by default: 512 MiB, most of it in a file. */
 #define SPAN_SORTER_LIMIT ((size_t)1 << 24)
 
 struct span_sorter_counts {
@@ -48,16 +49,19 @@ struct span_sorter_counts {
 };
 
 struct span_track;
+struct span_run;
+struct span_record;
 
 struct span_sorter {
 	struct span_sink sink;            /* give this to the machine */
 	const struct span_sink *next;     /* borrowed */
 	struct diag *diag;                /* borrowed; NULL: warnings are dropped */
 	struct span_track *first, **last; /* owned; in the order of opening */
-	struct span_record *merge;        /* owned: room for the smaller of two runs */
-	size_t merge_room;
-	size_t *runs; /* owned: where each run begins */
-	size_t run_room;
+	struct span_run *heap;            /* owned: the runs of a segment that is passed on */
+	size_t heap_room;
+	struct span_record *group;        /* owned: records of one time */
+	size_t group_room;
+	size_t memory; /* bytes that the tracks' arrays take in memory */
 	size_t limit; /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SPAN_SORTER_DEPTH, or more where all can be shown */
 	struct span_sorter_counts counts;

@@ -26,7 +26,8 @@ struct spool_record {
 		const struct name *text;     /* of an instant */
 	};
 	uint64_t ip;                         /* DETAIL: the caller's offset; FOLDED: ns */
-	uint8_t kind, flags;
+	uint8_t kind;
+	uint16_t flags;
 };
 
 /* Records of a track in a row. */
@@ -131,7 +132,7 @@ static void keep_begin(const struct span_sink *sink, void *track, uint64_t time,
 		       const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct spool_record record = {
-		.time = time, .symbol = symbol, .ip = ip, .flags = (uint8_t)flags,
+		.time = time, .symbol = symbol, .ip = ip, .flags = (uint16_t)flags,
 	};
 	struct span_spool *spool = sink->context;
 

@@ -7,18 +7,18 @@
 #include "base/alloc.h"
 #include "track.h"
 
-/* Frames per thread that are told apart at once; others are looked for one by one. */
-#define OPEN_SLOTS 1024
+#define OPEN_ROOM_MIN 16
 
 struct tally_frame {
 	struct tally_function *function;
 	uint64_t begin, callees; /* ns */
 };
 
-static size_t slot_of(const struct tally_function *function)
-{
-	return function->symbol->name->id % OPEN_SLOTS;
-}
+/* How many frames of a function are open, so that a recursion counts once. */
+struct tally_open {
+	uint32_t function; /* its number; 0: the place is free */
+	uint32_t frames;
+};
 
 static bool is_same(const struct symbol *a, const struct symbol *b)
 {
@@ -33,11 +33,11 @@ static struct tally_function *add_function(struct span_tally *tally, const struc
 	struct tally_function *function = arena_alloc(&tally->arena, sizeof(*function));
 
 	function->symbol = symbol;
+	function->number = (uint32_t)++tally->function_count;
 	function->next_named = tally->by_name[symbol->name->id];
 	tally->by_name[symbol->name->id] = function;
 	*tally->last = function;
 	tally->last = &function->next;
-	tally->function_count++;
 	return function;
 }
 
@@ -71,9 +71,45 @@ static struct tally_thread *thread_of(struct span_tally *tally, const struct tra
 	}
 	if (track->index >= tally->thread_count)
 		tally->thread_count = (size_t)track->index + 1;
-	if (!tally->threads[track->index].open)
-		tally->threads[track->index].open = alloc_zeroed(OPEN_SLOTS, sizeof(uint32_t));
 	return &tally->threads[track->index];
+}
+
+/* The place of a function, which may be free; Fibonacci hashing. */
+static struct tally_open *place_of(struct tally_open *open, size_t room, uint32_t function)
+{
+	size_t at = function * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (room - 1);
+
+	while (open[at].function && open[at].function != function)
+		at = (at + 1) & (room - 1);
+	return &open[at];
+}
+
+static void grow_open(struct tally_thread *thread)
+{
+	size_t room = thread->open_room ? 2 * thread->open_room : OPEN_ROOM_MIN;
+	struct tally_open *open = alloc_zeroed(room, sizeof(*open));
+
+	for (size_t i = 0; i < thread->open_room; i++) {
+		if (thread->open[i].function)
+			*place_of(open, room, thread->open[i].function) = thread->open[i];
+	}
+	free(thread->open);
+	thread->open = open;
+	thread->open_room = room;
+}
+
+static struct tally_open *open_of(struct tally_thread *thread, uint32_t function)
+{
+	struct tally_open *open;
+
+	if (2 * thread->open_count >= thread->open_room)
+		grow_open(thread);
+	open = place_of(thread->open, thread->open_room, function);
+	if (!open->function) {
+		open->function = function;
+		thread->open_count++;
+	}
+	return open;
 }
 
 static void push(struct span_tally *tally, const struct track *track, uint64_t time,
@@ -85,23 +121,13 @@ static void push(struct span_tally *tally, const struct track *track, uint64_t t
 	thread->frames = alloc_grow(thread->frames, &thread->room, thread->depth + 1,
 				    sizeof(*thread->frames));
 	thread->frames[thread->depth++] = (struct tally_frame){ function, time, 0 };
-	thread->open[slot_of(function)]++;
+	open_of(thread, function->number)->frames++;
 	if (thread->depth > thread->deepest)
 		thread->deepest = thread->depth;
 	thread->slices++;
 	function->calls++;
-	thread->calls += symbol->kind != SYMBOL_SPECIAL && !(flags & SPAN_INFERRED_START);
-}
-
-static bool is_open(const struct tally_thread *thread, const struct tally_function *function)
-{
-	if (!thread->open[slot_of(function)])
-		return false;
-	for (size_t i = 0; i < thread->depth; i++) {
-		if (thread->frames[i].function == function)
-			return true;
-	}
-	return false;
+	thread->calls += symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
+			 !(flags & SPAN_INFERRED_START);
 }
 
 static void pop(struct span_tally *tally, const struct track *track, uint64_t time)
@@ -113,10 +139,9 @@ static void pop(struct span_tally *tally, const struct track *track, uint64_t ti
 	if (!thread->depth)
 		return;
 	frame = &thread->frames[--thread->depth];
-	thread->open[slot_of(frame->function)]--;
 	duration = time - frame->begin;
 	frame->function->self_ns += duration - frame->callees;
-	if (!is_open(thread, frame->function))
+	if (!--open_of(thread, frame->function->number)->frames)
 		frame->function->total_ns += duration;
 	if (thread->depth)
 		thread->frames[thread->depth - 1].callees += duration;
@@ -157,6 +182,13 @@ static void complete(const struct span_sink *sink, void *track, uint64_t begin_t
 	tally->next->complete(tally->next, track, begin_time, end_time, symbol, flags);
 }
 
+static void folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
+{
+	struct span_tally *tally = sink->context;
+
+	tally->next->folded(tally->next, track, count, time);
+}
+
 static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
 {
 	struct span_tally *tally = sink->context;
@@ -179,6 +211,7 @@ void span_tally_init(struct span_tally *tally, const struct span_sink *next)
 			.begin = begin,
 			.end = end,
 			.complete = complete,
+			.folded = next->folded ? folded : NULL,
 			.instant = instant,
 			.segment_end = segment_end,
 			.context = tally,

@@ -18,6 +18,7 @@
 /* One function; those of one name in one place of one file are the same. */
 struct tally_function {
 	const struct symbol *symbol;       /* borrowed */
+	uint32_t number;                   /* 1, 2, ... */
 	uint64_t calls;                    /* slices */
 	uint64_t self_ns;                  /* without callees */
 	uint64_t total_ns;                 /* with callees; of a recursion the outermost call's */
@@ -31,7 +32,8 @@ struct tally_thread {
 	size_t deepest;                    /* slices open at a time, at most */
 	struct tally_frame *frames;        /* owned */
 	size_t depth, room;
-	uint32_t *open;                    /* owned: open frames by hash of the function */
+	struct tally_open *open;           /* owned: a hash of the functions that the thread called */
+	size_t open_count, open_room;      /* the room is a power of two, or 0 */
 };
 
 struct span_tally {

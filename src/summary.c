@@ -59,17 +59,24 @@ void summary_allow_interrupt(bool quiet)
 
 void summary_release(struct summary *summary)
 {
-	free(summary->output);
+	for (size_t i = 0; i < summary->output_count; i++)
+		free(summary->outputs[i]);
+	free(summary->outputs);
 	free(summary->nameless);
-	summary->output = summary->nameless = NULL;
+	summary->outputs = NULL;
+	summary->nameless = NULL;
+	summary->output_count = summary->output_room = 0;
 }
 
-void summary_set_output(struct summary *summary, const char *path)
+void summary_add_output(struct summary *summary, const char *path)
 {
-	free(summary->output);
-	summary->output = path ? strdup(path) : NULL;
-	if (path && !summary->output)
+	char *copy = strdup(path);
+
+	if (!copy)
 		alloc_fail(strlen(path));
+	summary->outputs = alloc_grow(summary->outputs, &summary->output_room,
+				      summary->output_count + 1, sizeof(char *));
+	summary->outputs[summary->output_count++] = copy;
 }
 
 void summary_add_file(struct summary *summary, const char *path, bool named)
@@ -213,16 +220,29 @@ static void print_nameless(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+static void print_nothing(const struct summary *summary, FILE *out)
+{
+	if (summary->branches || summary->slices)
+		return;
+	fprintf(out, "  nothing was decoded: %s\n",
+		summary->bytes_total || summary->bytes_left_out
+			? "the warnings tell why"
+			: "the input holds no trace; did the program run while it was recorded?");
+}
+
 void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 {
 	print_counts(summary, out);
+	print_nothing(summary, out);
 	print_gaps(summary, out);
 	print_verdict(summary, out);
 	print_nameless(summary, out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
-	if (is_trace && summary->output) {
-		fputs("; open ", out);
-		diag_print_text(summary->output, out);
+	if (is_trace && summary->output_count && summary->slices) {
+		fprintf(out, "; open %s", summary->output_count > 1 ? "each of " : "");
+		diag_print_text(summary->outputs[0], out);
+		if (summary->output_count > 1)
+			fprintf(out, " and %zu more", summary->output_count - 1);
 		fputs(" at https://ui.perfetto.dev", out);
 	}
 	putc('\n', out);

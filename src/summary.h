@@ -21,7 +21,8 @@ struct summary {
 	uint64_t unknown_records;
 	uint64_t verified, differing;   /* segments of trace that libipt decoded too (--verify) */
 	bool interrupted;               /* by SIGINT: what came after is left out */
-	char *output;                   /* owned: path of what was written; NULL: none */
+	char **outputs;                 /* owned, as its texts are: paths of what was written */
+	size_t output_count, output_room;
 	unsigned files, nameless_files; /* of code that ran: all, and those without names */
 	char *nameless;                 /* owned: paths of the first of them; NULL: none */
 };
@@ -29,8 +30,8 @@ struct summary {
 /* Idempotent, also on zeroed memory. */
 void summary_release(struct summary *summary);
 
-/* Keep a copy of the output's path. */
-void summary_set_output(struct summary *summary, const char *path);
+/* Add a copy of an output's path. */
+void summary_add_output(struct summary *summary, const char *path);
 
 /* Count a file of code that ran, and whether there are names for it. */
 void summary_add_file(struct summary *summary, const char *path, bool named);

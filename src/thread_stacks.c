@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "decoder/side_event.h"
 #include "symbols/dso_store.h"
 
 struct thread_state {
@@ -11,6 +12,7 @@ struct thread_state {
 	const struct address_space *space; /* of the last branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* where it went; 0: out of the trace */
+	uint16_t vector;                   /* 1 + that of the next interrupt; 0: not told */
 };
 
 /* More lies between two branches only if something is wrong. */
@@ -73,6 +75,30 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 				      stacks->add_track(stacks->context, child));
 	state->space = parent->space;
 	callstack_inherit(state->stack, parent->stack, child->begin);
+}
+
+/* Returns 1 + the vector that was told of an interrupt, which this branch may be; 0: none. */
+static uint16_t take_vector(struct thread_state *state, const struct branch_event *event)
+{
+	uint16_t vector = state->vector;
+
+	state->vector = 0;
+	return event->flags & BRANCH_ASYNC ? vector : 0;
+}
+
+static void follow_forks(struct thread_stacks *stacks, uint64_t time)
+{
+	while (stacks->next_fork < stacks->fork_count &&
+	       stacks->forks[stacks->next_fork]->begin <= time)
+		fork_stack(stacks, stacks->forks[stacks->next_fork++]);
+}
+
+static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
+		       const struct thread *thread)
+{
+	if (!state->stack)
+		state->stack = callstack_open(stacks->machine,
+					      stacks->add_track(stacks->context, thread));
 }
 
 /* Whether the thread's process ran exec since its last branch. */
@@ -145,19 +171,38 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 		.gap = event->gap,
 	};
 
-	while (stacks->next_fork < stacks->fork_count &&
-	       stacks->forks[stacks->next_fork]->begin <= event->time)
-		fork_stack(stacks, stacks->forks[stacks->next_fork++]);
-	if (!state->stack)
-		state->stack = callstack_open(stacks->machine,
-					      stacks->add_track(stacks->context, event->thread));
+	follow_forks(stacks, event->time);
+	open_stack(stacks, state, event->thread);
 	if (began_program(state, event))
 		branch.flags |= BRANCH_EXEC;
+	branch.vector = take_vector(state, event);
 	note_traps(state, &branch);
 	if (stacks->inlines)
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
 	else
 		callstack_branch(state->stack, &branch);
+}
+
+void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
+			const struct symbol *symbol)
+{
+	struct thread_state *state = state_of(stacks, event->thread);
+	struct resolved_branch branch = {
+		.time = event->time,
+		.kind = event->gap == SIDE_TX_ABORT ? BRANCH_TX_ABORT : BRANCH_SIDE,
+		.mark = symbol,
+		.mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0,
+	};
+
+	follow_forks(stacks, event->time);
+	open_stack(stacks, state, event->thread);
+	callstack_branch(state->stack, &branch);
+}
+
+void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
+			     uint8_t vector)
+{
+	state_of(stacks, thread)->vector = (uint16_t)(vector + 1);
 }
 
 const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,

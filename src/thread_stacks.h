@@ -40,6 +40,17 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
 			  const struct location *from, const struct location *to);
 
+/*
+ * Show a mark at an event's place among the thread's calls: a BRANCH_SIDE, whose
+ * value it says if `symbol` (borrowed for the machine's life) is a SYMBOL_MARK.
+ */
+void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
+			const struct symbol *symbol);
+
+/* The thread's next branch, if it is an interrupt or exception, has this vector. */
+void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
+			     uint8_t vector);
+
 /* Returns the stack of a thread, borrowed; NULL if it had no branch. */
 const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,
 					     const struct thread *thread);

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "batch_stamp.h"
 #include "callstack_magic_trace.h"
 #include "callstack_precise.h"
+#include "output_path.h"
 #include "span_relay.h"
 #include "track.h"
-
-#define FTF_SUFFIX ".ftf"
 
 struct view_track {
 	struct track track;
@@ -33,17 +33,12 @@ static bool is_split(const struct view *view)
 static const char *output_path(struct view *view)
 {
 	const struct options *options = view->options;
-	size_t length = strlen(options->input), room = length + sizeof(FTF_SUFFIX);
 
 	if (options->output)
 		return options->output;
 	if (options->format != FORMAT_FTF)
 		return "-";
-	/* A directory's output stands beside it, not in it. */
-	while (length > 1 && options->input[length - 1] == '/')
-		length--;
-	view->default_path = alloc_zeroed(1, room);
-	snprintf(view->default_path, room, "%.*s%s", (int)length, options->input, FTF_SUFFIX);
+	view->default_path = output_path_beside(options->input, "ftf");
 	return view->default_path;
 }
 
@@ -98,6 +93,8 @@ static int connect(struct view *view, struct name_table *names, struct diag *dia
 		if (is_split(view))
 			break;
 		ftf_sink_init(&view->ftf, &view->output, names, view->options->args);
+		if (view->options->stamp)
+			ftf_sink_note(&view->ftf, STAMP_NAME, view->options->stamp);
 		view->tail = ftf_sink_spans(&view->ftf);
 		break;
 	case FORMAT_SLICES:
@@ -186,9 +183,11 @@ uint64_t view_slices(const struct view *view)
 	       (view->relay ? span_relay_slices(view->relay) : view->ftf.slices);
 }
 
-const char *view_path(const struct view *view)
+const char *view_output(const struct view *view, size_t number)
 {
-	return view->output.path;
+	if (is_split(view))
+		return number < view->split.part_count ? view->split.parts[number] : NULL;
+	return number == 0 ? view->output.path : NULL;
 }
 
 const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)

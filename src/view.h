@@ -78,8 +78,8 @@ void view_settle(struct view *view);
 /* Returns the number of slices written up to now. */
 uint64_t view_slices(const struct view *view);
 
-/* Returns where the output goes, borrowed; NULL: there is none. */
-const char *view_path(const struct view *view);
+/* Returns the path of an output, of several parts by number, borrowed; NULL: there are no more. */
+const char *view_output(const struct view *view, size_t number);
 
 /* Returns what a track's thread did, borrowed, by the order of view_add_track(); NULL: not counted. */
 const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index);

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/beneath.h"
 #include "symbols/debuginfod.h"
 #include "symbols/dso_find.h"
 
@@ -50,13 +51,17 @@ static bool try_path(struct search *search, const char *format, ...)
 
 static bool try_path(struct search *search, const char *format, ...)
 {
+	const char *symfs = search->request->options->symfs;
 	va_list args;
 	int length;
 
 	va_start(args, format);
 	length = vsnprintf(search->path, search->room, format, args);
 	va_end(args);
-	if (length <= 0 || (size_t)length >= search->room)
+	if (length <= 0 || (size_t)length >= search->room || search->room < BENEATH_PATH)
+		return false;
+	/* debug_dir and the servers' files are the user's own, wherever they lie. */
+	if (symfs && !beneath_resolve(symfs, search->path))
 		return false;
 	if (elf_file_open(search->found, search->path, NULL) != 0)
 		return false;

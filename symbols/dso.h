@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uthash.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "symbols/debug_file.h"
 #include "symbols/demangle.h"
 #include "symbols/dso_store.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/beneath.h"
 #include "symbols/debuginfod.h"
 #include "symbols/dso.h"
 #include "symbols/dso_find.h"
@@ -122,9 +123,12 @@ static bool search_paths(struct dso *dso)
 	int status;
 
 	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
-	     i++)
-		if (status && try_file(dso, candidate.path, candidate.needs_build_id))
+	     i++) {
+		if (!status || (options->symfs && !beneath_resolve(options->symfs, candidate.path)))
+			continue;
+		if (try_file(dso, candidate.path, candidate.needs_build_id))
 			return true;
+	}
 	return false;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/beneath.h"
 #include "symbols/dso.h"
 #include "symbols/dso_find.h"
 
@@ -180,7 +181,7 @@ static struct dso *borrow_named(struct dso_store *store, const char *key, bool *
 struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 {
 	const struct dso_store_options *options = &store->options;
-	char path[4200];
+	char path[BENEATH_PATH];
 	struct dso *dso;
 	bool made;
 
@@ -191,7 +192,8 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 			 options->symfs ? options->symfs : "", pid);
 	pthread_mutex_lock(&store->lock);
 	dso = borrow_named(store, path, &made);
-	if (made && text_map_read_perf(&dso->map, path))
+	if (made && (!options->symfs || beneath_resolve(options->symfs, path)) &&
+	    text_map_read_perf(&dso->map, path))
 		dso_set_named(dso, &dso->map.names);
 	pthread_mutex_unlock(&store->lock);
 	return dso;
@@ -217,6 +219,12 @@ static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build
 			return true;
 	}
 	return options->running_kernel && text_map_read_kallsyms(&dso->map, "/proc/kallsyms");
+}
+
+void dso_store_offer_kallsyms(struct dso_store *store, const char *path)
+{
+	if (!store->options.kallsyms && path)
+		store->options.kallsyms = dso_keep_text(store, path);
 }
 
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,

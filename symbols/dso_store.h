@@ -100,6 +100,13 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid);
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
 				    size_t build_id_size);
 
+/*
+ * Offer a file with the names of the recorded kernel, as options.kallsyms is one,
+ * unless that was given.  `path` (NULL: none) is copied.  Before names of the
+ * kernel are first asked for.
+ */
+void dso_store_offer_kallsyms(struct dso_store *store, const char *path);
+
 enum dso_state dso_state(const struct dso *dso);
 
 /* Returns the path as recorded. */

@@ -66,6 +66,28 @@ static const struct name *make_name(struct dso *dso, const char *text, bool stub
 	return name;
 }
 
+/*
+ * Code that stands for a return or an indirect jump where processors must not
+ * speculate (arch/x86/lib/retpoline.S in Linux; LLVM's thunks): it belongs to no
+ * function of the program's own, like a linkage stub.
+ */
+static bool is_thunk(const char *name, size_t length)
+{
+	static const char *const begins[] = {
+		"__x86_indirect_", "__llvm_retpoline_", "__x86_return_thunk", "srso_return_thunk",
+		"srso_alias_return_thunk", "srso_safe_ret", "srso_alias_safe_ret",
+		"retbleed_return_thunk", "call_depth_return_thunk", "its_return_thunk",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		size_t size = strlen(begins[i]);
+
+		if (length >= size && memcmp(name, begins[i], size) == 0)
+			return true;
+	}
+	return false;
+}
+
 static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index);
 
 static void make_symbol(struct dso *dso, uint32_t index)
@@ -87,7 +109,7 @@ static void make_symbol(struct dso *dso, uint32_t index)
 				   dso->store->options.demangle);
 	known->symbol.name = shown ? make_name(dso, shown, stub) : known->symbol.linkage;
 	known->symbol.dso = dso;
-	known->symbol.kind = entry->kind;
+	known->symbol.kind = is_thunk(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
 	known->symbol.binding = entry->binding;
 	if (whole != SYMBOL_ENTRY_NONE && whole != index)
 		known->symbol.function = symbol_function(symbol_of_entry(dso, whole));
@@ -105,6 +127,7 @@ static void make_named_symbol(struct dso *dso, uint32_t index)
 	known->symbol.linkage = known->symbol.name;
 	known->symbol.dso = dso;
 	known->symbol.binding = SYMBOL_GLOBAL;
+	known->symbol.kind = is_thunk(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
 	known->line_known = true;
 	dso->known[index] = known;
 }
@@ -210,16 +233,6 @@ static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, u
 	return hit->symbol;
 }
 
-const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
-{
-	const struct symbol *symbol;
-
-	pthread_mutex_lock(&dso->store->lock);
-	symbol = find_symbol(dso, file_offset, offset);
-	pthread_mutex_unlock(&dso->store->lock);
-	return symbol;
-}
-
 static enum dso_names names_of(const struct dso *dso)
 {
 	if (dso->named)
@@ -234,7 +247,10 @@ static enum dso_names names_of(const struct dso *dso)
 
 struct dso_findings dso_findings(const struct dso *dso)
 {
-	return (struct dso_findings){
+	struct dso_findings findings;
+
+	pthread_mutex_lock(&dso->store->lock);
+	findings = (struct dso_findings){
 		.asked = dso->asked,
 		.names = names_of(dso),
 		.symbols = dso->named ? dso->named->count : dso->table.count,
@@ -242,6 +258,18 @@ struct dso_findings dso_findings(const struct dso *dso)
 		.debug_file = dso->debug_path,
 		.refused = dso->refused,
 	};
+	pthread_mutex_unlock(&dso->store->lock);
+	return findings;
+}
+
+const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+{
+	const struct symbol *symbol;
+
+	pthread_mutex_lock(&dso->store->lock);
+	symbol = find_symbol(dso, file_offset, offset);
+	pthread_mutex_unlock(&dso->store->lock);
+	return symbol;
 }
 
 const struct trap_table *dso_borrow_traps(const struct dso *dso)

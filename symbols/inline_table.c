@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 /* Blocks and inlined calls nest; compilers stay far below this. */
 #define DEPTH_MAX 200

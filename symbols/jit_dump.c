@@ -4,9 +4,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 /* tools/perf/util/jitdump.h */
 #define MAGIC UINT32_C(0x4a695444) /* "JiTD" */

@@ -19,9 +19,10 @@
 
 enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
-	SYMBOL_PLT,          /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share */
+	SYMBOL_PLT,          /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share; a retpoline */
 	SYMBOL_FILE,         /* stands for all code of a file that has no symbol */
 	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
+	SYMBOL_MARK,         /* no code: a mark that says a value */
 };
 
 enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
@@ -33,7 +34,7 @@ struct symbol {
 	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
 	const struct symbol *function; /* whose part this is; NULL: it is none, or not known */
 	const struct inlined_call *inlined; /* if it stands for one (dso_store.h); else NULL */
-	struct dso *dso; /* borrowed; NULL for SYMBOL_SPECIAL */
+	struct dso *dso; /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
 	uint8_t kind;    /* enum symbol_kind */
 	uint8_t binding; /* enum symbol_binding */
 };

@@ -2,11 +2,20 @@
 TEST_EXTENSIONS = .test .sh
 TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
-AM_TESTS_ENVIRONMENT = top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)'; export top_srcdir top_builddir;
+if HARDENED
+hardened = yes
+endif
+if SANITIZED
+sanitized = yes
+endif
+AM_TESTS_ENVIRONMENT = P2F_HARDENED='$(hardened)'; P2F_SANITIZED='$(sanitized)'; \
+	export P2F_HARDENED P2F_SANITIZED; \
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)'; export top_srcdir top_builddir;
 
 include tests/support/local.mk
 include tests/programs/local.mk
 include tests/ptsim/local.mk
+include tests/ptsys/local.mk
 include tests/unit/base/local.mk
 include tests/unit/decoder/local.mk
 include tests/unit/symbols/local.mk
@@ -15,6 +24,9 @@ include tests/unit/overlays/local.mk
 include tests/unit/src/local.mk
 include tests/oracle/local.mk
 include tests/fuzz/local.mk
+include tests/sweep/local.mk
+include tests/faults/local.mk
+include tests/scale/local.mk
 include tests/bench/local.mk
 include tests/cli/local.mk
 include tests/lint/local.mk

@@ -16,9 +16,10 @@ libftf_la_SOURCES = \
 	src/base/arena.c src/base/arena.h \
 	src/base/error.c src/base/error.h \
 	src/base/output.c src/base/output.h \
-	src/base/packer.c src/base/packer.h
+	src/base/packer.c src/base/packer.h \
+	src/base/printable.c src/base/printable.h
 libftf_la_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/writer/private_names.h
 libftf_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # CURRENT:REVISION:AGE of the interface in ftf.h.
-libftf_la_LDFLAGS = $(SANITIZE_CFLAGS) -version-info 0:0:0
+libftf_la_LDFLAGS = $(SANITIZE_CFLAGS) $(HARDEN_LDFLAGS) -version-info 0:0:0
 libftf_la_LIBADD = $(ZSTD_LIBS) $(ZLIB_LIBS)

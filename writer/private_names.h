@@ -24,6 +24,7 @@
 #define output_close ftf_private_output_close
 #define output_interrupt_hook ftf_private_output_interrupt_hook
 #define output_open ftf_private_output_open
+#define output_remove_left ftf_private_output_remove_left
 #define output_reserve ftf_private_output_reserve
 #define output_stream ftf_private_output_stream
 #define output_watch_signals ftf_private_output_watch_signals
@@ -33,5 +34,7 @@
 #define packer_open ftf_private_packer_open
 #define packer_put ftf_private_packer_put
 #define packing_of ftf_private_packing_of
+#define printable_pass ftf_private_printable_pass
+#define printable_print ftf_private_printable_print
 
 #endif

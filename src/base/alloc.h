@@ -13,7 +13,10 @@
 /* Say that memory ran out and exit with status 1.  Does not return. */
 void alloc_fail(size_t size) __attribute__((noreturn));
 
-/* Called once by alloc_fail() before it exits, so that src/ can remove its temporary file. */
+/*
+ * Called once by alloc_fail() before it exits, so that the temporary file can be
+ * removed; in a signal handler, too (fault.h).
+ */
 extern void (*alloc_fail_hook)(void);
 
 /* Returns count * size zeroed bytes, owned by the caller; never NULL. */

@@ -23,7 +23,10 @@ struct cursor {
 
 static inline struct cursor cursor_over(const void *bytes, size_t size)
 {
-	return (struct cursor){ bytes, (const uint8_t *)bytes + size, false };
+	const uint8_t *begin = bytes;
+
+	/* No bytes may also be a null pointer, to which C adds nothing, not even 0. */
+	return (struct cursor){ begin, size ? begin + size : begin, false };
 }
 
 /* Returns the bytes left. */

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 #define TEXT_MAX 2000
 
 void diag_init(struct diag *diag)
@@ -64,11 +66,7 @@ unsigned diag_kinds(const struct diag *diag)
 
 void diag_print_text(const char *text, FILE *out)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		putc(c < 0x20 || c == 0x7f ? '?' : c, out);
-	}
+	printable_print(text, out);
 }
 
 void diag_print(const struct diag *diag, FILE *out)

@@ -47,8 +47,8 @@ unsigned diag_kinds(const struct diag *diag);
 void diag_print_text(const char *text, FILE *out);
 
 /*
- * Print "ptrace2ftf: warning: TEXT (N times)" per kind.  Control characters
- * are shown as '?'.
+ * Print "ptrace2ftf: warning: TEXT (N times)" per kind.  Control characters,
+ * and what is no UTF-8, are shown as '?'.
  */
 void diag_print(const struct diag *diag, FILE *out);
 

@@ -2,9 +2,9 @@
 #include "base/name.h"
 
 #include <string.h>
-#include <uthash.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 struct name_entry {
 	UT_hash_handle hh;

@@ -45,22 +45,45 @@ void output_watch_signals(void)
 		if (signal(signals[i], on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	}
+	/* libftf's memory ends the program, too, and knows nothing of this file. */
+	atexit(remove_unfinished);
+}
+
+static void name_temporary(char *name, size_t room, const char *path, int pid, int i)
+{
+	snprintf(name, room, "%s.%d.%d.tmp", path, pid, i);
+}
+
+void output_remove_left(const char *path, int pid)
+{
+	size_t room = strlen(path) + 40;
+	char *name = alloc_zeroed(1, room);
+
+	for (int i = 0; i < NAME_TRIES; i++) {
+		name_temporary(name, room, path, pid, i);
+		unlink(name);
+	}
+	free(name);
 }
 
 /* A new file beside `path`; O_EXCL, so that nothing can be put in its way. */
 static int open_temporary(struct output *output, struct error *err)
 {
 	size_t room = strlen(output->path) + 40;
+	struct stat old;
 
 	output->temporary = alloc_zeroed(1, room);
 	for (int i = 0; i < NAME_TRIES; i++) {
-		snprintf(output->temporary, room, "%s.%d.%d.tmp", output->path, (int)getpid(), i);
+		name_temporary(output->temporary, room, output->path, (int)getpid(), i);
 		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (output->fd >= 0 || errno != EEXIST)
 			break;
 	}
 	if (output->fd < 0)
 		return error_set_system(err, errno, "%s: cannot create", output->path);
+	/* Who may not read what is replaced may not read what replaces it. */
+	if (stat(output->path, &old) == 0)
+		fchmod(output->fd, old.st_mode & 0777);
 	if (strlen(output->temporary) < sizeof(unfinished)) {
 		strcpy(unfinished, output->temporary);
 		alloc_fail_hook = remove_unfinished;
@@ -104,20 +127,6 @@ static int write_fd(void *context, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-static int open_packer(struct output *output, struct error *err)
-{
-	enum packing packing = packing_of(output->path);
-
-	if (packing == PACKING_NONE)
-		return 0;
-	output->packer = packer_open(packing, write_fd, output);
-	if (output->packer)
-		return 0;
-	error_set_system(err, errno, "%s: cannot compress", output->path);
-	output_abandon(output);
-	return -1;
-}
-
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	*output = (struct output){ .fd = -1, .path = path };
@@ -126,8 +135,11 @@ int output_open(struct output *output, const char *path, struct error *err)
 		output->temporary = NULL;
 		return -1;
 	}
+	output->terminal = isatty(output->fd);
 	output->buffer = alloc_zeroed(1, BUFFER_SIZE);
-	return open_packer(output, err);
+	if (packing_of(output->path) != PACKING_NONE)
+		output->packer = packer_open(packing_of(output->path), write_fd, output);
+	return 0;
 }
 
 static void fail(struct output *output, int errnum)
@@ -178,11 +190,28 @@ void output_write(struct output *output, const void *bytes, size_t size)
 	}
 }
 
+static void write_printable(struct output *output, const char *bytes, size_t size)
+{
+	char part[1024];
+
+	while (size) {
+		size_t length = size < sizeof(part) - 4 ? size : sizeof(part) - 4;
+
+		output_write(output, part,
+			     printable_pass(&output->printable, bytes, length, part));
+		bytes += length;
+		size -= length;
+	}
+}
+
 static ssize_t write_cookie(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
 
-	output_write(output, bytes, size);
+	if (output->terminal)
+		write_printable(output, bytes, size);
+	else
+		output_write(output, bytes, size);
 	return output_failed(output) ? 0 : (ssize_t)size;
 }
 

@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 struct packer;
 
@@ -31,6 +32,8 @@ struct output {
 	uint8_t *buffer;       /* owned */
 	size_t used;	       /* bytes in the buffer */
 	uint64_t written;      /* bytes handed on, before compression */
+	bool terminal;	       /* controls in text become '?': printable.h */
+	struct printable printable;
 	struct error err;      /* the first failure */
 };
 
@@ -45,8 +48,8 @@ int output_open(struct output *output, const char *path, struct error *err);
 
 /*
  * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
- * program; but SIGINT may be taken as a request (base/interrupt.h).  For main():
- * a library leaves signals alone.
+ * program, and exit() do so, too; but SIGINT may be taken as a request
+ * (base/interrupt.h).  For main(): a library leaves both alone.
  */
 void output_watch_signals(void);
 
@@ -68,7 +71,10 @@ static inline void output_advance(struct output *output, size_t size)
 /* Write any number of bytes. */
 void output_write(struct output *output, const void *bytes, size_t size);
 
-/* Returns a stream that writes to the output, to be closed before it; NULL if none can be made. */
+/*
+ * Returns a stream of text that writes to the output, to be closed before it;
+ * NULL if none can be made.  On a terminal, controls in the text show as '?'.
+ */
 FILE *output_stream(struct output *output);
 
 /* Returns whether a write failed. */
@@ -82,6 +88,12 @@ static inline bool output_failed(const struct output *output)
  * Returns 0; -1 with err filled: the first failure, and no file is left.
  */
 int output_close(struct output *output, struct error *err);
+
+/*
+ * Remove the temporary file that process `pid`, which was killed, may have left
+ * beside `path`.
+ */
+void output_remove_left(const char *path, int pid);
 
 /* Give up: leave no file.  Idempotent, also after output_close() and on zeroed memory. */
 void output_abandon(struct output *output);

@@ -32,7 +32,8 @@ struct packer {
 	z_stream gzip;
 	ZSTD_CCtx *zstd;  /* owned */
 	struct block out; /* of the thread only */
-	pthread_t thread;
+	pthread_t thread; /* unless alone */
+	bool alone;	  /* there is no thread: the caller's does its work */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Under the lock: */
@@ -133,9 +134,20 @@ static void done(struct packer *packer, int failure)
 	pthread_mutex_unlock(&packer->lock);
 }
 
-static void *run(void *context)
+/* Compress a block; NULL is the end of the stream.  Returns 0, or an errno. */
+static int pack(struct packer *packer, const struct block *block)
 {
 	static const struct block empty;
+	int failure;
+
+	failure = packer->packing == PACKING_GZIP
+			  ? pack_gzip(packer, block ? block : &empty, !block)
+			  : pack_zstd(packer, block ? block : &empty, !block);
+	return failure || block ? failure : write_out(packer);
+}
+
+static void *run(void *context)
+{
 	struct packer *packer = context;
 	struct block *block;
 	bool stop;
@@ -146,11 +158,7 @@ static void *run(void *context)
 		block = next_block(packer, &stop);
 		if (stop)
 			return NULL;
-		failure = packer->packing == PACKING_GZIP
-				  ? pack_gzip(packer, block ? block : &empty, !block)
-				  : pack_zstd(packer, block ? block : &empty, !block);
-		if (!block && !failure)
-			failure = write_out(packer);
+		failure = pack(packer, block);
 		if (!block) {
 			packer->failure = failure; /* packer_close() reads it after it joined */
 			return NULL;
@@ -204,7 +212,6 @@ static int start_thread(struct packer *packer)
 struct packer *packer_open(enum packing packing, packer_write_fn *write, void *context)
 {
 	struct packer *packer = alloc_zeroed(1, sizeof(*packer));
-	int status;
 
 	assert(packing != PACKING_NONE);
 	packer->packing = packing;
@@ -216,12 +223,7 @@ struct packer *packer_open(enum packing packing, packer_write_fn *write, void *c
 	pthread_mutex_init(&packer->lock, NULL);
 	pthread_cond_init(&packer->changed, NULL);
 	start_library(packer);
-	status = start_thread(packer);
-	if (status) {
-		release(packer);
-		errno = status;
-		return NULL;
-	}
+	packer->alone = start_thread(packer) != 0;
 	return packer;
 }
 
@@ -230,6 +232,12 @@ static int hand_over(struct packer *packer)
 {
 	int failure;
 
+	if (packer->alone) {
+		failure = pack(packer, &packer->ring[packer->filled % BLOCKS]);
+		packer->ring[packer->filled % BLOCKS].used = 0;
+		packer->failure = packer->failure ? packer->failure : failure;
+		return packer->failure;
+	}
 	pthread_mutex_lock(&packer->lock);
 	packer->filled++;
 	pthread_cond_broadcast(&packer->changed);
@@ -264,6 +272,11 @@ static int join(struct packer *packer, bool stop)
 {
 	int failure;
 
+	if (packer->alone) {
+		failure = stop ? packer->failure : pack(packer, NULL);
+		release(packer);
+		return failure;
+	}
 	pthread_mutex_lock(&packer->lock);
 	packer->ended = true;
 	packer->stopped |= stop;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compresses a stream of bytes in a thread of its own, so that whoever makes
- * the bytes does not wait for it, unless it is several MiB ahead.
+ * the bytes does not wait for it, unless it is several MiB ahead, or the system
+ * has no thread left.
  */
 #ifndef BASE_PACKER_H
 #define BASE_PACKER_H
@@ -27,8 +28,9 @@ typedef int packer_write_fn(void *context, const uint8_t *bytes, size_t size);
 struct packer;
 
 /*
- * Start the thread; `context` is borrowed until the packer is closed.
- * Returns the packer; NULL if there can be no thread (errno is set).
+ * Start the thread; where the system gives none, packer_put() does its work.
+ * `context` is borrowed until the packer is closed.
+ * Returns the packer, never NULL.
  */
 struct packer *packer_open(enum packing packing, packer_write_fn *write, void *context);
 

@@ -64,7 +64,10 @@ begin=$(date +%s)
 record "$work/large" 268435456
 echo "256 MiB of trace made in $(($(date +%s) - begin)) s"
 measure "$program" -q --no-warn --format=none "$work/large"
+whole=$cpu
 echo "256 MiB: $cpu s, $(ratio "$cpu" "$small") times the time of 16 MiB, peak memory $((rss / 1024)) MiB"
+measure "$program" -q --no-warn --format=none --time=50%,51% "$work/large"
+echo "256 MiB, one percent of its time: $cpu s, $(awk -v a="$cpu" -v b="$whole" 'BEGIN { printf "%.1f", 100 * a / b }')% of the whole"
 rm "$work/large"
 runs=5
 [ -d "$shared" ] || exit 0

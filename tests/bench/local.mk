@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: MIT
-dist_noinst_SCRIPTS += tests/bench/bench.sh
+dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh
+EXTRA_DIST += tests/bench/README.md
 
-EXTRA_PROGRAMS += tests/bench/ftf-speed
-CLEANFILES += tests/bench/ftf-speed
+EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed
+CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed
 tests_bench_ftf_speed_SOURCES = tests/bench/ftf_speed.c
 tests_bench_ftf_speed_LDADD = libftf.la
+tests_bench_packet_speed_SOURCES = tests/bench/packet_speed.c
+tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 
 bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
 	$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench
+
+profile: ptrace2ftf$(EXEEXT) tests/bench/packet-speed$(EXEEXT)
+	$(srcdir)/tests/bench/profile.sh $(abs_top_srcdir)
+.PHONY: profile

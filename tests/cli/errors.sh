@@ -68,7 +68,6 @@ if [ -c /dev/full ]; then
 	tap_check "a full disk is an error for text too" writes_not "No space left" /dev/full slices
 fi
 tap_check "a directory that is not there is an error" writes_not "No such file" "$work/none/x.ftf" ftf
-tap_check "a directory as output is an error" writes_not "is a directory" "$work/out" ftf
 
 leaves_the_old_file() {
 	echo old >"$work/out/trace.ftf"

@@ -52,6 +52,7 @@ works() { # COMMAND
 	[ $status -eq 0 ] || { echo "status $status"; cat messages; return 1; }
 	case $1 in
 	"perf record"*) [ -s perf.data ] ;;
+	*' -o traces/') check_trace traces/*.ftf ;;
 	*' -o '*) check_trace "${1##* -o }" ;;
 	*--format=none*) grep -q '^file .*program: found' messages ;;
 	*'>'*) [ -s "${1##* }" ] ;;

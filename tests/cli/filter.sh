@@ -96,6 +96,11 @@ in_ftf() {
 		"$top_builddir/ftfdump" --slices out.ftf | cmp - ours && grep -q folded= ours
 }
 tap_check "the trace file says the same" in_ftf
+in_json() { # what is tallied for it is what is shown, and nothing is lost on the way
+	"$program" -q --args=full --min-duration=100ns --depth=400 --format=slices --json=chosen.json -o again recursion &&
+		cmp ours again && grep -q '"slices": *'"$(wc -l <ours)" chosen.json
+}
+tap_check "with --json it is the same" in_json
 text() {
 	"$program" -q --format=branches plugins >branches
 	"$program" -q --input=perf-script --format=slices --symbol=work_of_plugin_a branches |

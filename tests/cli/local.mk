@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: MIT
 cli_tests = \
+	tests/cli/batch.sh \
+	tests/cli/effects.sh \
 	tests/cli/errors.sh \
 	tests/cli/examples.sh \
 	tests/cli/filter.sh \
 	tests/cli/forms.sh \
 	tests/cli/ftfdump.sh \
+	tests/cli/hardening.sh \
+	tests/cli/install.sh \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \
 	tests/cli/progress.sh \
+	tests/cli/safety.sh \
 	tests/cli/select.sh \
 	tests/cli/split.sh \
 	tests/cli/summary.sh \
 	tests/cli/views.sh
 TESTS += $(cli_tests)
-dist_noinst_SCRIPTS += $(cli_tests)
-EXTRA_DIST += tests/cli/functions.awk
+# Only in `make check-long`.
+cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh
+dist_noinst_SCRIPTS += $(cli_tests) $(cli_long_tests)
+EXTRA_DIST += tests/cli/functions.awk doc/batch.md

@@ -7,8 +7,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 groups() {
-	[ "$("$program" --help | sed -n 's/^ \([A-Z][A-Za-z]*\):$/\1/p' | grep -vx Selection | tr '\n' ' ')" = \
-		"Input Stacks Symbols Output OCaml Diagnostics " ]
+	[ "$("$program" --help | sed -n 's/^ \([A-Z][A-Za-z]*\):$/\1/p' |
+		grep -xE 'Input|Selection|Stacks|Symbols|Output|Diagnostics' | tr '\n' ' ')" = \
+		"Input Selection Stacks Symbols Output Diagnostics " ]
 }
 tap_check "--help has its options in groups" groups
 

@@ -111,6 +111,16 @@ wrong() { # OPTION
 for option in --time=5 --time=a, --time=101%, --pid=x --tid=-1 --cpu=3-1; do
 	tap_check "$option is wrong usage" wrong "$option"
 done
+gaps_elsewhere() { # of threads and times that are not chosen are not told
+	"$ptsim" record --cpus=2 --seed=3 --psb-period=512 --overflows=3000 -o damaged -- "$programs/threads" >/dev/null 2>&1
+	"$program" -q --format=branches damaged | sed -n 's/^ instruction trace error.* time \([0-9]*\)\.\([0-9]*\) .* tid \([0-9]*\) .*/\1\2 \3/p' >errors
+	tid=$(awk '{ n[$2]++ } END { for (t in n) print t }' errors | head -n 1)
+	"$program" --format=none --tid="$tid" damaged 2>messages
+	cat messages
+	told=$(sed -n 's/.*Overflow packet: \([0-9]*\).*/\1/p' messages)
+	[ "$told" -eq "$(grep -c " $tid\$" errors)" ] && [ "$told" -lt "$(wc -l <errors)" ]
+}
+tap_check "gaps of what is not chosen are not told" gaps_elsewhere
 untimed() {
 	"$ptsim" record --no-tsc --no-mtc -o untimed -- "$programs/threads" >/dev/null 2>&1
 	"$program" --format=none --time=+1us, untimed 2>messages

@@ -34,6 +34,10 @@ tap_check "it says what caused gaps and what helps" \
 	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=none perf.data -o x.ftf
 tap_check "it names files without symbols" \
 	says 2 '^  no names in 1 of 1 files.*: /sample$' --symfs=none perf.data -o x.ftf
+# Cut before the first byte of the trace: AUXTRACE_INFO is there, AUXTRACE is not whole.
+head -c 600 perf.data >cut
+tap_check "it says that there is no trace" \
+	says 2 '^  nothing was decoded: the input holds no trace; did the program run' --symfs=. cut -o x.ftf
 quiet() {
 	run 2 -q --symfs=none perf.data -o x.ftf && [ ! -s stderr ]
 }
@@ -57,7 +61,7 @@ json_to_stdout() {
 	one = json.load(open('stdout'))
 	assert one['version'] == 1 and one['status'] == 0 and one['error'] is None
 	assert one['branches'] == 22 and one['slices'] == 10
-	assert one['output'] == 'x.ftf' and one['inputs'][0]['path'] == 'perf.data'
+	assert one['outputs'] == ['x.ftf'] and one['inputs'][0]['path'] == 'perf.data'
 	assert one['streams'][0]['bytes_decoded'] == 104 and one['streams'][0]['cpu'] == 0
 	[thread] = one['threads']
 	assert thread['pid'] == thread['tid'] == 1234 and thread['names'] == ['sample']
@@ -84,7 +88,7 @@ json_of_failure() {
 	run 1 -q --json=summary.json nothing -o y.ftf && [ ! -e y.ftf ] && "$python" -c "
 import json
 one = json.load(open('summary.json'))
-assert one['status'] == 1 and 'nothing: cannot open' in one['error'] and one['output'] is None"
+assert one['status'] == 1 and 'nothing: cannot open' in one['error'] and one['outputs'] == []"
 }
 
 # Each kind of run, and of what may be null, against the schema, which names all keys.
@@ -147,13 +151,29 @@ else
 	tap_check "a failure is told in JSON, too" json_of_failure
 	tap_check "the schema holds: a trace" json_is_valid 0 --symfs=. perf.data -o x.ftf
 	tap_check "the schema holds: with gaps" json_is_valid 2 --symfs=none perf.data -o x.ftf
+	tap_check "the schema holds: in parts" json_is_valid 0 --symfs=. --split=4 perf.data -o x.ftf
+	tap_check "the schema holds: a part of the time" json_is_valid 0 --symfs=. --time=20%,80% perf.data -o x.ftf
 	tap_check "the schema holds: decoding only" json_is_valid 0 --symfs=. --format=none perf.data
 	tap_check "the schema holds: text of perf script" json_is_valid 0 --input=perf-script branches -o x.ftf
+	printf '0 1000 begin 0 0\n0 2000 end 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 4711.events
+	tap_check "the schema holds: runtime events alone" \
+		json_is_valid 0 --runtime-events=4711.events,ocaml=5.1 -o x.ftf
 	tap_check "the schema holds: kernel code" json_is_valid 0 --symfs=. kernel.data -o x.ftf
 	tap_check "the schema holds: a failure" json_is_valid 1 nothing -o x.ftf
 	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- /bin/true >/dev/null 2>&1 &&
 		tap_check "functions add up to what the slices do, also with recursion" adds_up
 fi
+# The manual explains every key.
+explained() {
+	sed -n '/^\.Sh SUMMARY/,/^\.Sh OCAML/p' "$top_srcdir/man/ptrace2ftf.1" | grep '^\.It' | grep -oE '[a-z_]{4,}' |
+		sort >explained
+	"$program" -q --json --symfs=. perf.data -o x.ftf | sed -n 's/^  "\([a-z_]*\)":.*/\1/p' | sort | diff explained -
+}
+tap_check "the manual explains every key" explained
+no_place_for_json() {
+	run 1 -q --json=none/summary.json --symfs=. perf.data -o y.ftf && grep -q 'none/summary.json: cannot create' stderr
+}
+tap_check "a summary that cannot be written is a failure" no_place_for_json
 taken() {
 	run 64 --json --symfs=. --format=slices perf.data && grep -q 'name a file for the summary' stderr &&
 		[ ! -s stdout ]

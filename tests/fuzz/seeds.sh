@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Fuzz targets over the seeds and what is made of them (run_inputs.c); under
-# `make fuzz` libFuzzer begins with the same seeds.
+# Fuzz targets over the seeds, over what was found with them, and over what is
+# made of both (run_inputs.c); under `make fuzz` libFuzzer begins with the same.
 . "$top_srcdir/tests/support/tap.sh"
-fuzz=$top_builddir/tests/fuzz
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-tap_check "seeds are made" "$fuzz/make_seeds" "$work"
-tap_check "runtime events: no input makes the reader hang or overrun" \
-	timeout 60 "$fuzz/runtime_events" "$work"/*
-tap_check "memtrace: no input makes the reader hang or overrun" timeout 60 "$fuzz/memtrace" "$work"/*
+tap_check "seeds are made" "$top_srcdir/tests/fuzz/corpus.sh" "$top_builddir" "$work"
+for folder in "$work"/*; do
+	target=$(basename "$folder")
+	tap_check "$target: no input makes it hang, overrun or contradict itself" \
+		timeout 60 "$top_builddir/tests/fuzz/$target" "$folder"/*
+done
 tap_done

@@ -289,9 +289,11 @@ static void run(struct pipeline *p, struct check *check)
 	struct branch_event event;
 
 	for (size_t i = 0; i < p->auxtrace.stream_count; i++) {
-		struct pt_stream_input input = { &p->auxtrace.info, &p->auxtrace.streams[i],
-						 p->timeline, code, &p->diag,
-						 PT_ENGINE_FAST, false, 0, 0, 0, 0, NULL };
+		struct pt_stream_input input = {
+			.info = &p->auxtrace.info, .aux = &p->auxtrace.streams[i],
+			.timeline = p->timeline, .code = code, .diag = &p->diag,
+			.engine = PT_ENGINE_FAST,
+		};
 
 		streams[i] = pt_stream_open(&input, NULL);
 	}

@@ -23,10 +23,10 @@ TESTS += tests/ptsim/threads.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tes
 dist_noinst_SCRIPTS += tests/ptsim/threads.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/stacks.sh tests/ptsim/jit.sh tests/ptsim/inline.sh
 EXTRA_DIST += tests/ptsim/parents.awk tests/ptsim/slices.awk
 
-# All programs with all options: about half an hour.
+# All programs with all options, and packages: about half an hour.
 check-long: $(check_PROGRAMS) $(check_DATA)
 	LONG=1 LONG_PROGRAMS=except $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
-		TESTS='tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/stacks.sh'
+		TESTS='tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/stacks.sh tests/ptsys/kernel.sh tests/sweep/sweep.sh $(cli_long_tests)'
 .PHONY: check-long
 
 # Recordings with damaged trace.

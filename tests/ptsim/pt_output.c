@@ -191,6 +191,14 @@ static void put_without_ip(struct pt_output *out, enum pt_packet_type type)
 	put(out, &packet);
 }
 
+static void put_paging(struct pt_output *out)
+{
+	struct pt_packet packet = { .type = ppt_pip };
+
+	packet.payload.pip.cr3 = out->cr3;
+	put(out, &packet);
+}
+
 static void put_psb(struct pt_output *out, uint64_t tsc, uint64_t ip)
 {
 	struct pt_packet ratio = { .type = ppt_cbr };
@@ -203,6 +211,8 @@ static void put_psb(struct pt_output *out, uint64_t tsc, uint64_t ip)
 	put_time(out, tsc);
 	ratio.payload.cbr.ratio = (uint8_t)out->ratio;
 	put(out, &ratio);
+	if (out->cr3)
+		put_paging(out);
 	if (ip) {
 		mode.payload.mode.leaf = pt_mol_exec;
 		mode.payload.mode.bits.exec.csl = 1;
@@ -255,6 +265,22 @@ void pt_output_interrupt(struct pt_output *out, uint64_t tsc, uint64_t ip)
 	put_cycles(out, tsc);
 	put_ip(out, ppt_fup, ip);
 	put_without_ip(out, ppt_tip_pgd);
+}
+
+void pt_output_vector(struct pt_output *out, uint64_t tsc, uint64_t from, uint64_t to)
+{
+	put_decisions(out, tsc);
+	put_cycles(out, tsc);
+	put_ip(out, ppt_fup, from);
+	put_ip(out, ppt_tip, to);
+}
+
+void pt_output_paging(struct pt_output *out, uint64_t tsc, uint64_t cr3)
+{
+	put_decisions(out, tsc);
+	put_cycles(out, tsc);
+	out->cr3 = cr3;
+	put_paging(out);
 }
 
 void pt_output_decision(struct pt_output *out, uint64_t tsc, bool taken)

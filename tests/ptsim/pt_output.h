@@ -49,6 +49,7 @@ struct pt_output {
 	uint64_t cyc_tsc;     /* up to where cycles are told */
 	unsigned ratio;	      /* core clock : bus clock, in the CBR packet */
 	bool muted;	      /* an overflow: nothing is written */
+	uint64_t cr3;	      /* of PIP packets; 0: none are written */
 	uint64_t packets[64]; /* written, by enum pt_packet_type */
 };
 
@@ -78,6 +79,12 @@ void pt_output_disable(struct pt_output *out, uint64_t tsc);
 
 /* User code is left before the instruction at ip: FUP, TIP.PGD. */
 void pt_output_interrupt(struct pt_output *out, uint64_t tsc, uint64_t ip);
+
+/* With the kernel traced: an interrupt or a fault before the instruction at `from`: FUP, TIP. */
+void pt_output_vector(struct pt_output *out, uint64_t tsc, uint64_t from, uint64_t to);
+
+/* Another address space (mov to CR3): PIP. */
+void pt_output_paging(struct pt_output *out, uint64_t tsc, uint64_t cr3);
 
 void pt_output_decision(struct pt_output *out, uint64_t tsc, bool taken);
 void pt_output_target(struct pt_output *out, uint64_t tsc, uint64_t ip);

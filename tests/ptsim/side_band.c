@@ -94,6 +94,10 @@ static void add_events(struct side_band *side)
 
 	perf_data_add_pt_event(&side->data, PMU_TYPE, config_of(&side->options.pt));
 	side->data.events[EVENT_PT].attr.inherit = cpus;
+	if (side->options.kernel) {
+		side->data.events[EVENT_PT].attr.exclude_kernel = 0;
+		side->data.events[EVENT_PT].name = "intel_pt//";
+	}
 	dummy.attr.sample_type = side->data.events[EVENT_PT].attr.sample_type;
 	dummy.attr.context_switch = 1;
 	dummy.name = "dummy:u";
@@ -103,6 +107,7 @@ static void add_events(struct side_band *side)
 	dummy.attr.mmap = dummy.attr.mmap2 = dummy.attr.comm = dummy.attr.comm_exec = 1;
 	dummy.attr.task = 1;
 	dummy.attr.build_id = !side->options.map_inodes;
+	dummy.attr.text_poke = side->options.kernel;
 	dummy.first_id = 1200;
 	perf_data_add_event(&side->data, &dummy);
 }
@@ -296,6 +301,42 @@ void side_band_switch(struct side_band *side, const struct moment *from, const s
 	perf_data_add_switch(&side->data, true, to->pid, to->tid);
 	stamp(side, to, EVENT_SWITCHES);
 	perf_data_add_switch(&side->data, false, from->pid, from->tid);
+}
+
+void side_band_switched(struct side_band *side, const struct moment *now, bool out, int32_t pid,
+			int32_t tid)
+{
+	stamp(side, now, EVENT_SWITCHES);
+	perf_data_add_switch(&side->data, out, pid, tid);
+}
+
+void side_band_kernel(struct side_band *side, uint64_t text, uint64_t size)
+{
+	struct perf_data_mmap record = {
+		.pid = -1,
+		.address = text,
+		.length = size,
+		.file_offset = text,
+		.path = "[kernel.kallsyms]_text",
+	};
+
+	perf_data_add_mmap(&side->data, PERF_RECORD_MISC_KERNEL, &record);
+}
+
+/* linux/perf_event.h, PERF_RECORD_TEXT_POKE: addr, old_len, new_len, old bytes, new bytes. */
+void side_band_poke(struct side_band *side, const struct moment *now, uint64_t address,
+		    struct poke_bytes bytes)
+{
+	uint8_t payload[12 + 2 * 64] = { 0 };
+
+	memcpy(payload, &address, 8);
+	memcpy(payload + 8, &bytes.size, 2);
+	memcpy(payload + 10, &bytes.size, 2);
+	memcpy(payload + 12, bytes.old_bytes, bytes.size);
+	memcpy(payload + 12 + bytes.size, bytes.new_bytes, bytes.size);
+	stamp(side, now, EVENT_TASKS);
+	perf_data_add_record(&side->data, PERF_RECORD_TEXT_POKE, 0, payload,
+			     12 + 2 * (size_t)bytes.size);
 }
 
 void side_band_trace_start(struct side_band *side, const struct moment *now)

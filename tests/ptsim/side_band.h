@@ -16,6 +16,7 @@ struct side_band_options {
 	bool per_thread; /* a buffer per thread, not per CPU */
 	bool snapshot;	 /* the buffers are rings */
 	bool map_inodes; /* MMAP2 with device and inode, not with the build id */
+	bool kernel;	 /* the kernel is recorded too */
 	int cpus;
 	struct pt_output_options pt;
 	char *const *command;
@@ -49,6 +50,22 @@ void side_band_exit(struct side_band *side, const struct moment *now, int32_t pa
 
 /* The CPU goes from one task to another; pid 0 is idle.  Nothing per thread. */
 void side_band_switch(struct side_band *side, const struct moment *from, const struct moment *to);
+
+/* One half of it: the moment's thread leaves for another (`out`), or comes after it. */
+void side_band_switched(struct side_band *side, const struct moment *now, bool out, int32_t pid,
+			int32_t tid);
+
+/* The kernel's own mapping, [kernel.kallsyms]_text, of so many bytes. */
+void side_band_kernel(struct side_band *side, uint64_t text, uint64_t size);
+
+struct poke_bytes {
+	const void *old_bytes, *new_bytes;
+	uint16_t size;
+};
+
+/* The kernel is about to change its code. */
+void side_band_poke(struct side_band *side, const struct moment *now, uint64_t address,
+		    struct poke_bytes bytes);
 void side_band_trace_start(struct side_band *side, const struct moment *now);
 
 /* `size` bytes were written to the buffer, flags as in PERF_AUX_FLAG_*. */

@@ -119,3 +119,18 @@ void pt_packets_ovf(struct pt_packets *packets)
 {
 	put_type(packets, ppt_ovf);
 }
+
+void pt_packets_add(struct pt_packets *packets, const struct pt_packet *packet)
+{
+	put(packets, packet);
+}
+
+void pt_packets_raw(struct pt_packets *packets, const void *bytes, size_t size)
+{
+	size_t at = pt_packets_size(packets);
+
+	if (size > sizeof(packets->bytes) - at)
+		abort();
+	memcpy(packets->bytes + at, bytes, size);
+	pt_enc_sync_set(packets->encoder, at + size);
+}

@@ -38,4 +38,12 @@ void pt_packets_pgd(struct pt_packets *packets, uint64_t ip);
 void pt_packets_fup(struct pt_packets *packets, uint64_t ip);
 void pt_packets_ovf(struct pt_packets *packets);
 
+struct pt_packet;
+
+/* Any packet that libipt knows. */
+void pt_packets_add(struct pt_packets *packets, const struct pt_packet *packet);
+
+/* Bytes as they are, for packets that libipt does not know. */
+void pt_packets_raw(struct pt_packets *packets, const void *bytes, size_t size);
+
 #endif

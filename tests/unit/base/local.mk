@@ -4,3 +4,9 @@ TESTS += tests/unit/base/base.test
 tests_unit_base_base_test_SOURCES = tests/unit/base/base.c
 tests_unit_base_base_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_base_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/big_array.test
+TESTS += tests/unit/base/big_array.test
+tests_unit_base_big_array_test_SOURCES = tests/unit/base/big_array.c
+tests_unit_base_big_array_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_big_array_test_LDADD = $(UNIT_LIBS)

@@ -118,6 +118,26 @@ START_TEST(a_psb_does_not_straddle_a_place_where_trace_is_missing)
 }
 END_TEST
 
+START_TEST(any_order_of_tscs_gives_a_part_of_the_stream)
+{
+	struct aux_stream view;
+
+	pt_packets_release(&packets);
+	pt_packets_init(&packets);
+	for (unsigned i = 0; i < PSBS; i++)
+		pt_packets_psb(&packets, 1 + (i * 7919u + _i) % 997u, 0);
+	make_stream(4096);
+	for (uint64_t begin = 0; begin < 1000; begin += 13) {
+		aux_seek(&aux, begin, begin + 20, &arena, &view);
+		ck_assert_uint_le(view.size, aux.size);
+		for (size_t i = 0; i < view.piece_count; i++) {
+			ck_assert_uint_le(view.pieces[i].size, 4096);
+			ck_assert(view.pieces[i].bytes >= packets.bytes);
+		}
+	}
+}
+END_TEST
+
 START_TEST(the_extent_is_the_first_psb_to_the_last_timing_packet)
 {
 	struct pt_info info = { .tsc_bit = 1 };
@@ -143,6 +163,7 @@ int main(void)
 	tcase_add_test(all, an_open_beginning_keeps_what_stands_before_the_first_psb);
 	tcase_add_test(all, a_stream_without_psb_stays_whole);
 	tcase_add_test(all, a_psb_does_not_straddle_a_place_where_trace_is_missing);
+	tcase_add_loop_test(all, any_order_of_tscs_gives_a_part_of_the_stream, 0, 20);
 	tcase_add_test(all, the_extent_is_the_first_psb_to_the_last_timing_packet);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -65,12 +65,6 @@ tests_unit_decoder_perf_sample_test_SOURCES = tests/unit/decoder/perf_sample.c
 tests_unit_decoder_perf_sample_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_perf_sample_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/pt_segments.test
-TESTS += tests/unit/decoder/pt_segments.test
-tests_unit_decoder_pt_segments_test_SOURCES = tests/unit/decoder/pt_segments.c
-tests_unit_decoder_pt_segments_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_pt_segments_test_LDADD = $(UNIT_LIBS)
-
 check_PROGRAMS += tests/unit/decoder/aux_seek.test
 TESTS += tests/unit/decoder/aux_seek.test
 tests_unit_decoder_aux_seek_test_SOURCES = tests/unit/decoder/aux_seek.c
@@ -82,3 +76,8 @@ TESTS += tests/unit/decoder/pt_verify.test
 tests_unit_decoder_pt_verify_test_SOURCES = tests/unit/decoder/pt_verify.c
 tests_unit_decoder_pt_verify_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_verify_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/pt_segments.test
+TESTS += tests/unit/decoder/pt_segments.test
+tests_unit_decoder_pt_segments_test_SOURCES = tests/unit/decoder/pt_segments.c
+tests_unit_decoder_pt_segments_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_segments_test_LDADD = $(UNIT_LIBS)

@@ -4,6 +4,7 @@
  * each test writes.  Expected branches follow from the program's code and the
  * packets' meaning (SDM volume 3, "Intel Processor Trace").
  */
+#include <intel-pt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -87,8 +88,11 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	struct code_source source = { find_code, find_work, NULL, run.kernel };
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
 						  &run.diag);
-	struct pt_stream_input input = { &auxtrace->info, &auxtrace->streams[0], timeline, code,
-					 &run.diag, run.engine, run.skip, run.switch_ip, 0, 0, 0, NULL };
+	struct pt_stream_input input = {
+		.info = &auxtrace->info, .aux = &auxtrace->streams[0], .timeline = timeline,
+		.code = code, .diag = &run.diag, .engine = run.engine,
+		.skip_local_jumps = run.skip, .switch_ip = run.switch_ip,
+	};
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
 	ck_assert_ptr_nonnull(stream);
@@ -504,13 +508,16 @@ END_TEST
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define KERNEL_SYS (KERNEL + 0x20)
 #define KERNEL_FAULT (KERNEL + 0x40)
+#define KERNEL_MODES (KERNEL + 0x50)
 
-static const uint8_t kernel_bytes[0x60] = {
+static const uint8_t kernel_bytes[0x70] = {
 	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* call KERNEL_SYS */
 	0x48, 0x0f, 0x07,                      /* sysretq */
 	[0x20] = 0xc3,                         /* ret */
 	[0x40] = 0x90,                         /* nop */
 	0x48, 0xcf,                            /* iretq */
+	[0x50] = 0x48, 0xe8, 0x10, 0x00, 0x00, 0x00, 0xc3, /* see KERNEL_MODES */
+	[0x64] = 0xc3, 0x90, 0xc3,
 };
 
 /* Give the decoder a kernel as a copy of its memory would: by address. */
@@ -525,7 +532,8 @@ static void add_kernel(char path[PERF_DATA_PATH])
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, kernel_bytes, sizeof(kernel_bytes)), sizeof(kernel_bytes));
 	close(fd);
-	kernel = (struct kernel_code){ { path, kernel_bytes, sizeof(kernel_bytes) }, &segment, 1 };
+	kernel = (struct kernel_code){ .file = { path, kernel_bytes, sizeof(kernel_bytes) },
+					.segments = &segment, .count = 1 };
 	run.kernel = &kernel;
 	run.data.events[0].attr.exclude_kernel = 0;
 }
@@ -563,6 +571,71 @@ START_TEST(kernel_code_is_entered_and_left_by_its_own_instructions)
 	expect(8, BRANCH_IRET, KERNEL_FAULT + 1, SAMPLE_SYSCALL + 2);
 	expect(9, BRANCH_NONE, SAMPLE_SYSCALL + 2, 0);
 	expect_all_bytes_counted();
+}
+END_TEST
+
+static void add_packet(const struct pt_packet *packet)
+{
+	ck_assert_int_gt(pt_enc_next(run.packets.encoder, packet), 0);
+}
+
+/*
+ * Between a call and its return: what other address spaces, guests and buffers do
+ * is no flow.  (libipt looks for the instructions that cause PIP and VMCS.)
+ */
+START_TEST(packets_that_tell_of_no_flow_change_none)
+{
+	static const enum pt_packet_type types[] = { ppt_pip, ppt_vmcs, ppt_mnt, ppt_stop, ppt_pad };
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	/* work: call leaf; jne is not taken; ret */
+	pt_packets_pge(&run.packets, SAMPLE_WORK);
+	pt_packets_tnt(&run.packets, "t");
+	add_packet(&(struct pt_packet){ .type = types[_i] });
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 4);
+	expect(1, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+	expect(2, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect(3, BRANCH_RETURN, SAMPLE_WORK + 7, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/*
+ * SDM volume 3, "MODE.Exec Packet": CS.L, CS.D.  The code at KERNEL_MODES is, of
+ * 64 bits, one call with a prefix; of 32 and 16 bits a dec and a call, and the
+ * distance has 4 or 2 bytes.
+ */
+START_TEST(code_is_of_the_mode_that_the_trace_tells)
+{
+	static const struct {
+		bool l, d;
+		uint64_t call, target, behind;
+	} modes[] = {
+		{ true, false, KERNEL_MODES, KERNEL_MODES + 0x16, KERNEL_MODES + 6 },
+		{ false, true, KERNEL_MODES + 1, KERNEL_MODES + 0x16, KERNEL_MODES + 6 },
+		{ false, false, KERNEL_MODES + 1, KERNEL_MODES + 0x14, KERNEL_MODES + 4 },
+	};
+	struct pt_packet mode = { .type = ppt_mode };
+	char path[PERF_DATA_PATH];
+
+	begin(PT_ENGINE_FAST);
+	add_kernel(path);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	mode.payload.mode.leaf = pt_mol_exec;
+	mode.payload.mode.bits.exec.csl = modes[_i].l;
+	mode.payload.mode.bits.exec.csd = modes[_i].d;
+	add_packet(&mode);
+	pt_packets_pge(&run.packets, KERNEL_MODES);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	expect(1, BRANCH_CALL, modes[_i].call, modes[_i].target);
+	expect(2, BRANCH_RETURN, modes[_i].target, modes[_i].behind);
 }
 END_TEST
 
@@ -682,6 +755,8 @@ int main(void)
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
+	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
+	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, -1, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);

@@ -556,7 +556,11 @@ START_TEST(an_aux_record_that_says_truncated_is_a_loss)
 	perf_data_add_aux_event(&data, 0x1000, 0x800, PERF_AUX_FLAG_TRUNCATED);
 	perf_data_add_aux_event(&data, 0x1800, 0x10, PERF_AUX_FLAG_OVERWRITE);
 	open_built();
-	losses = timeline_losses(timeline, &count);
+	ck_assert_ptr_nonnull(timeline_losses(timeline, -1, 6, &count));
+	ck_assert_uint_eq(count, 1);
+	timeline_losses(timeline, 2, -1, &count);
+	ck_assert_uint_eq(count, 0);
+	losses = timeline_losses(timeline, 3, -1, &count);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_uint_eq(losses[0].time, 70);
 	ck_assert_int_eq(losses[0].cpu, 3);
@@ -565,6 +569,56 @@ START_TEST(an_aux_record_that_says_truncated_is_a_loss)
 	ck_assert_uint_eq(losses[0].aux_size, 0x800);
 	ck_assert_uint_eq(losses[0].flags, PERF_AUX_FLAG_TRUNCATED);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+}
+END_TEST
+
+/* util/event.h, struct perf_record_thread_map: a count, then tid and 16 bytes of name each. */
+START_TEST(a_thread_map_names_threads_that_no_comm_names)
+{
+	struct {
+		uint64_t count;
+		struct {
+			uint64_t tid;
+			char name[16];
+		} entries[3];
+	} map = { 1000, { { 5, "mapped" }, { 6, "0123456789abcdef" }, { 7, "never seen" } } };
+	const struct thread *thread;
+
+	perf_data_add_user_record(&data, PERF_USER_THREAD_MAP, &map, sizeof(map));
+	perf_data_add_user_record(&data, PERF_USER_THREAD_MAP, &map, 3);
+	at(100, 5);
+	perf_data_add_itrace_start(&data, 5, 5);
+	perf_data_add_itrace_start(&data, 5, 6);
+	perf_data_add_comm(&data, 0, 5, 5, "told");
+	open_built();
+	thread = timeline_borrow_thread(timeline, 5, 100);
+	ck_assert_uint_eq(thread->name_count, 1);
+	ck_assert_str_eq(thread->names[0].text, "told");
+	thread = timeline_borrow_thread(timeline, 6, 100);
+	ck_assert_uint_eq(thread->name_count, 1);
+	ck_assert_str_eq(thread->names[0].text, "0123456789abcdef");
+	ck_assert_ptr_null(timeline_borrow_thread(timeline, 7, 100));
+}
+END_TEST
+
+/* Containers' namespaces (linux/perf_event.h) change no name and no mapping: perf tells global pids. */
+START_TEST(namespaces_change_nothing)
+{
+	struct {
+		int32_t pid, tid;
+		uint64_t count;
+		uint64_t device_and_inode[2];
+	} namespaces = { 5, 5, 1, { 4, 4026531836 } };
+
+	at(50, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "before");
+	at(100, 5);
+	perf_data_add_record(&data, PERF_RECORD_NAMESPACES, 0, &namespaces, sizeof(namespaces));
+	open_built();
+	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
+	ck_assert_uint_eq(timeline_borrow_thread(timeline, 5, 100)->name_count, 1);
+	ck_assert_uint_eq(timeline_unknown_records(timeline), 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
 
@@ -589,13 +643,61 @@ START_TEST(lost_samples_are_a_warning_with_their_sum)
 }
 END_TEST
 
-START_TEST(changes_of_the_kernels_code_are_a_warning)
+/* linux/perf_event.h, PERF_RECORD_TEXT_POKE: address, old_len, new_len, bytes. */
+START_TEST(changes_of_the_kernels_code_come_in_the_order_of_time)
 {
-	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
-	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, "", 1);
+	static const uint8_t later[] = { 1, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 2, 0, 0x90, 0xcc, 0xc3 };
+	static const uint8_t sooner[] = { 2, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 1, 0, 0xc3 };
+	const struct code_patch *patches;
+	size_t count;
+
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 200 });
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, later, sizeof(later));
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 100 });
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, sooner, sizeof(sooner));
 	open_built();
-	ck_assert_uint_eq(diag_kinds(&diag), 1);
-	ck_assert_ptr_nonnull(strstr(diag.first->text, "2 times"));
+	patches = timeline_code_patches(timeline, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(patches[0].time, 100);
+	ck_assert_uint_eq(patches[0].old_size, 0);
+	ck_assert_uint_eq(patches[1].address, UINT64_C(0x8000000000000001));
+	ck_assert_uint_eq(patches[1].old_bytes[0], 0x90);
+	ck_assert_uint_eq(patches[1].new_size, 2);
+	ck_assert_uint_eq(patches[1].new_bytes[1], 0xc3);
+}
+END_TEST
+
+/* All of the manual's "nothing", with any bytes. */
+START_TEST(records_that_tell_nothing_of_the_history_change_nothing)
+{
+	static const uint32_t types[] = {
+		PERF_RECORD_THROTTLE, PERF_RECORD_UNTHROTTLE, PERF_RECORD_READ,
+		PERF_RECORD_NAMESPACES, PERF_RECORD_BPF_EVENT, PERF_RECORD_CGROUP,
+		PERF_RECORD_AUX_OUTPUT_HW_ID, PERF_USER_ID_INDEX, PERF_USER_FINISHED_INIT,
+		22 /* CALLCHAIN_DEFERRED */, 65 /* HEADER_EVENT_TYPE */, 68 /* FINISHED_ROUND */,
+		72 /* AUXTRACE_ERROR */, 74 /* CPU_MAP */, 75 /* STAT_CONFIG */, 76 /* STAT */,
+		77 /* STAT_ROUND */, 84 /* BPF_METADATA */, 85 /* SCHEDSTAT_CPU */,
+		86 /* SCHEDSTAT_DOMAIN */,
+	};
+	uint8_t bytes[64];
+	size_t count;
+
+	memset(bytes, _i ? 0xff : 0, sizeof(bytes));
+	at(50, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "alone");
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		at(100 + i, 5);
+		if (types[i] < 64)
+			perf_data_add_record(&data, types[i], 0, bytes, sizeof(bytes));
+		else
+			perf_data_add_user_record(&data, types[i], bytes, sizeof(bytes));
+	}
+	open_built();
+	timeline_threads(timeline, &count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
+	ck_assert_uint_eq(timeline_unknown_records(timeline), 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
 
@@ -660,6 +762,32 @@ START_TEST(many_threads_and_mappings_take_near_linear_time)
 }
 END_TEST
 
+/* Each buffer asks for its own: all of them together see each loss once. */
+START_TEST(many_buffers_with_losses_take_near_linear_time)
+{
+	enum { LOSSES = 200000, CPUS = 50000 };
+	size_t count, sum = 0;
+
+	for (int i = 0; i < LOSSES; i++) {
+		perf_data_stamp(&data, (struct perf_data_stamp){ .time = 1000 + (uint64_t)i,
+								 .pid = 1, .tid = 1,
+								 .cpu = i * 7919 % CPUS });
+		perf_data_add_aux_event(&data, 0, 8, PERF_AUX_FLAG_TRUNCATED);
+	}
+	open_built();
+	for (int32_t cpu = 0; cpu < CPUS; cpu++) {
+		const struct loss *losses = timeline_losses(timeline, cpu, -1, &count);
+
+		for (size_t i = 0; i < count; i++) {
+			ck_assert_int_eq(losses[i].cpu, cpu);
+			ck_assert(!i || losses[i - 1].time < losses[i].time);
+		}
+		sum += count;
+	}
+	ck_assert_uint_eq(sum, LOSSES);
+}
+END_TEST
+
 /* Each mapping takes the place of another, so that each would be an epoch of 10,000 mappings. */
 START_TEST(epochs_do_not_take_the_square_of_the_file)
 {
@@ -716,9 +844,12 @@ static TCase *histories(void)
 	tcase_add_test(tcase, a_cpu_runs_whom_the_switch_out_names);
 	tcase_add_test(tcase, a_switch_out_that_names_nobody_leaves_the_cpu_idle);
 	tcase_add_test(tcase, an_aux_record_that_says_truncated_is_a_loss);
+	tcase_add_test(tcase, a_thread_map_names_threads_that_no_comm_names);
+	tcase_add_test(tcase, namespaces_change_nothing);
 	tcase_add_test(tcase, lost_records_are_a_warning);
-	tcase_add_test(tcase, changes_of_the_kernels_code_are_a_warning);
+	tcase_add_test(tcase, changes_of_the_kernels_code_come_in_the_order_of_time);
 	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
+	tcase_add_loop_test(tcase, records_that_tell_nothing_of_the_history_change_nothing, 0, 2);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
 	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 9);
 	return tcase;
@@ -730,6 +861,7 @@ static TCase *sizes(void)
 
 	tcase_set_timeout(tcase, 60); /* seconds; the square would take hours */
 	tcase_add_test(tcase, many_threads_and_mappings_take_near_linear_time);
+	tcase_add_test(tcase, many_buffers_with_losses_take_near_linear_time);
 	tcase_add_test(tcase, epochs_do_not_take_the_square_of_the_file);
 	return tcase;
 }

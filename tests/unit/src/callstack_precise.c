@@ -242,6 +242,19 @@ START_TEST(a_retpoline_is_a_jump)
 }
 END_TEST
 
+/* "R" is a stub, as retpolines and return thunks are: neither has a slice. */
+START_TEST(a_function_that_leaves_by_a_return_thunk_ends_there)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'R');
+	feed(BRANCH_CALL, at('R', 0), at('R', 0xc), 0);
+	feed(BRANCH_RETURN, at('R', 0x10), at('g', 0), 0);
+	jump('g', 'R', 0);
+	ret('R', 'f', 0x15);
+	expect("B 30 g\nE 40 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+}
+END_TEST
+
 START_TEST(a_caller_that_was_never_seen_is_inferred_below)
 {
 	call('f', 0x10, 'g');
@@ -384,6 +397,35 @@ START_TEST(calls_at_one_time_are_spread_and_returns_take_none)
 }
 END_TEST
 
+/* Elided locks: lock() begins a transaction and returns in it, unlock() commits. */
+START_TEST(an_abort_brings_back_the_stack_of_the_transactions_begin)
+{
+	call('m', 0x10, 'l');
+	feed(BRANCH_RETURN, at('l', 0x80), at('m', 0x15), BRANCH_IN_TX);
+	feed(BRANCH_CALL, at('m', 0x20), at('w', 0), BRANCH_IN_TX);
+	feed(BRANCH_TX_ABORT, at('w', 0x30), at('l', 0x40), BRANCH_ASYNC);
+	ret('l', 'm', 0x15);
+	expect_depth(0);
+	expect("E 10 l\n" "B 20 w\n" "E 30 w\n" "B 30 l\n" "E 40 l\n" "E 40 m\n"
+	       "B 0 m inferred deferred\n" "B 0 l deferred\n" "S\n");
+}
+END_TEST
+
+START_TEST(a_commit_keeps_the_stack)
+{
+	call('m', 0x10, 'l');
+	feed(BRANCH_RETURN, at('l', 0x80), at('m', 0x15), BRANCH_IN_TX);
+	feed(BRANCH_CALL, at('m', 0x20), at('u', 0), BRANCH_IN_TX);
+	ret('u', 'm', 0x25);
+	feed(BRANCH_CALL, at('m', 0x30), at('w', 0), BRANCH_IN_TX);
+	call('w', 0x10, 'x');
+	feed(BRANCH_TX_ABORT, at('x', 0x30), at('x', 0x40), BRANCH_ASYNC);
+	expect_depth(2);
+	expect("E 10 l\n" "B 20 u\n" "E 30 u\n" "B 40 w\n" "B 50 x\n" "E 60 x\n" "E 60 w\n"
+	       "E 60 m\n" "B 0 m inferred deferred\n" "B 0 l deferred\n" "S\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("callstack_precise");
@@ -401,6 +443,7 @@ int main(void)
 	tcase_add_test(all, longjmp_goes_back_to_the_frame_of_its_setjmp);
 	tcase_add_test(all, an_unwinder_goes_on_below_the_frame_that_resumed_it);
 	tcase_add_test(all, a_retpoline_is_a_jump);
+	tcase_add_test(all, a_function_that_leaves_by_a_return_thunk_ends_there);
 	tcase_add_test(all, a_caller_that_was_never_seen_is_inferred_below);
 	tcase_add_test(all, a_pause_stands_on_top_until_execution_goes_on);
 	tcase_add_test(all, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
@@ -411,6 +454,8 @@ int main(void)
 	tcase_add_test(all, a_forked_child_has_its_parents_frames);
 	tcase_add_test(all, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(all, calls_at_one_time_are_spread_and_returns_take_none);
+	tcase_add_test(all, an_abort_brings_back_the_stack_of_the_transactions_begin);
+	tcase_add_test(all, a_commit_keeps_the_stack);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

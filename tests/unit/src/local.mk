@@ -47,6 +47,35 @@ tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c
 tests_unit_src_jit_dumps_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/side_events.test
+TESTS += tests/unit/src/side_events.test
+tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c
+tests_unit_src_side_events_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_side_events_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/kernel_changes.test
+TESTS += tests/unit/src/kernel_changes.test
+tests_unit_src_kernel_changes_test_SOURCES = tests/unit/src/kernel_changes.c
+tests_unit_src_kernel_changes_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_kernel_changes_test_LDADD = $(UNIT_LIBS)
+
+# Kernel modules, as far as they are relocatable files.
+check_DATA += tests/unit/src/modules/one.ko tests/unit/src/modules/two.ko
+CLEANFILES += tests/unit/src/modules/one.ko tests/unit/src/modules/two.ko
+EXTRA_DIST += tests/unit/src/modules/one.S tests/unit/src/modules/two.S
+tests/unit/src/modules/one.ko: tests/unit/src/modules/one.S
+	@$(MKDIR_P) tests/unit/src/modules
+	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/one.S
+tests/unit/src/modules/two.ko: tests/unit/src/modules/two.S
+	@$(MKDIR_P) tests/unit/src/modules
+	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/two.S
+
+check_PROGRAMS += tests/unit/src/batch_plan.test
+TESTS += tests/unit/src/batch_plan.test
+tests_unit_src_batch_plan_test_SOURCES = tests/unit/src/batch_plan.c
+tests_unit_src_batch_plan_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_batch_plan_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/nearest.test
 TESTS += tests/unit/src/nearest.test
 tests_unit_src_nearest_test_SOURCES = tests/unit/src/nearest.c

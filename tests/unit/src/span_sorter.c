@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/arena.h"
 #include "span_sorter.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/span_log.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
 
 static struct name_table names;
 static struct arena arena;
@@ -225,6 +232,69 @@ START_TEST(tracks_do_not_mix)
 }
 END_TEST
 
+static size_t passed, wrong;
+static uint64_t last;
+
+static void count_begin(const struct span_sink *sink, void *context, uint64_t time,
+			const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	(void)sink;
+	(void)context;
+	(void)symbol;
+	(void)flags;
+	passed++;
+	wrong += time < last || ip != time;
+	last = time;
+}
+
+static void count_end(const struct span_sink *sink, void *context, uint64_t time,
+		      const struct symbol *symbol)
+{
+	(void)sink;
+	(void)context;
+	(void)symbol;
+	passed++;
+	wrong += time < last;
+	last = time;
+}
+
+static void forget(const struct span_sink *sink, void *context)
+{
+	(void)sink;
+	(void)context;
+}
+
+/* 6 million records are 192 MiB; 64 may stay.  Some come late, as callers do. */
+START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
+{
+	enum { SLICES = 3000000, LATE = 100 };
+	const struct span_sink next = { .begin = count_begin, .end = count_end,
+					.segment_end = forget };
+	const struct symbol *function = symbol("f");
+	struct rusage usage;
+
+	span_sorter_release(&sorter);
+	span_sorter_init(&sorter, &next, &diag);
+	track = span_sorter_track(&sorter, NULL);
+	for (uint64_t i = 0; i < SLICES; i++) {
+		sorter.sink.begin(&sorter.sink, track, 10 * i, function, 10 * i, 0);
+		end(10 * i + 5);
+	}
+	for (uint64_t i = LATE; i-- > 0;) {
+		uint64_t time = SLICES / LATE * i * 10;
+
+		sorter.sink.begin(&sorter.sink, track, time, function, time, SPAN_DEFERRED);
+	}
+	sorter.sink.segment_end(&sorter.sink, track);
+	ck_assert_uint_eq(passed, 2 * SLICES + LATE);
+	ck_assert_uint_eq(wrong, 0);
+	getrusage(RUSAGE_SELF, &usage);
+	/* Sanitizers have memory of their own. */
+	if (!SANITIZED)
+		ck_assert_int_lt(usage.ru_maxrss, 100 * 1024);
+}
+END_TEST
+
 START_TEST(a_segment_beyond_the_limit_is_passed_on_in_parts)
 {
 	sorter.limit = 2;
@@ -293,6 +363,7 @@ int main(void)
 	Suite *suite = suite_create("span_sorter");
 	TCase *all = tcase_create("span_sorter");
 
+	tcase_set_timeout(all, 60);
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
 	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);
@@ -305,6 +376,7 @@ int main(void)
 	tcase_add_test(all, slices_stay_open_across_segments_and_close_in_the_end);
 	tcase_add_test(all, slices_too_deep_are_left_out_with_their_ends);
 	tcase_add_test(all, tracks_do_not_mix);
+	tcase_add_test(all, a_long_segment_is_put_in_order_and_takes_little_memory);
 	tcase_add_test(all, a_segment_beyond_the_limit_is_passed_on_in_parts);
 	tcase_add_test(all, sorting_is_stable_for_any_runs);
 	suite_add_tcase(suite, all);

@@ -1,0 +1,237 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Many inputs in one run: each gets an output of its own, and what happens to
+# one does not happen to the others.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/sample"
+"$top_builddir/tests/support/make-sample" "$work/sample"
+cd "$work" || exit 1
+for input in a/run/perf.data b/run/perf.data c/long.data d/long.data e/one.perf e/perf.data; do
+	mkdir -p "$(dirname $input)"
+	cp sample/perf.data $input
+done
+echo "this is no recording" >bad.data
+"$program" -q --symfs=sample sample/perf.data -o expected.ftf
+
+batch() { # STATUS ARGUMENTS...
+	expected=$1
+	shift
+	"$program" --symfs=sample "$@" >stdout 2>messages
+	status=$?
+	[ $status -eq "$expected" ] || { echo "status $status"; cat messages; return 1; }
+}
+
+# The slices are those of the same input converted alone.
+same_slices() { # FILE...
+	"$ftfdump" --slices expected.ftf >wanted
+	for file in "$@"; do
+		"$ftfdump" --slices "$file" | cmp - wanted || return 1
+	done
+}
+
+names() {
+	batch 0 -o new/out/ a/run/perf.data b/run/perf.data c/long.data d/long.data e/one.perf e/perf.data || return 1
+	printf '%s\n' a-run.ftf b-run.ftf c-long.ftf d-long.ftf e.ftf one.perf.ftf >wanted-names
+	ls new/out | diff wanted-names - && same_slices new/out/*.ftf
+}
+tap_check "-o DIR/ names outputs after inputs, with directories where they are the same" names
+
+existing_directory() {
+	mkdir there
+	batch 0 c/long.data -o there && [ "$(ls there)" = long.ftf ]
+}
+tap_check "-o may be a directory that is there" existing_directory
+
+one_name() { # PATTERN: two outputs have one name
+	batch 64 --output-pattern="$1" c/long.data d/long.data && [ ! -e x.ftf ] &&
+		grep -q 'c/long.data and d/long.data would both be written to x.ftf' messages
+}
+tap_check "two inputs with one output are wrong usage before anything is written" one_name x.ftf
+same_input() {
+	batch 64 -o twice/ c/long.data c/long.data && [ ! -e twice ]
+}
+tap_check "so is an input that is named twice" same_input
+over_an_input() {
+	batch 64 --output-pattern='{dir}/{name}' c/long.data d/long.data && cmp c/long.data sample/perf.data &&
+		batch 1 --output-pattern='./{dir}/{name}' c/long.data && cmp c/long.data sample/perf.data
+}
+tap_check "an input is never overwritten" over_an_input
+
+pattern() {
+	batch 0 --output-pattern='p/{dir}/{n}-{base}-{name}.ftf.gz' c/long.data d/long.data || return 1
+	same_slices p/c/1-long-long.data.ftf.gz p/d/2-long-long.data.ftf.gz
+}
+tap_check "--output-pattern names outputs and makes their directories" pattern
+unknown_word() {
+	batch 64 --output-pattern='{dir}/{nam}.ftf' c/long.data && grep -q '{nam}.*only {dir}, {base}, {name} and {n}' messages
+}
+tap_check "an unknown word in a pattern is wrong usage" unknown_word
+
+one_bad() {
+	batch 1 -o bad/ bad.data c/long.data nothing.data e/one.perf || return 1
+	[ "$(ls bad | tr '\n' ' ')" = "long.ftf one.perf.ftf " ] && same_slices bad/*.ftf &&
+		grep -q '^ptrace2ftf: bad.data: is not a perf.data' messages &&
+		grep -q '^ptrace2ftf: c/long.data: 22 branches' messages &&
+		grep -q '^ptrace2ftf: 4 files: 2 whole, 2 failed$' messages
+}
+tap_check "bad inputs are named and cost only themselves" one_bad
+
+# The end of the features is cut: a warning, and all branches.
+worst() {
+	head -c $(($(wc -c <c/long.data) - 8)) c/long.data >cut.data
+	batch 2 -o worst/ cut.data c/long.data && batch 1 -o worst/ cut.data bad.data c/long.data &&
+		batch 0 --no-warn -o worst/ cut.data c/long.data
+}
+tap_check "the exit status is the worst: 1, then 2, then 0" worst
+
+json() {
+	batch 1 --json-lines -o json/ bad.data cut.data c/long.data || return 1
+	printf '%s\n' 'bad.data null 1 true' 'cut.data 22 2 false' 'c/long.data 22 0 false' >wanted-lines
+	jq -r '"\(.input) \(.branches) \(.status) \(.error | . != null and test("not a perf.data"))"' stdout |
+		diff wanted-lines - || return 1
+	batch 0 --json-lines=lines c/long.data -o json/x.ftf && batch 0 --json-lines=lines c/long.data -o json/y.ftf &&
+		[ "$(jq -r .output lines | tr '\n' ' ')" = "json/x.ftf json/y.ftf " ] && [ ! -s stdout ] &&
+		jq -es 'all(.version == 1 and .seconds >= 0 and .peak_bytes > 100000 and .slices == 10 and
+			.report.threads[0].tid == 1234 and .report.status == 0)' lines >/dev/null
+}
+if command -v jq >/dev/null; then
+	tap_check "--json-lines tells of each input, on standard output or at the end of a file" json
+else
+	tap_skip "--json-lines tells of each input" "no jq"
+fi
+
+list() {
+	printf 'c/long.data\0e/one.perf\0' | batch 0 --files0-from=- -o list/ && same_slices list/long.ftf list/one.perf.ftf &&
+		printf 'c/long.data\0d/long.data' >names0 && batch 0 --files0-from=names0 &&
+		same_slices c/long.data.ftf d/long.data.ftf
+}
+tap_check "--files0-from reads names; without -o each output is beside its input" list
+bad_lists() {
+	: >empty
+	batch 64 --files0-from=empty && printf 'c/long.data\0\0' >names0 && batch 64 --files0-from=names0 &&
+		grep -q "name 2 .* is empty" messages && batch 64 --files0-from=no-such-list &&
+		printf 'c/long.data\0' >names0 && batch 64 --files0-from=names0 -o one.ftf
+}
+tap_check "a list without names, with an empty one, or with one output is wrong usage" bad_lists
+
+series() {
+	batch 0 sample/series.1 sample/series.2 -o series.ftf && same_slices series.ftf &&
+		batch 1 c/long.data bad.data -o one.ftf && grep -q -- '-o DIR/' messages
+}
+tap_check "several inputs with one output stay one recording" series
+
+# ---- Skipping -------------------------------------------------------------
+made() { # OUTPUT: whether it was made again
+	! grep -q "$1 is up to date" messages
+}
+skips() { # SUFFIX OPTIONS...
+	suffix=$1
+	shift
+	rm -rf skip
+	for wanted_now in made skipped; do
+		batch 0 "$@" --skip-existing --output-pattern="skip/{base}$suffix" c/long.data e/one.perf || return 1
+		for name in long one; do
+			made skip/$name"$suffix" && now=made || now=skipped
+			[ $now = $wanted_now ] || { echo "$name$suffix: $now"; return 1; }
+		done
+	done
+}
+tap_check "--skip-existing makes nothing again" skips .ftf
+tap_check "nor what is gzipped" skips .ftf.gz
+tap_check "nor what is packed by zstd" skips .ftf.zst
+touch attribute
+if python3 -c 'import os; os.setxattr("attribute", "user.x", b"1")' 2>/dev/null; then
+	tap_check "nor text" skips .txt --format=slices
+	tap_check "nor packed text" skips .txt.gz --format=calls
+else
+	tap_skip "nor text" "no extended attributes here"
+fi
+again() {
+	cp c/long.data changing.data
+	batch 0 --skip-existing -o skip/ changing.data && batch 0 --skip-existing -o skip/ changing.data &&
+		! made skip/changing.ftf && touch changing.data && batch 0 --skip-existing -o skip changing.data &&
+		! made skip/changing.ftf || return 1
+	batch 0 --skip-existing --args=none -o skip/ changing.data && made skip/changing.ftf || return 1
+	# Another content of the same size and time: another program, whose code is not there.
+	sed 's/sample/simple/' c/long.data >changed
+	touch -r changing.data changed
+	mv changed changing.data
+	batch 2 --skip-existing --args=none -o skip/ changing.data && made skip/changing.ftf &&
+		"$ftfdump" --names skip/changing.ftf | grep -q simple || return 1
+	batch 0 --skip-existing --args=none -o skip/ changing.data && ! made skip/changing.ftf || return 1
+	"$program" -q --symfs=sample --args=none changing.data -o skip/changing.ftf
+	batch 2 --skip-existing --args=none -o skip/ changing.data && made skip/changing.ftf
+}
+tap_check "another content, other options or no stamp make it again; another time does not" again
+
+# ---- Processes ------------------------------------------------------------
+mkfifo first.data second.data stuck.data
+side_by_side() { # the second is fed first: one after the other would wait for ever
+	(cat sample/perf.data >second.data; cat sample/perf.data >first.data) &
+	timeout 60 "$program" -q --symfs=sample --jobs=2 first.data second.data -o beside/ &&
+		same_slices beside/first.ftf beside/second.ftf
+}
+tap_check "--jobs converts side by side" side_by_side
+
+child_of() { # PID: waits for a child, and prints it
+	until pgrep -P "$1"; do sleep 0.05; done
+}
+killed() {
+	"$program" --symfs=sample --json-lines=killed.json --jobs=2 stuck.data c/long.data -o killed/ 2>messages &
+	parent=$!
+	until [ -s killed/long.ftf ]; do sleep 0.05; done
+	child=$(child_of $parent)
+	: >"killed/stuck.ftf.$child.0.tmp"
+	kill -9 "$child"
+	wait $parent
+	[ $? -eq 1 ] && [ "$(ls killed)" = long.ftf ] && grep -q '^ptrace2ftf: stuck.data: its process was ended by signal 9' messages &&
+		grep -q '"input":"stuck.data".*"status":1,"signal":9' killed.json && same_slices killed/long.ftf
+}
+# The output of a run that was interrupted is no whole: it may not carry the stamp.
+interrupted() {
+	mkdir -p "$work/large" && "$top_builddir/tests/ptsim/ptsim" record --repeat=67108864 -o "$work/large/large.data" -- \
+		"$top_builddir/tests/programs/static/indirect" >/dev/null 2>&1 || { echo "cannot record here"; return 0; }
+	# What sh starts in the background ignores SIGINT.
+	env --default-signal=INT "$program" --json-lines=interrupted.json "$work/large/large.data" -o interrupted/ 2>messages &
+	parent=$!
+	until ls interrupted/large.ftf.*.tmp >/dev/null 2>&1; do sleep 0.05; done
+	kill -INT $parent
+	wait $parent
+	[ $? -eq 130 ] && [ -z "$(ls interrupted)" ] && jq -e '.status == 1 and (.error | test("nterrupt"))' interrupted.json >/dev/null
+}
+terminated() {
+	"$program" --symfs=sample stuck.data c/long.data -o terminated/ 2>messages &
+	parent=$!
+	child=$(child_of $parent)
+	kill -TERM $parent
+	wait $parent
+	[ $? -eq 143 ] && ! kill -0 "$child" 2>/dev/null && [ -z "$(ls terminated)" ] &&
+		grep -q '2 files: 0 whole, 1 failed, 1 not begun' messages
+}
+if command -v pgrep >/dev/null; then
+	tap_check "a process that is killed fails its own file, and leaves nothing" killed
+	tap_check "SIGTERM ends all" terminated
+	tap_check "SIGINT leaves nothing that looks whole" interrupted
+else
+	tap_skip "a process that is killed fails its own file" "no pgrep"
+fi
+no_json() {
+	batch 64 -o out/ --json=summary c/long.data && grep -q -- "--json-lines" messages
+}
+tap_check "--json, of one output, is no part of a batch" no_json
+no_stdin() {
+	batch 64 -o out/ - <c/long.data && grep -q "standard input has no name" messages
+}
+tap_check "standard input is no part of a batch" no_stdin
+text() {
+	"$program" -q --symfs=sample --format=branches c/long.data >text1
+	cp text1 text2
+	batch 0 --input=perf-script --format=slices text1 text2 -o text/ && cmp text/text1.slices text/text2.slices &&
+		grep -q leaf text/text1.slices
+}
+tap_check "texts can be converted side by side, too, and outputs are named by the format" text
+tap_done

@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What each option changes, of those that no other test is about.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+"$top_builddir/tests/support/make-sample" .
+
+slices() { # OPTIONS...: into `slices`, messages into `messages`
+	"$program" --no-warn --format=slices "$@" >slices 2>messages && return 0
+	cat messages
+	return 1
+}
+
+output() {
+	"$program" --quiet --symfs=. perf.data --output=long.ftf && "$program" -q --symfs=. perf.data -o short.ftf &&
+		cmp long.ftf short.ftf
+}
+tap_check "--output and --quiet do what -o and -q do" output
+quiet() {
+	[ -z "$("$program" --quiet --symfs=none perf.data -o x.ftf 2>&1)" ]
+}
+tap_check "--quiet says nothing, also of gaps" quiet
+verbose() {
+	"$program" --verbose --symfs=. perf.data -o x.ftf 2>messages && grep -q '^phases: ' messages
+}
+tap_check "--verbose does what -v does" verbose
+
+# The sample's kernel has an entry of system calls at ...000 and a function at ...020.
+kallsyms() {
+	printf 'ffffffff9a000000 T the_entry\nffffffff9a000020 T the_function\n' >names
+	slices --symfs=. kernel.data && ! grep -q the_ slices && slices --symfs=. --kallsyms=names kernel.data &&
+		[ "$(grep -c ' the_entry ' slices)" -eq 1 ] && [ "$(grep -c ' the_function ' slices)" -eq 1 ]
+}
+tap_check "--kallsyms names the kernel's functions" kallsyms
+
+# Text does not say what was traced; without the kernel a syscall leaves the trace.
+mode() {
+	"$program" -q --symfs=. --format=branches kernel.data >branches
+	"$program" --input=perf-script --stacks=magic-trace --mode=user --format=slices branches >slices 2>messages
+	[ $? -eq 2 ] && grep -q 'branches that its mode (user, kernel) excludes' messages &&
+		slices --input=perf-script --stacks=magic-trace --mode=both branches &&
+		! grep -q 'branches that its mode' messages
+}
+tap_check "--mode says what was traced" mode
+
+for tool in objcopy strip readelf; do
+	command -v $tool >/dev/null || { tap_skip "the other options" "no $tool"; tap_done; exit; }
+done
+objcopy --redefine-sym finish=_ZN5space6finishIiEEviPKc "$top_builddir/tests/programs/static/tail" program
+chmod +x program
+"$ptsim" record -o tail.data -- "$work/program" >/dev/null 2>messages || {
+	tap_skip "the other options" "programs cannot be traced here: $(cat messages)"
+	tap_done
+	exit
+}
+
+# By the Itanium C++ ABI: void space::finish<int>(int, char const*).
+names() { # NAME OPTIONS...
+	name=$1
+	shift
+	slices "$@" tail.data && grep -qF " $name address=" slices || { grep finish slices; return 1; }
+}
+tap_check "names are short by default" names 'space::finish'
+tap_check "--demangle=short: the same" names 'space::finish' --demangle=short
+tap_check "--demangle=full has template arguments and parameters" \
+	names 'void space::finish<int>(int, char const*)' --demangle=full
+tap_check "--demangle=none has the symbol" names '_ZN5space6finishIiEEviPKc' --demangle=none
+
+# The precise machine sees tail calls end with their caller's return; magic-trace goes by names.
+stacks() {
+	slices --stacks=precise tail.data && mv slices precise && slices tail.data && cmp slices precise || return 1
+	slices --stacks=magic-trace tail.data && ! cmp -s slices precise &&
+		grep -q '\[returned\]\|\[unknown\]\|\[untraced\]' slices
+}
+tap_check "--stacks chooses the machine" stacks
+
+strip_prefix() {
+	slices tail.data || return 1
+	file=$(sed -n 's/.* main address.* file=\([^ ]*\).*/\1/p' slices | head -1)
+	[ "${file##*/}" = tail.c ] && [ "$file" != tail.c ] || { echo "main is of '$file'"; return 1; }
+	slices --strip-prefix="$(dirname "$file")" tail.data && grep -q ' main address.* file=tail\.c' slices
+}
+tap_check "--strip-prefix shortens paths of sources" strip_prefix
+
+vdso() {
+	: >wrong
+	"$program" --no-warn -vv --vdso=program --format=none tail.data 2>messages || return 1
+	grep -q '^file \[vdso\]: .*program' messages || { grep vdso messages; return 1; }
+}
+tap_check "--vdso names the vdso's file" vdso
+
+# One byte of the program's build id is another.
+build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')
+force_dso() {
+	cp program true-program
+	first=$(printf '%d' "0x$(echo "$build_id" | cut -c1-2)")
+	offset=$(LC_ALL=C grep -obUaP "$(echo "$build_id" | sed 's/../\\x&/g')" program | head -1 | cut -d: -f1)
+	printf "\\$(printf '%o' $((255 - first)))" | dd of=program bs=1 seek="$offset" conv=notrunc 2>/dev/null
+	slices tail.data && ! grep -q ' main ' slices && grep -q 'is not the file that was recorded' messages &&
+		slices --force-dso tail.data && grep -q ' main ' slices && grep -q 'used all the same' messages
+	status=$?
+	cp true-program program
+	return $status
+}
+tap_check "--force-dso takes a file with another build id, and says so" force_dso
+
+# What is stripped away lies elsewhere.
+folder=debug/.build-id/$(echo "$build_id" | cut -c1-2)
+mkdir -p "$folder"
+objcopy --only-keep-debug program "$folder/$(echo "$build_id" | cut -c3-).debug"
+strip program
+debug_dir() {
+	slices tail.data && ! grep -q ' main ' slices && slices --debug-dir=debug tail.data &&
+		grep -q ' main address=.* line=[1-9]' slices
+}
+tap_check "--debug-dir has symbols and lines of stripped files" debug_dir
+debuginfod() {
+	mkdir -p "server/buildid/$build_id" cache
+	cp "$folder"/*.debug "server/buildid/$build_id/debuginfo"
+	DEBUGINFOD_URLS=file://$work/server DEBUGINFOD_CACHE_PATH=$work/cache
+	export DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH
+	slices tail.data && ! grep -q ' main ' slices && slices --debuginfod tail.data && grep -q ' main ' slices
+}
+if ldconfig -p 2>/dev/null | grep -q 'libdebuginfod\.so\.1'; then
+	tap_check "--debuginfod asks a server for them, and only then" debuginfod
+else
+	tap_skip "--debuginfod asks a server for them, and only then" "no libdebuginfod"
+fi
+
+# A slice of the collector: an offset moves a recording's overlay against perf's clock.
+overlay() { # OPTIONS...: prints when the collector's first phase began
+	"$program" -q --no-warn --runtime-events="$work/1234.events,ocaml=5.1" "$@" -o overlay.ftf &&
+		"$top_builddir/ftfdump" --slices overlay.ftf | awk '$5 != "main" && $2 == 0 { print $3; exit }'
+}
+clock_offset() {
+	printf '0 1000110 begin 0 0\n0 1000210 end 0 0\n' |
+		"$top_builddir/tests/support/make-ring" 1 1024 1234.events
+	[ "$(overlay)" = 1000110 ] || { echo "begins at $(overlay)"; return 1; }
+	overlay --symfs=. --clock-offset=mono=50 perf.data >/dev/null &&
+		[ "$("$top_builddir/ftfdump" --slices overlay.ftf | awk '$3 == 1000160 && $4 == 1000260' | wc -l)" -eq 1 ]
+}
+tap_check "--runtime-events shows the collector, moved by --clock-offset" clock_offset
+tap_done

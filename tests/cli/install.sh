@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# make install puts what is expected below DESTDIR, and make uninstall takes all of it away.
+. "$top_srcdir/tests/support/tap.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+files() {
+	find "$work/root" ! -type d | sed "s#^$work/root##" | sort
+}
+
+# A directory of its own for libraries shows which go there.
+installs() {
+	make -C "$top_builddir" install DESTDIR="$work/root" prefix=/usr libdir=/usr/lib/here >"$work/log" 2>&1 ||
+		{ tail -5 "$work/log"; return 1; }
+	files >"$work/files"
+	diff - "$work/files" <<-'END'
+	/usr/bin/ftfdump
+	/usr/bin/ptrace2ftf
+	/usr/include/ftf.h
+	/usr/lib/here/libftf.a
+	/usr/lib/here/libftf.la
+	/usr/lib/here/libftf.so
+	/usr/lib/here/libftf.so.0
+	/usr/lib/here/libftf.so.0.0.0
+	/usr/lib/here/pkgconfig/libftf.pc
+	/usr/share/bash-completion/completions/ptrace2ftf
+	/usr/share/fish/vendor_completions.d/ptrace2ftf.fish
+	/usr/share/man/man1/ftfdump.1
+	/usr/share/man/man1/ptrace2ftf.1
+	/usr/share/man/man3/libftf.3
+	/usr/share/man/man7/ptrace2ftf.7
+	/usr/share/ptrace2ftf/summary.schema.json
+	/usr/share/zsh/site-functions/_ptrace2ftf
+	END
+}
+tap_check "make install DESTDIR= installs exactly what is listed" installs
+
+works() {
+	mkdir "$work/sample" && "$top_builddir/tests/support/make-sample" "$work/sample" &&
+		(cd "$work/root/usr/bin" && ./ptrace2ftf -q --symfs="$work/sample" "$work/sample/perf.data" -o "$work/x.ftf" &&
+			./ftfdump --check "$work/x.ftf")
+}
+tap_check "what is installed works from there" works
+
+# Text with a path of the build would be wrong on every other machine.
+no_traces() {
+	! grep -rlI "$(cd "$top_builddir" && pwd)" "$work/root" | grep -v '\.la$'
+}
+tap_check "no installed text names the directory of the build" no_traces
+
+uninstalls() {
+	make -C "$top_builddir" uninstall DESTDIR="$work/root" prefix=/usr libdir=/usr/lib/here >"$work/log" 2>&1 ||
+		{ tail -5 "$work/log"; return 1; }
+	[ -z "$(files)" ] || { files; return 1; }
+}
+tap_check "make uninstall leaves no file" uninstalls
+tap_done

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# make dist's tarball builds without git, and Debian packages are made of it.
+# Builds everything twice: for `make check-long`.
+. "$top_srcdir/tests/support/tap.sh"
+[ -n "$LONG" ] || tap_skip_all "takes minutes: make check-long"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Whoever asks git gets no answer.
+mkdir "$work/bin"
+printf '#!/bin/sh\nexit 127\n' >"$work/bin/git"
+chmod +x "$work/bin/git"
+
+unpacks() {
+	name=ptrace2ftf-$(sed -n 's/^VERSION = //p' "$top_builddir/Makefile")
+	make -C "$top_builddir" dist-xz >"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
+	tar -C "$work" -xf "$top_builddir/$name.tar.xz" && rm "$top_builddir/$name.tar.xz" && mv "$work/$name" "$work/ptrace2ftf"
+}
+builds() {
+	(mkdir "$work/build" && cd "$work/build" && PATH="$work/bin:$PATH" && ../ptrace2ftf/configure && make -j2) \
+		>"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
+	[ "$("$work/build/ptrace2ftf" --version | head -n 1)" = "$("$top_builddir/ptrace2ftf" --version | head -n 1)" ]
+}
+tap_check "make dist makes a tarball" unpacks
+tap_check "it builds without git, and knows its version" builds
+
+for tool in dpkg-buildpackage dh lintian; do
+	if ! command -v $tool >/dev/null; then
+		tap_skip "Debian packages" "no $tool"
+		tap_done
+	fi
+done
+
+packages() {
+	(cd "$work/ptrace2ftf" && PATH="$work/bin:$PATH" DEB_BUILD_OPTIONS="nocheck parallel=2" dpkg-buildpackage -us -uc -b) \
+		>"$work/log" 2>&1 || { tail -20 "$work/log"; return 1; }
+	for name in ptrace2ftf libftf0 libftf-dev; do
+		dpkg-deb -c "$work/${name}"_*.deb | awk -v p=$name '!/\/$/ { print p, $6 }'
+	done | sed "s#lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/#lib/*/#" | grep -v 'share/doc' | sort >"$work/files"
+	diff - "$work/files" <<-'END'
+	libftf-dev ./usr/include/ftf.h
+	libftf-dev ./usr/lib/*/libftf.a
+	libftf-dev ./usr/lib/*/libftf.so
+	libftf-dev ./usr/lib/*/pkgconfig/libftf.pc
+	libftf-dev ./usr/share/man/man3/libftf.3.gz
+	libftf0 ./usr/lib/*/libftf.so.0
+	libftf0 ./usr/lib/*/libftf.so.0.0.0
+	ptrace2ftf ./usr/bin/ftfdump
+	ptrace2ftf ./usr/bin/ptrace2ftf
+	ptrace2ftf ./usr/share/bash-completion/completions/ptrace2ftf
+	ptrace2ftf ./usr/share/fish/vendor_completions.d/ptrace2ftf.fish
+	ptrace2ftf ./usr/share/man/man1/ftfdump.1.gz
+	ptrace2ftf ./usr/share/man/man1/ptrace2ftf.1.gz
+	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
+	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
+	ptrace2ftf ./usr/share/zsh/vendor-completions/_ptrace2ftf
+	END
+}
+tap_check "dpkg-buildpackage makes the packages, with all files" packages
+tap_check "lintian finds no errors" lintian --fail-on error --tag-display-limit 0 --allow-root "$work"/ptrace2ftf_*.changes
+tap_done

@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A recording from someone else: what it may reach.  Names never move a
+# terminal's cursor, nothing is opened outside of --symfs, nobody's file is
+# overwritten but the one that was named.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/sample" "$work/out"
+"$top_builddir/tests/support/make-sample" "$work/sample"
+sample=$work/sample/perf.data
+escape=$(printf '\033')
+
+# Put other bytes of the same length in the place of some.
+with() { # OLD NEW FILE: NEW may have escapes of printf
+	LC_ALL=C sed "s|$1|$(printf "$2")|g" "$sample" >"$3"
+}
+
+# ---- Terminals ----
+on_a_terminal() { # COMMAND: what script(1)'s terminal shows
+	script -qec "$1" /dev/null </dev/null
+}
+# "sample" is the thread's name and the file's; main is the function's.
+hostile_symbols() {
+	mkdir -p "$work/evil"
+	LC_ALL=C sed "s/leaf/$(printf '\033[2J')/; s/work/$(printf '\302\233H\007')/" \
+		"$work/sample/sample" >"$work/evil/sample"
+}
+quiet_terminal() { # FORMAT
+	hostile_symbols
+	on_a_terminal "$program --symfs=$work/evil --format=$1 $sample" >"$work/shown"
+	# Slices have their own way to show controls.
+	grep -q '?\[2J' "$work/shown" || grep -qF '\x1b[2J' "$work/shown" || { od -c "$work/shown" | head; return 1; }
+	! LC_ALL=C grep -q "$escape" "$work/shown" && ! LC_ALL=C grep -q "$(printf '\302\233')" "$work/shown"
+}
+if command -v script >/dev/null; then
+	for format in slices branches calls; do
+		tap_check "--format=$format: names do not reach a terminal as commands" quiet_terminal $format
+	done
+else
+	tap_skip "names do not reach a terminal as commands" "no script(1)"
+fi
+bytes_in_a_file() {
+	hostile_symbols
+	"$program" -q --symfs="$work/evil" --format=branches "$sample" >"$work/shown"
+	LC_ALL=C grep -q "$escape" "$work/shown"
+}
+tap_check "in a file names have their own bytes" bytes_in_a_file
+quiet_messages() {
+	with '/sample' '/\033[7mXY' "$work/evil.data"
+	"$program" --symfs="$work/none" --format=none "$work/evil.data" 2>"$work/messages"
+	grep -q '/?\[7mX' "$work/messages" && ! LC_ALL=C grep -q "$escape" "$work/messages" || return 1
+	"$program" "$(printf 'no\033[2Jsuch\302\233file')" 2>"$work/messages"
+	grep -q 'no?\[2Jsuch??file' "$work/messages" && ! LC_ALL=C grep -q "$escape" "$work/messages"
+}
+tap_check "messages show names without commands" quiet_messages
+
+# ---- Paths ----
+# What was opened or looked at, but for the programs' own libraries and the system's tables.
+opened() { # OPTIONS...
+	strace -f -e trace=%file -o "$work/calls" "$program" -q --no-warn -o "$work/out/x.ftf" "$@" 2>"$work/messages"
+	# From the recording on: before it are the loader's.
+	# Paths in the root that is --symfs, and the links on the way to it, are no others.
+	sed '1,/evil.data/d' "$work/calls" | grep -v 'RESOLVE_IN_ROOT\|readlink(' | grep -o '"[^"]*"' | tr -d '"' | grep . | sort -u |
+		grep -Ev "^($work/out|$work/sample|$work/evil.data|$work$|/proc/self|/sys/devices/system/cpu|/etc/localtime)" >"$work/seen"
+}
+only_below_symfs() { # PATH of seven bytes, as recorded
+	with '/sample' "$1" "$work/evil.data"
+	opened --symfs="$work/sample" "$work/evil.data"
+	[ ! -s "$work/seen" ] || { cat "$work/seen"; return 1; }
+}
+if strace -o /dev/null true 2>/dev/null; then
+	tap_check "with --symfs only files below it are opened" only_below_symfs /sample
+	tap_check "a path that climbs does not leave --symfs" only_below_symfs ../../e
+	tap_check "a path without a directory does not either" only_below_symfs etc/abc
+else
+	tap_skip "with --symfs only files below it are opened" "no strace"
+fi
+outside=$work/outside
+mkdir "$outside"
+cp "$work/sample/sample" "$outside/sample"
+link_out() {
+	mkdir -p "$work/links"
+	ln -sf "$1" "$work/links/sample"
+	"$program" --format=branches --symfs="$work/links" "$sample" >"$work/branches" 2>"$work/messages"
+	grep -q "no code for 1 file" "$work/messages" && ! grep -q work "$work/branches"
+}
+tap_check "a symbolic link does not lead out of --symfs" link_out "$outside/sample"
+tap_check "a symbolic link that climbs does not either" link_out ../outside/sample
+link_inside() {
+	mkdir -p "$work/links/bin"
+	cp "$outside/sample" "$work/links/bin/real"
+	ln -sf "$1" "$work/links/sample"
+	"$program" -q --format=branches --symfs="$work/links" "$sample" | grep -q work
+}
+tap_check "a symbolic link within --symfs is followed" link_inside bin/real
+tap_check "an absolute link is one of the recorded machine's root" link_inside /bin/real
+
+# ---- perf-PID.map ----
+map_of() { # OWNER: whether names of a map of theirs are used
+	mkdir -p "$work/maps"
+	printf '401000 100 a_name_from_a_map\n' >"$work/maps/perf-1234.map"
+	chown "$1" "$work/maps/perf-1234.map" || return 2
+	with '/sample' '//anonX' "$work/jit.data"
+	"$program" -q --perf-map-dir="$work/maps" --format=branches "$work/jit.data" |
+		grep -q a_name_from_a_map
+}
+map_not_of() {
+	map_of "$1"
+	[ $? -eq 1 ]
+}
+tap_check "the user's own perf-PID.map names code" map_of "$(id -u)"
+if [ "$(id -u)" = 0 ]; then
+	tap_check "a perf-PID.map of someone else does not" map_not_of 12345
+else
+	tap_skip "a perf-PID.map of someone else does not" "only root can give files away"
+fi
+
+# ---- Outputs ----
+refused() { # OUTPUT INPUT
+	cp "$2" "$work/before"
+	"$program" $symfs "$2" -o "$1" 2>"$work/messages"
+	[ $? -eq 1 ] && grep -q "is the input" "$work/messages" && cmp -s "$2" "$work/before"
+}
+symfs=--symfs=$work/sample
+cp "$sample" "$work/out/perf.data"
+ln "$work/out/perf.data" "$work/out/hard"
+ln -s perf.data "$work/out/soft"
+tap_check "an output that is the input is refused" refused "$work/out/perf.data" "$work/out/perf.data"
+tap_check "an output that is a hard link to the input is refused" refused "$work/out/hard" "$work/out/perf.data"
+tap_check "an output that is a symbolic link to the input is refused" refused "$work/out/soft" "$work/out/perf.data"
+tap_check "an input under another path is refused" refused "$work/out/../out/./perf.data" "$work/out/perf.data"
+second_input() {
+	cp "$work/sample/series.1" "$work/sample/series.2" "$work/out"
+	"$program" $symfs "$work/out/series.1" "$work/out/series.2" -o "$work/out/series.2" 2>"$work/messages"
+	[ $? -eq 1 ] && cmp -s "$work/out/series.2" "$work/sample/series.2"
+}
+tap_check "an output that is a second input is refused" second_input
+kernel_file() {
+	cp "$work/sample/vmlinux" "$work/out"
+	"$program" $symfs --vmlinux="$work/out/vmlinux" "$sample" -o "$work/out/vmlinux" 2>"$work/messages"
+	[ $? -eq 1 ] && cmp -s "$work/out/vmlinux" "$work/sample/vmlinux"
+}
+tap_check "an output that is the kernel's file is refused" kernel_file
+mode_is() { # UMASK MODE
+	rm -f "$work/out/x.ftf"
+	(umask "$1"; exec "$program" -q $symfs "$sample" -o "$work/out/x.ftf")
+	[ "$(stat -c %a "$work/out/x.ftf")" = "$2" ]
+}
+tap_check "the umask says who may read the output" mode_is 027 640
+tap_check "the umask says who may write the output" mode_is 002 664
+old_mode() {
+	mode_is 077 600
+	(umask 022; exec "$program" -q $symfs "$sample" -o "$work/out/x.ftf")
+	[ "$(stat -c %a "$work/out/x.ftf")" = 600 ]
+}
+tap_check "who could not read the old output cannot read the new one" old_mode
+# Links stand where the temporary file may be put.
+planted_links() {
+	mkdir -p "$work/trap"
+	echo precious >"$work/precious"
+	sh -c 'for i in $(seq 0 20); do ln -s "$1/precious" "$1/trap/x.ftf.$$.$i.tmp"; done
+		exec "$2" -q $3 "$4" -o "$1/trap/x.ftf"' sh "$work" "$program" "$symfs" "$sample" || return 1
+	[ "$(cat "$work/precious")" = precious ] && [ -f "$work/trap/x.ftf" ] && [ ! -L "$work/trap/x.ftf" ]
+}
+tap_check "links planted in the place of the temporary file are not followed" planted_links
+output_is_a_link() {
+	ln -sf ../precious "$work/out/link.ftf"
+	"$program" -q $symfs "$sample" -o "$work/out/link.ftf" || return 1
+	[ "$(cat "$work/precious")" = precious ]
+}
+tap_check "an output that is a link replaces the link, not what it leads to" output_is_a_link
+tap_done

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the system refuses: one call after the other of a kind fails (shim.c).
+# The program ends with 0, 1 or 2, a failure says why in one line and leaves no
+# output, and what is written is sound.
+. "$top_srcdir/tests/support/tap.sh"
+shim=$top_builddir/tests/faults/shim.so
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/sample" "$work/out"
+"$top_builddir/tests/support/make-sample" "$work/sample"
+cp "$work/sample/perf.data" "$work/perf.data"
+cp "$work/sample/sample" "$work/sample.kept"
+[ "$P2F_SANITIZED" != yes ] || tap_skip_all "sanitizers keep the allocator to themselves"
+: >"$work/injected"
+
+convert() { # FAULT OUTPUT OPTIONS...: sets $status
+	fault=$1
+	output=$2
+	shift 2
+	cp "$work/sample/perf.data" "$work/perf.data"
+	cp "$work/sample.kept" "$work/sample/sample"
+	# For those who read standard input: through a pipe, not mapped.
+	cat "$work/perf.data" | timeout -s KILL 10 env LD_PRELOAD="$shim" FAULT="$fault" FAULT_COUNT="$work/count" \
+		"$top_builddir/ptrace2ftf" "$@" -o "$output" 2>"$work/messages"
+	status=$?
+}
+
+# One run; $status is 0, 1 or 2.
+holds() { # FAULT OUTPUT OPTIONS...
+	convert "$@"
+	if [ $status -gt 2 ]; then
+		echo "$1: status $status"
+	elif [ $status -eq 1 ] && { [ -n "$(ls -A "$work/out")" ] || ! grep -q '^ptrace2ftf: .' "$work/messages"; }; then
+		echo "$1: output left, or no reason given"
+		cat "$work/messages"
+	elif [ $status -ne 1 ] && [ -e "$2" ] && ! "$top_builddir/ftfdump" --check "$2" >/dev/null 2>&1; then
+		echo "$1: unsound output"
+	else
+		rm -f "$work/out"/*
+		echo "$1" >>"$work/injected"
+		return 0
+	fi
+	rm -f "$work/out"/*
+	return 1
+}
+
+# Every call of a kind in turn, and from some on all.
+each() { # KIND LIMIT OUTPUT OPTIONS...
+	kind=$1
+	limit=$2
+	shift 2
+	convert "$kind:0" "$@"
+	total=$(cat "$work/count")
+	rm -f "$work/out"/*
+	[ "$total" -gt 0 ] || { echo "no calls of $kind"; return 1; }
+	# All of the first, then samples.
+	number=1
+	while [ $number -le "$total" ]; do
+		holds "$kind:$number" "$@" || return 1
+		number=$((number + 1 + number / limit))
+	done
+	for number in 1 2 $((total / 3 + 1)) $((total / 2 + 1)) "$total"; do
+		holds "$kind:$number+" "$@" || return 1
+	done
+	echo "# $kind: $total calls" >>"$work/figures"
+}
+
+symfs=--symfs=$work/sample
+tap_check "any allocation may fail" each malloc 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+tap_check "any allocation may fail while the output is compressed" \
+	each malloc 40 "$work/out/x.ftf.zst" $symfs "$work/perf.data"
+tap_check "any read may fail" each read 100 "$work/out/x.ftf" $symfs -
+tap_check "any write may fail" each write 100 "$work/out/x.ftf" -q $symfs "$work/perf.data"
+tap_check "any write of compressed output may fail" \
+	each write 100 "$work/out/x.ftf.gz" -q $symfs "$work/perf.data"
+tap_check "any mapping may fail" each mmap 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+tap_check "any file may become empty while it is mapped" \
+	each shrink 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+tap_check "no file may be open but the first" each open 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+
+names_the_file() {
+	convert shrink:1 "$work/out/x.ftf" $symfs "$work/perf.data"
+	[ $status -eq 1 ] && grep -q "perf.data: became shorter" "$work/messages" && [ -z "$(ls -A "$work/out")" ]
+}
+tap_check "a recording that becomes shorter is named" names_the_file
+goes_on_with_one_thread() {
+	convert thread:1+ "$work/out/x.ftf.gz" $symfs "$work/perf.data"
+	[ $status -eq 0 ] && "$top_builddir/ftfdump" --check "$work/out/x.ftf.gz"
+}
+tap_check "without threads the output is compressed all the same" goes_on_with_one_thread
+rm -f "$work/out"/*
+
+# ---- Limits of the shell, without the shim ----
+beyond_the_size_limit() {
+	cp "$work/sample/perf.data" "$work/perf.data"
+	# The message goes through a pipe: it may be no file either.
+	{ (ulimit -f 0; exec "$top_builddir/ptrace2ftf" -q $symfs "$work/perf.data" -o "$work/out/x.ftf")
+		echo "status $?"; } 2>&1 | cat >"$work/messages"
+	grep -q "File too large" "$work/messages" && grep -qx "status 1" "$work/messages" &&
+		[ -z "$(ls -A "$work/out")" ]
+}
+tap_check "a file beyond the size limit is an error" beyond_the_size_limit
+# Below some limit not even the libraries can be loaded: status 127.
+little_address_space() {
+	for room in $(seq 5000 500 30000); do
+		(ulimit -v "$room"
+		 exec "$top_builddir/ptrace2ftf" -q $symfs "$work/perf.data" -o "$work/out/x.ftf") \
+			2>"$work/messages"
+		status=$?
+		echo $status >>"$work/statuses"
+		case $status in
+		0) rm "$work/out/x.ftf" ;;
+		1 | 127) [ -s "$work/messages" ] && [ -z "$(ls -A "$work/out")" ] || return 1 ;;
+		*) echo "$room KiB: status $status"; return 1 ;;
+		esac
+	done
+	# The limit was low enough to be felt, and high enough in the end.
+	grep -qx 1 "$work/statuses" && grep -qx 0 "$work/statuses"
+}
+tap_check "little address space is an error with a reason" little_address_space
+cat "$work/figures"
+echo "# $(grep -c . "$work/injected") faults injected"
+tap_done

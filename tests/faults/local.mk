@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# A plain shared object to preload; libtool would want to install it.
+check_DATA += tests/faults/shim.so
+EXTRA_DIST += tests/faults/shim.c
+tests/faults/shim.so: $(top_srcdir)/tests/faults/shim.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/faults && \
+		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -g -O1 -shared -fPIC -o $@ \
+		$(top_srcdir)/tests/faults/shim.c -ldl
+CLEANFILES += tests/faults/shim.so
+TESTS += tests/faults/faults.sh
+dist_noinst_SCRIPTS += tests/faults/faults.sh

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preloaded into a program, makes one kind of call fail: FAULT=KIND:NUMBER names
+ * the kind and which call of it fails first (from 1), and `+` behind the number
+ * that all later ones fail, too.
+ *
+ *	malloc   any allocation: no memory
+ *	read     EIO
+ *	write    ENOSPC
+ *	mmap     ENOMEM, of files
+ *	shrink   a file becomes empty right after it was mapped
+ *	thread   pthread_create(): EAGAIN
+ *	open     EMFILE, of open()
+ *
+ * FAULT_COUNT names a file that gets the number of calls of the kind.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum kind { NONE, MALLOC, READ, WRITE, MMAP, SHRINK, THREAD, OPEN };
+
+static struct {
+	enum kind kind;
+	unsigned long number, count;
+	bool later;
+} fault;
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+__attribute__((constructor)) static void init(void)
+{
+	static const char *const kinds[] = { "", "malloc", "read", "write", "mmap", "shrink",
+					     "thread", "open" };
+	const char *text = getenv("FAULT"), *colon = text ? strchr(text, ':') : NULL;
+	char *end;
+
+	if (!colon)
+		return;
+	fault.number = strtoul(colon + 1, &end, 10);
+	fault.later = *end == '+';
+	for (unsigned i = 1; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(text, kinds[i], (size_t)(colon - text)) == 0)
+			fault.kind = (enum kind)i;
+}
+
+__attribute__((destructor)) static void report(void)
+{
+	const char *path = getenv("FAULT_COUNT");
+	char text[32];
+	int fd = path ? creat(path, 0666) : -1;
+	ssize_t written = 0;
+
+	fault.kind = NONE;
+	if (fd >= 0)
+		written = dprintf(fd, "%lu\n", fault.count);
+	(void)written;
+	(void)text;
+}
+
+static bool fails(enum kind kind)
+{
+	unsigned long number;
+
+	if (fault.kind != kind)
+		return false;
+	number = __atomic_add_fetch(&fault.count, 1, __ATOMIC_RELAXED);
+	return number == fault.number || (fault.later && number > fault.number);
+}
+
+static void *no_memory(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *malloc(size_t size)
+{
+	return fails(MALLOC) ? no_memory() : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails(MALLOC) ? no_memory() : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+	return fails(MALLOC) ? no_memory() : __libc_realloc(memory, size);
+}
+
+void *reallocarray(void *memory, size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes) || fails(MALLOC))
+		return no_memory();
+	return __libc_realloc(memory, bytes);
+}
+
+ssize_t read(int fd, void *bytes, size_t size)
+{
+	static ssize_t (*next)(int, void *, size_t);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "read");
+	if (!fails(READ))
+		return next(fd, bytes, size);
+	errno = EIO;
+	return -1;
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+	static ssize_t (*next)(int, const void *, size_t);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "write");
+	if (!fails(WRITE))
+		return next(fd, bytes, size);
+	errno = ENOSPC;
+	return -1;
+}
+
+/* The file may have been opened to be read only. */
+static void make_empty(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (truncate(path, 0) < 0)
+		perror("shim: cannot truncate");
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	static void *(*next)(void *, size_t, int, int, int, off_t);
+	void *mapped;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "mmap");
+	if (fd >= 0 && fails(MMAP)) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	mapped = next(address, size, protection, flags, fd, offset);
+	if (fd >= 0 && fails(SHRINK))
+		make_empty(fd);
+	return mapped;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+		   void *context)
+{
+	static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+	return fails(THREAD) ? EAGAIN : next(thread, attributes, run, context);
+}
+
+int open(const char *path, int flags, ...)
+{
+	static int (*next)(const char *, int, ...);
+	va_list args;
+	mode_t mode;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "open");
+	va_start(args, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+	va_end(args);
+	if (!fails(OPEN))
+		return next(path, flags, mode);
+	errno = EMFILE;
+	return -1;
+}
+
+/* What the program calls, as files are 64-bit (AC_SYS_LARGEFILE changes nothing on x86-64). */
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap")));

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as an ELF file: its symbols, lines, inlined calls and handlers of exceptions. */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/demangle.h"
+#include "symbols/elf_file.h"
+#include "symbols/inline_table.h"
+#include "symbols/line_table.h"
+#include "symbols/symbol_table.h"
+#include "symbols/trap_table.h"
+
+#define SYMBOLS_ASKED 64u
+
+static void ask(struct symbol_table *symbols, struct line_table *lines, struct demangler *demangler,
+		const struct symbol_entry *entry)
+{
+	const char *name = symbol_table_name(symbols, entry);
+	struct line_row row;
+
+	symbol_table_whole(symbols, (uint32_t)(entry - symbols->entries));
+	if (name)
+		demangler_demangle(demangler, name, DEMANGLE_SHORT);
+	line_table_find(lines, entry->begin, LINE_OF_FUNCTION, &row, NULL);
+	line_table_find(lines, entry->begin + 1, LINE_OF_CODE, &row, NULL);
+}
+
+static void read_all(const struct elf_file *file)
+{
+	struct symbol_table symbols = { 0 };
+	struct line_table lines = { 0 };
+	struct inline_table inlined = { 0 };
+	struct demangler demangler = { 0 };
+	struct trap_table traps;
+	struct inline_hit hit;
+
+	symbol_table_load(&symbols, file, NULL, NULL);
+	/* An entry is 16 bytes at least. */
+	if (symbols.count > file->size / 8)
+		abort();
+	line_table_open(&lines, file, NULL);
+	for (size_t i = 0; i < symbols.count && i < SYMBOLS_ASKED; i++) {
+		ask(&symbols, &lines, &demangler, &symbols.entries[i]);
+		inline_table_find(&inlined, &lines, symbols.entries[i].begin, &hit, NULL);
+	}
+	trap_table_open(&traps, file);
+	trap_table_release(&traps);
+	demangler_release(&demangler);
+	inline_table_release(&inlined);
+	line_table_close(&lines);
+	symbol_table_release(&symbols);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	struct elf_file file;
+
+	if (!copy)
+		abort();
+	memcpy(copy, bytes, size);
+	if (elf_file_open_bytes(&file, copy, size, NULL) == 0)
+		read_all(&file);
+	elf_file_close(&file);
+	return 0;
+}

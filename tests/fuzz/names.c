@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as what names code besides ELF: a perf-PID.map, kallsyms, a jitdump (first byte). */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/jit_dump.h"
+#include "symbols/text_map.h"
+#include "tests/fuzz/memory_file.h"
+
+static void read_text(const uint8_t *bytes, size_t size, bool kernel)
+{
+	static struct memory_file file;
+	const char *path = memory_file_set(&file, bytes, size);
+	struct text_map map = { 0 };
+
+	if (kernel)
+		text_map_read_kallsyms(&map, path);
+	else
+		text_map_read_perf(&map, path);
+	text_map_release(&map);
+}
+
+static void read_dump(const uint8_t *bytes, size_t size)
+{
+	struct jit_dump dump;
+	struct jit_code code;
+
+	if (jit_dump_init(&dump, bytes, size))
+		while (jit_dump_next(&dump, &code)) {
+			if (code.offset > size || code.size > size - code.offset ||
+			    strlen(code.name) >= size)
+				abort();
+		}
+	jit_dump_release(&dump);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	if (size < 2)
+		return 0;
+	if (bytes[0] == 'j')
+		read_dump(bytes + 1, size - 1);
+	else
+		read_text(bytes + 1, size - 1, bytes[0] == 'k');
+	return 0;
+}

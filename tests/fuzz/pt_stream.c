@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as Intel PT, over any bytes as code:
+ *
+ *	1 byte   of flags, see below
+ *	1 byte   half the size of the code, which stands at SAMPLE_CODE; 0: the sample's own
+ *	...      the code
+ *	...      the trace
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/auxtrace.h"
+#include "decoder/code_image.h"
+#include "decoder/perf_file.h"
+#include "decoder/pt_stream.h"
+#include "decoder/timeline.h"
+#include "tests/fuzz/memory_file.h"
+#include "tests/support/sample.h"
+
+enum flags {
+	FLAG_LIBIPT = 1,
+	FLAG_SKIP_LOCAL_JUMPS = 2,
+	FLAG_CLOCKS = 4,   /* MTC and CYC packets tell the time, too */
+	FLAG_KERNEL = 8,   /* the code is kernel code as well */
+	FLAG_PIECES = 16,  /* two pieces that follow each other */
+	FLAG_APART = 32,   /* two pieces, and trace is missing between them */
+	FLAG_FUNCTIONS = 64,
+};
+
+#define FILE_SIZE (2 * TINY_ELF_CODE_OFFSET)
+#define KERNEL_CODE UINT64_C(0xffffffff81000000)
+#define FUNCTION_SIZE 32u
+
+/* The recording, which stays as it is, and the code, which does not. */
+static struct {
+	struct perf_file file;
+	struct timeline *timeline;
+	struct auxtrace auxtrace;
+	uint8_t bytes[FILE_SIZE];
+	struct memory_file code;
+	const char *path;
+	struct diag diag;
+} world;
+
+static void open_world(void)
+{
+	static struct memory_file recording;
+	struct perf_data data;
+	uint8_t *bytes;
+	size_t size;
+
+	if (world.timeline)
+		return;
+	diag_init(&world.diag);
+	sample_begin(&data);
+	perf_data_add_auxtrace(&data, &(struct perf_data_aux){ .tid = -1, .bytes = "12345678",
+							       .size = 8 });
+	bytes = perf_data_finish(&data, &size);
+	if (perf_file_open(&world.file, memory_file_set(&recording, bytes, size), &world.diag,
+			   NULL) < 0 ||
+	    auxtrace_init(&world.auxtrace, &world.file, NULL) < 0)
+		abort();
+	world.timeline = timeline_open(&world.file, &world.diag, NULL);
+	free(bytes);
+	perf_data_release(&data);
+}
+
+static struct code_file find_code(void *context, const struct mapped_file *file)
+{
+	(void)context;
+	(void)file;
+	return (struct code_file){ world.path, world.bytes, sizeof(world.bytes) };
+}
+
+static bool find_function(void *context, const struct mapped_file *file, uint64_t offset,
+			  uint64_t *begin, uint64_t *end)
+{
+	(void)context;
+	(void)file;
+	*begin = offset & ~(uint64_t)(FUNCTION_SIZE - 1);
+	*end = *begin + FUNCTION_SIZE;
+	return true;
+}
+
+/* Put the code into its place; returns how many bytes of the input it took. */
+static size_t set_code(const uint8_t *bytes, size_t size, size_t code_size)
+{
+	memset(world.bytes, 0, sizeof(world.bytes));
+	if (code_size > size)
+		code_size = size;
+	if (code_size)
+		memcpy(world.bytes + TINY_ELF_CODE_OFFSET, bytes, code_size);
+	else
+		memcpy(world.bytes + TINY_ELF_CODE_OFFSET, sample_elf.code, sample_elf.code_size);
+	world.path = memory_file_set(&world.code, world.bytes, sizeof(world.bytes));
+	return code_size;
+}
+
+static struct pt_info info_of(unsigned flags)
+{
+	struct pt_info info = world.auxtrace.info;
+
+	if (!(flags & FLAG_CLOCKS))
+		return info;
+	info.mtc_bit = 0x200;
+	info.mtc_freq_bits = 0x3c000;
+	info.cyc_bit = 2;
+	info.tsc_ctc_ratio_n = 168;
+	info.tsc_ctc_ratio_d = 2;
+	info.config |= info.mtc_bit | info.cyc_bit | 0xc000;
+	return info;
+}
+
+static void run(struct pt_stream_input *input)
+{
+	struct pt_stream *stream = pt_stream_open(input, NULL);
+	const struct pt_stream_stats *stats;
+	struct branch_event event;
+	uint64_t last = 0;
+
+	if (!stream)
+		return;
+	while (pt_stream_next(stream, &event)) {
+		if (event.time < last)
+			abort();
+		last = event.time;
+	}
+	stats = pt_stream_stats(stream);
+	if (stats->bytes_total != stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost)
+		abort();
+	pt_stream_close(stream);
+}
+
+static void decode(unsigned flags, const uint8_t *trace, size_t size)
+{
+	struct kernel_segment segment = { KERNEL_CODE, KERNEL_CODE + TINY_ELF_CODE_OFFSET,
+					  TINY_ELF_CODE_OFFSET };
+	struct kernel_code kernel = { find_code(NULL, NULL), &segment, 1 };
+	struct code_source source = { find_code, flags & FLAG_FUNCTIONS ? find_function : NULL, NULL,
+				      flags & FLAG_KERNEL ? &kernel : NULL };
+	struct code_image *code = code_image_open(&source, timeline_space_count(world.timeline),
+						  &world.diag);
+	size_t half = flags & (FLAG_PIECES | FLAG_APART) ? size / 2 : size;
+	struct aux_piece pieces[2] = {
+		{ trace, half, 0, SAMPLE_START, 0, false },
+		{ trace + half, size - half, half, SAMPLE_START, half, flags & FLAG_APART },
+	};
+	struct aux_stream aux = { 0, -1, 0, pieces, size > half ? 2 : 1, size, 0, 0, false };
+	struct pt_info info = info_of(flags);
+	struct pt_stream_input input = {
+		.info = &info, .aux = &aux, .timeline = world.timeline, .code = code,
+		.diag = &world.diag,
+		.engine = flags & FLAG_LIBIPT ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,
+		.skip_local_jumps = flags & FLAG_SKIP_LOCAL_JUMPS,
+		.switch_ip = flags & FLAG_KERNEL ? KERNEL_CODE + FUNCTION_SIZE : 0,
+	};
+
+	run(&input);
+	code_image_close(code);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	size_t code;
+
+	if (size < 3)
+		return 0;
+	open_world();
+	code = set_code(bytes + 2, size - 2, (size_t)2 * bytes[1]);
+	decode(bytes[0], bytes + 2 + code, size - 2 - code);
+	diag_release(&world.diag);
+	return 0;
+}

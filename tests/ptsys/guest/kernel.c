@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The guest's kernel: processes with address spaces of their own, a timer that
+ * takes the CPU away from them, faults, system calls, an idle task, and code
+ * that is changed while it runs.  Names are Linux's where there is such a thing,
+ * since decoders look for some of them (__switch_to).
+ *
+ * The recorder outside sees registers, so functions named ptsys_* and perf_* tell
+ * it by their arguments what Linux would tell perf.
+ */
+#include <stdint.h>
+
+#include "abi.h"
+
+#define BASE	   0xffffffff80000000ull
+#define PAGE	   4096ull
+#define TASKS	   5
+#define POOL_PAGES 512
+#define TELL	   __attribute__((noipa, used))
+
+enum { PTE_PRESENT = 1, PTE_WRITE = 2, PTE_USER = 4 };
+enum { KERNEL_CODE = 0x08, USER_DATA = 0x23, USER_CODE = 0x2b, TSS_SEGMENT = 0x30 };
+enum { MSR_STAR = 0xc0000081, MSR_LSTAR, MSR_SYSCALL_MASK = 0xc0000084 };
+enum { FLAG_IF = 0x200 };
+enum { PIC1 = 0x20, PIC2 = 0xa0, PIT = 0x40, END_OF_INTERRUPT = 0x20 };
+enum { VECTOR_INT3 = 3, VECTOR_UD = 6, VECTOR_PF = 14, VECTOR_TIMER = 32 };
+/* Ticks of 1.19 MHz between two timer interrupts: about 7,000 instructions of 16 ns. */
+#define TIMER_PERIOD 133
+
+enum task_state { TASK_NONE, TASK_READY, TASK_SLEEPS, TASK_DEAD };
+
+struct task {
+	uint64_t sp; /* first: __switch_to_asm knows */
+	uint64_t cr3;
+	uint64_t wake;
+	uint64_t state;
+	int64_t pid;
+	uint8_t stack[8192] __attribute__((aligned(16)));
+};
+
+struct registers {
+	uint64_t general[15];
+	uint64_t error, ip, cs, flags, sp, ss;
+};
+
+extern uint64_t gdt[], boot_top[];
+extern uint8_t tss[104], user_image[], user_image_end[];
+extern void pvh_start(void), ret_from_fork(void), entry_SYSCALL_64(void);
+extern uint8_t *const static_key_site;
+extern void asm_exc_int3(void), asm_exc_invalid_op(void), asm_exc_page_fault(void),
+	asm_sysvec_timer(void), asm_exc_other(void);
+extern void __switch_to_asm(struct task *previous, struct task *next);
+extern void copy_user(void *to, const void *from, uint64_t size);
+
+static struct task tasks[TASKS]; /* the first is idle */
+static struct task *current = tasks;
+static uint64_t jiffies, need_resched, alive, traced;
+static uint8_t pool[POOL_PAGES][PAGE] __attribute__((aligned(4096)));
+static uint64_t pool_used;
+static struct { uint16_t low, segment, kind, middle; uint32_t high, zero; } idt[256];
+
+/* ---- What the recorder is told ------------------------------------------- */
+
+static void spend_time(void)
+{
+	for (int i = 0; i < 600; i++)
+		asm volatile("pause");
+}
+
+/* The first timing packet comes before it ends, as in any other trace. */
+TELL void ptsys_trace_start(void) { spend_time(); }
+TELL void ptsys_trace_stop(void) { asm volatile(""); }
+TELL void perf_event_task_sched_out(int64_t previous, int64_t next) { asm volatile("" ::"r"(previous), "r"(next)); }
+TELL void perf_event_task_sched_in(int64_t previous, int64_t next) { asm volatile("" ::"r"(previous), "r"(next)); }
+TELL void perf_event_exit_task(int64_t pid) { asm volatile("" ::"r"(pid)); }
+/* The bytes as numbers, the first byte the lowest. */
+TELL void perf_event_text_poke(uint64_t address, uint64_t size, uint64_t old_bytes, uint64_t new_bytes)
+{
+	asm volatile("" ::"r"(address), "r"(size), "r"(old_bytes), "r"(new_bytes));
+}
+
+/* ---- The machine --------------------------------------------------------- */
+
+static void out_byte(uint16_t port, uint8_t value)
+{
+	asm volatile("outb %0, %1" ::"a"(value), "Nd"(port));
+}
+
+static void write_msr(uint32_t number, uint64_t value)
+{
+	asm volatile("wrmsr" ::"c"(number), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)));
+}
+
+static void write_cr3(uint64_t value)
+{
+	asm volatile("mov %0, %%cr3" ::"r"(value) : "memory");
+}
+
+static void set_gate(unsigned vector, void (*handler)(void), unsigned kind)
+{
+	uint64_t ip = (uint64_t)handler;
+
+	idt[vector].low = (uint16_t)ip;
+	idt[vector].segment = KERNEL_CODE;
+	idt[vector].kind = (uint16_t)(kind << 8);
+	idt[vector].middle = (uint16_t)(ip >> 16);
+	idt[vector].high = (uint32_t)(ip >> 32);
+}
+
+static void set_kernel_stack(struct task *task)
+{
+	*(uint64_t *)(tss + 4) = (uint64_t)(task->stack + sizeof(task->stack));
+}
+
+static void start_cpu(void)
+{
+	struct { uint16_t size; uint64_t base; } __attribute__((packed)) pointer = { sizeof(idt) - 1, (uint64_t)idt };
+	uint64_t base = (uint64_t)tss;
+
+	for (unsigned i = 0; i < 256; i++)
+		set_gate(i, asm_exc_other, 0x8e);
+	set_gate(VECTOR_INT3, asm_exc_int3, 0xee);
+	set_gate(VECTOR_UD, asm_exc_invalid_op, 0x8e);
+	set_gate(VECTOR_PF, asm_exc_page_fault, 0x8e);
+	set_gate(VECTOR_TIMER, asm_sysvec_timer, 0x8e);
+	asm volatile("lidt %0" ::"m"(pointer));
+	gdt[6] = 0x0000890000000067ull | (base & 0xffffff) << 16 | (base >> 24 & 0xff) << 56;
+	gdt[7] = base >> 32;
+	asm volatile("ltr %w0" ::"r"(TSS_SEGMENT));
+	write_msr(MSR_STAR, (uint64_t)0x18 << 48 | (uint64_t)KERNEL_CODE << 32);
+	write_msr(MSR_LSTAR, (uint64_t)entry_SYSCALL_64);
+	write_msr(MSR_SYSCALL_MASK, FLAG_IF);
+}
+
+static void start_timer(void)
+{
+	out_byte(PIC1, 0x11);
+	out_byte(PIC2, 0x11);
+	out_byte(PIC1 + 1, VECTOR_TIMER);
+	out_byte(PIC2 + 1, VECTOR_TIMER + 8);
+	out_byte(PIC1 + 1, 4);
+	out_byte(PIC2 + 1, 2);
+	out_byte(PIC1 + 1, 1);
+	out_byte(PIC2 + 1, 1);
+	out_byte(PIC1 + 1, 0xfe); /* the timer only */
+	out_byte(PIC2 + 1, 0xff);
+	out_byte(PIT + 3, 0x34);
+	out_byte(PIT, TIMER_PERIOD & 0xff);
+	out_byte(PIT, TIMER_PERIOD >> 8);
+}
+
+/* ---- Memory -------------------------------------------------------------- */
+
+static uint64_t physical(const void *address)
+{
+	return (uint64_t)address - BASE;
+}
+
+static void *alloc_page(void)
+{
+	uint64_t *page = (uint64_t *)pool[pool_used++ % POOL_PAGES];
+
+	for (unsigned i = 0; i < PAGE / 8; i++)
+		page[i] = 0;
+	return page;
+}
+
+static uint64_t *table_below(uint64_t *entry)
+{
+	if (!(*entry & PTE_PRESENT))
+		*entry = physical(alloc_page()) | PTE_PRESENT | PTE_WRITE | PTE_USER;
+	return (uint64_t *)((*entry & ~(PAGE - 1)) + BASE);
+}
+
+static void map_page(uint64_t cr3, uint64_t address, uint64_t target, uint64_t flags)
+{
+	uint64_t *table = (uint64_t *)(cr3 + BASE);
+
+	for (int shift = 39; shift > 12; shift -= 9)
+		table = table_below(&table[address >> shift & 511]);
+	table[address >> 12 & 511] = target | flags;
+}
+
+/* ---- Tasks --------------------------------------------------------------- */
+
+TELL struct task *__switch_to(struct task *previous, struct task *next)
+{
+	set_kernel_stack(next);
+	current = next;
+	return previous;
+}
+
+void schedule_tail(void)
+{
+	perf_event_task_sched_in(0, current->pid);
+}
+
+static void switch_mm(struct task *previous, struct task *next)
+{
+	/* Idle runs in any address space, as in Linux. */
+	if (next->cr3 && next->cr3 != previous->cr3)
+		write_cr3(next->cr3);
+}
+
+__attribute__((noinline)) static struct task *pick_next_task(void)
+{
+	struct task *task = current;
+
+	do {
+		task = task + 1 == tasks + TASKS ? tasks + 1 : task + 1;
+		if (task->state == TASK_READY)
+			return task;
+	} while (task != current && (current != tasks || task != tasks + TASKS - 1));
+	return current->state == TASK_READY && current != tasks ? current : tasks;
+}
+
+__attribute__((noinline)) static void context_switch(struct task *previous, struct task *next)
+{
+	perf_event_task_sched_out(previous->pid, next->pid);
+	switch_mm(previous, next);
+	__switch_to_asm(previous, next);
+	perf_event_task_sched_in(previous->pid, current->pid);
+}
+
+__attribute__((noinline)) static void schedule(void)
+{
+	struct task *previous = current, *next = pick_next_task();
+
+	need_resched = 0;
+	if (next != previous)
+		context_switch(previous, next);
+}
+
+void exit_to_user_mode(struct registers *registers)
+{
+	if ((registers->cs & 3) && need_resched)
+		schedule();
+}
+
+static void add_task(struct task *task, int64_t pid)
+{
+	uint64_t *top = (uint64_t *)(task->stack + sizeof(task->stack));
+	uint64_t *tables = alloc_page();
+
+	tables[511] = boot_top[511];
+	task->cr3 = physical(tables);
+	task->pid = pid;
+	task->state = TASK_READY;
+	for (uint8_t *page = user_image; page < user_image_end; page += PAGE)
+		map_page(task->cr3, USER_TEXT + (uint64_t)(page - user_image), physical(page),
+			 PTE_PRESENT | PTE_USER);
+	*--top = USER_DATA;
+	*--top = USER_STACK - 8;
+	*--top = FLAG_IF | 2;
+	*--top = USER_CODE;
+	*--top = USER_TEXT;
+	*--top = (uint64_t)ret_from_fork;
+	*--top = 0; /* rbp */
+	*--top = 0; /* rbx */
+	*--top = (uint64_t)(task - tasks); /* r12: the program's argument */
+	*--top = 0;
+	*--top = 0;
+	*--top = 0;
+	task->sp = (uint64_t)top;
+	alive++;
+}
+
+/* ---- Interrupts and faults ----------------------------------------------- */
+
+__attribute__((noinline)) static void wake_up(struct task *task)
+{
+	task->state = TASK_READY;
+	need_resched = 1;
+}
+
+static void tick_handler(struct registers *registers)
+{
+	jiffies++;
+	for (struct task *task = tasks + 1; task < tasks + TASKS; task++) {
+		if (task->state == TASK_SLEEPS && task->wake <= jiffies)
+			wake_up(task);
+	}
+	if (registers->cs & 3)
+		need_resched = 1;
+}
+
+static void (*volatile interrupt_handler)(struct registers *registers) = tick_handler;
+
+void sysvec_timer(struct registers *registers)
+{
+	out_byte(PIC1, END_OF_INTERRUPT);
+	interrupt_handler(registers);
+}
+
+void exc_int3(struct registers *registers)
+{
+	registers->general[14] = registers->ip;
+}
+
+void exc_invalid_op(struct registers *registers)
+{
+	registers->ip += 2; /* the length of ud2 */
+}
+
+void exc_page_fault(struct registers *registers)
+{
+	uint64_t address;
+
+	(void)registers;
+	asm volatile("mov %%cr2, %0" : "=r"(address));
+	map_page(current->cr3, address & ~(PAGE - 1), physical(alloc_page()),
+		 PTE_PRESENT | PTE_WRITE | PTE_USER);
+}
+
+void exc_other(struct registers *registers)
+{
+	(void)registers;
+	out_byte(0xf4, 1); /* QEMU ends: the guest has a bug */
+}
+
+/* ---- Code that changes --------------------------------------------------- */
+
+/* What a static key's jump label, or ftrace's call, is in Linux: five bytes, a nop or a call. */
+#define SITE_SIZE 5
+static const uint8_t nop5[8] = { 0x0f, 0x1f, 0x44, 0, 0 };
+
+TELL void trace_hook(void)
+{
+	traced++;
+}
+
+static uint64_t load_bytes(const uint8_t *bytes)
+{
+	uint64_t value = 0;
+
+	for (int i = SITE_SIZE - 1; i >= 0; i--)
+		value = value << 8 | bytes[i];
+	return value;
+}
+
+/*
+ * Before Linux tells of a change, an int3 keeps all CPUs from the old code, and
+ * the new code comes after one more round of interrupts to all CPUs: a few us,
+ * so that times that are only roughly known do.
+ */
+__attribute__((noinline)) static void text_poke_sync(void)
+{
+	spend_time();
+}
+
+__attribute__((noinline)) static void text_poke(uint8_t *address, const uint8_t *bytes)
+{
+	text_poke_sync();
+	perf_event_text_poke((uint64_t)address, SITE_SIZE, load_bytes(address), load_bytes(bytes));
+	for (int i = 0; i < SITE_SIZE; i++)
+		((volatile uint8_t *)address)[i] = bytes[i];
+	text_poke_sync();
+}
+
+__attribute__((noinline)) static void static_key_set(uint64_t on)
+{
+	uint8_t *site = static_key_site, call[8] = { 0xe8 };
+	int32_t distance = (int32_t)((uint64_t)trace_hook - ((uint64_t)site + SITE_SIZE));
+
+	for (int i = 0; i < 4; i++)
+		call[1 + i] = (uint8_t)((uint32_t)distance >> 8 * i);
+	text_poke(site, on ? call : nop5);
+}
+
+/* ---- System calls -------------------------------------------------------- */
+
+static int64_t sys_exit(uint64_t a, uint64_t b)
+{
+	(void)a, (void)b;
+	asm volatile("cli");
+	perf_event_exit_task(current->pid);
+	current->state = TASK_DEAD;
+	alive--;
+	schedule();
+	return 0;
+}
+
+static int64_t sys_yield(uint64_t a, uint64_t b)
+{
+	(void)a, (void)b;
+	asm volatile("cli");
+	schedule();
+	return 0;
+}
+
+static int64_t sys_sleep(uint64_t ticks, uint64_t b)
+{
+	(void)b;
+	asm volatile("cli");
+	current->wake = jiffies + ticks;
+	current->state = TASK_SLEEPS;
+	schedule();
+	return 0;
+}
+
+static int64_t sys_sum(uint64_t address, uint64_t size)
+{
+	uint8_t bytes[128];
+	int64_t sum = 0;
+
+	copy_user(bytes, (const void *)address, size & 127);
+	for (uint64_t i = 0; i < (size & 127); i++)
+		sum += bytes[i];
+	return sum;
+}
+
+static int64_t sys_trace(uint64_t on, uint64_t b)
+{
+	(void)b;
+	static_key_set(on);
+	return 0;
+}
+
+static int64_t (*volatile const sys_call_table[])(uint64_t, uint64_t) = {
+	[SYS_EXIT] = sys_exit, [SYS_YIELD] = sys_yield, [SYS_SLEEP] = sys_sleep,
+	[SYS_SUM] = sys_sum,   [SYS_TRACE] = sys_trace,
+};
+
+int64_t do_syscall_64(uint64_t number, uint64_t a, uint64_t b)
+{
+	int64_t result = -1;
+
+	asm volatile("1: .byte 0x0f, 0x1f, 0x44, 0, 0\n"
+		     ".pushsection .rodata\n"
+		     "static_key_site: .quad 1b\n"
+		     ".popsection"
+		     : "+D"(number), "+S"(a), "+d"(b)
+		     :
+		     : "rax", "rcx", "r8", "r9", "r10", "r11", "memory");
+	asm volatile("sti");
+	if (number < SYS_CALLS)
+		result = sys_call_table[number](a, b);
+	asm volatile("cli");
+	if (need_resched)
+		schedule();
+	return result;
+}
+
+/* ---- Start and end ------------------------------------------------------- */
+
+static void idle(void)
+{
+	while (alive) {
+		asm volatile("sti; hlt; cli");
+		if (need_resched)
+			schedule();
+	}
+}
+
+__attribute__((noreturn)) void start_kernel(void)
+{
+	start_cpu();
+	start_timer();
+	tasks[0].state = TASK_READY;
+	for (int i = 1; i < TASKS - 1; i++)
+		add_task(&tasks[i], 1000 + i);
+	set_kernel_stack(&tasks[0]);
+	ptsys_trace_start();
+	schedule();
+	idle();
+	ptsys_trace_stop();
+	for (;;)
+		out_byte(0xf4, 0);
+}

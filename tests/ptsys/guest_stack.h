@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The true call stack of a guest's thread, user and kernel code in one, by its
+ * stack pointers.
+ *
+ * A frame that was called lasts as long as the stack pointer is not above its
+ * return address; one that was entered by a system call, an interrupt or a
+ * fault lasts until sysret or iret leaves it.
+ */
+#ifndef TESTS_PTSYS_GUEST_STACK_H
+#define TESTS_PTSYS_GUEST_STACK_H
+
+#include "tests/ptsim/true_stack.h"
+
+struct guest_frame {
+	uint64_t sp;	/* where the return address lies */
+	uint64_t begin; /* ns */
+	uint64_t insns; /* the thread's count then */
+	const struct symbol *symbol;
+	bool entry; /* by a system call, an interrupt or a fault */
+	bool hidden; /* not a slice: a retpoline or a return thunk, or older than the trace */
+};
+
+struct guest_stack {
+	struct true_slices *slices; /* borrowed */
+	struct guest_frame *frames; /* owned */
+	size_t count, room;
+	int32_t tid;
+	uint64_t insns; /* retired so far; counted by the owner */
+};
+
+/* A new frame on top.  An entry out of a thunk makes that a slice. */
+void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame);
+
+/* Code went on elsewhere, with the stack pointer at sp: what was returned from ends. */
+void guest_stack_return(struct guest_stack *stack, uint64_t time, uint64_t sp);
+
+/* The same by sysret or iret: the innermost entry ends. */
+void guest_stack_leave(struct guest_stack *stack, uint64_t time);
+
+/* A jump to the start of another function takes the top's place. */
+void guest_stack_jump(struct guest_stack *stack, uint64_t time, uint64_t sp,
+		      const struct symbol *symbol);
+
+void guest_stack_end(struct guest_stack *stack, uint64_t time);
+
+/* Idempotent, also on zeroed memory. */
+void guest_stack_release(struct guest_stack *stack);
+
+#endif

@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A whole machine recorded by ptsys: user code and kernel, with interrupts, page
+# faults in both, system calls, context switches, retpolines and code that the
+# kernel changes.  What is found are the branches that were executed, on the right
+# threads, and the true stacks.  With LONG=1 (make check-long) with more options.
+. "$top_srcdir/tests/support/tap.sh"
+ptsys=$top_builddir/tests/ptsys/ptsys
+program=$top_builddir/ptrace2ftf
+guest=$top_builddir/tests/ptsys/guest
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+recording=$work/recording
+
+command -v qemu-system-x86_64 >/dev/null || tap_skip_all "qemu-system-x86_64 is not installed"
+qemu-system-x86_64 -d help | grep -q '^nochain' || tap_skip_all "this QEMU logs in another way"
+
+# Each instruction is logged (-singlestep), of the guest's own code; time goes by
+# instructions (-icount), so that every run is the same.
+qemu-system-x86_64 -M pc -m 64 -display none -nodefaults -no-reboot -net none \
+	-accel tcg,thread=single -icount shift=4,sleep=off -singlestep \
+	-d exec,cpu,int,nochain -dfilter 0x400000..0x500000,0xffffffff80000000..0xffffffffffffffff \
+	-device isa-debug-exit,iobase=0xf4,iosize=1 -kernel "$guest/vmlinux" \
+	2>"$work/log" >/dev/null </dev/null &
+emulator=$!
+(sleep 200 && kill $emulator) 2>/dev/null &
+watchdog=$!
+wait $emulator
+kill $watchdog 2>/dev/null
+grep -q '^Trace ' "$work/log" || tap_skip_all "QEMU does not run here: $(head -n 1 "$work/log")"
+
+record() { # OPTIONS...
+	rm -rf "$recording"
+	"$ptsys" --kernel="$guest/vmlinux" --user="$guest/user" --truth="$work" -o "$recording" "$@" \
+		<"$work/log" >"$work/messages" 2>&1 || { cat "$work/messages"; return 1; }
+	sed 's/^/# /' "$work/messages" >>"$work/recorded"
+	normal "$work/truth.branches" -v truth=1 >"$work/truth"
+}
+
+normal() { # FILE [-v VAR=VALUE]...: branches per thread in one form
+	normal_file=$1
+	shift
+	sed 's/hw int/hwint /' "$normal_file" | awk "$@" -f "$top_srcdir/tests/oracle/branches.awk" |
+		sort -s -k1,1n
+}
+
+# A direct call may stand behind the last packet of all: no decoder shows it.
+same() { # TRUTH FOUND
+	diff "$1" "$2" >"$work/difference"
+	[ "$(grep -c '^[<>]' "$work/difference")" -le 1 ] && ! grep '^>' "$work/difference" && return 0
+	head -n 20 "$work/difference"
+	return 1
+}
+
+we_agree() { # OPTIONS...
+	"$program" -q --format=branches "$@" "$recording" >"$work/text" || return 1
+	normal "$work/text" >"$work/ours"
+	[ "$(wc -l <"$work/ours")" -gt 40000 ] && same "$work/truth" "$work/ours"
+}
+
+# Each thread sees the kernel's code as it was where it decodes.
+threads_agree() {
+	"$program" -q --format=branches -j 1 "$recording" >"$work/one" &&
+		PTRACE2FTF_SEGMENT=2000 "$program" -q --format=branches -j 2 "$recording" >"$work/two" &&
+		cut -d : -f 2- "$work/one" >"$work/one.places" && cut -d : -f 2- "$work/two" >"$work/two.places" &&
+		cmp "$work/one.places" "$work/two.places"
+}
+
+# perf 6.1 knows TEXT_POKE, but decodes this kernel's old code all the same; and
+# near a switch it takes the next thread for the current one: threads are left out.
+perf_agrees() {
+	record --until-poke || return 1
+	perf script -i "$recording" --itrace=b -F pid,tid,time,flags,ip,addr --ns 2>/dev/null >"$work/text"
+	sed 's/hw int/hwint /' "$work/text" | awk -f "$top_srcdir/tests/oracle/branches.awk" |
+		cut -d ' ' -f 2- >"$work/perf"
+	awk -v truth=1 -f "$top_srcdir/tests/oracle/branches.awk" "$work/truth.branches" |
+		cut -d ' ' -f 2- >"$work/all"
+	[ "$(wc -l <"$work/perf")" -gt 10000 ] && same "$work/all" "$work/perf"
+}
+
+# What began before the trace did is left out: when it began is not known.
+true_stacks() { # TOLERANCE
+	"$program" -q --format=slices --args=full "$recording" >"$work/slices" || return 1
+	grep -v inferred_start_time "$work/slices" >"$work/slices.seen"
+	grep -v ptsys_trace_stop "$work/truth.counts" >"$work/truth.seen"
+	awk -v tolerance="$1" -f "$top_srcdir/tests/ptsim/slices.awk" "$work/truth.seen" "$work/slices.seen" >"$work/result"
+	status=$?
+	cat "$work/result" | tee -a "$work/recorded"
+	[ "$(awk 'END { print $1 }' "$work/result")" -gt 4000 ] && return $status
+}
+
+no_thunks() {
+	! grep -E ' __x86_(return|indirect)' "$work/slices"
+}
+
+# The same from vmlinux, code and names: where the recording says that it was.
+vmlinux_agrees() {
+	"$program" -q --format=slices "$recording" >"$work/slices"
+	mv "$recording/kcore_dir" "$work/aside"
+	we_agree --vmlinux="$guest/vmlinux" &&
+		"$program" -q --format=slices --vmlinux="$guest/vmlinux" "$recording" >"$work/slices.vmlinux" &&
+		cmp "$work/slices" "$work/slices.vmlinux"
+	status=$?
+	mv "$work/aside" "$recording/kcore_dir"
+	return $status
+}
+
+all_bytes() {
+	"$program" --format=none "$recording" 2>"$work/summary"
+	! grep -E 'lost|warning' "$work/summary"
+}
+
+check() { # TITLE TOLERANCE OPTIONS...
+	title=$1
+	tolerance=$2
+	shift 2
+	tap_check "$title: is recorded" record "$@"
+	tap_check "$title: all branches, on their threads" we_agree
+	tap_check "$title: the true stacks" true_stacks "$tolerance"
+	tap_check "$title: every byte of trace is decoded" all_bytes
+}
+
+# One MTC period is 320 ns; with CYC a packet holds six decisions.
+check "user and kernel" 700
+tap_check "retpolines and return thunks are no slices" no_thunks
+tap_check "threads that decode in segments find the same" threads_agree
+tap_check "the kernel's code and names come from vmlinux as well" vmlinux_agrees
+if command -v perf >/dev/null; then
+	tap_check "perf script finds these branches" perf_agrees
+else
+	tap_skip "perf script finds these branches" "perf is not installed"
+fi
+check "CYC, many PSBs" 400 --cyc --psb-period=512
+tap_check "no RET compression: is recorded" record --no-retcomp
+tap_check "no RET compression: all branches, by libipt" we_agree --engine=libipt
+if [ -n "$LONG" ]; then
+	check "CYC" 400 --cyc
+	check "no RET compression" 700 --no-retcomp
+	check "MTC period 0" 300 --mtc-period=0
+fi
+cat "$work/recorded"
+tap_done

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What QEMU 7.2 and later log of each instruction with -singlestep -d
+ * exec,cpu,int,nochain (util/log.c, target/i386/cpu-dump.c, seg_helper.c).
+ *
+ * The plug-in interface of that version shows no registers; this shows all.
+ */
+#ifndef TESTS_PTSYS_QEMU_LOG_H
+#define TESTS_PTSYS_QEMU_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cpu_state {
+	uint64_t ip, sp, cr3;
+	uint64_t di, si, dx, cx; /* a function's first arguments */
+};
+
+enum log_event {
+	LOG_END,
+	LOG_STATE,   /* the registers before an instruction is executed */
+	LOG_VECTOR,  /* an interrupt or a fault, before the instruction at `ip` */
+	LOG_STOPPED, /* the instruction told last was not executed after all */
+};
+
+struct qemu_log {
+	FILE *in; /* borrowed */
+	enum log_event event;
+	struct cpu_state state; /* of LOG_STATE */
+	uint64_t ip, sp;	/* of LOG_VECTOR: of what it interrupted */
+	unsigned vector;
+	bool by_insn; /* of LOG_VECTOR: an instruction such as int3 asked for it */
+};
+
+/* Read on; returns what came. */
+enum log_event qemu_log_next(struct qemu_log *log);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * make-scale KIND COUNT FILE: write a recording with much of one kind, beside
+ * the sample's own trace.
+ *
+ *	threads    COUNT threads, forked, named and ended
+ *	mappings   COUNT mappings of one process, one behind the other
+ *	remappings COUNT mappings of one process at four places, by turns
+ *	dsos       COUNT mapped files
+ *	cpus       a buffer for each of COUNT CPUs
+ *	switches   COUNT context switches between two threads
+ *	losses     COUNT losses of one CPU, which has 256 buffers
+ *	buffers    COUNT buffers of one CPU, and 4096 losses
+ *	pieces     COUNT pieces of one buffer
+ *	late       times beyond 2^63 ns, COUNT records
+ *	aux        one piece of COUNT bytes, which the file has as a hole
+ *	nothing    no threads, no CPUs, no trace
+ *	symbols    not a recording but a program like the sample's with COUNT symbols
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/sample.h"
+
+#define STEP UINT64_C(0x2000)
+#define MAPPINGS_AT UINT64_C(0x10000000)
+#define MAPS_PID 5
+#define AUXTRACE 71
+
+static struct perf_data data;
+static struct pt_packets packets;
+
+static void stamp(uint64_t time, int32_t pid, int32_t cpu)
+{
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = pid, .tid = pid,
+							 .cpu = cpu });
+}
+
+static void add_threads(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		int32_t tid = (int32_t)i + 10000;
+		char name[16];
+
+		snprintf(name, sizeof(name), "t%u", (unsigned)i);
+		stamp(1000 + i, tid, 0);
+		perf_data_add_fork(&data, tid, tid, SAMPLE_PID);
+		perf_data_add_comm(&data, 0, tid, tid, name);
+		perf_data_add_exit(&data, tid, tid);
+	}
+}
+
+static void add_mappings(uint64_t count, uint64_t places, uint64_t files)
+{
+	struct perf_data_mmap map = { .pid = MAPS_PID, .tid = MAPS_PID, .length = STEP - 1,
+				      .prot = 5 };
+	char path[32];
+
+	map.path = path;
+	for (uint64_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "/lib/%u.so", (unsigned)(i % files));
+		map.address = MAPPINGS_AT + i % places * STEP;
+		stamp(1000 + i, MAPS_PID, 0);
+		perf_data_add_mmap2(&data, 0, &map);
+	}
+}
+
+static void add_buffer(uint32_t queue, int32_t cpu, uint64_t offset)
+{
+	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1, .cpu = cpu,
+				     .queue = queue, .bytes = packets.bytes, .aux_offset = offset,
+				     .size = pt_packets_size(&packets) };
+
+	perf_data_add_auxtrace(&data, &aux);
+}
+
+static void add_cpus(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		stamp(900000, SAMPLE_PID, (int32_t)i);
+		perf_data_add_itrace_start(&data, SAMPLE_PID, SAMPLE_PID);
+	}
+	for (uint64_t i = 1; i < count; i++)
+		add_buffer((uint32_t)i, (int32_t)i, 0);
+}
+
+static void add_switches(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		stamp(2000000 + i, i % 2 ? SAMPLE_PID : MAPS_PID, 0);
+		perf_data_add_switch(&data, true, i % 2 ? MAPS_PID : SAMPLE_PID,
+				     i % 2 ? MAPS_PID : SAMPLE_PID);
+	}
+}
+
+static void add_losses(uint64_t count, uint64_t buffers)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		stamp(2000000 + i, SAMPLE_PID, 0);
+		perf_data_add_aux_event(&data, i * 4096, 4096, PERF_AUX_FLAG_TRUNCATED);
+	}
+	for (uint64_t i = 1; i < buffers; i++)
+		add_buffer((uint32_t)i, 0, 0);
+}
+
+static void add_pieces(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		add_buffer(0, 0, (i + 1) * 4096);
+}
+
+static void add_late(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		stamp((UINT64_C(1) << 63) + i * (UINT64_MAX / 2 / (count + 1)), SAMPLE_PID, 0);
+		perf_data_add_switch(&data, i % 2, MAPS_PID, MAPS_PID);
+		perf_data_add_aux_event(&data, i, 1, PERF_AUX_FLAG_TRUNCATED);
+	}
+}
+
+/* The record claims the bytes, and the file is as long as if it had them. */
+static void write_hole(const char *path, uint64_t size)
+{
+	uint64_t data_size;
+	FILE *file;
+	struct stat status;
+
+	data.unfinished = true;
+	perf_data_write(&data, path);
+	file = fopen(path, "r+b");
+	/* The record stands behind those of sample_begin(); its data goes on to the end. */
+	if (!file || fstat(fileno(file), &status) < 0 ||
+	    fseek(file, status.st_size - (long)((pt_packets_size(&packets) + 7) & ~7ul) - 40,
+		  SEEK_SET) < 0)
+		exit(EXIT_FAILURE);
+	data_size = size;
+	if (fwrite(&data_size, 8, 1, file) != 1 || fclose(file) ||
+	    truncate(path, status.st_size + (off_t)size) < 0)
+		exit(EXIT_FAILURE);
+}
+
+static void write_program(const char *path, uint64_t count)
+{
+	struct tiny_symbol *symbols = calloc(count, sizeof(*symbols));
+	struct tiny_elf elf = sample_elf;
+
+	if (!symbols)
+		exit(EXIT_FAILURE);
+	for (uint64_t i = 0; i < count; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "function_%u", (unsigned)i);
+		symbols[i] = i < sample_elf.symbol_count
+				     ? sample_elf.symbols[i]
+				     : (struct tiny_symbol){ strdup(name), SAMPLE_CODE + 0x1000 + i, 1,
+							     ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
+	}
+	elf.symbols = symbols;
+	elf.symbol_count = count;
+	tiny_elf_write(&elf, path);
+}
+
+static void make(const char *kind, uint64_t count, const char *path)
+{
+	sample_begin(&data);
+	stamp(500, MAPS_PID, 0);
+	perf_data_add_comm(&data, 0, MAPS_PID, MAPS_PID, "maps");
+	if (strcmp(kind, "nothing") == 0) {
+		perf_data_release(&data);
+		sample_begin(&data);
+		data.records.size = 0;
+	} else if (strcmp(kind, "threads") == 0) {
+		add_threads(count);
+	} else if (strcmp(kind, "mappings") == 0) {
+		add_mappings(count, count, 1);
+	} else if (strcmp(kind, "remappings") == 0) {
+		add_mappings(count, 4, 4);
+	} else if (strcmp(kind, "dsos") == 0) {
+		add_mappings(count, count, count);
+	} else if (strcmp(kind, "cpus") == 0) {
+		add_cpus(count);
+	} else if (strcmp(kind, "switches") == 0) {
+		add_switches(count);
+	} else if (strcmp(kind, "losses") == 0) {
+		add_losses(count, 256);
+	} else if (strcmp(kind, "buffers") == 0) {
+		add_losses(4096, count);
+	} else if (strcmp(kind, "pieces") == 0) {
+		add_pieces(count);
+	} else if (strcmp(kind, "late") == 0) {
+		add_late(count);
+	}
+	if (strcmp(kind, "nothing") != 0)
+		add_buffer(0, 0, 0);
+	if (strcmp(kind, "aux") == 0)
+		write_hole(path, count);
+	else
+		perf_data_write(&data, path);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t count;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: make-scale KIND COUNT FILE\n");
+		return EXIT_FAILURE;
+	}
+	count = strtoull(argv[2], NULL, 0);
+	if (strcmp(argv[1], "symbols") == 0) {
+		write_program(argv[3], count);
+		return EXIT_SUCCESS;
+	}
+	pt_packets_init(&packets);
+	sample_trace(&packets);
+	make(argv[1], count, argv[3]);
+	pt_packets_release(&packets);
+	perf_data_release(&data);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Much of everything (make_scale.c): the sample's slices are there, in time and
+# memory that grow with the input and no faster.  LONG=1 takes the large ones.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/sample"
+"$top_builddir/tests/support/make-sample" "$work/sample"
+"$program" -q --symfs="$work/sample" --format=slices "$work/sample/perf.data" | cut -d' ' -f1-5 >"$work/wanted"
+# Sanitizers are slow and take memory of their own.
+[ "$P2F_SANITIZED" = yes ] && slow=10 || slow=1
+
+# The sample's slices, but for times: losses may end what is open.
+has_slices() {
+	grep '^1234/1234 ' "$work/slices" | awk '$5 !~ /^\[/ { print $2, $5 }' | head -9 >"$work/mine"
+	awk '$5 !~ /^\[/ { print $2, $5 }' "$work/wanted" | cmp -s - "$work/mine"
+}
+
+holds() { # KIND COUNT SECONDS
+	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
+	size=$(stat -c %s "$work/input")
+	[ "$1" != aux ] || size=0
+	start=$(date +%s%N)
+	command time -f %M -o "$work/memory" timeout -s KILL $(($3 * slow)) \
+		"$program" -q --symfs="$work/sample" --format=slices -o "$work/slices" "$work/input" \
+		2>"$work/messages"
+	status=$?
+	took=$((($(date +%s%N) - start) / 1000000))
+	memory=$(tail -n 1 "$work/memory")
+	echo "# $1 $2: $((size / 1024)) KiB, status $status, $took ms, $memory KiB of memory" |
+		tee -a "$work/figures"
+	case $1 in
+	nothing) [ $status -eq 1 ] && return 0 ;;
+	*) [ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; } ;;
+	esac
+	[ $slow -gt 1 ] || [ "$memory" -le $((64 * 1024 + 4 * size / 1024)) ] || { echo "memory"; return 1; }
+	has_slices || { head "$work/slices"; return 1; }
+}
+much() { # KIND COUNT-LONG COUNT-SHORT
+	count=$3
+	[ -z "$LONG" ] || count=$2
+	tap_check "$count $1" holds "$1" "$count" 60
+}
+command -v time >/dev/null || tap_skip_all "no time(1)"
+much threads 100000 20000
+much mappings 1000000 100000
+much remappings 1000000 50000
+much dsos 10000 2000
+much cpus 4096 512
+much switches 1000000 100000
+much losses 1000000 10000
+much buffers 100000 2000
+much pieces 200000 10000
+much late 10000 1000
+much nothing 0 0
+much aux 17179869184 67108864
+
+symbols() {
+	count=200000
+	[ -z "$LONG" ] || count=2000000
+	"$top_builddir/tests/scale/make-scale" symbols $count "$work/sample/sample"
+	cp "$work/sample/perf.data" "$work/input"
+	size=$(stat -c %s "$work/sample/sample")
+	command time -f '%M KiB of memory, %e s' -o "$work/memory" timeout -s KILL $((60 * slow)) \
+		"$program" -q --symfs="$work/sample" --format=slices "$work/input" >"$work/slices" || return 1
+	echo "# symbols $count: $((size / 1024)) KiB, $(tail -n 1 "$work/memory")" | tee -a "$work/figures"
+	has_slices
+}
+tap_check "many symbols in one file" symbols
+cat "$work/figures"
+tap_done

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of --format=slices, taken apart as far as times are. */
+#ifndef TESTS_SWEEP_SLICE_TEXT_H
+#define TESTS_SWEEP_SLICE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct slice_line {
+	const char *thread; /* "pid/tid" */
+	const char *name;
+	uint64_t begin, end; /* ns */
+};
+
+struct slice_text {
+	char *text; /* owned; cut into words */
+	struct slice_line *lines; /* owned; in the order of the text */
+	size_t count;
+};
+
+/* Takes the text, which becomes the struct's own. */
+void slice_text_init(struct slice_text *slices, char *text);
+void slice_text_release(struct slice_text *slices);
+
+/*
+ * Returns whether `part` is how `whole` starts: the slices of both that end
+ * before a thread's last time in the part are the same, and the part has no
+ * others, but for marks, and slices that are open then.
+ */
+bool slice_text_is_start(const struct slice_text *whole, const struct slice_text *part);
+
+#endif

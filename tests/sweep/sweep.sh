@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Damaged versions of recordings (sweep.c).  LONG=1 takes every one where
+# `make check` takes samples.
+. "$top_srcdir/tests/support/tap.sh"
+sweep=$top_builddir/tests/sweep/sweep
+shared=$top_srcdir/../shared/recordings
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# STEP-LONG STEP-SHORT: the step to take.
+step() {
+	if [ -n "$LONG" ]; then echo "$1"; else echo "$2"; fi
+}
+
+holds() { # MODE STEP SYMFS FILE
+	"$sweep" "$@" >"$work/result" || { cat "$work/result"; return 1; }
+	sed 's/^/# /' "$work/result" >>"$work/figures"
+}
+
+mkdir "$work/sample" "$work/seeds"
+"$top_builddir/tests/support/make-sample" "$work/sample"
+"$top_builddir/tests/fuzz/make_seeds" "$work/seeds"
+for name in perf.data stream compressed2; do
+	tap_check "$name: every prefix gives the first slices" \
+		holds prefixes 1 "$work/sample" "$work/sample/$name"
+done
+for name in file records stream compressed; do
+	recording=$work/seeds/perf_data/$name
+	tap_check "$name: any byte may be wrong" holds bytes 1 "$work/sample" "$recording"
+	tap_check "$name: records may be missing, doubled, and change places" \
+		holds records 1 "$work/sample" "$recording"
+done
+
+# One CPU: what is cut off a second CPU's trace happened beside what is not.
+if "$top_builddir/tests/ptsim/ptsim" record --cpus=1 --cyc --seed=5 -o "$work/perf.data" -- \
+	"$top_builddir/tests/programs/static/threads" >/dev/null 2>"$work/messages"; then
+	size=$(wc -c <"$work/perf.data")
+	tap_check "threads: prefixes give the first slices" \
+		holds prefixes "$(step 64 $((size / 300 + 1)))" / "$work/perf.data"
+	tap_check "threads: any byte may be wrong" \
+		holds bytes "$(step 61 $((size / 500 + 1)))" / "$work/perf.data"
+	tap_check "threads: records may be missing, doubled, and change places" \
+		holds records "$(step 1 7)" / "$work/perf.data"
+else
+	tap_skip "threads: prefixes give the first slices" "$(head -1 "$work/messages")"
+fi
+
+real() { # NAME SYMFS FILE
+	if [ ! -e "$3" ]; then
+		tap_skip "$1: any damage" "no recordings here"
+		return
+	fi
+	size=$(wc -c <"$3")
+	tap_check "$1: any byte may be wrong" holds bytes "$(step 61 $((size / 200 + 1)))" "$2" "$3"
+	tap_check "$1: records may be missing, doubled, and change places" \
+		holds records "$(step 1 $((size / 4000 + 1)))" "$2" "$3"
+}
+real dynamorio-cyc "$shared/dynamorio-cyc/symfs" "$shared/dynamorio-cyc/perf.data"
+real lldb-multicore "$shared/lldb-multicore/symfs" "$shared/lldb-multicore/perf.data"
+real quipper "$work" "$shared/quipper-4.14/perf.data"
+cat "$work/figures"
+tap_done

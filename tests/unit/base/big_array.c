@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/big_array.h"
+#include "tests/support/unit.h"
+
+enum { MOST = 1 << 20, COUNT = 1 << 20 };
+
+static struct big_array array;
+
+static void fill(size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i >= array.room)
+			big_array_grow(&array, i + 1, sizeof(uint64_t), MOST);
+		((uint64_t *)array.items)[i] = i * 7;
+	}
+}
+
+static void ck_assert_filled(size_t count)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < count; i++)
+		wrong += ((uint64_t *)array.items)[i] != i * 7;
+	ck_assert_uint_eq(wrong, 0);
+}
+
+START_TEST(items_stay_when_the_array_moves_into_a_file)
+{
+	fill(MOST / sizeof(uint64_t));
+	ck_assert_uint_eq(array.mapped, 0);
+	fill(COUNT);
+	ck_assert_uint_gt(array.mapped, 0);
+	ck_assert_filled(COUNT);
+	big_array_release(&array);
+	big_array_release(&array);
+}
+END_TEST
+
+static size_t resident(void)
+{
+	size_t count = 0;
+	FILE *statm = fopen("/proc/self/statm", "r");
+
+	ck_assert_int_eq(fscanf(statm, "%*u %zu", &count), 1);
+	fclose(statm);
+	return count * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+START_TEST(what_rests_takes_no_memory_and_comes_back)
+{
+	size_t before;
+
+	fill(COUNT);
+	before = resident();
+	big_array_rest(&array, 0, COUNT, sizeof(uint64_t));
+	ck_assert_uint_le(resident() + 6 * MOST, before);
+	ck_assert_filled(COUNT);
+	big_array_release(&array);
+}
+END_TEST
+
+START_TEST(without_a_place_for_files_it_stays_in_memory)
+{
+	setenv("TMPDIR", "/nonexistent", 1);
+	fill(COUNT);
+	ck_assert_uint_eq(array.mapped, 0);
+	ck_assert_filled(COUNT);
+	big_array_release(&array);
+}
+END_TEST
+
+/* The limit of a file's size stands for a full disk: space cannot be reserved. */
+START_TEST(when_the_file_cannot_grow_it_comes_back_into_memory)
+{
+	const struct rlimit limit = { 4 * MOST, 4 * MOST };
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	fill(2 * MOST / sizeof(uint64_t));
+	ck_assert_uint_gt(array.mapped, 0);
+	fill(COUNT);
+	ck_assert_uint_eq(array.mapped, 0);
+	ck_assert_filled(COUNT);
+	big_array_release(&array);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("big_array");
+	TCase *all = tcase_create("all");
+
+	tcase_add_test(all, items_stay_when_the_array_moves_into_a_file);
+	tcase_add_test(all, what_rests_takes_no_memory_and_comes_back);
+	tcase_add_test(all, without_a_place_for_files_it_stays_in_memory);
+	tcase_add_test(all, when_the_file_cannot_grow_it_comes_back_into_memory);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

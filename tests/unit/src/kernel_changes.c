@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel code that changes or is made while it runs: TEXT_POKE records
+ * (linux/perf_event.h) and the feature BPF_PROG_INFO (struct perf_bpil and struct
+ * bpf_prog_info); and modules.  Expected branches follow from the code that stands where at
+ * what time.
+ */
+#include <limits.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "decoder/auxtrace.h"
+#include "decoder/bpf_programs.h"
+#include "decoder/kernel_text.h"
+#include "decoder/perf_file.h"
+#include "decoder/pt_stream.h"
+#include "kernel_files.h"
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define KERNEL	  UINT64_C(0xffffffff81000000)
+#define HOOK	  (KERNEL + 0x20)
+#define BETWEEN	  (KERNEL + 0x30) /* a ret that nothing changes */
+#define SLOT	  UINT64_C(0xffffffffa0000000) /* of a kprobe, outside of kcore */
+#define BPF	  UINT64_C(0xffffffffc0100000)
+#define FEATURE	  25
+#define EVENTS_MAX 32
+#define BPIL_FIXED 16 /* info_len, data_len, arrays */
+
+static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
+static const uint8_t call_hook[] = { 0xe8, 0x1b, 0, 0, 0 };
+
+/* nop5 or call HOOK; ret; at HOOK and BETWEEN: ret */
+static uint8_t kernel_bytes[0x40];
+
+static struct perf_data data;
+static struct pt_packets packets;
+static struct diag diag;
+static struct branch_event events[EVENTS_MAX];
+static size_t event_count;
+static struct pt_stream_stats stats;
+static struct perf_file file;
+static struct timeline *timeline;
+static struct kernel_files kernel;
+static struct name_table names;
+static struct dso_store *store;
+static struct resolver resolver;
+static char modules[PATH_MAX]; /* the directory of one.ko and two.ko */
+
+static void setup(void)
+{
+	memset(kernel_bytes, 0x90, sizeof(kernel_bytes));
+	memcpy(kernel_bytes, nop5, sizeof(nop5));
+	kernel_bytes[5] = kernel_bytes[0x20] = kernel_bytes[0x30] = 0xc3;
+	event_count = 0;
+	sample_begin(&data);
+	data.events[0].attr.exclude_kernel = 0;
+	pt_packets_init(&packets);
+	diag_init(&diag);
+}
+
+static void teardown(void)
+{
+	kernel_files_release(&kernel);
+	resolver_release(&resolver);
+	dso_store_close(store);
+	name_table_release(&names);
+	timeline_close(timeline);
+	perf_file_close(&file);
+	perf_data_release(&data);
+	pt_packets_release(&packets);
+	diag_release(&diag);
+}
+
+static void stamp(uint64_t time)
+{
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = SAMPLE_START + time });
+}
+
+struct change {
+	uint64_t address;
+	const uint8_t *old_bytes, *new_bytes;
+	uint16_t old_size, new_size;
+};
+
+static void poke(uint64_t time, const struct change *change)
+{
+	uint8_t payload[64] = { 0 };
+
+	memcpy(payload, &change->address, 8);
+	memcpy(payload + 8, &change->old_size, 2);
+	memcpy(payload + 10, &change->new_size, 2);
+	if (change->old_size)
+		memcpy(payload + 12, change->old_bytes, change->old_size);
+	if (change->new_size)
+		memcpy(payload + 12 + change->old_size, change->new_bytes, change->new_size);
+	stamp(time);
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, payload,
+			     12u + change->old_size + change->new_size);
+}
+
+static void tell_symbol(uint64_t time, uint64_t address, uint32_t size)
+{
+	struct {
+		uint64_t address;
+		uint32_t size;
+		uint16_t type, flags;
+		char name[16];
+	} symbol = { address, size, 1, 0, "bpf_prog_1_x" };
+
+	stamp(time);
+	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, &symbol, sizeof(symbol));
+}
+
+static struct code_file find_nothing(void *context, const struct mapped_file *mapped)
+{
+	(void)context;
+	(void)mapped;
+	return (struct code_file){ 0 };
+}
+
+static void open_kernel(const struct kernel_files_options *wanted)
+{
+	struct kernel_files_options options = *wanted;
+	struct dso_store_options store_options = { .symfs = modules };
+	char path[PERF_DATA_PATH];
+
+	perf_data_write_temporary(&data, path);
+	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
+	unlink(path);
+	timeline = timeline_open(&file, &diag, NULL);
+	name_table_init(&names);
+	store = dso_store_open(&store_options, &names, &diag);
+	resolver_init(&resolver, timeline, store, &names);
+	options.resolver = &resolver;
+	kernel_files_init(&kernel, &options, &file, timeline, &diag);
+	dso_store_offer_kallsyms(store, kernel_files_made_kallsyms(&kernel));
+}
+
+static void decode(enum pt_engine engine)
+{
+	struct code_source source = { find_nothing, NULL, NULL, kernel_files_code(&kernel) };
+	struct code_image *code = code_image_open(&source, timeline_space_count(timeline), &diag);
+	struct branch_event event;
+	struct pt_stream *stream;
+	struct auxtrace auxtrace;
+
+	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
+	stream = pt_stream_open(&(struct pt_stream_input){ .info = &auxtrace.info,
+							   .aux = &auxtrace.streams[0],
+							   .timeline = timeline,
+							   .code = code,
+							   .diag = &diag,
+							   .engine = engine },
+				NULL);
+	while (pt_stream_next(stream, &event)) {
+		if (event_count < EVENTS_MAX)
+			events[event_count++] = event;
+	}
+	stats = *pt_stream_stats(stream);
+	pt_stream_close(stream);
+	code_image_close(code);
+	auxtrace_release(&auxtrace);
+}
+
+/* What is written so far, with the kernel as kcore has it. */
+static void finish(enum pt_engine engine)
+{
+	struct tiny_elf elf = { .address = KERNEL, .code = kernel_bytes,
+				.code_size = sizeof(kernel_bytes) };
+	char kcore[] = "/tmp/ptrace2ftf-XXXXXX";
+	int fd = mkstemp(kcore);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	tiny_elf_write(&elf, kcore);
+	sample_add_trace(&data, &packets);
+	open_kernel(&(struct kernel_files_options){ .kcore = kcore });
+	decode(engine);
+	unlink(kcore);
+	ck_assert_uint_eq(stats.bytes_decoded + stats.bytes_skipped + stats.bytes_lost,
+			  stats.bytes_total);
+}
+
+static void expect(size_t index, enum branch_kind kind, uint64_t from, uint64_t to)
+{
+	ck_assert_uint_lt(index, event_count);
+	ck_assert_uint_eq(events[index].kind, kind);
+	ck_assert_uint_eq(events[index].from, from);
+	ck_assert_uint_eq(events[index].to, to);
+}
+
+/* ---- TEXT_POKE ----------------------------------------------------------- */
+
+/*
+ * Off until 1000, on until 3000, off again.  kcore is as it was before, or as it
+ * was at some other time: what the records say holds.
+ */
+START_TEST(code_is_what_it_was_at_the_time)
+{
+	enum pt_engine engine = _i & 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST;
+
+	if (_i & 2)
+		memcpy(kernel_bytes, call_hook, sizeof(call_hook));
+	poke(1000, &(struct change){ KERNEL, nop5, call_hook, 5, 5 });
+	poke(3000, &(struct change){ KERNEL, call_hook, nop5, 5, 5 });
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, KERNEL);
+	pt_packets_tip(&packets, BETWEEN);
+	pt_packets_tsc(&packets, SAMPLE_START + 2000);
+	pt_packets_tip(&packets, KERNEL);
+	pt_packets_tip(&packets, KERNEL + 5);
+	pt_packets_tip(&packets, BETWEEN);
+	pt_packets_tsc(&packets, SAMPLE_START + 4000);
+	pt_packets_tip(&packets, KERNEL);
+	pt_packets_pgd(&packets, 0);
+	finish(engine);
+	ck_assert_uint_eq(event_count, 8);
+	expect(1, BRANCH_RETURN, KERNEL + 5, BETWEEN);
+	expect(2, BRANCH_RETURN, BETWEEN, KERNEL);
+	expect(3, BRANCH_CALL, KERNEL, HOOK);
+	expect(4, BRANCH_RETURN, HOOK, KERNEL + 5);
+	expect(5, BRANCH_RETURN, KERNEL + 5, BETWEEN);
+	expect(6, BRANCH_RETURN, BETWEEN, KERNEL);
+	expect(7, BRANCH_RETURN, KERNEL + 5, 0);
+	ck_assert_uint_eq(stats.bytes_lost, 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+/* kernel/kprobes.c: a slot for an instruction comes with no old bytes, and goes with no new ones. */
+START_TEST(code_where_the_kernel_had_none_is_code)
+{
+	static const uint8_t jump_back[] = { 0x90, 0xc3 };
+
+	poke(0, &(struct change){ SLOT, NULL, jump_back, 0, 2 });
+	poke(5000, &(struct change){ SLOT, jump_back, NULL, 2, 0 });
+	pt_packets_psb(&packets, SAMPLE_START + 100, 0);
+	pt_packets_pge(&packets, KERNEL);
+	pt_packets_tip(&packets, SLOT);
+	pt_packets_tip(&packets, KERNEL + 5);
+	pt_packets_pgd(&packets, 0);
+	finish(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	ck_assert_uint_eq(event_count, 4);
+	expect(1, BRANCH_RETURN, KERNEL + 5, SLOT);
+	expect(2, BRANCH_RETURN, SLOT + 1, KERNEL + 5);
+}
+END_TEST
+
+/* A worker may take up an earlier stretch of the trace after a later one. */
+START_TEST(going_back_in_time_puts_old_bytes_back)
+{
+	const struct kernel_code *code;
+	const uint8_t *bytes;
+	struct kernel_text text;
+
+	poke(1000, &(struct change){ SLOT, NULL, call_hook, 0, 5 });
+	poke(2000, &(struct change){ SLOT, call_hook, nop5, 5, 5 });
+	open_kernel(&(struct kernel_files_options){ 0 });
+	code = kernel_files_code(&kernel);
+	ck_assert_ptr_nonnull(kernel_code_find(code, SLOT, &bytes));
+	kernel_text_init(&text, code);
+	ck_assert(kernel_text_advance(&text, SAMPLE_START + 2000));
+	ck_assert_mem_eq(kernel_text_bytes(&text, bytes), nop5, 5);
+	ck_assert(kernel_text_advance(&text, SAMPLE_START + 1999));
+	ck_assert_mem_eq(kernel_text_bytes(&text, bytes), call_hook, 5);
+	ck_assert(!kernel_text_advance(&text, SAMPLE_START + 1500));
+	kernel_text_release(&text);
+}
+END_TEST
+
+/* A record that claims more bytes than it has, and a range that wraps round. */
+START_TEST(damaged_changes_cost_only_themselves)
+{
+	static const uint8_t nops[] = { 0x90, 0x90, 0x90, 0x90 };
+	uint8_t cut[] = { 0, 0, 0, 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
+
+	stamp(10);
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, cut, sizeof(cut));
+	poke(20, &(struct change){ UINT64_MAX - 1, nops, nops, 4, 4 });
+	pt_packets_psb(&packets, SAMPLE_START + 100, 0);
+	pt_packets_pge(&packets, KERNEL);
+	pt_packets_tip(&packets, KERNEL);
+	pt_packets_pgd(&packets, 0);
+	finish(PT_ENGINE_FAST);
+	ck_assert_uint_eq(event_count, 3);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "damaged"));
+}
+END_TEST
+
+/* ---- BPF programs -------------------------------------------------------- */
+
+struct program {
+	uint64_t addresses[2];
+	uint32_t lengths[2];
+	uint32_t functions;
+	uint8_t code[16];
+};
+
+/* One entry of the feature; returns its size. */
+static size_t write_program(uint8_t *to, const struct program *program)
+{
+	struct bpf_prog_info info = {
+		.jited_prog_len = sizeof(program->code),
+		.jited_prog_insns = offsetof(struct program, code),
+		.nr_jited_ksyms = program->functions,
+		.nr_jited_func_lens = program->functions,
+		.jited_ksyms = offsetof(struct program, addresses),
+		.jited_func_lens = offsetof(struct program, lengths),
+	};
+	uint32_t head[4] = { sizeof(info), sizeof(*program), 0, 0 };
+
+	memcpy(to, head, sizeof(head));
+	memcpy(to + BPIL_FIXED, &info, sizeof(info));
+	memcpy(to + BPIL_FIXED + sizeof(info), program, sizeof(*program));
+	return BPIL_FIXED + sizeof(info) + sizeof(*program);
+}
+
+/* Calls its own second function; the other takes its place later. */
+static const struct program first = {
+	.addresses = { BPF, BPF + 8 }, .lengths = { 8, 8 }, .functions = 2,
+	.code = { 0xe8, 3, 0, 0, 0, 0xc3, 0x90, 0x90, 0x90, 0xc3 },
+};
+static const struct program second = {
+	.addresses = { BPF }, .lengths = { 4 }, .functions = 1, .code = { 0x90, 0x90, 0xc3 },
+};
+
+static size_t write_programs(uint8_t *section)
+{
+	uint32_t count = 2;
+	size_t size = sizeof(count);
+
+	memcpy(section, &count, sizeof(count));
+	size += write_program(section + size, &first);
+	return size + write_program(section + size, &second);
+}
+
+START_TEST(bpf_programs_are_code_while_they_are_registered)
+{
+	uint8_t section[1024];
+
+	perf_data_set_feature(&data, FEATURE, section, write_programs(section));
+	tell_symbol(500, BPF, 8);
+	tell_symbol(500, BPF + 8, 8);
+	tell_symbol(3000, BPF, 4);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, KERNEL);
+	pt_packets_tip(&packets, BPF); /* before it is told: times are only roughly known */
+	pt_packets_tip(&packets, BPF + 5);
+	pt_packets_tip(&packets, KERNEL);
+	pt_packets_tsc(&packets, SAMPLE_START + 4000);
+	pt_packets_tip(&packets, BPF);
+	pt_packets_tip(&packets, KERNEL);
+	pt_packets_pgd(&packets, 0);
+	finish(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	expect(1, BRANCH_RETURN, KERNEL + 5, BPF);
+	expect(2, BRANCH_CALL, BPF, BPF + 8);
+	expect(3, BRANCH_RETURN, BPF + 9, BPF + 5);
+	expect(4, BRANCH_RETURN, BPF + 5, KERNEL);
+	expect(5, BRANCH_RETURN, KERNEL + 5, BPF);
+	expect(6, BRANCH_RETURN, BPF + 2, KERNEL);
+	ck_assert_uint_eq(event_count, 8);
+}
+END_TEST
+
+static unsigned count_functions(const uint8_t *bytes, size_t size)
+{
+	struct perf_file only = { 0 };
+	struct bpf_place place = { 0 };
+	struct bpf_function function;
+	unsigned count = 0, sum = 0;
+
+	only.features.sections[FEATURE] = (struct perf_bytes){ bytes, size };
+	while (bpf_programs_next(&only, &place, &function)) {
+		for (uint32_t i = 0; i < function.size; i++)
+			sum += function.bytes[i]; /* for the sanitizers */
+		count++;
+	}
+	return sum ? count : 0;
+}
+
+START_TEST(a_cut_or_wrong_section_gives_what_is_whole)
+{
+	uint8_t section[1024];
+	size_t size = write_programs(section);
+
+	ck_assert_uint_eq(count_functions(section, size), 3);
+	for (size_t cut = 0; cut < size; cut++) {
+		uint8_t *bytes = alloc_zeroed(cut + 1, 1);
+
+		memcpy(bytes, section, cut);
+		ck_assert_uint_le(count_functions(bytes, cut), 2);
+		free(bytes);
+	}
+	for (size_t at = 0; at < size; at++) {
+		uint8_t *bytes = alloc_zeroed(size, 1);
+
+		memcpy(bytes, section, size);
+		bytes[at] = 0xff;
+		count_functions(bytes, size);
+		free(bytes);
+	}
+}
+END_TEST
+
+/* ---- Modules ------------------------------------------------------------- */
+
+#define LINKED	UINT64_C(0xffffffff80000000) /* vmlinux; it runs at KERNEL */
+#define ONE	UINT64_C(0xffffffffc0200000)
+#define COLD	(ONE + 32) /* .text has 21 bytes */
+#define TWO	UINT64_C(0xffffffffc0300000)
+#define FUNCTION 0x20 /* of vmlinux: ret */
+
+static void map_kernel(uint64_t begin, uint64_t size, uint64_t file_offset, const char *path)
+{
+	struct perf_data_mmap map = { .pid = -1, .address = begin, .length = size,
+				      .file_offset = file_offset, .path = path };
+
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &map);
+}
+
+static void expect_name(uint64_t ip, const char *name)
+{
+	const struct thread *const *threads;
+	struct location location;
+	size_t count;
+
+	threads = timeline_threads(timeline, &count);
+	location = resolver_find(&resolver, threads[0]->process->epochs[0].space, ip);
+	ck_assert_ptr_nonnull(location.symbol);
+	ck_assert_str_eq(location.symbol->name->text, name);
+}
+
+/* Without kcore: vmlinux, linked elsewhere than it ran, and two modules that call it and each other. */
+START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
+{
+	static const struct tiny_symbol symbols[] = {
+		{ "_text", LINKED, 1, 0x12 },
+		{ "kernel_function", LINKED + FUNCTION, 1, 0x12 },
+	};
+	struct tiny_elf elf = { .address = LINKED, .code = kernel_bytes,
+				.code_size = sizeof(kernel_bytes), .symbols = symbols,
+				.symbol_count = 2 };
+	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX";
+
+	close(mkstemp(vmlinux));
+	tiny_elf_write(&elf, vmlinux);
+	stamp(0);
+	map_kernel(KERNEL, 0x1000, KERNEL, "[kernel.kallsyms]_text");
+	map_kernel(ONE, 0x1000, 0, "/lib/modules/6.1.0/kernel/one.ko");
+	map_kernel(TWO, 0x1000, 0, "/lib/modules/6.1.0/kernel/two.ko");
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, TWO);
+	pt_packets_tnt(&packets, "tt");
+	pt_packets_tip(&packets, KERNEL + FUNCTION);
+	pt_packets_pgd(&packets, 0);
+	sample_add_trace(&data, &packets);
+	open_kernel(&(struct kernel_files_options){ .vmlinux = vmlinux });
+	decode(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	unlink(vmlinux);
+	expect(1, BRANCH_JUMP, TWO, ONE);
+	expect(2, BRANCH_CALL, ONE + 5, COLD);
+	expect(3, BRANCH_RETURN, COLD, ONE + 10);
+	expect(4, BRANCH_CALL, ONE + 10, KERNEL + FUNCTION);
+	expect(5, BRANCH_RETURN, KERNEL + FUNCTION, ONE + 15);
+	/* Nobody knows where not_there is: a gap, and no wrong way. */
+	expect(6, BRANCH_CALL, ONE + 15, KERNEL_MODULE_HOLE);
+	expect(7, BRANCH_GAP, KERNEL_MODULE_HOLE, 0);
+	ck_assert_uint_eq(events[7].gap, GAP_NO_CODE);
+	expect_name(ONE + 12, "one");
+	expect_name(COLD, "cold");
+	expect_name(TWO, "two");
+	expect_name(KERNEL + FUNCTION, "kernel_function");
+}
+END_TEST
+
+/* Mapped smaller than its code is: another build of it. */
+START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
+{
+	stamp(0);
+	map_kernel(ONE, 8, 0, "/lib/modules/6.1.0/kernel/one.ko");
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, ONE);
+	pt_packets_tnt(&packets, "t");
+	sample_add_trace(&data, &packets);
+	open_kernel(&(struct kernel_files_options){ 0 });
+	decode(PT_ENGINE_FAST);
+	expect(1, BRANCH_GAP, ONE, 0);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "one.ko"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("kernel_changes");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules",
+		 getenv("top_builddir") ? getenv("top_builddir") : ".");
+	tcase_add_loop_test(all, modules_are_laid_out_and_relocated_as_the_kernel_does, 0, 2);
+	tcase_add_test(all, a_module_that_does_not_fit_is_named_and_left_out);
+	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);
+	tcase_add_loop_test(all, code_where_the_kernel_had_none_is_code, 0, 2);
+	tcase_add_test(all, going_back_in_time_puts_old_bytes_back);
+	tcase_add_test(all, damaged_changes_cost_only_themselves);
+	tcase_add_loop_test(all, bpf_programs_are_code_while_they_are_registered, 0, 2);
+	tcase_add_test(all, a_cut_or_wrong_section_gives_what_is_whole);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
