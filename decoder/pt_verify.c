@@ -178,6 +178,17 @@ static bool becomes_damaged(struct pt_stream *stream, bool has, const struct bra
 	return has;
 }
 
+/*
+ * Each return pops the stack of compressed ones (SDM volume 3, "RET
+ * Compression"); libipt keeps the place of one that is not compressed, as that of
+ * a signal handler is, and takes it for the next.
+ */
+static bool is_libipts_return(const struct branch_event *fast, const struct branch_event *libipt)
+{
+	return fast->kind == BRANCH_RETURN && libipt->kind == BRANCH_RETURN &&
+	       fast->from == libipt->from;
+}
+
 /* The events are not the same.  Returns whether that is no difference. */
 static bool is_excused(struct comparison *c, bool *go_on)
 {
@@ -196,6 +207,12 @@ static bool is_excused(struct comparison *c, bool *go_on)
 	    becomes_damaged(c->libipt, true, &c->libipt_event))
 		return true;
 	if (!c->has_fast && only_runs_on(c))
+		return true;
+	if (c->has_fast && is_libipts_return(&c->fast_event, &first))
+		return true;
+	/* Damage shows later than it begins. */
+	if (becomes_damaged(c->fast, c->has_fast, &c->fast_event) &&
+	    becomes_damaged(c->libipt, c->has_libipt, &c->libipt_event))
 		return true;
 	c->has_libipt = has;
 	c->libipt_event = first;

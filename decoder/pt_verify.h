@@ -5,7 +5,8 @@
  *
  * Left out is what follows where both say that the trace is damaged: each goes on
  * in its own way.  Left out too are the last branches before an overflow and at
- * the end of the data, which libipt keeps back until the next packet comes; direct
+ * the end of the data, which libipt keeps back until the next packet comes; what
+ * follows a return that libipt takes to where an earlier one should have gone; direct
  * branches behind the last packet, which only libipt follows; and times, which each
  * estimates between timing packets.
  */
