@@ -260,9 +260,8 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		uint64_t from = first.offset == NOWHERE ? 0 : sync_before(&seeker, first.offset);
 		uint64_t to = second_after(&seeker, last.offset);
 
-		/* TSCs that go back are damage, or several machines' traces: nothing is cut then. */
-		if (from < to)
-			cut(&seeker, from, to, arena, view);
+		/* Each comparison that leads to `last` is at least as true as that for `first`. */
+		cut(&seeker, from, to, arena, view);
 	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
 		view->repeated = view->missing = 0;

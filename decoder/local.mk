@@ -29,6 +29,7 @@ libdecoder_a_SOURCES = \
 	decoder/pt_newer_packets.c decoder/pt_newer_packets.h \
 	decoder/pt_segments.c decoder/pt_segments.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
+	decoder/pt_verify.c decoder/pt_verify.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/pt_workers.c decoder/pt_workers.h \
 	decoder/schedule.c decoder/schedule.h \

@@ -125,6 +125,9 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 
 	off->flags |= BRANCH_TRACE_OFF | pending->flags;
 	off->from_length = pending->insn.length;
+	stream_stop_user(&blocks->stream, pending->insn.kind == BRANCH_SYSCALL
+						  ? pending->from + pending->insn.length
+						  : 0);
 	pending->insn.kind = BRANCH_NONE;
 }
 
@@ -135,6 +138,7 @@ static void on_async_disabled(struct pt_blocks *blocks, const struct pt_event *e
 
 	resolve(blocks, at);
 	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |= BRANCH_TRACE_OFF | BRANCH_ASYNC;
+	stream_stop_user(&blocks->stream, at);
 }
 
 static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *event)

@@ -93,6 +93,25 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	flow->mode = flow->next_mode;
 }
 
+/* What happened is told where the packet's FUP says. */
+static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
+{
+	if (flow->waiting_count == WAITING)
+		flow_drop_waiting(flow);
+	flow->waiting[flow->waiting_count++] = *note;
+}
+
+/* Of the CPU, now; in a header the time may come behind it, up to the end. */
+static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint32_t extra)
+{
+	struct side_note note = { kind, extra, value };
+
+	if (flow->in_header)
+		wait_for_place(flow, &note);
+	else
+		stream_push_side(&flow->stream, &note, 0);
+}
+
 /* ---- Virtual machines ---------------------------------------------------- */
 
 /*
@@ -133,10 +152,8 @@ static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 
 static void on_paging(struct pt_flow *flow, const struct pt_packet_pip *packet)
 {
-	struct side_note note = { SIDE_GUEST, packet->nr, packet->cr3 };
-
 	flow->next_guest = packet->nr;
-	stream_push_side(&flow->stream, &note, 0);
+	tell(flow, SIDE_GUEST, packet->cr3, packet->nr);
 }
 
 /* ---- The flow ------------------------------------------------------------ */
@@ -272,6 +289,7 @@ static void on_psbend(struct pt_flow *flow)
 	if (!flow->in_header)
 		return;
 	flow->in_header = false;
+	flow_drop_waiting(flow);
 	flow->guest = flow->next_guest;
 	if (flow->guest) {
 		leave_for_guest(flow, flow->ip);
@@ -286,14 +304,6 @@ static void on_psbend(struct pt_flow *flow)
 		flow->place = PLACE_PSB;
 		flow->task = TASK_PLACE;
 	}
-}
-
-/* What happened is told where the packet's FUP says. */
-static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
-{
-	if (flow->waiting_count == WAITING)
-		flow_drop_waiting(flow);
-	flow->waiting[flow->waiting_count++] = *note;
 }
 
 static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
@@ -333,11 +343,6 @@ static void on_time(struct pt_flow *flow)
 	flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
-}
-
-static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint32_t extra)
-{
-	stream_push_side(&flow->stream, &(struct side_note){ kind, extra, value }, 0);
 }
 
 static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)

@@ -42,7 +42,7 @@ struct pt_stream_input {
 	/*
 	 * Where the kernel's __switch_to begins: there threads change, where the
 	 * kernel is traced, and not at the time of the switch records, which the
-	 * trace tells only roughly.  0: not known.  Only the fast engine uses it.
+	 * trace tells only roughly.  0: not known.
 	 */
 	uint64_t switch_ip;
 	bool side_events; /* give also BRANCH_SIDE: side_event.h */

@@ -466,6 +466,10 @@ static void walk_run(struct pt_flow *flow)
 	struct insn insn;
 	uint64_t from;
 
+	if (!run && flow->task == TASK_PLACE && flow->target == flow->ip) {
+		reach(flow); /* nothing is executed on the way, so no code is missing */
+		return;
+	}
 	if (!run) {
 		flow_fail(flow, GAP_NO_CODE, flow->ip);
 		return;

@@ -140,6 +140,29 @@ static void open_code(struct conversion *c, struct name_table *names)
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
 }
 
+static struct pt_stream_input stream_input(const struct conversion *c, size_t index)
+{
+	return (struct pt_stream_input){
+		.info = &c->auxtrace.info,
+		.aux = &c->auxtrace.streams[index],
+		.timeline = c->timeline,
+		.code = c->code,
+		.diag = c->diag,
+		.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
+								     : PT_ENGINE_FAST,
+		.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
+				    c->options->stacks == STACKS_PRECISE &&
+				    !event_filter_by_thread(&c->filter),
+		.switch_ip = c->kernel_files.switch_ip,
+		.side_events = c->options->format == FORMAT_FTF ||
+			       c->options->format == FORMAT_SLICES,
+		.segment = decode_threads_segment(&c->auxtrace),
+		.workers = c->workers,
+		.begin = c->filter.begin,
+		.end = c->filter.end,
+	};
+}
+
 static int open_streams(struct conversion *c, struct error *err)
 {
 	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
@@ -147,31 +170,29 @@ static int open_streams(struct conversion *c, struct error *err)
 		view_write_aside(&c->view);
 	c->streams = alloc_zeroed(c->auxtrace.stream_count, sizeof(*c->streams));
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
-		struct pt_stream_input input = {
-			.info = &c->auxtrace.info,
-			.aux = &c->auxtrace.streams[i],
-			.timeline = c->timeline,
-			.code = c->code,
-			.diag = c->diag,
-			.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
-									     : PT_ENGINE_FAST,
-			.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
-					    c->options->stacks == STACKS_PRECISE &&
-					    !event_filter_by_thread(&c->filter),
-			.switch_ip = c->kernel_files.switch_ip,
-			.side_events = c->options->format == FORMAT_FTF ||
-				       c->options->format == FORMAT_SLICES,
-			.begin = c->filter.begin,
-			.end = c->filter.end,
-			.segment = decode_threads_segment(&c->auxtrace),
-			.workers = c->workers,
-		};
+		struct pt_stream_input input = stream_input(c, i);
 
 		c->streams[i] = pt_stream_open(&input, err);
 		if (!c->streams[i])
 			return -1;
 	}
 	branch_merge_init(&c->merge, c->streams, c->auxtrace.stream_count);
+	return 0;
+}
+
+/* Compare what the engines find (--verify). */
+static int verify(struct conversion *c, struct error *err)
+{
+	struct pt_verdict verdict = { 0 };
+
+	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
+		struct pt_stream_input input = stream_input(c, i);
+
+		input.side_events = false; /* libipt's engine has none */
+		if (pt_verify(&input, c->options->verify, &verdict, err) < 0)
+			return -1;
+	}
+	summary_set_verdict(c->summary, &verdict, c->diag);
 	return 0;
 }
 
@@ -472,6 +493,8 @@ static int run(struct conversion *c, struct error *err)
 			       &(struct overlay_recording){ &c->file, c->timeline,
 							    &c->auxtrace.info,
 							    &c->overlay_calls });
+	if (c->options->verify && verify(c, err) < 0)
+		return -1;
 	/* What may end the program comes before the output is in its place. */
 	code_files_warn(&c->code_files, c->timeline, c->diag);
 	if (view_close(&c->view, err) < 0)

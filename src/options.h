@@ -94,12 +94,13 @@ struct options {
 	char **words;               /* owned array of argv's: those that change outputs */
 	int word_count;
 	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
+	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
 	struct selection select;
 	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* how much more to tell: 0, 1, 2 */
-	const char *json;   /* path of the summary in JSON; "-": stdout; "": --json-lines has it; NULL: none */
+	const char *json;   /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
 };
 
 /*

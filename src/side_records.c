@@ -19,14 +19,17 @@
 static const struct address_space *space_of(const struct thread *thread, uint64_t time)
 {
 	const struct process *process = thread ? thread->process : NULL;
-	const struct address_space *space = NULL;
+	size_t low = 0, high = process ? process->epoch_count : 0;
 
-	for (size_t i = 0; process && i < process->epoch_count; i++) {
-		if (i && process->epochs[i].begin > time)
-			break;
-		space = process->epochs[i].space;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->epochs[middle].begin <= time)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return space;
+	return low ? process->epochs[low - 1].space : NULL;
 }
 
 static struct ftf_name event_name(struct side_records *records, const struct perf_attr *attr)

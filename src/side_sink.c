@@ -390,6 +390,10 @@ void side_sink_init(struct side_sink *sink, struct side_tracks *tracks,
 
 void side_sink_event(struct side_sink *sink, const struct side_event *event)
 {
+	if (!event->time) {
+		sink->untimed++;
+		return;
+	}
 	switch (event->kind) {
 	case SIDE_FREQUENCY:
 		on_frequency(sink, event);

@@ -24,6 +24,7 @@ struct side_sink {
 	struct side_tracks *tracks;             /* borrowed */
 	const struct pt_info *info;             /* borrowed: the clocks */
 	struct side_transactions *transactions; /* owned: hash by thread */
+	uint64_t untimed;                       /* events before any time was known: not shown */
 };
 
 /* Both are borrowed until side_sink_release(). */

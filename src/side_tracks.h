@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/hash.h"
 
+#include "base/hash.h"
 #include "decoder/timeline.h"
 #include "event_filter.h"
 #include "writer/ftf.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "side_view.h"
 
+#include <inttypes.h>
+
 #include "side_records.h"
 #include "side_switches.h"
 
@@ -85,6 +87,10 @@ void side_view_finish(struct side_view *view, uint64_t begin, uint64_t end)
 		return;
 	write_events(view);
 	side_sink_finish(&view->sink, end);
+	if (view->sink.untimed)
+		diag_warn(view->input.diag, "side-untimed",
+			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
+			  "time was known, and are not shown", view->sink.untimed);
 	side_switches_write(&view->tracks, view->input.file);
 	side_records_write(&records);
 	side_clock_write(view->input.writer, &view->input.file->features, begin);

@@ -121,6 +121,24 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 	}
 }
 
+void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdict,
+			 struct diag *diag)
+{
+	char fast[200], libipt[200];
+
+	summary->verified = verdict->segments;
+	summary->differing = verdict->differences;
+	if (!verdict->differences)
+		return;
+	pt_verdict_print(verdict->has_fast, &verdict->fast, fast, sizeof(fast));
+	pt_verdict_print(verdict->has_libipt, &verdict->libipt, libipt, sizeof(libipt));
+	diag_warn(diag, "engines-differ",
+		  "libipt decodes %" PRIu64 " of %" PRIu64 " parts of the trace differently; first, at the "
+		  "PSB at offset %" PRIu64 " of the file, branch %" PRIu64 ": %s; by libipt: %s",
+		  verdict->differences, verdict->segments, verdict->file_offset, verdict->index + 1,
+		  fast, libipt);
+}
+
 void summary_warn(const struct summary *summary, struct diag *diag)
 {
 	uint64_t total = summary->bytes_total ? summary->bytes_total : 1;
@@ -181,6 +199,13 @@ static void print_gaps(const struct summary *summary, FILE *out)
 	}
 }
 
+static void print_verdict(const struct summary *summary, FILE *out)
+{
+	if (summary->verified)
+		fprintf(out, "  %" PRIu64 " parts of the trace decoded by libipt, too: %" PRIu64
+			" differ\n", summary->verified, summary->differing);
+}
+
 static void print_nameless(const struct summary *summary, FILE *out)
 {
 	unsigned more = summary->nameless_files - NAMELESS_LISTED;
@@ -210,6 +235,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_counts(summary, out);
 	print_nothing(summary, out);
 	print_gaps(summary, out);
+	print_verdict(summary, out);
 	print_nameless(summary, out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
 	if (is_trace && summary->output_count && summary->slices) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "decoder/pt_stream.h"
+#include "decoder/pt_verify.h"
 
 struct summary {
 	uint64_t branches, threads, slices;
@@ -19,6 +19,7 @@ struct summary {
 	uint64_t bytes_repeated, bytes_missing;
 	uint64_t bytes_left_out; /* of streams and times that were not asked for; not of the total */
 	uint64_t unknown_records;
+	uint64_t verified, differing;   /* segments of trace that libipt decoded too (--verify) */
 	bool interrupted;               /* by SIGINT: what came after is left out */
 	char **outputs;                 /* owned, as its texts are: paths of what was written */
 	size_t output_count, output_room;
@@ -43,6 +44,10 @@ void summary_allow_interrupt(bool quiet);
 
 /* Add the statistics of one stream. */
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats);
+
+/* Keep what a comparison of the engines found, and warn of the first difference. */
+void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdict,
+			 struct diag *diag);
 
 /* Turn what is damaged or left out into warnings. */
 void summary_warn(const struct summary *summary, struct diag *diag);

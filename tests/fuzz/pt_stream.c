@@ -138,9 +138,11 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 {
 	struct kernel_segment segment = { KERNEL_CODE, KERNEL_CODE + TINY_ELF_CODE_OFFSET,
 					  TINY_ELF_CODE_OFFSET };
-	struct kernel_code kernel = { find_code(NULL, NULL), &segment, 1 };
-	struct code_source source = { find_code, flags & FLAG_FUNCTIONS ? find_function : NULL, NULL,
-				      flags & FLAG_KERNEL ? &kernel : NULL };
+	struct kernel_code kernel = { .file = find_code(NULL, NULL), .segments = &segment,
+				      .count = 1 };
+	struct code_source source = { .find = find_code,
+				      .find_function = flags & FLAG_FUNCTIONS ? find_function : NULL,
+				      .kernel = flags & FLAG_KERNEL ? &kernel : NULL };
 	struct code_image *code = code_image_open(&source, timeline_space_count(world.timeline),
 						  &world.diag);
 	size_t half = flags & (FLAG_PIECES | FLAG_APART) ? size / 2 : size;
@@ -148,7 +150,8 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 		{ trace, half, 0, SAMPLE_START, 0, false },
 		{ trace + half, size - half, half, SAMPLE_START, half, flags & FLAG_APART },
 	};
-	struct aux_stream aux = { 0, -1, 0, pieces, size > half ? 2 : 1, size, 0, 0, false };
+	struct aux_stream aux = { .tid = -1, .pieces = pieces, .piece_count = size > half ? 2 : 1,
+				  .size = size };
 	struct pt_info info = info_of(flags);
 	struct pt_stream_input input = {
 		.info = &info, .aux = &aux, .timeline = world.timeline, .code = code,

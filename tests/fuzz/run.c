@@ -56,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static struct memory_file file;
 	struct options options;
+	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
 	char *input;
@@ -69,8 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	options.inputs = &input;
 	options.input_count = 1;
 	diag_init(&diag);
-	if (convert(&options, &diag, &err) == EXIT_FAILED && err.kind == ERROR_NONE)
+	report_init(&report, &options);
+	if (convert(&options, &report, &diag, &err) == EXIT_FAILED && err.kind == ERROR_NONE)
 		abort();
+	report_release(&report);
 	diag_release(&diag);
 	return 0;
 }

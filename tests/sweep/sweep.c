@@ -93,6 +93,7 @@ static int convert_input(const struct variant *variant)
 		.quiet = true,
 	};
 	struct itimerval timer = { .it_value = { .tv_sec = SECONDS } };
+	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status;
@@ -100,7 +101,8 @@ static int convert_input(const struct variant *variant)
 	dup2(sweep.output, STDOUT_FILENO);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	diag_init(&diag);
-	status = convert(&options, &diag, &err);
+	report_init(&report, &options);
+	status = convert(&options, &report, &diag, &err);
 	if (status == EXIT_FAILED && (err.kind == ERROR_NONE || !err.text[0]))
 		return 99;
 	return status;

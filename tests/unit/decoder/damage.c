@@ -11,20 +11,27 @@
 #include <unistd.h>
 
 #include "decoder/auxtrace.h"
+#include "decoder/code_image.h"
 #include "decoder/perf_file.h"
+#include "decoder/pt_stream.h"
 #include "decoder/timeline.h"
-#include "tests/support/perf_data.h"
+#include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
 static struct perf_data data;
 static char path[PERF_DATA_PATH];
 static uint8_t *bytes;
 static size_t size;
+static char program[PERF_DATA_PATH];
+static uint8_t *program_bytes;
+static size_t program_size;
+static size_t trace_size;
 
 /* What was read of one damaged file. */
 struct outcome {
 	bool opened;
 	size_t records, threads;
+	uint64_t events; /* of both engines */
 	uint64_t trace_bytes;
 	unsigned warnings;
 };
@@ -32,8 +39,11 @@ struct outcome {
 static void add_records(void)
 {
 	static const uint8_t id[20] = { 1, 2, 3 };
+	static const uint8_t poke[] = { 0, 0x10, 0x40, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0x90, 0x90, 0xc3, 0xc3 };
+	static const uint64_t names[] = { 1, 7, 0x656d616e, 0 };
 	struct perf_data_mmap map = {
-		.pid = 5, .tid = 5, .address = 0x1000, .length = 0x1000, .path = "/bin/prog",
+		.pid = 5, .tid = 5, .address = SAMPLE_CODE, .length = 0x1000,
+		.file_offset = TINY_ELF_CODE_OFFSET, .path = "/bin/prog",
 		.prot = PROT_EXEC, .build_id = id, .build_id_size = 20,
 	};
 
@@ -44,7 +54,9 @@ static void add_records(void)
 	perf_data_add_fork(&data, 6, 6, 5);
 	perf_data_add_itrace_start(&data, 5, 5);
 	perf_data_add_switch(&data, true, 6, 6);
-	perf_data_add_aux_event(&data, 0, 16, PERF_AUX_FLAG_TRUNCATED);
+	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, poke, sizeof(poke));
+	perf_data_add_user_record(&data, PERF_USER_THREAD_MAP, names, sizeof(names));
+	perf_data_add_aux_event(&data, 0, trace_size, PERF_AUX_FLAG_TRUNCATED);
 	perf_data_add_lost(&data, 1);
 	perf_data_add_exit(&data, 6, 6);
 }
@@ -52,14 +64,29 @@ static void add_records(void)
 static void set_up(void)
 {
 	static const char *const words[] = { "perf", "record", NULL };
-	struct perf_data_pt_info info = { .pmu_type = 8, .time_mult = 1, .cap_user_time_zero = 1 };
-	struct perf_data_aux aux = { .tid = -1, .bytes = "sixteen bytes...", .size = 16 };
+	struct perf_data_pt_info info = { .pmu_type = 8, .time_mult = 1, .cap_user_time_zero = 1,
+					 .tsc_bit = 0x400, .noretcomp_bit = 0x800,
+					 .per_cpu_mmaps = 1, .max_nonturbo_ratio = 25 };
+	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1 };
+	struct pt_packets packets;
+	int fd;
 
+	strcpy(program, "/tmp/ptrace2ftf-XXXXXX");
+	fd = mkstemp(program);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	tiny_elf_write(&sample_elf, program);
+	program_bytes = tiny_elf_bytes(&sample_elf, &program_size);
+	pt_packets_init(&packets);
+	sample_trace(&packets);
+	aux.bytes = packets.bytes;
+	aux.size = trace_size = pt_packets_size(&packets);
 	perf_data_init(&data);
 	perf_data_add_pt_event(&data, 8, 0x300e601);
 	perf_data_add_pt_info(&data, &info, "filter 0x1/0x2@/bin/prog");
 	add_records();
 	perf_data_add_auxtrace(&data, &aux);
+	pt_packets_release(&packets);
 	perf_data_add_user_record(&data, PERF_USER_TIME_CONV, (uint64_t[]){ 1, 2, 3 }, 24);
 	perf_data_set_text(&data, PERF_FEATURE_CPUID, "GenuineIntel,6,94,3");
 	perf_data_set_command_line(&data, words);
@@ -71,19 +98,66 @@ static void set_up(void)
 static void tear_down(void)
 {
 	unlink(path);
+	unlink(program);
+	free(program_bytes);
 	free(bytes);
 	perf_data_release(&data);
 }
 
-static void read_trace(const struct perf_file *file, struct outcome *outcome)
+/* The sample's code, whatever file the damaged recording names. */
+static struct code_file find_code(void *context, const struct mapped_file *file)
+{
+	(void)context;
+	(void)file;
+	return (struct code_file){ program, program_bytes, program_size };
+}
+
+/* Every byte is decoded, skipped or lost. */
+static void decode(const struct auxtrace *aux, size_t index, const struct timeline *timeline,
+		   struct outcome *outcome)
+{
+	struct code_source source = { .find = find_code };
+	struct branch_event event;
+	struct diag diag;
+
+	diag_init(&diag);
+	for (int engine = PT_ENGINE_FAST; engine <= PT_ENGINE_LIBIPT; engine++) {
+		struct code_image *code =
+			code_image_open(&source, timeline_space_count(timeline), &diag);
+		struct pt_stream_input input = { .info = &aux->info,
+						 .aux = &aux->streams[index],
+						 .timeline = timeline,
+						 .code = code,
+						 .diag = &diag,
+						 .engine = (enum pt_engine)engine };
+		struct pt_stream *stream = pt_stream_open(&input, NULL);
+		const struct pt_stream_stats *stats = stream ? pt_stream_stats(stream) : NULL;
+
+		while (stream && pt_stream_next(stream, &event))
+			outcome->events++;
+		if (stream)
+			ck_assert_uint_eq(stats->bytes_decoded + stats->bytes_skipped +
+						  stats->bytes_lost,
+					  stats->bytes_total);
+		pt_stream_close(stream);
+		code_image_close(code);
+	}
+	diag_release(&diag);
+}
+
+static void read_trace(const struct perf_file *file, const struct timeline *timeline,
+		       struct outcome *outcome)
 {
 	struct auxtrace aux;
 	struct error err = { 0 };
+	bool whole = auxtrace_init(&aux, file, &err) == 0;
 
-	if (auxtrace_init(&aux, file, &err) < 0)
-		ck_assert(err.kind != ERROR_NONE && err.text[0]);
-	for (size_t i = 0; i < aux.stream_count; i++)
+	ck_assert(whole || (err.kind != ERROR_NONE && err.text[0]));
+	for (size_t i = 0; i < aux.stream_count; i++) {
 		outcome->trace_bytes += aux.streams[i].size;
+		if (whole)
+			decode(&aux, i, timeline, outcome);
+	}
 	auxtrace_release(&aux);
 }
 
@@ -104,8 +178,8 @@ static struct outcome read_damaged(void)
 			outcome.records++;
 		timeline = timeline_open(&file, &diag, &err);
 		timeline_threads(timeline, &outcome.threads);
+		read_trace(&file, timeline, &outcome);
 		timeline_close(timeline);
-		read_trace(&file, &outcome);
 	} else {
 		ck_assert(err.kind != ERROR_NONE && err.text[0]);
 	}
@@ -120,9 +194,10 @@ START_TEST(every_prefix_is_refused_or_read_as_far_as_it_goes)
 	struct outcome whole = read_damaged(), last = whole;
 
 	ck_assert(whole.opened);
-	ck_assert_uint_eq(whole.records, 12);
+	ck_assert_uint_eq(whole.records, 14);
 	ck_assert_uint_eq(whole.threads, 2);
-	ck_assert_uint_eq(whole.trace_bytes, 16);
+	ck_assert_uint_eq(whole.trace_bytes, trace_size);
+	ck_assert_uint_gt(whole.events, 40);
 	for (size_t length = size; length-- > 0;) {
 		struct outcome outcome;
 

@@ -76,3 +76,9 @@ TESTS += tests/unit/decoder/pt_segments.test
 tests_unit_decoder_pt_segments_test_SOURCES = tests/unit/decoder/pt_segments.c
 tests_unit_decoder_pt_segments_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_segments_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/pt_verify.test
+TESTS += tests/unit/decoder/pt_verify.test
+tests_unit_decoder_pt_verify_test_SOURCES = tests/unit/decoder/pt_verify.c
+tests_unit_decoder_pt_verify_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_verify_test_LDADD = $(UNIT_LIBS)

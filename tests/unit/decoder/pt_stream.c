@@ -294,6 +294,24 @@ START_TEST(missing_code_costs_the_trace_up_to_the_next_place_only)
 }
 END_TEST
 
+/* A page fault, for example, of code that perf could not keep. */
+START_TEST(an_interrupt_before_any_missing_code_ran_is_no_gap)
+{
+	begin(_i);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, 0x900000);
+	pt_packets_fup(&run.packets, 0x900000);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_RETURN, SAMPLE_LEAF, 0x900000);
+	expect(2, BRANCH_INTERRUPT, 0x900000, SAMPLE_MAIN + 10);
+	expect(3, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE], 0);
+}
+END_TEST
+
 START_TEST(what_precedes_the_first_psb_is_skipped_and_counted)
 {
 	begin(_i);
@@ -646,14 +664,14 @@ START_TEST(threads_change_where_the_kernel_switches_them)
 {
 	char path[PERF_DATA_PATH];
 
-	begin(PT_ENGINE_FAST);
+	begin(_i / 3);
 	add_kernel(path);
 	run.switch_ip = KERNEL_SYS;
 	stamp(SAMPLE_START + 1000);
 	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
-	pt_packets_tsc(&run.packets, SAMPLE_START + 1000 + 300 * _i);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 1000 + 300 * (_i % 3 - 1));
 	pt_packets_tip(&run.packets, KERNEL);
 	pt_packets_tnt(&run.packets, "t");
 	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
@@ -727,6 +745,7 @@ int main(void)
 	tcase_add_loop_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows, 0, 2);
 	tcase_add_loop_test(all, an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends, 0, 2);
 	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
+	tcase_add_loop_test(all, an_interrupt_before_any_missing_code_ran_is_no_gap, 0, 2);
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
@@ -738,7 +757,7 @@ int main(void)
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
 	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
-	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, -1, 2);
+	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);

@@ -145,6 +145,24 @@ START_TEST(the_core_clock_is_a_counter_of_its_changes)
 }
 END_TEST
 
+/* A header's packets come in any order: its time is that of all. */
+START_TEST(the_core_clock_of_a_header_has_the_headers_time)
+{
+	struct pt_packet packet = { .type = ppt_psb };
+
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	pt_packets_add(&packets, &packet);
+	add_ratio(42);
+	pt_packets_tsc(&packets, SAMPLE_START);
+	packet.type = ppt_psbend;
+	pt_packets_add(&packets, &packet);
+	finish("");
+	EXPECT(1, records, " 1000000 \"CPU 0 frequency (MHz)\"", "value=1680\n");
+	EXPECT(1, records, " counter ", "");
+}
+END_TEST
+
 START_TEST(a_written_value_stands_in_the_function_that_wrote_it)
 {
 	begin();
@@ -523,6 +541,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, NULL, clean);
 	tcase_add_test(all, the_core_clock_is_a_counter_of_its_changes);
+	tcase_add_test(all, the_core_clock_of_a_header_has_the_headers_time);
 	tcase_add_test(all, a_written_value_stands_in_the_function_that_wrote_it);
 	tcase_add_test(all, a_written_value_is_no_interrupt);
 	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Recordings by ptsim whose trace is damaged at random (tests/support/mutate_aux.c):
+# 50 of them, 1,000 with LONG=1.  Both engines must find the same branches in every
+# part that both call sound, and threads must find what one finds in all of it.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+mutate=$top_builddir/tests/support/mutate_aux
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=50
+[ -z "${LONG-}" ] || count=1000
+
+"$ptsim" record --psb-period=512 -o "$work/0" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||
+	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+"$ptsim" record --psb-period=512 --cyc --overflows=3000 -o "$work/1" -- "$programs/recursion" >/dev/null 2>&1
+"$ptsim" record --psb-period=512 --cpus=2 --quantum=2000 -o "$work/2" -- "$programs/threads" >/dev/null 2>&1
+
+# A difference names both sides; where one of them is a gap, or at its end, only
+# that one calls the part damaged.
+: >"$work/differences"
+parts=0
+engines() { # SEED
+	"$program" -j 1 --verify --format=none "$work/mutated" 2>"$work/messages"
+	status=$?
+	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
+	more=$(sed -n 's/^ *\([0-9]*\) parts of the trace decoded by libipt.*/\1/p' "$work/messages")
+	parts=$((parts + more))
+	sed -n 's/.*libipt decodes \([0-9]*\) of/\1 of/p' "$work/messages" | sed "s/^/$1: /" >>"$work/differences"
+}
+
+threads() {
+	for n in 1 3; do
+		PTRACE2FTF_SEGMENT=300 "$program" -q -j $n "$work/mutated" -o "$work/$n.ftf"
+		status=$?
+		[ $status -eq 0 ] || [ $status -eq 2 ] || return 1
+	done
+	cmp "$work/1.ftf" "$work/3.ftf"
+}
+
+failed=
+for seed in $(seq "$count"); do
+	"$mutate" "$work/$((seed % 3))" "$work/mutated" "$seed" || { failed="$failed mutate:$seed"; continue; }
+	engines "$seed" || failed="$failed engines:$seed"
+	[ $((seed % 4)) -ne 0 ] || threads || failed="$failed threads:$seed"
+done
+
+all_ran() {
+	[ -z "$failed" ] || { echo "$failed"; return 1; }
+	[ "$parts" -gt $((10 * count)) ] || { echo "$parts parts"; return 1; }
+}
+tap_check "$count damaged recordings: the same with 1 and 3 threads, and decoded by both engines" all_ran
+
+# Of compressed returns libipt keeps those that it should have dropped at one that
+# was not compressed (SDM volume 3, "RET Compression": each return pops), so
+# where damage makes such a return it goes elsewhere with the next.
+no_branch_differs() {
+	grep -vE ': return ([0-9a-f]*) => [0-9a-f]*; by libipt: return \1 =>' "$work/differences" >"$work/others"
+	! grep -vE ': gap |by libipt: (gap|nothing)|: nothing; by libipt' "$work/others"
+}
+tap_check "$count damaged recordings: no branch differs where both engines find no damage" no_branch_differs
+
+# One part in a hundred or so is damaged in a way that one engine takes for sound.
+few_are_damaged_for_one() {
+	sum=$(sed 's/^[0-9]*: //' "$work/differences" | awk '{ n += $1 } END { print n + 0 }')
+	echo "$sum of $parts"
+	[ $((100 * sum)) -le "$parts" ] || { cat "$work/differences"; return 1; }
+}
+tap_check "$count damaged recordings: at most one part in 100 is damaged for one engine only" \
+	few_are_damaged_for_one
+tap_done

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engines on the sample program (tests/support/sample.h), which runs five
+ * times, from a PSB each: once with the same code, once with a byte of it
+ * changed for one of the two.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decoder/auxtrace.h"
+#include "decoder/code_image.h"
+#include "decoder/perf_file.h"
+#include "decoder/pt_verify.h"
+#include "decoder/timeline.h"
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define RUNS 5
+
+static struct {
+	char program[PERF_DATA_PATH];
+	uint8_t *bytes; /* of the program, as the fast engine sees it; libipt opens the file */
+	size_t size;
+	struct pt_packets packets;
+} sample;
+
+static struct code_file find_code(void *context, const struct mapped_file *file)
+{
+	(void)context;
+	if (strcmp(file->path, SAMPLE_PATH) != 0)
+		return (struct code_file){ 0 };
+	return (struct code_file){ sample.program, sample.bytes, sample.size };
+}
+
+static void setup(void)
+{
+	int fd;
+
+	strcpy(sample.program, "/tmp/ptrace2ftf-XXXXXX");
+	fd = mkstemp(sample.program);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	tiny_elf_write(&sample_elf, sample.program);
+	sample.bytes = tiny_elf_bytes(&sample_elf, &sample.size);
+	pt_packets_init(&sample.packets);
+}
+
+static void teardown(void)
+{
+	unlink(sample.program);
+	free(sample.bytes);
+	pt_packets_release(&sample.packets);
+}
+
+static struct pt_verdict verify(uint64_t every)
+{
+	struct code_source source = { find_code, NULL, NULL, NULL };
+	struct pt_verdict verdict = { 0 };
+	char recording[PERF_DATA_PATH];
+	struct auxtrace auxtrace;
+	struct timeline *timeline;
+	struct perf_data data;
+	struct perf_file file;
+	struct code_image *code;
+	struct diag diag;
+
+	diag_init(&diag);
+	sample_begin(&data);
+	sample_add_trace(&data, &sample.packets);
+	perf_data_write_temporary(&data, recording);
+	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
+	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
+	timeline = timeline_open(&file, &diag, NULL);
+	code = code_image_open(&source, timeline_space_count(timeline), &diag);
+	ck_assert_int_eq(pt_verify(&(struct pt_stream_input){ .info = &auxtrace.info,
+							      .aux = &auxtrace.streams[0],
+							      .timeline = timeline,
+							      .code = code,
+							      .diag = &diag },
+				   every, &verdict, NULL),
+			 0);
+	/* Where the file has the trace. */
+	ck_assert(!verdict.differences || verdict.file_offset == verdict.offset +
+						auxtrace.streams[0].pieces[0].file_offset);
+	code_image_close(code);
+	timeline_close(timeline);
+	auxtrace_release(&auxtrace);
+	perf_file_close(&file);
+	unlink(recording);
+	perf_data_release(&data);
+	diag_release(&diag);
+	return verdict;
+}
+
+static void run_sample(void)
+{
+	for (int i = 0; i < RUNS; i++)
+		sample_trace(&sample.packets);
+}
+
+/* Of the byte of an ip, in the program's file. */
+static uint8_t *byte_at(uint64_t ip)
+{
+	return &sample.bytes[ip - SAMPLE_CODE + TINY_ELF_CODE_OFFSET];
+}
+
+START_TEST(equal_engines_have_no_differences)
+{
+	struct pt_verdict verdict;
+
+	run_sample();
+	verdict = verify(1);
+	ck_assert_uint_eq(verdict.segments, RUNS);
+	ck_assert_uint_eq(verdict.differences, 0);
+	ck_assert_uint_eq(verify(2).segments, 3);
+	ck_assert_uint_eq(verify(100).segments, 1);
+}
+END_TEST
+
+/* work() calls leaf 0x20 behind it; let the fast engine see a call to where `circle` is. */
+START_TEST(another_target_of_a_call_is_told_with_both_sides)
+{
+	struct pt_verdict verdict;
+	char text[100];
+
+	run_sample();
+	ck_assert_uint_eq(*byte_at(SAMPLE_WORK), 0xe8);
+	*byte_at(SAMPLE_WORK + 1) += SAMPLE_CIRCLE - SAMPLE_LEAF;
+	verdict = verify(1);
+	ck_assert_uint_eq(verdict.segments, RUNS);
+	ck_assert_uint_eq(verdict.differences, RUNS);
+	ck_assert_uint_eq(verdict.offset, 0);
+	ck_assert_uint_eq(verdict.index, 2); /* behind trace on and the call of work */
+	ck_assert(verdict.has_fast && verdict.has_libipt);
+	ck_assert_uint_eq(verdict.fast.to, SAMPLE_CIRCLE);
+	ck_assert_uint_eq(verdict.libipt.to, SAMPLE_LEAF);
+	pt_verdict_print(true, &verdict.libipt, text, sizeof(text));
+	ck_assert_str_eq(text, "call 401020 => 401040");
+}
+END_TEST
+
+/* A conditional jump that only one of them sees as one. */
+START_TEST(damage_that_only_one_finds_is_a_difference)
+{
+	run_sample();
+	*byte_at(SAMPLE_WORK + 5) = 0x0f; /* ud2, almost: no instruction */
+	*byte_at(SAMPLE_WORK + 6) = 0xff;
+	ck_assert_uint_eq(verify(1).differences, RUNS);
+}
+END_TEST
+
+/* After a place without code each goes on in its own way. */
+START_TEST(what_both_call_damaged_is_left_out)
+{
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	pt_packets_tip(&sample.packets, 0x900000);
+	pt_packets_tnt(&sample.packets, "tttt");
+	pt_packets_tip(&sample.packets, SAMPLE_LEAF);
+	pt_packets_tip(&sample.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&sample.packets, 0);
+	run_sample();
+	ck_assert_uint_eq(verify(1).segments, RUNS + 1);
+	ck_assert_uint_eq(verify(1).differences, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pt_verify");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, equal_engines_have_no_differences);
+	tcase_add_test(tests, another_target_of_a_call_is_told_with_both_sides);
+	tcase_add_test(tests, damage_that_only_one_finds_is_a_difference);
+	tcase_add_test(tests, what_both_call_damaged_is_left_out);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
