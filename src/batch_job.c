@@ -100,7 +100,9 @@ static enum exit_status convert(const struct batch_run *run, const struct batch_
 	if (batch_plan_wanted(run->options) && output_path_make_parents(job->output, &err) < 0)
 		return fail(told, &err);
 	/* A split output has other names. */
-	return run->stamped && !options.select.split.unit ? convert_stamped(run, &options, told) : run->convert(&options, told);
+	if (run->stamped && !options.select.split.unit)
+		return convert_stamped(run, &options, told);
+	return run->convert(&options, told);
 }
 
 /* The process's own life: what it prints and tells goes to the files in memory. */

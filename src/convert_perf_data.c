@@ -188,6 +188,7 @@ static int verify(struct conversion *c, struct error *err)
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = stream_input(c, i);
 
+		input.side_events = false; /* libipt's engine has none */
 		if (pt_verify(&input, c->options->verify, &verdict, err) < 0)
 			return -1;
 	}

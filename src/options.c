@@ -261,17 +261,18 @@ static void check_batch(const struct options *options)
 	if (batch && options->json)
 		wrong_usage("--json is of one output, and here may be several: ",
 			    "--json-lines tells of each");
-	if (options->json_lines && strcmp(options->json_lines, "-") == 0 && options->output &&
-	    strcmp(options->output, "-") == 0)
-		wrong_usage("standard output is for the output: ", "give --json-lines a file");
 }
 
 /* Standard output holds one thing. */
 static void check_json(const struct options *options)
 {
-	bool text = options->format != FORMAT_FTF && options->format != FORMAT_NONE;
+	bool text = options->format != FORMAT_FTF && options->format != FORMAT_NONE &&
+		    !batch_plan_wanted(options);
 	const char *output = options->output ? options->output : text ? "-" : "";
+	bool lines = options->json_lines && strcmp(options->json_lines, "-") == 0;
 
+	if (lines && (strcmp(output, "-") == 0 || (options->json && strcmp(options->json, "-") == 0)))
+		wrong_usage("standard output is for something else: ", "--json-lines=FILE");
 	if (options->json && strcmp(options->json, "-") == 0 && strcmp(output, "-") == 0) {
 		fprintf(stderr, "ptrace2ftf: the output is on standard output: name a file for "
 				"the summary, --json=FILE\n");

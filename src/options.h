@@ -100,7 +100,7 @@ struct options {
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* how much more to tell: 0, 1, 2 */
-	const char *json;   /* path of the summary in JSON; "-": stdout; "": --json-lines has it; NULL: none */
+	const char *json;   /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
 };
 
 /*

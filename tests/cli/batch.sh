@@ -219,6 +219,11 @@ if command -v pgrep >/dev/null; then
 else
 	tap_skip "a process that is killed fails its own file" "no pgrep"
 fi
+one_stdout() {
+	batch 64 --json-lines --format=slices c/long.data && batch 64 --json-lines c/long.data -o - &&
+		batch 64 --json-lines --json c/long.data -o one.ftf && [ ! -e one.ftf ] && [ ! -s stdout ]
+}
+tap_check "lines and something else on standard output are wrong usage" one_stdout
 no_json() {
 	batch 64 -o out/ --json=summary c/long.data && grep -q -- "--json-lines" messages
 }
