@@ -26,11 +26,20 @@ convert() { # FAULT OUTPUT OPTIONS...: sets $status
 	status=$?
 }
 
+# The last lines of the summary are made when the output is in its place: a
+# lack of memory there leaves it, whole.
+memory_ran_out_late() { # OUTPUT
+	grep -q "out of memory" "$work/messages" && "$top_builddir/ftfdump" --check "$1" >/dev/null 2>&1
+}
 # One run; $status is 0, 1 or 2.
 holds() { # FAULT OUTPUT OPTIONS...
 	convert "$@"
 	if [ $status -gt 2 ]; then
 		echo "$1: status $status"
+	elif [ $status -eq 1 ] && memory_ran_out_late "$2"; then
+		rm -f "$work/out"/*
+		echo "$1" >>"$work/injected"
+		return 0
 	elif [ $status -eq 1 ] && { [ -n "$(ls -A "$work/out")" ] || ! grep -q '^ptrace2ftf: .' "$work/messages"; }; then
 		echo "$1: output left, or no reason given"
 		cat "$work/messages"

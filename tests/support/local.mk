@@ -11,7 +11,7 @@ libsupport_a_SOURCES = \
 	tests/support/tiny_elf.c tests/support/tiny_elf.h \
 	tests/support/unit.c tests/support/unit.h
 libsupport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-EXTRA_DIST += tests/support/tap.sh
+EXTRA_DIST += tests/README.md tests/support/tap.sh
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LIBS = libsupport.a libftfread.a $(PTRACE2FTF_LIBS) $(CHECK_LIBS)
 
