@@ -4,7 +4,7 @@
  * its own, a child of the one in options.c, which hands `struct options` down.
  *
  * --help sorts by the `group` of struct argp_option: 1 Input, 2 Selection,
- * 3 Stacks, 4 Symbols, 5 Output, 6 OCaml, 7 Diagnostics, 8 Speed,
+ * 3 Stacks, 4 Symbols, 5 Output, 6 OCaml, 7 Diagnostics, 8 Decoding,
  * 9 Batches.
  */
 #ifndef SRC_OPTION_GROUP_H
@@ -37,6 +37,6 @@ void option_suggest(const struct argp *argp, int argc, char **argv);
 
 /* The groups; state->input is the struct options. */
 extern const struct argp option_group_batch, option_group_overlays, option_group_report,
-	option_group_select, option_group_side, option_group_speed;
+	option_group_select, option_group_speed;
 
 #endif

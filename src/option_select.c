@@ -19,6 +19,7 @@ enum option_key {
 	KEY_DEPTH,
 	KEY_MIN_DURATION,
 	KEY_HIDE,
+	KEY_NO_SAMPLES,
 	KEY_SORT,
 	KEY_SPLIT,
 };
@@ -42,6 +43,8 @@ static const struct argp_option argp_options[] = {
 	  "Leave slices shorter than TIME (1us) out, and count them in those around them", 2 },
 	{ "hide", KEY_HIDE, "GLOB", 0,
 	  "Leave these functions' slices out, but not what they call; may be repeated", 2 },
+	{ "no-samples", KEY_NO_SAMPLES, NULL, 0,
+	  "Leave out samples of other events of the recording (cycles, tracepoints)", 2 },
 	{ "sort", KEY_SORT, "KEY", 0,
 	  "Sort the table of --format=functions by self (default), total, calls or name", 5 },
 	{ "split", KEY_SPLIT, "SIZE", 0,
@@ -141,6 +144,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_MIN_DURATION:
 		if (!selection_duration(arg, &select->min_duration))
 			argp_error(state, "--min-duration: '%s' is no time like 500ns or 1.5us", arg);
+		return 0;
+	case KEY_NO_SAMPLES:
+		options->no_samples = true;
 		return 0;
 	case KEY_SORT:
 		select->order = (enum function_order)option_choose(state, orders, "sort", arg);

@@ -147,7 +147,6 @@ static const struct argp_child groups[] = {
 	{ &option_group_select, 0, NULL, 0 },
 	{ &option_group_batch, 0, NULL, 0 },
 	{ &option_group_overlays, 0, NULL, 0 },
-	{ &option_group_side, 0, NULL, 0 },
 	{ &option_group_report, 0, NULL, 0 },
 	{ &option_group_speed, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },

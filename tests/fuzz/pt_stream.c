@@ -28,6 +28,7 @@ enum flags {
 	FLAG_PIECES = 16,  /* two pieces that follow each other */
 	FLAG_APART = 32,   /* two pieces, and trace is missing between them */
 	FLAG_FUNCTIONS = 64,
+	FLAG_SIDE = 128,   /* side events, too */
 };
 
 #define FILE_SIZE (2 * TINY_ELF_CODE_OFFSET)
@@ -126,7 +127,9 @@ static void run(struct pt_stream_input *input)
 	while (pt_stream_next(stream, &event)) {
 		if (event.time < last)
 			abort();
-		last = event.time;
+		/* A side event of a thread may be ahead of branches. */
+		if (event.kind != BRANCH_SIDE)
+			last = event.time;
 	}
 	stats = pt_stream_stats(stream);
 	if (stats->bytes_total != stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost)
@@ -159,6 +162,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 		.engine = flags & FLAG_LIBIPT ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,
 		.skip_local_jumps = flags & FLAG_SKIP_LOCAL_JUMPS,
 		.switch_ip = flags & FLAG_KERNEL ? KERNEL_CODE + FUNCTION_SIZE : 0,
+		.side_events = flags & FLAG_SIDE,
 	};
 
 	run(&input);

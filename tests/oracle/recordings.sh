@@ -275,6 +275,16 @@ samples_as_perf() { # NAME EVENT
 		sort >"$work/perf"
 	[ -s "$work/perf" ] && same "$work/perf" "$work/ours"
 }
+leaves_samples_out() { # NAME EVENT
+	"$program" -q --no-warn --no-samples "$recordings/$1/perf.data" -o "$work/none.ftf" &&
+		"$program" -q --no-warn "$recordings/$1/perf.data" -o "$work/out.ftf" || return 1
+	for trace in out none; do
+		"$ftfdump" "$work/$trace.ftf" >"$work/$trace.text"
+	done
+	grep -q " instant .* \"$2\"" "$work/out.text" && ! grep -q " instant .* \"$2\"" "$work/none.text" &&
+		[ "$(grep -c ' begin ' "$work/out.text")" -eq "$(grep -c ' begin ' "$work/none.text")" ]
+}
+tap_check "quipper: --no-samples leaves them out, and nothing else" leaves_samples_out quipper-4.14 cycles
 if command -v perf >/dev/null; then
 	tap_check "quipper: samples of cycles as perf" samples_as_perf quipper-4.14 cycles
 else
