@@ -60,7 +60,8 @@ const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *
 /* ---- Patches ------------------------------------------------------------- */
 
 /* Write to the copies what of the range is known to be code. */
-static void write_code(struct kernel_text *text, uint64_t address, const uint8_t *bytes, size_t size)
+static void write_code(struct kernel_text *text, uint64_t address, const uint8_t *bytes,
+		       size_t size)
 {
 	const struct kernel_segment *segment;
 	const uint8_t *shared;

@@ -29,11 +29,11 @@ struct kernel_files {
 	struct kernel_modules modules;
 	FILE *kallsyms;	       /* owned; names of vmlinux and modules; NULL: others have them */
 	char kallsyms_path[64];
-	uint64_t switch_ip;    /* where __switch_to begins, if kallsyms lies beside kcore; 0: unknown */
+	uint64_t switch_ip;    /* where __switch_to begins; 0: unknown */
 };
 
 struct kernel_files_options {
-	const char *kcore;   /* file, or the directory of one (kcore_dir); NULL: beside the recording */
+	const char *kcore;   /* file or directory (kcore_dir); NULL: beside the recording */
 	const char *vmlinux; /* NULL: of the usual places */
 	const char *symfs;   /* in front of the usual places; NULL: none */
 	const struct resolver *resolver; /* finds modules; NULL: none are looked for */

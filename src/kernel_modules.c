@@ -92,7 +92,8 @@ static void take_kernel_symbol(void *context, const char *name, const GElf_Sym *
 	if (!local)
 		add_export(taking->modules, name, address);
 	if (taking->kallsyms)
-		fprintf(taking->kallsyms, "%016" PRIx64 " %c %s\n", address, local ? 't' : 'T', name);
+		fprintf(taking->kallsyms, "%016" PRIx64 " %c %s\n", address, local ? 't' : 'T',
+			name);
 }
 
 void kernel_modules_take_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,

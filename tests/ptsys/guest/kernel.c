@@ -57,7 +57,10 @@ static struct task *current = tasks;
 static uint64_t jiffies, need_resched, alive, traced;
 static uint8_t pool[POOL_PAGES][PAGE] __attribute__((aligned(4096)));
 static uint64_t pool_used;
-static struct { uint16_t low, segment, kind, middle; uint32_t high, zero; } idt[256];
+static struct {
+	uint16_t low, segment, kind, middle;
+	uint32_t high, zero;
+} idt[256];
 
 /* ---- What the recorder is told ------------------------------------------- */
 
@@ -70,11 +73,20 @@ static void spend_time(void)
 /* The first timing packet comes before it ends, as in any other trace. */
 TELL void ptsys_trace_start(void) { spend_time(); }
 TELL void ptsys_trace_stop(void) { asm volatile(""); }
-TELL void perf_event_task_sched_out(int64_t previous, int64_t next) { asm volatile("" ::"r"(previous), "r"(next)); }
-TELL void perf_event_task_sched_in(int64_t previous, int64_t next) { asm volatile("" ::"r"(previous), "r"(next)); }
+TELL void perf_event_task_sched_out(int64_t previous, int64_t next)
+{
+	asm volatile("" ::"r"(previous), "r"(next));
+}
+
+TELL void perf_event_task_sched_in(int64_t previous, int64_t next)
+{
+	asm volatile("" ::"r"(previous), "r"(next));
+}
+
 TELL void perf_event_exit_task(int64_t pid) { asm volatile("" ::"r"(pid)); }
 /* The bytes as numbers, the first byte the lowest. */
-TELL void perf_event_text_poke(uint64_t address, uint64_t size, uint64_t old_bytes, uint64_t new_bytes)
+TELL void perf_event_text_poke(uint64_t address, uint64_t size, uint64_t old_bytes,
+			       uint64_t new_bytes)
 {
 	asm volatile("" ::"r"(address), "r"(size), "r"(old_bytes), "r"(new_bytes));
 }
@@ -114,7 +126,10 @@ static void set_kernel_stack(struct task *task)
 
 static void start_cpu(void)
 {
-	struct { uint16_t size; uint64_t base; } __attribute__((packed)) pointer = { sizeof(idt) - 1, (uint64_t)idt };
+	struct {
+		uint16_t size;
+		uint64_t base;
+	} __attribute__((packed)) pointer = { sizeof(idt) - 1, (uint64_t)idt };
 	uint64_t base = (uint64_t)tss;
 
 	for (unsigned i = 0; i < 256; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest's user program: calls, faults, system calls and waiting, in a different mix per process. */
+/* The guest's user program: calls, faults, system calls and waits, another mix per process. */
 #include <stdint.h>
 
 #include "abi.h"

@@ -39,7 +39,8 @@ struct outcome {
 static void add_records(void)
 {
 	static const uint8_t id[20] = { 1, 2, 3 };
-	static const uint8_t poke[] = { 0, 0x10, 0x40, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0x90, 0x90, 0xc3, 0xc3 };
+	static const uint8_t poke[] = { 0, 0x10, 0x40, 0, 0,	0,    0,    0,
+					2, 0,	 2,    0, 0x90, 0x90, 0xc3, 0xc3 };
 	static const uint64_t names[] = { 1, 7, 0x656d616e, 0 };
 	struct perf_data_mmap map = {
 		.pid = 5, .tid = 5, .address = SAMPLE_CODE, .length = 0x1000,

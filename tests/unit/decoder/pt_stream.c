@@ -585,7 +585,8 @@ static void add_packet(const struct pt_packet *packet)
  */
 START_TEST(packets_that_tell_of_no_flow_change_none)
 {
-	static const enum pt_packet_type types[] = { ppt_pip, ppt_vmcs, ppt_mnt, ppt_stop, ppt_pad };
+	static const enum pt_packet_type types[] = { ppt_pip, ppt_vmcs, ppt_mnt, ppt_stop,
+						     ppt_pad };
 
 	begin(PT_ENGINE_FAST);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);

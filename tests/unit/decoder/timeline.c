@@ -601,7 +601,7 @@ START_TEST(a_thread_map_names_threads_that_no_comm_names)
 }
 END_TEST
 
-/* Containers' namespaces (linux/perf_event.h) change no name and no mapping: perf tells global pids. */
+/* Namespaces of containers change no name and no mapping: perf tells global pids. */
 START_TEST(namespaces_change_nothing)
 {
 	struct {

@@ -232,7 +232,7 @@ START_TEST(code_is_what_it_was_at_the_time)
 }
 END_TEST
 
-/* kernel/kprobes.c: a slot for an instruction comes with no old bytes, and goes with no new ones. */
+/* kernel/kprobes.c: the slot of an instruction comes without old bytes, and goes without new. */
 START_TEST(code_where_the_kernel_had_none_is_code)
 {
 	static const uint8_t jump_back[] = { 0x90, 0xc3 };
@@ -277,7 +277,7 @@ END_TEST
 START_TEST(damaged_changes_cost_only_themselves)
 {
 	static const uint8_t nops[] = { 0x90, 0x90, 0x90, 0x90 };
-	uint8_t cut[] = { 0, 0, 0, 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
+	uint8_t cut[16] = { [3] = 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
 	stamp(10);
 	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, cut, sizeof(cut));
@@ -436,7 +436,7 @@ static void expect_name(uint64_t ip, const char *name)
 	ck_assert_str_eq(location.symbol->name->text, name);
 }
 
-/* Without kcore: vmlinux, linked elsewhere than it ran, and two modules that call it and each other. */
+/* Without kcore: vmlinux, linked elsewhere than it ran, and modules that call it and each other. */
 START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 {
 	static const struct tiny_symbol symbols[] = {
