@@ -221,6 +221,20 @@ START_TEST(with_symfs_no_file_outside_of_it_is_opened)
 }
 END_TEST
 
+/* A link would lead out of symfs, and is not followed.  Returns 0. */
+static int copy_sample(const char *path)
+{
+	static char bytes[65536];
+	FILE *from = fopen(sample, "rb"), *to = fopen(path, "wb");
+	size_t size;
+
+	ck_assert(from && to);
+	while ((size = fread(bytes, 1, sizeof(bytes), from)) > 0)
+		ck_assert_uint_eq(fwrite(bytes, 1, size, to), size);
+	fclose(from);
+	return fclose(to);
+}
+
 START_TEST(symfs_holds_the_file_at_its_path_or_by_its_name)
 {
 	struct dso *dso;
@@ -228,8 +242,8 @@ START_TEST(symfs_holds_the_file_at_its_path_or_by_its_name)
 	make_place();
 	open_store((struct dso_store_options){ .symfs = place });
 	ck_assert_int_eq(mkdir(in_place("opt"), 0700), 0);
-	ck_assert_int_eq(symlink(sample, in_place("opt/program")), 0);
-	ck_assert_int_eq(symlink(sample, in_place("other")), 0);
+	ck_assert_int_eq(copy_sample(in_place("opt/program")), 0);
+	ck_assert_int_eq(copy_sample(in_place("other")), 0);
 	dso = dso_store_borrow(store, "/opt/program", NULL, 0);
 	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
 	ck_assert_str_eq(dso_path(dso), "/opt/program");
@@ -261,7 +275,7 @@ START_TEST(a_containers_file_is_at_its_path_inside_of_it)
 	make_place();
 	open_store((struct dso_store_options){ .symfs = place });
 	ck_assert_int_eq(mkdir(in_place("app"), 0700), 0);
-	ck_assert_int_eq(symlink(sample, in_place("app/program")), 0);
+	ck_assert_int_eq(copy_sample(in_place("app/program")), 0);
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/root/app/program", NULL, 0)),
 			 DSO_FOUND);
 	ck_assert_int_eq(dso_state(dso_store_borrow(
