@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Ratios of CPU time, and peak memory, on this machine in one run: each command
-# five times, the median counts.  Run by `make bench`.
+# five times, the median counts.  One thread, but where two are compared with
+# one: there the time on the clock counts.  Run by `make bench`.
+# shellcheck disable=SC2086 # $program has an option
 set -eu
-program=./ptrace2ftf
+program="./ptrace2ftf --threads=1"
 shared=$1/../shared/recordings
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,6 +20,23 @@ measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
 	rss=$(awk '$2 > m { m = $2 } END { print m }' "$work/times")
 }
 
+elapsed() { # COMMAND...: sets $wall (s, on the clock)
+	for _ in $(seq $runs); do
+		/usr/bin/time -o "$work/time" -f '%e' "$@" >"$work/out" 2>"$work/messages" || true
+		tail -n 1 "$work/time"
+	done | sort -n >"$work/times"
+	wall=$(awk -v n=$runs 'NR == int((n + 1) / 2)' "$work/times")
+}
+
+two_cores() { # TITLE OPTIONS... FILE
+	title=$1
+	shift
+	elapsed $program -q --no-warn "$@" -o "$work/out.ftf"
+	one=$wall
+	elapsed ./ptrace2ftf --threads=2 -q --no-warn "$@" -o "$work/out.ftf"
+	echo "$title: to an .ftf in $one s by one thread, in $wall s by two: $(ratio "$one" "$wall") times"
+}
+
 ratio() { # A B
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / (b > 0.01 ? b : 0.01) }'
 }
@@ -25,16 +44,16 @@ ratio() { # A B
 against_libipt() { # TITLE OPTIONS... FILE
 	title=$1
 	shift
-	measure "$program" -q --no-warn --format=none --engine=libipt "$@"
+	measure $program -q --no-warn --format=none --engine=libipt "$@"
 	libipt=$cpu
-	measure "$program" -q --no-warn --format=none "$@"
+	measure $program -q --no-warn --format=none "$@"
 	echo "$title: decoding takes $cpu s, $(ratio "$libipt" "$cpu") times less than libipt's block decoder"
 }
 
 against_perf() { # TITLE SYMFS FILE
 	title=$1 symfs=$2 file=$3
 	command -v perf >/dev/null || { echo "$title: no perf here"; return; }
-	measure "$program" -q --no-warn --symfs="$symfs" "$file" -o "$work/out.ftf"
+	measure $program -q --no-warn --symfs="$symfs" "$file" -o "$work/out.ftf"
 	ours=$cpu
 	saved=$runs
 	runs=1
@@ -57,21 +76,23 @@ against_libipt "ptsim, MTC, 16 MiB" "$work/mtc"
 against_libipt "ptsim, CYC, 16 MiB" "$work/cyc"
 rm "$work/cyc"
 runs=1
-measure "$program" -q --no-warn --format=none "$work/mtc"
+measure $program -q --no-warn --format=none "$work/mtc"
 small=$cpu
 rm "$work/mtc"
 begin=$(date +%s)
 record "$work/large" 268435456
 echo "256 MiB of trace made in $(($(date +%s) - begin)) s"
-measure "$program" -q --no-warn --format=none "$work/large"
+measure $program -q --no-warn --format=none "$work/large"
 whole=$cpu
 echo "256 MiB: $cpu s, $(ratio "$cpu" "$small") times the time of 16 MiB, peak memory $((rss / 1024)) MiB"
-measure "$program" -q --no-warn --format=none --time=50%,51% "$work/large"
+measure $program -q --no-warn --format=none --time=50%,51% "$work/large"
 echo "256 MiB, one percent of its time: $cpu s, $(awk -v a="$cpu" -v b="$whole" 'BEGIN { printf "%.1f", 100 * a / b }')% of the whole"
+two_cores "256 MiB" "$work/large"
 rm "$work/large"
 runs=5
 [ -d "$shared" ] || exit 0
 against_libipt "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
 against_libipt "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
+two_cores "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 against_perf "big-sqlite" "$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 against_perf "rr-alderlake" "$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
