@@ -162,9 +162,10 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 const struct trap_table *dso_borrow_traps(const struct dso *dso);
 
 /*
- * Returns the place in the source where the symbol's code starts, by the DWARF
- * line table; looked up at the first call per symbol and kept.  Unknown parts
- * are NULL and 0.
+ * Returns the place in the source where the symbol's code starts, as the last
+ * frame of addr2line -i: by the DWARF line table, of several rows the last; where
+ * the code starts with an inlined call, the place of that call.  Looked up at the
+ * first call per symbol and kept.  Unknown parts are NULL and 0.
  */
 struct source_line dso_symbol_line(const struct symbol *symbol);
 

@@ -23,8 +23,8 @@ static void ask(struct symbol_table *symbols, struct line_table *lines, struct d
 	symbol_table_whole(symbols, (uint32_t)(entry - symbols->entries));
 	if (name)
 		demangler_demangle(demangler, name, DEMANGLE_SHORT);
-	line_table_find(lines, entry->begin, LINE_OF_FUNCTION, &row, NULL);
-	line_table_find(lines, entry->begin + 1, LINE_OF_CODE, &row, NULL);
+	line_table_find(lines, entry->begin, &row, NULL);
+	line_table_find(lines, entry->begin + 1, &row, NULL);
 }
 
 static void read_all(const struct elf_file *file)
