@@ -61,6 +61,9 @@ static void read_lines(struct dso *dso)
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 	if (dso->lines.dwarf)
 		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
+	dso->split_files.request = dso_debug_request(dso);
+	dso->split_files.debug_path = dso->debug_path;
+	dso->inlined.split_files = &dso->split_files;
 }
 
 static struct source_line make_line(struct dso *dso, const struct line_row *row)
@@ -195,8 +198,12 @@ static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_c
 		read_lines(dso);
 	vaddr = file_offset - range->offset + range->vaddr;
 	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
-	if (status < 0)
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	if (status < 0) {
+		diag_warn(dso->store->diag,
+			  err.kind == ERROR_SYSTEM ? "split-dwarf-missing" : "lines-damaged",
+			  "%s: %s", dso->path, err.text);
+		status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL);
+	}
 	if (status <= 0)
 		return false;
 	if (hit.begin < range->vaddr)

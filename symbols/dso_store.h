@@ -13,8 +13,9 @@
  * is found (symbols/debug_file.h).
  *
  * Warnings: "build-id-mismatch" and "elf-unreadable" for files that are there
- * but not used, "symbols-damaged", "lines-damaged".  Missing files are for the
- * caller to name (dso_state()).
+ * but not used, "symbols-damaged", "lines-damaged", and
+ * "split-dwarf-missing" for units whose other part (.dwo, .dwp) is not found.
+ * Missing files are for the caller to name (dso_state()).
  *
  * Threads may ask at the same time, one after the other: every question may read
  * tables and make names.  Symbols do not change once they are handed out.

@@ -16,8 +16,11 @@ command -v addr2line >/dev/null || tap_skip_all "no binutils"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The file with the tables: the debug file of this build id, else the file itself.
+# The file with the tables: the same program built in another way, the debug file of
+# this build id, else the file itself.
 tables_of() { # FILE
+	tables=$plain
+	[ -z "$plain" ] || return 0
 	tables_id=$(readelf -n "$1" 2>/dev/null | awk '/Build ID:/ { print $3; exit }')
 	tables_rest=${tables_id#??}
 	tables=/usr/lib/debug/.build-id/${tables_id%"$tables_rest"}/$tables_rest.debug
@@ -71,7 +74,7 @@ same_names() { # FILE
 same_lines() { # FILE
 	tables_of "$1"
 	awk -F'\t' '$1 == $3 { print $1 "\t" $4 }' "$work/ours" >"$work/starts"
-	cut -f 1 "$work/starts" | addr2line -a -i -f -e "$tables" | awk '
+	cut -f 1 "$work/starts" | $addr2line -a -i -f -e "$tables" | awk '
 		/^0x/ { if (NR > 1) print text; next }
 		{ getline; sub(/ \(discriminator [0-9]*\)/, ""); sub(/:\?$/, ":0"); text = $0 }
 		END { print text }' >"$work/theirs"
@@ -115,7 +118,7 @@ same_inlined() { # FILE
 			printf "%x\n", begin + int(rand() * size)
 	}' >"$work/addresses"
 	"$namer" 2 "$1" inlined <"$work/addresses" >"$work/ours"
-	addr2line -a -i -f -e "$tables" <"$work/addresses" | awk '
+	$addr2line -a -i -f -e "$tables" <"$work/addresses" | awk '
 	/^0x/ { if (NR > 1) print text; sub(/^0x0*/, ""); text = $0; n = 0; next }
 	{ name = $0; getline; sub(/ \(discriminator [0-9]*\)/, ""); sub(/:\?$/, ":0")
 	  # It puts a relative directory before a name that has it.
@@ -142,6 +145,70 @@ same_inlined() { # FILE
 	tail -n 1 "$work/result" | sed "s|^|$1: |" >>"$work/summary"
 	cat "$work/result"
 	return $status
+}
+
+# The same code, whose debug information is in a package and in the program itself.
+build_split() { # COMPILER DWARF-VERSION
+	cat >"$work/one.cpp" <<-'END'
+		#include <algorithm>
+		#include <map>
+		#include <regex>
+		#include <string>
+		#include <vector>
+		std::map<std::string, int> count(const std::vector<std::string> &words)
+		{
+			std::map<std::string, int> counts;
+			for (const std::string &word : words)
+				if (std::regex_match(word, std::regex("[a-z]+")))
+					counts[word]++;
+			return counts;
+		}
+	END
+	cat >"$work/two.cpp" <<-'END'
+		#include <algorithm>
+		#include <iostream>
+		#include <map>
+		#include <string>
+		#include <vector>
+		std::map<std::string, int> count(const std::vector<std::string> &words);
+		int main(int argc, char **argv)
+		{
+			std::vector<std::string> words(argv + 1, argv + argc);
+			std::sort(words.begin(), words.end());
+			for (const auto &[word, number] : count(words))
+				std::cout << word << ' ' << number << '\n';
+		}
+	END
+	for split in no-split-dwarf split-dwarf; do
+		(cd "$work" && "$1" -O2 -g "-gdwarf-$2" "-g$split" -std=c++17 -c one.cpp -o one.o &&
+			"$1" -O2 -g "-gdwarf-$2" "-g$split" -std=c++17 -c two.cpp -o two.o &&
+			"$1" one.o two.o -o "$1-$2-$split") >/dev/null 2>&1 || return 1
+	done
+	plain=$work/$1-$2-no-split-dwarf
+	packed=$work/$1-$2-split-dwarf
+	objcopy -O binary -j .text "$plain" "$work/plain.text" &&
+		objcopy -O binary -j .text "$packed" "$work/packed.text" &&
+		cmp "$work/plain.text" "$work/packed.text" || return 1
+	(cd "$work" && if [ "$2" = 4 ]; then timeout 60 dwp -e "$packed"
+	else "$top_srcdir/tests/support/pack_dwo.sh" "$packed.dwp" one.dwo two.dwo; fi) && rm "$work"/*.dwo
+}
+
+# binutils 2.40 does not find the inlined calls of clang's DWARF 5 (DW_FORM_rnglistx).
+compare_split() { # COMPILER DWARF-VERSION
+	[ "$1$2" != clang++5 ] || addr2line=llvm-addr2line
+	if command -v "$addr2line" >/dev/null && build_split "$1" "$2"; then
+		tap_check "$1, DWARF $2, .dwp: lines as addr2line" same_starts "$packed"
+		tap_check "$1, DWARF $2, .dwp: inlined calls as addr2line -i" same_inlined "$packed"
+	else
+		tap_skip "$1, DWARF $2, .dwp" "cannot be built"
+	fi
+	plain=
+	addr2line=addr2line
+}
+
+same_starts() { # FILE
+	same_names "$1" >/dev/null
+	same_lines "$1"
 }
 
 compare() { # FILE
@@ -183,6 +250,8 @@ build_ocaml() {
 	(cd "$work" && ocamlfind ocamlopt -g prog.ml -o prog-ocaml || ocamlopt -g prog.ml -o prog-ocaml) >/dev/null 2>&1
 }
 
+plain=
+addr2line=addr2line
 compare "$(readlink -f /usr/bin/python3)"
 compare "$(library libc.so.6)"
 compare "$(library libstdc++.so.6)"
@@ -192,5 +261,9 @@ for mangling in legacy v0; do
 done
 build_ocaml && compare "$work/prog-ocaml"
 compare "$top_builddir/ptrace2ftf"
+for compiler in g++ clang++; do
+	compare_split $compiler 4
+	compare_split $compiler 5
+done
 sed "s|$work/||; s/^/# /" "$work/summary"
 tap_done
