@@ -135,12 +135,15 @@ compile_inlined() { # PROGRAM OPTIONS
 	done && ${CC:-cc} "$output-prog.o" "$output-helper.o" -o "$output")
 }
 
-# What is told of each instruction of the program's own functions.
-tell_all() { # PROGRAM [inlined]
+# Each instruction of the program's own functions, and what is told of it.
+own_code() { # PROGRAM
 	objdump -d --no-show-raw-insn "$work/$1" |
 		awk '/^$/ { on = 0 } /^[0-9a-f]+ <(work|main)>:/ { on = 1 }
-		     on && /^ / { sub(":", "", $1); print $1 }' |
-		timeout 30 "$namer" 0 "$work/$1" $2
+		     on && /^ / { sub(":", "", $1); print $1 }'
+}
+
+tell_all() { # PROGRAM [inlined]
+	own_code "$1" | timeout 30 "$namer" 0 "$work/$1" $2
 }
 
 tells_as_plain() { # PROGRAM [inlined]
@@ -187,6 +190,11 @@ found_beside() {
 		mv "$work/moved" "$work/elsewhere/packed" && tells_as_plain elsewhere/packed inlined
 }
 
+damaged_packages() { # DWARF-VERSION
+	pack "$1" && own_code packed | timeout 300 "$top_builddir/tests/unit/symbols/damage-package" \
+		"$work/packed" "$work/packed.dwp" && tells_as_plain packed inlined
+}
+
 shared_parts() {
 	cp "$work/plain" "$work/first" && cp "$work/plain" "$work/second" &&
 		(cd "$work" && timeout 30 dwz -m shared first second) || return 1
@@ -215,6 +223,9 @@ tap_check "names, lines and inlined calls of .dwo files" split_files
 if command -v dwp >/dev/null && command -v python3 >/dev/null; then
 	for version in 4 5; do
 		tap_check "names, lines and inlined calls of a .dwp file, DWARF $version" packed_split_files $version
+	done
+	for version in 4 5; do
+		tap_check "damage to a .dwp file of DWARF $version costs no more than its calls" damaged_packages $version
 	done
 	tap_check "what was split off and is not found is a warning" missing_split_files
 	tap_check "packages and .dwo files in a debug directory" found_in_debug_dir
