@@ -65,7 +65,8 @@ CLEANFILES += tests/unit/src/modules/one.ko tests/unit/src/modules/two.ko
 EXTRA_DIST += tests/unit/src/modules/one.S tests/unit/src/modules/two.S
 tests/unit/src/modules/one.ko: tests/unit/src/modules/one.S
 	@$(MKDIR_P) tests/unit/src/modules
-	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/one.S
+	$(AM_V_GEN)$(CC) -nostdlib -r -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 \
+		-o $@ $(srcdir)/tests/unit/src/modules/one.S
 tests/unit/src/modules/two.ko: tests/unit/src/modules/two.S
 	@$(MKDIR_P) tests/unit/src/modules
 	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/two.S
