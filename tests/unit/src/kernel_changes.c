@@ -596,6 +596,46 @@ START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
 }
 END_TEST
 
+/* ---- Entry trampolines --------------------------------------------------- */
+
+#define TRAMPOLINE UINT64_C(0xfffffe0000006000)
+#define NEXT_CPU   UINT64_C(0x2c000)
+
+/* Each CPU has its own, of the same text (perf's machine__create_extra_kernel_maps()). */
+START_TEST(code_mapped_a_second_time_is_the_text_that_the_recording_names)
+{
+	static const struct tiny_symbol symbols[] = { { "_text", LINKED, 1, 0x12 } };
+	struct tiny_elf elf = { .address = LINKED, .code = kernel_bytes,
+				.code_size = sizeof(kernel_bytes), .symbols = symbols,
+				.symbol_count = 1 };
+	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX";
+
+	close(mkstemp(vmlinux));
+	tiny_elf_write(&elf, vmlinux);
+	stamp(0);
+	map_kernel(KERNEL, 0x40, KERNEL, "[kernel.kallsyms]_text");
+	map_kernel(TRAMPOLINE, 0x1000, BETWEEN, "__entry_SYSCALL_64_trampoline");
+	map_kernel(TRAMPOLINE + NEXT_CPU, 8, BETWEEN, "__entry_SYSCALL_64_trampoline");
+	map_kernel(TRAMPOLINE + 2 * NEXT_CPU, 8, 0x1234, "__entry_SYSCALL_64_trampoline");
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, TRAMPOLINE);
+	pt_packets_tip(&packets, TRAMPOLINE + NEXT_CPU);
+	pt_packets_tip(&packets, KERNEL);
+	pt_packets_tip(&packets, TRAMPOLINE + 2 * NEXT_CPU);
+	pt_packets_pgd(&packets, 0);
+	sample_add_trace(&data, &packets);
+	open_kernel(&(struct kernel_files_options){ .vmlinux = vmlinux });
+	decode(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	unlink(vmlinux);
+	expect(1, BRANCH_RETURN, TRAMPOLINE, TRAMPOLINE + NEXT_CPU);
+	expect(2, BRANCH_RETURN, TRAMPOLINE + NEXT_CPU, KERNEL);
+	expect(3, BRANCH_RETURN, KERNEL + 5, TRAMPOLINE + 2 * NEXT_CPU);
+	expect(4, BRANCH_GAP, TRAMPOLINE + 2 * NEXT_CPU, 0); /* its text is nowhere */
+	expect_name(TRAMPOLINE, "__entry_SYSCALL_64_trampoline");
+	expect_name(TRAMPOLINE + NEXT_CPU, "__entry_SYSCALL_64_trampoline");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernel_changes");
@@ -609,6 +649,8 @@ int main(void)
 	tcase_add_loop_test(all, a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out,
 			    0, 12);
 	tcase_add_test(all, a_module_that_does_not_fit_is_named_and_left_out);
+	tcase_add_loop_test(all, code_mapped_a_second_time_is_the_text_that_the_recording_names,
+			    0, 2);
 	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);
 	tcase_add_loop_test(all, code_where_the_kernel_had_none_is_code, 0, 2);
 	tcase_add_test(all, going_back_in_time_puts_old_bytes_back);
