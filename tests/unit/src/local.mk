@@ -120,3 +120,9 @@ TESTS += tests/unit/src/span_relay.test
 tests_unit_src_span_relay_test_SOURCES = tests/unit/src/span_relay.c tests/unit/src/span_log.c tests/unit/src/span_log.h
 tests_unit_src_span_relay_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_span_relay_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/sched_points.test
+TESTS += tests/unit/src/sched_points.test
+tests_unit_src_sched_points_test_SOURCES = tests/unit/src/sched_points.c
+tests_unit_src_sched_points_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_sched_points_test_LDADD = $(UNIT_LIBS)
