@@ -33,6 +33,7 @@ static struct {
 	enum kind kind;
 	unsigned long number, count;
 	bool later;
+	int report; /* file descriptor */
 } fault;
 
 void *__libc_malloc(size_t size);
@@ -44,8 +45,11 @@ __attribute__((constructor)) static void init(void)
 	static const char *const kinds[] = { "", "malloc", "read", "write", "mmap", "shrink",
 					     "halve", "thread", "open" };
 	const char *text = getenv("FAULT"), *colon = text ? strchr(text, ':') : NULL;
+	const char *path = getenv("FAULT_COUNT");
 	char *end;
 
+	/* Now, as the program may give up the right to. */
+	fault.report = path ? creat(path, 0666) : -1;
 	if (!colon)
 		return;
 	fault.number = strtoul(colon + 1, &end, 10);
@@ -57,16 +61,12 @@ __attribute__((constructor)) static void init(void)
 
 __attribute__((destructor)) static void report(void)
 {
-	const char *path = getenv("FAULT_COUNT");
-	char text[32];
-	int fd = path ? creat(path, 0666) : -1;
 	ssize_t written = 0;
 
 	fault.kind = NONE;
-	if (fd >= 0)
-		written = dprintf(fd, "%lu\n", fault.count);
+	if (fault.report >= 0)
+		written = dprintf(fault.report, "%lu\n", fault.count);
 	(void)written;
-	(void)text;
 }
 
 static bool fails(enum kind kind)
