@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/spool.h"
+#include "output_path.h"
 #include "sandbox.h"
 
 /* Newer than Debian 12's headers; each with the version that brought it. */
@@ -120,9 +121,7 @@ static void allow_output(const struct rules *rules, const char *path)
 	copy = strdup(path);
 	if (!copy)
 		return;
-	/* Slashes at the end are cut from what an output is named after (output_path.h). */
-	while ((slash = strrchr(copy, '/')) && slash != copy && !slash[1])
-		*slash = '\0';
+	slash = strrchr(copy, '/');
 	if (slash)
 		slash[slash == copy] = '\0';
 	allow(rules, slash ? copy : ".", WRITES);
@@ -154,10 +153,14 @@ static void allow_cache(const struct rules *rules)
 
 static void allow_writing(const struct rules *rules, const struct options *options)
 {
-	allow_output(rules, options->output);
-	/* Else INPUT.ftf, or text on standard output: view.c. */
+	char *beside = NULL;
+
+	/* Where none is named: INPUT.ftf, or text on standard output (view.c). */
 	if (!options->output && options->format == FORMAT_FTF)
-		allow_output(rules, options->input);
+		beside = output_path_beside(options->input, "ftf");
+	allow_output(rules, options->output);
+	allow_output(rules, beside);
+	free(beside);
 	allow_output(rules, options->json);
 	allow(rules, spool_folder(), WRITES);
 	if (options->debuginfod)
