@@ -82,13 +82,16 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
 {
 	uint64_t tsc, limit;
+	double passed;
 
 	if (clock->cycles > UINT64_MAX / 2 - cycles)
 		return;
 	clock->cycles += cycles;
-	if (!clock->tsc || clock->tsc_per_cycle <= 0)
+	passed = (double)clock->cycles * clock->tsc_per_cycle;
+	/* More than any TSC has left is damage. */
+	if (!clock->tsc || clock->tsc_per_cycle <= 0 || passed > (double)(UINT64_MAX / 2))
 		return;
-	tsc = clock->step + (uint64_t)((double)clock->cycles * clock->tsc_per_cycle);
+	tsc = clock->step + (uint64_t)passed;
 	/* There would have been an MTC. */
 	limit = !clock->counting
 			? tsc
