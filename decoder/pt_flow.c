@@ -552,13 +552,30 @@ static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + sizes[compression];
 }
 
-/* Returns the size of the packet that was read, 0 if it is not one of these. */
+/* Padding may be long, where a buffer was never filled.  Returns how many such bytes there are. */
+static size_t count_padding(const struct pt_flow *flow, const uint8_t *bytes)
+{
+	size_t room = flow->window.size - AUX_WINDOW_PACKET_MAX - flow->at, count = 1;
+	uint64_t words[4];
+
+	while (count + sizeof(words) <= room) {
+		memcpy(words, bytes + count, sizeof(words));
+		if (words[0] | words[1] | words[2] | words[3])
+			break;
+		count += sizeof(words);
+	}
+	while (count < room && bytes[count] == OPCODE_PAD)
+		count++;
+	return count;
+}
+
+/* Returns the size of what was read, 0 if it is none of these packets. */
 static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
 {
 	struct pt_packet packet = { .type = ppt_mtc, .payload.mtc.ctc = bytes[1] };
 
 	if (bytes[0] == OPCODE_PAD)
-		return 1;
+		return count_padding(flow, bytes);
 	if (!(bytes[0] & 1))
 		return bytes[0] == OPCODE_EXTENDED ? 0 : read_tnt(flow, bytes[0]);
 	if ((bytes[0] & 3) == 3)
