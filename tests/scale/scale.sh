@@ -44,6 +44,7 @@ holds() { # KIND COUNT SECONDS
 	case $1 in
 	aux) limit=$((32 * 1024)) ;; # of a hole there are no pages
 	buffers) limit=$((limit + 13 * $2)) ;; # a decoder each, however short
+	pieces) limit=$((limit + $2)) ;; # ten slices each, which are sorted in memory
 	esac
 	[ $slow -gt 1 ] || [ "$memory" -le $limit ] || { echo "memory"; return 1; }
 	case $1 in cpus | losses | buffers) [ -s "$work/slices" ]; return ;; esac
