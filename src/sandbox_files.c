@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Landlock; rights and versions: the kernel's Documentation/userspace-api/landlock.rst. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/landlock.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +43,16 @@ struct ruleset {
 struct rules {
 	int fd;
 	uint64_t handled; /* rights of files that this kernel knows */
+	bool failed;	  /* a rule could not be made: what is needed would be refused */
 };
 
+static bool is_want(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+}
+
 /* What is not there needs no rule, and what is on no file system has none (EBADFD). */
-static void allow(const struct rules *rules, const char *path, uint64_t rights)
+static void allow(struct rules *rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr rule;
 	struct stat status;
@@ -52,24 +60,29 @@ static void allow(const struct rules *rules, const char *path, uint64_t rights)
 	if (!path)
 		return;
 	rule = (struct landlock_path_beneath_attr){ .parent_fd = open(path, O_PATH | O_CLOEXEC) };
-	if (rule.parent_fd < 0)
+	if (rule.parent_fd < 0) {
+		rules->failed |= is_want(errno);
 		return;
+	}
 	if (fstat(rule.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode))
 		rights &= FS_OF_FILES;
 	rule.allowed_access = rights & rules->handled;
-	syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+	if (syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+		rules->failed |= is_want(errno);
 	close(rule.parent_fd);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
 
 /* Words may follow an overlay's file behind commas, which its name may have, too. */
-static void allow_overlay(const struct rules *rules, const char *text)
+static void allow_overlay(struct rules *rules, const char *text)
 {
 	char *path = strdup(text), *comma;
 
-	if (!path)
+	if (!path) {
+		rules->failed = true;
 		return;
+	}
 	do {
 		allow(rules, path, READS);
 		comma = strrchr(path, ',');
@@ -79,7 +92,7 @@ static void allow_overlay(const struct rules *rules, const char *text)
 	free(path);
 }
 
-static void allow_reading(const struct rules *rules, const struct options *options)
+static void allow_reading(struct rules *rules, const struct options *options)
 {
 	/* What the C library reads: about the machine, the time zone, and for fault.h. */
 	static const char *const system[] = { "/proc/self", "/proc/sys/vm", "/proc/meminfo",
@@ -107,7 +120,7 @@ static void allow_reading(const struct rules *rules, const struct options *optio
 /* ---- Writing ------------------------------------------------------------- */
 
 /* A file beside `path` is made, and takes its place; a device is written directly: output.h. */
-static void allow_output(const struct rules *rules, const char *path)
+static void allow_output(struct rules *rules, const char *path)
 {
 	struct stat status;
 	char *slash, *copy;
@@ -119,8 +132,10 @@ static void allow_output(const struct rules *rules, const char *path)
 		return;
 	}
 	copy = strdup(path);
-	if (!copy)
+	if (!copy) {
+		rules->failed = true;
 		return;
+	}
 	slash = strrchr(copy, '/');
 	if (slash)
 		slash[slash == copy] = '\0';
@@ -129,7 +144,7 @@ static void allow_output(const struct rules *rules, const char *path)
 }
 
 /* The cache of debuginfod_begin(3), if it is there: one that is not cannot be made. */
-static void allow_cache(const struct rules *rules)
+static void allow_cache(struct rules *rules)
 {
 	static const char *const places[][2] = {
 		{ "DEBUGINFOD_CACHE_PATH", "" },
@@ -151,7 +166,7 @@ static void allow_cache(const struct rules *rules)
 	}
 }
 
-static void allow_writing(const struct rules *rules, const struct options *options)
+static void allow_writing(struct rules *rules, const struct options *options)
 {
 	char *beside = NULL;
 
@@ -196,8 +211,10 @@ const char *sandbox_enter_files(const struct options *options)
 		return "Landlock makes no rules here";
 	allow_reading(&rules, options);
 	allow_writing(&rules, options);
-	holds = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	holds = !rules.failed && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 		syscall(SYS_landlock_restrict_self, rules.fd, 0) == 0;
 	close(rules.fd);
+	if (rules.failed)
+		return "there are too few file descriptors, or too little memory, for its rules";
 	return holds ? NULL : "Landlock refuses to hold here";
 }

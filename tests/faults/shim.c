@@ -7,6 +7,7 @@
  *	malloc   any allocation: no memory
  *	read     EIO
  *	write    ENOSPC
+ *	quota    EDQUOT, of write()
  *	mmap     ENOMEM, of files
  *	shrink   a file becomes empty right after it was mapped
  *	halve    half a file is gone right after it was mapped
@@ -27,7 +28,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum kind { NONE, MALLOC, READ, WRITE, MMAP, SHRINK, HALVE, THREAD, OPEN };
+enum kind { NONE, MALLOC, READ, WRITE, QUOTA, MMAP, SHRINK, HALVE, THREAD, OPEN };
 
 static struct {
 	enum kind kind;
@@ -42,8 +43,8 @@ void *__libc_realloc(void *memory, size_t size);
 
 __attribute__((constructor)) static void init(void)
 {
-	static const char *const kinds[] = { "", "malloc", "read", "write", "mmap", "shrink",
-					     "halve", "thread", "open" };
+	static const char *const kinds[] = { "", "malloc", "read", "write", "quota", "mmap",
+					     "shrink", "halve", "thread", "open" };
 	const char *text = getenv("FAULT"), *colon = text ? strchr(text, ':') : NULL;
 	const char *path = getenv("FAULT_COUNT");
 	char *end;
@@ -127,9 +128,12 @@ ssize_t write(int fd, const void *bytes, size_t size)
 
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "write");
-	if (!fails(WRITE))
+	if (fails(WRITE))
+		errno = ENOSPC;
+	else if (fails(QUOTA))
+		errno = EDQUOT;
+	else
 		return next(fd, bytes, size);
-	errno = ENOSPC;
 	return -1;
 }
 
