@@ -67,6 +67,7 @@ struct frame {
 	uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
 	uint64_t entry_ip;
 	struct counts called; /* of what ran before it */
+	const struct span_event *event; /* of its slice: more of the interrupt; NULL: nothing */
 	uint16_t span_flags; /* of its slice: an interrupt's vector */
 	uint32_t traps;     /* OCaml exception handlers that it has installed */
 	uint8_t kind;       /* enum frame_kind */
@@ -150,7 +151,7 @@ static void emit_begin(struct precise_stack *stack, int64_t time, const struct f
 {
 	struct batch_event event = {
 		.symbol = frame->symbol,
-		.ip = frame->entry_ip,
+		.ip = frame->event ? (uintptr_t)frame->event : frame->entry_ip,
 		.kind = BATCH_CALL,
 		.flags = frame->span_flags,
 		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
@@ -576,13 +577,16 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 
 static uint16_t vector_flags(const struct resolved_branch *branch)
 {
-	return branch->vector ? (uint16_t)(SPAN_HAS_VECTOR | (branch->vector - 1) << 8) : 0;
+	unsigned flags = branch->vector ? SPAN_HAS_VECTOR | (branch->vector - 1u) << 8 : 0;
+
+	return (uint16_t)(flags | (branch->event ? SPAN_HAS_EVENT : 0));
 }
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct precise *machine = machine_of(stack);
-	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch) };
+	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch),
+			       .event = branch->event };
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
 		pop(stack, time);
@@ -637,7 +641,7 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 {
 	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
 			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip,
-			       .span_flags = vector_flags(branch) };
+			       .span_flags = vector_flags(branch), .event = branch->event };
 
 	if (branch->kind != BRANCH_INTERRUPT)
 		entry.resume_ip += branch->from_length;

@@ -36,8 +36,13 @@ static void mark(struct side_view *view, const struct branch_event *event)
 		thread_stacks_mark(view->input.stacks, event, &view->ptwrite);
 	else if (event->gap == SIDE_TX_ABORT)
 		thread_stacks_mark(view->input.stacks, event, &view->abort);
+	else if (event->gap == SIDE_DATA)
+		thread_stacks_event_data(view->input.stacks, event->thread, event->cycles,
+					 event->to);
 	else if (event->gap == SIDE_CONTROL && event->cycles == CONTROL_INTERRUPT)
 		thread_stacks_interrupt(view->input.stacks, event->thread, (uint8_t)event->to);
+	else if (event->gap == SIDE_CONTROL)
+		thread_stacks_drop_event_data(view->input.stacks, event->thread);
 }
 
 /* While the trace is decoded, the writer belongs to the thread that writes slices. */

@@ -365,8 +365,45 @@ START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
 	finish("--args=full");
 	EXPECT(1, slices, " 1000100 1000100 interrupt ",
 	       "vector=14 address=0x401040 page_fault_address=0xdeadbee0");
-	EXPECT(1, slices, " 1000100 1000200 [untraced] ", "vector=14");
+	EXPECT(1, slices, " 1000100 1000200 [untraced] ",
+	       "vector=14 page_fault_address=0xdeadbee0");
 	EXPECT(1, slices, "leaf", "");
+}
+END_TEST
+
+/* With the kernel's code traced, the slice is its handler's; here another function stands for it. */
+START_TEST(a_page_fault_tells_its_address_in_the_handlers_slice)
+{
+	begin();
+	data.events[0].attr.exclude_kernel = 0;
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_data(0, 0xdeadbee0);
+	add_control(1, 14, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_CIRCLE);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_pgd(&packets, 0);
+	finish("--mode=both");
+	EXPECT(1, slices, " 1000100 1000200 circle ",
+	       "address=0x401050 vector=14 page_fault_address=0xdeadbee0");
+}
+END_TEST
+
+/* The data is of the event that follows, and of no other. */
+START_TEST(an_interrupt_has_no_data_of_an_event_before_it)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_data(2, 0x30);
+	add_control(8, 0, true);
+	pt_packets_fup(&packets, SAMPLE_WORK);
+	add_control(1, 14, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	finish("");
+	EXPECT(1, slices, " vm exit ", "exit_reason=0x30");
+	EXPECT(1, slices, "[untraced] ", "vector=14");
+	EXPECT(1, slices, "exit_reason", "");
 }
 END_TEST
 
@@ -423,13 +460,18 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 	add_paging(0x8000, true);
 	pt_packets_tip(&packets, 0x888000);
 	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_data(1, 0x181);
+	add_data(2, 48);
+	add_control(8, 0, true);
 	pt_packets_fup(&packets, 0x888004);
 	add_paging(0x1000, false);
 	pt_packets_tip(&packets, SAMPLE_WORK + 7);
 	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
 	finish("");
-	EXPECT(1, slices, " 1000100 1000200 [guest] vmcs=0x123000 cr3=0x7000", "");
+	EXPECT(1, slices, " 1000100 1000200 [guest] vmcs=0x123000 cr3=0x7000 ",
+	       "exit_qualification=0x181 exit_reason=0x30");
+	EXPECT(1, slices, " 1000200 1000200 vm exit ", "exit_reason=0x30");
 	EXPECT(1, slices, "1234/1234 2 1000100 1000200 [guest]", "");
 	EXPECT(0, slices, "[lost", "");
 	EXPECT(0, slices, "leaf", "");
@@ -548,6 +590,8 @@ int main(void)
 	tcase_add_test(all, perf_reads_the_same_values);
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
 	tcase_add_test(all, an_interrupts_slice_and_mark_tell_its_vector);
+	tcase_add_test(all, a_page_fault_tells_its_address_in_the_handlers_slice);
+	tcase_add_test(all, an_interrupt_has_no_data_of_an_event_before_it);
 	tcase_add_test(all, events_with_a_place_of_their_own_are_no_interrupts);
 	tcase_add_test(all, a_guest_is_a_slice_whose_flow_is_passed_over);
 	tcase_add_test(all, records_of_pebs_in_the_trace_are_passed_over);
