@@ -59,6 +59,7 @@ libptrace2ftf_a_SOURCES = \
 	src/progress.c src/progress.h \
 	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
+	src/side_early.c src/side_early.h \
 	src/side_records.c src/side_records.h \
 	src/side_sink.c src/side_sink.h \
 	src/side_switches.c src/side_switches.h \

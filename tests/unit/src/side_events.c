@@ -6,127 +6,9 @@
  * definitions.  The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
  */
 #include <intel-pt.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "tests/support/sample.h"
-#include "tests/support/unit.h"
-
-#define ROOM 100000
-
-static struct perf_data data;
-static struct pt_packets packets;
-static char place[64];
-static char records[ROOM], slices[ROOM], messages[ROOM];
-static int status;
-
-static void run(char *text, const char *format, ...)
-{
-	char command[1000];
-	va_list list;
-	FILE *out;
-	size_t size;
-
-	va_start(list, format);
-	vsnprintf(command, sizeof(command), format, list);
-	va_end(list);
-	out = popen(command, "r");
-	ck_assert_ptr_nonnull(out);
-	size = fread(text, 1, ROOM - 1, out);
-	text[size] = 0;
-	status = pclose(out) >> 8;
-}
-
-/* The trace begins in main, at SAMPLE_START. */
-static void begin(void)
-{
-	pt_packets_init(&packets);
-	sample_begin(&data);
-	pt_packets_psb(&packets, SAMPLE_START, 0);
-	pt_packets_pge(&packets, SAMPLE_MAIN);
-}
-
-static void finish(const char *options)
-{
-	const char *build = getenv("top_builddir");
-
-	build = build ? build : ".";
-	strcpy(place, "/tmp/side_events.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(place));
-	run(records, "mkdir -p %s", place);
-	snprintf(records, sizeof(records), "%s/perf.data", place);
-	sample_add_trace(&data, &packets);
-	perf_data_write(&data, records);
-	snprintf(records, sizeof(records), "%s/sample", place);
-	tiny_elf_write(&sample_elf, records);
-	run(messages, "%s/ptrace2ftf %s --symfs=%s %s/perf.data -o %s/out.ftf 2>&1", build,
-	    options, place, place, place);
-	ck_assert_msg(status == 0 || status == 2, "%s", messages);
-	run(records, "%s/ftfdump %s/out.ftf 2>&1", build, place);
-	ck_assert_msg(status == 0, "%s", records);
-	run(slices, "%s/ftfdump --slices %s/out.ftf 2>&1", build, place);
-	ck_assert_msg(status == 0, "%s", slices);
-	perf_data_release(&data);
-	pt_packets_release(&packets);
-}
-
-static void clean(void)
-{
-	char none[ROOM];
-
-	if (place[0])
-		run(none, "rm -rf %s", place);
-}
-
-/* Returns how many lines of a text have both. */
-static unsigned count(const char *text, const char *first, const char *second)
-{
-	unsigned found = 0;
-
-	for (const char *at = text; (at = strstr(at, first)); at += strcspn(at, "\n")) {
-		const char *line_end = at + strcspn(at, "\n"), *other = strstr(at, second);
-
-		found += other && other < line_end;
-	}
-	return found;
-}
-
-#define EXPECT(number, text, first, second) \
-	ck_assert_msg(count(text, first, second) == (number), "%s", text)
-
-static void add_ratio(uint8_t ratio)
-{
-	struct pt_packet packet = { .type = ppt_cbr };
-
-	packet.payload.cbr.ratio = ratio;
-	pt_packets_add(&packets, &packet);
-}
-
-static void add_ptwrite(uint64_t value, uint64_t ip)
-{
-	struct pt_packet packet = { .type = ppt_ptw };
-
-	packet.payload.ptw.payload = value;
-	packet.payload.ptw.plc = 1;
-	packet.payload.ptw.ip = ip != 0;
-	pt_packets_add(&packets, &packet);
-	if (ip)
-		pt_packets_fup(&packets, ip);
-}
-
-static void add_transaction(bool in, bool aborted, uint64_t ip)
-{
-	struct pt_packet packet = { .type = ppt_mode };
-
-	packet.payload.mode.leaf = pt_mol_tsx;
-	packet.payload.mode.bits.tsx.intx = in;
-	packet.payload.mode.bits.tsx.abrt = aborted;
-	pt_packets_add(&packets, &packet);
-	pt_packets_fup(&packets, ip);
-}
+#include "tests/unit/src/side_recording.h"
 
 START_TEST(the_core_clock_is_a_counter_of_its_changes)
 {
@@ -295,24 +177,6 @@ START_TEST(a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended)
 }
 END_TEST
 
-static void stamp(uint64_t time, int32_t tid, int32_t cpu)
-{
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = tid, .tid = tid,
-							 .cpu = cpu });
-}
-
-/* The stamp's thread leaves and `tid` comes (linux/perf_event.h, PERF_RECORD_SWITCH_CPU_WIDE). */
-static void add_switch(uint64_t time, int32_t from, int32_t to, bool preempted)
-{
-	uint32_t next[2] = { (uint32_t)to, (uint32_t)to };
-
-	stamp(time, from, 0);
-	perf_data_add_record(&data, PERF_RECORD_SWITCH_CPU_WIDE,
-			     PERF_RECORD_MISC_SWITCH_OUT |
-				     (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0),
-			     next, sizeof(next));
-}
-
 START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 {
 	begin();
@@ -333,22 +197,6 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 	EXPECT(1, records, "kernel-object type 2 id 77 \":77\"", "process=77");
 }
 END_TEST
-
-/* CFE: 02, 13 with the IP bit, type, vector.  EVD: 02, 53, type, 8 bytes. */
-static void add_control(uint8_t type, uint8_t vector, bool has_ip)
-{
-	const uint8_t bytes[] = { 0x02, has_ip ? 0x93 : 0x13, type, vector };
-
-	pt_packets_raw(&packets, bytes, sizeof(bytes));
-}
-
-static void add_data(uint8_t type, uint64_t value)
-{
-	uint8_t bytes[11] = { 0x02, 0x53, type };
-
-	memcpy(bytes + 3, &value, sizeof(value));
-	pt_packets_raw(&packets, bytes, sizeof(bytes));
-}
 
 START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
 {
@@ -428,15 +276,6 @@ START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 }
 END_TEST
 
-static void add_paging(uint64_t cr3, bool guest)
-{
-	struct pt_packet packet = { .type = ppt_pip };
-
-	packet.payload.pip.cr3 = cr3;
-	packet.payload.pip.nr = guest;
-	pt_packets_add(&packets, &packet);
-}
-
 /*
  * PIP's NR bit: a guest runs from the TIP behind it to that of the PIP without
  * it (SDM volume 3, "PIP").  The sample's far transfer stands for a VM entry.
@@ -494,35 +333,6 @@ START_TEST(records_of_pebs_in_the_trace_are_passed_over)
 	EXPECT(1, slices, "leaf", "");
 }
 END_TEST
-
-/* A sample of an event besides Intel PT, with the fields that linux/perf_event.h gives it. */
-static void add_sample(uint64_t time, int32_t tid, uint64_t ip)
-{
-	const uint64_t words[] = { 1100, ip, (uint64_t)(uint32_t)tid << 32 | (uint32_t)tid, time,
-				   0xdada, 0, 4000 };
-
-	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
-}
-
-static void begin_with_cycles(void)
-{
-	struct perf_data_event cycles = {
-		.attr = {
-			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-				       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
-				       PERF_SAMPLE_PERIOD,
-			.sample_id_all = 1,
-		},
-		.name = "cycles:u",
-		.first_id = 1100,
-		.attr_bytes = sizeof(struct perf_event_attr),
-	};
-
-	begin();
-	perf_data_add_event(&data, &cycles);
-	add_sample(1000042, SAMPLE_PID, SAMPLE_WORK + 3);
-	add_sample(1000043, 0, 0);
-}
 
 START_TEST(samples_of_other_events_are_instants_of_their_thread)
 {
