@@ -334,6 +334,25 @@ START_TEST(records_of_pebs_in_the_trace_are_passed_over)
 }
 END_TEST
 
+/* TRIG: 02, d9 and more (SDM volume 3, "Trigger Tracing"); libipt 2.0 knows none. */
+START_TEST(a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb)
+{
+	static const uint8_t trigger[] = { 0x02, 0xd9, 0x01, 0x00 };
+
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	pt_packets_raw(&packets, trigger, sizeof(trigger));
+	pt_packets_tnt(&packets, "tnt");
+	pt_packets_psb(&packets, SAMPLE_START + 200, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_WORK + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_pgd(&packets, 0);
+	finish("");
+	EXPECT(1, slices, "1000100 1000200 [lost: ", "");
+	EXPECT(1, messages, "gaps in the trace", "");
+}
+END_TEST
+
 START_TEST(samples_of_other_events_are_instants_of_their_thread)
 {
 	begin_with_cycles();
@@ -406,6 +425,7 @@ int main(void)
 	tcase_add_test(all, a_guest_is_a_slice_whose_flow_is_passed_over);
 	tcase_add_test(all, records_of_pebs_in_the_trace_are_passed_over);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
+	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
 	tcase_add_test(all, samples_can_be_left_out);
 	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);
