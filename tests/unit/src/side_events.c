@@ -271,6 +271,9 @@ START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
 	finish("");
 	EXPECT(1, slices, " iret address=0x401040", "");
+	run(messages, "%s/ptrace2ftf -q --format=branches --symfs=%s %s/perf.data", getenv("top_builddir"),
+	    place, place);
+	EXPECT(1, messages, " return ", " 401025 work+0x5");
 	EXPECT(0, slices, "[", "");
 	EXPECT(1, slices, "leaf", "");
 }
@@ -331,6 +334,61 @@ START_TEST(records_of_pebs_in_the_trace_are_passed_over)
 	EXPECT(0, slices, "[", "");
 	EXPECT(0, messages, "warning", "");
 	EXPECT(1, slices, "leaf", "");
+}
+END_TEST
+
+/* The same of event trace and transactions. */
+START_TEST(perf_reads_the_same_events_and_transactions)
+{
+	static char perf[ROOM];
+
+	if (system("perf version >/dev/null 2>&1") != 0)
+		return;
+	begin();
+	data.events[0].attr.config = 0x2401 | UINT64_C(1) << 31; /* with event */
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_transaction(true, false, SAMPLE_WORK);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_transaction(false, false, SAMPLE_WORK + 5);
+	add_transaction(true, false, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	add_transaction(false, true, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 500);
+	add_data(0, 0xdeadbee0);
+	add_control(1, 14, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 600);
+	pt_packets_pge(&packets, SAMPLE_LEAF);
+	add_control(2, 0, true);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 700);
+	add_control(1, 0xec, false);
+	pt_packets_fup(&packets, SAMPLE_WORK + 5);
+	pt_packets_pgd(&packets, 0);
+	finish("");
+	run(perf, "perf script -i %s/perf.data --symfs %s --itrace=Ixe --ns -F time,event,ip,synth,flags 2>&1",
+	    place, place);
+	EXPECT(0, perf, "error", "");
+	EXPECT(4, perf, "transactions:", "");
+	EXPECT(1, perf, "0.001000100: transactions:   x  ", " 401020");
+	EXPECT(1, perf, "0.001000200: transactions:    ", " 401025");
+	EXPECT(1, perf, "0.001000200: transactions:   x  ", " 401025");
+	EXPECT(1, perf, "0.001000400: transactions:   tx abrt", " 401040");
+	EXPECT(1, slices, " 1000100 1000200 transaction address=0x401020", "end=committed");
+	EXPECT(1, slices, " 1000200 1000400 transaction address=0x401025", "end=aborted");
+	EXPECT(3, perf, "evt:", "cfe:");
+	EXPECT(1, perf, "0.001000500: ", "cfe: INTR IP: 1 vector: 14 PFA: 0xdeadbee0");
+	EXPECT(1, perf, "0.001000600: ", "cfe: IRET IP: 1");
+	EXPECT(1, perf, "0.001000700: ", "cfe: INTR IP: 1 vector: 236");
+	EXPECT(1, slices, " 1000500 1000500 interrupt vector=14 address=0x401040",
+	       "page_fault_address=0xdeadbee0");
+	EXPECT(1, slices, " 1000600 1000600 iret address=0x401040", "");
+	EXPECT(1, slices, " 1000700 1000700 interrupt vector=236 address=0x401025", "");
 }
 END_TEST
 
@@ -425,6 +483,7 @@ int main(void)
 	tcase_add_test(all, a_guest_is_a_slice_whose_flow_is_passed_over);
 	tcase_add_test(all, records_of_pebs_in_the_trace_are_passed_over);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
+	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
 	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
 	tcase_add_test(all, samples_can_be_left_out);

@@ -146,10 +146,10 @@ void add_switch(uint64_t time, int32_t from, int32_t to, bool preempted)
 			     next, sizeof(next));
 }
 
-/* CFE: 02, 13 with the IP bit, type, vector.  EVD: 02, 53, type, 8 bytes. */
+/* CFE: 02, 13, type with the IP bit, vector.  EVD: 02, 53, type, 8 bytes. */
 void add_control(uint8_t type, uint8_t vector, bool has_ip)
 {
-	const uint8_t bytes[] = { 0x02, has_ip ? 0x93 : 0x13, type, vector };
+	const uint8_t bytes[] = { 0x02, 0x13, (uint8_t)(type | (has_ip ? 0x80 : 0)), vector };
 
 	pt_packets_raw(&packets, bytes, sizeof(bytes));
 }
