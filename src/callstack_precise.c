@@ -71,6 +71,7 @@ struct frame {
 	uint16_t span_flags; /* of its slice: an interrupt's vector */
 	uint32_t traps;     /* OCaml exception handlers that it has installed */
 	uint8_t kind;       /* enum frame_kind */
+	bool returned;      /* PAUSE: tracing went off at a return, by a filter */
 	bool hidden;        /* a PLT stub that has not reached its target: no slice yet */
 };
 
@@ -598,7 +599,9 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 		pause.symbol = &machine->specials[SPECIAL_GUEST];
 	else if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
 		pause.resume_ip = branch->from.ip;
-	else if (branch->from_length && branch->kind != BRANCH_RETURN)
+	else if (branch->kind == BRANCH_RETURN)
+		pause.returned = true;
+	else if (branch->from_length)
 		pause.resume_ip = branch->from.ip + branch->from_length;
 	push(stack, time, &pause);
 }
@@ -627,13 +630,21 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 
 static void on_on(struct precise_stack *stack, int64_t time, const struct location *to)
 {
+	struct frame called = { .symbol = symbol_of(stack, to), .entry_ip = to->ip,
+				.kind = FRAME_HANDLER };
 	uint64_t expected;
+	bool returned;
 
 	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
 		return;
 	expected = top(stack)->resume_ip;
+	returned = top(stack)->returned;
 	pop(stack, time);
-	resume(stack, time, to, expected);
+	/* Of filtered functions one was left, and one is called by code that is not traced. */
+	if (returned && is_entry(to))
+		push(stack, time, &called);
+	else
+		resume(stack, time, to, expected);
 }
 
 static void on_kernel_entry(struct precise_stack *stack, int64_t time,
@@ -843,13 +854,13 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 static void show_mark(struct precise_stack *stack, int64_t time,
 		      const struct resolved_branch *branch)
 {
-	struct frame mark = { .symbol = branch->mark, .entry_ip = branch->mark_value,
-			      .called = stack->counts };
+	struct batch_event mark = { .symbol = branch->mark, .ip = branch->mark_value,
+				    .kind = BATCH_MARK,
+				    .detail = { stack->counts.insns, stack->counts.cycles } };
 
 	if (branch->kind == BRANCH_TX_ABORT)
 		roll_back(stack, time);
-	emit_begin(stack, time, &mark);
-	emit_end(stack, time, &mark);
+	callstack_batch_add(&stack->batch, time, &mark);
 }
 
 static void precise_branch(struct callstack *base, const struct resolved_branch *branch)

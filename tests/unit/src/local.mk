@@ -54,6 +54,13 @@ tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c \
 tests_unit_src_side_events_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_side_events_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/modes.test
+TESTS += tests/unit/src/modes.test
+tests_unit_src_modes_test_SOURCES = tests/unit/src/modes.c \
+	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
+tests_unit_src_modes_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_modes_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/side_choice.test
 TESTS += tests/unit/src/side_choice.test
 tests_unit_src_side_choice_test_SOURCES = tests/unit/src/side_choice.c \
