@@ -82,6 +82,15 @@ static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss
 	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
 }
 
+/* It is told when the next time is: it began then, unless something was given out since. */
+static void push_loss(struct pt_stream *stream, uint64_t time)
+{
+	struct moment moment = { stream->now.tsc, time };
+
+	stream_push_at(stream, &moment, BRANCH_GAP, 0, 0)->gap = GAP_LOST;
+	stream->stats.gaps[GAP_LOST]++;
+}
+
 /* The others wait for the next packet that tells the time: the queue is short. */
 #define LOSSES_AT_ONCE (QUEUE_ROOM / 2)
 
@@ -101,7 +110,7 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 			continue;
 		if (loss->time > stream->now.time)
 			stream->now.time = loss->time;
-		stream_push_gap(stream, GAP_LOST, 0);
+		push_loss(stream, loss->time);
 		told++;
 	}
 }

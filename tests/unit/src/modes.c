@@ -104,6 +104,121 @@ START_TEST(without_tnt_packets_only_targets_are_known)
 }
 END_TEST
 
+#define OTHER 1235 /* another thread, on CPU 1 */
+
+static struct pt_packets others;
+
+/* Two threads of the program, each on a CPU of its own. */
+static void begin_two(void)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 900);
+	pt_packets_pgd(&packets, 0);
+	stamp(100, OTHER, 1);
+	perf_data_add_fork(&data, SAMPLE_PID, OTHER, SAMPLE_PID);
+	perf_data_add_itrace_start(&data, SAMPLE_PID, OTHER);
+	pt_packets_init(&others);
+	pt_packets_psb(&others, SAMPLE_START, 0);
+	pt_packets_pge(&others, SAMPLE_MAIN);
+	pt_packets_tsc(&others, SAMPLE_START + 100);
+	pt_packets_tnt(&others, "t");
+}
+
+/* The other thread's buffer, from a byte to its end, which stands at an offset of all that was written. */
+static void add_other_piece(uint64_t offset, size_t from)
+{
+	struct perf_data_aux aux = {
+		.aux_offset = offset, .reference = SAMPLE_START, .queue = 1, .cpu = 1, .tid = -1,
+		.bytes = others.bytes + from, .size = pt_packets_size(&others) - from,
+	};
+
+	perf_data_add_auxtrace(&data, &aux);
+}
+
+static void finish_two(void)
+{
+	finish("");
+	pt_packets_release(&others);
+}
+
+START_TEST(an_overflow_is_a_gap_of_its_thread_until_tracing_goes_on)
+{
+	begin_two();
+	pt_packets_tsc(&others, SAMPLE_START + 200);
+	pt_packets_ovf(&others);
+	pt_packets_tsc(&others, SAMPLE_START + 350);
+	pt_packets_fup(&others, SAMPLE_LEAF);
+	pt_packets_tip(&others, SAMPLE_WORK + 5);
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_pgd(&others, 0);
+	add_other_piece(0, 0);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000200 1000350 [lost: Overflow packet] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "gaps in the trace (Overflow packet: 1)", "");
+}
+END_TEST
+
+START_TEST(trace_that_was_lost_is_a_gap_of_its_thread_from_then_on)
+{
+	static const uint64_t flags[] = { PERF_AUX_FLAG_PARTIAL, PERF_AUX_FLAG_COLLISION };
+
+	begin_two();
+	stamp(SAMPLE_START + 300, OTHER, 1);
+	perf_data_add_aux_event(&data, 0, 100, flags[_i]);
+	pt_packets_tsc(&others, SAMPLE_START + 400);
+	pt_packets_tnt(&others, "t");
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_tnt(&others, "t");
+	pt_packets_pgd(&others, 0);
+	add_other_piece(0, 0);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000300 1000400 [lost: Lost trace data] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "gaps in the trace (Lost trace data: 1)", "");
+}
+END_TEST
+
+START_TEST(a_full_buffer_is_a_gap_of_its_thread_until_there_was_room)
+{
+	size_t full;
+
+	begin_two();
+	full = pt_packets_size(&others);
+	add_other_piece(0, 0);
+	stamp(SAMPLE_START + 300, OTHER, 1);
+	perf_data_add_aux_event(&data, 0, full, PERF_AUX_FLAG_TRUNCATED);
+	pt_packets_psb(&others, SAMPLE_START + 400, 0);
+	pt_packets_pge(&others, SAMPLE_SYSCALL);
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_pgd(&others, 0);
+	add_other_piece(full, full);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000100 1000400 [lost: Lost trace data] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "gaps in the trace (Lost trace data: 1)", "");
+}
+END_TEST
+
+START_TEST(trace_that_is_not_in_the_file_is_a_gap_of_its_thread)
+{
+	size_t first;
+
+	begin_two();
+	add_other_piece(0, 0);
+	first = pt_packets_size(&others);
+	pt_packets_psb(&others, SAMPLE_START + 400, 0);
+	pt_packets_pge(&others, SAMPLE_SYSCALL);
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_pgd(&others, 0);
+	add_other_piece(first + 640, first);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000100 1000400 [lost: Lost trace data] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "bytes of trace are not in the file", "");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("modes");
@@ -113,6 +228,10 @@ int main(void)
 	tcase_add_test(all, a_filter_leaves_out_what_other_functions_do);
 	tcase_add_test(all, without_branches_the_rest_is_shown);
 	tcase_add_test(all, without_tnt_packets_only_targets_are_known);
+	tcase_add_test(all, an_overflow_is_a_gap_of_its_thread_until_tracing_goes_on);
+	tcase_add_loop_test(all, trace_that_was_lost_is_a_gap_of_its_thread_from_then_on, 0, 2);
+	tcase_add_test(all, a_full_buffer_is_a_gap_of_its_thread_until_there_was_room);
+	tcase_add_test(all, trace_that_is_not_in_the_file_is_a_gap_of_its_thread);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
