@@ -320,6 +320,32 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 }
 END_TEST
 
+START_TEST(guests_are_told_apart_by_their_control_structures)
+{
+	struct pt_packet vmcs = { .type = ppt_vmcs };
+
+	begin();
+	for (unsigned guest = 1; guest <= 3; guest++) {
+		pt_packets_tsc(&packets, SAMPLE_START + 1000 * guest);
+		vmcs.payload.vmcs.base = 0x10000 * guest;
+		pt_packets_add(&packets, &vmcs);
+		pt_packets_fup(&packets, SAMPLE_LEAF);
+		add_paging(0x7000, true); /* two may well have the same */
+		pt_packets_tip(&packets, 0x999000);
+		add_paging(0x8000, true); /* and one changes it as it likes */
+		pt_packets_tsc(&packets, SAMPLE_START + 1000 * guest + 500);
+		add_paging(0x1000, false);
+		pt_packets_tip(&packets, SAMPLE_LEAF);
+	}
+	finish("");
+	EXPECT(3, slices, "[guest] vmcs=", "cr3=0x7000");
+	EXPECT(1, slices, " 1001000 1001500 [guest] vmcs=0x10000 ", "");
+	EXPECT(1, slices, " 1002000 1002500 [guest] vmcs=0x20000 ", "");
+	EXPECT(1, slices, " 1003000 1003500 [guest] vmcs=0x30000 ", "");
+	EXPECT(3, slices, "1234/1234 3 ", " [guest]");
+}
+END_TEST
+
 /* A block of PEBS: BBP, BIPs whose bytes could be TNTs, BEP. */
 START_TEST(records_of_pebs_in_the_trace_are_passed_over)
 {
@@ -481,6 +507,7 @@ int main(void)
 	tcase_add_test(all, an_interrupt_has_no_data_of_an_event_before_it);
 	tcase_add_test(all, events_with_a_place_of_their_own_are_no_interrupts);
 	tcase_add_test(all, a_guest_is_a_slice_whose_flow_is_passed_over);
+	tcase_add_test(all, guests_are_told_apart_by_their_control_structures);
 	tcase_add_test(all, records_of_pebs_in_the_trace_are_passed_over);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
