@@ -37,6 +37,8 @@ void pt_boundary_pass(struct pt_flow *flow)
 	flow->cutting = false;
 	/* Nothing waits behind a PSB; in its header it is damage. */
 	flow_drop_waiting(flow);
+	/* Who begins here could not know for how long it will have to wait. */
+	emulated_write_drop_waiting(flow);
 	flow->item_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;
@@ -90,6 +92,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.has_interrupt = flow->has_interrupt,
 		.aborted = flow->aborted,
 		.guest = flow->guest,
+		.write = flow->write,
 	};
 }
 
@@ -131,6 +134,8 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->guest = flow->next_guest = boundary->guest;
 	flow->waiting_count = 0;
 	flow->has_control = false;
+	flow->write = boundary->write;
+	flow->waiting_write.left = 0;
 	flow->mode_end = 0;
 	flow->item_size = 0;
 	flow->known = boundary->now;
@@ -253,7 +258,8 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 
 static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *b)
 {
-	return a->aborted == b->aborted && a->guest == b->guest &&
+	return a->aborted == b->aborted && a->guest == b->guest && !a->write.left &&
+	       !b->write.left &&
 	       a->has_interrupt == b->has_interrupt &&
 	       (!a->has_interrupt || a->interrupted == b->interrupted);
 }

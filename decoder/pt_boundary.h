@@ -33,6 +33,7 @@ struct pt_boundary {
 
 	uint64_t last_ip, ip, interrupted;
 	enum insn_mode mode, next_mode;
+	struct emulated_write write;
 	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;
 };
 

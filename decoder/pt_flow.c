@@ -86,6 +86,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	enum branch_kind kind = flow->aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
 	stream_push(stream, kind, flow->interrupted, ip)->flags |= BRANCH_ASYNC;
+	emulated_write_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->ip = ip;
 	flow->here = NULL;
@@ -123,6 +124,7 @@ static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint
 static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_found(flow);
+	emulated_write_drop(flow);
 	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
 }
 
@@ -221,6 +223,7 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
 	stream_stop_user(&flow->stream, flow->interrupted);
+	emulated_write_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->on = false;
 }
@@ -263,6 +266,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->in_header = false;
 	flow_found(flow);
 	flow_drop_waiting(flow);
+	emulated_write_drop(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
 	flow->on = flow->has_interrupt = flow->aborted = false;
@@ -686,6 +690,8 @@ static void finish(struct pt_flow *flow)
 	count_decoded(flow, flow->window.base + flow->window.size);
 	flow_found(flow);
 	flow_drop_waiting(flow);
+	emulated_write_drop(flow);
+	emulated_write_drop_waiting(flow);
 	flow->item_size = 0;
 	flow->guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {

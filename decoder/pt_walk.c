@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+static void drop_write(struct pt_flow *flow)
+{
+	if (flow->write.left)
+		emulated_write_drop(flow);
+}
+
 /* ---- Damage -------------------------------------------------------------- */
 
 void flow_lose(struct pt_flow *flow)
@@ -10,6 +16,7 @@ void flow_lose(struct pt_flow *flow)
 	flow->task = TASK_READ;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
+	drop_write(flow);
 	flow->stream.in_tx = flow->aborted = false;
 	if (!flow->lost)
 		flow->lost_from = flow->offset;
@@ -263,6 +270,17 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 	return in_function(run, (int64_t)(to - flow->ip)) && in_function(run, run->length);
 }
 
+static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
+{
+	const struct code_run *run = flow->run;
+	uint64_t behind = (uint64_t)run->length + insn->length;
+
+	return insn->kind == BRANCH_JUMP && !insn->indirect &&
+	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
+	       flow->view.end - flow->ip > behind &&
+	       emulated_write_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
+}
+
 /* What walk_fast() may do the next time, without looking closer. */
 static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
@@ -272,6 +290,9 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 	run->pace = PACE_STEP;
 	run->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
 			   is_local(flow, to);
+	run->writes = begins_write(flow, insn);
+	if (run->writes)
+		return;
 	if (plain && insn->kind == BRANCH_COND)
 		run->pace = PACE_DECIDE;
 	else if (run->taken_local)
@@ -319,6 +340,10 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	if (insn->kind == BRANCH_CALL && insn->distance)
 		push_return(flow, next, flow->run);
 	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
+	if (flow->run->writes)
+		emulated_write_begin(flow, flow->ip);
+	else if (insn->kind == BRANCH_CALL)
+		drop_write(flow);
 	go_on(flow, &flow->run->taken, flow->ip);
 }
 
@@ -346,6 +371,7 @@ static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_
 		place = pop_return(flow);
 	if (!place.ip)
 		return false;
+	drop_write(flow);
 	go(flow, insn, from, place.ip);
 	if (place.call)
 		go_on_where(flow, &place.call->fall, place.ip);
@@ -363,6 +389,8 @@ static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	flow->known = flow->stream.now;
 	if (insn->kind == BRANCH_COND) {
+		if (flow->write.left)
+			emulated_write_bit(flow, flow->bits >> (flow->bit_count - 1) & 1);
 		decide_jump(flow, insn, from);
 	} else if (!decide_return(flow, insn, from)) {
 		flow_fail(flow, GAP_MISMATCH, from);
@@ -383,18 +411,22 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
 	flow->task = TASK_READ;
+	drop_write(flow);
 	if (flow->run->pace == PACE_UNKNOWN)
 		set_pace(flow, insn, flow->target);
 	flow->run->taken_local = insn->kind == BRANCH_JUMP &&
 				 flow->stream.input.skip_local_jumps &&
 				 is_local(flow, flow->target);
 	go(flow, insn, from, flow->target);
+	if (insn->kind == BRANCH_IRET)
+		emulated_write_resume(flow, flow->target);
 	flow->mode = flow->next_mode;
 	go_on_where(flow, &flow->run->taken, flow->ip);
 }
 
 static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
+	drop_write(flow);
 	if (insn->kind == BRANCH_RETURN)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
@@ -694,7 +726,7 @@ static void walk_run(struct pt_flow *flow)
 
 void flow_walk(struct pt_flow *flow)
 {
-	if (flow->told)
+	if (flow->told && !flow->write.left)
 		walk_fast(flow);
 	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
 		walk_run(flow);
@@ -707,6 +739,7 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	struct pt_stream *stream = &flow->stream;
 
 	stream_enter(stream, ip);
+	emulated_write_resume(flow, ip);
 	flow_found(flow);
 	flow->on = true;
 	flow->told = false;

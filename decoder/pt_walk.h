@@ -14,6 +14,7 @@
 #include "decoder/aux_cuts.h"
 #include "decoder/aux_window.h"
 #include "decoder/code_runs.h"
+#include "decoder/emulated_write.h"
 #include "decoder/packet_clock.h"
 #include "decoder/pt_stream_base.h"
 
@@ -69,6 +70,8 @@ struct pt_flow {
 	unsigned waiting_count;
 	struct side_note control; /* of the interrupt whose FUP is next, if has_control */
 	bool has_control;
+	struct emulated_write write, waiting_write; /* that goes on, that was interrupted */
+	uint64_t waiting_place; /* ip: where */
 	uint64_t mode_end;   /* offset just behind the last MODE.Exec: a FUP there is its own */
 	unsigned item_size;  /* bytes of a BIP's value; 0: not between BBP and BEP */
 

@@ -67,9 +67,11 @@ struct frame {
 	uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
 	uint64_t entry_ip;
 	struct counts called; /* of what ran before it */
+	const struct span_event *event; /* of its slice: more of the interrupt; NULL: nothing */
 	uint16_t span_flags; /* of its slice: an interrupt's vector */
 	uint32_t traps;     /* OCaml exception handlers that it has installed */
 	uint8_t kind;       /* enum frame_kind */
+	bool returned;      /* PAUSE: tracing went off at a return, by a filter */
 	bool hidden;        /* a PLT stub that has not reached its target: no slice yet */
 };
 
@@ -150,7 +152,7 @@ static void emit_begin(struct precise_stack *stack, int64_t time, const struct f
 {
 	struct batch_event event = {
 		.symbol = frame->symbol,
-		.ip = frame->entry_ip,
+		.ip = frame->event ? (uintptr_t)frame->event : frame->entry_ip,
 		.kind = BATCH_CALL,
 		.flags = frame->span_flags,
 		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
@@ -576,13 +578,16 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 
 static uint16_t vector_flags(const struct resolved_branch *branch)
 {
-	return branch->vector ? (uint16_t)(SPAN_HAS_VECTOR | (branch->vector - 1) << 8) : 0;
+	unsigned flags = branch->vector ? SPAN_HAS_VECTOR | (branch->vector - 1u) << 8 : 0;
+
+	return (uint16_t)(flags | (branch->event ? SPAN_HAS_EVENT : 0));
 }
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct precise *machine = machine_of(stack);
-	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch) };
+	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch),
+			       .event = branch->event };
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
 		pop(stack, time);
@@ -594,7 +599,9 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 		pause.symbol = &machine->specials[SPECIAL_GUEST];
 	else if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
 		pause.resume_ip = branch->from.ip;
-	else if (branch->from_length && branch->kind != BRANCH_RETURN)
+	else if (branch->kind == BRANCH_RETURN)
+		pause.returned = true;
+	else if (branch->from_length)
 		pause.resume_ip = branch->from.ip + branch->from_length;
 	push(stack, time, &pause);
 }
@@ -623,13 +630,21 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 
 static void on_on(struct precise_stack *stack, int64_t time, const struct location *to)
 {
+	struct frame called = { .symbol = symbol_of(stack, to), .entry_ip = to->ip,
+				.kind = FRAME_HANDLER };
 	uint64_t expected;
+	bool returned;
 
 	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
 		return;
 	expected = top(stack)->resume_ip;
+	returned = top(stack)->returned;
 	pop(stack, time);
-	resume(stack, time, to, expected);
+	/* Of filtered functions one was left, and one is called by code that is not traced. */
+	if (returned && is_entry(to))
+		push(stack, time, &called);
+	else
+		resume(stack, time, to, expected);
 }
 
 static void on_kernel_entry(struct precise_stack *stack, int64_t time,
@@ -637,7 +652,7 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 {
 	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
 			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip,
-			       .span_flags = vector_flags(branch) };
+			       .span_flags = vector_flags(branch), .event = branch->event };
 
 	if (branch->kind != BRANCH_INTERRUPT)
 		entry.resume_ip += branch->from_length;
@@ -839,13 +854,13 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 static void show_mark(struct precise_stack *stack, int64_t time,
 		      const struct resolved_branch *branch)
 {
-	struct frame mark = { .symbol = branch->mark, .entry_ip = branch->mark_value,
-			      .called = stack->counts };
+	struct batch_event mark = { .symbol = branch->mark, .ip = branch->mark_value,
+				    .kind = BATCH_MARK,
+				    .detail = { stack->counts.insns, stack->counts.cycles } };
 
 	if (branch->kind == BRANCH_TX_ABORT)
 		roll_back(stack, time);
-	emit_begin(stack, time, &mark);
-	emit_end(stack, time, &mark);
+	callstack_batch_add(&stack->batch, time, &mark);
 }
 
 static void precise_branch(struct callstack *base, const struct resolved_branch *branch)

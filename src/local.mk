@@ -60,6 +60,7 @@ libptrace2ftf_a_SOURCES = \
 	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
 	src/sandbox.c src/sandbox.h src/sandbox_calls.c src/sandbox_files.c \
+	src/side_early.c src/side_early.h \
 	src/side_records.c src/side_records.h \
 	src/side_sink.c src/side_sink.h \
 	src/side_switches.c src/side_switches.h \
