@@ -30,6 +30,7 @@
 #include "decoder/pt_boundary.h"
 #include "decoder/pt_flow.h"
 #include "decoder/pt_newer_packets.h"
+#include "decoder/pt_perf_time.h"
 
 /* Bytes from one cut to the next: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)
@@ -345,29 +346,39 @@ static void on_time(struct pt_flow *flow)
 		flow->here = NULL;
 }
 
-static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
+static void set_clock(struct packet_clock *clock, const struct pt_packet *packet)
 {
 	switch (packet->type) {
 	case ppt_tsc:
-		packet_clock_tsc(&flow->clock, packet->payload.tsc.tsc);
+		packet_clock_tsc(clock, packet->payload.tsc.tsc);
 		break;
 	case ppt_tma:
-		packet_clock_tma(&flow->clock, packet->payload.tma.ctc, packet->payload.tma.fc);
-		return;
+		packet_clock_tma(clock, packet->payload.tma.ctc, packet->payload.tma.fc);
+		break;
 	case ppt_mtc:
-		packet_clock_mtc(&flow->clock, packet->payload.mtc.ctc);
+		packet_clock_mtc(clock, packet->payload.mtc.ctc);
 		break;
 	case ppt_cyc:
-		packet_clock_cyc(&flow->clock, packet->payload.cyc.value);
-		if (flow->on && !flow->lost)
-			stream_count_cycles(&flow->stream, packet->payload.cyc.value);
+		packet_clock_cyc(clock, packet->payload.cyc.value);
 		break;
 	default:
-		packet_clock_cbr(&flow->clock, packet->payload.cbr.ratio);
-		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
-		return;
+		packet_clock_cbr(clock, packet->payload.cbr.ratio);
+		break;
 	}
-	on_time(flow);
+}
+
+static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	if (flow->stream.input.perf_times)
+		flow->clock.tsc = pt_perf_time(flow, packet);
+	else
+		set_clock(&flow->clock, packet);
+	if (packet->type == ppt_cbr)
+		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
+	if (packet->type == ppt_cyc && flow->on && !flow->lost)
+		stream_count_cycles(&flow->stream, packet->payload.cyc.value);
+	if (packet->type != ppt_cbr && packet->type != ppt_tma)
+		on_time(flow);
 }
 
 /* The packets with values come with a FUP of the instruction, or without. */
@@ -513,8 +524,10 @@ static size_t read_tnt(struct pt_flow *flow, uint8_t byte)
 /* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
 static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
-	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = bytes[0] >> 3 };
 	bool more = bytes[0] & 4;
+	struct pt_packet packet = {
+		.type = ppt_cyc, .size = (uint8_t)(1 + more), .payload.cyc.value = bytes[0] >> 3,
+	};
 
 	if (more && bytes[1] & 1)
 		return 0;
@@ -555,7 +568,7 @@ static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 /* Returns the size of the packet that was read, 0 if it is not one of these. */
 static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
 {
-	struct pt_packet packet = { .type = ppt_mtc, .payload.mtc.ctc = bytes[1] };
+	struct pt_packet packet = { .type = ppt_mtc, .size = 2, .payload.mtc.ctc = bytes[1] };
 
 	if (bytes[0] == OPCODE_PAD)
 		return 1;
@@ -652,6 +665,7 @@ static void finish(struct pt_flow *flow)
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
 	flow->after_gap = true;
 	flow->synced = false;
+	pt_perf_time_restart(flow);
 	open_packets(flow, false);
 }
 
@@ -796,12 +810,27 @@ struct pt_flow *pt_flow_spare(uint64_t size)
 	return flow;
 }
 
+void pt_flow_refill(struct pt_flow *flow)
+{
+	size_t used = flow->offset - flow->window.base, beyond = flow->at - used;
+
+	if (aux_window_at_end(&flow->window))
+		return;
+	move_window(flow, used, true);
+	flow->at = beyond;
+}
+
 static void set_config(struct pt_flow *flow, const struct pt_config *config)
 {
 	flow->clock.ratio_n = config->cpuid_0x15_ebx;
 	flow->clock.ratio_d = config->cpuid_0x15_eax;
 	flow->clock.mtc_shift = config->mtc_freq;
 	flow->clock.max_ratio = config->nom_freq;
+	flow->perf.ratio_n = config->cpuid_0x15_ebx;
+	flow->perf.ratio_d = config->cpuid_0x15_eax;
+	flow->perf.mtc_shift = config->mtc_freq;
+	flow->perf.max_ratio = config->nom_freq;
+	pt_perf_time_restart(flow);
 	flow->config = *config;
 }
 
@@ -829,10 +858,13 @@ void pt_flow_seek(struct pt_flow *flow, const struct aux_place *place)
 	open_packets(flow, flow->synced);
 }
 
-/* Without times there is nothing to begin in the middle by. */
+/*
+ * Without times there is nothing to begin in the middle by; and perf forgets nothing at
+ * a PSB.
+ */
 static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 {
-	if (input->info->config & input->info->tsc_bit)
+	if (input->info->config & input->info->tsc_bit && !input->perf_times)
 		aux_cuts_init(&flow->cuts, input->aux, input->segment ? input->segment : SEGMENT);
 	else
 		flow->cuts.place.at = AUX_CUTS_NONE;

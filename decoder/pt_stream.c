@@ -46,7 +46,7 @@ void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
 /* Within the thread's run on this CPU, and not before the event given out last. */
 static void set_event_time(struct pt_stream *stream, struct branch_event *event, uint64_t time)
 {
-	event->time = schedule_clamp(&stream->schedule, time);
+	event->time = stream->input.perf_times ? time : schedule_clamp(&stream->schedule, time);
 	if (event->time < stream->last_pushed)
 		event->time = stream->last_pushed;
 	stream->last_pushed = event->time;

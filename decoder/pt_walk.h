@@ -15,6 +15,7 @@
 #include "decoder/aux_window.h"
 #include "decoder/code_runs.h"
 #include "decoder/packet_clock.h"
+#include "decoder/perf_clock.h"
 #include "decoder/pt_stream_base.h"
 
 #define RETURNS 64u
@@ -49,6 +50,10 @@ struct pt_flow {
 	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
 	const struct address_space *space; /* that the view is of */
 	struct packet_clock clock;
+	struct perf_clock perf;	 /* instead, with input.perf_times (pt_perf_time.h): */
+	uint64_t perf_cyc_end;	 /* offset behind the last CYC; UINT64_MAX: forgotten */
+	uint64_t perf_piece_end; /* offset behind the piece before `perf_piece` */
+	size_t perf_piece;
 	uint64_t last_ip;		/* for IP compression */
 	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
 
