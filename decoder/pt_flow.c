@@ -35,6 +35,21 @@
 /* Bytes from one cut to the next: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)
 
+/*
+ * Errata that change what packets mean, by CPU as libipt knows them (pt_cpu_errata();
+ * intel-pt.h has Intel's words for each):
+ *
+ *   BDM70   a PSB+ before a TIP.PGE may have a FUP     header_ip is doubted: on_psbend()
+ *   APL12   so may an OVF                              the same: on_fup()
+ *   BDM64   an abort may follow a branch never taken   the way there is not asked for: on_fup()
+ *   SKD007  an OVF may cut a CYC                       read_cycles()
+ *   SKD010  no FUP or TIP.PGE may follow an OVF        no further damage: miss_place()
+ *   APL11   a TIP.PGD may follow an OVF                tracing is off: on_disable()
+ *   SKD022  a VM entry may have a FUP                  it is no interrupt: on_disable()
+ *   SKL014  a TIP.PGD may lack the target's ip         the filter tells: pt_walk.c
+ *   SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
+ */
+
 /* ---- Packets ------------------------------------------------------------- */
 
 /* SDM volume 3, "IP Compression".  Returns whether the packet tells an ip. */
@@ -66,13 +81,40 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 	return true;
 }
 
+/* A packet shows that the ip was no erratum's, if there is one.  Returns whether tracing is on. */
+static bool believe(struct pt_flow *flow)
+{
+	uint64_t ip = flow->doubtful_ip;
+
+	flow->doubtful_ip = 0;
+	if (ip && !flow->on)
+		flow_begin(flow, ip, false);
+	return flow->on;
+}
+
+/*
+ * A packet is of code that runs, but where is not known.  Returns whether that is part
+ * of an overflow, and no further damage.
+ */
+static bool miss_place(struct pt_flow *flow)
+{
+	bool dropped = flow->overflowed && flow->config.errata.skd010;
+
+	flow->overflowed = false;
+	if (dropped)
+		flow_lose(flow);
+	else
+		flow_fail(flow, GAP_MISMATCH, 0);
+	return dropped;
+}
+
 static void on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
 {
 	if (flow->lost)
 		return;
-	if (!flow->on) {
+	if (!flow->on && !believe(flow)) {
 		if (!flow->guest)
-			flow_fail(flow, GAP_MISMATCH, 0);
+			miss_place(flow);
 		return;
 	}
 	flow->has_interrupt = false;
@@ -91,7 +133,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	flow->ip = ip;
 	flow->here = NULL;
 	flow->known = stream->now;
-	flow->mode = flow->next_mode;
+	flow_take_mode(flow);
 }
 
 /* What happened is told where the packet's FUP says. */
@@ -124,6 +166,7 @@ static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint
 static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_found(flow);
+	flow->doubtful_ip = 0;
 	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
 }
 
@@ -173,8 +216,13 @@ static void on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 			flow_try_at(flow, ip);
 		return;
 	}
-	if (!flow->on || !told) {
-		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
+	if (!flow->on && !believe(flow)) {
+		if (miss_place(flow) && told)
+			flow_try_at(flow, ip);
+		return;
+	}
+	if (!told) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
 	}
 	if (flow->has_interrupt) {
@@ -183,6 +231,12 @@ static void on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	flow->target = ip;
 	flow->task = TASK_TARGET;
+}
+
+/* Nothing has shown yet that tracing was on, but a header that an erratum may have written. */
+static bool may_be_off(const struct pt_flow *flow)
+{
+	return flow->config.errata.bdm70 && !flow->told && flow->ip == flow->target;
 }
 
 static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
@@ -197,23 +251,37 @@ static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	flow->has_interrupt = flow->overflowed = flow->aborted = false;
-	if (!told || (flow->on && !flow->lost))
+	flow->doubtful_ip = 0;
+	if (!told || (flow->on && !flow->lost && !may_be_off(flow)))
 		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
 	if (told)
 		flow_begin(flow, ip, true);
 }
 
+/* Tracing goes off that was off: where it began is lost. */
+static void miss_begin(struct pt_flow *flow)
+{
+	flow_fail(flow, GAP_MISMATCH, 0);
+	flow_found(flow);
+}
+
 static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
+	bool passed_over = flow->guest || flow->next_guest || flow->overflowed;
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
 	/* Where tracing goes on, a PIP tells again. */
 	flow->guest = flow->next_guest = false;
-	if (!flow->on || flow->lost) {
+	flow->overflowed = false;
+	if (!flow->lost && !believe(flow) && !passed_over)
+		miss_begin(flow);
+	if (flow->lost || !flow->on) {
 		flow->on = false;
 		return;
 	}
+	if (flow->config.errata.skd022 && flow->has_interrupt && flow_at_vm_entry(flow))
+		flow->has_interrupt = false;
 	if (!flow->has_interrupt) {
 		flow->target = ip;
 		flow->task = TASK_OFF;
@@ -224,6 +292,14 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	stream_stop_user(&flow->stream, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->on = false;
+}
+
+static bool waits_for_abort(const struct pt_flow *flow)
+{
+	for (unsigned i = 0; i < flow->waiting_count; i++)
+		if (flow->waiting[i].kind == SIDE_TX_ABORT)
+			return true;
+	return false;
 }
 
 static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
@@ -244,14 +320,21 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->overflowed) {
 		flow->overflowed = false;
-		flow_begin(flow, ip, true);
+		if (flow->config.errata.apl12)
+			flow->doubtful_ip = ip;
+		else
+			flow_begin(flow, ip, true);
 		return;
 	}
 	if (flow->lost)
 		flow_try_at(flow, ip);
-	if (flow->lost || !flow->on) {
+	if (flow->lost || !believe(flow)) {
 		flow_tell_waiting(flow, ip);
 		return;
+	}
+	if (flow->config.errata.bdm64 && waits_for_abort(flow) && !flow_reaches(flow, ip)) {
+		flow->ip = ip;
+		flow->here = NULL;
 	}
 	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
 									    : PLACE_INTERRUPT;
@@ -271,6 +354,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->return_count = 0;
 	flow->after_gap = true;
 	flow->overflowed = true;
+	flow->doubtful_ip = 0;
 }
 
 static void on_psb(struct pt_flow *flow)
@@ -280,6 +364,7 @@ static void on_psb(struct pt_flow *flow)
 	flow->last_ip = 0;
 	flow_drop_waiting(flow);
 	flow->overflowed = false;
+	flow->doubtful_ip = 0;
 	flow->item_size = 0;
 	pt_boundary_approach(flow);
 }
@@ -287,8 +372,12 @@ static void on_psb(struct pt_flow *flow)
 /* Tracing is on at a PSB if, and only if, its header tells an ip. */
 static void on_psbend(struct pt_flow *flow)
 {
-	if (!flow->in_header)
+	if (!flow->in_header) {
+		/* Its PSB is lost, and who knows what before it. */
+		if (flow->on && !flow->lost)
+			flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
+	}
 	flow->in_header = false;
 	flow_drop_waiting(flow);
 	flow->guest = flow->next_guest;
@@ -297,8 +386,9 @@ static void on_psbend(struct pt_flow *flow)
 	} else if (!flow->header_has_ip) {
 		flow->on = false;
 	} else if (flow->lost) {
-		flow->mode = flow->next_mode;
 		flow_try_at(flow, flow->target);
+	} else if (!flow->on && flow->config.errata.bdm70) {
+		flow->doubtful_ip = flow->target;
 	} else if (!flow->on) {
 		flow_begin(flow, flow->target, false);
 	} else {
@@ -375,7 +465,7 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		set_clock(&flow->clock, packet);
 	if (packet->type == ppt_cbr)
 		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
-	if (packet->type == ppt_cyc && flow->on && !flow->lost)
+	if (packet->type == ppt_cyc && (flow->on || flow->doubtful_ip) && !flow->lost)
 		stream_count_cycles(&flow->stream, packet->payload.cyc.value);
 	if (packet->type != ppt_cbr && packet->type != ppt_tma)
 		on_time(flow);
@@ -502,6 +592,7 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 enum opcode {
 	OPCODE_PAD = 0,
 	OPCODE_EXTENDED = 2,
+	OPCODE_OVF = 0xf3, /* behind that */
 	OPCODE_MTC = 0x59,
 	/* With 3 bits of how the address is compressed: */
 	OPCODE_DISABLE = 1,
@@ -521,10 +612,17 @@ static size_t read_tnt(struct pt_flow *flow, uint8_t byte)
 	return 1;
 }
 
+/* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
+static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
+{
+	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF &&
+	       flow->config.errata.skd007;
+}
+
 /* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
 static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
-	bool more = bytes[0] & 4;
+	bool more = bytes[0] & 4 && !is_cut(flow, bytes);
 	struct pt_packet packet = {
 		.type = ppt_cyc, .size = (uint8_t)(1 + more), .payload.cyc.value = bytes[0] >> 3,
 	};
@@ -663,6 +761,7 @@ static void finish(struct pt_flow *flow)
 	stream_push_apart(&flow->stream, flow->after_gap);
 	flow_lose(flow);
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
+	flow->doubtful_ip = 0;
 	flow->after_gap = true;
 	flow->synced = false;
 	pt_perf_time_restart(flow);
@@ -733,6 +832,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		flow_fail(flow, GAP_BAD_PACKET, 0);
 		flow->item_size = 0;
 		flow->in_header = flow->overflowed = flow->on = false;
+		flow->doubtful_ip = 0;
 		synchronise(flow, false);
 		if (flow->stream.ended)
 			finish(flow);

@@ -323,7 +323,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		go_unseen(flow, flow->target);
 	else
 		go(flow, insn, from, flow->target);
-	flow->mode = flow->next_mode;
+	flow_take_mode(flow);
 }
 
 static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
@@ -354,7 +354,7 @@ static void reach(struct pt_flow *flow)
 		flow_tell_waiting(flow, flow->ip);
 		break;
 	case PLACE_PSB:
-		flow->mode = flow->next_mode;
+		flow_take_mode(flow);
 		flow->here = NULL;
 		break;
 	}
@@ -515,6 +515,39 @@ void flow_walk(struct pt_flow *flow)
 		walk_run(flow);
 }
 
+/* ---- Ahead of the flow --------------------------------------------------- */
+
+/* Direct branches on a way that is only tried. */
+#define STEPS_MAX 256
+
+bool flow_reaches(struct pt_flow *flow, uint64_t ip)
+{
+	uint64_t at = flow->ip;
+
+	for (int i = 0; i < STEPS_MAX; i++) {
+		const struct code_run *run = run_at(flow, at);
+
+		if (!run)
+			return at == ip;
+		if (ip - at <= run->length)
+			return code_runs_count(run->bytes, ip - at, flow->mode) >= 0;
+		if (!run->insn.length || !is_direct(&run->insn))
+			return false;
+		at += run->length + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+	}
+	return false;
+}
+
+bool flow_at_vm_entry(struct pt_flow *flow)
+{
+	/* SDM volume 3, "VMLAUNCH/VMRESUME": 0F 01 C2, 0F 01 C3 */
+	size_t size;
+	const uint8_t *bytes = code_at(flow, flow->ip, &size);
+
+	return bytes && size >= 3 && bytes[0] == 0x0f && bytes[1] == 0x01 &&
+	       (bytes[2] == 0xc2 || bytes[2] == 0xc3);
+}
+
 /* ---- Where tracing begins ------------------------------------------------ */
 
 void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
@@ -528,7 +561,7 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	flow->ip = ip;
 	flow->here = NULL;
 	flow->known = stream->now;
-	flow->mode = flow->next_mode;
+	flow_take_mode(flow);
 	if (told || flow->after_gap)
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
 	flow->after_gap = false;

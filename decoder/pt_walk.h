@@ -62,6 +62,7 @@ struct pt_flow {
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
 	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
+	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (pt_flow.c); 0: none */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
 	bool aborted;  /* the next TIP is where an aborted transaction went on */
@@ -97,6 +98,16 @@ struct pt_flow {
 	uint64_t lost_from;
 };
 
+/*
+ * The mode of the last MODE.Exec holds at the flow's ip, which is new.  A place beyond 4
+ * GiB is of 64-bit code, whatever a damaged packet tells (SDM volume 1, "Memory
+ * Organization in 64-Bit Mode").
+ */
+static inline void flow_take_mode(struct pt_flow *flow)
+{
+	flow->mode = flow->ip >> 32 ? INSN_MODE_64 : flow->next_mode;
+}
+
 /* Walk a run further, or many if nothing is to be told of them. */
 void flow_walk(struct pt_flow *flow);
 
@@ -108,6 +119,12 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told);
 
 /* After damage, a packet tells that ip is executed: go on there if there is code. */
 void flow_try_at(struct pt_flow *flow, uint64_t ip);
+
+/* Returns whether the way from the flow's ip to `ip` needs no packet. */
+bool flow_reaches(struct pt_flow *flow, uint64_t ip);
+
+/* Returns whether the instruction at the flow's ip is a VMLAUNCH or VMRESUME. */
+bool flow_at_vm_entry(struct pt_flow *flow);
 
 /* The trace cannot be followed at ip (0: unknown): a gap, until a packet tells an ip. */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
