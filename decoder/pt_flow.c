@@ -8,7 +8,8 @@
  *
  *   packet      walk
  *   ----------  -----------------------------------------------------------
- *   TNT         to a conditional jump or a compressed return, a bit each
+ *   TNT         to a conditional jump or a compressed return, a bit each; bits behind
+ *               an indirect branch wait for its TIP
  *   TIP         to an indirect branch, an uncompressed return, a far transfer
  *   TIP.PGD     the same; tracing goes off there
  *   FUP         to its ip: an interrupt (if TIP or TIP.PGD follows)
@@ -115,6 +116,10 @@ static void on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
 	if (!flow->on && !believe(flow)) {
 		if (!flow->guest)
 			miss_place(flow);
+		return;
+	}
+	if (flow->bit_count) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
 	}
 	flow->has_interrupt = false;
@@ -280,6 +285,12 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->on = false;
 		return;
 	}
+	if (flow->bit_count) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_found(flow);
+		flow->on = false;
+		return;
+	}
 	if (flow->config.errata.skd022 && flow->has_interrupt && flow_at_vm_entry(flow))
 		flow->has_interrupt = false;
 	if (!flow->has_interrupt) {
@@ -336,6 +347,12 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->ip = ip;
 		flow->here = NULL;
 	}
+	if (flow->bit_count) { /* the TIP that is waited for does not come */
+		flow->target = ip;
+		flow->task = TASK_PLACE;
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		return;
+	}
 	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
 									    : PLACE_INTERRUPT;
 	flow->target = ip;
@@ -349,6 +366,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow_drop_waiting(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
+	flow->bit_count = 0;
 	flow->on = flow->has_interrupt = flow->aborted = false;
 	flow->stream.in_tx = false;
 	flow->return_count = 0;
@@ -359,6 +377,9 @@ static void on_overflow(struct pt_flow *flow)
 
 static void on_psb(struct pt_flow *flow)
 {
+	/* A PSB comes behind all that was deferred. */
+	if (flow->bit_count)
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 	flow->in_header = true;
 	flow->header_has_ip = false;
 	flow->last_ip = 0;

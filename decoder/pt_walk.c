@@ -6,6 +6,7 @@
 void flow_lose(struct pt_flow *flow)
 {
 	flow->task = TASK_READ;
+	flow->bit_count = 0;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
 	flow->stream.in_tx = flow->aborted = false;
@@ -293,11 +294,30 @@ static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_
 	return true;
 }
 
+/*
+ * Decisions may come before the TIPs of indirect branches between them (SDM volume 3,
+ * "Deferred TIPs"): the rest of the bits waits for the next TIP.
+ */
+static void defer(struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+
+	/* The run is walked again, then. */
+	stream->insn_count -= flow->run->insns;
+	stream->stats.insns -= flow->run->insns;
+	if (!stream->timed)
+		stream->now.time -= flow->run->insns;
+	flow->task = TASK_READ;
+}
+
 static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	flow->known = flow->stream.now;
 	if (insn->kind == BRANCH_COND) {
 		decide_jump(flow, insn, from);
+	} else if (insn->indirect) {
+		defer(flow);
+		return;
 	} else if (!decide_return(flow, insn, from)) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
@@ -317,7 +337,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
-	flow->task = TASK_READ;
+	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
 	if (insn->kind == BRANCH_JUMP && flow->told && flow->stream.input.skip_local_jumps &&
 	    is_local(flow, flow->target))
 		go_unseen(flow, flow->target);

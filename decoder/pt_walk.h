@@ -87,7 +87,7 @@ struct pt_flow {
 	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
 	bool has_interrupt;
 	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
-	unsigned bit_count;
+	unsigned bit_count; /* with TASK_READ: of those that wait for a TIP */
 	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
 	struct code_run *here; /* the run at ip; NULL: to be looked up */

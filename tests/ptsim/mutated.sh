@@ -11,15 +11,12 @@ programs=$top_builddir/tests/programs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count=50
-# Where code lies is in the trace: with the same addresses the same seeds do the same damage.
-steady=
-setarch -R true 2>/dev/null && steady="setarch -R"
 [ -z "${LONG-}" ] || count=1000
 
-$steady "$ptsim" record --psb-period=512 -o "$work/0" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||
+"$ptsim" record --psb-period=512 -o "$work/0" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
-$steady "$ptsim" record --psb-period=512 --cyc --overflows=3000 -o "$work/1" -- "$programs/recursion" >/dev/null 2>&1
-$steady "$ptsim" record --psb-period=512 --cpus=2 --quantum=2000 -o "$work/2" -- "$programs/threads" >/dev/null 2>&1
+"$ptsim" record --psb-period=512 --cyc --overflows=3000 -o "$work/1" -- "$programs/recursion" >/dev/null 2>&1
+"$ptsim" record --psb-period=512 --cpus=2 --quantum=2000 -o "$work/2" -- "$programs/threads" >/dev/null 2>&1
 
 # A difference names both sides; where one of them is a gap, or at its end, only
 # that one calls the part damaged.
@@ -61,12 +58,14 @@ no_branch_differs() {
 }
 tap_check "$count damaged recordings: no branch differs where both engines find no damage" no_branch_differs
 
-# One part in a hundred or so is damaged in a way that one engine takes for sound.
+# What one engine alone can see: libipt passes over what follows a header that lost its
+# place; it decodes instructions that there are not; it knows no CFE, no PSBEND without
+# PSB, and no overflow within a header; we pass over side packets where branches were.
 few_are_damaged_for_one() {
 	sum=$(sed 's/^[0-9]*: //' "$work/differences" | awk '{ n += $1 } END { print n + 0 }')
 	echo "$sum of $parts"
-	[ $((100 * sum)) -le "$parts" ] || { cat "$work/differences"; return 1; }
+	[ $((200 * sum)) -le "$parts" ] || { cat "$work/differences"; return 1; }
 }
-tap_check "$count damaged recordings: at most one part in 100 is damaged for one engine only" \
+tap_check "$count damaged recordings: at most one part in 200 is damaged for one engine only" \
 	few_are_damaged_for_one
 tap_done

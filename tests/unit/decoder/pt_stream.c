@@ -758,7 +758,7 @@ START_TEST(a_place_beyond_4_gib_has_64_bit_code)
 		.file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH, .prot = PROT_EXEC,
 	};
 
-	begin(PT_ENGINE_FAST);
+	begin(_i);
 	perf_data_add_mmap2(&run.data, PERF_RECORD_MISC_USER, &map);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_raw(&run.packets, mode_16, 2);
@@ -766,7 +766,76 @@ START_TEST(a_place_beyond_4_gib_has_64_bit_code)
 	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
 	pt_packets_pgd(&run.packets, 0);
 	finish();
-	expect(1, BRANCH_CALL, beyond, beyond + (SAMPLE_WORK - SAMPLE_CODE));
+	if (_i == PT_ENGINE_LIBIPT) /* which cannot be told */
+		ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 1);
+	else
+		expect(1, BRANCH_CALL, beyond, beyond + (SAMPLE_WORK - SAMPLE_CODE));
+}
+END_TEST
+
+/* SDM volume 3, "Deferred TIPs": the TNT is sent, followed by all the deferred TIP packets. */
+static const uint8_t deferring[] = {
+	0x75, 0x01, 0x90, 0xff, 0xe0,	     /* jne .+3; nop; jmp *%rax */
+	[0x20] = 0x75, 0x01, 0x90, 0xff, 0xd0, /* the same; call *%rax */
+	[0x40] = 0x75, 0x01, 0x90, 0x75, 0x01, 0x90, 0x0f, 0x05, /* twice; syscall */
+};
+
+static void write_program(const uint8_t *bytes, size_t size)
+{
+	FILE *file = fopen(run.program, "r+b");
+
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET, bytes, size);
+	fwrite(run.program_bytes, 1, run.program_size, file);
+	fclose(file);
+}
+
+START_TEST(decisions_may_precede_the_targets_between_them)
+{
+	begin(_i);
+	write_program(deferring, sizeof(deferring));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "tttt");
+	pt_packets_tip(&run.packets, SAMPLE_WORK);
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_COND, SAMPLE_MAIN, SAMPLE_MAIN + 3);
+	expect(2, BRANCH_JUMP, SAMPLE_MAIN + 3, SAMPLE_WORK);
+	expect(3, BRANCH_COND, SAMPLE_WORK, SAMPLE_WORK + 3);
+	expect(4, BRANCH_CALL, SAMPLE_WORK + 3, SAMPLE_LEAF);
+	expect(5, BRANCH_COND, SAMPLE_LEAF, SAMPLE_LEAF + 3);
+	expect(6, BRANCH_COND, SAMPLE_LEAF + 3, SAMPLE_LEAF + 6);
+	expect(7, BRANCH_SYSCALL, SAMPLE_LEAF + 6, 0);
+	ck_assert_uint_eq(run.count, 8);
+	ck_assert_uint_eq(run.stats.insns, 7);
+}
+END_TEST
+
+/* A target that never comes is damage; what follows at a place that is told is not lost. */
+START_TEST(decisions_that_wait_for_no_target_are_damage)
+{
+	begin(PT_ENGINE_FAST);
+	write_program(deferring, sizeof(deferring));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "tttt");
+	if (_i == 0)
+		pt_packets_fup(&run.packets, SAMPLE_WORK);
+	else if (_i == 1)
+		pt_packets_pgd(&run.packets, 0);
+	else if (_i == 2)
+		pt_packets_psb(&run.packets, SAMPLE_START + 1, SAMPLE_WORK + 3);
+	else
+		pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tnt(&run.packets, "tt");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(2, BRANCH_GAP, SAMPLE_MAIN + 3, 0);
+	ck_assert_uint_eq(run.events[2].gap, GAP_MISMATCH);
+	if (_i != 1)
+		ck_assert_uint_eq(run.events[run.count - 1].kind, BRANCH_SYSCALL);
 }
 END_TEST
 
@@ -818,9 +887,11 @@ int main(void)
 	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
 	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
 	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_told_apart, 0, 2);
+	tcase_add_loop_test(all, decisions_may_precede_the_targets_between_them, 0, 2);
+	tcase_add_loop_test(all, decisions_that_wait_for_no_target_are_damage, 0, 4);
 	tcase_add_test(all, the_end_of_a_header_without_its_begin_is_damage);
 	tcase_add_test(all, an_end_of_tracing_without_its_begin_is_damage);
-	tcase_add_test(all, a_place_beyond_4_gib_has_64_bit_code);
+	tcase_add_loop_test(all, a_place_beyond_4_gib_has_64_bit_code, 0, 2);
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
