@@ -157,6 +157,7 @@ static struct pt_stream_input stream_input(const struct conversion *c, size_t in
 		.switch_ip = c->kernel_files.switch_ip,
 		.side_events = c->options->format == FORMAT_FTF ||
 			       c->options->format == FORMAT_SLICES,
+		.perf_times = c->options->perf_times,
 		.segment = decode_threads_segment(&c->auxtrace),
 		.workers = c->workers,
 		.begin = c->filter.begin,
