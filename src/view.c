@@ -167,8 +167,10 @@ void view_write_aside(struct view *view)
 	if (view->options->format != FORMAT_FTF || is_split(view))
 		return;
 	view->relay = span_relay_open(view->head, &view->output, &view->ftf.slices);
-	if (view->relay)
-		view->machine->sink = span_relay_sink(view->relay);
+	if (!view->relay)
+		return;
+	view->machine->sink = span_relay_sink(view->relay);
+	output_write_aside(&view->output);
 }
 
 void view_settle(struct view *view)
