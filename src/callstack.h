@@ -55,6 +55,7 @@ struct resolved_branch {
 	const struct trap *traps;  /* OCaml handlers installed and removed on the way to `from` */
 	uint32_t trap_count;
 	bool enters_trap;          /* `to` is where an OCaml handler begins */
+	bool enters_program;       /* tracing begins where a program does: nothing has called it */
 	uint16_t vector;           /* 1 + that of an interrupt; 0: not told */
 	uint8_t kind;              /* enum branch_kind */
 	uint8_t flags;             /* enum branch_flags */
