@@ -338,11 +338,21 @@ static void on_time(struct pt_flow *flow)
 	if (!flow->clock.tsc)
 		return;
 	stream_set_time(stream, flow->clock.tsc);
-	stream_push_losses(stream, stream->now.time);
+	if (stream->next_loss < stream->loss_count)
+		stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
-	flow_follow_text(flow);
+	if (stream->text.kernel)
+		flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
+}
+
+static void on_cycles(struct pt_flow *flow, uint64_t cycles)
+{
+	packet_clock_cyc(&flow->clock, cycles);
+	if (flow->on && !flow->lost)
+		stream_count_cycles(&flow->stream, cycles);
+	on_time(flow);
 }
 
 static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
@@ -358,10 +368,8 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		packet_clock_mtc(&flow->clock, packet->payload.mtc.ctc);
 		break;
 	case ppt_cyc:
-		packet_clock_cyc(&flow->clock, packet->payload.cyc.value);
-		if (flow->on && !flow->lost)
-			stream_count_cycles(&flow->stream, packet->payload.cyc.value);
-		break;
+		on_cycles(flow, packet->payload.cyc.value);
+		return;
 	default:
 		packet_clock_cbr(&flow->clock, packet->payload.cbr.ratio);
 		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
@@ -499,29 +507,53 @@ enum opcode {
 	OPCODE_FUP = 0x1d,
 };
 
-/* The bits from the second on, the oldest highest, below a stop bit. */
-static size_t read_tnt(struct pt_flow *flow, uint8_t byte)
-{
-	unsigned value = byte >> 1;
-	struct pt_packet_tnt packet = { .bit_size = (uint8_t)(31 - __builtin_clz(value)) };
+/* So many bits at once: as a long TNT has. */
+#define TNT_BITS_MAX 47u
 
-	packet.payload = value ^ (1u << packet.bit_size);
+static bool is_tnt(uint8_t byte)
+{
+	return !(byte & 1) && byte > OPCODE_EXTENDED;
+}
+
+/*
+ * The bits of a packet from the second on, the oldest highest, below a stop
+ * bit.  Those that follow each other are one: nothing happens between them.
+ * Returns the size of all.
+ */
+static size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+{
+	struct pt_packet_tnt packet = { 0 };
+	size_t at = 0;
+
+	do {
+		unsigned value = bytes[at++] >> 1, count = 31 - (unsigned)__builtin_clz(value);
+
+		packet.payload = packet.payload << count | (value ^ 1u << count);
+		packet.bit_size = (uint8_t)(packet.bit_size + count);
+	} while (at < size && packet.bit_size + 6u <= TNT_BITS_MAX && is_tnt(bytes[at]));
 	on_tnt(flow, &packet);
-	return 1;
+	return at;
 }
 
 /* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
 static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
-	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = bytes[0] >> 3 };
+	uint64_t cycles = bytes[0] >> 3;
 	bool more = bytes[0] & 4;
 
 	if (more && bytes[1] & 1)
 		return 0;
 	if (more)
-		packet.payload.cyc.value |= (uint64_t)(bytes[1] >> 1) << 5;
-	on_timing(flow, &packet);
+		cycles |= (uint64_t)(bytes[1] >> 1) << 5;
+	on_cycles(flow, cycles);
 	return 1 + more;
+}
+
+static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
+{
+	packet_clock_mtc(&flow->clock, bytes[1]);
+	on_time(flow);
+	return 2;
 }
 
 static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
@@ -552,21 +584,18 @@ static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + sizes[compression];
 }
 
-/* Returns the size of the packet that was read, 0 if it is not one of these. */
-static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
+/* Returns the size of what was read of `size` bytes, 0 if it is not one of these. */
+static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
-	struct pt_packet packet = { .type = ppt_mtc, .payload.mtc.ctc = bytes[1] };
-
-	if (bytes[0] == OPCODE_PAD)
-		return 1;
-	if (!(bytes[0] & 1))
-		return bytes[0] == OPCODE_EXTENDED ? 0 : read_tnt(flow, bytes[0]);
+	if (is_tnt(bytes[0]))
+		return read_tnt(flow, bytes, size);
 	if ((bytes[0] & 3) == 3)
 		return read_cycles(flow, bytes);
-	if (bytes[0] != OPCODE_MTC)
-		return read_place(flow, bytes);
-	on_timing(flow, &packet);
-	return 2;
+	if (bytes[0] == OPCODE_MTC)
+		return read_crystal(flow, bytes);
+	if (bytes[0] == OPCODE_PAD)
+		return 1;
+	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
 }
 
 /* ---- The stream ---------------------------------------------------------- */
@@ -730,18 +759,35 @@ static bool near_end(const struct pt_flow *flow)
 	return flow->at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
-static void read_packet(struct pt_flow *flow)
+/* Returns whether the next packet was a frequent one. */
+static bool read_next_frequent(struct pt_flow *flow)
 {
-	size_t size = 0;
+	size_t end = flow->window.size - AUX_WINDOW_PACKET_MAX, size;
 
-	if (near_end(flow) && !aux_window_at_end(&flow->window))
-		move_window(flow, flow->at, true);
 	count_decoded(flow, flow->window.base + flow->at);
 	flow->walked = 0;
-	if (!near_end(flow) && !flow->item_size)
-		size = read_frequent(flow, flow->window.bytes + flow->at);
+	size = read_frequent(flow, flow->window.bytes + flow->at, end - flow->at + 1);
 	flow->at += size;
-	if (!size && !read_newer(flow))
+	return size;
+}
+
+static void read_packet(struct pt_flow *flow)
+{
+	if (near_end(flow) && !aux_window_at_end(&flow->window))
+		move_window(flow, flow->at, true);
+	while (!near_end(flow) && !flow->item_size) {
+		if (!read_next_frequent(flow))
+			break;
+		if (flow->task != TASK_READ)
+			flow_walk(flow);
+		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
+			return;
+	}
+	if (near_end(flow) && !aux_window_at_end(&flow->window))
+		return;
+	count_decoded(flow, flow->window.base + flow->at);
+	flow->walked = 0;
+	if (!read_newer(flow))
 		read_by_libipt(flow);
 }
 
@@ -765,9 +811,7 @@ static void step(struct pt_stream *stream)
 			first_sync(flow);
 		else
 			read_packet(flow);
-	} while ((stream->head == stream->tail ||
-		  stream->tail + QUEUE_ROOM <= stream->batch_room) &&
-		 !stream->ended && !flow->paused);
+	} while (stream_has_room(stream) && !stream->ended && !flow->paused);
 }
 
 void pt_flow_free(struct pt_flow *flow)
@@ -817,7 +861,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->stream.loss_count = like->loss_count;
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->space = NULL;
-	flow->view = (struct code_view){ 0 };
+	flow_forget_views(flow);
 	if (!flow->stream.text.kernel)
 		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
 	set_config(flow, config);
