@@ -43,6 +43,8 @@ void pt_boundary_pass(struct pt_flow *flow)
 	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->here = NULL;
+	/* Whether tracing began at this PSB or before it cannot be seen from here on. */
+	flow->told = false;
 	flow->known = stream->now;
 	if (flow->lost)
 		stream->stats.bytes_lost += next - flow->lost_from;
@@ -194,11 +196,8 @@ static void forget_events(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (flow->on && !flow->lost) {
-		flow->told = true;
-	} else if (!flow->on && !flow->overflowed) {
+	if (!flow->on && !flow->overflowed)
 		flow->lost = flow->after_gap = false;
-	}
 	stream->head = stream->tail = 0;
 	stream->last_pushed = 0;
 	stream->insn_count = stream->cycle_count = 0;

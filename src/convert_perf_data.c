@@ -485,6 +485,7 @@ static int run(struct conversion *c, struct error *err)
 	if (c->view.machine)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	c->stacks.events = &c->events;
+	c->stacks.entries = &c->resolver;
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
 	open_side(c);
