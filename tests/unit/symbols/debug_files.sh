@@ -106,7 +106,7 @@ compile_inlined() { # PROGRAM OPTIONS
 	output=$1
 	shift
 	cat >"$work/prog.c" <<-'END'
-		int sink;
+		int sink, other;
 		int work(int x);
 		static inline __attribute__((always_inline)) int add(int x)
 		{
@@ -117,17 +117,23 @@ compile_inlined() { # PROGRAM OPTIONS
 			return add(argc) + add(!argv);
 		}
 	END
+	# One section of code, which ranges of inlined calls then count from.
 	cat >"$work/helper.c" <<-'END'
-		extern int sink;
+		extern int sink, other;
 		static inline __attribute__((always_inline)) int twice(int x)
 		{
-			return x * 2 + sink;
+			int y = x * 2 + sink;
+			if (__builtin_expect(y > 1000, 0)) {
+				other++;
+				y -= other * y;
+			}
+			return y ^ other;
 		}
 		int work(int x)
 		{
 			for (int i = 0; i < x; i++)
-				sink += twice(i);
-			return twice(x);
+				sink += twice(i) * x;
+			return twice(x) + twice(sink);
 		}
 	END
 	(cd "$work" && for part in prog helper; do
