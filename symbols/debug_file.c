@@ -2,7 +2,6 @@
 #include "symbols/debug_file.h"
 
 #include <elfutils/libdwelf.h>
-#include <lzma.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +12,8 @@
 #include "base/beneath.h"
 #include "symbols/debuginfod.h"
 #include "symbols/dso_find.h"
+#include "symbols/unpack.h"
 
-/* xz -9 needs 65 MiB to unpack; a file that asks for more is made to hurt. */
-#define UNPACK_MEMORY ((uint64_t)96 << 20)
 /* A table of symbols is smaller than its file; what unpacks to more than this is none. */
 #define UNPACK_FACTOR 16
 
@@ -282,30 +280,6 @@ static const uint8_t *find_packed(const struct elf_file *code, size_t *size)
 	return NULL;
 }
 
-/* Returns the unpacked bytes, owned by the caller; NULL if they are damaged or too many. */
-static uint8_t *unpack(const uint8_t *packed, size_t packed_size, size_t limit, size_t *size)
-{
-	lzma_stream stream = LZMA_STREAM_INIT;
-	lzma_ret status = lzma_stream_decoder(&stream, UNPACK_MEMORY, 0);
-	uint8_t *bytes = NULL;
-	size_t room = 0;
-
-	stream.next_in = packed;
-	stream.avail_in = packed_size;
-	while (status == LZMA_OK && stream.total_out < limit) {
-		bytes = alloc_grow(bytes, &room, stream.total_out + packed_size, 1);
-		stream.next_out = bytes + stream.total_out;
-		stream.avail_out = room - stream.total_out;
-		status = lzma_code(&stream, LZMA_FINISH);
-	}
-	*size = stream.total_out;
-	lzma_end(&stream);
-	if (status == LZMA_STREAM_END && *size)
-		return bytes;
-	free(bytes);
-	return NULL;
-}
-
 int debug_file_open_mini(const struct elf_file *code, struct elf_file *mini, struct error *err)
 {
 	size_t packed_size, size;
@@ -314,7 +288,7 @@ int debug_file_open_mini(const struct elf_file *code, struct elf_file *mini, str
 
 	if (!packed)
 		return 0;
-	bytes = unpack(packed, packed_size, code->size * UNPACK_FACTOR, &size);
+	bytes = unpack_bytes(packed, packed_size, code->size * UNPACK_FACTOR, &size);
 	if (!bytes)
 		return error_set(err, ERROR_FORMAT, ".gnu_debugdata cannot be unpacked");
 	return elf_file_open_bytes(mini, bytes, size, err) == 0 ? 1 : -1;

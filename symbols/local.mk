@@ -21,4 +21,5 @@ libsymbols_a_SOURCES = \
 	symbols/symbol_parts.c symbols/symbol_parts.h \
 	symbols/symbol_table.c symbols/symbol_table.h \
 	symbols/text_map.c symbols/text_map.h \
-	symbols/trap_table.c symbols/trap_table.h
+	symbols/trap_table.c symbols/trap_table.h \
+	symbols/unpack.c symbols/unpack.h
