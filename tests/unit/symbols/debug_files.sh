@@ -162,6 +162,15 @@ split_files() {
 		[ -e "$work/split-prog.dwo" ] && tells_as_plain split && tells_as_plain split inlined
 }
 
+# What lies outside of symfs is not opened, wherever the program says that it is.
+split_files_below_symfs() {
+	compile_inlined outside -gsplit-dwarf && mkdir -p "$work/symfs$work" &&
+		cp "$work/outside" "$work/plain" "$work/symfs$work" || return 1
+	! SYMFS=$work/symfs tells_as_plain outside inlined >/dev/null 2>&1 &&
+		mv "$work"/outside-*.dwo "$work/symfs$work" &&
+		SYMFS=$work/symfs tells_as_plain outside inlined
+}
+
 # Packages, by GNU's tool (DWARF 4) or our own (DWARF 5).
 pack() { # DWARF-VERSION
 	compile_inlined packed -gsplit-dwarf "-gdwarf-$1" || return 1
@@ -226,6 +235,7 @@ for version in 2 3 4 5; do
 done
 tap_check "lines of split DWARF" lines_of -g -gsplit-dwarf
 tap_check "names, lines and inlined calls of .dwo files" split_files
+tap_check ".dwo files below symfs, and none outside of it" split_files_below_symfs
 if command -v dwp >/dev/null && command -v python3 >/dev/null; then
 	for version in 4 5; do
 		tap_check "names, lines and inlined calls of a .dwp file, DWARF $version" packed_split_files $version
