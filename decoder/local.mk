@@ -33,6 +33,7 @@ libdecoder_a_SOURCES = \
 	decoder/emulated_write.c decoder/emulated_write.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/pt_workers.c decoder/pt_workers.h \
+	decoder/sched_points.c decoder/sched_points.h \
 	decoder/schedule.c decoder/schedule.h \
 	decoder/side_event.h \
 	decoder/space_builder.c decoder/space_builder.h \

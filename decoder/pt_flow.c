@@ -588,6 +588,23 @@ static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + sizes[compression];
 }
 
+/* It may be long, where a buffer was never filled.  Returns how many such bytes there are. */
+static size_t count_padding(const uint8_t *bytes, size_t size)
+{
+	size_t count = 1;
+	uint64_t words[4];
+
+	while (count + sizeof(words) <= size) {
+		memcpy(words, bytes + count, sizeof(words));
+		if (words[0] | words[1] | words[2] | words[3])
+			break;
+		count += sizeof(words);
+	}
+	while (count < size && bytes[count] == OPCODE_PAD)
+		count++;
+	return count;
+}
+
 /* Returns the size of what was read of `size` bytes, 0 if it is not one of these. */
 static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
@@ -598,7 +615,7 @@ static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t s
 	if (bytes[0] == OPCODE_MTC)
 		return read_crystal(flow, bytes);
 	if (bytes[0] == OPCODE_PAD)
-		return 1;
+		return count_padding(bytes, size);
 	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
 }
 
@@ -745,6 +762,9 @@ static void read_by_libipt(struct pt_flow *flow)
 
 	if (status >= 0)
 		status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
+	/* libipt 2.0.5 does not look for the byte that erratum SKZ84 puts behind a TMA. */
+	if (status >= 0 && packet.size > flow->window.size - flow->at)
+		status = -pte_eos;
 	if (status >= 0) {
 		flow->at += packet.size;
 		on_packet(flow, &packet);

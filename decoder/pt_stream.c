@@ -9,26 +9,6 @@
 #include "base/alloc.h"
 #include "decoder/pt_segments.h"
 
-/* ---- Time ---------------------------------------------------------------- */
-
-void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
-{
-	uint64_t time;
-
-	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
-	stream->timed = true;
-	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
-	if (time > stream->now.time)
-		stream->now.time = time;
-}
-
-void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
-{
-	uint64_t sum = stream->cycle_count + cycles;
-
-	stream->cycle_count = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
-}
-
 /* ---- Events out ---------------------------------------------------------- */
 
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,

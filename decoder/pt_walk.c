@@ -378,6 +378,13 @@ static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_
 	return true;
 }
 
+/* One bit is used. */
+static void decided(struct pt_flow *flow)
+{
+	if (--flow->bit_count == 0)
+		flow->task = TASK_READ;
+}
+
 static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	flow->known = flow->stream.now;
@@ -389,8 +396,7 @@ static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
-	if (--flow->bit_count == 0)
-		flow->task = TASK_READ;
+	decided(flow);
 }
 
 static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
@@ -406,11 +412,12 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	flow->known = flow->stream.now;
 	flow->task = TASK_READ;
 	drop_write(flow);
-	if (insn->kind == BRANCH_JUMP && flow->told && flow->stream.input.skip_local_jumps &&
-	    is_local(flow, flow->target))
-		go_unseen(flow, flow->target);
-	else
-		go(flow, insn, from, flow->target);
+	if (flow->run->pace == PACE_UNKNOWN)
+		set_pace(flow, insn, flow->target);
+	flow->run->taken_local = insn->kind == BRANCH_JUMP &&
+				 flow->stream.input.skip_local_jumps &&
+				 is_local(flow, flow->target);
+	go(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
 		emulated_write_resume(flow, flow->target);
 	flow->mode = flow->next_mode;
@@ -560,15 +567,14 @@ static bool walk_path(struct pt_flow *flow)
 	return path.walked;
 }
 
-/* Give out a branch that was looked at closely before, and go on. */
-static void go_fast(struct pt_flow *flow, const struct code_run *run, struct code_run *next,
-		    uint64_t to)
+static void arrive_at(struct pt_flow *flow, struct code_run *run, uint64_t ip)
 {
 	flow->walked++;
-	push_branch(flow, &run->insn, flow->ip + run->length, to);
-	flow->ip = to;
-	flow->here = next;
+	flow->ip = ip;
+	flow->here = run;
 }
+
+/* What follows does the same as the closer look (walk_run), where that was taken before. */
 
 static bool go_direct(struct pt_flow *flow, struct code_run *run)
 {
@@ -580,7 +586,25 @@ static bool go_direct(struct pt_flow *flow, struct code_run *run)
 	if (run->insn.kind == BRANCH_CALL && run->insn.distance)
 		push_return(flow, next, run);
 	count_run(flow, run);
-	go_fast(flow, run, run->taken, to);
+	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, run->taken, to);
+	return true;
+}
+
+/* A conditional jump to another function. */
+static bool go_away(struct pt_flow *flow, struct code_run *run)
+{
+	uint64_t from = flow->ip + run->length;
+	uint64_t to = from + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+
+	if (!(flow->bits >> (flow->bit_count - 1) & 1) || run->taken_local || !run->taken ||
+	    !in_view(flow, to) || to == flow->stream.input.switch_ip)
+		return false;
+	count_run(flow, run);
+	flow->known = flow->stream.now;
+	push_branch(flow, &run->insn, from, to);
+	arrive_at(flow, run->taken, to);
+	decided(flow);
 	return true;
 }
 
@@ -596,19 +620,18 @@ static bool go_back(struct pt_flow *flow, const struct code_run *run)
 		return false;
 	count_run(flow, run);
 	flow->known = flow->stream.now;
-	go_fast(flow, run, place->call->fall, to);
+	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, place->call->fall, to);
 	pop_return(flow);
-	if (!--flow->bit_count)
-		flow->task = TASK_READ;
+	decided(flow);
 	return true;
 }
 
 static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 {
-	bool left_out = run->insn.kind == BRANCH_JUMP && flow->stream.input.skip_local_jumps;
 	uint64_t to = flow->target;
 
-	if (left_out || flow->mode != flow->next_mode || to == flow->stream.input.switch_ip ||
+	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip ||
 	    !see(flow, to) || !is_at(flow, run->taken, to))
 		return false;
 	if (run->insn.kind == BRANCH_CALL)
@@ -617,7 +640,11 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 		pop_return(flow);
 	count_run(flow, run);
 	flow->known = flow->stream.now;
-	go_fast(flow, run, run->taken, to);
+	if (run->taken_local)
+		go_unseen(flow, to);
+	else
+		push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, run->taken, to);
 	flow->task = TASK_READ;
 	return true;
 }
@@ -630,7 +657,7 @@ static bool walk_known(struct pt_flow *flow)
 	switch (run->pace) {
 	case PACE_DECIDE:
 	case PACE_JUMP:
-		return flow->task == TASK_DECIDE && walk_path(flow);
+		return flow->task == TASK_DECIDE && (walk_path(flow) || go_away(flow, run));
 	case PACE_GO:
 		return go_direct(flow, run);
 	case PACE_RETURN:

@@ -68,13 +68,14 @@ static void add_text(const struct side_sink *sink, struct line *line, const char
 
 uint32_t side_core_mhz(const struct pt_info *info, uint64_t ratio)
 {
-	double ticks_per_us;
+	double ticks_per_us, mhz;
 
 	if (!info->max_nonturbo_ratio || !info->time_mult || info->time_shift > 63)
 		return 0;
 	ticks_per_us = 1e3 * (double)(UINT64_C(1) << info->time_shift) / (double)info->time_mult;
-	return (uint32_t)((double)(uint8_t)ratio * ticks_per_us /
-				  (double)info->max_nonturbo_ratio + 0.5);
+	mhz = (double)(uint8_t)ratio * ticks_per_us / (double)info->max_nonturbo_ratio + 0.5;
+	/* By a file whose clock is none. */
+	return mhz <= (double)UINT32_MAX ? (uint32_t)mhz : 0;
 }
 
 static void name_counter(const struct side_sink *sink, struct side_cpu *cpu, bool is_mhz)

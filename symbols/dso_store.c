@@ -50,6 +50,7 @@ void dso_store_close(struct dso_store *store)
 		return;
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
 		inline_table_release(&dso->inlined);
+		split_files_close(&dso->split_files);
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
 		text_map_release(&dso->map);

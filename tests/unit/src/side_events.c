@@ -8,6 +8,7 @@
 #include <intel-pt.h>
 #include <stdlib.h>
 
+#include "side_sink.h"
 #include "tests/unit/src/side_recording.h"
 
 START_TEST(the_core_clock_is_a_counter_of_its_changes)
@@ -42,6 +43,17 @@ START_TEST(the_core_clock_of_a_header_has_the_headers_time)
 	finish("");
 	EXPECT(1, records, " 1000000 \"CPU 0 frequency (MHz)\"", "value=1680\n");
 	EXPECT(1, records, " counter ", "");
+}
+END_TEST
+
+/* Found by fuzzing: a conversion of what no integer holds. */
+START_TEST(the_core_clock_of_a_senseless_time_base_is_not_told)
+{
+	struct pt_info info = { .max_nonturbo_ratio = 25, .time_mult = 1, .time_shift = 23 };
+
+	ck_assert_uint_eq(side_core_mhz(&info, 42), 0);
+	info = (struct pt_info){ .max_nonturbo_ratio = 25, .time_mult = 1 };
+	ck_assert_uint_eq(side_core_mhz(&info, 42), 1680);
 }
 END_TEST
 
@@ -497,6 +509,7 @@ int main(void)
 	tcase_add_checked_fixture(all, NULL, clean);
 	tcase_add_test(all, the_core_clock_is_a_counter_of_its_changes);
 	tcase_add_test(all, the_core_clock_of_a_header_has_the_headers_time);
+	tcase_add_test(all, the_core_clock_of_a_senseless_time_base_is_not_told);
 	tcase_add_test(all, a_written_value_stands_in_the_function_that_wrote_it);
 	tcase_add_test(all, a_written_value_is_no_interrupt);
 	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);
