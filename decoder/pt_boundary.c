@@ -43,6 +43,8 @@ void pt_boundary_pass(struct pt_flow *flow)
 	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->here = NULL;
+	/* Whether tracing began at this PSB or before it cannot be seen from here on. */
+	flow->told = false;
 	flow->known = stream->now;
 	if (flow->lost)
 		stream->stats.bytes_lost += next - flow->lost_from;
@@ -82,6 +84,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.last_ip = flow->last_ip,
 		.ip = flow->ip,
 		.interrupted = flow->interrupted,
+		.doubtful_ip = flow->doubtful_ip,
 		.mode = flow->mode,
 		.next_mode = flow->next_mode,
 		.on = flow->on,
@@ -122,6 +125,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->last_ip = boundary->last_ip;
 	flow->ip = boundary->ip;
 	flow->interrupted = boundary->interrupted;
+	flow->doubtful_ip = boundary->doubtful_ip;
 	flow->mode = boundary->mode;
 	flow->next_mode = boundary->next_mode;
 	flow->on = boundary->on;
@@ -192,11 +196,8 @@ static void forget_events(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (flow->on && !flow->lost) {
-		flow->told = true;
-	} else if (!flow->on && !flow->overflowed) {
+	if (!flow->on && !flow->overflowed)
 		flow->lost = flow->after_gap = false;
-	}
 	stream->head = stream->tail = 0;
 	stream->last_pushed = 0;
 	stream->insn_count = stream->cycle_count = 0;
@@ -249,7 +250,7 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 {
 	if (a->on != b->on || a->lost != b->lost || a->after_gap != b->after_gap ||
 	    a->overflowed != b->overflowed || a->last_ip != b->last_ip ||
-	    a->next_mode != b->next_mode)
+	    a->next_mode != b->next_mode || a->doubtful_ip != b->doubtful_ip)
 		return false;
 	/* Where the flow is off or lost, it begins anew. */
 	return !a->on || a->lost ||

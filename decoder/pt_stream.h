@@ -47,6 +47,11 @@ struct pt_stream_input {
 	uint64_t switch_ip;
 	bool side_events; /* give also BRANCH_SIDE: side_event.h */
 	/*
+	 * Times are those of perf script (perf_clock.h); such a stream is not cut.  Only
+	 * the fast engine does.
+	 */
+	bool perf_times;
+	/*
 	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
 	 * time.  end 0: all.
 	 */

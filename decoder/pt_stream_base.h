@@ -116,7 +116,8 @@ static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles
 /* Returns `time` within the thread's run on this CPU, and not before the event given out last. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
 {
-	time = schedule_clamp(&stream->schedule, time);
+	if (!stream->input.perf_times)
+		time = schedule_clamp(&stream->schedule, time);
 	if (time < stream->last_pushed)
 		time = stream->last_pushed;
 	return time;

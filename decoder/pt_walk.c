@@ -14,6 +14,7 @@ static void drop_write(struct pt_flow *flow)
 void flow_lose(struct pt_flow *flow)
 {
 	flow->task = TASK_READ;
+	flow->bit_count = 0;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
 	drop_write(flow);
@@ -385,6 +386,27 @@ static void decided(struct pt_flow *flow)
 		flow->task = TASK_READ;
 }
 
+/*
+ * Decisions may come before the TIPs of indirect branches between them (SDM volume 3,
+ * "Deferred TIPs"): the rest of the bits waits for the next TIP.
+ */
+static void defer(struct pt_flow *flow, uint64_t from)
+{
+	struct pt_stream *stream = &flow->stream;
+
+	/* But not those of another packet. */
+	if (flow->bit_count > flow->last_bits) {
+		flow_fail(flow, GAP_MISMATCH, from);
+		return;
+	}
+	/* The run is walked again, then. */
+	stream->insn_count -= flow->run->insns;
+	stream->stats.insns -= flow->run->insns;
+	if (!stream->timed)
+		stream->now.time -= flow->run->insns;
+	flow->task = TASK_READ;
+}
+
 static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	flow->known = flow->stream.now;
@@ -392,6 +414,9 @@ static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		if (flow->write.left)
 			emulated_write_bit(flow, flow->bits >> (flow->bit_count - 1) & 1);
 		decide_jump(flow, insn, from);
+	} else if (insn->indirect) {
+		defer(flow, from);
+		return;
 	} else if (!decide_return(flow, insn, from)) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
@@ -410,7 +435,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
-	flow->task = TASK_READ;
+	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
 	drop_write(flow);
 	if (flow->run->pace == PACE_UNKNOWN)
 		set_pace(flow, insn, flow->target);
@@ -420,7 +445,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	go(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
 		emulated_write_resume(flow, flow->target);
-	flow->mode = flow->next_mode;
+	flow_take_mode(flow);
 	go_on_where(flow, &flow->run->taken, flow->ip);
 }
 
@@ -453,7 +478,7 @@ static void reach(struct pt_flow *flow)
 		flow_tell_waiting(flow, flow->ip);
 		break;
 	case PLACE_PSB:
-		flow->mode = flow->next_mode;
+		flow_take_mode(flow);
 		flow->here = NULL;
 		break;
 	}
@@ -645,7 +670,7 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 	else
 		push_branch(flow, &run->insn, flow->ip + run->length, to);
 	arrive_at(flow, run->taken, to);
-	flow->task = TASK_READ;
+	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
 	return true;
 }
 
@@ -732,6 +757,39 @@ void flow_walk(struct pt_flow *flow)
 		walk_run(flow);
 }
 
+/* ---- Ahead of the flow --------------------------------------------------- */
+
+/* Direct branches on a way that is only tried. */
+#define STEPS_MAX 256
+
+bool flow_reaches(struct pt_flow *flow, uint64_t ip)
+{
+	uint64_t at = flow->ip;
+
+	for (int i = 0; i < STEPS_MAX; i++) {
+		const struct code_run *run = run_at(flow, at);
+
+		if (!run)
+			return at == ip;
+		if (ip - at <= run->length)
+			return code_run_count(run, ip - at) >= 0;
+		if (!run->insn.length || !is_direct(&run->insn))
+			return false;
+		at += run->length + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+	}
+	return false;
+}
+
+bool flow_at_vm_entry(struct pt_flow *flow)
+{
+	/* SDM volume 3, "VMLAUNCH/VMRESUME": 0F 01 C2, 0F 01 C3 */
+	size_t size;
+	const uint8_t *bytes = code_at(flow, flow->ip, &size);
+
+	return bytes && size >= 3 && bytes[0] == 0x0f && bytes[1] == 0x01 &&
+	       (bytes[2] == 0xc2 || bytes[2] == 0xc3);
+}
+
 /* ---- Where tracing begins ------------------------------------------------ */
 
 void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
@@ -746,7 +804,7 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	flow->ip = ip;
 	flow->here = NULL;
 	flow->known = stream->now;
-	flow->mode = flow->next_mode;
+	flow_take_mode(flow);
 	if (told || flow->after_gap)
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
 	flow->after_gap = false;

@@ -16,6 +16,7 @@
 #include "decoder/code_runs.h"
 #include "decoder/emulated_write.h"
 #include "decoder/packet_clock.h"
+#include "decoder/perf_clock.h"
 #include "decoder/pt_stream_base.h"
 
 #define RETURNS 64u
@@ -55,6 +56,10 @@ struct pt_flow {
 	unsigned next_view;		   /* to be replaced */
 	const struct address_space *space; /* that the views are of */
 	struct packet_clock clock;
+	struct perf_clock perf;	 /* instead, with input.perf_times (pt_perf_time.h): */
+	uint64_t perf_cyc_end;	 /* offset behind the last CYC; UINT64_MAX: forgotten */
+	uint64_t perf_piece_end; /* offset behind the piece before `perf_piece` */
+	size_t perf_piece;
 	uint64_t last_ip;		/* for IP compression */
 	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
 
@@ -63,6 +68,7 @@ struct pt_flow {
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
 	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
+	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (pt_flow.c); 0: none */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
 	bool aborted;  /* the next TIP is where an aborted transaction went on */
@@ -89,7 +95,8 @@ struct pt_flow {
 	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
 	bool has_interrupt;
 	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
-	unsigned bit_count;
+	unsigned bit_count; /* with TASK_READ: of those that wait for a TIP */
+	unsigned last_bits; /* of the last TNT packet that is among them */
 	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
 	struct code_run *here; /* the run at ip; NULL: to be looked up */
@@ -99,6 +106,16 @@ struct pt_flow {
 	uint64_t offset; /* of the packet read last */
 	uint64_t lost_from;
 };
+
+/*
+ * The mode of the last MODE.Exec holds at the flow's ip, which is new.  A place beyond 4
+ * GiB is of 64-bit code, whatever a damaged packet tells (SDM volume 1, "Memory
+ * Organization in 64-Bit Mode").
+ */
+static inline void flow_take_mode(struct pt_flow *flow)
+{
+	flow->mode = flow->ip >> 32 ? INSN_MODE_64 : flow->next_mode;
+}
 
 /* Walk a run further, or many that were walked before, while the stream has room. */
 void flow_walk(struct pt_flow *flow);
@@ -114,6 +131,12 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told);
 
 /* After damage, a packet tells that ip is executed: go on there if there is code. */
 void flow_try_at(struct pt_flow *flow, uint64_t ip);
+
+/* Returns whether the way from the flow's ip to `ip` needs no packet. */
+bool flow_reaches(struct pt_flow *flow, uint64_t ip);
+
+/* Returns whether the instruction at the flow's ip is a VMLAUNCH or VMRESUME. */
+bool flow_at_vm_entry(struct pt_flow *flow);
 
 /* The trace cannot be followed at ip (0: unknown): a gap, until a packet tells an ip. */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);

@@ -119,6 +119,9 @@ struct precise_stack {
 	int64_t gap_begin;  /* mapped; of the gap that is going on */
 	const struct symbol *gap; /* its slice's name; NULL: none */
 	bool started;
+	bool rooted;        /* the outermost frame was called by none */
+	unsigned unsettled; /* branches since spans were settled, if rooted */
+	int64_t settled;    /* mapped: what begins earlier cannot be given out any more */
 };
 
 static struct precise *machine_of(const struct precise_stack *stack)
@@ -230,9 +233,26 @@ static void emit_inferred(struct precise_stack *stack, const struct frame *frame
 	callstack_batch_pass(&stack->batch, stack->since, &event);
 }
 
+/* What is inferred from now on began now. */
+static void set_since(struct precise_stack *stack, int64_t time)
+{
+	stack->since = time;
+	stack->counts_since = stack->counts;
+}
+
+/* What follows has nothing to do with what was seen before. */
+static void begin_stack(struct precise_stack *stack, int64_t time)
+{
+	callstack_batch_flush(&stack->batch, time);
+	set_since(stack, time);
+}
+
 /* An unseen caller. */
 static void infer_root(struct precise_stack *stack, const struct location *location)
 {
+	if (stack->since < stack->settled)
+		begin_stack(stack, stack->last_time);
+
 	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
 			       .kind = FRAME_INFERRED };
 
@@ -335,30 +355,17 @@ static size_t find_resumed(const struct precise_stack *stack, uint64_t ip)
 	return at;
 }
 
-/* What is inferred from now on began now. */
-static void set_since(struct precise_stack *stack, int64_t time)
-{
-	stack->since = time;
-	stack->counts_since = stack->counts;
-}
-
 /* ---- Switching stacks ---------------------------------------------------- */
 
 static void park(struct precise_stack *stack, int64_t time)
 {
 	struct frame_list *slot = &stack->parked[stack->next_parked++ % PARKED_MAX];
 
+	stack->rooted = false;
 	slot->depth = 0;
 	for (size_t i = 0; i < stack->now.depth; i++)
 		add_frame(slot, &stack->now.frames[i]);
 	pop_to(stack, time, 0);
-}
-
-/* What follows has nothing to do with what was seen before. */
-static void begin_stack(struct precise_stack *stack, int64_t time)
-{
-	callstack_batch_flush(&stack->batch, time);
-	set_since(stack, time);
 }
 
 /* Bring back what is left of a parked stack when the frame at `at - 1` returns. */
@@ -730,6 +737,23 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		stack->parked[i].depth = 0;
 	memset(stack->jumps, 0, sizeof(stack->jumps));
+	stack->rooted = false;
+}
+
+/* Then all is given out that came so far. */
+#define SETTLE_BRANCHES 4096
+
+/* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
+static void settle(struct precise_stack *stack)
+{
+	const struct span_sink *sink = stack->base.machine->sink;
+
+	if (++stack->unsettled < SETTLE_BRANCHES || stack->batch.time <= stack->since)
+		return;
+	callstack_batch_drain_start(&stack->batch);
+	sink->segment_end(sink, stack->base.track);
+	stack->settled = stack->batch.time;
+	stack->unsettled = 0;
 }
 
 /* Few messages exist, so a list is the right map. */
@@ -884,7 +908,11 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 		end_segment(stack, time);
 		set_since(stack, time);
 	}
+	if (branch->enters_program && !stack->now.depth)
+		stack->rooted = true;
 	dispatch(stack, time, branch);
+	if (stack->rooted)
+		settle(stack);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -897,6 +925,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	stack->since = stack->last_time = stack->batch.time =
 		(int64_t)(time - base->machine->base_time);
 	stack->started = true;
+	stack->rooted = parent->rooted;
 	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
 	stack->next_jump = parent->next_jump;
 	for (size_t i = 0; i < parent->now.depth; i++)
@@ -924,6 +953,7 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->base.machine = machine;
 	stack->base.track = track;
 	stack->batch.owner = &stack->base;
+	stack->settled = INT64_MIN;
 	return &stack->base;
 }
 

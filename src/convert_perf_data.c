@@ -157,6 +157,7 @@ static struct pt_stream_input stream_input(const struct conversion *c, size_t in
 		.switch_ip = c->kernel_files.switch_ip,
 		.side_events = c->options->format == FORMAT_FTF ||
 			       c->options->format == FORMAT_SLICES,
+		.perf_times = c->options->perf_times,
 		.segment = decode_threads_segment(&c->auxtrace),
 		.workers = c->workers,
 		.begin = c->filter.begin,
@@ -484,6 +485,7 @@ static int run(struct conversion *c, struct error *err)
 	if (c->view.machine)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
 	c->stacks.events = &c->events;
+	c->stacks.entries = &c->resolver;
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
 	open_side(c);

@@ -39,6 +39,7 @@ libptrace2ftf_a_SOURCES = \
 	src/nearest.c src/nearest.h \
 	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c \
 	src/option_report.c src/option_sandbox.c src/option_select.c src/option_speed.c \
+	src/option_timing.c \
 	src/options.c src/options.h \
 	src/output_check.c src/output_check.h \
 	src/overlay_calls.c src/overlay_calls.h \

@@ -99,6 +99,7 @@ struct options {
 	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
 	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
 	struct selection select;
+	bool perf_times;    /* as perf script has them */
 	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */

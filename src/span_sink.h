@@ -73,7 +73,10 @@ struct span_sink {
 	/* A mark without length; `text` is borrowed for the call. */
 	void (*instant)(const struct span_sink *sink, void *track, uint64_t time,
 			const char *text);
-	/* Everything of this track up to now is written: what comes later is not earlier in time. */
+	/*
+	 * Everything of this track up to now is written: what comes later is not
+	 * earlier in time.  Slices may be open.
+	 */
 	void (*segment_end)(const struct span_sink *sink, void *track);
 	void *context; /* the implementation's own; borrowed */
 };

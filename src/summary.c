@@ -129,8 +129,11 @@ void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdi
 {
 	char fast[200], libipt[200];
 
-	summary->verified = verdict->segments;
-	summary->differing = verdict->differences;
+	summary->verdict = *verdict;
+	if (verdict->apart)
+		diag_warn(diag, "engines-times",
+			  "libipt finds %" PRIu64 " of %" PRIu64 " branches more than an MTC period "
+			  "earlier or later", verdict->apart, verdict->branches);
 	if (!verdict->differences)
 		return;
 	pt_verdict_print(verdict->has_fast, &verdict->fast, fast, sizeof(fast));
@@ -211,9 +214,11 @@ static void print_gaps(const struct summary *summary, FILE *out)
 
 static void print_verdict(const struct summary *summary, FILE *out)
 {
-	if (summary->verified)
+	if (summary->verdict.segments)
 		fprintf(out, "  %" PRIu64 " parts of the trace decoded by libipt, too: %" PRIu64
-			" differ\n", summary->verified, summary->differing);
+			" differ; %" PRIu64 " branches are the same, times at most %" PRIu64
+			" ns apart\n", summary->verdict.segments, summary->verdict.differences,
+			summary->verdict.branches, summary->verdict.most_apart);
 }
 
 static void print_nameless(const struct summary *summary, FILE *out)

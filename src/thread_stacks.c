@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "decoder/side_event.h"
+#include "resolve.h"
 #include "span_sink.h"
 #include "symbols/dso_store.h"
 
@@ -168,6 +169,12 @@ static void note_traps(struct thread_state *state, struct resolved_branch *branc
 	state->last_ip = branch->to.ip;
 }
 
+static bool enters_program(const struct thread_stacks *stacks, const struct branch_event *event)
+{
+	return event->flags & BRANCH_TRACE_ON && stacks->entries &&
+	       resolver_is_entry(stacks->entries, event->space, event->to);
+}
+
 void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
 			  const struct location *from, const struct location *to)
 {
@@ -185,9 +192,12 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 	};
 
 	follow_forks(stacks, event->time);
+	branch.enters_program = !state->stack && enters_program(stacks, event);
 	open_stack(stacks, state, event->thread);
-	if (began_program(state, event))
+	if (began_program(state, event)) {
 		branch.flags |= BRANCH_EXEC;
+		branch.enters_program = enters_program(stacks, event);
+	}
 	take_event(stacks, state, event, &branch);
 	note_traps(state, &branch);
 	if (stacks->inlines)

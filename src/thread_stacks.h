@@ -25,6 +25,7 @@ struct thread_stacks {
 	void *(*add_track)(void *context, const struct thread *thread);
 	void *context;                     /* borrowed: of add_track */
 	struct arena *events;              /* borrowed: keeps what slices say of events (struct span_event) */
+	const struct resolver *entries;    /* borrowed; to know where programs begin; NULL: not to */
 	struct resolver *inlines;          /* borrowed; to show inlined functions; NULL: not to */
 	struct thread_state *states;       /* owned; by thread index; the last is of unknown threads */
 	size_t count;                      /* threads of the timeline */

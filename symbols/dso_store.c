@@ -263,6 +263,15 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
 	return dso->build_id_size ? dso->build_id : dso->elf.build_id;
 }
 
+bool dso_is_entry(const struct dso *dso, uint64_t file_offset)
+{
+	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
+	GElf_Ehdr header;
+
+	return range && dso->elf.elf && gelf_getehdr(dso->elf.elf, &header) &&
+	       header.e_entry == range->vaddr + (file_offset - range->offset);
+}
+
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)
 {
 	*size = dso->elf.size;

@@ -147,6 +147,9 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
  */
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 
+/* Returns whether a program or its loader begins at a byte of the file (e_entry of its ELF header). */
+bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
+
 /*
  * Find the symbol that covers a byte of the file.  `*offset` gets the distance
  * in bytes from the symbol's start.  Where several symbols cover it, the choice
