@@ -20,6 +20,8 @@
 #include "callstack_frame_index.h"
 #include "symbols/symbol.h"
 
+struct span_event;
+
 /* x86 instructions have at most 15 bytes (SDM volume 2, 2.3.11). */
 #define CALL_LENGTH_MAX 15
 
@@ -36,11 +38,13 @@ struct counts {
 	uint64_t insns, cycles;
 };
 
-/* One cache line. */
 struct frame {
 	const struct symbol *symbol; /* borrowed; never NULL */
 	const struct symbol *caller; /* CALLED: where the call instruction is; may be NULL */
-	uint64_t caller_offset;
+	union {
+		uint64_t caller_offset;
+		const struct span_event *event; /* more of it, if span_flags has SPAN_HAS_EVENT */
+	};
 	union {
 		uint64_t call_ip;   /* CALLED: of the call instruction */
 		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
@@ -50,6 +54,7 @@ struct frame {
 	uint32_t traps;       /* OCaml exception handlers that it has installed */
 	uint16_t span_flags;  /* of its slice: an interrupt's vector */
 	uint8_t kind;         /* enum frame_kind */
+	bool returned;        /* PAUSE: tracing went off at a return, by a filter */
 	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */
 };
 

@@ -20,6 +20,23 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	callstack_batch_drain_start(&stack->batch);
 	sink->segment_end(sink, stack->base.track);
 	precise_forget_others(stack);
+	stack->rooted = false;
+}
+
+/* Then all is given out that came so far. */
+#define SETTLE_BRANCHES 4096
+
+/* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
+static void settle(struct precise_stack *stack)
+{
+	const struct span_sink *sink = stack->base.machine->sink;
+
+	if (++stack->unsettled < SETTLE_BRANCHES || stack->batch.time <= stack->since)
+		return;
+	callstack_batch_drain_start(&stack->batch);
+	sink->segment_end(sink, stack->base.track);
+	stack->settled = stack->batch.time;
+	stack->unsettled = 0;
 }
 
 /* Few messages exist, so a list is the right map. */
@@ -97,13 +114,13 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 static void show_mark(struct precise_stack *stack, int64_t time,
 		      const struct resolved_branch *branch)
 {
-	struct frame mark = { .symbol = branch->mark, .entry_ip = branch->mark_value,
-			      .called = stack->counts };
+	struct batch_event mark = { .symbol = branch->mark, .ip = branch->mark_value,
+				    .kind = BATCH_MARK,
+				    .detail = { stack->counts.insns, stack->counts.cycles } };
 
 	if (branch->kind == BRANCH_TX_ABORT)
 		precise_roll_back(stack, time);
-	precise_emit_begin(stack, time, &mark);
-	precise_emit_end(stack, time, &mark);
+	callstack_batch_add(&stack->batch, time, &mark);
 }
 
 static void precise_branch(struct callstack *base, const struct resolved_branch *branch)
@@ -127,7 +144,11 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 		end_segment(stack, time);
 		precise_set_since(stack, time);
 	}
+	if (branch->enters_program && !stack->now.depth)
+		stack->rooted = true;
 	precise_follow_branch(stack, time, branch);
+	if (stack->rooted)
+		settle(stack);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -140,6 +161,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	stack->since = stack->last_time = stack->batch.time =
 		(int64_t)(time - base->machine->base_time);
 	stack->started = true;
+	stack->rooted = parent->rooted;
 	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
 	stack->next_jump = parent->next_jump;
 	for (size_t i = 0; i < parent->now.depth; i++)
@@ -167,6 +189,7 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->base.machine = machine;
 	stack->base.track = track;
 	stack->batch.owner = &stack->base;
+	stack->settled = INT64_MIN;
 	stack->now.resume = machine_of(stack)->unwind_resume;
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		stack->parked[i].resume = stack->now.resume;

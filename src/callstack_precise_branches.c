@@ -187,13 +187,16 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 
 static uint16_t vector_flags(const struct resolved_branch *branch)
 {
-	return branch->vector ? (uint16_t)(SPAN_HAS_VECTOR | (branch->vector - 1) << 8) : 0;
+	unsigned flags = branch->vector ? SPAN_HAS_VECTOR | (branch->vector - 1u) << 8 : 0;
+
+	return (uint16_t)(flags | (branch->event ? SPAN_HAS_EVENT : 0));
 }
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct precise *machine = machine_of(stack);
-	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch) };
+	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch),
+			       .event = branch->event };
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
 		precise_pop(stack, time);
@@ -205,7 +208,9 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 		pause.symbol = &machine->specials[SPECIAL_GUEST];
 	else if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
 		pause.resume_ip = branch->from.ip;
-	else if (branch->from_length && branch->kind != BRANCH_RETURN)
+	else if (branch->kind == BRANCH_RETURN)
+		pause.returned = true;
+	else if (branch->from_length)
 		pause.resume_ip = branch->from.ip + branch->from_length;
 	precise_push(stack, time, &pause);
 }
@@ -234,13 +239,21 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 
 static void on_on(struct precise_stack *stack, int64_t time, const struct location *to)
 {
+	struct frame called = { .symbol = symbol_of(stack, to), .entry_ip = to->ip,
+				.kind = FRAME_HANDLER };
 	uint64_t expected;
+	bool returned;
 
 	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
 		return;
 	expected = top(stack)->resume_ip;
+	returned = top(stack)->returned;
 	precise_pop(stack, time);
-	resume(stack, time, to, expected);
+	/* Of filtered functions one was left, and one is called by code that is not traced. */
+	if (returned && is_entry(to))
+		precise_push(stack, time, &called);
+	else
+		resume(stack, time, to, expected);
 }
 
 static void on_kernel_entry(struct precise_stack *stack, int64_t time,
@@ -248,7 +261,7 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 {
 	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
 			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip,
-			       .span_flags = vector_flags(branch) };
+			       .span_flags = vector_flags(branch), .event = branch->event };
 
 	if (branch->kind != BRANCH_INTERRUPT)
 		entry.resume_ip += branch->from_length;

@@ -16,12 +16,6 @@ void precise_emit_inferred(struct precise_stack *stack, const struct frame *fram
 	callstack_batch_pass(&stack->batch, stack->since, &event);
 }
 
-void precise_set_since(struct precise_stack *stack, int64_t time)
-{
-	stack->since = time;
-	stack->counts_since = stack->counts;
-}
-
 void precise_keep_for_undo(struct precise_stack *stack, size_t depth)
 {
 	while (stack->untouched > depth)
@@ -38,8 +32,24 @@ void precise_reveal(struct precise_stack *stack, int64_t time)
 		frame->hidden = false;
 }
 
+void precise_set_since(struct precise_stack *stack, int64_t time)
+{
+	stack->since = time;
+	stack->counts_since = stack->counts;
+}
+
+/* What follows has nothing to do with what was seen before. */
+static void begin_stack(struct precise_stack *stack, int64_t time)
+{
+	callstack_batch_flush(&stack->batch, time);
+	precise_set_since(stack, time);
+}
+
 void precise_infer_root(struct precise_stack *stack, const struct location *location)
 {
+	if (stack->since < stack->settled)
+		begin_stack(stack, stack->last_time);
+
 	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
 			       .kind = FRAME_INFERRED };
 
@@ -73,6 +83,7 @@ static void park(struct precise_stack *stack, int64_t time)
 	struct frame_list *slot = &stack->parked[stack->next_parked++ % PARKED_MAX];
 	struct frame_list freed = *slot;
 
+	stack->rooted = false;
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
 			precise_emit_end(stack, time, &stack->now.frames[i]);
@@ -82,13 +93,6 @@ static void park(struct precise_stack *stack, int64_t time)
 	frame_list_clear(&freed);
 	*slot = stack->now;
 	stack->now = freed;
-}
-
-/* What follows has nothing to do with what was seen before. */
-static void begin_stack(struct precise_stack *stack, int64_t time)
-{
-	callstack_batch_flush(&stack->batch, time);
-	precise_set_since(stack, time);
 }
 
 /* Bring back what is left of a parked stack when the frame at `at - 1` returns. */

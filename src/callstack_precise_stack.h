@@ -55,6 +55,9 @@ struct precise_stack {
 	int64_t gap_begin;      /* mapped; of the gap that is going on */
 	const struct symbol *gap; /* its slice's name; NULL: none */
 	bool started;
+	bool rooted;            /* the outermost frame was called by none */
+	unsigned unsettled;     /* branches since spans were settled, if rooted */
+	int64_t settled;        /* mapped: what begins earlier cannot be given out any more */
 };
 
 static inline struct precise *machine_of(const struct precise_stack *stack)
@@ -94,7 +97,7 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 	struct batch_event *event = callstack_batch_next(&stack->batch, time, BATCH_CALL);
 
 	event->symbol = frame->symbol;
-	event->ip = frame->entry_ip;
+	event->ip = frame->span_flags & SPAN_HAS_EVENT ? (uintptr_t)frame->event : frame->entry_ip;
 	event->flags = frame->span_flags;
 	event->detail = (struct span_detail){ frame->called.insns, frame->called.cycles,
 					      frame->caller, frame->caller_offset };
