@@ -83,7 +83,8 @@ void callstack_batch_pass(struct callstack_batch *batch, int64_t time,
 {
 	if (event->kind == BATCH_INFERRED_CALL || event->kind == BATCH_UNSEEN_RETURN)
 		start_events_add(&batch->outer, time, event);
-	else if (event->kind == BATCH_CALL && time == 0 && batch->initial.count < BATCH_LIMIT)
+	else if (event->kind == BATCH_CALL && time == 0 && !batch->keeps_order &&
+		 batch->initial.count < BATCH_LIMIT)
 		start_events_add(&batch->initial, time, event);
 	else
 		emit(batch, time, event, 0);

@@ -190,6 +190,8 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->base.track = track;
 	stack->batch.owner = &stack->base;
 	stack->settled = INT64_MIN;
+	/* What encloses them is found by its flag, and ends are given out at once. */
+	stack->batch.keeps_order = true;
 	stack->now.resume = machine_of(stack)->unwind_resume;
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		stack->parked[i].resume = stack->now.resume;
