@@ -56,6 +56,7 @@ struct callstack_batch {
 	const struct callstack *owner; /* borrowed: where the spans go */
 	struct batch_event *pending;   /* owned; in the order of arrival */
 	size_t count, room;
+	size_t full;                   /* at so many it needs room, or is given out */
 	size_t calls;                  /* how many of them take time */
 	int64_t time;                  /* mapped: of all pending events */
 	struct start_events outer;     /* found late; the last one found comes first */
@@ -64,6 +65,26 @@ struct callstack_batch {
 
 /* Release the arrays.  Idempotent, also on zeroed memory. */
 void callstack_batch_release(struct callstack_batch *batch);
+
+/* What callstack_batch_next() does when it is not the same time, or there is no room. */
+void callstack_batch_turn(struct callstack_batch *batch, int64_t time);
+
+/*
+ * Returns a new event of a kind at a time, to be filled, which holds what was
+ * there before; a time other than the batch's own gives the batch out first.
+ */
+static inline struct batch_event *callstack_batch_next(struct callstack_batch *batch, int64_t time,
+						       enum batch_kind kind)
+{
+	struct batch_event *event;
+
+	if (time != batch->time || batch->count >= batch->full)
+		callstack_batch_turn(batch, time);
+	event = &batch->pending[batch->count++];
+	event->kind = (uint8_t)kind;
+	batch->calls += kind == BATCH_CALL;
+	return event;
+}
 
 /* Add an event at a time; a time other than the batch's own gives the batch out first. */
 void callstack_batch_add(struct callstack_batch *batch, int64_t time,

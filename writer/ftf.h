@@ -112,7 +112,7 @@ struct ftf_error {
 	char text[400]; /* one line, no newline at its end; empty: no error */
 };
 
-/* Where bytes go that do not go to a file: in pieces of at least 1 MiB, but for the last. */
+/* Where bytes go that do not go to a file: in pieces of at least 64 KiB, but for the last. */
 struct ftf_destination {
 	/* Returns 0, or an errno: then nothing more is written. */
 	int (*write)(void *context, const void *bytes, size_t size);
