@@ -47,12 +47,11 @@ static void begin_stack(struct precise_stack *stack, int64_t time)
 
 void precise_infer_root(struct precise_stack *stack, const struct location *location)
 {
-	if (stack->since < stack->settled)
-		begin_stack(stack, stack->last_time);
-
 	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
 			       .kind = FRAME_INFERRED };
 
+	if (stack->since < stack->settled)
+		begin_stack(stack, stack->last_time);
 	precise_emit_inferred(stack, &frame);
 	*frame_list_add(&stack->now) = frame;
 }
