@@ -347,16 +347,12 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->ip = ip;
 		flow->here = NULL;
 	}
-	if (flow->bit_count) { /* the TIP that is waited for does not come */
-		flow->target = ip;
-		flow->task = TASK_PLACE;
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
-		return;
-	}
 	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
 									    : PLACE_INTERRUPT;
 	flow->target = ip;
 	flow->task = TASK_PLACE;
+	if (flow->bit_count) /* the TIP that is waited for does not come */
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 }
 
 static void on_overflow(struct pt_flow *flow)
@@ -450,11 +446,26 @@ static void on_time(struct pt_flow *flow)
 	if (!flow->clock.tsc)
 		return;
 	stream_set_time(stream, flow->clock.tsc);
-	stream_push_losses(stream, stream->now.time);
+	if (stream->next_loss < stream->loss_count)
+		stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
-	flow_follow_text(flow);
+	if (stream->text.kernel)
+		flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
+}
+
+static void count_cycles(struct pt_flow *flow, uint64_t cycles)
+{
+	if ((flow->on || flow->doubtful_ip) && !flow->lost)
+		stream_count_cycles(&flow->stream, cycles);
+}
+
+static void on_cycles(struct pt_flow *flow, uint64_t cycles)
+{
+	packet_clock_cyc(&flow->clock, cycles);
+	count_cycles(flow, cycles);
+	on_time(flow);
 }
 
 static void set_clock(struct packet_clock *clock, const struct pt_packet *packet)
@@ -486,8 +497,8 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		set_clock(&flow->clock, packet);
 	if (packet->type == ppt_cbr)
 		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
-	if (packet->type == ppt_cyc && (flow->on || flow->doubtful_ip) && !flow->lost)
-		stream_count_cycles(&flow->stream, packet->payload.cyc.value);
+	if (packet->type == ppt_cyc)
+		count_cycles(flow, packet->payload.cyc.value);
 	if (packet->type != ppt_cbr && packet->type != ppt_tma)
 		on_time(flow);
 }
@@ -622,15 +633,32 @@ enum opcode {
 	OPCODE_FUP = 0x1d,
 };
 
-/* The bits from the second on, the oldest highest, below a stop bit. */
-static size_t read_tnt(struct pt_flow *flow, uint8_t byte)
-{
-	unsigned value = byte >> 1;
-	struct pt_packet_tnt packet = { .bit_size = (uint8_t)(31 - __builtin_clz(value)) };
+/* So many bits at once: as a long TNT has. */
+#define TNT_BITS_MAX 47u
 
-	packet.payload = value ^ (1u << packet.bit_size);
+static bool is_tnt(uint8_t byte)
+{
+	return !(byte & 1) && byte > OPCODE_EXTENDED;
+}
+
+/*
+ * The bits of a packet from the second on, the oldest highest, below a stop
+ * bit.  Those that follow each other are one: nothing happens between them.
+ * Returns the size of all.
+ */
+static size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+{
+	struct pt_packet_tnt packet = { 0 };
+	size_t at = 0;
+
+	do {
+		unsigned value = bytes[at++] >> 1, count = 31 - (unsigned)__builtin_clz(value);
+
+		packet.payload = packet.payload << count | (value ^ 1u << count);
+		packet.bit_size = (uint8_t)(packet.bit_size + count);
+	} while (at < size && packet.bit_size + 6u <= TNT_BITS_MAX && is_tnt(bytes[at]));
 	on_tnt(flow, &packet);
-	return 1;
+	return at;
 }
 
 /* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
@@ -643,17 +671,26 @@ static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
 /* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
 static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
+	uint64_t cycles = bytes[0] >> 3;
 	bool more = bytes[0] & 4 && !is_cut(flow, bytes);
-	struct pt_packet packet = {
-		.type = ppt_cyc, .size = (uint8_t)(1 + more), .payload.cyc.value = bytes[0] >> 3,
-	};
 
 	if (more && bytes[1] & 1)
 		return 0;
 	if (more)
-		packet.payload.cyc.value |= (uint64_t)(bytes[1] >> 1) << 5;
-	on_timing(flow, &packet);
+		cycles |= (uint64_t)(bytes[1] >> 1) << 5;
+	if (flow->stream.input.perf_times)
+		on_timing(flow, &(struct pt_packet){ .type = ppt_cyc, .size = (uint8_t)(1 + more),
+						     .payload.cyc.value = cycles });
+	else
+		on_cycles(flow, cycles);
 	return 1 + more;
+}
+
+static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
+{
+	on_timing(flow, &(struct pt_packet){ .type = ppt_mtc, .size = 2,
+					     .payload.mtc.ctc = bytes[1] });
+	return 2;
 }
 
 static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
@@ -684,21 +721,18 @@ static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + sizes[compression];
 }
 
-/* Returns the size of the packet that was read, 0 if it is not one of these. */
-static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
+/* Returns the size of what was read of `size` bytes, 0 if it is not one of these. */
+static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
-	struct pt_packet packet = { .type = ppt_mtc, .size = 2, .payload.mtc.ctc = bytes[1] };
-
-	if (bytes[0] == OPCODE_PAD)
-		return 1;
-	if (!(bytes[0] & 1))
-		return bytes[0] == OPCODE_EXTENDED ? 0 : read_tnt(flow, bytes[0]);
+	if (is_tnt(bytes[0]))
+		return read_tnt(flow, bytes, size);
 	if ((bytes[0] & 3) == 3)
 		return read_cycles(flow, bytes);
-	if (bytes[0] != OPCODE_MTC)
-		return read_place(flow, bytes);
-	on_timing(flow, &packet);
-	return 2;
+	if (bytes[0] == OPCODE_MTC)
+		return read_crystal(flow, bytes);
+	if (bytes[0] == OPCODE_PAD)
+		return 1;
+	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
 }
 
 /* ---- The stream ---------------------------------------------------------- */
@@ -865,18 +899,35 @@ static bool near_end(const struct pt_flow *flow)
 	return flow->at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
-static void read_packet(struct pt_flow *flow)
+/* Returns whether the next packet was a frequent one. */
+static bool read_next_frequent(struct pt_flow *flow)
 {
-	size_t size = 0;
+	size_t end = flow->window.size - AUX_WINDOW_PACKET_MAX, size;
 
-	if (near_end(flow) && !aux_window_at_end(&flow->window))
-		move_window(flow, flow->at, true);
 	count_decoded(flow, flow->window.base + flow->at);
 	flow->walked = 0;
-	if (!near_end(flow) && !flow->item_size)
-		size = read_frequent(flow, flow->window.bytes + flow->at);
+	size = read_frequent(flow, flow->window.bytes + flow->at, end - flow->at + 1);
 	flow->at += size;
-	if (!size && !read_newer(flow))
+	return size;
+}
+
+static void read_packet(struct pt_flow *flow)
+{
+	if (near_end(flow) && !aux_window_at_end(&flow->window))
+		move_window(flow, flow->at, true);
+	while (!near_end(flow) && !flow->item_size) {
+		if (!read_next_frequent(flow))
+			break;
+		if (flow->task != TASK_READ)
+			flow_walk(flow);
+		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
+			return;
+	}
+	if (near_end(flow) && !aux_window_at_end(&flow->window))
+		return;
+	count_decoded(flow, flow->window.base + flow->at);
+	flow->walked = 0;
+	if (!read_newer(flow))
 		read_by_libipt(flow);
 }
 
@@ -900,9 +951,7 @@ static void step(struct pt_stream *stream)
 			first_sync(flow);
 		else
 			read_packet(flow);
-	} while ((stream->head == stream->tail ||
-		  stream->tail + QUEUE_ROOM <= stream->batch_room) &&
-		 !stream->ended && !flow->paused);
+	} while (stream_has_room(stream) && !stream->ended && !flow->paused);
 }
 
 void pt_flow_free(struct pt_flow *flow)
@@ -967,7 +1016,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->stream.loss_count = like->loss_count;
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->space = NULL;
-	flow->view = (struct code_view){ 0 };
+	flow_forget_views(flow);
 	if (!flow->stream.text.kernel)
 		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
 	set_config(flow, config);

@@ -48,13 +48,13 @@ struct pt_segments {
 static void use_buffer(struct segment *segment, struct pt_stream *stream)
 {
 	stream->queue = segment->events;
-	stream->batch_room = (unsigned)segment->room;
+	stream->room = (unsigned)segment->room;
 }
 
 /* Returns false if there are too many events. */
 static bool grow(struct segment *segment, struct pt_stream *stream)
 {
-	if (stream->tail + QUEUE_ROOM <= segment->room)
+	if (stream_has_room(stream))
 		return true;
 	if (segment->room >= EVENTS_MAX)
 		return false;

@@ -20,6 +20,9 @@
 
 #define RETURNS 64u
 
+/* Mappings seen last: a program goes to and fro between itself and a few libraries. */
+#define VIEWS 4u
+
 /* Packets that wait for a FUP at a time: one is of all (an MWAIT, an EXSTOP), or it is lost. */
 #define WAITING 4u
 
@@ -48,7 +51,9 @@ struct pt_flow {
 	bool paused;		 /* as is done */
 	struct code_runs runs;
 	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
-	const struct address_space *space; /* that the view is of */
+	struct code_view views[VIEWS];	   /* the same, of places seen last */
+	unsigned next_view;		   /* to be replaced */
+	const struct address_space *space; /* that the views are of */
 	struct packet_clock clock;
 	struct perf_clock perf;	 /* instead, with input.perf_times (pt_perf_time.h): */
 	uint64_t perf_cyc_end;	 /* offset behind the last CYC; UINT64_MAX: forgotten */
@@ -108,8 +113,11 @@ static inline void flow_take_mode(struct pt_flow *flow)
 	flow->mode = flow->ip >> 32 ? INSN_MODE_64 : flow->next_mode;
 }
 
-/* Walk a run further, or many if nothing is to be told of them. */
+/* Walk a run further, or many that were walked before, while the stream has room. */
 void flow_walk(struct pt_flow *flow);
+
+/* What was known of the code that is mapped is not true of what comes next. */
+void flow_forget_views(struct pt_flow *flow);
 
 /* The kernel's code is as it was at the stream's time. */
 void flow_follow_text(struct pt_flow *flow);

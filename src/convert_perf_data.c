@@ -457,14 +457,17 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 static void decode(struct conversion *c)
 {
 	struct progress progress;
-	struct branch_event event;
+	const struct branch_event *events;
+	size_t count;
 
 	report_phase(c->report, "decode");
 	summary_allow_interrupt(c->options->quiet);
 	progress_init(&progress, c->options->quiet);
-	while (!view_failed(&c->view) && !interrupt_asked() && branch_merge_next(&c->merge, &event)) {
-		feed(c, &event);
-		if (progress_due(&progress))
+	while (!view_failed(&c->view) && !interrupt_asked() &&
+	       (count = branch_merge_next(&c->merge, &events)) > 0) {
+		for (size_t i = 0; i < count; i++)
+			feed(c, &events[i]);
+		if (progress_due(&progress, count))
 			show_progress(c, &progress);
 	}
 	progress_end(&progress);
