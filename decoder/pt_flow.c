@@ -1015,6 +1015,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->stream.losses = like->losses;
 	flow->stream.loss_count = like->loss_count;
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
+	address_filter_init(&flow->filter, info->filter);
 	flow->space = NULL;
 	flow_forget_views(flow);
 	if (!flow->stream.text.kernel)
@@ -1047,6 +1048,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 
 	set_config(flow, config);
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
+	address_filter_init(&flow->filter, info->filter);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);
 	if (input->aux->size)
