@@ -33,6 +33,7 @@ struct code_run {
 	/* The owner's: */
 	uint8_t pace;		     /* enum run_pace */
 	bool taken_local;	     /* the branch stays in its function */
+	bool writes;		     /* it begins an emulated PTWRITE */
 	bool function_known;	     /* whether the next two are set */
 	int32_t function_begin, function_end; /* from `bytes`, in bytes */
 	/*

@@ -33,8 +33,10 @@ libdecoder_a_SOURCES = \
 	decoder/pt_segments.c decoder/pt_segments.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_verify.c decoder/pt_verify.h \
+	decoder/emulated_write.c decoder/emulated_write.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/pt_workers.c decoder/pt_workers.h \
+	decoder/sched_points.c decoder/sched_points.h \
 	decoder/schedule.c decoder/schedule.h \
 	decoder/side_event.h \
 	decoder/space_builder.c decoder/space_builder.h \

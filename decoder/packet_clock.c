@@ -83,13 +83,16 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
 {
 	uint64_t passed, tsc;
+	double expected;
 
 	if (clock->cycles > UINT64_MAX / 2 - cycles)
 		return;
 	clock->cycles += cycles;
-	if (!clock->tsc || clock->tsc_per_cycle <= 0)
+	expected = (double)clock->cycles * clock->tsc_per_cycle;
+	/* More than any TSC has left is damage. */
+	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected > (double)(UINT64_MAX / 2))
 		return;
-	passed = (uint64_t)((double)clock->cycles * clock->tsc_per_cycle);
+	passed = (uint64_t)expected;
 	/* There would have been an MTC. */
 	if (clock->counting && passed > clock->period)
 		passed = clock->period;

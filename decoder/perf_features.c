@@ -181,6 +181,10 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 							 record->size + RECORD_HEADER });
 		return;
 	}
+	if (record->type == PERF_USER_HEADER_TRACING_DATA) {
+		read_feature(file, PERF_FEATURE_TRACING_DATA, record->aux, diag);
+		return;
+	}
 	feature = cursor_u64(&c);
 	section = (struct perf_bytes){ c.at, cursor_left(&c) };
 	if (feature == PERF_FEATURE_BUILD_ID)

@@ -176,7 +176,8 @@ static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct 
 	position = 0;
 	while (perf_file_next(file, &position, &record, NULL)) {
 		if (record.type == PERF_USER_HEADER_FEATURE ||
-		    record.type == PERF_USER_HEADER_BUILD_ID)
+		    record.type == PERF_USER_HEADER_BUILD_ID ||
+		    record.type == PERF_USER_HEADER_TRACING_DATA)
 			perf_features_read_record(file, &record, diag);
 		else if (record.type == PERF_USER_EVENT_UPDATE)
 			perf_attrs_read_record(file, &record);
@@ -351,15 +352,17 @@ static uint64_t take_aux(const struct perf_part *part, uint64_t at, struct perf_
 }
 
 /* What a stream tells of tracepoints' formats stands behind the record. */
-static uint64_t tracing_data_size(const struct perf_part *part, uint64_t at,
-				  const struct perf_record *record)
+static uint64_t take_tracing_data(const struct perf_part *part, uint64_t at,
+				  struct perf_record *record)
 {
 	uint32_t size = 0;
 
 	if (record->size >= sizeof(size))
 		memcpy(&size, record->payload, sizeof(size));
 	size = (size + 7) & ~7u;
-	return size < part->end - at ? size : part->end - at;
+	record->aux = (struct perf_bytes){ part->bytes + at,
+					   size < part->end - at ? size : part->end - at };
+	return record->aux.size;
 }
 
 /* Returns the bytes that the record and its data take; 0 if it is damaged. */
@@ -387,7 +390,7 @@ static uint64_t read_record(const struct perf_file *file, const struct perf_part
 	if (record->type == PERF_USER_AUXTRACE)
 		return size + take_aux(part, at + size, record, diag);
 	if (record->type == PERF_USER_HEADER_TRACING_DATA)
-		return size + tracing_data_size(part, at + size, record);
+		return size + take_tracing_data(part, at + size, record);
 	return size;
 }
 

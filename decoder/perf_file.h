@@ -52,6 +52,7 @@ enum perf_user_record {
 
 /* Feature sections (tools/perf/util/header.h, enum HEADER_*). */
 enum perf_feature {
+	PERF_FEATURE_TRACING_DATA = 1,
 	PERF_FEATURE_BUILD_ID = 2,
 	PERF_FEATURE_HOSTNAME = 3,
 	PERF_FEATURE_OSRELEASE = 4,
@@ -110,7 +111,7 @@ struct perf_record {
 	uint16_t misc;
 	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
 	size_t size;            /* bytes of payload */
-	struct perf_bytes aux;  /* of AUXTRACE: the data behind the record, as far as present */
+	struct perf_bytes aux;  /* of AUXTRACE, TRACING_DATA: the data behind the record, as far as present */
 	struct perf_sample_id id;
 	uint64_t offset;        /* of the record in its file, or in what it was unpacked to */
 };

@@ -134,6 +134,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	enum branch_kind kind = flow->aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
 	stream_push(stream, kind, flow->interrupted, ip)->flags |= BRANCH_ASYNC;
+	emulated_write_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->ip = ip;
 	flow->here = NULL;
@@ -171,6 +172,7 @@ static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint
 static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_found(flow);
+	emulated_write_drop(flow);
 	flow->doubtful_ip = 0;
 	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
 }
@@ -301,6 +303,7 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
 	stream_stop_user(&flow->stream, flow->interrupted);
+	emulated_write_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->on = false;
 }
@@ -360,6 +363,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->in_header = false;
 	flow_found(flow);
 	flow_drop_waiting(flow);
+	emulated_write_drop(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
 	flow->bit_count = 0;
@@ -455,19 +459,6 @@ static void on_time(struct pt_flow *flow)
 		flow->here = NULL;
 }
 
-static void count_cycles(struct pt_flow *flow, uint64_t cycles)
-{
-	if ((flow->on || flow->doubtful_ip) && !flow->lost)
-		stream_count_cycles(&flow->stream, cycles);
-}
-
-static void on_cycles(struct pt_flow *flow, uint64_t cycles)
-{
-	packet_clock_cyc(&flow->clock, cycles);
-	count_cycles(flow, cycles);
-	on_time(flow);
-}
-
 static void set_clock(struct packet_clock *clock, const struct pt_packet *packet)
 {
 	switch (packet->type) {
@@ -497,8 +488,8 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		set_clock(&flow->clock, packet);
 	if (packet->type == ppt_cbr)
 		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
-	if (packet->type == ppt_cyc)
-		count_cycles(flow, packet->payload.cyc.value);
+	if (packet->type == ppt_cyc && (flow->on || flow->doubtful_ip) && !flow->lost)
+		stream_count_cycles(&flow->stream, packet->payload.cyc.value);
 	if (packet->type != ppt_cbr && packet->type != ppt_tma)
 		on_time(flow);
 }
@@ -575,6 +566,7 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	switch (packet->type) {
 	case ppt_tnt_8:
 	case ppt_tnt_64:
+		flow->last_bits = packet->payload.tnt.bit_size;
 		on_tnt(flow, &packet->payload.tnt);
 		break;
 	case ppt_tip:
@@ -656,9 +648,18 @@ static size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 
 		packet.payload = packet.payload << count | (value ^ 1u << count);
 		packet.bit_size = (uint8_t)(packet.bit_size + count);
+		flow->last_bits = count;
 	} while (at < size && packet.bit_size + 6u <= TNT_BITS_MAX && is_tnt(bytes[at]));
 	on_tnt(flow, &packet);
 	return at;
+}
+
+static void on_cycles(struct pt_flow *flow, uint64_t cycles)
+{
+	packet_clock_cyc(&flow->clock, cycles);
+	if ((flow->on || flow->doubtful_ip) && !flow->lost)
+		stream_count_cycles(&flow->stream, cycles);
+	on_time(flow);
 }
 
 /* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
@@ -671,26 +672,28 @@ static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
 /* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
 static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
-	uint64_t cycles = bytes[0] >> 3;
 	bool more = bytes[0] & 4 && !is_cut(flow, bytes);
+	struct pt_packet packet = { .type = ppt_cyc, .size = (uint8_t)(1 + more) };
+	uint64_t cycles = bytes[0] >> 3;
 
 	if (more && bytes[1] & 1)
 		return 0;
 	if (more)
 		cycles |= (uint64_t)(bytes[1] >> 1) << 5;
+	packet.payload.cyc.value = cycles;
 	if (flow->stream.input.perf_times)
-		on_timing(flow, &(struct pt_packet){ .type = ppt_cyc, .size = (uint8_t)(1 + more),
-						     .payload.cyc.value = cycles });
+		on_timing(flow, &packet);
 	else
 		on_cycles(flow, cycles);
-	return 1 + more;
+	return packet.size;
 }
 
 static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
 {
-	on_timing(flow, &(struct pt_packet){ .type = ppt_mtc, .size = 2,
-					     .payload.mtc.ctc = bytes[1] });
-	return 2;
+	struct pt_packet packet = { .type = ppt_mtc, .size = 2, .payload.mtc.ctc = bytes[1] };
+
+	on_timing(flow, &packet);
+	return packet.size;
 }
 
 static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
@@ -721,6 +724,23 @@ static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + sizes[compression];
 }
 
+/* It may be long, where a buffer was never filled.  Returns how many such bytes there are. */
+static size_t count_padding(const uint8_t *bytes, size_t size)
+{
+	size_t count = 1;
+	uint64_t words[4];
+
+	while (count + sizeof(words) <= size) {
+		memcpy(words, bytes + count, sizeof(words));
+		if (words[0] | words[1] | words[2] | words[3])
+			break;
+		count += sizeof(words);
+	}
+	while (count < size && bytes[count] == OPCODE_PAD)
+		count++;
+	return count;
+}
+
 /* Returns the size of what was read of `size` bytes, 0 if it is not one of these. */
 static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
@@ -731,7 +751,7 @@ static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t s
 	if (bytes[0] == OPCODE_MTC)
 		return read_crystal(flow, bytes);
 	if (bytes[0] == OPCODE_PAD)
-		return 1;
+		return count_padding(bytes, size);
 	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
 }
 
@@ -806,6 +826,8 @@ static void finish(struct pt_flow *flow)
 	count_decoded(flow, flow->window.base + flow->window.size);
 	flow_found(flow);
 	flow_drop_waiting(flow);
+	emulated_write_drop(flow);
+	emulated_write_drop_waiting(flow);
 	flow->item_size = 0;
 	flow->guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
@@ -878,6 +900,9 @@ static void read_by_libipt(struct pt_flow *flow)
 
 	if (status >= 0)
 		status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
+	/* libipt 2.0.5 does not look for the byte that erratum SKZ84 puts behind a TMA. */
+	if (status >= 0 && packet.size > flow->window.size - flow->at)
+		status = -pte_eos;
 	if (status >= 0) {
 		flow->at += packet.size;
 		on_packet(flow, &packet);

@@ -122,6 +122,7 @@ static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats 
 	sum->events += stats->events;
 	sum->insns += stats->insns;
 	sum->local_jumps += stats->local_jumps;
+	sum->writes_broken += stats->writes_broken;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		sum->gaps[reason] += stats->gaps[reason];
 }

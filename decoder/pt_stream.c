@@ -9,26 +9,6 @@
 #include "base/alloc.h"
 #include "decoder/pt_segments.h"
 
-/* ---- Time ---------------------------------------------------------------- */
-
-void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
-{
-	uint64_t time;
-
-	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
-	stream->timed = true;
-	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
-	if (time > stream->now.time)
-		stream->now.time = time;
-}
-
-void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
-{
-	uint64_t sum = stream->cycle_count + cycles;
-
-	stream->cycle_count = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
-}
-
 /* ---- Events out ---------------------------------------------------------- */
 
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
@@ -82,6 +62,15 @@ static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss
 	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
 }
 
+/* It is told when the next time is: it began then, unless something was given out since. */
+static void push_loss(struct pt_stream *stream, uint64_t time)
+{
+	struct moment moment = { stream->now.tsc, time };
+
+	stream_push_at(stream, &moment, BRANCH_GAP, 0, 0)->gap = GAP_LOST;
+	stream->stats.gaps[GAP_LOST]++;
+}
+
 /* The others wait for the next packet that tells the time: the queue is short. */
 #define LOSSES_AT_ONCE (QUEUE_ROOM / 2)
 
@@ -101,7 +90,7 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 			continue;
 		if (loss->time > stream->now.time)
 			stream->now.time = loss->time;
-		stream_push_gap(stream, GAP_LOST, 0);
+		push_loss(stream, loss->time);
 		told++;
 	}
 }
@@ -111,9 +100,20 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 
 /* ---- Who runs ------------------------------------------------------------ */
 
+/* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
+#define CONFIG_PASS_THROUGH 1               /* "pt": the next bit means something */
+#define CONFIG_BRANCHES (UINT64_C(1) << 13) /* "branch": BranchEn */
+#define CONFIG_NO_TNT (UINT64_C(1) << 55)   /* "notnt": DisTNT */
+
+static bool lacks_branches(const struct pt_info *info)
+{
+	return info->config & CONFIG_PASS_THROUGH && !(info->config & CONFIG_BRANCHES);
+}
+
+/* Where code is entered and left tells who runs; without branches only time does. */
 static bool user_only(const struct pt_stream *stream)
 {
-	return stream->input.info->exclude_kernel;
+	return stream->input.info->exclude_kernel && !lacks_branches(stream->input.info);
 }
 
 void stream_enter(struct pt_stream *stream, uint64_t ip)
@@ -278,19 +278,12 @@ static void start_schedule(struct pt_stream *stream)
 		  "(1 ns an instruction)");
 }
 
-/* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
-#define CONFIG_PASS_THROUGH 1               /* "pt": the next bit means something */
-#define CONFIG_BRANCHES (UINT64_C(1) << 13) /* "branch": BranchEn */
-#define CONFIG_NO_TNT (UINT64_C(1) << 55)   /* "notnt": DisTNT */
-
 static void warn_of_config(const struct pt_stream_input *input)
 {
-	uint64_t config = input->info->config;
-
-	if (config & CONFIG_PASS_THROUGH && !(config & CONFIG_BRANCHES))
+	if (lacks_branches(input->info))
 		diag_warn(input->diag, "no-branches",
 			  "recorded with branch=0: there are no branches in the trace");
-	if (config & CONFIG_NO_TNT)
+	if (input->info->config & CONFIG_NO_TNT)
 		diag_warn(input->diag, "no-tnt",
 			  "recorded with notnt: which way conditional branches went is not in "
 			  "the trace, so little of it can be followed");

@@ -78,6 +78,7 @@ struct pt_stream_stats {
 	uint64_t bytes_missing;  /* not of the total: the CPU wrote them, the file lacks them */
 	uint64_t events, insns; /* events: also those that are left out */
 	uint64_t local_jumps;   /* events that were left out */
+	uint64_t writes_broken; /* emulated PTWRITEs whose value was not told to its end */
 	uint64_t segments_again; /* that threads had to decode a second time */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };

@@ -76,7 +76,16 @@ struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_co
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
 /* The packets read so far name this TSC, of which the lower 7 bytes count. */
-void stream_set_time(struct pt_stream *stream, uint64_t low_tsc);
+static inline void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
+{
+	uint64_t time;
+
+	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
+	stream->timed = true;
+	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
+	if (time > stream->now.time)
+		stream->now.time = time;
+}
 
 /* Returns whether what a packet can give fits into the queue. */
 static inline bool stream_has_room(const struct pt_stream *stream)
@@ -97,7 +106,12 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 }
 
 /* Traced code ran for so many core cycles. */
-void stream_count_cycles(struct pt_stream *stream, uint64_t cycles);
+static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
+{
+	uint64_t sum = stream->cycle_count + cycles;
+
+	stream->cycle_count = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
 
 /* Returns `time` within the thread's run on this CPU, and not before the event given out last. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)

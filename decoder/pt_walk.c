@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+static void drop_write(struct pt_flow *flow)
+{
+	if (flow->write.left)
+		emulated_write_drop(flow);
+}
+
 /* ---- Damage -------------------------------------------------------------- */
 
 void flow_lose(struct pt_flow *flow)
@@ -11,6 +17,7 @@ void flow_lose(struct pt_flow *flow)
 	flow->bit_count = 0;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
+	drop_write(flow);
 	flow->stream.in_tx = flow->aborted = false;
 	if (!flow->lost)
 		flow->lost_from = flow->offset;
@@ -264,6 +271,17 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 	return in_function(run, (int64_t)(to - flow->ip)) && in_function(run, run->length);
 }
 
+static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
+{
+	const struct code_run *run = flow->run;
+	uint64_t behind = (uint64_t)run->length + insn->length;
+
+	return insn->kind == BRANCH_JUMP && !insn->indirect &&
+	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
+	       flow->view.end - flow->ip > behind &&
+	       emulated_write_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
+}
+
 /* What walk_fast() may do the next time, without looking closer. */
 static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
@@ -273,6 +291,9 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 	run->pace = PACE_STEP;
 	run->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
 			   is_local(flow, to);
+	run->writes = begins_write(flow, insn);
+	if (run->writes)
+		return;
 	if (plain && insn->kind == BRANCH_COND)
 		run->pace = PACE_DECIDE;
 	else if (run->taken_local)
@@ -320,6 +341,10 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	if (insn->kind == BRANCH_CALL && insn->distance)
 		push_return(flow, next, flow->run);
 	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
+	if (flow->run->writes)
+		emulated_write_begin(flow, flow->ip);
+	else if (insn->kind == BRANCH_CALL)
+		drop_write(flow);
 	go_on(flow, &flow->run->taken, flow->ip);
 }
 
@@ -347,20 +372,33 @@ static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_
 		place = pop_return(flow);
 	if (!place.ip)
 		return false;
+	drop_write(flow);
 	go(flow, insn, from, place.ip);
 	if (place.call)
 		go_on_where(flow, &place.call->fall, place.ip);
 	return true;
 }
 
+/* One bit is used. */
+static void decided(struct pt_flow *flow)
+{
+	if (--flow->bit_count == 0)
+		flow->task = TASK_READ;
+}
+
 /*
  * Decisions may come before the TIPs of indirect branches between them (SDM volume 3,
  * "Deferred TIPs"): the rest of the bits waits for the next TIP.
  */
-static void defer(struct pt_flow *flow)
+static void defer(struct pt_flow *flow, uint64_t from)
 {
 	struct pt_stream *stream = &flow->stream;
 
+	/* But not those of another packet. */
+	if (flow->bit_count > flow->last_bits) {
+		flow_fail(flow, GAP_MISMATCH, from);
+		return;
+	}
 	/* The run is walked again, then. */
 	stream->insn_count -= flow->run->insns;
 	stream->stats.insns -= flow->run->insns;
@@ -373,16 +411,17 @@ static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	flow->known = flow->stream.now;
 	if (insn->kind == BRANCH_COND) {
+		if (flow->write.left)
+			emulated_write_bit(flow, flow->bits >> (flow->bit_count - 1) & 1);
 		decide_jump(flow, insn, from);
 	} else if (insn->indirect) {
-		defer(flow);
+		defer(flow, from);
 		return;
 	} else if (!decide_return(flow, insn, from)) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
-	if (--flow->bit_count == 0)
-		flow->task = TASK_READ;
+	decided(flow);
 }
 
 static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
@@ -397,17 +436,22 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
 	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
-	if (insn->kind == BRANCH_JUMP && flow->told && flow->stream.input.skip_local_jumps &&
-	    is_local(flow, flow->target))
-		go_unseen(flow, flow->target);
-	else
-		go(flow, insn, from, flow->target);
+	drop_write(flow);
+	if (flow->run->pace == PACE_UNKNOWN)
+		set_pace(flow, insn, flow->target);
+	flow->run->taken_local = insn->kind == BRANCH_JUMP &&
+				 flow->stream.input.skip_local_jumps &&
+				 is_local(flow, flow->target);
+	go(flow, insn, from, flow->target);
+	if (insn->kind == BRANCH_IRET)
+		emulated_write_resume(flow, flow->target);
 	flow_take_mode(flow);
 	go_on_where(flow, &flow->run->taken, flow->ip);
 }
 
 static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
+	drop_write(flow);
 	if (insn->kind == BRANCH_RETURN)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
@@ -548,15 +592,14 @@ static bool walk_path(struct pt_flow *flow)
 	return path.walked;
 }
 
-/* Give out a branch that was looked at closely before, and go on. */
-static void go_fast(struct pt_flow *flow, const struct code_run *run, struct code_run *next,
-		    uint64_t to)
+static void arrive_at(struct pt_flow *flow, struct code_run *run, uint64_t ip)
 {
 	flow->walked++;
-	push_branch(flow, &run->insn, flow->ip + run->length, to);
-	flow->ip = to;
-	flow->here = next;
+	flow->ip = ip;
+	flow->here = run;
 }
+
+/* What follows does the same as the closer look (walk_run), where that was taken before. */
 
 static bool go_direct(struct pt_flow *flow, struct code_run *run)
 {
@@ -568,7 +611,25 @@ static bool go_direct(struct pt_flow *flow, struct code_run *run)
 	if (run->insn.kind == BRANCH_CALL && run->insn.distance)
 		push_return(flow, next, run);
 	count_run(flow, run);
-	go_fast(flow, run, run->taken, to);
+	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, run->taken, to);
+	return true;
+}
+
+/* A conditional jump to another function. */
+static bool go_away(struct pt_flow *flow, struct code_run *run)
+{
+	uint64_t from = flow->ip + run->length;
+	uint64_t to = from + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+
+	if (!(flow->bits >> (flow->bit_count - 1) & 1) || run->taken_local || !run->taken ||
+	    !in_view(flow, to) || to == flow->stream.input.switch_ip)
+		return false;
+	count_run(flow, run);
+	flow->known = flow->stream.now;
+	push_branch(flow, &run->insn, from, to);
+	arrive_at(flow, run->taken, to);
+	decided(flow);
 	return true;
 }
 
@@ -584,19 +645,18 @@ static bool go_back(struct pt_flow *flow, const struct code_run *run)
 		return false;
 	count_run(flow, run);
 	flow->known = flow->stream.now;
-	go_fast(flow, run, place->call->fall, to);
+	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, place->call->fall, to);
 	pop_return(flow);
-	if (!--flow->bit_count)
-		flow->task = TASK_READ;
+	decided(flow);
 	return true;
 }
 
 static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 {
-	bool left_out = run->insn.kind == BRANCH_JUMP && flow->stream.input.skip_local_jumps;
 	uint64_t to = flow->target;
 
-	if (left_out || flow->mode != flow->next_mode || to == flow->stream.input.switch_ip ||
+	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip ||
 	    !see(flow, to) || !is_at(flow, run->taken, to))
 		return false;
 	if (run->insn.kind == BRANCH_CALL)
@@ -605,7 +665,11 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 		pop_return(flow);
 	count_run(flow, run);
 	flow->known = flow->stream.now;
-	go_fast(flow, run, run->taken, to);
+	if (run->taken_local)
+		go_unseen(flow, to);
+	else
+		push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, run->taken, to);
 	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
 	return true;
 }
@@ -618,7 +682,7 @@ static bool walk_known(struct pt_flow *flow)
 	switch (run->pace) {
 	case PACE_DECIDE:
 	case PACE_JUMP:
-		return flow->task == TASK_DECIDE && walk_path(flow);
+		return flow->task == TASK_DECIDE && (walk_path(flow) || go_away(flow, run));
 	case PACE_GO:
 		return go_direct(flow, run);
 	case PACE_RETURN:
@@ -698,7 +762,7 @@ static void walk_run(struct pt_flow *flow)
 
 void flow_walk(struct pt_flow *flow)
 {
-	if (flow->told)
+	if (flow->told && !flow->write.left)
 		walk_fast(flow);
 	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
 		walk_run(flow);
@@ -744,6 +808,7 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	struct pt_stream *stream = &flow->stream;
 
 	stream_enter(stream, ip);
+	emulated_write_resume(flow, ip);
 	flow_found(flow);
 	flow->on = true;
 	flow->told = false;

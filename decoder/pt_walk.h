@@ -15,6 +15,7 @@
 #include "decoder/aux_cuts.h"
 #include "decoder/aux_window.h"
 #include "decoder/code_runs.h"
+#include "decoder/emulated_write.h"
 #include "decoder/packet_clock.h"
 #include "decoder/perf_clock.h"
 #include "decoder/pt_stream_base.h"
@@ -77,6 +78,8 @@ struct pt_flow {
 	unsigned waiting_count;
 	struct side_note control; /* of the interrupt whose FUP is next, if has_control */
 	bool has_control;
+	struct emulated_write write, waiting_write; /* that goes on, that was interrupted */
+	uint64_t waiting_place; /* ip: where */
 	uint64_t mode_end;   /* offset just behind the last MODE.Exec: a FUP there is its own */
 	unsigned item_size;  /* bytes of a BIP's value; 0: not between BBP and BEP */
 
@@ -95,6 +98,7 @@ struct pt_flow {
 	bool has_interrupt;
 	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
 	unsigned bit_count; /* with TASK_READ: of those that wait for a TIP */
+	unsigned last_bits; /* of the last TNT packet that is among them */
 	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
 	struct code_run *here; /* the run at ip; NULL: to be looked up */

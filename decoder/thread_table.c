@@ -88,6 +88,11 @@ struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid,
 	return add(table, pid, entry, entry->latest ? time : 0);
 }
 
+struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time)
+{
+	return thread_table_borrow(table, borrow_tid(table, tid)->latest ? -1 : tid, tid, time);
+}
+
 const struct thread *thread_table_view(const struct live_thread *thread)
 {
 	return &thread->thread;

@@ -37,6 +37,10 @@ void thread_table_release(struct thread_table *table);
 struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
 					uint64_t time);
 
+/* The same of whatever process: the one known last, else one of the thread's own. */
+struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid,
+					    uint64_t time);
+
 /* Returns what is handed out of a thread; its names only after thread_table_finish(). */
 const struct thread *thread_table_view(const struct live_thread *thread);
 

@@ -16,6 +16,7 @@
 #include "decoder/perf_file.h"
 #include "decoder/perf_record.h"
 #include "decoder/perf_sample.h"
+#include "decoder/sched_points.h"
 #include "decoder/process_table.h"
 #include "decoder/switch_table.h"
 #include "decoder/thread_table.h"
@@ -47,6 +48,8 @@ struct timeline {
 	size_t patch_count, patch_room;
 	const struct perf_file *file; /* borrowed, while building */
 	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
+	bool points_tell;  /* who runs: there are sched_switch tracepoints, and no switches */
+	struct sched_points points;
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
 	uint64_t lost_records, lost_samples;
 	struct perf_record *thread_maps; /* owned, while building */
@@ -318,26 +321,57 @@ static void on_lost(struct timeline *tl, const struct perf_record *record)
  * Trace data in a sample is of the thread that was sampled, from the CPU's
  * sample before on; nothing else tells who ran if switches were not recorded.
  */
-static void on_sample(struct timeline *tl, const struct perf_record *record)
+static void on_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 {
 	struct cpu_switch change = { 0 };
-	struct perf_sample sample;
 	struct sampled_cpu *cpu;
 
-	if (perf_sample_read(tl->file, record, &sample) < 0 || !sample.aux.size ||
-	    sample.cpu < 0 || sample.tid < 0)
+	if (!sample->aux.size || sample->cpu < 0 || sample->tid < 0)
 		return;
-	HASH_FIND_INT(tl->sampled_cpus, &sample.cpu, cpu);
+	HASH_FIND_INT(tl->sampled_cpus, &sample->cpu, cpu);
 	if (!cpu) {
 		cpu = arena_alloc(&tl->arena, sizeof(*cpu));
-		cpu->cpu = sample.cpu;
+		cpu->cpu = sample->cpu;
 		HASH_ADD_INT(tl->sampled_cpus, cpu, cpu);
 	}
 	change.time = cpu->time;
-	change.thread = thread_table_view(thread_table_borrow(&tl->threads, sample.pid, sample.tid,
-							      sample.time));
-	switch_table_add(&tl->switches, sample.cpu, &change);
-	cpu->time = sample.time;
+	change.thread = thread_table_view(thread_table_borrow(&tl->threads, sample->pid, sample->tid,
+							      sample->time));
+	switch_table_add(&tl->switches, sample->cpu, &change);
+	cpu->time = sample->time;
+}
+
+/*
+ * A tracepoint of the scheduler: it does not say of which process the next thread
+ * is.  If nothing else does, either, its own.
+ */
+static void on_sched_switch(struct timeline *tl, const struct perf_sample *sample,
+			    const struct sched_point *point)
+{
+	struct cpu_switch change = { .time = sample->time, .preempted = point->runnable,
+				     .dead = point->dead };
+	struct live_thread *thread;
+
+	if (sample->cpu < 0 || point->tid < 0)
+		return;
+	thread = thread_table_borrow_any(&tl->threads, point->tid, sample->time);
+	if (point->name && point->tid)
+		thread_table_name_last(&tl->threads, point->tid, point->name, SCHED_NAME_SIZE);
+	change.thread = thread_table_view(thread);
+	switch_table_add(&tl->switches, sample->cpu, &change);
+}
+
+static void on_sample(struct timeline *tl, const struct perf_record *record)
+{
+	struct perf_sample sample;
+	struct sched_point point;
+
+	if (perf_sample_read(tl->file, record, &sample) < 0)
+		return;
+	if (tl->points_tell && sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH)
+		on_sched_switch(tl, &sample, &point);
+	else if (tl->samples_tell)
+		on_aux_sample(tl, &sample);
 }
 
 static const struct {
@@ -394,13 +428,16 @@ static void count_unread(struct timeline *tl, uint32_t type)
 static bool is_told(const struct timeline *tl, struct perf_record *record)
 {
 	struct perf_sample sample;
+	struct sched_point point;
 
 	if (record->type != PERF_RECORD_SAMPLE)
 		return teller_of(record->type) != TELLERS;
-	if (!tl->samples_tell || perf_sample_read(tl->file, record, &sample) < 0)
+	if ((!tl->samples_tell && !tl->points_tell) ||
+	    perf_sample_read(tl->file, record, &sample) < 0)
 		return false;
 	record->id.time = sample.time;
-	return sample.aux.size > 0;
+	return (tl->samples_tell && sample.aux.size > 0) ||
+	       (tl->points_tell && sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH);
 }
 
 /*
@@ -447,16 +484,19 @@ static void tell_records(struct timeline *tl, const struct perf_file *file)
 	free(records);
 }
 
-static bool samples_tell(const struct perf_file *file)
+/* If no event asked for switches, the next best tells who runs. */
+static void choose_teller(struct timeline *tl)
 {
 	bool trace = false;
 
-	for (size_t i = 0; i < file->attr_count; i++) {
-		if (file->attrs[i].attr.context_switch)
-			return false;
-		trace |= (file->attrs[i].attr.sample_type & PERF_SAMPLE_AUX) != 0;
+	sched_points_init(&tl->points, tl->file);
+	for (size_t i = 0; i < tl->file->attr_count; i++) {
+		if (tl->file->attrs[i].attr.context_switch)
+			return;
+		trace |= (tl->file->attrs[i].attr.sample_type & PERF_SAMPLE_AUX) != 0;
 	}
-	return trace;
+	tl->points_tell = tl->points.formats[SCHED_SWITCH].recorded;
+	tl->samples_tell = trace && !tl->points_tell;
 }
 
 static void warn_lost(const struct timeline *tl)
@@ -514,7 +554,7 @@ struct timeline *timeline_open_written(const struct perf_file *file,
 	(void)err;
 	tl->diag = diag;
 	tl->file = file;
-	tl->samples_tell = samples_tell(file);
+	choose_teller(tl);
 	tl->code = code;
 	tl->code_count = count;
 	list_writers(tl);

@@ -60,6 +60,7 @@ struct cpu_switch {
 	const struct thread *thread;
 	bool stayed; /* the thread ran nowhere else since it ran here last */
 	bool preempted; /* the thread before could have gone on (MISC_SWITCH_OUT_PREEMPT) */
+	bool dead; /* the thread before has ended, says the sched_switch tracepoint */
 };
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
@@ -136,7 +137,8 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
  * switch takes effect at the time of the switch-out record that names the next
  * thread (PERF_RECORD_SWITCH_CPU_WIDE, next_prev_pid/tid; perf's
  * intel_pt_context_switch does the same); where only switch-in records exist
- * (PERF_RECORD_SWITCH), at theirs.  ITRACE_START counts as a switch too.
+ * (PERF_RECORD_SWITCH), at theirs.  ITRACE_START counts as a switch too.  If no
+ * event asked for such records, samples of the tracepoint sched_switch tell.
  */
 const struct cpu_switch *timeline_switches(const struct timeline *timeline, int32_t cpu,
 					   size_t *count);

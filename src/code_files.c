@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "kernel_modules.h"
 
 void code_files_init(struct code_files *files, const struct resolver *resolver,
 		     size_t file_count)
@@ -135,9 +136,7 @@ static void print_file(FILE *out, const struct mapped_file *file)
 /* Kernel code and modules, and memory that no file backs. */
 static bool is_special(const struct mapped_file *file)
 {
-	size_t length = strlen(file->path);
-
-	return file->path[0] == '[' || strstr(file->path, ".ko") == file->path + length - 3;
+	return file->path[0] == '[' || kernel_modules_is_module(file->path);
 }
 
 /*

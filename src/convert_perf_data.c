@@ -47,6 +47,7 @@ struct conversion {
 	struct view view;
 	struct thread_stacks stacks;
 	struct side_view side;
+	struct arena events; /* of thread_stacks */
 	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
@@ -279,6 +280,7 @@ static void close_input(struct conversion *c)
 	dso_store_close(c->store);
 	timeline_close(c->timeline);
 	auxtrace_release(&c->auxtrace);
+	arena_release(&c->events);
 	perf_file_close(&c->file);
 }
 
@@ -482,6 +484,8 @@ static int run(struct conversion *c, struct error *err)
 		c->view.machine->resolution = resolution_of(&c->auxtrace.info);
 	if (c->view.machine)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
+	c->stacks.events = &c->events;
+	c->stacks.entries = &c->resolver;
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
 	open_side(c);

@@ -15,6 +15,7 @@
 
 #define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
 #define SWITCH_NAME "__switch_to"
+#define TRAMPOLINE_PATH "__entry_SYSCALL_64_trampoline" /* ENTRY_TRAMPOLINE_NAME of perf */
 
 /* ---- Segments ------------------------------------------------------------ */
 
@@ -25,12 +26,35 @@ static int compare_segments(const void *left, const void *right)
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* The file's code, so many bytes further; where ranges overlap the first wins. */
-static void set_segments(struct kernel_files *files, const char *path, uint64_t distance)
+/*
+ * Returns where the file has the code of an entry trampoline: perf tells its place in
+ * the kernel's text as the file offset (machine__create_extra_kernel_map()).  Empty if
+ * the mapping is none, or there is no such code.
+ */
+static struct kernel_segment trampoline_segment(const struct elf_file *elf,
+						const struct mapping *mapping, uint64_t distance)
 {
-	size_t count = files->elf.code_count, kept = 0;
+	uint64_t text = mapping->file_offset - distance, size = mapping->end - mapping->begin;
+	const struct code_range *range = elf_file_code_at_vaddr(elf, text);
+
+	if (!range || strcmp(mapping->file->path, TRAMPOLINE_PATH) != 0)
+		return (struct kernel_segment){ 0 };
+	if (size > range->size - (text - range->vaddr))
+		size = range->size - (text - range->vaddr);
+	return (struct kernel_segment){ mapping->begin, mapping->begin + size,
+					range->offset + (text - range->vaddr) };
+}
+
+/*
+ * The file's code, so many bytes further, and what the recording tells is mapped once
+ * more (`kernel` may be NULL); where ranges overlap the first wins.
+ */
+static void set_segments(struct kernel_files *files, const char *path, uint64_t distance,
+			 const struct address_space *kernel)
+{
+	size_t count = files->elf.code_count, others = kernel ? kernel->count : 0, kept = 0;
 	struct kernel_segment *segments =
-		arena_alloc(&files->arena, count * sizeof(*segments));
+		arena_alloc(&files->arena, (count + others) * sizeof(*segments));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct code_range *range = &files->elf.code[i];
@@ -38,6 +62,8 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 
 		segments[i] = (struct kernel_segment){ begin, begin + range->size, range->offset };
 	}
+	for (size_t i = 0; i < others; i++)
+		segments[count++] = trampoline_segment(&files->elf, &kernel->mappings[i], distance);
 	qsort(segments, count, sizeof(*segments), compare_segments);
 	for (size_t i = 0; i < count; i++) {
 		if (segments[i].begin < segments[i].end &&
@@ -103,7 +129,7 @@ static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 			diag_warn(diag, "kernel-unreadable", "%s: %s", kcore, err.text);
 		return false;
 	}
-	set_segments(files, kcore, 0);
+	set_segments(files, kcore, 0, NULL);
 	files->switch_ip = find_in_kallsyms(kallsyms_beside(path, kallsyms));
 	return true;
 }
@@ -139,10 +165,8 @@ static const struct address_space *kernel_space(const struct timeline *timeline)
 }
 
 /* Returns the kernel's own mapping as the recording tells it; NULL: none. */
-static const struct mapping *kernel_mapping(const struct timeline *timeline)
+static const struct mapping *kernel_mapping(const struct address_space *kernel)
 {
-	const struct address_space *kernel = kernel_space(timeline);
-
 	for (size_t i = 0; kernel && i < kernel->count; i++) {
 		if (strncmp(kernel->mappings[i].file->path, KERNEL_PATH,
 			    sizeof(KERNEL_PATH) - 1) == 0)
@@ -182,9 +206,20 @@ static bool has_build_id(const struct elf_file *elf, const struct mapped_file *r
 		memcmp(elf->build_id, recorded->build_id, elf->build_id_size) == 0);
 }
 
-static bool try_vmlinux(struct kernel_files *files, const char *path,
-			const struct mapping *mapping, bool wanted, struct diag *diag)
+/* As the kernel's own kallsyms calls them. */
+static void name_trampolines(struct kernel_files *files, const struct address_space *kernel)
 {
+	for (size_t i = 0; files->kallsyms && i < kernel->count; i++) {
+		if (strcmp(kernel->mappings[i].file->path, TRAMPOLINE_PATH) == 0)
+			fprintf(files->kallsyms, "%016" PRIx64 " t %s\n",
+				kernel->mappings[i].begin, TRAMPOLINE_PATH);
+	}
+}
+
+static bool try_vmlinux(struct kernel_files *files, const char *path,
+			const struct address_space *kernel, bool wanted, struct diag *diag)
+{
+	const struct mapping *mapping = kernel_mapping(kernel);
 	const char *reference = mapping->file->path + sizeof(KERNEL_PATH) - 1;
 	struct error err = { 0 };
 	uint64_t address, distance = 0;
@@ -205,14 +240,15 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 		distance = mapping->file_offset - address;
 	if (find_symbol(&files->elf, SWITCH_NAME, &address))
 		files->switch_ip = address + distance;
-	set_segments(files, path, distance);
+	set_segments(files, path, distance, kernel);
+	name_trampolines(files, kernel);
 	kernel_modules_take_kernel(&files->modules, &files->elf, distance, files->kallsyms);
 	return true;
 }
 
 static void look_for_vmlinux(struct kernel_files *files,
 			     const struct kernel_files_options *options, const char *release,
-			     const struct mapping *mapping, struct diag *diag)
+			     const struct address_space *kernel, struct diag *diag)
 {
 	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
 					      "/usr/lib/debug/lib/modules/%s/vmlinux",
@@ -227,7 +263,7 @@ static void look_for_vmlinux(struct kernel_files *files,
 		if (snprintf(path, sizeof(path), "%s%s", options->symfs ? options->symfs : "",
 			     place) < PATH_MAX &&
 		    (!options->symfs || beneath_resolve(options->symfs, path)) &&
-		    try_vmlinux(files, path, mapping, false, diag))
+		    try_vmlinux(files, path, kernel, false, diag))
 			return;
 	}
 }
@@ -238,7 +274,8 @@ static void find_file(struct kernel_files *files, const struct kernel_files_opti
 		      const struct perf_file *file, const struct timeline *timeline,
 		      struct diag *diag)
 {
-	const struct mapping *mapping = kernel_mapping(timeline);
+	const struct address_space *kernel = kernel_space(timeline);
+	const struct mapping *mapping = kernel_mapping(kernel);
 	const char *release = file->features.os_release;
 	char path[PATH_MAX];
 
@@ -249,10 +286,10 @@ static void find_file(struct kernel_files *files, const struct kernel_files_opti
 	if (recorded_kcore(file, path) && try_kcore(files, path, false, diag))
 		return;
 	if (options->vmlinux && mapping)
-		try_vmlinux(files, options->vmlinux, mapping, true, diag);
+		try_vmlinux(files, options->vmlinux, kernel, true, diag);
 	else if (!options->vmlinux && mapping && release && mapping->file->build_id_size &&
 		 !strchr(release, '/'))
-		look_for_vmlinux(files, options, release, mapping, diag);
+		look_for_vmlinux(files, options, release, kernel, diag);
 }
 
 /* A file in memory, since names are read from one. */

@@ -360,14 +360,6 @@ static void close_module(struct loading *loading)
 	*loading = (struct loading){ 0 };
 }
 
-/* /lib/modules/RELEASE/kernel/fs/ext4/ext4.ko; a compressed one cannot be read. */
-static bool is_module(const struct mapped_file *file)
-{
-	size_t length = strlen(file->path);
-
-	return length > 3 && strcmp(file->path + length - 3, ".ko") == 0;
-}
-
 /* Returns the modules that were placed, `*count` of them; owned by the caller. */
 static struct loading *place_all(struct kernel_modules *modules, const struct address_space *kernel,
 				 const struct resolver *resolver, size_t *count, struct diag *diag)
@@ -387,7 +379,7 @@ static struct loading *place_all(struct kernel_modules *modules, const struct ad
 		const char *path = dso_file(resolver_borrow_dso(resolver, file));
 
 		/* A module is loaded once: a file that tells more would only take memory. */
-		if (!path || !is_module(file) || seen[file->index])
+		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
 			continue;
 		seen[file->index] = true;
 		if (place_module(modules, &kernel->mappings[i], path, &all[*count])) {
@@ -400,6 +392,20 @@ static struct loading *place_all(struct kernel_modules *modules, const struct ad
 	}
 	free(seen);
 	return all;
+}
+
+bool kernel_modules_is_module(const char *path)
+{
+	static const char *const ends[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz" };
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (length > end && strcmp(path + length - end, ends[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,

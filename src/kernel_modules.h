@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel modules from their .ko files, for recordings without kcore.
+ * Kernel modules from their .ko files (packed or not), for recordings without kcore.
  *
  * A .ko is relocatable: the kernel puts its code sections one behind the other
  * (kernel/module/main.c, layout_sections()) and writes addresses into them.
@@ -57,6 +57,9 @@ void kernel_modules_take_kernel(struct kernel_modules *modules, const struct elf
  */
 void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,
 			 const struct resolver *resolver, FILE *kallsyms, struct diag *diag);
+
+/* Returns whether a path is a module's: .../kernel/fs/ext4/ext4.ko, or with .xz, .zst or .gz. */
+bool kernel_modules_is_module(const char *path);
 
 /* Idempotent, also on zeroed memory. */
 void kernel_modules_release(struct kernel_modules *modules);

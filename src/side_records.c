@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -80,18 +81,57 @@ static struct ftf_thread track_of(struct side_records *records, const struct per
 	return side_tracks_thread(records->tracks, thread);
 }
 
+/*
+ * The waker told who will run.  Where that CPU told it again, once it was done,
+ * the first is shown.
+ */
+static void on_wakeup(struct side_records *records, const struct perf_sample *sample,
+		      const struct sched_point *point)
+{
+	struct ftf_wakeup wakeup = { .time = sample->time,
+				     .cpu = (uint16_t)(point->cpu < 0 ? sample->cpu : point->cpu),
+				     .tid = (uint32_t)point->tid };
+	struct side_tracks *tracks = records->tracks;
+	const struct thread *thread, *waker;
+
+	if (point->tid <= 0 || (point->kind == SCHED_WAKEUP &&
+				records->points.formats[SCHED_WAKING].recorded))
+		return;
+	thread = timeline_borrow_thread(tracks->timeline, point->tid, sample->time);
+	waker = sample->tid > 0
+			? timeline_borrow_thread(tracks->timeline, sample->tid, sample->time)
+			: NULL;
+	if (!side_tracks_wants_cpu(tracks, wakeup.cpu, sample->time) ||
+	    !side_tracks_wants(tracks, thread, sample->time))
+		return;
+	if (thread)
+		side_tracks_thread(tracks, thread);
+	if (waker)
+		side_tracks_thread(tracks, waker);
+	wakeup.waker_tid = waker ? (uint32_t)waker->tid : 0;
+	ftf_thread_wakeup(tracks->writer, &wakeup);
+}
+
 static void on_sample(struct side_records *records, const struct perf_record *record)
 {
 	struct ftf_arg args[SAMPLE_ARGS_MAX];
 	struct perf_sample sample;
+	struct sched_point point;
 	const struct thread *thread = NULL;
 	struct ftf_event event = { .args = args };
 
 	if (perf_sample_read(records->file, record, &sample) < 0 || !sample.time ||
 	    (sample.tid < 0 && sample.cpu < 0)) {
-		records->untimed++;
+		records->untimed += records->samples;
 		return;
 	}
+	if (sched_points_read(&records->points, &sample, &point)) {
+		if (point.kind != SCHED_SWITCH)
+			on_wakeup(records, &sample, &point);
+		return;
+	}
+	if (!records->samples)
+		return;
 	if (sample.tid >= 0)
 		thread = timeline_borrow_thread(records->tracks->timeline, sample.tid, sample.time);
 	if (!side_tracks_wants(records->tracks, thread, sample.time) ||
@@ -130,6 +170,25 @@ static void on_lost(struct side_records *records, const struct perf_record *reco
 	ftf_instant(writer, &event);
 }
 
+/* ---- Events without a format --------------------------------------------- */
+
+/* They stay instants, and say nothing of who runs. */
+static void warn_formatless(const struct side_records *records)
+{
+	static const char sched_switch[] = "sched:sched_switch";
+
+	for (size_t i = 0; i < records->file->attr_count; i++) {
+		const struct perf_attr *attr = &records->file->attrs[i];
+
+		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
+		    strncmp(attr->name, sched_switch, sizeof(sched_switch) - 1) == 0 &&
+		    !records->points.formats[SCHED_SWITCH].recorded)
+			diag_warn(records->diag, "tracepoint-format",
+				  "%s: the recording lacks the event's format (TRACING_DATA), so its "
+				  "samples do not tell who runs", sched_switch);
+	}
+}
+
 /* ---- All records --------------------------------------------------------- */
 
 void side_records_write(struct side_records *records)
@@ -137,9 +196,11 @@ void side_records_write(struct side_records *records)
 	struct perf_record record;
 	uint64_t position = 0;
 
+	sched_points_init(&records->points, records->file);
+	warn_formatless(records);
 	records->events = alloc_zeroed(records->file->attr_count, sizeof(*records->events));
 	while (perf_file_next(records->file, &position, &record, NULL)) {
-		if (record.type == PERF_RECORD_SAMPLE && records->samples)
+		if (record.type == PERF_RECORD_SAMPLE)
 			on_sample(records, &record);
 		else if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)
 			on_lost(records, &record);

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "decoder/perf_file.h"
+#include "decoder/sched_points.h"
 #include "resolve.h"
 #include "side_tracks.h"
 
@@ -19,6 +20,7 @@ struct side_records {
 	bool samples;                 /* write them */
 	uint64_t sample_count, untimed;
 	struct ftf_name *events;      /* owned, while writing: by attribute */
+	struct sched_points points;   /* samples of these are scheduling records, and no instants */
 };
 
 /*

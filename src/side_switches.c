@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "side_switches.h"
 
+#include "decoder/sched_points.h"
+
 /* Perfetto's mark of an idle thread, which gets no slice. */
 #define IDLE_WEIGHT INT32_MIN
 
 static bool are_recorded(const struct perf_file *file)
 {
+	struct sched_points points;
+
 	for (size_t i = 0; i < file->attr_count; i++) {
 		if (file->attrs[i].attr.context_switch)
 			return true;
 	}
-	return false;
+	sched_points_init(&points, file);
+	return points.formats[SCHED_SWITCH].recorded;
 }
 
 /* Why the thread left: its exit is told before its last switch. */
@@ -18,6 +23,8 @@ static enum ftf_thread_state state_of(const struct thread *thread, const struct 
 {
 	if (change->preempted)
 		return FTF_STATE_RUNNING;
+	if (change->dead)
+		return FTF_STATE_DEAD;
 	return thread && thread->tid && thread->end <= change->time ? FTF_STATE_DEAD
 								    : FTF_STATE_BLOCKED;
 }

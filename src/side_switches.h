@@ -11,7 +11,7 @@
 
 /*
  * Write the switches of the recording that were chosen, if its events say who ran
- * at all times (perf_event_attr.context_switch).
+ * at all times (perf_event_attr.context_switch, or the tracepoint sched_switch).
  */
 void side_switches_write(struct side_tracks *tracks, const struct perf_file *file);
 

@@ -2,7 +2,6 @@
 #include "symbols/debug_file.h"
 
 #include <elfutils/libdwelf.h>
-#include <lzma.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +12,8 @@
 #include "base/beneath.h"
 #include "symbols/debuginfod.h"
 #include "symbols/dso_find.h"
+#include "symbols/unpack.h"
 
-/* xz -9 needs 65 MiB to unpack; a file that asks for more is made to hurt. */
-#define UNPACK_MEMORY ((uint64_t)96 << 20)
 /* A table of symbols is smaller than its file; what unpacks to more than this is none. */
 #define UNPACK_FACTOR 16
 
@@ -24,6 +22,7 @@ struct search {
 	const struct debug_request *request;
 	const uint8_t *id; /* build id of what is looked for */
 	size_t id_size;
+	bool any; /* what is found is told apart by its contents, later */
 	bool has_crc;
 	GElf_Word crc; /* of .gnu_debuglink */
 	struct elf_file *found;
@@ -65,7 +64,7 @@ static bool try_path(struct search *search, const char *format, ...)
 		return false;
 	if (elf_file_open(search->found, search->path, NULL) != 0)
 		return false;
-	if (is_wanted(search, search->found))
+	if (search->any || is_wanted(search, search->found))
 		return true;
 	elf_file_close(search->found);
 	return false;
@@ -89,6 +88,13 @@ static size_t list_roots(const struct dso_store_options *options, const char *ro
 	return count;
 }
 
+static void print_id(char hex[2 * ELF_BUILD_ID_MAX + 1], const struct search *search)
+{
+	hex[0] = 0;
+	for (size_t i = 0; i < search->id_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", search->id[i]);
+}
+
 static bool try_build_id(struct search *search)
 {
 	const struct dso_store_options *options = search->request->options;
@@ -98,8 +104,7 @@ static bool try_build_id(struct search *search)
 
 	if (search->id_size < 2)
 		return false;
-	for (size_t i = 0; i < search->id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", search->id[i]);
+	print_id(hex, search);
 	for (size_t i = 0; i < count; i++)
 		if (try_path(search, "%s/.build-id/%.2s/%s.debug", roots[i], hex, hex + 2))
 			return true;
@@ -186,6 +191,78 @@ bool debug_file_open_shared(const struct debug_request *request, const char *pat
 	       try_path(&search, "%.*s/%s", directory_length(path), path, name);
 }
 
+/* ---- Split DWARF ---------------------------------------------------------- */
+
+/* Below each root: by build id, and where the program is. */
+static bool try_package_roots(struct search *search)
+{
+	const struct debug_request *request = search->request;
+	char hex[2 * ELF_BUILD_ID_MAX + 1], symfs[4096];
+	const char *roots[2], *recorded = request->recorded;
+	size_t count = list_roots(request->options, roots, symfs);
+
+	print_id(hex, search);
+	for (size_t i = 0; i < count; i++)
+		if ((search->id_size > 1 &&
+		     try_path(search, "%s/.build-id/%.2s/%s.dwp", roots[i], hex, hex + 2)) ||
+		    (recorded[0] == '/' && !dso_find_climbs(recorded) &&
+		     try_path(search, "%s%s.dwp", roots[i], recorded)))
+			return true;
+	return false;
+}
+
+bool debug_file_open_package(const struct debug_request *request, const char *debug_path,
+			     struct elf_file *package)
+{
+	char place[BENEATH_PATH];
+	struct search search = { .request = request,
+				 .id = request->code->build_id,
+				 .id_size = request->code->build_id_size,
+				 .any = true,
+				 .found = package,
+				 .path = place,
+				 .room = sizeof(place) };
+
+	return (request->found && try_path(&search, "%s.dwp", request->found)) ||
+	       (debug_path && try_path(&search, "%s.dwp", debug_path)) ||
+	       try_package_roots(&search);
+}
+
+int debug_file_open_split(const struct debug_request *request, const struct split_name *name,
+			  unsigned index, struct elf_file *split)
+{
+	const char *symfs = request->options->symfs ? request->options->symfs : "";
+	const char *root = request->options->debug_dir, *file = name->file;
+	const char *directory = name->directory ? name->directory : "", *slash = strrchr(file, '/');
+	int beside = directory_length(request->found);
+	bool absolute = file[0] == '/';
+	char place[BENEATH_PATH];
+	struct search search = {
+		.request = request, .any = true, .found = split, .path = place, .room = sizeof(place)
+	};
+
+	switch (index) {
+	case 0: /* where the compiler put it */
+		return absolute ? try_path(&search, "%s%s", symfs, file)
+				: directory[0] == '/' && try_path(&search, "%s%s/%s", symfs,
+								  directory, file);
+	case 1: /* from the program, if paths were made relative */
+		return !absolute && directory[0] != '/' && request->found &&
+		       try_path(&search, "%.*s/%s/%s", beside, request->found, directory, file);
+	case 2:
+		return !absolute && request->found &&
+		       try_path(&search, "%.*s/%s", beside, request->found, file);
+	case 3:
+		return slash && request->found &&
+		       try_path(&search, "%.*s%s", beside, request->found, slash);
+	case 4:
+		return root && (absolute ? try_path(&search, "%s%s", root, file)
+					 : try_path(&search, "%s%s/%s", root, directory, file));
+	default:
+		return -1;
+	}
+}
+
 /* ---- .gnu_debugdata ------------------------------------------------------ */
 
 static const uint8_t *find_packed(const struct elf_file *code, size_t *size)
@@ -203,30 +280,6 @@ static const uint8_t *find_packed(const struct elf_file *code, size_t *size)
 	return NULL;
 }
 
-/* Returns the unpacked bytes, owned by the caller; NULL if they are damaged or too many. */
-static uint8_t *unpack(const uint8_t *packed, size_t packed_size, size_t limit, size_t *size)
-{
-	lzma_stream stream = LZMA_STREAM_INIT;
-	lzma_ret status = lzma_stream_decoder(&stream, UNPACK_MEMORY, 0);
-	uint8_t *bytes = NULL;
-	size_t room = 0;
-
-	stream.next_in = packed;
-	stream.avail_in = packed_size;
-	while (status == LZMA_OK && stream.total_out < limit) {
-		bytes = alloc_grow(bytes, &room, stream.total_out + packed_size, 1);
-		stream.next_out = bytes + stream.total_out;
-		stream.avail_out = room - stream.total_out;
-		status = lzma_code(&stream, LZMA_FINISH);
-	}
-	*size = stream.total_out;
-	lzma_end(&stream);
-	if (status == LZMA_STREAM_END && *size)
-		return bytes;
-	free(bytes);
-	return NULL;
-}
-
 int debug_file_open_mini(const struct elf_file *code, struct elf_file *mini, struct error *err)
 {
 	size_t packed_size, size;
@@ -235,7 +288,7 @@ int debug_file_open_mini(const struct elf_file *code, struct elf_file *mini, str
 
 	if (!packed)
 		return 0;
-	bytes = unpack(packed, packed_size, code->size * UNPACK_FACTOR, &size);
+	bytes = unpack_bytes(packed, packed_size, code->size * UNPACK_FACTOR, &size);
 	if (!bytes)
 		return error_set(err, ERROR_FORMAT, ".gnu_debugdata cannot be unpacked");
 	return elf_file_open_bytes(mini, bytes, size, err) == 0 ? 1 : -1;

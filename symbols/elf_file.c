@@ -11,9 +11,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "symbols/unpack.h"
 
 /* Linkers make one executable segment, seldom a few; a file with more is only made to be slow. */
 #define CODE_RANGES_MAX 256
+
+/* Modules pack to a third or a fifth; the largest, with debug information, have some 100 MiB. */
+#define UNPACK_FACTOR 32
+#define UNPACKED_MAX ((size_t)256 << 20)
 
 /* Part of a range that lies in the file; returns false if nothing does. */
 static bool clip_to_file(const struct elf_file *file, uint64_t offset, uint64_t *size)
@@ -142,9 +147,34 @@ int elf_file_map(struct elf_file *file, const char *path, struct error *err)
 	return failed;
 }
 
+/*
+ * Only modules are loaded from packed files: what else is mapped, is mapped as
+ * it stands in the file.
+ */
+static int parse_packed(struct elf_file *file, struct error *err)
+{
+	size_t size, most = file->size < UNPACKED_MAX / UNPACK_FACTOR ? file->size * UNPACK_FACTOR
+								      : UNPACKED_MAX;
+	uint8_t *bytes = unpack_bytes(file->bytes, file->size, most, &size);
+	GElf_Ehdr header;
+
+	elf_file_close(file);
+	if (!bytes)
+		return error_set(err, ERROR_FORMAT, "cannot be unpacked");
+	if (elf_file_open_bytes(file, bytes, size, err) < 0)
+		return -1;
+	if (gelf_getehdr(file->elf, &header) && header.e_type == ET_REL)
+		return 0;
+	elf_file_close(file);
+	return error_set(err, ERROR_FORMAT, "a packed file that is no kernel module");
+}
+
 int elf_file_open(struct elf_file *file, const char *path, struct error *err)
 {
-	return elf_file_map(file, path, err) < 0 ? -1 : parse(file, err);
+	if (elf_file_map(file, path, err) < 0)
+		return -1;
+	return unpack_is_packed(file->bytes, file->size) ? parse_packed(file, err)
+							 : parse(file, err);
 }
 
 int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err)

@@ -41,6 +41,8 @@ struct elf_file {
 /*
  * Open a regular file.  Only regular files are opened at all: a device may act
  * on being opened, and the path comes from a recording.
+ * A kernel module may be packed by xz, zstd or gzip: its bytes are on the heap
+ * then, at most 32 times the file's and 256 MiB.
  * Returns 0, or -1: ERROR_SYSTEM if there is no such file (or it may not be
  * read), ERROR_FORMAT if it is no ELF file.  `file` is closed then.
  */

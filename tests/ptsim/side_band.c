@@ -323,6 +323,19 @@ void side_band_kernel(struct side_band *side, uint64_t text, uint64_t size)
 	perf_data_add_mmap(&side->data, PERF_RECORD_MISC_KERNEL, &record);
 }
 
+void side_band_trampoline(struct side_band *side, uint64_t address, uint64_t size, uint64_t text)
+{
+	struct perf_data_mmap record = {
+		.pid = -1,
+		.address = address,
+		.length = size,
+		.file_offset = text,
+		.path = "__entry_SYSCALL_64_trampoline",
+	};
+
+	perf_data_add_mmap(&side->data, PERF_RECORD_MISC_KERNEL, &record);
+}
+
 /* linux/perf_event.h, PERF_RECORD_TEXT_POKE: addr, old_len, new_len, old bytes, new bytes. */
 void side_band_poke(struct side_band *side, const struct moment *now, uint64_t address,
 		    struct poke_bytes bytes)

@@ -63,6 +63,12 @@ struct poke_bytes {
 	uint16_t size;
 };
 
+/*
+ * Its entry trampoline, `text` in its code, mapped at another place as well (perf's
+ * machine__create_extra_kernel_map()).
+ */
+void side_band_trampoline(struct side_band *side, uint64_t address, uint64_t size, uint64_t text);
+
 /* The kernel is about to change its code. */
 void side_band_poke(struct side_band *side, const struct moment *now, uint64_t address,
 		    struct poke_bytes bytes);

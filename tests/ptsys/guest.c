@@ -10,7 +10,10 @@
 #include "tests/ptsys/guest_files.h"
 
 #define FIRST_TSC  UINT64_C(50000000000)
-#define HALT_TICKS 5000
+#define HALT_TICKS	5000
+/* As the guest's kernel.c has it. */
+#define TRAMPOLINE	UINT64_C(0xfffffe0000006000)
+#define TRAMPOLINE_SIZE 4096
 /* perf_event_text_poke() gives bytes in two registers. */
 #define POKE_MAX 8
 
@@ -44,10 +47,11 @@ static size_t read_code(void *context, uint64_t address, uint8_t *bytes, size_t 
 	if (!map)
 		return 0;
 	count = map->end - address < size ? map->end - address : size;
-	if (map == &guest->maps[0])
-		memcpy(bytes, guest->memory + (address - map->begin), count);
-	else
+	if (map == &guest->maps[MAP_USER])
 		memcpy(bytes, guest->user.bytes + map->offset + (address - map->begin), count);
+	else
+		memcpy(bytes, guest->memory + (map->offset - guest->maps[MAP_KERNEL].offset) +
+				      (address - map->begin), count);
 	return count;
 }
 
@@ -279,7 +283,7 @@ static void switch_thread(struct guest *guest, const struct cpu_state *state)
 	guest->switches++;
 	if (stack_of(guest)->count)
 		return;
-	push_older(guest, guest->maps[1].begin, UINT64_MAX, false);
+	push_older(guest, guest->maps[MAP_USER].begin, UINT64_MAX, false);
 	push_older(guest, guest->places[PLACE_FORK], UINT64_MAX, true);
 	push_older(guest, state->ip, state->sp, false);
 }
@@ -293,7 +297,7 @@ static void poke(struct guest *guest, const struct cpu_state *state)
 		       (struct poke_bytes){ .size = (uint16_t)size,
 					    .old_bytes = &state->dx,
 					    .new_bytes = &state->cx });
-	memcpy(guest->memory + (state->di - guest->maps[0].begin), &state->cx, size);
+	memcpy(guest->memory + (state->di - guest->maps[MAP_KERNEL].begin), &state->cx, size);
 	code_forget(&guest->code);
 	guest->pokes++;
 }
@@ -393,7 +397,7 @@ static void tell_tasks(struct guest *guest)
 		moment.pid = moment.tid = tid;
 		snprintf(name, sizeof(name), "guest-%d", tid - 1000);
 		side_band_comm(&guest->side, &moment, name, false);
-		side_band_mapped(&guest->side, &moment, &guest->maps[1]);
+		side_band_mapped(&guest->side, &moment, &guest->maps[MAP_USER]);
 	}
 }
 
@@ -402,10 +406,24 @@ static void init_recording(struct guest *guest)
 	guest->tsc = guest->begin = FIRST_TSC;
 	guest->random = 88172645463325252;
 	side_band_init(&guest->side, &guest->options->side);
-	side_band_kernel(&guest->side, guest->maps[0].begin,
-			 guest->maps[0].end - guest->maps[0].begin);
+	side_band_kernel(&guest->side, guest->maps[MAP_KERNEL].begin,
+			 guest->maps[MAP_KERNEL].end - guest->maps[MAP_KERNEL].begin);
+	side_band_trampoline(&guest->side, TRAMPOLINE, TRAMPOLINE_SIZE,
+			     guest_address(&guest->kernel, "_entry_trampoline"));
 	pt_output_init(&guest->out, &guest->options->side.pt);
 	tell_tasks(guest);
+}
+
+/* Its page is in the kernel's text, and once more where system calls come in. */
+static void map_trampoline(struct guest *guest)
+{
+	const struct mapping *kernel = &guest->maps[MAP_KERNEL];
+	uint64_t address = guest_address(&guest->kernel, "_entry_trampoline");
+
+	guest->maps[MAP_TRAMPOLINE] = *kernel;
+	guest->maps[MAP_TRAMPOLINE].begin = TRAMPOLINE;
+	guest->maps[MAP_TRAMPOLINE].end = TRAMPOLINE + TRAMPOLINE_SIZE;
+	guest->maps[MAP_TRAMPOLINE].offset += address - kernel->begin;
 }
 
 int guest_open(struct guest *guest, const struct guest_options *options)
@@ -424,15 +442,16 @@ int guest_open(struct guest *guest, const struct guest_options *options)
 	int32_t tids[GUEST_TASKS] = { 0, 1001, 1002, 1003, 1004 };
 
 	*guest = (struct guest){ .options = options };
-	if (guest_map(&guest->kernel, options->kernel, &guest->maps[0]) < 0 ||
-	    guest_map(&guest->user, options->user, &guest->maps[1]) < 0)
+	if (guest_map(&guest->kernel, options->kernel, &guest->maps[MAP_KERNEL]) < 0 ||
+	    guest_map(&guest->user, options->user, &guest->maps[MAP_USER]) < 0)
 		return -1;
-	guest->mappings = (struct mappings){ guest->maps, 2, 2 };
+	map_trampoline(guest);
+	guest->mappings = (struct mappings){ guest->maps, GUEST_MAPS, GUEST_MAPS };
 	for (unsigned i = 0; i < PLACES; i++)
 		guest->places[i] = guest_address(&guest->kernel, names[i]);
-	guest->memory = alloc_zeroed(guest->maps[0].end - guest->maps[0].begin, 1);
-	memcpy(guest->memory, guest->kernel.bytes + guest->maps[0].offset,
-	       guest->maps[0].end - guest->maps[0].begin);
+	guest->memory = alloc_zeroed(guest->maps[MAP_KERNEL].end - guest->maps[MAP_KERNEL].begin, 1);
+	memcpy(guest->memory, guest->kernel.bytes + guest->maps[MAP_KERNEL].offset,
+	       guest->maps[MAP_KERNEL].end - guest->maps[MAP_KERNEL].begin);
 	code_init(&guest->code, read_code, guest);
 	if (truth_open(&guest->truth, options->truth) < 0)
 		return -1;
@@ -450,7 +469,7 @@ int guest_write(struct guest *guest)
 
 	side_band_buffer(&guest->side, &moment, 0, guest->out.bytes, 0,
 			 pt_output_size(&guest->out), guest->begin);
-	if (guest_write_kernel(&guest->kernel, &guest->maps[0], guest->options->output) < 0)
+	if (guest_write_kernel(&guest->kernel, guest->maps, guest->options->output) < 0)
 		return -1;
 	side_band_write(&guest->side, guest_path(guest->options->output, "data"));
 	return truth_close(&guest->truth);

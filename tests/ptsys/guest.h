@@ -13,6 +13,9 @@
 #include "tests/ptsys/guest_stack.h"
 #include "tests/ptsys/qemu_log.h"
 
+/* The kernel, the user program, and the kernel's entry trampoline at its second place. */
+enum guest_map { MAP_KERNEL, MAP_USER, MAP_TRAMPOLINE, GUEST_MAPS };
+
 /* As many as the guest has. */
 #define GUEST_TASKS 5
 
@@ -42,7 +45,7 @@ struct guest {
 	const struct guest_options *options;
 	struct elf_file kernel, user;
 	uint8_t *memory; /* owned; the kernel's code as it is now */
-	struct mapping maps[2];
+	struct mapping maps[GUEST_MAPS];
 	struct mappings mappings;
 	struct code code;
 	uint64_t places[PLACES];

@@ -7,8 +7,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "tests/ptsys/guest.h"
+
 /* Where the code begins in kcore. */
 #define KCORE_OFFSET 4096
+#define KCORE_SEGMENTS 2
 
 int guest_map(struct elf_file *file, const char *path, struct mapping *map)
 {
@@ -82,13 +85,14 @@ static void print_symbol(void *context, const char *name, const GElf_Sym *symbol
 {
 	unsigned kind = GELF_ST_TYPE(symbol->st_info);
 
-	if (name && *name && (kind == STT_FUNC || strcmp(name, "_text") == 0 ||
+	if (name && *name && (kind == STT_FUNC || strcmp(name, "_text") == 0 || strcmp(name, "_entry_trampoline") == 0 ||
 			      strcmp(name, "_etext") == 0))
 		fprintf(context, "%016" PRIx64 " %c %s\n", (uint64_t)symbol->st_value,
 			GELF_ST_BIND(symbol->st_info) == STB_LOCAL ? 't' : 'T', name);
 }
 
-static void write_kcore(FILE *out, const struct elf_file *kernel, const struct mapping *map)
+/* The ranges that the kernel is mapped at, of which two may be the same bytes. */
+static void write_kcore(FILE *out, const struct elf_file *kernel, const struct mapping *const maps[])
 {
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
@@ -98,22 +102,28 @@ static void write_kcore(FILE *out, const struct elf_file *kernel, const struct m
 		.e_phoff = sizeof(header),
 		.e_ehsize = sizeof(header),
 		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = 1,
+		.e_phnum = KCORE_SEGMENTS,
 	};
-	Elf64_Phdr segment = {
-		.p_type = PT_LOAD,
-		.p_flags = PF_R | PF_W | PF_X,
-		.p_offset = KCORE_OFFSET,
-		.p_vaddr = map->begin,
-		.p_filesz = map->end - map->begin,
-		.p_memsz = map->end - map->begin,
-		.p_align = 4096,
-	};
+	uint64_t at = KCORE_OFFSET;
 
 	fwrite(&header, sizeof(header), 1, out);
-	fwrite(&segment, sizeof(segment), 1, out);
+	for (unsigned i = 0; i < KCORE_SEGMENTS; i++) {
+		Elf64_Phdr segment = {
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_W | PF_X,
+			.p_offset = at,
+			.p_vaddr = maps[i]->begin,
+			.p_filesz = maps[i]->end - maps[i]->begin,
+			.p_memsz = maps[i]->end - maps[i]->begin,
+			.p_align = 4096,
+		};
+
+		at += segment.p_filesz;
+		fwrite(&segment, sizeof(segment), 1, out);
+	}
 	fseek(out, KCORE_OFFSET, SEEK_SET);
-	fwrite(kernel->bytes + map->offset, map->end - map->begin, 1, out);
+	for (unsigned i = 0; i < KCORE_SEGMENTS; i++)
+		fwrite(kernel->bytes + maps[i]->offset, maps[i]->end - maps[i]->begin, 1, out);
 }
 
 static FILE *create(const char *folder, const char *name)
@@ -125,9 +135,11 @@ static FILE *create(const char *folder, const char *name)
 	return out;
 }
 
-int guest_write_kernel(const struct elf_file *kernel, const struct mapping *map,
+int guest_write_kernel(const struct elf_file *kernel, const struct mapping *maps,
 		       const char *folder)
 {
+	const struct mapping *const ranges[KCORE_SEGMENTS] = { &maps[MAP_KERNEL],
+							       &maps[MAP_TRAMPOLINE] };
 	FILE *kcore, *symbols, *modules;
 
 	mkdir(folder, 0777);
@@ -137,8 +149,11 @@ int guest_write_kernel(const struct elf_file *kernel, const struct mapping *map,
 	modules = create(folder, "kcore_dir/modules");
 	if (!kcore || !symbols || !modules)
 		return -1;
-	write_kcore(kcore, kernel, map);
+	write_kcore(kcore, kernel, ranges);
 	each_symbol(kernel, print_symbol, symbols);
+	/* As Linux 4.18 and 4.19 have it (arch_get_kallsym() of arch/x86/mm/cpu_entry_area.c). */
+	fprintf(symbols, "%016" PRIx64 " t __entry_SYSCALL_64_trampoline\n",
+		maps[MAP_TRAMPOLINE].begin);
 	if (fclose(kcore) | fclose(symbols) | fclose(modules)) {
 		fprintf(stderr, "ptsys: %s: cannot be written\n", folder);
 		return -1;

@@ -16,10 +16,10 @@ uint64_t guest_address(const struct elf_file *file, const char *name);
 const char *guest_path(const char *folder, const char *name);
 
 /*
- * Make the folder with kcore_dir: kcore (the code as it is in the file),
- * kallsyms and modules.  Returns 0, or -1 after a message.
+ * Make the folder with kcore_dir: kcore (the code of `maps`, of enum guest_map, as it is in the
+ * file), kallsyms and modules.  Returns 0, or -1 after a message.
  */
-int guest_write_kernel(const struct elf_file *kernel, const struct mapping *map,
+int guest_write_kernel(const struct elf_file *kernel, const struct mapping *maps,
 		       const char *folder);
 
 #endif

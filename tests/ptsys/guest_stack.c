@@ -14,15 +14,21 @@ static bool is_thunk(const struct symbol *symbol)
 
 void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame)
 {
-	if (frame->entry && stack->count && is_thunk(stack->frames[stack->count - 1].symbol)) {
-		stack->frames[stack->count - 1].hidden = false;
-		stack->frames[stack->count - 1].begin = frame->begin;
-	}
 	stack->frames = alloc_grow(stack->frames, &stack->room, stack->count + 1,
 				   sizeof(*stack->frames));
 	stack->frames[stack->count] = *frame;
 	stack->frames[stack->count].hidden = frame->hidden || is_thunk(frame->symbol);
 	stack->frames[stack->count++].insns = stack->insns;
+}
+
+/* How many slices lie around the frame's. */
+static uint32_t depth_of(const struct guest_stack *stack, const struct guest_frame *frame)
+{
+	uint32_t depth = 0;
+
+	for (const struct guest_frame *below = stack->frames; below < frame; below++)
+		depth += !is_thunk(below->symbol);
+	return depth;
 }
 
 static void give(struct guest_stack *stack, uint64_t time, const struct guest_frame *frame)
@@ -38,7 +44,7 @@ static void give(struct guest_stack *stack, uint64_t time, const struct guest_fr
 		.name = frame->symbol->name->text,
 		.pid = stack->tid,
 		.tid = stack->tid,
-		.depth = (uint32_t)(frame - stack->frames),
+		.depth = depth_of(stack, frame),
 		.order = (uint32_t)list->count,
 	};
 	list->count++;

@@ -29,7 +29,7 @@ struct guest_stack {
 	uint64_t insns; /* retired so far; counted by the owner */
 };
 
-/* A new frame on top.  An entry out of a thunk makes that a slice. */
+/* A new frame on top. */
 void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame);
 
 /* Code went on elsewhere, with the stack pointer at sp: what was returned from ends. */

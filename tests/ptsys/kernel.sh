@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A whole machine recorded by ptsys: user code and kernel, with interrupts, page
-# faults in both, system calls, context switches, retpolines and code that the
-# kernel changes.  What is found are the branches that were executed, on the right
+# A whole machine recorded by ptsys: user code and kernel, with interrupts in
+# interrupts, NMIs, page faults of both and double faults on stacks of their own,
+# system calls by an entry trampoline, context switches, retpolines and code that
+# the kernel changes.  What is found are the branches that were executed, on the right
 # threads, and the true stacks.  With LONG=1 (make check-long) with more options.
 . "$top_srcdir/tests/support/tap.sh"
 ptsys=$top_builddir/tests/ptsys/ptsys
@@ -19,7 +20,8 @@ qemu-system-x86_64 -d help | grep -q '^nochain' || tap_skip_all "this QEMU logs 
 # instructions (-icount), so that every run is the same.
 timeout 200 qemu-system-x86_64 -M pc -m 64 -display none -nodefaults -no-reboot -net none \
 	-accel tcg,thread=single -icount shift=4,sleep=off -singlestep \
-	-d exec,cpu,int,nochain -dfilter 0x400000..0x500000,0xffffffff80000000..0xffffffffffffffff \
+	-d exec,cpu,int,nochain \
+	-dfilter 0x400000..0x500000,0xfffffe0000000000..0xfffffe0000ffffff,0xffffffff80000000..0xffffffffffffffff \
 	-device isa-debug-exit,iobase=0xf4,iosize=1 -kernel "$guest/vmlinux" \
 	2>"$work/log" >/dev/null </dev/null
 grep -q '^Trace ' "$work/log" || tap_skip_all "QEMU does not run here: $(head -n 1 "$work/log")"
@@ -84,6 +86,31 @@ true_stacks() { # TOLERANCE
 	[ "$(awk 'END { print $1 }' "$work/result")" -gt 4000 ] && return $status
 }
 
+# What of the truth lies within what, by time and depth, on one thread.
+within() { # INNER OUTER
+	awk -v inner="$1" -v outer="$2" '
+		$5 == inner { inners[++count] = $0 }
+		$5 == outer { outers[++outer_count] = $0 }
+		END {
+			for (i = 1; i <= count; i++)
+				for (k = 1; k <= outer_count; k++) {
+					split(inners[i], a)
+					split(outers[k], b)
+					if (a[1] == b[1] && a[2] > b[2] && a[3] >= b[3] && a[4] <= b[4])
+						exit 0
+				}
+			exit 1
+		}' "$work/truth.counts"
+}
+
+hard_cases() {
+	within asm_sysvec_ipi asm_sysvec_timer && within asm_exc_nmi asm_sysvec_ipi &&
+		within asm_exc_nmi sys_nmi && within asm_exc_nmi asm_exc_page_fault &&
+		within asm_exc_page_fault sys_sum && within asm_exc_double_fault cause_double_fault &&
+		within do_syscall_64 entry_SYSCALL_64_after_hwframe &&
+		grep -q ' fffffe0000006000$' "$work/truth.branches"
+}
+
 no_thunks() {
 	! grep -E ' __x86_(return|indirect)' "$work/slices"
 }
@@ -117,6 +144,7 @@ check() { # TITLE TOLERANCE OPTIONS...
 
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 check "user and kernel" 700
+tap_check "it has an NMI in an interrupt in an interrupt, in a system call and in a page fault; a double fault; and entry trampolines" hard_cases
 tap_check "retpolines and return thunks are no slices" no_thunks
 tap_check "threads that decode in segments find the same" threads_agree
 tap_check "the kernel's code and names come from vmlinux as well" vmlinux_agrees

@@ -126,8 +126,8 @@ END \name
 
 TRAP asm_exc_int3 exc_int3 0
 TRAP asm_exc_invalid_op exc_invalid_op 0
-TRAP asm_exc_page_fault exc_page_fault 1
 TRAP asm_sysvec_timer sysvec_timer 0
+TRAP asm_sysvec_ipi sysvec_ipi 0
 TRAP asm_exc_other exc_other 0
 
 FUNCTION trap_return
@@ -138,10 +138,72 @@ FUNCTION trap_return
 	iretq
 END trap_return
 
-FUNCTION entry_SYSCALL_64
+/* On stacks of their own (IST), from which no other task is switched to. */
+.macro IST_TRAP name handler error
+FUNCTION \name
+	.if \error == 0
+	pushq $0
+	.endif
+	PUSH_ALL
+	cld
+	movq %rsp, %rdi
+	call \handler
+	POP_ALL
+	addq $8, %rsp
+	iretq
+END \name
+.endm
+
+IST_TRAP asm_exc_page_fault exc_page_fault 1
+IST_TRAP asm_exc_nmi exc_nmi 0
+IST_TRAP asm_exc_double_fault exc_double_fault 1
+
+/*
+ * A fault (an address that is none) whose frame cannot be pushed either.  The
+ * handler goes on behind it, with the stack pointer in rdx.
+ */
+FUNCTION cause_double_fault
+	cli
+	movq %rsp, %rdx
+	movabsq $0x8000000000000000, %rax
+	movq %rax, %rsp
+	movq (%rax), %rax
+	sti
+	ret
+END cause_double_fault
+
+/*
+ * The way in of system calls from user page tables, where little else of the
+ * kernel is mapped: Linux 4.15 to 4.19 (entry_64.S) map this page once more at
+ * another place, and jump from there, by a retpoline in line.
+ */
+	.section .entry_trampoline, "ax"
+	.globl _entry_trampoline
+_entry_trampoline:
+FUNCTION __entry_SYSCALL_64_trampoline
 	movq %rsp, user_sp
+	movq %cr3, %rsp
+	andq $~0x1000, %rsp
+	movq %rsp, %cr3
 	movq tss + 4, %rsp
 	pushq user_sp
+	pushq %rdi
+	movq $entry_SYSCALL_64_stage2, %rdi
+	call 2f
+1:	pause
+	lfence
+	jmp 1b
+2:	movq %rdi, (%rsp)
+	ret
+END __entry_SYSCALL_64_trampoline
+
+	.text
+FUNCTION entry_SYSCALL_64_stage2
+	popq %rdi
+	jmp entry_SYSCALL_64_after_hwframe
+END entry_SYSCALL_64_stage2
+
+FUNCTION entry_SYSCALL_64_after_hwframe
 	pushq %r11
 	pushq %rcx
 	movq %rdx, %rcx
@@ -149,11 +211,14 @@ FUNCTION entry_SYSCALL_64
 	movq %rdi, %rsi
 	movq %rax, %rdi
 	call do_syscall_64
+	movq %cr3, %rdx
+	orq $0x1000, %rdx
 	popq %rcx
 	popq %r11
+	movq %rdx, %cr3
 	popq %rsp
 	sysretq
-END entry_SYSCALL_64
+END entry_SYSCALL_64_after_hwframe
 
 /* (previous, next): the kernel's stack changes here, as in Linux. */
 FUNCTION __switch_to_asm

@@ -15,6 +15,11 @@
 #define BASE	   0xffffffff80000000ull
 #define PAGE	   4096ull
 #define TASKS	   5
+/* Where Linux 4.15 to 4.19 map the first CPU's entry trampoline: in its cpu_entry_area. */
+#define TRAMPOLINE 0xfffffe0000006000ull
+#define USER_CR3   0x1000ull /* the user's page tables lie behind the kernel's */
+#define APIC	   (BASE + 0x40000000ull)
+#define APIC_PLACE 0xfee00000ull
 #define POOL_PAGES 512
 #define TELL	   __attribute__((noipa, used))
 
@@ -23,7 +28,14 @@ enum { KERNEL_CODE = 0x08, USER_DATA = 0x23, USER_CODE = 0x2b, TSS_SEGMENT = 0x3
 enum { MSR_STAR = 0xc0000081, MSR_LSTAR, MSR_SYSCALL_MASK = 0xc0000084 };
 enum { FLAG_IF = 0x200 };
 enum { PIC1 = 0x20, PIC2 = 0xa0, PIT = 0x40, END_OF_INTERRUPT = 0x20 };
-enum { VECTOR_INT3 = 3, VECTOR_UD = 6, VECTOR_PF = 14, VECTOR_TIMER = 32 };
+enum { VECTOR_NMI = 2, VECTOR_INT3 = 3, VECTOR_UD = 6, VECTOR_DF = 8, VECTOR_PF = 14,
+       VECTOR_TIMER = 32, VECTOR_IPI = 65 };
+/* Registers of the local APIC, and what a command is (SDM volume 3, "APIC"). */
+enum { APIC_EOI = 0xb0, APIC_SPURIOUS = 0xf0, APIC_COMMAND = 0x300, APIC_LINT0 = 0x350,
+       APIC_LINT1 = 0x360 };
+enum { APIC_ON = 0x1ff, APIC_EXTINT = 0x700, APIC_NMI = 0x400, APIC_ASSERT = 0x4000,
+       APIC_SELF = 0x40000 };
+enum { IST_PF = 1, IST_NMI, IST_DF, IST_STACKS };
 /* Ticks of 1.19 MHz between two timer interrupts: about 7,000 instructions of 16 ns. */
 #define TIMER_PERIOD 133
 
@@ -45,17 +57,20 @@ struct registers {
 
 extern uint64_t gdt[], boot_top[];
 extern uint8_t tss[104], user_image[], user_image_end[];
-extern void pvh_start(void), ret_from_fork(void), entry_SYSCALL_64(void);
+extern void pvh_start(void), ret_from_fork(void);
 extern uint8_t *const static_key_site;
 extern void asm_exc_int3(void), asm_exc_invalid_op(void), asm_exc_page_fault(void),
-	asm_sysvec_timer(void), asm_exc_other(void);
+	asm_sysvec_timer(void), asm_sysvec_ipi(void), asm_exc_nmi(void), asm_exc_double_fault(void),
+	asm_exc_other(void), cause_double_fault(void), _entry_trampoline(void);
 extern void __switch_to_asm(struct task *previous, struct task *next);
 extern void copy_user(void *to, const void *from, uint64_t size);
 
 static struct task tasks[TASKS]; /* the first is idle */
 static struct task *current = tasks;
 static uint64_t jiffies, need_resched, alive, traced;
-static uint8_t pool[POOL_PAGES][PAGE] __attribute__((aligned(4096)));
+static uint8_t pool[POOL_PAGES][PAGE] __attribute__((aligned(8192)));
+static uint8_t ist_stacks[IST_STACKS][4096] __attribute__((aligned(16)));
+static uint64_t nmis, ipis;
 static uint64_t pool_used;
 static struct {
 	uint16_t low, segment, kind, middle;
@@ -119,6 +134,13 @@ static void set_gate(unsigned vector, void (*handler)(void), unsigned kind)
 	idt[vector].high = (uint32_t)(ip >> 32);
 }
 
+static void set_stack_gate(unsigned vector, void (*handler)(void), uint16_t stack)
+{
+	set_gate(vector, handler, 0x8e);
+	idt[vector].kind |= stack;
+	*(uint64_t *)(tss + 28 + 8 * stack) = (uint64_t)(ist_stacks[stack] + sizeof(ist_stacks[0]));
+}
+
 static void set_kernel_stack(struct task *task)
 {
 	*(uint64_t *)(tss + 4) = (uint64_t)(task->stack + sizeof(task->stack));
@@ -136,14 +158,17 @@ static void start_cpu(void)
 		set_gate(i, asm_exc_other, 0x8e);
 	set_gate(VECTOR_INT3, asm_exc_int3, 0xee);
 	set_gate(VECTOR_UD, asm_exc_invalid_op, 0x8e);
-	set_gate(VECTOR_PF, asm_exc_page_fault, 0x8e);
 	set_gate(VECTOR_TIMER, asm_sysvec_timer, 0x8e);
+	set_gate(VECTOR_IPI, asm_sysvec_ipi, 0x8e);
+	set_stack_gate(VECTOR_PF, asm_exc_page_fault, IST_PF);
+	set_stack_gate(VECTOR_NMI, asm_exc_nmi, IST_NMI);
+	set_stack_gate(VECTOR_DF, asm_exc_double_fault, IST_DF);
 	asm volatile("lidt %0" ::"m"(pointer));
 	gdt[6] = 0x0000890000000067ull | (base & 0xffffff) << 16 | (base >> 24 & 0xff) << 56;
 	gdt[7] = base >> 32;
 	asm volatile("ltr %w0" ::"r"(TSS_SEGMENT));
 	write_msr(MSR_STAR, (uint64_t)0x18 << 48 | (uint64_t)KERNEL_CODE << 32);
-	write_msr(MSR_LSTAR, (uint64_t)entry_SYSCALL_64);
+	write_msr(MSR_LSTAR, TRAMPOLINE);
 	write_msr(MSR_SYSCALL_MASK, FLAG_IF);
 }
 
@@ -180,6 +205,17 @@ static void *alloc_page(void)
 	return page;
 }
 
+/* Returns two pages, the first one's number even. */
+static uint64_t *alloc_tables(void)
+{
+	uint64_t *tables;
+
+	pool_used += pool_used % 2;
+	tables = alloc_page();
+	alloc_page();
+	return tables;
+}
+
 static uint64_t *table_below(uint64_t *entry)
 {
 	if (!(*entry & PTE_PRESENT))
@@ -194,6 +230,33 @@ static void map_page(uint64_t cr3, uint64_t address, uint64_t target, uint64_t f
 	for (int shift = 39; shift > 12; shift -= 9)
 		table = table_below(&table[address >> shift & 511]);
 	table[address >> 12 & 511] = target | flags;
+}
+
+static void map_entry_trampoline(void)
+{
+	map_page(physical(boot_top), TRAMPOLINE, physical(_entry_trampoline), PTE_PRESENT);
+}
+
+static void apic_write(unsigned number, uint32_t value)
+{
+	*(volatile uint32_t *)(APIC + number) = value;
+}
+
+static void start_apic(void)
+{
+	uint64_t *high = (uint64_t *)((boot_top[511] & ~(PAGE - 1)) + BASE), *pages = alloc_page();
+
+	pages[0] = APIC_PLACE | 0x93; /* 2 MiB, not cached */
+	high[511] = physical(pages) | PTE_PRESENT | PTE_WRITE;
+	apic_write(APIC_SPURIOUS, APIC_ON);
+	apic_write(APIC_LINT0, APIC_EXTINT);
+	apic_write(APIC_LINT1, APIC_NMI);
+}
+
+__attribute__((noinline)) static void send_ipi(uint32_t what)
+{
+	apic_write(APIC_COMMAND + 0x10, 0);
+	apic_write(APIC_COMMAND, what | APIC_ASSERT);
 }
 
 /* ---- Tasks --------------------------------------------------------------- */
@@ -255,15 +318,18 @@ void exit_to_user_mode(struct registers *registers)
 static void add_task(struct task *task, int64_t pid)
 {
 	uint64_t *top = (uint64_t *)(task->stack + sizeof(task->stack));
-	uint64_t *tables = alloc_page();
+	uint64_t *tables = alloc_tables();
 
 	tables[511] = boot_top[511];
+	tables[TRAMPOLINE >> 39 & 511] = boot_top[TRAMPOLINE >> 39 & 511];
 	task->cr3 = physical(tables);
 	task->pid = pid;
 	task->state = TASK_READY;
 	for (uint8_t *page = user_image; page < user_image_end; page += PAGE)
 		map_page(task->cr3, USER_TEXT + (uint64_t)(page - user_image), physical(page),
 			 PTE_PRESENT | PTE_USER);
+	for (unsigned i = 0; i < PAGE / 8; i++)
+		tables[PAGE / 8 + i] = tables[i];
 	*--top = USER_DATA;
 	*--top = USER_STACK - 8;
 	*--top = FLAG_IF | 2;
@@ -299,12 +365,46 @@ static void tick_handler(struct registers *registers)
 		need_resched = 1;
 }
 
+/* Interrupts in an interrupt, and in that one an NMI. */
+__attribute__((noinline)) static void take_others(void)
+{
+	send_ipi(APIC_SELF | VECTOR_IPI);
+	asm volatile("sti; nop; cli");
+}
+
+void sysvec_ipi(struct registers *registers)
+{
+	(void)registers;
+	apic_write(APIC_EOI, 0);
+	if (++ipis % 2)
+		send_ipi(APIC_NMI);
+}
+
+__attribute__((noinline)) static uint64_t count_nmi(uint64_t count)
+{
+	return count + 1;
+}
+
+void exc_nmi(struct registers *registers)
+{
+	(void)registers;
+	nmis = count_nmi(nmis);
+}
+
+void exc_double_fault(struct registers *registers)
+{
+	registers->ip += 3; /* the length of mov (%rax), %rax */
+	registers->sp = registers->general[11];
+}
+
 static void (*volatile interrupt_handler)(struct registers *registers) = tick_handler;
 
 void sysvec_timer(struct registers *registers)
 {
 	out_byte(PIC1, END_OF_INTERRUPT);
 	interrupt_handler(registers);
+	if (jiffies % 4 == 0)
+		take_others();
 }
 
 void exc_int3(struct registers *registers)
@@ -325,6 +425,8 @@ void exc_page_fault(struct registers *registers)
 	asm volatile("mov %%cr2, %0" : "=r"(address));
 	map_page(current->cr3, address & ~(PAGE - 1), physical(alloc_page()),
 		 PTE_PRESENT | PTE_WRITE | PTE_USER);
+	if (address >> 12 & 1)
+		send_ipi(APIC_NMI);
 }
 
 void exc_other(struct registers *registers)
@@ -431,9 +533,24 @@ static int64_t sys_trace(uint64_t on, uint64_t b)
 	return 0;
 }
 
+static int64_t sys_nmi(uint64_t a, uint64_t b)
+{
+	(void)a, (void)b;
+	send_ipi(APIC_NMI);
+	return (int64_t)nmis;
+}
+
+static int64_t sys_double_fault(uint64_t a, uint64_t b)
+{
+	(void)a, (void)b;
+	cause_double_fault();
+	return 0;
+}
+
 static int64_t (*volatile const sys_call_table[])(uint64_t, uint64_t) = {
 	[SYS_EXIT] = sys_exit, [SYS_YIELD] = sys_yield, [SYS_SLEEP] = sys_sleep,
-	[SYS_SUM] = sys_sum,   [SYS_TRACE] = sys_trace,
+	[SYS_SUM] = sys_sum,   [SYS_TRACE] = sys_trace, [SYS_NMI] = sys_nmi,
+	[SYS_DOUBLE_FAULT] = sys_double_fault,
 };
 
 int64_t do_syscall_64(uint64_t number, uint64_t a, uint64_t b)
@@ -470,6 +587,8 @@ static void idle(void)
 __attribute__((noreturn)) void start_kernel(void)
 {
 	start_cpu();
+	map_entry_trampoline();
+	start_apic();
 	start_timer();
 	tasks[0].state = TASK_READY;
 	for (int i = 1; i < TASKS - 1; i++)

@@ -66,6 +66,12 @@ __attribute__((noinline)) static uint64_t toggle(uint64_t n)
 	return n;
 }
 
+/* Events of the kernel that it takes on stacks of their own. */
+__attribute__((noinline)) static uint64_t shake(uint64_t n)
+{
+	return (uint64_t)system_call(n % 2 ? SYS_NMI : SYS_DOUBLE_FAULT, 0, 0);
+}
+
 typedef uint64_t work(uint64_t n);
 
 __attribute__((noinline)) static uint64_t run(work *const *works, uint64_t count, uint64_t round)
@@ -81,7 +87,7 @@ __attribute__((section(".text.start"), used, noreturn)) void _start(uint64_t num
 {
 	work *first[] = { fibonacci, fill, leave, collatz, trap };
 	work *second[] = { collatz, toggle, leave, trap, fibonacci, sum_untouched };
-	work *third[] = { fill, fibonacci, collatz };
+	work *third[] = { fill, fibonacci, shake, collatz };
 
 	for (uint64_t round = 1; round < 12; round++) {
 		if (number == 1)
@@ -89,7 +95,7 @@ __attribute__((section(".text.start"), used, noreturn)) void _start(uint64_t num
 		else if (number == 2)
 			run(second, 6, round);
 		else
-			run(third, 3, round);
+			run(third, 4, round);
 	}
 	system_call(SYS_EXIT, 0, 0);
 	__builtin_unreachable();

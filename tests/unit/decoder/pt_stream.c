@@ -603,6 +603,26 @@ START_TEST(packets_that_tell_of_no_flow_change_none)
 }
 END_TEST
 
+/* Runs of padding are passed over at once; what follows them is read. */
+START_TEST(padding_of_any_length_is_passed_over)
+{
+	static const uint8_t zeros[4000];
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_WORK);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_raw(&run.packets, zeros, (size_t)_i);
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_raw(&run.packets, zeros, (size_t)_i * 40);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 4);
+	expect(3, BRANCH_RETURN, SAMPLE_WORK + 7, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /*
  * SDM volume 3, "MODE.Exec Packet": CS.L, CS.D.  This code is, of 64 bits, one call
  * with a prefix; of 32 and 16 bits a dec and a call, and the distance has 4 or 2
@@ -898,6 +918,7 @@ int main(void)
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
+	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);

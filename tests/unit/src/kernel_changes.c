@@ -436,6 +436,50 @@ static void expect_name(uint64_t ip, const char *name)
 	ck_assert_str_eq(location.symbol->name->text, name);
 }
 
+/* As the kernel's Makefile.modinst calls them; NULL: as it is. */
+static const char *const packers[] = {
+	NULL, "xz --check=crc32 --lzma2=dict=1MiB -c", "zstd -T0 -q -c", "gzip -n -c",
+};
+static const char *const endings[] = { "", ".xz", ".zst", ".gz" };
+
+/*
+ * Make a directory of the two modules, packed: `modules` is that from now on.
+ * Returns false if there is no such packer here.
+ */
+static bool pack_modules(unsigned packing, char place[sizeof("/tmp/ptrace2ftf-XXXXXX")])
+{
+	static const char *const both[] = { "one", "two" };
+	char command[2 * PATH_MAX];
+	bool packed = true;
+
+	strcpy(place, "/tmp/ptrace2ftf-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(command, sizeof(command), "%s %s/%s.ko >%s/%s.ko%s",
+			 packers[packing] ? packers[packing] : "cat", modules, both[i], place,
+			 both[i], endings[packing]);
+		packed = packed && system(command) == 0;
+	}
+	snprintf(modules, sizeof(modules), "%s", place);
+	return packed;
+}
+
+static void remove_place(const char *place)
+{
+	char command[PATH_MAX];
+
+	snprintf(command, sizeof(command), "rm -r %s", place);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void map_module(uint64_t begin, uint64_t size, const char *name, unsigned packing)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/lib/modules/6.1.0/kernel/%s.ko%s", name, endings[packing]);
+	map_kernel(begin, size, 0, path);
+}
+
 /* Without kcore: vmlinux, linked elsewhere than it ran, and modules that call it and each other. */
 START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 {
@@ -446,14 +490,19 @@ START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 	struct tiny_elf elf = { .address = LINKED, .code = kernel_bytes,
 				.code_size = sizeof(kernel_bytes), .symbols = symbols,
 				.symbol_count = 2 };
-	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX";
+	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX", place[sizeof(vmlinux)];
+	unsigned packing = (unsigned)_i / 2;
 
+	if (!pack_modules(packing, place)) {
+		remove_place(place);
+		return;
+	}
 	close(mkstemp(vmlinux));
 	tiny_elf_write(&elf, vmlinux);
 	stamp(0);
 	map_kernel(KERNEL, 0x1000, KERNEL, "[kernel.kallsyms]_text");
-	map_kernel(ONE, 0x1000, 0, "/lib/modules/6.1.0/kernel/one.ko");
-	map_kernel(TWO, 0x1000, 0, "/lib/modules/6.1.0/kernel/two.ko");
+	map_module(ONE, 0x1000, "one", packing);
+	map_module(TWO, 0x1000, "two", packing);
 	pt_packets_psb(&packets, SAMPLE_START, 0);
 	pt_packets_pge(&packets, TWO);
 	pt_packets_tnt(&packets, "tt");
@@ -461,7 +510,7 @@ START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 	pt_packets_pgd(&packets, 0);
 	sample_add_trace(&data, &packets);
 	open_kernel(&(struct kernel_files_options){ .vmlinux = vmlinux });
-	decode(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	decode(_i % 2 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
 	unlink(vmlinux);
 	expect(1, BRANCH_JUMP, TWO, ONE);
 	expect(2, BRANCH_CALL, ONE + 5, COLD);
@@ -476,14 +525,13 @@ START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 	expect_name(COLD, "cold");
 	expect_name(TWO, "two");
 	expect_name(KERNEL + FUNCTION, "kernel_function");
+	remove_place(place);
 }
 END_TEST
 
-/* Mapped smaller than its code is: another build of it. */
-START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
+/* A recording of ONE alone; what is said of its file. */
+static void expect_said(const char *kind)
 {
-	stamp(0);
-	map_kernel(ONE, 8, 0, "/lib/modules/6.1.0/kernel/one.ko");
 	pt_packets_psb(&packets, SAMPLE_START, 0);
 	pt_packets_pge(&packets, ONE);
 	pt_packets_tnt(&packets, "t");
@@ -492,7 +540,99 @@ START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
 	decode(PT_ENGINE_FAST);
 	expect(1, BRANCH_GAP, ONE, 0);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->kind, kind);
 	ck_assert_ptr_nonnull(strstr(diag.first->text, "one.ko"));
+}
+
+/* The id is that of the module within: tests/unit/src/local.mk gives it another. */
+START_TEST(a_module_of_another_build_is_not_used_packed_or_not)
+{
+	static const uint8_t id[20] = { 1, 2, 3 };
+	char place[sizeof("/tmp/ptrace2ftf-XXXXXX")], path[PATH_MAX];
+
+	if (pack_modules((unsigned)_i, place)) {
+		stamp(0);
+		snprintf(path, sizeof(path), "/lib/modules/6.1.0/kernel/one.ko%s", endings[_i]);
+		map_module(ONE, 0x1000, "one", (unsigned)_i);
+		perf_data_add_build_id(&data, PERF_RECORD_MISC_KERNEL, path, id, sizeof(id));
+		expect_said("build-id-mismatch");
+	}
+	remove_place(place);
+}
+END_TEST
+
+/* Cut, three bytes wrong, 4 MiB of zeros in a small file (not unpacked to its end), a program. */
+START_TEST(a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out)
+{
+	static const char *const damages[] = {
+		"truncate -s 300 \"$file\"",
+		"printf '\\377\\377\\377' | dd of=\"$file\" bs=1 seek=40 conv=notrunc status=none",
+		"head -c 4194304 /dev/zero | $pack >\"$file\"",
+		"$pack </bin/true >\"$file\"",
+	};
+	unsigned packing = 1 + (unsigned)_i % 3;
+	char place[sizeof("/tmp/ptrace2ftf-XXXXXX")], command[PATH_MAX];
+
+	if (pack_modules(packing, place)) {
+		snprintf(command, sizeof(command), "file=%s/one.ko%s; pack='%s'; %s", place,
+			 endings[packing], packers[packing], damages[_i / 3]);
+		ck_assert_int_eq(system(command), 0);
+		stamp(0);
+		map_module(ONE, 0x1000, "one", packing);
+		expect_said("elf-unreadable");
+		ck_assert_ptr_nonnull(strstr(diag.first->text, _i / 3 < 3 ? "cannot be unpacked"
+									  : "no kernel module"));
+	}
+	remove_place(place);
+}
+END_TEST
+
+/* Mapped smaller than its code is: another build of it. */
+START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
+{
+	stamp(0);
+	map_kernel(ONE, 8, 0, "/lib/modules/6.1.0/kernel/one.ko");
+	expect_said("module-unusable");
+}
+END_TEST
+
+/* ---- Entry trampolines --------------------------------------------------- */
+
+#define TRAMPOLINE UINT64_C(0xfffffe0000006000)
+#define NEXT_CPU   UINT64_C(0x2c000)
+
+/* Each CPU has its own, of the same text (perf's machine__create_extra_kernel_maps()). */
+START_TEST(code_mapped_a_second_time_is_the_text_that_the_recording_names)
+{
+	static const struct tiny_symbol symbols[] = { { "_text", LINKED, 1, 0x12 } };
+	struct tiny_elf elf = { .address = LINKED, .code = kernel_bytes,
+				.code_size = sizeof(kernel_bytes), .symbols = symbols,
+				.symbol_count = 1 };
+	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX";
+
+	close(mkstemp(vmlinux));
+	tiny_elf_write(&elf, vmlinux);
+	stamp(0);
+	map_kernel(KERNEL, 0x40, KERNEL, "[kernel.kallsyms]_text");
+	map_kernel(TRAMPOLINE, 0x1000, BETWEEN, "__entry_SYSCALL_64_trampoline");
+	map_kernel(TRAMPOLINE + NEXT_CPU, 8, BETWEEN, "__entry_SYSCALL_64_trampoline");
+	map_kernel(TRAMPOLINE + 2 * NEXT_CPU, 8, 0x1234, "__entry_SYSCALL_64_trampoline");
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, TRAMPOLINE);
+	pt_packets_tip(&packets, TRAMPOLINE + NEXT_CPU);
+	pt_packets_tip(&packets, KERNEL);
+	pt_packets_tip(&packets, TRAMPOLINE + 2 * NEXT_CPU);
+	pt_packets_pgd(&packets, 0);
+	sample_add_trace(&data, &packets);
+	open_kernel(&(struct kernel_files_options){ .vmlinux = vmlinux });
+	decode(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	unlink(vmlinux);
+	expect(1, BRANCH_RETURN, TRAMPOLINE, TRAMPOLINE + NEXT_CPU);
+	expect(2, BRANCH_RETURN, TRAMPOLINE + NEXT_CPU, KERNEL);
+	expect(3, BRANCH_RETURN, KERNEL + 5, TRAMPOLINE + 2 * NEXT_CPU);
+	expect(4, BRANCH_GAP, TRAMPOLINE + 2 * NEXT_CPU, 0); /* its text is nowhere */
+	expect_name(TRAMPOLINE, "__entry_SYSCALL_64_trampoline");
+	expect_name(TRAMPOLINE + NEXT_CPU, "__entry_SYSCALL_64_trampoline");
 }
 END_TEST
 
@@ -504,8 +644,13 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules",
 		 getenv("top_builddir") ? getenv("top_builddir") : ".");
-	tcase_add_loop_test(all, modules_are_laid_out_and_relocated_as_the_kernel_does, 0, 2);
+	tcase_add_loop_test(all, modules_are_laid_out_and_relocated_as_the_kernel_does, 0, 8);
+	tcase_add_loop_test(all, a_module_of_another_build_is_not_used_packed_or_not, 0, 4);
+	tcase_add_loop_test(all, a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out,
+			    0, 12);
 	tcase_add_test(all, a_module_that_does_not_fit_is_named_and_left_out);
+	tcase_add_loop_test(all, code_mapped_a_second_time_is_the_text_that_the_recording_names,
+			    0, 2);
 	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);
 	tcase_add_loop_test(all, code_where_the_kernel_had_none_is_code, 0, 2);
 	tcase_add_test(all, going_back_in_time_puts_old_bytes_back);

@@ -49,9 +49,24 @@ tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/side_events.test
 TESTS += tests/unit/src/side_events.test
-tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c
+tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c \
+	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
 tests_unit_src_side_events_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_side_events_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/modes.test
+TESTS += tests/unit/src/modes.test
+tests_unit_src_modes_test_SOURCES = tests/unit/src/modes.c \
+	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
+tests_unit_src_modes_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_modes_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/side_choice.test
+TESTS += tests/unit/src/side_choice.test
+tests_unit_src_side_choice_test_SOURCES = tests/unit/src/side_choice.c \
+	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
+tests_unit_src_side_choice_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_side_choice_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/kernel_changes.test
 TESTS += tests/unit/src/kernel_changes.test
@@ -65,7 +80,8 @@ CLEANFILES += tests/unit/src/modules/one.ko tests/unit/src/modules/two.ko
 EXTRA_DIST += tests/unit/src/modules/one.S tests/unit/src/modules/two.S
 tests/unit/src/modules/one.ko: tests/unit/src/modules/one.S
 	@$(MKDIR_P) tests/unit/src/modules
-	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/one.S
+	$(AM_V_GEN)$(CC) -nostdlib -r -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 \
+		-o $@ $(srcdir)/tests/unit/src/modules/one.S
 tests/unit/src/modules/two.ko: tests/unit/src/modules/two.S
 	@$(MKDIR_P) tests/unit/src/modules
 	$(AM_V_GEN)$(CC) -c -o $@ $(srcdir)/tests/unit/src/modules/two.S
@@ -119,3 +135,9 @@ TESTS += tests/unit/src/span_relay.test
 tests_unit_src_span_relay_test_SOURCES = tests/unit/src/span_relay.c tests/unit/src/span_log.c tests/unit/src/span_log.h
 tests_unit_src_span_relay_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_span_relay_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/sched_points.test
+TESTS += tests/unit/src/sched_points.test
+tests_unit_src_sched_points_test_SOURCES = tests/unit/src/sched_points.c
+tests_unit_src_sched_points_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_sched_points_test_LDADD = $(UNIT_LIBS)

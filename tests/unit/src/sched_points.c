@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples of the scheduler's tracepoints as scheduling records: the whole program
+ * over recordings made from nothing, read back by ftfdump, and by perf script.
+ * Formats: tracefs's events/sched/ of Linux 6.1, but for the last test; how they stand in
+ * a recording: tools/perf/util/trace-event-info.c.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/sched_points.h"
+#include "tests/support/perf_forms.h"
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define ROOM 100000
+#define FEATURE_TRACING_DATA 1
+#define RECORD_TRACING_DATA 66
+
+enum { SWITCH_ID = 314, WAKING_ID = 318, WAKEUP_ID = 317, NEW_ID = 316 };
+
+static struct perf_data data;
+static struct pt_packets packets;
+static char place[64];
+static char records[ROOM], messages[ROOM], perf[ROOM];
+static int status;
+
+static void run(char *text, const char *format, ...)
+{
+	char command[1000];
+	va_list list;
+	FILE *out;
+	size_t size;
+
+	va_start(list, format);
+	vsnprintf(command, sizeof(command), format, list);
+	va_end(list);
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(out);
+	size = fread(text, 1, ROOM - 1, out);
+	text[size] = 0;
+	status = pclose(out) >> 8;
+}
+
+static void clean(void)
+{
+	perf_data_release(&data);
+	pt_packets_release(&packets);
+	if (place[0])
+		run(messages, "rm -rf %s", place);
+}
+
+static void expect(unsigned wanted, const char *text, const char *part)
+{
+	unsigned found = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at++)
+		found++;
+	ck_assert_msg(found == wanted, "%u of '%s' in:\n%s", found, part, text);
+}
+
+/* ---- TRACING_DATA -------------------------------------------------------- */
+
+#define COMMON \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char switch_format[] =
+	"name: sched_switch\nID: 314\nformat:\n" COMMON
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"prev_pid=%d prev_state=%ld ==> next_comm=%s next_pid=%d\", REC->prev_pid, "
+	"REC->prev_state, REC->next_comm, REC->next_pid\n";
+
+#define WAKE_FIELDS \
+	COMMON \
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n" \
+	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n" \
+	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n" \
+	"print fmt: \"comm=%s pid=%d target_cpu=%03d\", REC->comm, REC->pid, REC->target_cpu\n"
+
+static const char *const formats[] = {
+	"name: sched_waking\nID: 318\nformat:\n" WAKE_FIELDS,
+	"name: sched_wakeup\nID: 317\nformat:\n" WAKE_FIELDS,
+	"name: sched_wakeup_new\nID: 316\nformat:\n" WAKE_FIELDS,
+};
+
+static void put(struct perf_data_buffer *to, const void *bytes, size_t size)
+{
+	to->bytes = realloc(to->bytes, to->size + size);
+	memcpy(to->bytes + to->size, bytes, size);
+	to->size += size;
+}
+
+static void put_sized(struct perf_data_buffer *to, const char *text)
+{
+	uint64_t size = strlen(text);
+
+	put(to, &size, sizeof(size));
+	put(to, text, size);
+}
+
+static void put_count(struct perf_data_buffer *to, uint32_t count)
+{
+	put(to, &count, sizeof(count));
+}
+
+/* The whole of it, with `format` as sched_switch's; owned by the caller. */
+static struct perf_data_buffer tracing_data(const char *format)
+{
+	static const uint8_t pages[] = { 0, 8, 0, 0x10, 0, 0 }; /* little-endian, 8, 4096 */
+	struct perf_data_buffer out = { 0 };
+
+	put(&out, "\x17\x08\x44tracing0.6", 14);
+	put(&out, pages, sizeof(pages));
+	put(&out, "header_page", 12);
+	put_sized(&out, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
+	put(&out, "header_event", 13);
+	put_sized(&out, "# compressed entry header\n");
+	put_count(&out, 1); /* formats of ftrace's own */
+	put_sized(&out, "name: function\nID: 1\nformat:\n" COMMON "\nprint fmt: \"\"\n");
+	put_count(&out, 1); /* systems */
+	put(&out, "sched", 6);
+	put_count(&out, 4);
+	put_sized(&out, format);
+	for (unsigned i = 0; i < 3; i++)
+		put_sized(&out, formats[i]);
+	put_count(&out, 0); /* kallsyms */
+	put_count(&out, 0); /* printk's formats */
+	put(&out, (uint64_t[]){ 0 }, 8); /* saved names */
+	return out;
+}
+
+static void set_formats(const char *format)
+{
+	struct perf_data_buffer bytes = tracing_data(format);
+
+	perf_data_set_feature(&data, FEATURE_TRACING_DATA, bytes.bytes, bytes.size);
+	free(bytes.bytes);
+}
+
+/* ---- Samples ------------------------------------------------------------- */
+
+static const struct {
+	uint64_t config, first_id;
+	const char *name;
+} events[] = {
+	{ SWITCH_ID, 2000, "sched:sched_switch" },
+	{ WAKING_ID, 2100, "sched:sched_waking" },
+	{ WAKEUP_ID, 2200, "sched:sched_wakeup" },
+	{ NEW_ID, 2300, "sched:sched_wakeup_new" },
+};
+
+static void add_event(uint64_t config)
+{
+	struct perf_data_event event = {
+		.attr = {
+			.type = PERF_TYPE_TRACEPOINT,
+			.config = config,
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				       PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
+			.sample_id_all = 1,
+		},
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+
+	for (unsigned i = 0; i < 4; i++) {
+		if (events[i].config == config) {
+			event.first_id = events[i].first_id;
+			event.name = events[i].name;
+		}
+	}
+	perf_data_add_event(&data, &event);
+}
+
+struct when {
+	uint64_t time;
+	int32_t tid; /* who ran */
+	uint32_t cpu;
+};
+
+/* linux/perf_event.h, PERF_RECORD_SAMPLE: the raw data's size, itself and padding end on 8. */
+static void add_sample(uint64_t config, const struct when *when, const void *raw, uint32_t size)
+{
+	struct {
+		uint64_t id;
+		int32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, zero, size;
+		uint8_t raw[68];
+	} sample = { .pid = when->tid, .tid = when->tid, .time = when->time, .cpu = when->cpu };
+	uint32_t whole = (size + 4 + 7) / 8 * 8 - 4;
+
+	for (unsigned i = 0; i < 4; i++) {
+		if (events[i].config == config)
+			sample.id = events[i].first_id;
+	}
+	sample.size = whole;
+	memcpy(sample.raw, raw, size);
+	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, &sample,
+				  offsetof(typeof(sample), raw) + whole);
+}
+
+struct switch_fields {
+	uint16_t type;
+	uint8_t flags, preempt_count;
+	int32_t common_pid;
+	char prev_comm[16];
+	int32_t prev_pid, prev_prio;
+	int64_t prev_state;
+	char next_comm[16];
+	int32_t next_pid, next_prio;
+};
+
+static void add_switch(const struct when *when, int64_t state, int32_t next, const char *name)
+{
+	struct switch_fields fields = { .type = SWITCH_ID, .common_pid = when->tid,
+					.prev_pid = when->tid, .prev_state = state,
+					.next_pid = next };
+
+	strncpy(fields.next_comm, name, sizeof(fields.next_comm));
+	add_sample(SWITCH_ID, when, &fields, sizeof(fields));
+}
+
+static void add_wakeup(uint64_t config, const struct when *when, int32_t tid, int32_t target)
+{
+	struct {
+		uint16_t type;
+		uint8_t flags, preempt_count;
+		int32_t common_pid;
+		char comm[16];
+		int32_t pid, prio, target_cpu;
+	} fields = { .type = (uint16_t)config, .common_pid = when->tid, .comm = "other",
+		     .pid = tid, .target_cpu = target };
+
+	add_sample(config, when, &fields, sizeof(fields));
+}
+
+/* ---- A recording --------------------------------------------------------- */
+
+static void begin(void)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	sample_trace(&packets);
+	add_event(SWITCH_ID);
+}
+
+/* To 77 "other" of the same CPU, preempted; to idle; back; and the end of the thread. */
+static void add_switches(void)
+{
+	add_switch(&(struct when){ 2000, SAMPLE_PID, 0 }, 0x100, 77, "other");
+	add_switch(&(struct when){ 3000, 77, 0 }, 1, 0, "swapper/0");
+	add_switch(&(struct when){ 4000, 0, 0 }, 0, SAMPLE_PID, "sample");
+	add_switch(&(struct when){ 1000500, 78, 1 }, 1, 77, "other");
+	add_switch(&(struct when){ 2000000, SAMPLE_PID, 0 }, 0x20, 0, "swapper/0");
+}
+
+static void convert(const char *options)
+{
+	const char *build = getenv("top_builddir");
+
+	build = build ? build : ".";
+	run(messages, "%s/ptrace2ftf %s --symfs=%s %s/perf.data -o %s/out.ftf 2>&1", build, options,
+	    place, place, place);
+	ck_assert_msg(status == 0 || status == 2, "%s", messages);
+	run(records, "%s/ftfdump %s/out.ftf 2>&1", build, place);
+	ck_assert_msg(status == 0, "%s", records);
+}
+
+static void make_place(void)
+{
+	char path[100];
+
+	strcpy(place, "/tmp/sched_points.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	snprintf(path, sizeof(path), "%s/sample", place);
+	tiny_elf_write(&sample_elf, path);
+}
+
+static void finish(const char *options)
+{
+	char path[100];
+
+	make_place();
+	snprintf(path, sizeof(path), "%s/perf.data", place);
+	sample_add_trace(&data, &packets);
+	perf_data_write(&data, path);
+	convert(options);
+}
+
+static void expect_switches(void)
+{
+	expect(1, records, " 2000 from 1234 state 1 to 77\n");
+	expect(1, records, " 3000 from 77 state 3 to 0 incoming_weight=-2147483648");
+	expect(1, records, " 4000 from 0 state 1 to 1234 outgoing_weight=-2147483648");
+	expect(1, records, " cpu 1 1000500 from 0 state 3 to 77 ");
+	expect(1, records, " cpu 0 2000000 from 1234 state 5 to 0 ");
+	expect(0, records, "\"sched:sched_switch\"");
+	expect(1, records, "kernel-object type 2 id 77 \"other\" process=77");
+	/* Whose code it is, and so the calls, are known by them alone. */
+	expect(1, records, "begin 1234/1234 1000000 \"main\"");
+}
+
+START_TEST(sched_switch_tells_who_runs_where_no_records_of_switches_do)
+{
+	begin();
+	set_formats(switch_format);
+	add_switches();
+	finish(_i ? "--no-samples" : "");
+	run(perf, "perf script -i %s/perf.data --ns -F tid,time,event,trace 2>&1", place);
+	if (strstr(perf, "sched_switch")) {
+		expect(1, perf, "1234     0.000002000: sched:sched_switch: "
+				"prev_pid=1234 prev_state=256 ==> next_comm=other next_pid=77\n");
+		expect(1, perf, "1234     0.002000000: sched:sched_switch: "
+				"prev_pid=1234 prev_state=32 ==> next_comm=swapper/0 next_pid=0\n");
+	}
+	expect_switches();
+	expect(0, messages, "sched_switch");
+}
+END_TEST
+
+/* perf record -o -: the record TRACING_DATA, and the formats behind it. */
+START_TEST(formats_in_a_stream_are_read_too)
+{
+	struct perf_data_buffer formats_bytes = tracing_data(switch_format);
+	uint32_t header[3] = { RECORD_TRACING_DATA, 12u << 16, (uint32_t)formats_bytes.size };
+	static const uint8_t zeros[8];
+	char path[100];
+	uint8_t *bytes;
+	size_t size;
+	FILE *out;
+
+	begin();
+	put(&data.records, header, sizeof(header));
+	put(&data.records, formats_bytes.bytes, formats_bytes.size);
+	put(&data.records, zeros, (8 - formats_bytes.size % 8) % 8);
+	free(formats_bytes.bytes);
+	add_switches();
+	sample_add_trace(&data, &packets);
+	make_place();
+	bytes = perf_forms_stream(&data, &size);
+	snprintf(path, sizeof(path), "%s/perf.data", place);
+	out = fopen(path, "w");
+	fwrite(bytes, 1, size, out);
+	fclose(out);
+	free(bytes);
+	convert("");
+	expect_switches();
+}
+END_TEST
+
+/* The kernel wrote both of the same switch: the record's is shown. */
+START_TEST(a_switch_that_a_record_tells_too_is_shown_once)
+{
+	uint32_t next[2] = { 77, 77 };
+
+	begin();
+	data.events[0].attr.context_switch = 1;
+	set_formats(switch_format);
+	add_switch(&(struct when){ 2000, SAMPLE_PID, 0 }, 0x100, 77, "other");
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 2001, .pid = SAMPLE_PID,
+							 .tid = SAMPLE_PID });
+	perf_data_add_record(&data, PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, next,
+			     sizeof(next));
+	finish("");
+	expect(1, records, " to 77\n");
+	expect(1, records, " cpu 0 2001 from 1234 state 3 to 77\n");
+	expect(0, records, "\"sched:sched_switch\"");
+}
+END_TEST
+
+/* By the waker; what comes after it, once it was done, says the same. */
+START_TEST(wakings_are_wakeup_records_once_each)
+{
+	begin();
+	add_event(WAKEUP_ID);
+	add_event(NEW_ID);
+	if (_i)
+		add_event(WAKING_ID);
+	set_formats(switch_format);
+	add_switches();
+	if (_i)
+		add_wakeup(WAKING_ID, &(struct when){ 1000100, SAMPLE_PID, 0 }, 77, 1);
+	add_wakeup(WAKEUP_ID, &(struct when){ 1000200, SAMPLE_PID, 0 }, 77, 1);
+	add_wakeup(NEW_ID, &(struct when){ 1000300, SAMPLE_PID, 0 }, 78, 3);
+	finish("");
+	expect(2, records, "wakeup ");
+	expect(1, records, _i ? "wakeup cpu 1 1000100 thread 77 waker=1234\n"
+			      : "wakeup cpu 1 1000200 thread 77 waker=1234\n");
+	expect(1, records, "wakeup cpu 3 1000300 thread 78 waker=1234\n");
+	expect(0, records, "\"sched:sched_wak");
+}
+END_TEST
+
+/* Other kernels put them elsewhere (5.14: common fields; some have more of them). */
+START_TEST(fields_are_where_the_format_has_them)
+{
+	static const char format[] =
+		"name: sched_switch\nID: 314\nformat:\n" COMMON
+		"\tfield:pid_t next_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:int next_pid_of_no_one;\toffset:12;\tsize:4;\tsigned:1;\n"
+		"\tfield:char\tnext_comm[16];\toffset:16;\tsize:16;\tsigned:0;\n"
+		"\tfield:unsigned int prev_state;\toffset:32;\tsize:4;\tsigned:0;\n";
+	const uint32_t fields[] = { SWITCH_ID, SAMPLE_PID, 77, 99, 0, 0, 0, 0, 0x10 };
+
+	begin();
+	set_formats(format);
+	add_sample(SWITCH_ID, &(struct when){ 2000, SAMPLE_PID, 0 }, fields, sizeof(fields));
+	/* Cut before next_pid: no switch, and no harm. */
+	add_sample(SWITCH_ID, &(struct when){ 2500, 77, 0 }, fields, 4);
+	finish("");
+	expect(1, records, " cpu 0 2000 from 1234 state 5 to 77\n");
+	expect(0, records, " 2500 from");
+}
+END_TEST
+
+/* An instant like any other sample's, and it is said why. */
+START_TEST(without_a_format_a_switch_is_a_sample)
+{
+	struct perf_data_buffer bytes = tracing_data(switch_format);
+
+	begin();
+	if (_i)
+		perf_data_set_feature(&data, FEATURE_TRACING_DATA, bytes.bytes, 200);
+	free(bytes.bytes);
+	add_switches();
+	finish("");
+	expect(0, records, " to 77");
+	expect(2, records, "instant 1234/1234 ");
+	expect(1, messages, "sched:sched_switch: the recording lacks the event's format");
+}
+END_TEST
+
+/* Every cut and every wrong byte of it ends in nothing worse than no formats. */
+START_TEST(damaged_formats_do_no_harm)
+{
+	struct perf_data_buffer bytes = tracing_data(switch_format);
+	struct perf_file file = { 0 };
+	struct sched_points points;
+
+	for (size_t at = 0; at <= bytes.size; at++) {
+		uint8_t *copy = malloc(at ? at : 1);
+
+		memcpy(copy, bytes.bytes, at);
+		file.features.sections[FEATURE_TRACING_DATA] = (struct perf_bytes){ copy, at };
+		sched_points_init(&points, &file);
+		free(copy);
+		if (at == bytes.size)
+			break;
+		bytes.bytes[at] ^= 0xff;
+		file.features.sections[FEATURE_TRACING_DATA] =
+			(struct perf_bytes){ bytes.bytes, bytes.size };
+		sched_points_init(&points, &file);
+		bytes.bytes[at] ^= 0xff;
+	}
+	ck_assert_uint_eq(points.formats[SCHED_SWITCH].id, SWITCH_ID);
+	ck_assert_uint_eq(points.formats[SCHED_SWITCH].fields[PLACE_TID].offset, 56);
+	free(bytes.bytes);
+	sample_begin(&data);
+	pt_packets_init(&packets);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sched_points");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, NULL, clean);
+	tcase_set_timeout(all, 60);
+	tcase_add_loop_test(all, sched_switch_tells_who_runs_where_no_records_of_switches_do, 0, 2);
+	tcase_add_test(all, formats_in_a_stream_are_read_too);
+	tcase_add_test(all, a_switch_that_a_record_tells_too_is_shown_once);
+	tcase_add_loop_test(all, wakings_are_wakeup_records_once_each, 0, 2);
+	tcase_add_test(all, fields_are_where_the_format_has_them);
+	tcase_add_loop_test(all, without_a_format_a_switch_is_a_sample, 0, 2);
+	tcase_add_test(all, damaged_formats_do_no_harm);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
