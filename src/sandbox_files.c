@@ -92,12 +92,24 @@ static void allow_overlay(struct rules *rules, const char *text)
 	free(path);
 }
 
+/* perf's cache of what it recorded, where kernel names are. */
+static void allow_below_home(struct rules *rules, const char *name)
+{
+	const char *home = getenv("HOME");
+	char path[PATH_MAX];
+
+	if (home && *home && snprintf(path, sizeof(path), "%s%s", home, name) < PATH_MAX)
+		allow(rules, path, READS);
+}
+
 static void allow_reading(struct rules *rules, const struct options *options)
 {
 	/* What the C library reads: about the machine, the time zone, and for fault.h. */
 	static const char *const system[] = { "/proc/self", "/proc/sys/vm", "/proc/meminfo",
 					      "/sys/devices/system/cpu", "/etc/localtime",
-					      "/usr/share/zoneinfo", "/dev/urandom" };
+					      "/usr/share/zoneinfo", "/dev/urandom",
+					      /* Kernel names, with --symfs, too. */
+					      "/proc/kallsyms" };
 	const char *const named[] = { options->symfs, options->vdso, options->kcore,
 				      options->vmlinux, options->debug_dir, options->kallsyms,
 				      options->perf_map_dir, options->clock_sync };
@@ -113,6 +125,7 @@ static void allow_reading(struct rules *rules, const struct options *options)
 		allow(rules, named[i], READS);
 	for (int i = 0; i < options->input_count; i++)
 		allow(rules, options->inputs[i], READS);
+	allow_below_home(rules, "/.debug");
 	for (size_t i = 0; i < options->overlay_count; i++)
 		allow_overlay(rules, options->overlays[i].text);
 }

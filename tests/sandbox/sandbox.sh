@@ -96,6 +96,14 @@ text() {
 	probe $symfs --format=slices "$data" && [ $status -eq 0 ] && done_are "" && [ -s "$work/shown" ]
 }
 tap_check "an output to standard output leaves no directory to write to" text
+# Kernel names are there, with --symfs, too.
+cache() {
+	mkdir -p "$work/home"
+	ln -sfn ../outside "$work/home/.debug"
+	HOME=$work/home probe $symfs --format=slices "$data" && [ $status -eq 0 ] && done_are "read
+" && untouched
+}
+tap_check "perf's own cache is read, and no more" cache
 servers() {
 	probe $symfs --debuginfod --format=slices "$data" && [ $status -eq 0 ] && done_are "local socket
 make code

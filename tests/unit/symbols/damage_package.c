@@ -21,7 +21,12 @@
 #include "symbols/elf_file.h"
 
 #define ADDRESSES_MAX 1000
-#define MEMORY_MAX (64 << 10) /* KiB, as ru_maxrss */
+/* KiB, as ru_maxrss.  The sanitizer keeps what was freed. */
+#ifdef __SANITIZE_ADDRESS__
+#define MEMORY_MAX (1 << 20)
+#else
+#define MEMORY_MAX (64 << 10)
+#endif
 
 static const char *program, *package;
 static uint64_t addresses[ADDRESSES_MAX];

@@ -106,7 +106,7 @@ compile_inlined() { # PROGRAM OPTIONS
 	output=$1
 	shift
 	cat >"$work/prog.c" <<-'END'
-		int sink;
+		int sink, other;
 		int work(int x);
 		static inline __attribute__((always_inline)) int add(int x)
 		{
@@ -117,17 +117,23 @@ compile_inlined() { # PROGRAM OPTIONS
 			return add(argc) + add(!argv);
 		}
 	END
+	# One section of code, which ranges of inlined calls then count from.
 	cat >"$work/helper.c" <<-'END'
-		extern int sink;
+		extern int sink, other;
 		static inline __attribute__((always_inline)) int twice(int x)
 		{
-			return x * 2 + sink;
+			int y = x * 2 + sink;
+			if (__builtin_expect(y > 1000, 0)) {
+				other++;
+				y -= other * y;
+			}
+			return y ^ other;
 		}
 		int work(int x)
 		{
 			for (int i = 0; i < x; i++)
-				sink += twice(i);
-			return twice(x);
+				sink += twice(i) * x;
+			return twice(x) + twice(sink);
 		}
 	END
 	(cd "$work" && for part in prog helper; do
@@ -154,6 +160,15 @@ tells_as_plain() { # PROGRAM [inlined]
 split_files() {
 	compile_inlined plain && compile_inlined split -gsplit-dwarf &&
 		[ -e "$work/split-prog.dwo" ] && tells_as_plain split && tells_as_plain split inlined
+}
+
+# What lies outside of symfs is not opened, wherever the program says that it is.
+split_files_below_symfs() {
+	compile_inlined outside -gsplit-dwarf && mkdir -p "$work/symfs$work" &&
+		cp "$work/outside" "$work/plain" "$work/symfs$work" || return 1
+	! SYMFS=$work/symfs tells_as_plain outside inlined >/dev/null 2>&1 &&
+		mv "$work"/outside-*.dwo "$work/symfs$work" &&
+		SYMFS=$work/symfs tells_as_plain outside inlined
 }
 
 # Packages, by GNU's tool (DWARF 4) or our own (DWARF 5).
@@ -220,6 +235,7 @@ for version in 2 3 4 5; do
 done
 tap_check "lines of split DWARF" lines_of -g -gsplit-dwarf
 tap_check "names, lines and inlined calls of .dwo files" split_files
+tap_check ".dwo files below symfs, and none outside of it" split_files_below_symfs
 if command -v dwp >/dev/null && command -v python3 >/dev/null; then
 	for version in 4 5; do
 		tap_check "names, lines and inlined calls of a .dwp file, DWARF $version" packed_split_files $version

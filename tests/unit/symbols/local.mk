@@ -55,3 +55,5 @@ TESTS += tests/unit/symbols/told_names.test
 tests_unit_symbols_told_names_test_SOURCES = tests/unit/symbols/told_names.c
 tests_unit_symbols_told_names_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_symbols_told_names_test_LDADD = $(UNIT_LIBS)
+TESTS += tests/unit/symbols/link_forms.sh
+dist_noinst_SCRIPTS += tests/unit/symbols/link_forms.sh

@@ -60,7 +60,8 @@ static void name_all(struct dso *dso, const struct elf_file *elf, bool inlined)
 
 int main(int argc, char **argv)
 {
-	struct dso_store_options options = { .debug_dir = getenv("DEBUG_DIR"),
+	struct dso_store_options options = { .symfs = getenv("SYMFS"),
+					    .debug_dir = getenv("DEBUG_DIR"),
 					    .debuginfod = getenv("DEBUGINFOD") != NULL };
 	struct name_table names;
 	struct dso_store *store;
