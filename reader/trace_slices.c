@@ -139,17 +139,31 @@ static void end(struct trace_slices *slices, struct slice_thread *thread,
 	add_args(slice, record);
 }
 
+/* It is inside of what is open, and may be deeper: in other complete events. */
+static void complete(struct trace_slices *slices, const struct slice_thread *thread,
+		     struct trace_record *record)
+{
+	if (thread->depth == DEPTH_MAX)
+		complain(record, "more than %d durations open", DEPTH_MAX);
+	keep(slices, record, 0);
+	if (thread->depth + 1 > slices->deepest)
+		slices->deepest = thread->depth + 1;
+}
+
 void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 {
 	struct slice_thread *thread;
 
 	if (record->kind != TRACE_EVENT || record->problem[0])
 		return;
-	if (record->type == EVENT_COMPLETE)
-		keep(slices, record, 0);
-	if (record->type != EVENT_BEGIN && record->type != EVENT_END)
+	if (record->type != EVENT_BEGIN && record->type != EVENT_END &&
+	    record->type != EVENT_COMPLETE)
 		return;
 	thread = find_thread(slices, &record->thread);
+	if (record->type == EVENT_COMPLETE) {
+		complete(slices, thread, record);
+		return;
+	}
 	if (record->time < thread->last_time)
 		complain(record,
 			 "time goes back from %" PRIu64 " to %" PRIu64 " on %" PRIu64 "/%" PRIu64,

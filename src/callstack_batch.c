@@ -33,7 +33,7 @@ void callstack_batch_release(struct callstack_batch *batch)
 	free(batch->initial.events);
 	batch->pending = NULL;
 	batch->outer = batch->initial = (struct start_events){ 0 };
-	batch->count = batch->room = batch->calls = 0;
+	batch->count = batch->room = batch->full = batch->calls = 0;
 }
 
 static void start_events_add(struct start_events *list, int64_t time,
@@ -83,7 +83,8 @@ void callstack_batch_pass(struct callstack_batch *batch, int64_t time,
 {
 	if (event->kind == BATCH_INFERRED_CALL || event->kind == BATCH_UNSEEN_RETURN)
 		start_events_add(&batch->outer, time, event);
-	else if (event->kind == BATCH_CALL && time == 0 && batch->initial.count < BATCH_LIMIT)
+	else if (event->kind == BATCH_CALL && time == 0 && !batch->keeps_order &&
+		 batch->initial.count < BATCH_LIMIT)
 		start_events_add(&batch->initial, time, event);
 	else
 		emit(batch, time, event, 0);
@@ -120,15 +121,19 @@ void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 	batch->time = to_time;
 }
 
-void callstack_batch_add(struct callstack_batch *batch, int64_t time,
-			 const struct batch_event *event)
+void callstack_batch_turn(struct callstack_batch *batch, int64_t time)
 {
 	if (time != batch->time || batch->count >= BATCH_LIMIT)
 		callstack_batch_flush(batch, time);
 	batch->pending =
 		alloc_grow(batch->pending, &batch->room, batch->count + 1, sizeof(*batch->pending));
-	batch->pending[batch->count++] = *event;
-	batch->calls += event->kind == BATCH_CALL;
+	batch->full = batch->room < BATCH_LIMIT ? batch->room : BATCH_LIMIT;
+}
+
+void callstack_batch_add(struct callstack_batch *batch, int64_t time,
+			 const struct batch_event *event)
+{
+	*callstack_batch_next(batch, time, (enum batch_kind)event->kind) = *event;
 }
 
 void callstack_batch_drain_start(struct callstack_batch *batch)

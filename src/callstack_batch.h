@@ -9,9 +9,9 @@
  *
  * Beside the batch stand the start events: spans that belong before what is
  * already given out, because they were found late (a caller that was returned
- * to but never seen to be called) or because they begin at the very start of
- * the run.  They wait until the thread's segment ends, outermost first, and are
- * then given out with SPAN_DEFERRED.
+ * to but never seen to be called) or, for magic-trace's machine, because they
+ * begin at the very start of the run.  They wait until the thread's segment
+ * ends, outermost first, and are then given out with SPAN_DEFERRED.
  *
  * Times here are "mapped": ns since the run's first timed event, which may be
  * negative.  Arithmetic on them wraps and never traps.
@@ -56,14 +56,36 @@ struct callstack_batch {
 	const struct callstack *owner; /* borrowed: where the spans go */
 	struct batch_event *pending;   /* owned; in the order of arrival */
 	size_t count, room;
+	size_t full;                   /* at so many it needs room, or is given out */
 	size_t calls;                  /* how many of them take time */
 	int64_t time;                  /* mapped: of all pending events */
+	bool keeps_order;              /* calls at mapped time 0 are no start events */
 	struct start_events outer;     /* found late; the last one found comes first */
 	struct start_events initial;   /* calls at mapped time 0, in order, after all of `outer` */
 };
 
 /* Release the arrays.  Idempotent, also on zeroed memory. */
 void callstack_batch_release(struct callstack_batch *batch);
+
+/* What callstack_batch_next() does when it is not the same time, or there is no room. */
+void callstack_batch_turn(struct callstack_batch *batch, int64_t time);
+
+/*
+ * Returns a new event of a kind at a time, to be filled, which holds what was
+ * there before; a time other than the batch's own gives the batch out first.
+ */
+static inline struct batch_event *callstack_batch_next(struct callstack_batch *batch, int64_t time,
+						       enum batch_kind kind)
+{
+	struct batch_event *event;
+
+	if (time != batch->time || batch->count >= batch->full)
+		callstack_batch_turn(batch, time);
+	event = &batch->pending[batch->count++];
+	event->kind = (uint8_t)kind;
+	batch->calls += kind == BATCH_CALL;
+	return event;
+}
 
 /* Add an event at a time; a time other than the batch's own gives the batch out first. */
 void callstack_batch_add(struct callstack_batch *batch, int64_t time,

@@ -201,9 +201,11 @@ static size_t fill_folded(const struct ftf_sink *ftf, struct track *track, struc
 
 static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
 {
+	const struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
 
-	(void)sink;
+	if (ftf->level == OPTION_ARGS_NONE)
+		return;
 	track->folded = count;
 	track->folded_time = time;
 }
@@ -224,9 +226,9 @@ static const struct name *begin_costs(struct ftf_sink *ftf, struct track *track)
 	return call_sites_find(&ftf->sites, detail.caller, detail.caller_offset);
 }
 
-/* Write a slice's beginning for the first time, and keep how it is written. */
-static void begin_anew(struct ftf_sink *ftf, struct track *track, uint64_t time,
-		       struct ftf_habit *habit)
+/* Write a slice, or its beginning, for the first time, and keep how it is written. */
+static void write_anew(struct ftf_sink *ftf, struct track *track, struct ftf_habit *habit,
+		       uint64_t time, const uint64_t *end)
 {
 	struct ftf_arg args[SLICE_ARGS_MAX];
 	struct ftf_event event = {
@@ -245,7 +247,10 @@ static void begin_anew(struct ftf_sink *ftf, struct track *track, uint64_t time,
 		event.arg_count = fill_args(ftf, &values, args);
 	}
 	announce(ftf, track);
-	ftf_begin_keep(ftf->writer, &event, &habit->kept);
+	if (end)
+		ftf_complete_keep(ftf->writer, &event, *end, &habit->kept);
+	else
+		ftf_begin_keep(ftf->writer, &event, &habit->kept);
 }
 
 static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbol *symbol,
@@ -257,32 +262,68 @@ static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbo
 	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
 }
 
+/* Returns how a slice is written; if that is not known, its `kept` is empty. */
+static struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
+				    const struct name *caller)
+{
+	struct ftf_habit *habit = habit_of(ftf, slice->symbol, caller);
+
+	if (habit->symbol == slice->symbol && habit->ip == slice->ip && habit->caller == caller &&
+	    habit->flags == slice->flags)
+		return habit;
+	habit->symbol = slice->symbol;
+	habit->caller = caller;
+	habit->ip = slice->ip;
+	habit->flags = slice->flags;
+	habit->kept.count = 0;
+	return habit;
+}
+
+static void write_begin(struct ftf_sink *ftf, struct track *track, const struct innermost *slice,
+			const struct name *caller)
+{
+	struct ftf_habit *habit = find_habit(ftf, slice, caller);
+
+	if (!track->announced ||
+	    !ftf_again(ftf->writer, thread_of(ftf, track), slice->time, &habit->kept))
+		write_anew(ftf, track, habit, slice->time, NULL);
+}
+
+static void write_whole(struct ftf_sink *ftf, struct track *track, const struct innermost *slice,
+			uint64_t end)
+{
+	struct ftf_habit *habit = find_habit(ftf, slice, NULL);
+
+	if (!track->announced || !ftf_complete_again(ftf->writer, thread_of(ftf, track),
+						     slice->time, end, &habit->kept))
+		write_anew(ftf, track, habit, slice->time, &end);
+}
+
+/* Another slice begins inside of the innermost one, which is no longer that. */
+static void write_waiting(struct ftf_sink *ftf, struct track *track)
+{
+	if (track->innermost.symbol)
+		write_begin(ftf, track, &track->innermost, NULL);
+	track->innermost.symbol = NULL;
+}
+
 static void begin(const struct span_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct ftf_sink *ftf = sink->context;
-	const struct track *track = context;
-	const struct name *caller =
-		ftf->level == OPTION_ARGS_FULL ? begin_costs(ftf, context) : NULL;
-	struct ftf_habit *habit = habit_of(ftf, symbol, caller);
+	struct track *track = context;
+	struct innermost slice = { symbol, time, ip, flags };
 
 	ftf->slices++;
-	if (track->announced && habit->symbol == symbol && habit->ip == ip &&
-	    habit->caller == caller && habit->flags == flags &&
-	    ftf_again(ftf->writer, thread_of(ftf, track), time, &habit->kept))
-		return;
-	habit->symbol = symbol;
-	habit->caller = caller;
-	habit->ip = ip;
-	habit->flags = flags;
-	begin_anew(ftf, context, time, habit);
+	write_waiting(ftf, track);
+	if (ftf->level == OPTION_ARGS_FULL)
+		write_begin(ftf, track, &slice, begin_costs(ftf, track));
+	else
+		track->innermost = slice;
 }
 
-static void end(const struct span_sink *sink, void *context, uint64_t time,
-		const struct symbol *symbol)
+static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time)
 {
-	struct ftf_sink *ftf = sink->context;
-	struct track *track = context;
 	struct ftf_arg args[END_ARGS_MAX];
 	struct ftf_event event = {
 		.thread = thread_of(ftf, track),
@@ -290,12 +331,31 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 		.args = args,
 	};
 
-	(void)symbol;
 	if (ftf->level == OPTION_ARGS_FULL)
 		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs), args);
-	if (ftf->level != OPTION_ARGS_NONE)
-		event.arg_count += fill_folded(ftf, track, args + event.arg_count);
+	event.arg_count += fill_folded(ftf, track, args + event.arg_count);
 	ftf_end(ftf->writer, &event);
+}
+
+/*
+ * A slice without slices in it is one record instead of two: less to write, and
+ * two thirds of the memory in Perfetto.  Not if it has no length: Perfetto puts
+ * one such record into another of the same time; nor if its end has arguments.
+ */
+static void end(const struct span_sink *sink, void *context, uint64_t time,
+		const struct symbol *symbol)
+{
+	struct ftf_sink *ftf = sink->context;
+	struct track *track = context;
+
+	(void)symbol;
+	if (track->innermost.symbol && time > track->innermost.time && !track->folded) {
+		write_whole(ftf, track, &track->innermost, time);
+		track->innermost.symbol = NULL;
+		return;
+	}
+	write_waiting(ftf, track);
+	write_end(ftf, track, time);
 }
 
 static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
@@ -315,6 +375,7 @@ static void instant(const struct span_sink *sink, void *context, uint64_t time, 
 		.time = time,
 	};
 
+	write_waiting(ftf, context);
 	announce(ftf, context);
 	ftf->slices++;
 	ftf_begin(ftf->writer, &event);

@@ -10,9 +10,13 @@ libptrace2ftf_a_SOURCES = \
 	src/call_sites.c src/call_sites.h \
 	src/callstack.c src/callstack.h \
 	src/callstack_batch.c src/callstack_batch.h \
+	src/callstack_frame_index.c src/callstack_frame_index.h \
+	src/callstack_frames.c src/callstack_frames.h \
 	src/callstack_magic_frames.c src/callstack_magic_frames.h \
 	src/callstack_magic_trace.c src/callstack_magic_trace.h \
 	src/callstack_precise.c src/callstack_precise.h \
+	src/callstack_precise_branches.c \
+	src/callstack_precise_stack.c src/callstack_precise_stack.h \
 	src/code_files.c src/code_files.h \
 	src/convert.c src/convert.h \
 	src/convert_perf_data.c src/convert_perf_data.h \

@@ -9,6 +9,16 @@
 
 #include "slice_costs.h"
 
+struct symbol;
+
+/* A slice that has begun, if no other has begun in it yet. */
+struct innermost {
+	const struct symbol *symbol; /* borrowed; NULL: there is none */
+	uint64_t time;               /* ns */
+	uint64_t ip;
+	unsigned flags;              /* enum span_flags */
+};
+
 struct track {
 	int32_t pid, tid;
 	uint32_t index;        /* dense, in the order of first use */
@@ -17,6 +27,7 @@ struct track {
 	size_t open_count, open_room;
 	struct slice_costs costs; /* of the output in use, with --args=full */
 	uint64_t folded, folded_time; /* of the slice that ends next; see struct span_sink */
+	struct innermost innermost;   /* not written yet by the output in use */
 	bool announced;        /* the output has written the track's names */
 };
 

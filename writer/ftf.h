@@ -112,7 +112,7 @@ struct ftf_error {
 	char text[400]; /* one line, no newline at its end; empty: no error */
 };
 
-/* Where bytes go that do not go to a file: in pieces of at least 1 MiB, but for the last. */
+/* Where bytes go that do not go to a file: in pieces of at least 64 KiB, but for the last. */
 struct ftf_destination {
 	/* Returns 0, or an errno: then nothing more is written. */
 	int (*write)(void *context, const void *bytes, size_t size);
@@ -324,6 +324,21 @@ void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
  * after a slice inside of it that begins at the same time.
  */
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end);
+
+/*
+ * The same as ftf_complete(), and keep the event, if it is short, for either of
+ * ftf_again() and ftf_complete_again(); else `kept` is emptied.
+ */
+void ftf_complete_keep(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
+		       struct ftf_kept *kept);
+
+/*
+ * Write a kept event again as a whole slice [time, end), ns.
+ * Returns whether it was written; not in the cases of ftf_again(), nor if the
+ * end is before the beginning.
+ */
+bool ftf_complete_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
+			uint64_t end, const struct ftf_kept *kept);
 
 /* Slices apart from any thread's, found together by `id`. */
 void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);

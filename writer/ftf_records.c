@@ -173,7 +173,7 @@ void ftf_end(struct ftf_writer *writer, const struct ftf_event *event)
 	emit_pair(writer, FTF_DURATION_END, event);
 }
 
-/* Returns the words of a record without text in it, on a thread with a reference. */
+/* Returns the words of a begin without text in it, on a thread with a reference. */
 static size_t words_of(const struct ftf_event *event)
 {
 	size_t words = 2;
@@ -183,46 +183,86 @@ static size_t words_of(const struct ftf_event *event)
 	return words;
 }
 
-void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event,
-		    struct ftf_kept *kept)
+/* What makes a begin a whole slice, whose end is one word more. */
+#define WHOLE ((uint64_t)(FTF_DURATION_COMPLETE - FTF_DURATION_BEGIN) << 16 | 1 << 4)
+
+/* Keep the event just written as a begin; a whole slice has `tail` words behind that. */
+static void keep(const struct ftf_low *low, const struct ftf_event *event, size_t tail,
+		 struct ftf_kept *kept)
 {
 	const uint64_t inline_names = UINT64_C(0x8000) << 32 | UINT64_C(0x8000) << 48;
-	const struct ftf_low *low = &writer->low;
-	size_t count;
+	/* The buffer goes out before a record, so this one is still there. */
+	size_t count = (size_t)(low->at - low->start) - tail;
 
 	kept->count = 0;
-	emit(writer, FTF_DURATION_BEGIN, event, 0);
-	/* The buffer goes out before a record, so this one is still there. */
-	count = (size_t)(low->at - low->start);
 	if (low->err.text[0] || count > FTF_KEPT_WORDS || count != words_of(event) ||
 	    *low->start & inline_names || !(*low->start & THREAD_MASK))
 		return;
 	kept->count = (uint32_t)count;
 	memcpy(kept->words, low->start, count * sizeof(*kept->words));
-	kept->words[0] &= ~THREAD_MASK;
+	kept->words[0] = (kept->words[0] - tail * WHOLE) & ~THREAD_MASK;
 }
 
-bool ftf_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
-	       const struct ftf_kept *kept)
+void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event,
+		    struct ftf_kept *kept)
+{
+	emit(writer, FTF_DURATION_BEGIN, event, 0);
+	keep(&writer->low, event, 0, kept);
+}
+
+void ftf_complete_keep(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
+		       struct ftf_kept *kept)
+{
+	ftf_complete(writer, event, end);
+	keep(&writer->low, event, 1, kept);
+}
+
+/*
+ * Returns where a kept event now stands in the buffer as a begin, with room for
+ * one word more; NULL: it has to be written anew.
+ */
+static inline uint64_t *put_kept(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
+				 const struct ftf_kept *kept)
 {
 	struct ftf_low *low = &writer->low;
 	uint64_t reference;
 
 	/* Once a reference is taken back, none lasts. */
 	if (!kept->count || writer->provider_count > 1 || writer->provider->strings.taken)
-		return false;
+		return NULL;
 	ftf_writer_next_record(writer);
 	reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
 	if (!reference)
-		return false;
+		return NULL;
 	if (low->at >= low->full)
 		ftf_low_flush(low);
 	/* Its room is there whatever its length, and a copy of known size is quick. */
 	memcpy(low->at, kept->words, sizeof(kept->words));
 	low->at[0] |= reference << THREAD_SHIFT;
 	low->at[1] = time;
-	low->at += kept->count;
 	writer->events++;
+	return low->at;
+}
+
+bool ftf_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
+	       const struct ftf_kept *kept)
+{
+	if (!put_kept(writer, thread, time, kept))
+		return false;
+	writer->low.at += kept->count;
+	return true;
+}
+
+bool ftf_complete_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
+			uint64_t end, const struct ftf_kept *kept)
+{
+	uint64_t *record = end < time ? NULL : put_kept(writer, thread, time, kept);
+
+	if (!record)
+		return false;
+	record[0] += WHOLE;
+	record[kept->count] = end;
+	writer->low.at += kept->count + 1;
 	return true;
 }
 

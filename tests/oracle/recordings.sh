@@ -288,7 +288,7 @@ leaves_samples_out() { # NAME EVENT
 		"$ftfdump" "$work/$trace.ftf" >"$work/$trace.text"
 	done
 	grep -q " instant .* \"$2\"" "$work/out.text" && ! grep -q " instant .* \"$2\"" "$work/none.text" &&
-		[ "$(grep -c ' begin ' "$work/out.text")" -eq "$(grep -c ' begin ' "$work/none.text")" ]
+		[ "$(grep -cE ' (begin|complete) ' "$work/out.text")" -eq "$(grep -cE ' (begin|complete) ' "$work/none.text")" ]
 }
 tap_check "quipper: --no-samples leaves them out, and nothing else" leaves_samples_out quipper-4.14 cycles
 if command -v perf >/dev/null; then

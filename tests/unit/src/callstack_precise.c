@@ -118,7 +118,7 @@ START_TEST(a_return_pops_the_frame_that_was_called_from_there)
 	call('f', 0x10, 'g');
 	ret('g', 'f', 0x15);
 	ret('f', 'm', 0x15);
-	expect("B 10 g\nE 20 g\nE 30 f\nE 30 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+	expect("B 0 f\nB 10 g\nE 20 g\nE 30 f\nE 30 m\nB 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -153,7 +153,7 @@ START_TEST(a_tail_call_keeps_where_its_caller_returns)
 	expect_depth(1);
 	ret('g', 'm', 0x15);
 	expect_depth(0);
-	expect("E 10 f\nB 10 g\nE 20 g\nE 20 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+	expect("B 0 f\nE 10 f\nB 10 g\nE 20 g\nE 20 m\nB 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -167,7 +167,7 @@ START_TEST(a_jump_to_a_part_of_the_function_is_no_tail_call)
 	ret('g', 'c', 0x15);
 	jump('c', 'f', 0x50);
 	ret('f', 'm', 0x15);
-	expect("B 20 g\nE 30 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+	expect("B 0 f\nB 20 g\nE 30 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -251,7 +251,7 @@ START_TEST(a_function_that_leaves_by_a_return_thunk_ends_there)
 	feed(BRANCH_RETURN, at('R', 0x10), at('g', 0), 0);
 	jump('g', 'R', 0);
 	ret('R', 'f', 0x15);
-	expect("B 30 g\nE 40 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n");
+	expect("B 0 f\nB 30 g\nE 40 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -260,8 +260,8 @@ START_TEST(a_caller_that_was_never_seen_is_inferred_below)
 	call('f', 0x10, 'g');
 	ret('g', 'f', 0x15);
 	ret('f', 'm', 0x15);
-	expect("E 10 g\nE 20 f\nE 20 m\nB 0 m inferred deferred\nB 0 f inferred deferred\n"
-	       "B 0 g deferred\nS\n");
+	expect("B 0 g\nE 10 g\nE 20 f\nE 20 m\nB 0 m inferred deferred\nB 0 f inferred deferred\n"
+	       "S\n");
 }
 END_TEST
 
@@ -271,8 +271,8 @@ START_TEST(a_pause_stands_on_top_until_execution_goes_on)
 	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
 	feed(BRANCH_NONE, at(0, 0), at('f', 0x22), BRANCH_TRACE_ON);
 	ret('f', 'm', 0x15);
-	expect("B 10 [syscall]\nE 20 [syscall]\nE 30 f\nE 30 m\nB 0 m inferred deferred\n"
-	       "B 0 f deferred\nS\n");
+	expect("B 0 f\nB 10 [syscall]\nE 20 [syscall]\nE 30 f\nE 30 m\nB 0 m inferred deferred\n"
+	       "S\n");
 }
 END_TEST
 
@@ -333,7 +333,7 @@ START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
 	gap(GAP_OVERFLOW);
 	feed(BRANCH_NONE, at(0, 0), at('f', 0x50), BRANCH_TRACE_ON);
 	ret('f', 'm', 0x15);
-	expect("E 10 f\nE 10 m\nB 0 m inferred deferred\nB 0 f deferred\nS\n"
+	expect("B 0 f\nE 10 f\nE 10 m\nB 0 m inferred deferred\nS\n"
 	       "C 10-30 [lost: Overflow packet]\nS\n"
 	       "E 40 f\nE 40 m\nB 30 m inferred deferred\nB 30 f inferred deferred\nS\n");
 }
@@ -376,8 +376,8 @@ START_TEST(the_kernel_runs_on_top_and_its_exit_goes_back)
 	ret('w', 'k', 0x15);
 	feed(BRANCH_SYSRET, at('k', 0x40), at('f', 0x22), 0);
 	ret('f', 'm', 0x15);
-	expect("B 10 k\nB 20 w\nB 30 i\nE 40 i\nE 50 w\nE 60 k\nE 70 f\nE 70 m\n"
-	       "B 0 m inferred deferred\nB 0 f deferred\nS\n");
+	expect("B 0 f\nB 10 k\nB 20 w\nB 30 i\nE 40 i\nE 50 w\nE 60 k\nE 70 f\nE 70 m\n"
+	       "B 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -392,8 +392,25 @@ START_TEST(calls_at_one_time_are_spread_and_returns_take_none)
 	ret('c', 'b', 0x15);
 	now = BASE + 200;
 	ret('b', 'a', 0x15);
-	expect("B 100 b\nB 150 c\nE 200 c\nE 200 b\nE 200 a\nE 200 m\n"
-	       "B 0 m inferred deferred\nB 0 a deferred\nS\n");
+	expect("B 0 a\nB 100 b\nB 150 c\nE 200 c\nE 200 b\nE 200 a\nE 200 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* Their order is all that tells them apart: nothing may be held back. */
+START_TEST(calls_at_the_first_time_stay_beside_each_other)
+{
+	call('m', 0x10, 'f');
+	now = BASE;
+	ret('f', 'm', 0x15);
+	now = BASE;
+	call('m', 0x20, 'g');
+	now = BASE;
+	ret('g', 'm', 0x25);
+	now = BASE + 1;
+	ret('m', 'a', 0x15);
+	expect("B 0 f\n" "E 0 f\n" "B 0 g\n" "E 1 g\n" "E 1 m\n" "E 1 a\n"
+	       "B 0 a inferred deferred\n" "B 0 m inferred deferred\n" "S\n");
 }
 END_TEST
 
@@ -406,8 +423,8 @@ START_TEST(an_abort_brings_back_the_stack_of_the_transactions_begin)
 	feed(BRANCH_TX_ABORT, at('w', 0x30), at('l', 0x40), BRANCH_ASYNC);
 	ret('l', 'm', 0x15);
 	expect_depth(0);
-	expect("E 10 l\n" "B 20 w\n" "E 30 w\n" "B 30 l\n" "E 40 l\n" "E 40 m\n"
-	       "B 0 m inferred deferred\n" "B 0 l deferred\n" "S\n");
+	expect("B 0 l\nE 10 l\n" "B 20 w\n" "E 30 w\n" "B 30 l\n" "E 40 l\n" "E 40 m\n"
+	       "B 0 m inferred deferred\n" "S\n");
 }
 END_TEST
 
@@ -421,8 +438,8 @@ START_TEST(a_commit_keeps_the_stack)
 	call('w', 0x10, 'x');
 	feed(BRANCH_TX_ABORT, at('x', 0x30), at('x', 0x40), BRANCH_ASYNC);
 	expect_depth(2);
-	expect("E 10 l\n" "B 20 u\n" "E 30 u\n" "B 40 w\n" "B 50 x\n" "E 60 x\n" "E 60 w\n"
-	       "E 60 m\n" "B 0 m inferred deferred\n" "B 0 l deferred\n" "S\n");
+	expect("B 0 l\nE 10 l\n" "B 20 u\n" "E 30 u\n" "B 40 w\n" "B 50 x\n" "E 60 x\n" "E 60 w\n"
+	       "E 60 m\n" "B 0 m inferred deferred\n" "S\n");
 }
 END_TEST
 
@@ -522,6 +539,7 @@ int main(void)
 	tcase_add_test(all, a_forked_child_has_its_parents_frames);
 	tcase_add_test(all, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(all, calls_at_one_time_are_spread_and_returns_take_none);
+	tcase_add_test(all, calls_at_the_first_time_stay_beside_each_other);
 	tcase_add_test(all, an_abort_brings_back_the_stack_of_the_transactions_begin);
 	tcase_add_test(all, a_commit_keeps_the_stack);
 	tcase_add_test(all, what_nothing_has_called_is_given_out_as_it_comes);

@@ -27,6 +27,18 @@ tests_unit_src_span_sorter_test_SOURCES = \
 tests_unit_src_span_sorter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_span_sorter_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/callstack_frames.test
+TESTS += tests/unit/src/callstack_frames.test
+tests_unit_src_callstack_frames_test_SOURCES = tests/unit/src/callstack_frames.c
+tests_unit_src_callstack_frames_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_callstack_frames_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/ftf_sink.test
+TESTS += tests/unit/src/ftf_sink.test
+tests_unit_src_ftf_sink_test_SOURCES = tests/unit/src/ftf_sink.c
+tests_unit_src_ftf_sink_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_ftf_sink_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/callstack_precise.test
 TESTS += tests/unit/src/callstack_precise.test
 tests_unit_src_callstack_precise_test_SOURCES = \

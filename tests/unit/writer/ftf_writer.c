@@ -345,6 +345,40 @@ START_TEST(a_kept_event_reads_back_with_another_time_and_thread)
 }
 END_TEST
 
+/* Whichever was kept, both can be written again. */
+START_TEST(a_kept_event_is_written_again_as_a_whole_slice)
+{
+	struct ftf_kept kept = { .count = 0 };
+	struct ftf_event event = { .time = 1 };
+
+	trace_begin("");
+	const struct ftf_arg arg = ftf_arg_pointer(name("at"), 0x401000);
+
+	event.thread = ftf_thread(trace.writer, 1, 1);
+	event.name = name("f");
+	event.args = &arg;
+	event.arg_count = 1;
+	ck_assert(!ftf_complete_again(trace.writer, event.thread, 1, 2, &kept));
+	ftf_complete_keep(trace.writer, &event, 2, &kept);
+	ck_assert(ftf_complete_again(trace.writer, event.thread, 10, 15, &kept));
+	ck_assert(!ftf_complete_again(trace.writer, event.thread, 10, 9, &kept));
+	ck_assert(again(&kept, event, 20));
+	event.name = name("g");
+	ck_assert(!again(&(struct ftf_kept){ 0 }, event, 30));
+	event.time = 40;
+	ftf_begin_keep(trace.writer, &event, &kept);
+	ck_assert(ftf_complete_again(trace.writer, event.thread, 41, 42, &kept));
+	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = 50 });
+	trace_finish();
+	ck_assert_str_eq(trace.slices, "1/1 0 1 2 f at=0x401000\n"
+				       "1/1 0 10 15 f at=0x401000\n"
+				       "1/1 0 20 21 f at=0x401000\n"
+				       "1/1 0 30 31 g at=0x401000\n"
+				       "1/1 0 40 50 g at=0x401000\n"
+				       "1/1 1 41 42 g at=0x401000\n");
+}
+END_TEST
+
 START_TEST(a_long_event_is_not_kept)
 {
 	struct ftf_kept kept = { .count = 0 };
@@ -607,6 +641,7 @@ int main(void)
 	tcase_add_test(all, more_hot_names_than_references_use_several_providers);
 	tcase_add_test(all, a_thousand_threads_pass_through_255_references);
 	tcase_add_test(all, a_kept_event_reads_back_with_another_time_and_thread);
+	tcase_add_test(all, a_kept_event_is_written_again_as_a_whole_slice);
 	tcase_add_test(all, a_long_event_is_not_kept);
 	tcase_add_test(all, a_kept_event_keeps_its_name_when_references_change);
 	tcase_add_test(all, a_long_name_is_cut_between_characters);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Which records slices become, read back by the strict reader. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ftf_sink.h"
+#include "reader/trace_reader.h"
+#include "tests/support/unit.h"
+#include "track.h"
+
+static char path[] = "ftf_sink.test.XXXXXX";
+static struct name_table names;
+static struct symbol outer, inner;
+static struct track track;
+static struct output output;
+static struct ftf_sink ftf;
+static struct span_sink sink;
+
+static void setup(void)
+{
+	struct error err = { 0 };
+
+	name_table_init(&names);
+	outer.name = outer.linkage = name_intern_text(&names, "outer");
+	inner.name = inner.linkage = name_intern_text(&names, "inner");
+	track = (struct track){ .pid = 1, .tid = 2 };
+	strcpy(strchr(path, '.'), ".test.XXXXXX");
+	close(mkstemp(path));
+	ck_assert_int_eq(output_open(&output, path, &err), 0);
+}
+
+static void start(enum option_args level)
+{
+	ftf_sink_init(&ftf, &output, &names, level);
+	sink = ftf_sink_spans(&ftf);
+}
+
+static void teardown(void)
+{
+	ftf_sink_release(&ftf);
+	slice_costs_release(&track.costs);
+	name_table_release(&names);
+	unlink(path);
+}
+
+static void begin(uint64_t time, const struct symbol *symbol)
+{
+	sink.begin(&sink, &track, time, symbol, 0x1000, 0);
+}
+
+static void end(uint64_t time)
+{
+	sink.end(&sink, &track, time, NULL);
+}
+
+/* Close the trace, and compare its events: "TYPE TIME[-END] NAME". */
+static void expect(const char *expected)
+{
+	static const char *const types[] = { [EVENT_BEGIN] = "begin", [EVENT_END] = "end",
+					     [EVENT_COMPLETE] = "complete" };
+	struct error err = { 0 };
+	struct trace_reader reader;
+	struct trace_record record;
+	char got[2000] = "";
+
+	ck_assert_int_eq(ftf_sink_close(&ftf, &err), 0);
+	ck_assert_int_eq(output_close(&output, &err), 0);
+	ck_assert_int_eq(trace_reader_open(&reader, path, &err), 0);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		char *at = got + strlen(got);
+
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		at += sprintf(at, "%s %d", types[record.type], (int)record.time);
+		if (record.type == EVENT_COMPLETE)
+			at += sprintf(at, "-%d", (int)record.id);
+		sprintf(at, " %.*s %zu\n", (int)record.name.length, record.name.at,
+			record.arg_count);
+	}
+	trace_reader_close(&reader);
+	ck_assert_str_eq(err.text, "");
+	ck_assert_str_eq(got, expected);
+}
+
+START_TEST(a_slice_without_slices_in_it_is_one_record)
+{
+	start(OPTION_ARGS_LINE);
+	begin(1, &outer);
+	begin(2, &inner);
+	end(4);
+	begin(4, &inner);
+	end(5);
+	end(5);
+	expect("begin 1 outer 1\ncomplete 2-4 inner 1\ncomplete 4-5 inner 1\nend 5  0\n");
+}
+END_TEST
+
+/* Perfetto puts one complete event without length into another of the same time. */
+START_TEST(slices_without_length_stay_beside_each_other)
+{
+	start(OPTION_ARGS_NONE);
+	begin(1, &inner);
+	end(1);
+	begin(1, &outer);
+	end(1);
+	expect("begin 1 inner 0\nend 1  0\nbegin 1 outer 0\nend 1  0\n");
+}
+END_TEST
+
+START_TEST(what_is_known_at_the_end_needs_an_end)
+{
+	start(OPTION_ARGS_LINE);
+	begin(1, &outer);
+	sink.folded(&sink, &track, 3, 2);
+	end(9);
+	begin(10, &outer);
+	end(19);
+	expect("begin 1 outer 1\nend 9  2\ncomplete 10-19 outer 1\n");
+}
+END_TEST
+
+START_TEST(costs_are_told_at_the_end)
+{
+	const struct span_detail from = { .insns = 10 }, to = { .insns = 30 };
+
+	start(OPTION_ARGS_FULL);
+	sink.detail(&sink, &track, &from);
+	begin(1, &outer);
+	sink.detail(&sink, &track, &to);
+	end(9);
+	expect("begin 1 outer 1\nend 9  1\n");
+}
+END_TEST
+
+START_TEST(a_mark_in_a_slice_comes_after_its_beginning)
+{
+	start(OPTION_ARGS_NONE);
+	begin(1, &outer);
+	sink.instant(&sink, &track, 2, "mark");
+	end(9);
+	expect("begin 1 outer 0\nbegin 2 mark 0\nend 2  0\nend 9  0\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ftf_sink");
+	TCase *all = tcase_create("ftf_sink");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, a_slice_without_slices_in_it_is_one_record);
+	tcase_add_test(all, slices_without_length_stay_beside_each_other);
+	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
+	tcase_add_test(all, costs_are_told_at_the_end);
+	tcase_add_test(all, a_mark_in_a_slice_comes_after_its_beginning);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
