@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
+	decoder/address_filter.c decoder/address_filter.h \
 	decoder/address_space.c decoder/address_space.h \
 	decoder/aux_cuts.c decoder/aux_cuts.h \
 	decoder/aux_seek.c decoder/aux_seek.h \

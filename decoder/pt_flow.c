@@ -350,16 +350,12 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->ip = ip;
 		flow->here = NULL;
 	}
-	if (flow->bit_count) { /* the TIP that is waited for does not come */
-		flow->target = ip;
-		flow->task = TASK_PLACE;
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
-		return;
-	}
 	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
 									    : PLACE_INTERRUPT;
 	flow->target = ip;
 	flow->task = TASK_PLACE;
+	if (flow->bit_count) /* the TIP that is waited for does not come */
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 }
 
 static void on_overflow(struct pt_flow *flow)
@@ -1044,6 +1040,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->stream.losses = like->losses;
 	flow->stream.loss_count = like->loss_count;
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
+	address_filter_init(&flow->filter, info->filter);
 	flow->space = NULL;
 	flow_forget_views(flow);
 	if (!flow->stream.text.kernel)
@@ -1076,6 +1073,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 
 	set_config(flow, config);
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
+	address_filter_init(&flow->filter, info->filter);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);
 	if (input->aux->size)

@@ -120,6 +120,7 @@ struct comparison {
 	struct branch_event fast_event, libipt_event;
 	bool after_overflow; /* the event before was one, on both sides */
 	uint64_t index;
+	bool filtered;	 /* recorded with an address filter */
 	uint64_t period; /* ns: times may be so far apart */
 	struct pt_verdict *verdict;
 };
@@ -192,6 +193,15 @@ static bool is_libipts_return(const struct branch_event *fast, const struct bran
 	       fast->from == libipt->from;
 }
 
+static bool leaves_filter(const struct comparison *c)
+{
+	const struct branch_event *event = &c->fast_event;
+
+	return c->filtered && c->has_fast && event->flags & BRANCH_TRACE_OFF &&
+	       (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) &&
+	       !(event->flags & BRANCH_INDIRECT);
+}
+
 /* The events are not the same.  Returns whether that is no difference. */
 static bool is_excused(struct comparison *c, bool *go_on)
 {
@@ -200,7 +210,7 @@ static bool is_excused(struct comparison *c, bool *go_on)
 
 	*go_on = reach_overflow(c);
 	/* Only libipt forgets there what the addresses before were, for IP compression. */
-	if (*go_on || c->after_overflow)
+	if (*go_on || c->after_overflow || leaves_filter(c))
 		return true;
 	if (!has)
 		return only_ends_later(c);
@@ -295,7 +305,11 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 		       uint64_t offset, struct pt_verdict *verdict, struct error *err)
 {
 	struct pt_stream_input one = *input;
-	struct comparison c = { .period = timing_period(input->info), .verdict = verdict };
+	struct comparison c = {
+		.period = timing_period(input->info),
+		.filtered = input->info->filter,
+		.verdict = verdict,
+	};
 	int status = -1;
 
 	one.aux = &part->aux;

@@ -7,7 +7,8 @@
  * in its own way.  Left out too are the last branches before an overflow and at
  * the end of the data, which libipt keeps back until the next packet comes; what
  * follows a return that libipt takes to where an earlier one should have gone; and
- * direct branches behind the last packet, which only libipt follows.
+ * direct branches behind the last packet, which only libipt follows; and what follows a
+ * direct branch out of an address filter, whose ranges libipt is not told.
  *
  * Times, which each estimates between timing packets, are compared for branches that
  * both find: they must be no more than an MTC period apart.

@@ -703,6 +703,18 @@ static void walk_fast(struct pt_flow *flow)
 		continue;
 }
 
+/*
+ * A filter may end the trace at a direct branch.  Its packet names the target, or does
+ * not (SKL014), and then the filter tells.
+ */
+static bool leaves_filter(struct pt_flow *flow, uint64_t to)
+{
+	if (!flow->target && flow->filter.count &&
+	    address_filter_ends_at(&flow->filter, flow->space, to))
+		flow->target = to;
+	return flow->target && flow->target == to;
+}
+
 static void walk_run(struct pt_flow *flow)
 {
 	struct code_run *run = flow->here ? flow->here : run_at(flow, flow->ip);
@@ -733,9 +745,8 @@ static void walk_run(struct pt_flow *flow)
 		return;
 	}
 	count_run(flow, run);
-	/* A filter may end the trace at a direct branch; its packet names the target. */
-	if (flow->task == TASK_OFF && flow->target && is_direct(&insn) &&
-	    flow->target == from + insn.length + (uint64_t)(int64_t)insn.distance)
+	if (is_direct(&insn) && flow->task == TASK_OFF &&
+	    leaves_filter(flow, from + insn.length + (uint64_t)(int64_t)insn.distance))
 		go_off(flow, &insn, from);
 	else if (is_direct(&insn))
 		follow_direct(flow, &insn, from);

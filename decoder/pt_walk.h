@@ -11,6 +11,7 @@
 
 #include <intel-pt.h>
 
+#include "decoder/address_filter.h"
 #include "decoder/aux_cuts.h"
 #include "decoder/aux_window.h"
 #include "decoder/code_runs.h"
@@ -60,6 +61,7 @@ struct pt_flow {
 	uint64_t perf_cyc_end;	 /* offset behind the last CYC; UINT64_MAX: forgotten */
 	uint64_t perf_piece_end; /* offset behind the piece before `perf_piece` */
 	size_t perf_piece;
+	struct address_filter filter;
 	uint64_t last_ip;		/* for IP compression */
 	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
 

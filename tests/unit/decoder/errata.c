@@ -29,6 +29,7 @@ static struct {
 	uint8_t *bytes;
 	size_t size;
 	struct pt_packets packets;
+	const char *filter; /* NULL: none */
 } sample;
 
 struct events {
@@ -55,6 +56,7 @@ static void setup(void)
 	tiny_elf_write(&sample_elf, sample.program);
 	sample.bytes = tiny_elf_bytes(&sample_elf, &sample.size);
 	pt_packets_init(&sample.packets);
+	sample.filter = NULL;
 }
 
 static void teardown(void)
@@ -107,6 +109,7 @@ static void decode(struct events *events, const char *cpu, enum pt_engine engine
 	perf_data_write_temporary(&data, recording);
 	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
 	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
+	auxtrace.info.filter = sample.filter;
 	timeline = timeline_open(&file, &diag, NULL);
 	read_events(events, &auxtrace, timeline, engine);
 	timeline_close(timeline);
@@ -351,6 +354,41 @@ START_TEST(skd022_a_vm_entry_is_no_interrupt)
 }
 END_TEST
 
+/* work's bytes in the file; leaf's and main's are others. */
+static const char *const only_work[] = {
+	"filter 0x1020/0x8@/sample",
+	"filter 0x0/0x10@/other,filter 4128/8@/sample",
+	"tracestop 0x1040/0x10@/sample",
+};
+
+/* "TIP.PGD may not have an IP payload with the target IP" of a direct branch */
+START_TEST(skl014_a_direct_branch_may_leave_the_filter_untold)
+{
+	struct events events;
+
+	ck_assert_uint_eq(TINY_ELF_CODE_OFFSET, 0x1000);
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_WORK);
+	pt_packets_pgd(&sample.packets, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&sample.packets, "t");
+	pt_packets_pgd(&sample.packets, 0);
+	sample.filter = only_work[_i];
+	decode(&events, SKYLAKE, PT_ENGINE_FAST);
+	expect(&events, 0, BRANCH_NONE, 0, SAMPLE_WORK);
+	expect(&events, 1, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+	ck_assert_uint_eq(events.event[1].flags & BRANCH_TRACE_OFF, BRANCH_TRACE_OFF);
+	expect(&events, 2, BRANCH_NONE, 0, SAMPLE_WORK + 5);
+	expect(&events, 3, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+	expect(&events, 4, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+	ck_assert_uint_eq(events.count, 5);
+	/* Without a filter it is the return behind that call. */
+	sample.filter = NULL;
+	decode(&events, SKYLAKE, PT_ENGINE_FAST);
+	expect(&events, 2, BRANCH_RETURN, SAMPLE_LEAF, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("errata");
@@ -366,6 +404,7 @@ int main(void)
 	tcase_add_test(tests, apl12_a_place_behind_an_overflow_may_be_none);
 	tcase_add_test(tests, apl11_tracing_may_go_off_behind_an_overflow);
 	tcase_add_test(tests, skd022_a_vm_entry_is_no_interrupt);
+	tcase_add_loop_test(tests, skl014_a_direct_branch_may_leave_the_filter_untold, 0, 3);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

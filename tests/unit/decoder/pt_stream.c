@@ -847,6 +847,8 @@ START_TEST(decisions_that_wait_for_no_target_are_damage)
 	else if (_i == 2)
 		pt_packets_psb(&run.packets, SAMPLE_START + 1, SAMPLE_WORK + 3);
 	else
+		pt_packets_tsc(&run.packets, SAMPLE_START + 1);
+	if (_i == 3)
 		pt_packets_tnt(&run.packets, "t");
 	pt_packets_tip(&run.packets, SAMPLE_LEAF);
 	pt_packets_tnt(&run.packets, "tt");

@@ -150,6 +150,28 @@ START_TEST(damage_that_only_one_finds_is_a_difference)
 }
 END_TEST
 
+/* A PSBEND without PSB is damage for the fast engine only; it comes first, and is not named. */
+START_TEST(a_difference_without_any_damage_is_named_rather)
+{
+	static const uint8_t psbend[] = { 0x02, 0x23 };
+	struct pt_verdict verdict;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	pt_packets_raw(&sample.packets, psbend, sizeof(psbend));
+	pt_packets_tip(&sample.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&sample.packets, 0);
+	run_sample();
+	*byte_at(SAMPLE_WORK + 1) += SAMPLE_CIRCLE - SAMPLE_LEAF;
+	verdict = verify(1);
+	ck_assert_uint_eq(verdict.differences, RUNS + 1);
+	ck_assert_uint_eq(verdict.one_sided, 1);
+	ck_assert_uint_ne(verdict.offset, 0);
+	ck_assert_uint_eq(verdict.fast.to, SAMPLE_CIRCLE);
+	ck_assert_uint_eq(verdict.libipt.to, SAMPLE_LEAF);
+}
+END_TEST
+
 /* After a place without code each goes on in its own way. */
 START_TEST(what_both_call_damaged_is_left_out)
 {
@@ -175,6 +197,7 @@ int main(void)
 	tcase_add_test(tests, equal_engines_have_no_differences);
 	tcase_add_test(tests, another_target_of_a_call_is_told_with_both_sides);
 	tcase_add_test(tests, damage_that_only_one_finds_is_a_difference);
+	tcase_add_test(tests, a_difference_without_any_damage_is_named_rather);
 	tcase_add_test(tests, what_both_call_damaged_is_left_out);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
