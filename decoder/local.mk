@@ -27,6 +27,7 @@ libdecoder_a_SOURCES = \
 	decoder/pt_blocks.c decoder/pt_boundary.c decoder/pt_boundary.h \
 	decoder/pt_flow.c decoder/pt_flow.h decoder/pt_stream_base.h \
 	decoder/pt_newer_packets.c decoder/pt_newer_packets.h \
+	decoder/pt_rewrite.c decoder/pt_rewrite.h \
 	decoder/pt_segments.c decoder/pt_segments.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_verify.c decoder/pt_verify.h \
