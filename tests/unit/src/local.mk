@@ -132,3 +132,9 @@ TESTS += tests/unit/src/bpf_agrees.test
 tests_unit_src_bpf_agrees_test_SOURCES = tests/unit/src/bpf_agrees.c
 tests_unit_src_bpf_agrees_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_bpf_agrees_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/kernel_cpus.test
+TESTS += tests/unit/src/kernel_cpus.test
+tests_unit_src_kernel_cpus_test_SOURCES = tests/unit/src/kernel_cpus.c
+tests_unit_src_kernel_cpus_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_kernel_cpus_test_LDADD = $(UNIT_LIBS)
