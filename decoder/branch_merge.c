@@ -5,16 +5,28 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "decoder/pt_stream_base.h"
 
 struct branch_merge_entry {
-	struct branch_event next;
-	struct pt_stream *stream; /* borrowed */
-	size_t rank;              /* place among the streams, for equal times */
+	uint64_t time;			  /* of the next event */
+	const struct branch_event *next;  /* and those behind it; borrowed from the stream */
+	size_t count;
+	struct pt_stream *stream;	  /* borrowed */
+	size_t rank;			  /* place among the streams, for equal times */
 };
 
 static bool before(const struct branch_merge_entry *a, const struct branch_merge_entry *b)
 {
-	return a->next.time != b->next.time ? a->next.time < b->next.time : a->rank < b->rank;
+	return a->time != b->time ? a->time < b->time : a->rank < b->rank;
+}
+
+/* Returns whether there is one. */
+static bool look_at_next(struct branch_merge_entry *entry)
+{
+	entry->next = stream_peek(entry->stream, &entry->count);
+	if (entry->count)
+		entry->time = entry->next->time;
+	return entry->count;
 }
 
 /* Move the entry at `at` down until none below is earlier. */
@@ -46,11 +58,12 @@ void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *stre
 
 		entry->stream = streams[i];
 		entry->rank = i;
-		if (pt_stream_next(entry->stream, &entry->next))
+		if (look_at_next(entry))
 			merge->count++;
 	}
 	for (size_t i = merge->count / 2; i-- > 0;)
 		sift_down(merge, i);
+	merge->given = 0;
 }
 
 void branch_merge_release(struct branch_merge *merge)
@@ -60,16 +73,35 @@ void branch_merge_release(struct branch_merge *merge)
 	merge->count = 0;
 }
 
-int branch_merge_next(struct branch_merge *merge, struct branch_event *event)
+/* Returns how many events of the stream on top come before all of the others'. */
+static size_t count_due(const struct branch_merge *merge)
+{
+	const struct branch_merge_entry *top = merge->heap, *other = &merge->heap[1];
+	size_t most = top->count < BRANCH_MERGE_MOST ? top->count : BRANCH_MERGE_MOST, due = 1;
+
+	if (merge->count > 2 && before(&merge->heap[2], other))
+		other = &merge->heap[2];
+	if (merge->count == 1)
+		return most;
+	while (due < most && (top->next[due].time < other->time ||
+			      (top->next[due].time == other->time && top->rank < other->rank)))
+		due++;
+	return due;
+}
+
+size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events)
 {
 	struct branch_merge_entry *top = merge->heap;
 
-	if (!merge->count)
-		return 0;
-	*event = top->next;
-	if (!pt_stream_next(top->stream, &top->next))
-		*top = merge->heap[--merge->count];
-	if (merge->count)
-		sift_down(merge, 0);
-	return 1;
+	/* What was given out last is its reader's until now. */
+	if (merge->given) {
+		stream_drop(top->stream, merge->given);
+		if (!look_at_next(top))
+			*top = merge->heap[--merge->count];
+		if (merge->count > 1)
+			sift_down(merge, 0);
+	}
+	merge->given = merge->count ? count_due(merge) : 0;
+	*events = top->next;
+	return merge->given;
 }

@@ -9,15 +9,19 @@
 #ifndef DECODER_BRANCH_MERGE_H
 #define DECODER_BRANCH_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "decoder/pt_stream.h"
 
 struct branch_merge_entry;
 
+#define BRANCH_MERGE_MOST 256
+
 struct branch_merge {
 	struct branch_merge_entry *heap; /* owned; the earliest event on top */
 	size_t count;
+	size_t given; /* events of the stream on top that are its reader's */
 };
 
 /* Start over `count` streams, which are borrowed and stay open until release. */
@@ -26,7 +30,11 @@ void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *stre
 /* Release the heap.  Idempotent, also on zeroed memory. */
 void branch_merge_release(struct branch_merge *merge);
 
-/* Returns 1 with the next event in *event; 0 when all streams are at their end. */
-int branch_merge_next(struct branch_merge *merge, struct branch_event *event);
+/*
+ * Returns how many events come next, all of one stream, at most
+ * BRANCH_MERGE_MOST; 0 when all streams are at their end.  They are borrowed
+ * until the next call.
+ */
+size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events);
 
 #endif

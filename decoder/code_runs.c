@@ -11,6 +11,9 @@
 /* Less is decoded before a table that fits the cache pays. */
 #define SHORT_TRACE (UINT64_C(64) << 10)
 
+/* Instructions of a run whose lengths are kept: nearly all runs are shorter. */
+#define LENGTHS_MAX 32
+
 /* Longer ones are no code: zeros, for example, are instructions too. */
 #define INSNS_MAX 65536
 
@@ -32,19 +35,36 @@ void code_runs_release(struct code_runs *runs)
 	*runs = (struct code_runs){ 0 };
 }
 
-static void decode(struct code_run *run, const uint8_t *bytes, size_t size, enum insn_mode mode)
+static void decode(struct code_run *run, size_t size, uint8_t *lengths)
 {
-	*run = (struct code_run){ .bytes = bytes, .mode = (uint8_t)mode };
 	while (run->insns < INSNS_MAX) {
-		run->insn = insn_decode(bytes + run->length, size - run->length, mode);
+		run->insn = insn_decode(run->bytes + run->length, size - run->length,
+					(enum insn_mode)run->mode);
 		if (!run->insn.length)
 			return;
+		if (run->insns < LENGTHS_MAX)
+			lengths[run->lengths_known++] = run->insn.length;
 		run->insns++;
 		if (run->insn.kind != BRANCH_NONE)
 			return;
 		run->length += run->insn.length;
 	}
 	run->insn.length = 0;
+}
+
+static struct code_run *make_run(struct code_runs *runs, const uint8_t *bytes, size_t size,
+				 enum insn_mode mode)
+{
+	struct code_run *run = arena_alloc(&runs->arena, sizeof(*run));
+	uint8_t lengths[LENGTHS_MAX], *kept;
+
+	run->bytes = bytes;
+	run->mode = (uint8_t)mode;
+	decode(run, size, lengths);
+	kept = arena_alloc(&runs->arena, run->lengths_known);
+	memcpy(kept, lengths, run->lengths_known);
+	run->lengths = kept;
+	return run;
 }
 
 void code_runs_forget(struct code_runs *runs)
@@ -95,24 +115,26 @@ struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, si
 	if (2 * runs->count >= runs->room)
 		grow(runs);
 	slot = slot_of(runs, bytes, mode);
-	*slot = arena_alloc(&runs->arena, sizeof(**slot));
-	decode(*slot, bytes, size, mode);
+	*slot = make_run(runs, bytes, size, mode);
 	runs->count++;
 	return *slot;
 }
 
-int64_t code_runs_count(const uint8_t *bytes, size_t distance, enum insn_mode mode)
+int64_t code_run_count(const struct code_run *run, size_t distance)
 {
 	int64_t count = 0;
 	size_t at = 0;
 
+	while (at < distance && count < run->lengths_known)
+		at += run->lengths[count++];
 	while (at < distance) {
-		struct insn insn = insn_decode(bytes + at, distance - at, mode);
+		struct insn insn = insn_decode(run->bytes + at, distance - at,
+					       (enum insn_mode)run->mode);
 
 		if (!insn.length)
 			return -1;
 		at += insn.length;
 		count++;
 	}
-	return count;
+	return at == distance ? count : -1;
 }

@@ -28,20 +28,30 @@ struct code_run {
 	uint32_t insns;	      /* instructions, the branch included */
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
 	uint8_t mode;	      /* enum insn_mode */
+	uint8_t lengths_known; /* of the first so many instructions */
+	const uint8_t *lengths; /* of instructions, in bytes */
 	/* The owner's: */
 	uint8_t pace;		     /* enum run_pace */
 	bool taken_local;	     /* the branch stays in its function */
+	bool writes;		     /* it begins an emulated PTWRITE */
 	bool function_known;	     /* whether the next two are set */
-	int64_t function_begin, function_end; /* from `bytes`, in bytes */
-	struct code_run *taken, *fall; /* where it goes on, the branch taken or not; NULL: not known yet */
+	int32_t function_begin, function_end; /* from `bytes`, in bytes */
+	/*
+	 * Where it goes on, the branch taken or not; NULL: not known yet.  An
+	 * indirect branch or a return may go elsewhere the next time.
+	 */
+	struct code_run *taken, *fall;
 };
 
 /* What is to be done where a run ends. */
 enum run_pace {
 	PACE_UNKNOWN,
-	PACE_STEP,   /* a closer look: a call, a return, anything indirect or far */
+	PACE_STEP,   /* a closer look */
 	PACE_DECIDE, /* a bit of TNT: a conditional jump */
 	PACE_JUMP,   /* nothing: a direct jump that stays in its function */
+	PACE_GO,     /* give out a direct call, or a jump to another function */
+	PACE_RETURN, /* a bit of TNT, or a TIP: a return */
+	PACE_TARGET, /* a TIP: an indirect call, or a jump */
 };
 
 /*
@@ -53,7 +63,9 @@ struct code_path {
 	struct code_run *to;
 	int32_t distance;      /* of the two, in bytes */
 	int32_t lowest, highest; /* the same of all runs of the walk, `highest` behind the branch */
+	const void *mapping; /* that the walk was in */
 	uint32_t insns;
+	uint32_t insns_decided; /* of them, up to the last decision */
 	uint16_t key;
 	uint8_t jumps;     /* branches that were taken */
 	uint8_t walked;    /* all branches */
@@ -102,9 +114,9 @@ static inline struct code_path *code_runs_path(const struct code_runs *runs,
 }
 
 /*
- * Count the instructions from `bytes` to `bytes + distance`.
+ * Count a run's instructions from where it begins up to `distance` bytes behind.
  * Returns -1 if none begins there.
  */
-int64_t code_runs_count(const uint8_t *bytes, size_t distance, enum insn_mode mode);
+int64_t code_run_count(const struct code_run *run, size_t distance);
 
 #endif

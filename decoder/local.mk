@@ -16,6 +16,7 @@ libdecoder_a_SOURCES = \
 	decoder/insn.c decoder/insn.h \
 	decoder/kernel_text.c decoder/kernel_text.h \
 	decoder/perf_attrs.c decoder/perf_attrs.h \
+	decoder/perf_clock.c decoder/perf_clock.h \
 	decoder/perf_features.c decoder/perf_features.h \
 	decoder/perf_file.c decoder/perf_file.h \
 	decoder/perf_input.c decoder/perf_input.h \
@@ -28,9 +29,11 @@ libdecoder_a_SOURCES = \
 	decoder/pt_flow.c decoder/pt_flow.h decoder/pt_stream_base.h \
 	decoder/pt_newer_packets.c decoder/pt_newer_packets.h \
 	decoder/pt_rewrite.c decoder/pt_rewrite.h \
+	decoder/pt_perf_time.c decoder/pt_perf_time.h \
 	decoder/pt_segments.c decoder/pt_segments.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_verify.c decoder/pt_verify.h \
+	decoder/emulated_write.c decoder/emulated_write.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
 	decoder/pt_workers.c decoder/pt_workers.h \
 	decoder/sched_points.c decoder/sched_points.h \

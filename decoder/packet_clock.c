@@ -40,6 +40,7 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 	clock->ctc = 0;
 	clock->last_mtc = (uint8_t)(ctc >> clock->mtc_shift);
 	clock->counting = true;
+	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
 }
 
 /* The cycles between two MTCs in a row measure the core clock. */
@@ -81,20 +82,21 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 
 void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
 {
-	uint64_t tsc, limit;
+	uint64_t passed, tsc;
+	double expected;
 
 	if (clock->cycles > UINT64_MAX / 2 - cycles)
 		return;
 	clock->cycles += cycles;
-	if (!clock->tsc || clock->tsc_per_cycle <= 0)
+	expected = (double)clock->cycles * clock->tsc_per_cycle;
+	/* More than any TSC has left is damage. */
+	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected > (double)(UINT64_MAX / 2))
 		return;
-	tsc = clock->step + (uint64_t)((double)clock->cycles * clock->tsc_per_cycle);
+	passed = (uint64_t)expected;
 	/* There would have been an MTC. */
-	limit = !clock->counting
-			? tsc
-			: clock->step + ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
-	if (tsc > limit)
-		tsc = limit;
+	if (clock->counting && passed > clock->period)
+		passed = clock->period;
+	tsc = clock->step + passed;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
 }

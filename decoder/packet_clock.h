@@ -24,6 +24,7 @@ struct packet_clock {
 	uint64_t step;	 /* TSC at the last TSC or MTC packet */
 	uint64_t cycles; /* since then */
 	uint64_t ctc;	 /* crystal ticks since `base`, at the last MTC */
+	uint64_t period; /* TSC ticks from one MTC to the next, if counting */
 	uint8_t last_mtc;
 	bool counting;	      /* base and last_mtc are known */
 	bool whole_step;      /* the step under way began with an MTC */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/pages.h"
 #include "base/spool.h"
 
 static void add_path(struct perf_input *input, struct arena *arena, const char *folder,
@@ -106,6 +107,13 @@ static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
 	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (mapped == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");
+	/* A recording is no sparse file, unless it was made to be. */
+	if (status.st_blocks * 512 < status.st_size / 2 &&
+	    pages_map_holes(fd, mapped, (size_t)status.st_size) < 0) {
+		error_set_system(err, errno, "cannot map");
+		munmap(mapped, (size_t)status.st_size);
+		return -1;
+	}
 	*bytes = (struct perf_bytes){ mapped, (size_t)status.st_size };
 	return 0;
 }

@@ -568,6 +568,13 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	return status;
 }
 
+/* A damaged MODE.Exec (pt_walk.h: flow_take_mode): libipt reads other code than ran. */
+static bool has_impossible_mode(const struct pt_block *block)
+{
+	return block->ninsn && block->ip >> 32 &&
+	       (block->mode == ptem_32bit || block->mode == ptem_16bit);
+}
+
 static void next_block(struct pt_blocks *blocks)
 {
 	struct pt_block block = { 0 };
@@ -575,6 +582,11 @@ static void next_block(struct pt_blocks *blocks)
 				   : pt_blk_next(blocks->decoder, &block, sizeof(block));
 
 	blocks->status = status;
+	if (has_impossible_mode(&block)) {
+		resolve(blocks, block.ip);
+		fail(blocks, GAP_MISMATCH, block.ip);
+		return;
+	}
 	if (block.ninsn)
 		on_block(blocks, &block);
 	if (status < 0 && pt_errcode(status) == pte_eos) {

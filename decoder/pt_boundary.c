@@ -37,10 +37,14 @@ void pt_boundary_pass(struct pt_flow *flow)
 	flow->cutting = false;
 	/* Nothing waits behind a PSB; in its header it is damage. */
 	flow_drop_waiting(flow);
+	/* Who begins here could not know for how long it will have to wait. */
+	emulated_write_drop_waiting(flow);
 	flow->item_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->here = NULL;
+	/* Whether tracing began at this PSB or before it cannot be seen from here on. */
+	flow->told = false;
 	flow->known = stream->now;
 	if (flow->lost)
 		stream->stats.bytes_lost += next - flow->lost_from;
@@ -80,6 +84,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.last_ip = flow->last_ip,
 		.ip = flow->ip,
 		.interrupted = flow->interrupted,
+		.doubtful_ip = flow->doubtful_ip,
 		.mode = flow->mode,
 		.next_mode = flow->next_mode,
 		.on = flow->on,
@@ -90,6 +95,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.has_interrupt = flow->has_interrupt,
 		.aborted = flow->aborted,
 		.guest = flow->guest,
+		.write = flow->write,
 	};
 }
 
@@ -119,6 +125,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->last_ip = boundary->last_ip;
 	flow->ip = boundary->ip;
 	flow->interrupted = boundary->interrupted;
+	flow->doubtful_ip = boundary->doubtful_ip;
 	flow->mode = boundary->mode;
 	flow->next_mode = boundary->next_mode;
 	flow->on = boundary->on;
@@ -131,6 +138,8 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->guest = flow->next_guest = boundary->guest;
 	flow->waiting_count = 0;
 	flow->has_control = false;
+	flow->write = boundary->write;
+	flow->waiting_write.left = 0;
 	flow->mode_end = 0;
 	flow->item_size = 0;
 	flow->known = boundary->now;
@@ -187,11 +196,8 @@ static void forget_events(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (flow->on && !flow->lost) {
-		flow->told = true;
-	} else if (!flow->on && !flow->overflowed) {
+	if (!flow->on && !flow->overflowed)
 		flow->lost = flow->after_gap = false;
-	}
 	stream->head = stream->tail = 0;
 	stream->last_pushed = 0;
 	stream->insn_count = stream->cycle_count = 0;
@@ -244,7 +250,7 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 {
 	if (a->on != b->on || a->lost != b->lost || a->after_gap != b->after_gap ||
 	    a->overflowed != b->overflowed || a->last_ip != b->last_ip ||
-	    a->next_mode != b->next_mode)
+	    a->next_mode != b->next_mode || a->doubtful_ip != b->doubtful_ip)
 		return false;
 	/* Where the flow is off or lost, it begins anew. */
 	return !a->on || a->lost ||
@@ -253,7 +259,8 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 
 static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *b)
 {
-	return a->aborted == b->aborted && a->guest == b->guest &&
+	return a->aborted == b->aborted && a->guest == b->guest && !a->write.left &&
+	       !b->write.left &&
 	       a->has_interrupt == b->has_interrupt &&
 	       (!a->has_interrupt || a->interrupted == b->interrupted);
 }

@@ -6,7 +6,8 @@
  * At a cut (aux_cuts.h) both one who comes by and one who begins there forget
  * what the PSB restates or ends: the compressed returns' stack (SDM volume 3,
  * "RET Compression": only calls since the last PSB count), how fast CYC ticks,
- * and times that were estimated ahead of the PSB's own.  The rest is here.  One
+ * times that were estimated ahead of the PSB's own, and whether a branch was given
+ * out since tracing began: the next one is, then.  The rest is here.  One
  * who begins guesses it from the PSB's header (SDM volume 3, "PSB+") and the
  * timeline; who came by tells whether the guess was right.
  */
@@ -31,8 +32,9 @@ struct pt_boundary {
 	uint64_t last_pushed;
 	uint32_t insn_count, cycle_count;
 
-	uint64_t last_ip, ip, interrupted;
+	uint64_t last_ip, ip, interrupted, doubtful_ip;
 	enum insn_mode mode, next_mode;
+	struct emulated_write write;
 	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;
 };
 

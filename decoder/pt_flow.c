@@ -8,7 +8,8 @@
  *
  *   packet      walk
  *   ----------  -----------------------------------------------------------
- *   TNT         to a conditional jump or a compressed return, a bit each
+ *   TNT         to a conditional jump or a compressed return, a bit each; bits behind
+ *               an indirect branch wait for its TIP
  *   TIP         to an indirect branch, an uncompressed return, a far transfer
  *   TIP.PGD     the same; tracing goes off there
  *   FUP         to its ip: an interrupt (if TIP or TIP.PGD follows)
@@ -30,9 +31,25 @@
 #include "decoder/pt_boundary.h"
 #include "decoder/pt_flow.h"
 #include "decoder/pt_newer_packets.h"
+#include "decoder/pt_perf_time.h"
 
 /* Bytes from one cut to the next: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)
+
+/*
+ * Errata that change what packets mean, by CPU as libipt knows them (pt_cpu_errata();
+ * intel-pt.h has Intel's words for each):
+ *
+ *   BDM70   a PSB+ before a TIP.PGE may have a FUP     header_ip is doubted: on_psbend()
+ *   APL12   so may an OVF                              the same: on_fup()
+ *   BDM64   an abort may follow a branch never taken   the way there is not asked for: on_fup()
+ *   SKD007  an OVF may cut a CYC                       read_cycles()
+ *   SKD010  no FUP or TIP.PGE may follow an OVF        no further damage: miss_place()
+ *   APL11   a TIP.PGD may follow an OVF                tracing is off: on_disable()
+ *   SKD022  a VM entry may have a FUP                  it is no interrupt: on_disable()
+ *   SKL014  a TIP.PGD may lack the target's ip         the filter tells: pt_walk.c
+ *   SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
+ */
 
 /* ---- Packets ------------------------------------------------------------- */
 
@@ -65,13 +82,44 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 	return true;
 }
 
+/* A packet shows that the ip was no erratum's, if there is one.  Returns whether tracing is on. */
+static bool believe(struct pt_flow *flow)
+{
+	uint64_t ip = flow->doubtful_ip;
+
+	flow->doubtful_ip = 0;
+	if (ip && !flow->on)
+		flow_begin(flow, ip, false);
+	return flow->on;
+}
+
+/*
+ * A packet is of code that runs, but where is not known.  Returns whether that is part
+ * of an overflow, and no further damage.
+ */
+static bool miss_place(struct pt_flow *flow)
+{
+	bool dropped = flow->overflowed && flow->config.errata.skd010;
+
+	flow->overflowed = false;
+	if (dropped)
+		flow_lose(flow);
+	else
+		flow_fail(flow, GAP_MISMATCH, 0);
+	return dropped;
+}
+
 static void on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
 {
 	if (flow->lost)
 		return;
-	if (!flow->on) {
+	if (!flow->on && !believe(flow)) {
 		if (!flow->guest)
-			flow_fail(flow, GAP_MISMATCH, 0);
+			miss_place(flow);
+		return;
+	}
+	if (flow->bit_count) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
 	}
 	flow->has_interrupt = false;
@@ -86,11 +134,12 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	enum branch_kind kind = flow->aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
 	stream_push(stream, kind, flow->interrupted, ip)->flags |= BRANCH_ASYNC;
+	emulated_write_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->ip = ip;
 	flow->here = NULL;
 	flow->known = stream->now;
-	flow->mode = flow->next_mode;
+	flow_take_mode(flow);
 }
 
 /* What happened is told where the packet's FUP says. */
@@ -123,6 +172,8 @@ static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint
 static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_found(flow);
+	emulated_write_drop(flow);
+	flow->doubtful_ip = 0;
 	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
 }
 
@@ -172,8 +223,13 @@ static void on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 			flow_try_at(flow, ip);
 		return;
 	}
-	if (!flow->on || !told) {
-		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
+	if (!flow->on && !believe(flow)) {
+		if (miss_place(flow) && told)
+			flow_try_at(flow, ip);
+		return;
+	}
+	if (!told) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
 	}
 	if (flow->has_interrupt) {
@@ -182,6 +238,12 @@ static void on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	flow->target = ip;
 	flow->task = TASK_TARGET;
+}
+
+/* Nothing has shown yet that tracing was on, but a header that an erratum may have written. */
+static bool may_be_off(const struct pt_flow *flow)
+{
+	return flow->config.errata.bdm70 && !flow->told && flow->ip == flow->target;
 }
 
 static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
@@ -196,23 +258,43 @@ static void on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	flow->has_interrupt = flow->overflowed = flow->aborted = false;
-	if (!told || (flow->on && !flow->lost))
+	flow->doubtful_ip = 0;
+	if (!told || (flow->on && !flow->lost && !may_be_off(flow)))
 		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
 	if (told)
 		flow_begin(flow, ip, true);
 }
 
+/* Tracing goes off that was off: where it began is lost. */
+static void miss_begin(struct pt_flow *flow)
+{
+	flow_fail(flow, GAP_MISMATCH, 0);
+	flow_found(flow);
+}
+
 static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
+	bool passed_over = flow->guest || flow->next_guest || flow->overflowed;
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
 	/* Where tracing goes on, a PIP tells again. */
 	flow->guest = flow->next_guest = false;
-	if (!flow->on || flow->lost) {
+	flow->overflowed = false;
+	if (!flow->lost && !believe(flow) && !passed_over)
+		miss_begin(flow);
+	if (flow->lost || !flow->on) {
 		flow->on = false;
 		return;
 	}
+	if (flow->bit_count) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_found(flow);
+		flow->on = false;
+		return;
+	}
+	if (flow->config.errata.skd022 && flow->has_interrupt && flow_at_vm_entry(flow))
+		flow->has_interrupt = false;
 	if (!flow->has_interrupt) {
 		flow->target = ip;
 		flow->task = TASK_OFF;
@@ -221,8 +303,17 @@ static void on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
 	stream_stop_user(&flow->stream, flow->interrupted);
+	emulated_write_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->on = false;
+}
+
+static bool waits_for_abort(const struct pt_flow *flow)
+{
+	for (unsigned i = 0; i < flow->waiting_count; i++)
+		if (flow->waiting[i].kind == SIDE_TX_ABORT)
+			return true;
+	return false;
 }
 
 static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
@@ -243,13 +334,26 @@ static void on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->overflowed) {
 		flow->overflowed = false;
-		flow_begin(flow, ip, true);
+		if (flow->config.errata.apl12)
+			flow->doubtful_ip = ip;
+		else
+			flow_begin(flow, ip, true);
 		return;
 	}
 	if (flow->lost)
 		flow_try_at(flow, ip);
-	if (flow->lost || !flow->on) {
+	if (flow->lost || !believe(flow)) {
 		flow_tell_waiting(flow, ip);
+		return;
+	}
+	if (flow->config.errata.bdm64 && waits_for_abort(flow) && !flow_reaches(flow, ip)) {
+		flow->ip = ip;
+		flow->here = NULL;
+	}
+	if (flow->bit_count) { /* the TIP that is waited for does not come */
+		flow->target = ip;
+		flow->task = TASK_PLACE;
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
 	}
 	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
@@ -263,22 +367,29 @@ static void on_overflow(struct pt_flow *flow)
 	flow->in_header = false;
 	flow_found(flow);
 	flow_drop_waiting(flow);
+	emulated_write_drop(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
+	flow->bit_count = 0;
 	flow->on = flow->has_interrupt = flow->aborted = false;
 	flow->stream.in_tx = false;
 	flow->return_count = 0;
 	flow->after_gap = true;
 	flow->overflowed = true;
+	flow->doubtful_ip = 0;
 }
 
 static void on_psb(struct pt_flow *flow)
 {
+	/* A PSB comes behind all that was deferred. */
+	if (flow->bit_count)
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
 	flow->in_header = true;
 	flow->header_has_ip = false;
 	flow->last_ip = 0;
 	flow_drop_waiting(flow);
 	flow->overflowed = false;
+	flow->doubtful_ip = 0;
 	flow->item_size = 0;
 	pt_boundary_approach(flow);
 }
@@ -286,8 +397,12 @@ static void on_psb(struct pt_flow *flow)
 /* Tracing is on at a PSB if, and only if, its header tells an ip. */
 static void on_psbend(struct pt_flow *flow)
 {
-	if (!flow->in_header)
+	if (!flow->in_header) {
+		/* Its PSB is lost, and who knows what before it. */
+		if (flow->on && !flow->lost)
+			flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
+	}
 	flow->in_header = false;
 	flow_drop_waiting(flow);
 	flow->guest = flow->next_guest;
@@ -296,8 +411,9 @@ static void on_psbend(struct pt_flow *flow)
 	} else if (!flow->header_has_ip) {
 		flow->on = false;
 	} else if (flow->lost) {
-		flow->mode = flow->next_mode;
 		flow_try_at(flow, flow->target);
+	} else if (!flow->on && flow->config.errata.bdm70) {
+		flow->doubtful_ip = flow->target;
 	} else if (!flow->on) {
 		flow_begin(flow, flow->target, false);
 	} else {
@@ -338,36 +454,48 @@ static void on_time(struct pt_flow *flow)
 	if (!flow->clock.tsc)
 		return;
 	stream_set_time(stream, flow->clock.tsc);
-	stream_push_losses(stream, stream->now.time);
+	if (stream->next_loss < stream->loss_count)
+		stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
-	flow_follow_text(flow);
+	if (stream->text.kernel)
+		flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
 }
 
-static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
+static void set_clock(struct packet_clock *clock, const struct pt_packet *packet)
 {
 	switch (packet->type) {
 	case ppt_tsc:
-		packet_clock_tsc(&flow->clock, packet->payload.tsc.tsc);
+		packet_clock_tsc(clock, packet->payload.tsc.tsc);
 		break;
 	case ppt_tma:
-		packet_clock_tma(&flow->clock, packet->payload.tma.ctc, packet->payload.tma.fc);
-		return;
+		packet_clock_tma(clock, packet->payload.tma.ctc, packet->payload.tma.fc);
+		break;
 	case ppt_mtc:
-		packet_clock_mtc(&flow->clock, packet->payload.mtc.ctc);
+		packet_clock_mtc(clock, packet->payload.mtc.ctc);
 		break;
 	case ppt_cyc:
-		packet_clock_cyc(&flow->clock, packet->payload.cyc.value);
-		if (flow->on && !flow->lost)
-			stream_count_cycles(&flow->stream, packet->payload.cyc.value);
+		packet_clock_cyc(clock, packet->payload.cyc.value);
 		break;
 	default:
-		packet_clock_cbr(&flow->clock, packet->payload.cbr.ratio);
-		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
-		return;
+		packet_clock_cbr(clock, packet->payload.cbr.ratio);
+		break;
 	}
-	on_time(flow);
+}
+
+static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	if (flow->stream.input.perf_times)
+		flow->clock.tsc = pt_perf_time(flow, packet);
+	else
+		set_clock(&flow->clock, packet);
+	if (packet->type == ppt_cbr)
+		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
+	if (packet->type == ppt_cyc && (flow->on || flow->doubtful_ip) && !flow->lost)
+		stream_count_cycles(&flow->stream, packet->payload.cyc.value);
+	if (packet->type != ppt_cbr && packet->type != ppt_tma)
+		on_time(flow);
 }
 
 /* The packets with values come with a FUP of the instruction, or without. */
@@ -442,6 +570,7 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	switch (packet->type) {
 	case ppt_tnt_8:
 	case ppt_tnt_64:
+		flow->last_bits = packet->payload.tnt.bit_size;
 		on_tnt(flow, &packet->payload.tnt);
 		break;
 	case ppt_tip:
@@ -491,6 +620,7 @@ static void on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 enum opcode {
 	OPCODE_PAD = 0,
 	OPCODE_EXTENDED = 2,
+	OPCODE_OVF = 0xf3, /* behind that */
 	OPCODE_MTC = 0x59,
 	/* With 3 bits of how the address is compressed: */
 	OPCODE_DISABLE = 1,
@@ -499,29 +629,75 @@ enum opcode {
 	OPCODE_FUP = 0x1d,
 };
 
-/* The bits from the second on, the oldest highest, below a stop bit. */
-static size_t read_tnt(struct pt_flow *flow, uint8_t byte)
-{
-	unsigned value = byte >> 1;
-	struct pt_packet_tnt packet = { .bit_size = (uint8_t)(31 - __builtin_clz(value)) };
+/* So many bits at once: as a long TNT has. */
+#define TNT_BITS_MAX 47u
 
-	packet.payload = value ^ (1u << packet.bit_size);
+static bool is_tnt(uint8_t byte)
+{
+	return !(byte & 1) && byte > OPCODE_EXTENDED;
+}
+
+/*
+ * The bits of a packet from the second on, the oldest highest, below a stop
+ * bit.  Those that follow each other are one: nothing happens between them.
+ * Returns the size of all.
+ */
+static size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+{
+	struct pt_packet_tnt packet = { 0 };
+	size_t at = 0;
+
+	do {
+		unsigned value = bytes[at++] >> 1, count = 31 - (unsigned)__builtin_clz(value);
+
+		packet.payload = packet.payload << count | (value ^ 1u << count);
+		packet.bit_size = (uint8_t)(packet.bit_size + count);
+		flow->last_bits = count;
+	} while (at < size && packet.bit_size + 6u <= TNT_BITS_MAX && is_tnt(bytes[at]));
 	on_tnt(flow, &packet);
-	return 1;
+	return at;
+}
+
+static void on_cycles(struct pt_flow *flow, uint64_t cycles)
+{
+	packet_clock_cyc(&flow->clock, cycles);
+	if ((flow->on || flow->doubtful_ip) && !flow->lost)
+		stream_count_cycles(&flow->stream, cycles);
+	on_time(flow);
+}
+
+/* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
+static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
+{
+	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF &&
+	       flow->config.errata.skd007;
 }
 
 /* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
 static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
-	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = bytes[0] >> 3 };
-	bool more = bytes[0] & 4;
+	bool more = bytes[0] & 4 && !is_cut(flow, bytes);
+	struct pt_packet packet = { .type = ppt_cyc, .size = (uint8_t)(1 + more) };
+	uint64_t cycles = bytes[0] >> 3;
 
 	if (more && bytes[1] & 1)
 		return 0;
 	if (more)
-		packet.payload.cyc.value |= (uint64_t)(bytes[1] >> 1) << 5;
+		cycles |= (uint64_t)(bytes[1] >> 1) << 5;
+	packet.payload.cyc.value = cycles;
+	if (flow->stream.input.perf_times)
+		on_timing(flow, &packet);
+	else
+		on_cycles(flow, cycles);
+	return packet.size;
+}
+
+static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
+{
+	struct pt_packet packet = { .type = ppt_mtc, .size = 2, .payload.mtc.ctc = bytes[1] };
+
 	on_timing(flow, &packet);
-	return 1 + more;
+	return packet.size;
 }
 
 static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
@@ -552,21 +728,35 @@ static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + sizes[compression];
 }
 
-/* Returns the size of the packet that was read, 0 if it is not one of these. */
-static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
+/* It may be long, where a buffer was never filled.  Returns how many such bytes there are. */
+static size_t count_padding(const uint8_t *bytes, size_t size)
 {
-	struct pt_packet packet = { .type = ppt_mtc, .payload.mtc.ctc = bytes[1] };
+	size_t count = 1;
+	uint64_t words[4];
 
-	if (bytes[0] == OPCODE_PAD)
-		return 1;
-	if (!(bytes[0] & 1))
-		return bytes[0] == OPCODE_EXTENDED ? 0 : read_tnt(flow, bytes[0]);
+	while (count + sizeof(words) <= size) {
+		memcpy(words, bytes + count, sizeof(words));
+		if (words[0] | words[1] | words[2] | words[3])
+			break;
+		count += sizeof(words);
+	}
+	while (count < size && bytes[count] == OPCODE_PAD)
+		count++;
+	return count;
+}
+
+/* Returns the size of what was read of `size` bytes, 0 if it is not one of these. */
+static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+{
+	if (is_tnt(bytes[0]))
+		return read_tnt(flow, bytes, size);
 	if ((bytes[0] & 3) == 3)
 		return read_cycles(flow, bytes);
-	if (bytes[0] != OPCODE_MTC)
-		return read_place(flow, bytes);
-	on_timing(flow, &packet);
-	return 2;
+	if (bytes[0] == OPCODE_MTC)
+		return read_crystal(flow, bytes);
+	if (bytes[0] == OPCODE_PAD)
+		return count_padding(bytes, size);
+	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
 }
 
 /* ---- The stream ---------------------------------------------------------- */
@@ -640,6 +830,8 @@ static void finish(struct pt_flow *flow)
 	count_decoded(flow, flow->window.base + flow->window.size);
 	flow_found(flow);
 	flow_drop_waiting(flow);
+	emulated_write_drop(flow);
+	emulated_write_drop_waiting(flow);
 	flow->item_size = 0;
 	flow->guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
@@ -650,8 +842,10 @@ static void finish(struct pt_flow *flow)
 	stream_push_apart(&flow->stream, flow->after_gap);
 	flow_lose(flow);
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
+	flow->doubtful_ip = 0;
 	flow->after_gap = true;
 	flow->synced = false;
+	pt_perf_time_restart(flow);
 	open_packets(flow, false);
 }
 
@@ -710,6 +904,9 @@ static void read_by_libipt(struct pt_flow *flow)
 
 	if (status >= 0)
 		status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
+	/* libipt 2.0.5 does not look for the byte that erratum SKZ84 puts behind a TMA. */
+	if (status >= 0 && packet.size > flow->window.size - flow->at)
+		status = -pte_eos;
 	if (status >= 0) {
 		flow->at += packet.size;
 		on_packet(flow, &packet);
@@ -719,6 +916,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		flow_fail(flow, GAP_BAD_PACKET, 0);
 		flow->item_size = 0;
 		flow->in_header = flow->overflowed = flow->on = false;
+		flow->doubtful_ip = 0;
 		synchronise(flow, false);
 		if (flow->stream.ended)
 			finish(flow);
@@ -730,18 +928,35 @@ static bool near_end(const struct pt_flow *flow)
 	return flow->at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
-static void read_packet(struct pt_flow *flow)
+/* Returns whether the next packet was a frequent one. */
+static bool read_next_frequent(struct pt_flow *flow)
 {
-	size_t size = 0;
+	size_t end = flow->window.size - AUX_WINDOW_PACKET_MAX, size;
 
-	if (near_end(flow) && !aux_window_at_end(&flow->window))
-		move_window(flow, flow->at, true);
 	count_decoded(flow, flow->window.base + flow->at);
 	flow->walked = 0;
-	if (!near_end(flow) && !flow->item_size)
-		size = read_frequent(flow, flow->window.bytes + flow->at);
+	size = read_frequent(flow, flow->window.bytes + flow->at, end - flow->at + 1);
 	flow->at += size;
-	if (!size && !read_newer(flow))
+	return size;
+}
+
+static void read_packet(struct pt_flow *flow)
+{
+	if (near_end(flow) && !aux_window_at_end(&flow->window))
+		move_window(flow, flow->at, true);
+	while (!near_end(flow) && !flow->item_size) {
+		if (!read_next_frequent(flow))
+			break;
+		if (flow->task != TASK_READ)
+			flow_walk(flow);
+		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
+			return;
+	}
+	if (near_end(flow) && !aux_window_at_end(&flow->window))
+		return;
+	count_decoded(flow, flow->window.base + flow->at);
+	flow->walked = 0;
+	if (!read_newer(flow))
 		read_by_libipt(flow);
 }
 
@@ -765,9 +980,7 @@ static void step(struct pt_stream *stream)
 			first_sync(flow);
 		else
 			read_packet(flow);
-	} while ((stream->head == stream->tail ||
-		  stream->tail + QUEUE_ROOM <= stream->batch_room) &&
-		 !stream->ended && !flow->paused);
+	} while (stream_has_room(stream) && !stream->ended && !flow->paused);
 }
 
 void pt_flow_free(struct pt_flow *flow)
@@ -796,12 +1009,27 @@ struct pt_flow *pt_flow_spare(uint64_t size)
 	return flow;
 }
 
+void pt_flow_refill(struct pt_flow *flow)
+{
+	size_t used = flow->offset - flow->window.base, beyond = flow->at - used;
+
+	if (aux_window_at_end(&flow->window))
+		return;
+	move_window(flow, used, true);
+	flow->at = beyond;
+}
+
 static void set_config(struct pt_flow *flow, const struct pt_config *config)
 {
 	flow->clock.ratio_n = config->cpuid_0x15_ebx;
 	flow->clock.ratio_d = config->cpuid_0x15_eax;
 	flow->clock.mtc_shift = config->mtc_freq;
 	flow->clock.max_ratio = config->nom_freq;
+	flow->perf.ratio_n = config->cpuid_0x15_ebx;
+	flow->perf.ratio_d = config->cpuid_0x15_eax;
+	flow->perf.mtc_shift = config->mtc_freq;
+	flow->perf.max_ratio = config->nom_freq;
+	pt_perf_time_restart(flow);
 	flow->config = *config;
 }
 
@@ -817,7 +1045,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->stream.loss_count = like->loss_count;
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->space = NULL;
-	flow->view = (struct code_view){ 0 };
+	flow_forget_views(flow);
 	if (!flow->stream.text.kernel)
 		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
 	set_config(flow, config);
@@ -829,10 +1057,13 @@ void pt_flow_seek(struct pt_flow *flow, const struct aux_place *place)
 	open_packets(flow, flow->synced);
 }
 
-/* Without times there is nothing to begin in the middle by. */
+/*
+ * Without times there is nothing to begin in the middle by; and perf forgets nothing at
+ * a PSB.
+ */
 static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 {
-	if (input->info->config & input->info->tsc_bit)
+	if (input->info->config & input->info->tsc_bit && !input->perf_times)
 		aux_cuts_init(&flow->cuts, input->aux, input->segment ? input->segment : SEGMENT);
 	else
 		flow->cuts.place.at = AUX_CUTS_NONE;

@@ -18,6 +18,12 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 /* Look for packets at another place of the stream. */
 void pt_flow_seek(struct pt_flow *flow, const struct aux_place *place);
 
+/*
+ * Fill the window up from the packet under way on, which began at flow->offset: its
+ * bytes, and those behind it, are elsewhere then.
+ */
+void pt_flow_refill(struct pt_flow *flow);
+
 /* NULL is allowed. */
 void pt_flow_free(struct pt_flow *flow);
 

@@ -4,7 +4,7 @@
 #include "base/cursor.h"
 
 #define OPCODE_EXTENDED 0x02
-#define HAS_PLACE 0x80     /* of the second byte */
+#define HAS_PLACE 0x80     /* of BEP's second byte, of CFE's third */
 #define ITEM_MASK 0x07     /* of a BIP's first byte; above it is what the value is */
 #define ITEM_OPCODE 0x04
 #define BLOCK_SIZE_4 0x80  /* of BBP's third byte: values of 4 bytes, else 8 */
@@ -34,9 +34,12 @@ static bool read_extended(struct newer_packet *packet, struct cursor *c)
 		packet->value = cursor_u8(c) & BLOCK_SIZE_4 ? 4 : 8;
 	} else if ((opcode & ~HAS_PLACE) == OPCODE_BEP) {
 		packet->type = NEWER_BLOCK_END;
-	} else if ((opcode & ~HAS_PLACE) == OPCODE_CFE) {
+	} else if (opcode == OPCODE_CFE) {
+		uint8_t type = cursor_u8(c);
+
 		packet->type = NEWER_CONTROL;
-		packet->kind = cursor_u8(c) & CONTROL_TYPE;
+		packet->has_place = type & HAS_PLACE;
+		packet->kind = type & CONTROL_TYPE;
 		packet->value = cursor_u8(c);
 	} else {
 		return false;

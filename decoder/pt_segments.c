@@ -48,13 +48,13 @@ struct pt_segments {
 static void use_buffer(struct segment *segment, struct pt_stream *stream)
 {
 	stream->queue = segment->events;
-	stream->batch_room = (unsigned)segment->room;
+	stream->room = (unsigned)segment->room;
 }
 
 /* Returns false if there are too many events. */
 static bool grow(struct segment *segment, struct pt_stream *stream)
 {
-	if (stream->tail + QUEUE_ROOM <= segment->room)
+	if (stream_has_room(stream))
 		return true;
 	if (segment->room >= EVENTS_MAX)
 		return false;
@@ -122,6 +122,7 @@ static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats 
 	sum->events += stats->events;
 	sum->insns += stats->insns;
 	sum->local_jumps += stats->local_jumps;
+	sum->writes_broken += stats->writes_broken;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		sum->gaps[reason] += stats->gaps[reason];
 }

@@ -9,73 +9,7 @@
 #include "base/alloc.h"
 #include "decoder/pt_segments.h"
 
-/* ---- Time ---------------------------------------------------------------- */
-
-void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
-{
-	uint64_t time;
-
-	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
-	stream->timed = true;
-	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
-	if (time > stream->now.time)
-		stream->now.time = time;
-}
-
-/*
- * Without timing packets the order is all there is: one instruction counts as
- * one nanosecond.
- */
-void stream_count_insns(struct pt_stream *stream, uint32_t insns)
-{
-	stream->insn_count += insns;
-	stream->stats.insns += insns;
-	if (!stream->timed)
-		stream->now.time += insns;
-}
-
-void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
-{
-	uint64_t sum = stream->cycle_count + cycles;
-
-	stream->cycle_count = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
-}
-
 /* ---- Events out ---------------------------------------------------------- */
-
-/* Within the thread's run on this CPU, and not before the event given out last. */
-static void set_event_time(struct pt_stream *stream, struct branch_event *event, uint64_t time)
-{
-	event->time = schedule_clamp(&stream->schedule, time);
-	if (event->time < stream->last_pushed)
-		event->time = stream->last_pushed;
-	stream->last_pushed = event->time;
-}
-
-struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
-				    enum branch_kind kind, uint64_t from, uint64_t to)
-{
-	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
-
-	*event = (struct branch_event){
-		.tsc = stream->timed ? moment->tsc : 0,
-		.from = from,
-		.to = to,
-		.thread = stream->schedule.thread,
-		.space = stream->schedule.space,
-		.insns = stream->insn_count,
-		.cycles = stream->cycle_count,
-		.cpu = stream->input.aux->cpu,
-		.kind = (uint8_t)kind,
-		.flags = (stream->in_tx ? BRANCH_IN_TX : 0) |
-			 (stream->timed ? 0 : BRANCH_TIME_ESTIMATED),
-	};
-	set_event_time(stream, event, moment->time);
-	stream->insn_count = stream->cycle_count = 0;
-	stream->any_event = true;
-	stream->stats.events++;
-	return event;
-}
 
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to)
@@ -106,10 +40,7 @@ void stream_push_side(struct pt_stream *stream, const struct side_note *note, ui
 	if (!side_is_of_thread(note->kind))
 		return;
 	/* Branches that are found later may be older: their time stays theirs. */
-	event->time = schedule_clamp(&stream->schedule, stream->now.time);
-	if (event->time < stream->last_pushed)
-		event->time = stream->last_pushed;
-	event->tsc = event->time;
+	event->time = event->tsc = stream_event_time(stream, stream->now.time);
 }
 
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip)
@@ -131,6 +62,15 @@ static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss
 	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
 }
 
+/* It is told when the next time is: it began then, unless something was given out since. */
+static void push_loss(struct pt_stream *stream, uint64_t time)
+{
+	struct moment moment = { stream->now.tsc, time };
+
+	stream_push_at(stream, &moment, BRANCH_GAP, 0, 0)->gap = GAP_LOST;
+	stream->stats.gaps[GAP_LOST]++;
+}
+
 /* The others wait for the next packet that tells the time: the queue is short. */
 #define LOSSES_AT_ONCE (QUEUE_ROOM / 2)
 
@@ -143,14 +83,14 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 	       stream->losses[stream->next_loss].time <= time) {
 		const struct loss *loss = &stream->losses[stream->next_loss];
 
-		if (!stream->batch_room && stream->tail - stream->head >= QUEUE_ROOM - 4)
+		if (stream->tail - stream->head + LOSSES_AT_ONCE > stream->room)
 			return;
 		stream->next_loss++;
 		if (shows_as_piece(aux, loss))
 			continue;
 		if (loss->time > stream->now.time)
 			stream->now.time = loss->time;
-		stream_push_gap(stream, GAP_LOST, 0);
+		push_loss(stream, loss->time);
 		told++;
 	}
 }
@@ -160,9 +100,20 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 
 /* ---- Who runs ------------------------------------------------------------ */
 
+/* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
+#define CONFIG_PASS_THROUGH 1               /* "pt": the next bit means something */
+#define CONFIG_BRANCHES (UINT64_C(1) << 13) /* "branch": BranchEn */
+#define CONFIG_NO_TNT (UINT64_C(1) << 55)   /* "notnt": DisTNT */
+
+static bool lacks_branches(const struct pt_info *info)
+{
+	return info->config & CONFIG_PASS_THROUGH && !(info->config & CONFIG_BRANCHES);
+}
+
+/* Where code is entered and left tells who runs; without branches only time does. */
 static bool user_only(const struct pt_stream *stream)
 {
-	return stream->input.info->exclude_kernel;
+	return stream->input.info->exclude_kernel && !lacks_branches(stream->input.info);
 }
 
 void stream_enter(struct pt_stream *stream, uint64_t ip)
@@ -210,17 +161,28 @@ void stream_finish(struct pt_stream *stream)
 	stream_push_losses(stream, UINT64_MAX);
 }
 
-int pt_stream_next(struct pt_stream *stream, struct branch_event *event)
+bool stream_refill(struct pt_stream *stream)
 {
 	while (stream->head == stream->tail) {
 		if (stream->ended && stream->next_loss == stream->loss_count)
-			return 0;
+			return false;
 		if (stream->ended)
 			stream_finish(stream);
 		else
 			stream->step(stream);
 	}
-	*event = stream->queue[stream->head++ & stream->queue_mask];
+	return true;
+}
+
+int pt_stream_next(struct pt_stream *stream, struct branch_event *event)
+{
+	size_t count;
+	const struct branch_event *next = stream_peek(stream, &count);
+
+	if (!count)
+		return 0;
+	*event = *next;
+	stream_drop(stream, 1);
 	return 1;
 }
 
@@ -316,19 +278,12 @@ static void start_schedule(struct pt_stream *stream)
 		  "(1 ns an instruction)");
 }
 
-/* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
-#define CONFIG_PASS_THROUGH 1               /* "pt": the next bit means something */
-#define CONFIG_BRANCHES (UINT64_C(1) << 13) /* "branch": BranchEn */
-#define CONFIG_NO_TNT (UINT64_C(1) << 55)   /* "notnt": DisTNT */
-
 static void warn_of_config(const struct pt_stream_input *input)
 {
-	uint64_t config = input->info->config;
-
-	if (config & CONFIG_PASS_THROUGH && !(config & CONFIG_BRANCHES))
+	if (lacks_branches(input->info))
 		diag_warn(input->diag, "no-branches",
 			  "recorded with branch=0: there are no branches in the trace");
-	if (config & CONFIG_NO_TNT)
+	if (input->info->config & CONFIG_NO_TNT)
 		diag_warn(input->diag, "no-tnt",
 			  "recorded with notnt: which way conditional branches went is not in "
 			  "the trace, so little of it can be followed");
@@ -365,7 +320,8 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	}
 	stream->input = *input;
 	stream->queue = stream->ring;
-	stream->queue_mask = QUEUE_ROOM - 1;
+	stream->queue_mask = QUEUE_RING - 1;
+	stream->room = QUEUE_RING;
 	stream->stats.bytes_total = input->aux->size;
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;

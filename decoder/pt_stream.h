@@ -47,6 +47,11 @@ struct pt_stream_input {
 	uint64_t switch_ip;
 	bool side_events; /* give also BRANCH_SIDE: side_event.h */
 	/*
+	 * Times are those of perf script (perf_clock.h); such a stream is not cut.  Only
+	 * the fast engine does.
+	 */
+	bool perf_times;
+	/*
 	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
 	 * time.  end 0: all.
 	 */
@@ -73,6 +78,7 @@ struct pt_stream_stats {
 	uint64_t bytes_missing;  /* not of the total: the CPU wrote them, the file lacks them */
 	uint64_t events, insns; /* events: also those that are left out */
 	uint64_t local_jumps;   /* events that were left out */
+	uint64_t writes_broken; /* emulated PTWRITEs whose value was not told to its end */
 	uint64_t segments_again; /* that threads had to decode a second time */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };

@@ -16,8 +16,10 @@
 
 struct pt_config;
 
-/* The most events that one step can give: lost data, a pending branch, an event, a gap. */
+/* The most events that a packet can give at once: lost data, a pending branch, an event, a gap. */
 #define QUEUE_ROOM 16
+/* Events that a step may give, a power of two: a call for each would cost more than the event. */
+#define QUEUE_RING 64
 
 /*
  * Branches in a row while no packet is read.  A packet has at most 47 branch
@@ -64,8 +66,8 @@ struct pt_stream {
 	struct branch_event *queue;
 	unsigned queue_mask;
 	unsigned head, tail;
-	unsigned batch_room; /* a step goes on until a batch has so many; 0: until it has any */
-	struct branch_event ring[QUEUE_ROOM];
+	unsigned room; /* of the queue: a step goes on while QUEUE_ROOM of it is free */
+	struct branch_event ring[QUEUE_RING];
 	struct pt_stream_stats stats;
 };
 
@@ -74,17 +76,81 @@ struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_co
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
 /* The packets read so far name this TSC, of which the lower 7 bytes count. */
-void stream_set_time(struct pt_stream *stream, uint64_t low_tsc);
+static inline void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
+{
+	uint64_t time;
 
-/* Instructions ran: without timing packets, that is all there is to tell the time by. */
-void stream_count_insns(struct pt_stream *stream, uint32_t insns);
+	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
+	stream->timed = true;
+	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
+	if (time > stream->now.time)
+		stream->now.time = time;
+}
+
+/* Returns whether what a packet can give fits into the queue. */
+static inline bool stream_has_room(const struct pt_stream *stream)
+{
+	return stream->tail - stream->head + QUEUE_ROOM <= stream->room;
+}
+
+/*
+ * Instructions ran: without timing packets, that is all there is to tell the
+ * time by, and one counts as one nanosecond.
+ */
+static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
+{
+	stream->insn_count += insns;
+	stream->stats.insns += insns;
+	if (!stream->timed)
+		stream->now.time += insns;
+}
 
 /* Traced code ran for so many core cycles. */
-void stream_count_cycles(struct pt_stream *stream, uint64_t cycles);
+static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
+{
+	uint64_t sum = stream->cycle_count + cycles;
+
+	stream->cycle_count = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
+/* Returns `time` within the thread's run on this CPU, and not before the event given out last. */
+static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
+{
+	if (!stream->input.perf_times)
+		time = schedule_clamp(&stream->schedule, time);
+	if (time < stream->last_pushed)
+		time = stream->last_pushed;
+	return time;
+}
 
 /* Give an event out; what is returned may be completed until the next call. */
-struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
-				    enum branch_kind kind, uint64_t from, uint64_t to);
+static inline struct branch_event *stream_push_at(struct pt_stream *stream,
+						  const struct moment *moment,
+						  enum branch_kind kind, uint64_t from, uint64_t to)
+{
+	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
+
+	stream->last_pushed = stream_event_time(stream, moment->time);
+	*event = (struct branch_event){
+		.time = stream->last_pushed,
+		.tsc = stream->timed ? moment->tsc : 0,
+		.from = from,
+		.to = to,
+		.thread = stream->schedule.thread,
+		.space = stream->schedule.space,
+		.insns = stream->insn_count,
+		.cycles = stream->cycle_count,
+		.cpu = stream->input.aux->cpu,
+		.kind = (uint8_t)kind,
+		.flags = (stream->in_tx ? BRANCH_IN_TX : 0) |
+			 (stream->timed ? 0 : BRANCH_TIME_ESTIMATED),
+	};
+	stream->insn_count = stream->cycle_count = 0;
+	stream->any_event = true;
+	stream->stats.events++;
+	return event;
+}
+
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to);
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);
@@ -118,5 +184,30 @@ void stream_follow_schedule(struct pt_stream *stream);
 
 /* The data is at its end. */
 void stream_finish(struct pt_stream *stream);
+
+/* Work until there is an event.  Returns false if there is none any more. */
+bool stream_refill(struct pt_stream *stream);
+
+/*
+ * Returns the events that come next, as many as are there and lie side by side,
+ * in *count; 0: there are none any more.  They are borrowed until stream_drop().
+ */
+static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
+{
+	unsigned at, ready;
+
+	*count = 0;
+	if (stream->head == stream->tail && !stream_refill(stream))
+		return NULL;
+	at = stream->head & stream->queue_mask;
+	ready = stream->tail - stream->head;
+	*count = ready <= stream->queue_mask - at ? ready : stream->queue_mask - at + 1;
+	return &stream->queue[at];
+}
+
+static inline void stream_drop(struct pt_stream *stream, size_t count)
+{
+	stream->head += (unsigned)count;
+}
 
 #endif

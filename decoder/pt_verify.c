@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "decoder/aux_cuts.h"
+#include "decoder/tsc_clock.h"
 
 /* A PSB with its header is shorter; libipt reads a little past the end when it looks for one. */
 #define HEADER_MAX 256
@@ -119,6 +120,8 @@ struct comparison {
 	struct branch_event fast_event, libipt_event;
 	bool after_overflow; /* the event before was one, on both sides */
 	uint64_t index;
+	uint64_t period; /* ns: times may be so far apart */
+	struct pt_verdict *verdict;
 };
 
 static void next(struct comparison *c)
@@ -219,6 +222,21 @@ static bool is_excused(struct comparison *c, bool *go_on)
 	return false;
 }
 
+/* Both found the same branch. */
+static void compare_times(struct comparison *c)
+{
+	uint64_t a = c->fast_event.time, b = c->libipt_event.time;
+	uint64_t apart = a > b ? a - b : b - a;
+
+	/* The one tells when packets were dropped first, the other when no more. */
+	if (c->fast_event.kind == BRANCH_GAP)
+		return;
+	c->verdict->branches++;
+	if (apart > c->verdict->most_apart)
+		c->verdict->most_apart = apart;
+	c->verdict->apart += apart > c->period;
+}
+
 /* Returns whether the streams are the same as far as both are sound. */
 static bool compare(struct comparison *c)
 {
@@ -231,6 +249,7 @@ static bool compare(struct comparison *c)
 		if (c->has_fast && c->has_libipt && same_event(&c->fast_event, &c->libipt_event) &&
 		    !is_damage(true, &c->fast_event)) {
 			c->after_overflow = is_overflow(true, &c->fast_event);
+			compare_times(c);
 			continue;
 		}
 		if (!is_excused(c, &go_on))
@@ -243,7 +262,12 @@ static bool compare(struct comparison *c)
 static void note(struct pt_verdict *verdict, const struct comparison *c, const struct part *part,
 		 uint64_t offset)
 {
-	if (verdict->differences++)
+	bool one_sided = !c->has_fast || !c->has_libipt || c->fast_event.kind == BRANCH_GAP ||
+			 c->libipt_event.kind == BRANCH_GAP;
+	bool tells_more = verdict->differences == verdict->one_sided && !one_sided;
+
+	verdict->one_sided += one_sided;
+	if (verdict->differences++ && !tells_more)
 		return;
 	verdict->offset = offset;
 	verdict->file_offset = part->file_offset;
@@ -254,16 +278,29 @@ static void note(struct pt_verdict *verdict, const struct comparison *c, const s
 	verdict->libipt = c->libipt_event;
 }
 
+/* ns from one MTC to the next, and one for rounding; without MTCs there is no bound. */
+static uint64_t timing_period(const struct pt_info *info)
+{
+	struct tsc_clock clock = { 0, (uint32_t)info->time_mult, (uint16_t)info->time_shift };
+	unsigned shift = (unsigned)__builtin_ctzll(info->mtc_freq_bits | UINT64_C(1) << 63);
+
+	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
+		return UINT64_MAX;
+	return 1 + tsc_clock_ns(&clock, (UINT64_C(1)
+					 << ((info->config & info->mtc_freq_bits) >> shift)) *
+						info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+}
+
 static int verify_part(const struct pt_stream_input *input, const struct part *part,
 		       uint64_t offset, struct pt_verdict *verdict, struct error *err)
 {
 	struct pt_stream_input one = *input;
-	struct comparison c = { 0 };
+	struct comparison c = { .period = timing_period(input->info), .verdict = verdict };
 	int status = -1;
 
 	one.aux = &part->aux;
 	one.workers = NULL;
-	one.skip_local_jumps = one.side_events = false;
+	one.skip_local_jumps = one.side_events = one.perf_times = false;
 	one.begin = one.end = 1; /* losses are of the stream, not of the engines */
 	one.diag = NULL;
 	one.engine = PT_ENGINE_FAST;

@@ -6,9 +6,11 @@
  * Left out is what follows where both say that the trace is damaged: each goes on
  * in its own way.  Left out too are the last branches before an overflow and at
  * the end of the data, which libipt keeps back until the next packet comes; what
- * follows a return that libipt takes to where an earlier one should have gone; direct
- * branches behind the last packet, which only libipt follows; and times, which each
- * estimates between timing packets.
+ * follows a return that libipt takes to where an earlier one should have gone; and
+ * direct branches behind the last packet, which only libipt follows.
+ *
+ * Times, which each estimates between timing packets, are compared for branches that
+ * both find: they must be no more than an MTC period apart.
  */
 #ifndef DECODER_PT_VERIFY_H
 #define DECODER_PT_VERIFY_H
@@ -18,7 +20,11 @@
 struct pt_verdict {
 	uint64_t segments;    /* that were compared */
 	uint64_t differences; /* of those: in which the engines differ */
-	/* The first difference: */
+	uint64_t one_sided;   /* of those: where one calls damaged what the other does not */
+	uint64_t branches;    /* that both found */
+	uint64_t apart;	      /* of those: whose times are more than a timing packet apart */
+	uint64_t most_apart;  /* ns: the most that times are apart */
+	/* The first difference, if there is one of those that is not one-sided: */
 	uint64_t offset;	/* of the segment's PSB in the stream */
 	uint64_t file_offset;	/* the same in the file */
 	uint64_t index;		/* of the event in the segment */

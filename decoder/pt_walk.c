@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/pt_walk.h"
 
+#include <string.h>
+
+static void drop_write(struct pt_flow *flow)
+{
+	if (flow->write.left)
+		emulated_write_drop(flow);
+}
+
 /* ---- Damage -------------------------------------------------------------- */
 
 void flow_lose(struct pt_flow *flow)
 {
 	flow->task = TASK_READ;
+	flow->bit_count = 0;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
+	drop_write(flow);
 	flow->stream.in_tx = flow->aborted = false;
 	if (!flow->lost)
 		flow->lost_from = flow->offset;
@@ -80,21 +90,6 @@ void flow_drop_waiting(struct pt_flow *flow)
 
 /* ---- Code ---------------------------------------------------------------- */
 
-/* Returns the bytes at ip, and how many in *size; NULL if there is no code. */
-static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
-{
-	struct pt_stream *stream = &flow->stream;
-
-	if (flow->space != stream->schedule.space ||
-	    ip - flow->view.begin >= flow->view.end - flow->view.begin) {
-		flow->space = stream->schedule.space;
-		flow->view = code_image_view(stream->input.code, flow->space, ip);
-		flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
-	}
-	*size = flow->view.end - ip;
-	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
-}
-
 static bool in_view(const struct pt_flow *flow, uint64_t ip)
 {
 	return ip - flow->view.begin < flow->view.end - flow->view.begin;
@@ -104,6 +99,42 @@ static void forget_calls(struct pt_flow *flow)
 {
 	for (unsigned i = 0; i < RETURNS; i++)
 		flow->returns[i].call = NULL;
+}
+
+void flow_forget_views(struct pt_flow *flow)
+{
+	memset(flow->views, 0, sizeof(flow->views));
+	flow->view = (struct code_view){ 0 };
+	forget_calls(flow);
+}
+
+/* Find the view of an ip that is not in the present one. */
+static void change_view(struct pt_flow *flow, uint64_t ip)
+{
+	struct pt_stream *stream = &flow->stream;
+
+	for (unsigned i = 0; i < VIEWS; i++) {
+		flow->view = flow->views[i];
+		if (in_view(flow, ip))
+			return;
+	}
+	flow->view = code_image_view(stream->input.code, flow->space, ip);
+	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
+	if (flow->view.bytes)
+		flow->views[flow->next_view++ % VIEWS] = flow->view;
+}
+
+/* Returns the bytes at ip, and how many in *size; NULL if there is no code. */
+static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
+{
+	if (flow->space != flow->stream.schedule.space) {
+		flow_forget_views(flow);
+		flow->space = flow->stream.schedule.space;
+	}
+	if (!in_view(flow, ip))
+		change_view(flow, ip);
+	*size = flow->view.end - ip;
+	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
 }
 
 void flow_follow_text(struct pt_flow *flow)
@@ -150,6 +181,29 @@ static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 	flow->here = run;
 }
 
+/* Returns whether the code at ip is in view; it is looked for in other mappings, too. */
+static bool see(struct pt_flow *flow, uint64_t ip)
+{
+	if (!in_view(flow, ip) && flow->space == flow->stream.schedule.space)
+		change_view(flow, ip);
+	return in_view(flow, ip) && flow->space == flow->stream.schedule.space;
+}
+
+/* Whether a run is the one at ip, which is in view. */
+static bool is_at(const struct pt_flow *flow, const struct code_run *run, uint64_t ip)
+{
+	return run && run->bytes == flow->view.bytes + (ip - flow->view.begin) &&
+	       run->mode == flow->mode;
+}
+
+/* The same as go_on() where the way is another each time: across mappings, too. */
+static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t ip)
+{
+	if (see(flow, ip) && !is_at(flow, *link, ip))
+		*link = NULL;
+	go_on(flow, link, ip);
+}
+
 static void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
 {
 	flow->return_top = (flow->return_top + 1) % RETURNS;
@@ -177,11 +231,11 @@ static void count_run(struct pt_flow *flow, const struct code_run *run)
 	stream_count_insns(&flow->stream, run->insns);
 }
 
-static struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
-					uint64_t from, uint64_t to)
+static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
+					       uint64_t from, uint64_t to)
 {
-	struct branch_event *event =
-		stream_push_at(&flow->stream, &flow->known, insn->kind, from, to);
+	struct pt_stream *stream = &flow->stream;
+	struct branch_event *event = stream_push_at(stream, &flow->known, insn->kind, from, to);
 
 	event->from_length = insn->length;
 	event->flags |= insn->indirect ? BRANCH_INDIRECT : 0;
@@ -193,6 +247,17 @@ static bool in_function(const struct code_run *run, int64_t distance)
 	return distance >= run->function_begin && distance < run->function_end;
 }
 
+/* A function that is too long to tell, or not known, is an empty one. */
+static void set_function(struct code_run *run, int64_t begin, int64_t end)
+{
+	run->function_known = true;
+	run->function_begin = run->function_end = 0;
+	if (begin != (int32_t)begin || end != (int32_t)end || begin >= end)
+		return;
+	run->function_begin = (int32_t)begin;
+	run->function_end = (int32_t)end;
+}
+
 /* Whether the run that is walked, its branch and `to` lie in one function. */
 static bool is_local(struct pt_flow *flow, uint64_t to)
 {
@@ -201,11 +266,20 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 
 	if (!run->function_known) {
 		code_image_function(flow->stream.input.code, &flow->view, flow->ip, &begin, &end);
-		run->function_begin = (int64_t)(begin - flow->ip);
-		run->function_end = begin < end ? (int64_t)(end - flow->ip) : run->function_begin;
-		run->function_known = true;
+		set_function(run, (int64_t)(begin - flow->ip), (int64_t)(end - flow->ip));
 	}
 	return in_function(run, (int64_t)(to - flow->ip)) && in_function(run, run->length);
+}
+
+static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
+{
+	const struct code_run *run = flow->run;
+	uint64_t behind = (uint64_t)run->length + insn->length;
+
+	return insn->kind == BRANCH_JUMP && !insn->indirect &&
+	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
+	       flow->view.end - flow->ip > behind &&
+	       emulated_write_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
 }
 
 /* What walk_fast() may do the next time, without looking closer. */
@@ -217,10 +291,17 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 	run->pace = PACE_STEP;
 	run->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
 			   is_local(flow, to);
+	run->writes = begins_write(flow, insn);
+	if (run->writes)
+		return;
 	if (plain && insn->kind == BRANCH_COND)
 		run->pace = PACE_DECIDE;
 	else if (run->taken_local)
 		run->pace = PACE_JUMP;
+	else if (insn->kind == BRANCH_RETURN)
+		run->pace = PACE_RETURN;
+	else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP)
+		run->pace = insn->indirect ? PACE_TARGET : PACE_GO;
 }
 
 /* Within a function: nothing of it is given out. */
@@ -260,6 +341,10 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	if (insn->kind == BRANCH_CALL && insn->distance)
 		push_return(flow, next, flow->run);
 	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
+	if (flow->run->writes)
+		emulated_write_begin(flow, flow->ip);
+	else if (insn->kind == BRANCH_CALL)
+		drop_write(flow);
 	go_on(flow, &flow->run->taken, flow->ip);
 }
 
@@ -287,23 +372,56 @@ static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_
 		place = pop_return(flow);
 	if (!place.ip)
 		return false;
+	drop_write(flow);
 	go(flow, insn, from, place.ip);
-	if (place.call && in_view(flow, place.ip))
-		go_on(flow, &place.call->fall, place.ip);
+	if (place.call)
+		go_on_where(flow, &place.call->fall, place.ip);
 	return true;
+}
+
+/* One bit is used. */
+static void decided(struct pt_flow *flow)
+{
+	if (--flow->bit_count == 0)
+		flow->task = TASK_READ;
+}
+
+/*
+ * Decisions may come before the TIPs of indirect branches between them (SDM volume 3,
+ * "Deferred TIPs"): the rest of the bits waits for the next TIP.
+ */
+static void defer(struct pt_flow *flow, uint64_t from)
+{
+	struct pt_stream *stream = &flow->stream;
+
+	/* But not those of another packet. */
+	if (flow->bit_count > flow->last_bits) {
+		flow_fail(flow, GAP_MISMATCH, from);
+		return;
+	}
+	/* The run is walked again, then. */
+	stream->insn_count -= flow->run->insns;
+	stream->stats.insns -= flow->run->insns;
+	if (!stream->timed)
+		stream->now.time -= flow->run->insns;
+	flow->task = TASK_READ;
 }
 
 static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	flow->known = flow->stream.now;
 	if (insn->kind == BRANCH_COND) {
+		if (flow->write.left)
+			emulated_write_bit(flow, flow->bits >> (flow->bit_count - 1) & 1);
 		decide_jump(flow, insn, from);
+	} else if (insn->indirect) {
+		defer(flow, from);
+		return;
 	} else if (!decide_return(flow, insn, from)) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
-	if (--flow->bit_count == 0)
-		flow->task = TASK_READ;
+	decided(flow);
 }
 
 static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
@@ -317,17 +435,23 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
-	flow->task = TASK_READ;
-	if (insn->kind == BRANCH_JUMP && flow->told && flow->stream.input.skip_local_jumps &&
-	    is_local(flow, flow->target))
-		go_unseen(flow, flow->target);
-	else
-		go(flow, insn, from, flow->target);
-	flow->mode = flow->next_mode;
+	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
+	drop_write(flow);
+	if (flow->run->pace == PACE_UNKNOWN)
+		set_pace(flow, insn, flow->target);
+	flow->run->taken_local = insn->kind == BRANCH_JUMP &&
+				 flow->stream.input.skip_local_jumps &&
+				 is_local(flow, flow->target);
+	go(flow, insn, from, flow->target);
+	if (insn->kind == BRANCH_IRET)
+		emulated_write_resume(flow, flow->target);
+	flow_take_mode(flow);
+	go_on_where(flow, &flow->run->taken, flow->ip);
 }
 
 static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
+	drop_write(flow);
 	if (insn->kind == BRANCH_RETURN)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
@@ -354,7 +478,7 @@ static void reach(struct pt_flow *flow)
 		flow_tell_waiting(flow, flow->ip);
 		break;
 	case PLACE_PSB:
-		flow->mode = flow->next_mode;
+		flow_take_mode(flow);
 		flow->here = NULL;
 		break;
 	}
@@ -368,7 +492,7 @@ static bool passes(const struct pt_flow *flow, const struct code_run *run)
 
 static void pass(struct pt_flow *flow, const struct code_run *run)
 {
-	int64_t count = code_runs_count(run->bytes, flow->target - flow->ip, flow->mode);
+	int64_t count = code_run_count(run, flow->target - flow->ip);
 
 	if (count < 0) {
 		flow_fail(flow, GAP_MISMATCH, flow->ip);
@@ -395,7 +519,8 @@ static bool find_path(const struct pt_flow *flow, struct code_run *run, struct c
 		int64_t behind = path->distance + (int64_t)run->length + run->insn.length;
 		int64_t there = behind + (taken ? run->insn.distance : 0);
 
-		if (run->pace <= PACE_STEP || (taken && !run->taken_local))
+		if ((run->pace != PACE_DECIDE && run->pace != PACE_JUMP) ||
+		    (taken && !run->taken_local))
 			break;
 		next = taken ? run->taken : run->fall;
 		if (!next || !in_view(flow, flow->ip + (uint64_t)there) ||
@@ -403,7 +528,10 @@ static bool find_path(const struct pt_flow *flow, struct code_run *run, struct c
 			break;
 		path->insns += run->insns;
 		path->jumps += taken;
-		bits -= run->pace == PACE_DECIDE;
+		if (run->pace == PACE_DECIDE) {
+			path->insns_decided = path->insns;
+			bits--;
+		}
 		path->walked++;
 		path->distance = (int32_t)there;
 		path->lowest = path->distance < path->lowest ? path->distance : path->lowest;
@@ -418,6 +546,8 @@ static bool find_path(const struct pt_flow *flow, struct code_run *run, struct c
 /* Whether all of a path lies in the mapping that is walked: others may have less of its file. */
 static bool in_mapping(const struct pt_flow *flow, const struct code_path *path)
 {
+	if (path->mapping && path->mapping == flow->view.mapping)
+		return true;
 	return in_view(flow, flow->ip + (uint64_t)(int64_t)path->lowest) &&
 	       in_view(flow, flow->ip + (uint64_t)(int64_t)path->highest);
 }
@@ -433,31 +563,144 @@ static void take_path(struct pt_flow *flow, const struct code_path *path, unsign
 	if (!used)
 		return;
 	flow->known = flow->stream.now;
+	if (!flow->stream.timed)
+		flow->known.time -= path->insns - path->insns_decided;
 	flow->bit_count -= used;
 	if (!flow->bit_count)
 		flow->task = TASK_READ;
 }
 
-/* The bulk of a trace: decisions within a function that were taken before. */
-static void walk_fast(struct pt_flow *flow)
+/* Decisions within a function that were taken before.  Returns whether there were any. */
+static bool walk_path(struct pt_flow *flow)
 {
 	unsigned bits = flow->bit_count < CODE_PATH_BITS ? flow->bit_count : CODE_PATH_BITS;
 	unsigned key = flow->bits >> (flow->bit_count - bits) & ((1u << bits) - 1);
 	struct code_path *kept, path;
 
-	if (flow->here->pace <= PACE_STEP)
-		return;
 	key |= 1u << bits;
 	kept = code_runs_path(&flow->runs, flow->here, (uint16_t)key);
-	if (kept->from != flow->here || kept->key != key || !in_mapping(flow, kept)) {
-		path = (struct code_path){ .from = flow->here, .key = (uint16_t)key };
-		if (!find_path(flow, flow->here, &path)) {
-			take_path(flow, &path, bits - path.bits_left);
-			return;
-		}
-		*kept = path;
+	if (kept->from == flow->here && kept->key == key && in_mapping(flow, kept)) {
+		take_path(flow, kept, bits - kept->bits_left);
+		return kept->walked;
 	}
-	take_path(flow, kept, bits - kept->bits_left);
+	path = (struct code_path){
+		.from = flow->here, .key = (uint16_t)key, .mapping = flow->view.mapping
+	};
+	if (find_path(flow, flow->here, &path))
+		*kept = path;
+	take_path(flow, &path, bits - path.bits_left);
+	return path.walked;
+}
+
+static void arrive_at(struct pt_flow *flow, struct code_run *run, uint64_t ip)
+{
+	flow->walked++;
+	flow->ip = ip;
+	flow->here = run;
+}
+
+/* What follows does the same as the closer look (walk_run), where that was taken before. */
+
+static bool go_direct(struct pt_flow *flow, struct code_run *run)
+{
+	uint64_t next = flow->ip + run->length + run->insn.length;
+	uint64_t to = next + (uint64_t)(int64_t)run->insn.distance;
+
+	if (!run->taken || !in_view(flow, to) || to == flow->stream.input.switch_ip)
+		return false;
+	if (run->insn.kind == BRANCH_CALL && run->insn.distance)
+		push_return(flow, next, run);
+	count_run(flow, run);
+	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, run->taken, to);
+	return true;
+}
+
+/* A conditional jump to another function. */
+static bool go_away(struct pt_flow *flow, struct code_run *run)
+{
+	uint64_t from = flow->ip + run->length;
+	uint64_t to = from + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+
+	if (!(flow->bits >> (flow->bit_count - 1) & 1) || run->taken_local || !run->taken ||
+	    !in_view(flow, to) || to == flow->stream.input.switch_ip)
+		return false;
+	count_run(flow, run);
+	flow->known = flow->stream.now;
+	push_branch(flow, &run->insn, from, to);
+	arrive_at(flow, run->taken, to);
+	decided(flow);
+	return true;
+}
+
+static bool go_back(struct pt_flow *flow, const struct code_run *run)
+{
+	const struct return_place *place = &flow->returns[flow->return_top];
+	bool compressed = flow->bits >> (flow->bit_count - 1) & 1;
+	uint64_t to = place->ip;
+
+	if (!compressed || !flow->compression || !flow->return_count || !place->call ||
+	    to == flow->stream.input.switch_ip || !see(flow, to) ||
+	    !is_at(flow, place->call->fall, to))
+		return false;
+	count_run(flow, run);
+	flow->known = flow->stream.now;
+	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, place->call->fall, to);
+	pop_return(flow);
+	decided(flow);
+	return true;
+}
+
+static bool go_to_target(struct pt_flow *flow, struct code_run *run)
+{
+	uint64_t to = flow->target;
+
+	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip ||
+	    !see(flow, to) || !is_at(flow, run->taken, to))
+		return false;
+	if (run->insn.kind == BRANCH_CALL)
+		push_return(flow, flow->ip + run->length + run->insn.length, run);
+	if (run->insn.kind == BRANCH_RETURN)
+		pop_return(flow);
+	count_run(flow, run);
+	flow->known = flow->stream.now;
+	if (run->taken_local)
+		go_unseen(flow, to);
+	else
+		push_branch(flow, &run->insn, flow->ip + run->length, to);
+	arrive_at(flow, run->taken, to);
+	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
+	return true;
+}
+
+/* Returns false where a run needs a closer look. */
+static bool walk_known(struct pt_flow *flow)
+{
+	struct code_run *run = flow->here;
+
+	switch (run->pace) {
+	case PACE_DECIDE:
+	case PACE_JUMP:
+		return flow->task == TASK_DECIDE && (walk_path(flow) || go_away(flow, run));
+	case PACE_GO:
+		return go_direct(flow, run);
+	case PACE_RETURN:
+		return flow->task == TASK_DECIDE ? go_back(flow, run) : go_to_target(flow, run);
+	case PACE_TARGET:
+		return flow->task == TASK_TARGET && go_to_target(flow, run);
+	default:
+		return false;
+	}
+}
+
+/* The bulk of a trace: what was walked before. */
+static void walk_fast(struct pt_flow *flow)
+{
+	while ((flow->task == TASK_DECIDE || flow->task == TASK_TARGET) && flow->here &&
+	       flow->walked < BRANCHES_WITHOUT_PACKET_MAX && stream_has_room(&flow->stream) &&
+	       walk_known(flow))
+		continue;
 }
 
 static void walk_run(struct pt_flow *flow)
@@ -508,11 +751,43 @@ static void walk_run(struct pt_flow *flow)
 
 void flow_walk(struct pt_flow *flow)
 {
-	if (flow->task == TASK_DECIDE && flow->here && flow->told &&
-	    flow->walked < BRANCHES_WITHOUT_PACKET_MAX)
+	if (flow->told && !flow->write.left)
 		walk_fast(flow);
-	if (flow->task != TASK_READ)
+	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
 		walk_run(flow);
+}
+
+/* ---- Ahead of the flow --------------------------------------------------- */
+
+/* Direct branches on a way that is only tried. */
+#define STEPS_MAX 256
+
+bool flow_reaches(struct pt_flow *flow, uint64_t ip)
+{
+	uint64_t at = flow->ip;
+
+	for (int i = 0; i < STEPS_MAX; i++) {
+		const struct code_run *run = run_at(flow, at);
+
+		if (!run)
+			return at == ip;
+		if (ip - at <= run->length)
+			return code_run_count(run, ip - at) >= 0;
+		if (!run->insn.length || !is_direct(&run->insn))
+			return false;
+		at += run->length + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+	}
+	return false;
+}
+
+bool flow_at_vm_entry(struct pt_flow *flow)
+{
+	/* SDM volume 3, "VMLAUNCH/VMRESUME": 0F 01 C2, 0F 01 C3 */
+	size_t size;
+	const uint8_t *bytes = code_at(flow, flow->ip, &size);
+
+	return bytes && size >= 3 && bytes[0] == 0x0f && bytes[1] == 0x01 &&
+	       (bytes[2] == 0xc2 || bytes[2] == 0xc3);
 }
 
 /* ---- Where tracing begins ------------------------------------------------ */
@@ -522,13 +797,14 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	struct pt_stream *stream = &flow->stream;
 
 	stream_enter(stream, ip);
+	emulated_write_resume(flow, ip);
 	flow_found(flow);
 	flow->on = true;
 	flow->told = false;
 	flow->ip = ip;
 	flow->here = NULL;
 	flow->known = stream->now;
-	flow->mode = flow->next_mode;
+	flow_take_mode(flow);
 	if (told || flow->after_gap)
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
 	flow->after_gap = false;

@@ -14,10 +14,15 @@
 #include "decoder/aux_cuts.h"
 #include "decoder/aux_window.h"
 #include "decoder/code_runs.h"
+#include "decoder/emulated_write.h"
 #include "decoder/packet_clock.h"
+#include "decoder/perf_clock.h"
 #include "decoder/pt_stream_base.h"
 
 #define RETURNS 64u
+
+/* Mappings seen last: a program goes to and fro between itself and a few libraries. */
+#define VIEWS 4u
 
 /* Packets that wait for a FUP at a time: one is of all (an MWAIT, an EXSTOP), or it is lost. */
 #define WAITING 4u
@@ -47,8 +52,14 @@ struct pt_flow {
 	bool paused;		 /* as is done */
 	struct code_runs runs;
 	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
-	const struct address_space *space; /* that the view is of */
+	struct code_view views[VIEWS];	   /* the same, of places seen last */
+	unsigned next_view;		   /* to be replaced */
+	const struct address_space *space; /* that the views are of */
 	struct packet_clock clock;
+	struct perf_clock perf;	 /* instead, with input.perf_times (pt_perf_time.h): */
+	uint64_t perf_cyc_end;	 /* offset behind the last CYC; UINT64_MAX: forgotten */
+	uint64_t perf_piece_end; /* offset behind the piece before `perf_piece` */
+	size_t perf_piece;
 	uint64_t last_ip;		/* for IP compression */
 	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
 
@@ -57,6 +68,7 @@ struct pt_flow {
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
 	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
+	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (pt_flow.c); 0: none */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
 	bool aborted;  /* the next TIP is where an aborted transaction went on */
@@ -64,6 +76,8 @@ struct pt_flow {
 	unsigned waiting_count;
 	struct side_note control; /* of the interrupt whose FUP is next, if has_control */
 	bool has_control;
+	struct emulated_write write, waiting_write; /* that goes on, that was interrupted */
+	uint64_t waiting_place; /* ip: where */
 	uint64_t mode_end;   /* offset just behind the last MODE.Exec: a FUP there is its own */
 	unsigned item_size;  /* bytes of a BIP's value; 0: not between BBP and BEP */
 
@@ -81,7 +95,8 @@ struct pt_flow {
 	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
 	bool has_interrupt;
 	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
-	unsigned bit_count;
+	unsigned bit_count; /* with TASK_READ: of those that wait for a TIP */
+	unsigned last_bits; /* of the last TNT packet that is among them */
 	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
 	struct code_run *here; /* the run at ip; NULL: to be looked up */
@@ -92,8 +107,21 @@ struct pt_flow {
 	uint64_t lost_from;
 };
 
-/* Walk a run further, or many if nothing is to be told of them. */
+/*
+ * The mode of the last MODE.Exec holds at the flow's ip, which is new.  A place beyond 4
+ * GiB is of 64-bit code, whatever a damaged packet tells (SDM volume 1, "Memory
+ * Organization in 64-Bit Mode").
+ */
+static inline void flow_take_mode(struct pt_flow *flow)
+{
+	flow->mode = flow->ip >> 32 ? INSN_MODE_64 : flow->next_mode;
+}
+
+/* Walk a run further, or many that were walked before, while the stream has room. */
 void flow_walk(struct pt_flow *flow);
+
+/* What was known of the code that is mapped is not true of what comes next. */
+void flow_forget_views(struct pt_flow *flow);
 
 /* The kernel's code is as it was at the stream's time. */
 void flow_follow_text(struct pt_flow *flow);
@@ -103,6 +131,12 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told);
 
 /* After damage, a packet tells that ip is executed: go on there if there is code. */
 void flow_try_at(struct pt_flow *flow, uint64_t ip);
+
+/* Returns whether the way from the flow's ip to `ip` needs no packet. */
+bool flow_reaches(struct pt_flow *flow, uint64_t ip);
+
+/* Returns whether the instruction at the flow's ip is a VMLAUNCH or VMRESUME. */
+bool flow_at_vm_entry(struct pt_flow *flow);
 
 /* The trace cannot be followed at ip (0: unknown): a gap, until a packet tells an ip. */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);

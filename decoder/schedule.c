@@ -231,10 +231,3 @@ bool schedule_settle(struct schedule *schedule)
 		enter_epoch(schedule, found->process->epoch_count - 1);
 	return certain && found;
 }
-
-uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time)
-{
-	if (time > schedule->end)
-		time = schedule->end;
-	return time < schedule->begin ? schedule->begin : time;
-}

@@ -96,6 +96,11 @@ void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack);
 bool schedule_settle(struct schedule *schedule);
 
 /* Returns `time` moved into the current run, so that no event lies outside it. */
-uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time);
+static inline uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time)
+{
+	if (time > schedule->end)
+		time = schedule->end;
+	return time < schedule->begin ? schedule->begin : time;
+}
 
 #endif

@@ -17,8 +17,15 @@ struct tsc_clock {
 	uint16_t shift; /* below 64 */
 };
 
-/* Returns ns of perf's clock, modulo 2^64. */
-uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc);
+/*
+ * Returns ns of perf's clock, modulo 2^64.  The formula's two halves, whole ticks
+ * of 2^shift and the rest, add up to this, because (whole << shift) * mult >> shift
+ * is exact.
+ */
+static inline uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc)
+{
+	return clock->zero + (uint64_t)((unsigned __int128)tsc * clock->mult >> clock->shift);
+}
 
 /* Returns the smallest tsc whose ns are at least `ns`; 0 before tick 0 and if mult is 0. */
 uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
@@ -28,6 +35,16 @@ uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
  * Returns all 8, the top byte being the one that brings the value nearest to
  * `reference`.
  */
-uint64_t tsc_clock_complete(uint64_t low, uint64_t reference);
+static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
+{
+	const uint64_t span = UINT64_C(1) << 56;
+	uint64_t tsc = (low & (span - 1)) | (reference & ~(span - 1));
+
+	if (tsc > reference && tsc - reference > span / 2 && tsc >= span)
+		return tsc - span;
+	if (tsc < reference && reference - tsc > span / 2 && tsc < -span)
+		return tsc + span;
+	return tsc;
+}
 
 #endif

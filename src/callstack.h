@@ -32,6 +32,8 @@ enum trace_mode {
 	TRACE_MODE_BOTH,
 };
 
+struct span_event;
+
 /* Where a branch comes from or goes to. */
 struct location {
 	uint64_t ip;                 /* 0: not traced */
@@ -55,6 +57,8 @@ struct resolved_branch {
 	const struct trap *traps;  /* OCaml handlers installed and removed on the way to `from` */
 	uint32_t trap_count;
 	bool enters_trap;          /* `to` is where an OCaml handler begins */
+	const struct span_event *event; /* more of it; borrowed for the machine's life; NULL: nothing */
+	bool enters_program;       /* tracing begins where a program does: nothing has called it */
 	uint16_t vector;           /* 1 + that of an interrupt; 0: not told */
 	uint8_t kind;              /* enum branch_kind */
 	uint8_t flags;             /* enum branch_flags */

@@ -62,6 +62,11 @@ static void emit(const struct callstack_batch *batch, int64_t time, const struct
 	case BATCH_CALL:
 		sink->begin(sink, batch->owner->track, at, event->symbol, event->ip, flags);
 		break;
+	case BATCH_MARK:
+		sink->begin(sink, batch->owner->track, at, event->symbol, event->ip, flags);
+		if (sink->detail)
+			sink->detail(sink, batch->owner->track, &event->detail);
+		/* fall through */
 	case BATCH_RETURN:
 		sink->end(sink, batch->owner->track, at, event->symbol);
 		break;

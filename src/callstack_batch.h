@@ -29,6 +29,7 @@ enum batch_kind {
 	BATCH_INFERRED_CALL, /* the same, its call was not seen */
 	BATCH_RETURN,        /* the innermost slice ends */
 	BATCH_UNSEEN_RETURN, /* a return from a function that was never seen: a whole slice */
+	BATCH_MARK,          /* a slice that takes no time */
 };
 
 struct batch_event {

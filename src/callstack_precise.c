@@ -67,9 +67,11 @@ struct frame {
 	uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
 	uint64_t entry_ip;
 	struct counts called; /* of what ran before it */
+	const struct span_event *event; /* of its slice: more of the interrupt; NULL: nothing */
 	uint16_t span_flags; /* of its slice: an interrupt's vector */
 	uint32_t traps;     /* OCaml exception handlers that it has installed */
 	uint8_t kind;       /* enum frame_kind */
+	bool returned;      /* PAUSE: tracing went off at a return, by a filter */
 	bool hidden;        /* a PLT stub that has not reached its target: no slice yet */
 };
 
@@ -117,6 +119,9 @@ struct precise_stack {
 	int64_t gap_begin;  /* mapped; of the gap that is going on */
 	const struct symbol *gap; /* its slice's name; NULL: none */
 	bool started;
+	bool rooted;        /* the outermost frame was called by none */
+	unsigned unsettled; /* branches since spans were settled, if rooted */
+	int64_t settled;    /* mapped: what begins earlier cannot be given out any more */
 };
 
 static struct precise *machine_of(const struct precise_stack *stack)
@@ -150,7 +155,7 @@ static void emit_begin(struct precise_stack *stack, int64_t time, const struct f
 {
 	struct batch_event event = {
 		.symbol = frame->symbol,
-		.ip = frame->entry_ip,
+		.ip = frame->event ? (uintptr_t)frame->event : frame->entry_ip,
 		.kind = BATCH_CALL,
 		.flags = frame->span_flags,
 		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
@@ -228,9 +233,26 @@ static void emit_inferred(struct precise_stack *stack, const struct frame *frame
 	callstack_batch_pass(&stack->batch, stack->since, &event);
 }
 
+/* What is inferred from now on began now. */
+static void set_since(struct precise_stack *stack, int64_t time)
+{
+	stack->since = time;
+	stack->counts_since = stack->counts;
+}
+
+/* What follows has nothing to do with what was seen before. */
+static void begin_stack(struct precise_stack *stack, int64_t time)
+{
+	callstack_batch_flush(&stack->batch, time);
+	set_since(stack, time);
+}
+
 /* An unseen caller. */
 static void infer_root(struct precise_stack *stack, const struct location *location)
 {
+	if (stack->since < stack->settled)
+		begin_stack(stack, stack->last_time);
+
 	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
 			       .kind = FRAME_INFERRED };
 
@@ -333,30 +355,17 @@ static size_t find_resumed(const struct precise_stack *stack, uint64_t ip)
 	return at;
 }
 
-/* What is inferred from now on began now. */
-static void set_since(struct precise_stack *stack, int64_t time)
-{
-	stack->since = time;
-	stack->counts_since = stack->counts;
-}
-
 /* ---- Switching stacks ---------------------------------------------------- */
 
 static void park(struct precise_stack *stack, int64_t time)
 {
 	struct frame_list *slot = &stack->parked[stack->next_parked++ % PARKED_MAX];
 
+	stack->rooted = false;
 	slot->depth = 0;
 	for (size_t i = 0; i < stack->now.depth; i++)
 		add_frame(slot, &stack->now.frames[i]);
 	pop_to(stack, time, 0);
-}
-
-/* What follows has nothing to do with what was seen before. */
-static void begin_stack(struct precise_stack *stack, int64_t time)
-{
-	callstack_batch_flush(&stack->batch, time);
-	set_since(stack, time);
 }
 
 /* Bring back what is left of a parked stack when the frame at `at - 1` returns. */
@@ -576,13 +585,16 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 
 static uint16_t vector_flags(const struct resolved_branch *branch)
 {
-	return branch->vector ? (uint16_t)(SPAN_HAS_VECTOR | (branch->vector - 1) << 8) : 0;
+	unsigned flags = branch->vector ? SPAN_HAS_VECTOR | (branch->vector - 1u) << 8 : 0;
+
+	return (uint16_t)(flags | (branch->event ? SPAN_HAS_EVENT : 0));
 }
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct precise *machine = machine_of(stack);
-	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch) };
+	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch),
+			       .event = branch->event };
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
 		pop(stack, time);
@@ -594,7 +606,9 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 		pause.symbol = &machine->specials[SPECIAL_GUEST];
 	else if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
 		pause.resume_ip = branch->from.ip;
-	else if (branch->from_length && branch->kind != BRANCH_RETURN)
+	else if (branch->kind == BRANCH_RETURN)
+		pause.returned = true;
+	else if (branch->from_length)
 		pause.resume_ip = branch->from.ip + branch->from_length;
 	push(stack, time, &pause);
 }
@@ -623,13 +637,21 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 
 static void on_on(struct precise_stack *stack, int64_t time, const struct location *to)
 {
+	struct frame called = { .symbol = symbol_of(stack, to), .entry_ip = to->ip,
+				.kind = FRAME_HANDLER };
 	uint64_t expected;
+	bool returned;
 
 	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
 		return;
 	expected = top(stack)->resume_ip;
+	returned = top(stack)->returned;
 	pop(stack, time);
-	resume(stack, time, to, expected);
+	/* Of filtered functions one was left, and one is called by code that is not traced. */
+	if (returned && is_entry(to))
+		push(stack, time, &called);
+	else
+		resume(stack, time, to, expected);
 }
 
 static void on_kernel_entry(struct precise_stack *stack, int64_t time,
@@ -637,7 +659,7 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 {
 	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
 			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip,
-			       .span_flags = vector_flags(branch) };
+			       .span_flags = vector_flags(branch), .event = branch->event };
 
 	if (branch->kind != BRANCH_INTERRUPT)
 		entry.resume_ip += branch->from_length;
@@ -715,6 +737,23 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		stack->parked[i].depth = 0;
 	memset(stack->jumps, 0, sizeof(stack->jumps));
+	stack->rooted = false;
+}
+
+/* Then all is given out that came so far. */
+#define SETTLE_BRANCHES 4096
+
+/* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
+static void settle(struct precise_stack *stack)
+{
+	const struct span_sink *sink = stack->base.machine->sink;
+
+	if (++stack->unsettled < SETTLE_BRANCHES || stack->batch.time <= stack->since)
+		return;
+	callstack_batch_drain_start(&stack->batch);
+	sink->segment_end(sink, stack->base.track);
+	stack->settled = stack->batch.time;
+	stack->unsettled = 0;
 }
 
 /* Few messages exist, so a list is the right map. */
@@ -839,13 +878,13 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 static void show_mark(struct precise_stack *stack, int64_t time,
 		      const struct resolved_branch *branch)
 {
-	struct frame mark = { .symbol = branch->mark, .entry_ip = branch->mark_value,
-			      .called = stack->counts };
+	struct batch_event mark = { .symbol = branch->mark, .ip = branch->mark_value,
+				    .kind = BATCH_MARK,
+				    .detail = { stack->counts.insns, stack->counts.cycles } };
 
 	if (branch->kind == BRANCH_TX_ABORT)
 		roll_back(stack, time);
-	emit_begin(stack, time, &mark);
-	emit_end(stack, time, &mark);
+	callstack_batch_add(&stack->batch, time, &mark);
 }
 
 static void precise_branch(struct callstack *base, const struct resolved_branch *branch)
@@ -869,7 +908,11 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 		end_segment(stack, time);
 		set_since(stack, time);
 	}
+	if (branch->enters_program && !stack->now.depth)
+		stack->rooted = true;
 	dispatch(stack, time, branch);
+	if (stack->rooted)
+		settle(stack);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -882,6 +925,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	stack->since = stack->last_time = stack->batch.time =
 		(int64_t)(time - base->machine->base_time);
 	stack->started = true;
+	stack->rooted = parent->rooted;
 	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
 	stack->next_jump = parent->next_jump;
 	for (size_t i = 0; i < parent->now.depth; i++)
@@ -909,6 +953,7 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->base.machine = machine;
 	stack->base.track = track;
 	stack->batch.owner = &stack->base;
+	stack->settled = INT64_MIN;
 	return &stack->base;
 }
 

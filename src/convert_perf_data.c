@@ -47,6 +47,7 @@ struct conversion {
 	struct view view;
 	struct thread_stacks stacks;
 	struct side_view side;
+	struct arena events; /* of thread_stacks */
 	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	size_t thread_count;
@@ -156,6 +157,7 @@ static struct pt_stream_input stream_input(const struct conversion *c, size_t in
 		.switch_ip = c->kernel_files.switch_ip,
 		.side_events = c->options->format == FORMAT_FTF ||
 			       c->options->format == FORMAT_SLICES,
+		.perf_times = c->options->perf_times,
 		.segment = decode_threads_segment(&c->auxtrace),
 		.workers = c->workers,
 		.begin = c->filter.begin,
@@ -278,6 +280,7 @@ static void close_input(struct conversion *c)
 	dso_store_close(c->store);
 	timeline_close(c->timeline);
 	auxtrace_release(&c->auxtrace);
+	arena_release(&c->events);
 	perf_file_close(&c->file);
 }
 
@@ -456,14 +459,17 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 static void decode(struct conversion *c)
 {
 	struct progress progress;
-	struct branch_event event;
+	const struct branch_event *events;
+	size_t count;
 
 	report_phase(c->report, "decode");
 	summary_allow_interrupt(c->options->quiet);
 	progress_init(&progress, c->options->quiet);
-	while (!view_failed(&c->view) && !interrupt_asked() && branch_merge_next(&c->merge, &event)) {
-		feed(c, &event);
-		if (progress_due(&progress))
+	while (!view_failed(&c->view) && !interrupt_asked() &&
+	       (count = branch_merge_next(&c->merge, &events)) > 0) {
+		for (size_t i = 0; i < count; i++)
+			feed(c, &events[i]);
+		if (progress_due(&progress, count))
 			show_progress(c, &progress);
 	}
 	progress_end(&progress);
@@ -478,6 +484,8 @@ static int run(struct conversion *c, struct error *err)
 		c->view.machine->resolution = resolution_of(&c->auxtrace.info);
 	if (c->view.machine)
 		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
+	c->stacks.events = &c->events;
+	c->stacks.entries = &c->resolver;
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
 	open_side(c);

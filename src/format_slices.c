@@ -195,6 +195,14 @@ static void print_cost(struct slice_cost cost, FILE *out)
 		fprintf(out, " ipc=%.15g", ipc);
 }
 
+static void print_event(const struct span_event *event, FILE *out)
+{
+	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++) {
+		if (event->known >> i & 1)
+			fprintf(out, " %s=0x%" PRIx64, slice_event_value_name(i), event->values[i]);
+	}
+}
+
 static void print_args(const struct slice *slice, FILE *out)
 {
 	struct slice_args args = slice_args_of(slice->symbol, slice->ip, slice->flags);
@@ -208,6 +216,7 @@ static void print_args(const struct slice *slice, FILE *out)
 	print_name_arg("file", args.file, out);
 	if (args.vector >= 0)
 		fprintf(out, " vector=%d", args.vector);
+	print_event(args.event, out);
 	if (args.inferred_start)
 		fputs(" inferred_start_time=true", out);
 	if (slice->symbol->inlined)

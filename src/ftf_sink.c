@@ -8,7 +8,7 @@
 #include "slice_args.h"
 #include "track.h"
 
-#define SLICE_ARGS_MAX 9
+#define SLICE_ARGS_MAX (9 + SLICE_EVENT_VALUES)
 #define END_ARGS_MAX 5
 
 #define HABIT_BITS 12
@@ -50,6 +50,8 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->cycles = ftf_text(ftf->writer, "cycles");
 	ftf->ipc = ftf_text(ftf->writer, "ipc");
 	ftf->vector = ftf_text(ftf->writer, "vector");
+	for (int i = 0; i < SLICE_EVENT_VALUES; i++)
+		ftf->event_values[i] = ftf_text(ftf->writer, slice_event_value_name(i));
 	ftf->value = ftf_text(ftf->writer, "value");
 	ftf->folded = ftf_text(ftf->writer, "folded");
 	ftf->folded_time = ftf_text(ftf->writer, "folded_time");
@@ -132,6 +134,18 @@ static struct ftf_arg number_arg(struct ftf_name name, uint64_t number)
 				   : ftf_arg_int64(name, (int64_t)number);
 }
 
+static size_t fill_event(const struct ftf_sink *ftf, const struct span_event *event,
+			 struct ftf_arg *args)
+{
+	size_t count = 0;
+
+	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++) {
+		if (event->known >> i & 1)
+			args[count++] = ftf_arg_pointer(ftf->event_values[i], event->values[i]);
+	}
+	return count;
+}
+
 static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 			struct ftf_arg args[SLICE_ARGS_MAX])
 {
@@ -148,6 +162,7 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
 		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
 	if (from->vector >= 0)
 		args[count++] = ftf_arg_int32(ftf->vector, from->vector);
+	count += fill_event(ftf, from->event, args + count);
 	if (from->inferred_start)
 		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
 	if (from->continued)

@@ -12,6 +12,7 @@
 #include "base/output.h"
 #include "call_sites.h"
 #include "options.h"
+#include "slice_args.h"
 #include "span_sink.h"
 #include "writer/ftf.h"
 
@@ -31,7 +32,7 @@ struct ftf_sink {
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
 	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;
-	struct ftf_name value, vector;
+	struct ftf_name value, vector, event_values[SLICE_EVENT_VALUES];
 };
 
 /* Start a trace in `output`; both are borrowed until ftf_sink_release(). */

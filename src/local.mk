@@ -38,7 +38,8 @@ libptrace2ftf_a_SOURCES = \
 	src/jit_dumps.c src/jit_dumps.h \
 	src/nearest.c src/nearest.h \
 	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c \
-	src/option_report.c src/option_select.c src/option_speed.c \
+	src/option_report.c src/option_sandbox.c src/option_select.c src/option_speed.c \
+	src/option_timing.c \
 	src/options.c src/options.h \
 	src/output_check.c src/output_check.h \
 	src/overlay_calls.c src/overlay_calls.h \
@@ -59,6 +60,8 @@ libptrace2ftf_a_SOURCES = \
 	src/progress.c src/progress.h \
 	src/report.c src/report.h src/report_print.c \
 	src/resolve.c src/resolve.h \
+	src/sandbox.c src/sandbox.h src/sandbox_calls.c src/sandbox_files.c \
+	src/side_early.c src/side_early.h \
 	src/side_records.c src/side_records.h \
 	src/side_sink.c src/side_sink.h \
 	src/side_switches.c src/side_switches.h \

@@ -12,6 +12,7 @@
 #include "convert.h"
 #include "options.h"
 #include "overlay_clock.h"
+#include "sandbox.h"
 
 /* `ptrace2ftf clock-sync`: one line that tells how the clocks of this machine differ now. */
 static int print_clocks(void)
@@ -50,20 +51,24 @@ static void tell(json_t *told, const struct report *report, const struct error *
 /* `told`: NULL if nobody wants to know. */
 static enum exit_status convert_one(const struct options *options, json_t *told)
 {
+	struct sandbox sandbox;
 	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
-	enum exit_status status;
+	enum exit_status status = EXIT_FAILED;
 
 	diag_init(&diag);
 	report_init(&report, options);
-	status = convert(options, &report, &diag, &err);
+	if (sandbox_enter(&sandbox, options, &err) == 0)
+		status = convert(options, &report, &diag, &err);
 	if (status == EXIT_WITH_GAPS && options->no_warn)
 		status = EXIT_WHOLE;
 	report_finish(&report, status, &diag, &err);
 	if (!options->quiet)
 		diag_print(&diag, stderr);
 	report_print(&report, stderr);
+	if (options->verbose)
+		sandbox_print(&sandbox, stderr);
 	if (told)
 		tell(told, &report, &err);
 	if (options->json && *options->json && report_write(&report, &err) < 0)

@@ -120,7 +120,8 @@ static int neutral_words(const char *word)
 	static const char *const alone[] = { "-q", "--quiet", "-v", "-vv", "--verbose", "--no-warn",
 					     "--skip-existing", "--json", "--json-lines" };
 	static const char *const valued[] = { "--output", "--output-pattern", "--files0-from",
-					      "--jobs", "--threads", "--json", "--json-lines" };
+					      "--jobs", "--threads", "--json", "--json-lines",
+					      "--sandbox" };
 
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
 		if (strcmp(word, alone[i]) == 0)

@@ -37,6 +37,6 @@ void option_suggest(const struct argp *argp, int argc, char **argv);
 
 /* The groups; state->input is the struct options. */
 extern const struct argp option_group_batch, option_group_overlays, option_group_report,
-	option_group_select, option_group_speed;
+	option_group_sandbox, option_group_select, option_group_speed, option_group_timing;
 
 #endif

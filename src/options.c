@@ -148,7 +148,9 @@ static const struct argp_child groups[] = {
 	{ &option_group_batch, 0, NULL, 0 },
 	{ &option_group_overlays, 0, NULL, 0 },
 	{ &option_group_report, 0, NULL, 0 },
+	{ &option_group_sandbox, 0, NULL, 0 },
 	{ &option_group_speed, 0, NULL, 0 },
+	{ &option_group_timing, 0, NULL, 0 },
 	{ NULL, 0, NULL, 0 },
 };
 

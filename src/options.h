@@ -50,6 +50,9 @@ enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, O
 enum option_names { OPTION_NAMES_DEFAULT = 0, OPTION_NAMES_SHORT, OPTION_NAMES_FULL,
 		    OPTION_NAMES_NONE };
 
+/* Whether to give up what a conversion does not need: sandbox.h; AUTO: where that is possible. */
+enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
+
 enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
 
 /* An overlay as the user named it: overlay_input.h. */
@@ -96,10 +99,12 @@ struct options {
 	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
 	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
 	struct selection select;
+	bool perf_times;    /* as perf script has them */
 	unsigned threads;   /* that decode; 0: as many as there are CPUs */
 	bool no_warn;       /* gaps and warnings don't change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* how much more to tell: 0, 1, 2 */
+	enum option_sandbox sandbox;
 	const char *json;   /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
 };
 

@@ -8,24 +8,31 @@
 #define SRC_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Events from one look at the clock to the next; a power of two. */
+/* Events from one look at the clock to the next. */
 #define PROGRESS_EVENTS 4096
 
 struct progress {
 	bool enabled, drawn;
-	uint32_t events;
+	size_t events;
 	uint64_t begin_ns, drawn_ns; /* CLOCK_MONOTONIC */
 };
 
 /* Start; shows nothing if `quiet`, or if standard error is no terminal, or a dumb one. */
 void progress_init(struct progress *progress, bool quiet);
 
-/* Count an event.  Returns whether it is time for progress_show(): seldom, and without a clock. */
-static inline bool progress_due(struct progress *progress)
+/* Count events.  Returns whether it is time for progress_show(): seldom, and without a clock. */
+static inline bool progress_due(struct progress *progress, size_t count)
 {
-	return progress->enabled && ++progress->events % PROGRESS_EVENTS == 0;
+	if (!progress->enabled)
+		return false;
+	progress->events += count;
+	if (progress->events < PROGRESS_EVENTS)
+		return false;
+	progress->events = 0;
+	return true;
 }
 
 /* Draw, if it is time to: `done` of `total` bytes of trace, and the slices written up to now. */

@@ -123,6 +123,15 @@ static struct location look_up(const struct resolver *resolver, const struct add
 	return location;
 }
 
+bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,
+		       uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
+
+	return mapping && dso_is_entry(resolver->dsos[mapping->file->index],
+				       ip - mapping->begin + mapping->file_offset);
+}
+
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,
 			      uint64_t ip)
 {

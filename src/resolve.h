@@ -12,6 +12,7 @@
 #ifndef SRC_RESOLVE_H
 #define SRC_RESOLVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "callstack.h"
@@ -45,6 +46,10 @@ static inline void resolver_advance(struct resolver *resolver, uint64_t time)
 	if (resolver->kernel.next < resolver->kernel.count)
 		kernel_names_advance(&resolver->kernel, time);
 }
+
+/* Returns whether a program or its loader begins at `ip` of an address space (NULL: unknown). */
+bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,
+		       uint64_t ip);
 
 /* Returns the location of `ip` in an address space (NULL: unknown). */
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,

@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "slice_args.h"
 
 #define ARGS_MAX 8
 
@@ -66,13 +68,14 @@ static void add_text(const struct side_sink *sink, struct line *line, const char
 
 uint32_t side_core_mhz(const struct pt_info *info, uint64_t ratio)
 {
-	double ticks_per_us;
+	double ticks_per_us, mhz;
 
 	if (!info->max_nonturbo_ratio || !info->time_mult || info->time_shift > 63)
 		return 0;
 	ticks_per_us = 1e3 * (double)(UINT64_C(1) << info->time_shift) / (double)info->time_mult;
-	return (uint32_t)((double)(uint8_t)ratio * ticks_per_us /
-				  (double)info->max_nonturbo_ratio + 0.5);
+	mhz = (double)(uint8_t)ratio * ticks_per_us / (double)info->max_nonturbo_ratio + 0.5;
+	/* By a file whose clock is none. */
+	return mhz <= (double)UINT32_MAX ? (uint32_t)mhz : 0;
 }
 
 static void name_counter(const struct side_sink *sink, struct side_cpu *cpu, bool is_mhz)
@@ -276,6 +279,26 @@ static void on_transaction(struct side_sink *sink, const struct side_event *even
 			event->kind == SIDE_TX_ABORT ? "aborted" : "committed");
 }
 
+/* ---- What EVD packets tell ----------------------------------------------- */
+
+static void on_data(struct side_sink *sink, const struct side_event *event)
+{
+	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+
+	if (event->extra < SIDE_DATA_TYPES)
+		cpu->data[event->extra] = (struct side_data_value){ true, event->value };
+}
+
+static void add_data(const struct side_sink *sink, struct line *line,
+		     struct side_data_value data[SIDE_DATA_TYPES])
+{
+	for (int i = 0; i < SIDE_DATA_TYPES; i++) {
+		if (data[i].known)
+			add_address(sink, line, slice_event_value_name(i), data[i].value);
+		data[i].known = false;
+	}
+}
+
 /* ---- Guests -------------------------------------------------------------- */
 
 static void end_guest(struct side_sink *sink, struct side_cpu *cpu, uint64_t time)
@@ -287,8 +310,12 @@ static void end_guest(struct side_sink *sink, struct side_cpu *cpu, uint64_t tim
 	lose_wake(sink, cpu, time);
 	begin_line(sink, &line, NULL, NULL, side_cpu_time(cpu, time));
 	line.event.thread = cpu->track;
+	if (cpu->exit_vector >= 0)
+		add_number(sink, &line, "exit_vector", (uint64_t)cpu->exit_vector);
+	add_data(sink, &line, cpu->exit);
 	ftf_end(sink->tracks->writer, &line.event);
 	cpu->in_guest = false;
+	cpu->exit_vector = -1;
 }
 
 /* Guests are told apart by their control structure; one changes its CR3 as it likes. */
@@ -314,29 +341,6 @@ static void on_guest(struct side_sink *sink, const struct side_event *event)
 }
 
 /* ---- Events -------------------------------------------------------------- */
-
-static void on_data(struct side_sink *sink, const struct side_event *event)
-{
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
-
-	if (event->extra < SIDE_DATA_TYPES)
-		cpu->data[event->extra] = (struct side_data_value){ true, event->value };
-}
-
-static void add_data(const struct side_sink *sink, struct line *line, struct side_cpu *cpu)
-{
-	static const char *const names[SIDE_DATA_TYPES] = {
-		[DATA_CR2] = "page_fault_address",
-		[DATA_EXIT_QUALIFICATION] = "exit_qualification",
-		[DATA_EXIT_REASON] = "exit_reason",
-	};
-
-	for (int i = 0; i < SIDE_DATA_TYPES; i++) {
-		if (cpu->data[i].known)
-			add_address(sink, line, names[i], cpu->data[i].value);
-		cpu->data[i].known = false;
-	}
-}
 
 static const char *control_name(uint32_t type)
 {
@@ -366,6 +370,16 @@ static bool has_vector(uint32_t type)
 	       type == CONTROL_VMEXIT_INTERRUPT || type == CONTROL_USER_INTERRUPT;
 }
 
+/* Why the guest was left is told before the PIP that ends it. */
+static void note_exit(struct side_cpu *cpu, const struct side_event *event)
+{
+	if (!cpu->in_guest ||
+	    (event->extra != CONTROL_VMEXIT && event->extra != CONTROL_VMEXIT_INTERRUPT))
+		return;
+	memcpy(cpu->exit, cpu->data, sizeof(cpu->exit));
+	cpu->exit_vector = has_vector(event->extra) ? (int)(event->value & 0xff) : -1;
+}
+
 static void on_control(struct side_sink *sink, const struct side_event *event)
 {
 	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
@@ -376,7 +390,8 @@ static void on_control(struct side_sink *sink, const struct side_event *event)
 		add_number(sink, &line, "vector", event->value & 0xff);
 	if (event->ip)
 		add_address(sink, &line, "address", event->ip);
-	add_data(sink, &line, cpu);
+	note_exit(cpu, event);
+	add_data(sink, &line, cpu->data);
 	side_tracks_mark(sink->tracks, cpu, &line.event);
 }
 

@@ -91,6 +91,7 @@ static struct side_cpu *add_cpu(struct side_tracks *tracks, int32_t number)
 	if (!tracks->group)
 		tracks->group = ftf_process_new(tracks->writer, ftf_text(tracks->writer, "CPUs"));
 	cpu->cpu = number;
+	cpu->exit_vector = -1;
 	HASH_ADD_INT(tracks->cpus, cpu, cpu);
 	if (number < 0)
 		snprintf(text, sizeof(text), "CPU unknown");

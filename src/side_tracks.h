@@ -37,7 +37,8 @@ struct side_cpu {
 	struct side_data_value {
 		bool known;
 		uint64_t value;
-	} data[SIDE_DATA_TYPES];
+	} data[SIDE_DATA_TYPES], exit[SIDE_DATA_TYPES];
+	int exit_vector;           /* of the exit that ends the guest's slice, as `exit`; -1: none */
 	UT_hash_handle hh;
 };
 

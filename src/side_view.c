@@ -26,6 +26,7 @@ void side_view_init(struct side_view *view, const struct side_view_input *input,
 		return;
 	side_tracks_init(&view->tracks, input->writer, input->timeline, input->filter);
 	side_sink_init(&view->sink, &view->tracks, input->info);
+	view->early.begin = input->filter->begin;
 }
 
 static void mark(struct side_view *view, const struct branch_event *event)
@@ -36,8 +37,13 @@ static void mark(struct side_view *view, const struct branch_event *event)
 		thread_stacks_mark(view->input.stacks, event, &view->ptwrite);
 	else if (event->gap == SIDE_TX_ABORT)
 		thread_stacks_mark(view->input.stacks, event, &view->abort);
+	else if (event->gap == SIDE_DATA)
+		thread_stacks_event_data(view->input.stacks, event->thread, event->cycles,
+					 event->to);
 	else if (event->gap == SIDE_CONTROL && event->cycles == CONTROL_INTERRUPT)
 		thread_stacks_interrupt(view->input.stacks, event->thread, (uint8_t)event->to);
+	else if (event->gap == SIDE_CONTROL)
+		thread_stacks_drop_event_data(view->input.stacks, event->thread);
 }
 
 /* While the trace is decoded, the writer belongs to the thread that writes slices. */
@@ -52,10 +58,27 @@ static void wait(struct side_view *view, const struct side_event *event)
 	events[view->event_count++] = *event;
 }
 
+/* Whether it may begin what goes on when the chosen time begins. */
+static bool goes_on(const struct side_view *view, const struct side_event *side)
+{
+	uint64_t begin = view->input.filter->begin;
+
+	if (!view->input.writer || !side->time || side->time >= begin ||
+	    !side_early_is_state(side->kind))
+		return false;
+	return side_is_of_thread(side->kind)
+		       ? side_tracks_wants(&view->tracks, side->thread, begin)
+		       : side_tracks_wants_cpu(&view->tracks, side->cpu, begin);
+}
+
 void side_view_event(struct side_view *view, const struct branch_event *event)
 {
 	struct side_event side = side_event_of(event);
 
+	if (goes_on(view, &side)) {
+		wait(view, &side);
+		return;
+	}
 	if (side_is_of_thread(side.kind) &&
 	    !event_filter_has(view->input.filter, event->thread, event->time))
 		return;
@@ -64,12 +87,25 @@ void side_view_event(struct side_view *view, const struct branch_event *event)
 		wait(view, &side);
 }
 
+static void write_event(void *context, const struct side_event *event)
+{
+	side_sink_event(context, event);
+}
+
 static void write_events(struct side_view *view)
 {
+	const struct side_early_out out = { write_event, &view->sink };
 	const struct side_event *events = view->events.items;
 
-	for (size_t i = 0; i < view->event_count; i++)
-		side_sink_event(&view->sink, &events[i]);
+	for (size_t i = 0; i < view->event_count; i++) {
+		if (events[i].time && events[i].time < view->early.begin) {
+			side_early_take(&view->early, &events[i]);
+		} else {
+			side_early_give(&view->early, &events[i], &out);
+			side_sink_event(&view->sink, &events[i]);
+		}
+	}
+	side_early_give_all(&view->early, &out);
 	view->event_count = 0;
 }
 
@@ -100,5 +136,6 @@ void side_view_release(struct side_view *view)
 {
 	big_array_release(&view->events);
 	side_sink_release(&view->sink);
+	side_early_release(&view->early);
 	side_tracks_release(&view->tracks);
 }

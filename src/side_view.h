@@ -12,6 +12,7 @@
 #include "base/name.h"
 #include "decoder/perf_file.h"
 #include "event_filter.h"
+#include "side_early.h"
 #include "side_sink.h"
 #include "thread_stacks.h"
 
@@ -34,6 +35,7 @@ struct side_view {
 	struct side_view_input input;
 	struct side_tracks tracks;
 	struct side_sink sink;
+	struct side_early early; /* before the chosen time */
 	struct big_array events; /* owned: struct side_event, to be written in the end */
 	size_t event_count;
 	struct symbol ptwrite, abort; /* marks */

@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "slice_args.h"
 
+#include "decoder/side_event.h"
 #include "span_sink.h"
 #include "symbols/dso_store.h"
+
+const char *slice_event_value_name(int index)
+{
+	static const char *const names[SLICE_EVENT_VALUES] = {
+		[DATA_CR2] = "page_fault_address",
+		[DATA_EXIT_QUALIFICATION] = "exit_qualification",
+		[DATA_EXIT_REASON] = "exit_reason",
+	};
+
+	return names[index];
+}
+
+static void add_event(struct slice_args *args, const struct span_event *event)
+{
+	args->event = event;
+	args->address = event ? event->ip : 0;
+}
 
 struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
@@ -15,6 +33,8 @@ struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsign
 	struct source_line line;
 
 	args.continued = flags & SPAN_CONTINUED;
+	if (flags & SPAN_HAS_EVENT)
+		add_event(&args, (const struct span_event *)(uintptr_t)ip);
 	if (!symbol->dso)
 		return args;
 	if (symbol->linkage != symbol->name)

@@ -8,50 +8,49 @@
 
 #include "base/alloc.h"
 
-#define CALLS 2048 /* in a block: 128 KiB */
+#define CALLS 2048 /* in a block: 80 KiB, so that all stay in a CPU's cache */
 #define BLOCKS 6
 
-enum call_kind { CALL_DETAIL, CALL_BEGIN, CALL_END, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT,
-		 CALL_SEGMENT_END };
+enum call_kind { CALL_BEGIN, CALL_END, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END };
 
-/* One call of the sink's functions; what is not its own is 0. */
+/* One call of the sink's functions; what is not its own is undefined. */
 struct call {
-	uint8_t kind; /* enum call_kind */
+	uint8_t kind;	 /* enum call_kind */
+	bool has_detail; /* the block's next one */
 	unsigned flags;
 	void *track;
+	uint64_t time; /* CALL_FOLDED: the count */
+	const struct symbol *symbol;
 	union {
-		struct span_detail detail;
-		struct {
-			uint64_t time, end_time;
-			const struct symbol *symbol;
-			uint64_t ip;
-		};
-		struct {
-			uint64_t count, folded_time;
-		};
-		struct {
-			uint64_t instant_time;
-			size_t text; /* where it begins in the block's texts */
-		};
+		uint64_t ip;
+		uint64_t end_time;    /* CALL_COMPLETE */
+		uint64_t folded_time; /* CALL_FOLDED */
+		size_t text;	      /* CALL_INSTANT: where it begins in the block's texts */
 	};
 };
 
 struct block {
 	struct call calls[CALLS];
 	size_t count;
+	struct span_detail *details; /* owned */
+	size_t detail_count, detail_room;
 	char *texts; /* owned */
 	size_t text_count, text_room;
 };
 
 struct span_relay {
-	struct span_sink sink, next;
-	const struct output *output; /* borrowed */
-	uint64_t slices;
-	struct block *blocks; /* owned: BLOCKS */
-	bool failed; /* atomic */
+	struct span_sink sink;
+	const struct span_sink *next; /* borrowed */
+	const struct output *output;  /* borrowed */
+	const uint64_t *slices;	      /* borrowed */
+	bool has_detail;	      /* the next call has the block's last one */
+	struct block *blocks;	      /* owned: BLOCKS */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	/* Atomic, told by the thread: */
+	bool failed;
+	uint64_t told_slices;
 	/* Under the lock; the block that is being filled is number `filled`: */
 	unsigned filled, done;
 	bool closing;
@@ -62,9 +61,6 @@ struct span_relay {
 static void replay(const struct span_sink *next, const struct block *block, const struct call *call)
 {
 	switch ((enum call_kind)call->kind) {
-	case CALL_DETAIL:
-		next->detail(next, call->track, &call->detail);
-		break;
 	case CALL_BEGIN:
 		next->begin(next, call->track, call->time, call->symbol, call->ip, call->flags);
 		break;
@@ -76,15 +72,36 @@ static void replay(const struct span_sink *next, const struct block *block, cons
 			       call->flags);
 		break;
 	case CALL_FOLDED:
-		next->folded(next, call->track, call->count, call->folded_time);
+		next->folded(next, call->track, call->time, call->folded_time);
 		break;
 	case CALL_INSTANT:
-		next->instant(next, call->track, call->instant_time, block->texts + call->text);
+		next->instant(next, call->track, call->time, block->texts + call->text);
 		break;
 	case CALL_SEGMENT_END:
 		next->segment_end(next, call->track);
 		break;
 	}
+}
+
+static void replay_block(const struct span_relay *relay, const struct block *block)
+{
+	const struct span_sink *next = relay->next;
+	size_t details = 0;
+
+	for (size_t i = 0; i < block->count; i++) {
+		const struct call *call = &block->calls[i];
+
+		if (call->has_detail)
+			next->detail(next, call->track, &block->details[details++]);
+		replay(next, block, call);
+	}
+}
+
+static void tell(struct span_relay *relay)
+{
+	if (output_failed(relay->output))
+		__atomic_store_n(&relay->failed, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&relay->told_slices, *relay->slices, __ATOMIC_RELAXED);
 }
 
 static void *run(void *context)
@@ -100,10 +117,8 @@ static void *run(void *context)
 		if (relay->closing)
 			break;
 		pthread_mutex_unlock(&relay->lock);
-		for (size_t i = 0; i < block->count; i++)
-			replay(&relay->next, block, &block->calls[i]);
-		if (output_failed(relay->output))
-			__atomic_store_n(&relay->failed, true, __ATOMIC_RELAXED);
+		replay_block(relay, block);
+		tell(relay);
 		pthread_mutex_lock(&relay->lock);
 		relay->done++;
 		pthread_cond_broadcast(&relay->changed);
@@ -126,41 +141,55 @@ static void hand_over(struct span_relay *relay, unsigned left)
 		pthread_cond_wait(&relay->changed, &relay->lock);
 	pthread_mutex_unlock(&relay->lock);
 	block = &relay->blocks[relay->filled % BLOCKS];
-	block->count = block->text_count = 0;
+	block->count = block->detail_count = block->text_count = 0;
+}
+
+/* The block that is being filled has room for a call. */
+static struct block *filling(struct span_relay *relay)
+{
+	struct block *block = &relay->blocks[relay->filled % BLOCKS];
+
+	if (block->count < CALLS)
+		return block;
+	hand_over(relay, BLOCKS - 1);
+	return &relay->blocks[relay->filled % BLOCKS];
 }
 
 static struct call *add(const struct span_sink *sink, enum call_kind kind, void *track)
 {
 	struct span_relay *relay = sink->context;
-	struct block *block = &relay->blocks[relay->filled % BLOCKS];
-	struct call *call;
+	struct block *block = filling(relay);
+	struct call *call = &block->calls[block->count++];
 
-	if (block->count == CALLS) {
-		hand_over(relay, BLOCKS - 1);
-		block = &relay->blocks[relay->filled % BLOCKS];
-	}
-	call = &block->calls[block->count++];
 	call->kind = (uint8_t)kind;
+	call->has_detail = relay->has_detail;
 	call->track = track;
+	relay->has_detail = false;
 	return call;
 }
 
+/* It is of the track's next call, which is the next one. */
 static void detail(const struct span_sink *sink, void *track, const struct span_detail *detail)
 {
-	add(sink, CALL_DETAIL, track)->detail = *detail;
+	struct span_relay *relay = sink->context;
+	struct block *block = filling(relay);
+
+	(void)track;
+	block->details = alloc_grow(block->details, &block->detail_room, block->detail_count + 1,
+				    sizeof(*block->details));
+	block->details[block->detail_count++] = *detail;
+	relay->has_detail = true;
 }
 
 static void begin(const struct span_sink *sink, void *track, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct span_relay *relay = sink->context;
 	struct call *call = add(sink, CALL_BEGIN, track);
 
 	call->time = time;
 	call->symbol = symbol;
 	call->ip = ip;
 	call->flags = flags;
-	relay->slices++;
 }
 
 static void end(const struct span_sink *sink, void *track, uint64_t time,
@@ -175,37 +204,34 @@ static void end(const struct span_sink *sink, void *track, uint64_t time,
 static void complete(const struct span_sink *sink, void *track, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
-	struct span_relay *relay = sink->context;
 	struct call *call = add(sink, CALL_COMPLETE, track);
 
 	call->time = begin_time;
 	call->end_time = end_time;
 	call->symbol = symbol;
 	call->flags = flags;
-	relay->slices++;
 }
 
 static void folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
 {
 	struct call *call = add(sink, CALL_FOLDED, track);
 
-	call->count = count;
+	call->time = count;
 	call->folded_time = time;
 }
 
 static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
 {
 	struct span_relay *relay = sink->context;
-	struct call *call = add(sink, CALL_INSTANT, track);
-	struct block *block = &relay->blocks[relay->filled % BLOCKS];
+	struct block *block = filling(relay);
 	size_t size = strlen(text) + 1;
+	struct call *call = add(sink, CALL_INSTANT, track);
 
 	block->texts = alloc_grow(block->texts, &block->text_room, block->text_count + size, 1);
 	memcpy(block->texts + block->text_count, text, size);
-	call->instant_time = time;
+	call->time = time;
 	call->text = block->text_count;
 	block->text_count += size;
-	relay->slices++;
 }
 
 static void segment_end(const struct span_sink *sink, void *track)
@@ -215,8 +241,10 @@ static void segment_end(const struct span_sink *sink, void *track)
 
 static void release(struct span_relay *relay)
 {
-	for (size_t i = 0; i < BLOCKS; i++)
+	for (size_t i = 0; i < BLOCKS; i++) {
+		free(relay->blocks[i].details);
 		free(relay->blocks[i].texts);
+	}
 	free(relay->blocks);
 	pthread_cond_destroy(&relay->changed);
 	pthread_mutex_destroy(&relay->lock);
@@ -236,12 +264,14 @@ static bool start_thread(struct span_relay *relay)
 	return status == 0;
 }
 
-struct span_relay *span_relay_open(const struct span_sink *next, const struct output *output)
+struct span_relay *span_relay_open(const struct span_sink *next, const struct output *output,
+				   const uint64_t *slices)
 {
 	struct span_relay *relay = alloc_zeroed(1, sizeof(*relay));
 
-	relay->next = *next;
+	relay->next = next;
 	relay->output = output;
+	relay->slices = slices;
 	relay->blocks = alloc_zeroed(BLOCKS, sizeof(*relay->blocks));
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->changed, NULL);
@@ -261,14 +291,14 @@ struct span_relay *span_relay_open(const struct span_sink *next, const struct ou
 	return NULL;
 }
 
-struct span_sink span_relay_sink(struct span_relay *relay)
+const struct span_sink *span_relay_sink(const struct span_relay *relay)
 {
-	return relay->sink;
+	return &relay->sink;
 }
 
 uint64_t span_relay_slices(const struct span_relay *relay)
 {
-	return relay->slices;
+	return __atomic_load_n(&relay->told_slices, __ATOMIC_RELAXED);
 }
 
 bool span_relay_failed(const struct span_relay *relay)

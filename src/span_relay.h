@@ -18,15 +18,17 @@
 struct span_relay;
 
 /*
- * `next` is copied; it and `output`, which it writes to, are used by the thread.
+ * `next`, the `output` that it writes to, and how many `slices` it wrote, are
+ * borrowed; the thread uses them.
  * Returns the relay, owned by the caller; NULL if no thread can be started.
  */
-struct span_relay *span_relay_open(const struct span_sink *next, const struct output *output);
+struct span_relay *span_relay_open(const struct span_sink *next, const struct output *output,
+				   const uint64_t *slices);
 
 /* Returns the sink; valid until span_relay_close(). */
-struct span_sink span_relay_sink(struct span_relay *relay);
+const struct span_sink *span_relay_sink(const struct span_relay *relay);
 
-/* Returns how many slices, instants too, were handed over. */
+/* Returns how many slices were written, as far as the thread has come. */
 uint64_t span_relay_slices(const struct span_relay *relay);
 
 /* Returns whether the output failed, as far as the thread has come. */

@@ -20,7 +20,15 @@ enum span_flags {
 	SPAN_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
 	SPAN_CONTINUED = 64,     /* it began in the part of the trace before (--split) */
 	SPAN_DEFERRED = 2,       /* written late; at equal times it is outside what was written before */
+	SPAN_HAS_EVENT = 4,      /* `ip` is where its struct span_event is; 0: not kept */
 	SPAN_HAS_VECTOR = 0x80,  /* an interrupt or exception with the vector in bits 8 to 15 */
+};
+
+/* What the processor said of the event that a slice is (EVD packets). */
+struct span_event {
+	uint64_t ip;        /* that the slice entered; 0: none */
+	uint64_t values[3]; /* by enum side_data */
+	uint8_t known;      /* a bit for each */
 };
 
 /* Returns the vector of flags with SPAN_HAS_VECTOR. */
@@ -65,7 +73,10 @@ struct span_sink {
 	/* A mark without length; `text` is borrowed for the call. */
 	void (*instant)(const struct span_sink *sink, void *track, uint64_t time,
 			const char *text);
-	/* Everything of this track up to now is written: what comes later is not earlier in time. */
+	/*
+	 * Everything of this track up to now is written: what comes later is not
+	 * earlier in time.  Slices may be open.
+	 */
 	void (*segment_end)(const struct span_sink *sink, void *track);
 	void *context; /* the implementation's own; borrowed */
 };

@@ -101,6 +101,9 @@ void summary_add_stream(struct summary *summary, const struct pt_stream_stats *s
 	summary->bytes_missing += stats->bytes_missing;
 	summary->bytes_skipped += stats->bytes_skipped;
 	summary->bytes_lost += stats->bytes_lost;
+	summary->writes_broken += stats->writes_broken;
+	summary->unaccounted += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost !=
+				stats->bytes_total;
 	summary->branches += stats->local_jumps;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] += stats->gaps[reason];
@@ -126,8 +129,11 @@ void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdi
 {
 	char fast[200], libipt[200];
 
-	summary->verified = verdict->segments;
-	summary->differing = verdict->differences;
+	summary->verdict = *verdict;
+	if (verdict->apart)
+		diag_warn(diag, "engines-times",
+			  "libipt finds %" PRIu64 " of %" PRIu64 " branches more than an MTC period "
+			  "earlier or later", verdict->apart, verdict->branches);
 	if (!verdict->differences)
 		return;
 	pt_verdict_print(verdict->has_fast, &verdict->fast, fast, sizeof(fast));
@@ -157,9 +163,16 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 	if (summary->interrupted)
 		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
 			  progress);
+	else if (summary->unaccounted)
+		diag_warn(diag, "bytes-unaccounted", "the bytes of trace that were decoded, skipped and "
+			  "lost do not add up to all (buffers: %" PRIu64 "): please report it",
+			  summary->unaccounted);
 	if (summary->bytes_missing)
 		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
 			  summary->bytes_missing);
+	if (summary->writes_broken)
+		diag_warn(diag, "ptwrite-broken", "%" PRIu64 " values written by emulated ptwrite are "
+			  "not told to their end, and not shown", summary->writes_broken);
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
 			  summary->unknown_records);
@@ -201,9 +214,11 @@ static void print_gaps(const struct summary *summary, FILE *out)
 
 static void print_verdict(const struct summary *summary, FILE *out)
 {
-	if (summary->verified)
+	if (summary->verdict.segments)
 		fprintf(out, "  %" PRIu64 " parts of the trace decoded by libipt, too: %" PRIu64
-			" differ\n", summary->verified, summary->differing);
+			" differ; %" PRIu64 " branches are the same, times at most %" PRIu64
+			" ns apart\n", summary->verdict.segments, summary->verdict.differences,
+			summary->verdict.branches, summary->verdict.most_apart);
 }
 
 static void print_nameless(const struct summary *summary, FILE *out)

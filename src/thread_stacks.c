@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "decoder/side_event.h"
+#include "resolve.h"
+#include "span_sink.h"
 #include "symbols/dso_store.h"
 
 struct thread_state {
@@ -12,7 +14,8 @@ struct thread_state {
 	const struct address_space *space; /* of the last branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* where it went; 0: out of the trace */
-	uint16_t vector;                   /* 1 + that of the next interrupt; 0: not told */
+	struct span_event data;            /* of the next interrupt */
+	uint16_t vector;                   /* 1 + its vector; 0: not told */
 };
 
 /* More lies between two branches only if something is wrong. */
@@ -77,13 +80,24 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 	callstack_inherit(state->stack, parent->stack, child->begin);
 }
 
-/* Returns 1 + the vector that was told of an interrupt, which this branch may be; 0: none. */
-static uint16_t take_vector(struct thread_state *state, const struct branch_event *event)
+/* What was told of an interrupt, if this branch is it.  Behind a gap nothing holds. */
+static void take_event(struct thread_stacks *stacks, struct thread_state *state,
+		       const struct branch_event *event, struct resolved_branch *branch)
 {
+	struct span_event data = state->data;
 	uint16_t vector = state->vector;
 
+	if (event->kind == BRANCH_GAP)
+		state->data.known = 0;
 	state->vector = 0;
-	return event->flags & BRANCH_ASYNC ? vector : 0;
+	if (!vector || !(event->flags & BRANCH_ASYNC))
+		return;
+	branch->vector = vector;
+	state->data.known = 0;
+	if (!data.known)
+		return;
+	data.ip = event->flags & BRANCH_TRACE_OFF ? 0 : event->to;
+	branch->event = arena_copy(stacks->events, &data, sizeof(data));
 }
 
 static void follow_forks(struct thread_stacks *stacks, uint64_t time)
@@ -155,6 +169,12 @@ static void note_traps(struct thread_state *state, struct resolved_branch *branc
 	state->last_ip = branch->to.ip;
 }
 
+static bool enters_program(const struct thread_stacks *stacks, const struct branch_event *event)
+{
+	return event->flags & BRANCH_TRACE_ON && stacks->entries &&
+	       resolver_is_entry(stacks->entries, event->space, event->to);
+}
+
 void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
 			  const struct location *from, const struct location *to)
 {
@@ -172,10 +192,13 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 	};
 
 	follow_forks(stacks, event->time);
+	branch.enters_program = !state->stack && enters_program(stacks, event);
 	open_stack(stacks, state, event->thread);
-	if (began_program(state, event))
+	if (began_program(state, event)) {
 		branch.flags |= BRANCH_EXEC;
-	branch.vector = take_vector(state, event);
+		branch.enters_program = enters_program(stacks, event);
+	}
+	take_event(stacks, state, event, &branch);
 	note_traps(state, &branch);
 	if (stacks->inlines)
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
@@ -197,6 +220,22 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 	follow_forks(stacks, event->time);
 	open_stack(stacks, state, event->thread);
 	callstack_branch(state->stack, &branch);
+}
+
+void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,
+			      uint32_t type, uint64_t value)
+{
+	struct span_event *data = &state_of(stacks, thread)->data;
+
+	if (type >= sizeof(data->values) / sizeof(data->values[0]))
+		return;
+	data->values[type] = value;
+	data->known |= (uint8_t)(1u << type);
+}
+
+void thread_stacks_drop_event_data(struct thread_stacks *stacks, const struct thread *thread)
+{
+	state_of(stacks, thread)->data.known = 0;
 }
 
 void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,

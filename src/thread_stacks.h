@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "callstack.h"
 #include "decoder/branch_event.h"
 #include "decoder/timeline.h"
@@ -23,6 +24,8 @@ struct thread_stacks {
 	/* Returns the track of a thread (NULL: unknown); called once per thread. */
 	void *(*add_track)(void *context, const struct thread *thread);
 	void *context;                     /* borrowed: of add_track */
+	struct arena *events;              /* borrowed: keeps what slices say of events (struct span_event) */
+	const struct resolver *entries;    /* borrowed; to know where programs begin; NULL: not to */
 	struct resolver *inlines;          /* borrowed; to show inlined functions; NULL: not to */
 	struct thread_state *states;       /* owned; by thread index; the last is of unknown threads */
 	size_t count;                      /* threads of the timeline */
@@ -46,6 +49,13 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
  */
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol);
+
+/* A value (by enum side_data) of the thread's next interrupt. */
+void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,
+			      uint32_t type, uint64_t value);
+
+/* The values so far were those of another event. */
+void thread_stacks_drop_event_data(struct thread_stacks *stacks, const struct thread *thread);
 
 /* The thread's next branch, if it is an interrupt or exception, has this vector. */
 void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,

@@ -166,15 +166,21 @@ void view_write_aside(struct view *view)
 {
 	if (view->options->format != FORMAT_FTF || is_split(view))
 		return;
-	view->relay = span_relay_open(&view->tail, &view->output);
-	if (view->relay)
-		view->tail = span_relay_sink(view->relay);
+	view->relay = span_relay_open(view->head, &view->output, &view->ftf.slices);
+	if (!view->relay)
+		return;
+	view->machine->sink = span_relay_sink(view->relay);
+	output_write_aside(&view->output);
 }
 
 void view_settle(struct view *view)
 {
-	if (view->relay)
-		span_relay_wait(view->relay);
+	if (!view->relay)
+		return;
+	span_relay_wait(view->relay);
+	span_relay_close(view->relay);
+	view->relay = NULL;
+	view->machine->sink = view->head;
 }
 
 uint64_t view_slices(const struct view *view)

@@ -8,6 +8,7 @@
  *                                branches -> text                (branches)
  *
  * If the user chose among the slices, a span_filter stands behind the sorter.
+ * All behind the machine may be done by a thread of its own (view_write_aside()).
  */
 #ifndef SRC_VIEW_H
 #define SRC_VIEW_H
@@ -45,7 +46,7 @@ struct view {
 	struct ftf_sink ftf;
 	struct ftf_split split;            /* in place of it and of `output`, with --split */
 	struct slice_list slices;
-	struct span_relay *relay;          /* owned: before `ftf`, if it writes aside; else NULL */
+	struct span_relay *relay;          /* owned: before `head`, while it writes aside; else NULL */
 	struct slice_output other;         /* of all other formats of slices */
 	struct view_track *tracks;         /* owned list, newest first */
 	uint32_t track_count;
@@ -67,12 +68,12 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 		     const char *thread_name);
 
 /*
- * Let a trace be written by a thread of its own, if it is one file; before the
- * first slice.  What is written is the same.
+ * Let a trace be ordered and written by a thread of its own, if it is one file;
+ * before the first slice.  What is written is the same.
  */
 void view_write_aside(struct view *view);
 
-/* Wait until what was found up to now is written, to use the writer for something else. */
+/* Nothing more is found: wait until all is handed over, to use the writer for something else. */
 void view_settle(struct view *view);
 
 /* Returns the number of slices written up to now. */

@@ -22,6 +22,7 @@ struct search {
 	const struct debug_request *request;
 	const uint8_t *id; /* build id of what is looked for */
 	size_t id_size;
+	bool any; /* what is found is told apart by its contents, later */
 	bool has_crc;
 	GElf_Word crc; /* of .gnu_debuglink */
 	struct elf_file *found;
@@ -63,7 +64,7 @@ static bool try_path(struct search *search, const char *format, ...)
 		return false;
 	if (elf_file_open(search->found, search->path, NULL) != 0)
 		return false;
-	if (is_wanted(search, search->found))
+	if (search->any || is_wanted(search, search->found))
 		return true;
 	elf_file_close(search->found);
 	return false;
@@ -87,6 +88,13 @@ static size_t list_roots(const struct dso_store_options *options, const char *ro
 	return count;
 }
 
+static void print_id(char hex[2 * ELF_BUILD_ID_MAX + 1], const struct search *search)
+{
+	hex[0] = 0;
+	for (size_t i = 0; i < search->id_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", search->id[i]);
+}
+
 static bool try_build_id(struct search *search)
 {
 	const struct dso_store_options *options = search->request->options;
@@ -96,8 +104,7 @@ static bool try_build_id(struct search *search)
 
 	if (search->id_size < 2)
 		return false;
-	for (size_t i = 0; i < search->id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", search->id[i]);
+	print_id(hex, search);
 	for (size_t i = 0; i < count; i++)
 		if (try_path(search, "%s/.build-id/%.2s/%s.debug", roots[i], hex, hex + 2))
 			return true;
@@ -182,6 +189,78 @@ bool debug_file_open_shared(const struct debug_request *request, const char *pat
 	/* Relative names climb: "../../.dwz/foo.debug".  The build id must be the right one. */
 	return !request->options->symfs &&
 	       try_path(&search, "%.*s/%s", directory_length(path), path, name);
+}
+
+/* ---- Split DWARF ---------------------------------------------------------- */
+
+/* Below each root: by build id, and where the program is. */
+static bool try_package_roots(struct search *search)
+{
+	const struct debug_request *request = search->request;
+	char hex[2 * ELF_BUILD_ID_MAX + 1], symfs[4096];
+	const char *roots[2], *recorded = request->recorded;
+	size_t count = list_roots(request->options, roots, symfs);
+
+	print_id(hex, search);
+	for (size_t i = 0; i < count; i++)
+		if ((search->id_size > 1 &&
+		     try_path(search, "%s/.build-id/%.2s/%s.dwp", roots[i], hex, hex + 2)) ||
+		    (recorded[0] == '/' && !dso_find_climbs(recorded) &&
+		     try_path(search, "%s%s.dwp", roots[i], recorded)))
+			return true;
+	return false;
+}
+
+bool debug_file_open_package(const struct debug_request *request, const char *debug_path,
+			     struct elf_file *package)
+{
+	char place[BENEATH_PATH];
+	struct search search = { .request = request,
+				 .id = request->code->build_id,
+				 .id_size = request->code->build_id_size,
+				 .any = true,
+				 .found = package,
+				 .path = place,
+				 .room = sizeof(place) };
+
+	return (request->found && try_path(&search, "%s.dwp", request->found)) ||
+	       (debug_path && try_path(&search, "%s.dwp", debug_path)) ||
+	       try_package_roots(&search);
+}
+
+int debug_file_open_split(const struct debug_request *request, const struct split_name *name,
+			  unsigned index, struct elf_file *split)
+{
+	const char *symfs = request->options->symfs ? request->options->symfs : "";
+	const char *root = request->options->debug_dir, *file = name->file;
+	const char *directory = name->directory ? name->directory : "", *slash = strrchr(file, '/');
+	int beside = directory_length(request->found);
+	bool absolute = file[0] == '/';
+	char place[BENEATH_PATH];
+	struct search search = {
+		.request = request, .any = true, .found = split, .path = place, .room = sizeof(place)
+	};
+
+	switch (index) {
+	case 0: /* where the compiler put it */
+		return absolute ? try_path(&search, "%s%s", symfs, file)
+				: directory[0] == '/' && try_path(&search, "%s%s/%s", symfs,
+								  directory, file);
+	case 1: /* from the program, if paths were made relative */
+		return !absolute && directory[0] != '/' && request->found &&
+		       try_path(&search, "%.*s/%s/%s", beside, request->found, directory, file);
+	case 2:
+		return !absolute && request->found &&
+		       try_path(&search, "%.*s/%s", beside, request->found, file);
+	case 3:
+		return slash && request->found &&
+		       try_path(&search, "%.*s%s", beside, request->found, slash);
+	case 4:
+		return root && (absolute ? try_path(&search, "%s%s", root, file)
+					 : try_path(&search, "%s%s/%s", root, directory, file));
+	default:
+		return -1;
+	}
 }
 
 /* ---- .gnu_debugdata ------------------------------------------------------ */

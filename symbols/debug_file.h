@@ -42,6 +42,30 @@ bool debug_file_open_shared(const struct debug_request *request, const char *pat
 			    struct elf_file *shared);
 
 /*
+ * Open the package of a file's split units (DWARF 5, 7.3.5): FILE.dwp beside the
+ * file of code or its debug file (at `debug_path`, NULL: none), then below the
+ * directories of debug files by build id and by path, as gdb looks for it.
+ * Whether it is of this program is for each unit's id to tell.
+ */
+bool debug_file_open_package(const struct debug_request *request, const char *debug_path,
+			     struct elf_file *package);
+
+/* How a unit calls the file with its other part. */
+struct split_name {
+	const char *file;
+	const char *directory; /* that the name is relative to; NULL: unknown */
+};
+
+/*
+ * Open the file of a split unit: at its path (below symfs), beside the program,
+ * or at its path below the directory of debug files; `index` is 0, 1, ...
+ * Returns 1 if it is open; 0 if there is none for this index but may be for a later one; -1
+ * after the last.
+ */
+int debug_file_open_split(const struct debug_request *request, const struct split_name *name,
+			  unsigned index, struct elf_file *split);
+
+/*
  * The same for the symbol table in .gnu_debugdata.  Returns -1 (ERROR_FORMAT)
  * if there is one that cannot be unpacked, 0 if there is none, 1 if it is open.
  */

@@ -19,6 +19,7 @@
 #include "symbols/elf_file.h"
 #include "symbols/inline_table.h"
 #include "symbols/line_table.h"
+#include "symbols/split_unit.h"
 #include "symbols/symbol_table.h"
 #include "symbols/text_map.h"
 #include "symbols/trap_table.h"
@@ -62,6 +63,7 @@ struct dso {
 	struct known_symbol **known; /* owned: by entry of the table, or of `named`; made when asked for */
 	struct line_table lines;
 	struct inline_table inlined;
+	struct split_files split_files;
 	struct known_symbol whole; /* the SYMBOL_FILE symbol */
 	struct last_hit hit;
 	UT_hash_handle hh; /* by path and build id */

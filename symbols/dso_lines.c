@@ -61,6 +61,9 @@ static void read_lines(struct dso *dso)
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 	if (dso->lines.dwarf)
 		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
+	dso->split_files.request = dso_debug_request(dso);
+	dso->split_files.debug_path = dso->debug_path;
+	dso->inlined.split_files = &dso->split_files;
 }
 
 static struct source_line make_line(struct dso *dso, const struct line_row *row)
@@ -68,7 +71,7 @@ static struct source_line make_line(struct dso *dso, const struct line_row *row)
 	return (struct source_line){ name_source(dso, row), row->line, row->column };
 }
 
-static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_choice choice)
+static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 {
 	struct source_line line = { 0 };
 	struct error err = { 0 };
@@ -76,7 +79,7 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr, enum line_c
 
 	if (!dso->lines_read)
 		read_lines(dso);
-	switch (line_table_find(&dso->lines, vaddr, choice, &row, &err)) {
+	switch (line_table_find(&dso->lines, vaddr, &row, &err)) {
 	case 1:
 		line = make_line(dso, &row);
 		break;
@@ -94,9 +97,29 @@ struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
 	if (!symbol->dso || symbol->kind != SYMBOL_FUNCTION)
 		return (struct source_line){ 0 };
 	pthread_mutex_lock(&symbol->dso->store->lock);
-	line = find_line(symbol->dso, symbol->start + offset, LINE_OF_CODE);
+	line = find_line(symbol->dso, symbol->start + offset);
 	pthread_mutex_unlock(&symbol->dso->store->lock);
 	return line;
+}
+
+/*
+ * The line of the function itself: if a call at its very start was inlined, the
+ * row there is one of the called function's, and the call's line is ours.
+ */
+static struct source_line find_start(struct dso *dso, uint64_t vaddr)
+{
+	struct inline_hit hit;
+	uint32_t call = NAME_RANGE_NONE;
+
+	if (!dso->lines_read)
+		read_lines(dso);
+	if (inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) == 1)
+		call = hit.call;
+	if (call == NAME_RANGE_NONE)
+		return find_line(dso, vaddr);
+	while (hit.function->calls[call].parent != NAME_RANGE_NONE)
+		call = hit.function->calls[call].parent;
+	return make_line(dso, &hit.function->calls[call].at);
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
@@ -111,7 +134,7 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 		return known->line;
 	pthread_mutex_lock(&symbol->dso->store->lock);
 	if (!known->line_known) {
-		known->line = find_line(symbol->dso, symbol->start, LINE_OF_FUNCTION);
+		known->line = find_start(symbol->dso, symbol->start);
 		__atomic_store_n(&known->line_known, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&symbol->dso->store->lock);
@@ -175,8 +198,12 @@ static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_c
 		read_lines(dso);
 	vaddr = file_offset - range->offset + range->vaddr;
 	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
-	if (status < 0)
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	if (status < 0) {
+		diag_warn(dso->store->diag,
+			  err.kind == ERROR_SYSTEM ? "split-dwarf-missing" : "lines-damaged",
+			  "%s: %s", dso->path, err.text);
+		status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL);
+	}
 	if (status <= 0)
 		return false;
 	if (hit.begin < range->vaddr)

@@ -50,6 +50,7 @@ void dso_store_close(struct dso_store *store)
 		return;
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
 		inline_table_release(&dso->inlined);
+		split_files_close(&dso->split_files);
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
 		text_map_release(&dso->map);
@@ -260,6 +261,15 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
 {
 	*size = dso->build_id_size ? dso->build_id_size : dso->elf.build_id_size;
 	return dso->build_id_size ? dso->build_id : dso->elf.build_id;
+}
+
+bool dso_is_entry(const struct dso *dso, uint64_t file_offset)
+{
+	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
+	GElf_Ehdr header;
+
+	return range && dso->elf.elf && gelf_getehdr(dso->elf.elf, &header) &&
+	       header.e_entry == range->vaddr + (file_offset - range->offset);
 }
 
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)

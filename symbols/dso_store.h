@@ -13,8 +13,9 @@
  * is found (symbols/debug_file.h).
  *
  * Warnings: "build-id-mismatch" and "elf-unreadable" for files that are there
- * but not used, "symbols-damaged", "lines-damaged".  Missing files are for the
- * caller to name (dso_state()).
+ * but not used, "symbols-damaged", "lines-damaged", and
+ * "split-dwarf-missing" for units whose other part (.dwo, .dwp) is not found.
+ * Missing files are for the caller to name (dso_state()).
  *
  * Threads may ask at the same time, one after the other: every question may read
  * tables and make names.  Symbols do not change once they are handed out.
@@ -146,6 +147,9 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
  */
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 
+/* Returns whether a program or its loader begins at a byte of the file (e_entry of its ELF header). */
+bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
+
 /*
  * Find the symbol that covers a byte of the file.  `*offset` gets the distance
  * in bytes from the symbol's start.  Where several symbols cover it, the choice
@@ -162,9 +166,10 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 const struct trap_table *dso_borrow_traps(const struct dso *dso);
 
 /*
- * Returns the place in the source where the symbol's code starts, by the DWARF
- * line table; looked up at the first call per symbol and kept.  Unknown parts
- * are NULL and 0.
+ * Returns the place in the source where the symbol's code starts, as the last
+ * frame of addr2line -i: by the DWARF line table, of several rows the last; where
+ * the code starts with an inlined call, the place of that call.  Looked up at the
+ * first call per symbol and kept.  Unknown parts are NULL and 0.
  */
 struct source_line dso_symbol_line(const struct symbol *symbol);
 

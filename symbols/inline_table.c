@@ -2,10 +2,8 @@
 #include "symbols/inline_table.h"
 
 #include <dwarf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -15,8 +13,11 @@
 
 struct inline_unit {
 	Dwarf_Off offset; /* of the unit's entry in .debug_info */
-	Dwarf_Die die;	  /* of the unit that has the functions: a split unit's own */
-	bool split;
+	Dwarf_Die skeleton; /* the unit's entry */
+	Dwarf_Die die;	    /* of the unit that has the functions: the split unit's own */
+	struct split_unit split; /* closed: all is here */
+	struct error problem; /* what is wrong with it, and whether that was told */
+	bool told;
 	struct inline_function *functions; /* owned */
 	size_t count, room;
 	struct name_ranges ranges; /* of functions */
@@ -40,6 +41,7 @@ static void release_unit(struct inline_unit *unit)
 		free(unit->functions[i].calls_of_ranges);
 		name_ranges_release(&unit->functions[i].ranges);
 	}
+	split_unit_close(&unit->split);
 	free(unit->functions);
 	free(unit->functions_of_ranges);
 	name_ranges_release(&unit->ranges);
@@ -64,15 +66,17 @@ void inline_table_release(struct inline_table *table)
 static bool add_ranges(struct walk *walk, Dwarf_Die *die, struct name_ranges *ranges,
 		       uint32_t **owners, size_t *room, uint32_t owner)
 {
-	Dwarf_Addr base, begin, end;
+	const struct split_unit *split = walk->unit->split.dwarf ? &walk->unit->split : NULL;
+	Dwarf_Addr base, bounds[2];
 	ptrdiff_t next = 0;
 
-	while ((next = dwarf_ranges(die, next, &base, &begin, &end)) > 0) {
-		struct named_range range = { .begin = begin, .end = end };
+	while ((next = split ? split_unit_ranges(split, die, next, &base, bounds)
+			     : dwarf_ranges(die, next, &base, &bounds[0], &bounds[1])) > 0) {
+		struct named_range range = { .begin = bounds[0], .end = bounds[1] };
 
-		if (!dwarf_guard_allows_range(&walk->lines->guard))
+		if (!dwarf_guard_allows_range(split ? split->guard : &walk->lines->guard))
 			return false;
-		if (begin >= end)
+		if (range.begin >= range.end)
 			continue;
 		*owners = alloc_grow(*owners, room, ranges->count + 1, sizeof(**owners));
 		(*owners)[ranges->count] = owner;
@@ -108,7 +112,7 @@ static bool add_call(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 	struct inline_function *function = walk->function;
 	struct inline_call call = { .name = name_of(die), .parent = parent };
 
-	line_table_place(walk->lines, &walk->unit->die, number_of(die, DW_AT_call_file), &call.at);
+	line_table_place(walk->lines, &walk->unit->skeleton, number_of(die, DW_AT_call_file), &call.at);
 	call.at.line = number_of(die, DW_AT_call_line);
 	call.at.column = number_of(die, DW_AT_call_column);
 	function->calls = alloc_grow(function->calls, &function->room, function->count + 1,
@@ -180,106 +184,96 @@ static bool walk_below(struct walk *walk, Dwarf_Die *above, uint32_t parent, uns
 
 /* ---- Units --------------------------------------------------------------- */
 
-/* Whether the file with the other part of a unit may be opened: a fifo would wait for ever. */
-static bool has_split_file(Dwarf_Die *unit)
+/*
+ * The functions of a skeleton unit are in a file of their own (DWARF 5, 3.1.2).
+ * Clang leaves the inlined calls in the skeleton, too, if it is asked to.
+ */
+static void enter_split_unit(struct inline_table *table, struct inline_unit *unit)
 {
-	Dwarf_Attribute attribute;
-	const char *name = dwarf_formstring(dwarf_attr(unit, DW_AT_dwo_name, &attribute));
-	const char *directory;
-	struct stat status;
-	char path[4096];
-	int length;
-
-	if (!name)
-		name = dwarf_formstring(dwarf_attr(unit, DW_AT_GNU_dwo_name, &attribute));
-	if (!name)
-		return false;
-	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-	length = name[0] == '/' || !directory
-			 ? snprintf(path, sizeof(path), "%s", name)
-			 : snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return length > 0 && (size_t)length < sizeof(path) && stat(path, &status) == 0 &&
-	       S_ISREG(status.st_mode);
-}
-
-/* The functions of a skeleton unit are in a file of their own (DWARF 5, 3.1.2). */
-static void enter_split_unit(struct inline_unit *unit)
-{
-	Dwarf_Die split;
-	uint8_t type;
-
-	memset(&split, 0, sizeof(split));
-	if (has_split_file(&unit->die) &&
-	    dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
-	    split.addr) {
-		unit->die = split;
-		unit->split = true;
+	if (table->split_files && split_unit_open(&unit->split, table->split_files, &unit->skeleton,
+						  &unit->problem) == 1) {
+		unit->die = unit->split.die;
+		table->entries_left += unit->split.sections[SPLIT_INFO].size;
 	}
 }
 
+static void set_damaged(struct inline_unit *unit)
+{
+	error_set(&unit->problem, ERROR_FORMAT, "debug information is damaged");
+}
+
 static struct inline_unit *borrow_unit(struct inline_table *table, struct line_table *lines,
-				       Dwarf_Die *die, bool *sound)
+				       Dwarf_Die *die)
 {
 	struct walk walk = { .table = table, .lines = lines };
 	Dwarf_Off offset = dwarf_dieoffset(die);
 	struct inline_unit *unit;
 
-	*sound = true;
 	HASH_FIND(hh, table->units, &offset, sizeof(offset), unit);
 	if (unit)
 		return unit;
 	unit = alloc_zeroed(1, sizeof(*unit));
 	unit->offset = offset;
-	unit->die = *die;
+	unit->die = unit->skeleton = *die;
 	HASH_ADD(hh, table->units, offset, sizeof(offset), unit);
-	enter_split_unit(unit);
+	enter_split_unit(table, unit);
 	walk.unit = unit;
-	*sound = walk_below(&walk, &unit->die, NAME_RANGE_NONE, 0);
+	if (!walk_below(&walk, &unit->die, NAME_RANGE_NONE, 0))
+		set_damaged(unit);
 	name_ranges_finish(&unit->ranges, 0);
 	return unit;
 }
 
-/* Returns false on damage. */
-static bool read_function(struct walk *walk)
+static void read_function(struct walk *walk)
 {
 	struct inline_function *function = walk->function;
 	Dwarf_Die die;
-	bool sound;
 
 	function->read = true;
-	sound = dwarf_offdie(dwarf_cu_getdwarf(walk->unit->die.cu), function->die, &die) &&
-		walk_below(walk, &die, NAME_RANGE_NONE, 0);
+	if (!dwarf_offdie(dwarf_cu_getdwarf(walk->unit->die.cu), function->die, &die) ||
+	    !walk_below(walk, &die, NAME_RANGE_NONE, 0))
+		set_damaged(walk->unit);
 	name_ranges_finish(&function->ranges, 0);
-	return sound;
+}
+
+/* Returns whether a function is there. */
+static bool find_hit(struct walk *walk, uint64_t vaddr, struct inline_hit *hit)
+{
+	struct inline_unit *unit = walk->unit;
+	uint64_t begin, end;
+	uint32_t range = name_ranges_find(&unit->ranges, vaddr, &begin, &end);
+
+	if (range == NAME_RANGE_NONE)
+		return false;
+	hit->function = walk->function = &unit->functions[unit->functions_of_ranges[range]];
+	if (!hit->function->read)
+		read_function(walk);
+	range = name_ranges_find(&hit->function->ranges, vaddr, &hit->begin, &hit->end);
+	hit->call = range == NAME_RANGE_NONE ? range : hit->function->calls_of_ranges[range];
+	if (hit->begin < begin)
+		hit->begin = begin;
+	if (hit->end > end)
+		hit->end = end;
+	return true;
 }
 
 int inline_table_find(struct inline_table *table, struct line_table *lines, uint64_t vaddr,
 		      struct inline_hit *hit, struct error *err)
 {
 	struct walk walk = { .table = table, .lines = lines };
-	uint64_t begin, end;
-	uint32_t range;
 	Dwarf_Die die;
-	bool sound;
+	bool found;
 
 	if (!table->begun && lines->guard.info)
 		table->entries_left = lines->guard.info->d_size;
 	table->begun = true;
 	if (!line_table_unit(lines, vaddr, &die))
 		return 0;
-	walk.unit = borrow_unit(table, lines, &die, &sound);
-	range = name_ranges_find(&walk.unit->ranges, vaddr, &begin, &end);
-	if (range == NAME_RANGE_NONE)
-		return sound ? 0 : error_set(err, ERROR_FORMAT, "debug information is damaged");
-	walk.function = &walk.unit->functions[walk.unit->functions_of_ranges[range]];
-	if (!walk.function->read)
-		sound = read_function(&walk) && sound;
-	hit->function = walk.function;
-	range = name_ranges_find(&walk.function->ranges, vaddr, &hit->begin, &hit->end);
-	hit->call = range == NAME_RANGE_NONE ? range : walk.function->calls_of_ranges[range];
-	if (hit->begin < begin)
-		hit->begin = begin;
-	if (hit->end > end)
-		hit->end = end;
-	return sound ? 1 : error_set(err, ERROR_FORMAT, "debug information is damaged");
+	walk.unit = borrow_unit(table, lines, &die);
+	found = find_hit(&walk, vaddr, hit);
+	if (!err || walk.unit->told || walk.unit->problem.kind == ERROR_NONE)
+		return found;
+	walk.unit->told = true;
+	*err = walk.unit->problem;
+	return -1;
 }

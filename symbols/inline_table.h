@@ -15,6 +15,7 @@
 
 #include "symbols/line_table.h"
 #include "symbols/name_ranges.h"
+#include "symbols/split_unit.h"
 
 /* One inlined call. */
 struct inline_call {
@@ -38,6 +39,7 @@ struct inline_function {
 /* Zeroed memory is an empty table. */
 struct inline_table {
 	struct inline_unit *units; /* hash */
+	struct split_files *split_files; /* borrowed; where other parts of units are; NULL: nowhere */
 	size_t entries_left;	   /* entries of debug information that may still be looked at */
 	bool begun;
 };
@@ -54,8 +56,10 @@ void inline_table_release(struct inline_table *table);
 
 /*
  * Find the inlined calls at an address.  `lines` is the file's line table.
- * Returns 1 and fills *hit; 0 if no function is known there; -1 (ERROR_FORMAT)
- * if the debug information there is damaged.
+ * Returns 1 and fills *hit; 0 if no function is known there; -1 if something is
+ * wrong with the unit that has the address, once for each: ERROR_FORMAT if its
+ * debug information is damaged, ERROR_SYSTEM if it is in a file that is missing.
+ * It is not told where `err` is NULL.
  */
 int inline_table_find(struct inline_table *table, struct line_table *lines, uint64_t vaddr,
 		      struct inline_hit *hit, struct error *err);

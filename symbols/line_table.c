@@ -53,13 +53,18 @@ static int read_units(struct line_table *table)
 	return status < 0 ? -1 : failed;
 }
 
+/*
+ * Several units may claim the same code, of a function that each of them had and
+ * the linker kept once: the first unit is right, and is what is looked at first
+ * from behind.
+ */
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct unit_range *x = a, *y = b;
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
-	return (x->unit > y->unit) - (x->unit < y->unit);
+	return (x->unit < y->unit) - (x->unit > y->unit);
 }
 
 bool line_table_is_in(const struct elf_file *file)
@@ -164,12 +169,10 @@ static bool ends_sequence(Dwarf_Lines *lines, size_t index)
 }
 
 /*
- * libdw sorts the rows by address.  Several may have one address; the last
- * says where execution goes on, the first where the function's head is, if one
- * begins there.
+ * libdw sorts the rows by address.  Several may have one address: the last says
+ * what the instruction there belongs to, as addr2line(1) answers, too.
  */
-static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr,
-			    enum line_choice choice)
+static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 {
 	size_t low = 0, high = count;
 
@@ -181,13 +184,7 @@ static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr,
 		else
 			high = middle;
 	}
-	if (!low || ends_sequence(lines, low - 1))
-		return NULL;
-	if (row_address(lines, --low) != vaddr || choice != LINE_OF_FUNCTION)
-		return dwarf_onesrcline(lines, low);
-	while (low && row_address(lines, low - 1) == vaddr && !ends_sequence(lines, low - 1))
-		low--;
-	return dwarf_onesrcline(lines, low);
+	return low && !ends_sequence(lines, low - 1) ? dwarf_onesrcline(lines, low - 1) : NULL;
 }
 
 /*
@@ -209,8 +206,8 @@ static const char *directory_of(Dwarf_Die *unit, const char *file)
 		       : directory;
 }
 
-int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice choice,
-		    struct line_row *row, struct error *err)
+int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
+		    struct error *err)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Lines *lines;
@@ -229,7 +226,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice c
 		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
 	if (dwarf_getsrclines(&unit, &lines, &count) != 0)
 		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
-	line = find_row(lines, count, vaddr, choice);
+	line = find_row(lines, count, vaddr);
 	if (!line)
 		return 0;
 	dwarf_lineno(line, &number);

@@ -58,19 +58,14 @@ void line_table_share(struct line_table *table, const struct elf_file *shared);
 /* Release everything.  Idempotent, also on zeroed memory. */
 void line_table_close(struct line_table *table);
 
-/* Several rows may stand at one address. */
-enum line_choice {
-	LINE_OF_FUNCTION, /* the first: where a function starts, the line of its head */
-	LINE_OF_CODE,	  /* the last: what the instruction there belongs to */
-};
-
 /*
- * Find the row of the line table that says where the code at an address comes from.
+ * Find the row of the line table that says where the code at an address comes from: of
+ * several at one address the last.
  * Returns 1 and fills *row, 0 if no row covers the address, -1 (ERROR_FORMAT)
  * if the unit's line table is damaged.
  */
-int line_table_find(struct line_table *table, uint64_t vaddr, enum line_choice choice,
-		    struct line_row *row, struct error *err);
+int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
+		    struct error *err);
 
 /* Returns true and fills *unit if an address is of a unit that the table knows. */
 bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);

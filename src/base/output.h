@@ -6,7 +6,7 @@
  * destination's place when output_close() succeeds.  What exists and is not a
  * regular file (a device, a fifo), and "-" for standard output, is written
  * directly.  If the path ends in .gz or .zst, the bytes are compressed, in a
- * thread of their own.  After an error, writing does nothing; output_close()
+ * thread of their own, which may write others, too.  After an error, writing does nothing; output_close()
  * tells.  The temporary file is removed when the output is abandoned, and also
  * when a lack of memory ends the program, or a signal, if output_watch_signals()
  * was called.
@@ -26,7 +26,7 @@ struct packer;
 
 struct output {
 	int fd;
-	struct packer *packer; /* owned; NULL: not compressed */
+	struct packer *packer; /* owned; NULL: neither compressed nor written aside */
 	const char *path;      /* borrowed: as the user named it */
 	char *temporary;       /* owned; NULL: written directly */
 	uint8_t *buffer;       /* owned */
@@ -45,6 +45,12 @@ struct output {
  * Returns 0; -1 with err filled, and then nothing was created.
  */
 int output_open(struct output *output, const char *path, struct error *err);
+
+/*
+ * Let a thread of its own write from now on.  A failure to write then tells
+ * some MiB later than otherwise, or at the close.
+ */
+void output_write_aside(struct output *output);
 
 /*
  * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/packer.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -140,6 +139,8 @@ static int pack(struct packer *packer, const struct block *block)
 	static const struct block empty;
 	int failure;
 
+	if (packer->packing == PACKING_NONE)
+		return block ? packer->write(packer->context, block->bytes, block->used) : 0;
 	failure = packer->packing == PACKING_GZIP
 			  ? pack_gzip(packer, block ? block : &empty, !block)
 			  : pack_zstd(packer, block ? block : &empty, !block);
@@ -184,6 +185,9 @@ static void release(struct packer *packer)
 
 static void start_library(struct packer *packer)
 {
+	if (packer->packing == PACKING_NONE)
+		return;
+	packer->out.bytes = alloc_zeroed(1, BLOCK_SIZE);
 	if (packer->packing == PACKING_ZSTD) {
 		packer->zstd = ZSTD_createCCtx();
 		if (!packer->zstd)
@@ -213,13 +217,11 @@ struct packer *packer_open(enum packing packing, packer_write_fn *write, void *c
 {
 	struct packer *packer = alloc_zeroed(1, sizeof(*packer));
 
-	assert(packing != PACKING_NONE);
 	packer->packing = packing;
 	packer->write = write;
 	packer->context = context;
 	for (size_t i = 0; i < BLOCKS; i++)
 		packer->ring[i].bytes = alloc_zeroed(1, BLOCK_SIZE);
-	packer->out.bytes = alloc_zeroed(1, BLOCK_SIZE);
 	pthread_mutex_init(&packer->lock, NULL);
 	pthread_cond_init(&packer->changed, NULL);
 	start_library(packer);

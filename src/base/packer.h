@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compresses a stream of bytes in a thread of its own, so that whoever makes
- * the bytes does not wait for it, unless it is several MiB ahead, or the system
- * has no thread left.
+ * Compresses and writes a stream of bytes in a thread of its own, so that whoever
+ * makes the bytes does not wait for it, unless it is several MiB ahead, or the
+ * system has no thread left.
  */
 #ifndef BASE_PACKER_H
 #define BASE_PACKER_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum packing {
-	PACKING_NONE,
+	PACKING_NONE, /* as they are: only the writing is the thread's */
 	PACKING_GZIP, /* RFC 1952, by zlib */
 	PACKING_ZSTD, /* RFC 8878, by libzstd */
 };
@@ -20,7 +20,7 @@ enum packing {
 enum packing packing_of(const char *path);
 
 /*
- * Takes compressed bytes, in the packer's thread: pieces of 1 MiB, but for the last.
+ * Takes the bytes to write, in the packer's thread: pieces of 1 MiB, but for the last.
  * Returns 0, or an errno: then it is not called again.
  */
 typedef int packer_write_fn(void *context, const uint8_t *bytes, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/pages.h"
 
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,4 +13,44 @@ void pages_give_back(const uint8_t *bytes, size_t size)
 
 	if (begin < end)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+/* Smaller ones are read as they are; and a process may have 65,530 mappings. */
+#define HOLE_MIN  ((off_t)2 << 20)
+#define HOLES_MAX 1000
+
+static bool map_hole(uint8_t *bytes, off_t begin, off_t end)
+{
+	off_t page = sysconf(_SC_PAGESIZE);
+	void *mapped;
+
+	begin = (begin + page - 1) & ~(page - 1);
+	end &= ~(page - 1);
+	if (end - begin < HOLE_MIN)
+		return true;
+	mapped = mmap(bytes + begin, (size_t)(end - begin), PROT_READ,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	if (mapped == MAP_FAILED)
+		return false;
+	/* One large page of zeros serves all of it. */
+	madvise(mapped, (size_t)(end - begin), MADV_HUGEPAGE);
+	return true;
+}
+
+int pages_map_holes(int fd, uint8_t *bytes, size_t size)
+{
+	off_t kept = lseek(fd, 0, SEEK_CUR), begin = 0, end = 0;
+	bool mapped = true;
+
+	for (int i = 0; i < HOLES_MAX && mapped && (size_t)end < size; i++) {
+		begin = lseek(fd, end, SEEK_HOLE);
+		if (begin < 0 || (size_t)begin >= size)
+			break;
+		end = lseek(fd, begin, SEEK_DATA);
+		if (end < 0 || (size_t)end > size) /* up to the end */
+			end = (off_t)size;
+		mapped = map_hole(bytes, begin, end);
+	}
+	lseek(fd, kept, SEEK_SET);
+	return mapped ? 0 : -1;
 }

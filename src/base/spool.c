@@ -25,13 +25,20 @@ static int open_nameless(const char *folder)
 	return fd;
 }
 
-int spool_open(struct spool *spool, struct error *err)
+const char *spool_folder(void)
 {
 	const char *folder = getenv("TMPDIR");
 
+	if (folder && *folder)
+		return folder;
+	return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
+int spool_open(struct spool *spool, struct error *err)
+{
+	const char *folder = spool_folder();
+
 	*spool = (struct spool){ 0 };
-	if (!folder || !*folder)
-		folder = access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 	spool->fd = open_nameless(folder);
 	if (spool->fd < 0)
 		return error_set_system(err, errno, "%s: cannot make a temporary file", folder);

@@ -20,6 +20,9 @@ struct spool {
 	uint64_t size; /* bytes written so far */
 };
 
+/* Returns the directory of such files; borrowed. */
+const char *spool_folder(void);
+
 /* Make the file.  Returns 0; -1 with err filled. */
 int spool_open(struct spool *spool, struct error *err);
 

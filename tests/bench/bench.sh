@@ -28,6 +28,16 @@ elapsed() { # COMMAND...: sets $wall (s, on the clock)
 	wall=$(awk -v n=$runs 'NR == int((n + 1) / 2)' "$work/times")
 }
 
+times() { # COMMAND...: sets $wall, $cpu, $most (s): of all threads, of the one that takes most
+	for _ in $(seq $runs); do
+		tests/bench/thread-times "$@" 2>"$work/messages" || true
+	done | sort -n >"$work/times"
+	read -r wall cpu most rest <<-END
+		$(awk -v n=$runs 'NR == int((n + 1) / 2)' "$work/times")
+	END
+}
+
+# However busy the machine is: more than the whole by the longest thread's is not possible.
 two_cores() { # TITLE OPTIONS... FILE
 	title=$1
 	shift
@@ -35,6 +45,16 @@ two_cores() { # TITLE OPTIONS... FILE
 	one=$wall
 	elapsed ./ptrace2ftf --threads=2 -q --no-warn "$@" -o "$work/out.ftf"
 	echo "$title: to an .ftf in $one s by one thread, in $wall s by two: $(ratio "$one" "$wall") times"
+	times $program -q --no-warn "$@" -o "$work/out.ftf"
+	one=$cpu
+	times ./ptrace2ftf --threads=2 -q --no-warn "$@" -o "$work/out.ftf"
+	echo "$title: CPU time $one s by one thread, $cpu s by two, of which one takes $most s: two cores can be at most $(bound "$one" "$cpu" "$most") times as fast as one"
+	echo "  threads, in the order of their ends: $rest"
+}
+
+bound() { # ONE TWO MOST (s)
+	awk -v one="$1" -v two="$2" -v most="$3" 'BEGIN { least = two / 2 > most ? two / 2 : most
+		printf "%.2f", one / (least > 0.001 ? least : 0.001) }'
 }
 
 ratio() { # A B

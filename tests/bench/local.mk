@@ -2,14 +2,17 @@
 dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh
 EXTRA_DIST += tests/bench/README.md
 
-EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed
-CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed
+EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times
+CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times
+tests_bench_thread_times_SOURCES = tests/bench/thread_times.c
+tests_bench_thread_times_LDADD =
 tests_bench_ftf_speed_SOURCES = tests/bench/ftf_speed.c
 tests_bench_ftf_speed_LDADD = libftf.la
 tests_bench_packet_speed_SOURCES = tests/bench/packet_speed.c
 tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 
-bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
+bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-times$(EXEEXT) \
+		tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
 	$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench
 

@@ -61,9 +61,10 @@ tap_check "messages show names without commands" quiet_messages
 opened() { # OPTIONS...
 	strace -f -e trace=%file -o "$work/calls" "$program" -q --no-warn -o "$work/out/x.ftf" "$@" 2>"$work/messages"
 	# From the recording on: before it are the loader's.
-	# Paths in the root that is --symfs, and the links on the way to it, are no others.
+	# Paths in the root that is --symfs, and the links on the way to it, are no others;
+	# /var/tmp has temporary files.
 	sed '1,/evil.data/d' "$work/calls" | grep -v 'RESOLVE_IN_ROOT\|readlink(' | grep -o '"[^"]*"' | tr -d '"' | grep . | sort -u |
-		grep -Ev "^($work/out|$work/sample|$work/evil.data|$work$|/proc/self|/sys/devices/system/cpu|/etc/localtime)" >"$work/seen"
+		grep -Ev "^($work/out|$work/sample|$work/evil.data|$work$|/proc/self|/sys/devices/system/cpu|/etc/localtime|/var/tmp)" >"$work/seen"
 }
 only_below_symfs() { # PATH of seven bytes, as recorded
 	with '/sample' "$1" "$work/evil.data"

@@ -84,12 +84,13 @@ tap_check "any write may fail" each write 100 "$work/out/x.ftf" -q $symfs "$work
 tap_check "any write of compressed output may fail" \
 	each write 100 "$work/out/x.ftf.gz" -q $symfs "$work/perf.data"
 tap_check "any mapping may fail" each mmap 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+# The sandbox would not let the shim shorten files.
 tap_check "any file may become empty while it is mapped" \
-	each shrink 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+	each shrink 100 "$work/out/x.ftf" --sandbox=off $symfs "$work/perf.data"
 tap_check "no file may be open but the first" each open 100 "$work/out/x.ftf" $symfs "$work/perf.data"
 
 names_the_file() {
-	convert shrink:1 "$work/out/x.ftf" $symfs "$work/perf.data"
+	convert shrink:1 "$work/out/x.ftf" --sandbox=off $symfs "$work/perf.data"
 	[ $status -eq 1 ] && grep -q "perf.data: became shorter" "$work/messages" && [ -z "$(ls -A "$work/out")" ]
 }
 tap_check "a recording that becomes shorter is named" names_the_file
@@ -98,7 +99,7 @@ shrinks_under_threads() {
 	"$top_builddir/tests/scale/make-scale" pieces 40000 "$work/large" || return 1
 	for jobs in 1 4; do
 		cp "$work/large" "$work/cut"
-		LD_PRELOAD="$shim" FAULT=halve:1 "$top_builddir/ptrace2ftf" -q $symfs --jobs=$jobs \
+		LD_PRELOAD="$shim" FAULT=halve:1 "$top_builddir/ptrace2ftf" -q --sandbox=off $symfs --jobs=$jobs \
 			"$work/cut" -o "$work/out/x.ftf" 2>"$work/messages"
 		status=$?
 		[ $status -eq 1 ] && grep -q "cut: became shorter" "$work/messages" &&
@@ -106,6 +107,12 @@ shrinks_under_threads() {
 	done
 }
 tap_check "a recording that becomes shorter under threads is named" shrinks_under_threads
+tells_of_the_quota() { # SUFFIX
+	convert quota:1+ "$work/out/x.$1" -q $symfs "$work/perf.data"
+	[ $status -eq 1 ] && grep -q "x.$1: .*Disk quota exceeded" "$work/messages" && [ -z "$(ls -A "$work/out")" ]
+}
+tap_check "a quota that is used up is an error" tells_of_the_quota ftf
+tap_check "a quota that is used up is one for compressed output" tells_of_the_quota ftf.zst
 goes_on_with_one_thread() {
 	convert thread:1+ "$work/out/x.ftf.gz" $symfs "$work/perf.data"
 	[ $status -eq 0 ] && "$top_builddir/ftfdump" --check "$work/out/x.ftf.gz"

@@ -7,6 +7,7 @@
  *	malloc   any allocation: no memory
  *	read     EIO
  *	write    ENOSPC
+ *	quota    EDQUOT, of write()
  *	mmap     ENOMEM, of files
  *	shrink   a file becomes empty right after it was mapped
  *	halve    half a file is gone right after it was mapped
@@ -27,12 +28,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum kind { NONE, MALLOC, READ, WRITE, MMAP, SHRINK, HALVE, THREAD, OPEN };
+enum kind { NONE, MALLOC, READ, WRITE, QUOTA, MMAP, SHRINK, HALVE, THREAD, OPEN };
 
 static struct {
 	enum kind kind;
 	unsigned long number, count;
 	bool later;
+	int report; /* file descriptor */
 } fault;
 
 void *__libc_malloc(size_t size);
@@ -41,11 +43,14 @@ void *__libc_realloc(void *memory, size_t size);
 
 __attribute__((constructor)) static void init(void)
 {
-	static const char *const kinds[] = { "", "malloc", "read", "write", "mmap", "shrink",
-					     "halve", "thread", "open" };
+	static const char *const kinds[] = { "", "malloc", "read", "write", "quota", "mmap",
+					     "shrink", "halve", "thread", "open" };
 	const char *text = getenv("FAULT"), *colon = text ? strchr(text, ':') : NULL;
+	const char *path = getenv("FAULT_COUNT");
 	char *end;
 
+	/* Now, as the program may give up the right to. */
+	fault.report = path ? creat(path, 0666) : -1;
 	if (!colon)
 		return;
 	fault.number = strtoul(colon + 1, &end, 10);
@@ -57,16 +62,12 @@ __attribute__((constructor)) static void init(void)
 
 __attribute__((destructor)) static void report(void)
 {
-	const char *path = getenv("FAULT_COUNT");
-	char text[32];
-	int fd = path ? creat(path, 0666) : -1;
 	ssize_t written = 0;
 
 	fault.kind = NONE;
-	if (fd >= 0)
-		written = dprintf(fd, "%lu\n", fault.count);
+	if (fault.report >= 0)
+		written = dprintf(fault.report, "%lu\n", fault.count);
 	(void)written;
-	(void)text;
 }
 
 static bool fails(enum kind kind)
@@ -127,9 +128,12 @@ ssize_t write(int fd, const void *bytes, size_t size)
 
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "write");
-	if (!fails(WRITE))
+	if (fails(WRITE))
+		errno = ENOSPC;
+	else if (fails(QUOTA))
+		errno = EDQUOT;
+	else
 		return next(fd, bytes, size);
-	errno = ENOSPC;
 	return -1;
 }
 

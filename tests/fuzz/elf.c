@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an ELF file: its symbols, lines, inlined calls and handlers of exceptions. */
+/*
+ * Any bytes as an ELF file: its symbols, lines, inlined calls and handlers of
+ * exceptions; and as the index of a package of debug information.
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols/demangle.h"
+#include "symbols/dwp_index.h"
 #include "symbols/elf_file.h"
 #include "symbols/inline_table.h"
 #include "symbols/line_table.h"
@@ -23,8 +27,8 @@ static void ask(struct symbol_table *symbols, struct line_table *lines, struct d
 	symbol_table_whole(symbols, (uint32_t)(entry - symbols->entries));
 	if (name)
 		demangler_demangle(demangler, name, DEMANGLE_SHORT);
-	line_table_find(lines, entry->begin, LINE_OF_FUNCTION, &row, NULL);
-	line_table_find(lines, entry->begin + 1, LINE_OF_CODE, &row, NULL);
+	line_table_find(lines, entry->begin, &row, NULL);
+	line_table_find(lines, entry->begin + 1, &row, NULL);
 }
 
 static void read_all(const struct elf_file *file)
@@ -53,6 +57,16 @@ static void read_all(const struct elf_file *file)
 	symbol_table_release(&symbols);
 }
 
+/* The bytes as the index of a package of split debug information. */
+static void read_index(const uint8_t *bytes, size_t size)
+{
+	struct dwp_range parts[DWP_PARTS];
+	uint64_t id = 0;
+
+	memcpy(&id, bytes, size < sizeof(id) ? size : sizeof(id));
+	dwp_index_find(bytes, size, id, parts);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -61,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (!copy)
 		abort();
 	memcpy(copy, bytes, size);
+	read_index(copy, size);
 	if (elf_file_open_bytes(&file, copy, size, NULL) == 0)
 		read_all(&file);
 	elf_file_close(&file);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Fuzz targets.  `make check` runs each over its seeds and regressions; `make
 # fuzz` builds them with clang's libFuzzer and sanitizers in a build directory
-# of their own, and runs each for FUZZ_SECONDS (or those named by FUZZ_ONLY).
+# of their own, and runs each for FUZZ_SECONDS (or those named by FUZZ_ONLY);
+# `make afl` does the same with AFL++.
 FUZZ_TARGETS = elf memtrace names perf_data perf_script pt_stream run runtime_events trace_reader
 fuzz_common = tests/fuzz/fuzz.h tests/fuzz/memory_file.c tests/fuzz/memory_file.h
 fuzz_libs = libsupport.a libftfread.a $(PTRACE2FTF_LIBS)
@@ -11,7 +12,7 @@ fuzz_programs = tests/fuzz/elf tests/fuzz/memtrace tests/fuzz/names tests/fuzz/p
 	tests/fuzz/trace_reader
 check_PROGRAMS += $(fuzz_programs) tests/fuzz/make_seeds
 TESTS += tests/fuzz/seeds.sh
-dist_noinst_SCRIPTS += tests/fuzz/corpus.sh tests/fuzz/fuzz.sh tests/fuzz/seeds.sh
+dist_noinst_SCRIPTS += tests/fuzz/afl.sh tests/fuzz/corpus.sh tests/fuzz/fuzz.sh tests/fuzz/seeds.sh
 EXTRA_DIST += tests/fuzz/dictionaries tests/fuzz/regressions
 
 tests_fuzz_make_seeds_SOURCES = tests/fuzz/make_seeds.c
@@ -75,6 +76,8 @@ FUZZ_SECONDS = 60
 FUZZ_ONLY = $(FUZZ_TARGETS)
 fuzz:
 	'$(abs_top_srcdir)/tests/fuzz/fuzz.sh' '$(abs_top_srcdir)' fuzz-build $(FUZZ_SECONDS) $(FUZZ_ONLY)
+afl:
+	'$(abs_top_srcdir)/tests/fuzz/afl.sh' '$(abs_top_srcdir)' afl-build $(FUZZ_SECONDS) $(FUZZ_ONLY)
 clean-fuzz:
-	rm -rf fuzz-build
-.PHONY: fuzz clean-fuzz
+	rm -rf fuzz-build afl-build
+.PHONY: afl fuzz clean-fuzz

@@ -4,7 +4,7 @@
 . "${top_srcdir:-.}/tests/support/tap.sh"
 program=${top_builddir:-$PWD}/ptrace2ftf
 cd "${top_srcdir:-.}" || exit 1
-tests=$(find tests/cli tests/oracle tests/ptsim tests/unit -name '*.sh')
+tests=$(find tests/cli tests/oracle tests/ptsim tests/sandbox tests/unit -name '*.sh')
 
 is_used() { # OPTION
 	# shellcheck disable=SC2086 # a list of files without blanks

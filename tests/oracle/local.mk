@@ -7,8 +7,8 @@ tests_oracle_magic_trace_test_SOURCES = tests/oracle/magic_trace.c
 tests_oracle_magic_trace_test_LDADD = $(PTRACE2FTF_LIBS)
 
 # Recordings of ../shared against perf's, libipt's and their authors' readings.
-TESTS += tests/oracle/recordings.sh tests/oracle/windows.sh
-dist_noinst_SCRIPTS += tests/oracle/recordings.sh tests/oracle/windows.sh
+TESTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh
+dist_noinst_SCRIPTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh
 EXTRA_DIST += tests/oracle/branches.awk
 check_PROGRAMS += tests/oracle/magic_trace_slices.test
 TESTS += tests/oracle/magic_trace_slices.test

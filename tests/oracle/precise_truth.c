@@ -286,7 +286,8 @@ static void run(struct pipeline *p, struct check *check)
 						  &p->diag);
 	struct pt_stream **streams = alloc_zeroed(p->auxtrace.stream_count, sizeof(*streams));
 	struct branch_merge merge;
-	struct branch_event event;
+	const struct branch_event *events;
+	size_t count;
 
 	for (size_t i = 0; i < p->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = {
@@ -299,8 +300,9 @@ static void run(struct pipeline *p, struct check *check)
 	}
 	thread_stacks_init(&p->stacks, p->timeline, machine, no_track, NULL);
 	branch_merge_init(&merge, streams, p->auxtrace.stream_count);
-	while (branch_merge_next(&merge, &event))
-		feed(p, check, &event);
+	while ((count = branch_merge_next(&merge, &events)) > 0)
+		for (size_t i = 0; i < count; i++)
+			feed(p, check, &events[i]);
 	branch_merge_release(&merge);
 	for (size_t i = 0; i < p->auxtrace.stream_count; i++)
 		pt_stream_close(streams[i]);

@@ -4,7 +4,7 @@ PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
 RECORDED = \
 	tests/programs/coroutines tests/programs/except tests/programs/family \
 	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jitdump tests/programs/longjmp \
-	tests/programs/plugins tests/programs/recursion tests/programs/signals \
+	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/signals \
 	tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
 
@@ -44,6 +44,9 @@ tests_programs_plugins_SOURCES = tests/programs/plugins.c
 tests_programs_plugins_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_plugins_LDFLAGS =
 tests_programs_plugins_DEPENDENCIES = tests/programs/plugin_a.so tests/programs/plugin_b.so
+tests_programs_ptwrite_SOURCES = tests/programs/ptwrite.c
+tests_programs_ptwrite_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_ptwrite_LDFLAGS =
 tests_programs_recursion_SOURCES = tests/programs/recursion.c
 tests_programs_recursion_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_recursion_LDFLAGS =

@@ -51,6 +51,17 @@ read_ours() { # OPTIONS...
 	normal "$work/text" >"$work/ours"
 }
 
+# Both engines find the same branches, with times at most an MTC period apart.
+engines_agree() {
+	"$program" --verify --no-warn --format=none "$work/perf.data" 2>"$work/messages" || return 1
+	found=$(sed -n 's/.*libipt, too: 0 differ; \([0-9]*\) branches.*/\1/p' "$work/messages")
+	echo "${found:-0}" >>"$work/verified"
+	[ "${found:-0}" -gt "$(($(wc -l <"$work/truth") / 2))" ] &&
+		! grep 'libipt finds' "$work/messages" && return 0
+	cat "$work/messages"
+	return 1
+}
+
 we_agree() {
 	read_ours && same "$work/truth" "$work/ours"
 }
@@ -121,6 +132,7 @@ check() { # TITLE OPTIONS... -- PROGRAM ARGS
 		tap_check "$title: perf script finds the truth" perf_agrees
 	fi
 	tap_check "$title: ptrace2ftf finds the truth" we_agree
+	tap_check "$title: both engines agree" engines_agree
 }
 
 check_libipt() { # TITLE OPTIONS... -- PROGRAM ARGS: one thread only
@@ -134,6 +146,7 @@ check_losses() { # TITLE OPTIONS... -- PROGRAM ARGS
 	tap_check "$title: is recorded" record "$@"
 	tap_check "$title: ptrace2ftf finds the truth outside of losses" we_agree_outside_losses
 	tap_check "$title: every byte of trace is accounted for" we_count_all_bytes
+	tap_check "$title: both engines agree" engines_agree
 }
 
 selection() {
@@ -197,5 +210,6 @@ if [ -n "$LONG" ]; then
 else
 	selection
 fi
-echo "# $(awk '{ n += $1 } END { print n }' "$work/compared") branches compared"
+echo "# $(awk '{ n += $1 } END { print n }' "$work/compared") branches compared," \
+	"$(awk '{ n += $1 } END { print n }' "$work/verified") of them with libipt's"
 tap_done

@@ -102,6 +102,7 @@ static struct code_insn decode(const struct code *code, uint64_t ip)
 		return result;
 	result.length = insn.length;
 	result.flow = flow_of(&insn, operands);
+	result.by_carry = insn.mnemonic == ZYDIS_MNEMONIC_JB && !operands[0].imm.value.s;
 	result.sets_sp = sets_sp(&insn, operands);
 	return result;
 }

@@ -29,6 +29,7 @@ struct code_insn {
 	uint64_t ip;
 	uint8_t length; /* bytes; 0: none */
 	uint8_t flow;	/* enum flow */
+	bool by_carry;	/* jc to the next instruction: only the flag tells whether it is taken */
 	bool sets_sp;	/* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
 };
 

@@ -19,14 +19,14 @@ check_PROGRAMS += tests/ptsim/libipt_branches
 tests_ptsim_libipt_branches_SOURCES = tests/ptsim/libipt_branches.c
 tests_ptsim_libipt_branches_LDADD = $(PTRACE2FTF_LIBS)
 
-TESTS += tests/ptsim/threads.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/stacks.sh tests/ptsim/jit.sh tests/ptsim/inline.sh
-dist_noinst_SCRIPTS += tests/ptsim/threads.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/stacks.sh tests/ptsim/jit.sh tests/ptsim/inline.sh
+TESTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/jit.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh
+dist_noinst_SCRIPTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/jit.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh
 EXTRA_DIST += tests/ptsim/parents.awk tests/ptsim/slices.awk
 
 # All programs with all options, and packages: about half an hour.
 check-long: $(check_PROGRAMS) $(check_DATA)
 	LONG=1 LONG_PROGRAMS=except $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
-		TESTS='tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/stacks.sh tests/ptsys/kernel.sh tests/sweep/sweep.sh tests/scale/scale.sh \
+		TESTS='tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/stacks.sh tests/ptsys/kernel.sh tests/sweep/sweep.sh tests/scale/scale.sh tests/races/races.sh \
 			$(cli_long_tests)'
 .PHONY: check-long
 

@@ -476,11 +476,14 @@ static void write_packets(struct task *task, uint64_t tsc, uint64_t to, bool tak
 	}
 }
 
+#define FLAG_CARRY 1 /* SDM volume 1, "EFLAGS Register" */
+
 static void transfer(struct machine *machine, struct task *task, uint64_t to, uint64_t sp)
 {
 	const struct code_insn *insn = &task->insn;
 	struct moment now = machine_now(machine, task);
-	bool taken = to != insn->ip + insn->length;
+	bool taken = to != insn->ip + insn->length ||
+		     (insn->by_carry && task->registers.eflags & FLAG_CARRY);
 	struct true_step step;
 
 	write_packets(task, now.tsc, to, taken);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Recordings by ptsim whose trace is damaged at random (tests/support/mutate_aux.c):
+# Recordings whose trace is damaged at random (tests/support/mutate_aux.c):
 # 50 of them, 1,000 with LONG=1.  Both engines must find the same branches in every
 # part that both call sound, and threads must find what one finds in all of it.
 . "$top_srcdir/tests/support/tap.sh"
@@ -11,32 +11,49 @@ programs=$top_builddir/tests/programs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count=50
-# Where code lies is in the trace: with the same addresses the same seeds do the same damage.
-steady=
-setarch -R true 2>/dev/null && steady="setarch -R"
 [ -z "${LONG-}" ] || count=1000
 
-$steady "$ptsim" record --psb-period=512 -o "$work/0" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||
+"$ptsim" record --psb-period=512 -o "$work/0" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
-$steady "$ptsim" record --psb-period=512 --cyc --overflows=3000 -o "$work/1" -- "$programs/recursion" >/dev/null 2>&1
-$steady "$ptsim" record --psb-period=512 --cpus=2 --quantum=2000 -o "$work/2" -- "$programs/threads" >/dev/null 2>&1
+"$ptsim" record --psb-period=512 --cyc --overflows=3000 -o "$work/1" -- "$programs/recursion" >/dev/null 2>&1
+"$ptsim" record --psb-period=512 --cpus=2 --quantum=2000 -o "$work/2" -- "$programs/threads" >/dev/null 2>&1
+
+# Beside them real recordings and some with ground truth, in ../shared when it is there.
+bases=3
+: >"$work/options.0" && : >"$work/options.1" && : >"$work/options.2"
+add() { # RECORDING OPTIONS...
+	[ -f "$1" ] || return 0
+	ln -s "$(realpath "$1")" "$work/$bases"
+	shift
+	echo "$@" >"$work/options.$bases"
+	bases=$((bases + 1))
+}
+recordings=$top_srcdir/../shared/recordings
+for name in tiny-default tiny-cyc tiny-ovf threads-2cpu; do
+	add "$recordings/truth/$name/perf.data" --symfs="$recordings/truth/symfs" \
+		--vdso="$recordings/truth/$name/vdso.so"
+done
+add "$recordings/hase-2018-04/control_flow/perf.data" --symfs="$recordings/hase-2018-04/symfs"
+add "$recordings/lldb-multicore/perf.data" --symfs="$recordings/lldb-multicore/symfs"
 
 # A difference names both sides; where one of them is a gap, or at its end, only
 # that one calls the part damaged.
 : >"$work/differences"
 parts=0
-engines() { # SEED
-	"$program" -j 1 --verify --format=none "$work/mutated" 2>"$work/messages"
+engines() { # SEED OPTIONS...
+	seed_is=$1
+	shift
+	"$program" -j 1 --verify --format=none "$@" "$work/mutated" 2>"$work/messages"
 	status=$?
 	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
 	more=$(sed -n 's/^ *\([0-9]*\) parts of the trace decoded by libipt.*/\1/p' "$work/messages")
 	parts=$((parts + more))
-	sed -n 's/.*libipt decodes \([0-9]*\) of/\1 of/p' "$work/messages" | sed "s/^/$1: /" >>"$work/differences"
+	sed -n 's/.*libipt decodes \([0-9]*\) of/\1 of/p' "$work/messages" | sed "s/^/$seed_is: /" >>"$work/differences"
 }
 
-threads() {
+threads() { # OPTIONS...
 	for n in 1 3; do
-		PTRACE2FTF_SEGMENT=300 "$program" -q -j $n "$work/mutated" -o "$work/$n.ftf"
+		PTRACE2FTF_SEGMENT=300 "$program" -q -j $n "$@" "$work/mutated" -o "$work/$n.ftf"
 		status=$?
 		[ $status -eq 0 ] || [ $status -eq 2 ] || return 1
 	done
@@ -45,14 +62,17 @@ threads() {
 
 failed=
 for seed in $(seq "$count"); do
-	"$mutate" "$work/$((seed % 3))" "$work/mutated" "$seed" || { failed="$failed mutate:$seed"; continue; }
-	engines "$seed" || failed="$failed engines:$seed"
-	[ $((seed % 4)) -ne 0 ] || threads || failed="$failed threads:$seed"
+	base=$((seed % bases))
+	"$mutate" "$work/$base" "$work/mutated" "$seed" || { failed="$failed mutate:$seed"; continue; }
+	# shellcheck disable=SC2046 # words
+	engines "$seed" $(cat "$work/options.$base") || failed="$failed engines:$seed"
+	# shellcheck disable=SC2046
+	[ $((seed % 4)) -ne 0 ] || threads $(cat "$work/options.$base") || failed="$failed threads:$seed"
 done
 
 all_ran() {
 	[ -z "$failed" ] || { echo "$failed"; return 1; }
-	[ "$parts" -gt $((10 * count)) ] || { echo "$parts parts"; return 1; }
+	[ "$parts" -gt $((5 * count)) ] || { echo "$parts parts"; return 1; }
 }
 tap_check "$count damaged recordings: the same with 1 and 3 threads, and decoded by both engines" all_ran
 
@@ -61,12 +81,14 @@ no_branch_differs() {
 }
 tap_check "$count damaged recordings: no branch differs where both engines find no damage" no_branch_differs
 
-# One part in a hundred or so is damaged in a way that one engine takes for sound.
+# What one engine alone can see: libipt passes over what follows a header that lost its
+# place; it decodes instructions that there are not; it knows no CFE, no PSBEND without
+# PSB, and no overflow within a header; we pass over side packets where branches were.
 few_are_damaged_for_one() {
 	sum=$(sed 's/^[0-9]*: //' "$work/differences" | awk '{ n += $1 } END { print n + 0 }')
 	echo "$sum of $parts"
-	[ $((100 * sum)) -le "$parts" ] || { cat "$work/differences"; return 1; }
+	[ $((8 * sum)) -le "$count" ] || { cat "$work/differences"; return 1; }
 }
-tap_check "$count damaged recordings: at most one part in 100 is damaged for one engine only" \
+tap_check "$count damaged recordings: at most a part of each eighth is damaged for one engine only" \
 	few_are_damaged_for_one
 tap_done

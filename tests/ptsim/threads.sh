@@ -81,6 +81,23 @@ else
 	tap_skip "ptsim's recordings" "programs cannot be traced here"
 fi
 
+peak() { # BYTES: sets $peak (MiB) of a conversion by two threads
+	record --per-thread --repeat="$1" -- "$programs/indirect" || return 1
+	"$program" -j 2 "$work/perf.data" -o "$work/one.ftf" 2>"$work/one.text"
+	peak=$(sed -n 's/.*peak memory \([0-9]*\).*/\1/p' "$work/one.text")
+}
+
+# Four times the trace; kept until the end, its slices would be 25 MiB more.
+keeps_no_slices() {
+	peak 2000000 && small=$peak && peak 8000000 && [ "$peak" -lt $((small + 12)) ] ||
+		{ echo "$small MiB, $peak MiB"; return 1; }
+}
+if grep -q __asan_init "$program" || ! record -- "$programs/tail"; then
+	tap_skip "memory" "sanitized, or programs cannot be traced here"
+else
+	tap_check "a program's slices are not kept until its end" keeps_no_slices
+fi
+
 real() { # NAME SYMFS BYTES...
 	name=$1 symfs=$2
 	shift 2

@@ -105,7 +105,8 @@ static int convert_input(const struct variant *variant)
 	status = convert(&options, &report, &diag, &err);
 	if (status == EXIT_FAILED && (err.kind == ERROR_NONE || !err.text[0]))
 		return 99;
-	return status;
+	/* Decoded, skipped and lost are not all bytes of trace. */
+	return report.summary.unaccounted ? 98 : (int)status;
 }
 
 static void note(const struct variant *variant, int status, const struct rusage *usage)

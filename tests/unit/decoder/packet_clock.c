@@ -80,6 +80,18 @@ START_TEST(without_an_mtc_its_time_has_not_come)
 }
 END_TEST
 
+/* Found by fuzzing: a conversion of what no integer holds. */
+START_TEST(cycles_that_no_time_could_hold_are_none)
+{
+	struct packet_clock clock = { .max_ratio = 255 };
+
+	packet_clock_cbr(&clock, 1);
+	packet_clock_tsc(&clock, 1000000);
+	packet_clock_cyc(&clock, UINT64_MAX / 256);
+	ck_assert_uint_eq(clock.tsc, 1000000);
+}
+END_TEST
+
 START_TEST(before_the_first_tsc_there_is_no_time)
 {
 	struct packet_clock clock = clock_of();
@@ -100,6 +112,7 @@ int main(void)
 	tcase_add_test(all, the_mtc_counter_comes_round);
 	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
 	tcase_add_test(all, without_an_mtc_its_time_has_not_come);
+	tcase_add_test(all, cycles_that_no_time_could_hold_are_none);
 	tcase_add_test(all, before_the_first_tsc_there_is_no_time);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/support/perf_data.h"
+#include "tests/support/perf_forms.h"
 #include "tests/support/unit.h"
 
 static struct perf_data data;
@@ -64,6 +65,17 @@ static size_t count_records(void)
 
 	while (perf_file_next(&file, &position, &record, &diag))
 		count++;
+	return count;
+}
+
+static size_t count_of(uint32_t type)
+{
+	struct perf_record record;
+	uint64_t position = 0;
+	size_t count = 0;
+
+	while (perf_file_next(&file, &position, &record, &diag))
+		count += record.type == type;
 	return count;
 }
 
@@ -332,6 +344,56 @@ START_TEST(a_file_that_perf_did_not_finish_is_read_to_its_end)
 }
 END_TEST
 
+/*
+ * perf's util/event.h, struct perf_record_header_tracing_data: the formats stand
+ * behind the record, as many bytes as it says, filled up to eight.
+ */
+START_TEST(formats_of_tracepoints_in_a_stream_are_passed_over)
+{
+	const uint32_t size = 21;
+	uint8_t *bytes;
+	size_t length;
+
+	perf_data_add_pt_event(&data, 8, 0);
+	perf_data_add_user_record(&data, PERF_USER_HEADER_TRACING_DATA, &size, sizeof(size));
+	/* 24 bytes that could be a record. */
+	perf_data_add_user_record(&data, 4000, "no record here", 16);
+	perf_data_add_comm(&data, 0, 1, 1, "a");
+	bytes = perf_forms_stream(&data, &length);
+	ck_assert_int_eq(open_bytes(bytes, length), 0);
+	free(bytes);
+	ck_assert_uint_eq(count_of(PERF_USER_HEADER_TRACING_DATA), 1);
+	ck_assert_uint_eq(count_of(4000), 0);
+	ck_assert_uint_eq(count_of(PERF_RECORD_COMM), 1);
+}
+END_TEST
+
+/* The same, struct perf_record_header_build_id: pid, id of 24 bytes, name. */
+START_TEST(build_ids_in_a_stream_come_in_records)
+{
+	struct {
+		int32_t pid;
+		uint8_t id[24];
+		char name[12];
+	} entry = { -1, "twenty bytes of an id", "/bin/true" };
+	struct perf_build_id_place place = { 0 };
+	struct perf_build_id found;
+	uint8_t *bytes;
+	size_t length;
+
+	perf_data_add_pt_event(&data, 8, 0);
+	perf_data_add_user_record(&data, PERF_USER_HEADER_BUILD_ID, &entry, sizeof(entry));
+	bytes = perf_forms_stream(&data, &length);
+	ck_assert_int_eq(open_bytes(bytes, length), 0);
+	free(bytes);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &place, &found), 1);
+	ck_assert_str_eq(found.path, "/bin/true");
+	ck_assert_uint_eq(found.id_size, 20);
+	ck_assert_mem_eq(found.id, entry.id, 20);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &place, &found), 0);
+}
+END_TEST
+
 /* A size below the header's would make a reader go round for ever. */
 START_TEST(a_record_that_is_too_small_ends_the_reading)
 {
@@ -405,6 +467,8 @@ int main(void)
 	tcase_add_loop_test(all, what_is_no_perf_data_is_refused_in_one_clear_line, 0, 5);
 	tcase_add_test(all, a_missing_file_and_a_directory_are_refused);
 	tcase_add_test(all, a_file_that_perf_did_not_finish_is_read_to_its_end);
+	tcase_add_test(all, formats_of_tracepoints_in_a_stream_are_passed_over);
+	tcase_add_test(all, build_ids_in_a_stream_come_in_records);
 	tcase_add_loop_test(all, a_record_that_is_too_small_ends_the_reading, 0, 3);
 	tcase_add_test(all, trace_data_that_is_cut_is_kept_as_far_as_it_goes);
 	tcase_add_test(all, ids_that_overlap_cost_no_more_than_the_file_is_long);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "decoder/auxtrace.h"
@@ -508,7 +509,6 @@ END_TEST
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define KERNEL_SYS (KERNEL + 0x20)
 #define KERNEL_FAULT (KERNEL + 0x40)
-#define KERNEL_MODES (KERNEL + 0x50)
 
 static const uint8_t kernel_bytes[0x70] = {
 	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* call KERNEL_SYS */
@@ -516,8 +516,6 @@ static const uint8_t kernel_bytes[0x70] = {
 	[0x20] = 0xc3,                         /* ret */
 	[0x40] = 0x90,                         /* nop */
 	0x48, 0xcf,                            /* iretq */
-	[0x50] = 0x48, 0xe8, 0x10, 0x00, 0x00, 0x00, 0xc3, /* see KERNEL_MODES */
-	[0x64] = 0xc3, 0x90, 0xc3,
 };
 
 /* Give the decoder a kernel as a copy of its memory would: by address. */
@@ -605,36 +603,58 @@ START_TEST(packets_that_tell_of_no_flow_change_none)
 }
 END_TEST
 
+/* Runs of padding are passed over at once; what follows them is read. */
+START_TEST(padding_of_any_length_is_passed_over)
+{
+	static const uint8_t zeros[4000];
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_WORK);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_raw(&run.packets, zeros, (size_t)_i);
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_raw(&run.packets, zeros, (size_t)_i * 40);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 4);
+	expect(3, BRANCH_RETURN, SAMPLE_WORK + 7, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /*
- * SDM volume 3, "MODE.Exec Packet": CS.L, CS.D.  The code at KERNEL_MODES is, of
- * 64 bits, one call with a prefix; of 32 and 16 bits a dec and a call, and the
- * distance has 4 or 2 bytes.
+ * SDM volume 3, "MODE.Exec Packet": CS.L, CS.D.  This code is, of 64 bits, one call
+ * with a prefix; of 32 and 16 bits a dec and a call, and the distance has 4 or 2
+ * bytes.
  */
+static const uint8_t mode_bytes[] = {
+	0x48, 0xe8, 0x10, 0x00, 0x00, 0x00, 0xc3, [0x14] = 0xc3, 0x90, 0xc3,
+};
+
 START_TEST(code_is_of_the_mode_that_the_trace_tells)
 {
 	static const struct {
 		bool l, d;
 		uint64_t call, target, behind;
 	} modes[] = {
-		{ true, false, KERNEL_MODES, KERNEL_MODES + 0x16, KERNEL_MODES + 6 },
-		{ false, true, KERNEL_MODES + 1, KERNEL_MODES + 0x16, KERNEL_MODES + 6 },
-		{ false, false, KERNEL_MODES + 1, KERNEL_MODES + 0x14, KERNEL_MODES + 4 },
+		{ true, false, SAMPLE_MAIN, SAMPLE_MAIN + 0x16, SAMPLE_MAIN + 6 },
+		{ false, true, SAMPLE_MAIN + 1, SAMPLE_MAIN + 0x16, SAMPLE_MAIN + 6 },
+		{ false, false, SAMPLE_MAIN + 1, SAMPLE_MAIN + 0x14, SAMPLE_MAIN + 4 },
 	};
 	struct pt_packet mode = { .type = ppt_mode };
-	char path[PERF_DATA_PATH];
 
 	begin(PT_ENGINE_FAST);
-	add_kernel(path);
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET, mode_bytes, sizeof(mode_bytes));
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	mode.payload.mode.leaf = pt_mol_exec;
 	mode.payload.mode.bits.exec.csl = modes[_i].l;
 	mode.payload.mode.bits.exec.csd = modes[_i].d;
 	add_packet(&mode);
-	pt_packets_pge(&run.packets, KERNEL_MODES);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_tnt(&run.packets, "t");
 	pt_packets_pgd(&run.packets, 0);
 	finish();
-	unlink(path);
 	expect(1, BRANCH_CALL, modes[_i].call, modes[_i].target);
 	expect(2, BRANCH_RETURN, modes[_i].target, modes[_i].behind);
 }
@@ -705,6 +725,140 @@ START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 END_TEST
 
 /* A circle of direct jumps needs no packet: only a bound ends it. */
+/*
+ * The first bytes of a PSB+ are cut out: its MODE.Exec and FUP look like those of an
+ * event, and where the trace goes on behind them is not where it was.
+ */
+START_TEST(the_end_of_a_header_without_its_begin_is_damage)
+{
+	static const uint8_t mode_exec[] = { 0x99, 0x01 }, psbend[] = { 0x02, 0x23 };
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_raw(&run.packets, mode_exec, 2);
+	pt_packets_fup(&run.packets, SAMPLE_LEAF);
+	pt_packets_raw(&run.packets, psbend, 2);
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_GAP, SAMPLE_LEAF, 0);
+	ck_assert_uint_eq(run.events[1].gap, GAP_MISMATCH);
+	expect(2, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	expect(4, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+}
+END_TEST
+
+START_TEST(an_end_of_tracing_without_its_begin_is_damage)
+{
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pgd(&run.packets, 0);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(0, BRANCH_GAP, 0, 0);
+	ck_assert_uint_eq(run.events[0].gap, GAP_MISMATCH);
+	expect(1, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(2, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	expect(3, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+}
+END_TEST
+
+/* What a damaged MODE.Exec tells cannot be: addresses of other modes have 32 bits. */
+START_TEST(a_place_beyond_4_gib_has_64_bit_code)
+{
+	static const uint8_t mode_16[] = { 0x99, 0x00 };
+	const uint64_t beyond = SAMPLE_CODE + (UINT64_C(1) << 32);
+	struct perf_data_mmap map = {
+		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = beyond, .length = 0x1000,
+		.file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH, .prot = PROT_EXEC,
+	};
+
+	begin(_i);
+	perf_data_add_mmap2(&run.data, PERF_RECORD_MISC_USER, &map);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_raw(&run.packets, mode_16, 2);
+	pt_packets_pge(&run.packets, beyond);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	if (_i == PT_ENGINE_LIBIPT) /* which cannot be told */
+		ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 1);
+	else
+		expect(1, BRANCH_CALL, beyond, beyond + (SAMPLE_WORK - SAMPLE_CODE));
+}
+END_TEST
+
+/* SDM volume 3, "Deferred TIPs": the TNT is sent, followed by all the deferred TIP packets. */
+static const uint8_t deferring[] = {
+	0x75, 0x01, 0x90, 0xff, 0xe0,	     /* jne .+3; nop; jmp *%rax */
+	[0x20] = 0x75, 0x01, 0x90, 0xff, 0xd0, /* the same; call *%rax */
+	[0x40] = 0x75, 0x01, 0x90, 0x75, 0x01, 0x90, 0x0f, 0x05, /* twice; syscall */
+};
+
+static void write_program(const uint8_t *bytes, size_t size)
+{
+	FILE *file = fopen(run.program, "r+b");
+
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET, bytes, size);
+	fwrite(run.program_bytes, 1, run.program_size, file);
+	fclose(file);
+}
+
+START_TEST(decisions_may_precede_the_targets_between_them)
+{
+	begin(_i);
+	write_program(deferring, sizeof(deferring));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "tttt");
+	pt_packets_tip(&run.packets, SAMPLE_WORK);
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_COND, SAMPLE_MAIN, SAMPLE_MAIN + 3);
+	expect(2, BRANCH_JUMP, SAMPLE_MAIN + 3, SAMPLE_WORK);
+	expect(3, BRANCH_COND, SAMPLE_WORK, SAMPLE_WORK + 3);
+	expect(4, BRANCH_CALL, SAMPLE_WORK + 3, SAMPLE_LEAF);
+	expect(5, BRANCH_COND, SAMPLE_LEAF, SAMPLE_LEAF + 3);
+	expect(6, BRANCH_COND, SAMPLE_LEAF + 3, SAMPLE_LEAF + 6);
+	expect(7, BRANCH_SYSCALL, SAMPLE_LEAF + 6, 0);
+	ck_assert_uint_eq(run.count, 8);
+	ck_assert_uint_eq(run.stats.insns, 7);
+}
+END_TEST
+
+/* A target that never comes is damage; what follows at a place that is told is not lost. */
+START_TEST(decisions_that_wait_for_no_target_are_damage)
+{
+	begin(PT_ENGINE_FAST);
+	write_program(deferring, sizeof(deferring));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "tttt");
+	if (_i == 0)
+		pt_packets_fup(&run.packets, SAMPLE_WORK);
+	else if (_i == 1)
+		pt_packets_pgd(&run.packets, 0);
+	else if (_i == 2)
+		pt_packets_psb(&run.packets, SAMPLE_START + 1, SAMPLE_WORK + 3);
+	else
+		pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tnt(&run.packets, "tt");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(2, BRANCH_GAP, SAMPLE_MAIN + 3, 0);
+	ck_assert_uint_eq(run.events[2].gap, GAP_MISMATCH);
+	if (_i != 1)
+		ck_assert_uint_eq(run.events[run.count - 1].kind, BRANCH_SYSCALL);
+}
+END_TEST
+
 START_TEST(a_flow_that_turns_in_a_circle_is_a_gap)
 {
 	begin(_i);
@@ -753,10 +907,16 @@ int main(void)
 	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
 	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
 	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_told_apart, 0, 2);
+	tcase_add_loop_test(all, decisions_may_precede_the_targets_between_them, 0, 2);
+	tcase_add_loop_test(all, decisions_that_wait_for_no_target_are_damage, 0, 4);
+	tcase_add_test(all, the_end_of_a_header_without_its_begin_is_damage);
+	tcase_add_test(all, an_end_of_tracing_without_its_begin_is_damage);
+	tcase_add_loop_test(all, a_place_beyond_4_gib_has_64_bit_code, 0, 2);
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
+	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);

@@ -426,6 +426,74 @@ START_TEST(a_commit_keeps_the_stack)
 }
 END_TEST
 
+/* Tracing begins in `m`, at a program's entry if `entry`; then it calls f again and again. */
+static void run_program(bool entry, int calls)
+{
+	struct resolved_branch start = { .time = now, .to = at('m', 0), .flags = BRANCH_TRACE_ON,
+					 .enters_program = entry };
+
+	callstack_branch(stack, &start);
+	now += 10;
+	for (int i = 0; i < calls; i++) {
+		call('m', 0x10, 'f');
+		ret('f', 'm', 0x15);
+	}
+}
+
+/* More branches than are kept. */
+#define MANY 2500
+
+START_TEST(what_nothing_has_called_is_given_out_as_it_comes)
+{
+	const char *text;
+
+	run_program(true, MANY);
+	text = span_log_take(&spans);
+	ck_assert_ptr_nonnull(strstr(text, "B 10 f\nE 20 f\n"));
+	/* The program itself began before all that is given out with it. */
+	ck_assert_ptr_nonnull(strstr(text, "B 0 m inferred deferred\nS\n"));
+	callstack_finish(stack);
+	text = span_log_take(&spans);
+	ck_assert_ptr_null(strstr(text, "B 0 m"));
+	ck_assert_ptr_nonnull(strstr(text, " m\nS\n"));
+}
+END_TEST
+
+START_TEST(what_may_have_callers_is_not_complete_before_its_end)
+{
+	run_program(false, MANY);
+	ck_assert_ptr_null(strstr(span_log_take(&spans), "S\n"));
+	callstack_finish(stack);
+}
+END_TEST
+
+/* It cannot be, but a recording may say so. */
+START_TEST(a_caller_of_a_program_begins_when_it_is_returned_to)
+{
+	char expected[80];
+
+	run_program(true, MANY);
+	span_log_take(&spans);
+	ret('m', 'x', 0x15);
+	snprintf(expected, sizeof(expected), "B %d x inferred deferred\nS\n",
+		 (int)(now - BASE - 10));
+	callstack_finish(stack);
+	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), expected));
+}
+END_TEST
+
+START_TEST(after_a_gap_callers_may_be_found_again)
+{
+	run_program(true, MANY);
+	gap(GAP_OVERFLOW);
+	span_log_take(&spans);
+	run_program(false, MANY);
+	ret('m', 'x', 0x15);
+	callstack_finish(stack);
+	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), " x inferred deferred\nB 50020 m inferred "));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("callstack_precise");
@@ -456,6 +524,10 @@ int main(void)
 	tcase_add_test(all, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(all, an_abort_brings_back_the_stack_of_the_transactions_begin);
 	tcase_add_test(all, a_commit_keeps_the_stack);
+	tcase_add_test(all, what_nothing_has_called_is_given_out_as_it_comes);
+	tcase_add_test(all, what_may_have_callers_is_not_complete_before_its_end);
+	tcase_add_test(all, a_caller_of_a_program_begins_when_it_is_returned_to);
+	tcase_add_test(all, after_a_gap_callers_may_be_found_again);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

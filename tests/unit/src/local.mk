@@ -49,9 +49,24 @@ tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/side_events.test
 TESTS += tests/unit/src/side_events.test
-tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c
+tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c \
+	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
 tests_unit_src_side_events_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_side_events_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/modes.test
+TESTS += tests/unit/src/modes.test
+tests_unit_src_modes_test_SOURCES = tests/unit/src/modes.c \
+	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
+tests_unit_src_modes_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_modes_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/side_choice.test
+TESTS += tests/unit/src/side_choice.test
+tests_unit_src_side_choice_test_SOURCES = tests/unit/src/side_choice.c \
+	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
+tests_unit_src_side_choice_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_side_choice_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/kernel_changes.test
 TESTS += tests/unit/src/kernel_changes.test

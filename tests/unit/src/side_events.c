@@ -6,130 +6,13 @@
  * definitions.  The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
  */
 #include <intel-pt.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "tests/support/sample.h"
-#include "tests/support/unit.h"
-
-#define ROOM 100000
-
-static struct perf_data data;
-static struct pt_packets packets;
-static char place[64];
-static char records[ROOM], slices[ROOM], messages[ROOM];
-static int status;
+#include "side_sink.h"
+#include "tests/unit/src/side_recording.h"
 
 /* Tests of what libipt does not know are run with each. */
 static const char *const engines[] = { "", "--engine=libipt" };
-
-static void run(char *text, const char *format, ...)
-{
-	char command[1000];
-	va_list list;
-	FILE *out;
-	size_t size;
-
-	va_start(list, format);
-	vsnprintf(command, sizeof(command), format, list);
-	va_end(list);
-	out = popen(command, "r");
-	ck_assert_ptr_nonnull(out);
-	size = fread(text, 1, ROOM - 1, out);
-	text[size] = 0;
-	status = pclose(out) >> 8;
-}
-
-/* The trace begins in main, at SAMPLE_START. */
-static void begin(void)
-{
-	pt_packets_init(&packets);
-	sample_begin(&data);
-	pt_packets_psb(&packets, SAMPLE_START, 0);
-	pt_packets_pge(&packets, SAMPLE_MAIN);
-}
-
-static void finish(const char *options)
-{
-	const char *build = getenv("top_builddir");
-
-	build = build ? build : ".";
-	strcpy(place, "/tmp/side_events.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(place));
-	run(records, "mkdir -p %s", place);
-	snprintf(records, sizeof(records), "%s/perf.data", place);
-	sample_add_trace(&data, &packets);
-	perf_data_write(&data, records);
-	snprintf(records, sizeof(records), "%s/sample", place);
-	tiny_elf_write(&sample_elf, records);
-	run(messages, "%s/ptrace2ftf %s --symfs=%s %s/perf.data -o %s/out.ftf 2>&1", build,
-	    options, place, place, place);
-	ck_assert_msg(status == 0 || status == 2, "%s", messages);
-	run(records, "%s/ftfdump %s/out.ftf 2>&1", build, place);
-	ck_assert_msg(status == 0, "%s", records);
-	run(slices, "%s/ftfdump --slices %s/out.ftf 2>&1", build, place);
-	ck_assert_msg(status == 0, "%s", slices);
-	perf_data_release(&data);
-	pt_packets_release(&packets);
-}
-
-static void clean(void)
-{
-	char none[ROOM];
-
-	if (place[0])
-		run(none, "rm -rf %s", place);
-}
-
-/* Returns how many lines of a text have both. */
-static unsigned count(const char *text, const char *first, const char *second)
-{
-	unsigned found = 0;
-
-	for (const char *at = text; (at = strstr(at, first)); at += strcspn(at, "\n")) {
-		const char *line_end = at + strcspn(at, "\n"), *other = strstr(at, second);
-
-		found += other && other < line_end;
-	}
-	return found;
-}
-
-#define EXPECT(number, text, first, second) \
-	ck_assert_msg(count(text, first, second) == (number), "%s", text)
-
-static void add_ratio(uint8_t ratio)
-{
-	struct pt_packet packet = { .type = ppt_cbr };
-
-	packet.payload.cbr.ratio = ratio;
-	pt_packets_add(&packets, &packet);
-}
-
-static void add_ptwrite(uint64_t value, uint64_t ip)
-{
-	struct pt_packet packet = { .type = ppt_ptw };
-
-	packet.payload.ptw.payload = value;
-	packet.payload.ptw.plc = 1;
-	packet.payload.ptw.ip = ip != 0;
-	pt_packets_add(&packets, &packet);
-	if (ip)
-		pt_packets_fup(&packets, ip);
-}
-
-static void add_transaction(bool in, bool aborted, uint64_t ip)
-{
-	struct pt_packet packet = { .type = ppt_mode };
-
-	packet.payload.mode.leaf = pt_mol_tsx;
-	packet.payload.mode.bits.tsx.intx = in;
-	packet.payload.mode.bits.tsx.abrt = aborted;
-	pt_packets_add(&packets, &packet);
-	pt_packets_fup(&packets, ip);
-}
 
 START_TEST(the_core_clock_is_a_counter_of_its_changes)
 {
@@ -163,6 +46,17 @@ START_TEST(the_core_clock_of_a_header_has_the_headers_time)
 	finish("");
 	EXPECT(1, records, " 1000000 \"CPU 0 frequency (MHz)\"", "value=1680\n");
 	EXPECT(1, records, " counter ", "");
+}
+END_TEST
+
+/* Found by fuzzing: a conversion of what no integer holds. */
+START_TEST(the_core_clock_of_a_senseless_time_base_is_not_told)
+{
+	struct pt_info info = { .max_nonturbo_ratio = 25, .time_mult = 1, .time_shift = 23 };
+
+	ck_assert_uint_eq(side_core_mhz(&info, 42), 0);
+	info = (struct pt_info){ .max_nonturbo_ratio = 25, .time_mult = 1 };
+	ck_assert_uint_eq(side_core_mhz(&info, 42), 1680);
 }
 END_TEST
 
@@ -298,24 +192,6 @@ START_TEST(a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended)
 }
 END_TEST
 
-static void stamp(uint64_t time, int32_t tid, int32_t cpu)
-{
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = tid, .tid = tid,
-							 .cpu = cpu });
-}
-
-/* The stamp's thread leaves and `tid` comes (linux/perf_event.h, PERF_RECORD_SWITCH_CPU_WIDE). */
-static void add_switch(uint64_t time, int32_t from, int32_t to, bool preempted)
-{
-	uint32_t next[2] = { (uint32_t)to, (uint32_t)to };
-
-	stamp(time, from, 0);
-	perf_data_add_record(&data, PERF_RECORD_SWITCH_CPU_WIDE,
-			     PERF_RECORD_MISC_SWITCH_OUT |
-				     (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0),
-			     next, sizeof(next));
-}
-
 START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 {
 	begin();
@@ -337,22 +213,6 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 }
 END_TEST
 
-/* CFE: 02, 13 with the IP bit, type, vector.  EVD: 02, 53, type, 8 bytes. */
-static void add_control(uint8_t type, uint8_t vector, bool has_ip)
-{
-	const uint8_t bytes[] = { 0x02, has_ip ? 0x93 : 0x13, type, vector };
-
-	pt_packets_raw(&packets, bytes, sizeof(bytes));
-}
-
-static void add_data(uint8_t type, uint64_t value)
-{
-	uint8_t bytes[11] = { 0x02, 0x53, type };
-
-	memcpy(bytes + 3, &value, sizeof(value));
-	pt_packets_raw(&packets, bytes, sizeof(bytes));
-}
-
 START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
 {
 	begin();
@@ -369,8 +229,44 @@ START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
 	EXPECT(1, slices, " 1000100 1000100 interrupt ",
 	       "vector=14 address=0x401040 page_fault_address=0xdeadbee0");
 	EXPECT(1, slices, _i ? " 1000166 1000200 [untraced] " : " 1000100 1000200 [untraced] ",
-	       "vector=14");
+	       "vector=14 page_fault_address=0xdeadbee0");
 	EXPECT(1, slices, "leaf", "");
+}
+END_TEST
+
+/* With the kernel's code traced, the slice is its handler's; here another function stands for it. */
+START_TEST(a_page_fault_tells_its_address_in_the_handlers_slice)
+{
+	begin();
+	data.events[0].attr.exclude_kernel = 0;
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_data(0, 0xdeadbee0);
+	add_control(1, 14, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_CIRCLE);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_pgd(&packets, 0);
+	finish("--mode=both");
+	EXPECT(1, slices, " 1000100 1000200 circle ",
+	       "address=0x401050 vector=14 page_fault_address=0xdeadbee0");
+}
+END_TEST
+
+/* The data is of the event that follows, and of no other. */
+START_TEST(an_interrupt_has_no_data_of_an_event_before_it)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_data(2, 0x30);
+	add_control(8, 0, true);
+	pt_packets_fup(&packets, SAMPLE_WORK);
+	add_control(1, 14, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	finish(engines[_i]);
+	EXPECT(1, slices, " vm exit ", "exit_reason=0x30");
+	EXPECT(1, slices, "[untraced] ", "vector=14");
+	EXPECT(1, slices, "exit_reason", "");
 }
 END_TEST
 
@@ -390,19 +286,13 @@ START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
 	finish(engines[_i]);
 	EXPECT(1, slices, " iret address=0x401040", "");
+	run(messages, "%s/ptrace2ftf -q --format=branches --symfs=%s %s/perf.data", getenv("top_builddir"),
+	    place, place);
+	EXPECT(1, messages, " return ", " 401025 work+0x5");
 	EXPECT(0, slices, "[", "");
 	EXPECT(1, slices, "leaf", "");
 }
 END_TEST
-
-static void add_paging(uint64_t cr3, bool guest)
-{
-	struct pt_packet packet = { .type = ppt_pip };
-
-	packet.payload.pip.cr3 = cr3;
-	packet.payload.pip.nr = guest;
-	pt_packets_add(&packets, &packet);
-}
 
 /*
  * PIP's NR bit: a guest runs from the TIP behind it to that of the PIP without
@@ -427,18 +317,51 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 	add_paging(0x8000, true);
 	pt_packets_tip(&packets, 0x888000);
 	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_data(1, 0x181);
+	add_data(2, 48);
+	add_control(8, 0, true);
 	pt_packets_fup(&packets, 0x888004);
 	add_paging(0x1000, false);
 	pt_packets_tip(&packets, SAMPLE_WORK + 7);
 	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
 	finish(engines[_i]);
-	EXPECT(1, slices, " 1000100 1000200 [guest] vmcs=0x123000 cr3=0x7000", "");
+	EXPECT(1, slices, " 1000100 1000200 [guest] vmcs=0x123000 cr3=0x7000 ",
+	       "exit_qualification=0x181 exit_reason=0x30");
+	/* While tracing is off, libipt's times are those of the PSB. */
+	EXPECT(1, slices, _i ? " 1000150 1000150 vm exit " : " 1000200 1000200 vm exit ",
+	       "exit_reason=0x30");
 	/* libipt does not tell where the trace's last return went. */
 	EXPECT(1, slices, _i ? "1234/1234 1 1000100 1000200 [guest]"
 			     : "1234/1234 2 1000100 1000200 [guest]", "");
 	EXPECT(0, slices, "[lost", "");
 	EXPECT(0, slices, "leaf", "");
+}
+END_TEST
+
+START_TEST(guests_are_told_apart_by_their_control_structures)
+{
+	struct pt_packet vmcs = { .type = ppt_vmcs };
+
+	begin();
+	for (unsigned guest = 1; guest <= 3; guest++) {
+		pt_packets_tsc(&packets, SAMPLE_START + 1000 * guest);
+		vmcs.payload.vmcs.base = 0x10000 * guest;
+		pt_packets_add(&packets, &vmcs);
+		pt_packets_fup(&packets, SAMPLE_LEAF);
+		add_paging(0x7000, true); /* two may well have the same */
+		pt_packets_tip(&packets, 0x999000);
+		add_paging(0x8000, true); /* and one changes it as it likes */
+		pt_packets_tsc(&packets, SAMPLE_START + 1000 * guest + 500);
+		add_paging(0x1000, false);
+		pt_packets_tip(&packets, SAMPLE_LEAF);
+	}
+	finish("");
+	EXPECT(3, slices, "[guest] vmcs=", "cr3=0x7000");
+	EXPECT(1, slices, " 1001000 1001500 [guest] vmcs=0x10000 ", "");
+	EXPECT(1, slices, " 1002000 1002500 [guest] vmcs=0x20000 ", "");
+	EXPECT(1, slices, " 1003000 1003500 [guest] vmcs=0x30000 ", "");
+	EXPECT(3, slices, "1234/1234 3 ", " [guest]");
 }
 END_TEST
 
@@ -459,34 +382,79 @@ START_TEST(records_of_pebs_in_the_trace_are_passed_over)
 }
 END_TEST
 
-/* A sample of an event besides Intel PT, with the fields that linux/perf_event.h gives it. */
-static void add_sample(uint64_t time, int32_t tid, uint64_t ip)
+/* The same of event trace and transactions. */
+START_TEST(perf_reads_the_same_events_and_transactions)
 {
-	const uint64_t words[] = { 1100, ip, (uint64_t)(uint32_t)tid << 32 | (uint32_t)tid, time,
-				   0xdada, 0, 4000 };
+	static char perf[ROOM];
 
-	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
+	if (system("perf version >/dev/null 2>&1") != 0)
+		return;
+	begin();
+	data.events[0].attr.config = 0x2401 | UINT64_C(1) << 31; /* with event */
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_transaction(true, false, SAMPLE_WORK);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_transaction(false, false, SAMPLE_WORK + 5);
+	add_transaction(true, false, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	add_transaction(false, true, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 500);
+	add_data(0, 0xdeadbee0);
+	add_control(1, 14, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 600);
+	pt_packets_pge(&packets, SAMPLE_LEAF);
+	add_control(2, 0, true);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 700);
+	add_control(1, 0xec, false);
+	pt_packets_fup(&packets, SAMPLE_WORK + 5);
+	pt_packets_pgd(&packets, 0);
+	finish("");
+	run(perf, "perf script -i %s/perf.data --symfs %s --itrace=Ixe --ns -F time,event,ip,synth,flags 2>&1",
+	    place, place);
+	EXPECT(0, perf, "error", "");
+	EXPECT(4, perf, "transactions:", "");
+	EXPECT(1, perf, "0.001000100: transactions:   x  ", " 401020");
+	EXPECT(1, perf, "0.001000200: transactions:    ", " 401025");
+	EXPECT(1, perf, "0.001000200: transactions:   x  ", " 401025");
+	EXPECT(1, perf, "0.001000400: transactions:   tx abrt", " 401040");
+	EXPECT(1, slices, " 1000100 1000200 transaction address=0x401020", "end=committed");
+	EXPECT(1, slices, " 1000200 1000400 transaction address=0x401025", "end=aborted");
+	EXPECT(3, perf, "evt:", "cfe:");
+	EXPECT(1, perf, "0.001000500: ", "cfe: INTR IP: 1 vector: 14 PFA: 0xdeadbee0");
+	EXPECT(1, perf, "0.001000600: ", "cfe: IRET IP: 1");
+	EXPECT(1, perf, "0.001000700: ", "cfe: INTR IP: 1 vector: 236");
+	EXPECT(1, slices, " 1000500 1000500 interrupt vector=14 address=0x401040",
+	       "page_fault_address=0xdeadbee0");
+	EXPECT(1, slices, " 1000600 1000600 iret address=0x401040", "");
+	EXPECT(1, slices, " 1000700 1000700 interrupt vector=236 address=0x401025", "");
 }
+END_TEST
 
-static void begin_with_cycles(void)
+/* TRIG: 02, d9 and more (SDM volume 3, "Trigger Tracing"); libipt 2.0 knows none. */
+START_TEST(a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb)
 {
-	struct perf_data_event cycles = {
-		.attr = {
-			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-				       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
-				       PERF_SAMPLE_PERIOD,
-			.sample_id_all = 1,
-		},
-		.name = "cycles:u",
-		.first_id = 1100,
-		.attr_bytes = sizeof(struct perf_event_attr),
-	};
+	static const uint8_t trigger[] = { 0x02, 0xd9, 0x01, 0x00 };
 
 	begin();
-	perf_data_add_event(&data, &cycles);
-	add_sample(1000042, SAMPLE_PID, SAMPLE_WORK + 3);
-	add_sample(1000043, 0, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	pt_packets_raw(&packets, trigger, sizeof(trigger));
+	pt_packets_tnt(&packets, "tnt");
+	pt_packets_psb(&packets, SAMPLE_START + 200, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_WORK + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_pgd(&packets, 0);
+	finish("");
+	EXPECT(1, slices, "1000100 1000200 [lost: ", "");
+	EXPECT(1, messages, "gaps in the trace", "");
 }
+END_TEST
 
 START_TEST(samples_of_other_events_are_instants_of_their_thread)
 {
@@ -548,16 +516,22 @@ int main(void)
 	tcase_add_checked_fixture(all, NULL, clean);
 	tcase_add_test(all, the_core_clock_is_a_counter_of_its_changes);
 	tcase_add_test(all, the_core_clock_of_a_header_has_the_headers_time);
+	tcase_add_test(all, the_core_clock_of_a_senseless_time_base_is_not_told);
 	tcase_add_test(all, a_written_value_stands_in_the_function_that_wrote_it);
 	tcase_add_test(all, a_written_value_is_no_interrupt);
 	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);
 	tcase_add_test(all, perf_reads_the_same_values);
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
 	tcase_add_loop_test(all, an_interrupts_slice_and_mark_tell_its_vector, 0, 2);
+	tcase_add_test(all, a_page_fault_tells_its_address_in_the_handlers_slice);
+	tcase_add_loop_test(all, an_interrupt_has_no_data_of_an_event_before_it, 0, 2);
 	tcase_add_loop_test(all, events_with_a_place_of_their_own_are_no_interrupts, 0, 2);
 	tcase_add_loop_test(all, a_guest_is_a_slice_whose_flow_is_passed_over, 0, 2);
+	tcase_add_test(all, guests_are_told_apart_by_their_control_structures);
 	tcase_add_loop_test(all, records_of_pebs_in_the_trace_are_passed_over, 0, 2);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
+	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
+	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
 	tcase_add_test(all, samples_can_be_left_out);
 	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);

@@ -14,6 +14,7 @@ static struct symbol function;
 static struct span_log direct, relayed;
 static struct output output;
 static struct span_relay *relay;
+static uint64_t written;
 
 static void setup(void)
 {
@@ -21,7 +22,7 @@ static void setup(void)
 	function.name = name_intern_text(&names, "f");
 	span_log_init(&direct);
 	span_log_init(&relayed);
-	relay = span_relay_open(&relayed.sink, &output);
+	relay = span_relay_open(&relayed.sink, &output, &written);
 	ck_assert_ptr_nonnull(relay);
 }
 
@@ -48,7 +49,7 @@ static void call_all(const struct span_sink *sink, uint64_t time, char *track)
 
 START_TEST(calls_arrive_in_order_with_all_they_say)
 {
-	struct span_sink sink = span_relay_sink(relay);
+	struct span_sink sink = *span_relay_sink(relay);
 	static char name[] = "track";
 
 	for (uint64_t time = 0; time < 100; time++) {
@@ -59,7 +60,6 @@ START_TEST(calls_arrive_in_order_with_all_they_say)
 	}
 	span_relay_wait(relay);
 	ck_assert_str_eq(span_log_take(&relayed), span_log_take(&direct));
-	ck_assert_uint_eq(span_relay_slices(relay), 300);
 	span_relay_close(relay);
 }
 END_TEST
@@ -81,8 +81,8 @@ static void note_end(const struct span_sink *sink, void *track, uint64_t time,
 START_TEST(the_caller_waits_for_a_slow_thread)
 {
 	const struct span_sink next = { .end = note_end };
-	struct span_relay *slow = span_relay_open(&next, &output);
-	struct span_sink sink = span_relay_sink(slow);
+	struct span_relay *slow = span_relay_open(&next, &output, &written);
+	struct span_sink sink = *span_relay_sink(slow);
 
 	for (uint64_t time = 1; time <= 100000; time++)
 		sink.end(&sink, NULL, time, NULL);
@@ -93,24 +93,71 @@ START_TEST(the_caller_waits_for_a_slow_thread)
 }
 END_TEST
 
-START_TEST(a_failed_output_is_told)
+static uint64_t told;
+
+static void note_detail(const struct span_sink *sink, void *track, const struct span_detail *detail)
 {
-	struct span_sink sink = span_relay_sink(relay);
+	(void)sink;
+	ck_assert_ptr_eq(track, &told);
+	told = detail->insns;
+}
+
+static void note_begin(const struct span_sink *sink, void *track, uint64_t time,
+		       const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	(void)sink;
+	(void)track;
+	(void)symbol;
+	(void)ip;
+	(void)flags;
+	/* Every third one has a detail. */
+	ck_assert_uint_eq(told, time % 3 ? 0 : time);
+	told = 0;
+	arrived++;
+}
+
+START_TEST(a_detail_arrives_just_before_its_call)
+{
+	const struct span_sink next = { .detail = note_detail, .begin = note_begin };
+	struct span_relay *detailed = span_relay_open(&next, &output, &written);
+	const struct span_sink *sink = span_relay_sink(detailed);
+	struct span_detail detail = { 0 };
+
+	arrived = 0;
+	for (uint64_t time = 1; time <= 50000; time++) {
+		detail.insns = time;
+		if (time % 3 == 0)
+			sink->detail(sink, &told, &detail);
+		sink->begin(sink, &told, time, &function, 0, 0);
+	}
+	span_relay_wait(detailed);
+	ck_assert_uint_eq(arrived, 50000);
+	span_relay_close(detailed);
+	span_relay_close(relay);
+}
+END_TEST
+
+START_TEST(a_failed_output_is_told_and_how_much_is_written)
+{
+	struct span_sink sink = *span_relay_sink(relay);
 
 	sink.segment_end(&sink, NULL);
 	span_relay_wait(relay);
 	ck_assert(!span_relay_failed(relay));
+	ck_assert_uint_eq(span_relay_slices(relay), 0);
+	written = 300;
 	output.err.kind = ERROR_SYSTEM;
 	sink.segment_end(&sink, NULL);
 	span_relay_wait(relay);
 	ck_assert(span_relay_failed(relay));
+	ck_assert_uint_eq(span_relay_slices(relay), 300);
 	span_relay_close(relay);
 }
 END_TEST
 
 START_TEST(a_relay_may_be_closed_with_work_left)
 {
-	struct span_sink sink = span_relay_sink(relay);
+	struct span_sink sink = *span_relay_sink(relay);
 
 	for (int i = 0; i < 5000; i++)
 		sink.segment_end(&sink, NULL);
@@ -127,7 +174,8 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, calls_arrive_in_order_with_all_they_say);
 	tcase_add_test(tests, the_caller_waits_for_a_slow_thread);
-	tcase_add_test(tests, a_failed_output_is_told);
+	tcase_add_test(tests, a_detail_arrives_just_before_its_call);
+	tcase_add_test(tests, a_failed_output_is_told_and_how_much_is_written);
 	tcase_add_test(tests, a_relay_may_be_closed_with_work_left);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

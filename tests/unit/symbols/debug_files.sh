@@ -135,12 +135,15 @@ compile_inlined() { # PROGRAM OPTIONS
 	done && ${CC:-cc} "$output-prog.o" "$output-helper.o" -o "$output")
 }
 
-# What is told of each instruction of the program's own functions.
-tell_all() { # PROGRAM [inlined]
+# Each instruction of the program's own functions, and what is told of it.
+own_code() { # PROGRAM
 	objdump -d --no-show-raw-insn "$work/$1" |
 		awk '/^$/ { on = 0 } /^[0-9a-f]+ <(work|main)>:/ { on = 1 }
-		     on && /^ / { sub(":", "", $1); print $1 }' |
-		timeout 30 "$namer" 0 "$work/$1" $2
+		     on && /^ / { sub(":", "", $1); print $1 }'
+}
+
+tell_all() { # PROGRAM [inlined]
+	own_code "$1" | timeout 30 "$namer" 0 "$work/$1" $2
 }
 
 tells_as_plain() { # PROGRAM [inlined]
@@ -153,12 +156,43 @@ split_files() {
 		[ -e "$work/split-prog.dwo" ] && tells_as_plain split && tells_as_plain split inlined
 }
 
-# Lines stay in the program itself; libdw reads inlined calls of a package from 0.191 on.
-packed_split_files() {
-	compile_inlined packed -gsplit-dwarf -gdwarf-4 && (cd "$work" && timeout 30 dwp -e packed) ||
-		return 1
-	rm "$work"/packed-*.dwo
-	tells_as_plain packed
+# Packages, by GNU's tool (DWARF 4) or our own (DWARF 5).
+pack() { # DWARF-VERSION
+	compile_inlined packed -gsplit-dwarf "-gdwarf-$1" || return 1
+	if [ "$1" = 4 ]; then
+		(cd "$work" && timeout 30 dwp -e packed)
+	else
+		"$top_srcdir/tests/support/pack_dwo.sh" "$work/packed.dwp" "$work"/packed-*.dwo
+	fi && mkdir -p "$work/elsewhere" && mv "$work"/packed-*.dwo "$work/elsewhere"
+}
+
+packed_split_files() { # DWARF-VERSION
+	pack "$1" && tells_as_plain packed && tells_as_plain packed inlined
+}
+
+# The .dwo files are away, and so is the package: said once for each of the two units.
+missing_split_files() {
+	mv "$work/packed.dwp" "$work/elsewhere/packed.dwp"
+	tell_all packed inlined 2>"$work/warnings" >/dev/null
+	cat "$work/warnings"
+	grep -q 'neither there nor in a .dwp file (2 times)' "$work/warnings"
+}
+
+found_in_debug_dir() {
+	mkdir -p "$work/roots$work" && cp "$work/elsewhere/packed.dwp" "$work/roots$work/packed.dwp" &&
+		DEBUG_DIR=$work/roots tells_as_plain packed inlined || return 1
+	rm "$work/roots$work/packed.dwp" && mv "$work"/elsewhere/*.dwo "$work/roots$work" &&
+		DEBUG_DIR=$work/roots tells_as_plain packed inlined
+}
+
+found_beside() {
+	mv "$work/roots$work"/*.dwo "$work/elsewhere" && cp "$work/packed" "$work/moved" &&
+		mv "$work/moved" "$work/elsewhere/packed" && tells_as_plain elsewhere/packed inlined
+}
+
+damaged_packages() { # DWARF-VERSION
+	pack "$1" && own_code packed | timeout 300 "$top_builddir/tests/unit/symbols/damage-package" \
+		"$work/packed" "$work/packed.dwp" && tells_as_plain packed inlined
 }
 
 shared_parts() {
@@ -186,10 +220,18 @@ for version in 2 3 4 5; do
 done
 tap_check "lines of split DWARF" lines_of -g -gsplit-dwarf
 tap_check "names, lines and inlined calls of .dwo files" split_files
-if command -v dwp >/dev/null; then
-	tap_check "names and lines with a .dwp file" packed_split_files
+if command -v dwp >/dev/null && command -v python3 >/dev/null; then
+	for version in 4 5; do
+		tap_check "names, lines and inlined calls of a .dwp file, DWARF $version" packed_split_files $version
+	done
+	for version in 4 5; do
+		tap_check "damage to a .dwp file of DWARF $version costs no more than its calls" damaged_packages $version
+	done
+	tap_check "what was split off and is not found is a warning" missing_split_files
+	tap_check "packages and .dwo files in a debug directory" found_in_debug_dir
+	tap_check ".dwo files beside a program that was moved" found_beside
 else
-	tap_skip "names and lines with a .dwp file" "no dwp"
+	tap_skip "names, lines and inlined calls of a .dwp file" "no dwp or no python3"
 fi
 if command -v dwz >/dev/null; then
 	tap_check "names, lines and inlined calls of what dwz shared" shared_parts

@@ -131,6 +131,41 @@ START_TEST(what_no_symbol_covers_is_one_symbol_named_after_the_file)
 }
 END_TEST
 
+/* Returns where in this program's file an address is; `path` gets the file's. */
+static uint64_t own_offset(uint64_t address, char path[4096])
+{
+	char line[8192];
+	uint64_t begin, end, offset, found = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &begin,
+			   &end, &offset, path) == 4 && address >= begin && address < end) {
+			found = offset + address - begin;
+			break;
+		}
+	}
+	fclose(maps);
+	return found;
+}
+
+START_TEST(a_program_begins_where_the_kernel_began_this_one)
+{
+	char path[4096];
+	uint64_t entry = own_offset(getauxval(AT_ENTRY), path);
+	const struct dso *dso;
+
+	open_store((struct dso_store_options){ 0 });
+	dso = dso_store_borrow(store, path, NULL, 0);
+	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert(dso_is_entry(dso, entry));
+	ck_assert(!dso_is_entry(dso, entry + 1));
+	ck_assert(!dso_is_entry(dso, 0));
+	ck_assert(!dso_is_entry(dso_store_borrow(store, "/nowhere", NULL, 0), entry));
+	close_store();
+}
+END_TEST
+
 START_TEST(a_file_is_used_only_if_its_build_id_is_the_recorded_one)
 {
 	uint8_t other[20] = { 0xff }, padded[32] = { 0 }, none[20] = { 0 };
@@ -432,6 +467,7 @@ int main(void)
 
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 2);
 	tcase_add_test(all, what_no_symbol_covers_is_one_symbol_named_after_the_file);
+	tcase_add_test(all, a_program_begins_where_the_kernel_began_this_one);
 	tcase_add_test(all, a_file_is_used_only_if_its_build_id_is_the_recorded_one);
 	tcase_add_test(all, a_file_with_another_build_id_is_used_if_that_is_asked_for);
 	tcase_add_test(all, source_paths_below_the_prefix_are_relative_to_it);

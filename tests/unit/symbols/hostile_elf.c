@@ -75,9 +75,7 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	line_table_open(&lines, &file, NULL);
 	for (size_t i = 0; i < table.count; i++) {
 		symbol_table_find(&table, table.entries[i].end);
-		if (line_table_find(&lines, table.entries[i].begin, LINE_OF_FUNCTION, &row,
-				    NULL) == 1 &&
-		    row.file)
+		if (line_table_find(&lines, table.entries[i].begin, &row, NULL) == 1 && row.file)
 			ck_assert_uint_lt(strlen(row.file), 2 * size);
 		if (inline_table_find(&inlined, &lines, table.entries[i].begin, &hit, NULL) == 1)
 			ck_assert(hit.call == NAME_RANGE_NONE || hit.call < hit.function->count);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much CPU time each thread of a program takes: `thread-times PROGRAM ARGS...`
+ * prints, in seconds, the time on the clock, the CPU time of all threads, that
+ * of the thread that takes most, and then each one's, in the order of their ends.
+ *
+ * Threads that share CPUs with other work take longer on the clock, but hardly
+ * more of the CPU: so the thread that takes most tells how fast the program can
+ * be on a machine of its own, however busy this one is.
+ *
+ * Each thread stops when it ends (ptrace(2), PTRACE_EVENT_EXIT), and
+ * /proc/PID/task/TID/schedstat has the ns that it ran.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS_MAX 1024
+#define NS_PER_S    1e9
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / NS_PER_S;
+}
+
+/* Returns s; 0 if it is not told. */
+static double cpu_time(pid_t process, pid_t thread)
+{
+	char path[64];
+	uint64_t ns = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", process, thread);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%" SCNu64, &ns) != 1)
+		ns = 0;
+	if (file)
+		fclose(file);
+	return (double)ns / NS_PER_S;
+}
+
+static pid_t start(char **arguments)
+{
+	pid_t child = fork();
+
+	if (child < 0) {
+		perror("fork");
+		exit(1);
+	}
+	if (child)
+		return child;
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	execvp(arguments[0], arguments);
+	perror(arguments[0]);
+	_exit(127);
+}
+
+/* Returns the signal to go on with after a stop: those of the tracing are none of the program's. */
+static int signal_of(int status)
+{
+	int number = WSTOPSIG(status);
+
+	return status >> 16 || number == SIGTRAP || number == SIGSTOP ? 0 : number;
+}
+
+/* Returns the number of threads whose times are in `times`. */
+static size_t follow(pid_t child, double *times, int *end)
+{
+	size_t count = 0;
+	pid_t thread;
+	int status;
+
+	while ((thread = waitpid(-1, &status, __WALL)) > 0) {
+		if (thread == child && (WIFEXITED(status) || WIFSIGNALED(status)))
+			*end = status;
+		if (!WIFSTOPPED(status))
+			continue;
+		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8) && count < THREADS_MAX)
+			times[count++] = cpu_time(child, thread);
+		ptrace(PTRACE_CONT, thread, NULL, (void *)(intptr_t)signal_of(status));
+	}
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	const intptr_t options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+	double times[THREADS_MAX], begin, wall, sum = 0, most = 0;
+	size_t count;
+	int status = 0;
+	pid_t child;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: %s PROGRAM ARGS...\n", argv[0]);
+		return 64;
+	}
+	child = start(argv + 1);
+	waitpid(child, &status, 0);
+	ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)options);
+	begin = now();
+	ptrace(PTRACE_CONT, child, NULL, NULL);
+	count = follow(child, times, &status);
+	wall = now() - begin;
+	for (size_t i = 0; i < count; i++) {
+		sum += times[i];
+		most = times[i] > most ? times[i] : most;
+	}
+	printf("%.3f %.3f %.3f", wall, sum, most);
+	for (size_t i = 0; i < count; i++)
+		printf(" %.3f", times[i]);
+	printf("\n");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The sandbox: what a fault in the program might be used for is tried in its
+# place (probe.c), and refused.  That nothing needed is refused is what all other
+# tests show, for it is on in them.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work" /tmp/probe-renamed' EXIT
+# Neither the output's directory nor the one of temporary files.
+mkdir "$work/sample" "$work/out" "$work/temporary" "$work/here"
+TMPDIR=$work/temporary
+export TMPDIR
+"$top_builddir/tests/support/make-sample" "$work/sample"
+cd "$work/here" || exit 1
+
+probe() { # OPTIONS...
+	rm -rf "$work/outside" "$work/tried" "$work/here/probe-new" "$work/out"/*
+	mkdir "$work/outside"
+	for name in kept old doomed; do echo "$name" >"$work/outside/$name"; done
+	LD_PRELOAD=$top_builddir/tests/sandbox/probe.so PROBE_REPORT=$work/tried PROBE_OUTSIDE=$work/outside \
+		"$program" -v "$@" 2>"$work/messages" >"$work/shown" </dev/null
+	status=$?
+	[ -s "$work/tried" ] || { echo "nothing was tried"; cat "$work/messages"; return 1; }
+}
+done_are() { # NAMES, each in a line
+	sed -n 's/: done$//p' "$work/tried" | sort -u >"$work/done"
+	printf '%s' "$1" | sort | diff - "$work/done"
+}
+untouched() {
+	[ "$(ls "$work/outside")" = "$(printf 'doomed\nkept\nold')" ] && [ "$(cat "$work/outside/kept")" = kept ]
+}
+
+symfs=--symfs=$work/sample
+data=$work/sample/perf.data
+[ "$P2F_SANITIZED" != yes ] || tap_skip_all "it is off in builds with sanitizers"
+"$program" -q --sandbox=on $symfs --format=none "$data" || tap_skip_all "no Landlock or no seccomp here"
+
+all_but_exec="be traced
+change the mode
+create
+create in the working directory
+fork
+leave the namespace
+link
+local socket
+make a directory
+make code
+map code
+read
+read a process
+remove
+rename
+signal
+socket
+truncate
+type on the terminal
+write
+"
+without_it_all_is_done() {
+	probe --sandbox=off $symfs "$data" -o "$work/out/x.ftf" || return 1
+	# What else systems refuse, or let only root do.
+	grep -v "read another's memory\|type on" "$work/tried" >"$work/tried2"
+	echo "type on the terminal: done" | cat "$work/tried2" - >"$work/tried"
+	done_are "$all_but_exec" && ! untouched && grep -q 'sandbox: none (not asked for)' "$work/messages"
+}
+tap_check "without the sandbox the probe does what it tries" without_it_all_is_done
+nothing_is_done() { # OPTIONS...
+	PROBE_EXEC=1 probe $symfs "$data" -o "$work/out/x.ftf" "$@" && [ $status -eq 0 ] || return 1
+	done_are "" && untouched && grep -q '^exec: E' "$work/tried" &&
+		"$top_builddir/ftfdump" --check "$work/out/x.ftf" >/dev/null &&
+		grep -qx 'sandbox: files and system calls' "$work/messages"
+}
+tap_check "in it nothing is written or read elsewhere, started, connected or made code" nothing_is_done
+tap_check "and neither in one that was asked for" nothing_is_done --sandbox=on
+tap_check "and neither by threads that decode" nothing_is_done --threads=8
+refused_by() { # ERROR NAME...
+	error=$1
+	shift
+	for name; do grep -qx "$name: $error" "$work/tried" || { echo "$name"; return 1; }; done
+}
+as_documented() {
+	refused_by EACCES create write read remove &&
+		refused_by ENOSYS fork exec socket signal "make code" "type on the terminal"
+}
+tap_check "files are refused with EACCES, calls with ENOSYS" as_documented
+batch() {
+	cp "$data" "$work/here/one.data"
+	cp "$data" "$work/here/two.data"
+	probe $symfs --jobs=2 "$work/here/one.data" "$work/here/two.data" -o "$work/out/" &&
+		[ $status -eq 0 ] && done_are "" && untouched &&
+		[ "$(grep -c '^socket: ENOSYS' "$work/tried")" = 2 ] && [ "$(ls "$work/out" | wc -l)" = 2 ]
+}
+tap_check "it holds in each process of a batch" batch
+text() {
+	probe $symfs --format=slices "$data" && [ $status -eq 0 ] && done_are "" && [ -s "$work/shown" ]
+}
+tap_check "an output to standard output leaves no directory to write to" text
+servers() {
+	probe $symfs --debuginfod --format=slices "$data" && [ $status -eq 0 ] && done_are "local socket
+make code
+map code
+read
+socket
+" && untouched
+}
+tap_check "with --debuginfod there are sockets and libraries, and no more" servers
+
+# ---- Systems without ----
+without() { # WHAT MESSAGE
+	PROBE_WITHOUT=$1 probe $symfs "$data" -o "$work/out/x.ftf" && [ $status -eq 0 ] &&
+		grep -qx "$2" "$work/messages" || { cat "$work/messages"; return 1; }
+	PROBE_WITHOUT=$1 probe --sandbox=on $symfs "$data" -o "$work/out/x.ftf" >/dev/null
+	[ $status -eq 1 ] && [ -z "$(ls "$work/out")" ] && [ ! -s "$work/tried" ] &&
+		grep -q '^ptrace2ftf: no sandbox: ' "$work/messages"
+}
+tap_check "a system without Landlock has half of it, and fails --sandbox=on" \
+	without files 'sandbox: system calls (this system has no Landlock)'
+tap_check "a system without seccomp has half of it, and fails --sandbox=on" \
+	without calls 'sandbox: files (this system has no filters of system calls)'
+tap_check "a system without either goes on, and fails --sandbox=on" \
+	without both 'sandbox: none (this system has no Landlock)'
+tap_done

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets that a CPU's errata write (Intel's specification updates, quoted in
+ * intel-pt.h at struct pt_errata), on the sample program: both engines must give
+ * what the program did, and on a CPU without the erratum, damage.
+ */
+#include <intel-pt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decoder/auxtrace.h"
+#include "decoder/code_image.h"
+#include "decoder/perf_file.h"
+#include "decoder/pt_stream.h"
+#include "decoder/timeline.h"
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define EVENTS_MAX 64
+
+#define BROADWELL "GenuineIntel,6,61,4"
+#define SKYLAKE "GenuineIntel,6,94,3"
+#define APOLLO_LAKE "GenuineIntel,6,92,9"
+#define UNKNOWN "GenuineIntel,6,255,0" /* none that libipt knows: without errata */
+
+static struct {
+	char program[PERF_DATA_PATH];
+	uint8_t *bytes;
+	size_t size;
+	struct pt_packets packets;
+} sample;
+
+struct events {
+	struct branch_event event[EVENTS_MAX];
+	size_t count;
+};
+
+static struct code_file find_code(void *context, const struct mapped_file *file)
+{
+	(void)context;
+	if (strcmp(file->path, SAMPLE_PATH) != 0)
+		return (struct code_file){ 0 };
+	return (struct code_file){ sample.program, sample.bytes, sample.size };
+}
+
+static void setup(void)
+{
+	int fd;
+
+	strcpy(sample.program, "/tmp/ptrace2ftf-XXXXXX");
+	fd = mkstemp(sample.program);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	tiny_elf_write(&sample_elf, sample.program);
+	sample.bytes = tiny_elf_bytes(&sample_elf, &sample.size);
+	pt_packets_init(&sample.packets);
+}
+
+static void teardown(void)
+{
+	unlink(sample.program);
+	free(sample.bytes);
+	pt_packets_release(&sample.packets);
+}
+
+static void read_events(struct events *events, const struct auxtrace *auxtrace,
+			const struct timeline *timeline, enum pt_engine engine)
+{
+	struct code_source source = { find_code, NULL, NULL, NULL };
+	struct code_image *code;
+	struct pt_stream *stream;
+	struct branch_event event;
+	struct diag diag;
+
+	diag_init(&diag);
+	code = code_image_open(&source, timeline_space_count(timeline), &diag);
+	stream = pt_stream_open(&(struct pt_stream_input){ .info = &auxtrace->info,
+							   .aux = &auxtrace->streams[0],
+							   .timeline = timeline,
+							   .code = code,
+							   .diag = &diag,
+							   .engine = engine },
+				NULL);
+	events->count = 0;
+	while (events->count < EVENTS_MAX && pt_stream_next(stream, &event))
+		events->event[events->count++] = event;
+	pt_stream_close(stream);
+	code_image_close(code);
+	diag_release(&diag);
+}
+
+/* Decode the packets as of that CPU. */
+static void decode(struct events *events, const char *cpu, enum pt_engine engine)
+{
+	char recording[PERF_DATA_PATH];
+	struct auxtrace auxtrace;
+	struct timeline *timeline;
+	struct perf_data data;
+	struct perf_file file;
+	struct diag diag;
+
+	diag_init(&diag);
+	sample_begin(&data);
+	perf_data_set_text(&data, PERF_FEATURE_CPUID, cpu);
+	sample_add_trace(&data, &sample.packets);
+	perf_data_write_temporary(&data, recording);
+	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
+	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
+	timeline = timeline_open(&file, &diag, NULL);
+	read_events(events, &auxtrace, timeline, engine);
+	timeline_close(timeline);
+	auxtrace_release(&auxtrace);
+	perf_file_close(&file);
+	unlink(recording);
+	perf_data_release(&data);
+	diag_release(&diag);
+}
+
+static unsigned count_damage(const struct events *events)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < events->count; i++)
+		count += events->event[i].kind == BRANCH_GAP &&
+			 events->event[i].gap != GAP_OVERFLOW;
+	return count;
+}
+
+/* What both engines find on that CPU, without damage, into *events. */
+static void decode_by_both(struct events *events, const char *cpu)
+{
+	struct events libipt;
+
+	decode(events, cpu, PT_ENGINE_FAST);
+	decode(&libipt, cpu, PT_ENGINE_LIBIPT);
+	ck_assert_uint_eq(count_damage(events), 0);
+	ck_assert_uint_eq(events->count, libipt.count);
+	for (size_t i = 0; i < events->count; i++) {
+		ck_assert_uint_eq(events->event[i].kind, libipt.event[i].kind);
+		ck_assert_uint_eq(events->event[i].from, libipt.event[i].from);
+		ck_assert_uint_eq(events->event[i].to, libipt.event[i].to);
+		ck_assert_uint_eq(events->event[i].flags, libipt.event[i].flags);
+	}
+}
+
+static void is_damage_elsewhere(void)
+{
+	struct events events;
+
+	decode(&events, UNKNOWN, PT_ENGINE_FAST);
+	ck_assert_uint_ne(count_damage(&events), 0);
+}
+
+static void expect(const struct events *events, size_t i, enum branch_kind kind, uint64_t from,
+		   uint64_t to)
+{
+	ck_assert_uint_lt(i, events->count);
+	ck_assert_uint_eq(events->event[i].kind, kind);
+	ck_assert_uint_eq(events->event[i].from, from);
+	ck_assert_uint_eq(events->event[i].to, to);
+}
+
+/* From leaf to the end of main, and off. */
+static void run_to_end(void)
+{
+	pt_packets_tip(&sample.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&sample.packets, 0);
+}
+
+/* "TIP.PGE may be preceded by a PSB+ that incorrectly includes FUP and MODE.Exec" */
+START_TEST(bdm70_a_header_before_tracing_begins_tells_no_place)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, SAMPLE_WORK);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode_by_both(&events, SKYLAKE);
+	expect(&events, 0, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(&events, 1, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	expect(&events, 2, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(events.count, 3);
+	is_damage_elsewhere();
+}
+END_TEST
+
+START_TEST(bdm70_after_damage_too)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	pt_packets_tip(&sample.packets, 0x900000);
+	pt_packets_tnt(&sample.packets, "t"); /* where no code is */
+	pt_packets_psb(&sample.packets, SAMPLE_START + 10, SAMPLE_WORK);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode(&events, SKYLAKE, PT_ENGINE_FAST);
+	ck_assert_uint_eq(count_damage(&events), 1);
+	decode(&events, UNKNOWN, PT_ENGINE_FAST);
+	ck_assert_uint_eq(count_damage(&events), 2);
+}
+END_TEST
+
+START_TEST(bdm70_a_header_in_the_middle_is_believed)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, SAMPLE_LEAF);
+	run_to_end();
+	decode_by_both(&events, SKYLAKE);
+	expect(&events, 0, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	expect(&events, 1, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+}
+END_TEST
+
+/* "an incorrect branch target may be logged ... before the ... packet produced by the abort" */
+START_TEST(bdm64_an_abort_is_where_its_fup_says)
+{
+	const struct pt_packet begin = { .type = ppt_mode,
+					 .payload.mode = { .leaf = pt_mol_tsx,
+							   .bits.tsx.intx = 1 } };
+	const struct pt_packet abort = { .type = ppt_mode,
+					 .payload.mode = { .leaf = pt_mol_tsx,
+							   .bits.tsx.abrt = 1 } };
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	pt_packets_add(&sample.packets, &begin);
+	pt_packets_fup(&sample.packets, SAMPLE_LEAF);
+	pt_packets_tip(&sample.packets, SAMPLE_WORK); /* wrong: from there the FUP is out of reach */
+	pt_packets_add(&sample.packets, &abort);
+	pt_packets_fup(&sample.packets, SAMPLE_MAIN + 5);
+	pt_packets_tip(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	/* libipt lets the return go to where the abort was; we tell it as the CPU does. */
+	decode(&events, BROADWELL, PT_ENGINE_FAST);
+	ck_assert_uint_eq(count_damage(&events), 0);
+	expect(&events, 1, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK);
+	expect(&events, 2, BRANCH_TX_ABORT, SAMPLE_MAIN + 5, SAMPLE_LEAF);
+	is_damage_elsewhere();
+}
+END_TEST
+
+/* "OVF may be issued after the first byte of a multi-byte CYC" */
+START_TEST(skd007_an_overflow_may_cut_a_cyc)
+{
+	static const uint8_t first_byte = 0x7f; /* CYC, and more bytes follow */
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&sample.packets, "n");
+	pt_packets_raw(&sample.packets, &first_byte, 1);
+	pt_packets_ovf(&sample.packets);
+	pt_packets_fup(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	/* So that the packets are not read as the last ones. */
+	pt_packets_psb(&sample.packets, SAMPLE_START + 10, 0);
+	pt_packets_psb(&sample.packets, SAMPLE_START + 20, 0);
+	decode(&events, SKYLAKE, PT_ENGINE_FAST);
+	ck_assert_uint_eq(count_damage(&events), 0);
+	expect(&events, 1, BRANCH_GAP, 0, 0);
+	ck_assert_uint_eq(events.event[1].gap, GAP_OVERFLOW);
+	expect(&events, 2, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(&events, 3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	is_damage_elsewhere();
+}
+END_TEST
+
+/* "OVF packets may not be followed by a FUP or TIP.PGE" */
+START_TEST(skd010_an_overflow_without_a_place_ends_at_the_next_one)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&sample.packets, "n");
+	pt_packets_ovf(&sample.packets);
+	pt_packets_tnt(&sample.packets, "n");
+	pt_packets_tip(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode(&events, SKYLAKE, PT_ENGINE_FAST);
+	ck_assert_uint_eq(count_damage(&events), 0);
+	expect(&events, 1, BRANCH_GAP, 0, 0);
+	expect(&events, 2, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(&events, 3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	is_damage_elsewhere();
+}
+END_TEST
+
+/* "OVF may be unexpectedly followed by a FUP" where tracing is off */
+START_TEST(apl12_a_place_behind_an_overflow_may_be_none)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_ovf(&sample.packets);
+	pt_packets_fup(&sample.packets, SAMPLE_WORK);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode_by_both(&events, APOLLO_LAKE);
+	expect(&events, 0, BRANCH_GAP, 0, 0);
+	expect(&events, 1, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(&events, 2, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	is_damage_elsewhere();
+}
+END_TEST
+
+/* "the OVF may be followed by a TIP.PGD" */
+START_TEST(apl11_tracing_may_go_off_behind_an_overflow)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_ovf(&sample.packets);
+	pt_packets_pgd(&sample.packets, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode_by_both(&events, APOLLO_LAKE);
+	expect(&events, 0, BRANCH_GAP, 0, 0);
+	expect(&events, 1, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(&events, 2, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+}
+END_TEST
+
+/* "a FUP will precede the TIP.PGD" of a VM entry */
+START_TEST(skd022_a_vm_entry_is_no_interrupt)
+{
+	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
+	struct events events;
+	FILE *file = fopen(sample.program, "r+b");
+	size_t at = SAMPLE_LEAF - SAMPLE_CODE + TINY_ELF_CODE_OFFSET;
+
+	memcpy(sample.bytes + at, vmlaunch, 3);
+	fwrite(sample.bytes, 1, sample.size, file);
+	fclose(file);
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	pt_packets_fup(&sample.packets, SAMPLE_LEAF);
+	pt_packets_pgd(&sample.packets, 0);
+	decode_by_both(&events, SKYLAKE);
+	ck_assert_uint_eq(events.count, 2);
+	ck_assert_uint_eq(events.event[1].from, SAMPLE_LEAF);
+	ck_assert_uint_eq(events.event[1].flags & (BRANCH_TRACE_OFF | BRANCH_ASYNC),
+			  BRANCH_TRACE_OFF);
+	decode(&events, UNKNOWN, PT_ENGINE_FAST);
+	ck_assert_uint_ne(events.event[1].flags & BRANCH_ASYNC, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("errata");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, bdm70_a_header_before_tracing_begins_tells_no_place);
+	tcase_add_test(tests, bdm70_after_damage_too);
+	tcase_add_test(tests, bdm70_a_header_in_the_middle_is_believed);
+	tcase_add_test(tests, bdm64_an_abort_is_where_its_fup_says);
+	tcase_add_test(tests, skd007_an_overflow_may_cut_a_cyc);
+	tcase_add_test(tests, skd010_an_overflow_without_a_place_ends_at_the_next_one);
+	tcase_add_test(tests, apl12_a_place_behind_an_overflow_may_be_none);
+	tcase_add_test(tests, apl11_tracing_may_go_off_behind_an_overflow);
+	tcase_add_test(tests, skd022_a_vm_entry_is_no_interrupt);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ways to record that leave things out (perf-intel-pt(1), "config terms"), and
+ * losses: what the whole program shows of them.
+ */
+#include <intel-pt.h>
+#include <stdlib.h>
+
+#include "tests/unit/src/side_recording.h"
+
+/* attr.config: pt, tsc and, of the second, branch. */
+#define NO_BRANCHES 0x401
+#define NO_TNT (UINT64_C(1) << 55 | 0x2401)
+#define PTWRITE 0x1020 /* ptw, fup_on_ptw */
+#define POWER 0x10     /* pwr_evt */
+
+/* A filter of work() alone: tracing goes off at its call of leaf and its return, and on behind. */
+START_TEST(a_filter_leaves_out_what_other_functions_do)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	pt_packets_pgd(&packets, SAMPLE_LEAF);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_pge(&packets, SAMPLE_WORK + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_tnt(&packets, "n");
+	pt_packets_pgd(&packets, SAMPLE_MAIN + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	pt_packets_pge(&packets, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 500);
+	pt_packets_pgd(&packets, SAMPLE_LEAF);
+	finish("");
+	/* The second work() begins anew: what called it is not traced. */
+	EXPECT(1, slices, "1234/1234 0 1000000 1000300 work ", "");
+	EXPECT(1, slices, "1234/1234 1 1000100 1000200 [untraced] ", "");
+	EXPECT(1, slices, "1234/1234 0 1000300 1000400 [untraced] ", "");
+	EXPECT(1, slices, "1234/1234 0 1000400 1000500 work address=0x401020\n", "");
+	EXPECT(0, slices, "[lost", "");
+	run(messages, "perf script -i %s/perf.data --symfs %s --itrace=be --ns -F time,ip,addr,flags 2>&1 || echo no perf",
+	    place, place);
+	EXPECT(0, messages, "error", "");
+}
+END_TEST
+
+START_TEST(without_branches_the_rest_is_shown)
+{
+	struct pt_packet wait = { .type = ppt_mwait }, sleep = { .type = ppt_pwre },
+			 wake = { .type = ppt_pwrx };
+
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	data.events[0].attr.config = NO_BRANCHES | PTWRITE | POWER;
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_ptwrite(0x111, SAMPLE_LEAF);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_ptwrite(0x222, SAMPLE_WORK);
+	pt_packets_add(&packets, &wait);
+	sleep.payload.pwre.state = 3;
+	pt_packets_add(&packets, &sleep);
+	pt_packets_fup(&packets, SAMPLE_MAIN);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_add(&packets, &wake);
+	add_ratio(42);
+	pt_packets_psb(&packets, SAMPLE_START + 400, 0);
+	finish("");
+	EXPECT(1, slices, "1234/1234 0 1000100 1000100 ptwrite value=0x111", "");
+	EXPECT(1, slices, "1234/1234 0 1000200 1000200 ptwrite value=0x222", "");
+	EXPECT(1, slices, " 1000200 1000300 C-state 3 ", "cstate=3");
+	EXPECT(1, records, " 1000300 \"CPU 0 frequency (MHz)\"", "value=1680");
+	EXPECT(0, slices, "[lost", "");
+	EXPECT(1, messages, "warning", "");
+	EXPECT(1, messages, "warning: recorded with branch=0", "");
+}
+END_TEST
+
+START_TEST(without_tnt_packets_only_targets_are_known)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	data.events[0].attr.config = NO_TNT | 0x800; /* noretcomp: returns have TIPs */
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, SAMPLE_MAIN);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	for (int i = 0; i < 2; i++) {
+		pt_packets_tip(&packets, SAMPLE_WORK + 5); /* leaf returns; jne is taken twice */
+		pt_packets_tip(&packets, SAMPLE_WORK + 5);
+		pt_packets_tip(&packets, SAMPLE_WORK + 5);
+		pt_packets_tip(&packets, SAMPLE_MAIN + 5 + 5 * i); /* work does */
+	}
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_pgd(&packets, 0);
+	finish("");
+	/* As perf has it, each decision is damage; each target is known. */
+	EXPECT(1, messages, "warning: recorded with notnt", "");
+	EXPECT(4, slices, "[lost: Trace doesn't match instruction]", "");
+	run(messages, "%s/ptrace2ftf -q --format=branches --symfs=%s %s/perf.data",
+	    getenv("top_builddir"), place, place);
+	EXPECT(1, messages, " return ", " 401025 work+0x5");
+	EXPECT(3, messages, " tr strt ", " 401025 work+0x5");
+}
+END_TEST
+
+#define OTHER 1235 /* another thread, on CPU 1 */
+
+static struct pt_packets others;
+
+/* Two threads of the program, each on a CPU of its own. */
+static void begin_two(void)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 900);
+	pt_packets_pgd(&packets, 0);
+	stamp(100, OTHER, 1);
+	perf_data_add_fork(&data, SAMPLE_PID, OTHER, SAMPLE_PID);
+	perf_data_add_itrace_start(&data, SAMPLE_PID, OTHER);
+	pt_packets_init(&others);
+	pt_packets_psb(&others, SAMPLE_START, 0);
+	pt_packets_pge(&others, SAMPLE_MAIN);
+	pt_packets_tsc(&others, SAMPLE_START + 100);
+	pt_packets_tnt(&others, "t");
+}
+
+/* The other thread's buffer, from a byte to its end, which stands at an offset of all that was written. */
+static void add_other_piece(uint64_t offset, size_t from)
+{
+	struct perf_data_aux aux = {
+		.aux_offset = offset, .reference = SAMPLE_START, .queue = 1, .cpu = 1, .tid = -1,
+		.bytes = others.bytes + from, .size = pt_packets_size(&others) - from,
+	};
+
+	perf_data_add_auxtrace(&data, &aux);
+}
+
+static void finish_two(void)
+{
+	finish("");
+	pt_packets_release(&others);
+}
+
+START_TEST(an_overflow_is_a_gap_of_its_thread_until_tracing_goes_on)
+{
+	begin_two();
+	pt_packets_tsc(&others, SAMPLE_START + 200);
+	pt_packets_ovf(&others);
+	pt_packets_tsc(&others, SAMPLE_START + 350);
+	pt_packets_fup(&others, SAMPLE_LEAF);
+	pt_packets_tip(&others, SAMPLE_WORK + 5);
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_pgd(&others, 0);
+	add_other_piece(0, 0);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000200 1000350 [lost: Overflow packet] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "gaps in the trace (Overflow packet: 1)", "");
+}
+END_TEST
+
+START_TEST(trace_that_was_lost_is_a_gap_of_its_thread_from_then_on)
+{
+	static const uint64_t flags[] = { PERF_AUX_FLAG_PARTIAL, PERF_AUX_FLAG_COLLISION };
+
+	begin_two();
+	stamp(SAMPLE_START + 300, OTHER, 1);
+	perf_data_add_aux_event(&data, 0, 100, flags[_i]);
+	pt_packets_tsc(&others, SAMPLE_START + 400);
+	pt_packets_tnt(&others, "t");
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_tnt(&others, "t");
+	pt_packets_pgd(&others, 0);
+	add_other_piece(0, 0);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000300 1000400 [lost: Lost trace data] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "gaps in the trace (Lost trace data: 1)", "");
+}
+END_TEST
+
+START_TEST(a_full_buffer_is_a_gap_of_its_thread_until_there_was_room)
+{
+	size_t full;
+
+	begin_two();
+	full = pt_packets_size(&others);
+	add_other_piece(0, 0);
+	stamp(SAMPLE_START + 300, OTHER, 1);
+	perf_data_add_aux_event(&data, 0, full, PERF_AUX_FLAG_TRUNCATED);
+	pt_packets_psb(&others, SAMPLE_START + 400, 0);
+	pt_packets_pge(&others, SAMPLE_SYSCALL);
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_pgd(&others, 0);
+	add_other_piece(full, full);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000100 1000400 [lost: Lost trace data] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "gaps in the trace (Lost trace data: 1)", "");
+}
+END_TEST
+
+START_TEST(trace_that_is_not_in_the_file_is_a_gap_of_its_thread)
+{
+	size_t first;
+
+	begin_two();
+	add_other_piece(0, 0);
+	first = pt_packets_size(&others);
+	pt_packets_psb(&others, SAMPLE_START + 400, 0);
+	pt_packets_pge(&others, SAMPLE_SYSCALL);
+	pt_packets_tsc(&others, SAMPLE_START + 500);
+	pt_packets_pgd(&others, 0);
+	add_other_piece(first + 640, first);
+	finish_two();
+	EXPECT(1, slices, "1234/1235 0 1000100 1000400 [lost: Lost trace data] ", "");
+	EXPECT(1, slices, "[lost", "");
+	EXPECT(1, messages, "bytes of trace are not in the file", "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("modes");
+	TCase *all = tcase_create("modes");
+
+	tcase_add_checked_fixture(all, NULL, clean);
+	tcase_add_test(all, a_filter_leaves_out_what_other_functions_do);
+	tcase_add_test(all, without_branches_the_rest_is_shown);
+	tcase_add_test(all, without_tnt_packets_only_targets_are_known);
+	tcase_add_test(all, an_overflow_is_a_gap_of_its_thread_until_tracing_goes_on);
+	tcase_add_loop_test(all, trace_that_was_lost_is_a_gap_of_its_thread_from_then_on, 0, 2);
+	tcase_add_test(all, a_full_buffer_is_a_gap_of_its_thread_until_there_was_room);
+	tcase_add_test(all, trace_that_is_not_in_the_file_is_a_gap_of_its_thread);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording made from nothing, with what a processor tells beside branches,
+ * converted by the whole program and read back by ftfdump.  One at a time: a
+ * test begins one, adds packets and records, and finishes it.
+ *
+ * The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
+ */
+#ifndef TESTS_UNIT_SRC_SIDE_RECORDING_H
+#define TESTS_UNIT_SRC_SIDE_RECORDING_H
+
+#include "tests/support/sample.h"
+#include "tests/support/unit.h"
+
+#define ROOM 100000
+
+extern struct perf_data data;
+extern struct pt_packets packets;
+extern char place[64];        /* a directory with perf.data, the sample and out.ftf */
+extern char records[ROOM], slices[ROOM], messages[ROOM]; /* ftfdump's, and the program's */
+extern int status;            /* of the last command */
+
+/* Run a command and read what it prints. */
+__attribute__((format(printf, 2, 3))) void run(char *text, const char *format, ...);
+
+/* The trace begins in main, at SAMPLE_START. */
+void begin(void);
+
+/* The same, with an event of cycles beside it and two samples. */
+void begin_with_cycles(void);
+
+/* Write the files. */
+void save(void);
+
+/* Convert them; `setting`: of the environment, before the command. */
+void convert(const char *setting, const char *options);
+
+/* Both. */
+void finish(const char *options);
+
+/* Remove the files. */
+void clean(void);
+
+/* Returns how many lines of a text have both. */
+unsigned count(const char *text, const char *first, const char *second);
+
+#define EXPECT(number, text, first, second) \
+	ck_assert_msg(count(text, first, second) == (unsigned)(number), "%u of %s %s in:\n%.3000s", \
+		      count(text, first, second), first, second, text)
+
+/* Packets; an ip of 0: without FUP. */
+void add_ratio(uint8_t ratio);
+void add_ptwrite(uint64_t value, uint64_t ip);
+void add_transaction(bool in, bool aborted, uint64_t ip);
+void add_control(uint8_t type, uint8_t vector, bool has_ip);
+void add_data(uint8_t type, uint64_t value);
+void add_paging(uint64_t cr3, bool guest);
+
+/* Who wrote the records from now on. */
+void stamp(uint64_t time, int32_t tid, int32_t cpu);
+
+/* The stamp's thread leaves and `to` comes (linux/perf_event.h, PERF_RECORD_SWITCH_CPU_WIDE). */
+void add_switch(uint64_t time, int32_t from, int32_t to, bool preempted);
+
+/* A sample of an event besides Intel PT, with the fields that linux/perf_event.h gives it. */
+void add_sample(uint64_t time, int32_t tid, uint64_t ip);
+
+#endif
