@@ -39,6 +39,10 @@ void pt_boundary_pass(struct pt_flow *flow)
 	flow_drop_waiting(flow);
 	/* Who begins here could not know for how long it will have to wait. */
 	emulated_write_drop_waiting(flow);
+	/* Nor whether tracing was off, where the header may tell an ip by an erratum. */
+	if (flow->doubtful_ip && !flow->on)
+		flow_begin(flow, flow->doubtful_ip, false);
+	flow->doubtful_ip = 0;
 	flow->item_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;

@@ -80,24 +80,20 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 	callstack_inherit(state->stack, parent->stack, child->begin);
 }
 
-/* What was told of an interrupt, if this branch is it.  Behind a gap nothing holds. */
+/* What was told of an interrupt, if this branch is it. */
 static void take_event(struct thread_stacks *stacks, struct thread_state *state,
 		       const struct branch_event *event, struct resolved_branch *branch)
 {
-	struct span_event data = state->data;
-	uint16_t vector = state->vector;
+	struct span_event *data = &state->data;
 
-	if (event->kind == BRANCH_GAP)
-		state->data.known = 0;
+	if (event->flags & BRANCH_ASYNC) {
+		branch->vector = state->vector;
+		data->ip = event->flags & BRANCH_TRACE_OFF ? 0 : event->to;
+		if (data->known)
+			branch->event = arena_copy(stacks->events, data, sizeof(*data));
+		data->known = 0;
+	}
 	state->vector = 0;
-	if (!vector || !(event->flags & BRANCH_ASYNC))
-		return;
-	branch->vector = vector;
-	state->data.known = 0;
-	if (!data.known)
-		return;
-	data.ip = event->flags & BRANCH_TRACE_OFF ? 0 : event->to;
-	branch->event = arena_copy(stacks->events, &data, sizeof(data));
 }
 
 static void follow_forks(struct thread_stacks *stacks, uint64_t time)
@@ -198,7 +194,10 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 		branch.flags |= BRANCH_EXEC;
 		branch.enters_program = enters_program(stacks, event);
 	}
-	take_event(stacks, state, event, &branch);
+	if (event->kind == BRANCH_GAP)
+		state->data.known = 0; /* behind it nothing holds */
+	if (state->vector)
+		take_event(stacks, state, event, &branch);
 	note_traps(state, &branch);
 	if (stacks->inlines)
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
