@@ -29,6 +29,7 @@ libdecoder_a_SOURCES = \
 	decoder/pt_blocks.c decoder/pt_boundary.c decoder/pt_boundary.h \
 	decoder/pt_flow.c decoder/pt_flow.h decoder/pt_stream_base.h \
 	decoder/pt_newer_packets.c decoder/pt_newer_packets.h \
+	decoder/pt_rewrite.c decoder/pt_rewrite.h \
 	decoder/pt_perf_time.c decoder/pt_perf_time.h \
 	decoder/pt_segments.c decoder/pt_segments.h \
 	decoder/pt_stream.c decoder/pt_stream.h \

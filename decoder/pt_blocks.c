@@ -12,6 +12,7 @@
  *   async disabled    branch from -> at; then TRACE_OFF | ASYNC at -> 0
  *   async branch      branch from -> source; then INTERRUPT source -> target
  *   overflow          dropped: where it went was lost
+ *   exstop            perhaps a packet that libipt does not know: pt_rewrite.h
  *   error "no code"   branch from -> ip; then the gap
  *   other error       dropped
  */
@@ -23,6 +24,7 @@
 
 #include "base/alloc.h"
 #include "decoder/insn.h"
+#include "decoder/pt_rewrite.h"
 
 /* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
 #define BUFFER_PADDING 64
@@ -51,6 +53,11 @@ struct pt_blocks {
 	bool tx_aborted;
 	const struct address_space *space; /* whose image the decoder has */
 	struct pending_branch pending;
+	struct pt_rewrite rewrite;
+	struct side_note control; /* of the interrupt that is next, if has_control */
+	bool has_control;
+	bool off;		  /* tracing is */
+	bool guest;		  /* a guest runs from the next ip on */
 	uint64_t packet_offset; /* where libipt was when it last moved */
 	uint32_t blocks_without_packet;
 };
@@ -104,12 +111,49 @@ static bool enter(struct pt_blocks *blocks, uint64_t ip)
 	return use_image(blocks);
 }
 
+/* ---- Event trace --------------------------------------------------------- */
+
+static void tell_control(struct pt_blocks *blocks, uint64_t ip)
+{
+	if (blocks->has_control)
+		stream_push_side(&blocks->stream, &blocks->control, ip);
+	blocks->has_control = false;
+}
+
+static void tell(struct pt_blocks *blocks, const struct side_note *note,
+		 const struct pt_event *event, uint64_t ip)
+{
+	if (event->ip_suppressed)
+		ip = 0;
+	if (ip)
+		resolve(blocks, ip); /* the block before ends where this happened */
+	stream_push_side(&blocks->stream, note, ip);
+}
+
+/* An EXSTOP, or what it stands for. */
+static void on_stop(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	static const struct pt_rewrite_note stop = { .note.kind = SIDE_STOP };
+	const struct pt_rewrite_note *note = pt_rewrite_next(&blocks->rewrite);
+
+	if (!note)
+		note = &stop;
+	if (!note->of_interrupt || blocks->off) {
+		tell(blocks, &note->note, event, event->variant.exstop.ip);
+		return;
+	}
+	tell_control(blocks, 0);
+	blocks->control = note->note;
+	blocks->has_control = true;
+}
+
 /* ---- libipt's events ----------------------------------------------------- */
 
 static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
 {
+	tell_control(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
-	blocks->damaged = false;
+	blocks->damaged = blocks->off = false;
 	enter(blocks, event->variant.enabled.ip);
 	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |=
 		BRANCH_TRACE_ON;
@@ -120,10 +164,12 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	struct pending_branch *pending = &blocks->pending;
 	uint64_t to = event->ip_suppressed ? 0 : event->variant.disabled.ip;
-	struct branch_event *off =
-		stream_push(&blocks->stream, pending->insn.kind, pending->from, to);
+	struct branch_event *off;
 
-	off->flags |= BRANCH_TRACE_OFF | pending->flags;
+	tell_control(blocks, 0);
+	off = stream_push(&blocks->stream, pending->insn.kind, pending->from, to);
+	blocks->off = true;
+	off->flags |= BRANCH_TRACE_OFF | (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
 	off->from_length = pending->insn.length;
 	stream_stop_user(&blocks->stream, pending->insn.kind == BRANCH_SYSCALL
 						  ? pending->from + pending->insn.length
@@ -137,7 +183,10 @@ static void on_async_disabled(struct pt_blocks *blocks, const struct pt_event *e
 	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_disabled.ip;
 
 	resolve(blocks, at);
-	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |= BRANCH_TRACE_OFF | BRANCH_ASYNC;
+	tell_control(blocks, at);
+	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |=
+		BRANCH_TRACE_OFF | BRANCH_ASYNC | (blocks->guest ? BRANCH_GUEST : 0);
+	blocks->off = true;
 	stream_stop_user(&blocks->stream, at);
 }
 
@@ -148,29 +197,22 @@ static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *eve
 	enum branch_kind kind = blocks->tx_aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
 	resolve(blocks, from);
+	tell_control(blocks, from);
 	stream_push(&blocks->stream, kind, from, to)->flags |= BRANCH_ASYNC;
 	blocks->tx_aborted = false;
 }
 
 static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 {
+	tell_control(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	stream_push_gap(&blocks->stream, GAP_OVERFLOW, 0);
+	blocks->off = event->ip_suppressed;
 	if (event->ip_suppressed)
 		return;
 	enter(blocks, event->variant.overflow.ip);
 	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |=
 		BRANCH_TRACE_ON;
-}
-
-static void tell(struct pt_blocks *blocks, const struct side_note *note,
-		 const struct pt_event *event, uint64_t ip)
-{
-	if (event->ip_suppressed)
-		ip = 0;
-	if (ip)
-		resolve(blocks, ip); /* the block before ends where this happened */
-	stream_push_side(&blocks->stream, note, ip);
 }
 
 static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
@@ -227,9 +269,8 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 		ip = event->variant.ptwrite.ip;
 		break;
 	case ptev_exstop:
-		note.kind = SIDE_STOP;
-		ip = event->variant.exstop.ip;
-		break;
+		on_stop(blocks, event);
+		return;
 	case ptev_mwait:
 		note = (struct side_note){ .kind = SIDE_MWAIT,
 					   .value = event->variant.mwait.hints,
@@ -241,6 +282,7 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 		note = (struct side_note){ .kind = SIDE_GUEST,
 					   .value = event->variant.paging.cr3,
 					   .extra = event->variant.paging.non_root };
+		blocks->guest = note.extra;
 		break;
 	case ptev_vmcs:
 	case ptev_async_vmcs:
@@ -321,6 +363,7 @@ static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *bl
 
 static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 {
+	blocks->off = false;
 	resolve(blocks, block->ip);
 	blocks->pending.from = block->end_ip;
 	blocks->pending.insn = last_insn(blocks, block);
@@ -375,6 +418,7 @@ static enum gap_reason gap_reason_of(int status)
 
 static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 {
+	tell_control(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	stream_push_gap(&blocks->stream, reason, ip);
 	blocks->synced = false;
@@ -401,6 +445,7 @@ static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 		used += aux->pieces[i].size;
 	}
 	blocks->next_piece = end;
+	pt_rewrite_bytes(&blocks->rewrite, blocks->bytes, blocks->size);
 }
 
 static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
@@ -466,12 +511,14 @@ static void synchronise(struct pt_blocks *blocks)
 	if (blocks->status >= 0)
 		pt_blk_get_sync_offset(blocks->decoder, &to);
 	count_to(blocks, from, to, first);
+	tell_control(blocks, 0);
+	pt_rewrite_seek(&blocks->rewrite, to);
 	if (blocks->status < 0) {
 		finish_run(blocks);
 		return;
 	}
-	blocks->idle = false;
-	blocks->synced = true;
+	blocks->idle = blocks->guest = false;
+	blocks->synced = blocks->off = true;
 	blocks->fresh = true;
 	blocks->blocks_without_packet = 0;
 	blocks->space = NULL;
@@ -581,6 +628,7 @@ static void close_blocks(struct pt_stream *stream)
 		pt_blk_free_decoder(blocks->decoder);
 	insn_cache_release(&blocks->insns);
 	kernel_text_release(&blocks->stream.text);
+	pt_rewrite_release(&blocks->rewrite);
 	free(blocks->bytes);
 	free(blocks);
 }

@@ -153,3 +153,15 @@ TESTS += tests/unit/src/sched_points.test
 tests_unit_src_sched_points_test_SOURCES = tests/unit/src/sched_points.c
 tests_unit_src_sched_points_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_sched_points_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/bpf_agrees.test
+TESTS += tests/unit/src/bpf_agrees.test
+tests_unit_src_bpf_agrees_test_SOURCES = tests/unit/src/bpf_agrees.c
+tests_unit_src_bpf_agrees_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_bpf_agrees_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/kernel_cpus.test
+TESTS += tests/unit/src/kernel_cpus.test
+tests_unit_src_kernel_cpus_test_SOURCES = tests/unit/src/kernel_cpus.c
+tests_unit_src_kernel_cpus_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_kernel_cpus_test_LDADD = $(UNIT_LIBS)
