@@ -199,7 +199,11 @@ static bool is_at(const struct pt_flow *flow, const struct code_run *run, uint64
 /* The same as go_on() where the way is another each time: across mappings, too. */
 static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 {
-	if (see(flow, ip) && !is_at(flow, *link, ip))
+	flow->ip = ip;
+	flow->here = NULL;
+	if (!see(flow, ip))
+		return;
+	if (!is_at(flow, *link, ip))
 		*link = NULL;
 	go_on(flow, link, ip);
 }
