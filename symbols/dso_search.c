@@ -167,8 +167,9 @@ static void search_vdso(struct dso *dso)
 	if (search_cache(dso) || !options->running_kernel)
 		return;
 	bytes = dso_find_own_vdso(&size);
-	if (bytes && elf_file_open_bytes(&elf, bytes, size, NULL) == 0)
-		take_file(dso, &elf, dso->path, false);
+	if (bytes && elf_file_open_bytes(&elf, bytes, size, NULL) == 0 &&
+	    take_file(dso, &elf, dso->path, false))
+		dso->file = NULL; /* it is in memory only */
 }
 
 void dso_search(struct dso *dso)
