@@ -29,6 +29,7 @@ libdecoder_a_SOURCES = \
 	decoder/pt_blocks.c decoder/pt_boundary.c decoder/pt_boundary.h \
 	decoder/pt_flow.c decoder/pt_flow.h decoder/pt_stream_base.h \
 	decoder/pt_newer_packets.c decoder/pt_newer_packets.h \
+	decoder/pt_packets.c decoder/pt_packets.h \
 	decoder/pt_rewrite.c decoder/pt_rewrite.h \
 	decoder/pt_perf_time.c decoder/pt_perf_time.h \
 	decoder/pt_segments.c decoder/pt_segments.h \
@@ -36,6 +37,7 @@ libdecoder_a_SOURCES = \
 	decoder/pt_verify.c decoder/pt_verify.h \
 	decoder/emulated_write.c decoder/emulated_write.h \
 	decoder/pt_walk.c decoder/pt_walk.h \
+	decoder/pt_walk_known.c decoder/pt_walk_steps.h \
 	decoder/pt_workers.c decoder/pt_workers.h \
 	decoder/sched_points.c decoder/sched_points.h \
 	decoder/schedule.c decoder/schedule.h \

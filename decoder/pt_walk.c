@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/pt_walk.h"
+#include "decoder/pt_walk_steps.h"
 
 #include <string.h>
 
@@ -90,11 +90,6 @@ void flow_drop_waiting(struct pt_flow *flow)
 
 /* ---- Code ---------------------------------------------------------------- */
 
-static bool in_view(const struct pt_flow *flow, uint64_t ip)
-{
-	return ip - flow->view.begin < flow->view.end - flow->view.begin;
-}
-
 static void forget_calls(struct pt_flow *flow)
 {
 	for (unsigned i = 0; i < RETURNS; i++)
@@ -108,8 +103,7 @@ void flow_forget_views(struct pt_flow *flow)
 	forget_calls(flow);
 }
 
-/* Find the view of an ip that is not in the present one. */
-static void change_view(struct pt_flow *flow, uint64_t ip)
+void flow_change_view(struct pt_flow *flow, uint64_t ip)
 {
 	struct pt_stream *stream = &flow->stream;
 
@@ -132,7 +126,7 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 		flow->space = flow->stream.schedule.space;
 	}
 	if (!in_view(flow, ip))
-		change_view(flow, ip);
+		flow_change_view(flow, ip);
 	*size = flow->view.end - ip;
 	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
 }
@@ -181,21 +175,6 @@ static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 	flow->here = run;
 }
 
-/* Returns whether the code at ip is in view; it is looked for in other mappings, too. */
-static bool see(struct pt_flow *flow, uint64_t ip)
-{
-	if (!in_view(flow, ip) && flow->space == flow->stream.schedule.space)
-		change_view(flow, ip);
-	return in_view(flow, ip) && flow->space == flow->stream.schedule.space;
-}
-
-/* Whether a run is the one at ip, which is in view. */
-static bool is_at(const struct pt_flow *flow, const struct code_run *run, uint64_t ip)
-{
-	return run && run->bytes == flow->view.bytes + (ip - flow->view.begin) &&
-	       run->mode == flow->mode;
-}
-
 /* The same as go_on() where the way is another each time: across mappings, too. */
 static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 {
@@ -208,43 +187,7 @@ static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t i
 	go_on(flow, link, ip);
 }
 
-static void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
-{
-	flow->return_top = (flow->return_top + 1) % RETURNS;
-	flow->returns[flow->return_top] = (struct return_place){ ip, call };
-	if (flow->return_count < RETURNS)
-		flow->return_count++;
-}
-
-/* Returns a place with ip 0 if the stack is empty. */
-static struct return_place pop_return(struct pt_flow *flow)
-{
-	struct return_place place = flow->returns[flow->return_top];
-
-	if (!flow->return_count)
-		return (struct return_place){ 0 };
-	flow->return_count--;
-	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
-	return place;
-}
-
 /* ---- Walking ------------------------------------------------------------- */
-
-static void count_run(struct pt_flow *flow, const struct code_run *run)
-{
-	stream_count_insns(&flow->stream, run->insns);
-}
-
-static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
-					       uint64_t from, uint64_t to)
-{
-	struct pt_stream *stream = &flow->stream;
-	struct branch_event *event = stream_push_at(stream, &flow->known, insn->kind, from, to);
-
-	event->from_length = insn->length;
-	event->flags |= insn->indirect ? BRANCH_INDIRECT : 0;
-	return event;
-}
 
 static bool in_function(const struct code_run *run, int64_t distance)
 {
@@ -286,7 +229,7 @@ static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
 	       emulated_write_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
 }
 
-/* What walk_fast() may do the next time, without looking closer. */
+/* What flow_walk_known() may do the next time, without looking closer. */
 static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
 	struct code_run *run = flow->run;
@@ -306,15 +249,6 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 		run->pace = PACE_RETURN;
 	else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP)
 		run->pace = insn->indirect ? PACE_TARGET : PACE_GO;
-}
-
-/* Within a function: nothing of it is given out. */
-static void go_unseen(struct pt_flow *flow, uint64_t to)
-{
-	flow->stream.stats.events++;
-	flow->stream.stats.local_jumps++;
-	flow->ip = to;
-	flow->here = NULL;
 }
 
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
@@ -381,13 +315,6 @@ static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_
 	if (place.call)
 		go_on_where(flow, &place.call->fall, place.ip);
 	return true;
-}
-
-/* One bit is used. */
-static void decided(struct pt_flow *flow)
-{
-	if (--flow->bit_count == 0)
-		flow->task = TASK_READ;
 }
 
 /*
@@ -508,204 +435,7 @@ static void pass(struct pt_flow *flow, const struct code_run *run)
 	reach(flow);
 }
 
-/*
- * Walk from a run by the decisions in `path->key`, within functions and over
- * runs that were walked before, until a decision or a run needs a closer look.
- * Returns whether it does so every time: not if a run is not known yet.
- */
-static bool find_path(const struct pt_flow *flow, struct code_run *run, struct code_path *path)
-{
-	unsigned bits = (unsigned)(31 - __builtin_clz(path->key)), key = path->key;
-	struct code_run *next = run;
-
-	while (bits && path->walked < UINT8_MAX) {
-		bool taken = run->pace == PACE_JUMP || (key >> (bits - 1) & 1);
-		int64_t behind = path->distance + (int64_t)run->length + run->insn.length;
-		int64_t there = behind + (taken ? run->insn.distance : 0);
-
-		if ((run->pace != PACE_DECIDE && run->pace != PACE_JUMP) ||
-		    (taken && !run->taken_local))
-			break;
-		next = taken ? run->taken : run->fall;
-		if (!next || !in_view(flow, flow->ip + (uint64_t)there) ||
-		    (int32_t)there != there)
-			break;
-		path->insns += run->insns;
-		path->jumps += taken;
-		if (run->pace == PACE_DECIDE) {
-			path->insns_decided = path->insns;
-			bits--;
-		}
-		path->walked++;
-		path->distance = (int32_t)there;
-		path->lowest = path->distance < path->lowest ? path->distance : path->lowest;
-		path->highest = path->distance > path->highest ? path->distance : path->highest;
-		run = next;
-	}
-	path->to = run;
-	path->bits_left = (uint8_t)bits;
-	return next && run->pace != PACE_UNKNOWN;
-}
-
-/* Whether all of a path lies in the mapping that is walked: others may have less of its file. */
-static bool in_mapping(const struct pt_flow *flow, const struct code_path *path)
-{
-	if (path->mapping && path->mapping == flow->view.mapping)
-		return true;
-	return in_view(flow, flow->ip + (uint64_t)(int64_t)path->lowest) &&
-	       in_view(flow, flow->ip + (uint64_t)(int64_t)path->highest);
-}
-
-static void take_path(struct pt_flow *flow, const struct code_path *path, unsigned used)
-{
-	flow->here = path->to;
-	flow->ip += (uint64_t)(int64_t)path->distance;
-	flow->walked += path->walked;
-	stream_count_insns(&flow->stream, path->insns);
-	flow->stream.stats.events += path->jumps;
-	flow->stream.stats.local_jumps += path->jumps;
-	if (!used)
-		return;
-	flow->known = flow->stream.now;
-	if (!flow->stream.timed)
-		flow->known.time -= path->insns - path->insns_decided;
-	flow->bit_count -= used;
-	if (!flow->bit_count)
-		flow->task = TASK_READ;
-}
-
-/* Decisions within a function that were taken before.  Returns whether there were any. */
-static bool walk_path(struct pt_flow *flow)
-{
-	unsigned bits = flow->bit_count < CODE_PATH_BITS ? flow->bit_count : CODE_PATH_BITS;
-	unsigned key = flow->bits >> (flow->bit_count - bits) & ((1u << bits) - 1);
-	struct code_path *kept, path;
-
-	key |= 1u << bits;
-	kept = code_runs_path(&flow->runs, flow->here, (uint16_t)key);
-	if (kept->from == flow->here && kept->key == key && in_mapping(flow, kept)) {
-		take_path(flow, kept, bits - kept->bits_left);
-		return kept->walked;
-	}
-	path = (struct code_path){
-		.from = flow->here, .key = (uint16_t)key, .mapping = flow->view.mapping
-	};
-	if (find_path(flow, flow->here, &path))
-		*kept = path;
-	take_path(flow, &path, bits - path.bits_left);
-	return path.walked;
-}
-
-static void arrive_at(struct pt_flow *flow, struct code_run *run, uint64_t ip)
-{
-	flow->walked++;
-	flow->ip = ip;
-	flow->here = run;
-}
-
 /* What follows does the same as the closer look (walk_run), where that was taken before. */
-
-static bool go_direct(struct pt_flow *flow, struct code_run *run)
-{
-	uint64_t next = flow->ip + run->length + run->insn.length;
-	uint64_t to = next + (uint64_t)(int64_t)run->insn.distance;
-
-	if (!run->taken || !in_view(flow, to) || to == flow->stream.input.switch_ip)
-		return false;
-	if (run->insn.kind == BRANCH_CALL && run->insn.distance)
-		push_return(flow, next, run);
-	count_run(flow, run);
-	push_branch(flow, &run->insn, flow->ip + run->length, to);
-	arrive_at(flow, run->taken, to);
-	return true;
-}
-
-/* A conditional jump to another function. */
-static bool go_away(struct pt_flow *flow, struct code_run *run)
-{
-	uint64_t from = flow->ip + run->length;
-	uint64_t to = from + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
-
-	if (!(flow->bits >> (flow->bit_count - 1) & 1) || run->taken_local || !run->taken ||
-	    !in_view(flow, to) || to == flow->stream.input.switch_ip)
-		return false;
-	count_run(flow, run);
-	flow->known = flow->stream.now;
-	push_branch(flow, &run->insn, from, to);
-	arrive_at(flow, run->taken, to);
-	decided(flow);
-	return true;
-}
-
-static bool go_back(struct pt_flow *flow, const struct code_run *run)
-{
-	const struct return_place *place = &flow->returns[flow->return_top];
-	bool compressed = flow->bits >> (flow->bit_count - 1) & 1;
-	uint64_t to = place->ip;
-
-	if (!compressed || !flow->compression || !flow->return_count || !place->call ||
-	    to == flow->stream.input.switch_ip || !see(flow, to) ||
-	    !is_at(flow, place->call->fall, to))
-		return false;
-	count_run(flow, run);
-	flow->known = flow->stream.now;
-	push_branch(flow, &run->insn, flow->ip + run->length, to);
-	arrive_at(flow, place->call->fall, to);
-	pop_return(flow);
-	decided(flow);
-	return true;
-}
-
-static bool go_to_target(struct pt_flow *flow, struct code_run *run)
-{
-	uint64_t to = flow->target;
-
-	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip ||
-	    !see(flow, to) || !is_at(flow, run->taken, to))
-		return false;
-	if (run->insn.kind == BRANCH_CALL)
-		push_return(flow, flow->ip + run->length + run->insn.length, run);
-	if (run->insn.kind == BRANCH_RETURN)
-		pop_return(flow);
-	count_run(flow, run);
-	flow->known = flow->stream.now;
-	if (run->taken_local)
-		go_unseen(flow, to);
-	else
-		push_branch(flow, &run->insn, flow->ip + run->length, to);
-	arrive_at(flow, run->taken, to);
-	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
-	return true;
-}
-
-/* Returns false where a run needs a closer look. */
-static bool walk_known(struct pt_flow *flow)
-{
-	struct code_run *run = flow->here;
-
-	switch (run->pace) {
-	case PACE_DECIDE:
-	case PACE_JUMP:
-		return flow->task == TASK_DECIDE && (walk_path(flow) || go_away(flow, run));
-	case PACE_GO:
-		return go_direct(flow, run);
-	case PACE_RETURN:
-		return flow->task == TASK_DECIDE ? go_back(flow, run) : go_to_target(flow, run);
-	case PACE_TARGET:
-		return flow->task == TASK_TARGET && go_to_target(flow, run);
-	default:
-		return false;
-	}
-}
-
-/* The bulk of a trace: what was walked before. */
-static void walk_fast(struct pt_flow *flow)
-{
-	while ((flow->task == TASK_DECIDE || flow->task == TASK_TARGET) && flow->here &&
-	       flow->walked < BRANCHES_WITHOUT_PACKET_MAX && stream_has_room(&flow->stream) &&
-	       walk_known(flow))
-		continue;
-}
 
 /*
  * A filter may end the trace at a direct branch.  Its packet names the target, or does
@@ -767,7 +497,7 @@ static void walk_run(struct pt_flow *flow)
 void flow_walk(struct pt_flow *flow)
 {
 	if (flow->told && !flow->write.left)
-		walk_fast(flow);
+		flow_walk_known(flow);
 	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
 		walk_run(flow);
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps that both walks of the fast engine take: the one that looks closely
+ * (pt_walk.c), and the one over code that was walked before (pt_walk_known.c).
+ */
+#ifndef DECODER_PT_WALK_STEPS_H
+#define DECODER_PT_WALK_STEPS_H
+
+#include "decoder/pt_walk.h"
+
+/* Find the view of an ip that is not in the present one. */
+void flow_change_view(struct pt_flow *flow, uint64_t ip);
+
+/*
+ * Walk what was looked at closely before, as far as that goes: where bits of TNT
+ * or the target of a TIP are to be used, and a branch was given out since
+ * tracing began.
+ */
+void flow_walk_known(struct pt_flow *flow);
+
+static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
+{
+	return ip - flow->view.begin < flow->view.end - flow->view.begin;
+}
+
+/* Returns whether the code at ip is in view; it is looked for in other mappings, too. */
+static inline bool see(struct pt_flow *flow, uint64_t ip)
+{
+	if (!in_view(flow, ip) && flow->space == flow->stream.schedule.space)
+		flow_change_view(flow, ip);
+	return in_view(flow, ip) && flow->space == flow->stream.schedule.space;
+}
+
+/* Whether a run is the one at ip, which is in view. */
+static inline bool is_at(const struct pt_flow *flow, const struct code_run *run, uint64_t ip)
+{
+	return run && run->bytes == flow->view.bytes + (ip - flow->view.begin) &&
+	       run->mode == flow->mode;
+}
+
+static inline void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
+{
+	flow->return_top = (flow->return_top + 1) % RETURNS;
+	flow->returns[flow->return_top] = (struct return_place){ ip, call };
+	if (flow->return_count < RETURNS)
+		flow->return_count++;
+}
+
+/* Returns a place with ip 0 if the stack is empty. */
+static inline struct return_place pop_return(struct pt_flow *flow)
+{
+	struct return_place place = flow->returns[flow->return_top];
+
+	if (!flow->return_count)
+		return (struct return_place){ 0 };
+	flow->return_count--;
+	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
+	return place;
+}
+
+static inline void count_run(struct pt_flow *flow, const struct code_run *run)
+{
+	stream_count_insns(&flow->stream, run->insns);
+}
+
+static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
+					       uint64_t from, uint64_t to)
+{
+	struct pt_stream *stream = &flow->stream;
+	struct branch_event *event = stream_push_at(stream, &flow->known, insn->kind, from, to);
+
+	event->from_length = insn->length;
+	event->flags |= insn->indirect ? BRANCH_INDIRECT : 0;
+	return event;
+}
+
+/* Within a function: nothing of it is given out. */
+static inline void go_unseen(struct pt_flow *flow, uint64_t to)
+{
+	flow->stream.stats.events++;
+	flow->stream.stats.local_jumps++;
+	flow->ip = to;
+	flow->here = NULL;
+}
+
+/* One bit is used. */
+static inline void decided(struct pt_flow *flow)
+{
+	if (--flow->bit_count == 0)
+		flow->task = TASK_READ;
+}
+
+#endif
