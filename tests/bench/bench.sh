@@ -28,7 +28,7 @@ elapsed() { # COMMAND...: sets $wall (s, on the clock)
 	wall=$(awk -v n=$runs 'NR == int((n + 1) / 2)' "$work/times")
 }
 
-times() { # COMMAND...: sets $wall, $cpu, $most (s): of all threads, of the one that takes most
+thread_times() { # COMMAND...: sets $wall, $cpu, $most (s): of all threads, of the one that takes most
 	for _ in $(seq $runs); do
 		tests/bench/thread-times "$@" 2>"$work/messages" || true
 	done | sort -n >"$work/times"
@@ -45,9 +45,9 @@ two_cores() { # TITLE OPTIONS... FILE
 	one=$wall
 	elapsed ./ptrace2ftf --threads=2 -q --no-warn "$@" -o "$work/out.ftf"
 	echo "$title: to an .ftf in $one s by one thread, in $wall s by two: $(ratio "$one" "$wall") times"
-	times $program -q --no-warn "$@" -o "$work/out.ftf"
+	thread_times $program -q --no-warn "$@" -o "$work/out.ftf"
 	one=$cpu
-	times ./ptrace2ftf --threads=2 -q --no-warn "$@" -o "$work/out.ftf"
+	thread_times ./ptrace2ftf --threads=2 -q --no-warn "$@" -o "$work/out.ftf"
 	echo "$title: CPU time $one s by one thread, $cpu s by two, of which one takes $most s: two cores can be at most $(bound "$one" "$cpu" "$most") times as fast as one"
 	echo "  threads, in the order of their ends: $rest"
 }
