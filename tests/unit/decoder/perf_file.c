@@ -351,13 +351,14 @@ END_TEST
 START_TEST(formats_of_tracepoints_in_a_stream_are_passed_over)
 {
 	const uint32_t size = 21;
+	const char text[16] = "no record here";
 	uint8_t *bytes;
 	size_t length;
 
 	perf_data_add_pt_event(&data, 8, 0);
 	perf_data_add_user_record(&data, PERF_USER_HEADER_TRACING_DATA, &size, sizeof(size));
 	/* 24 bytes that could be a record. */
-	perf_data_add_user_record(&data, 4000, "no record here", 16);
+	perf_data_add_user_record(&data, 4000, text, sizeof(text));
 	perf_data_add_comm(&data, 0, 1, 1, "a");
 	bytes = perf_forms_stream(&data, &length);
 	ck_assert_int_eq(open_bytes(bytes, length), 0);
