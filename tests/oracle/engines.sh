@@ -42,7 +42,7 @@ least() { # RECORDING
 	esac
 }
 
-for recording in $(find "$shared" -name 'perf.data*' | sort); do
+for recording in $(find "$shared/" -name 'perf.data*' | sort); do
 	"$program" --no-warn --format=none "$recording" 2>&1 | grep -q 'no Intel PT' && continue
 	name=${recording#"$shared"/}
 	tap_check "$name: both engines find the same" engines_agree "$recording" "$(least "$recording")"
