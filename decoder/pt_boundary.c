@@ -88,7 +88,6 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.last_ip = flow->last_ip,
 		.ip = flow->ip,
 		.interrupted = flow->interrupted,
-		.doubtful_ip = flow->doubtful_ip,
 		.mode = flow->mode,
 		.next_mode = flow->next_mode,
 		.on = flow->on,
@@ -129,7 +128,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->last_ip = boundary->last_ip;
 	flow->ip = boundary->ip;
 	flow->interrupted = boundary->interrupted;
-	flow->doubtful_ip = boundary->doubtful_ip;
+	flow->doubtful_ip = 0; /* it is believed at a cut */
 	flow->mode = boundary->mode;
 	flow->next_mode = boundary->next_mode;
 	flow->on = boundary->on;
@@ -254,7 +253,7 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 {
 	if (a->on != b->on || a->lost != b->lost || a->after_gap != b->after_gap ||
 	    a->overflowed != b->overflowed || a->last_ip != b->last_ip ||
-	    a->next_mode != b->next_mode || a->doubtful_ip != b->doubtful_ip)
+	    a->next_mode != b->next_mode)
 		return false;
 	/* Where the flow is off or lost, it begins anew. */
 	return !a->on || a->lost ||

@@ -32,7 +32,7 @@ struct pt_boundary {
 	uint64_t last_pushed;
 	uint32_t insn_count, cycle_count;
 
-	uint64_t last_ip, ip, interrupted, doubtful_ip;
+	uint64_t last_ip, ip, interrupted;
 	enum insn_mode mode, next_mode;
 	struct emulated_write write;
 	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;

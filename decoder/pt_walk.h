@@ -70,7 +70,7 @@ struct pt_flow {
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
 	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
-	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (pt_flow.c); 0: none */
+	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (pt_packets.c); 0: none */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
 	bool aborted;  /* the next TIP is where an aborted transaction went on */

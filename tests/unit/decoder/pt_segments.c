@@ -5,6 +5,7 @@
  * runs again and again, with PSBs, losses, overflows, places without code and
  * changes of thread thrown in at random: each PSB is a cut.
  */
+#include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,10 +78,51 @@ static void stamp(int32_t tid)
 							     .tid = tid });
 }
 
+static void put_transaction(bool in, bool aborted, uint64_t ip)
+{
+	struct pt_packet packet = { .type = ppt_mode };
+
+	packet.payload.mode.leaf = pt_mol_tsx;
+	packet.payload.mode.bits.tsx.intx = in;
+	packet.payload.mode.bits.tsx.abrt = aborted;
+	pt_packets_add(&run.packets, &packet);
+	pt_packets_fup(&run.packets, ip);
+}
+
+static void put_paging(bool guest)
+{
+	struct pt_packet packet = { .type = ppt_pip, .payload.pip = { .cr3 = 0x1000, .nr = guest } };
+
+	pt_packets_add(&run.packets, &packet);
+}
+
+/* What goes on over a PSB whose header does not restate it. */
+static void hidden_state(uint64_t ip)
+{
+	switch (draw(3)) {
+	case 0:
+		put_transaction(true, false, ip);
+		pt_packets_psb(&run.packets, run.time, ip);
+		return;
+	case 1:
+		put_transaction(false, true, ip);
+		pt_packets_psb(&run.packets, run.time, ip);
+		pt_packets_tip(&run.packets, ip);
+		return;
+	default:
+		put_paging(true);
+		pt_packets_psb(&run.packets, run.time, 0);
+		pt_packets_tnt(&run.packets, "t"); /* the guest's */
+		put_paging(false);
+		pt_packets_pge(&run.packets, ip);
+		return;
+	}
+}
+
 /* Something goes wrong at ip, and the program goes on there, or not at all. */
 static void trouble(uint64_t ip)
 {
-	switch (draw(6)) {
+	switch (draw(7)) {
 	case 0:
 		pt_packets_ovf(&run.packets);
 		pt_packets_fup(&run.packets, ip);
@@ -108,6 +150,9 @@ static void trouble(uint64_t ip)
 	case 4:
 		stamp(SAMPLE_PID);
 		perf_data_add_aux_event(&run.data, 0, 100, PERF_AUX_FLAG_COLLISION);
+		return;
+	case 5:
+		hidden_state(ip);
 		return;
 	default: /* an interrupt */
 		pt_packets_fup(&run.packets, ip);
