@@ -12,8 +12,9 @@
  */
 static bool find_path(const struct pt_flow *flow, struct code_run *run, struct code_path *path)
 {
-	unsigned bits = (unsigned)(31 - __builtin_clz(path->key)), key = path->key;
+	unsigned bits = 31 - (unsigned)__builtin_clz(path->key), key = path->key;
 	struct code_run *next = run;
+	uint32_t insns = 0, insns_decided = 0;
 
 	while (bits && path->walked < UINT8_MAX) {
 		bool taken = run->pace == PACE_JUMP || (key >> (bits - 1) & 1);
@@ -21,39 +22,57 @@ static bool find_path(const struct pt_flow *flow, struct code_run *run, struct c
 		int64_t there = behind + (taken ? run->insn.distance : 0);
 
 		if ((run->pace != PACE_DECIDE && run->pace != PACE_JUMP) ||
-		    (taken && !run->taken_local))
+		    (taken && !run->taken_local) || insns + run->insns > UINT16_MAX)
 			break;
 		next = taken ? run->taken : run->fall;
 		if (!next || !in_view(flow, flow->ip + (uint64_t)there) ||
 		    (int32_t)there != there)
 			break;
-		path->insns += run->insns;
+		insns += run->insns;
 		path->jumps += taken;
 		if (run->pace == PACE_DECIDE) {
-			path->insns_decided = path->insns;
+			insns_decided = insns;
 			bits--;
 		}
 		path->walked++;
 		path->distance = (int32_t)there;
-		path->lowest = path->distance < path->lowest ? path->distance : path->lowest;
-		path->highest = path->distance > path->highest ? path->distance : path->highest;
 		run = next;
 	}
 	path->to = run;
+	path->insns = (uint16_t)insns;
+	path->insns_behind = (uint16_t)(insns - insns_decided);
 	path->bits_left = (uint8_t)bits;
 	return next && run->pace != PACE_UNKNOWN;
 }
 
-/* Whether all of a path lies in the mapping that is walked: others may have less of its file. */
-static bool in_mapping(const struct pt_flow *flow, const struct code_path *path)
+/* Whether a path is of this walk; others may have mapped less of the run's file. */
+static inline bool is_path(const struct pt_flow *flow, const struct code_path *path,
+			   const struct code_run *run, unsigned key)
 {
-	if (path->mapping && path->mapping == flow->view.mapping)
-		return true;
-	return in_view(flow, flow->ip + (uint64_t)(int64_t)path->lowest) &&
-	       in_view(flow, flow->ip + (uint64_t)(int64_t)path->highest);
+	return path->from == run->number && path->key == key &&
+	       path->where == code_view_key(&flow->view);
 }
 
-static void take_path(struct pt_flow *flow, const struct code_path *path, unsigned used)
+/* Returns the path, which `kept` is of another walk than.  It is not called often. */
+static __attribute__((noinline)) const struct code_path *
+look_for_path(struct pt_flow *flow, struct code_run *run, unsigned key, struct code_path *kept)
+{
+	struct code_path *path = &flow->runs.tried;
+	struct code_path *beside = code_runs_beside(&flow->runs, kept);
+
+	if (is_path(flow, beside, run, key))
+		return beside;
+	*path = (struct code_path){
+		.from = run->number, .key = (uint8_t)key, .where = code_view_key(&flow->view)
+	};
+	if (!find_path(flow, run, path))
+		return path;
+	*beside = *kept;
+	*kept = *path;
+	return path;
+}
+
+static inline void take_path(struct pt_flow *flow, const struct code_path *path, unsigned used)
 {
 	flow->here = path->to;
 	flow->ip += (uint64_t)(int64_t)path->distance;
@@ -65,32 +84,25 @@ static void take_path(struct pt_flow *flow, const struct code_path *path, unsign
 		return;
 	flow->known = flow->stream.now;
 	if (!flow->stream.timed)
-		flow->known.time -= path->insns - path->insns_decided;
+		flow->known.time -= path->insns_behind;
 	flow->bit_count -= used;
 	if (!flow->bit_count)
 		flow->task = TASK_READ;
 }
 
 /* Decisions within a function that were taken before.  Returns whether there were any. */
-static bool walk_path(struct pt_flow *flow)
+static inline bool walk_path(struct pt_flow *flow, struct code_run *run)
 {
 	unsigned bits = flow->bit_count < CODE_PATH_BITS ? flow->bit_count : CODE_PATH_BITS;
-	unsigned key = flow->bits >> (flow->bit_count - bits) & ((1u << bits) - 1);
-	struct code_path *kept, path;
+	unsigned stop = 1u << bits;
+	unsigned key = ((unsigned)(flow->bits >> (flow->bit_count - bits)) & (stop - 1)) | stop;
+	struct code_path *kept = code_runs_path(&flow->runs, run, key);
+	const struct code_path *path = kept;
 
-	key |= 1u << bits;
-	kept = code_runs_path(&flow->runs, flow->here, (uint16_t)key);
-	if (kept->from == flow->here && kept->key == key && in_mapping(flow, kept)) {
-		take_path(flow, kept, bits - kept->bits_left);
-		return kept->walked;
-	}
-	path = (struct code_path){
-		.from = flow->here, .key = (uint16_t)key, .mapping = flow->view.mapping
-	};
-	if (find_path(flow, flow->here, &path))
-		*kept = path;
-	take_path(flow, &path, bits - path.bits_left);
-	return path.walked;
+	if (!is_path(flow, path, run, key))
+		path = look_for_path(flow, run, key, kept);
+	take_path(flow, path, bits - path->bits_left);
+	return path->walked;
 }
 
 static void arrive_at(struct pt_flow *flow, struct code_run *run, uint64_t ip)
@@ -151,13 +163,29 @@ static bool go_back(struct pt_flow *flow, const struct code_run *run)
 	return true;
 }
 
+/* Returns the run at `to`, where an indirect branch goes; NULL: it needs a closer look. */
+static inline struct code_run *target_of(struct pt_flow *flow, const struct code_run *run,
+					 uint64_t to)
+{
+	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip || !see(flow, to))
+		return NULL;
+	if (is_at(flow, run->taken, to))
+		return run->taken;
+	return code_runs_peek(&flow->runs, flow->view.bytes + (to - flow->view.begin), flow->mode);
+}
+
 static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 {
 	uint64_t to = flow->target;
+	struct code_run *next = target_of(flow, run, to);
 
-	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip ||
-	    !see(flow, to) || !is_at(flow, run->taken, to))
+	if (!next)
 		return false;
+	if (next != run->taken) {
+		run->taken = next;
+		run->taken_local = flow->stream.input.skip_local_jumps &&
+				   run->insn.kind == BRANCH_JUMP && in_function(run, to - flow->ip);
+	}
 	if (run->insn.kind == BRANCH_CALL)
 		push_return(flow, flow->ip + run->length + run->insn.length, run);
 	if (run->insn.kind == BRANCH_RETURN)
@@ -168,7 +196,7 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 		go_unseen(flow, to);
 	else
 		push_branch(flow, &run->insn, flow->ip + run->length, to);
-	arrive_at(flow, run->taken, to);
+	arrive_at(flow, next, to);
 	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
 	return true;
 }
@@ -181,7 +209,7 @@ static bool walk_known(struct pt_flow *flow)
 	switch (run->pace) {
 	case PACE_DECIDE:
 	case PACE_JUMP:
-		return flow->task == TASK_DECIDE && (walk_path(flow) || go_away(flow, run));
+		return flow->task == TASK_DECIDE && (walk_path(flow, run) || go_away(flow, run));
 	case PACE_GO:
 		return go_direct(flow, run);
 	case PACE_RETURN:
