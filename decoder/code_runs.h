@@ -17,8 +17,8 @@
 /* 20 MiB with their table; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
 
-/* 128 KiB: more would not stay in the cache. */
-#define CODE_PATHS_BITS 12
+/* 256 KiB: more would not stay in the cache. */
+#define CODE_PATHS_BITS 13
 /* 2 KiB, for a short trace: there may be thousands of them side by side. */
 #define CODE_PATHS_BITS_SHORT 6
 
@@ -71,7 +71,7 @@ struct code_path {
 	uint8_t key;
 	uint8_t jumps;	   /* branches that were taken */
 	uint8_t walked;	   /* all branches */
-	uint8_t bits_left; /* decisions that were not used */
+	uint8_t used;	   /* decisions */
 };
 
 /* So many decisions at once at most: with the stop bit they fill `key`. */

@@ -46,11 +46,11 @@ static inline void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
 	if (clock->cycles > UINT64_MAX / 2 - cycles)
 		return;
 	clock->cycles += cycles;
-	expected = (double)clock->cycles * clock->tsc_per_cycle;
+	expected = (double)(int64_t)clock->cycles * clock->tsc_per_cycle;
 	/* More than any TSC has left is damage. */
-	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected > (double)(UINT64_MAX / 2))
+	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
 		return;
-	passed = (uint64_t)expected;
+	passed = (uint64_t)(int64_t)expected;
 	/* There would have been an MTC. */
 	if (clock->counting && passed > clock->period)
 		passed = clock->period;

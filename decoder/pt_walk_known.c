@@ -41,7 +41,7 @@ static bool find_path(const struct pt_flow *flow, struct code_run *run, struct c
 	path->to = run;
 	path->insns = (uint16_t)insns;
 	path->insns_behind = (uint16_t)(insns - insns_decided);
-	path->bits_left = (uint8_t)bits;
+	path->used = (uint8_t)(31 - (unsigned)__builtin_clz(key) - bits);
 	return next && run->pace != PACE_UNKNOWN;
 }
 
@@ -72,7 +72,7 @@ look_for_path(struct pt_flow *flow, struct code_run *run, unsigned key, struct c
 	return path;
 }
 
-static inline void take_path(struct pt_flow *flow, const struct code_path *path, unsigned used)
+static inline void take_path(struct pt_flow *flow, const struct code_path *path)
 {
 	flow->here = path->to;
 	flow->ip += (uint64_t)(int64_t)path->distance;
@@ -80,12 +80,12 @@ static inline void take_path(struct pt_flow *flow, const struct code_path *path,
 	stream_count_insns(&flow->stream, path->insns);
 	flow->stream.stats.events += path->jumps;
 	flow->stream.stats.local_jumps += path->jumps;
-	if (!used)
+	if (!path->used)
 		return;
 	flow->known = flow->stream.now;
 	if (!flow->stream.timed)
 		flow->known.time -= path->insns_behind;
-	flow->bit_count -= used;
+	flow->bit_count -= path->used;
 	if (!flow->bit_count)
 		flow->task = TASK_READ;
 }
@@ -101,7 +101,7 @@ static inline bool walk_path(struct pt_flow *flow, struct code_run *run)
 
 	if (!is_path(flow, path, run, key))
 		path = look_for_path(flow, run, key, kept);
-	take_path(flow, path, bits - path->bits_left);
+	take_path(flow, path);
 	return path->walked;
 }
 
@@ -201,30 +201,48 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 	return true;
 }
 
-/* Returns false where a run needs a closer look. */
-static bool walk_known(struct pt_flow *flow)
+/* A direct jump within a function, where no decision is to be made. */
+static bool pass_jump(struct pt_flow *flow, struct code_run *run)
 {
-	struct code_run *run = flow->here;
+	uint64_t to = flow->ip + run->length + run->insn.length +
+		      (uint64_t)(int64_t)run->insn.distance;
 
-	switch (run->pace) {
-	case PACE_DECIDE:
-	case PACE_JUMP:
-		return flow->task == TASK_DECIDE && (walk_path(flow, run) || go_away(flow, run));
-	case PACE_GO:
-		return go_direct(flow, run);
-	case PACE_RETURN:
-		return flow->task == TASK_DECIDE ? go_back(flow, run) : go_to_target(flow, run);
-	case PACE_TARGET:
-		return flow->task == TASK_TARGET && go_to_target(flow, run);
-	default:
+	if (!run->taken || !in_view(flow, to))
 		return false;
+	count_run(flow, run);
+	flow->stream.stats.events++;
+	flow->stream.stats.local_jumps++;
+	arrive_at(flow, run->taken, to);
+	return true;
+}
+
+/* Returns false where a run needs a closer look. */
+static inline bool walk_known(struct pt_flow *flow, struct code_run *run)
+{
+	bool deciding = flow->task == TASK_DECIDE;
+
+	if (run->pace == PACE_DECIDE || run->pace == PACE_JUMP) {
+		if (deciding && walk_path(flow, run))
+			return true;
+		if (!deciding)
+			return run->pace == PACE_JUMP && pass_jump(flow, run);
 	}
+	if (!stream_has_room(&flow->stream))
+		return false;
+	if (run->pace == PACE_GO)
+		return go_direct(flow, run);
+	if (run->pace == PACE_DECIDE)
+		return go_away(flow, run);
+	if (deciding)
+		return run->pace == PACE_RETURN && go_back(flow, run);
+	return (run->pace == PACE_RETURN || run->pace == PACE_TARGET) && go_to_target(flow, run);
 }
 
 void flow_walk_known(struct pt_flow *flow)
 {
-	while ((flow->task == TASK_DECIDE || flow->task == TASK_TARGET) && flow->here &&
-	       flow->walked < BRANCHES_WITHOUT_PACKET_MAX && stream_has_room(&flow->stream) &&
-	       walk_known(flow))
+	if (!flow->here || (flow->task != TASK_DECIDE && flow->task != TASK_TARGET))
+		return;
+	while (flow->walked < BRANCHES_WITHOUT_PACKET_MAX && walk_known(flow, flow->here) &&
+	       flow->task != TASK_READ)
 		continue;
 }
