@@ -17,8 +17,8 @@
 /* 20 MiB with their table; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
 
-/* 256 KiB: more would not stay in the cache. */
-#define CODE_PATHS_BITS 13
+/* 128 KiB: more would not stay in the cache, and that costs more than to find some again. */
+#define CODE_PATHS_BITS 12
 /* 2 KiB, for a short trace: there may be thousands of them side by side. */
 #define CODE_PATHS_BITS_SHORT 6
 

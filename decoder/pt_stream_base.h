@@ -142,6 +142,8 @@ static inline struct branch_event *stream_push_at(struct pt_stream *stream,
 		.cycles = stream->cycle_count,
 		.cpu = stream->input.aux->cpu,
 		.kind = (uint8_t)kind,
+		.gap = 0, /* all are set, so nothing is cleared first */
+		.from_length = 0,
 		.flags = (stream->in_tx ? BRANCH_IN_TX : 0) |
 			 (stream->timed ? 0 : BRANCH_TIME_ESTIMATED),
 	};
