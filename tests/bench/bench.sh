@@ -89,12 +89,26 @@ record() { # FILE BYTES OPTIONS...
 		tests/programs/indirect >/dev/null 2>&1
 }
 
+# The first instructions of python3: it is loaded, and its libraries are linked.
+with_python() { # TITLE OPTIONS...
+	title=$1
+	shift
+	tests/ptsim/ptsim record --per-thread --instructions=2000000 --repeat=16777216 "$@" \
+		-o "$work/python" -- /usr/bin/python3 -I -S -c pass >/dev/null 2>&1
+	against_libipt "$title" "$work/python"
+	rm "$work/python"
+}
+
 tests/bench/ftf-speed
 record "$work/mtc" 16777216
 record "$work/cyc" 16777216 --cyc
 against_libipt "ptsim, MTC, 16 MiB" "$work/mtc"
 against_libipt "ptsim, CYC, 16 MiB" "$work/cyc"
 rm "$work/cyc"
+if [ -x /usr/bin/python3 ]; then
+	with_python "ptsim, python3, MTC, 16 MiB"
+	with_python "ptsim, python3, CYC, 16 MiB" --cyc
+fi
 runs=1
 measure $program -q --no-warn --format=none "$work/mtc"
 small=$cpu
