@@ -271,30 +271,6 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 
 /* ---- The time of the last packet ----------------------------------------- */
 
-static void tell_clock(struct packet_clock *clock, const struct pt_packet *packet,
-		       uint64_t reference)
-{
-	switch (packet->type) {
-	case ppt_tsc:
-		packet_clock_tsc(clock, tsc_clock_complete(packet->payload.tsc.tsc, reference));
-		break;
-	case ppt_tma:
-		packet_clock_tma(clock, packet->payload.tma.ctc, packet->payload.tma.fc);
-		break;
-	case ppt_mtc:
-		packet_clock_mtc(clock, packet->payload.mtc.ctc);
-		break;
-	case ppt_cyc:
-		packet_clock_cyc(clock, packet->payload.cyc.value);
-		break;
-	case ppt_cbr:
-		packet_clock_cbr(clock, packet->payload.cbr.ratio);
-		break;
-	default:
-		break;
-	}
-}
-
 /* Read the packets of a window up to where the next one may straddle its end.  Returns how far. */
 static size_t read_window(const struct aux_window *window, struct packet_clock *clock,
 			  uint64_t reference)
@@ -314,7 +290,10 @@ static size_t read_window(const struct aux_window *window, struct packet_clock *
 		return 0;
 	pt_pkt_sync_set(packets, 0);
 	while (at < end && pt_pkt_next(packets, &packet, sizeof(packet)) > 0) {
-		tell_clock(clock, &packet, reference);
+		if (packet.type == ppt_tsc)
+			packet.payload.tsc.tsc =
+				tsc_clock_complete(packet.payload.tsc.tsc, reference);
+		packet_clock_packet(clock, &packet);
 		at += packet.size;
 	}
 	pt_pkt_free_decoder(packets);

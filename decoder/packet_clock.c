@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/packet_clock.h"
 
+#include <intel-pt.h>
+
 #define MTC_VALUES 256u
 
 static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
@@ -87,4 +89,27 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 	clock->ratio = ratio;
 	clock->tsc_per_cycle = (double)clock->max_ratio / ratio;
 	clock->whole_step = false;
+}
+
+void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet)
+{
+	switch (packet->type) {
+	case ppt_tsc:
+		packet_clock_tsc(clock, packet->payload.tsc.tsc);
+		break;
+	case ppt_tma:
+		packet_clock_tma(clock, packet->payload.tma.ctc, packet->payload.tma.fc);
+		break;
+	case ppt_mtc:
+		packet_clock_mtc(clock, packet->payload.mtc.ctc);
+		break;
+	case ppt_cyc:
+		packet_clock_cyc(clock, packet->payload.cyc.value);
+		break;
+	case ppt_cbr:
+		packet_clock_cbr(clock, packet->payload.cbr.ratio);
+		break;
+	default:
+		break;
+	}
 }

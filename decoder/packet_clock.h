@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pt_packet;
+
 struct packet_clock {
 	/* Set by the owner. */
 	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
@@ -36,6 +38,9 @@ void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
 void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast);
 void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
+
+/* The same, of a packet as libipt reads it; those without a time change nothing. */
+void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet);
 
 /* Here, because no packet with a time is more frequent. */
 static inline void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)

@@ -403,33 +403,12 @@ void flow_catch_up(struct pt_flow *flow)
 		flow->here = NULL;
 }
 
-static void set_clock(struct packet_clock *clock, const struct pt_packet *packet)
-{
-	switch (packet->type) {
-	case ppt_tsc:
-		packet_clock_tsc(clock, packet->payload.tsc.tsc);
-		break;
-	case ppt_tma:
-		packet_clock_tma(clock, packet->payload.tma.ctc, packet->payload.tma.fc);
-		break;
-	case ppt_mtc:
-		packet_clock_mtc(clock, packet->payload.mtc.ctc);
-		break;
-	case ppt_cyc:
-		packet_clock_cyc(clock, packet->payload.cyc.value);
-		break;
-	default:
-		packet_clock_cbr(clock, packet->payload.cbr.ratio);
-		break;
-	}
-}
-
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 {
 	if (flow->stream.input.perf_times)
 		flow->clock.tsc = pt_perf_time(flow, packet);
 	else
-		set_clock(&flow->clock, packet);
+		packet_clock_packet(&flow->clock, packet);
 	if (packet->type == ppt_cbr)
 		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
 	if (packet->type == ppt_cyc)
