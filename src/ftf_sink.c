@@ -99,7 +99,7 @@ static struct ftf_name name_of(struct ftf_sink *ftf, const struct name *name)
 	return ftf->known[name->id];
 }
 
-static struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *track)
+static struct ftf_thread find_thread(struct ftf_sink *ftf, const struct track *track)
 {
 	size_t old = ftf->thread_room;
 
@@ -114,11 +114,18 @@ static struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *tra
 	return ftf->threads[track->index];
 }
 
+static inline struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *track)
+{
+	return track->announced ? (struct ftf_thread){ track->writer_thread }
+				: find_thread(ftf, track);
+}
+
 /* Before a track's first slice its names are told. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
 	if (track->announced)
 		return;
+	track->writer_thread = find_thread(ftf, track).id;
 	track->announced = true;
 	if (track->process_name)
 		ftf_process_name(ftf->writer, (uint32_t)track->pid,
