@@ -201,4 +201,16 @@ void precise_roll_back(struct precise_stack *stack, int64_t time);
 void precise_follow_branch(struct precise_stack *stack, int64_t time,
 			   const struct resolved_branch *branch);
 
+/*
+ * Returns whether a jump stays in its function for sure: by an address in the
+ * instruction, within one symbol, be it that of all code without a name.  By one
+ * from elsewhere execution may go back to where it was before.
+ */
+static inline bool precise_stays(unsigned kind, unsigned flags, const struct location *from,
+				 const struct location *to)
+{
+	return (kind == BRANCH_COND || (kind == BRANCH_JUMP && !(flags & BRANCH_INDIRECT))) &&
+	       from->symbol && from->symbol == to->symbol;
+}
+
 #endif

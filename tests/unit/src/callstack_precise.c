@@ -180,6 +180,38 @@ START_TEST(a_stub_and_its_target_are_one_call)
 }
 END_TEST
 
+static struct location nameless(uint64_t ip)
+{
+	static struct symbol file = { .kind = SYMBOL_FILE };
+
+	file.name = file.linkage = name_intern_text(&names, "[file]");
+	return (struct location){ ip, &file, 0 };
+}
+
+START_TEST(a_stub_of_code_without_a_name_is_shown_itself)
+{
+	call('m', 0x10, 'F');
+	feed(BRANCH_JUMP, at('F', 0x4), nameless(0x100), BRANCH_INDIRECT);
+	feed(BRANCH_RETURN, nameless(0x120), at('m', 0x15), 0);
+	expect("B 10 F\nE 20 F\nE 20 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* In code without names `r` runs twice, the inner time by a tail call of f, and loops. */
+START_TEST(a_jump_by_its_own_address_in_code_without_names_leaves_nothing)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_CALL, nameless(0x100), at('g', 0), 0);
+	feed(BRANCH_JUMP, at('g', 0x10), nameless(0x80), 0);
+	feed(BRANCH_JUMP, nameless(0x120), nameless(0x105), 0);
+	expect_depth(2);
+	feed(BRANCH_COND, nameless(0x120), nameless(0x105), 0);
+	expect_depth(2);
+	feed(BRANCH_JUMP, nameless(0x120), nameless(0x105), BRANCH_INDIRECT);
+	expect_depth(1);
+}
+END_TEST
+
 START_TEST(a_call_of_the_next_instruction_is_none)
 {
 	call('m', 0x10, 'f');
@@ -523,6 +555,8 @@ int main(void)
 	tcase_add_test(all, a_tail_call_keeps_where_its_caller_returns);
 	tcase_add_test(all, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(all, a_stub_and_its_target_are_one_call);
+	tcase_add_test(all, a_stub_of_code_without_a_name_is_shown_itself);
+	tcase_add_test(all, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
 	tcase_add_test(all, a_call_of_the_next_instruction_is_none);
 	tcase_add_test(all, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(all, longjmp_goes_back_to_the_frame_of_its_setjmp);
