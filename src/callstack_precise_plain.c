@@ -70,7 +70,6 @@ bool callstack_precise_plain(struct callstack *base, const struct branch_event *
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 	int64_t time = (int64_t)(event->time - base->machine->base_time);
-	struct counts before = stack->counts;
 
 	if (!stack->plain || time < stack->last_time || !stack->now.depth ||
 	    top(stack)->kind == FRAME_PAUSE ||
@@ -79,7 +78,8 @@ bool callstack_precise_plain(struct callstack *base, const struct branch_event *
 	stack->counts.insns += event->insns;
 	stack->counts.cycles += event->cycles;
 	if (!follow(stack, time, event, from, to)) {
-		stack->counts = before;
+		stack->counts.insns -= event->insns;
+		stack->counts.cycles -= event->cycles;
 		return false;
 	}
 	stack->last_time = time;

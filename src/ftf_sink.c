@@ -269,8 +269,18 @@ static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbo
 	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
 }
 
+static void begin_habit(struct ftf_habit *habit, const struct innermost *slice,
+			const struct name *caller)
+{
+	habit->symbol = slice->symbol;
+	habit->caller = caller;
+	habit->ip = slice->ip;
+	habit->flags = slice->flags;
+	habit->kept.count = 0;
+}
+
 /* Returns how a slice is written; if that is not known, its `kept` is empty. */
-static struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
+static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
 				    const struct name *caller)
 {
 	struct ftf_habit *habit = habit_of(ftf, slice->symbol, caller);
@@ -278,11 +288,7 @@ static struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct inn
 	if (habit->symbol == slice->symbol && habit->ip == slice->ip && habit->caller == caller &&
 	    habit->flags == slice->flags)
 		return habit;
-	habit->symbol = slice->symbol;
-	habit->caller = caller;
-	habit->ip = slice->ip;
-	habit->flags = slice->flags;
-	habit->kept.count = 0;
+	begin_habit(habit, slice, caller);
 	return habit;
 }
 

@@ -182,9 +182,9 @@ static bool has_traps(const struct location *location)
 }
 
 /* Most branches are of no more than what is told of them here; see callstack_plain(). */
-static bool follow_plain(const struct thread_stacks *stacks, struct thread_state *state,
-			 const struct branch_event *event, const struct location *from,
-			 const struct location *to)
+static inline bool follow_plain(const struct thread_stacks *stacks, struct thread_state *state,
+				const struct branch_event *event, const struct location *from,
+				const struct location *to)
 {
 	const unsigned no_more = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
 
@@ -196,9 +196,11 @@ static bool follow_plain(const struct thread_stacks *stacks, struct thread_state
 	return true;
 }
 
-static void follow_other(struct thread_stacks *stacks, struct thread_state *state,
-			 const struct branch_event *event, const struct location *from,
-			 const struct location *to)
+/* Apart from follow_plain(), which so needs fewer registers to be saved. */
+static __attribute__((noinline)) void
+follow_other(struct thread_stacks *stacks, struct thread_state *state,
+	     const struct branch_event *event, const struct location *from,
+	     const struct location *to)
 {
 	struct resolved_branch branch = {
 		.time = event->time,
