@@ -9,7 +9,7 @@
 #define FIRST_ROOM ((size_t)1 << 6)
 
 /* Less is decoded before a table that fits the cache pays. */
-#define SHORT_TRACE (UINT64_C(64) << 10)
+#define SHORT_TRACE (UINT64_C(128) << 10)
 
 /* Instructions of a run whose lengths are kept: nearly all runs are shorter. */
 #define LENGTHS_MAX 32

@@ -10,7 +10,7 @@
  * given out without spreading when there is this much, so that memory stays
  * bounded (32 MiB a thread).  The calls at mapped time 0 have the same bound.
  */
-#define BATCH_LIMIT ((size_t)1 << 20)
+#define BATCH_LIMIT ((size_t)1 << 18)
 
 static int64_t add_wrapping(int64_t a, int64_t b)
 {

@@ -10,8 +10,10 @@
 #include "base/big_array.h"
 
 /* Bytes of all tracks that stay in memory; and of one array, so that few need a file each. */
-#define MEMORY_MOST ((size_t)64 << 20)
+#define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
+/* Bytes of the records of one time: of a trace that has times, they are few. */
+#define GROUP_MOST ((size_t)4 << 20)
 
 enum record_kind { RECORD_BEGIN, RECORD_END, RECORD_INSTANT };
 
@@ -64,7 +66,7 @@ static struct span_record *records_of(const struct span_track *track)
 }
 
 /* Looked at in steps of so many records, which then may leave memory. */
-#define STEP ((size_t)1 << 18)
+#define STEP ((size_t)1 << 15)
 
 /* The records before `at`, and the first `details`, are not looked at for now. */
 static void leave(const struct span_track *track, size_t at, size_t details)
@@ -150,23 +152,33 @@ static void pass(struct span_track *track, const struct span_record *record)
 	pass_one(track, record);
 }
 
-/* Pass `count` records of equal time on. */
-static void pass_group(struct span_track *track, const struct span_record *records, size_t count)
+/* Record `at` of an array is the next; what lies far behind it may leave memory. */
+static const struct span_record *visit(const struct big_array *array, size_t at)
 {
-	size_t begin = 0, deferred, plain;
+	if (at % STEP == 0 && at)
+		big_array_rest(array, at - STEP, at, sizeof(struct span_record));
+	return (const struct span_record *)array->items + at;
+}
 
-	for (; begin < count && records[begin].order == ORDER_CLOSE; begin++)
-		pass(track, &records[begin]);
+/* Pass the records [begin, end) of an array on, which are of equal time. */
+static void pass_group(struct span_track *track, const struct big_array *array, size_t begin,
+		       size_t end)
+{
+	const struct span_record *records = array->items;
+	size_t deferred, plain;
+
+	for (; begin < end && records[begin].order == ORDER_CLOSE; begin++)
+		pass(track, visit(array, begin));
 	deferred = plain = begin;
-	while (plain < count && records[plain].order == ORDER_DEFERRED)
+	while (plain < end && visit(array, plain)->order == ORDER_DEFERRED)
 		plain++;
-	for (begin = plain; plain < count && records[plain].kind == RECORD_END && track->depth;
+	for (begin = plain; plain < end && records[plain].kind == RECORD_END && track->depth;
 	     plain++)
-		pass(track, &records[plain]);
+		pass(track, visit(array, plain));
 	for (; deferred < begin; deferred++)
-		pass(track, &records[deferred]);
-	for (; plain < count; plain++)
-		pass(track, &records[plain]);
+		pass(track, visit(array, deferred));
+	for (; plain < end; plain++)
+		pass(track, visit(array, plain));
 }
 
 /* Pass the records [begin, end) on, which are in order, whatever their orders are. */
@@ -180,7 +192,7 @@ static void pass_groups(struct span_track *track, size_t begin, size_t end)
 		leave_behind(track, begin);
 		while (behind < end && records[behind].time == records[begin].time)
 			leave_behind(track, behind++);
-		pass_group(track, records + begin, behind - begin);
+		pass_group(track, &track->records, begin, behind);
 		begin = behind;
 	}
 }
@@ -263,6 +275,13 @@ static size_t list_runs(const struct span_track *track)
 	return count;
 }
 
+/* Have room for `need` records in the group. */
+static struct span_record *group_of(struct span_sorter *sorter, size_t need)
+{
+	big_array_grow(&sorter->group, need, sizeof(struct span_record), GROUP_MOST);
+	return sorter->group.items;
+}
+
 /* Move the records of the earliest run's first time to the group, which has `*grouped`. */
 static void take(const struct span_track *track, struct span_run *run, size_t *grouped)
 {
@@ -271,24 +290,24 @@ static void take(const struct span_track *track, struct span_run *run, size_t *g
 	uint64_t time = records[run->at].time;
 
 	for (; run->at < run->end && records[run->at].time == time; run->at++) {
-		sorter->group = alloc_grow(sorter->group, &sorter->group_room, *grouped + 1,
-					   sizeof(*sorter->group));
 		leave_behind(track, run->at);
-		sorter->group[(*grouped)++] = records[run->at];
+		group_of(sorter, *grouped + 1)[*grouped] = records[run->at];
+		visit(&sorter->group, (*grouped)++);
 	}
 }
 
 /* Records of equal time, as they came, get the order of their kinds. */
 static void order_group(struct span_sorter *sorter, size_t count)
 {
+	struct span_record *group = group_of(sorter, 2 * count);
 	size_t placed = count;
 
-	sorter->group = alloc_grow(sorter->group, &sorter->group_room, 2 * count,
-				   sizeof(*sorter->group));
 	for (uint8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
 		for (size_t i = 0; i < count; i++) {
-			if (sorter->group[i].order == order)
-				sorter->group[placed++] = sorter->group[i];
+			if (visit(&sorter->group, i)->order != order)
+				continue;
+			group[placed] = group[i];
+			visit(&sorter->group, placed++);
 		}
 	}
 }
@@ -312,7 +331,7 @@ static void merge_runs(struct span_track *track)
 				sift_down(records, top, count, 0);
 		}
 		order_group(sorter, grouped);
-		pass_group(track, sorter->group + grouped, grouped);
+		pass_group(track, &sorter->group, grouped, 2 * grouped);
 	}
 	if (count)
 		pass_run(track, top->at, top->end, top->mixed);
@@ -532,10 +551,9 @@ void span_sorter_release(struct span_sorter *sorter)
 	}
 	sorter->last = &sorter->first;
 	free(sorter->heap);
-	free(sorter->group);
+	big_array_release(&sorter->group);
 	sorter->heap = NULL;
-	sorter->group = NULL;
-	sorter->heap_room = sorter->group_room = 0;
+	sorter->heap_room = 0;
 }
 
 struct span_track *span_sorter_track(struct span_sorter *sorter, void *next_track)
