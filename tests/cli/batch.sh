@@ -177,8 +177,9 @@ side_by_side() { # the second is fed first: one after the other would wait for e
 }
 tap_check "--jobs converts side by side" side_by_side
 
-child_of() { # PID: waits for a child, and prints it
-	until pgrep -P "$1"; do sleep 0.05; done
+child_of() { # PID: waits until it has one child only, and prints that
+	until [ "$(pgrep -c -P "$1")" -eq 1 ]; do sleep 0.05; done
+	pgrep -P "$1"
 }
 killed() {
 	"$program" --symfs=sample --json-lines=killed.json --jobs=2 stuck.data c/long.data -o killed/ 2>messages &
