@@ -358,7 +358,7 @@ END_TEST
 static const char *const only_work[] = {
 	"filter 0x1020/0x8@/sample",
 	"filter 0x0/0x10@/other,filter 4128/8@/sample",
-	"tracestop 0x1040/0x10@/sample",
+	"stop 0x1040/0x10@/sample",
 };
 
 /* "TIP.PGD may not have an IP payload with the target IP" of a direct branch */

@@ -94,3 +94,9 @@ TESTS += tests/unit/decoder/pt_verify.test
 tests_unit_decoder_pt_verify_test_SOURCES = tests/unit/decoder/pt_verify.c
 tests_unit_decoder_pt_verify_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_verify_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/address_filter.test
+TESTS += tests/unit/decoder/address_filter.test
+tests_unit_decoder_address_filter_test_SOURCES = tests/unit/decoder/address_filter.c
+tests_unit_decoder_address_filter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_address_filter_test_LDADD = $(UNIT_LIBS)
