@@ -80,6 +80,14 @@ one_bad() {
 }
 tap_check "bad inputs are named and cost only themselves" one_bad
 
+# One input is the beginning of its message (22 branches), the other would colour the terminal.
+messages_have_names() {
+	cp c/long.data 2 && cp c/long.data "$(printf 'x\033[31m')" &&
+		batch 0 -o messages-of/ 2 "$(printf 'x\033[31m')" && grep -q '^ptrace2ftf: 2: 22 branches' messages &&
+		grep -qF 'ptrace2ftf: x?[31m: 22 branches' messages && ! grep -q "$(printf '\033')" messages
+}
+tap_check "messages begin with the input, as the terminal may see it" messages_have_names
+
 # The end of the features is cut: a warning, and all branches.
 worst() {
 	head -c $(($(wc -c <c/long.data) - 8)) c/long.data >cut.data
@@ -150,6 +158,14 @@ if python3 -c 'import os; os.setxattr("attribute", "user.x", b"1")' 2>/dev/null;
 else
 	tap_skip "nor text" "no extended attributes here"
 fi
+# What a failure leaves is the older output, and that is not made of these bytes.
+failed_before() {
+	mkdir -p failed && echo old >failed/bad.slices
+	for time in first second; do
+		batch 1 --skip-existing --format=slices bad.data -o failed/ || return 1
+	done
+}
+tap_check "what failed is tried again, also where an older output is" failed_before
 again() {
 	cp c/long.data changing.data
 	batch 0 --skip-existing -o skip/ changing.data && batch 0 --skip-existing -o skip/ changing.data &&
@@ -204,6 +220,20 @@ interrupted() {
 	wait $parent
 	[ $? -eq 130 ] && [ -z "$(ls interrupted)" ] && jq -e '.status == 1 and (.error | test("nterrupt"))' interrupted.json >/dev/null
 }
+orphaned() { # nobody waits for a conversion whose batch is gone
+	"$program" --symfs=sample stuck.data c/long.data -o orphaned/ 2>messages &
+	parent=$!
+	child=$(child_of $parent)
+	until grep -q '^State:.S' "/proc/$child/status"; do sleep 0.05; done # it waits for its input
+	kill -9 $parent
+	wait $parent 2>/dev/null
+	for tenth in $(seq 100); do
+		kill -0 "$child" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	kill -9 "$child"
+	return 1
+}
 terminated() {
 	"$program" --symfs=sample stuck.data c/long.data -o terminated/ 2>messages &
 	parent=$!
@@ -215,6 +245,7 @@ terminated() {
 }
 if command -v pgrep >/dev/null; then
 	tap_check "a process that is killed fails its own file, and leaves nothing" killed
+	tap_check "if the batch is killed, its processes end" orphaned
 	tap_check "SIGTERM ends all" terminated
 	tap_check "SIGINT leaves nothing that looks whole" interrupted
 else
