@@ -91,7 +91,8 @@ tap_check "messages begin with the input, as the terminal may see it" messages_h
 # The end of the features is cut: a warning, and all branches.
 worst() {
 	head -c $(($(wc -c <c/long.data) - 8)) c/long.data >cut.data
-	batch 2 -o worst/ cut.data c/long.data && batch 1 -o worst/ cut.data bad.data c/long.data &&
+	cp cut.data cut2.data
+	batch 2 -o worst/ cut.data c/long.data && batch 2 -o worst/ cut.data cut2.data && batch 1 -o worst/ cut.data bad.data c/long.data &&
 		batch 0 --no-warn -o worst/ cut.data c/long.data
 }
 tap_check "the exit status is the worst: 1, then 2, then 0" worst
