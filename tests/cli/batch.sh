@@ -113,6 +113,12 @@ else
 	tap_skip "--json-lines tells of each input" "no jq"
 fi
 
+no_place_for_lines() {
+	batch 1 --json-lines=none/lines c/long.data e/one.perf -o no-lines/ && same_slices no-lines/*.ftf &&
+		[ "$(grep -c 'none/lines: cannot write' messages)" -eq 1 ]
+}
+tap_check "lines that cannot be written are one message and a failure, and cost no output" no_place_for_lines
+
 list() {
 	printf 'c/long.data\0e/one.perf\0' | batch 0 --files0-from=- -o list/ && same_slices list/long.ftf list/one.perf.ftf &&
 		printf 'c/long.data\0d/long.data' >names0 && batch 0 --files0-from=names0 &&
@@ -148,6 +154,7 @@ skips() { # SUFFIX OPTIONS...
 			[ $now = $wanted_now ] || { echo "$name$suffix: $now"; return 1; }
 		done
 	done
+	grep -q '2 files: 2 whole (2 of them up to date before)$' messages
 }
 tap_check "--skip-existing makes nothing again" skips .ftf
 tap_check "nor what is gzipped" skips .ftf.gz
@@ -221,6 +228,25 @@ interrupted() {
 	wait $parent
 	[ $? -eq 130 ] && [ -z "$(ls interrupted)" ] && jq -e '.status == 1 and (.error | test("nterrupt"))' interrupted.json >/dev/null
 }
+# One that nothing will skip is kept, as without --json-lines.
+interrupted_alone() {
+	[ -e "$work/large/large.data" ] || return 0
+	env --default-signal=INT "$program" --json-lines=alone.json "$work/large/large.data" -o alone.ftf 2>messages &
+	parent=$!
+	until ls alone.ftf.*.tmp >/dev/null 2>&1; do sleep 0.05; done
+	kill -INT $parent
+	wait $parent
+	[ $? -eq 130 ] && "$ftfdump" --check alone.ftf
+}
+# What nohup(1) starts goes on.
+hang_up() {
+	(trap '' HUP; exec "$program" -q --symfs=sample --json-lines=/dev/null stuck.data -o hung-up/) &
+	parent=$!
+	child=$(child_of $parent)
+	kill -HUP $parent
+	cat sample/perf.data >stuck.data
+	wait $parent && same_slices hung-up/stuck.ftf
+}
 orphaned() { # nobody waits for a conversion whose batch is gone
 	"$program" --symfs=sample stuck.data c/long.data -o orphaned/ 2>messages &
 	parent=$!
@@ -248,7 +274,9 @@ if command -v pgrep >/dev/null; then
 	tap_check "a process that is killed fails its own file, and leaves nothing" killed
 	tap_check "if the batch is killed, its processes end" orphaned
 	tap_check "SIGTERM ends all" terminated
+	tap_check "SIGHUP that is ignored ends nothing" hang_up
 	tap_check "SIGINT leaves nothing that looks whole" interrupted
+	tap_check "SIGINT leaves what is decoded of one that is no part of a batch" interrupted_alone
 else
 	tap_skip "a process that is killed fails its own file" "no pgrep"
 fi
