@@ -100,3 +100,9 @@ TESTS += tests/unit/decoder/address_filter.test
 tests_unit_decoder_address_filter_test_SOURCES = tests/unit/decoder/address_filter.c
 tests_unit_decoder_address_filter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_address_filter_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/aux_cuts.test
+TESTS += tests/unit/decoder/aux_cuts.test
+tests_unit_decoder_aux_cuts_test_SOURCES = tests/unit/decoder/aux_cuts.c
+tests_unit_decoder_aux_cuts_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_aux_cuts_test_LDADD = $(UNIT_LIBS)
