@@ -112,3 +112,9 @@ TESTS += tests/unit/decoder/kernel_text.test
 tests_unit_decoder_kernel_text_test_SOURCES = tests/unit/decoder/kernel_text.c
 tests_unit_decoder_kernel_text_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_kernel_text_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/aux_window.test
+TESTS += tests/unit/decoder/aux_window.test
+tests_unit_decoder_aux_window_test_SOURCES = tests/unit/decoder/aux_window.c
+tests_unit_decoder_aux_window_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_aux_window_test_LDADD = $(UNIT_LIBS)
