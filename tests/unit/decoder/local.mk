@@ -118,3 +118,9 @@ TESTS += tests/unit/decoder/aux_window.test
 tests_unit_decoder_aux_window_test_SOURCES = tests/unit/decoder/aux_window.c
 tests_unit_decoder_aux_window_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_aux_window_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/sched_points.test
+TESTS += tests/unit/decoder/sched_points.test
+tests_unit_decoder_sched_points_test_SOURCES = tests/unit/decoder/sched_points.c
+tests_unit_decoder_sched_points_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_sched_points_test_LDADD = $(UNIT_LIBS)
