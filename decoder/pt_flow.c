@@ -459,6 +459,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 	struct pt_flow *flow = pt_flow_spare(input->aux->size);
 	const struct pt_info *info = input->info;
 
+	code_runs_share(&flow->runs, input->others, input->aux->size);
 	set_config(flow, config);
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	address_filter_init(&flow->filter, info->filter);
