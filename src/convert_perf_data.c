@@ -49,6 +49,8 @@ struct conversion {
 	struct arena events; /* of thread_stacks */
 	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
+	const struct thread *last_seen; /* NULL: an unknown one, or none */
+	bool tells;                    /* branches are told to others than call stacks, too */
 	size_t thread_count;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
@@ -302,12 +304,19 @@ static bool changes_symbol(const struct branch_event *event, const struct locati
 						    (to->symbol ? to->symbol->name : NULL);
 }
 
-static void count(struct conversion *c, const struct branch_event *event)
+static void see(struct conversion *c, const struct thread *thread)
 {
-	bool *seen = &c->seen[event->thread ? event->thread->index : c->thread_count];
+	bool *seen = &c->seen[thread ? thread->index : c->thread_count];
 
+	c->last_seen = thread;
 	c->summary->threads += !*seen;
 	*seen = true;
+}
+
+static void count(struct conversion *c, const struct branch_event *event)
+{
+	if (event->thread != c->last_seen || !event->thread)
+		see(c, event->thread);
 	if (!c->summary->first_time)
 		c->summary->first_time = event->time;
 	c->summary->last_time = event->time;
@@ -315,6 +324,17 @@ static void count(struct conversion *c, const struct branch_event *event)
 		c->summary->branches++;
 	else
 		code_files_note_gap(&c->code_files, event);
+}
+
+static void tell(struct conversion *c, const struct branch_event *event,
+		 const struct location *from, const struct location *to)
+{
+	if (c->options->format == FORMAT_BRANCHES ||
+	    (c->options->format == FORMAT_CALLS && changes_symbol(event, from, to)))
+		format_branch(c->view.text, event, from, to);
+	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
+		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
+				    event->time, to->symbol->name);
 }
 
 static void feed(struct conversion *c, const struct branch_event *event)
@@ -333,12 +353,8 @@ static void feed(struct conversion *c, const struct branch_event *event)
 	resolver_advance(&c->resolver, event->time);
 	from = resolver_find(&c->resolver, event->space, event->from);
 	to = resolver_find(&c->resolver, event->space, event->to);
-	if (c->options->format == FORMAT_BRANCHES ||
-	    (c->options->format == FORMAT_CALLS && changes_symbol(event, &from, &to)))
-		format_branch(c->view.text, event, &from, &to);
-	if (c->options->overlay_count && event->thread && to.symbol && !to.offset)
-		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
-				    event->time, to.symbol->name);
+	if (c->tells)
+		tell(c, event, &from, &to);
 	if (c->view.machine)
 		thread_stacks_branch(&c->stacks, event, &from, &to);
 }
@@ -482,6 +498,8 @@ static int run(struct conversion *c, struct error *err)
 	c->stacks.entries = &c->resolver;
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
+	c->tells = c->options->format == FORMAT_BRANCHES || c->options->format == FORMAT_CALLS ||
+		   c->options->overlay_count;
 	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");
