@@ -189,3 +189,9 @@ TESTS += tests/unit/src/ftf_split.test
 tests_unit_src_ftf_split_test_SOURCES = tests/unit/src/ftf_split.c
 tests_unit_src_ftf_split_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_ftf_split_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/formats.test
+TESTS += tests/unit/src/formats.test
+tests_unit_src_formats_test_SOURCES = tests/unit/src/formats.c
+tests_unit_src_formats_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_formats_test_LDADD = $(UNIT_LIBS)
