@@ -42,7 +42,8 @@ tap_check "-o DIR/ names outputs after inputs, with directories where they are t
 
 existing_directory() {
 	mkdir there
-	batch 0 c/long.data -o there && [ "$(ls there)" = long.ftf ]
+	batch 0 c/long.data -o there && [ "$(ls there)" = long.ftf ] &&
+		batch 0 c/long.data -o "$work/absolute/new/" && [ "$(ls absolute/new)" = long.ftf ]
 }
 tap_check "-o may be a directory that is there" existing_directory
 

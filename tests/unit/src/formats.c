@@ -177,9 +177,16 @@ START_TEST(slices_that_begin_together_are_outermost_first_and_open_ones_left_out
 	begin(&sink, 1, 5, "inner\n");
 	end(&sink, 1, 6);
 	end(&sink, 1, 7);
+	begin(&sink, 1, 8, "f");
+	begin(&sink, 1, 9, "in f");
+	end(&sink, 1, 9);
+	end(&sink, 1, 9);
+	begin(&sink, 1, 9, "g");
+	end(&sink, 1, 10);
 	slice_list_print(&list, out);
 	fflush(out);
-	ck_assert_str_eq(text, "1/2 0 5 7 outer\\x5c\n1/2 1 5 6 inner\\x0a\n");
+	ck_assert_str_eq(text, "1/2 0 5 7 outer\\x5c\n1/2 1 5 6 inner\\x0a\n"
+			       "1/2 0 8 9 f\n1/2 0 9 10 g\n1/2 1 9 9 in f\n");
 	slice_list_release(&list);
 }
 END_TEST
@@ -273,6 +280,22 @@ START_TEST(svg_draws_what_can_be_seen)
 }
 END_TEST
 
+/* Of 2,400 ns 100 pixels are 200, of 6,000 ns 500. */
+START_TEST(svg_has_lines_at_multiples_of_two_and_five_too)
+{
+	for (int i = 0; i < 2; i++) {
+		open_spool();
+		begin(&to_spool, 0, 0, "f");
+		end(&to_spool, 0, i ? 6000 : 2400);
+		close_spool();
+		format_svg_print(&spool, out);
+		expect(i ? ">500ns</text>" : ">200ns</text>");
+		span_spool_release(&spool);
+	}
+	ck_assert(!wrote(">100ns</text>"));
+}
+END_TEST
+
 START_TEST(svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep)
 {
 	struct symbol f = { .name = name_intern_text(&names, "f") };
@@ -322,6 +345,7 @@ int main(void)
 	tcase_add_test(all, slices_tell_what_is_folded_in_each);
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
 	tcase_add_test(all, svg_draws_what_can_be_seen);
+	tcase_add_test(all, svg_has_lines_at_multiples_of_two_and_five_too);
 	tcase_add_test(all, svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep);
 	tcase_add_test(all, times_are_printed_with_three_digits_behind_the_point);
 	suite_add_tcase(suite, all);
