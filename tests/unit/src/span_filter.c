@@ -102,6 +102,22 @@ START_TEST(a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_conte
 }
 END_TEST
 
+/* As ptrace2ftf(1) says of --symbol: "as shown or as in the symbol table". */
+START_TEST(a_function_may_be_chosen_by_its_name_in_the_symbol_table)
+{
+	struct symbol shown = { .name = name_intern_text(&names, "space::f"),
+				.linkage = name_intern_text(&names, "_ZN5space1fEv") };
+
+	pattern_list_add(&selection.symbols, "_ZN5space1f*");
+	start();
+	begin(0, "main");
+	filter.sink.begin(&filter.sink, track, 1, &shown, 0, 0);
+	end(2);
+	end(3);
+	ck_assert_str_eq(span_log_take(&spans), "B 1 main inferred\nB 1 space::f\nE 2 space::f\nE 2 main\n");
+}
+END_TEST
+
 START_TEST(a_chosen_function_within_itself_is_one_part)
 {
 	pattern_list_add(&selection.symbols, "serve");
@@ -188,6 +204,54 @@ START_TEST(a_mark_stands_in_the_slices_that_it_is_in)
 }
 END_TEST
 
+static void mark(uint64_t time)
+{
+	filter.sink.instant(&filter.sink, track, time, "mark");
+}
+
+START_TEST(a_mark_is_shown_where_the_part_is)
+{
+	selection.start = "f";
+	selection.stop = "g";
+	start();
+	mark(1);
+	begin(2, "main");
+	mark(3);
+	begin(4, "f");
+	mark(5);
+	end(6);
+	slice(7, 8, "g");
+	mark(9);
+	ck_assert_str_eq(span_log_take(&spans), "B 4 main inferred\nB 4 f\nI 5 mark\nE 6 f\nE 7 main\n");
+}
+END_TEST
+
+START_TEST(a_mark_before_all_slices_is_shown_if_all_are)
+{
+	selection.depth = 2;
+	start();
+	mark(1);
+	ck_assert_str_eq(span_log_take(&spans), "I 1 mark\n");
+}
+END_TEST
+
+START_TEST(each_part_counts_its_own_short_slices)
+{
+	selection.start = "f";
+	selection.stop = "g";
+	selection.min_duration = 5;
+	start();
+	begin(0, "main");
+	slice(1, 10, "f");
+	slice(12, 13, "tiny");
+	slice(20, 30, "g");
+	slice(40, 45, "f");
+	slice(50, 60, "g");
+	ck_assert_str_eq(span_log_take(&spans), "B 1 main inferred\nB 1 f\nE 10 f\nF 1 1\nE 20 main\n"
+						"B 40 main inferred\nB 40 f\nE 45 f\nE 50 main\n");
+}
+END_TEST
+
 START_TEST(choices_narrow_each_other_down)
 {
 	pattern_list_add(&selection.symbols, "serve");
@@ -223,6 +287,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context);
+	tcase_add_test(all, a_function_may_be_chosen_by_its_name_in_the_symbol_table);
 	tcase_add_test(all, a_chosen_function_within_itself_is_one_part);
 	tcase_add_test(all, what_nobody_called_is_told);
 	tcase_add_test(all, between_is_from_one_call_to_the_other);
@@ -232,6 +297,9 @@ int main(void)
 	tcase_add_test(all, short_slices_are_counted_in_what_is_shown_around_them);
 	tcase_add_test(all, a_short_slice_that_nothing_is_around_is_shown);
 	tcase_add_test(all, a_mark_stands_in_the_slices_that_it_is_in);
+	tcase_add_test(all, a_mark_is_shown_where_the_part_is);
+	tcase_add_test(all, a_mark_before_all_slices_is_shown_if_all_are);
+	tcase_add_test(all, each_part_counts_its_own_short_slices);
 	tcase_add_test(all, choices_narrow_each_other_down);
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
 	suite_add_tcase(suite, all);
