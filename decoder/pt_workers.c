@@ -271,9 +271,10 @@ bool pt_workers_ready(struct pt_workers *workers, struct pt_job *job)
 	if (workers->turns) {
 		ready = is_for(workers, job, workers->holder);
 		workers->awaited = ready ? NULL : job;
-	} else if (job->state == PT_JOB_QUEUED) {
-		perform(workers->holder, job);
 	} else {
+		while (job->state != PT_JOB_DONE && (job->state == PT_JOB_QUEUED || next_job(workers)))
+			perform(workers->holder,
+				job->state == PT_JOB_QUEUED ? job : next_job(workers));
 		wait_until_done(workers, job);
 	}
 	pthread_mutex_unlock(&workers->lock);

@@ -72,8 +72,8 @@ void pt_workers_offer(struct pt_workers *workers, struct pt_job *job);
 
 /*
  * Whether a job that was submitted is done.  In a turn it returns false if it is
- * better to end the turn until then; else it waits, or does the job itself, and
- * returns true.
+ * better to end the turn until then; else it does the job itself, or others until it
+ * is done, and returns true.
  */
 bool pt_workers_ready(struct pt_workers *workers, struct pt_job *job);
 

@@ -45,6 +45,7 @@ struct span_relay {
 	const struct output *output;  /* borrowed */
 	const uint64_t *slices;	      /* borrowed */
 	bool has_detail;	      /* the next call has the block's last one */
+	struct call *at, *end;	      /* of the block that is being filled; equal: all else is looked at */
 	bool direct;		      /* calls are not put down, but called at once: */
 	unsigned direct_left;	      /* so many */
 	struct block *blocks;	      /* owned: BLOCKS */
@@ -159,6 +160,7 @@ static void hand_over(struct span_relay *relay, unsigned left)
 	bool submitted;
 
 	pthread_mutex_lock(&relay->lock);
+	being_filled(relay)->count = (size_t)(relay->at - being_filled(relay)->calls);
 	relay->filled++;
 	submitted = relay->submitted;
 	relay->submitted = true;
@@ -169,7 +171,9 @@ static void hand_over(struct span_relay *relay, unsigned left)
 	wait_for(relay, left);
 	pthread_mutex_unlock(&relay->lock);
 	block = being_filled(relay);
-	block->count = block->detail_count = block->text_count = 0;
+	block->detail_count = block->text_count = 0;
+	relay->at = block->calls;
+	relay->end = block->calls + CALLS;
 }
 
 /*
@@ -179,50 +183,53 @@ static void hand_over(struct span_relay *relay, unsigned left)
 static void choose(struct span_relay *relay)
 {
 	relay->direct = false;
-	if (pt_workers_idle(relay->workers))
-		return;
-	pthread_mutex_lock(&relay->lock);
-	relay->direct = relay->filled == relay->done && !relay->submitted;
-	pthread_mutex_unlock(&relay->lock);
+	if (!pt_workers_idle(relay->workers)) {
+		pthread_mutex_lock(&relay->lock);
+		relay->direct = relay->filled == relay->done && !relay->submitted;
+		pthread_mutex_unlock(&relay->lock);
+	}
 	relay->direct_left = CALLS;
+	relay->at = being_filled(relay)->calls;
+	relay->end = relay->direct ? relay->at : relay->at + CALLS;
 }
 
-static void end_block(struct span_relay *relay)
+/* Returns whether there is a place for another call; false: it is to be called. */
+static bool find_place(struct span_relay *relay)
 {
+	/* A detail and its call go the same way. */
+	if (relay->has_detail && relay->direct)
+		return false;
+	if (relay->direct && relay->direct_left)
+		return false;
 	if (relay->direct)
 		tell(relay);
 	else
 		hand_over(relay, BLOCKS - 1);
 	choose(relay);
+	return !relay->direct;
 }
 
-/* Returns where to put the next call down; NULL: it is to be called. */
-static struct block *filling(struct span_relay *relay)
+static inline bool has_place(struct span_relay *relay)
 {
-	/* A detail and its call go the same way. */
-	if (!relay->has_detail && (relay->direct ? !relay->direct_left
-						 : being_filled(relay)->count == CALLS))
-		end_block(relay);
-	return relay->direct ? NULL : being_filled(relay);
+	return relay->at != relay->end || find_place(relay);
 }
 
 /* Returns what to call instead of putting a call down; NULL: it is to be put down. */
-static const struct span_sink *called(const struct span_sink *sink)
+static inline const struct span_sink *called(const struct span_sink *sink)
 {
 	struct span_relay *relay = sink->context;
 
-	if (filling(relay))
+	if (has_place(relay))
 		return NULL;
-	relay->direct_left--;
+	relay->direct_left -= relay->direct_left > 0;
 	relay->has_detail = false;
 	return relay->next;
 }
 
-static struct call *add(const struct span_sink *sink, enum call_kind kind, void *track)
+static inline struct call *add(const struct span_sink *sink, enum call_kind kind, void *track)
 {
 	struct span_relay *relay = sink->context;
-	struct block *block = being_filled(relay);
-	struct call *call = &block->calls[block->count++];
+	struct call *call = relay->at++;
 
 	call->kind = (uint8_t)kind;
 	call->has_detail = relay->has_detail;
@@ -235,10 +242,11 @@ static struct call *add(const struct span_sink *sink, enum call_kind kind, void 
 static void detail(const struct span_sink *sink, void *track, const struct span_detail *detail)
 {
 	struct span_relay *relay = sink->context;
-	struct block *block = filling(relay);
+	bool place = has_place(relay);
+	struct block *block = being_filled(relay);
 
 	relay->has_detail = true;
-	if (!block) {
+	if (!place) {
 		relay->next->detail(relay->next, track, detail);
 		return;
 	}
@@ -363,6 +371,8 @@ struct span_relay *span_relay_open(const struct span_sink *next, const struct ou
 	relay->output = output;
 	relay->slices = slices;
 	relay->blocks = alloc_zeroed(BLOCKS, sizeof(*relay->blocks));
+	relay->at = relay->blocks->calls;
+	relay->end = relay->at + CALLS;
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->changed, NULL);
 	relay->sink = (struct span_sink){
