@@ -50,7 +50,7 @@ void address_filter_init(struct address_filter *filter, const char *text)
 		struct filter_range *range = &filter->ranges[filter->count];
 
 		text += strspn(text, SEPARATORS);
-		range->stops = skip_word(&text, "tracestop");
+		range->stops = skip_word(&text, "stop") || skip_word(&text, "tracestop");
 		if ((range->stops || skip_word(&text, "filter")) && read_range(range, &text))
 			filter->count++;
 		else

@@ -295,7 +295,10 @@ static void tell_clock(struct packet_clock *clock, const struct pt_packet *packe
 	}
 }
 
-/* Read the packets of a window up to where the next one may straddle its end.  Returns how far. */
+/*
+ * Read the packets of a window up to where the next one may straddle its end, or is damaged.
+ * Returns how far; 0: to nowhere.
+ */
 static size_t read_window(const struct aux_window *window, struct packet_clock *clock,
 			  uint64_t reference)
 {
@@ -318,7 +321,7 @@ static size_t read_window(const struct aux_window *window, struct packet_clock *
 		at += packet.size;
 	}
 	pt_pkt_free_decoder(packets);
-	return at >= end ? at : 0;
+	return at;
 }
 
 static struct packet_clock clock_of(const struct pt_info *info)

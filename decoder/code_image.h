@@ -101,6 +101,12 @@ struct code_view {
 	const struct mapping *mapping; /* borrowed; NULL: none is known (kernel code only) */
 };
 
+/* Returns what no view of other code has: one of the same mapping reaches as far. */
+static inline const void *code_view_key(const struct code_view *view)
+{
+	return view->mapping ? (const void *)view->mapping : (const void *)view->bytes;
+}
+
 /* Returns the mapped bytes around ip in an address space (NULL: none). */
 struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
 				 uint64_t ip);

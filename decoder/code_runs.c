@@ -9,13 +9,21 @@
 #define FIRST_ROOM ((size_t)1 << 6)
 
 /* Less is decoded before a table that fits the cache pays. */
-#define SHORT_TRACE (UINT64_C(64) << 10)
+#define SHORT_TRACE (UINT64_C(128) << 10)
 
 /* Instructions of a run whose lengths are kept: nearly all runs are shorter. */
 #define LENGTHS_MAX 32
 
+#define CACHE_LINE 64
+#define RUNS_AT_ONCE 31 /* 2 KiB, with what goes to the next line */
+
 /* Longer ones are no code: zeros, for example, are instructions too. */
 #define INSNS_MAX 65536
+
+static void *next_line(void *memory)
+{
+	return (unsigned char *)memory + (-(uintptr_t)memory & (CACHE_LINE - 1));
+}
 
 void code_runs_init(struct code_runs *runs, uint64_t size)
 {
@@ -24,14 +32,15 @@ void code_runs_init(struct code_runs *runs, uint64_t size)
 	*runs = (struct code_runs){ .room = FIRST_ROOM, .path_shift = 64 - bits };
 	arena_init(&runs->arena);
 	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
-	runs->paths = alloc_zeroed((size_t)1 << bits, sizeof(*runs->paths));
+	runs->path_memory = alloc_zeroed(1, (sizeof(*runs->paths) << bits) + CACHE_LINE);
+	runs->paths = next_line(runs->path_memory);
 }
 
 void code_runs_release(struct code_runs *runs)
 {
 	arena_release(&runs->arena);
 	free(runs->slots);
-	free(runs->paths);
+	free(runs->path_memory);
 	*runs = (struct code_runs){ 0 };
 }
 
@@ -52,13 +61,25 @@ static void decode(struct code_run *run, size_t size, uint8_t *lengths)
 	run->insn.length = 0;
 }
 
+static struct code_run *new_run(struct code_runs *runs)
+{
+	if (!runs->spare_count) {
+		runs->spare = next_line(
+			arena_alloc(&runs->arena, (RUNS_AT_ONCE + 1) * sizeof(struct code_run)));
+		runs->spare_count = RUNS_AT_ONCE;
+	}
+	runs->spare_count--;
+	return runs->spare++;
+}
+
 static struct code_run *make_run(struct code_runs *runs, const uint8_t *bytes, size_t size,
 				 enum insn_mode mode)
 {
-	struct code_run *run = arena_alloc(&runs->arena, sizeof(*run));
+	struct code_run *run = new_run(runs);
 	uint8_t lengths[LENGTHS_MAX], *kept;
 
 	run->bytes = bytes;
+	run->number = (uint32_t)runs->count + 1;
 	run->mode = (uint8_t)mode;
 	decode(run, size, lengths);
 	kept = arena_alloc(&runs->arena, run->lengths_known);
@@ -73,7 +94,7 @@ void code_runs_forget(struct code_runs *runs)
 	arena_init(&runs->arena);
 	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
 	memset(runs->paths, 0, sizeof(*runs->paths) << (64 - runs->path_shift));
-	runs->count = 0;
+	runs->count = runs->spare_count = 0;
 	runs->generation++;
 }
 
@@ -81,9 +102,7 @@ void code_runs_forget(struct code_runs *runs)
 static struct code_run **slot_of(const struct code_runs *runs, const uint8_t *bytes,
 				 enum insn_mode mode)
 {
-	/* Fibonacci hashing: neighbours in memory spread over the table. */
-	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = hash >> (64 - __builtin_ctzll(runs->room));
+	size_t at = code_runs_slot(runs, bytes);
 
 	while (runs->slots[at] && (runs->slots[at]->bytes != bytes || runs->slots[at]->mode != mode))
 		at = (at + 1) & (runs->room - 1);

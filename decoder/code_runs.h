@@ -17,30 +17,32 @@
 /* 20 MiB with their table; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
 
-/* 192 KiB: more would not stay in the cache. */
-#define CODE_PATHS_BITS 12
-/* 3 KiB, for a short trace: there may be thousands of them side by side. */
+/* 256 KiB: more would not stay in the cache. */
+#define CODE_PATHS_BITS 13
+/* 2 KiB, for a short trace: there may be thousands of them side by side. */
 #define CODE_PATHS_BITS_SHORT 6
 
+/* One line of the processor's cache: a walk has thousands of them under way. */
 struct code_run {
 	const uint8_t *bytes; /* where it begins; the key */
+	/*
+	 * The owner's: where it goes on, the branch taken or not; NULL: not known yet.
+	 * An indirect branch or a return may go elsewhere the next time.
+	 */
+	struct code_run *taken, *fall;
 	uint32_t length;      /* bytes before the branch */
 	uint32_t insns;	      /* instructions, the branch included */
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
+	uint32_t number;      /* from 1 on, no other run has it */
 	uint8_t mode;	      /* enum insn_mode */
 	uint8_t lengths_known; /* of the first so many instructions */
-	const uint8_t *lengths; /* of instructions, in bytes */
 	/* The owner's: */
 	uint8_t pace;		     /* enum run_pace */
-	bool taken_local;	     /* the branch stays in its function */
-	bool writes;		     /* it begins an emulated PTWRITE */
-	bool function_known;	     /* whether the next two are set */
+	bool taken_local : 1;	     /* the branch stays in its function */
+	bool writes : 1;	     /* it begins an emulated PTWRITE */
+	bool function_known : 1;     /* whether the next two are set */
 	int32_t function_begin, function_end; /* from `bytes`, in bytes */
-	/*
-	 * Where it goes on, the branch taken or not; NULL: not known yet.  An
-	 * indirect branch or a return may go elsewhere the next time.
-	 */
-	struct code_run *taken, *fall;
+	const uint8_t *lengths; /* of instructions, in bytes */
 };
 
 /* What is to be done where a run ends. */
@@ -56,28 +58,32 @@ enum run_pace {
 
 /*
  * Where a few decisions lead: what a walk over runs did, to be done again at
- * once.  `key` is those that were there, below a stop bit; 0: no path.
+ * once.  `key` is those that were there, below a stop bit; 0: no path.  Two of them
+ * are a line of the processor's cache.
  */
 struct code_path {
-	const struct code_run *from;
 	struct code_run *to;
-	int32_t distance;      /* of the two, in bytes */
-	int32_t lowest, highest; /* the same of all runs of the walk, `highest` behind the branch */
-	const void *mapping; /* that the walk was in */
-	uint32_t insns;
-	uint32_t insns_decided; /* of them, up to the last decision */
-	uint16_t key;
-	uint8_t jumps;     /* branches that were taken */
-	uint8_t walked;    /* all branches */
-	uint8_t bits_left; /* decisions that were not used */
+	const void *where; /* the walk was: code_view_key() */
+	uint32_t from;	   /* number of the run */
+	int32_t distance;  /* of the two runs, in bytes */
+	uint16_t insns;
+	uint16_t insns_behind; /* of them, behind the last decision */
+	uint8_t key;
+	uint8_t jumps;	   /* branches that were taken */
+	uint8_t walked;	   /* all branches */
+	uint8_t used;	   /* decisions */
 };
 
-/* Only so many decisions at once are worth to be kept. */
+/* So many decisions at once at most: with the stop bit they fill `key`. */
 #define CODE_PATH_BITS 7
 
 struct code_runs {
 	struct arena arena;	/* owns the runs */
-	struct code_path *paths; /* owned: those walked last, by hash */
+	void *path_memory;	 /* owned: */
+	struct code_path *paths; /* those walked last, by hash */
+	struct code_path tried;	 /* one that is not kept */
+	struct code_run *spare;	 /* for those to come; in the arena */
+	unsigned spare_count;
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
 	unsigned path_shift; /* 64 less the bits of a path's place in `paths` */
@@ -90,6 +96,15 @@ void code_runs_init(struct code_runs *runs, uint64_t size);
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void code_runs_release(struct code_runs *runs);
 
+/* Returns where a run is among the slots, or behind that. */
+static inline size_t code_runs_slot(const struct code_runs *runs, const uint8_t *bytes)
+{
+	/* Fibonacci hashing: neighbours in memory spread over the table. */
+	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
+
+	return hash >> (64 - __builtin_ctzll(runs->room));
+}
+
 /*
  * Give the run that begins at `bytes`, of which `size` may be read.  It stays
  * until the generation changes: there are at most CODE_RUNS_MAX, then all are
@@ -97,6 +112,15 @@ void code_runs_release(struct code_runs *runs);
  */
 struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
 				enum insn_mode mode);
+
+/* Returns the run that begins at `bytes` if it is found at once; NULL: ask code_runs_find(). */
+static inline struct code_run *code_runs_peek(const struct code_runs *runs, const uint8_t *bytes,
+					      enum insn_mode mode)
+{
+	struct code_run *run = runs->slots[code_runs_slot(runs, bytes)];
+
+	return run && run->bytes == bytes && run->mode == mode ? run : NULL;
+}
 
 /* The code has changed: forget all runs.  The generation changes. */
 void code_runs_forget(struct code_runs *runs);
@@ -106,11 +130,18 @@ void code_runs_forget(struct code_runs *runs);
  * one of another walk otherwise, to be overwritten.
  */
 static inline struct code_path *code_runs_path(const struct code_runs *runs,
-					       const struct code_run *from, uint16_t key)
+					       const struct code_run *from, unsigned key)
 {
-	uint64_t hash = ((uintptr_t)from ^ (uint64_t)key << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = ((uint64_t)key << 32 | from->number) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return &runs->paths[hash >> runs->path_shift];
+}
+
+/* Returns where a path may be kept, too: in the same line of the processor's cache. */
+static inline struct code_path *code_runs_beside(const struct code_runs *runs,
+						 const struct code_path *path)
+{
+	return &runs->paths[(size_t)(path - runs->paths) ^ 1];
 }
 
 /*

@@ -33,6 +33,7 @@ libdecoder_a_SOURCES = \
 	decoder/pt_rewrite.c decoder/pt_rewrite.h \
 	decoder/pt_perf_time.c decoder/pt_perf_time.h \
 	decoder/pt_segments.c decoder/pt_segments.h \
+	decoder/pt_streams.c decoder/pt_streams.h \
 	decoder/pt_stream.c decoder/pt_stream.h \
 	decoder/pt_verify.c decoder/pt_verify.h \
 	decoder/emulated_write.c decoder/emulated_write.h \

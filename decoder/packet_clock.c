@@ -80,27 +80,6 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 	clock->whole_step = true;
 }
 
-void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
-{
-	uint64_t passed, tsc;
-	double expected;
-
-	if (clock->cycles > UINT64_MAX / 2 - cycles)
-		return;
-	clock->cycles += cycles;
-	expected = (double)clock->cycles * clock->tsc_per_cycle;
-	/* More than any TSC has left is damage. */
-	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected > (double)(UINT64_MAX / 2))
-		return;
-	passed = (uint64_t)expected;
-	/* There would have been an MTC. */
-	if (clock->counting && passed > clock->period)
-		passed = clock->period;
-	tsc = clock->step + passed;
-	if (tsc > clock->tsc)
-		clock->tsc = tsc;
-}
-
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 {
 	if (!ratio || !clock->max_ratio || (clock->ratio == ratio && clock->tsc_per_cycle > 0))

@@ -35,7 +35,28 @@ struct packet_clock {
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
 void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast);
 void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
-void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles);
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
+
+/* Here, because no packet with a time is more frequent. */
+static inline void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
+{
+	uint64_t passed, tsc;
+	double expected;
+
+	if (clock->cycles > UINT64_MAX / 2 - cycles)
+		return;
+	clock->cycles += cycles;
+	expected = (double)(int64_t)clock->cycles * clock->tsc_per_cycle;
+	/* More than any TSC has left is damage. */
+	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
+		return;
+	passed = (uint64_t)(int64_t)expected;
+	/* There would have been an MTC. */
+	if (clock->counting && passed > clock->period)
+		passed = clock->period;
+	tsc = clock->step + passed;
+	if (tsc > clock->tsc)
+		clock->tsc = tsc;
+}
 
 #endif

@@ -69,19 +69,21 @@ static bool is_tnt(uint8_t byte)
  * bit.  Those that follow each other are one: nothing happens between them.
  * Returns the size of all.
  */
-static size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
-	struct pt_packet_tnt packet = { 0 };
+	uint64_t bits = 0;
+	unsigned bit_count = 0, count;
 	size_t at = 0;
 
 	do {
-		unsigned value = bytes[at++] >> 1, count = 31 - (unsigned)__builtin_clz(value);
+		unsigned value = bytes[at++] >> 1;
 
-		packet.payload = packet.payload << count | (value ^ 1u << count);
-		packet.bit_size = (uint8_t)(packet.bit_size + count);
-		flow->last_bits = count;
-	} while (at < size && packet.bit_size + 6u <= TNT_BITS_MAX && is_tnt(bytes[at]));
-	flow_on_tnt(flow, &packet);
+		count = 31 - (unsigned)__builtin_clz(value);
+		bits = bits << count | (value ^ 1u << count);
+		bit_count += count;
+	} while (at < size && bit_count + 6 <= TNT_BITS_MAX && is_tnt(bytes[at]));
+	flow->last_bits = count;
+	flow_take_bits(flow, bits, bit_count);
 	return at;
 }
 
@@ -92,58 +94,90 @@ static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
 	       flow->config.errata.skd007;
 }
 
+/* A packet whose time is another clock's. */
+static __attribute__((noinline)) void tell_perf_clock(struct pt_flow *flow,
+						      enum pt_packet_type type, size_t size,
+						      uint64_t value)
+{
+	struct pt_packet packet = { .type = type, .size = (uint8_t)size };
+
+	if (type == ppt_cyc)
+		packet.payload.cyc.value = value;
+	else
+		packet.payload.mtc.ctc = (uint8_t)value;
+	flow_on_timing(flow, &packet);
+}
+
 /* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
-static size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
+static inline size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
 	bool more = bytes[0] & 4 && !is_cut(flow, bytes);
-	struct pt_packet packet = { .type = ppt_cyc, .size = (uint8_t)(1 + more) };
 	uint64_t cycles = bytes[0] >> 3;
 
 	if (more && bytes[1] & 1)
 		return 0;
 	if (more)
 		cycles |= (uint64_t)(bytes[1] >> 1) << 5;
-	packet.payload.cyc.value = cycles;
-	if (flow->stream.input.perf_times)
-		flow_on_timing(flow, &packet);
-	else
-		flow_on_cycles(flow, cycles);
-	return packet.size;
+	if (flow->stream.input.perf_times) {
+		tell_perf_clock(flow, ppt_cyc, 1u + more, cycles);
+		return 1u + more;
+	}
+	packet_clock_cyc(&flow->clock, cycles);
+	flow_count_cycles(flow, cycles);
+	flow_on_time(flow);
+	return 1u + more;
 }
 
 static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
 {
-	struct pt_packet packet = { .type = ppt_mtc, .size = 2, .payload.mtc.ctc = bytes[1] };
-
-	flow_on_timing(flow, &packet);
-	return packet.size;
+	if (flow->stream.input.perf_times) {
+		tell_perf_clock(flow, ppt_mtc, 2, bytes[1]);
+		return 2;
+	}
+	packet_clock_mtc(&flow->clock, bytes[1]);
+	flow_on_time(flow);
+	return 2;
 }
 
-static size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
+/* Returns whether it is one. */
+static bool read_rarer_place(struct pt_flow *flow, uint8_t byte, uint64_t low)
+{
+	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)(byte >> 5), .ip = low };
+
+	switch (byte & 0x1f) {
+	case OPCODE_TIP:
+		flow_on_tip(flow, &packet);
+		return true;
+	case OPCODE_ENABLE:
+		flow_on_enable(flow, &packet);
+		return true;
+	case OPCODE_DISABLE:
+		flow_on_disable(flow, &packet);
+		return true;
+	case OPCODE_FUP:
+		flow_on_fup(flow, &packet);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static inline size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 {
 	static const uint8_t sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
 	unsigned compression = bytes[0] >> 5;
-	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)compression };
+	uint64_t low;
 
 	if (compression == 5 || compression == 7)
 		return 0; /* reserved */
-	memcpy(&packet.ip, bytes + 1, sizes[compression]);
-	switch (bytes[0] & 0x1f) {
-	case OPCODE_TIP:
-		flow_on_tip(flow, &packet);
-		break;
-	case OPCODE_ENABLE:
-		flow_on_enable(flow, &packet);
-		break;
-	case OPCODE_DISABLE:
-		flow_on_disable(flow, &packet);
-		break;
-	case OPCODE_FUP:
-		flow_on_fup(flow, &packet);
-		break;
-	default:
+	/* No packet begins so near to the end of the window that 8 bytes are not there. */
+	memcpy(&low, bytes + 1, sizeof(low));
+	if (sizes[compression] < 8)
+		low &= (UINT64_C(1) << 8 * sizes[compression]) - 1;
+	if ((bytes[0] & 0x1f) == OPCODE_TIP && compression && flow_takes_target(flow))
+		flow_take_target(flow, flow_read_ip(flow, compression, low));
+	else if (!read_rarer_place(flow, bytes[0], low))
 		return 0;
-	}
 	return 1u + sizes[compression];
 }
 
@@ -164,13 +198,18 @@ static size_t count_padding(const uint8_t *bytes, size_t size)
 	return count;
 }
 
-/* Returns the size of what was read of `size` bytes, 0 if it is not one of these. */
-static size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+/*
+ * Returns the size of what was read of `size` bytes, 0 if it is not one of these; of CYCs
+ * only those whose time is another clock's.
+ */
+static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
 	if (is_tnt(bytes[0]))
 		return read_tnt(flow, bytes, size);
+	if ((bytes[0] & 0x1f) == OPCODE_TIP)
+		return read_place(flow, bytes);
 	if ((bytes[0] & 3) == 3)
-		return read_cycles(flow, bytes);
+		return flow->stream.input.perf_times ? read_cycles(flow, bytes) : 0;
 	if (bytes[0] == OPCODE_MTC)
 		return read_crystal(flow, bytes);
 	if (bytes[0] == OPCODE_PAD)
@@ -312,16 +351,33 @@ static bool near_end(const struct pt_flow *flow)
 	return flow->at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
-/* Returns whether the next packet was a frequent one. */
-static bool read_next_frequent(struct pt_flow *flow)
+/*
+ * A CYC changes nothing of where the flow is: it is counted with the packet behind it.
+ * Returns whether that packet may be read.
+ */
+static inline bool pass_cycles(struct pt_flow *flow)
 {
-	size_t end = flow->window.size - AUX_WINDOW_PACKET_MAX, size;
+	size_t size;
 
+	if ((flow->window.bytes[flow->at] & 3) != 3 || flow->stream.input.perf_times)
+		return true;
+	size = read_cycles(flow, flow->window.bytes + flow->at);
+	flow->at += size;
+	return size && !near_end(flow);
+}
+
+/* Returns whether the next packet was a frequent one. */
+static inline bool read_next_frequent(struct pt_flow *flow)
+{
+	size_t end = flow->window.size - AUX_WINDOW_PACKET_MAX, begin = flow->at, size;
+
+	if (!pass_cycles(flow))
+		return flow->at != begin;
 	count_decoded(flow, flow->window.base + flow->at);
 	flow->walked = 0;
 	size = read_frequent(flow, flow->window.bytes + flow->at, end - flow->at + 1);
 	flow->at += size;
-	return size;
+	return size || flow->at != begin;
 }
 
 static void read_packet(struct pt_flow *flow)
@@ -403,8 +459,12 @@ void pt_flow_refill(struct pt_flow *flow)
 	flow->at = beyond;
 }
 
-static void set_config(struct pt_flow *flow, const struct pt_config *config)
+static void set_config(struct pt_flow *flow, const struct pt_info *info,
+		       const struct pt_config *config)
 {
+	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
+	flow->follows_switches = stream_follows_switches(info);
+	address_filter_init(&flow->filter, info->filter);
 	flow->clock.ratio_n = config->cpuid_0x15_ebx;
 	flow->clock.ratio_d = config->cpuid_0x15_eax;
 	flow->clock.mtc_shift = config->mtc_freq;
@@ -420,20 +480,16 @@ static void set_config(struct pt_flow *flow, const struct pt_config *config)
 void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 		   const struct pt_config *config)
 {
-	const struct pt_info *info = like->input.info;
-
 	flow->stream.input = like->input;
 	flow->stream.clock = like->clock;
 	flow->stream.reference = like->reference;
 	flow->stream.losses = like->losses;
 	flow->stream.loss_count = like->loss_count;
-	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
-	address_filter_init(&flow->filter, info->filter);
 	flow->space = NULL;
 	flow_forget_views(flow);
 	if (!flow->stream.text.kernel)
 		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
-	set_config(flow, config);
+	set_config(flow, like->input.info, config);
 }
 
 void pt_flow_seek(struct pt_flow *flow, const struct aux_place *place)
@@ -457,11 +513,8 @@ static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config)
 {
 	struct pt_flow *flow = pt_flow_spare(input->aux->size);
-	const struct pt_info *info = input->info;
 
-	set_config(flow, config);
-	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
-	address_filter_init(&flow->filter, info->filter);
+	set_config(flow, input->info, config);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);
 	if (input->aux->size)

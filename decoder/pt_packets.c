@@ -19,32 +19,13 @@
  *   SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
  */
 
-/* SDM volume 3, "IP Compression".  Returns whether the packet tells an ip. */
+/* Returns whether the packet tells an ip. */
 static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uint64_t *ip)
 {
-	uint64_t last = flow->last_ip;
-
-	switch (packet->ipc) {
-	case pt_ipc_suppressed:
-		*ip = 0;
+	*ip = 0;
+	if (packet->ipc == pt_ipc_suppressed)
 		return false;
-	case pt_ipc_update_16:
-		last = (last & ~UINT64_C(0xffff)) | packet->ip;
-		break;
-	case pt_ipc_update_32:
-		last = (last & ~UINT64_C(0xffffffff)) | packet->ip;
-		break;
-	case pt_ipc_update_48:
-		last = (last & ~UINT64_C(0xffffffffffff)) | packet->ip;
-		break;
-	case pt_ipc_sext_48:
-		last = (uint64_t)((int64_t)(packet->ip << 16) >> 16);
-		break;
-	default:
-		last = packet->ip;
-		break;
-	}
-	*ip = flow->last_ip = last;
+	*ip = flow_read_ip(flow, packet->ipc, packet->ip);
 	return true;
 }
 
@@ -75,7 +56,7 @@ static bool miss_place(struct pt_flow *flow)
 	return dropped;
 }
 
-void flow_on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
+void flow_on_tnt(struct pt_flow *flow, uint64_t bits, unsigned count)
 {
 	if (flow->lost)
 		return;
@@ -89,9 +70,9 @@ void flow_on_tnt(struct pt_flow *flow, const struct pt_packet_tnt *packet)
 		return;
 	}
 	flow->has_interrupt = false;
-	flow->bits = packet->payload;
-	flow->bit_count = packet->bit_size;
-	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
+	flow->bits = bits;
+	flow->bit_count = count;
+	flow->task = count ? TASK_DECIDE : TASK_READ;
 }
 
 static void on_interrupt(struct pt_flow *flow, uint64_t ip)
@@ -409,13 +390,10 @@ static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 		on_transaction(flow, &packet->bits.tsx);
 }
 
-static void on_time(struct pt_flow *flow)
+void flow_catch_up(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (!flow->clock.tsc)
-		return;
-	stream_set_time(stream, flow->clock.tsc);
 	if (stream->next_loss < stream->loss_count)
 		stream_push_losses(stream, stream->now.time);
 	stream_follow_schedule(stream);
@@ -423,14 +401,6 @@ static void on_time(struct pt_flow *flow)
 		flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
 		flow->here = NULL;
-}
-
-void flow_on_cycles(struct pt_flow *flow, uint64_t cycles)
-{
-	packet_clock_cyc(&flow->clock, cycles);
-	if ((flow->on || flow->doubtful_ip) && !flow->lost)
-		stream_count_cycles(&flow->stream, cycles);
-	on_time(flow);
 }
 
 static void set_clock(struct packet_clock *clock, const struct pt_packet *packet)
@@ -462,10 +432,10 @@ void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		set_clock(&flow->clock, packet);
 	if (packet->type == ppt_cbr)
 		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
-	if (packet->type == ppt_cyc && (flow->on || flow->doubtful_ip) && !flow->lost)
-		stream_count_cycles(&flow->stream, packet->payload.cyc.value);
+	if (packet->type == ppt_cyc)
+		flow_count_cycles(flow, packet->payload.cyc.value);
 	if (packet->type != ppt_cbr && packet->type != ppt_tma)
-		on_time(flow);
+		flow_on_time(flow);
 }
 
 /* The packets with values come with a FUP of the instruction, or without. */
@@ -541,7 +511,7 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	case ppt_tnt_8:
 	case ppt_tnt_64:
 		flow->last_bits = packet->payload.tnt.bit_size;
-		flow_on_tnt(flow, &packet->payload.tnt);
+		flow_on_tnt(flow, packet->payload.tnt.payload, packet->payload.tnt.bit_size);
 		break;
 	case ppt_tip:
 		flow_on_tip(flow, &packet->payload.ip);

@@ -110,10 +110,15 @@ static bool lacks_branches(const struct pt_info *info)
 	return info->config & CONFIG_PASS_THROUGH && !(info->config & CONFIG_BRANCHES);
 }
 
+bool stream_follows_switches(const struct pt_info *info)
+{
+	return !info->exclude_kernel || lacks_branches(info);
+}
+
 /* Where code is entered and left tells who runs; without branches only time does. */
 static bool user_only(const struct pt_stream *stream)
 {
-	return stream->input.info->exclude_kernel && !lacks_branches(stream->input.info);
+	return !stream_follows_switches(stream->input.info);
 }
 
 void stream_enter(struct pt_stream *stream, uint64_t ip)

@@ -180,6 +180,12 @@ void stream_stop_user(struct pt_stream *stream, uint64_t ip);
 /* The flow reached input.switch_ip: the next thread goes on. */
 void stream_switch_thread(struct pt_stream *stream);
 
+/*
+ * Returns whether time tells who runs: not where only user code is traced, and entering
+ * it tells.
+ */
+bool stream_follows_switches(const struct pt_info *info);
+
 /* Where the kernel is traced, threads change while tracing is on. */
 void stream_follow_schedule(struct pt_stream *stream);
 

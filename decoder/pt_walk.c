@@ -108,9 +108,12 @@ void flow_change_view(struct pt_flow *flow, uint64_t ip)
 	struct pt_stream *stream = &flow->stream;
 
 	for (unsigned i = 0; i < VIEWS; i++) {
-		flow->view = flow->views[i];
-		if (in_view(flow, ip))
-			return;
+		const struct code_view *view = &flow->views[i];
+
+		if (ip - view->begin >= view->end - view->begin)
+			continue;
+		flow->view = *view;
+		return;
 	}
 	flow->view = code_image_view(stream->input.code, flow->space, ip);
 	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
@@ -189,11 +192,6 @@ static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t i
 
 /* ---- Walking ------------------------------------------------------------- */
 
-static bool in_function(const struct code_run *run, int64_t distance)
-{
-	return distance >= run->function_begin && distance < run->function_end;
-}
-
 /* A function that is too long to tell, or not known, is an empty one. */
 static void set_function(struct code_run *run, int64_t begin, int64_t end)
 {
@@ -215,7 +213,7 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 		code_image_function(flow->stream.input.code, &flow->view, flow->ip, &begin, &end);
 		set_function(run, (int64_t)(begin - flow->ip), (int64_t)(end - flow->ip));
 	}
-	return in_function(run, (int64_t)(to - flow->ip)) && in_function(run, run->length);
+	return in_function(run, to - flow->ip);
 }
 
 static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
@@ -435,8 +433,6 @@ static void pass(struct pt_flow *flow, const struct code_run *run)
 	reach(flow);
 }
 
-/* What follows does the same as the closer look (walk_run), where that was taken before. */
-
 /*
  * A filter may end the trace at a direct branch.  Its packet names the target, or does
  * not (SKL014), and then the filter tells.
@@ -449,7 +445,7 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 	return flow->target && flow->target == to;
 }
 
-static void walk_run(struct pt_flow *flow)
+void flow_walk_closely(struct pt_flow *flow)
 {
 	struct code_run *run = flow->here ? flow->here : run_at(flow, flow->ip);
 	struct insn insn;
@@ -492,14 +488,6 @@ static void walk_run(struct pt_flow *flow)
 		go_off(flow, &insn, from);
 	else
 		flow_fail(flow, GAP_MISMATCH, from);
-}
-
-void flow_walk(struct pt_flow *flow)
-{
-	if (flow->told && !flow->write.left)
-		flow_walk_known(flow);
-	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
-		walk_run(flow);
 }
 
 /* ---- Ahead of the flow --------------------------------------------------- */

@@ -90,6 +90,7 @@ struct pt_flow {
 	} returns[RETURNS];
 	unsigned return_top, return_count;
 	bool compression; /* returns may be TNT bits */
+	bool follows_switches; /* time tells who runs: stream_follows_switches() */
 
 	enum task task;
 	enum place place;
@@ -119,8 +120,24 @@ static inline void flow_take_mode(struct pt_flow *flow)
 	flow->mode = flow->ip >> 32 ? INSN_MODE_64 : flow->next_mode;
 }
 
+/*
+ * Walk what was looked at closely before, as far as that goes: where bits of TNT
+ * or the target of a TIP are to be used, and a branch was given out since
+ * tracing began.
+ */
+void flow_walk_known(struct pt_flow *flow);
+
+/* Walk a run further. */
+void flow_walk_closely(struct pt_flow *flow);
+
 /* Walk a run further, or many that were walked before, while the stream has room. */
-void flow_walk(struct pt_flow *flow);
+static inline void flow_walk(struct pt_flow *flow)
+{
+	if (flow->told && !flow->write.left)
+		flow_walk_known(flow);
+	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
+		flow_walk_closely(flow);
+}
 
 /* What was known of the code that is mapped is not true of what comes next. */
 void flow_forget_views(struct pt_flow *flow);

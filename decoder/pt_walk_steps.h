@@ -11,13 +11,6 @@
 /* Find the view of an ip that is not in the present one. */
 void flow_change_view(struct pt_flow *flow, uint64_t ip);
 
-/*
- * Walk what was looked at closely before, as far as that goes: where bits of TNT
- * or the target of a TIP are to be used, and a branch was given out since
- * tracing began.
- */
-void flow_walk_known(struct pt_flow *flow);
-
 static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
 {
 	return ip - flow->view.begin < flow->view.end - flow->view.begin;
@@ -36,6 +29,15 @@ static inline bool is_at(const struct pt_flow *flow, const struct code_run *run,
 {
 	return run && run->bytes == flow->view.bytes + (ip - flow->view.begin) &&
 	       run->mode == flow->mode;
+}
+
+/* Whether the branch of a run whose function is known lies in that, and `distance` too. */
+static inline bool in_function(const struct code_run *run, uint64_t distance)
+{
+	int64_t begin = run->function_begin, end = run->function_end;
+
+	return (int64_t)distance >= begin && (int64_t)distance < end && run->length >= begin &&
+	       run->length < end;
 }
 
 static inline void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)

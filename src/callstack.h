@@ -73,6 +73,9 @@ struct callstack;
 struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	void (*branch)(struct callstack *stack, const struct resolved_branch *branch);
+	/* See callstack_plain(); may be NULL. */
+	bool (*plain)(struct callstack *stack, const struct branch_event *event,
+		      const struct location *from, const struct location *to);
 	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time); /* may be NULL */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
@@ -116,6 +119,20 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
  * do, the spans given out may go back in time as well (see span_sorter.h).
  */
 void callstack_branch(struct callstack *stack, const struct resolved_branch *branch);
+
+/*
+ * Feed a branch of which no more is to be told than this, and whose flags tell
+ * no more than BRANCH_INDIRECT and BRANCH_TIME_ESTIMATED: for less than
+ * callstack_branch() takes, with the same outcome.
+ * Returns whether it was fed; if not, feed it to callstack_branch().
+ */
+static inline bool callstack_plain(struct callstack *stack, const struct branch_event *event,
+				   const struct location *from, const struct location *to)
+{
+	const struct callstack_ops *ops = stack->machine->ops;
+
+	return ops->plain && ops->plain(stack, event, from, to);
+}
 
 /*
  * Start a new stack with the frames of its parent, of the same machine, which

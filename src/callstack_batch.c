@@ -10,7 +10,7 @@
  * given out without spreading when there is this much, so that memory stays
  * bounded (32 MiB a thread).  The calls at mapped time 0 have the same bound.
  */
-#define BATCH_LIMIT ((size_t)1 << 20)
+#define BATCH_LIMIT ((size_t)1 << 18)
 
 static int64_t add_wrapping(int64_t a, int64_t b)
 {
@@ -33,7 +33,7 @@ void callstack_batch_release(struct callstack_batch *batch)
 	free(batch->initial.events);
 	batch->pending = NULL;
 	batch->outer = batch->initial = (struct start_events){ 0 };
-	batch->count = batch->room = batch->full = batch->calls = 0;
+	batch->count = batch->room = batch->full = batch->calls = batch->others = 0;
 }
 
 static void start_events_add(struct start_events *list, int64_t time,
@@ -97,18 +97,51 @@ void callstack_batch_pass(struct callstack_batch *batch, int64_t time,
  */
 static int64_t share(int64_t total, int64_t used, size_t calls_left)
 {
-	return (int64_t)((uint64_t)total - (uint64_t)used) / (int64_t)calls_left;
+	int64_t left = (int64_t)((uint64_t)total - (uint64_t)used);
+
+	/* Divisions take long, and most batches are short. */
+	return calls_left > 1 && left ? left / (int64_t)calls_left : left;
 }
 
-void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
+static int64_t time_to_share(const struct callstack_batch *batch, int64_t to_time)
 {
 	int64_t total = (int64_t)((uint64_t)to_time - (uint64_t)batch->time);
 	int64_t resolution = (int64_t)batch->owner->machine->resolution;
-	size_t calls_left = batch->calls;
-	int64_t used = 0;
 
-	if (resolution && total > resolution)
-		total = resolution;
+	return resolution && total > resolution ? resolution : total;
+}
+
+/* Calls and returns that are to be given out as they come, which most are; else it does nothing. */
+static bool flush_plain(struct callstack_batch *batch, int64_t to_time)
+{
+	const struct callstack_machine *machine = batch->owner->machine;
+	const struct span_sink *sink = machine->sink;
+	void *track = batch->owner->track;
+	uint64_t begin = callstack_perf_time(machine, batch->time);
+	int64_t total = time_to_share(batch, to_time), used = 0;
+	size_t calls_left = batch->calls;
+
+	if (sink->detail || !batch->keeps_order || batch->others || batch->time < 0 || total < 0)
+		return false;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct batch_event *event = &batch->pending[i];
+		uint64_t at = begin + (uint64_t)used;
+
+		if (event->kind == BATCH_CALL) {
+			used += share(total, used, calls_left--);
+			sink->begin(sink, track, at, event->symbol, event->ip, event->flags);
+		} else {
+			sink->end(sink, track, at, event->symbol);
+		}
+	}
+	return true;
+}
+
+static void flush_any(struct callstack_batch *batch, int64_t to_time)
+{
+	int64_t total = time_to_share(batch, to_time), used = 0;
+	size_t calls_left = batch->calls;
+
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct batch_event *event = &batch->pending[i];
 		int64_t at = add_wrapping(batch->time, used);
@@ -117,7 +150,13 @@ void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 			used = add_wrapping(used, share(total, used, calls_left--));
 		callstack_batch_pass(batch, at, event);
 	}
-	batch->count = batch->calls = 0;
+}
+
+void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
+{
+	if (!flush_plain(batch, to_time))
+		flush_any(batch, to_time);
+	batch->count = batch->calls = batch->others = 0;
 	batch->time = to_time;
 }
 

@@ -58,8 +58,10 @@ struct callstack_batch {
 	size_t count, room;
 	size_t full;                   /* at so many it needs room, or is given out */
 	size_t calls;                  /* how many of them take time */
+	size_t others;                 /* how many are neither calls nor returns */
 	int64_t time;                  /* mapped: of all pending events */
 	bool keeps_order;              /* calls at mapped time 0 are no start events */
+	bool details;                  /* the sink wants them */
 	struct start_events outer;     /* found late; the last one found comes first */
 	struct start_events initial;   /* calls at mapped time 0, in order, after all of `outer` */
 };
@@ -84,6 +86,7 @@ static inline struct batch_event *callstack_batch_next(struct callstack_batch *b
 	event = &batch->pending[batch->count++];
 	event->kind = (uint8_t)kind;
 	batch->calls += kind == BATCH_CALL;
+	batch->others += kind != BATCH_CALL && kind != BATCH_RETURN;
 	return event;
 }
 

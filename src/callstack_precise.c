@@ -23,15 +23,12 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	stack->rooted = false;
 }
 
-/* Then all is given out that came so far. */
-#define SETTLE_BRANCHES 4096
-
 /* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
-static void settle(struct precise_stack *stack)
+void precise_settle_now(struct precise_stack *stack)
 {
 	const struct span_sink *sink = stack->base.machine->sink;
 
-	if (++stack->unsettled < SETTLE_BRANCHES || stack->batch.time <= stack->since)
+	if (stack->batch.time <= stack->since)
 		return;
 	callstack_batch_drain_start(&stack->batch);
 	sink->segment_end(sink, stack->base.track);
@@ -128,6 +125,7 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 	struct precise_stack *stack = (struct precise_stack *)base;
 	int64_t time = event_time(stack, branch);
 
+	stack->plain = false;
 	if (branch->mark) {
 		show_mark(stack, time, branch);
 		return;
@@ -147,8 +145,9 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 	if (branch->enters_program && !stack->now.depth)
 		stack->rooted = true;
 	precise_follow_branch(stack, time, branch);
+	stack->plain = !stack->in_tx && !stack->rolled_back;
 	if (stack->rooted)
-		settle(stack);
+		precise_settle(stack);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -192,6 +191,7 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->settled = INT64_MIN;
 	/* What encloses them is found by its flag, and ends are given out at once. */
 	stack->batch.keeps_order = true;
+	stack->batch.details = machine->sink->detail != NULL;
 	stack->now.resume = machine_of(stack)->unwind_resume;
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		stack->parked[i].resume = stack->now.resume;
@@ -226,6 +226,7 @@ static void precise_machine_close(struct callstack_machine *base)
 static const struct callstack_ops precise_ops = {
 	.open = precise_open,
 	.branch = precise_branch,
+	.plain = callstack_precise_plain,
 	.inherit = precise_inherit,
 	.finish = precise_finish,
 	.close = precise_close,

@@ -7,7 +7,8 @@
  *   -----------------  -----------------------------------------------------------
  *   any, from known    the top is brought to from's function first: an empty stack
  *                      gets it as an inferred root; else pop to it or replace the top
- *   call               push (not for `call $+5`); a PLT stub is shown as its target
+ *   call               push (not for `call $+5`); a PLT stub is shown as its target,
+ *                      or as itself if that has no name
  *   return             top matches: pop; a deeper frame matches: pop to it;
  *                      out of a handler: its restorer takes the frame;
  *                      to a function's entry (retpoline): as a jump;
@@ -15,7 +16,8 @@
  *                      into a function deeper down: pop to it;
  *                      else another stack: leave this one, find or begin that one
  *   jump to an entry   tail call: replace the top, which keeps where it returns
- *   jump into a body   of the top's function: nothing; to a remembered setjmp, or just
+ *   jump into a body   of the top's function, or to an address in the instruction
+ *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      behind a call: pop to it; from Go's gogo: another stack; of a
  *                      function deeper down: pop to it; else replace the top
  *   either, to a       the innermost frame that installed one is meant, if it is of
@@ -88,6 +90,8 @@ static void on_jump(struct precise_stack *stack, int64_t time, const struct loca
 	}
 	if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		return;
+	if (!is_function(to->symbol))
+		precise_reveal(stack, time);
 	if (precise_back_to_setjmp(stack, time, to->ip))
 		return;
 	/* To just behind a call: a return in all but name (a goroutine that goes on). */
@@ -325,7 +329,8 @@ void precise_follow_branch(struct precise_stack *stack, int64_t time,
 	case BRANCH_JUMP:
 	case BRANCH_COND:
 	case BRANCH_TX_ABORT:
-		on_jump(stack, time, &branch->to);
+		if (!precise_stays(branch->kind, branch->flags, &branch->from, &branch->to))
+			on_jump(stack, time, &branch->to);
 		break;
 	case BRANCH_SYSCALL:
 	case BRANCH_SOFTINT:

@@ -156,7 +156,7 @@ void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip, cons
 
 bool precise_back_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
 {
-	for (unsigned i = 1; i <= JUMP_POINTS; i++) {
+	for (unsigned i = 1; i <= JUMP_POINTS && i <= stack->next_jump; i++) {
 		const struct jump_point *point =
 			&stack->jumps[(stack->next_jump - i) % JUMP_POINTS];
 

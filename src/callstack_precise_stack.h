@@ -55,6 +55,7 @@ struct precise_stack {
 	int64_t gap_begin;      /* mapped; of the gap that is going on */
 	const struct symbol *gap; /* its slice's name; NULL: none */
 	bool started;
+	bool plain;             /* nothing is going on but calls, jumps and returns */
 	bool rooted;            /* the outermost frame was called by none */
 	unsigned unsettled;     /* branches since spans were settled, if rooted */
 	int64_t settled;        /* mapped: what begins earlier cannot be given out any more */
@@ -99,8 +100,9 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 	event->symbol = frame->symbol;
 	event->ip = frame->span_flags & SPAN_HAS_EVENT ? (uintptr_t)frame->event : frame->entry_ip;
 	event->flags = frame->span_flags;
-	event->detail = (struct span_detail){ frame->called.insns, frame->called.cycles,
-					      frame->caller, frame->caller_offset };
+	if (stack->batch.details)
+		event->detail = (struct span_detail){ frame->called.insns, frame->called.cycles,
+						      frame->caller, frame->caller_offset };
 }
 
 static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
@@ -110,8 +112,9 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 
 	event->symbol = frame->symbol;
 	event->flags = 0;
-	event->detail = (struct span_detail){ .insns = stack->counts.insns,
-					      .cycles = stack->counts.cycles };
+	if (stack->batch.details)
+		event->detail = (struct span_detail){ .insns = stack->counts.insns,
+						      .cycles = stack->counts.cycles };
 }
 
 /* A frame that runs since the segment began, under all that was seen since. */
@@ -195,10 +198,41 @@ void precise_end_transaction(struct precise_stack *stack);
 /* What it left goes on in slices of their own: their old ones have ended. */
 void precise_roll_back(struct precise_stack *stack, int64_t time);
 
+/* ---- Segments ------------------------------------------------------------ */
+
+/* Now and then: what came so far is given out, if nothing can be found that encloses it. */
+void precise_settle_now(struct precise_stack *stack);
+
+/* Branches between two of these. */
+#define SETTLE_BRANCHES 4096
+
+/* One more branch of a stack whose root is known. */
+static inline void precise_settle(struct precise_stack *stack)
+{
+	if (++stack->unsettled >= SETTLE_BRANCHES)
+		precise_settle_now(stack);
+}
+
 /* ---- Branches (callstack_precise_branches.c) ----------------------------- */
 
 /* Do what a branch of a known time that is neither gap nor mark does to the stack. */
 void precise_follow_branch(struct precise_stack *stack, int64_t time,
 			   const struct resolved_branch *branch);
+
+/*
+ * Returns whether a jump stays in its function for sure: by an address in the
+ * instruction, within one symbol, be it that of all code without a name.  By one
+ * from elsewhere execution may go back to where it was before.
+ */
+static inline bool precise_stays(unsigned kind, unsigned flags, const struct location *from,
+				 const struct location *to)
+{
+	return (kind == BRANCH_COND || (kind == BRANCH_JUMP && !(flags & BRANCH_INDIRECT))) &&
+	       from->symbol && from->symbol == to->symbol;
+}
+
+/* The same as precise_follow_branch() for what callstack_plain() may be fed (callstack_precise_plain.c). */
+bool callstack_precise_plain(struct callstack *base, const struct branch_event *event,
+			     const struct location *from, const struct location *to);
 
 #endif

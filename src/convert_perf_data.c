@@ -10,8 +10,8 @@
 #include "code_files.h"
 #include "decode_threads.h"
 #include "decoder/auxtrace.h"
-#include "decoder/branch_merge.h"
 #include "decoder/perf_file.h"
+#include "decoder/pt_streams.h"
 #include "decoder/timeline.h"
 #include "decoder/tsc_clock.h"
 #include "event_filter.h"
@@ -42,14 +42,15 @@ struct conversion {
 	struct kernel_files kernel_files;
 	struct code_image *code;
 	struct pt_workers *workers; /* NULL: none */
-	struct pt_stream **streams;
-	struct branch_merge merge;
+	struct pt_streams streams;
 	struct view view;
 	struct thread_stacks stacks;
 	struct side_view side;
 	struct arena events; /* of thread_stacks */
 	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
+	const struct thread *last_seen; /* NULL: an unknown one, or none */
+	bool tells;                    /* branches are told to others than call stacks, too */
 	size_t thread_count;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
@@ -141,8 +142,10 @@ static void open_code(struct conversion *c, struct name_table *names)
 	c->code = code_image_open(&c->code_source, timeline_space_count(c->timeline), c->diag);
 }
 
-static struct pt_stream_input stream_input(const struct conversion *c, size_t index)
+static struct pt_stream_input stream_input(const void *context, size_t index)
 {
+	const struct conversion *c = context;
+
 	return (struct pt_stream_input){
 		.info = &c->auxtrace.info,
 		.aux = &c->auxtrace.streams[index],
@@ -170,16 +173,10 @@ static int open_streams(struct conversion *c, struct error *err)
 	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
 	if (c->workers)
 		view_write_aside(&c->view, c->workers);
-	c->streams = alloc_zeroed(c->auxtrace.stream_count, sizeof(*c->streams));
-	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
-		struct pt_stream_input input = stream_input(c, i);
-
-		c->streams[i] = pt_stream_open(&input, err);
-		if (!c->streams[i])
-			return -1;
-	}
-	branch_merge_init(&c->merge, c->streams, c->auxtrace.stream_count);
-	return 0;
+	return pt_streams_open(&c->streams,
+			       &(struct pt_streams_source){ stream_input, c,
+							    c->auxtrace.stream_count },
+			       err);
 }
 
 /* Compare what the engines find (--verify). */
@@ -266,10 +263,7 @@ static void close_input(struct conversion *c)
 	overlay_calls_release(&c->overlay_calls);
 	free(c->seen);
 	free(c->track_of);
-	branch_merge_release(&c->merge);
-	for (size_t i = 0; c->streams && i < c->auxtrace.stream_count; i++)
-		pt_stream_close(c->streams[i]);
-	free(c->streams);
+	pt_streams_close(&c->streams);
 	pt_workers_close(c->workers);
 	code_image_close(c->code);
 	code_files_release(&c->code_files);
@@ -310,12 +304,19 @@ static bool changes_symbol(const struct branch_event *event, const struct locati
 						    (to->symbol ? to->symbol->name : NULL);
 }
 
-static void count(struct conversion *c, const struct branch_event *event)
+static void see(struct conversion *c, const struct thread *thread)
 {
-	bool *seen = &c->seen[event->thread ? event->thread->index : c->thread_count];
+	bool *seen = &c->seen[thread ? thread->index : c->thread_count];
 
+	c->last_seen = thread;
 	c->summary->threads += !*seen;
 	*seen = true;
+}
+
+static void count(struct conversion *c, const struct branch_event *event)
+{
+	if (event->thread != c->last_seen || !event->thread)
+		see(c, event->thread);
 	if (!c->summary->first_time)
 		c->summary->first_time = event->time;
 	c->summary->last_time = event->time;
@@ -323,6 +324,17 @@ static void count(struct conversion *c, const struct branch_event *event)
 		c->summary->branches++;
 	else
 		code_files_note_gap(&c->code_files, event);
+}
+
+static void tell(struct conversion *c, const struct branch_event *event,
+		 const struct location *from, const struct location *to)
+{
+	if (c->options->format == FORMAT_BRANCHES ||
+	    (c->options->format == FORMAT_CALLS && changes_symbol(event, from, to)))
+		format_branch(c->view.text, event, from, to);
+	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
+		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
+				    event->time, to->symbol->name);
 }
 
 static void feed(struct conversion *c, const struct branch_event *event)
@@ -341,12 +353,8 @@ static void feed(struct conversion *c, const struct branch_event *event)
 	resolver_advance(&c->resolver, event->time);
 	from = resolver_find(&c->resolver, event->space, event->from);
 	to = resolver_find(&c->resolver, event->space, event->to);
-	if (c->options->format == FORMAT_BRANCHES ||
-	    (c->options->format == FORMAT_CALLS && changes_symbol(event, &from, &to)))
-		format_branch(c->view.text, event, &from, &to);
-	if (c->options->overlay_count && event->thread && to.symbol && !to.offset)
-		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
-				    event->time, to.symbol->name);
+	if (c->tells)
+		tell(c, event, &from, &to);
 	if (c->view.machine)
 		thread_stacks_branch(&c->stacks, event, &from, &to);
 }
@@ -389,8 +397,10 @@ static void sum_up(struct conversion *c)
 	const char *path;
 
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
-		summary_add_stream(summary, pt_stream_stats(c->streams[i]));
-		report_stream(c->report, &c->auxtrace.streams[i], pt_stream_stats(c->streams[i]));
+		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
+
+		summary_add_stream(summary, stats);
+		report_stream(c->report, &c->auxtrace.streams[i], stats);
 	}
 	report_recording(c->report, &c->file);
 	tell_threads(c);
@@ -448,7 +458,7 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 	uint64_t done = 0, total = 0;
 
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
-		const struct pt_stream_stats *stats = pt_stream_stats(c->streams[i]);
+		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
 
 		done += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost;
 		total += stats->bytes_total;
@@ -471,9 +481,9 @@ static bool take_branches(struct pt_turns *turns)
 	size_t count;
 
 	while (!view_failed(&c->view) && !interrupt_asked()) {
-		count = branch_merge_next(&c->merge, &events);
+		count = pt_streams_next(&c->streams, &events);
 		if (!count)
-			return c->merge.waits;
+			return pt_streams_wait(&c->streams);
 		for (size_t i = 0; i < count; i++)
 			feed(c, &events[i]);
 		if (progress_due(&decoding->progress, count))
@@ -509,6 +519,8 @@ static int run(struct conversion *c, struct error *err)
 	c->stacks.entries = &c->resolver;
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
+	c->tells = c->options->format == FORMAT_BRANCHES || c->options->format == FORMAT_CALLS ||
+		   c->options->overlay_count;
 	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");

@@ -9,34 +9,68 @@
 #include "slice_args.h"
 #include "track.h"
 
+/* Slices that stay in memory, in bytes: most runs print fewer. */
+#define MEMORY_MOST ((size_t)8 << 20)
+
+/* So many are written or printed before those behind may leave memory. */
+#define STEP ((size_t)1 << 12)
+
+#define NONE SIZE_MAX
+
 struct slice {
 	uint64_t begin, end, ip;     /* ns, ns, address entered */
 	const struct symbol *symbol; /* NULL: an instant */
-	const struct name *caller;   /* "file:line"; NULL: unknown */
+	const struct name *text;     /* of a slice the caller, "file:line", NULL: unknown; of an instant */
 	struct slice_cost cost;
 	uint64_t folded, folded_time; /* see struct span_sink */
-	char *text;                  /* of an instant; owned */
-	const struct track *track;
-	uint32_t depth, order;
-	unsigned flags;              /* enum span_flags */
+	size_t next;                 /* on this track, NONE: there is none */
+	uint32_t depth;
+	uint16_t flags;              /* enum span_flags */
 	bool finished;
 };
 
-static size_t add(struct slice_list *list, struct track *track, uint64_t time)
-{
-	struct slice *slice;
+/* The slices of a track, in the order of their begins. */
+struct slice_track {
+	const struct track *track; /* NULL: there are none */
+	size_t first, last;
+};
 
-	list->slices = alloc_grow(list->slices, &list->room, list->count + 1,
-				  sizeof(*list->slices));
-	slice = &list->slices[list->count];
-	*slice = (struct slice){
+static struct slice *slice_at(const struct slice_list *list, size_t index)
+{
+	return (struct slice *)list->slices.items + index;
+}
+
+static struct slice_track *track_of(struct slice_list *list, const struct track *track)
+{
+	while (list->track_count <= track->index) {
+		list->tracks = alloc_grow(list->tracks, &list->track_room, list->track_count + 1,
+					  sizeof(*list->tracks));
+		list->tracks[list->track_count++] = (struct slice_track){ 0 };
+	}
+	return &list->tracks[track->index];
+}
+
+static struct slice *add(struct slice_list *list, struct track *track, uint64_t time)
+{
+	struct slice_track *to = track_of(list, track);
+	size_t index = list->count++;
+
+	big_array_grow(&list->slices, list->count, sizeof(struct slice), MEMORY_MOST);
+	if (index % STEP == 0)
+		big_array_rest(&list->slices, 0, index, sizeof(struct slice));
+	*slice_at(list, index) = (struct slice){
 		.begin = time,
 		.end = time,
-		.track = track,
+		.next = NONE,
 		.depth = (uint32_t)track->open_count,
-		.order = (uint32_t)list->count,
 	};
-	return list->count++;
+	if (to->track)
+		slice_at(list, to->last)->next = index;
+	else
+		to->first = index;
+	to->track = track;
+	to->last = index;
+	return slice_at(list, index);
 }
 
 static void begin(const struct span_sink *sink, void *context, uint64_t time,
@@ -44,20 +78,19 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 {
 	struct slice_list *list = sink->context;
 	struct track *track = context;
-	size_t at = add(list, track, time);
+	struct slice *slice = add(list, track, time);
 
-	list->slices[at].symbol = symbol;
-	list->slices[at].ip = ip;
-	list->slices[at].flags = flags;
+	slice->symbol = symbol;
+	slice->ip = ip;
+	slice->flags = (uint16_t)flags;
 	if (list->level == OPTION_ARGS_FULL) {
 		struct span_detail detail = slice_costs_begin(&track->costs);
 
-		list->slices[at].caller =
-			call_sites_find(&list->sites, detail.caller, detail.caller_offset);
+		slice->text = call_sites_find(&list->sites, detail.caller, detail.caller_offset);
 	}
 	track->open = alloc_grow(track->open, &track->open_room, track->open_count + 1,
 				 sizeof(*track->open));
-	track->open[track->open_count++] = at;
+	track->open[track->open_count++] = list->count - 1;
 }
 
 static void end(const struct span_sink *sink, void *context, uint64_t time,
@@ -70,7 +103,7 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	(void)symbol;
 	if (!track->open_count)
 		return;
-	slice = &list->slices[track->open[--track->open_count]];
+	slice = slice_at(list, track->open[--track->open_count]);
 	slice->end = time;
 	slice->finished = true;
 	if (list->level == OPTION_ARGS_FULL)
@@ -90,12 +123,10 @@ static void complete(const struct span_sink *sink, void *context, uint64_t begin
 static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
 {
 	struct slice_list *list = sink->context;
-	size_t at = add(list, context, time);
+	struct slice *slice = add(list, context, time);
 
-	list->slices[at].text = strdup(text);
-	if (!list->slices[at].text)
-		alloc_fail(strlen(text));
-	list->slices[at].finished = true;
+	slice->text = name_intern_text(list->sites.names, text);
+	slice->finished = true;
 }
 
 static void segment_end(const struct span_sink *sink, void *context)
@@ -138,29 +169,6 @@ struct span_sink slice_list_sink(struct slice_list *list)
 		.segment_end = segment_end,
 		.context = list,
 	};
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int compare(const void *left, const void *right)
-{
-	const struct slice *a = left, *b = right;
-
-	if (a->track != b->track) {
-		if (a->track->pid != b->track->pid)
-			return a->track->pid < b->track->pid ? -1 : 1;
-		if (a->track->tid != b->track->tid)
-			return a->track->tid < b->track->tid ? -1 : 1;
-		return compare_numbers(a->track->index, b->track->index);
-	}
-	if (a->begin != b->begin)
-		return compare_numbers(a->begin, b->begin);
-	if (a->depth != b->depth)
-		return compare_numbers(a->depth, b->depth);
-	return compare_numbers(a->order, b->order);
 }
 
 static void print_text(const char *text, size_t length, FILE *out)
@@ -221,42 +229,117 @@ static void print_args(const struct slice *slice, FILE *out)
 		fputs(" inferred_start_time=true", out);
 	if (slice->symbol->inlined)
 		fputs(" category=inlined", out);
-	print_name_arg("caller", slice->caller, out);
+	print_name_arg("caller", slice->text, out);
 	print_cost(slice->cost, out);
 	if (slice->folded)
 		fprintf(out, " folded=%" PRIu64 " folded_time=%" PRIu64, slice->folded,
 			slice->folded_time);
 }
 
-static void print_slice(const struct slice_list *list, const struct slice *slice, FILE *out)
+static void print_slice(const struct slice_list *list, const struct track *track,
+			const struct slice *slice, FILE *out)
 {
-	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", slice->track->pid,
-		slice->track->tid, slice->depth, slice->begin, slice->end);
-	if (slice->symbol) {
-		print_text(slice->symbol->name->text, slice->symbol->name->length, out);
-		if (list->level != OPTION_ARGS_NONE)
-			print_args(slice, out);
-	} else {
-		print_text(slice->text, strlen(slice->text), out);
-	}
+	const struct name *name = slice->symbol ? slice->symbol->name : slice->text;
+
+	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", track->pid, track->tid,
+		slice->depth, slice->begin, slice->end);
+	print_text(name->text, name->length, out);
+	if (slice->symbol && list->level != OPTION_ARGS_NONE)
+		print_args(slice, out);
 	putc('\n', out);
+}
+
+/* ---- In order ------------------------------------------------------------ */
+
+static int compare_tracks(const void *left, const void *right)
+{
+	const struct track *a = ((const struct slice_track *)left)->track;
+	const struct track *b = ((const struct slice_track *)right)->track;
+
+	if (!a || !b)
+		return !a - !b;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* They may be in a file: what is behind needs no memory. */
+static void looked_at(struct slice_list *list)
+{
+	if (++list->looked_at % STEP == 0)
+		big_array_rest(&list->slices, 0, list->count, sizeof(struct slice));
+}
+
+/* Print those from `first` on up to the last of a chain. */
+static void print_chain(struct slice_list *list, const struct track *track, size_t first, FILE *out)
+{
+	for (size_t at = first; at != NONE; at = slice_at(list, at)->next) {
+		if (slice_at(list, at)->finished)
+			print_slice(list, track, slice_at(list, at), out);
+		looked_at(list);
+	}
+}
+
+/* Put a slice behind those of its depth. */
+static void sort_in(struct slice_list *list, size_t index)
+{
+	struct slice *slice = slice_at(list, index);
+	struct slice_chain *chain;
+
+	while (list->depth_count <= slice->depth) {
+		list->depths = alloc_grow(list->depths, &list->depth_room, list->depth_count + 1,
+					  sizeof(*list->depths));
+		list->depths[list->depth_count++] = (struct slice_chain){ NONE, NONE };
+	}
+	chain = &list->depths[slice->depth];
+	slice->next = NONE;
+	if (chain->first == NONE)
+		chain->first = index;
+	else
+		slice_at(list, chain->last)->next = index;
+	chain->last = index;
+}
+
+/*
+ * Print those from `first` on that begin at one time, by depth.  Returns the first
+ * behind them.
+ */
+static size_t print_moment(struct slice_list *list, const struct track *track, size_t first,
+			   FILE *out)
+{
+	uint64_t begin = slice_at(list, first)->begin;
+	size_t at = first, next;
+
+	list->depth_count = 0;
+	for (; at != NONE && slice_at(list, at)->begin == begin; at = next) {
+		next = slice_at(list, at)->next;
+		sort_in(list, at);
+		looked_at(list);
+	}
+	for (size_t depth = 0; depth < list->depth_count; depth++)
+		print_chain(list, track, list->depths[depth].first, out);
+	return at;
 }
 
 void slice_list_print(struct slice_list *list, FILE *out)
 {
-	if (list->count)
-		qsort(list->slices, list->count, sizeof(*list->slices), compare);
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->slices[i].finished)
-			print_slice(list, &list->slices[i], out);
+	if (list->track_count)
+		qsort(list->tracks, list->track_count, sizeof(*list->tracks), compare_tracks);
+	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
+		size_t at = list->tracks[i].first;
+
+		while (at != NONE)
+			at = print_moment(list, list->tracks[i].track, at, out);
 	}
 }
 
 void slice_list_release(struct slice_list *list)
 {
-	for (size_t i = 0; i < list->count; i++)
-		free(list->slices[i].text);
-	free(list->slices);
+	big_array_release(&list->slices);
+	free(list->tracks);
+	free(list->depths);
 	call_sites_release(&list->sites);
 	*list = (struct slice_list){ 0 };
 }

@@ -6,30 +6,41 @@
  *
  * Names and values are printed as they are, but for control characters and
  * backslashes, which become \xNN.  Slices are kept until the end, because only
- * then can they be sorted.
+ * then can they be sorted: many of them in a file without a name (base/big_array.h).
  */
 #ifndef SRC_FORMAT_SLICES_H
 #define SRC_FORMAT_SLICES_H
 
 #include <stdio.h>
 
+#include "base/big_array.h"
 #include "call_sites.h"
 #include "options.h"
 #include "span_sink.h"
 
 struct track;
-struct slice;
+struct slice_track;
+
+/* Slices by their index; `first` is SIZE_MAX: there are none. */
+struct slice_chain {
+	size_t first, last;
+};
 
 struct slice_list {
-	struct slice *slices; /* owned */
-	size_t count, room;
+	struct big_array slices;    /* owned */
+	size_t count;
+	struct slice_track *tracks; /* owned; by index of the track */
+	size_t track_count, track_room;
+	struct slice_chain *depths; /* owned: of those that begin at one time, by depth */
+	size_t depth_count, depth_room;
+	uint64_t looked_at;	    /* while they are printed: so many */
 	enum option_args level; /* what slices tell */
 	struct call_sites sites;
 };
 
 /*
  * Returns a sink that gathers slices; its tracks are struct track, its spans
- * must come in program order (src/span_sorter.h).  The list is borrowed by the
+ * must come in program order (src/span_sorter.h), begins of a track by time.  The list is borrowed by the
  * sink.
  */
 struct span_sink slice_list_sink(struct slice_list *list);

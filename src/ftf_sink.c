@@ -99,7 +99,7 @@ static struct ftf_name name_of(struct ftf_sink *ftf, const struct name *name)
 	return ftf->known[name->id];
 }
 
-static struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *track)
+static struct ftf_thread find_thread(struct ftf_sink *ftf, const struct track *track)
 {
 	size_t old = ftf->thread_room;
 
@@ -114,11 +114,18 @@ static struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *tra
 	return ftf->threads[track->index];
 }
 
+static inline struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *track)
+{
+	return track->announced ? (struct ftf_thread){ track->writer_thread }
+				: find_thread(ftf, track);
+}
+
 /* Before a track's first slice its names are told. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
 	if (track->announced)
 		return;
+	track->writer_thread = find_thread(ftf, track).id;
 	track->announced = true;
 	if (track->process_name)
 		ftf_process_name(ftf->writer, (uint32_t)track->pid,
@@ -262,8 +269,18 @@ static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbo
 	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
 }
 
+static void begin_habit(struct ftf_habit *habit, const struct innermost *slice,
+			const struct name *caller)
+{
+	habit->symbol = slice->symbol;
+	habit->caller = caller;
+	habit->ip = slice->ip;
+	habit->flags = slice->flags;
+	habit->kept.count = 0;
+}
+
 /* Returns how a slice is written; if that is not known, its `kept` is empty. */
-static struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
+static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
 				    const struct name *caller)
 {
 	struct ftf_habit *habit = habit_of(ftf, slice->symbol, caller);
@@ -271,11 +288,7 @@ static struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct inn
 	if (habit->symbol == slice->symbol && habit->ip == slice->ip && habit->caller == caller &&
 	    habit->flags == slice->flags)
 		return habit;
-	habit->symbol = slice->symbol;
-	habit->caller = caller;
-	habit->ip = slice->ip;
-	habit->flags = slice->flags;
-	habit->kept.count = 0;
+	begin_habit(habit, slice, caller);
 	return habit;
 }
 

@@ -16,6 +16,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack_magic_trace.c src/callstack_magic_trace.h \
 	src/callstack_precise.c src/callstack_precise.h \
 	src/callstack_precise_branches.c \
+	src/callstack_precise_plain.c \
 	src/callstack_precise_stack.c src/callstack_precise_stack.h \
 	src/code_files.c src/code_files.h \
 	src/convert.c src/convert.h \

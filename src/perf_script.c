@@ -141,6 +141,10 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 		.flags = line->flags,
 	};
 
+	/* The text does not tell which jumps are; any may be. */
+	if (branch.kind == BRANCH_JUMP)
+		branch.flags |= BRANCH_INDIRECT;
+
 	if (line->from.has_dso || line->to.has_dso)
 		script->options->machine->newer_upstream = true;
 	/* A symbol is one per name, so equal names are equal pointers. */

@@ -6,13 +6,6 @@
 
 #include "base/alloc.h"
 
-#define SLOT_BITS 15
-
-struct resolve_slot {
-	const struct address_space *space;
-	struct location location;
-};
-
 /* The processes of address spaces: of those that share one, the first, which the others came from. */
 static int32_t *list_pids(const struct timeline *timeline)
 {
@@ -49,7 +42,7 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
 	resolver->pids = list_pids(timeline);
 	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
-	resolver->slots = alloc_zeroed((size_t)1 << SLOT_BITS, sizeof(*resolver->slots));
+	resolver->slots = alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS, sizeof(*resolver->slots));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
 }
@@ -108,8 +101,8 @@ static void name_code_without_file(const struct resolver *resolver,
 	location->offset = offset;
 }
 
-static struct location look_up(const struct resolver *resolver, const struct address_space *space,
-			       uint64_t ip)
+static struct location find_mapped(const struct resolver *resolver,
+				   const struct address_space *space, uint64_t ip)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
 	struct location location = { .ip = ip };
@@ -132,23 +125,18 @@ bool resolver_is_entry(const struct resolver *resolver, const struct address_spa
 				       ip - mapping->begin + mapping->file_offset);
 }
 
-struct location resolver_find(struct resolver *resolver, const struct address_space *space,
-			      uint64_t ip)
+struct location resolver_look_up(struct resolver *resolver, const struct address_space *space,
+				 uint64_t ip)
 {
-	/* Fibonacci hashing; the address space is mixed in by its index. */
-	uint64_t key = ip ^ (space ? (uint64_t)space->index << 48 : 0);
-	struct resolve_slot *slot =
-		&resolver->slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SLOT_BITS)];
+	struct resolve_slot *slot = resolver_slot(resolver, space, ip);
+	const struct symbol *symbol;
 
-	if (is_kernel(ip)) {
-		const struct symbol *symbol = kernel_names_find(&resolver->kernel, ip);
-
-		if (symbol)
-			return (struct location){ ip, symbol, ip - symbol->start };
-	}
-	/* An empty slot is that of ip 0, which is nowhere. */
-	if (slot->location.ip != ip || (slot->space != space && ip)) {
-		slot->location = look_up(resolver, space, ip);
+	if (!ip)
+		return (struct location){ 0 };
+	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
+		return (struct location){ ip, symbol, ip - symbol->start };
+	if (!resolve_slot_is(slot, space, ip)) {
+		slot->location = find_mapped(resolver, space, ip);
 		slot->space = space;
 	}
 	return slot->location;

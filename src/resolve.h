@@ -21,6 +21,13 @@
 #include "kernel_names.h"
 #include "symbols/dso_store.h"
 
+#define RESOLVE_SLOT_BITS 15
+
+struct resolve_slot {
+	const struct address_space *space;
+	struct location location; /* ip 0: empty */
+};
+
 struct resolver {
 	struct dso_store *store;          /* borrowed */
 	struct dso **dsos;                /* owned; by index of mapped_file */
@@ -51,8 +58,37 @@ static inline void resolver_advance(struct resolver *resolver, uint64_t time)
 bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,
 		       uint64_t ip);
 
+/* What resolver_find() does if the answer is not kept. */
+struct location resolver_look_up(struct resolver *resolver, const struct address_space *space,
+				 uint64_t ip);
+
+/* Returns where the answer for an address is kept, if it is. */
+static inline struct resolve_slot *resolver_slot(const struct resolver *resolver,
+						 const struct address_space *space, uint64_t ip)
+{
+	/* Fibonacci hashing, with the address space mixed in. */
+	uint64_t key = ip ^ (uint64_t)(uintptr_t)space << 16;
+
+	return &resolver->slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
+				(64 - RESOLVE_SLOT_BITS)];
+}
+
+static inline bool resolve_slot_is(const struct resolve_slot *slot,
+				   const struct address_space *space, uint64_t ip)
+{
+	return slot->location.ip == ip && slot->space == space;
+}
+
 /* Returns the location of `ip` in an address space (NULL: unknown). */
-struct location resolver_find(struct resolver *resolver, const struct address_space *space,
-			      uint64_t ip);
+static inline struct location resolver_find(struct resolver *resolver,
+					    const struct address_space *space, uint64_t ip)
+{
+	const struct resolve_slot *slot = resolver_slot(resolver, space, ip);
+
+	/* What the kernel makes at run time has its name by time. */
+	if (!resolve_slot_is(slot, space, ip) || (resolver->kernel.count && ip >> 63))
+		return resolver_look_up(resolver, space, ip);
+	return slot->location;
+}
 
 #endif

@@ -10,8 +10,10 @@
 #include "base/big_array.h"
 
 /* Bytes of all tracks that stay in memory; and of one array, so that few need a file each. */
-#define MEMORY_MOST ((size_t)64 << 20)
+#define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
+/* Bytes of the records of one time: of a trace that has times, they are few. */
+#define GROUP_MOST ((size_t)4 << 20)
 
 enum record_kind { RECORD_BEGIN, RECORD_END, RECORD_INSTANT };
 
@@ -30,13 +32,21 @@ struct span_record {
 	uint16_t flags;
 };
 
+/* Records one after the other that are in order. */
+struct record_run {
+	size_t begin; /* of the track's records; it ends where the next one begins */
+	bool mixed;   /* they have other orders than ORDER_PLAIN */
+};
+
 struct span_track {
 	struct span_sorter *sorter;
 	void *next_track;
 	struct span_track *next;
 	struct big_array records; /* owned: of the segment */
 	size_t count;
-	size_t *runs; /* owned: where in it each run of records in order begins */
+	size_t full;              /* at so many records there is more to be done than to add one */
+	uint64_t latest;          /* of the last record that was added */
+	struct record_run *runs;  /* owned: of records in order */
 	size_t run_count, run_room;
 	char *texts; /* owned; of the segment's instants, NUL-terminated */
 	size_t text_count, text_room;
@@ -50,32 +60,31 @@ struct span_track {
 	uint64_t last_time; /* ns; of the last record passed on */
 };
 
-static bool is_after(const struct span_record *a, const struct span_record *b)
-{
-	return a->time != b->time ? a->time > b->time : a->order > b->order;
-}
-
 static struct span_record *records_of(const struct span_track *track)
 {
 	return track->records.items;
 }
 
 /* Looked at in steps of so many records, which then may leave memory. */
-#define STEP ((size_t)1 << 18)
+#define STEP ((size_t)1 << 15)
+
+/* The records before `at`, and the first `details`, are not looked at for now. */
+static void leave(const struct span_track *track, size_t at, size_t details)
+{
+	big_array_rest(&track->records, at - STEP, at, sizeof(struct span_record));
+	big_array_rest(&track->details, 0, details, sizeof(struct span_detail));
+}
 
 static void leave_behind(const struct span_track *track, size_t at)
 {
 	const struct span_record *record = records_of(track) + at;
 
-	if (at % STEP || !at)
-		return;
-	big_array_rest(&track->records, at - STEP, at, sizeof(*record));
 	/* Details come in the order of records, of which each has one at most. */
-	if (record->detail)
-		big_array_rest(&track->details, 0, record->detail - 1, sizeof(struct span_detail));
+	if (at % STEP == 0 && at)
+		leave(track, at, record->detail ? record->detail - 1 : 0);
 }
 
-static void pass_detail(struct span_track *track, const struct span_record *record)
+static inline void pass_detail(struct span_track *track, const struct span_record *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -84,7 +93,7 @@ static void pass_detail(struct span_track *track, const struct span_record *reco
 			     (struct span_detail *)track->details.items + record->detail - 1);
 }
 
-static void pass_begin(struct span_track *track, const struct span_record *record)
+static inline void pass_begin(struct span_track *track, const struct span_record *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -92,8 +101,9 @@ static void pass_begin(struct span_track *track, const struct span_record *recor
 		track->sorter->counts.too_deep++;
 		return;
 	}
-	track->open =
-		alloc_grow(track->open, &track->open_room, track->depth, sizeof(*track->open));
+	if (track->depth > track->open_room)
+		track->open = alloc_grow(track->open, &track->open_room, track->depth,
+					 sizeof(*track->open));
 	track->open[track->depth - 1] = record->symbol;
 	pass_detail(track, record);
 	next->begin(next, track->next_track, track->last_time, record->symbol, record->ip,
@@ -101,7 +111,7 @@ static void pass_begin(struct span_track *track, const struct span_record *recor
 }
 
 /* `record`: the end's own; NULL: it has none, the trace has ended. */
-static void pass_end(struct span_track *track, const struct span_record *record)
+static inline void pass_end(struct span_track *track, const struct span_record *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -115,7 +125,7 @@ static void pass_end(struct span_track *track, const struct span_record *record)
 	next->end(next, track->next_track, track->last_time, track->open[track->depth]);
 }
 
-static void pass(struct span_track *track, const struct span_record *record)
+static inline void pass_one(struct span_track *track, const struct span_record *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -137,45 +147,76 @@ static void pass(struct span_track *track, const struct span_record *record)
 	}
 }
 
-/* Pass `count` records of equal time on. */
-static void pass_group(struct span_track *track, const struct span_record *records, size_t count)
+static void pass(struct span_track *track, const struct span_record *record)
 {
-	size_t begin = 0, deferred, plain;
-
-	for (; begin < count && records[begin].order == ORDER_CLOSE; begin++)
-		pass(track, &records[begin]);
-	deferred = plain = begin;
-	while (plain < count && records[plain].order == ORDER_DEFERRED)
-		plain++;
-	for (begin = plain; plain < count && records[plain].kind == RECORD_END && track->depth;
-	     plain++)
-		pass(track, &records[plain]);
-	for (; deferred < begin; deferred++)
-		pass(track, &records[deferred]);
-	for (; plain < count; plain++)
-		pass(track, &records[plain]);
+	pass_one(track, record);
 }
 
-/* Most segments are in order. */
-static void pass_run(struct span_track *track)
+/* Record `at` of an array is the next; what lies far behind it may leave memory. */
+static const struct span_record *visit(const struct big_array *array, size_t at)
+{
+	if (at % STEP == 0 && at)
+		big_array_rest(array, at - STEP, at, sizeof(struct span_record));
+	return (const struct span_record *)array->items + at;
+}
+
+/* Pass the records [begin, end) of an array on, which are of equal time. */
+static void pass_group(struct span_track *track, const struct big_array *array, size_t begin,
+		       size_t end)
+{
+	const struct span_record *records = array->items;
+	size_t deferred, plain;
+
+	for (; begin < end && records[begin].order == ORDER_CLOSE; begin++)
+		pass(track, visit(array, begin));
+	deferred = plain = begin;
+	while (plain < end && visit(array, plain)->order == ORDER_DEFERRED)
+		plain++;
+	for (begin = plain; plain < end && records[plain].kind == RECORD_END && track->depth;
+	     plain++)
+		pass(track, visit(array, plain));
+	for (; deferred < begin; deferred++)
+		pass(track, visit(array, deferred));
+	for (; plain < end; plain++)
+		pass(track, visit(array, plain));
+}
+
+/* Pass the records [begin, end) on, which are in order, whatever their orders are. */
+static void pass_groups(struct span_track *track, size_t begin, size_t end)
 {
 	const struct span_record *records = records_of(track);
-	size_t begin = 0;
 
-	while (begin < track->count) {
-		size_t end = begin + 1;
+	while (begin < end) {
+		size_t behind = begin + 1;
 
 		leave_behind(track, begin);
-		/* Most records stand alone. */
-		if (end == track->count || records[end].time != records[begin].time) {
-			pass(track, &records[begin++]);
-			continue;
-		}
-		while (end < track->count && records[end].time == records[begin].time)
-			leave_behind(track, end++);
-		pass_group(track, records + begin, end - begin);
-		begin = end;
+		while (behind < end && records[behind].time == records[begin].time)
+			leave_behind(track, behind++);
+		pass_group(track, &track->records, begin, behind);
+		begin = behind;
 	}
+}
+
+/* The same of records that are all ORDER_PLAIN, as most are: they stand as they are to be passed. */
+static void pass_plain(struct span_track *track, size_t begin, size_t end)
+{
+	const struct span_record *records = records_of(track);
+
+	while (begin < end) {
+		size_t stop = begin - begin % STEP + STEP;
+
+		leave_behind(track, begin);
+		for (stop = stop < end ? stop : end; begin < stop; begin++)
+			pass_one(track, &records[begin]);
+	}
+}
+
+static void pass_run(struct span_track *track, size_t begin, size_t end, bool mixed)
+{
+	if (mixed)
+		pass_groups(track, begin, end);
+	else
+		pass_plain(track, begin, end);
 }
 
 /* ---- Several runs -------------------------------------------------------- */
@@ -184,6 +225,7 @@ static void pass_run(struct span_track *track)
 struct span_run {
 	size_t at, end; /* of the track's records */
 	size_t rank;    /* place among the runs, for equal times */
+	bool mixed;
 };
 
 static bool run_before(const struct span_record *records, const struct span_run *a,
@@ -224,11 +266,20 @@ static size_t list_runs(const struct span_track *track)
 	sorter->heap = alloc_grow(sorter->heap, &sorter->heap_room, count, sizeof(*sorter->heap));
 	for (size_t i = 0; i < count; i++)
 		sorter->heap[i] = (struct span_run){
-			track->runs[i], i + 1 < count ? track->runs[i + 1] : track->count, i
+			track->runs[i].begin,
+			i + 1 < count ? track->runs[i + 1].begin : track->count,
+			i, track->runs[i].mixed,
 		};
 	for (size_t i = count / 2; i-- > 0;)
 		sift_down(records_of(track), sorter->heap, count, i);
 	return count;
+}
+
+/* Have room for `need` records in the group. */
+static struct span_record *group_of(struct span_sorter *sorter, size_t need)
+{
+	big_array_grow(&sorter->group, need, sizeof(struct span_record), GROUP_MOST);
+	return sorter->group.items;
 }
 
 /* Move the records of the earliest run's first time to the group, which has `*grouped`. */
@@ -239,24 +290,24 @@ static void take(const struct span_track *track, struct span_run *run, size_t *g
 	uint64_t time = records[run->at].time;
 
 	for (; run->at < run->end && records[run->at].time == time; run->at++) {
-		sorter->group = alloc_grow(sorter->group, &sorter->group_room, *grouped + 1,
-					   sizeof(*sorter->group));
 		leave_behind(track, run->at);
-		sorter->group[(*grouped)++] = records[run->at];
+		group_of(sorter, *grouped + 1)[*grouped] = records[run->at];
+		visit(&sorter->group, (*grouped)++);
 	}
 }
 
 /* Records of equal time, as they came, get the order of their kinds. */
 static void order_group(struct span_sorter *sorter, size_t count)
 {
+	struct span_record *group = group_of(sorter, 2 * count);
 	size_t placed = count;
 
-	sorter->group = alloc_grow(sorter->group, &sorter->group_room, 2 * count,
-				   sizeof(*sorter->group));
 	for (uint8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
 		for (size_t i = 0; i < count; i++) {
-			if (sorter->group[i].order == order)
-				sorter->group[placed++] = sorter->group[i];
+			if (visit(&sorter->group, i)->order != order)
+				continue;
+			group[placed] = group[i];
+			visit(&sorter->group, placed++);
 		}
 	}
 }
@@ -266,9 +317,9 @@ static void merge_runs(struct span_track *track)
 	struct span_sorter *sorter = track->sorter;
 	const struct span_record *records = records_of(track);
 	size_t count = list_runs(track);
+	struct span_run *top = sorter->heap;
 
-	while (count) {
-		struct span_run *top = sorter->heap;
+	while (count > 1) {
 		uint64_t time = records[top->at].time;
 		size_t grouped = 0;
 
@@ -280,8 +331,10 @@ static void merge_runs(struct span_track *track)
 				sift_down(records, top, count, 0);
 		}
 		order_group(sorter, grouped);
-		pass_group(track, sorter->group + grouped, grouped);
+		pass_group(track, &sorter->group, grouped, 2 * grouped);
 	}
+	if (count)
+		pass_run(track, top->at, top->end, top->mixed);
 }
 
 /* Pass what is buffered on, in order. */
@@ -289,9 +342,10 @@ static void flush(struct span_track *track)
 {
 	if (track->run_count > 1)
 		merge_runs(track);
-	else
-		pass_run(track);
+	else if (track->run_count)
+		pass_run(track, 0, track->count, track->runs->mixed);
 	track->count = track->run_count = track->text_count = track->detail_count = 0;
+	track->full = 0;
 }
 
 /* Pass a segment on in parts when it is too long. */
@@ -321,8 +375,6 @@ static uint32_t keep_detail(struct span_track *track)
 {
 	struct span_detail *details;
 
-	if (!track->has_detail)
-		return 0;
 	track->has_detail = false;
 	make_room(track, &track->details, track->detail_count + 1, sizeof(*details));
 	details = track->details.items;
@@ -334,25 +386,65 @@ static void begin_run(struct span_track *track)
 {
 	track->runs = alloc_grow(track->runs, &track->run_room, track->run_count + 1,
 				 sizeof(*track->runs));
-	track->runs[track->run_count++] = track->count;
+	track->runs[track->run_count++] = (struct record_run){ .begin = track->count };
 }
 
-static void add(struct span_track *track, const struct span_record *record)
+/* Have room for one record more. */
+static void make_way(struct span_track *track)
 {
-	struct span_record *records;
+	size_t step;
 
 	bound(track);
-	make_room(track, &track->records, track->count + 1, sizeof(*record));
-	records = records_of(track);
-	if (!track->count || is_after(&records[track->count - 1], record))
+	make_room(track, &track->records, track->count + 1, sizeof(struct span_record));
+	step = track->count - track->count % STEP + STEP;
+	if (track->count && track->count % STEP == 0)
+		leave(track, track->count, track->detail_count);
+	track->full = track->records.room < step ? track->records.room : step;
+	if (track->full > track->sorter->limit)
+		track->full = track->sorter->limit;
+}
+
+static uint64_t hold(struct span_track *track, uint64_t time)
+{
+	track->sorter->counts.late += time > INT64_MAX;
+	return time > INT64_MAX ? INT64_MAX : time;
+}
+
+/* Returns a new record with its time, order and detail; the rest is to be filled. */
+static struct span_record *add(struct span_track *track, uint64_t time,
+				      enum record_order order)
+{
+	struct span_record *record;
+
+	if (track->count >= track->full)
+		make_way(track);
+	if (time > INT64_MAX)
+		time = hold(track, time);
+	record = records_of(track) + track->count;
+	if (!track->count || record[-1].time > time ||
+	    (record[-1].time == time && record[-1].order > order))
 		begin_run(track);
-	records[track->count] = *record;
-	if (record->time > INT64_MAX) {
-		records[track->count].time = INT64_MAX;
-		track->sorter->counts.late++;
-	}
-	records[track->count].detail = keep_detail(track);
-	leave_behind(track, track->count++);
+	track->runs[track->run_count - 1].mixed |= order != ORDER_PLAIN;
+	record->time = track->latest = time;
+	record->order = (uint8_t)order;
+	record->detail = track->has_detail ? keep_detail(track) : 0;
+	track->count++;
+	return record;
+}
+
+/* The same for less, of a begin or end that comes in order, as most do. */
+static inline struct span_record *add_plain(struct span_track *track, uint64_t time)
+{
+	struct span_record *record;
+
+	if (track->count >= track->full || time < track->latest || time > INT64_MAX ||
+	    track->has_detail)
+		return add(track, time, ORDER_PLAIN);
+	record = records_of(track) + track->count++;
+	record->time = track->latest = time;
+	record->order = ORDER_PLAIN;
+	record->detail = 0;
+	return record;
 }
 
 static void sorter_detail(const struct span_sink *sink, void *track_,
@@ -365,7 +457,7 @@ static void sorter_detail(const struct span_sink *sink, void *track_,
 	track->has_detail = true;
 }
 
-static uint8_t order_of(unsigned flags)
+static enum record_order order_of(unsigned flags)
 {
 	return flags & SPAN_DEFERRED ? ORDER_DEFERRED : ORDER_PLAIN;
 }
@@ -373,40 +465,32 @@ static uint8_t order_of(unsigned flags)
 static void sorter_begin(const struct span_sink *sink, void *track, uint64_t time,
 			 const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct span_record record = {
-		.time = time,
-		.symbol = symbol,
-		.ip = ip,
-		.kind = RECORD_BEGIN,
-		.order = order_of(flags),
-		.flags = (uint16_t)flags,
-	};
+	struct span_record *record = flags & SPAN_DEFERRED ? add(track, time, ORDER_DEFERRED)
+							   : add_plain(track, time);
 
 	(void)sink;
-	add(track, &record);
+	record->kind = RECORD_BEGIN;
+	record->symbol = symbol;
+	record->ip = ip;
+	record->flags = (uint16_t)flags;
 }
 
 static void sorter_end(const struct span_sink *sink, void *track, uint64_t time,
 		       const struct symbol *symbol)
 {
-	struct span_record record = { .time = time, .kind = RECORD_END, .order = ORDER_PLAIN };
-
 	(void)sink;
 	(void)symbol;
-	add(track, &record);
+	add_plain(track, time)->kind = RECORD_END;
 }
 
 static void sorter_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
 			    uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
-	struct span_record end = { .time = end_time, .kind = RECORD_END, .order = ORDER_CLOSE };
+	bool is_long = end_time > begin_time;
 
-	if (end_time <= begin_time) {
-		end.time = begin_time;
-		end.order = order_of(flags);
-	}
 	sorter_begin(sink, track, begin_time, symbol, 0, flags);
-	add(track, &end);
+	add(track, is_long ? end_time : begin_time, is_long ? ORDER_CLOSE : order_of(flags))
+		->kind = RECORD_END;
 }
 
 static void sorter_instant(const struct span_sink *sink, void *track_, uint64_t time,
@@ -414,19 +498,16 @@ static void sorter_instant(const struct span_sink *sink, void *track_, uint64_t 
 {
 	struct span_track *track = track_;
 	size_t size = strlen(text) + 1;
-	struct span_record record = {
-		.time = time,
-		.kind = RECORD_INSTANT,
-		.order = ORDER_PLAIN,
-	};
+	struct span_record *record;
 
 	(void)sink;
 	bound(track); /* forgets the texts: before this one is among them */
-	record.text = track->text_count;
+	record = add(track, time, ORDER_PLAIN);
+	record->kind = RECORD_INSTANT;
+	record->text = track->text_count;
 	track->texts = alloc_grow(track->texts, &track->text_room, track->text_count + size, 1);
 	memcpy(track->texts + track->text_count, text, size);
 	track->text_count += size;
-	add(track, &record);
 }
 
 static void sorter_segment_end(const struct span_sink *sink, void *track_)
@@ -470,10 +551,9 @@ void span_sorter_release(struct span_sorter *sorter)
 	}
 	sorter->last = &sorter->first;
 	free(sorter->heap);
-	free(sorter->group);
+	big_array_release(&sorter->group);
 	sorter->heap = NULL;
-	sorter->group = NULL;
-	sorter->heap_room = sorter->group_room = 0;
+	sorter->heap_room = 0;
 }
 
 struct span_track *span_sorter_track(struct span_sorter *sorter, void *next_track)

@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/big_array.h"
 #include "base/diag.h"
 #include "span_sink.h"
 
@@ -51,7 +52,6 @@ struct span_sorter_counts {
 
 struct span_track;
 struct span_run;
-struct span_record;
 
 struct span_sorter {
 	struct span_sink sink;            /* give this to the machine */
@@ -60,8 +60,7 @@ struct span_sorter {
 	struct span_track *first, **last; /* owned; in the order of opening */
 	struct span_run *heap;            /* owned: the runs of a segment that is passed on */
 	size_t heap_room;
-	struct span_record *group;        /* owned: records of one time */
-	size_t group_room;
+	struct big_array group;           /* owned: records of one time */
 	size_t memory; /* bytes that the tracks' arrays take in memory */
 	size_t limit; /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SPAN_SORTER_DEPTH, or more where all can be shown */

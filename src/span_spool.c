@@ -6,9 +6,13 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
+#include "base/pages.h"
 #include "track.h"
 
 #define BUFFER_RECORDS 32768u
+
+/* So many begins, ends and instants are given out before what was read may leave memory. */
+#define STEP 32768u
 
 enum record_kind {
 	RECORD_BEGIN = 0,
@@ -291,6 +295,13 @@ static bool give_next(const struct span_spool *spool, struct cursor *cursor,
 	return false;
 }
 
+/* `count` of those were given out: the file need not stay in memory. */
+static void leave_behind(const struct span_spool *spool, uint64_t count)
+{
+	if (count % STEP == 0)
+		pages_give_back((const uint8_t *)spool->records, spool->file.size);
+}
+
 /* Find the time of what comes next.  Returns false at the end. */
 static bool find_key(const struct span_spool *spool, struct cursor *cursor)
 {
@@ -320,9 +331,10 @@ void span_spool_replay_track(const struct span_spool *spool, size_t index,
 			     const struct span_sink *sink)
 {
 	struct cursor cursor = { .track = &spool->tracks[index] };
+	uint64_t given = 0;
 
 	while (give_next(spool, &cursor, sink))
-		;
+		leave_behind(spool, ++given);
 }
 
 /* ---- By time: a binary heap of the tracks ---------------------------------- */
@@ -354,6 +366,7 @@ void span_spool_replay(const struct span_spool *spool, const struct span_sink *s
 {
 	struct cursor *heap = alloc_zeroed(spool->track_count + 1, sizeof(*heap));
 	size_t count = 0;
+	uint64_t given = 0;
 
 	for (size_t i = 0; i < spool->track_count; i++) {
 		heap[count] = (struct cursor){ .track = &spool->tracks[i] };
@@ -363,6 +376,7 @@ void span_spool_replay(const struct span_spool *spool, const struct span_sink *s
 		sift(heap, count, i);
 	while (count) {
 		give_next(spool, &heap[0], sink);
+		leave_behind(spool, ++given);
 		if (!find_key(spool, &heap[0]))
 			heap[0] = heap[--count];
 		sift(heap, count, 0);

@@ -96,10 +96,15 @@ static void take_event(struct thread_stacks *stacks, struct thread_state *state,
 	state->vector = 0;
 }
 
+static bool fork_is_due(const struct thread_stacks *stacks, uint64_t time)
+{
+	return stacks->next_fork < stacks->fork_count &&
+	       stacks->forks[stacks->next_fork]->begin <= time;
+}
+
 static void follow_forks(struct thread_stacks *stacks, uint64_t time)
 {
-	while (stacks->next_fork < stacks->fork_count &&
-	       stacks->forks[stacks->next_fork]->begin <= time)
+	while (fork_is_due(stacks, time))
 		fork_stack(stacks, stacks->forks[stacks->next_fork++]);
 }
 
@@ -171,10 +176,32 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 	       resolver_is_entry(stacks->entries, event->space, event->to);
 }
 
-void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
-			  const struct location *from, const struct location *to)
+static bool has_traps(const struct location *location)
 {
-	struct thread_state *state = state_of(stacks, event->thread);
+	return location->symbol && location->symbol->has_traps;
+}
+
+/* Most branches are of no more than what is told of them here; see callstack_plain(). */
+static inline bool follow_plain(const struct thread_stacks *stacks, struct thread_state *state,
+				const struct branch_event *event, const struct location *from,
+				const struct location *to)
+{
+	const unsigned no_more = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
+
+	if (!state->stack || event->flags & ~no_more || event->space != state->space ||
+	    state->vector || stacks->inlines || has_traps(from) || has_traps(to) ||
+	    fork_is_due(stacks, event->time) || !callstack_plain(state->stack, event, from, to))
+		return false;
+	state->last_ip = to->ip;
+	return true;
+}
+
+/* Apart from follow_plain(), which so needs fewer registers to be saved. */
+static __attribute__((noinline)) void
+follow_other(struct thread_stacks *stacks, struct thread_state *state,
+	     const struct branch_event *event, const struct location *from,
+	     const struct location *to)
+{
 	struct resolved_branch branch = {
 		.time = event->time,
 		.from = *from,
@@ -203,6 +230,15 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
 	else
 		callstack_branch(state->stack, &branch);
+}
+
+void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
+			  const struct location *from, const struct location *to)
+{
+	struct thread_state *state = state_of(stacks, event->thread);
+
+	if (!follow_plain(stacks, state, event, from, to))
+		follow_other(stacks, state, event, from, to);
 }
 
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,

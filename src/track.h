@@ -29,6 +29,7 @@ struct track {
 	uint64_t folded, folded_time; /* of the slice that ends next; see struct span_sink */
 	struct innermost innermost;   /* not written yet by the output in use */
 	bool announced;        /* the output has written the track's names */
+	uint32_t writer_thread; /* then, if the output is FTF: its id of the thread */
 };
 
 #endif

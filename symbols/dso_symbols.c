@@ -111,6 +111,7 @@ static void make_symbol(struct dso *dso, uint32_t index)
 	known->symbol.dso = dso;
 	known->symbol.kind = is_thunk(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
 	known->symbol.binding = entry->binding;
+	known->symbol.has_traps = dso_borrow_traps(dso) != NULL;
 	if (whole != SYMBOL_ENTRY_NONE && whole != index)
 		known->symbol.function = symbol_function(symbol_of_entry(dso, whole));
 	known->line_known = entry->kind != SYMBOL_FUNCTION;

@@ -12,6 +12,7 @@
 #ifndef SYMBOLS_SYMBOL_H
 #define SYMBOLS_SYMBOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,7 @@ struct symbol {
 	struct dso *dso; /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
 	uint8_t kind;    /* enum symbol_kind */
 	uint8_t binding; /* enum symbol_binding */
+	bool has_traps;  /* its file says where OCaml's exceptions are handled (trap_table.h) */
 };
 
 /* Returns the function that the symbol's code belongs to. */

@@ -86,6 +86,8 @@ void big_array_grow(struct big_array *array, size_t need, size_t size, size_t mo
 {
 	size_t used = array->room * size, room = array->room ? 2 * array->room : 64;
 
+	if (need <= array->room)
+		return;
 	if (room < need)
 		room = need;
 	if (array->mapped) {

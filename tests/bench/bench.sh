@@ -11,8 +11,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 runs=5
 
+# A new file each time: to put one into the place of another the system writes it out and drops the other.
 measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
 	for _ in $(seq $runs); do
+		rm -f "$work/out.ftf"
 		/usr/bin/time -o "$work/time" -f '%U %S %M' "$@" >"$work/out" 2>"$work/messages" || true
 		tail -n 1 "$work/time" | awk '{ print $1 + $2, $3 }'
 	done | sort -n >"$work/times"
@@ -22,6 +24,7 @@ measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
 
 elapsed() { # COMMAND...: sets $wall (s, on the clock)
 	for _ in $(seq $runs); do
+		rm -f "$work/out.ftf"
 		/usr/bin/time -o "$work/time" -f '%e' "$@" >"$work/out" 2>"$work/messages" || true
 		tail -n 1 "$work/time"
 	done | sort -n >"$work/times"
@@ -30,6 +33,7 @@ elapsed() { # COMMAND...: sets $wall (s, on the clock)
 
 thread_times() { # COMMAND...: sets $wall, $cpu, $most (s): of all threads, of the one that takes most
 	for _ in $(seq $runs); do
+		rm -f "$work/out.ftf"
 		tests/bench/thread-times "$@" 2>"$work/messages" || true
 	done | sort -n >"$work/times"
 	read -r wall cpu most rest <<-END

@@ -80,10 +80,19 @@ one_bad() {
 }
 tap_check "bad inputs are named and cost only themselves" one_bad
 
+# One input is the beginning of its message (22 branches), the other would colour the terminal.
+messages_have_names() {
+	cp c/long.data 2 && cp c/long.data "$(printf 'x\033[31m')" &&
+		batch 0 -o messages-of/ 2 "$(printf 'x\033[31m')" && grep -q '^ptrace2ftf: 2: 22 branches' messages &&
+		grep -qF 'ptrace2ftf: x?[31m: 22 branches' messages && ! grep -q "$(printf '\033')" messages
+}
+tap_check "messages begin with the input, as the terminal may see it" messages_have_names
+
 # The end of the features is cut: a warning, and all branches.
 worst() {
 	head -c $(($(wc -c <c/long.data) - 8)) c/long.data >cut.data
-	batch 2 -o worst/ cut.data c/long.data && batch 1 -o worst/ cut.data bad.data c/long.data &&
+	cp cut.data cut2.data
+	batch 2 -o worst/ cut.data c/long.data && batch 2 -o worst/ cut.data cut2.data && batch 1 -o worst/ cut.data bad.data c/long.data &&
 		batch 0 --no-warn -o worst/ cut.data c/long.data
 }
 tap_check "the exit status is the worst: 1, then 2, then 0" worst
@@ -103,6 +112,12 @@ if command -v jq >/dev/null; then
 else
 	tap_skip "--json-lines tells of each input" "no jq"
 fi
+
+no_place_for_lines() {
+	batch 1 --json-lines=none/lines c/long.data e/one.perf -o no-lines/ && same_slices no-lines/*.ftf &&
+		[ "$(grep -c 'none/lines: cannot write' messages)" -eq 1 ]
+}
+tap_check "lines that cannot be written are one message and a failure, and cost no output" no_place_for_lines
 
 list() {
 	printf 'c/long.data\0e/one.perf\0' | batch 0 --files0-from=- -o list/ && same_slices list/long.ftf list/one.perf.ftf &&
@@ -139,6 +154,7 @@ skips() { # SUFFIX OPTIONS...
 			[ $now = $wanted_now ] || { echo "$name$suffix: $now"; return 1; }
 		done
 	done
+	grep -q '2 files: 2 whole (2 of them up to date before)$' messages
 }
 tap_check "--skip-existing makes nothing again" skips .ftf
 tap_check "nor what is gzipped" skips .ftf.gz
@@ -150,6 +166,14 @@ if python3 -c 'import os; os.setxattr("attribute", "user.x", b"1")' 2>/dev/null;
 else
 	tap_skip "nor text" "no extended attributes here"
 fi
+# What a failure leaves is the older output, and that is not made of these bytes.
+failed_before() {
+	mkdir -p failed && echo old >failed/bad.slices
+	for time in first second; do
+		batch 1 --skip-existing --format=slices bad.data -o failed/ || return 1
+	done
+}
+tap_check "what failed is tried again, also where an older output is" failed_before
 again() {
 	cp c/long.data changing.data
 	batch 0 --skip-existing -o skip/ changing.data && batch 0 --skip-existing -o skip/ changing.data &&
@@ -177,8 +201,9 @@ side_by_side() { # the second is fed first: one after the other would wait for e
 }
 tap_check "--jobs converts side by side" side_by_side
 
-child_of() { # PID: waits for a child, and prints it
-	until pgrep -P "$1"; do sleep 0.05; done
+child_of() { # PID: waits until it has one child only, and prints that
+	until [ "$(pgrep -c -P "$1")" -eq 1 ]; do sleep 0.05; done
+	pgrep -P "$1"
 }
 killed() {
 	"$program" --symfs=sample --json-lines=killed.json --jobs=2 stuck.data c/long.data -o killed/ 2>messages &
@@ -203,6 +228,39 @@ interrupted() {
 	wait $parent
 	[ $? -eq 130 ] && [ -z "$(ls interrupted)" ] && jq -e '.status == 1 and (.error | test("nterrupt"))' interrupted.json >/dev/null
 }
+# One that nothing will skip is kept, as without --json-lines.
+interrupted_alone() {
+	[ -e "$work/large/large.data" ] || return 0
+	env --default-signal=INT "$program" --json-lines=alone.json "$work/large/large.data" -o alone.ftf 2>messages &
+	parent=$!
+	until ls alone.ftf.*.tmp >/dev/null 2>&1; do sleep 0.05; done
+	kill -INT $parent
+	wait $parent
+	[ $? -eq 130 ] && "$ftfdump" --check alone.ftf
+}
+# What nohup(1) starts goes on.
+hang_up() {
+	(trap '' HUP; exec "$program" -q --symfs=sample --json-lines=/dev/null stuck.data -o hung-up/) &
+	parent=$!
+	child=$(child_of $parent)
+	kill -HUP $parent
+	cat sample/perf.data >stuck.data
+	wait $parent && same_slices hung-up/stuck.ftf
+}
+orphaned() { # nobody waits for a conversion whose batch is gone
+	"$program" --symfs=sample stuck.data c/long.data -o orphaned/ 2>messages &
+	parent=$!
+	child=$(child_of $parent)
+	until grep -q '^State:.S' "/proc/$child/status"; do sleep 0.05; done # it waits for its input
+	kill -9 $parent
+	wait $parent 2>/dev/null
+	for tenth in $(seq 100); do
+		kill -0 "$child" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	kill -9 "$child"
+	return 1
+}
 terminated() {
 	"$program" --symfs=sample stuck.data c/long.data -o terminated/ 2>messages &
 	parent=$!
@@ -214,8 +272,11 @@ terminated() {
 }
 if command -v pgrep >/dev/null; then
 	tap_check "a process that is killed fails its own file, and leaves nothing" killed
+	tap_check "if the batch is killed, its processes end" orphaned
 	tap_check "SIGTERM ends all" terminated
+	tap_check "SIGHUP that is ignored ends nothing" hang_up
 	tap_check "SIGINT leaves nothing that looks whole" interrupted
+	tap_check "SIGINT leaves what is decoded of one that is no part of a batch" interrupted_alone
 else
 	tap_skip "a process that is killed fails its own file" "no pgrep"
 fi

@@ -132,12 +132,23 @@ has_the_truths_kinds() { # NAME
 	same "$work/kinds" "$work/kinds.truth"
 }
 
+# Tail calls have slices as well, so there are more of them.
+each_call_has_a_slice() { # NAME
+	# shellcheck disable=SC2046
+	"$program" -q --no-warn --format=slices $(truth_options "$1") "$recordings/truth/$1/perf.data" \
+		>"$work/slices" || return 1
+	slices=$(awk '$5 !~ /^\[(syscall|untraced|lost)/' "$work/slices" | wc -l)
+	calls=$(awk '$2 ~ /call$/ { n += $1 } END { print n }' "$recordings/truth/$1/truth.kinds.tsv")
+	[ "$slices" -ge "$calls" ] || { echo "$slices slices of $calls calls"; return 1; }
+}
+
 for folder in "$recordings"/truth/*/perf.data; do
 	name=$(basename "$(dirname "$folder")")
 	status=0
 	case $name in
 	big-sqlite)
 		tap_check "$name: as many branches of each kind as the truth" has_the_truths_kinds "$name"
+		tap_check "$name: a slice for each of the truth's calls" each_call_has_a_slice "$name"
 		;;
 	*-ovf)
 		status=2

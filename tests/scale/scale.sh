@@ -25,29 +25,39 @@ limited() { # SECONDS COMMAND...
 	shift
 	(ulimit -t $seconds; exec timeout -s KILL $((20 * seconds)) "$@")
 }
-holds() { # KIND COUNT SECONDS
-	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
-	size=$(stat -c %s "$work/input")
-	limited "$3" time -f '%M %U %S' -o "$work/memory" "$program" -q \
-		--symfs="$work/sample" --format=slices -o "$work/slices" "$work/input" 2>"$work/messages"
+# 64 MiB and four times the input, whatever it has much of: that is promised.
+within_memory() { # BYTES-OF-INPUT
+	[ $slow -gt 1 ] || [ "$memory" -le $((64 * 1024 + 4 * $1 / 1024)) ] || { echo "too much memory"; return 1; }
+}
+run() { # SECONDS FORMAT OUTPUT: sets $status and $memory
+	limited "$1" time -f '%M %U %S' -o "$work/memory" "$program" -q \
+		--symfs="$work/sample" --format="$2" -o "$3" "$work/input" 2>"$work/messages"
 	status=$?
 	read -r memory user system <<-END
 		$(tail -n 1 "$work/memory")
 	END
-	echo "# $1 $2: $((size / 1024)) KiB, status $status, $user + $system s of CPU, $memory KiB of memory" |
-		tee -a "$work/figures"
+}
+holds() { # KIND COUNT SECONDS
+	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
+	size=$(stat -c %s "$work/input")
+	for format in ftf slices; do
+		run "$3" $format "$work/$format"
+		echo "# $1 $2, $format: $((size / 1024)) KiB, status $status, $user + $system s of CPU, $memory KiB of memory" |
+			tee -a "$work/figures"
+		case $1 in
+		nothing) [ $status -eq 1 ] && continue ;;
+		*) [ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; } ;;
+		esac
+		case $1 in
+		# Of a hole there are no pages.
+		aux) [ $slow -gt 1 ] || [ "$memory" -le $((32 * 1024)) ] || { echo "too much memory"; return 1; } ;;
+		*) within_memory "$size" || return 1 ;;
+		esac
+	done
 	case $1 in
-	nothing) [ $status -eq 1 ] && return 0 ;;
-	*) [ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; } ;;
+	nothing) return 0 ;;
+	cpus | losses | buffers) [ -s "$work/slices" ]; return ;;
 	esac
-	limit=$((64 * 1024 + 4 * size / 1024))
-	case $1 in
-	aux) limit=$((32 * 1024)) ;; # of a hole there are no pages
-	buffers) limit=$((limit + 13 * $2)) ;; # a decoder each, however short
-	pieces) limit=$((limit + $2)) ;; # ten slices each, which are sorted in memory
-	esac
-	[ $slow -gt 1 ] || [ "$memory" -le $limit ] || { echo "memory"; return 1; }
-	case $1 in cpus | losses | buffers) [ -s "$work/slices" ]; return ;; esac
 	has_slices || { head "$work/slices"; return 1; }
 }
 # Perfetto's times are signed; nothing is lost for that.
@@ -75,16 +85,44 @@ tap_check "times beyond 2^63 ns are shown there" ends_in_time
 much nothing 0 0
 much aux 17179869184 67108864
 
+# Slices are not kept in memory, whatever is made of them.
+no_slices_in_memory() {
+	"$top_builddir/tests/scale/make-scale" pieces 40000 "$work/input" || return 1
+	run 60 none "$work/none"
+	least=$memory
+	for format in ftf slices calls chrome folded functions speedscope svg; do
+		run 60 $format "$work/output"
+		echo "# 40000 pieces, $format: $memory KiB of memory"
+		[ -s "$work/output" ] && [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
+		[ $slow -gt 1 ] || [ "$memory" -le $((least + 16 * 1024)) ] || return 1
+	done
+}
+tap_check "no format keeps its slices in memory" no_slices_in_memory
+
+# More buffers than are decoded at once: their events wait in a file, and come in the same order.
+same_in_groups() { # KIND COUNT
+	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
+	for format in slices branches ftf; do
+		run 60 $format "$work/groups"
+		# Where no file can be made, all are decoded at once.
+		(TMPDIR=$work/none; export TMPDIR; run 60 $format "$work/once"; echo "$memory" >"$work/memory_once")
+		cmp "$work/groups" "$work/once" || return 1
+		[ $slow -gt 1 ] || [ "$memory" -lt "$(cat "$work/memory_once")" ] || { echo "no groups"; return 1; }
+	done
+	[ -s "$work/once" ]
+}
+tap_check "buffers of one CPU in groups give what they give at once" same_in_groups buffers 7000
+tap_check "buffers of many CPUs in groups give what they give at once" same_in_groups cpus 7000
+
 symbols() {
 	count=200000
 	[ -z "$LONG" ] || count=2000000
 	"$top_builddir/tests/scale/make-scale" symbols $count "$work/sample/sample"
 	cp "$work/sample/perf.data" "$work/input"
 	size=$(stat -c %s "$work/sample/sample")
-	limited 60 time -f '%M KiB of memory, %U + %S s of CPU' -o "$work/memory" \
-		"$program" -q --symfs="$work/sample" --format=slices "$work/input" >"$work/slices" || return 1
-	echo "# symbols $count: $((size / 1024)) KiB, $(tail -n 1 "$work/memory")" | tee -a "$work/figures"
-	has_slices
+	run 60 slices "$work/slices"
+	echo "# symbols $count: $((size / 1024)) KiB, $user + $system s of CPU, $memory KiB of memory" | tee -a "$work/figures"
+	[ $status -eq 0 ] && within_memory $((size + $(stat -c %s "$work/input"))) && has_slices
 }
 tap_check "many symbols in one file" symbols
 cat "$work/figures"

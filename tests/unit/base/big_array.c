@@ -43,6 +43,21 @@ START_TEST(items_stay_when_the_array_moves_into_a_file)
 }
 END_TEST
 
+START_TEST(where_there_is_room_nothing_is_done)
+{
+	void *items;
+	size_t room;
+
+	fill(COUNT);
+	items = array.items;
+	room = array.room;
+	big_array_grow(&array, room, sizeof(uint64_t), MOST);
+	ck_assert_uint_eq(array.room, room);
+	ck_assert_ptr_eq(array.items, items);
+	big_array_release(&array);
+}
+END_TEST
+
 static size_t resident(void)
 {
 	size_t count = 0;
@@ -98,6 +113,7 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_test(all, items_stay_when_the_array_moves_into_a_file);
+	tcase_add_test(all, where_there_is_room_nothing_is_done);
 	tcase_add_test(all, what_rests_takes_no_memory_and_comes_back);
 	tcase_add_test(all, without_a_place_for_files_it_stays_in_memory);
 	tcase_add_test(all, when_the_file_cannot_grow_it_comes_back_into_memory);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/aux_seek.h"
 
+#include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 #define PSBS 1000u
 #define TICKS 1000u
+#define FILE_OFFSET 500u /* of the trace */
 
 static struct pt_packets packets;
 static struct arena arena;
@@ -47,6 +49,7 @@ static void make_stream(size_t piece_size)
 			.bytes = packets.bytes + at,
 			.size = size - at < piece_size ? size - at : piece_size,
 			.aux_offset = at,
+			.file_offset = FILE_OFFSET + at,
 		};
 }
 
@@ -58,9 +61,11 @@ static void check_view(uint64_t begin, uint64_t end, size_t from, size_t to)
 	aux_seek(&aux, begin, end, &arena, &view);
 	ck_assert_uint_eq(view.size, to - from);
 	for (size_t i = 0; i < view.piece_count; i++) {
-		ck_assert_uint_eq(view.pieces[i].aux_offset, at);
-		ck_assert_mem_eq(view.pieces[i].bytes, packets.bytes + at, view.pieces[i].size);
-		at += view.pieces[i].size;
+		const struct aux_piece *piece = &view.pieces[i];
+
+		ck_assert(piece->aux_offset == at && piece->file_offset == FILE_OFFSET + at &&
+			  memcmp(piece->bytes, packets.bytes + at, piece->size) == 0);
+		at += piece->size;
 	}
 	ck_assert_uint_eq(at, to);
 }
@@ -118,6 +123,34 @@ START_TEST(a_psb_does_not_straddle_a_place_where_trace_is_missing)
 }
 END_TEST
 
+/* What the view of all times misses. */
+static uint64_t missing_of(uint64_t begin, uint64_t end)
+{
+	struct aux_stream view;
+
+	aux.missing = aux.repeated = 12345;
+	aux_seek(&aux, begin, end, &arena, &view);
+	ck_assert_uint_eq(view.repeated, 0);
+	return view.missing;
+}
+
+START_TEST(a_view_misses_what_is_missing_between_its_pieces)
+{
+	make_stream(places[500]);
+	ck_assert_uint_eq(missing_of(1, TICKS - 1), 0);
+	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
+	pieces[1].apart = true;
+	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
+	pieces[1].aux_offset += 50;
+	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 50);
+	ck_assert_uint_eq(missing_of(TICKS, 100 * TICKS), 0);
+	pieces[1].aux_offset -= 100; /* begun anew */
+	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
+	pieces[1].apart = false;
+	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
+}
+END_TEST
+
 START_TEST(any_order_of_tscs_gives_a_part_of_the_stream)
 {
 	struct aux_stream view;
@@ -151,6 +184,37 @@ START_TEST(the_extent_is_the_first_psb_to_the_last_timing_packet)
 }
 END_TEST
 
+/* CBR: the core runs at 10 times the bus, the TSC at 20 times: two ticks a cycle. */
+START_TEST(the_extent_counts_cycles_behind_the_last_psb)
+{
+	const struct pt_packet ratio = { .type = ppt_cbr, .payload.cbr.ratio = 10 };
+	const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 100 };
+	struct pt_info info = { .tsc_bit = 1, .max_nonturbo_ratio = 20 };
+	uint64_t first, last;
+
+	pt_packets_add(&packets, &ratio);
+	pt_packets_add(&packets, &cycles);
+	make_stream(PT_PACKETS_ROOM);
+	ck_assert(aux_seek_extent(&aux, &info, &first, &last));
+	ck_assert_uint_eq(last, PSBS * TICKS + 200);
+}
+END_TEST
+
+START_TEST(the_extent_ends_at_damage)
+{
+	static const uint8_t damage[] = { 0x02, 0xff };
+	struct pt_info info = { .tsc_bit = 1 };
+	uint64_t first, last;
+
+	pt_packets_tsc(&packets, PSBS * TICKS + 777);
+	pt_packets_raw(&packets, damage, sizeof(damage));
+	pt_packets_tsc(&packets, PSBS * TICKS + 888);
+	make_stream(PT_PACKETS_ROOM);
+	ck_assert(aux_seek_extent(&aux, &info, &first, &last));
+	ck_assert_uint_eq(last, PSBS * TICKS + 777);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("aux_seek");
@@ -163,8 +227,11 @@ int main(void)
 	tcase_add_test(all, an_open_beginning_keeps_what_stands_before_the_first_psb);
 	tcase_add_test(all, a_stream_without_psb_stays_whole);
 	tcase_add_test(all, a_psb_does_not_straddle_a_place_where_trace_is_missing);
+	tcase_add_test(all, a_view_misses_what_is_missing_between_its_pieces);
 	tcase_add_loop_test(all, any_order_of_tscs_gives_a_part_of_the_stream, 0, 20);
 	tcase_add_test(all, the_extent_is_the_first_psb_to_the_last_timing_packet);
+	tcase_add_test(all, the_extent_counts_cycles_behind_the_last_psb);
+	tcase_add_test(all, the_extent_ends_at_damage);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -21,6 +21,7 @@
 
 #define BROADWELL "GenuineIntel,6,61,4"
 #define SKYLAKE "GenuineIntel,6,94,3"
+#define SKYLAKE_X "GenuineIntel,6,85,4"
 #define APOLLO_LAKE "GenuineIntel,6,92,9"
 #define UNKNOWN "GenuineIntel,6,255,0" /* none that libipt knows: without errata */
 
@@ -358,7 +359,7 @@ END_TEST
 static const char *const only_work[] = {
 	"filter 0x1020/0x8@/sample",
 	"filter 0x0/0x10@/other,filter 4128/8@/sample",
-	"tracestop 0x1040/0x10@/sample",
+	"stop 0x1040/0x10@/sample",
 };
 
 /* "TIP.PGD may not have an IP payload with the target IP" of a direct branch */
@@ -389,6 +390,35 @@ START_TEST(skl014_a_direct_branch_may_leave_the_filter_untold)
 }
 END_TEST
 
+/*
+ * "any TMA packet generated will have corrupted values ... followed by a bogus data byte"
+ * libipt knows it by reserved bits that are set; the byte here would begin a TIP.
+ */
+START_TEST(skz84_a_corrupt_tma_is_a_byte_longer_and_no_time)
+{
+	static const uint8_t tma[] = { 0x02, 0x73, 0x34, 0x12, 0x01, 0x56, 0x00, 0x0d };
+	struct events events, plain;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode(&plain, SKYLAKE_X, PT_ENGINE_FAST);
+	pt_packets_release(&sample.packets);
+	pt_packets_init(&sample.packets);
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_raw(&sample.packets, tma, sizeof(tma));
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode(&events, SKYLAKE_X, PT_ENGINE_FAST);
+	ck_assert_uint_eq(count_damage(&events), 0);
+	ck_assert_uint_eq(events.count, plain.count);
+	expect(&events, 1, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
+	for (size_t i = 0; i < events.count; i++)
+		ck_assert_uint_eq(events.event[i].time, plain.event[i].time);
+	is_damage_elsewhere();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("errata");
@@ -404,6 +434,7 @@ int main(void)
 	tcase_add_test(tests, apl12_a_place_behind_an_overflow_may_be_none);
 	tcase_add_test(tests, apl11_tracing_may_go_off_behind_an_overflow);
 	tcase_add_test(tests, skd022_a_vm_entry_is_no_interrupt);
+	tcase_add_test(tests, skz84_a_corrupt_tma_is_a_byte_longer_and_no_time);
 	tcase_add_loop_test(tests, skl014_a_direct_branch_may_leave_the_filter_untold, 0, 3);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

@@ -100,3 +100,33 @@ TESTS += tests/unit/decoder/pt_verify.test
 tests_unit_decoder_pt_verify_test_SOURCES = tests/unit/decoder/pt_verify.c
 tests_unit_decoder_pt_verify_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_verify_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/address_filter.test
+TESTS += tests/unit/decoder/address_filter.test
+tests_unit_decoder_address_filter_test_SOURCES = tests/unit/decoder/address_filter.c
+tests_unit_decoder_address_filter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_address_filter_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/aux_cuts.test
+TESTS += tests/unit/decoder/aux_cuts.test
+tests_unit_decoder_aux_cuts_test_SOURCES = tests/unit/decoder/aux_cuts.c
+tests_unit_decoder_aux_cuts_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_aux_cuts_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/kernel_text.test
+TESTS += tests/unit/decoder/kernel_text.test
+tests_unit_decoder_kernel_text_test_SOURCES = tests/unit/decoder/kernel_text.c
+tests_unit_decoder_kernel_text_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_kernel_text_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/aux_window.test
+TESTS += tests/unit/decoder/aux_window.test
+tests_unit_decoder_aux_window_test_SOURCES = tests/unit/decoder/aux_window.c
+tests_unit_decoder_aux_window_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_aux_window_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/sched_points.test
+TESTS += tests/unit/decoder/sched_points.test
+tests_unit_decoder_sched_points_test_SOURCES = tests/unit/decoder/sched_points.c
+tests_unit_decoder_sched_points_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_sched_points_test_LDADD = $(UNIT_LIBS)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "tests/support/perf_data.h"
 #include "tests/support/perf_forms.h"
@@ -451,6 +452,80 @@ START_TEST(ids_that_overlap_cost_no_more_than_the_file_is_long)
 }
 END_TEST
 
+/* ---- Compressed records: perf.data-file-format.txt, zstd ------------------- */
+
+#define PACKED_ROOM 2048
+
+/* COMM records in blocks of so many (0: no more), up to a multiple of 8 bytes.  Returns the size. */
+static size_t pack_records(uint8_t packed[PACKED_ROOM], const size_t *counts)
+{
+	/* What is skipped stands in front: RFC 8878, 3.1.2. */
+	static const uint8_t skipped[15] = { 0x50, 0x2a, 0x4d, 0x18 };
+	static uint8_t records[8000 * 64];
+	const struct perf_event_header header = { PERF_RECORD_COMM, 0, 64 };
+	ZSTD_outBuffer out = { packed, PACKED_ROOM - sizeof(skipped), 0 };
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	size_t skip;
+
+	for (size_t at = 0; at < sizeof(records); at += 64)
+		memcpy(records + at, &header, sizeof(header));
+	for (; *counts; counts++) {
+		ZSTD_inBuffer in = { records, *counts * 64, 0 };
+
+		ck_assert_uint_eq(ZSTD_compressStream2(context, &out, &in,
+						       counts[1] ? ZSTD_e_flush : ZSTD_e_end), 0);
+	}
+	ZSTD_freeCCtx(context);
+	skip = 8 + -out.pos % 8;
+	memmove(packed + skip, packed, out.pos);
+	memcpy(packed, skipped, skip);
+	packed[4] = (uint8_t)(skip - 8);
+	return skip + out.pos;
+}
+
+START_TEST(a_record_may_unpack_to_many_times_its_size)
+{
+	uint8_t packed[PACKED_ROOM];
+
+	perf_data_add_user_record(&data, PERF_USER_COMPRESSED, packed,
+				  pack_records(packed, (size_t[]){ 1, 7999, 0 }));
+	open_built();
+	ck_assert_uint_eq(count_of(PERF_RECORD_COMM), 8000);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(what_unpacks_to_too_much_is_told)
+{
+	const size_t size = (size_t)16 << 20;
+	uint8_t *zeros = calloc(1, size), packed[4096];
+	size_t packed_size = ZSTD_compress(packed, sizeof(packed), zeros, size, 1);
+
+	free(zeros);
+	ck_assert(!ZSTD_isError(packed_size));
+	perf_data_add_user_record(&data, PERF_USER_COMPRESSED, packed, packed_size);
+	open_built();
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "unpack to too much"));
+}
+END_TEST
+
+START_TEST(a_compressed_record_that_claims_more_than_it_has_is_what_it_has)
+{
+	struct {
+		uint64_t claimed;
+		uint8_t packed[PACKED_ROOM];
+	} record = { .claimed = 1000000 };
+	size_t size = pack_records(record.packed, (size_t[]){ 10, 0 });
+
+	perf_data_add_user_record(&data, PERF_USER_COMPRESSED2, &record, sizeof(uint64_t) + size);
+	perf_data_add_user_record(&data, PERF_USER_FINISHED_ROUND, NULL, 0);
+	open_built();
+	ck_assert_uint_eq(count_of(PERF_RECORD_COMM), 10);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf_file");
@@ -473,6 +548,9 @@ int main(void)
 	tcase_add_loop_test(all, a_record_that_is_too_small_ends_the_reading, 0, 3);
 	tcase_add_test(all, trace_data_that_is_cut_is_kept_as_far_as_it_goes);
 	tcase_add_test(all, ids_that_overlap_cost_no_more_than_the_file_is_long);
+	tcase_add_test(all, a_record_may_unpack_to_many_times_its_size);
+	tcase_add_test(all, what_unpacks_to_too_much_is_told);
+	tcase_add_test(all, a_compressed_record_that_claims_more_than_it_has_is_what_it_has);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -72,6 +72,142 @@ START_TEST(damage_is_named)
 }
 END_TEST
 
+/* What is wrong with the sound trace and one more record of up to six words behind it. */
+static const char *behind(const uint64_t record[6])
+{
+	uint64_t longer[LAST + 6];
+	size_t words = record[0] >> 4 & 0xfff;
+
+	ck_assert_uint_le(words, 6);
+	memcpy(longer, sound, sizeof(sound));
+	memcpy(longer + LAST, record, words * 8);
+	return trace_problem_of(longer, sizeof(sound) + words * 8);
+}
+
+#define RECORD(...) behind((uint64_t[6]){ __VA_ARGS__ })
+
+/* Fuchsia trace format, "Argument record": the name is string 1 in all. */
+START_TEST(arguments_are_what_they_say)
+{
+	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000100010019), "");
+	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000200010019),
+			 "reserved bits of a bool argument are not zero");
+	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000500010011), "");
+	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000500010021, 0),
+			 "an argument has 1 words and says 2");
+	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000000010023, 5), "");
+	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000100010023, 5),
+			 "reserved bits of an argument are not zero");
+	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000000010001 | 1 << 4 | 10),
+			 "argument type 11 is not known");
+}
+END_TEST
+
+START_TEST(records_end_where_their_data_do)
+{
+	ck_assert_str_eq(RECORD(0x0001000001000024, 9), "");
+	ck_assert_str_eq(RECORD(0x0001000001000034, 9, 0), "1 words behind the record's data");
+}
+END_TEST
+
+START_TEST(a_complete_event_may_take_no_time_and_not_less)
+{
+	ck_assert_str_eq(RECORD(0x0001000001040034, 10, 10), "");
+	ck_assert_str_eq(RECORD(0x0001000001040034, 10, 9),
+			 "a complete event ends before it begins");
+}
+END_TEST
+
+/* ZX_THREAD_STATE_DEAD is 5, the last one. */
+START_TEST(states_of_threads_are_known)
+{
+	ck_assert_str_eq(RECORD(0x0000001015000028, 10), "");
+	ck_assert_str_eq(RECORD(0x0000001016000028, 10), "thread state 6 is not known");
+}
+END_TEST
+
+START_TEST(a_provider_that_begins_again_knows_nothing)
+{
+	static const uint64_t again[] = { 0x0010000000110020, 'p', 0x0001000001000024, 9 };
+	uint64_t longer[LAST + 4];
+
+	memcpy(longer, sound, sizeof(sound));
+	memcpy(longer + LAST, again, sizeof(again));
+	ck_assert_str_eq(trace_problem_of(longer, sizeof(longer)), "thread 1 is not defined");
+}
+END_TEST
+
+/* Perfetto drops what is deeper than 512: writer/ftf.h. */
+START_TEST(so_many_durations_may_be_open_as_perfetto_takes)
+{
+	static uint64_t deep[BEGIN + 513 * 4];
+
+	for (size_t depth = 512; depth <= 513; depth++) {
+		memcpy(deep, sound, BEGIN * 8);
+		for (size_t i = 0; i < 2 * depth; i++) {
+			deep[BEGIN + 2 * i] = i < depth ? sound[BEGIN] : sound[END];
+			deep[BEGIN + 2 * i + 1] = 5;
+		}
+		ck_assert_str_eq(trace_problem_of(deep, (BEGIN + depth * 4) * 8),
+				 depth == 512 ? "" : "more than 512 durations open");
+	}
+}
+END_TEST
+
+static struct ftf_name name(const char *text)
+{
+	return ftf_text(trace.writer, text);
+}
+
+static void complete(uint64_t pid, uint64_t begin, uint64_t end, const char *text)
+{
+	const struct ftf_event event = { .thread = ftf_thread(trace.writer, pid, pid), .time = begin,
+					 .name = name(text) };
+
+	ftf_complete(trace.writer, &event, end);
+}
+
+START_TEST(slices_lie_in_those_that_end_later)
+{
+	trace_begin("");
+	complete(1, 10, 20, "a");
+	complete(1, 12, 15, "in a");
+	complete(1, 15, 18, "in a, too");
+	complete(1, 20, 30, "behind a");
+	trace_finish();
+	ck_assert_str_eq(trace.slices, "1/1 0 10 20 a\n1/1 1 12 15 in a\n1/1 1 15 18 in a, too\n"
+				       "1/1 0 20 30 behind a\n");
+}
+END_TEST
+
+/* perf's -1, who nobody knows, is the first of all. */
+START_TEST(threads_are_sorted_as_signed_numbers)
+{
+	trace_begin("");
+	complete(7, 1, 2, "seven");
+	complete(UINT32_MAX, 1, 2, "nobody");
+	trace_finish();
+	ck_assert_str_eq(trace.slices, "-1/-1 0 1 2 nobody\n7/7 0 1 2 seven\n");
+}
+END_TEST
+
+START_TEST(what_is_shown_reads_back_and_moves_no_cursor)
+{
+	struct ftf_event event = { .time = 1 };
+
+	trace_begin("");
+	const struct ftf_arg arg = ftf_arg_double(name("x"), 0.1 + 0.2);
+
+	event.thread = ftf_thread(trace.writer, 1, 1);
+	event.name = name("a\x7f\x1b\\b");
+	event.args = &arg;
+	event.arg_count = 1;
+	ftf_complete(trace.writer, &event, 2);
+	trace_finish();
+	ck_assert_str_eq(trace.slices, "1/1 0 1 2 a\\x7f\\x1b\\x5cb x=0.30000000000000004\n");
+}
+END_TEST
+
 /* Each word gets every single bit flipped: reading ends, and never outside of the bytes (ASan). */
 START_TEST(no_flipped_bit_does_harm)
 {
@@ -92,6 +228,15 @@ int main(void)
 	tcase_set_timeout(all, 60);
 	tcase_add_test(all, a_sound_trace_is_accepted);
 	tcase_add_test(all, damage_is_named);
+	tcase_add_test(all, arguments_are_what_they_say);
+	tcase_add_test(all, records_end_where_their_data_do);
+	tcase_add_test(all, a_complete_event_may_take_no_time_and_not_less);
+	tcase_add_test(all, states_of_threads_are_known);
+	tcase_add_test(all, a_provider_that_begins_again_knows_nothing);
+	tcase_add_test(all, so_many_durations_may_be_open_as_perfetto_takes);
+	tcase_add_test(all, slices_lie_in_those_that_end_later);
+	tcase_add_test(all, threads_are_sorted_as_signed_numbers);
+	tcase_add_test(all, what_is_shown_reads_back_and_moves_no_cursor);
 	tcase_add_test(all, no_flipped_bit_does_harm);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

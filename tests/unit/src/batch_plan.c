@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of a batch's outputs, by the rules of ptrace2ftf(1), BATCHES. */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "batch_line.h"
@@ -9,7 +10,7 @@
 
 #define MANY 4
 
-/* The inputs' outputs in DIRECTORY or by PATTERN are `outputs`, or there is an error with the text. */
+/* The inputs' outputs in DIRECTORY or by PATTERN are `outputs`. */
 static void expect(const char *directory, const char *pattern, const char *const inputs[MANY],
 		   const char *const outputs[MANY])
 {
@@ -55,6 +56,68 @@ START_TEST(patterns_have_the_words_of_the_manual)
 }
 END_TEST
 
+/* Of ten the first has two digits, so that names sort as the inputs do. */
+START_TEST(numbers_have_as_many_digits_as_the_largest)
+{
+	const char *inputs[10];
+	struct options options = { .inputs = (char **)inputs, .input = "x", .input_count = 10,
+				   .output_pattern = "{n}" };
+	struct batch_plan plan;
+
+	for (int i = 0; i < 10; i++)
+		inputs[i] = "x";
+	ck_assert_int_eq(batch_plan_make(&plan, &options, NULL), 0);
+	ck_assert_str_eq(plan.jobs[0].output, "01");
+	ck_assert_str_eq(plan.jobs[9].output, "10");
+	batch_plan_release(&plan);
+}
+END_TEST
+
+/* Returns the first output's name, as long as the next call; NULL: there is none. */
+static const char *output_of(const struct options *options)
+{
+	static char name[64];
+	const char *inputs[] = { "a.data", "b.data" };
+	struct options all = *options;
+	struct batch_plan plan;
+	bool any;
+
+	all.inputs = (char **)inputs;
+	all.input = inputs[0];
+	all.input_count = 2;
+	ck_assert_int_eq(batch_plan_make(&plan, &all, NULL), 0);
+	any = plan.jobs[0].output != NULL;
+	snprintf(name, sizeof(name), "%s", any ? plan.jobs[0].output : "");
+	batch_plan_release(&plan);
+	return any ? name : NULL;
+}
+
+START_TEST(outputs_end_with_the_name_of_the_format)
+{
+	const struct options svg = { .output = "o/", .format = FORMAT_SVG };
+	const struct options chrome = { .output = "o/", .format = FORMAT_CHROME };
+	const struct options none = { .output = "o/", .format = FORMAT_NONE };
+
+	ck_assert_str_eq(output_of(&svg), "o/a.svg");
+	ck_assert_str_eq(output_of(&chrome), "o/a.chrome.json");
+	ck_assert_ptr_null(output_of(&none));
+}
+END_TEST
+
+START_TEST(one_recording_goes_beside_its_file_and_text_to_standard_output)
+{
+	const struct options ftf = { .format = FORMAT_FTF };
+	const struct options text = { .format = FORMAT_SLICES };
+	const struct options named = { .format = FORMAT_SLICES, .output = "x" };
+	const struct options none = { .format = FORMAT_NONE };
+
+	ck_assert_str_eq(output_of(&ftf), "a.data.ftf");
+	ck_assert_str_eq(output_of(&text), "-");
+	ck_assert_str_eq(output_of(&named), "x");
+	ck_assert_ptr_null(output_of(&none));
+}
+END_TEST
+
 static void refuse(const char *pattern, const char *text)
 {
 	const char *inputs[] = { "a/x.data", "b/x.data" };
@@ -88,6 +151,28 @@ START_TEST(names_that_are_no_text_are_json_all_the_same)
 }
 END_TEST
 
+/* The keys and their units: ptrace2ftf(1), BATCHES. */
+START_TEST(a_line_has_all_inputs_and_what_the_process_used)
+{
+	const char *inputs[] = { "a.data", "b.data" };
+	struct batch_job job = { .inputs = (char **)inputs, .input_count = 2 };
+	struct batch_end end = { .status = 2, .seconds = 3 };
+	json_t *line;
+
+	end.usage.ru_utime = (struct timeval){ 1, 500000 };
+	end.usage.ru_stime = (struct timeval){ 0, 250000 };
+	end.usage.ru_maxrss = 3; /* KiB */
+	line = batch_line_make(&job, &end);
+	ck_assert_str_eq(json_string_value(json_object_get(line, "input")), "a.data");
+	ck_assert_str_eq(json_string_value(json_array_get(json_object_get(line, "inputs"), 1)), "b.data");
+	ck_assert(json_is_null(json_object_get(line, "output")));
+	ck_assert_double_eq(json_real_value(json_object_get(line, "cpu_seconds")), 1.75);
+	ck_assert_int_eq(json_integer_value(json_object_get(line, "peak_bytes")), 3072);
+	ck_assert_ptr_null(json_object_get(line, "signal"));
+	json_decref(line);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("batch_plan");
@@ -96,8 +181,12 @@ int main(void)
 	tcase_add_test(c, file_names_lose_data_and_perf_data_is_its_directory);
 	tcase_add_test(c, equal_names_get_directories_in_front_until_they_differ);
 	tcase_add_test(c, patterns_have_the_words_of_the_manual);
+	tcase_add_test(c, numbers_have_as_many_digits_as_the_largest);
+	tcase_add_test(c, outputs_end_with_the_name_of_the_format);
+	tcase_add_test(c, one_recording_goes_beside_its_file_and_text_to_standard_output);
 	tcase_add_test(c, wrong_patterns_are_refused);
 	tcase_add_test(c, names_that_are_no_text_are_json_all_the_same);
+	tcase_add_test(c, a_line_has_all_inputs_and_what_the_process_used);
 	suite_add_tcase(suite, c);
 	return unit_run(suite);
 }

@@ -21,6 +21,7 @@ static struct callstack_machine *machine;
 static struct callstack *stack;
 static struct symbol *symbols[128];
 static uint64_t now;
+static bool by_plain; /* all that callstack_plain() may be fed is */
 
 static void setup(void)
 {
@@ -36,8 +37,15 @@ static void setup(void)
 	now = BASE;
 }
 
+static void setup_plain(void)
+{
+	setup();
+	by_plain = true;
+}
+
 static void teardown(void)
 {
+	by_plain = false;
 	callstack_close(stack);
 	callstack_machine_close(machine);
 	name_table_release(&names);
@@ -67,13 +75,24 @@ static struct location at(char letter, uint64_t offset)
 	return letter ? location : (struct location){ 0 };
 }
 
+static bool feed_plain(enum branch_kind kind, const struct location *from,
+		       const struct location *to, unsigned flags)
+{
+	const struct branch_event event = { .time = now, .from = from->ip, .to = to->ip,
+					    .kind = (uint8_t)kind, .flags = (uint8_t)flags };
+
+	return by_plain && !(flags & ~(unsigned)(BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED)) &&
+	       callstack_plain(stack, &event, from, to);
+}
+
 static void feed(enum branch_kind kind, struct location from, struct location to, unsigned flags)
 {
 	struct resolved_branch branch = { .time = now, .from = from, .to = to,
 					  .kind = (uint8_t)kind, .flags = (uint8_t)flags,
 					  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 };
 
-	callstack_branch(stack, &branch);
+	if (!feed_plain(kind, &from, &to, flags))
+		callstack_branch(stack, &branch);
 	now += 10;
 }
 
@@ -177,6 +196,84 @@ START_TEST(a_stub_and_its_target_are_one_call)
 	jump('F', 'f', 0);
 	ret('f', 'm', 0x15);
 	expect("B 10 f\nE 20 f\nE 20 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+static struct location nameless(uint64_t ip)
+{
+	static struct symbol file = { .kind = SYMBOL_FILE };
+
+	file.name = file.linkage = name_intern_text(&names, "[file]");
+	return (struct location){ ip, &file, 0 };
+}
+
+START_TEST(a_stub_of_code_without_a_name_is_shown_itself)
+{
+	call('m', 0x10, 'F');
+	feed(BRANCH_JUMP, at('F', 0x4), nameless(0x100), BRANCH_INDIRECT);
+	feed(BRANCH_RETURN, nameless(0x120), at('m', 0x15), 0);
+	expect("B 10 F\nE 20 F\nE 20 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* In code without names `r` runs twice, the inner time by a tail call of f, and loops. */
+START_TEST(a_jump_by_its_own_address_in_code_without_names_leaves_nothing)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_CALL, nameless(0x100), at('g', 0), 0);
+	feed(BRANCH_JUMP, at('g', 0x10), nameless(0x80), 0);
+	feed(BRANCH_JUMP, nameless(0x120), nameless(0x105), 0);
+	expect_depth(2);
+	feed(BRANCH_COND, nameless(0x120), nameless(0x105), 0);
+	expect_depth(2);
+	feed(BRANCH_JUMP, nameless(0x120), nameless(0x105), BRANCH_INDIRECT);
+	expect_depth(1);
+}
+END_TEST
+
+/* Calls, returns and jumps of a few functions at a few places, in any order. */
+static void run_wild(unsigned seed)
+{
+	static const enum branch_kind kinds[] = { BRANCH_CALL, BRANCH_CALL, BRANCH_RETURN,
+						  BRANCH_RETURN, BRANCH_JUMP, BRANCH_COND,
+						  BRANCH_INTERRUPT, BRANCH_IRET };
+	static const char letters[] = "mfghFG";
+	struct location from = at('m', 0x10);
+
+	for (int i = 0; i < 2000; i++) {
+		enum branch_kind kind = kinds[rand_r(&seed) % 8];
+		char letter = letters[rand_r(&seed) % 6];
+		uint64_t offset = kind == BRANCH_CALL ? 0 : (rand_r(&seed) % 3) * 0x15u;
+		struct location to = rand_r(&seed) % 8 ? at(letter, offset) : nameless(0x15);
+
+		now -= rand_r(&seed) % 3 ? 0 : 10;
+		feed(kind, from, to, rand_r(&seed) % 2 ? BRANCH_INDIRECT : 0);
+		/* The next branch is of where this one went, at a place that may be returned to. */
+		from = to;
+		from.ip += 0x10 - from.ip % 0x10;
+		if (rand_r(&seed) % 50 == 0)
+			gap(GAP_OVERFLOW);
+		/* Tracing may go on without a word. */
+		if (rand_r(&seed) % 20 == 0)
+			feed(BRANCH_SYSCALL, from, (struct location){ 0 }, BRANCH_TRACE_OFF);
+	}
+	callstack_finish(stack);
+}
+
+START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
+{
+	const char *text;
+	char *expected;
+
+	run_wild((unsigned)_i + 1);
+	text = span_log_take(&spans);
+	expected = strdup(text);
+	teardown();
+	memset(symbols, 0, sizeof(symbols));
+	setup_plain();
+	run_wild((unsigned)_i + 1);
+	ck_assert_str_eq(span_log_take(&spans), expected);
+	free(expected);
 }
 END_TEST
 
@@ -511,41 +608,53 @@ START_TEST(after_a_gap_callers_may_be_found_again)
 }
 END_TEST
 
+static void add_tests(TCase *tests)
+{
+	tcase_add_test(tests, a_return_pops_the_frame_that_was_called_from_there);
+	tcase_add_test(tests, a_return_deeper_pops_all_above);
+	tcase_add_test(tests, recursion_is_told_apart_by_addresses);
+	tcase_add_test(tests, a_tail_call_keeps_where_its_caller_returns);
+	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
+	tcase_add_test(tests, a_stub_and_its_target_are_one_call);
+	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);
+	tcase_add_test(tests, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
+	tcase_add_test(tests, a_call_of_the_next_instruction_is_none);
+	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
+	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
+	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
+	tcase_add_test(tests, a_retpoline_is_a_jump);
+	tcase_add_test(tests, a_function_that_leaves_by_a_return_thunk_ends_there);
+	tcase_add_test(tests, a_caller_that_was_never_seen_is_inferred_below);
+	tcase_add_test(tests, a_pause_stands_on_top_until_execution_goes_on);
+	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
+	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
+	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);
+	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
+	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
+	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
+	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
+	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
+	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
+	tcase_add_test(tests, an_abort_brings_back_the_stack_of_the_transactions_begin);
+	tcase_add_test(tests, a_commit_keeps_the_stack);
+	tcase_add_test(tests, what_nothing_has_called_is_given_out_as_it_comes);
+	tcase_add_test(tests, what_may_have_callers_is_not_complete_before_its_end);
+	tcase_add_test(tests, a_caller_of_a_program_begins_when_it_is_returned_to);
+	tcase_add_test(tests, after_a_gap_callers_may_be_found_again);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("callstack_precise");
-	TCase *all = tcase_create("callstack_precise");
+	TCase *all = tcase_create("by callstack_branch()");
+	TCase *plain = tcase_create("by callstack_plain() where it may be");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_test(all, a_return_pops_the_frame_that_was_called_from_there);
-	tcase_add_test(all, a_return_deeper_pops_all_above);
-	tcase_add_test(all, recursion_is_told_apart_by_addresses);
-	tcase_add_test(all, a_tail_call_keeps_where_its_caller_returns);
-	tcase_add_test(all, a_jump_to_a_part_of_the_function_is_no_tail_call);
-	tcase_add_test(all, a_stub_and_its_target_are_one_call);
-	tcase_add_test(all, a_call_of_the_next_instruction_is_none);
-	tcase_add_test(all, a_jump_into_a_function_deeper_down_is_unwinding);
-	tcase_add_test(all, longjmp_goes_back_to_the_frame_of_its_setjmp);
-	tcase_add_test(all, an_unwinder_goes_on_below_the_frame_that_resumed_it);
-	tcase_add_test(all, a_retpoline_is_a_jump);
-	tcase_add_test(all, a_function_that_leaves_by_a_return_thunk_ends_there);
-	tcase_add_test(all, a_caller_that_was_never_seen_is_inferred_below);
-	tcase_add_test(all, a_pause_stands_on_top_until_execution_goes_on);
-	tcase_add_test(all, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
-	tcase_add_test(all, a_stack_that_was_left_is_found_again);
-	tcase_add_test(all, gogo_goes_to_the_stack_of_its_goroutine);
-	tcase_add_test(all, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
-	tcase_add_test(all, exec_leaves_nothing_of_the_old_stack);
-	tcase_add_test(all, a_forked_child_has_its_parents_frames);
-	tcase_add_test(all, the_kernel_runs_on_top_and_its_exit_goes_back);
-	tcase_add_test(all, calls_at_one_time_are_spread_and_returns_take_none);
-	tcase_add_test(all, calls_at_the_first_time_stay_beside_each_other);
-	tcase_add_test(all, an_abort_brings_back_the_stack_of_the_transactions_begin);
-	tcase_add_test(all, a_commit_keeps_the_stack);
-	tcase_add_test(all, what_nothing_has_called_is_given_out_as_it_comes);
-	tcase_add_test(all, what_may_have_callers_is_not_complete_before_its_end);
-	tcase_add_test(all, a_caller_of_a_program_begins_when_it_is_returned_to);
-	tcase_add_test(all, after_a_gap_callers_may_be_found_again);
+	tcase_add_checked_fixture(plain, setup_plain, teardown);
+	add_tests(all);
+	add_tests(plain);
+	tcase_add_loop_test(all, what_is_fed_as_plain_has_the_outcome_of_any_branch, 0, 20);
 	suite_add_tcase(suite, all);
+	suite_add_tcase(suite, plain);
 	return unit_run(suite);
 }

@@ -273,6 +273,53 @@ START_TEST(going_back_in_time_puts_old_bytes_back)
 }
 END_TEST
 
+/* Of a kprobe's slot that was there before the recording only its end is told. */
+START_TEST(code_that_goes_was_there_before)
+{
+	const uint8_t *bytes;
+	struct kernel_text text;
+
+	poke(5000, &(struct change){ SLOT, call_hook, NULL, 5, 0 });
+	open_kernel(&(struct kernel_files_options){ 0 });
+	ck_assert_ptr_nonnull(kernel_code_find(kernel_files_code(&kernel), SLOT + 4, &bytes));
+	kernel_text_init(&text, kernel_files_code(&kernel));
+	ck_assert_mem_eq(kernel_text_bytes(&text, bytes), call_hook, 5);
+	kernel_text_release(&text);
+}
+END_TEST
+
+/* So that an instruction in both is one. */
+START_TEST(places_that_touch_are_one_range)
+{
+	const struct kernel_segment *range;
+	const uint8_t *bytes;
+
+	poke(1000, &(struct change){ SLOT + 2, NULL, call_hook + 2, 0, 3 });
+	poke(2000, &(struct change){ SLOT, NULL, call_hook, 0, 2 });
+	open_kernel(&(struct kernel_files_options){ 0 });
+	range = kernel_code_find(kernel_files_code(&kernel), SLOT, &bytes);
+	ck_assert_ptr_nonnull(range);
+	ck_assert_uint_eq(range->begin, SLOT);
+	ck_assert_uint_eq(range->end, SLOT + 5);
+}
+END_TEST
+
+START_TEST(of_changes_at_one_time_the_last_one_holds)
+{
+	const uint8_t *bytes;
+	struct kernel_text text;
+
+	poke(1000, &(struct change){ SLOT, NULL, call_hook, 0, 5 });
+	poke(1000, &(struct change){ SLOT, call_hook, nop5, 5, 5 });
+	open_kernel(&(struct kernel_files_options){ 0 });
+	ck_assert_ptr_nonnull(kernel_code_find(kernel_files_code(&kernel), SLOT, &bytes));
+	kernel_text_init(&text, kernel_files_code(&kernel));
+	kernel_text_advance(&text, SAMPLE_START + 1000);
+	ck_assert_mem_eq(kernel_text_bytes(&text, bytes), nop5, 5);
+	kernel_text_release(&text);
+}
+END_TEST
+
 /* A record that claims more bytes than it has, and a range that wraps round. */
 START_TEST(damaged_changes_cost_only_themselves)
 {
@@ -353,18 +400,24 @@ START_TEST(bpf_programs_are_code_while_they_are_registered)
 	pt_packets_tip(&packets, BPF); /* before it is told: times are only roughly known */
 	pt_packets_tip(&packets, BPF + 5);
 	pt_packets_tip(&packets, KERNEL);
+	pt_packets_tsc(&packets, SAMPLE_START + 2000); /* the other's size is another */
+	pt_packets_tip(&packets, BPF);
+	pt_packets_tip(&packets, BPF + 5);
+	pt_packets_tip(&packets, KERNEL);
 	pt_packets_tsc(&packets, SAMPLE_START + 4000);
 	pt_packets_tip(&packets, BPF);
 	pt_packets_tip(&packets, KERNEL);
 	pt_packets_pgd(&packets, 0);
 	finish(_i ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
-	expect(1, BRANCH_RETURN, KERNEL + 5, BPF);
-	expect(2, BRANCH_CALL, BPF, BPF + 8);
-	expect(3, BRANCH_RETURN, BPF + 9, BPF + 5);
-	expect(4, BRANCH_RETURN, BPF + 5, KERNEL);
-	expect(5, BRANCH_RETURN, KERNEL + 5, BPF);
-	expect(6, BRANCH_RETURN, BPF + 2, KERNEL);
-	ck_assert_uint_eq(event_count, 8);
+	for (size_t i = 0; i < 8; i += 4) {
+		expect(i + 1, BRANCH_RETURN, KERNEL + 5, BPF);
+		expect(i + 2, BRANCH_CALL, BPF, BPF + 8);
+		expect(i + 3, BRANCH_RETURN, BPF + 9, BPF + 5);
+		expect(i + 4, BRANCH_RETURN, BPF + 5, KERNEL);
+	}
+	expect(9, BRANCH_RETURN, KERNEL + 5, BPF);
+	expect(10, BRANCH_RETURN, BPF + 2, KERNEL);
+	ck_assert_uint_eq(event_count, 12);
 }
 END_TEST
 
@@ -654,6 +707,9 @@ int main(void)
 	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);
 	tcase_add_loop_test(all, code_where_the_kernel_had_none_is_code, 0, 2);
 	tcase_add_test(all, going_back_in_time_puts_old_bytes_back);
+	tcase_add_test(all, code_that_goes_was_there_before);
+	tcase_add_test(all, places_that_touch_are_one_range);
+	tcase_add_test(all, of_changes_at_one_time_the_last_one_holds);
 	tcase_add_test(all, damaged_changes_cost_only_themselves);
 	tcase_add_loop_test(all, bpf_programs_are_code_while_they_are_registered, 0, 2);
 	tcase_add_test(all, a_cut_or_wrong_section_gives_what_is_whole);

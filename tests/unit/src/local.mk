@@ -165,3 +165,15 @@ TESTS += tests/unit/src/kernel_cpus.test
 tests_unit_src_kernel_cpus_test_SOURCES = tests/unit/src/kernel_cpus.c
 tests_unit_src_kernel_cpus_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_kernel_cpus_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/batch_stamp.test
+TESTS += tests/unit/src/batch_stamp.test
+tests_unit_src_batch_stamp_test_SOURCES = tests/unit/src/batch_stamp.c
+tests_unit_src_batch_stamp_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_batch_stamp_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/batch_job.test
+TESTS += tests/unit/src/batch_job.test
+tests_unit_src_batch_job_test_SOURCES = tests/unit/src/batch_job.c
+tests_unit_src_batch_job_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_batch_job_test_LDADD = $(UNIT_LIBS)

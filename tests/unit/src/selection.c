@@ -65,10 +65,38 @@ START_TEST(what_is_no_time_is_refused)
 {
 	static const char *const texts[] = { "", "1", "a,b", "1..2,3", "+,1", "+1h,2", "101%,", "-5%,",
 					     "1e3,2", "1,2,3", "99999999999999999999,", "+1e9s,", "nan,",
-					     "1.2.3," };
+					     "1.2.3,", "9223372037,", "1.1234567891," };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_msg(!selection_time(&selection, texts[i]), "%s", texts[i]);
+}
+END_TEST
+
+START_TEST(durations_are_rounded_to_the_nearest_nanosecond)
+{
+	uint64_t ns;
+
+	ck_assert(selection_duration("1.005us", &ns)); /* as a double a bit less */
+	ck_assert_uint_eq(ns, 1005);
+	ck_assert(selection_duration("500", &ns));
+	ck_assert_uint_eq(ns, 500);
+	ck_assert(!selection_duration("9223372037s", &ns)); /* no signed 64 bits hold it */
+}
+END_TEST
+
+START_TEST(between_has_two_names)
+{
+	char both[] = "begin,commit", more[] = "a,b,c";
+	char none[] = "begin", no_start[] = ",commit", no_stop[] = "begin,";
+
+	ck_assert(!selection_between(&selection, none));
+	ck_assert(!selection_between(&selection, no_start));
+	ck_assert(!selection_between(&selection, no_stop));
+	ck_assert(selection_between(&selection, both));
+	ck_assert_str_eq(selection.start, "begin");
+	ck_assert_str_eq(selection.stop, "commit");
+	ck_assert(selection_between(&selection, more));
+	ck_assert_str_eq(selection.stop, "b,c"); /* in a template's name, say */
 }
 END_TEST
 
@@ -102,6 +130,8 @@ int main(void)
 	tcase_add_test(tests, absolute_times_are_exact_to_the_nanosecond);
 	tcase_add_test(tests, times_may_count_from_the_start_or_the_end_or_be_percentages);
 	tcase_add_test(tests, what_is_no_time_is_refused);
+	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
+	tcase_add_test(tests, between_has_two_names);
 	tcase_add_test(tests, the_unit_of_a_part_tells_slices_bytes_and_times_apart);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

@@ -102,6 +102,22 @@ START_TEST(a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_conte
 }
 END_TEST
 
+/* As ptrace2ftf(1) says of --symbol: "as shown or as in the symbol table". */
+START_TEST(a_function_may_be_chosen_by_its_name_in_the_symbol_table)
+{
+	struct symbol shown = { .name = name_intern_text(&names, "space::f"),
+				.linkage = name_intern_text(&names, "_ZN5space1fEv") };
+
+	pattern_list_add(&selection.symbols, "_ZN5space1f*");
+	start();
+	begin(0, "main");
+	filter.sink.begin(&filter.sink, track, 1, &shown, 0, 0);
+	end(2);
+	end(3);
+	ck_assert_str_eq(span_log_take(&spans), "B 1 main inferred\nB 1 space::f\nE 2 space::f\nE 2 main\n");
+}
+END_TEST
+
 START_TEST(a_chosen_function_within_itself_is_one_part)
 {
 	pattern_list_add(&selection.symbols, "serve");
@@ -223,6 +239,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context);
+	tcase_add_test(all, a_function_may_be_chosen_by_its_name_in_the_symbol_table);
 	tcase_add_test(all, a_chosen_function_within_itself_is_one_part);
 	tcase_add_test(all, what_nobody_called_is_told);
 	tcase_add_test(all, between_is_from_one_call_to_the_other);
