@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 
-#define CALLS 2048 /* in a block: 80 KiB, so that all stay in a CPU's cache */
-#define BLOCKS 12
+#define CALLS 1024 /* in a block: 40 KiB, so that all stay in a CPU's cache */
+#define BLOCKS 8
 
 enum call_kind { CALL_BEGIN, CALL_END, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END };
 
