@@ -14,6 +14,10 @@
 /* Instructions of a run whose lengths are kept: nearly all runs are shorter. */
 #define LENGTHS_MAX 32
 
+/* Kept by one of many; and the trace that pays for one more, which takes some 80 bytes. */
+#define RUNS_LEAST    64
+#define BYTES_FOR_RUN 64
+
 #define CACHE_LINE 64
 #define RUNS_AT_ONCE 31 /* 2 KiB, with what goes to the next line */
 
@@ -29,11 +33,19 @@ void code_runs_init(struct code_runs *runs, uint64_t size)
 {
 	unsigned bits = size < SHORT_TRACE ? CODE_PATHS_BITS_SHORT : CODE_PATHS_BITS;
 
-	*runs = (struct code_runs){ .room = FIRST_ROOM, .path_shift = 64 - bits };
+	*runs = (struct code_runs){ .room = FIRST_ROOM, .most = CODE_RUNS_MAX,
+				    .path_shift = 64 - bits };
 	arena_init(&runs->arena);
 	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
 	runs->path_memory = alloc_zeroed(1, (sizeof(*runs->paths) << bits) + CACHE_LINE);
 	runs->paths = next_line(runs->path_memory);
+}
+
+void code_runs_share(struct code_runs *runs, size_t others, uint64_t size)
+{
+	uint64_t most = RUNS_LEAST + CODE_RUNS_MAX / (others + 1) + size / BYTES_FOR_RUN;
+
+	runs->most = most < CODE_RUNS_MAX ? most : CODE_RUNS_MAX;
 }
 
 void code_runs_release(struct code_runs *runs)
@@ -129,7 +141,7 @@ struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, si
 
 	if (*slot)
 		return *slot;
-	if (runs->count == CODE_RUNS_MAX)
+	if (runs->count >= runs->most)
 		code_runs_forget(runs);
 	if (2 * runs->count >= runs->room)
 		grow(runs);

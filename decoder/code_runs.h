@@ -86,12 +86,19 @@ struct code_runs {
 	unsigned spare_count;
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
+	size_t most; /* runs that are kept: CODE_RUNS_MAX, or what code_runs_share() says */
 	unsigned path_shift; /* 64 less the bits of a path's place in `paths` */
 	unsigned generation; /* changes when all runs are forgotten */
 };
 
 /* For a trace of `size` bytes. */
 void code_runs_init(struct code_runs *runs, uint64_t size);
+
+/*
+ * So many others are used at the same time: keep a share of CODE_RUNS_MAX runs, and what a
+ * trace of `size` bytes pays for.  A few bytes of trace can walk through any number.
+ */
+void code_runs_share(struct code_runs *runs, size_t others, uint64_t size);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void code_runs_release(struct code_runs *runs);
@@ -107,7 +114,7 @@ static inline size_t code_runs_slot(const struct code_runs *runs, const uint8_t 
 
 /*
  * Give the run that begins at `bytes`, of which `size` may be read.  It stays
- * until the generation changes: there are at most CODE_RUNS_MAX, then all are
+ * until the generation changes: there are at most `most`, then all are
  * forgotten, so that no trace makes memory grow without end.
  */
 struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,

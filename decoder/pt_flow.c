@@ -514,6 +514,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 {
 	struct pt_flow *flow = pt_flow_spare(input->aux->size);
 
+	code_runs_share(&flow->runs, input->others, input->aux->size);
 	set_config(flow, input->info, config);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);

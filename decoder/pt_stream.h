@@ -62,6 +62,8 @@ struct pt_stream_input {
 	 * packet.  Only the fast engine does.
 	 */
 	uint64_t segment;
+	/* So many other streams are open at the same time: they share memory. */
+	size_t others;
 	/* Threads that decode the segments of long streams.  NULL: none. */
 	struct pt_workers *workers;
 };

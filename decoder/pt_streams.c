@@ -85,6 +85,7 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 	for (size_t i = begin; i < end; i++) {
 		struct pt_stream_input input = streams->source.input(streams->source.context, i);
 
+		input.others = end - begin - 1;
 		if (!all)
 			input.workers = NULL;
 		streams->open[i - begin] = pt_stream_open(&input, err);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/packer.h"
@@ -282,8 +281,6 @@ int ftf_split_close(struct ftf_split *split, struct error *err)
 	if (split->err.kind == ERROR_NONE)
 		return 0;
 	*err = split->err;
-	for (size_t i = 0; i < split->part_count; i++)
-		unlink(split->parts[i]);
 	return -1;
 }
 

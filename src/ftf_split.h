@@ -56,8 +56,8 @@ int ftf_split_init(struct ftf_split *split, const struct options *options, const
 struct span_sink ftf_split_sink(struct ftf_split *split);
 
 /*
- * All spans have come: write the parts, each put into its place when it is complete.
- * Returns 0; -1 with err filled, and no part is left.
+ * All spans have come: write the parts.
+ * Returns 0; -1 with err filled: the parts up to then are complete (output_hold()).
  */
 int ftf_split_close(struct ftf_split *split, struct error *err);
 

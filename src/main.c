@@ -48,6 +48,24 @@ static void tell(json_t *told, const struct report *report, const struct error *
 		json_object_set_new(told, "report", whole);
 }
 
+/*
+ * The last thing that can fail: write the JSON, and put that and the outputs into
+ * their places.  Returns the status of the run.
+ */
+static enum exit_status put_in_place(struct report *report, json_t *told, struct error *err)
+{
+	bool asked = report->options->json && *report->options->json;
+
+	if (asked && report_write(report, err) < 0)
+		output_drop();
+	else if (output_place(err) == 0)
+		return report->status;
+	report->status = EXIT_FAILED;
+	if (told)
+		tell(told, report, err);
+	return EXIT_FAILED;
+}
+
 /* `told`: NULL if nobody wants to know. */
 static enum exit_status convert_one(const struct options *options, json_t *told)
 {
@@ -59,8 +77,12 @@ static enum exit_status convert_one(const struct options *options, json_t *told)
 
 	diag_init(&diag);
 	report_init(&report, options);
+	/* Whatever fails from here on, there is no output when the status says so. */
+	output_hold();
 	if (sandbox_enter(&sandbox, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
+	if (status == EXIT_FAILED)
+		output_drop();
 	if (status == EXIT_WITH_GAPS && options->no_warn)
 		status = EXIT_WHOLE;
 	report_finish(&report, status, &diag, &err);
@@ -71,8 +93,7 @@ static enum exit_status convert_one(const struct options *options, json_t *told)
 		sandbox_print(&sandbox, stderr);
 	if (told)
 		tell(told, &report, &err);
-	if (options->json && *options->json && report_write(&report, &err) < 0)
-		status = EXIT_FAILED;
+	status = put_in_place(&report, told, &err);
 	if (status == EXIT_FAILED)
 		print_error(&err);
 	if (status == EXIT_FAILED && options->input_count > 1)

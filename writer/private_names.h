@@ -24,6 +24,9 @@
 #define output_close ftf_private_output_close
 #define output_interrupt_hook ftf_private_output_interrupt_hook
 #define output_open ftf_private_output_open
+#define output_drop ftf_private_output_drop
+#define output_hold ftf_private_output_hold
+#define output_place ftf_private_output_place
 #define output_remove_left ftf_private_output_remove_left
 #define output_reserve ftf_private_output_reserve
 #define output_stream ftf_private_output_stream

@@ -26,10 +26,23 @@
 /* What a signal handler removes; empty: nothing. */
 static char unfinished[PATH_MAX];
 
+/* A file that is complete and waits for its place. */
+struct waiting {
+	struct waiting *next; /* owned: closed after it */
+	char *path;	      /* owned */
+	char *temporary;      /* owned */
+};
+
+static bool held;
+static struct waiting *waiting; /* a signal handler may read it at any time */
+
+/* Also in a signal handler. */
 static void remove_unfinished(void)
 {
 	if (unfinished[0])
 		unlink(unfinished);
+	for (const struct waiting *file = waiting; file; file = file->next)
+		unlink(file->temporary);
 }
 
 bool (*volatile output_interrupt_hook)(void);
@@ -236,6 +249,70 @@ FILE *output_stream(struct output *output)
 	return stream;
 }
 
+/* ---- Into place ---------------------------------------------------------- */
+
+void output_hold(void)
+{
+	held = true;
+}
+
+/* The output's temporary file is the list's from now on. */
+static void wait_for_place(struct output *output)
+{
+	struct waiting **last = &waiting, *file = alloc_zeroed(1, sizeof(*file));
+
+	file->path = strdup(output->path);
+	if (!file->path)
+		alloc_fail(strlen(output->path));
+	file->temporary = output->temporary;
+	while (*last)
+		last = &(*last)->next;
+	*last = file;
+}
+
+/* Take the first file off the list. */
+static void forget_first(void)
+{
+	struct waiting *first = waiting;
+
+	waiting = first->next;
+	free(first->path);
+	free(first->temporary);
+	free(first);
+}
+
+int output_place(struct error *err)
+{
+	for (; waiting; forget_first()) {
+		if (rename(waiting->temporary, waiting->path) == 0)
+			continue;
+		error_set_system(err, errno, "%s: cannot be put into place", waiting->path);
+		output_drop();
+		return -1;
+	}
+	return 0;
+}
+
+void output_drop(void)
+{
+	for (; waiting; forget_first())
+		unlink(waiting->temporary);
+}
+
+static void put_into_place(struct output *output)
+{
+	if (held)
+		wait_for_place(output);
+	else if (rename(output->temporary, output->path) == 0)
+		free(output->temporary);
+	else {
+		error_set_system(&output->err, errno, "%s: cannot be put into place", output->path);
+		return;
+	}
+	output->temporary = NULL;
+	unfinished[0] = 0;
+}
+
 int output_close(struct output *output, struct error *err)
 {
 	flush(output);
@@ -247,14 +324,8 @@ int output_close(struct output *output, struct error *err)
 	if (close(output->fd) < 0 && errno != EINTR)
 		error_set_system(&output->err, errno, "%s: cannot write", output->path);
 	output->fd = -1;
-	if (!output_failed(output) && output->temporary &&
-	    rename(output->temporary, output->path) < 0)
-		error_set_system(&output->err, errno, "%s: cannot be put into place", output->path);
-	if (!output_failed(output)) {
-		free(output->temporary);
-		output->temporary = NULL;
-		unfinished[0] = 0;
-	}
+	if (!output_failed(output) && output->temporary)
+		put_into_place(output);
 	if (output_failed(output) && err && err->kind == ERROR_NONE)
 		*err = output->err;
 	output_abandon(output);

@@ -10,6 +10,10 @@
  * tells.  The temporary file is removed when the output is abandoned, and also
  * when a lack of memory ends the program, or a signal, if output_watch_signals()
  * was called.
+ *
+ * A run may have more to do when an output is complete, and fail at it: then it
+ * has outputs wait under their temporary names (output_hold()), and puts them into
+ * their places at its end.
  */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
@@ -94,6 +98,21 @@ static inline bool output_failed(const struct output *output)
  * Returns 0; -1 with err filled: the first failure, and no file is left.
  */
 int output_close(struct output *output, struct error *err);
+
+/*
+ * From now on output_close() leaves files under their temporary names.  One run of
+ * a program at a time, by one thread.
+ */
+void output_hold(void);
+
+/*
+ * Put the files that wait into their places, in the order in which they were closed.
+ * Returns 0; -1 with err filled, and those that are not in their places are removed.
+ */
+int output_place(struct error *err);
+
+/* Remove the files that wait. */
+void output_drop(void);
 
 /*
  * Remove the temporary file that process `pid`, which was killed, may have left

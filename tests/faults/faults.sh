@@ -26,20 +26,11 @@ convert() { # FAULT OUTPUT OPTIONS...: sets $status
 	status=$?
 }
 
-# The last lines of the summary are made when the output is in its place: a
-# lack of memory there leaves it, whole.
-memory_ran_out_late() { # OUTPUT
-	grep -q "out of memory" "$work/messages" && "$top_builddir/ftfdump" --check "$1" >/dev/null 2>&1
-}
 # One run; $status is 0, 1 or 2.
 holds() { # FAULT OUTPUT OPTIONS...
 	convert "$@"
 	if [ $status -gt 2 ]; then
 		echo "$1: status $status"
-	elif [ $status -eq 1 ] && memory_ran_out_late "$2"; then
-		rm -f "$work/out"/*
-		echo "$1" >>"$work/injected"
-		return 0
 	elif [ $status -eq 1 ] && { [ -n "$(ls -A "$work/out")" ] || ! grep -q '^ptrace2ftf: .' "$work/messages"; }; then
 		echo "$1: output left, or no reason given"
 		cat "$work/messages"
@@ -79,6 +70,34 @@ symfs=--symfs=$work/sample
 tap_check "any allocation may fail" each malloc 100 "$work/out/x.ftf" $symfs "$work/perf.data"
 tap_check "any allocation may fail while the output is compressed" \
 	each malloc 40 "$work/out/x.ftf.zst" $symfs "$work/perf.data"
+# Those two are made when the trace is complete: what fails then leaves no trace of it either.
+tap_check "any allocation may fail with a summary in JSON" \
+	each malloc 40 "$work/out/x.ftf" --json="$work/x.json" $symfs "$work/perf.data"
+tap_check "any allocation may fail with parts" \
+	each malloc 40 "$work/out/x.ftf" --split=3 -vv $symfs "$work/perf.data"
+keeps_what_was_there() {
+	echo old >"$work/old"
+	convert malloc:0 "$work/out/x.ftf" $symfs "$work/perf.data"
+	total=$(cat "$work/count")
+	# From the last allocation back: those of the summary.
+	for number in $(seq "$total" -1 $((total - 40))); do
+		cp "$work/old" "$work/out/x.ftf"
+		convert "malloc:$number+" "$work/out/x.ftf" $symfs "$work/perf.data"
+		case $status in
+		0) "$top_builddir/ftfdump" --check "$work/out/x.ftf" ;;
+		1) cmp "$work/old" "$work/out/x.ftf" && failed=$number ;;
+		*) false ;;
+		esac || { echo "malloc $number: status $status"; return 1; }
+	done
+	rm -f "$work/out"/*
+	[ "$failed" ]
+}
+tap_check "when memory ends with the summary, an older output stays" keeps_what_was_there
+needs_its_summary() {
+	convert malloc:0 "$work/out/x.ftf" --json="$work/none/x.json" $symfs "$work/perf.data"
+	[ $status -eq 1 ] && [ -z "$(ls -A "$work/out")" ] && grep -q "none/x.json: cannot create" "$work/messages"
+}
+tap_check "without the JSON that was asked for there is no output" needs_its_summary
 tap_check "any read may fail" each read 100 "$work/out/x.ftf" $symfs -
 tap_check "any write may fail" each write 100 "$work/out/x.ftf" -q $symfs "$work/perf.data"
 tap_check "any write of compressed output may fail" \

@@ -7,5 +7,5 @@ tests/faults/shim.so: $(top_srcdir)/tests/faults/shim.c
 		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -g -O1 -shared -fPIC -o $@ \
 		$(top_srcdir)/tests/faults/shim.c -ldl
 CLEANFILES += tests/faults/shim.so
-TESTS += tests/faults/faults.sh tests/faults/limits.sh
-dist_noinst_SCRIPTS += tests/faults/faults.sh tests/faults/limits.sh
+TESTS += tests/faults/faults.sh tests/faults/limits.sh tests/faults/quota.sh
+dist_noinst_SCRIPTS += tests/faults/faults.sh tests/faults/limits.sh tests/faults/quota.sh

@@ -15,7 +15,10 @@
  *	late       times beyond 2^63 ns, COUNT records
  *	aux        one piece of COUNT bytes, which the file has as a hole
  *	nothing    no threads, no CPUs, no trace
+ *	walks      a buffer for each of COUNT CPUs, each a long way through the code of
+ *	           the next
  *	symbols    not a recording but a program like the sample's with COUNT symbols
+ *	code       a program of COUNT conditional jumps, 4000 direct ones before each
  */
 #include <elf.h>
 #include <stdio.h>
@@ -86,6 +89,47 @@ static void add_cpus(uint64_t count)
 	}
 	for (uint64_t i = 1; i < count; i++)
 		add_buffer((uint32_t)i, (int32_t)i, 0);
+}
+
+/* COUNT jumps to the next instruction, before each conditional one to its next. */
+#define JUMPS 4000u
+#define WALK (JUMPS * 2 + 2)
+#define WALKS_AT UINT64_C(0x20000000)
+
+static void write_code(const char *path, uint64_t count)
+{
+	struct tiny_elf elf = { .address = WALKS_AT, .code_size = count * WALK };
+	uint8_t *code = calloc(count, WALK);
+
+	if (!code)
+		exit(EXIT_FAILURE);
+	for (uint64_t i = 0; i < count * WALK; i += 2)
+		code[i] = i % WALK == JUMPS * 2 ? 0x74 : 0xeb; /* je, jmp, both by 0 */
+	elf.code = code;
+	tiny_elf_write(&elf, path);
+	free(code);
+}
+
+/* Of no jump is known where it ends, so each is a run of its own. */
+static void add_walks(uint64_t count)
+{
+	const struct perf_data_mmap map = {
+		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = WALKS_AT, .length = 1 << 24,
+		.file_offset = TINY_ELF_CODE_OFFSET, .path = "/code", .prot = 5,
+	};
+
+	stamp(600, SAMPLE_PID, 0);
+	perf_data_add_mmap2(&data, 0, &map);
+	pt_packets_release(&packets);
+	pt_packets_init(&packets);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, WALKS_AT);
+	/* Decisions that follow each other would be one packet, and that may not go so far. */
+	for (unsigned i = 0; i < 70; i++) {
+		pt_packets_tnt(&packets, "n");
+		pt_packets_raw(&packets, "", 1);
+	}
+	add_cpus(count);
 }
 
 static void add_switches(uint64_t count)
@@ -183,6 +227,8 @@ static void make(const char *kind, uint64_t count, const char *path)
 		add_mappings(count, count, count);
 	} else if (strcmp(kind, "cpus") == 0) {
 		add_cpus(count);
+	} else if (strcmp(kind, "walks") == 0) {
+		add_walks(count);
 	} else if (strcmp(kind, "switches") == 0) {
 		add_switches(count);
 	} else if (strcmp(kind, "losses") == 0) {
@@ -213,6 +259,10 @@ int main(int argc, char **argv)
 	count = strtoull(argv[2], NULL, 0);
 	if (strcmp(argv[1], "symbols") == 0) {
 		write_program(argv[3], count);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "code") == 0) {
+		write_code(argv[3], count);
 		return EXIT_SUCCESS;
 	}
 	pt_packets_init(&packets);
