@@ -9,11 +9,32 @@
 
 #define WINDOW ((size_t)1 << 20)
 
-/* Of one that reads a segment here and there. */
-#define SEEK_WINDOW ((size_t)1 << 16)
+/* Of one that reads a segment here and there: a usual one (src/decode_threads.c), with its last PSB. */
+#define SEEK_WINDOW ((size_t)40 << 10)
+
+/*
+ * What is given back at once by windows that seek: other threads wait while the
+ * kernel takes the pages from all CPUs, and segments that follow each other share
+ * the pages around a cut.
+ */
+#define SEEK_GIVEN ((uint64_t)1 << 20)
 
 /* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
 #define PADDING 64
+
+/* One piece may be larger than memory. */
+static void give_back(const struct aux_window *window, const struct aux_piece *piece,
+		      uint64_t count)
+{
+	uint64_t begin = window->piece_used - count, end = window->piece_used;
+
+	if (window->seeks) {
+		begin -= begin % SEEK_GIVEN;
+		end -= end % SEEK_GIVEN;
+	}
+	if (begin < end)
+		pages_give_back(piece->bytes + begin, end - begin);
+}
 
 static void fill(struct aux_window *window)
 {
@@ -26,8 +47,7 @@ static void fill(struct aux_window *window)
 		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
 		window->size += count;
 		window->piece_used += count;
-		/* One piece may be larger than memory. */
-		pages_give_back(piece->bytes + (window->piece_used - count), count);
+		give_back(window, piece, count);
 		if (window->piece_used < piece->size)
 			return;
 		pages_give_back(piece->bytes, piece->size);
@@ -57,6 +77,7 @@ void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 		window->room = SEEK_WINDOW;
 	while (piece < aux->piece_count && place->at - begin > aux->pieces[piece].size)
 		begin += aux->pieces[piece++].size;
+	window->seeks = true;
 	window->aux = aux;
 	window->size = 0;
 	window->base = place->at;

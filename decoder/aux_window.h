@@ -34,6 +34,7 @@ struct aux_window {
 	size_t piece;		      /* the next to be read, from `piece_used` on */
 	uint64_t piece_used;
 	bool run_begins;	      /* nothing of the run was read yet */
+	bool seeks;		      /* others read what is around */
 };
 
 /* `aux` is borrowed.  The first bytes are there at once. */

@@ -64,6 +64,7 @@ void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *stre
 	for (size_t i = merge->count / 2; i-- > 0;)
 		sift_down(merge, i);
 	merge->given = 0;
+	merge->waits = false;
 }
 
 void branch_merge_release(struct branch_merge *merge)
@@ -94,9 +95,13 @@ size_t branch_merge_next(struct branch_merge *merge, const struct branch_event *
 	struct branch_merge_entry *top = merge->heap;
 
 	/* What was given out last is its reader's until now. */
-	if (merge->given) {
+	if (merge->given || merge->waits) {
 		stream_drop(top->stream, merge->given);
-		if (!look_at_next(top))
+		merge->given = 0;
+		merge->waits = !look_at_next(top) && top->stream->waits;
+		if (merge->waits)
+			return 0;
+		if (!top->count)
 			*top = merge->heap[--merge->count];
 		if (merge->count > 1)
 			sift_down(merge, 0);

@@ -22,9 +22,10 @@ struct branch_merge {
 	struct branch_merge_entry *heap; /* owned; the earliest event on top */
 	size_t count;
 	size_t given; /* events of the stream on top that are its reader's */
+	bool waits;   /* for more of the stream on top */
 };
 
-/* Start over `count` streams, which are borrowed and stay open until release. */
+/* Start over `count` streams, which are borrowed and stay open until release; not in a turn. */
 void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count);
 
 /* Release the heap.  Idempotent, also on zeroed memory. */
@@ -32,8 +33,8 @@ void branch_merge_release(struct branch_merge *merge);
 
 /*
  * Returns how many events come next, all of one stream, at most
- * BRANCH_MERGE_MOST; 0 when all streams are at their end.  They are borrowed
- * until the next call.
+ * BRANCH_MERGE_MOST; 0 when all streams are at their end or, in a turn
+ * (pt_workers.h), `waits`.  They are borrowed until the next call.
  */
 size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events);
 

@@ -2,6 +2,7 @@
 #include "decoder/pt_segments.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -15,16 +16,24 @@
 #define EVENTS_FIRST ((size_t)1 << 12)
 #define EVENTS_MAX ((size_t)1 << 18)
 
+/* Of events.  Who wrote it last writes it again: its CPU's cache may have it still. */
+struct buffer {
+	struct branch_event *events; /* owned */
+	size_t room;
+	const struct pt_flow *writer; /* stands for a thread; NULL: none yet */
+	struct buffer *next;	      /* that is free */
+};
+
 struct segment {
 	struct pt_job job; /* first */
-	const struct pt_segments *owner;
+	struct pt_segments *owner;
 	struct aux_cuts at; /* where it begins, if not at the stream's beginning */
 	uint64_t begin;	    /* its cut; 0: the stream's beginning */
 	/* The outcome: */
 	bool usable, ended;
 	struct pt_boundary before, after;
-	struct branch_event *events; /* owned */
-	size_t count, room;
+	struct buffer *buffer; /* borrowed; NULL: was not begun */
+	size_t count;
 	struct pt_stream_stats stats;
 };
 
@@ -41,41 +50,75 @@ struct pt_segments {
 	/* A ring: */
 	struct segment *segments; /* owned */
 	unsigned room, oldest, newest;
+	struct buffer *buffers; /* owned: as many as segments */
+	pthread_mutex_t lock;	/* of those that are free: */
+	struct buffer *free;
 };
 
 /* ---- Decoding ahead, in any thread --------------------------------------- */
 
-static void use_buffer(struct segment *segment, struct pt_stream *stream)
+/* There is a free one: each segment has one at most. */
+static struct buffer *take_buffer(struct pt_segments *segments, const struct pt_flow *writer)
 {
-	stream->queue = segment->events;
-	stream->room = (unsigned)segment->room;
+	struct buffer **link, **best, *buffer;
+
+	pthread_mutex_lock(&segments->lock);
+	best = &segments->free;
+	for (link = best; *link && (*best)->writer != writer; link = &(*link)->next) {
+		if ((*link)->writer == writer || !(*link)->writer)
+			best = link;
+	}
+	buffer = *best;
+	*best = buffer->next;
+	pthread_mutex_unlock(&segments->lock);
+	buffer->writer = writer;
+	return buffer;
+}
+
+static void free_buffer(struct pt_segments *segments, struct segment *segment)
+{
+	struct buffer *buffer = segment->buffer;
+
+	segment->buffer = NULL;
+	if (!buffer)
+		return;
+	pthread_mutex_lock(&segments->lock);
+	buffer->next = segments->free;
+	segments->free = buffer;
+	pthread_mutex_unlock(&segments->lock);
+}
+
+static void use_buffer(const struct buffer *buffer, struct pt_stream *stream)
+{
+	stream->queue = buffer->events;
+	stream->room = (unsigned)buffer->room;
 }
 
 /* Returns false if there are too many events. */
-static bool grow(struct segment *segment, struct pt_stream *stream)
+static bool grow(struct buffer *buffer, struct pt_stream *stream)
 {
 	if (stream_has_room(stream))
 		return true;
-	if (segment->room >= EVENTS_MAX)
+	if (buffer->room >= EVENTS_MAX)
 		return false;
-	segment->events = alloc_grow(segment->events, &segment->room, segment->room + 1,
-				     sizeof(*segment->events));
-	use_buffer(segment, stream);
+	buffer->events = alloc_grow(buffer->events, &buffer->room, buffer->room + 1,
+				    sizeof(*buffer->events));
+	use_buffer(buffer, stream);
 	return true;
 }
 
-static bool decode(struct segment *segment, struct pt_flow *flow)
+static bool decode(struct buffer *buffer, struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 	bool room = true;
 
 	while (room && !flow->paused && !stream->ended) {
 		stream->step(stream);
-		room = grow(segment, stream);
+		room = grow(buffer, stream);
 	}
 	while (room && stream->ended && stream->next_loss < stream->loss_count) {
 		stream_finish(stream);
-		room = grow(segment, stream);
+		room = grow(buffer, stream);
 	}
 	return room;
 }
@@ -93,19 +136,21 @@ static void decode_ahead(struct pt_job *job, struct pt_flow *flow)
 {
 	struct segment *segment = (struct segment *)job;
 	const struct pt_boundary *first = &segment->owner->first;
+	struct buffer *buffer = take_buffer(segment->owner, flow);
 
-	if (!segment->room)
-		segment->events = alloc_grow(NULL, &segment->room, EVENTS_FIRST,
-					     sizeof(*segment->events));
+	segment->buffer = buffer;
+	if (!buffer->room)
+		buffer->events = alloc_grow(NULL, &buffer->room, EVENTS_FIRST,
+					    sizeof(*buffer->events));
 	take_up(segment, flow);
-	use_buffer(segment, &flow->stream);
+	use_buffer(buffer, &flow->stream);
 	if (!segment->begin)
 		pt_boundary_load(first, flow);
 	segment->usable = !segment->begin || pt_boundary_guess(flow, first, &segment->at);
 	if (!segment->usable)
 		return;
 	pt_boundary_save(&segment->before, flow);
-	segment->usable = decode(segment, flow);
+	segment->usable = decode(buffer, flow);
 	segment->ended = flow->stream.ended;
 	segment->count = flow->stream.tail;
 	segment->stats = flow->stream.stats;
@@ -136,7 +181,7 @@ static uint32_t add_cycles(uint32_t a, uint32_t b)
 static void raise_times(struct segment *segment, uint64_t time)
 {
 	for (size_t i = 0; i < segment->count; i++) {
-		struct branch_event *event = &segment->events[i];
+		struct branch_event *event = &segment->buffer->events[i];
 
 		if (event->time >= time && event->kind != BRANCH_SIDE)
 			return;
@@ -152,7 +197,7 @@ static void raise_times(struct segment *segment, uint64_t time)
 static void complete(struct segment *segment, const struct pt_boundary *before)
 {
 	struct pt_boundary *after = &segment->after;
-	struct branch_event *events = segment->events;
+	struct branch_event *events = segment->buffer->events;
 	size_t first;
 
 	raise_times(segment, before->last_pushed);
@@ -186,7 +231,7 @@ static bool accept(struct pt_segments *segments, struct segment *segment)
 	complete(segment, &segments->now);
 	segments->now = segment->after;
 	add_stats(&stream->stats, &segment->stats);
-	stream->queue = segment->events;
+	stream->queue = segment->buffer->events;
 	stream->queue_mask = UINT_MAX;
 	stream->head = 0;
 	stream->tail = (unsigned)segment->count;
@@ -223,7 +268,10 @@ static void drop(struct pt_segments *segments)
 
 	while (segments->oldest != segments->newest &&
 	       (segments->given || at(segments, segments->oldest)->begin < segments->now.cut)) {
-		pt_workers_cancel(workers, &at(segments, segments->oldest++)->job);
+		struct segment *segment = at(segments, segments->oldest++);
+
+		pt_workers_cancel(workers, &segment->job);
+		free_buffer(segments, segment);
 		segments->given = false;
 	}
 }
@@ -264,7 +312,9 @@ static void step(struct pt_stream *stream)
 		drop(segments);
 		plan(segments);
 		segment = at(segments, segments->oldest);
-		pt_workers_wait(stream->input.workers, &segment->job);
+		stream->waits = !pt_workers_ready(stream->input.workers, &segment->job);
+		if (stream->waits)
+			return;
 		if (accept(segments, segment))
 			continue;
 		stream->stats.segments_again++;
@@ -281,8 +331,10 @@ static void close_segments(struct pt_stream *stream)
 	for (unsigned i = segments->oldest; i != segments->newest; i++)
 		pt_workers_cancel(stream->input.workers, &at(segments, i)->job);
 	for (unsigned i = 0; i < segments->room; i++)
-		free(segments->segments[i].events);
+		free(segments->buffers[i].events);
+	free(segments->buffers);
 	free(segments->segments);
+	pthread_mutex_destroy(&segments->lock);
 	pt_flow_free(segments->flow);
 	free(segments);
 }
@@ -302,9 +354,13 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	segments->now = segments->first;
 	segments->room = pt_workers_ahead(flow->stream.input.workers);
 	segments->segments = alloc_zeroed(segments->room, sizeof(*segments->segments));
+	segments->buffers = alloc_zeroed(segments->room, sizeof(*segments->buffers));
+	pthread_mutex_init(&segments->lock, NULL);
 	for (unsigned i = 0; i < segments->room; i++) {
 		segments->segments[i].owner = segments;
 		segments->segments[i].job.run = decode_ahead;
+		segments->buffers[i].next = segments->free;
+		segments->free = &segments->buffers[i];
 	}
 	return &segments->stream;
 }

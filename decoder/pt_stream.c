@@ -171,10 +171,13 @@ bool stream_refill(struct pt_stream *stream)
 	while (stream->head == stream->tail) {
 		if (stream->ended && stream->next_loss == stream->loss_count)
 			return false;
+		stream->waits = false;
 		if (stream->ended)
 			stream_finish(stream);
 		else
 			stream->step(stream);
+		if (stream->waits)
+			return false;
 	}
 	return true;
 }

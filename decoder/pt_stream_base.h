@@ -51,6 +51,7 @@ struct pt_stream {
 	struct kernel_text text; /* the kernel's code at `now`, if it changes */
 	uint64_t reference; /* a TSC near the data */
 	bool timed, ended;
+	bool waits; /* step() could not go on: others decode what comes next (pt_workers.h) */
 	bool in_tx;	      /* of events from now on */
 	struct moment now;    /* of the packets read so far */
 	uint64_t last_pushed; /* ns: time of the event given out last */
@@ -193,12 +194,12 @@ void stream_follow_schedule(struct pt_stream *stream);
 /* The data is at its end. */
 void stream_finish(struct pt_stream *stream);
 
-/* Work until there is an event.  Returns false if there is none any more. */
+/* Work until there is an event.  Returns false if there is none any more, or the stream waits. */
 bool stream_refill(struct pt_stream *stream);
 
 /*
  * Returns the events that come next, as many as are there and lie side by side,
- * in *count; 0: there are none any more.  They are borrowed until stream_drop().
+ * in *count; 0: there are none any more, or the stream waits.  They are borrowed until stream_drop().
  */
 static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
 {

@@ -50,10 +50,17 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 		    struct error *err);
 
 /*
- * Returns how many events come next, all of one stream; 0: there are none any more.
- * They are borrowed until the next call.
+ * Returns how many events come next, all of one stream; 0: there are none any more,
+ * or, in a turn (pt_workers.h), others decode them.  They are borrowed until the next
+ * call.
  */
 size_t pt_streams_next(struct pt_streams *streams, const struct branch_event **events);
+
+/* Returns whether pt_streams_next() found no events because others decode them. */
+static inline bool pt_streams_wait(const struct pt_streams *streams)
+{
+	return streams->merge.waits;
+}
 
 /* Returns the statistics of a stream up to now, borrowed. */
 const struct pt_stream_stats *pt_streams_stats(const struct pt_streams *streams, size_t index);

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that decode segments of streams, in the order in which they are asked
- * to.  All functions are for one thread, the one that opened them.
+ * to, and take turns at what is to be done in order with the outcome.
+ *
+ * There are as many threads as there is to be done at a time, the caller's among
+ * them, and none waits while there is something to do.  A thread that has decoded a
+ * segment is the one to go on with it, when its turn has come: what it has just
+ * written is in its CPU's cache then.
+ *
+ * All functions but those for a turn are for one thread, the one that opened the
+ * workers.
  */
 #ifndef DECODER_PT_WORKERS_H
 #define DECODER_PT_WORKERS_H
@@ -9,6 +17,7 @@
 #include <stdbool.h>
 
 struct pt_flow;
+struct pt_worker;
 struct pt_workers;
 
 enum pt_job_state { PT_JOB_IDLE = 0, PT_JOB_QUEUED, PT_JOB_RUNNING, PT_JOB_DONE };
@@ -19,12 +28,24 @@ struct pt_job {
 	void (*run)(struct pt_job *job, struct pt_flow *flow);
 	/* Of the workers: */
 	enum pt_job_state state;
+	const struct pt_worker *by; /* who did it */
+	unsigned doing; /* threads: above 1 when it was submitted again just before its end */
 	struct pt_job *next;
 };
 
+/* What is done in order, a turn at a time, each by any thread. */
+struct pt_turns {
+	/*
+	 * Returns true when pt_workers_ready() said no: another turn is to go on from
+	 * there; false at the end.
+	 */
+	bool (*take)(struct pt_turns *turns);
+};
+
 /*
- * Returns workers of up to `count` threads for so many streams, owned by the
- * caller; NULL if none can be started.
+ * Returns workers of up to `count` threads, that of the caller counted, for so many
+ * streams, owned by the caller; NULL if `count` is above 1 and no thread can be
+ * started.
  */
 struct pt_workers *pt_workers_open(unsigned count, unsigned stream_count);
 
@@ -37,11 +58,30 @@ unsigned pt_workers_ahead(const struct pt_workers *workers);
 /* All jobs are to be done or cancelled.  NULL is allowed. */
 void pt_workers_close(struct pt_workers *workers);
 
-/* Let a job, which is borrowed, be done. */
+/* Take turns, and do jobs, until there are no more turns. */
+void pt_workers_run(struct pt_workers *workers, struct pt_turns *turns);
+
+/* Let a job, which is borrowed, be done.  Also in a turn. */
 void pt_workers_submit(struct pt_workers *workers, struct pt_job *job);
 
-/* Wait until a job that was submitted is done. */
-void pt_workers_wait(struct pt_workers *workers, struct pt_job *job);
+/*
+ * The same, for who has nothing else to do: whoever submits it would do it as well
+ * (pt_workers_help()).  A job may be submitted so when all but its return is done.
+ */
+void pt_workers_offer(struct pt_workers *workers, struct pt_job *job);
+
+/*
+ * Whether a job that was submitted is done.  In a turn it returns false if it is
+ * better to end the turn until then; else it does the job itself, or others until it
+ * is done, and returns true.
+ */
+bool pt_workers_ready(struct pt_workers *workers, struct pt_job *job);
+
+/* Do a job here, if nobody has begun it.  Returns whether.  Also in a turn. */
+bool pt_workers_help(struct pt_workers *workers, struct pt_job *job);
+
+/* Returns whether a thread has nothing to do.  Also in a turn. */
+bool pt_workers_idle(struct pt_workers *workers);
 
 /* Wait until a job is not under way; it may stay undone.  An idle job is allowed. */
 void pt_workers_cancel(struct pt_workers *workers, struct pt_job *job);

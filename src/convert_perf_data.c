@@ -172,7 +172,7 @@ static int open_streams(struct conversion *c, struct error *err)
 {
 	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
 	if (c->workers)
-		view_write_aside(&c->view);
+		view_write_aside(&c->view, c->workers);
 	return pt_streams_open(&c->streams,
 			       &(struct pt_streams_source){ stream_input, c,
 							    c->auxtrace.stream_count },
@@ -466,23 +466,44 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 	progress_show(progress, done, total, view_slices(&c->view));
 }
 
-static void decode(struct conversion *c)
-{
+/* What is done with branches in order, by any of the workers. */
+struct decoding {
+	struct pt_turns turns; /* first */
+	struct conversion *c;  /* borrowed */
 	struct progress progress;
+};
+
+static bool take_branches(struct pt_turns *turns)
+{
+	struct decoding *decoding = (struct decoding *)turns;
+	struct conversion *c = decoding->c;
 	const struct branch_event *events;
 	size_t count;
 
-	report_phase(c->report, "decode");
-	summary_allow_interrupt(c->options->quiet);
-	progress_init(&progress, c->options->quiet);
-	while (!view_failed(&c->view) && !interrupt_asked() &&
-	       (count = pt_streams_next(&c->streams, &events)) > 0) {
+	while (!view_failed(&c->view) && !interrupt_asked()) {
+		count = pt_streams_next(&c->streams, &events);
+		if (!count)
+			return pt_streams_wait(&c->streams);
 		for (size_t i = 0; i < count; i++)
 			feed(c, &events[i]);
-		if (progress_due(&progress, count))
-			show_progress(c, &progress);
+		if (progress_due(&decoding->progress, count))
+			show_progress(c, &decoding->progress);
 	}
-	progress_end(&progress);
+	return false;
+}
+
+static void decode(struct conversion *c)
+{
+	struct decoding decoding = { .turns.take = take_branches, .c = c };
+
+	report_phase(c->report, "decode");
+	summary_allow_interrupt(c->options->quiet);
+	progress_init(&decoding.progress, c->options->quiet);
+	if (c->workers)
+		pt_workers_run(c->workers, &decoding.turns);
+	else
+		take_branches(&decoding.turns);
+	progress_end(&decoding.progress);
 	c->summary->interrupted = interrupt_asked();
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode_threads.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* A thread costs more than it saves where there is less to decode. */
 #define LONG ((uint64_t)1 << 20)
 
-/* Tests set it, to have many cuts in little data, and threads for it. */
+/* Tests set it, to have many cuts in little data, and threads for it, however few CPUs there are. */
 static const char *test_segment(void)
 {
 	return getenv("PTRACE2FTF_SEGMENT");
@@ -39,15 +40,35 @@ static bool is_long(const struct auxtrace *auxtrace)
 	return size >= LONG || test_segment();
 }
 
+/* Returns how many CPUs the program may use. */
+static unsigned usable_cpus(void)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t usable;
+
+	if (sched_getaffinity(0, sizeof(usable), &usable) == 0)
+		return (unsigned)CPU_COUNT(&usable);
+	return online > 0 ? (unsigned)online : 1;
+}
+
+/*
+ * More threads than CPUs would take them from each other, with the caches: with
+ * eight on two CPUs a conversion takes a third longer than with two.
+ */
+static unsigned thread_count(const struct options *options)
+{
+	unsigned cpus = usable_cpus();
+
+	return !options->threads || (options->threads > cpus && !test_segment()) ? cpus
+									   : options->threads;
+}
+
 struct pt_workers *decode_threads_open(const struct options *options,
 				       const struct auxtrace *auxtrace, struct diag *diag)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned count = options->threads;
+	unsigned count = thread_count(options);
 	struct pt_workers *workers;
 
-	if (!count)
-		count = cpus > 0 ? (unsigned)cpus : 1;
 	if (count == 1 || options->engine != OPTION_ENGINE_FAST || !is_long(auxtrace))
 		return NULL;
 	workers = pt_workers_open(count, (unsigned)auxtrace->stream_count);

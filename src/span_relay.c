@@ -2,14 +2,13 @@
 #include "span_relay.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-#define CALLS 2048 /* in a block: 80 KiB, so that all stay in a CPU's cache */
-#define BLOCKS 6
+#define CALLS 1024 /* in a block: 40 KiB, so that all stay in a CPU's cache */
+#define BLOCKS 8
 
 enum call_kind { CALL_BEGIN, CALL_END, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END };
 
@@ -39,24 +38,29 @@ struct block {
 };
 
 struct span_relay {
+	struct pt_job job; /* first: to do what is handed over */
+	struct pt_workers *workers; /* borrowed */
 	struct span_sink sink;
 	const struct span_sink *next; /* borrowed */
 	const struct output *output;  /* borrowed */
 	const uint64_t *slices;	      /* borrowed */
 	bool has_detail;	      /* the next call has the block's last one */
+	struct call *at, *end;	      /* of the block that is being filled; equal: all else is looked at */
+	bool direct;		      /* calls are not put down, but called at once: */
+	unsigned direct_left;	      /* so many */
 	struct block *blocks;	      /* owned: BLOCKS */
-	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* Atomic, told by the thread: */
+	/* Atomic, told by who does it: */
 	bool failed;
 	uint64_t told_slices;
 	/* Under the lock; the block that is being filled is number `filled`: */
 	unsigned filled, done;
-	bool closing;
+	bool submitted; /* the job, and it will see what was filled */
+	bool waiting;	/* the caller: for `changed` */
 };
 
-/* ---- The thread ---------------------------------------------------------- */
+/* ---- The workers --------------------------------------------------------- */
 
 static void replay(const struct span_sink *next, const struct block *block, const struct call *call)
 {
@@ -104,62 +108,128 @@ static void tell(struct span_relay *relay)
 	__atomic_store_n(&relay->told_slices, *relay->slices, __ATOMIC_RELAXED);
 }
 
-static void *run(void *context)
+static void run(struct pt_job *job, struct pt_flow *flow)
 {
-	struct span_relay *relay = context;
+	struct span_relay *relay = (struct span_relay *)job;
 
+	(void)flow;
 	pthread_mutex_lock(&relay->lock);
-	for (;;) {
-		struct block *block = &relay->blocks[relay->done % BLOCKS];
+	while (relay->filled != relay->done) {
+		const struct block *block = &relay->blocks[relay->done % BLOCKS];
 
-		while (relay->filled == relay->done && !relay->closing)
-			pthread_cond_wait(&relay->changed, &relay->lock);
-		if (relay->closing)
-			break;
 		pthread_mutex_unlock(&relay->lock);
 		replay_block(relay, block);
 		tell(relay);
 		pthread_mutex_lock(&relay->lock);
 		relay->done++;
-		pthread_cond_broadcast(&relay->changed);
+		if (relay->waiting)
+			pthread_cond_signal(&relay->changed);
 	}
+	relay->submitted = false;
 	pthread_mutex_unlock(&relay->lock);
-	return NULL;
 }
 
 /* ---- The caller ---------------------------------------------------------- */
+
+static struct block *being_filled(const struct span_relay *relay)
+{
+	return &relay->blocks[relay->filled % BLOCKS];
+}
+
+/* Wait until no more than `left` blocks are undone; the lock is held. */
+static void wait_for(struct span_relay *relay, unsigned left)
+{
+	while (relay->filled - relay->done > left) {
+		bool helped;
+
+		pthread_mutex_unlock(&relay->lock);
+		helped = pt_workers_help(relay->workers, &relay->job);
+		pthread_mutex_lock(&relay->lock);
+		if (helped || relay->filled - relay->done <= left)
+			continue;
+		relay->waiting = true;
+		pthread_cond_wait(&relay->changed, &relay->lock);
+		relay->waiting = false;
+	}
+}
 
 /* Hand over the block that is being filled, and wait until no more than `left` are undone. */
 static void hand_over(struct span_relay *relay, unsigned left)
 {
 	struct block *block;
+	bool submitted;
 
 	pthread_mutex_lock(&relay->lock);
+	being_filled(relay)->count = (size_t)(relay->at - being_filled(relay)->calls);
 	relay->filled++;
-	pthread_cond_broadcast(&relay->changed);
-	while (relay->filled - relay->done > left)
-		pthread_cond_wait(&relay->changed, &relay->lock);
+	submitted = relay->submitted;
+	relay->submitted = true;
 	pthread_mutex_unlock(&relay->lock);
-	block = &relay->blocks[relay->filled % BLOCKS];
-	block->count = block->detail_count = block->text_count = 0;
+	if (!submitted)
+		pt_workers_offer(relay->workers, &relay->job);
+	pthread_mutex_lock(&relay->lock);
+	wait_for(relay, left);
+	pthread_mutex_unlock(&relay->lock);
+	block = being_filled(relay);
+	block->detail_count = block->text_count = 0;
+	relay->at = block->calls;
+	relay->end = block->calls + CALLS;
 }
 
-/* The block that is being filled has room for a call. */
-static struct block *filling(struct span_relay *relay)
+/*
+ * Where all threads have something to do, putting calls down for others only costs:
+ * then this one does them, if it has done all that was put down.
+ */
+static void choose(struct span_relay *relay)
 {
-	struct block *block = &relay->blocks[relay->filled % BLOCKS];
-
-	if (block->count < CALLS)
-		return block;
-	hand_over(relay, BLOCKS - 1);
-	return &relay->blocks[relay->filled % BLOCKS];
+	relay->direct = false;
+	if (!pt_workers_idle(relay->workers)) {
+		pthread_mutex_lock(&relay->lock);
+		relay->direct = relay->filled == relay->done && !relay->submitted;
+		pthread_mutex_unlock(&relay->lock);
+	}
+	relay->direct_left = CALLS;
+	relay->at = being_filled(relay)->calls;
+	relay->end = relay->direct ? relay->at : relay->at + CALLS;
 }
 
-static struct call *add(const struct span_sink *sink, enum call_kind kind, void *track)
+/* Returns whether there is a place for another call; false: it is to be called. */
+static bool find_place(struct span_relay *relay)
+{
+	/* A detail and its call go the same way. */
+	if (relay->has_detail && relay->direct)
+		return false;
+	if (relay->direct && relay->direct_left)
+		return false;
+	if (relay->direct)
+		tell(relay);
+	else
+		hand_over(relay, BLOCKS - 1);
+	choose(relay);
+	return !relay->direct;
+}
+
+static inline bool has_place(struct span_relay *relay)
+{
+	return relay->at != relay->end || find_place(relay);
+}
+
+/* Returns what to call instead of putting a call down; NULL: it is to be put down. */
+static inline const struct span_sink *called(const struct span_sink *sink)
 {
 	struct span_relay *relay = sink->context;
-	struct block *block = filling(relay);
-	struct call *call = &block->calls[block->count++];
+
+	if (has_place(relay))
+		return NULL;
+	relay->direct_left -= relay->direct_left > 0;
+	relay->has_detail = false;
+	return relay->next;
+}
+
+static inline struct call *add(const struct span_sink *sink, enum call_kind kind, void *track)
+{
+	struct span_relay *relay = sink->context;
+	struct call *call = relay->at++;
 
 	call->kind = (uint8_t)kind;
 	call->has_detail = relay->has_detail;
@@ -172,20 +242,30 @@ static struct call *add(const struct span_sink *sink, enum call_kind kind, void 
 static void detail(const struct span_sink *sink, void *track, const struct span_detail *detail)
 {
 	struct span_relay *relay = sink->context;
-	struct block *block = filling(relay);
+	bool place = has_place(relay);
+	struct block *block = being_filled(relay);
 
-	(void)track;
+	relay->has_detail = true;
+	if (!place) {
+		relay->next->detail(relay->next, track, detail);
+		return;
+	}
 	block->details = alloc_grow(block->details, &block->detail_room, block->detail_count + 1,
 				    sizeof(*block->details));
 	block->details[block->detail_count++] = *detail;
-	relay->has_detail = true;
 }
 
 static void begin(const struct span_sink *sink, void *track, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct call *call = add(sink, CALL_BEGIN, track);
+	const struct span_sink *next = called(sink);
+	struct call *call;
 
+	if (next) {
+		next->begin(next, track, time, symbol, ip, flags);
+		return;
+	}
+	call = add(sink, CALL_BEGIN, track);
 	call->time = time;
 	call->symbol = symbol;
 	call->ip = ip;
@@ -195,8 +275,14 @@ static void begin(const struct span_sink *sink, void *track, uint64_t time,
 static void end(const struct span_sink *sink, void *track, uint64_t time,
 		const struct symbol *symbol)
 {
-	struct call *call = add(sink, CALL_END, track);
+	const struct span_sink *next = called(sink);
+	struct call *call;
 
+	if (next) {
+		next->end(next, track, time, symbol);
+		return;
+	}
+	call = add(sink, CALL_END, track);
 	call->time = time;
 	call->symbol = symbol;
 }
@@ -204,8 +290,14 @@ static void end(const struct span_sink *sink, void *track, uint64_t time,
 static void complete(const struct span_sink *sink, void *track, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
-	struct call *call = add(sink, CALL_COMPLETE, track);
+	const struct span_sink *next = called(sink);
+	struct call *call;
 
+	if (next) {
+		next->complete(next, track, begin_time, end_time, symbol, flags);
+		return;
+	}
+	call = add(sink, CALL_COMPLETE, track);
 	call->time = begin_time;
 	call->end_time = end_time;
 	call->symbol = symbol;
@@ -214,19 +306,31 @@ static void complete(const struct span_sink *sink, void *track, uint64_t begin_t
 
 static void folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
 {
-	struct call *call = add(sink, CALL_FOLDED, track);
+	const struct span_sink *next = called(sink);
+	struct call *call;
 
+	if (next) {
+		next->folded(next, track, count, time);
+		return;
+	}
+	call = add(sink, CALL_FOLDED, track);
 	call->time = count;
 	call->folded_time = time;
 }
 
 static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
 {
-	struct span_relay *relay = sink->context;
-	struct block *block = filling(relay);
+	const struct span_sink *next = called(sink);
 	size_t size = strlen(text) + 1;
-	struct call *call = add(sink, CALL_INSTANT, track);
+	struct block *block;
+	struct call *call;
 
+	if (next) {
+		next->instant(next, track, time, text);
+		return;
+	}
+	block = being_filled(sink->context);
+	call = add(sink, CALL_INSTANT, track);
 	block->texts = alloc_grow(block->texts, &block->text_room, block->text_count + size, 1);
 	memcpy(block->texts + block->text_count, text, size);
 	call->time = time;
@@ -236,7 +340,12 @@ static void instant(const struct span_sink *sink, void *track, uint64_t time, co
 
 static void segment_end(const struct span_sink *sink, void *track)
 {
-	add(sink, CALL_SEGMENT_END, track);
+	const struct span_sink *next = called(sink);
+
+	if (next)
+		next->segment_end(next, track);
+	else
+		add(sink, CALL_SEGMENT_END, track);
 }
 
 static void release(struct span_relay *relay)
@@ -251,28 +360,19 @@ static void release(struct span_relay *relay)
 	free(relay);
 }
 
-/* Signals are for the threads of the program. */
-static bool start_thread(struct span_relay *relay)
-{
-	sigset_t all, before;
-	int status;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = pthread_create(&relay->thread, NULL, run, relay);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return status == 0;
-}
-
 struct span_relay *span_relay_open(const struct span_sink *next, const struct output *output,
-				   const uint64_t *slices)
+				   const uint64_t *slices, struct pt_workers *workers)
 {
 	struct span_relay *relay = alloc_zeroed(1, sizeof(*relay));
 
+	relay->job.run = run;
+	relay->workers = workers;
 	relay->next = next;
 	relay->output = output;
 	relay->slices = slices;
 	relay->blocks = alloc_zeroed(BLOCKS, sizeof(*relay->blocks));
+	relay->at = relay->blocks->calls;
+	relay->end = relay->at + CALLS;
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->changed, NULL);
 	relay->sink = (struct span_sink){
@@ -285,10 +385,7 @@ struct span_relay *span_relay_open(const struct span_sink *next, const struct ou
 		.segment_end = segment_end,
 		.context = relay,
 	};
-	if (start_thread(relay))
-		return relay;
-	release(relay);
-	return NULL;
+	return relay;
 }
 
 const struct span_sink *span_relay_sink(const struct span_relay *relay)
@@ -309,16 +406,14 @@ bool span_relay_failed(const struct span_relay *relay)
 void span_relay_wait(struct span_relay *relay)
 {
 	hand_over(relay, 0);
+	relay->direct = false;
+	tell(relay);
 }
 
 void span_relay_close(struct span_relay *relay)
 {
 	if (!relay)
 		return;
-	pthread_mutex_lock(&relay->lock);
-	relay->closing = true;
-	pthread_cond_broadcast(&relay->changed);
-	pthread_mutex_unlock(&relay->lock);
-	pthread_join(relay->thread, NULL);
+	pt_workers_cancel(relay->workers, &relay->job);
 	release(relay);
 }

@@ -162,13 +162,11 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 	return span_sorter_track(&view->sorter, &added->track);
 }
 
-void view_write_aside(struct view *view)
+void view_write_aside(struct view *view, struct pt_workers *workers)
 {
 	if (view->options->format != FORMAT_FTF || is_split(view))
 		return;
-	view->relay = span_relay_open(view->head, &view->output, &view->ftf.slices);
-	if (!view->relay)
-		return;
+	view->relay = span_relay_open(view->head, &view->output, &view->ftf.slices, workers);
 	view->machine->sink = span_relay_sink(view->relay);
 	output_write_aside(&view->output);
 }

@@ -8,7 +8,7 @@
  *                                branches -> text                (branches)
  *
  * If the user chose among the slices, a span_filter stands behind the sorter.
- * All behind the machine may be done by a thread of its own (view_write_aside()).
+ * All behind the machine may be done by other threads (view_write_aside()).
  */
 #ifndef SRC_VIEW_H
 #define SRC_VIEW_H
@@ -20,6 +20,7 @@
 #include "base/name.h"
 #include "base/output.h"
 #include "callstack.h"
+#include "decoder/pt_workers.h"
 #include "format_calls.h"
 #include "format_slices.h"
 #include "ftf_sink.h"
@@ -68,10 +69,10 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 		     const char *thread_name);
 
 /*
- * Let a trace be ordered and written by a thread of its own, if it is one file;
- * before the first slice.  What is written is the same.
+ * Let a trace be ordered and written by workers (borrowed until view_settle()), if it
+ * is one file; before the first slice.  What is written is the same.
  */
-void view_write_aside(struct view *view);
+void view_write_aside(struct view *view, struct pt_workers *workers);
 
 /* Nothing more is found: wait until all is handed over, to use the writer for something else. */
 void view_settle(struct view *view);

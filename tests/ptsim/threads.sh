@@ -138,6 +138,22 @@ goes_on_with_one() {
 }
 tap_check "where no thread can be started one CPU decodes, with a warning" goes_on_with_one
 
+tells_that_none_starts() { # COMMAND... with a limit of threads, on a long trace
+	setpriv --reuid=61234 --clear-groups prlimit --nproc=0 "$@" --format=none "$work/perf.data" \
+		>"$work/out" 2>&1
+	grep -q 'no thread can be started' "$work/out"
+}
+# Who is to start none does not come to the limit.
+starts_no_more_than_there_are_cpus() {
+	command -v prlimit >/dev/null && [ "$(id -u)" -eq 0 ] && [ "$(nproc)" -gt 1 ] || return 0
+	record --per-thread --repeat=2000000 -- "$programs/indirect" || return 0
+	chmod 755 "$work" && chmod 644 "$work/perf.data"
+	cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+	tells_that_none_starts "$program" -j 8 && ! tells_that_none_starts taskset -c "$cpu" "$program" -j 8 ||
+		{ cat "$work/out"; return 1; }
+}
+tap_check "no more threads are started than there are CPUs to use" starts_no_more_than_there_are_cpus
+
 ends_when_the_output_is_full() {
 	[ -c /dev/full ] || return 0
 	timeout 60 "$program" -j 3 "$work/perf.data" -o /dev/full >"$work/out" 2>&1

@@ -83,6 +83,12 @@ tests_unit_decoder_aux_seek_test_SOURCES = tests/unit/decoder/aux_seek.c
 tests_unit_decoder_aux_seek_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_aux_seek_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/pt_workers.test
+TESTS += tests/unit/decoder/pt_workers.test
+tests_unit_decoder_pt_workers_test_SOURCES = tests/unit/decoder/pt_workers.c
+tests_unit_decoder_pt_workers_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_workers_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/pt_segments.test
 TESTS += tests/unit/decoder/pt_segments.test
 tests_unit_decoder_pt_segments_test_SOURCES = tests/unit/decoder/pt_segments.c

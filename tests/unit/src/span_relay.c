@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a relay hands over arrives as it was called, whole blocks of it and parts. */
+/*
+ * What a relay hands over arrives as it was called, whole blocks of it and parts:
+ * where there is nobody else to do it (one worker), and where there is.
+ */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +18,21 @@ static struct symbol function;
 static struct span_log direct, relayed;
 static struct output output;
 static struct span_relay *relay;
+static struct pt_workers *workers;
 static uint64_t written;
+
+static void begin(int count)
+{
+	workers = pt_workers_open((unsigned)count, 1);
+	ck_assert_ptr_nonnull(workers);
+	relay = span_relay_open(&relayed.sink, &output, &written, workers);
+}
+
+static void finish(void)
+{
+	span_relay_close(relay);
+	pt_workers_close(workers);
+}
 
 static void setup(void)
 {
@@ -22,8 +40,6 @@ static void setup(void)
 	function.name = name_intern_text(&names, "f");
 	span_log_init(&direct);
 	span_log_init(&relayed);
-	relay = span_relay_open(&relayed.sink, &output, &written);
-	ck_assert_ptr_nonnull(relay);
 }
 
 static void teardown(void)
@@ -49,8 +65,11 @@ static void call_all(const struct span_sink *sink, uint64_t time, char *track)
 
 START_TEST(calls_arrive_in_order_with_all_they_say)
 {
-	struct span_sink sink = *span_relay_sink(relay);
 	static char name[] = "track";
+	struct span_sink sink;
+
+	begin(_i);
+	sink = *span_relay_sink(relay);
 
 	for (uint64_t time = 0; time < 100; time++) {
 		call_all(&direct.sink, 10 * time, name);
@@ -60,7 +79,7 @@ START_TEST(calls_arrive_in_order_with_all_they_say)
 	}
 	span_relay_wait(relay);
 	ck_assert_str_eq(span_log_take(&relayed), span_log_take(&direct));
-	span_relay_close(relay);
+	finish();
 }
 END_TEST
 
@@ -81,15 +100,19 @@ static void note_end(const struct span_sink *sink, void *track, uint64_t time,
 START_TEST(the_caller_waits_for_a_slow_thread)
 {
 	const struct span_sink next = { .end = note_end };
-	struct span_relay *slow = span_relay_open(&next, &output, &written);
-	struct span_sink sink = *span_relay_sink(slow);
+	struct span_relay *slow;
+	struct span_sink sink;
 
+	begin(_i);
+	arrived = last = 0;
+	slow = span_relay_open(&next, &output, &written, workers);
+	sink = *span_relay_sink(slow);
 	for (uint64_t time = 1; time <= 100000; time++)
 		sink.end(&sink, NULL, time, NULL);
 	span_relay_wait(slow);
 	ck_assert_uint_eq(arrived, 100000);
 	span_relay_close(slow);
-	span_relay_close(relay);
+	finish();
 }
 END_TEST
 
@@ -119,10 +142,13 @@ static void note_begin(const struct span_sink *sink, void *track, uint64_t time,
 START_TEST(a_detail_arrives_just_before_its_call)
 {
 	const struct span_sink next = { .detail = note_detail, .begin = note_begin };
-	struct span_relay *detailed = span_relay_open(&next, &output, &written);
-	const struct span_sink *sink = span_relay_sink(detailed);
 	struct span_detail detail = { 0 };
+	const struct span_sink *sink;
+	struct span_relay *detailed;
 
+	begin(_i);
+	detailed = span_relay_open(&next, &output, &written, workers);
+	sink = span_relay_sink(detailed);
 	arrived = 0;
 	for (uint64_t time = 1; time <= 50000; time++) {
 		detail.insns = time;
@@ -133,14 +159,16 @@ START_TEST(a_detail_arrives_just_before_its_call)
 	span_relay_wait(detailed);
 	ck_assert_uint_eq(arrived, 50000);
 	span_relay_close(detailed);
-	span_relay_close(relay);
+	finish();
 }
 END_TEST
 
 START_TEST(a_failed_output_is_told_and_how_much_is_written)
 {
-	struct span_sink sink = *span_relay_sink(relay);
+	struct span_sink sink;
 
+	begin(_i);
+	sink = *span_relay_sink(relay);
 	sink.segment_end(&sink, NULL);
 	span_relay_wait(relay);
 	ck_assert(!span_relay_failed(relay));
@@ -151,18 +179,55 @@ START_TEST(a_failed_output_is_told_and_how_much_is_written)
 	span_relay_wait(relay);
 	ck_assert(span_relay_failed(relay));
 	ck_assert_uint_eq(span_relay_slices(relay), 300);
-	span_relay_close(relay);
+	finish();
 }
 END_TEST
 
 START_TEST(a_relay_may_be_closed_with_work_left)
 {
-	struct span_sink sink = *span_relay_sink(relay);
+	struct span_sink sink;
 
+	begin(_i);
+	sink = *span_relay_sink(relay);
 	for (int i = 0; i < 5000; i++)
 		sink.segment_end(&sink, NULL);
-	span_relay_close(relay);
 	span_relay_close(NULL);
+	finish();
+}
+END_TEST
+
+static pthread_t here;
+static uint64_t elsewhere, counted;
+
+static void note_where(const struct span_sink *sink, void *track, uint64_t time,
+		       const struct symbol *symbol)
+{
+	(void)sink;
+	(void)track;
+	(void)time;
+	(void)symbol;
+	counted++;
+	elsewhere += !pthread_equal(here, pthread_self());
+}
+
+START_TEST(calls_are_done_by_a_thread_that_has_nothing_to_do)
+{
+	const struct span_sink next = { .end = note_where };
+	struct span_relay *aside;
+	struct span_sink sink;
+
+	begin(_i);
+	here = pthread_self();
+	elsewhere = counted = 0;
+	aside = span_relay_open(&next, &output, &written, workers);
+	sink = *span_relay_sink(aside);
+	for (int i = 0; i < 1000000 && !elsewhere; i++)
+		sink.end(&sink, NULL, 0, NULL);
+	span_relay_wait(aside);
+	ck_assert_uint_gt(counted, 0);
+	ck_assert_int_eq(elsewhere > 0, _i > 1);
+	span_relay_close(aside);
+	finish();
 }
 END_TEST
 
@@ -172,11 +237,12 @@ int main(void)
 	TCase *tests = tcase_create("all");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, calls_arrive_in_order_with_all_they_say);
-	tcase_add_test(tests, the_caller_waits_for_a_slow_thread);
-	tcase_add_test(tests, a_detail_arrives_just_before_its_call);
-	tcase_add_test(tests, a_failed_output_is_told_and_how_much_is_written);
-	tcase_add_test(tests, a_relay_may_be_closed_with_work_left);
+	tcase_add_loop_test(tests, calls_arrive_in_order_with_all_they_say, 1, 4);
+	tcase_add_loop_test(tests, the_caller_waits_for_a_slow_thread, 1, 4);
+	tcase_add_loop_test(tests, a_detail_arrives_just_before_its_call, 1, 4);
+	tcase_add_loop_test(tests, a_failed_output_is_told_and_how_much_is_written, 1, 4);
+	tcase_add_loop_test(tests, a_relay_may_be_closed_with_work_left, 1, 4);
+	tcase_add_loop_test(tests, calls_are_done_by_a_thread_that_has_nothing_to_do, 1, 4);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
