@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The branches that most are, for less: out of the innermost frame by a call,
- * back to where it was called, or by a jump to another function's entry.  What is done is what the table in callstack_precise_branches.c says;
- * whatever is not as plain as that is left to precise_follow_branch().
+ * back to where it was called, or by a jump to another function's entry.  What is
+ * done is what the table in callstack_precise_branches.c says; whatever is not as
+ * plain as that is left to precise_follow_branch().
  */
 #include "callstack_precise_stack.h"
 

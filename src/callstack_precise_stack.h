@@ -231,7 +231,7 @@ static inline bool precise_stays(unsigned kind, unsigned flags, const struct loc
 	       from->symbol && from->symbol == to->symbol;
 }
 
-/* The same as precise_follow_branch() for what callstack_plain() may be fed (callstack_precise_plain.c). */
+/* precise_follow_branch() for what callstack_plain() may be fed (callstack_precise_plain.c). */
 bool callstack_precise_plain(struct callstack *base, const struct branch_event *event,
 			     const struct location *from, const struct location *to);
 

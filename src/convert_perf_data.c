@@ -339,7 +339,7 @@ static void tell(struct conversion *c, const struct branch_event *event,
 
 static void feed(struct conversion *c, const struct branch_event *event)
 {
-	struct location from, to;
+	const struct location *from, *to;
 
 	if (event->kind == BRANCH_SIDE) {
 		side_view_event(&c->side, event);
@@ -351,12 +351,12 @@ static void feed(struct conversion *c, const struct branch_event *event)
 	if (c->options->format == FORMAT_NONE)
 		return;
 	resolver_advance(&c->resolver, event->time);
-	from = resolver_find(&c->resolver, event->space, event->from);
-	to = resolver_find(&c->resolver, event->space, event->to);
+	from = resolver_find(&c->resolver, RESOLVE_FROM, event->space, event->from);
+	to = resolver_find(&c->resolver, RESOLVE_TO, event->space, event->to);
 	if (c->tells)
-		tell(c, event, &from, &to);
+		tell(c, event, from, to);
 	if (c->view.machine)
-		thread_stacks_branch(&c->stacks, event, &from, &to);
+		thread_stacks_branch(&c->stacks, event, from, to);
 }
 
 /* ---- The run ------------------------------------------------------------- */

@@ -42,7 +42,9 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
 	resolver->pids = list_pids(timeline);
 	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
-	resolver->slots = alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS, sizeof(*resolver->slots));
+	for (int end = 0; end < RESOLVE_ENDS; end++)
+		resolver->slots[end] = alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS,
+						    sizeof(struct resolve_slot));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
 }
@@ -52,7 +54,8 @@ void resolver_release(struct resolver *resolver)
 	free(resolver->dsos);
 	free(resolver->pids);
 	free(resolver->jits);
-	free(resolver->slots);
+	for (int end = 0; end < RESOLVE_ENDS; end++)
+		free(resolver->slots[end]);
 	kernel_names_release(&resolver->kernel);
 	*resolver = (struct resolver){ 0 };
 }
@@ -125,19 +128,23 @@ bool resolver_is_entry(const struct resolver *resolver, const struct address_spa
 				       ip - mapping->begin + mapping->file_offset);
 }
 
-struct location resolver_look_up(struct resolver *resolver, const struct address_space *space,
-				 uint64_t ip)
+const struct location *resolver_look_up(struct resolver *resolver, enum resolve_end end,
+					const struct address_space *space, uint64_t ip)
 {
-	struct resolve_slot *slot = resolver_slot(resolver, space, ip);
+	struct resolve_slot *slot = resolver_slot(resolver, end, space, ip);
+	struct location *told = &resolver->told[end];
 	const struct symbol *symbol;
 
+	*told = (struct location){ 0 };
 	if (!ip)
-		return (struct location){ 0 };
-	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
-		return (struct location){ ip, symbol, ip - symbol->start };
+		return told;
+	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip))) {
+		*told = (struct location){ ip, symbol, ip - symbol->start };
+		return told;
+	}
 	if (!resolve_slot_is(slot, space, ip)) {
 		slot->location = find_mapped(resolver, space, ip);
 		slot->space = space;
 	}
-	return slot->location;
+	return &slot->location;
 }

@@ -3,7 +3,7 @@
  * From an address of a process to the function there.
  *
  * Joins what the decoder knows (address spaces) with what symbols know
- * (files).  The answer is kept per address in a direct-mapped cache, so a
+ * (files).  The answer is kept per address in direct-mapped caches, so a
  * branch that runs again costs one probe.
  *
  * Code that no file holds is looked for in what JIT compilers and the kernel
@@ -21,7 +21,10 @@
 #include "kernel_names.h"
 #include "symbols/dso_store.h"
 
-#define RESOLVE_SLOT_BITS 15
+#define RESOLVE_SLOT_BITS 14
+
+/* Where a branch is from, and where it goes: kept apart, so that one answer leaves the other. */
+enum resolve_end { RESOLVE_FROM, RESOLVE_TO, RESOLVE_ENDS };
 
 struct resolve_slot {
 	const struct address_space *space;
@@ -33,7 +36,8 @@ struct resolver {
 	struct dso **dsos;                /* owned; by index of mapped_file */
 	int32_t *pids;                    /* owned; by index of address space; -1: unknown */
 	struct dso **jits;                /* owned; the same: names of JIT code; NULL: not asked for yet */
-	struct resolve_slot *slots;       /* owned */
+	struct resolve_slot *slots[RESOLVE_ENDS]; /* owned */
+	struct location told[RESOLVE_ENDS]; /* what is not kept: the last answer */
 	struct kernel_names kernel;
 };
 
@@ -59,18 +63,19 @@ bool resolver_is_entry(const struct resolver *resolver, const struct address_spa
 		       uint64_t ip);
 
 /* What resolver_find() does if the answer is not kept. */
-struct location resolver_look_up(struct resolver *resolver, const struct address_space *space,
-				 uint64_t ip);
+const struct location *resolver_look_up(struct resolver *resolver, enum resolve_end end,
+					const struct address_space *space, uint64_t ip);
 
 /* Returns where the answer for an address is kept, if it is. */
 static inline struct resolve_slot *resolver_slot(const struct resolver *resolver,
+						 enum resolve_end end,
 						 const struct address_space *space, uint64_t ip)
 {
 	/* Fibonacci hashing, with the address space mixed in. */
 	uint64_t key = ip ^ (uint64_t)(uintptr_t)space << 16;
 
-	return &resolver->slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
-				(64 - RESOLVE_SLOT_BITS)];
+	return &resolver->slots[end][(key * UINT64_C(0x9e3779b97f4a7c15)) >>
+				     (64 - RESOLVE_SLOT_BITS)];
 }
 
 static inline bool resolve_slot_is(const struct resolve_slot *slot,
@@ -79,16 +84,19 @@ static inline bool resolve_slot_is(const struct resolve_slot *slot,
 	return slot->location.ip == ip && slot->space == space;
 }
 
-/* Returns the location of `ip` in an address space (NULL: unknown). */
-static inline struct location resolver_find(struct resolver *resolver,
-					    const struct address_space *space, uint64_t ip)
+/*
+ * Returns the location of `ip` in an address space (NULL: unknown), which stays
+ * what it is until the next one is asked for of the same end.
+ */
+static inline const struct location *resolver_find(struct resolver *resolver, enum resolve_end end,
+						   const struct address_space *space, uint64_t ip)
 {
-	const struct resolve_slot *slot = resolver_slot(resolver, space, ip);
+	const struct resolve_slot *slot = resolver_slot(resolver, end, space, ip);
 
 	/* What the kernel makes at run time has its name by time. */
 	if (!resolve_slot_is(slot, space, ip) || (resolver->kernel.count && ip >> 63))
-		return resolver_look_up(resolver, space, ip);
-	return slot->location;
+		return resolver_look_up(resolver, end, space, ip);
+	return &slot->location;
 }
 
 #endif

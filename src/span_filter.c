@@ -289,7 +289,7 @@ static void filter_begin(const struct span_sink *sink, void *track_, uint64_t ti
 	struct frame *frame;
 
 	settle(track, time, false);
-	if (verdict & VERDICT_STOP && track->between) {
+	if (verdict & VERDICT_STOP) {
 		track->between = false;
 		update(track, time);
 	}

@@ -197,7 +197,7 @@ static void pass_groups(struct span_track *track, size_t begin, size_t end)
 	}
 }
 
-/* The same of records that are all ORDER_PLAIN, as most are: they stand as they are to be passed. */
+/* The same of records that are all ORDER_PLAIN, as most are: they stand as they are passed. */
 static void pass_plain(struct span_track *track, size_t begin, size_t end)
 {
 	const struct span_record *records = records_of(track);

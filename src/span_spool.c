@@ -104,7 +104,7 @@ static void add_timed(struct span_spool *spool, struct track *track,
 {
 	struct spool_track *to = add(spool, track, record);
 
-	if (!to->slices && record->kind != RECORD_END)
+	if (!to->slices)
 		to->begin = record->time;
 	to->slices += record->kind != RECORD_END;
 	to->end = record->time;

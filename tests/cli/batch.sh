@@ -42,7 +42,8 @@ tap_check "-o DIR/ names outputs after inputs, with directories where they are t
 
 existing_directory() {
 	mkdir there
-	batch 0 c/long.data -o there && [ "$(ls there)" = long.ftf ]
+	batch 0 c/long.data -o there && [ "$(ls there)" = long.ftf ] &&
+		batch 0 c/long.data -o "$work/absolute/new/" && [ "$(ls absolute/new)" = long.ftf ]
 }
 tap_check "-o may be a directory that is there" existing_directory
 
@@ -191,6 +192,18 @@ again() {
 	batch 2 --skip-existing --args=none -o skip/ changing.data && made skip/changing.ftf
 }
 tap_check "another content, other options or no stamp make it again; another time does not" again
+
+# Neither where outputs go, nor how many threads make them, nor what inputs are called.
+same_stamp() {
+	cp c/long.data one-name.data && cp c/long.data other-name.data &&
+		batch 0 --skip-existing -o stamp/x.ftf one-name.data && made stamp/x.ftf &&
+		batch 0 --skip-existing -ostamp/x.ftf -j1 other-name.data && ! made stamp/x.ftf &&
+		batch 0 --skip-existing --jobs 2 --threads=3 --output stamp/x.ftf --json=stamp.json one-name.data &&
+		! made stamp/x.ftf || return 1
+	batch 0 --skip-existing --depth=9 -o stamp/x.ftf one-name.data && made stamp/x.ftf
+}
+mkdir stamp
+tap_check "outputs, threads and names of inputs make nothing again" same_stamp
 
 # ---- Processes ------------------------------------------------------------
 mkfifo first.data second.data stuck.data

@@ -54,6 +54,10 @@ shows_stats() {
 	printf '%s\n' 'begin 2' 'slices 3' 'deepest 2' | diff - "$work/got"
 }
 tap_check "--stats counts records, events and slices" shows_stats
+shows_times() { # of events: not of switches and messages
+	"$ftfdump" --stats "$work/all.ftf" | grep -q '^times of events *1000 \.\. 5200$'
+}
+tap_check "--stats has the first and the last time of an event" shows_times
 
 the_same_packed() {
 	"$ftfdump" "$work/all.ftf" >"$work/plain" || return 1
@@ -86,6 +90,14 @@ tap_check "a cut packed trace is refused" refuses "cut off" "$work/cut.gz"
 tap_check "text is refused" refuses "text: " "$work/text"
 tap_check "an empty file is refused" refuses "is empty" "$work/empty"
 tap_check "a missing file is refused" refuses "nothing: cannot open: No such file" "$work/nothing"
+
+full() {
+	"$ftfdump" "$work/all.ftf" >/dev/full 2>"$work/stderr"
+	[ $? -eq 1 ] && grep -q "cannot write" "$work/stderr"
+}
+if [ -c /dev/full ]; then
+	tap_check "output that cannot be written is a failure" full
+fi
 
 wrong_usage() {
 	"$ftfdump" >/dev/null 2>&1

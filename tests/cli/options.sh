@@ -40,6 +40,35 @@ takes_arguments() {
 tap_check "an option's argument is not taken for an option" takes_arguments
 tap_check "a beginning of several options lists them" suggests "ambiguous.*--input.*--inline" --in=x a
 
+# One message with the option's name, nothing converted.
+is_wrong() { # PATTERN OPTIONS...
+	suggests "$@" && [ "$(grep -c '^ptrace2ftf: \|^[^ ]*/ptrace2ftf: ' "$work/messages")" -eq 1 ]
+}
+numbers() {
+	for bad in 0 -1 x 1025 2x ''; do
+		is_wrong "--threads: '$bad' is no number from 1 to 1024" --threads=$bad a || return 1
+	done
+	for bad in 0 x; do
+		is_wrong "--verify: '$bad' is no number from 1" --verify=$bad a || return 1
+	done
+	for bad in 10001 -1 x; do
+		is_wrong "--jobs: '$bad' is no number up to 10000" --jobs=$bad a || return 1
+	done
+	for bad in 0 -1 x 4294967296; do
+		is_wrong "--depth: '$bad' is no number of levels" --depth=$bad a || return 1
+	done
+}
+tap_check "numbers that are none, or too many, are wrong usage" numbers
+excluded() {
+	is_wrong "--output and --output-pattern exclude each other" -o out/ --output-pattern=x a &&
+		is_wrong "--split leaves overlays out" --split=1k --memtrace=m -o x.ftf a &&
+		is_wrong "overlays belong to one recording, and this is a second: b" --memtrace=m -o out/ a b &&
+		is_wrong "--format=events needs --runtime-events or --memtrace" --format=events a &&
+		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
+		is_wrong "neither mono=TIME nor real=TIME" --memtrace=m --clock-offset=5 -o x.ftf
+}
+tap_check "options that exclude each other are wrong usage" excluded
+
 versions() {
 	"$program" --version >"$work/versions" && head -1 "$work/versions" | grep -q '^ptrace2ftf [0-9]' || return 1
 	for library in libipt Zydis elfutils jansson zlib zstd liblzma; do

@@ -51,6 +51,35 @@ new_slices() { # each part but the last has exactly so many new ones
 	done | sed '$d' | sort -u | grep -qx 1000
 }
 tap_check "by slices: every part has so many" new_slices
+# The line of the call, also where a slice is continued.
+callers() {
+	awk '{ key = $1 " " $2; caller = ""
+		for (i = 6; i <= NF; i++)
+			if ($i ~ /^caller=/) caller = $i }
+		/ continued=true/ {
+			if (caller != last[key]) { print "another caller: " $0; bad = 1 }
+			next
+		}
+		{ last[key] = caller; print key, $3, $5, caller }
+		END { exit bad }' "$@" | sort
+}
+same_callers() {
+	callers whole >wanted && grep -q caller= wanted && callers out.*.slices | cmp wanted -
+}
+tap_check "by slices: each slice has its caller, also continued" same_callers
+folded() { # FILE...: how many are folded, and how long they took
+	sed -n 's/.* folded=\([0-9]*\) folded_time=\([0-9]*\).*/\1 \2/p' "$@" | awk '{ n += $1; t += $2 } END { print n, t }'
+}
+same_folded() {
+	"$program" -q --min-duration=200ns --format=slices threads >wanted
+	rm -f short.*
+	"$program" -q --min-duration=200ns --split=50 -o short.ftf threads || return 1
+	for part in short.*.ftf; do
+		"$ftfdump" --slices "$part"
+	done >ours
+	[ "$(folded wanted | cut -d ' ' -f 1)" -gt 100 ] && [ "$(folded wanted)" = "$(folded ours)" ]
+}
+tap_check "by slices: what is too short is counted in all parts together" same_folded
 tap_check "by few slices: the parts make the whole" parts 100 50
 # Bytes are handed on 64 KiB at a time.
 sizes() {

@@ -266,10 +266,11 @@ static void *no_track(void *context, const struct thread *thread)
 
 static void feed(struct pipeline *p, struct check *check, const struct branch_event *event)
 {
-	struct location from = resolver_find(&p->resolver, event->space, event->from);
-	struct location to = resolver_find(&p->resolver, event->space, event->to);
+	const struct location *from, *to;
 
-	thread_stacks_branch(&p->stacks, event, &from, &to);
+	from = resolver_find(&p->resolver, RESOLVE_FROM, event->space, event->from);
+	to = resolver_find(&p->resolver, RESOLVE_TO, event->space, event->to);
+	thread_stacks_branch(&p->stacks, event, from, to);
 	if (event->thread && event->kind == BRANCH_GAP && check->gaps)
 		begin_stretch(&check->threads[event->thread->index]);
 	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&

@@ -7,7 +7,8 @@
 #include "tests/support/memtrace_ctf.h"
 #include "tests/support/unit.h"
 
-#define START UINT64_C(1700000000000000)
+/* A second before the low 25 bits of times, which events have, begin anew. */
+#define START UINT64_C(1699999997017536)
 #define ALLOCS 600
 #define PLACES 200
 
@@ -139,6 +140,100 @@ START_TEST(what_is_written_is_read)
 }
 END_TEST
 
+/* Bytes of a packet's header: memtrace's src/memtrace.tsdl. */
+enum { PACKET_BITS = 4, PACKET_VERSION = 28, PACKET_PID = 30 };
+
+static size_t packet_size(const uint8_t *packet)
+{
+	uint32_t bits;
+
+	memcpy(&bits, packet + PACKET_BITS, sizeof(bits));
+	return bits / 8;
+}
+
+/* Returns how many events there are, the last one in *event. */
+static unsigned count_events(const struct ctf_file *file, struct diag *diag,
+			     struct memtrace_event *event)
+{
+	struct memtrace_event next;
+	struct memtrace trace;
+	unsigned count = 0;
+
+	ck_assert_int_eq(memtrace_open(&trace, file->out.bytes, file->out.size, diag, NULL), 0);
+	for (; memtrace_next(&trace, &next); count++)
+		*event = next;
+	memtrace_close(&trace);
+	return count;
+}
+
+static void alloc_at(struct ctf_file *file, uint64_t time)
+{
+	ctf_alloc(file, 0, &(struct ctf_alloc){ .time = time, .words = 1, .samples = 1 });
+	ctf_flush(file, 0);
+}
+
+/* A child that goes on writing after fork(). */
+START_TEST(packets_of_another_process_are_left_out_and_told)
+{
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+	size_t first;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	first = packet_size(file.out.bytes);
+	alloc_at(&file, START + 10);
+	alloc_at(&file, START + 20);
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 2);
+	file.out.bytes[first + PACKET_PID]++;
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
+	ck_assert_uint_eq(event.time, 20);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->kind, "memtrace-other-process");
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+/* The clock is that of the day. */
+START_TEST(a_clock_that_is_set_back_stands_still)
+{
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	alloc_at(&file, START + 5000);
+	alloc_at(&file, START + 2000);
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 2);
+	ck_assert_uint_eq(event.time, 5000);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->kind, "memtrace-clock");
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+START_TEST(versions_that_are_not_known_are_refused)
+{
+	struct ctf_file file;
+	struct memtrace trace;
+
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	for (unsigned version = 0; version <= 4; version += 4) {
+		struct error err = { 0 };
+
+		file.out.bytes[PACKET_VERSION] = (uint8_t)version;
+		ck_assert_int_eq(memtrace_open(&trace, file.out.bytes, file.out.size, NULL, &err), -1);
+		ck_assert_int_eq(err.kind, ERROR_UNSUPPORTED);
+		memtrace_close(&trace);
+	}
+	ctf_release(&file);
+}
+END_TEST
+
 START_TEST(no_damage_makes_the_reader_hang_or_overrun)
 {
 	uint32_t state = 1;
@@ -173,6 +268,9 @@ int main(void)
 	TCase *tests = tcase_create("files");
 
 	tcase_add_loop_test(tests, what_is_written_is_read, 1, 4);
+	tcase_add_test(tests, packets_of_another_process_are_left_out_and_told);
+	tcase_add_test(tests, a_clock_that_is_set_back_stands_still);
+	tcase_add_test(tests, versions_that_are_not_known_are_refused);
 	tcase_add_test(tests, no_damage_makes_the_reader_hang_or_overrun);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);

@@ -273,6 +273,170 @@ START_TEST(known_custom_events_are_read_by_name)
 }
 END_TEST
 
+/* Which of the two is newer: what is older goes. */
+START_TEST(times_that_go_back_are_two_rings_in_one)
+{
+	static const uint64_t times[] = { 1000, 1001, 500, 501 };
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_ring ring;
+	struct runtime_event event;
+
+	ring_file_init(&built, 1, 64, 8);
+	for (int i = 0; i < 4; i++)
+		ring_file_runtime(&built, 0, RING_BEGIN, 6, times[i]);
+	file = open_file(&built);
+	runtime_ring_start(&ring, &file, 0);
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	ck_assert_int_eq(event.kind, RUNTIME_LOST);
+	ck_assert_int_eq(event.value, 4); /* words */
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	ck_assert_uint_eq(event.time, 500);
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	ck_assert_uint_eq(event.time, 501);
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 0);
+	ring_file_release(&built);
+}
+END_TEST
+
+START_TEST(numbers_of_ocaml_have_63_bits)
+{
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_event event;
+
+	ring_file_init(&built, 1, 64, 8);
+	ring_file_value(&built, 0, RING_COUNTER, 7, 1, INT64_MAX);
+	file = open_file(&built);
+	ck_assert_uint_eq(count_events(&file, 0, &event), 1);
+	ck_assert_int_eq(event.value, -1);
+	ring_file_release(&built);
+}
+END_TEST
+
+/* caml/runtime_events.h of 5.3 and 5.4: what earlier releases do not have. */
+START_TEST(what_is_new_in_a_release_tells_it)
+{
+	for (int i = 0; i < 2; i++) {
+		struct ring_file built;
+		struct runtime_events file;
+
+		ring_file_init(&built, 1, 64, 8);
+		if (i)
+			ring_file_value(&built, 0, RING_COUNTER, 17, 1, 5);
+		else
+			ring_file_runtime(&built, 0, RING_BEGIN, 48, 1);
+		file = open_file(&built);
+		ck_assert(!file.phases_guessed);
+		ck_assert_str_eq(runtime_events_phase_name(&file, 48), "empty_minor");
+		ck_assert_str_eq(runtime_events_phase_name(&file, 49), "minor_ephe_clean");
+		ring_file_release(&built);
+	}
+}
+END_TEST
+
+START_TEST(the_times_of_a_file_are_those_of_all_rings)
+{
+	struct ring_file built;
+	struct runtime_events file;
+
+	ring_file_init(&built, 3, 64, 8);
+	ring_file_runtime(&built, 0, RING_BEGIN, 6, 50);
+	ring_file_runtime(&built, 1, RING_BEGIN, 6, 20);
+	ring_file_runtime(&built, 1, RING_BEGIN, 6, 70);
+	ring_file_runtime(&built, 2, RING_BEGIN, 6, 60);
+	file = open_file(&built);
+	ck_assert_uint_eq(file.first_time, 20);
+	ck_assert_uint_eq(file.last_time, 70);
+	ring_file_release(&built);
+}
+END_TEST
+
+START_TEST(rings_that_are_cut_off_are_left_out_and_told)
+{
+	struct ring_file built;
+	struct runtime_events file;
+	struct diag diag;
+
+	diag_init(&diag);
+	ring_file_init(&built, 3, 64, 0);
+	ring_file_runtime(&built, 0, RING_BEGIN, 6, 50);
+	ck_assert_int_eq(runtime_events_open(&file, built.bytes, built.data + 2 * 64 * 8, &diag, NULL), 0);
+	ck_assert_uint_eq(file.rings, 2);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "2 of 3 rings"));
+	diag_release(&diag);
+	ring_file_release(&built);
+}
+END_TEST
+
+START_TEST(the_last_name_of_a_file_is_read)
+{
+	struct ring_file built;
+	struct runtime_events file;
+	char name[128];
+
+	ring_file_init(&built, 1, 64, 8);
+	ring_file_name(&built, 7, "last");
+	ck_assert_uint_eq(built.size, built.names + 8 * 128);
+	file = open_file(&built);
+	ck_assert_uint_eq(runtime_events_user_name(&file, 7, name), 4);
+	ck_assert_str_eq(name, "last");
+	runtime_events_user_name(&file, 8, name);
+	ck_assert_str_eq(name, "event 8");
+	ring_file_release(&built);
+}
+END_TEST
+
+/* Its last byte says how many bytes fill it up: at most seven and itself. */
+START_TEST(a_custom_event_cannot_be_less_than_empty)
+{
+	const uint64_t payload = UINT64_C(8) << 56;
+	struct ring_file built;
+	struct runtime_events file;
+	struct runtime_event event;
+
+	ring_file_init(&built, 1, 64, 8);
+	ring_file_add(&built, &(struct ring_message){ .user = true, .type = RING_CUSTOM, .id = 3, .time = 1,
+						      .payload = &payload, .payload_words = 1 });
+	file = open_file(&built);
+	ck_assert_uint_eq(count_events(&file, 0, &event), 1);
+	ck_assert_uint_eq(event.payload_size, 7);
+	ring_file_release(&built);
+}
+END_TEST
+
+/* Eio's lib_eio/runtime_events/eio_runtime_events.ml. */
+START_TEST(types_of_contexts_and_objects_are_words)
+{
+	static const uint8_t context[] = { 7, 0, 0, 0, 0, 0, 0, 0, 5 };
+	static const uint8_t object[] = { 7, 0, 0, 0, 0, 0, 0, 0, 19 };
+	static const uint8_t metric[] = { 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 'h' };
+	struct runtime_custom custom;
+
+	ck_assert(runtime_custom_read(&custom, "eio.create_cc", context, sizeof(context)));
+	ck_assert_str_eq(custom.type, "sub");
+	ck_assert(runtime_custom_read(&custom, "eio.create_obj", object, sizeof(object)));
+	ck_assert_str_eq(custom.type, "mutex");
+	ck_assert(runtime_custom_read(&custom, "eio.create_obj", context, sizeof(context)));
+	ck_assert_ptr_null(custom.type);
+	ck_assert(runtime_custom_read(&custom, "trace.metric.float", metric, sizeof(metric)));
+	ck_assert(custom.is_real);
+	ck_assert_double_eq(custom.real, 1.5);
+}
+END_TEST
+
+/* caml/runtime_events.h of 5.5: the last two, of which one counts bytes. */
+START_TEST(counters_have_names_and_units)
+{
+	ck_assert_str_eq(runtime_counter_name(26), "minor_allocated_words");
+	ck_assert_int_eq(runtime_counter_unit(26), RUNTIME_UNIT_BYTES);
+	ck_assert_str_eq(runtime_counter_name(27), "minor_promoted_words");
+	ck_assert_int_eq(runtime_counter_unit(27), RUNTIME_UNIT_WORDS);
+	ck_assert_ptr_null(runtime_counter_name(28));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("runtime_events");
@@ -287,6 +451,15 @@ int main(void)
 	tcase_add_test(tests, a_torn_copy_gives_its_newest_whole_run_in_order_of_time);
 	tcase_add_test(tests, no_damage_makes_a_reader_hang_or_overrun);
 	tcase_add_test(tests, known_custom_events_are_read_by_name);
+	tcase_add_test(tests, times_that_go_back_are_two_rings_in_one);
+	tcase_add_test(tests, numbers_of_ocaml_have_63_bits);
+	tcase_add_test(tests, what_is_new_in_a_release_tells_it);
+	tcase_add_test(tests, the_times_of_a_file_are_those_of_all_rings);
+	tcase_add_test(tests, rings_that_are_cut_off_are_left_out_and_told);
+	tcase_add_test(tests, the_last_name_of_a_file_is_read);
+	tcase_add_test(tests, a_custom_event_cannot_be_less_than_empty);
+	tcase_add_test(tests, types_of_contexts_and_objects_are_words);
+	tcase_add_test(tests, counters_have_names_and_units);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

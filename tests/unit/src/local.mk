@@ -177,3 +177,21 @@ TESTS += tests/unit/src/batch_job.test
 tests_unit_src_batch_job_test_SOURCES = tests/unit/src/batch_job.c
 tests_unit_src_batch_job_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_batch_job_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/summary.test
+TESTS += tests/unit/src/summary.test
+tests_unit_src_summary_test_SOURCES = tests/unit/src/summary.c
+tests_unit_src_summary_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_summary_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/ftf_split.test
+TESTS += tests/unit/src/ftf_split.test
+tests_unit_src_ftf_split_test_SOURCES = tests/unit/src/ftf_split.c
+tests_unit_src_ftf_split_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_ftf_split_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/formats.test
+TESTS += tests/unit/src/formats.test
+tests_unit_src_formats_test_SOURCES = tests/unit/src/formats.c
+tests_unit_src_formats_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_formats_test_LDADD = $(UNIT_LIBS)

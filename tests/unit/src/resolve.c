@@ -82,7 +82,7 @@ static void expect(uint64_t time, uint64_t ip, const char *name, uint64_t offset
 	struct location location;
 
 	resolver_advance(&resolver, time);
-	location = resolver_find(&resolver, NULL, ip);
+	location = *resolver_find(&resolver, RESOLVE_FROM, NULL, ip);
 	if (!name) {
 		ck_assert_ptr_null(location.symbol);
 		return;

@@ -204,6 +204,54 @@ START_TEST(a_mark_stands_in_the_slices_that_it_is_in)
 }
 END_TEST
 
+static void mark(uint64_t time)
+{
+	filter.sink.instant(&filter.sink, track, time, "mark");
+}
+
+START_TEST(a_mark_is_shown_where_the_part_is)
+{
+	selection.start = "f";
+	selection.stop = "g";
+	start();
+	mark(1);
+	begin(2, "main");
+	mark(3);
+	begin(4, "f");
+	mark(5);
+	end(6);
+	slice(7, 8, "g");
+	mark(9);
+	ck_assert_str_eq(span_log_take(&spans), "B 4 main inferred\nB 4 f\nI 5 mark\nE 6 f\nE 7 main\n");
+}
+END_TEST
+
+START_TEST(a_mark_before_all_slices_is_shown_if_all_are)
+{
+	selection.depth = 2;
+	start();
+	mark(1);
+	ck_assert_str_eq(span_log_take(&spans), "I 1 mark\n");
+}
+END_TEST
+
+START_TEST(each_part_counts_its_own_short_slices)
+{
+	selection.start = "f";
+	selection.stop = "g";
+	selection.min_duration = 5;
+	start();
+	begin(0, "main");
+	slice(1, 10, "f");
+	slice(12, 13, "tiny");
+	slice(20, 30, "g");
+	slice(40, 45, "f");
+	slice(50, 60, "g");
+	ck_assert_str_eq(span_log_take(&spans), "B 1 main inferred\nB 1 f\nE 10 f\nF 1 1\nE 20 main\n"
+						"B 40 main inferred\nB 40 f\nE 45 f\nE 50 main\n");
+}
+END_TEST
+
 START_TEST(choices_narrow_each_other_down)
 {
 	pattern_list_add(&selection.symbols, "serve");
@@ -249,6 +297,9 @@ int main(void)
 	tcase_add_test(all, short_slices_are_counted_in_what_is_shown_around_them);
 	tcase_add_test(all, a_short_slice_that_nothing_is_around_is_shown);
 	tcase_add_test(all, a_mark_stands_in_the_slices_that_it_is_in);
+	tcase_add_test(all, a_mark_is_shown_where_the_part_is);
+	tcase_add_test(all, a_mark_before_all_slices_is_shown_if_all_are);
+	tcase_add_test(all, each_part_counts_its_own_short_slices);
 	tcase_add_test(all, choices_narrow_each_other_down);
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
 	suite_add_tcase(suite, all);

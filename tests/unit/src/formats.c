@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* What the formats of other tools write of slices made by hand. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "format_calls.h"
+#include "format_chrome.h"
+#include "format_folded.h"
+#include "format_functions.h"
+#include "format_slices.h"
+#include "format_speedscope.h"
+#include "format_svg.h"
+#include "tests/support/unit.h"
+#include "track.h"
+
+static struct name_table names;
+static struct arena arena;
+static struct track tracks[3];
+static const struct symbol *open_slices[3][128];
+static size_t depths[3];
+static char *text; /* what was written */
+static size_t size;
+static FILE *out;
+
+static void setup(void)
+{
+	name_table_init(&names);
+	arena_init(&arena);
+	tracks[0] = (struct track){ .pid = 1, .tid = 1, .index = 0, .process_name = "prog",
+				    .thread_name = "main" };
+	tracks[1] = (struct track){ .pid = 1, .tid = 2, .index = 1, .thread_name = "worker" };
+	tracks[2] = (struct track){ .pid = 1, .tid = 3, .index = 2 };
+	memset(depths, 0, sizeof(depths));
+	out = open_memstream(&text, &size);
+}
+
+static void teardown(void)
+{
+	fclose(out);
+	free(text);
+	for (int i = 0; i < 3; i++)
+		free(tracks[i].open);
+	name_table_release(&names);
+	arena_release(&arena);
+}
+
+static bool wrote(const char *part)
+{
+	fflush(out);
+	return strstr(text, part) != NULL;
+}
+
+static void expect(const char *part)
+{
+	ck_assert_msg(wrote(part), "%s", text);
+}
+
+static void begin(const struct span_sink *sink, int track, uint64_t time, const char *name)
+{
+	struct symbol *symbol = arena_alloc(&arena, sizeof(*symbol));
+
+	symbol->name = symbol->linkage = name_intern_text(&names, name);
+	open_slices[track][depths[track]++] = symbol;
+	sink->begin(sink, &tracks[track], time, symbol, 0x1000, 0);
+}
+
+static void end(const struct span_sink *sink, int track, uint64_t time)
+{
+	sink->end(sink, &tracks[track], time, open_slices[track][--depths[track]]);
+}
+
+/* Trace Event Format: times are microseconds. */
+START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
+{
+	struct format_chrome chrome;
+	struct span_sink sink;
+
+	format_chrome_init(&chrome, out, OPTION_ARGS_LINE);
+	sink = format_chrome_sink(&chrome);
+	sink.instant(&sink, &tracks[1], 5, "mark");
+	begin(&sink, 0, 1001, "f");
+	begin(&sink, 0, 2000, "g");
+	sink.folded(&sink, &tracks[0], 7, 70);
+	end(&sink, 0, 3000);
+	end(&sink, 0, 4000);
+	format_chrome_finish(&chrome);
+	expect("{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"worker\"}},\n"
+	       "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":0.005,\"name\":\"mark\",\"s\":\"t\"}");
+	expect("\"name\":\"process_name\",\"args\":{\"name\":\"prog\"}}");
+	expect("{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1.001,\"name\":\"f\",\"args\":{\"address\":\"0x1000\"}}");
+	expect("\"ts\":3.000,\"args\":{\"folded\":7,\"folded_time\":70}}");
+	expect("\"ts\":4.000}\n]}\n");
+}
+END_TEST
+
+START_TEST(chrome_tells_whether_a_call_was_seen_and_inlined)
+{
+	static const int anything;
+	struct symbol symbol = { .name = name_intern_text(&names, "f") };
+	struct format_chrome chrome;
+	struct span_sink sink;
+
+	symbol.linkage = symbol.name;
+	format_chrome_init(&chrome, out, OPTION_ARGS_NONE);
+	sink = format_chrome_sink(&chrome);
+	symbol.inlined = (const void *)&anything;
+	sink.begin(&sink, &tracks[0], 1, &symbol, 0, SPAN_INFERRED_START);
+	expect("\"name\":\"f\",\"cat\":\"inlined\"}");
+	symbol.inlined = NULL;
+	chrome.level = OPTION_ARGS_LINE;
+	sink.begin(&sink, &tracks[0], 2, &symbol, 0, SPAN_INFERRED_START);
+	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true}}");
+}
+END_TEST
+
+/* flamegraph.pl: names are separated by ';'. */
+START_TEST(folded_stacks_have_their_own_time_only)
+{
+	struct format_folded folded;
+	struct span_sink sink;
+
+	format_folded_init(&folded, &names);
+	sink = format_folded_sink(&folded);
+	begin(&sink, 0, 100, "a;b");
+	begin(&sink, 0, 100, "empty");
+	begin(&sink, 0, 100, "c");
+	end(&sink, 0, 130);
+	end(&sink, 0, 130);
+	end(&sink, 0, 150);
+	begin(&sink, 2, 500, "d"); /* nothing runs between */
+	end(&sink, 2, 501);
+	begin(&sink, 0, 1000, "d");
+	end(&sink, 0, 1001);
+	format_folded_print(&folded, out);
+	fflush(out);
+	ck_assert_str_eq(text, "main;a?b 20\nmain;a?b;empty;c 30\nunknown;d 1\nmain;d 1\n");
+	format_folded_release(&folded);
+}
+END_TEST
+
+/* f calls itself on one thread, and runs on another at the same time. */
+START_TEST(functions_count_the_outermost_call_of_each_thread)
+{
+	struct format_functions functions = { 0 };
+	struct span_sink sink = format_functions_sink(&functions);
+
+	begin(&sink, 0, 0, "f");
+	begin(&sink, 1, 10, "f");
+	begin(&sink, 0, 20, "f");
+	end(&sink, 0, 30);
+	end(&sink, 0, 100);
+	end(&sink, 1, 110);
+	for (int i = 0; i < 2; i++) {
+		begin(&sink, 0, 200, i ? "a\x1b\x7f" : "b");
+		end(&sink, 0, 210);
+	}
+	format_functions_print(&functions, ORDER_SELF, out);
+	expect("         3            200            200         10        100        100            100  f\n"
+	       "         1             10             10         10         10         10             10  a??\n"
+	       "         1             10             10         10         10         10             10  b\n");
+	format_functions_release(&functions);
+}
+END_TEST
+
+START_TEST(slices_that_begin_together_are_outermost_first_and_open_ones_left_out)
+{
+	struct slice_list list;
+	struct span_sink sink;
+
+	slice_list_init(&list, &names, OPTION_ARGS_NONE);
+	sink = slice_list_sink(&list);
+	begin(&sink, 0, 1, "open");
+	begin(&sink, 1, 5, "outer\\");
+	begin(&sink, 1, 5, "inner\n");
+	end(&sink, 1, 6);
+	end(&sink, 1, 7);
+	begin(&sink, 1, 8, "f");
+	begin(&sink, 1, 9, "in f");
+	end(&sink, 1, 9);
+	end(&sink, 1, 9);
+	begin(&sink, 1, 9, "g");
+	end(&sink, 1, 10);
+	slice_list_print(&list, out);
+	fflush(out);
+	ck_assert_str_eq(text, "1/2 0 5 7 outer\\x5c\n1/2 1 5 6 inner\\x0a\n"
+			       "1/2 0 8 9 f\n1/2 0 9 10 g\n1/2 1 9 9 in f\n");
+	slice_list_release(&list);
+}
+END_TEST
+
+START_TEST(slices_tell_what_is_folded_in_each)
+{
+	struct slice_list list;
+	struct span_sink sink;
+
+	slice_list_init(&list, &names, OPTION_ARGS_LINE);
+	sink = slice_list_sink(&list);
+	begin(&sink, 0, 1, "f");
+	begin(&sink, 0, 2, "g");
+	sink.folded(&sink, &tracks[0], 7, 70);
+	end(&sink, 0, 100);
+	end(&sink, 0, 101);
+	slice_list_print(&list, out);
+	fflush(out);
+	ck_assert_str_eq(text, "1/1 0 1 101 f address=0x1000\n"
+			       "1/1 1 2 100 g address=0x1000 folded=7 folded_time=70\n");
+	slice_list_release(&list);
+}
+END_TEST
+
+/* ---- Formats that go through the spool -------------------------------------- */
+
+static struct span_spool spool;
+static struct span_sink to_spool;
+
+static void open_spool(void)
+{
+	ck_assert_int_eq(span_spool_init(&spool, &names, NULL), 0);
+	to_spool = span_spool_sink(&spool, false);
+}
+
+static void close_spool(void)
+{
+	ck_assert_int_eq(span_spool_end(&spool, NULL), 0);
+}
+
+/* Threads without slices are no profiles, nor do their marks move the origin. */
+START_TEST(speedscope_has_a_profile_per_thread_with_slices)
+{
+	open_spool();
+	begin(&to_spool, 1, 1000, "f");
+	end(&to_spool, 1, 1500);
+	begin(&to_spool, 2, 2000, "f");
+	end(&to_spool, 2, 2001);
+	close_spool();
+	format_speedscope_print(&spool, "a.data", out);
+	expect("\"name\":\"a.data\",\"profiles\":[\n{\"type\":\"evented\",\"name\":\"worker 1/2\","
+	       "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":500,\"events\":[\n"
+	       "{\"type\":\"O\",\"frame\":0,\"at\":0},\n{\"type\":\"C\",\"frame\":0,\"at\":500}]},\n");
+	expect("\"name\":\"thread 1/3\"");
+	expect("\"frames\":[\n{\"name\":\"f\"}]}}\n");
+	span_spool_release(&spool);
+}
+END_TEST
+
+/* 1,200 pixels are 12,000 ns: ten a pixel, and lines 100 pixels apart each 1,000 ns. */
+START_TEST(svg_draws_what_can_be_seen)
+{
+	open_spool();
+	begin(&to_spool, 0, 0, "R&D <main>");
+	begin(&to_spool, 0, 100, "[lost: overflow]");
+	end(&to_spool, 0, 4100);
+	begin(&to_spool, 0, 5000, "[syscall]");
+	end(&to_spool, 0, 9000);
+	for (uint64_t at = 9100; at < 9103; at++) {
+		begin(&to_spool, 0, at, "tiny");
+		end(&to_spool, 0, at + 1);
+	}
+	begin(&to_spool, 0, 9900, "tiny");
+	end(&to_spool, 0, 9901);
+	begin(&to_spool, 0, 10000, "a_name_that_is_too_long");
+	end(&to_spool, 0, 10690);
+	end(&to_spool, 0, 12000);
+	close_spool();
+	format_svg_print(&spool, out);
+	expect("<title>R&amp;D &lt;main>\n12us, from 0ns</title>");
+	expect("<rect class=\"lost\" x=\"20.0\" y=\"73\" width=\"399.7\" height=\"16\"/>");
+	expect("<rect class=\"other\" x=\"510.0\"");
+	expect("<rect class=\"many\" x=\"920.0\" y=\"73\" width=\"0.5\" height=\"16\"><title>3 slices</title>");
+	expect("<rect class=\"many\" x=\"1000.0\" y=\"73\" width=\"0.5\" height=\"16\"><title>1 slices</title>");
+	expect(">a_name_th\u2026</text>"); /* 65 pixels, 6.1 each */
+	expect(">1us</text>");
+	expect("<path class=\"grid\" d=\"M110.0 40V");
+	expect(">12us</text>");
+	ck_assert(!wrote(">500ns</text>"));
+	span_spool_release(&spool);
+}
+END_TEST
+
+/* Of 2,400 ns 100 pixels are 200, of 6,000 ns 500. */
+START_TEST(svg_has_lines_at_multiples_of_two_and_five_too)
+{
+	for (int i = 0; i < 2; i++) {
+		open_spool();
+		begin(&to_spool, 0, 0, "f");
+		end(&to_spool, 0, i ? 6000 : 2400);
+		close_spool();
+		format_svg_print(&spool, out);
+		expect(i ? ">500ns</text>" : ">200ns</text>");
+		span_spool_release(&spool);
+	}
+	ck_assert(!wrote(">100ns</text>"));
+}
+END_TEST
+
+START_TEST(svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep)
+{
+	struct symbol f = { .name = name_intern_text(&names, "f") };
+
+	f.linkage = f.name;
+	open_spool();
+	for (int i = 0; i < 67; i++)
+		to_spool.begin(&to_spool, &tracks[0], 0, &f, 0, i ? 0 : SPAN_INFERRED_START);
+	for (int i = 0; i < 67; i++)
+		to_spool.end(&to_spool, &tracks[0], 1000, &f);
+	close_spool();
+	format_svg_print(&spool, out);
+	expect(" inferred\" x=\"10.0\" y=\"56\"");
+	expect("3 slices on 3 deeper levels are not drawn");
+	span_spool_release(&spool);
+}
+END_TEST
+
+START_TEST(times_are_printed_with_three_digits_behind_the_point)
+{
+	static const struct {
+		int64_t ns;
+		const char *text;
+	} times[] = { { 0, "0ns" }, { 999, "999ns" }, { 1000, "1us" }, { 1500, "1.5us" },
+		      { -1500, "-1.5us" }, { 999999, "999.999us" }, { 60000000000, "1m" },
+		      { 999999999, "1_000ms" }, { 86400000000000, "1d" } };
+	char made[FORMAT_CALLS_TIME_SIZE];
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		format_calls_time(made, times[i].ns);
+		ck_assert_str_eq(made, times[i].text);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("formats");
+	TCase *all = tcase_create("formats");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, chrome_has_microseconds_names_and_what_is_folded_in_each);
+	tcase_add_test(all, chrome_tells_whether_a_call_was_seen_and_inlined);
+	tcase_add_test(all, folded_stacks_have_their_own_time_only);
+	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);
+	tcase_add_test(all, slices_that_begin_together_are_outermost_first_and_open_ones_left_out);
+	tcase_add_test(all, slices_tell_what_is_folded_in_each);
+	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
+	tcase_add_test(all, svg_draws_what_can_be_seen);
+	tcase_add_test(all, svg_has_lines_at_multiples_of_two_and_five_too);
+	tcase_add_test(all, svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep);
+	tcase_add_test(all, times_are_printed_with_three_digits_behind_the_point);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* The last lines of a run, and its warnings, of counts made by hand. */
+#include "summary.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/unit.h"
+
+static struct summary summary;
+static struct diag diag;
+static char printed[4096];
+
+static void setup(void)
+{
+	summary = (struct summary){ .branches = 5, .slices = 2, .threads = 1 };
+	diag_init(&diag);
+}
+
+static void teardown(void)
+{
+	summary_release(&summary);
+	summary_release(&summary);
+	diag_release(&diag);
+}
+
+static bool prints(const char *text, bool is_trace)
+{
+	FILE *out = fmemopen(printed, sizeof(printed), "w");
+
+	summary_print(&summary, is_trace, out);
+	fclose(out);
+	return strstr(printed, text) != NULL;
+}
+
+static void expect_print(const char *text)
+{
+	ck_assert_msg(prints(text, true), "%s", printed);
+}
+
+static bool warns(const char *kind, const char *text)
+{
+	diag_release(&diag);
+	diag_init(&diag);
+	summary_warn(&summary, &diag);
+	for (const struct diag_line *line = diag.first; line; line = line->next)
+		if (strcmp(line->kind, kind) == 0 && strstr(line->text, text))
+			return true;
+	return false;
+}
+
+START_TEST(three_files_without_names_are_named_and_more_are_counted)
+{
+	static const char *const paths[] = { "/a", "/b", "/c", "/d", "/e" };
+
+	summary_add_file(&summary, "/named", true);
+	for (size_t i = 0; i < 3; i++)
+		summary_add_file(&summary, paths[i], false);
+	expect_print("no names in 3 of 4 files (--symfs, --debug-dir, --debuginfod): /a, /b, /c\n");
+	for (size_t i = 3; i < 5; i++)
+		summary_add_file(&summary, paths[i], false);
+	expect_print("no names in 5 of 6 files (--symfs, --debug-dir, --debuginfod): /a, /b, /c and 2 more\n");
+}
+END_TEST
+
+START_TEST(gaps_are_counted_and_what_was_not_recorded_is_none)
+{
+	const struct pt_stream_stats stats = { .bytes_total = 10, .bytes_decoded = 10,
+					       .gaps = { [GAP_OVERFLOW] = 1, [GAP_LOST] = 2,
+							 [GAP_NOT_RECORDED] = 3 } };
+
+	summary_add_stream(&summary, &stats);
+	expect_print("  1 gap: the CPU dropped packets");
+	expect_print("  2 gaps: perf could not keep up");
+	ck_assert(!prints("  3 gap", true));
+	ck_assert(warns("gaps", "Overflow packet: 1, "));
+	ck_assert(!warns("gaps", ": 3"));
+}
+END_TEST
+
+START_TEST(bytes_that_do_not_add_up_are_told_unless_it_was_interrupted)
+{
+	const struct pt_stream_stats whole = { .bytes_total = 10, .bytes_decoded = 7, .bytes_skipped = 1,
+					       .bytes_lost = 2 };
+	const struct pt_stream_stats wrong = { .bytes_total = 10, .bytes_decoded = 7 };
+
+	summary_add_stream(&summary, &whole);
+	ck_assert(!warns("bytes-unaccounted", ""));
+	summary_add_stream(&summary, &wrong);
+	ck_assert(warns("bytes-unaccounted", "(buffers: 1)"));
+	expect_print("20 bytes of trace (14 decoded, 1 before a PSB skipped, 2 lost)");
+	summary.interrupted = true;
+	ck_assert(!warns("bytes-unaccounted", ""));
+	ck_assert(warns("interrupted", "after 85.0% of the trace"));
+}
+END_TEST
+
+START_TEST(what_is_missing_repeated_or_unknown_is_told)
+{
+	const struct pt_stream_stats stats = { .bytes_repeated = 12, .bytes_missing = 34,
+					       .writes_broken = 56 };
+
+	summary_add_stream(&summary, &stats);
+	summary.unknown_records = 78;
+	summary.bytes_left_out = 90;
+	expect_print(", 12 more that were recorded twice");
+	expect_print(", 90 left out as asked");
+	ck_assert(warns("trace-missing", "34 bytes of trace are not in the file"));
+	ck_assert(warns("ptwrite-broken", "56 values"));
+	ck_assert(warns("unknown-records", "78 records"));
+}
+END_TEST
+
+START_TEST(a_trace_is_told_how_to_open)
+{
+	summary_add_output(&summary, "a.ftf");
+	expect_print("; open a.ftf at https://ui.perfetto.dev\n");
+	ck_assert(!prints("; open", false));
+	summary_add_output(&summary, "b.ftf");
+	summary_add_output(&summary, "c.ftf");
+	expect_print("; open each of a.ftf and 2 more at https://ui.perfetto.dev\n");
+	summary.slices = 0;
+	ck_assert(!prints("; open", true));
+}
+END_TEST
+
+START_TEST(nothing_has_a_reason)
+{
+	summary = (struct summary){ 0 };
+	expect_print("nothing was decoded: the input holds no trace");
+	summary.bytes_left_out = 1;
+	expect_print("nothing was decoded: the warnings tell why");
+}
+END_TEST
+
+/* The event's index counts from 0, people from 1. */
+START_TEST(engines_that_differ_are_told_with_where)
+{
+	struct pt_verdict verdict = { .segments = 9, .branches = 1000, .most_apart = 77 };
+
+	summary_set_verdict(&summary, &verdict, &diag);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	expect_print("9 parts of the trace decoded by libipt, too: 0 differ; 1000 branches are the same, "
+		     "times at most 77 ns apart");
+	verdict.apart = 3;
+	verdict.differences = 2;
+	verdict.file_offset = 4096;
+	verdict.index = 6;
+	summary_set_verdict(&summary, &verdict, &diag);
+	ck_assert_uint_eq(diag_kinds(&diag), 2);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "3 of 1000 branches"));
+	ck_assert_ptr_nonnull(strstr(diag.first->next->text, "2 of 9 parts"));
+	ck_assert_ptr_nonnull(strstr(diag.first->next->text, "PSB at offset 4096 of the file, branch 7: "));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("summary");
+	TCase *all = tcase_create("summary");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, three_files_without_names_are_named_and_more_are_counted);
+	tcase_add_test(all, gaps_are_counted_and_what_was_not_recorded_is_none);
+	tcase_add_test(all, bytes_that_do_not_add_up_are_told_unless_it_was_interrupted);
+	tcase_add_test(all, what_is_missing_repeated_or_unknown_is_told);
+	tcase_add_test(all, a_trace_is_told_how_to_open);
+	tcase_add_test(all, nothing_has_a_reason);
+	tcase_add_test(all, engines_that_differ_are_told_with_where);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
