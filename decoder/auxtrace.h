@@ -48,7 +48,7 @@ struct pt_info {
 
 /* One PERF_RECORD_AUXTRACE with the data behind it, or the trace data of one sample. */
 struct aux_piece {
-	const uint8_t *bytes;  /* view of the mapped file */
+	const uint8_t *bytes;  /* view of a mapped file: pages are given back, to be read again */
 	size_t size;           /* bytes present (less than the record claims if the file is cut) */
 	uint64_t aux_offset;   /* position in the AUX buffer's own count */
 	uint64_t reference;    /* a TSC near the data; its top byte completes 7-byte TSC packets */

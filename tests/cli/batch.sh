@@ -246,7 +246,8 @@ interrupted_alone() {
 	[ -e "$work/large/large.data" ] || return 0
 	env --default-signal=INT "$program" --json-lines=alone.json "$work/large/large.data" -o alone.ftf 2>messages &
 	parent=$!
-	until ls alone.ftf.*.tmp >/dev/null 2>&1; do sleep 0.05; done
+	# Before anything is written SIGINT may leave nothing.
+	until [ -n "$(find . -name 'alone.ftf.*.tmp' -size +0)" ]; do sleep 0.05; done
 	kill -INT $parent
 	wait $parent
 	[ $? -eq 130 ] && "$ftfdump" --check alone.ftf

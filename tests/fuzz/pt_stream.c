@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "decoder/auxtrace.h"
 #include "decoder/code_image.h"
@@ -34,6 +35,7 @@ enum flags {
 #define FILE_SIZE (2 * TINY_ELF_CODE_OFFSET)
 #define KERNEL_CODE UINT64_C(0xffffffff81000000)
 #define FUNCTION_SIZE 32u
+#define TRACE_MAPPED 4096u /* shorter ones have no whole page */
 
 /* The recording, which stays as it is, and the code, which does not. */
 static struct {
@@ -41,7 +43,7 @@ static struct {
 	struct timeline *timeline;
 	struct auxtrace auxtrace;
 	uint8_t bytes[FILE_SIZE];
-	struct memory_file code;
+	struct memory_file code, trace;
 	const char *path;
 	struct diag diag;
 } world;
@@ -169,6 +171,23 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 	code_image_close(code);
 }
 
+/* Pages of a trace are given back once they were read: it has to be in a file, as a recording is. */
+static void decode_mapped(unsigned flags, const uint8_t *trace, size_t size)
+{
+	void *mapped;
+
+	if (size < TRACE_MAPPED) {
+		decode(flags, trace, size);
+		return;
+	}
+	memory_file_set(&world.trace, trace, size);
+	mapped = mmap(NULL, size, PROT_READ, MAP_PRIVATE, world.trace.fd, 0);
+	if (mapped == MAP_FAILED)
+		abort();
+	decode(flags, mapped, size);
+	munmap(mapped, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	size_t code;
@@ -177,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		return 0;
 	open_world();
 	code = set_code(bytes + 2, size - 2, (size_t)2 * bytes[1]);
-	decode(bytes[0], bytes + 2 + code, size - 2 - code);
+	decode_mapped(bytes[0], bytes + 2 + code, size - 2 - code);
 	diag_release(&world.diag);
 	return 0;
 }

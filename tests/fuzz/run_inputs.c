@@ -26,7 +26,10 @@ static uint8_t *read_all(const char *path, size_t *size)
 	return bytes;
 }
 
-/* From a copy without room behind it, so that sanitizers see an overrun. */
+/*
+ * From a copy without room behind it, so that sanitizers see an overrun; it is
+ * as it was afterwards, as libFuzzer demands.
+ */
 static void run(const uint8_t *bytes, size_t size, size_t changed_at, uint8_t value)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -37,6 +40,10 @@ static void run(const uint8_t *bytes, size_t size, size_t changed_at, uint8_t va
 	if (changed_at < size)
 		copy[changed_at] = value;
 	LLVMFuzzerTestOneInput(copy, size);
+	if (changed_at < size && copy[changed_at] == value)
+		copy[changed_at] = bytes[changed_at];
+	if (memcmp(copy, bytes, size) != 0)
+		abort();
 	free(copy);
 }
 

@@ -227,6 +227,35 @@ static void close_spool(void)
 	ck_assert_int_eq(span_spool_end(&spool, NULL), 0);
 }
 
+/* Two threads take turns. */
+START_TEST(the_spool_gives_back_what_each_thread_did)
+{
+	struct slice_list list;
+	struct span_sink sink;
+
+	open_spool();
+	begin(&to_spool, 0, 1, "f");
+	begin(&to_spool, 1, 2, "g");
+	begin(&to_spool, 0, 3, "in f");
+	to_spool.folded(&to_spool, &tracks[1], 7, 70);
+	end(&to_spool, 1, 4);
+	end(&to_spool, 0, 5);
+	to_spool.instant(&to_spool, &tracks[1], 6, "mark");
+	end(&to_spool, 0, 7);
+	close_spool();
+	slice_list_init(&list, &names, OPTION_ARGS_LINE);
+	sink = slice_list_sink(&list);
+	span_spool_replay(&spool, &sink);
+	slice_list_print(&list, out);
+	fflush(out);
+	ck_assert_str_eq(text, "1/1 0 1 7 f address=0x1000\n1/1 1 3 5 in f address=0x1000\n"
+			       "1/2 0 2 4 g address=0x1000 folded=7 folded_time=70\n1/2 0 6 6 mark\n");
+	ck_assert_uint_eq(span_spool_summary(&spool, 1).end, 6);
+	slice_list_release(&list);
+	span_spool_release(&spool);
+}
+END_TEST
+
 /* Threads without slices are no profiles, nor do their marks move the origin. */
 START_TEST(speedscope_has_a_profile_per_thread_with_slices)
 {
@@ -343,6 +372,7 @@ int main(void)
 	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);
 	tcase_add_test(all, slices_that_begin_together_are_outermost_first_and_open_ones_left_out);
 	tcase_add_test(all, slices_tell_what_is_folded_in_each);
+	tcase_add_test(all, the_spool_gives_back_what_each_thread_did);
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
 	tcase_add_test(all, svg_draws_what_can_be_seen);
 	tcase_add_test(all, svg_has_lines_at_multiples_of_two_and_five_too);

@@ -195,3 +195,9 @@ TESTS += tests/unit/src/formats.test
 tests_unit_src_formats_test_SOURCES = tests/unit/src/formats.c
 tests_unit_src_formats_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_formats_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/report.test
+TESTS += tests/unit/src/report.test
+tests_unit_src_report_test_SOURCES = tests/unit/src/report.c
+tests_unit_src_report_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_report_test_LDADD = $(UNIT_LIBS)

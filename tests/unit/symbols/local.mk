@@ -57,3 +57,9 @@ tests_unit_symbols_told_names_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_symbols_told_names_test_LDADD = $(UNIT_LIBS)
 TESTS += tests/unit/symbols/link_forms.sh
 dist_noinst_SCRIPTS += tests/unit/symbols/link_forms.sh
+
+check_PROGRAMS += tests/unit/symbols/unpack.test
+TESTS += tests/unit/symbols/unpack.test
+tests_unit_symbols_unpack_test_SOURCES = tests/unit/symbols/unpack.c
+tests_unit_symbols_unpack_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_unpack_test_LDADD = $(UNIT_LIBS)
