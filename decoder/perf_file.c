@@ -210,10 +210,13 @@ static int open_others(struct perf_file *file, const struct perf_input *input, s
 		struct error err = { 0 };
 		struct perf_bytes bytes;
 
-		if (map(file, input->paths[i], &bytes, &err) == 0)
+		if (!perf_input_is_file(input->paths[i]))
+			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
+				  input->paths[i]);
+		else if (map(file, input->paths[i], &bytes, &err) == 0)
 			add_part(file, &(struct perf_part){ .bytes = bytes.bytes,
 							    .end = bytes.size });
-		else if (err.kind != ERROR_FORMAT) /* an empty one is usual */
+		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* an empty one is usual */
 			diag_warn(diag, "part-missing", "%s: what it holds is missing", err.text);
 	}
 	return 0;

@@ -51,6 +51,13 @@ static void list_more(struct perf_input *input, const char *path, struct arena *
 	free(entries);
 }
 
+bool perf_input_is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 int perf_input_list(struct perf_input *input, const char *path, struct arena *arena,
 		    struct error *err)
 {
@@ -62,7 +69,7 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 		return input->count ? 0 : error_set_system(err, ENAMETOOLONG, "%s", path);
 	}
 	add_path(input, arena, path, "data");
-	if (!input->count || access(input->paths[0], F_OK) < 0)
+	if (!input->count || !perf_input_is_file(input->paths[0]))
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "%s: is a directory, and perf record did not make it (there is "
 				 "no file 'data' in it)", path);

@@ -7,6 +7,8 @@
 #ifndef DECODER_PERF_INPUT_H
 #define DECODER_PERF_INPUT_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "decoder/perf_file.h"
@@ -28,6 +30,12 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 
 /* Idempotent, also on zeroed memory. */
 void perf_input_release(struct perf_input *input);
+
+/*
+ * Returns whether a path leads to a regular file: in a directory that someone else made,
+ * a pipe could be waited for without end.
+ */
+bool perf_input_is_file(const char *path);
 
 /*
  * Map one file; "-" is standard input.  What cannot be mapped is read to its

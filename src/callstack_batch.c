@@ -8,9 +8,13 @@
 /*
  * A trace without timing packets is one endless batch.  What is pending is
  * given out without spreading when there is this much, so that memory stays
- * bounded (32 MiB a thread).  The calls at mapped time 0 have the same bound.
+ * bounded (16 MiB a thread).  The calls at mapped time 0 have the same bound.
  */
 #define BATCH_LIMIT ((size_t)1 << 18)
+
+/* Bytes of a thread's start events that stay in memory, and how many rest at a time. */
+#define START_MEMORY ((size_t)1 << 20)
+#define START_STEP   ((size_t)1 << 14)
 
 static int64_t add_wrapping(int64_t a, int64_t b)
 {
@@ -29,19 +33,33 @@ uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t ti
 void callstack_batch_release(struct callstack_batch *batch)
 {
 	free(batch->pending);
-	free(batch->outer.events);
-	free(batch->initial.events);
+	big_array_release(&batch->outer.events);
+	big_array_release(&batch->initial.events);
 	batch->pending = NULL;
 	batch->outer = batch->initial = (struct start_events){ 0 };
 	batch->count = batch->room = batch->full = batch->calls = batch->others = 0;
 }
 
+static struct start_event *start_event_at(const struct start_events *list, size_t index)
+{
+	return (struct start_event *)list->events.items + index;
+}
+
+/* What lies so far from where the list is looked at need not be in memory. */
+static void start_events_rest(const struct start_events *list, size_t begin)
+{
+	if (begin % START_STEP == 0 && begin + START_STEP <= list->count)
+		big_array_rest(&list->events, begin, begin + START_STEP,
+			       sizeof(struct start_event));
+}
+
 static void start_events_add(struct start_events *list, int64_t time,
 			     const struct batch_event *event)
 {
-	list->events =
-		alloc_grow(list->events, &list->room, list->count + 1, sizeof(*list->events));
-	list->events[list->count++] = (struct start_event){ time, *event };
+	big_array_grow(&list->events, list->count + 1, sizeof(struct start_event), START_MEMORY);
+	*start_event_at(list, list->count++) = (struct start_event){ time, *event };
+	if (list->count >= START_STEP)
+		start_events_rest(list, list->count - START_STEP);
 }
 
 /* Give one event to the sink. */
@@ -177,13 +195,14 @@ void callstack_batch_add(struct callstack_batch *batch, int64_t time,
 
 void callstack_batch_drain_start(struct callstack_batch *batch)
 {
-	const struct start_events *initial = &batch->initial;
+	const struct start_events *outer = &batch->outer, *initial = &batch->initial;
 
-	for (size_t i = batch->outer.count; i > 0; i--)
-		emit(batch, batch->outer.events[i - 1].time, &batch->outer.events[i - 1].event,
+	for (size_t i = outer->count; i-- > 0; start_events_rest(outer, i))
+		emit(batch, start_event_at(outer, i)->time, &start_event_at(outer, i)->event,
 		     SPAN_DEFERRED);
 	for (size_t i = 0; i < initial->count; i++)
-		emit(batch, initial->events[i].time, &initial->events[i].event, SPAN_DEFERRED);
+		emit(batch, start_event_at(initial, i)->time, &start_event_at(initial, i)->event,
+		     SPAN_DEFERRED);
 	batch->outer.count = batch->initial.count = 0;
 }
 

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/big_array.h"
 #include "callstack.h"
 
 enum batch_kind {
@@ -46,10 +47,10 @@ struct start_event {
 	struct batch_event event;
 };
 
-/* An array that only grows. */
+/* An array that only grows; many of them are in a file (base/big_array.h). */
 struct start_events {
-	struct start_event *events; /* owned */
-	size_t count, room;
+	struct big_array events; /* owned */
+	size_t count;
 };
 
 struct callstack_batch {

@@ -40,6 +40,13 @@ static struct slice *slice_at(const struct slice_list *list, size_t index)
 	return (struct slice *)list->slices.items + index;
 }
 
+/* One was; they may be in a file, and what is behind needs no memory. */
+static void looked_at(struct slice_list *list)
+{
+	if (++list->looked_at % STEP == 0)
+		big_array_rest(&list->slices, 0, list->count, sizeof(struct slice));
+}
+
 static struct slice_track *track_of(struct slice_list *list, const struct track *track)
 {
 	while (list->track_count <= track->index) {
@@ -56,8 +63,7 @@ static struct slice *add(struct slice_list *list, struct track *track, uint64_t 
 	size_t index = list->count++;
 
 	big_array_grow(&list->slices, list->count, sizeof(struct slice), MEMORY_MOST);
-	if (index % STEP == 0)
-		big_array_rest(&list->slices, 0, index, sizeof(struct slice));
+	looked_at(list);
 	*slice_at(list, index) = (struct slice){
 		.begin = time,
 		.end = time,
@@ -104,6 +110,7 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	if (!track->open_count)
 		return;
 	slice = slice_at(list, track->open[--track->open_count]);
+	looked_at(list);
 	slice->end = time;
 	slice->finished = true;
 	if (list->level == OPTION_ARGS_FULL)
@@ -265,17 +272,11 @@ static int compare_tracks(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* They may be in a file: what is behind needs no memory. */
-static void looked_at(struct slice_list *list)
+/* Print those from `first` on up to `end`. */
+static void print_chain(struct slice_list *list, const struct track *track, size_t first,
+			size_t end, FILE *out)
 {
-	if (++list->looked_at % STEP == 0)
-		big_array_rest(&list->slices, 0, list->count, sizeof(struct slice));
-}
-
-/* Print those from `first` on up to the last of a chain. */
-static void print_chain(struct slice_list *list, const struct track *track, size_t first, FILE *out)
-{
-	for (size_t at = first; at != NONE; at = slice_at(list, at)->next) {
+	for (size_t at = first; at != end; at = slice_at(list, at)->next) {
 		if (slice_at(list, at)->finished)
 			print_slice(list, track, slice_at(list, at), out);
 		looked_at(list);
@@ -302,25 +303,34 @@ static void sort_in(struct slice_list *list, size_t index)
 	chain->last = index;
 }
 
-/*
- * Print those from `first` on that begin at one time, by depth.  Returns the first
- * behind them.
- */
-static size_t print_moment(struct slice_list *list, const struct track *track, size_t first,
-			   FILE *out)
+/* Returns the first behind those that begin when `first` does, and whether they are by depth. */
+static size_t end_of_moment(struct slice_list *list, size_t first, bool *in_order)
 {
 	uint64_t begin = slice_at(list, first)->begin;
-	size_t at = first, next;
+	uint32_t depth = 0;
+	size_t at = first;
 
+	*in_order = true;
+	for (; at != NONE && slice_at(list, at)->begin == begin; at = slice_at(list, at)->next) {
+		*in_order &= slice_at(list, at)->depth >= depth;
+		depth = slice_at(list, at)->depth;
+		looked_at(list);
+	}
+	return at;
+}
+
+/* Print those from `first` on up to `end`, which begin at one time, by depth. */
+static void print_by_depth(struct slice_list *list, const struct track *track, size_t first,
+			   size_t end, FILE *out)
+{
 	list->depth_count = 0;
-	for (; at != NONE && slice_at(list, at)->begin == begin; at = next) {
+	for (size_t at = first, next; at != end; at = next) {
 		next = slice_at(list, at)->next;
 		sort_in(list, at);
 		looked_at(list);
 	}
 	for (size_t depth = 0; depth < list->depth_count; depth++)
-		print_chain(list, track, list->depths[depth].first, out);
-	return at;
+		print_chain(list, track, list->depths[depth].first, NONE, out);
 }
 
 void slice_list_print(struct slice_list *list, FILE *out)
@@ -330,8 +340,16 @@ void slice_list_print(struct slice_list *list, FILE *out)
 	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
 		size_t at = list->tracks[i].first;
 
-		while (at != NONE)
-			at = print_moment(list, list->tracks[i].track, at, out);
+		while (at != NONE) {
+			bool in_order;
+			size_t end = end_of_moment(list, at, &in_order);
+
+			if (in_order)
+				print_chain(list, list->tracks[i].track, at, end, out);
+			else
+				print_by_depth(list, list->tracks[i].track, at, end, out);
+			at = end;
+		}
 	}
 }
 

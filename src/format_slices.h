@@ -33,7 +33,7 @@ struct slice_list {
 	size_t track_count, track_room;
 	struct slice_chain *depths; /* owned: of those that begin at one time, by depth */
 	size_t depth_count, depth_room;
-	uint64_t looked_at;	    /* while they are printed: so many */
+	uint64_t looked_at;	    /* so often was one written or read */
 	enum option_args level; /* what slices tell */
 	struct call_sites sites;
 };

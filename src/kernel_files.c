@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/beneath.h"
+#include "decoder/perf_input.h"
 #include "kernel_changes.h"
 
 #define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
@@ -81,7 +82,8 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 /* "address type name [module]", sorted or not. */
 static uint64_t find_in_kallsyms(const char *path)
 {
-	FILE *in = fopen(path, "r");
+	/* A pipe in someone else's recording could be waited for without end. */
+	FILE *in = perf_input_is_file(path) ? fopen(path, "r") : NULL;
 	uint64_t address, found = 0;
 	char line[600], name[512];
 

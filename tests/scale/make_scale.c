@@ -17,6 +17,7 @@
  *	nothing    no threads, no CPUs, no trace
  *	walks      a buffer for each of COUNT CPUs, each a long way through the code of
  *	           the next
+ *	returns    COUNT returns, none of a call that the trace has
  *	symbols    not a recording but a program like the sample's with COUNT symbols
  *	code       a program of COUNT conditional jumps, 4000 direct ones before each
  */
@@ -132,6 +133,34 @@ static void add_walks(uint64_t count)
 	add_cpus(count);
 }
 
+/* A TIP of three bytes each (SDM volume 3, "Target IP (TIP) Packet"): back to the same ret. */
+static void add_returns(uint64_t count)
+{
+	static const uint8_t tip[] = { 0x2d, SAMPLE_LEAF & 0xff, SAMPLE_LEAF >> 8 & 0xff };
+	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1, .cpu = 1, .queue = 1 };
+	struct pt_packets begin;
+	size_t size;
+	uint8_t *bytes;
+
+	pt_packets_init(&begin);
+	pt_packets_psb(&begin, SAMPLE_START, 0);
+	pt_packets_pge(&begin, SAMPLE_LEAF);
+	size = pt_packets_size(&begin);
+	bytes = malloc(size + count * sizeof(tip));
+	if (!bytes)
+		exit(EXIT_FAILURE);
+	memcpy(bytes, begin.bytes, size);
+	for (uint64_t i = 0; i < count; i++, size += sizeof(tip))
+		memcpy(bytes + size, tip, sizeof(tip));
+	aux.bytes = bytes;
+	aux.size = size;
+	stamp(900000, SAMPLE_PID, 1);
+	perf_data_add_itrace_start(&data, SAMPLE_PID, SAMPLE_PID);
+	perf_data_add_auxtrace(&data, &aux);
+	free(bytes);
+	pt_packets_release(&begin);
+}
+
 static void add_switches(uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
@@ -229,6 +258,8 @@ static void make(const char *kind, uint64_t count, const char *path)
 		add_cpus(count);
 	} else if (strcmp(kind, "walks") == 0) {
 		add_walks(count);
+	} else if (strcmp(kind, "returns") == 0) {
+		add_returns(count);
 	} else if (strcmp(kind, "switches") == 0) {
 		add_switches(count);
 	} else if (strcmp(kind, "losses") == 0) {

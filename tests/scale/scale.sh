@@ -56,7 +56,7 @@ holds() { # KIND COUNT SECONDS
 	done
 	case $1 in
 	nothing) return 0 ;;
-	cpus | walks | losses | buffers) [ -s "$work/slices" ]; return ;;
+	cpus | walks | returns | losses | buffers) [ -s "$work/slices" ]; return ;;
 	esac
 	has_slices || { head "$work/slices"; return 1; }
 }
@@ -82,6 +82,7 @@ much buffers 100000 2000
 much pieces 200000 10000
 "$top_builddir/tests/scale/make-scale" code 75 "$work/sample/code"
 much walks 100 20
+much returns 3000000 1000000
 much late 10000 1000
 tap_check "times beyond 2^63 ns are shown there" ends_in_time
 much nothing 0 0
