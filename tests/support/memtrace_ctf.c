@@ -280,7 +280,9 @@ uint64_t ctf_alloc(struct ctf_file *file, unsigned number, const struct ctf_allo
 	put(&domain->events, references.size ? references.bytes : (const uint8_t *)"",
 	    references.size);
 	free(references.bytes);
-	memcpy(domain->previous, alloc->backtrace, alloc->length * sizeof(*alloc->backtrace));
+	if (alloc->length)
+		memcpy(domain->previous, alloc->backtrace,
+		       alloc->length * sizeof(*alloc->backtrace));
 	domain->previous_length = alloc->length;
 	return domain->id++;
 }
