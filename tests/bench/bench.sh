@@ -15,7 +15,7 @@ runs=5
 measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
 	for _ in $(seq $runs); do
 		rm -f "$work/out.ftf"
-		/usr/bin/time -o "$work/time" -f '%U %S %M' "$@" >"$work/out" 2>"$work/messages" || true
+		/usr/bin/time -o "$work/time" -f '%U %S %M' "$@" >/dev/null 2>"$work/messages" || true
 		tail -n 1 "$work/time" | awk '{ print $1 + $2, $3 }'
 	done | sort -n >"$work/times"
 	cpu=$(awk -v n=$runs 'NR == int((n + 1) / 2) { print $1 }' "$work/times")
@@ -25,7 +25,7 @@ measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
 elapsed() { # COMMAND...: sets $wall (s, on the clock)
 	for _ in $(seq $runs); do
 		rm -f "$work/out.ftf"
-		/usr/bin/time -o "$work/time" -f '%e' "$@" >"$work/out" 2>"$work/messages" || true
+		/usr/bin/time -o "$work/time" -f '%e' "$@" >/dev/null 2>"$work/messages" || true
 		tail -n 1 "$work/time"
 	done | sort -n >"$work/times"
 	wall=$(awk -v n=$runs 'NR == int((n + 1) / 2)' "$work/times")
