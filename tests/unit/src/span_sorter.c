@@ -119,6 +119,19 @@ START_TEST(a_frame_found_late_does_not_take_the_end_of_what_was_there_before)
 }
 END_TEST
 
+/* All in order of time, so that nothing has to be merged. */
+START_TEST(an_end_that_came_after_a_frame_found_late_closes_what_was_there_before)
+{
+	begin(0, "old");
+	deferred(10, "late");
+	end(10);
+	end(20);
+	sorter.sink.segment_end(&sorter.sink, track);
+	ck_assert_str_eq(span_log_take(&spans),
+			 "B 0 old\nE 10 old\nB 10 late inferred\nE 20 late\nS\n");
+}
+END_TEST
+
 START_TEST(the_end_of_a_frame_found_late_does_not_come_before_it)
 {
 	/* A return at the very first instant, out of a frame that is found late. */
@@ -369,6 +382,7 @@ int main(void)
 	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);
 	tcase_add_test(all, a_frame_found_late_does_not_take_the_end_of_what_was_there_before);
 	tcase_add_test(all, the_end_of_a_frame_found_late_does_not_come_before_it);
+	tcase_add_test(all, an_end_that_came_after_a_frame_found_late_closes_what_was_there_before);
 	tcase_add_test(all, a_complete_slice_ends_before_what_begins_then);
 	tcase_add_test(all, a_complete_slice_without_length_stays_together);
 	tcase_add_test(all, an_end_without_an_open_slice_is_dropped_and_counted);
