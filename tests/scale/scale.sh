@@ -75,6 +75,12 @@ much threads 100000 20000
 much mappings 1000000 100000
 much remappings 1000000 50000
 much dsos 10000 2000
+much families 64000 2000
+much circles 300000 20000
+much execs 1000000 20000
+much names 1000000 20000
+much pokes 1000000 20000
+much ksymbols 1000000 20000
 much cpus 4096 512
 much switches 1000000 100000
 much losses 1000000 10000
