@@ -15,6 +15,7 @@
 #define SRC_CALLSTACK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -67,6 +68,26 @@ struct resolved_branch {
 	bool untimed;              /* a gap whose time is not known: that of the thread's previous event */
 };
 
+/* Both ends of a branch. */
+struct location_pair {
+	struct location from, to;
+};
+
+/* A branch of which no more is to be told than this: branch_is_plain(), and no OCaml handler. */
+struct plain_branch {
+	const struct branch_event *event;   /* borrowed for the call, as is: */
+	const struct location_pair *places;
+};
+
+/* Returns whether it is a near call, return or jump, which the thread's stack alone has to know. */
+static inline bool branch_is_plain(const struct branch_event *event)
+{
+	const unsigned no_more = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
+
+	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
+	       !(event->flags & ~no_more);
+}
+
 struct callstack_machine;
 struct callstack;
 
@@ -74,8 +95,7 @@ struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	void (*branch)(struct callstack *stack, const struct resolved_branch *branch);
 	/* See callstack_plain(); may be NULL. */
-	bool (*plain)(struct callstack *stack, const struct branch_event *event,
-		      const struct location *from, const struct location *to);
+	bool (*plain)(struct callstack *stack, const struct plain_branch *branches, size_t count);
 	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time); /* may be NULL */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
@@ -121,17 +141,16 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
 void callstack_branch(struct callstack *stack, const struct resolved_branch *branch);
 
 /*
- * Feed a branch of which no more is to be told than this, and whose flags tell
- * no more than BRANCH_INDIRECT and BRANCH_TIME_ESTIMATED: for less than
- * callstack_branch() takes, with the same outcome.
- * Returns whether it was fed; if not, feed it to callstack_branch().
+ * Feed branches that are plain, at least one, for less than callstack_branch() takes,
+ * with the same outcome.
+ * Returns whether they were fed; if not, feed the first one to callstack_branch().
  */
-static inline bool callstack_plain(struct callstack *stack, const struct branch_event *event,
-				   const struct location *from, const struct location *to)
+static inline bool callstack_plain(struct callstack *stack, const struct plain_branch *branches,
+				   size_t count)
 {
 	const struct callstack_ops *ops = stack->machine->ops;
 
-	return ops->plain && ops->plain(stack, event, from, to);
+	return ops->plain && ops->plain(stack, branches, count);
 }
 
 /*

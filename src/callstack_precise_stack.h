@@ -215,6 +215,12 @@ static inline void precise_settle(struct precise_stack *stack)
 
 /* ---- Branches (callstack_precise_branches.c) ----------------------------- */
 
+/* A branch as an instruction makes it. */
+struct near_branch {
+	const struct location *from, *to;
+	unsigned kind, flags; /* enum branch_kind, enum branch_flags */
+};
+
 /* Do what a branch of a known time that is neither gap nor mark does to the stack. */
 void precise_follow_branch(struct precise_stack *stack, int64_t time,
 			   const struct resolved_branch *branch);
@@ -231,8 +237,17 @@ static inline bool precise_stays(unsigned kind, unsigned flags, const struct loc
 	       from->symbol && from->symbol == to->symbol;
 }
 
+/*
+ * The top becomes the function that a branch comes from, if it is not: it is that
+ * of a pause, there is none, or its symbol is another one.
+ */
+void precise_come_from(struct precise_stack *stack, int64_t time, const struct location *from);
+
+/* What a near call, return or jump, from the top to known code, does to the stack. */
+void precise_follow_near(struct precise_stack *stack, int64_t time, const struct near_branch *branch);
+
 /* precise_follow_branch() for what callstack_plain() may be fed (callstack_precise_plain.c). */
-bool callstack_precise_plain(struct callstack *base, const struct branch_event *event,
-			     const struct location *from, const struct location *to);
+bool callstack_precise_plain(struct callstack *base, const struct plain_branch *branches,
+			     size_t count);
 
 #endif

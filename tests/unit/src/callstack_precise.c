@@ -21,7 +21,12 @@ static struct callstack_machine *machine;
 static struct callstack *stack;
 static struct symbol *symbols[128];
 static uint64_t now;
-static bool by_plain; /* all that callstack_plain() may be fed is */
+
+/* All that callstack_plain() may be fed is, so many at once; 0: nothing. */
+#define AT_ONCE_MOST 8
+static size_t at_once;
+static struct resolved_branch held[AT_ONCE_MOST]; /* that are not fed yet */
+static size_t held_count;
 
 static void setup(void)
 {
@@ -40,12 +45,18 @@ static void setup(void)
 static void setup_plain(void)
 {
 	setup();
-	by_plain = true;
+	at_once = 1;
+}
+
+static void setup_many(void)
+{
+	setup();
+	at_once = 3;
 }
 
 static void teardown(void)
 {
-	by_plain = false;
+	at_once = 0;
 	callstack_close(stack);
 	callstack_machine_close(machine);
 	name_table_release(&names);
@@ -75,14 +86,50 @@ static struct location at(char letter, uint64_t offset)
 	return letter ? location : (struct location){ 0 };
 }
 
-static bool feed_plain(enum branch_kind kind, const struct location *from,
-		       const struct location *to, unsigned flags)
+static struct branch_event event_of(const struct resolved_branch *branch)
 {
-	const struct branch_event event = { .time = now, .from = from->ip, .to = to->ip,
-					    .kind = (uint8_t)kind, .flags = (uint8_t)flags };
+	return (struct branch_event){ .time = branch->time, .from = branch->from.ip,
+				      .to = branch->to.ip, .kind = branch->kind,
+				      .flags = branch->flags, .insns = branch->insns };
+}
 
-	return by_plain && !(flags & ~(unsigned)(BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED)) &&
-	       callstack_plain(stack, &event, from, to);
+static void feed_held(void)
+{
+	struct branch_event events[AT_ONCE_MOST];
+	struct location_pair places[AT_ONCE_MOST];
+	struct plain_branch branches[AT_ONCE_MOST];
+
+	for (size_t i = 0; i < held_count; i++) {
+		events[i] = event_of(&held[i]);
+		places[i] = (struct location_pair){ held[i].from, held[i].to };
+		branches[i] = (struct plain_branch){ &events[i], &places[i] };
+	}
+	for (size_t i = 0; i < held_count; i++) {
+		if (callstack_plain(stack, branches + i, held_count - i))
+			break;
+		callstack_branch(stack, &held[i]);
+	}
+	held_count = 0;
+}
+
+static void feed_branch(const struct resolved_branch *branch)
+{
+	const struct branch_event event = event_of(branch);
+
+	if (!at_once || !branch_is_plain(&event)) {
+		feed_held();
+		callstack_branch(stack, branch);
+		return;
+	}
+	held[held_count++] = *branch;
+	if (held_count == at_once)
+		feed_held();
+}
+
+static void finish(void)
+{
+	feed_held();
+	callstack_finish(stack);
 }
 
 static void feed(enum branch_kind kind, struct location from, struct location to, unsigned flags)
@@ -91,8 +138,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 					  .kind = (uint8_t)kind, .flags = (uint8_t)flags,
 					  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 };
 
-	if (!feed_plain(kind, &from, &to, flags))
-		callstack_branch(stack, &branch);
+	feed_branch(&branch);
 	now += 10;
 }
 
@@ -115,19 +161,20 @@ static void gap(enum gap_reason reason)
 {
 	struct resolved_branch branch = { .time = now, .kind = BRANCH_GAP, .gap = (uint8_t)reason };
 
-	callstack_branch(stack, &branch);
+	feed_branch(&branch);
 	now += 10;
 }
 
 /* Finish and compare all spans with "B 0 f\n..."; a stack is used up by this. */
 static void expect(const char *text)
 {
-	callstack_finish(stack);
+	finish();
 	ck_assert_str_eq(span_log_take(&spans), text);
 }
 
 static void expect_depth(size_t depth)
 {
+	feed_held();
 	ck_assert_uint_eq(callstack_precise_depth(stack), depth);
 }
 
@@ -243,7 +290,8 @@ static void run_wild(unsigned seed)
 	for (int i = 0; i < 2000; i++) {
 		enum branch_kind kind = kinds[rand_r(&seed) % 8];
 		char letter = letters[rand_r(&seed) % 6];
-		uint64_t offset = kind == BRANCH_CALL ? 0 : (rand_r(&seed) % 3) * 0x15u;
+		bool entry = kind == BRANCH_CALL && rand_r(&seed) % 8;
+		uint64_t offset = entry ? 0 : (rand_r(&seed) % 3) * 0x15u;
 		struct location to = rand_r(&seed) % 8 ? at(letter, offset) : nameless(0x15);
 
 		now -= rand_r(&seed) % 3 ? 0 : 10;
@@ -257,7 +305,7 @@ static void run_wild(unsigned seed)
 		if (rand_r(&seed) % 20 == 0)
 			feed(BRANCH_SYSCALL, from, (struct location){ 0 }, BRANCH_TRACE_OFF);
 	}
-	callstack_finish(stack);
+	finish();
 }
 
 START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
@@ -266,11 +314,13 @@ START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
 	char *expected;
 
 	run_wild((unsigned)_i + 1);
+	feed_held();
 	text = span_log_take(&spans);
 	expected = strdup(text);
 	teardown();
 	memset(symbols, 0, sizeof(symbols));
-	setup_plain();
+	setup();
+	at_once = (size_t)_i % AT_ONCE_MOST + 1;
 	run_wild((unsigned)_i + 1);
 	ck_assert_str_eq(span_log_take(&spans), expected);
 	free(expected);
@@ -452,6 +502,7 @@ START_TEST(a_forked_child_has_its_parents_frames)
 
 	call('m', 0x10, 'f');
 	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	feed_held();
 	child = callstack_open(machine, NULL);
 	callstack_inherit(child, stack, now);
 	ck_assert_uint_eq(callstack_precise_depth(child), 1);
@@ -546,7 +597,7 @@ static void run_program(bool entry, int calls)
 	struct resolved_branch start = { .time = now, .to = at('m', 0), .flags = BRANCH_TRACE_ON,
 					 .enters_program = entry };
 
-	callstack_branch(stack, &start);
+	feed_branch(&start);
 	now += 10;
 	for (int i = 0; i < calls; i++) {
 		call('m', 0x10, 'f');
@@ -562,11 +613,12 @@ START_TEST(what_nothing_has_called_is_given_out_as_it_comes)
 	const char *text;
 
 	run_program(true, MANY);
+	feed_held();
 	text = span_log_take(&spans);
 	ck_assert_ptr_nonnull(strstr(text, "B 10 f\nE 20 f\n"));
 	/* The program itself began before all that is given out with it. */
 	ck_assert_ptr_nonnull(strstr(text, "B 0 m inferred deferred\nS\n"));
-	callstack_finish(stack);
+	finish();
 	text = span_log_take(&spans);
 	ck_assert_ptr_null(strstr(text, "B 0 m"));
 	ck_assert_ptr_nonnull(strstr(text, " m\nS\n"));
@@ -577,7 +629,7 @@ START_TEST(what_may_have_callers_is_not_complete_before_its_end)
 {
 	run_program(false, MANY);
 	ck_assert_ptr_null(strstr(span_log_take(&spans), "S\n"));
-	callstack_finish(stack);
+	finish();
 }
 END_TEST
 
@@ -591,7 +643,7 @@ START_TEST(a_caller_of_a_program_begins_when_it_is_returned_to)
 	ret('m', 'x', 0x15);
 	snprintf(expected, sizeof(expected), "B %d x inferred deferred\nS\n",
 		 (int)(now - BASE - 10));
-	callstack_finish(stack);
+	finish();
 	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), expected));
 }
 END_TEST
@@ -603,7 +655,7 @@ START_TEST(after_a_gap_callers_may_be_found_again)
 	span_log_take(&spans);
 	run_program(false, MANY);
 	ret('m', 'x', 0x15);
-	callstack_finish(stack);
+	finish();
 	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), " x inferred deferred\nB 50020 m inferred "));
 }
 END_TEST
@@ -648,13 +700,17 @@ int main(void)
 	Suite *suite = suite_create("callstack_precise");
 	TCase *all = tcase_create("by callstack_branch()");
 	TCase *plain = tcase_create("by callstack_plain() where it may be");
+	TCase *many = tcase_create("so, and many at once");
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_checked_fixture(plain, setup_plain, teardown);
+	tcase_add_checked_fixture(many, setup_many, teardown);
 	add_tests(all);
 	add_tests(plain);
+	add_tests(many);
 	tcase_add_loop_test(all, what_is_fed_as_plain_has_the_outcome_of_any_branch, 0, 20);
 	suite_add_tcase(suite, all);
 	suite_add_tcase(suite, plain);
+	suite_add_tcase(suite, many);
 	return unit_run(suite);
 }
