@@ -23,9 +23,11 @@
  *	nothing    no threads, no CPUs, no trace
  *	walks      a buffer for each of COUNT CPUs, each a long way through the code of
  *	           the next
+ *	dives      COUNT processes, each on a CPU of its own, that go 280000 calls deep
  *	returns    COUNT returns, none of a call that the trace has
  *	symbols    not a recording but a program like the sample's with COUNT symbols
  *	code       a program of COUNT conditional jumps, 4000 direct ones before each
+ *	dive       the same with calls
  */
 #include <elf.h>
 #include <stdio.h>
@@ -213,16 +215,41 @@ static void write_code(const char *path, uint64_t count)
 	free(code);
 }
 
-/* Of no jump is known where it ends, so each is a run of its own. */
-static void add_walks(uint64_t count)
+/* COUNT conditional jumps, before each of them 4000 calls to what is behind the next byte. */
+#define CALL 6u
+#define DIVE (JUMPS * CALL + 2)
+
+static void write_dive(const char *path, uint64_t count)
+{
+	static const uint8_t call[CALL] = { 0xe8, 1, 0, 0, 0, 0x90 }, je[] = { 0x74, 0 };
+	struct tiny_elf elf = { .address = WALKS_AT, .code_size = count * DIVE };
+	uint8_t *code = calloc(count, DIVE);
+
+	if (!code)
+		exit(EXIT_FAILURE);
+	for (uint64_t i = 0; i < count; i++) {
+		for (unsigned k = 0; k < JUMPS; k++)
+			memcpy(code + i * DIVE + k * CALL, call, CALL);
+		memcpy(code + i * DIVE + JUMPS * CALL, je, sizeof(je));
+	}
+	elf.code = code;
+	tiny_elf_write(&elf, path);
+	free(code);
+}
+
+static void map_walk(int32_t pid)
 {
 	const struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = WALKS_AT, .length = 1 << 24,
+		.pid = pid, .tid = pid, .address = WALKS_AT, .length = 1 << 24,
 		.file_offset = TINY_ELF_CODE_OFFSET, .path = "/code", .prot = 5,
 	};
 
-	stamp(600, SAMPLE_PID, 0);
+	stamp(600, pid, 0);
 	perf_data_add_mmap2(&data, 0, &map);
+}
+
+static void add_walk(void)
+{
 	pt_packets_release(&packets);
 	pt_packets_init(&packets);
 	pt_packets_psb(&packets, SAMPLE_START, 0);
@@ -232,7 +259,28 @@ static void add_walks(uint64_t count)
 		pt_packets_tnt(&packets, "n");
 		pt_packets_raw(&packets, "", 1);
 	}
+}
+
+/* Of no jump is known where it ends, so each is a run of its own. */
+static void add_walks(uint64_t count)
+{
+	map_walk(SAMPLE_PID);
+	add_walk();
 	add_cpus(count);
+}
+
+/* Each of a process of its own. */
+static void add_dives(uint64_t count)
+{
+	add_walk();
+	for (uint64_t i = 1; i < count; i++) {
+		int32_t pid = (int32_t)i + 10000;
+
+		map_walk(pid);
+		stamp(900000, pid, (int32_t)i);
+		perf_data_add_itrace_start(&data, pid, pid);
+		add_buffer((uint32_t)i, (int32_t)i, 0);
+	}
 }
 
 /* A TIP of three bytes each (SDM volume 3, "Target IP (TIP) Packet"): back to the same ret. */
@@ -347,7 +395,7 @@ static const struct kind {
 	{ "threads", add_threads }, { "families", add_families }, { "circles", add_circles },
 	{ "execs", add_execs }, { "names", add_names }, { "pokes", add_pokes },
 	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus }, { "walks", add_walks },
-	{ "returns", add_returns }, { "switches", add_switches }, { "pieces", add_pieces },
+	{ "dives", add_dives }, { "returns", add_returns }, { "switches", add_switches }, { "pieces", add_pieces },
 	{ "late", add_late },
 };
 
@@ -401,6 +449,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "code") == 0) {
 		write_code(argv[3], count);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "dive") == 0) {
+		write_dive(argv[3], count);
 		return EXIT_SUCCESS;
 	}
 	pt_packets_init(&packets);
