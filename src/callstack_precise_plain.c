@@ -40,9 +40,12 @@ static void push_called(struct precise_stack *stack, int64_t time, const struct 
 
 static inline bool comes_from_top(const struct precise_stack *stack, const struct location *from)
 {
-	const struct frame *frame = top(stack);
+	const struct frame *frame;
 
-	return frame && frame->kind != FRAME_PAUSE &&
+	if (!stack->now.depth)
+		return false;
+	frame = &stack->now.frames[stack->now.depth - 1];
+	return frame->kind != FRAME_PAUSE &&
 	       (frame->symbol == from->symbol || !is_function(from->symbol));
 }
 
