@@ -113,6 +113,7 @@ struct callstack_machine {
 	 * next timing packet.  0: unknown, they are spread up to the next event.
 	 */
 	uint64_t resolution;
+	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 	uint8_t mode;        /* enum trace_mode */
@@ -134,8 +135,16 @@ struct callstack_options {
 	 * Where there are more, a thread's stack is given up, with a warning, and begins anew.
 	 */
 	size_t open_most;
+	/*
+	 * So many calls and returns may wait for a later time, in all threads; 0:
+	 * CALLSTACK_PENDING_MOST.  Where there are more, those of a thread are given out
+	 * without dealing out the time.
+	 */
+	size_t pending_most;
 };
 
+/* 64 MiB of them. */
+#define CALLSTACK_PENDING_MOST ((size_t)1 << 20)
 /* 160 MiB of frames; a stack of 8 MiB has half a million at most. */
 #define CALLSTACK_OPEN_MOST ((size_t)1 << 21)
 

@@ -12,6 +12,9 @@
  */
 #define BATCH_LIMIT ((size_t)1 << 18)
 
+/* So much each thread has room for, also where all together have too much. */
+#define BATCH_FEW ((size_t)1 << 10)
+
 /* Bytes of a thread's start events that stay in memory, and how many rest at a time. */
 #define START_MEMORY ((size_t)1 << 20)
 #define START_STEP   ((size_t)1 << 14)
@@ -30,14 +33,22 @@ uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t ti
 	return back > machine->base_time ? 0 : machine->base_time - back;
 }
 
-void callstack_batch_release(struct callstack_batch *batch)
+static void release_pending(struct callstack_batch *batch)
 {
 	free(batch->pending);
+	if (batch->room)
+		batch->owner->machine->pending_room -= batch->room;
+	batch->pending = NULL;
+	batch->count = batch->room = batch->full = 0;
+}
+
+void callstack_batch_release(struct callstack_batch *batch)
+{
+	release_pending(batch);
 	big_array_release(&batch->outer.events);
 	big_array_release(&batch->initial.events);
-	batch->pending = NULL;
 	batch->outer = batch->initial = (struct start_events){ 0 };
-	batch->count = batch->room = batch->full = batch->calls = batch->others = 0;
+	batch->calls = batch->others = 0;
 }
 
 static struct start_event *start_event_at(const struct start_events *list, size_t index)
@@ -200,15 +211,36 @@ void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 	batch->time = to_time;
 }
 
-void callstack_batch_turn(struct callstack_batch *batch, int64_t time)
+static bool may_grow(const struct callstack_batch *batch)
 {
-	if (time != batch->time || batch->count >= BATCH_LIMIT)
-		callstack_batch_flush(batch, time);
-	if (batch->count < batch->full)
-		return;
+	const struct callstack_machine *machine = batch->owner->machine;
+
+	return batch->room < BATCH_FEW ||
+	       (batch->room < BATCH_LIMIT &&
+		machine->pending_room + batch->room <= machine->pending_most);
+}
+
+static void grow(struct callstack_batch *batch)
+{
+	size_t room = batch->room;
+
 	batch->pending =
 		alloc_grow(batch->pending, &batch->room, batch->count + 1, sizeof(*batch->pending));
+	batch->owner->machine->pending_room += batch->room - room;
 	batch->full = batch->room < BATCH_LIMIT ? batch->room : BATCH_LIMIT;
+}
+
+void callstack_batch_turn(struct callstack_batch *batch, int64_t time)
+{
+	const struct callstack_machine *machine = batch->owner->machine;
+
+	if (time != batch->time || (batch->count >= batch->full && !may_grow(batch))) {
+		callstack_batch_flush(batch, time);
+		if (machine->pending_room > machine->pending_most / 2 && batch->room > BATCH_FEW)
+			release_pending(batch); /* others may need it */
+	}
+	if (batch->count >= batch->full)
+		grow(batch);
 }
 
 void callstack_batch_add(struct callstack_batch *batch, int64_t time,

@@ -294,6 +294,8 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->base.sink = options->sink;
 	machine->base.diag = options->diag;
 	machine->base.mode = (uint8_t)options->mode;
+	machine->base.pending_most =
+		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	machine->names = options->names;
 	machine->room_most = options->open_most ? options->open_most : CALLSTACK_OPEN_MOST;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");

@@ -39,7 +39,7 @@ static void setup(void)
 
 	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &spans.sink,
 					     .names = &names, .diag = &diag,
-					     .open_most = 2 * DEEP };
+					     .open_most = 2 * DEEP, .pending_most = DEEP };
 
 	machine = callstack_precise_open(&options);
 	stack = callstack_open(machine, NULL);
@@ -373,6 +373,38 @@ START_TEST(calls_that_have_ended_leave_room_for_others)
 	call_deep();
 	expect_depth(DEEP);
 	ck_assert_ptr_null(diag.first);
+	callstack_close(other);
+}
+END_TEST
+
+/* A call and its return, so often, at one time. */
+static void call_often(unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		call('f', 0x10, 'g');
+		now -= 10;
+		ret('g', 'f', 0x15);
+		now -= 10;
+	}
+	feed_held();
+}
+
+START_TEST(calls_of_one_time_wait_for_the_next_where_there_is_room)
+{
+	call_often(DEEP / 4);
+	ck_assert_str_eq(span_log_take(&spans), "");
+}
+END_TEST
+
+START_TEST(calls_of_one_time_do_not_wait_where_there_is_no_room)
+{
+	struct callstack *other = stack;
+
+	call_often(DEEP / 4);
+	stack = callstack_open(machine, NULL);
+	call_often(DEEP / 4);
+	ck_assert_str_ne(span_log_take(&spans), "");
+	ck_assert_uint_le(machine->pending_room, DEEP + 2 * 1024);
 	callstack_close(other);
 }
 END_TEST
@@ -728,6 +760,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_call_of_the_next_instruction_is_none);
 	tcase_add_test(tests, a_stack_is_given_up_where_too_many_calls_are_open);
 	tcase_add_test(tests, calls_that_have_ended_leave_room_for_others);
+	tcase_add_test(tests, calls_of_one_time_wait_for_the_next_where_there_is_room);
+	tcase_add_test(tests, calls_of_one_time_do_not_wait_where_there_is_no_room);
 	tcase_add_test(tests, a_child_of_too_many_calls_begins_without_them);
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
