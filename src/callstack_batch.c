@@ -199,16 +199,29 @@ static __attribute__((noinline)) void flush_any(struct callstack_batch *batch, i
 	}
 }
 
+/* A large batch was given out: others may need the room. */
+static __attribute__((noinline)) void share_room(struct callstack_batch *batch)
+{
+	const struct callstack_machine *machine = batch->owner->machine;
+
+	if (machine->pending_room > machine->pending_most / 2)
+		release_pending(batch);
+}
+
 void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 {
+	size_t count = batch->count;
+
 	if (!is_plain(batch) || to_time < batch->time)
 		flush_any(batch, to_time);
-	else if (batch->count == 1)
+	else if (count == 1)
 		flush_one(batch);
 	else
 		flush_plain(batch, to_time);
 	batch->count = batch->calls = batch->others = 0;
 	batch->time = to_time;
+	if (count > BATCH_FEW)
+		share_room(batch);
 }
 
 static bool may_grow(const struct callstack_batch *batch)
@@ -220,10 +233,16 @@ static bool may_grow(const struct callstack_batch *batch)
 		machine->pending_room + batch->room <= machine->pending_most);
 }
 
-static void grow(struct callstack_batch *batch)
+/* It is full: make room, or give out what is there. */
+static __attribute__((noinline)) void make_room(struct callstack_batch *batch)
 {
-	size_t room = batch->room;
+	size_t room;
 
+	if (!may_grow(batch))
+		callstack_batch_flush(batch, batch->time);
+	if (batch->count < batch->full)
+		return;
+	room = batch->room;
 	batch->pending =
 		alloc_grow(batch->pending, &batch->room, batch->count + 1, sizeof(*batch->pending));
 	batch->owner->machine->pending_room += batch->room - room;
@@ -232,15 +251,10 @@ static void grow(struct callstack_batch *batch)
 
 void callstack_batch_turn(struct callstack_batch *batch, int64_t time)
 {
-	const struct callstack_machine *machine = batch->owner->machine;
-
-	if (time != batch->time || (batch->count >= batch->full && !may_grow(batch))) {
+	if (time != batch->time)
 		callstack_batch_flush(batch, time);
-		if (machine->pending_room > machine->pending_most / 2 && batch->room > BATCH_FEW)
-			release_pending(batch); /* others may need it */
-	}
 	if (batch->count >= batch->full)
-		grow(batch);
+		make_room(batch);
 }
 
 void callstack_batch_add(struct callstack_batch *batch, int64_t time,
