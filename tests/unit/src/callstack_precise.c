@@ -294,7 +294,7 @@ static void run_wild(unsigned seed)
 		uint64_t offset = entry ? 0 : (rand_r(&seed) % 3) * 0x15u;
 		struct location to = rand_r(&seed) % 8 ? at(letter, offset) : nameless(0x15);
 
-		now -= rand_r(&seed) % 3 ? 0 : 10;
+		now -= rand_r(&seed) % 3 ? 0 : rand_r(&seed) % 3 * 10;
 		feed(kind, from, to, rand_r(&seed) % 2 ? BRANCH_INDIRECT : 0);
 		/* The next branch is of where this one went, at a place that may be returned to. */
 		from = to;
@@ -563,6 +563,18 @@ START_TEST(calls_at_the_first_time_stay_beside_each_other)
 END_TEST
 
 /* Elided locks: lock() begins a transaction and returns in it, unlock() commits. */
+START_TEST(a_mark_takes_no_time_and_stands_behind_the_calls_before_it)
+{
+	struct resolved_branch mark = { .mark = function('x') };
+
+	call('m', 0x10, 'f');
+	mark.time = now - 10;
+	feed_branch(&mark);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 x\nE 10 x\nE 10 f\nE 10 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(an_abort_brings_back_the_stack_of_the_transactions_begin)
 {
 	call('m', 0x10, 'l');
@@ -687,6 +699,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
+	tcase_add_test(tests, a_mark_takes_no_time_and_stands_behind_the_calls_before_it);
 	tcase_add_test(tests, an_abort_brings_back_the_stack_of_the_transactions_begin);
 	tcase_add_test(tests, a_commit_keeps_the_stack);
 	tcase_add_test(tests, what_nothing_has_called_is_given_out_as_it_comes);
