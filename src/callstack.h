@@ -129,7 +129,15 @@ struct callstack_options {
 	const struct span_sink *sink; /* borrowed; must outlive the machine */
 	struct name_table *names;     /* borrowed; must be the table of the symbols' names */
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
+	/*
+	 * So many calls may be open at once, in all threads; 0: CALLSTACK_OPEN_MOST.
+	 * Where there are more, a thread's stack is given up, with a warning, and begins anew.
+	 */
+	size_t open_most;
 };
+
+/* 160 MiB of frames; a stack of 8 MiB has half a million at most. */
+#define CALLSTACK_OPEN_MOST ((size_t)1 << 21)
 
 /* Returns the stack of a new thread, owned by the caller, to be closed before its machine. */
 struct callstack *callstack_open(struct callstack_machine *machine, void *track);

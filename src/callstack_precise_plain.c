@@ -99,6 +99,7 @@ bool callstack_precise_plain(struct callstack *base, const struct plain_branch *
 	/* What is plain leaves it so. */
 	if (!stack->plain)
 		return false;
+	precise_watch_room(stack);
 	for (size_t i = 0; i < count; i++) {
 		const struct plain_branch *branch = &branches[i];
 		const struct branch_event *event = branch->event;

@@ -35,6 +35,7 @@ struct precise {
 	struct symbol specials[SPECIALS];
 	const struct name *unwind_resume, *gogo;
 	struct gap_name *gaps; /* owned: a symbol per reason that occurred */
+	size_t room, room_most; /* frames that all stacks have room for, and may have */
 };
 
 struct precise_stack {
@@ -45,6 +46,7 @@ struct precise_stack {
 	unsigned next_parked;
 	struct jump_point jumps[JUMP_POINTS];
 	unsigned next_jump;
+	size_t room, room_seen; /* of all lists as counted last; of `now` then */
 	struct frame_list undo; /* what changed since the transaction began, innermost first */
 	size_t untouched;       /* outermost frames that are as they were then; 0: none is going on */
 	bool in_tx;
@@ -199,6 +201,16 @@ void precise_end_transaction(struct precise_stack *stack);
 void precise_roll_back(struct precise_stack *stack, int64_t time);
 
 /* ---- Segments ------------------------------------------------------------ */
+
+/* Count the room of a stack that grew; if it is too much for all, give the stack up. */
+void precise_count_room(struct precise_stack *stack);
+
+/* To be called now and then, so that no trace makes stacks grow without end. */
+static inline void precise_watch_room(struct precise_stack *stack)
+{
+	if (stack->now.room != stack->room_seen)
+		precise_count_room(stack);
+}
 
 /* Now and then: what came so far is given out, if nothing can be found that encloses it. */
 void precise_settle_now(struct precise_stack *stack);

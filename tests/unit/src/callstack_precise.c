@@ -12,6 +12,8 @@
 #include "tests/unit/src/span_log.h"
 
 #define BASE UINT64_C(1000000)
+/* Calls; room is made for up to twice as many. */
+#define DEEP 5000
 
 static struct name_table names;
 static struct arena arena;
@@ -35,7 +37,9 @@ static void setup(void)
 	span_log_init(&spans);
 	spans.base = BASE;
 
-	struct callstack_options options = { TRACE_MODE_USER, &spans.sink, &names, &diag };
+	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &spans.sink,
+					     .names = &names, .diag = &diag,
+					     .open_most = 2 * DEEP };
 
 	machine = callstack_precise_open(&options);
 	stack = callstack_open(machine, NULL);
@@ -332,6 +336,57 @@ START_TEST(a_call_of_the_next_instruction_is_none)
 	call('m', 0x10, 'f');
 	feed(BRANCH_CALL, at('f', 0x10), at('f', 0x15), 0);
 	expect_depth(1);
+}
+END_TEST
+
+static void call_deep(void)
+{
+	for (int i = 0; i < DEEP; i++)
+		call('f', 0x10, 'f');
+	feed_held();
+}
+
+START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
+{
+	struct callstack *other = stack;
+
+	call_deep();
+	ck_assert_ptr_null(diag.first);
+	stack = callstack_open(machine, NULL);
+	call_deep();
+	ck_assert_uint_eq(callstack_precise_depth(other), DEEP);
+	ck_assert_uint_lt(callstack_precise_depth(stack), DEEP);
+	ck_assert_str_eq(diag.first->kind, "stack-too-deep");
+	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), "[lost: too many open calls]"));
+	callstack_finish(other);
+	callstack_close(other);
+}
+END_TEST
+
+START_TEST(calls_that_have_ended_leave_room_for_others)
+{
+	struct callstack *other = stack;
+
+	call_deep();
+	gap(GAP_OVERFLOW);
+	stack = callstack_open(machine, NULL);
+	call_deep();
+	expect_depth(DEEP);
+	ck_assert_ptr_null(diag.first);
+	callstack_close(other);
+}
+END_TEST
+
+START_TEST(a_child_of_too_many_calls_begins_without_them)
+{
+	struct callstack *parent = stack;
+
+	call_deep();
+	stack = callstack_open(machine, NULL);
+	callstack_inherit(stack, parent, now);
+	expect_depth(0);
+	ck_assert_str_eq(diag.first->kind, "stack-too-deep");
+	callstack_close(parent);
 }
 END_TEST
 
@@ -683,6 +738,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);
 	tcase_add_test(tests, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
 	tcase_add_test(tests, a_call_of_the_next_instruction_is_none);
+	tcase_add_test(tests, a_stack_is_given_up_where_too_many_calls_are_open);
+	tcase_add_test(tests, calls_that_have_ended_leave_room_for_others);
+	tcase_add_test(tests, a_child_of_too_many_calls_begins_without_them);
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
 	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
