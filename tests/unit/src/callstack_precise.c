@@ -363,6 +363,34 @@ START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
 }
 END_TEST
 
+/* Returns how many calls are open then. */
+static size_t give_up(size_t fed_at_once)
+{
+	struct callstack *other = stack;
+	size_t depth;
+
+	at_once = fed_at_once;
+	call_deep();
+	stack = callstack_open(machine, NULL);
+	call_deep();
+	depth = callstack_precise_depth(stack);
+	callstack_close(other);
+	teardown();
+	memset(symbols, 0, sizeof(symbols));
+	setup();
+	return depth;
+}
+
+START_TEST(a_stack_is_given_up_at_the_same_place_however_it_is_fed)
+{
+	size_t depth = give_up(0);
+
+	ck_assert_uint_lt(depth, DEEP);
+	for (size_t fed_at_once = 1; fed_at_once <= AT_ONCE_MOST; fed_at_once++)
+		ck_assert_uint_eq(give_up(fed_at_once), depth);
+}
+END_TEST
+
 START_TEST(calls_that_have_ended_leave_room_for_others)
 {
 	struct callstack *other = stack;
@@ -779,6 +807,7 @@ int main(void)
 	add_tests(all);
 	add_tests(plain);
 	add_tests(many);
+	tcase_add_test(all, a_stack_is_given_up_at_the_same_place_however_it_is_fed);
 	tcase_add_loop_test(all, what_is_fed_as_plain_has_the_outcome_of_any_branch, 0, 20);
 	suite_add_tcase(suite, all);
 	suite_add_tcase(suite, plain);

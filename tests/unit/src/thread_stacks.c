@@ -95,7 +95,8 @@ static void *add_track(void *context, const struct thread *thread)
 
 static void open_stacks(void)
 {
-	struct callstack_options options = { TRACE_MODE_USER, &sink, &names, &diag };
+	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &sink,
+					     .names = &names, .diag = &diag };
 
 	span_log_init(&spans);
 	spans.base = BASE;
