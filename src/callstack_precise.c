@@ -178,7 +178,6 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 	int64_t time = event_time(stack, branch);
 
 	stack->plain = false;
-	precise_watch_room(stack);
 	if (branch->mark) {
 		show_mark(stack, time, branch);
 		return;
@@ -201,6 +200,7 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 	stack->plain = !stack->in_tx && !stack->rolled_back;
 	if (stack->rooted)
 		precise_settle(stack);
+	precise_watch_room(stack);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */

@@ -36,6 +36,7 @@ static void push_called(struct precise_stack *stack, int64_t time, const struct 
 	frame->hidden = to->symbol->kind == SYMBOL_PLT;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
+	precise_watch_room(stack);
 }
 
 static inline bool comes_from_top(const struct precise_stack *stack, const struct location *from)
@@ -88,6 +89,7 @@ static __attribute__((noinline)) void follow_any(struct precise_stack *stack, in
 	precise_follow_near(stack, time,
 			    &(struct near_branch){ &places->from, &places->to,
 						   branch->event->kind, branch->event->flags });
+	precise_watch_room(stack);
 }
 
 bool callstack_precise_plain(struct callstack *base, const struct plain_branch *branches,
@@ -99,7 +101,6 @@ bool callstack_precise_plain(struct callstack *base, const struct plain_branch *
 	/* What is plain leaves it so. */
 	if (!stack->plain)
 		return false;
-	precise_watch_room(stack);
 	for (size_t i = 0; i < count; i++) {
 		const struct plain_branch *branch = &branches[i];
 		const struct branch_event *event = branch->event;

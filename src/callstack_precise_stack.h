@@ -205,7 +205,10 @@ void precise_roll_back(struct precise_stack *stack, int64_t time);
 /* Count the room of a stack that grew; if it is too much for all, give the stack up. */
 void precise_count_room(struct precise_stack *stack);
 
-/* To be called now and then, so that no trace makes stacks grow without end. */
+/*
+ * To be called behind each branch that may add frames, so that no trace makes stacks
+ * grow without end, and one is given up at the same place however branches are fed.
+ */
 static inline void precise_watch_room(struct precise_stack *stack)
 {
 	if (stack->now.room != stack->room_seen)

@@ -298,7 +298,7 @@ static void run_wild(unsigned seed)
 		uint64_t offset = entry ? 0 : (rand_r(&seed) % 3) * 0x15u;
 		struct location to = rand_r(&seed) % 8 ? at(letter, offset) : nameless(0x15);
 
-		now -= rand_r(&seed) % 3 ? 0 : 10;
+		now -= rand_r(&seed) % 3 ? 0 : rand_r(&seed) % 3 * 10;
 		feed(kind, from, to, rand_r(&seed) % 2 ? BRANCH_INDIRECT : 0);
 		/* The next branch is of where this one went, at a place that may be returned to. */
 		from = to;
@@ -360,6 +360,34 @@ START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
 	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), "[lost: too many open calls]"));
 	callstack_finish(other);
 	callstack_close(other);
+}
+END_TEST
+
+/* Returns how many calls are open then. */
+static size_t give_up(size_t fed_at_once)
+{
+	struct callstack *other = stack;
+	size_t depth;
+
+	at_once = fed_at_once;
+	call_deep();
+	stack = callstack_open(machine, NULL);
+	call_deep();
+	depth = callstack_precise_depth(stack);
+	callstack_close(other);
+	teardown();
+	memset(symbols, 0, sizeof(symbols));
+	setup();
+	return depth;
+}
+
+START_TEST(a_stack_is_given_up_at_the_same_place_however_it_is_fed)
+{
+	size_t depth = give_up(0);
+
+	ck_assert_uint_lt(depth, DEEP);
+	for (size_t fed_at_once = 1; fed_at_once <= AT_ONCE_MOST; fed_at_once++)
+		ck_assert_uint_eq(give_up(fed_at_once), depth);
 }
 END_TEST
 
@@ -651,6 +679,18 @@ START_TEST(calls_at_the_first_time_stay_beside_each_other)
 END_TEST
 
 /* Elided locks: lock() begins a transaction and returns in it, unlock() commits. */
+START_TEST(a_mark_takes_no_time_and_stands_behind_the_calls_before_it)
+{
+	struct resolved_branch mark = { .mark = function('x') };
+
+	call('m', 0x10, 'f');
+	mark.time = now - 10;
+	feed_branch(&mark);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 x\nE 10 x\nE 10 f\nE 10 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(an_abort_brings_back_the_stack_of_the_transactions_begin)
 {
 	call('m', 0x10, 'l');
@@ -780,6 +820,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
+	tcase_add_test(tests, a_mark_takes_no_time_and_stands_behind_the_calls_before_it);
 	tcase_add_test(tests, an_abort_brings_back_the_stack_of_the_transactions_begin);
 	tcase_add_test(tests, a_commit_keeps_the_stack);
 	tcase_add_test(tests, what_nothing_has_called_is_given_out_as_it_comes);
@@ -801,6 +842,7 @@ int main(void)
 	add_tests(all);
 	add_tests(plain);
 	add_tests(many);
+	tcase_add_test(all, a_stack_is_given_up_at_the_same_place_however_it_is_fed);
 	tcase_add_loop_test(all, what_is_fed_as_plain_has_the_outcome_of_any_branch, 0, 20);
 	suite_add_tcase(suite, all);
 	suite_add_tcase(suite, plain);
