@@ -16,6 +16,7 @@ libdecoder_a_SOURCES = \
 	decoder/huge_text.c decoder/huge_text.h \
 	decoder/insn.c decoder/insn.h \
 	decoder/kernel_text.c decoder/kernel_text.h \
+	decoder/loss_table.c decoder/loss_table.h \
 	decoder/perf_attrs.c decoder/perf_attrs.h \
 	decoder/perf_clock.c decoder/perf_clock.h \
 	decoder/perf_features.c decoder/perf_features.h \

@@ -105,8 +105,9 @@ static bool can_copy(struct process_table *table, const struct space_builder *bu
 	if (builder->count <= table->copies_left)
 		return true;
 	diag_warn(table->diag, "too-many-epochs",
-		  "code is mapped over code so often that not every state can be kept: some "
-		  "addresses may be taken for what is mapped there at another time");
+		  "processes fork, or map code over code, so often that not every state can be "
+		  "kept: some addresses may be taken for what is mapped there at another time, or "
+		  "in the parent");
 	return false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Side-band records are first put into the order of time, then told one after
- * the other; what they change is kept as history in four tables.  A record
+ * the other; what they change is kept as history in tables.  A record
  * without a time was synthesised by perf for what existed before, so it counts
  * as time 0.
  */
@@ -9,15 +9,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/hash.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "decoder/file_table.h"
+#include "decoder/loss_table.h"
 #include "decoder/perf_file.h"
 #include "decoder/perf_record.h"
 #include "decoder/perf_sample.h"
-#include "decoder/sched_points.h"
 #include "decoder/process_table.h"
+#include "decoder/sched_points.h"
 #include "decoder/switch_table.h"
 #include "decoder/thread_table.h"
 
@@ -39,9 +40,7 @@ struct timeline {
 	struct process_table processes;
 	struct thread_table threads;
 	struct switch_table switches;
-	struct loss *losses; /* owned; in the end by CPU, then time */
-	struct loss *losses_by_tid; /* owned; the same by thread */
-	size_t loss_count, loss_room;
+	struct loss_table losses;
 	struct kernel_symbol *symbols; /* owned */
 	size_t symbol_count, symbol_room;
 	struct code_patch *patches; /* owned */
@@ -228,10 +227,7 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 	if (!(aux.flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL |
 			   PERF_AUX_FLAG_COLLISION)))
 		return;
-	tl->losses = alloc_grow(tl->losses, &tl->loss_room, tl->loss_count + 1,
-				sizeof(*tl->losses));
-	tl->losses[tl->loss_count] = (struct loss){
-		.order = tl->loss_count,
+	loss_table_add(&tl->losses, &(struct loss){
 		.time = record->id.time,
 		.cpu = record->id.cpu,
 		.pid = record->id.pid,
@@ -240,8 +236,7 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		.aux_offset = aux.offset,
 		.aux_size = aux.size,
 		.file_offset = record->offset,
-	};
-	tl->loss_count++;
+	});
 	diag_warn(tl->diag, "aux-truncated",
 		  "trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
 }
@@ -510,36 +505,6 @@ static void warn_lost(const struct timeline *tl)
 			  (unsigned long long)tl->lost_samples);
 }
 
-/* They were told in the order of time. */
-static int compare_cpus(const void *left, const void *right)
-{
-	const struct loss *a = left, *b = right;
-
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
-
-static int compare_tids(const void *left, const void *right)
-{
-	const struct loss *a = left, *b = right;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* A file may have many buffers and many losses: each looks at its own only. */
-static void sort_losses(struct timeline *tl)
-{
-	if (!tl->loss_count)
-		return;
-	tl->losses_by_tid = alloc_zeroed(tl->loss_count, sizeof(*tl->losses));
-	memcpy(tl->losses_by_tid, tl->losses, tl->loss_count * sizeof(*tl->losses));
-	qsort(tl->losses, tl->loss_count, sizeof(*tl->losses), compare_cpus);
-	qsort(tl->losses_by_tid, tl->loss_count, sizeof(*tl->losses), compare_tids);
-}
-
 struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err)
 {
 	return timeline_open_written(file, NULL, 0, diag, err);
@@ -568,7 +533,7 @@ struct timeline *timeline_open_written(const struct perf_file *file,
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches, &tl->arena);
-	sort_losses(tl);
+	loss_table_finish(&tl->losses);
 	return tl;
 }
 
@@ -580,8 +545,7 @@ void timeline_close(struct timeline *tl)
 	process_table_release(&tl->processes);
 	thread_table_release(&tl->threads);
 	switch_table_release(&tl->switches);
-	free(tl->losses);
-	free(tl->losses_by_tid);
+	loss_table_release(&tl->losses);
 	free(tl->symbols);
 	free(tl->patches);
 	free(tl->writers);
@@ -627,32 +591,10 @@ const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cp
 	return switch_table_find(&tl->switches, cpu, count);
 }
 
-/* Returns the first of the sorted losses whose key is not below. */
-static size_t first_loss(const struct loss *losses, size_t count, int64_t key, bool by_tid)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if ((by_tid ? losses[middle].tid : losses[middle].cpu) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 const struct loss *timeline_losses(const struct timeline *tl, int32_t cpu, int32_t tid,
 				   size_t *count)
 {
-	bool by_tid = tid != -1;
-	const struct loss *losses = by_tid ? tl->losses_by_tid : tl->losses;
-	int64_t key = by_tid ? tid : cpu;
-	size_t first = first_loss(losses, tl->loss_count, key, by_tid);
-
-	*count = first_loss(losses, tl->loss_count, key + 1, by_tid) - first;
-	return losses ? losses + first : NULL;
+	return loss_table_find(&tl->losses, cpu, tid, count);
 }
 
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *tl, size_t *count)

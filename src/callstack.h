@@ -15,6 +15,7 @@
 #define SRC_CALLSTACK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -67,6 +68,26 @@ struct resolved_branch {
 	bool untimed;              /* a gap whose time is not known: that of the thread's previous event */
 };
 
+/* Both ends of a branch. */
+struct location_pair {
+	struct location from, to;
+};
+
+/* A branch of which no more is to be told than this: branch_is_plain(), and no OCaml handler. */
+struct plain_branch {
+	const struct branch_event *event;   /* borrowed for the call, as is: */
+	const struct location_pair *places;
+};
+
+/* Returns whether it is a near call, return or jump, which the thread's stack alone has to know. */
+static inline bool branch_is_plain(const struct branch_event *event)
+{
+	const unsigned no_more = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
+
+	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
+	       !(event->flags & ~no_more);
+}
+
 struct callstack_machine;
 struct callstack;
 
@@ -74,8 +95,7 @@ struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	void (*branch)(struct callstack *stack, const struct resolved_branch *branch);
 	/* See callstack_plain(); may be NULL. */
-	bool (*plain)(struct callstack *stack, const struct branch_event *event,
-		      const struct location *from, const struct location *to);
+	bool (*plain)(struct callstack *stack, const struct plain_branch *branches, size_t count);
 	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time); /* may be NULL */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
@@ -93,6 +113,7 @@ struct callstack_machine {
 	 * next timing packet.  0: unknown, they are spread up to the next event.
 	 */
 	uint64_t resolution;
+	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 	uint8_t mode;        /* enum trace_mode */
@@ -109,7 +130,23 @@ struct callstack_options {
 	const struct span_sink *sink; /* borrowed; must outlive the machine */
 	struct name_table *names;     /* borrowed; must be the table of the symbols' names */
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
+	/*
+	 * So many calls may be open at once, in all threads; 0: CALLSTACK_OPEN_MOST.
+	 * Where there are more, a thread's stack is given up, with a warning, and begins anew.
+	 */
+	size_t open_most;
+	/*
+	 * So many calls and returns may wait for a later time, in all threads; 0:
+	 * CALLSTACK_PENDING_MOST.  Where there are more, those of a thread are given out
+	 * without dealing out the time.
+	 */
+	size_t pending_most;
 };
+
+/* 64 MiB of them. */
+#define CALLSTACK_PENDING_MOST ((size_t)1 << 20)
+/* 160 MiB of frames; a stack of 8 MiB has half a million at most. */
+#define CALLSTACK_OPEN_MOST ((size_t)1 << 21)
 
 /* Returns the stack of a new thread, owned by the caller, to be closed before its machine. */
 struct callstack *callstack_open(struct callstack_machine *machine, void *track);
@@ -121,17 +158,16 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
 void callstack_branch(struct callstack *stack, const struct resolved_branch *branch);
 
 /*
- * Feed a branch of which no more is to be told than this, and whose flags tell
- * no more than BRANCH_INDIRECT and BRANCH_TIME_ESTIMATED: for less than
- * callstack_branch() takes, with the same outcome.
- * Returns whether it was fed; if not, feed it to callstack_branch().
+ * Feed branches that are plain, at least one, for less than callstack_branch() takes,
+ * with the same outcome.
+ * Returns whether they were fed; if not, feed the first one to callstack_branch().
  */
-static inline bool callstack_plain(struct callstack *stack, const struct branch_event *event,
-				   const struct location *from, const struct location *to)
+static inline bool callstack_plain(struct callstack *stack, const struct plain_branch *branches,
+				   size_t count)
 {
 	const struct callstack_ops *ops = stack->machine->ops;
 
-	return ops->plain && ops->plain(stack, event, from, to);
+	return ops->plain && ops->plain(stack, branches, count);
 }
 
 /*

@@ -12,6 +12,9 @@
  */
 #define BATCH_LIMIT ((size_t)1 << 18)
 
+/* So much each thread has room for, also where all together have too much. */
+#define BATCH_FEW ((size_t)1 << 10)
+
 /* Bytes of a thread's start events that stay in memory, and how many rest at a time. */
 #define START_MEMORY ((size_t)1 << 20)
 #define START_STEP   ((size_t)1 << 14)
@@ -30,14 +33,22 @@ uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t ti
 	return back > machine->base_time ? 0 : machine->base_time - back;
 }
 
-void callstack_batch_release(struct callstack_batch *batch)
+static void release_pending(struct callstack_batch *batch)
 {
 	free(batch->pending);
+	if (batch->room)
+		batch->owner->machine->pending_room -= batch->room;
+	batch->pending = NULL;
+	batch->count = batch->room = batch->full = 0;
+}
+
+void callstack_batch_release(struct callstack_batch *batch)
+{
+	release_pending(batch);
 	big_array_release(&batch->outer.events);
 	big_array_release(&batch->initial.events);
-	batch->pending = NULL;
 	batch->outer = batch->initial = (struct start_events){ 0 };
-	batch->count = batch->room = batch->full = batch->calls = batch->others = 0;
+	batch->calls = batch->others = 0;
 }
 
 static struct start_event *start_event_at(const struct start_events *list, size_t index)
@@ -129,33 +140,51 @@ static int64_t time_to_share(const struct callstack_batch *batch, int64_t to_tim
 	return resolution && total > resolution ? resolution : total;
 }
 
-/* Calls and returns that are to be given out as they come, which most are; else it does nothing. */
-static bool flush_plain(struct callstack_batch *batch, int64_t to_time)
+/* Whether it is calls and returns only, for a sink that takes them as they come: most are. */
+static inline bool is_plain(const struct callstack_batch *batch)
 {
+	return batch->keeps_order && !batch->details && !batch->others && batch->time >= 0;
+}
+
+/* A plain batch of one event, as it is where each has a time of its own: nothing to deal out. */
+static inline void flush_one(const struct callstack_batch *batch)
+{
+	const struct callstack *owner = batch->owner;
+	const struct batch_event *event = batch->pending;
+	const struct span_sink *sink = owner->machine->sink;
+	uint64_t at = owner->machine->base_time + (uint64_t)batch->time;
+
+	if (event->kind == BATCH_CALL)
+		sink->begin(sink, owner->track, at, event->symbol, event->ip, event->flags);
+	else
+		sink->end(sink, owner->track, at, event->symbol);
+}
+
+/* Any plain batch. */
+static __attribute__((noinline)) void flush_plain(const struct callstack_batch *batch,
+						  int64_t to_time)
+{
+	const struct batch_event *event = batch->pending, *end = event + batch->count;
 	const struct callstack_machine *machine = batch->owner->machine;
 	const struct span_sink *sink = machine->sink;
 	void *track = batch->owner->track;
-	uint64_t begin = callstack_perf_time(machine, batch->time);
+	uint64_t begin = machine->base_time + (uint64_t)batch->time;
 	int64_t total = time_to_share(batch, to_time), used = 0;
 	size_t calls_left = batch->calls;
 
-	if (sink->detail || !batch->keeps_order || batch->others || batch->time < 0 || total < 0)
-		return false;
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct batch_event *event = &batch->pending[i];
+	for (; event < end; event++) {
 		uint64_t at = begin + (uint64_t)used;
 
-		if (event->kind == BATCH_CALL) {
-			used += share(total, used, calls_left--);
-			sink->begin(sink, track, at, event->symbol, event->ip, event->flags);
-		} else {
+		if (event->kind != BATCH_CALL) {
 			sink->end(sink, track, at, event->symbol);
+			continue;
 		}
+		sink->begin(sink, track, at, event->symbol, event->ip, event->flags);
+		used += share(total, used, calls_left--);
 	}
-	return true;
 }
 
-static void flush_any(struct callstack_batch *batch, int64_t to_time)
+static __attribute__((noinline)) void flush_any(struct callstack_batch *batch, int64_t to_time)
 {
 	int64_t total = time_to_share(batch, to_time), used = 0;
 	size_t calls_left = batch->calls;
@@ -170,21 +199,62 @@ static void flush_any(struct callstack_batch *batch, int64_t to_time)
 	}
 }
 
+/* A large batch was given out: others may need the room. */
+static __attribute__((noinline)) void share_room(struct callstack_batch *batch)
+{
+	const struct callstack_machine *machine = batch->owner->machine;
+
+	if (machine->pending_room > machine->pending_most / 2)
+		release_pending(batch);
+}
+
 void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 {
-	if (!flush_plain(batch, to_time))
+	size_t count = batch->count;
+
+	if (!is_plain(batch) || to_time < batch->time)
 		flush_any(batch, to_time);
+	else if (count == 1)
+		flush_one(batch);
+	else
+		flush_plain(batch, to_time);
 	batch->count = batch->calls = batch->others = 0;
 	batch->time = to_time;
+	if (count > BATCH_FEW)
+		share_room(batch);
+}
+
+static bool may_grow(const struct callstack_batch *batch)
+{
+	const struct callstack_machine *machine = batch->owner->machine;
+
+	return batch->room < BATCH_FEW ||
+	       (batch->room < BATCH_LIMIT &&
+		machine->pending_room + batch->room <= machine->pending_most);
+}
+
+/* It is full: make room, or give out what is there. */
+static __attribute__((noinline)) void make_room(struct callstack_batch *batch)
+{
+	size_t room;
+
+	if (!may_grow(batch))
+		callstack_batch_flush(batch, batch->time);
+	if (batch->count < batch->full)
+		return;
+	room = batch->room;
+	batch->pending =
+		alloc_grow(batch->pending, &batch->room, batch->count + 1, sizeof(*batch->pending));
+	batch->owner->machine->pending_room += batch->room - room;
+	batch->full = batch->room < BATCH_LIMIT ? batch->room : BATCH_LIMIT;
 }
 
 void callstack_batch_turn(struct callstack_batch *batch, int64_t time)
 {
-	if (time != batch->time || batch->count >= BATCH_LIMIT)
+	if (time != batch->time)
 		callstack_batch_flush(batch, time);
-	batch->pending =
-		alloc_grow(batch->pending, &batch->room, batch->count + 1, sizeof(*batch->pending));
-	batch->full = batch->room < BATCH_LIMIT ? batch->room : BATCH_LIMIT;
+	if (batch->count >= batch->full)
+		make_room(batch);
 }
 
 void callstack_batch_add(struct callstack_batch *batch, int64_t time,

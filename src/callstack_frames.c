@@ -82,12 +82,13 @@ static size_t find(const struct frame_list *list, enum frame_key_kind kind, uint
 size_t frame_list_find_return(struct frame_list *list, uint64_t ip)
 {
 	size_t at = list->depth, end = index_frames(list), best = 0;
+	const struct frame *frames = list->frames;
 
-	for (; at > end; at--) {
-		list->looked_at++;
-		if (frame_returns_to(&list->frames[at - 1], ip))
-			return at;
-	}
+	while (at > end && !frame_returns_to(&frames[at - 1], ip))
+		at--;
+	list->looked_at += list->depth - at + (at > end);
+	if (at > end)
+		return at;
 	/* The index knows calls by where they begin. */
 	for (uint64_t length = 1; end && length <= CALL_LENGTH_MAX && length <= ip; length++) {
 		size_t found = find(list, FRAME_KEY_RETURN, ip - length);

@@ -94,8 +94,8 @@ static inline struct frame *frame_list_add(struct frame_list *list)
 /* Returns whether ip is just behind the call instruction of a frame that was seen to be called. */
 static inline bool frame_returns_to(const struct frame *frame, uint64_t ip)
 {
-	return frame->kind == FRAME_CALLED && ip > frame->call_ip &&
-	       ip - frame->call_ip <= CALL_LENGTH_MAX;
+	/* One comparison: what is not behind the call wraps around. */
+	return ip - frame->call_ip - 1 < CALL_LENGTH_MAX && frame->kind == FRAME_CALLED;
 }
 
 /* Returns whether code is of one function, perhaps of different parts of it (symbols/symbol.h). */

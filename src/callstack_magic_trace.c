@@ -359,6 +359,8 @@ struct callstack_machine *callstack_magic_trace_open(const struct callstack_opti
 	machine->base.sink = options->sink;
 	machine->base.diag = options->diag;
 	machine->base.mode = (uint8_t)options->mode;
+	machine->base.pending_most =
+		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	magic_names_init(machine, options->names);
 	return &machine->base;
 }

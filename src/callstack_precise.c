@@ -8,6 +8,26 @@
 #include "base/alloc.h"
 #include "callstack_precise_stack.h"
 
+/* ---- Room ---------------------------------------------------------------- */
+
+/* Stacks that are no deeper are not worth to be counted. */
+#define SHALLOW_ROOM ((size_t)1 << 12)
+
+static void release_frames(struct precise_stack *stack)
+{
+	const struct name *resume = machine_of(stack)->unwind_resume;
+
+	frame_list_release(&stack->undo);
+	frame_list_release(&stack->now);
+	stack->now.resume = resume;
+	for (unsigned i = 0; i < PARKED_MAX; i++) {
+		frame_list_release(&stack->parked[i]);
+		stack->parked[i].resume = resume;
+	}
+	machine_of(stack)->room -= stack->room;
+	stack->room = stack->room_seen = 0;
+}
+
 /* ---- Segments ------------------------------------------------------------ */
 
 static void end_segment(struct precise_stack *stack, int64_t time)
@@ -21,6 +41,8 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	sink->segment_end(sink, stack->base.track);
 	precise_forget_others(stack);
 	stack->rooted = false;
+	if (stack->room)
+		release_frames(stack);
 }
 
 /* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
@@ -82,6 +104,36 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 	sink->segment_end(sink, stack->base.track);
 	stack->gap = NULL;
 	precise_set_since(stack, time);
+}
+
+static void give_up(struct precise_stack *stack)
+{
+	static const struct resolved_branch gap = { .message = "too many open calls" };
+	bool in_gap = stack->gap;
+
+	diag_warn(stack->base.machine->diag, "stack-too-deep",
+		  "more than %zu calls are open at once: a thread's stack was given up there, and "
+		  "begins anew", machine_of(stack)->room_most);
+	on_gap(stack, stack->last_time, &gap);
+	release_frames(stack);
+	if (!in_gap)
+		end_gap(stack, stack->last_time);
+}
+
+void precise_count_room(struct precise_stack *stack)
+{
+	struct precise *machine = machine_of(stack);
+	size_t room = stack->now.room + stack->undo.room;
+
+	stack->room_seen = stack->now.room;
+	if (!stack->room && room <= SHALLOW_ROOM)
+		return;
+	for (unsigned i = 0; i < PARKED_MAX; i++)
+		room += stack->parked[i].room;
+	machine->room += room - stack->room;
+	stack->room = room;
+	if (machine->room > machine->room_most && room > SHALLOW_ROOM)
+		give_up(stack);
 }
 
 /* ---- The machine --------------------------------------------------------- */
@@ -148,6 +200,7 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 	stack->plain = !stack->in_tx && !stack->rolled_back;
 	if (stack->rooted)
 		precise_settle(stack);
+	precise_watch_room(stack);
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -165,6 +218,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	stack->next_jump = parent->next_jump;
 	for (size_t i = 0; i < parent->now.depth; i++)
 		*frame_list_add(&stack->now) = parent->now.frames[i];
+	precise_watch_room(stack);
 	/* Of inferred frames the one told last is the outermost. */
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
@@ -203,10 +257,7 @@ static void precise_close(struct callstack *base)
 	struct precise_stack *stack = (struct precise_stack *)base;
 
 	callstack_batch_release(&stack->batch);
-	for (unsigned i = 0; i < PARKED_MAX; i++)
-		frame_list_release(&stack->parked[i]);
-	frame_list_release(&stack->now);
-	frame_list_release(&stack->undo);
+	release_frames(stack);
 	free(stack);
 }
 
@@ -243,7 +294,10 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->base.sink = options->sink;
 	machine->base.diag = options->diag;
 	machine->base.mode = (uint8_t)options->mode;
+	machine->base.pending_most =
+		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	machine->names = options->names;
+	machine->room_most = options->open_most ? options->open_most : CALLSTACK_OPEN_MOST;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
 	machine->gogo = name_intern_text(options->names, "gogo");
 	for (int i = 0; i < SPECIALS; i++) {

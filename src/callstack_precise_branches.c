@@ -34,8 +34,7 @@
  */
 #include "callstack_precise_stack.h"
 
-/* The top is the function that the branch comes from. */
-static void come_from(struct precise_stack *stack, int64_t time, const struct location *from)
+void precise_come_from(struct precise_stack *stack, int64_t time, const struct location *from)
 {
 	size_t at;
 
@@ -61,17 +60,17 @@ static size_t find_landing(struct precise_stack *stack, const struct symbol *sym
 	return is_function(symbol) ? frame_list_find_landing(&stack->now, symbol) : 0;
 }
 
-static void on_call(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+static void on_call(struct precise_stack *stack, int64_t time, const struct location *from,
+		    const struct location *to)
 {
-	const struct location *to = &branch->to;
-	struct frame frame = { .symbol = symbol_of(stack, to), .call_ip = branch->from.ip,
-			       .caller = branch->from.symbol, .caller_offset = branch->from.offset,
+	struct frame frame = { .symbol = symbol_of(stack, to), .call_ip = from->ip,
+			       .caller = from->symbol, .caller_offset = from->offset,
 			       .entry_ip = to->ip, .kind = FRAME_CALLED };
 
 	/* `call $+5; pop` reads the instruction pointer. */
-	if (to->ip == branch->from.ip + 5 && !is_entry(to))
+	if (to->ip == from->ip + 5 && !is_entry(to))
 		return;
-	precise_remember_setjmp(stack, branch->from.ip, to->symbol);
+	precise_remember_setjmp(stack, from->ip, to->symbol);
 	frame.hidden = frame.symbol->kind == SYMBOL_PLT;
 	precise_push(stack, time, &frame);
 }
@@ -287,6 +286,27 @@ static void on_kernel_exit(struct precise_stack *stack, int64_t time, const stru
 	resume(stack, time, to, expected);
 }
 
+void precise_follow_near(struct precise_stack *stack, int64_t time, const struct near_branch *branch)
+{
+	switch ((enum branch_kind)branch->kind) {
+	case BRANCH_CALL:
+		on_call(stack, time, branch->from, branch->to);
+		break;
+	case BRANCH_RETURN:
+		if (stack->now.depth)
+			on_return(stack, time, branch->to);
+		break;
+	case BRANCH_JUMP:
+	case BRANCH_COND:
+	case BRANCH_TX_ABORT:
+		if (!precise_stays(branch->kind, branch->flags, branch->from, branch->to))
+			on_jump(stack, time, branch->to);
+		break;
+	default:
+		break;
+	}
+}
+
 static void follow_transaction(struct precise_stack *stack, int64_t time,
 			       const struct resolved_branch *branch)
 {
@@ -308,7 +328,7 @@ void precise_follow_branch(struct precise_stack *stack, int64_t time,
 		return;
 	}
 	if (!stack->rolled_back) {
-		come_from(stack, time, &branch->from);
+		precise_come_from(stack, time, &branch->from);
 		pass_traps(stack, branch);
 	}
 	stack->rolled_back = false;
@@ -319,19 +339,6 @@ void precise_follow_branch(struct precise_stack *stack, int64_t time,
 		return;
 	}
 	switch ((enum branch_kind)branch->kind) {
-	case BRANCH_CALL:
-		on_call(stack, time, branch);
-		break;
-	case BRANCH_RETURN:
-		if (stack->now.depth)
-			on_return(stack, time, &branch->to);
-		break;
-	case BRANCH_JUMP:
-	case BRANCH_COND:
-	case BRANCH_TX_ABORT:
-		if (!precise_stays(branch->kind, branch->flags, &branch->from, &branch->to))
-			on_jump(stack, time, &branch->to);
-		break;
 	case BRANCH_SYSCALL:
 	case BRANCH_SOFTINT:
 	case BRANCH_INTERRUPT:
@@ -342,7 +349,9 @@ void precise_follow_branch(struct precise_stack *stack, int64_t time,
 		on_kernel_exit(stack, time, &branch->to);
 		break;
 	default:
+		precise_follow_near(stack, time,
+				    &(struct near_branch){ &branch->from, &branch->to, branch->kind,
+							   branch->flags });
 		break;
 	}
 }
-

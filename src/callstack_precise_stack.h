@@ -35,6 +35,7 @@ struct precise {
 	struct symbol specials[SPECIALS];
 	const struct name *unwind_resume, *gogo;
 	struct gap_name *gaps; /* owned: a symbol per reason that occurred */
+	size_t room, room_most; /* frames that all stacks have room for, and may have */
 };
 
 struct precise_stack {
@@ -45,6 +46,7 @@ struct precise_stack {
 	unsigned next_parked;
 	struct jump_point jumps[JUMP_POINTS];
 	unsigned next_jump;
+	size_t room, room_seen; /* of all lists as counted last; of `now` then */
 	struct frame_list undo; /* what changed since the transaction began, innermost first */
 	size_t untouched;       /* outermost frames that are as they were then; 0: none is going on */
 	bool in_tx;
@@ -200,6 +202,19 @@ void precise_roll_back(struct precise_stack *stack, int64_t time);
 
 /* ---- Segments ------------------------------------------------------------ */
 
+/* Count the room of a stack that grew; if it is too much for all, give the stack up. */
+void precise_count_room(struct precise_stack *stack);
+
+/*
+ * To be called behind each branch that may add frames, so that no trace makes stacks
+ * grow without end, and one is given up at the same place however branches are fed.
+ */
+static inline void precise_watch_room(struct precise_stack *stack)
+{
+	if (stack->now.room != stack->room_seen)
+		precise_count_room(stack);
+}
+
 /* Now and then: what came so far is given out, if nothing can be found that encloses it. */
 void precise_settle_now(struct precise_stack *stack);
 
@@ -214,6 +229,12 @@ static inline void precise_settle(struct precise_stack *stack)
 }
 
 /* ---- Branches (callstack_precise_branches.c) ----------------------------- */
+
+/* A branch as an instruction makes it. */
+struct near_branch {
+	const struct location *from, *to;
+	unsigned kind, flags; /* enum branch_kind, enum branch_flags */
+};
 
 /* Do what a branch of a known time that is neither gap nor mark does to the stack. */
 void precise_follow_branch(struct precise_stack *stack, int64_t time,
@@ -231,8 +252,17 @@ static inline bool precise_stays(unsigned kind, unsigned flags, const struct loc
 	       from->symbol && from->symbol == to->symbol;
 }
 
+/*
+ * The top becomes the function that a branch comes from, if it is not: it is that
+ * of a pause, there is none, or its symbol is another one.
+ */
+void precise_come_from(struct precise_stack *stack, int64_t time, const struct location *from);
+
+/* What a near call, return or jump, from the top to known code, does to the stack. */
+void precise_follow_near(struct precise_stack *stack, int64_t time, const struct near_branch *branch);
+
 /* precise_follow_branch() for what callstack_plain() may be fed (callstack_precise_plain.c). */
-bool callstack_precise_plain(struct callstack *base, const struct branch_event *event,
-			     const struct location *from, const struct location *to);
+bool callstack_precise_plain(struct callstack *base, const struct plain_branch *branches,
+			     size_t count);
 
 #endif

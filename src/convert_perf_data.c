@@ -51,6 +51,7 @@ struct conversion {
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	const struct thread *last_seen; /* NULL: an unknown one, or none */
 	bool tells;                    /* branches are told to others than call stacks, too */
+	bool at_once;                  /* they are told to call stacks only: many at a time */
 	size_t thread_count;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
@@ -313,17 +314,14 @@ static void see(struct conversion *c, const struct thread *thread)
 	*seen = true;
 }
 
-static void count(struct conversion *c, const struct branch_event *event)
+/* Events of one thread, at least one. */
+static void note_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
-	if (event->thread != c->last_seen || !event->thread)
-		see(c, event->thread);
-	if (!c->summary->first_time)
-		c->summary->first_time = event->time;
-	c->summary->last_time = event->time;
-	if (event->kind != BRANCH_GAP)
-		c->summary->branches++;
-	else
-		code_files_note_gap(&c->code_files, event);
+	if (events->thread != c->last_seen || !events->thread)
+		see(c, events->thread);
+	for (size_t i = 0; i < count && !c->summary->first_time; i++)
+		c->summary->first_time = events[i].time;
+	c->summary->last_time = events[count - 1].time;
 }
 
 static void tell(struct conversion *c, const struct branch_event *event,
@@ -347,7 +345,11 @@ static void feed(struct conversion *c, const struct branch_event *event)
 	}
 	if (!event_filter_wants(&c->filter, event))
 		return;
-	count(c, event);
+	note_events(c, event, 1);
+	if (event->kind != BRANCH_GAP)
+		c->summary->branches++;
+	else
+		code_files_note_gap(&c->code_files, event);
 	if (c->options->format == FORMAT_NONE)
 		return;
 	resolver_advance(&c->resolver, event->time);
@@ -357,6 +359,33 @@ static void feed(struct conversion *c, const struct branch_event *event)
 		tell(c, event, from, to);
 	if (c->view.machine)
 		thread_stacks_branch(&c->stacks, event, from, to);
+	if (c->at_once)
+		resolver_keep(&c->resolver, event->space, from, to);
+}
+
+/* Feed what comes first and is plain, which most is.  Returns how many that are. */
+static size_t feed_plain(struct conversion *c, const struct branch_event *events, size_t count)
+{
+	size_t fed = count ? thread_stacks_plain(&c->stacks, &c->resolver, events, count) : 0;
+
+	if (fed)
+		note_events(c, events, fed);
+	c->summary->branches += fed;
+	return fed;
+}
+
+static void feed_all(struct conversion *c, const struct branch_event *events, size_t count)
+{
+	size_t at = 0, wanted = 0;
+
+	while (at < count) {
+		if (at >= wanted && c->at_once)
+			wanted = at + event_filter_first(&c->filter, events + at, count - at);
+		if (at < wanted)
+			at += feed_plain(c, events + at, wanted - at);
+		if (at < count)
+			feed(c, &events[at++]);
+	}
 }
 
 /* ---- The run ------------------------------------------------------------- */
@@ -484,8 +513,7 @@ static bool take_branches(struct pt_turns *turns)
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
-		for (size_t i = 0; i < count; i++)
-			feed(c, &events[i]);
+		feed_all(c, events, count);
 		if (progress_due(&decoding->progress, count))
 			show_progress(c, &decoding->progress);
 	}
@@ -521,6 +549,7 @@ static int run(struct conversion *c, struct error *err)
 		c->stacks.inlines = &c->resolver;
 	c->tells = c->options->format == FORMAT_BRANCHES || c->options->format == FORMAT_CALLS ||
 		   c->options->overlay_count;
+	c->at_once = c->view.machine && !c->tells && thread_stacks_take_plain(&c->stacks);
 	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");

@@ -63,6 +63,18 @@ static inline bool event_filter_has(const struct event_filter *filter, const str
 	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
 }
 
+/* Returns how many events, from the first on, are wanted. */
+static inline size_t event_filter_first(const struct event_filter *filter,
+					const struct branch_event *events, size_t count)
+{
+	size_t wanted = filter->active ? 0 : count;
+
+	while (wanted < count &&
+	       event_filter_has(filter, events[wanted].thread, events[wanted].time))
+		wanted++;
+	return wanted;
+}
+
 /* Returns whether an event is wanted.  Gaps that are not are counted. */
 static inline bool event_filter_wants(struct event_filter *filter,
 				      const struct branch_event *event)

@@ -260,11 +260,12 @@ static void write_anew(struct ftf_sink *ftf, struct track *track, struct ftf_hab
 		ftf_begin_keep(ftf->writer, &event, &habit->kept);
 }
 
-static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbol *symbol,
+/* Code without a name is one symbol, which is entered at many places. */
+static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct innermost *slice,
 				  const struct name *caller)
 {
-	/* Fibonacci hashing, as in resolve.c. */
-	uint64_t key = (uintptr_t)symbol ^ (uintptr_t)caller << 16;
+	/* Fibonacci hashing, as in resolve.h. */
+	uint64_t key = ((uintptr_t)slice->symbol + slice->ip) ^ (uintptr_t)caller << 16;
 
 	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
 }
@@ -283,7 +284,7 @@ static void begin_habit(struct ftf_habit *habit, const struct innermost *slice,
 static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
 				    const struct name *caller)
 {
-	struct ftf_habit *habit = habit_of(ftf, slice->symbol, caller);
+	struct ftf_habit *habit = habit_of(ftf, slice, caller);
 
 	if (habit->symbol == slice->symbol && habit->ip == slice->ip && habit->caller == caller &&
 	    habit->flags == slice->flags)
@@ -312,12 +313,29 @@ static void write_whole(struct ftf_sink *ftf, struct track *track, const struct 
 		write_anew(ftf, track, habit, slice->time, &end);
 }
 
-/* Another slice begins inside of the innermost one, which is no longer that. */
-static void write_waiting(struct ftf_sink *ftf, struct track *track)
+/*
+ * The beginning of the innermost slice cannot wait for its end any more: another
+ * begins inside of it, or it tells where it was called from.
+ */
+static __attribute__((noinline)) void write_waiting(struct ftf_sink *ftf, struct track *track)
+{
+	const struct name *caller = NULL;
+
+	if (ftf->level == OPTION_ARGS_FULL)
+		caller = begin_costs(ftf, track);
+	write_begin(ftf, track, &track->innermost, caller);
+	track->innermost.symbol = NULL;
+}
+
+/* A slice begins inside of the innermost one, or tells where it was called from. */
+static __attribute__((noinline)) void begin_inside(struct ftf_sink *ftf, struct track *track,
+						   const struct innermost *slice)
 {
 	if (track->innermost.symbol)
-		write_begin(ftf, track, &track->innermost, NULL);
-	track->innermost.symbol = NULL;
+		write_waiting(ftf, track);
+	track->innermost = *slice;
+	if (ftf->level == OPTION_ARGS_FULL)
+		write_waiting(ftf, track);
 }
 
 static void begin(const struct span_sink *sink, void *context, uint64_t time,
@@ -325,17 +343,16 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 {
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
-	struct innermost slice = { symbol, time, ip, flags };
 
 	ftf->slices++;
-	write_waiting(ftf, track);
-	if (ftf->level == OPTION_ARGS_FULL)
-		write_begin(ftf, track, &slice, begin_costs(ftf, track));
+	if (track->innermost.symbol || ftf->level == OPTION_ARGS_FULL)
+		begin_inside(ftf, track, &(struct innermost){ symbol, time, ip, flags });
 	else
-		track->innermost = slice;
+		track->innermost = (struct innermost){ symbol, time, ip, flags };
 }
 
-static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time)
+static __attribute__((noinline)) void write_end_args(struct ftf_sink *ftf, struct track *track,
+						     uint64_t time)
 {
 	struct ftf_arg args[END_ARGS_MAX];
 	struct ftf_event event = {
@@ -348,6 +365,15 @@ static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time)
 		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs), args);
 	event.arg_count += fill_folded(ftf, track, args + event.arg_count);
 	ftf_end(ftf->writer, &event);
+}
+
+static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time)
+{
+	if (track->folded || ftf->level == OPTION_ARGS_FULL)
+		write_end_args(ftf, track, time);
+	else
+		ftf_end(ftf->writer,
+			&(struct ftf_event){ .thread = thread_of(ftf, track), .time = time });
 }
 
 /*
@@ -367,7 +393,8 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 		track->innermost.symbol = NULL;
 		return;
 	}
-	write_waiting(ftf, track);
+	if (track->innermost.symbol)
+		write_waiting(ftf, track);
 	write_end(ftf, track, time);
 }
 
@@ -382,14 +409,16 @@ static void complete(const struct span_sink *sink, void *context, uint64_t begin
 static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
 {
 	struct ftf_sink *ftf = sink->context;
+	struct track *track = context;
 	struct ftf_event event = {
-		.thread = thread_of(ftf, context),
+		.thread = thread_of(ftf, track),
 		.name = ftf_text(ftf->writer, text),
 		.time = time,
 	};
 
-	write_waiting(ftf, context);
-	announce(ftf, context);
+	if (track->innermost.symbol)
+		write_waiting(ftf, track);
+	announce(ftf, track);
 	ftf->slices++;
 	ftf_begin(ftf->writer, &event);
 	event.name = (struct ftf_name){ 0 };

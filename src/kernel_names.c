@@ -49,7 +49,7 @@ static void go(struct kernel_names *kernel, const struct symbol *symbol)
 void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *told,
 		       size_t count, struct name_table *names)
 {
-	*kernel = (struct kernel_names){ .told = told, .count = count };
+	*kernel = (struct kernel_names){ .told = told, .count = count, .begin = UINT64_MAX };
 	kernel->symbols = alloc_zeroed(count, sizeof(*kernel->symbols));
 	for (size_t i = 0; i < count; i++) {
 		struct symbol *symbol = &kernel->symbols[i];
@@ -58,6 +58,10 @@ void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *
 		symbol->size = told[i].end - told[i].begin;
 		symbol->name = symbol->linkage = name_intern_text(names, told[i].name);
 		symbol->binding = SYMBOL_GLOBAL;
+		if (told[i].begin < kernel->begin)
+			kernel->begin = told[i].begin;
+		if (told[i].end > kernel->end)
+			kernel->end = told[i].end;
 		/* Also one that goes was there before, if it was never told to come. */
 		if (!overlapping(kernel, symbol))
 			insert(kernel, symbol);

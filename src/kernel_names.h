@@ -11,6 +11,7 @@
 #ifndef SRC_KERNEL_NAMES_H
 #define SRC_KERNEL_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct kernel_names {
 	const struct kernel_symbol *told; /* borrowed; in time order */
 	struct symbol *symbols;           /* owned; by index of `told`; `start` is an address */
 	size_t count, next;               /* `next`: the first that is not yet told */
+	uint64_t begin, end;              /* all of them lie in [begin, end) */
 	void *tree;                       /* owned, of tsearch(3): the symbols that hold now */
 };
 
@@ -34,6 +36,12 @@ void kernel_names_release(struct kernel_names *kernel);
 
 /* Now it is `time` (ns): all that was told up to it holds.  Going back changes nothing. */
 void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
+
+/* Returns whether something may be at `ip` at some time. */
+static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint64_t ip)
+{
+	return ip >= kernel->begin && ip < kernel->end;
+}
 
 /* Returns what is at `ip` now, valid until kernel_names_release(); NULL: nothing that was told. */
 const struct symbol *kernel_names_find(const struct kernel_names *kernel, uint64_t ip);

@@ -47,6 +47,8 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 						    sizeof(struct resolve_slot));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
+	resolver->branches =
+		alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS, sizeof(*resolver->branches));
 }
 
 void resolver_release(struct resolver *resolver)
@@ -56,6 +58,7 @@ void resolver_release(struct resolver *resolver)
 	free(resolver->jits);
 	for (int end = 0; end < RESOLVE_ENDS; end++)
 		free(resolver->slots[end]);
+	free(resolver->branches);
 	kernel_names_release(&resolver->kernel);
 	*resolver = (struct resolver){ 0 };
 }
@@ -147,4 +150,19 @@ const struct location *resolver_look_up(struct resolver *resolver, enum resolve_
 		slot->space = space;
 	}
 	return &slot->location;
+}
+
+/* Whether it means the same at any time, and no handler of OCaml is near. */
+static bool is_plain(const struct resolver *resolver, const struct location *location)
+{
+	return !(location->symbol && location->symbol->has_traps) &&
+	       !kernel_names_may_have(&resolver->kernel, location->ip);
+}
+
+void resolver_keep(struct resolver *resolver, const struct address_space *space,
+		   const struct location *from, const struct location *to)
+{
+	if (is_plain(resolver, from) && is_plain(resolver, to))
+		*resolver_branch(resolver, space, from->ip, to->ip) =
+			(struct resolve_branch){ space, { *from, *to }, true };
 }

@@ -31,6 +31,13 @@ struct resolve_slot {
 	struct location location; /* ip 0: empty */
 };
 
+/* A branch of no more than its places, which mean the same at any time. */
+struct resolve_branch {
+	const struct address_space *space;
+	struct location_pair places;
+	bool is_plain; /* false also if it is empty */
+};
+
 struct resolver {
 	struct dso_store *store;          /* borrowed */
 	struct dso **dsos;                /* owned; by index of mapped_file */
@@ -38,6 +45,7 @@ struct resolver {
 	struct dso **jits;                /* owned; the same: names of JIT code; NULL: not asked for yet */
 	struct resolve_slot *slots[RESOLVE_ENDS]; /* owned */
 	struct location told[RESOLVE_ENDS]; /* what is not kept: the last answer */
+	struct resolve_branch *branches;    /* owned */
 	struct kernel_names kernel;
 };
 
@@ -98,5 +106,37 @@ static inline const struct location *resolver_find(struct resolver *resolver, en
 		return resolver_look_up(resolver, end, space, ip);
 	return &slot->location;
 }
+
+/* Returns where a branch is kept, if it is. */
+static inline struct resolve_branch *resolver_branch(const struct resolver *resolver,
+						     const struct address_space *space,
+						     uint64_t from, uint64_t to)
+{
+	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
+
+	return &resolver->branches[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
+				   (64 - RESOLVE_SLOT_BITS)];
+}
+
+/*
+ * Returns both ends of a branch of an address space (NULL: unknown), if they are kept,
+ * mean the same at any time, and no handler of OCaml is near; else NULL.  They stay
+ * what they are until resolver_keep() is called.
+ */
+static inline const struct location_pair *resolver_known(const struct resolver *resolver,
+							 const struct address_space *space,
+							 uint64_t from, uint64_t to)
+{
+	const struct resolve_branch *branch = resolver_branch(resolver, space, from, to);
+
+	if (!branch->is_plain || branch->places.from.ip != from || branch->places.to.ip != to ||
+	    branch->space != space)
+		return NULL;
+	return &branch->places;
+}
+
+/* Keep both ends of a branch for resolver_known(), if that can give them. */
+void resolver_keep(struct resolver *resolver, const struct address_space *space,
+		   const struct location *from, const struct location *to);
 
 #endif

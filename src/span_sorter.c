@@ -125,7 +125,8 @@ static inline void pass_end(struct span_track *track, const struct span_record *
 	next->end(next, track->next_track, track->last_time, track->open[track->depth]);
 }
 
-static inline void pass_one(struct span_track *track, const struct span_record *record)
+static inline __attribute__((always_inline)) void pass_one(struct span_track *track,
+							   const struct span_record *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -432,15 +433,18 @@ static struct span_record *add(struct span_track *track, uint64_t time,
 	return record;
 }
 
-/* The same for less, of a begin or end that comes in order, as most do. */
+/* Returns whether add_plain() may be used, of a begin or end that comes in order, as most do. */
+static inline bool comes_plain(const struct span_track *track, uint64_t time)
+{
+	return track->count < track->full && time >= track->latest && time <= INT64_MAX &&
+	       !track->has_detail;
+}
+
+/* add() for less, of ORDER_PLAIN. */
 static inline struct span_record *add_plain(struct span_track *track, uint64_t time)
 {
-	struct span_record *record;
+	struct span_record *record = records_of(track) + track->count++;
 
-	if (track->count >= track->full || time < track->latest || time > INT64_MAX ||
-	    track->has_detail)
-		return add(track, time, ORDER_PLAIN);
-	record = records_of(track) + track->count++;
 	record->time = track->latest = time;
 	record->order = ORDER_PLAIN;
 	record->detail = 0;
@@ -462,17 +466,36 @@ static enum record_order order_of(unsigned flags)
 	return flags & SPAN_DEFERRED ? ORDER_DEFERRED : ORDER_PLAIN;
 }
 
-static void sorter_begin(const struct span_sink *sink, void *track, uint64_t time,
-			 const struct symbol *symbol, uint64_t ip, unsigned flags)
+static inline void fill_begin(struct span_record *record, const struct symbol *symbol, uint64_t ip,
+			      unsigned flags)
 {
-	struct span_record *record = flags & SPAN_DEFERRED ? add(track, time, ORDER_DEFERRED)
-							   : add_plain(track, time);
-
-	(void)sink;
 	record->kind = RECORD_BEGIN;
 	record->symbol = symbol;
 	record->ip = ip;
 	record->flags = (uint16_t)flags;
+}
+
+/* What sorter_begin() and sorter_end() do seldom, apart from them, who so save no registers. */
+static __attribute__((noinline)) void begin_any(struct span_track *track, uint64_t time,
+						const struct symbol *symbol, uint64_t ip,
+						unsigned flags)
+{
+	fill_begin(add(track, time, order_of(flags)), symbol, ip, flags);
+}
+
+static __attribute__((noinline)) void end_any(struct span_track *track, uint64_t time)
+{
+	add(track, time, ORDER_PLAIN)->kind = RECORD_END;
+}
+
+static void sorter_begin(const struct span_sink *sink, void *track, uint64_t time,
+			 const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	(void)sink;
+	if (flags & SPAN_DEFERRED || !comes_plain(track, time))
+		begin_any(track, time, symbol, ip, flags);
+	else
+		fill_begin(add_plain(track, time), symbol, ip, flags);
 }
 
 static void sorter_end(const struct span_sink *sink, void *track, uint64_t time,
@@ -480,7 +503,10 @@ static void sorter_end(const struct span_sink *sink, void *track, uint64_t time,
 {
 	(void)sink;
 	(void)symbol;
-	add_plain(track, time)->kind = RECORD_END;
+	if (!comes_plain(track, time))
+		end_any(track, time);
+	else
+		add_plain(track, time)->kind = RECORD_END;
 }
 
 static void sorter_complete(const struct span_sink *sink, void *track, uint64_t begin_time,

@@ -176,32 +176,60 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 	       resolver_is_entry(stacks->entries, event->space, event->to);
 }
 
-static bool has_traps(const struct location *location)
+/* Branches that are looked up before any is fed. */
+#define PLAIN_MOST 64
+
+/* Returns how many branches, from the first on, are plain, of places that are known. */
+static size_t look_up_plain(const struct thread_stacks *stacks, const struct resolver *resolver,
+			    const struct branch_event *events, size_t count,
+			    struct plain_branch branches[PLAIN_MOST])
 {
-	return location->symbol && location->symbol->has_traps;
+	const struct thread *thread = events->thread;
+	const struct address_space *space = state_of(stacks, thread)->space;
+	uint64_t forks_at = stacks->next_fork < stacks->fork_count
+				    ? stacks->forks[stacks->next_fork]->begin
+				    : UINT64_MAX;
+	size_t found;
+
+	for (found = 0; found < count && found < PLAIN_MOST; found++) {
+		const struct branch_event *event = &events[found];
+
+		if (event->thread != thread || event->space != space || !branch_is_plain(event) ||
+		    event->time >= forks_at)
+			break;
+		branches[found].event = event;
+		branches[found].places = resolver_known(resolver, space, event->from, event->to);
+		if (!branches[found].places)
+			break;
+	}
+	return found;
 }
 
-/* Most branches are of no more than what is told of them here; see callstack_plain(). */
-static inline bool follow_plain(const struct thread_stacks *stacks, struct thread_state *state,
-				const struct branch_event *event, const struct location *from,
-				const struct location *to)
+bool thread_stacks_take_plain(const struct thread_stacks *stacks)
 {
-	const unsigned no_more = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
-
-	if (!state->stack || event->flags & ~no_more || event->space != state->space ||
-	    state->vector || stacks->inlines || has_traps(from) || has_traps(to) ||
-	    fork_is_due(stacks, event->time) || !callstack_plain(state->stack, event, from, to))
-		return false;
-	state->last_ip = to->ip;
-	return true;
+	return stacks->machine->ops->plain && !stacks->inlines;
 }
 
-/* Apart from follow_plain(), which so needs fewer registers to be saved. */
-static __attribute__((noinline)) void
-follow_other(struct thread_stacks *stacks, struct thread_state *state,
-	     const struct branch_event *event, const struct location *from,
-	     const struct location *to)
+size_t thread_stacks_plain(struct thread_stacks *stacks, struct resolver *resolver,
+			   const struct branch_event *events, size_t count)
 {
+	struct thread_state *state = state_of(stacks, events->thread);
+	struct plain_branch branches[PLAIN_MOST];
+	size_t found;
+
+	if (!state->stack || state->vector)
+		return 0;
+	found = look_up_plain(stacks, resolver, events, count, branches);
+	if (!found || !callstack_plain(state->stack, branches, found))
+		return 0;
+	state->last_ip = events[found - 1].to;
+	return found;
+}
+
+void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
+			  const struct location *from, const struct location *to)
+{
+	struct thread_state *state = state_of(stacks, event->thread);
 	struct resolved_branch branch = {
 		.time = event->time,
 		.from = *from,
@@ -230,15 +258,6 @@ follow_other(struct thread_stacks *stacks, struct thread_state *state,
 		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
 	else
 		callstack_branch(state->stack, &branch);
-}
-
-void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
-			  const struct location *from, const struct location *to)
-{
-	struct thread_state *state = state_of(stacks, event->thread);
-
-	if (!follow_plain(stacks, state, event, from, to))
-		follow_other(stacks, state, event, from, to);
 }
 
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,

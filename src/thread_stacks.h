@@ -9,6 +9,7 @@
 #ifndef SRC_THREAD_STACKS_H
 #define SRC_THREAD_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -38,6 +39,18 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 			struct callstack_machine *machine,
 			void *(*add_track)(void *context, const struct thread *thread),
 			void *context);
+
+/* Returns whether thread_stacks_plain() may be used; after all of the struct is set. */
+bool thread_stacks_take_plain(const struct thread_stacks *stacks);
+
+/*
+ * Feed those of `count` events, at least one, that come first, are of one thread, plain
+ * as struct plain_branch has it, and of places that `resolver` knows: for less than
+ * thread_stacks_branch() takes, with the same outcome.
+ * Returns how many; if not all, feed the next one there.
+ */
+size_t thread_stacks_plain(struct thread_stacks *stacks, struct resolver *resolver,
+			   const struct branch_event *events, size_t count);
 
 /* Feed one branch or gap, in the order of time over all threads. */
 void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,

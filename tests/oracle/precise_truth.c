@@ -264,13 +264,22 @@ static void *no_track(void *context, const struct thread *thread)
 	return NULL;
 }
 
-static void feed(struct pipeline *p, struct check *check, const struct branch_event *event)
+/* As src/convert_perf_data.c does. */
+static void follow(struct pipeline *p, const struct branch_event *event)
 {
 	const struct location *from, *to;
 
+	if (thread_stacks_plain(&p->stacks, &p->resolver, event, 1))
+		return;
 	from = resolver_find(&p->resolver, RESOLVE_FROM, event->space, event->from);
 	to = resolver_find(&p->resolver, RESOLVE_TO, event->space, event->to);
 	thread_stacks_branch(&p->stacks, event, from, to);
+	resolver_keep(&p->resolver, event->space, from, to);
+}
+
+static void feed(struct pipeline *p, struct check *check, const struct branch_event *event)
+{
+	follow(p, event);
 	if (event->thread && event->kind == BRANCH_GAP && check->gaps)
 		begin_stretch(&check->threads[event->thread->index]);
 	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&

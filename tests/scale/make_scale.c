@@ -6,6 +6,12 @@
  *	threads    COUNT threads, forked, named and ended
  *	mappings   COUNT mappings of one process, one behind the other
  *	remappings COUNT mappings of one process at four places, by turns
+ *	families   COUNT mappings of a process, then COUNT children of it that map one more each
+ *	circles    COUNT processes that are each the child of the other, and of themselves
+ *	execs      COUNT programs that one process executes
+ *	names      COUNT names of one thread
+ *	pokes      COUNT changes of the kernel's code at one place
+ *	ksymbols   COUNT functions that the kernel makes at run time, half of them removed
  *	dsos       COUNT mapped files
  *	cpus       a buffer for each of COUNT CPUs
  *	switches   COUNT context switches between two threads
@@ -17,9 +23,11 @@
  *	nothing    no threads, no CPUs, no trace
  *	walks      a buffer for each of COUNT CPUs, each a long way through the code of
  *	           the next
+ *	dives      COUNT processes, each on a CPU of its own, that go 280000 calls deep
  *	returns    COUNT returns, none of a call that the trace has
  *	symbols    not a recording but a program like the sample's with COUNT symbols
  *	code       a program of COUNT conditional jumps, 4000 direct ones before each
+ *	dive       the same with calls
  */
 #include <elf.h>
 #include <stdio.h>
@@ -33,6 +41,7 @@
 #define STEP UINT64_C(0x2000)
 #define MAPPINGS_AT UINT64_C(0x10000000)
 #define MAPS_PID 5
+#define KERNEL_AT UINT64_C(0xffffffff81000000)
 #define AUXTRACE 71
 
 static struct perf_data data;
@@ -70,6 +79,101 @@ static void add_mappings(uint64_t count, uint64_t places, uint64_t files)
 		map.address = MAPPINGS_AT + i % places * STEP;
 		stamp(1000 + i, MAPS_PID, 0);
 		perf_data_add_mmap2(&data, 0, &map);
+	}
+}
+
+static void add_mapping(int32_t pid, uint64_t number)
+{
+	const struct perf_data_mmap map = {
+		.pid = pid, .tid = pid, .address = MAPPINGS_AT + number * STEP, .length = STEP - 1,
+		.path = "/lib/one.so", .prot = 5,
+	};
+
+	stamp(1000 + number, pid, 0);
+	perf_data_add_mmap2(&data, 0, &map);
+}
+
+static void add_families(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		add_mapping(MAPS_PID, i);
+	for (uint64_t i = 0; i < count; i++) {
+		int32_t pid = (int32_t)i + 10000;
+
+		stamp(1000 + count + i, MAPS_PID, 0);
+		perf_data_add_fork(&data, pid, pid, MAPS_PID);
+		add_mapping(pid, count + i);
+	}
+}
+
+static void add_circles(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		int32_t pid = (int32_t)i + 10000, other = (int32_t)(i ^ 1) + 10000;
+
+		add_mapping(pid, i);
+		perf_data_add_fork(&data, pid, pid, other);
+		perf_data_add_fork(&data, pid, pid, pid);
+		perf_data_add_fork(&data, pid, other, other);
+	}
+}
+
+static void add_execs(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		stamp(1000 + i, MAPS_PID, 0);
+		perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, MAPS_PID, MAPS_PID, "again");
+		add_mapping(MAPS_PID, i);
+	}
+}
+
+static void add_names(uint64_t count)
+{
+	char name[16];
+
+	for (uint64_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "n%u", (unsigned)i);
+		stamp(1000 + i, MAPS_PID, 0);
+		perf_data_add_comm(&data, 0, MAPS_PID, MAPS_PID, name);
+	}
+}
+
+/* PERF_RECORD_TEXT_POKE: address, bytes before and after, which differ each time. */
+static void add_pokes(uint64_t count)
+{
+	struct {
+		uint64_t address;
+		uint16_t old_size, new_size;
+		uint8_t bytes[12];
+	} poke = { KERNEL_AT + 0x100, 5, 5, { 0 } };
+
+	for (uint64_t i = 0; i < count; i++) {
+		memcpy(poke.bytes, poke.bytes + 5, 5);
+		memcpy(poke.bytes + 5, &i, 4);
+		stamp(2000000 + i, SAMPLE_PID, 0);
+		perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL, &poke,
+				     sizeof(poke));
+	}
+}
+
+/* PERF_RECORD_KSYMBOL: address, length, type, flags (1: it is removed), name. */
+static void add_ksymbols(uint64_t count)
+{
+	struct {
+		uint64_t address;
+		uint32_t length;
+		uint16_t type, flags;
+		char name[24];
+	} symbol = { 0, 64, PERF_RECORD_KSYMBOL_TYPE_BPF, 0, "" };
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t place = i % 4 == 3 ? i - 2 : i;
+
+		symbol.address = KERNEL_AT + 0x1000000 + place * 64;
+		symbol.flags = i % 4 == 3;
+		snprintf(symbol.name, sizeof(symbol.name), "bpf_prog_%u", (unsigned)place);
+		stamp(1000 + i, SAMPLE_PID, 0);
+		perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, &symbol, sizeof(symbol));
 	}
 }
 
@@ -111,16 +215,41 @@ static void write_code(const char *path, uint64_t count)
 	free(code);
 }
 
-/* Of no jump is known where it ends, so each is a run of its own. */
-static void add_walks(uint64_t count)
+/* COUNT conditional jumps, before each of them 4000 calls to what is behind the next byte. */
+#define CALL 6u
+#define DIVE (JUMPS * CALL + 2)
+
+static void write_dive(const char *path, uint64_t count)
+{
+	static const uint8_t call[CALL] = { 0xe8, 1, 0, 0, 0, 0x90 }, je[] = { 0x74, 0 };
+	struct tiny_elf elf = { .address = WALKS_AT, .code_size = count * DIVE };
+	uint8_t *code = calloc(count, DIVE);
+
+	if (!code)
+		exit(EXIT_FAILURE);
+	for (uint64_t i = 0; i < count; i++) {
+		for (unsigned k = 0; k < JUMPS; k++)
+			memcpy(code + i * DIVE + k * CALL, call, CALL);
+		memcpy(code + i * DIVE + JUMPS * CALL, je, sizeof(je));
+	}
+	elf.code = code;
+	tiny_elf_write(&elf, path);
+	free(code);
+}
+
+static void map_walk(int32_t pid)
 {
 	const struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = WALKS_AT, .length = 1 << 24,
+		.pid = pid, .tid = pid, .address = WALKS_AT, .length = 1 << 24,
 		.file_offset = TINY_ELF_CODE_OFFSET, .path = "/code", .prot = 5,
 	};
 
-	stamp(600, SAMPLE_PID, 0);
+	stamp(600, pid, 0);
 	perf_data_add_mmap2(&data, 0, &map);
+}
+
+static void add_walk(void)
+{
 	pt_packets_release(&packets);
 	pt_packets_init(&packets);
 	pt_packets_psb(&packets, SAMPLE_START, 0);
@@ -130,7 +259,28 @@ static void add_walks(uint64_t count)
 		pt_packets_tnt(&packets, "n");
 		pt_packets_raw(&packets, "", 1);
 	}
+}
+
+/* Of no jump is known where it ends, so each is a run of its own. */
+static void add_walks(uint64_t count)
+{
+	map_walk(SAMPLE_PID);
+	add_walk();
 	add_cpus(count);
+}
+
+/* Each of a process of its own. */
+static void add_dives(uint64_t count)
+{
+	add_walk();
+	for (uint64_t i = 1; i < count; i++) {
+		int32_t pid = (int32_t)i + 10000;
+
+		map_walk(pid);
+		stamp(900000, pid, (int32_t)i);
+		perf_data_add_itrace_start(&data, pid, pid);
+		add_buffer((uint32_t)i, (int32_t)i, 0);
+	}
 }
 
 /* A TIP of three bytes each (SDM volume 3, "Target IP (TIP) Packet"): back to the same ret. */
@@ -237,42 +387,47 @@ static void write_program(const char *path, uint64_t count)
 	tiny_elf_write(&elf, path);
 }
 
+/* Kinds that a count is all there is to tell of. */
+static const struct kind {
+	const char *name;
+	void (*add)(uint64_t count);
+} kinds[] = {
+	{ "threads", add_threads }, { "families", add_families }, { "circles", add_circles },
+	{ "execs", add_execs }, { "names", add_names }, { "pokes", add_pokes },
+	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus }, { "walks", add_walks },
+	{ "dives", add_dives }, { "returns", add_returns }, { "switches", add_switches }, { "pieces", add_pieces },
+	{ "late", add_late },
+};
+
+static void add_kind(const char *kind, uint64_t count)
+{
+	if (strcmp(kind, "mappings") == 0)
+		add_mappings(count, count, 1);
+	if (strcmp(kind, "remappings") == 0)
+		add_mappings(count, 4, 4);
+	if (strcmp(kind, "dsos") == 0)
+		add_mappings(count, count, count);
+	if (strcmp(kind, "losses") == 0)
+		add_losses(count, 256);
+	if (strcmp(kind, "buffers") == 0)
+		add_losses(4096, count);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strcmp(kind, kinds[i].name) == 0)
+			kinds[i].add(count);
+}
+
 static void make(const char *kind, uint64_t count, const char *path)
 {
 	sample_begin(&data);
+	if (strcmp(kind, "nothing") == 0) {
+		data.records.size = 0;
+		perf_data_write(&data, path);
+		return;
+	}
 	stamp(500, MAPS_PID, 0);
 	perf_data_add_comm(&data, 0, MAPS_PID, MAPS_PID, "maps");
-	if (strcmp(kind, "nothing") == 0) {
-		perf_data_release(&data);
-		sample_begin(&data);
-		data.records.size = 0;
-	} else if (strcmp(kind, "threads") == 0) {
-		add_threads(count);
-	} else if (strcmp(kind, "mappings") == 0) {
-		add_mappings(count, count, 1);
-	} else if (strcmp(kind, "remappings") == 0) {
-		add_mappings(count, 4, 4);
-	} else if (strcmp(kind, "dsos") == 0) {
-		add_mappings(count, count, count);
-	} else if (strcmp(kind, "cpus") == 0) {
-		add_cpus(count);
-	} else if (strcmp(kind, "walks") == 0) {
-		add_walks(count);
-	} else if (strcmp(kind, "returns") == 0) {
-		add_returns(count);
-	} else if (strcmp(kind, "switches") == 0) {
-		add_switches(count);
-	} else if (strcmp(kind, "losses") == 0) {
-		add_losses(count, 256);
-	} else if (strcmp(kind, "buffers") == 0) {
-		add_losses(4096, count);
-	} else if (strcmp(kind, "pieces") == 0) {
-		add_pieces(count);
-	} else if (strcmp(kind, "late") == 0) {
-		add_late(count);
-	}
-	if (strcmp(kind, "nothing") != 0)
-		add_buffer(0, 0, 0);
+	add_kind(kind, count);
+	add_buffer(0, 0, 0);
 	if (strcmp(kind, "aux") == 0)
 		write_hole(path, count);
 	else
@@ -294,6 +449,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "code") == 0) {
 		write_code(argv[3], count);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "dive") == 0) {
+		write_dive(argv[3], count);
 		return EXIT_SUCCESS;
 	}
 	pt_packets_init(&packets);

@@ -30,7 +30,7 @@ within_memory() { # BYTES-OF-INPUT
 	[ $slow -gt 1 ] || [ "$memory" -le $((64 * 1024 + 4 * $1 / 1024)) ] || { echo "too much memory"; return 1; }
 }
 run() { # SECONDS FORMAT OUTPUT: sets $status and $memory
-	limited "$1" time -f '%M %U %S' -o "$work/memory" "$program" -q \
+	limited "$1" time -f '%M %U %S' -o "$work/memory" "$program" \
 		--symfs="$work/sample" --format="$2" -o "$3" "$work/input" 2>"$work/messages"
 	status=$?
 	read -r memory user system <<-END
@@ -75,6 +75,12 @@ much threads 100000 20000
 much mappings 1000000 100000
 much remappings 1000000 50000
 much dsos 10000 2000
+much families 64000 2000
+much circles 300000 20000
+much execs 1000000 20000
+much names 1000000 20000
+much pokes 1000000 20000
+much ksymbols 1000000 20000
 much cpus 4096 512
 much switches 1000000 100000
 much losses 1000000 10000
@@ -87,6 +93,19 @@ much late 10000 1000
 tap_check "times beyond 2^63 ns are shown there" ends_in_time
 much nothing 0 0
 much aux 17179869184 67108864
+
+# Each of these processes is 280,000 calls deep by 184 bytes, and all are so at once.
+no_calls_without_end() {
+	count=16
+	[ -z "$LONG" ] || count=100
+	"$top_builddir/tests/scale/make-scale" dive 75 "$work/sample/code"
+	"$top_builddir/tests/scale/make-scale" dives $count "$work/input" || return 1
+	run 60 ftf "$work/ftf"
+	echo "# dives $count: $user + $system s of CPU, $memory KiB of memory" | tee -a "$work/figures"
+	[ $status -eq 2 ] && grep -q 'calls are open at once' "$work/messages" || return 1
+	[ $slow -gt 1 ] || [ "$memory" -le $((384 * 1024)) ]
+}
+tap_check "calls that are open at once are held to what memory has room for" no_calls_without_end
 
 # Slices are not kept in memory, whatever is made of them.
 no_slices_in_memory() {

@@ -26,7 +26,8 @@ static struct callstack *stack;
 
 static void open_in_mode(enum trace_mode mode)
 {
-	struct callstack_options options = { mode, &spans.sink, &names, &diag };
+	struct callstack_options options = { .mode = mode, .sink = &spans.sink, .names = &names,
+					     .diag = &diag };
 
 	callstack_close(stack);
 	callstack_machine_close(machine);

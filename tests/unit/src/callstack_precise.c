@@ -12,6 +12,8 @@
 #include "tests/unit/src/span_log.h"
 
 #define BASE UINT64_C(1000000)
+/* Calls; room is made for up to twice as many. */
+#define DEEP 5000
 
 static struct name_table names;
 static struct arena arena;
@@ -21,7 +23,12 @@ static struct callstack_machine *machine;
 static struct callstack *stack;
 static struct symbol *symbols[128];
 static uint64_t now;
-static bool by_plain; /* all that callstack_plain() may be fed is */
+
+/* All that callstack_plain() may be fed is, so many at once; 0: nothing. */
+#define AT_ONCE_MOST 8
+static size_t at_once;
+static struct resolved_branch held[AT_ONCE_MOST]; /* that are not fed yet */
+static size_t held_count;
 
 static void setup(void)
 {
@@ -30,7 +37,9 @@ static void setup(void)
 	span_log_init(&spans);
 	spans.base = BASE;
 
-	struct callstack_options options = { TRACE_MODE_USER, &spans.sink, &names, &diag };
+	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &spans.sink,
+					     .names = &names, .diag = &diag,
+					     .open_most = 2 * DEEP, .pending_most = DEEP };
 
 	machine = callstack_precise_open(&options);
 	stack = callstack_open(machine, NULL);
@@ -40,12 +49,18 @@ static void setup(void)
 static void setup_plain(void)
 {
 	setup();
-	by_plain = true;
+	at_once = 1;
+}
+
+static void setup_many(void)
+{
+	setup();
+	at_once = 3;
 }
 
 static void teardown(void)
 {
-	by_plain = false;
+	at_once = 0;
 	callstack_close(stack);
 	callstack_machine_close(machine);
 	name_table_release(&names);
@@ -75,14 +90,50 @@ static struct location at(char letter, uint64_t offset)
 	return letter ? location : (struct location){ 0 };
 }
 
-static bool feed_plain(enum branch_kind kind, const struct location *from,
-		       const struct location *to, unsigned flags)
+static struct branch_event event_of(const struct resolved_branch *branch)
 {
-	const struct branch_event event = { .time = now, .from = from->ip, .to = to->ip,
-					    .kind = (uint8_t)kind, .flags = (uint8_t)flags };
+	return (struct branch_event){ .time = branch->time, .from = branch->from.ip,
+				      .to = branch->to.ip, .kind = branch->kind,
+				      .flags = branch->flags, .insns = branch->insns };
+}
 
-	return by_plain && !(flags & ~(unsigned)(BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED)) &&
-	       callstack_plain(stack, &event, from, to);
+static void feed_held(void)
+{
+	struct branch_event events[AT_ONCE_MOST];
+	struct location_pair places[AT_ONCE_MOST];
+	struct plain_branch branches[AT_ONCE_MOST];
+
+	for (size_t i = 0; i < held_count; i++) {
+		events[i] = event_of(&held[i]);
+		places[i] = (struct location_pair){ held[i].from, held[i].to };
+		branches[i] = (struct plain_branch){ &events[i], &places[i] };
+	}
+	for (size_t i = 0; i < held_count; i++) {
+		if (callstack_plain(stack, branches + i, held_count - i))
+			break;
+		callstack_branch(stack, &held[i]);
+	}
+	held_count = 0;
+}
+
+static void feed_branch(const struct resolved_branch *branch)
+{
+	const struct branch_event event = event_of(branch);
+
+	if (!at_once || !branch_is_plain(&event)) {
+		feed_held();
+		callstack_branch(stack, branch);
+		return;
+	}
+	held[held_count++] = *branch;
+	if (held_count == at_once)
+		feed_held();
+}
+
+static void finish(void)
+{
+	feed_held();
+	callstack_finish(stack);
 }
 
 static void feed(enum branch_kind kind, struct location from, struct location to, unsigned flags)
@@ -91,8 +142,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 					  .kind = (uint8_t)kind, .flags = (uint8_t)flags,
 					  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 };
 
-	if (!feed_plain(kind, &from, &to, flags))
-		callstack_branch(stack, &branch);
+	feed_branch(&branch);
 	now += 10;
 }
 
@@ -115,19 +165,20 @@ static void gap(enum gap_reason reason)
 {
 	struct resolved_branch branch = { .time = now, .kind = BRANCH_GAP, .gap = (uint8_t)reason };
 
-	callstack_branch(stack, &branch);
+	feed_branch(&branch);
 	now += 10;
 }
 
 /* Finish and compare all spans with "B 0 f\n..."; a stack is used up by this. */
 static void expect(const char *text)
 {
-	callstack_finish(stack);
+	finish();
 	ck_assert_str_eq(span_log_take(&spans), text);
 }
 
 static void expect_depth(size_t depth)
 {
+	feed_held();
 	ck_assert_uint_eq(callstack_precise_depth(stack), depth);
 }
 
@@ -243,10 +294,11 @@ static void run_wild(unsigned seed)
 	for (int i = 0; i < 2000; i++) {
 		enum branch_kind kind = kinds[rand_r(&seed) % 8];
 		char letter = letters[rand_r(&seed) % 6];
-		uint64_t offset = kind == BRANCH_CALL ? 0 : (rand_r(&seed) % 3) * 0x15u;
+		bool entry = kind == BRANCH_CALL && rand_r(&seed) % 8;
+		uint64_t offset = entry ? 0 : (rand_r(&seed) % 3) * 0x15u;
 		struct location to = rand_r(&seed) % 8 ? at(letter, offset) : nameless(0x15);
 
-		now -= rand_r(&seed) % 3 ? 0 : 10;
+		now -= rand_r(&seed) % 3 ? 0 : rand_r(&seed) % 3 * 10;
 		feed(kind, from, to, rand_r(&seed) % 2 ? BRANCH_INDIRECT : 0);
 		/* The next branch is of where this one went, at a place that may be returned to. */
 		from = to;
@@ -257,7 +309,7 @@ static void run_wild(unsigned seed)
 		if (rand_r(&seed) % 20 == 0)
 			feed(BRANCH_SYSCALL, from, (struct location){ 0 }, BRANCH_TRACE_OFF);
 	}
-	callstack_finish(stack);
+	finish();
 }
 
 START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
@@ -266,11 +318,13 @@ START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
 	char *expected;
 
 	run_wild((unsigned)_i + 1);
+	feed_held();
 	text = span_log_take(&spans);
 	expected = strdup(text);
 	teardown();
 	memset(symbols, 0, sizeof(symbols));
-	setup_plain();
+	setup();
+	at_once = (size_t)_i % AT_ONCE_MOST + 1;
 	run_wild((unsigned)_i + 1);
 	ck_assert_str_eq(span_log_take(&spans), expected);
 	free(expected);
@@ -282,6 +336,118 @@ START_TEST(a_call_of_the_next_instruction_is_none)
 	call('m', 0x10, 'f');
 	feed(BRANCH_CALL, at('f', 0x10), at('f', 0x15), 0);
 	expect_depth(1);
+}
+END_TEST
+
+static void call_deep(void)
+{
+	for (int i = 0; i < DEEP; i++)
+		call('f', 0x10, 'f');
+	feed_held();
+}
+
+START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
+{
+	struct callstack *other = stack;
+
+	call_deep();
+	ck_assert_ptr_null(diag.first);
+	stack = callstack_open(machine, NULL);
+	call_deep();
+	ck_assert_uint_eq(callstack_precise_depth(other), DEEP);
+	ck_assert_uint_lt(callstack_precise_depth(stack), DEEP);
+	ck_assert_str_eq(diag.first->kind, "stack-too-deep");
+	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), "[lost: too many open calls]"));
+	callstack_finish(other);
+	callstack_close(other);
+}
+END_TEST
+
+/* Returns how many calls are open then. */
+static size_t give_up(size_t fed_at_once)
+{
+	struct callstack *other = stack;
+	size_t depth;
+
+	at_once = fed_at_once;
+	call_deep();
+	stack = callstack_open(machine, NULL);
+	call_deep();
+	depth = callstack_precise_depth(stack);
+	callstack_close(other);
+	teardown();
+	memset(symbols, 0, sizeof(symbols));
+	setup();
+	return depth;
+}
+
+START_TEST(a_stack_is_given_up_at_the_same_place_however_it_is_fed)
+{
+	size_t depth = give_up(0);
+
+	ck_assert_uint_lt(depth, DEEP);
+	for (size_t fed_at_once = 1; fed_at_once <= AT_ONCE_MOST; fed_at_once++)
+		ck_assert_uint_eq(give_up(fed_at_once), depth);
+}
+END_TEST
+
+START_TEST(calls_that_have_ended_leave_room_for_others)
+{
+	struct callstack *other = stack;
+
+	call_deep();
+	gap(GAP_OVERFLOW);
+	stack = callstack_open(machine, NULL);
+	call_deep();
+	expect_depth(DEEP);
+	ck_assert_ptr_null(diag.first);
+	callstack_close(other);
+}
+END_TEST
+
+/* A call and its return, so often, at one time. */
+static void call_often(unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		call('f', 0x10, 'g');
+		now -= 10;
+		ret('g', 'f', 0x15);
+		now -= 10;
+	}
+	feed_held();
+}
+
+START_TEST(calls_of_one_time_wait_for_the_next_where_there_is_room)
+{
+	call_often(DEEP / 4);
+	ck_assert_str_eq(span_log_take(&spans), "");
+}
+END_TEST
+
+START_TEST(calls_of_one_time_do_not_wait_where_there_is_no_room)
+{
+	struct callstack *other = stack;
+
+	call_often(DEEP / 4);
+	stack = callstack_open(machine, NULL);
+	call_often(DEEP / 4);
+	ck_assert_str_ne(span_log_take(&spans), "");
+	ck_assert_uint_le(machine->pending_room, DEEP + 1024);
+	callstack_close(other);
+	ck_assert_uint_le(machine->pending_room, 1024);
+}
+END_TEST
+
+START_TEST(a_child_of_too_many_calls_begins_without_them)
+{
+	struct callstack *parent = stack;
+
+	call_deep();
+	stack = callstack_open(machine, NULL);
+	callstack_inherit(stack, parent, now);
+	expect_depth(0);
+	ck_assert_str_eq(diag.first->kind, "stack-too-deep");
+	callstack_close(parent);
 }
 END_TEST
 
@@ -452,6 +618,7 @@ START_TEST(a_forked_child_has_its_parents_frames)
 
 	call('m', 0x10, 'f');
 	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	feed_held();
 	child = callstack_open(machine, NULL);
 	callstack_inherit(child, stack, now);
 	ck_assert_uint_eq(callstack_precise_depth(child), 1);
@@ -512,6 +679,18 @@ START_TEST(calls_at_the_first_time_stay_beside_each_other)
 END_TEST
 
 /* Elided locks: lock() begins a transaction and returns in it, unlock() commits. */
+START_TEST(a_mark_takes_no_time_and_stands_behind_the_calls_before_it)
+{
+	struct resolved_branch mark = { .mark = function('x') };
+
+	call('m', 0x10, 'f');
+	mark.time = now - 10;
+	feed_branch(&mark);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 x\nE 10 x\nE 10 f\nE 10 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(an_abort_brings_back_the_stack_of_the_transactions_begin)
 {
 	call('m', 0x10, 'l');
@@ -546,7 +725,7 @@ static void run_program(bool entry, int calls)
 	struct resolved_branch start = { .time = now, .to = at('m', 0), .flags = BRANCH_TRACE_ON,
 					 .enters_program = entry };
 
-	callstack_branch(stack, &start);
+	feed_branch(&start);
 	now += 10;
 	for (int i = 0; i < calls; i++) {
 		call('m', 0x10, 'f');
@@ -562,11 +741,12 @@ START_TEST(what_nothing_has_called_is_given_out_as_it_comes)
 	const char *text;
 
 	run_program(true, MANY);
+	feed_held();
 	text = span_log_take(&spans);
 	ck_assert_ptr_nonnull(strstr(text, "B 10 f\nE 20 f\n"));
 	/* The program itself began before all that is given out with it. */
 	ck_assert_ptr_nonnull(strstr(text, "B 0 m inferred deferred\nS\n"));
-	callstack_finish(stack);
+	finish();
 	text = span_log_take(&spans);
 	ck_assert_ptr_null(strstr(text, "B 0 m"));
 	ck_assert_ptr_nonnull(strstr(text, " m\nS\n"));
@@ -577,7 +757,7 @@ START_TEST(what_may_have_callers_is_not_complete_before_its_end)
 {
 	run_program(false, MANY);
 	ck_assert_ptr_null(strstr(span_log_take(&spans), "S\n"));
-	callstack_finish(stack);
+	finish();
 }
 END_TEST
 
@@ -591,7 +771,7 @@ START_TEST(a_caller_of_a_program_begins_when_it_is_returned_to)
 	ret('m', 'x', 0x15);
 	snprintf(expected, sizeof(expected), "B %d x inferred deferred\nS\n",
 		 (int)(now - BASE - 10));
-	callstack_finish(stack);
+	finish();
 	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), expected));
 }
 END_TEST
@@ -603,7 +783,7 @@ START_TEST(after_a_gap_callers_may_be_found_again)
 	span_log_take(&spans);
 	run_program(false, MANY);
 	ret('m', 'x', 0x15);
-	callstack_finish(stack);
+	finish();
 	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), " x inferred deferred\nB 50020 m inferred "));
 }
 END_TEST
@@ -619,6 +799,11 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);
 	tcase_add_test(tests, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
 	tcase_add_test(tests, a_call_of_the_next_instruction_is_none);
+	tcase_add_test(tests, a_stack_is_given_up_where_too_many_calls_are_open);
+	tcase_add_test(tests, calls_that_have_ended_leave_room_for_others);
+	tcase_add_test(tests, calls_of_one_time_wait_for_the_next_where_there_is_room);
+	tcase_add_test(tests, calls_of_one_time_do_not_wait_where_there_is_no_room);
+	tcase_add_test(tests, a_child_of_too_many_calls_begins_without_them);
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
 	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
@@ -635,6 +820,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
+	tcase_add_test(tests, a_mark_takes_no_time_and_stands_behind_the_calls_before_it);
 	tcase_add_test(tests, an_abort_brings_back_the_stack_of_the_transactions_begin);
 	tcase_add_test(tests, a_commit_keeps_the_stack);
 	tcase_add_test(tests, what_nothing_has_called_is_given_out_as_it_comes);
@@ -648,13 +834,18 @@ int main(void)
 	Suite *suite = suite_create("callstack_precise");
 	TCase *all = tcase_create("by callstack_branch()");
 	TCase *plain = tcase_create("by callstack_plain() where it may be");
+	TCase *many = tcase_create("so, and many at once");
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_checked_fixture(plain, setup_plain, teardown);
+	tcase_add_checked_fixture(many, setup_many, teardown);
 	add_tests(all);
 	add_tests(plain);
+	add_tests(many);
+	tcase_add_test(all, a_stack_is_given_up_at_the_same_place_however_it_is_fed);
 	tcase_add_loop_test(all, what_is_fed_as_plain_has_the_outcome_of_any_branch, 0, 20);
 	suite_add_tcase(suite, all);
 	suite_add_tcase(suite, plain);
+	suite_add_tcase(suite, many);
 	return unit_run(suite);
 }

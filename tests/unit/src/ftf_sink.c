@@ -55,6 +55,15 @@ static void end(uint64_t time)
 	sink.end(&sink, &track, time, NULL);
 }
 
+static void read_back(struct trace_reader *reader)
+{
+	struct error err = { 0 };
+
+	ck_assert_int_eq(ftf_sink_close(&ftf, &err), 0);
+	ck_assert_int_eq(output_close(&output, &err), 0);
+	ck_assert_int_eq(trace_reader_open(reader, path, &err), 0);
+}
+
 /* Close the trace, and compare its events: "TYPE TIME[-END] NAME". */
 static void expect(const char *expected)
 {
@@ -65,9 +74,7 @@ static void expect(const char *expected)
 	struct trace_record record;
 	char got[2000] = "";
 
-	ck_assert_int_eq(ftf_sink_close(&ftf, &err), 0);
-	ck_assert_int_eq(output_close(&output, &err), 0);
-	ck_assert_int_eq(trace_reader_open(&reader, path, &err), 0);
+	read_back(&reader);
 	while (trace_reader_next(&reader, &record, &err) == 1) {
 		char *at = got + strlen(got);
 
@@ -145,6 +152,33 @@ START_TEST(a_mark_in_a_slice_comes_after_its_beginning)
 }
 END_TEST
 
+/* Code without a name is one symbol; more places than are kept. */
+START_TEST(each_slice_of_a_symbol_has_its_own_address)
+{
+	const uint64_t places = 10000;
+	struct error err = { 0 };
+	struct trace_reader reader;
+	struct trace_record record;
+	uint64_t read = 0;
+
+	start(OPTION_ARGS_LINE);
+	for (uint64_t i = 0; i < 2 * places; i++) {
+		sink.begin(&sink, &track, 2 * i, &outer, 1 + i % places, 0);
+		end(2 * i + 1);
+	}
+	read_back(&reader);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		if (record.kind != TRACE_EVENT)
+			continue;
+		ck_assert_uint_eq(record.arg_count, 1);
+		ck_assert_uint_eq(record.args[0].word, 1 + read % places);
+		read++;
+	}
+	trace_reader_close(&reader);
+	ck_assert_uint_eq(read, 2 * places);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_sink");
@@ -156,6 +190,7 @@ int main(void)
 	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
 	tcase_add_test(all, costs_are_told_at_the_end);
 	tcase_add_test(all, a_mark_in_a_slice_comes_after_its_beginning);
+	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -47,6 +47,14 @@ tests_unit_src_callstack_precise_test_SOURCES = \
 tests_unit_src_callstack_precise_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_precise_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/thread_stacks.test
+TESTS += tests/unit/src/thread_stacks.test
+tests_unit_src_thread_stacks_test_SOURCES = \
+	tests/unit/src/thread_stacks.c \
+	tests/unit/src/span_log.c tests/unit/src/span_log.h
+tests_unit_src_thread_stacks_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_thread_stacks_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/resolve.test
 TESTS += tests/unit/src/resolve.test
 tests_unit_src_resolve_test_SOURCES = tests/unit/src/resolve.c

@@ -136,6 +136,72 @@ START_TEST(kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless
 }
 END_TEST
 
+/* ---- Branches ------------------------------------------------------------ */
+
+static const struct symbol function = { .kind = SYMBOL_FUNCTION };
+static const struct symbol with_traps = { .kind = SYMBOL_FUNCTION, .has_traps = true };
+static const struct location here = { 0x1000, &function, 0 }, there = { 0x2000, &function, 16 };
+
+START_TEST(a_branch_is_known_when_it_was_kept)
+{
+	const struct address_space *other = (const struct address_space *)&data;
+	const struct location_pair *known;
+
+	open_built();
+	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, there.ip));
+	ck_assert_ptr_null(resolver_known(&resolver, NULL, 0, 0));
+	resolver_keep(&resolver, NULL, &here, &there);
+	known = resolver_known(&resolver, NULL, here.ip, there.ip);
+	ck_assert_ptr_nonnull(known);
+	ck_assert_mem_eq(&known->from, &here, sizeof(here));
+	ck_assert_mem_eq(&known->to, &there, sizeof(there));
+	for (uint64_t i = 1; i < 4096; i++) {
+		ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip + i, there.ip));
+		ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, there.ip + i));
+	}
+	ck_assert_ptr_null(resolver_known(&resolver, other, here.ip, there.ip));
+}
+END_TEST
+
+/* Also of one that is kept in the same place. */
+START_TEST(a_branch_is_of_its_address_space_only)
+{
+	const struct address_space *other;
+	uintptr_t address = 0;
+
+	open_built();
+	do {
+		other = (const struct address_space *)++address;
+	} while (resolver_branch(&resolver, other, here.ip, there.ip) !=
+		 resolver_branch(&resolver, NULL, here.ip, there.ip));
+	resolver_keep(&resolver, NULL, &here, &there);
+	ck_assert_ptr_null(resolver_known(&resolver, other, here.ip, there.ip));
+	resolver_keep(&resolver, other, &here, &there);
+	ck_assert_ptr_nonnull(resolver_known(&resolver, other, here.ip, there.ip));
+	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, there.ip));
+}
+END_TEST
+
+START_TEST(a_branch_is_never_known_where_more_than_its_places_matters)
+{
+	const struct location in_bpf = { BPF + 8, NULL, 0 }, behind = { BPF + 64, NULL, 0 };
+	const struct location trapping = { 0x3000, &with_traps, 0 };
+
+	tell(300, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_late" });
+	open_built();
+	resolver_keep(&resolver, NULL, &in_bpf, &here);
+	resolver_keep(&resolver, NULL, &here, &in_bpf);
+	resolver_keep(&resolver, NULL, &trapping, &here);
+	resolver_keep(&resolver, NULL, &here, &trapping);
+	resolver_keep(&resolver, NULL, &here, &behind);
+	ck_assert_ptr_null(resolver_known(&resolver, NULL, in_bpf.ip, here.ip));
+	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, in_bpf.ip));
+	ck_assert_ptr_null(resolver_known(&resolver, NULL, trapping.ip, here.ip));
+	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, trapping.ip));
+	ck_assert_ptr_nonnull(resolver_known(&resolver, NULL, here.ip, behind.ip));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("resolve");
@@ -147,6 +213,9 @@ int main(void)
 		       kernel_code_that_takes_the_place_of_none_has_its_name_from_the_beginning);
 	tcase_add_test(all,
 		       kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless);
+	tcase_add_test(all, a_branch_is_known_when_it_was_kept);
+	tcase_add_test(all, a_branch_is_of_its_address_space_only);
+	tcase_add_test(all, a_branch_is_never_known_where_more_than_its_places_matters);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -15,7 +15,7 @@
 struct span_log {
 	struct span_sink sink;
 	uint64_t base; /* ns, subtracted from all times */
-	char text[1 << 16];
+	char text[1 << 20];
 	size_t length;
 };
 

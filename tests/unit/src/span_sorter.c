@@ -92,6 +92,46 @@ START_TEST(spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 }
 END_TEST
 
+START_TEST(what_goes_back_in_time_is_put_in_order)
+{
+	begin(10, "late");
+	end(20);
+	begin(5, "early");
+	end(7);
+	ck_assert_str_eq(segment(), "B 5 early\nE 7 early\nB 10 late\nE 20 late\nS\n");
+}
+END_TEST
+
+static void log_detail(const struct span_sink *sink, void *next_track,
+		       const struct span_detail *detail)
+{
+	(void)next_track;
+	sink->folded(sink, NULL, detail->insns, detail->cycles);
+}
+
+static void tell_detail(uint64_t insns)
+{
+	struct span_detail detail = { .insns = insns };
+
+	sorter.sink.detail(&sorter.sink, track, &detail);
+}
+
+START_TEST(details_stay_with_their_begin_or_end)
+{
+	span_sorter_release(&sorter);
+	spans.sink.detail = log_detail;
+	span_sorter_init(&sorter, &spans.sink, &diag);
+	track = span_sorter_track(&sorter, NULL);
+	tell_detail(1);
+	begin(1, "f");
+	begin(2, "g");
+	end(3);
+	tell_detail(2);
+	end(4);
+	ck_assert_str_eq(segment(), "F 1 0\nB 1 f\nB 2 g\nE 3 g\nF 2 0\nE 4 f\nS\n");
+}
+END_TEST
+
 START_TEST(frames_found_late_enclose_what_begins_with_them)
 {
 	begin(0, "f");
@@ -379,6 +419,8 @@ int main(void)
 	tcase_set_timeout(all, 60);
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
+	tcase_add_test(all, what_goes_back_in_time_is_put_in_order);
+	tcase_add_test(all, details_stay_with_their_begin_or_end);
 	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);
 	tcase_add_test(all, a_frame_found_late_does_not_take_the_end_of_what_was_there_before);
 	tcase_add_test(all, the_end_of_a_frame_found_late_does_not_come_before_it);

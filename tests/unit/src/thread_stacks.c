@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Branches that are fed many at once have the outcome of branches fed one by one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "callstack_precise.h"
+#include "decoder/perf_file.h"
+#include "decoder/side_event.h"
+#include "resolve.h"
+#include "tests/support/perf_data.h"
+#include "tests/support/unit.h"
+#include "tests/unit/src/span_log.h"
+#include "thread_stacks.h"
+
+#define BASE   UINT64_C(1000000)
+#define FORKED (BASE + 2000) /* thread 7, by 5 */
+#define EXEC   (BASE + 3000) /* of 5 and 6 */
+#define EVENTS 1000
+
+static struct perf_file file;
+static struct timeline *timeline;
+static struct name_table names;
+static struct dso_store *store;
+static struct diag diag;
+static struct resolver resolver;
+static struct arena arena;
+static struct span_log spans;
+static struct span_sink sink;
+static struct callstack_machine *machine;
+static struct thread_stacks stacks;
+
+/* "m" is at 0x1000 and so on. */
+static struct symbol symbols[] = { { 0 }, { 0 }, { 0 }, { 0 }, { .kind = SYMBOL_PLT } };
+static const char letters[] = "mfghF";
+
+static struct branch_event events[EVENTS];
+static uint8_t vectors[EVENTS]; /* that are told before the event; 0: none */
+
+static void map_code(struct perf_data *data, uint64_t address)
+{
+	struct perf_data_mmap map = { .pid = 5, .tid = 5, .address = address, .length = 0x1000,
+				      .path = "/none" };
+
+	perf_data_add_mmap(data, 0, &map);
+}
+
+static void open_recording(void)
+{
+	struct perf_data_pt_info info = { .pmu_type = 8 };
+	struct error err = { 0 };
+	struct perf_data data;
+	char path[PERF_DATA_PATH];
+
+	perf_data_init(&data);
+	perf_data_add_pt_event(&data, 8, 0x300e601);
+	perf_data_add_pt_info(&data, &info, NULL);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = BASE - 1, .pid = 5, .tid = 5 });
+	perf_data_add_comm(&data, 0, 5, 5, "prog");
+	perf_data_add_comm(&data, 0, 5, 6, "prog");
+	map_code(&data, 0x1000);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = FORKED, .pid = 7, .tid = 7 });
+	perf_data_add_fork(&data, 7, 7, 5);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = EXEC, .pid = 5, .tid = 5 });
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 5, 5, "other");
+	map_code(&data, 0x2000);
+	perf_data_write_temporary(&data, path);
+	perf_data_release(&data);
+	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
+	unlink(path);
+	timeline = timeline_open(&file, &diag, &err);
+	ck_assert_ptr_nonnull(timeline);
+}
+
+/* The log does not tell flags of its own accord, such as an interrupt's vector. */
+static void log_flags_and_begin(const struct span_sink *log, void *track, uint64_t time,
+				const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "flags %x", flags);
+	log->instant(log, track, time, text);
+	spans.sink.begin(log, track, time, symbol, ip, flags);
+}
+
+static void *add_track(void *context, const struct thread *thread)
+{
+	static char tracks[8][2] = { "0", "1", "2", "3", "4", "5", "6", "7" };
+
+	(void)context;
+	return tracks[thread ? thread->tid : 1];
+}
+
+static void open_stacks(void)
+{
+	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &sink,
+					     .names = &names, .diag = &diag };
+
+	span_log_init(&spans);
+	spans.base = BASE;
+	sink = spans.sink;
+	sink.begin = log_flags_and_begin;
+	resolver_init(&resolver, timeline, store, &names);
+	machine = callstack_precise_open(&options);
+	thread_stacks_init(&stacks, timeline, machine, add_track, NULL);
+	stacks.events = &arena;
+}
+
+static const char *close_stacks(void)
+{
+	thread_stacks_finish(&stacks);
+	thread_stacks_release(&stacks);
+	callstack_machine_close(machine);
+	resolver_release(&resolver);
+	return span_log_take(&spans);
+}
+
+static void setup(void)
+{
+	struct dso_store_options options = { 0 };
+
+	diag_init(&diag);
+	name_table_init(&names);
+	open_recording();
+	store = dso_store_open(&options, &names, &diag);
+	for (int i = 0; letters[i]; i++) {
+		const char text[] = { letters[i], 0 };
+
+		symbols[i].name = symbols[i].linkage = name_intern_text(&names, text);
+	}
+}
+
+static void teardown(void)
+{
+	dso_store_close(store);
+	timeline_close(timeline);
+	perf_file_close(&file);
+	name_table_release(&names);
+	arena_release(&arena);
+	diag_release(&diag);
+}
+
+static struct location at(uint64_t ip)
+{
+	return ip ? (struct location){ ip, &symbols[(ip >> 12) - 1], ip & 0xfff }
+		  : (struct location){ 0 };
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static const struct thread *any_thread(unsigned *seed)
+{
+	const struct thread *const *threads;
+	size_t count, index;
+
+	threads = timeline_threads(timeline, &count);
+	index = (size_t)rand_r(seed) % (count + 1);
+	return index < count ? threads[index] : NULL;
+}
+
+/* Returns that of the thread's process then. */
+static const struct address_space *space_at(const struct thread *thread, uint64_t time)
+{
+	const struct process *process = thread ? thread->process : NULL;
+	size_t epoch = process ? process->epoch_count : 0;
+
+	while (epoch > 1 && process->epochs[epoch - 1].begin > time)
+		epoch--;
+	return process ? process->epochs[epoch - 1].space : NULL;
+}
+
+/* Most are near branches, some are what may come between. */
+static void make_kind(struct branch_event *event, unsigned *seed)
+{
+	static const enum branch_kind kinds[] = { BRANCH_CALL, BRANCH_CALL, BRANCH_RETURN,
+						  BRANCH_RETURN, BRANCH_JUMP, BRANCH_COND };
+	static const enum branch_kind others[] = { BRANCH_SYSCALL, BRANCH_IRET, BRANCH_GAP,
+						   BRANCH_INTERRUPT, BRANCH_CALL };
+	static const unsigned flags[] = { BRANCH_TRACE_OFF, BRANCH_TRACE_OFF | BRANCH_ASYNC,
+					  BRANCH_TRACE_ON };
+
+	event->kind = (uint8_t)kinds[rand_r(seed) % 6];
+	event->flags = rand_r(seed) % 4 ? 0 : BRANCH_INDIRECT;
+	if (rand_r(seed) % 40 == 0)
+		event->flags |= (uint8_t)flags[rand_r(seed) % 3];
+	if (rand_r(seed) % 60 == 0)
+		event->kind = (uint8_t)others[rand_r(seed) % 5];
+	if (event->kind == BRANCH_GAP)
+		event->gap = GAP_OVERFLOW;
+	if (event->flags & BRANCH_TRACE_ON)
+		event->from = 0;
+	if (event->flags & BRANCH_TRACE_OFF && rand_r(seed) % 2)
+		event->to = 0;
+}
+
+/* Returns whether the transaction of the event before, if there is one, goes on behind it. */
+static bool make_transaction(struct branch_event *event, bool in_tx, unsigned *seed)
+{
+	if (in_tx && rand_r(seed) % 8 == 0) {
+		event->kind = BRANCH_TX_ABORT;
+		return false;
+	}
+	in_tx = in_tx ? rand_r(seed) % 8 : rand_r(seed) % 40 == 0;
+	event->flags |= in_tx ? BRANCH_IN_TX : 0;
+	return in_tx;
+}
+
+static uint64_t any_place(unsigned *seed)
+{
+	return ((uint64_t)rand_r(seed) % 5 + 1) * 0x1000 + (uint64_t)rand_r(seed) % 3 * 0x15;
+}
+
+static void make_events(unsigned seed)
+{
+	const struct thread *thread = NULL;
+	uint64_t time = BASE, from = 0x1010;
+	bool in_tx = false;
+
+	for (size_t i = 0; i < EVENTS; i++) {
+		struct branch_event *event = &events[i];
+
+		if (rand_r(&seed) % 16 == 0)
+			thread = any_thread(&seed);
+		time += (uint64_t)rand_r(&seed) % 9;
+		*event = (struct branch_event){ .time = time, .from = from, .insns = 3,
+						.to = any_place(&seed), .thread = thread,
+						.space = space_at(thread, time) };
+		make_kind(event, &seed);
+		in_tx = make_transaction(event, in_tx, &seed);
+		if (event->kind == BRANCH_CALL && event->to)
+			event->to &= ~UINT64_C(0xfff);
+		vectors[i] = rand_r(&seed) % 50 ? 0 : 14;
+		from = event->to ? event->to - event->to % 16 + 16 : from;
+	}
+}
+
+/* ---- Feeding ------------------------------------------------------------- */
+
+static void feed_one(const struct branch_event *event)
+{
+	const struct location from = at(event->from), to = at(event->to);
+
+	thread_stacks_branch(&stacks, event, &from, &to);
+	resolver_keep(&resolver, event->space, &from, &to);
+}
+
+/* Returns how many events come before the next vector is told, at most so many. */
+static size_t before_vector(size_t i, size_t most)
+{
+	size_t count = 1;
+
+	while (count < most && i + count < EVENTS && !vectors[i + count])
+		count++;
+	return count;
+}
+
+/* Returns how many were fed many at once. */
+static size_t feed_events(size_t at_once)
+{
+	size_t plain = 0;
+
+	for (size_t i = 0, end = 0; i < EVENTS;) {
+		size_t fed = 0;
+
+		if (i == end && vectors[i])
+			thread_stacks_interrupt(&stacks, events[i].thread, vectors[i]);
+		if (i == end)
+			end = i + before_vector(i, at_once ? at_once : EVENTS);
+		if (at_once)
+			fed = thread_stacks_plain(&stacks, &resolver, &events[i], end - i);
+		ck_assert_uint_le(fed, end - i);
+		plain += fed;
+		i += fed;
+		if (i < end)
+			feed_one(&events[i++]);
+	}
+	return plain;
+}
+
+START_TEST(many_at_once_have_the_outcome_of_one_by_one)
+{
+	size_t plain;
+	char *expected;
+
+	make_events((unsigned)_i + 1);
+	open_stacks();
+	feed_events(0);
+	expected = strdup(close_stacks());
+	open_stacks();
+	plain = feed_events((size_t)_i % 7 * 20 + 1);
+	ck_assert_str_eq(close_stacks(), expected);
+	ck_assert_uint_gt(plain, EVENTS / 4);
+	free(expected);
+}
+END_TEST
+
+START_TEST(none_are_fed_at_once_where_inlined_functions_are_shown)
+{
+	open_stacks();
+	ck_assert(thread_stacks_take_plain(&stacks));
+	stacks.inlines = &resolver;
+	ck_assert(!thread_stacks_take_plain(&stacks));
+	close_stacks();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("thread_stacks");
+	TCase *all = tcase_create("thread_stacks");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_loop_test(all, many_at_once_have_the_outcome_of_one_by_one, 0, 40);
+	tcase_add_test(all, none_are_fed_at_once_where_inlined_functions_are_shown);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
