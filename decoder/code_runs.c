@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/code_runs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
 #define FIRST_ROOM ((size_t)1 << 6)
-
-/* Less is decoded before a table that fits the cache pays. */
-#define SHORT_TRACE (UINT64_C(128) << 10)
 
 /* Instructions of a run whose lengths are kept: nearly all runs are shorter. */
 #define LENGTHS_MAX 32
@@ -24,6 +22,8 @@
 /* Longer ones are no code: zeros, for example, are instructions too. */
 #define INSNS_MAX 65536
 
+static_assert(sizeof(void *) != 8 || sizeof(struct code_run) == CACHE_LINE, "a run is one line");
+
 static void *next_line(void *memory)
 {
 	return (unsigned char *)memory + (-(uintptr_t)memory & (CACHE_LINE - 1));
@@ -31,14 +31,10 @@ static void *next_line(void *memory)
 
 void code_runs_init(struct code_runs *runs, uint64_t size)
 {
-	unsigned bits = size < SHORT_TRACE ? CODE_PATHS_BITS_SHORT : CODE_PATHS_BITS;
-
-	*runs = (struct code_runs){ .room = FIRST_ROOM, .most = CODE_RUNS_MAX,
-				    .path_shift = 64 - bits };
+	*runs = (struct code_runs){ .room = FIRST_ROOM, .most = CODE_RUNS_MAX };
 	arena_init(&runs->arena);
 	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
-	runs->path_memory = alloc_zeroed(1, (sizeof(*runs->paths) << bits) + CACHE_LINE);
-	runs->paths = next_line(runs->path_memory);
+	code_paths_init(&runs->paths, size);
 }
 
 void code_runs_share(struct code_runs *runs, size_t others, uint64_t size)
@@ -52,25 +48,29 @@ void code_runs_release(struct code_runs *runs)
 {
 	arena_release(&runs->arena);
 	free(runs->slots);
-	free(runs->path_memory);
+	code_paths_release(&runs->paths);
 	*runs = (struct code_runs){ 0 };
 }
 
-static void decode(struct code_run *run, size_t size, uint8_t *lengths)
+/* Returns the bytes before the branch. */
+static uint32_t decode(struct code_run *run, size_t size, uint8_t *lengths)
 {
+	uint32_t length = 0;
+
 	while (run->insns < INSNS_MAX) {
-		run->insn = insn_decode(run->bytes + run->length, size - run->length,
+		run->insn = insn_decode(run->bytes + length, size - length,
 					(enum insn_mode)run->mode);
 		if (!run->insn.length)
-			return;
+			return length;
 		if (run->insns < LENGTHS_MAX)
 			lengths[run->lengths_known++] = run->insn.length;
 		run->insns++;
 		if (run->insn.kind != BRANCH_NONE)
-			return;
-		run->length += run->insn.length;
+			return length;
+		length += run->insn.length;
 	}
 	run->insn.length = 0;
+	return length;
 }
 
 static struct code_run *new_run(struct code_runs *runs)
@@ -89,11 +89,13 @@ static struct code_run *make_run(struct code_runs *runs, const uint8_t *bytes, s
 {
 	struct code_run *run = new_run(runs);
 	uint8_t lengths[LENGTHS_MAX], *kept;
+	uint32_t length;
 
 	run->bytes = bytes;
-	run->number = (uint32_t)runs->count + 1;
 	run->mode = (uint8_t)mode;
-	decode(run, size, lengths);
+	length = decode(run, size, lengths);
+	run->steps[0] = (int32_t)(length + run->insn.length);
+	run->steps[1] = (int32_t)((int64_t)run->steps[0] + run->insn.distance);
 	kept = arena_alloc(&runs->arena, run->lengths_known);
 	memcpy(kept, lengths, run->lengths_known);
 	run->lengths = kept;
@@ -105,7 +107,7 @@ void code_runs_forget(struct code_runs *runs)
 	arena_release(&runs->arena);
 	arena_init(&runs->arena);
 	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
-	memset(runs->paths, 0, sizeof(*runs->paths) << (64 - runs->path_shift));
+	code_paths_forget(&runs->paths);
 	runs->count = runs->spare_count = 0;
 	runs->generation++;
 }

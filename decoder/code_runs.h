@@ -12,15 +12,11 @@
 #define DECODER_CODE_RUNS_H
 
 #include "base/arena.h"
+#include "decoder/code_paths.h"
 #include "decoder/insn.h"
 
 /* 20 MiB with their table; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
-
-/* 128 KiB: more would not stay in the cache, and that costs more than to find some again. */
-#define CODE_PATHS_BITS 12
-/* 2 KiB, for a short trace: there may be thousands of them side by side. */
-#define CODE_PATHS_BITS_SHORT 6
 
 /* One line of the processor's cache: a walk has thousands of them under way. */
 struct code_run {
@@ -29,21 +25,33 @@ struct code_run {
 	 * The owner's: where it goes on, the branch taken or not; NULL: not known yet.
 	 * An indirect branch or a return may go elsewhere the next time.
 	 */
-	struct code_run *taken, *fall;
-	uint32_t length;      /* bytes before the branch */
+	union {
+		struct {
+			struct code_run *fall, *taken;
+		};
+		struct code_run *next[2]; /* the same, by a bit of TNT */
+	};
+	int32_t steps[2];     /* bytes to `next`; the second only if its way is quiet */
 	uint32_t insns;	      /* instructions, the branch included */
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
-	uint32_t number;      /* from 1 on, no other run has it */
-	uint8_t mode;	      /* enum insn_mode */
 	uint8_t lengths_known; /* of the first so many instructions */
 	/* The owner's: */
-	uint8_t pace;		     /* enum run_pace */
-	bool taken_local : 1;	     /* the branch stays in its function */
-	bool writes : 1;	     /* it begins an emulated PTWRITE */
-	bool function_known : 1;     /* whether the next two are set */
+	uint8_t quiet;		/* a bit for each of `next`: known, and in the function */
+	uint8_t forced;		/* 1: it is a PACE_JUMP */
+	uint8_t pace : 3;	/* enum run_pace */
+	uint8_t mode : 2;	/* enum insn_mode; not the owner's */
+	bool taken_local : 1;	/* the branch stays in its function */
+	bool writes : 1;	/* it begins an emulated PTWRITE */
+	bool function_known : 1; /* whether the next two are set */
 	int32_t function_begin, function_end; /* from `bytes`, in bytes */
 	const uint8_t *lengths; /* of instructions, in bytes */
 };
+
+/* Returns the bytes before the branch. */
+static inline uint32_t code_run_length(const struct code_run *run)
+{
+	return (uint32_t)run->steps[0] - run->insn.length;
+}
 
 /* What is to be done where a run ends. */
 enum run_pace {
@@ -56,38 +64,14 @@ enum run_pace {
 	PACE_TARGET, /* a TIP: an indirect call, or a jump */
 };
 
-/*
- * Where a few decisions lead: what a walk over runs did, to be done again at
- * once.  `key` is those that were there, below a stop bit; 0: no path.  Two of them
- * are a line of the processor's cache.
- */
-struct code_path {
-	struct code_run *to;
-	const void *where; /* the walk was: code_view_key() */
-	uint32_t from;	   /* number of the run */
-	int32_t distance;  /* of the two runs, in bytes */
-	uint16_t insns;
-	uint16_t insns_behind; /* of them, behind the last decision */
-	uint8_t key;
-	uint8_t jumps;	   /* branches that were taken */
-	uint8_t walked;	   /* all branches */
-	uint8_t used;	   /* decisions */
-};
-
-/* So many decisions at once at most: with the stop bit they fill `key`. */
-#define CODE_PATH_BITS 7
-
 struct code_runs {
 	struct arena arena;	/* owns the runs */
-	void *path_memory;	 /* owned: */
-	struct code_path *paths; /* those walked last, by hash */
-	struct code_path tried;	 /* one that is not kept */
+	struct code_paths paths; /* over these runs, and forgotten with them */
 	struct code_run *spare;	 /* for those to come; in the arena */
 	unsigned spare_count;
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
 	size_t most; /* runs that are kept: CODE_RUNS_MAX, or what code_runs_share() says */
-	unsigned path_shift; /* 64 less the bits of a path's place in `paths` */
 	unsigned generation; /* changes when all runs are forgotten */
 };
 
@@ -131,25 +115,6 @@ static inline struct code_run *code_runs_peek(const struct code_runs *runs, cons
 
 /* The code has changed: forget all runs.  The generation changes. */
 void code_runs_forget(struct code_runs *runs);
-
-/*
- * Returns where the path from a run by these decisions is kept, if it is: it is
- * one of another walk otherwise, to be overwritten.
- */
-static inline struct code_path *code_runs_path(const struct code_runs *runs,
-					       const struct code_run *from, unsigned key)
-{
-	uint64_t hash = ((uint64_t)key << 32 | from->number) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return &runs->paths[hash >> runs->path_shift];
-}
-
-/* Returns where a path may be kept, too: in the same line of the processor's cache. */
-static inline struct code_path *code_runs_beside(const struct code_runs *runs,
-						 const struct code_path *path)
-{
-	return &runs->paths[(size_t)(path - runs->paths) ^ 1];
-}
 
 /*
  * Count a run's instructions from where it begins up to `distance` bytes behind.

@@ -29,7 +29,7 @@ struct pt_config;
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 
 struct moment {
-	uint64_t tsc;  /* ticks, all 8 bytes */
+	uint64_t tsc;  /* ticks, all 8 bytes; 0: not known yet */
 	uint64_t time; /* ns */
 };
 
@@ -134,7 +134,7 @@ static inline struct branch_event *stream_push_at(struct pt_stream *stream,
 	stream->last_pushed = stream_event_time(stream, moment->time);
 	*event = (struct branch_event){
 		.time = stream->last_pushed,
-		.tsc = stream->timed ? moment->tsc : 0,
+		.tsc = moment->tsc,
 		.from = from,
 		.to = to,
 		.thread = stream->schedule.thread,
@@ -145,8 +145,8 @@ static inline struct branch_event *stream_push_at(struct pt_stream *stream,
 		.kind = (uint8_t)kind,
 		.gap = 0, /* all are set, so nothing is cleared first */
 		.from_length = 0,
-		.flags = (stream->in_tx ? BRANCH_IN_TX : 0) |
-			 (stream->timed ? 0 : BRANCH_TIME_ESTIMATED),
+		.flags = (uint8_t)(stream->in_tx * BRANCH_IN_TX |
+				   !stream->timed * BRANCH_TIME_ESTIMATED),
 	};
 	stream->insn_count = stream->cycle_count = 0;
 	stream->any_event = true;

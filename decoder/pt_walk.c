@@ -158,6 +158,16 @@ static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
 	return run;
 }
 
+/* Which ways are known, and give nothing out: flow_walk_known() need not look at more. */
+static void set_quiet(struct code_run *run)
+{
+	bool falls = run->pace == PACE_DECIDE && run->fall;
+	bool jumps = (run->pace == PACE_DECIDE || run->pace == PACE_JUMP) && run->taken_local &&
+		     run->taken;
+
+	run->quiet = (uint8_t)(jumps << 1 | falls);
+}
+
 /*
  * The walk goes on at ip.  The run there is kept in `link`, which belongs to the
  * run before it, for the next time.  Links stay within a mapping: they are of
@@ -173,8 +183,10 @@ static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 	if (!in_view(flow, ip))
 		return;
 	run = *link ? *link : run_at(flow, ip);
-	if (generation == flow->runs.generation)
+	if (generation == flow->runs.generation) {
 		*link = run;
+		set_quiet(flow->run);
+	}
 	flow->here = run;
 }
 
@@ -219,7 +231,7 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
 {
 	const struct code_run *run = flow->run;
-	uint64_t behind = (uint64_t)run->length + insn->length;
+	uint64_t behind = (uint64_t)code_run_length(run) + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
 	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
@@ -247,6 +259,7 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 		run->pace = PACE_RETURN;
 	else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP)
 		run->pace = insn->indirect ? PACE_TARGET : PACE_GO;
+	run->forced = run->pace == PACE_JUMP;
 }
 
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
@@ -416,7 +429,7 @@ static void reach(struct pt_flow *flow)
 /* Whether the place that is walked to lies before the run's branch has been taken. */
 static bool passes(const struct pt_flow *flow, const struct code_run *run)
 {
-	return flow->task == TASK_PLACE && flow->target - flow->ip <= run->length;
+	return flow->task == TASK_PLACE && flow->target - flow->ip <= code_run_length(run);
 }
 
 static void pass(struct pt_flow *flow, const struct code_run *run)
@@ -465,7 +478,7 @@ void flow_walk_closely(struct pt_flow *flow)
 		return;
 	}
 	insn = run->insn;
-	from = flow->ip + run->length;
+	from = flow->ip + code_run_length(run);
 	if (!insn.length) {
 		flow_fail(flow, from >= flow->view.end ? GAP_NO_CODE : GAP_MISMATCH, from);
 		return;
@@ -504,11 +517,11 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 
 		if (!run)
 			return at == ip;
-		if (ip - at <= run->length)
+		if (ip - at <= code_run_length(run))
 			return code_run_count(run, ip - at) >= 0;
 		if (!run->insn.length || !is_direct(&run->insn))
 			return false;
-		at += run->length + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+		at += code_run_length(run) + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
 	}
 	return false;
 }

@@ -5,104 +5,120 @@
  */
 #include "decoder/pt_walk_steps.h"
 
+/* Decisions of a path at least: fewer are sooner walked than found. */
+#define PATH_USED_LEAST 2
+
+/* A walk within a function, which gives nothing out. */
+struct quiet_walk {
+	struct code_run *run; /* where it is, */
+	uint64_t ip;	      /* the same */
+	unsigned bit_count;   /* that are left */
+	unsigned walked;      /* branches, */
+	unsigned jumps;	      /* of them taken */
+	uint32_t insns;
+};
+
 /*
- * Walk from a run by the decisions in `path->key`, within functions and over
- * runs that were walked before, until a decision or a run needs a closer look.
- * Returns whether it does so every time: not if a run is not known yet.
+ * Walk by `bits`, the next one highest, until `least` of them are left.  A bit is no condition
+ * but a number here: the processor could not guess it.
  */
-static bool find_path(const struct pt_flow *flow, struct code_run *run, struct code_path *path)
+static inline void walk_quietly(const struct pt_flow *flow, struct quiet_walk *walk, uint64_t bits,
+				unsigned least)
 {
-	unsigned bits = 31 - (unsigned)__builtin_clz(path->key), key = path->key;
-	struct code_run *next = run;
-	uint32_t insns = 0, insns_decided = 0;
+	uint64_t begin = flow->view.begin, size = flow->view.end - begin;
+	struct quiet_walk at = *walk; /* so that registers hold it */
 
-	while (bits && path->walked < UINT8_MAX) {
-		bool taken = run->pace == PACE_JUMP || (key >> (bits - 1) & 1);
-		int64_t behind = path->distance + (int64_t)run->length + run->insn.length;
-		int64_t there = behind + (taken ? run->insn.distance : 0);
+	do {
+		const struct code_run *run = at.run;
+		unsigned forced = run->forced, decided = forced ^ 1;
+		unsigned taken = forced | (unsigned)(bits >> 63);
+		uint64_t to = at.ip + (uint64_t)(int64_t)run->steps[taken];
 
-		if ((run->pace != PACE_DECIDE && run->pace != PACE_JUMP) ||
-		    (taken && !run->taken_local) || insns + run->insns > UINT16_MAX)
+		if (!(run->quiet >> taken & 1) || to - begin >= size)
 			break;
-		next = taken ? run->taken : run->fall;
-		if (!next || !in_view(flow, flow->ip + (uint64_t)there) ||
-		    (int32_t)there != there)
-			break;
-		insns += run->insns;
-		path->jumps += taken;
-		if (run->pace == PACE_DECIDE) {
-			insns_decided = insns;
-			bits--;
-		}
-		path->walked++;
-		path->distance = (int32_t)there;
-		run = next;
-	}
-	path->to = run;
-	path->insns = (uint16_t)insns;
-	path->insns_behind = (uint16_t)(insns - insns_decided);
-	path->used = (uint8_t)(31 - (unsigned)__builtin_clz(key) - bits);
-	return next && run->pace != PACE_UNKNOWN;
+		at.run = run->next[taken];
+		at.ip = to;
+		bits <<= decided;
+		at.bit_count -= decided;
+		at.jumps += taken;
+		at.insns += run->insns;
+		at.walked++;
+	} while (at.bit_count != least && at.walked < UINT8_MAX);
+	*walk = at;
 }
 
-/* Whether a path is of this walk; others may have mapped less of the run's file. */
-static inline bool is_path(const struct pt_flow *flow, const struct code_path *path,
-			   const struct code_run *run, unsigned key)
+/* Where a walk led by the bits of a path, or those of them that it could use. */
+static inline void keep_path(struct pt_flow *flow, uint64_t id, const struct quiet_walk *walk)
 {
-	return path->from == run->number && path->key == key &&
-	       path->where == code_view_key(&flow->view);
+	unsigned used = flow->bit_count - walk->bit_count;
+	int64_t distance = (int64_t)(walk->ip - flow->ip);
+	struct code_path path = { .id = id,
+				  .where = code_view_key(&flow->view),
+				  .to = walk->run,
+				  .distance = (int32_t)distance,
+				  .insns = (uint16_t)walk->insns & CODE_PATH_INSNS_MAX,
+				  .used = used & CODE_PATH_USED_MAX,
+				  .walked = (uint8_t)walk->walked,
+				  .jumps = (uint8_t)walk->jumps };
+
+	if (used >= PATH_USED_LEAST && path.distance == distance && path.insns == walk->insns)
+		code_paths_keep(&flow->runs.paths, &path);
 }
 
-/* Returns the path, which `kept` is of another walk than.  It is not called often. */
-static __attribute__((noinline)) const struct code_path *
-look_for_path(struct pt_flow *flow, struct code_run *run, unsigned key, struct code_path *kept)
+static inline void arrive_quietly(struct pt_flow *flow, const struct quiet_walk *walk)
 {
-	struct code_path *path = &flow->runs.tried;
-	struct code_path *beside = code_runs_beside(&flow->runs, kept);
-
-	if (is_path(flow, beside, run, key))
-		return beside;
-	*path = (struct code_path){
-		.from = run->number, .key = (uint8_t)key, .where = code_view_key(&flow->view)
-	};
-	if (!find_path(flow, run, path))
-		return path;
-	*beside = *kept;
-	*kept = *path;
-	return path;
-}
-
-static inline void take_path(struct pt_flow *flow, const struct code_path *path)
-{
-	flow->here = path->to;
-	flow->ip += (uint64_t)(int64_t)path->distance;
-	flow->walked += path->walked;
-	stream_count_insns(&flow->stream, path->insns);
-	flow->stream.stats.events += path->jumps;
-	flow->stream.stats.local_jumps += path->jumps;
-	if (!path->used)
+	flow->here = walk->run;
+	flow->ip = walk->ip;
+	flow->walked += walk->walked;
+	flow->stream.stats.events += walk->jumps;
+	flow->stream.stats.local_jumps += walk->jumps;
+	stream_count_insns(&flow->stream, walk->insns);
+	if (walk->bit_count == flow->bit_count)
 		return;
 	flow->known = flow->stream.now;
-	if (!flow->stream.timed)
-		flow->known.time -= path->insns_behind;
-	flow->bit_count -= path->used;
+	flow->bit_count = walk->bit_count;
 	if (!flow->bit_count)
 		flow->task = TASK_READ;
 }
 
-/* Decisions within a function that were taken before.  Returns whether there were any. */
-static inline bool walk_path(struct pt_flow *flow, struct code_run *run)
+static inline void take_path(struct pt_flow *flow, const struct code_path *path)
 {
-	unsigned bits = flow->bit_count < CODE_PATH_BITS ? flow->bit_count : CODE_PATH_BITS;
-	unsigned stop = 1u << bits;
-	unsigned key = ((unsigned)(flow->bits >> (flow->bit_count - bits)) & (stop - 1)) | stop;
-	struct code_path *kept = code_runs_path(&flow->runs, run, key);
-	const struct code_path *path = kept;
+	struct quiet_walk walk = { .run = path->to,
+				   .ip = flow->ip + (uint64_t)(int64_t)path->distance,
+				   .bit_count = flow->bit_count - path->used,
+				   .walked = path->walked,
+				   .jumps = path->jumps,
+				   .insns = path->insns };
 
-	if (!is_path(flow, path, run, key))
-		path = look_for_path(flow, run, key, kept);
-	take_path(flow, path);
-	return path->walked;
+	arrive_quietly(flow, &walk);
+}
+
+/* Decisions within a function that were made before.  Returns whether there were any. */
+static inline bool decide_known(struct pt_flow *flow, struct code_run *run)
+{
+	struct quiet_walk walk = { .run = run, .ip = flow->ip, .bit_count = flow->bit_count };
+	bool timed = flow->stream.timed, many = timed && flow->bit_count >= CODE_PATH_BITS;
+	uint64_t bits = flow->bits << (64 - flow->bit_count), id = 0;
+	const struct code_path *path;
+	/* Without timing packets time is made of instructions, and told by each decision. */
+	unsigned least = timed ? 0 : flow->bit_count - 1;
+
+	if (!(run->quiet >> (run->forced | (unsigned)(bits >> 63)) & 1))
+		return false;
+	if (many) {
+		id = code_path_id(run, (unsigned)(bits >> (64 - CODE_PATH_BITS)));
+		path = code_paths_find(&flow->runs.paths, id, code_view_key(&flow->view));
+		if (path) {
+			take_path(flow, path);
+			return true;
+		}
+		least = flow->bit_count - CODE_PATH_BITS;
+	}
+	walk_quietly(flow, &walk, bits, least);
+	if (many)
+		keep_path(flow, id, &walk);
+	arrive_quietly(flow, &walk);
+	return walk.walked;
 }
 
 static void arrive_at(struct pt_flow *flow, struct code_run *run, uint64_t ip)
@@ -114,7 +130,7 @@ static void arrive_at(struct pt_flow *flow, struct code_run *run, uint64_t ip)
 
 static bool go_direct(struct pt_flow *flow, struct code_run *run)
 {
-	uint64_t next = flow->ip + run->length + run->insn.length;
+	uint64_t next = flow->ip + code_run_length(run) + run->insn.length;
 	uint64_t to = next + (uint64_t)(int64_t)run->insn.distance;
 
 	if (!run->taken || !in_view(flow, to) || to == flow->stream.input.switch_ip)
@@ -122,7 +138,7 @@ static bool go_direct(struct pt_flow *flow, struct code_run *run)
 	if (run->insn.kind == BRANCH_CALL && run->insn.distance)
 		push_return(flow, next, run);
 	count_run(flow, run);
-	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	push_branch(flow, &run->insn, flow->ip + code_run_length(run), to);
 	arrive_at(flow, run->taken, to);
 	return true;
 }
@@ -130,7 +146,7 @@ static bool go_direct(struct pt_flow *flow, struct code_run *run)
 /* A conditional jump to another function. */
 static bool go_away(struct pt_flow *flow, struct code_run *run)
 {
-	uint64_t from = flow->ip + run->length;
+	uint64_t from = flow->ip + code_run_length(run);
 	uint64_t to = from + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
 
 	if (!(flow->bits >> (flow->bit_count - 1) & 1) || run->taken_local || !run->taken ||
@@ -156,7 +172,7 @@ static bool go_back(struct pt_flow *flow, const struct code_run *run)
 		return false;
 	count_run(flow, run);
 	flow->known = flow->stream.now;
-	push_branch(flow, &run->insn, flow->ip + run->length, to);
+	push_branch(flow, &run->insn, flow->ip + code_run_length(run), to);
 	arrive_at(flow, place->call->fall, to);
 	pop_return(flow);
 	decided(flow);
@@ -187,7 +203,7 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 				   run->insn.kind == BRANCH_JUMP && in_function(run, to - flow->ip);
 	}
 	if (run->insn.kind == BRANCH_CALL)
-		push_return(flow, flow->ip + run->length + run->insn.length, run);
+		push_return(flow, flow->ip + code_run_length(run) + run->insn.length, run);
 	if (run->insn.kind == BRANCH_RETURN)
 		pop_return(flow);
 	count_run(flow, run);
@@ -195,7 +211,7 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 	if (run->taken_local)
 		go_unseen(flow, to);
 	else
-		push_branch(flow, &run->insn, flow->ip + run->length, to);
+		push_branch(flow, &run->insn, flow->ip + code_run_length(run), to);
 	arrive_at(flow, next, to);
 	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
 	return true;
@@ -204,7 +220,7 @@ static bool go_to_target(struct pt_flow *flow, struct code_run *run)
 /* A direct jump within a function, where no decision is to be made. */
 static bool pass_jump(struct pt_flow *flow, struct code_run *run)
 {
-	uint64_t to = flow->ip + run->length + run->insn.length +
+	uint64_t to = flow->ip + code_run_length(run) + run->insn.length +
 		      (uint64_t)(int64_t)run->insn.distance;
 
 	if (!run->taken || !in_view(flow, to))
@@ -222,7 +238,7 @@ static inline bool walk_known(struct pt_flow *flow, struct code_run *run)
 	bool deciding = flow->task == TASK_DECIDE;
 
 	if (run->pace == PACE_DECIDE || run->pace == PACE_JUMP) {
-		if (deciding && walk_path(flow, run))
+		if (deciding && decide_known(flow, run))
 			return true;
 		if (!deciding)
 			return run->pace == PACE_JUMP && pass_jump(flow, run);

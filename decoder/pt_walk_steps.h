@@ -35,9 +35,10 @@ static inline bool is_at(const struct pt_flow *flow, const struct code_run *run,
 static inline bool in_function(const struct code_run *run, uint64_t distance)
 {
 	int64_t begin = run->function_begin, end = run->function_end;
+	int64_t length = code_run_length(run);
 
-	return (int64_t)distance >= begin && (int64_t)distance < end && run->length >= begin &&
-	       run->length < end;
+	return (int64_t)distance >= begin && (int64_t)distance < end && length >= begin &&
+	       length < end;
 }
 
 static inline void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
@@ -72,7 +73,7 @@ static inline struct branch_event *push_branch(struct pt_flow *flow, const struc
 	struct branch_event *event = stream_push_at(stream, &flow->known, insn->kind, from, to);
 
 	event->from_length = insn->length;
-	event->flags |= insn->indirect ? BRANCH_INDIRECT : 0;
+	event->flags |= (uint8_t)(insn->indirect * BRANCH_INDIRECT);
 	return event;
 }
 
