@@ -216,7 +216,7 @@ void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 		flush_any(batch, to_time);
 	else if (count == 1)
 		flush_one(batch);
-	else
+	else if (count)
 		flush_plain(batch, to_time);
 	batch->count = batch->calls = batch->others = 0;
 	batch->time = to_time;
