@@ -9,3 +9,12 @@ tests/races/delays.so: $(top_srcdir)/tests/races/delays.c
 CLEANFILES += tests/races/delays.so
 TESTS += tests/races/races.sh
 dist_noinst_SCRIPTS += tests/races/races.sh
+dist_noinst_SCRIPTS += tests/races/tsan.sh
+
+# The suite under ThreadSanitizer: about an hour.  THREADS_ONLY='tests/races/races.sh ...' chooses.
+THREADS_ONLY = $(TESTS)
+check-threads:
+	'$(abs_top_srcdir)/tests/races/tsan.sh' '$(abs_top_srcdir)' threads-build $(THREADS_ONLY)
+clean-threads:
+	rm -rf threads-build
+.PHONY: check-threads clean-threads
