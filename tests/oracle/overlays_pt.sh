@@ -61,16 +61,14 @@ threads_are_known() {
 		grep -q "domain 1 GC (thread $other)" "$work/names"
 }
 
-# The phase "minor" lies in the function that reported it: but for the microsecond that the
-# clock may be off, and the 320 ns between two MTCs, which time is dealt out in.
-inside_their_calls() {
+inside_their_calls() { # the phase "minor" lies in the function that reported it
 	"$top_builddir/ftfdump" --slices "$work/x.ftf" | awk '
 		$5 == "minor_collection" { begin[++calls] = $3; end[calls] = $4 }
 		$5 == "minor" { n++; from[n] = $3; to[n] = $4 }
 		END {
 			for (i = 1; i <= n; i++)
 				for (j = 1; j <= calls; j++)
-					if (begin[j] <= from[i] + 1320 && to[i] <= end[j] + 1320) { inside++; break }
+					if (begin[j] <= from[i] + 1000 && to[i] <= end[j] + 1000) { inside++; break }
 			print n, "phases,", inside, "inside"
 			exit !(n > 20 && inside == n)
 		}'
