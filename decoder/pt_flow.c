@@ -23,6 +23,7 @@
  * After damage decoding goes on at the next packet that tells an ip where there
  * is code.
  */
+#include <endian.h>
 #include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,33 +57,68 @@ enum opcode {
 	OPCODE_FUP = 0x1d,
 };
 
-/* So many bits at once: as a long TNT has. */
-#define TNT_BITS_MAX 47u
-
 static bool is_tnt(uint8_t byte)
 {
 	return !(byte & 1) && byte > OPCODE_EXTENDED;
 }
 
+/* A TNT of one byte holds up to six bits below its stop bit. */
+#define TNT_BITS 6u
+
+/* So many that are full are one; with a shorter one behind they have 47 bits, as a long TNT. */
+#define TNT_FULL_MAX 7u
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+static bool is_full_tnt(uint8_t byte)
+{
+	return (byte & 0x81) == 0x80;
+}
+
+/* Returns how many of 8 bytes are full TNTs up to the first that is none. */
+static inline unsigned count_full_tnts(uint64_t bytes)
+{
+	uint64_t others = (bytes ^ EACH_BYTE * 0x80) & EACH_BYTE * 0x81;
+
+	return (unsigned)__builtin_ctzll(others | UINT64_C(1) << 8 * TNT_FULL_MAX) / 8;
+}
+
+/* Returns the bits of the first `count` of 8 bytes, which are full TNTs, the oldest highest. */
+static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
+{
+	uint64_t bits = __builtin_bswap64(bytes) >> (64 - 8 * count) >> 1 & EACH_BYTE * 0x3f;
+
+	/* By twos, by fours, all. */
+	bits = (bits & UINT64_C(0x003f003f003f003f)) | (bits & UINT64_C(0x3f003f003f003f00)) >> 2;
+	bits = (bits & UINT64_C(0x00000fff00000fff)) | (bits & UINT64_C(0x0fff00000fff0000)) >> 4;
+	return (bits & 0xffffff) | bits >> 32 << 24;
+}
+
 /*
  * The bits of a packet from the second on, the oldest highest, below a stop
- * bit.  Those that follow each other are one: nothing happens between them.
- * Returns the size of all.
+ * bit.  Full ones that follow each other, and a shorter one behind them, are one: nothing
+ * happens between them.  Returns the size of all.
  */
 static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
-	uint64_t bits = 0;
-	unsigned bit_count = 0, count;
+	uint64_t bits = 0, next;
+	unsigned bit_count = 0;
 	size_t at = 0;
 
-	do {
-		unsigned value = bytes[at++] >> 1;
+	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]) && size >= sizeof(next)) {
+		memcpy(&next, bytes, sizeof(next));
+		at = count_full_tnts(le64toh(next));
+		bits = join_full_tnts(le64toh(next), (unsigned)at);
+		bit_count = TNT_BITS * (unsigned)at;
+		flow->last_bits = TNT_BITS;
+	}
+	if (!at || (is_tnt(bytes[at]) && !is_full_tnt(bytes[at]))) {
+		unsigned value = bytes[at++] >> 1, count = 31 - (unsigned)__builtin_clz(value);
 
-		count = 31 - (unsigned)__builtin_clz(value);
 		bits = bits << count | (value ^ 1u << count);
 		bit_count += count;
-	} while (at < size && bit_count + 6 <= TNT_BITS_MAX && is_tnt(bytes[at]));
-	flow->last_bits = count;
+		flow->last_bits = count;
+	}
 	flow_take_bits(flow, bits, bit_count);
 	return at;
 }

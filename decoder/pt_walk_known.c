@@ -81,42 +81,56 @@ static inline void arrive_quietly(struct pt_flow *flow, const struct quiet_walk 
 		flow->task = TASK_READ;
 }
 
-static inline void take_path(struct pt_flow *flow, const struct code_path *path)
+/* Take paths that were kept, while there are any; a shorter one ends where a look is needed. */
+static inline void follow_paths(const struct pt_flow *flow, struct quiet_walk *walk, uint64_t bits)
 {
-	struct quiet_walk walk = { .run = path->to,
-				   .ip = flow->ip + (uint64_t)(int64_t)path->distance,
-				   .bit_count = flow->bit_count - path->used,
-				   .walked = path->walked,
-				   .jumps = path->jumps,
-				   .insns = path->insns };
+	const void *where = code_view_key(&flow->view);
+	struct quiet_walk at = *walk; /* so that registers hold it */
+	const struct code_path *path;
 
-	arrive_quietly(flow, &walk);
+	do {
+		uint64_t id = code_path_id(at.run, (unsigned)(bits >> (64 - CODE_PATH_BITS)));
+
+		path = code_paths_find(&flow->runs.paths, id, where);
+		if (!path)
+			break;
+		at.run = path->to;
+		at.ip += (uint64_t)(int64_t)path->distance;
+		bits <<= path->used;
+		at.bit_count -= path->used;
+		at.walked += path->walked;
+		at.jumps += path->jumps;
+		at.insns += path->insns;
+	} while (path->used == CODE_PATH_BITS && at.bit_count >= CODE_PATH_BITS);
+	*walk = at;
+}
+
+/* Seven decisions or more.  Returns whether any were made. */
+static inline bool decide_many(struct pt_flow *flow, struct quiet_walk *walk, uint64_t bits)
+{
+	uint64_t id = code_path_id(walk->run, (unsigned)(bits >> (64 - CODE_PATH_BITS)));
+
+	follow_paths(flow, walk, bits);
+	if (!walk->walked) {
+		walk_quietly(flow, walk, bits, walk->bit_count - CODE_PATH_BITS);
+		keep_path(flow, id, walk);
+	}
+	arrive_quietly(flow, walk);
+	return walk->walked;
 }
 
 /* Decisions within a function that were made before.  Returns whether there were any. */
 static inline bool decide_known(struct pt_flow *flow, struct code_run *run)
 {
 	struct quiet_walk walk = { .run = run, .ip = flow->ip, .bit_count = flow->bit_count };
-	bool timed = flow->stream.timed, many = timed && flow->bit_count >= CODE_PATH_BITS;
-	uint64_t bits = flow->bits << (64 - flow->bit_count), id = 0;
-	const struct code_path *path;
-	/* Without timing packets time is made of instructions, and told by each decision. */
-	unsigned least = timed ? 0 : flow->bit_count - 1;
+	uint64_t bits = flow->bits << (64 - flow->bit_count);
 
 	if (!(run->quiet >> (run->forced | (unsigned)(bits >> 63)) & 1))
 		return false;
-	if (many) {
-		id = code_path_id(run, (unsigned)(bits >> (64 - CODE_PATH_BITS)));
-		path = code_paths_find(&flow->runs.paths, id, code_view_key(&flow->view));
-		if (path) {
-			take_path(flow, path);
-			return true;
-		}
-		least = flow->bit_count - CODE_PATH_BITS;
-	}
-	walk_quietly(flow, &walk, bits, least);
-	if (many)
-		keep_path(flow, id, &walk);
+	if (flow->stream.timed && flow->bit_count >= CODE_PATH_BITS)
+		return decide_many(flow, &walk, bits);
+	/* Without timing packets time is made of instructions, and told by each decision. */
+	walk_quietly(flow, &walk, bits, flow->stream.timed ? 0 : flow->bit_count - 1);
 	arrive_quietly(flow, &walk);
 	return walk.walked;
 }

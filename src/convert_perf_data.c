@@ -51,7 +51,7 @@ struct conversion {
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
 	const struct thread *last_seen; /* NULL: an unknown one, or none */
 	bool tells;                    /* branches are told to others than call stacks, too */
-	bool at_once;                  /* they are told to call stacks only: many at a time */
+	bool at_once;                  /* they are counted, or told to call stacks only: many at a time */
 	size_t thread_count;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
@@ -363,10 +363,23 @@ static void feed(struct conversion *c, const struct branch_event *event)
 		resolver_keep(&c->resolver, event->space, from, to);
 }
 
+/* Returns how many branches of one thread come first. */
+static size_t count_branches(const struct branch_event *events, size_t count)
+{
+	size_t branches = 0;
+
+	while (branches < count && events[branches].thread == events->thread &&
+	       events[branches].kind != BRANCH_GAP && events[branches].kind != BRANCH_SIDE)
+		branches++;
+	return branches;
+}
+
 /* Feed what comes first and is plain, which most is.  Returns how many that are. */
 static size_t feed_plain(struct conversion *c, const struct branch_event *events, size_t count)
 {
-	size_t fed = count ? thread_stacks_plain(&c->stacks, &c->resolver, events, count) : 0;
+	size_t fed = c->options->format == FORMAT_NONE
+			     ? count_branches(events, count)
+			     : thread_stacks_plain(&c->stacks, &c->resolver, events, count);
 
 	if (fed)
 		note_events(c, events, fed);
@@ -549,7 +562,8 @@ static int run(struct conversion *c, struct error *err)
 		c->stacks.inlines = &c->resolver;
 	c->tells = c->options->format == FORMAT_BRANCHES || c->options->format == FORMAT_CALLS ||
 		   c->options->overlay_count;
-	c->at_once = c->view.machine && !c->tells && thread_stacks_take_plain(&c->stacks);
+	c->at_once = c->options->format == FORMAT_NONE ||
+		     (c->view.machine && !c->tells && thread_stacks_take_plain(&c->stacks));
 	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");
