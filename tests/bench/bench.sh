@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Ratios of CPU time, and peak memory, on this machine in one run: each command
-# five times, the median counts.  One thread, but where two are compared with
-# one: there the time on the clock counts.  Run by `make bench`.
+# five times, the median counts (perf script once, and three times what takes long).
+# One thread, but where two are compared with one: there the time on the clock counts.
+# Run by `make bench`.
 # shellcheck disable=SC2086 # $program has an option
 set -eu
 program="./ptrace2ftf --threads=1"
@@ -15,8 +16,8 @@ runs=5
 measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
 	for _ in $(seq $runs); do
 		rm -f "$work/out.ftf"
-		/usr/bin/time -o "$work/time" -f '%U %S %M' "$@" >/dev/null 2>"$work/messages" || true
-		tail -n 1 "$work/time" | awk '{ print $1 + $2, $3 }'
+		tests/bench/cpu-time "$work/time" "$@" >/dev/null 2>"$work/messages" || true
+		awk '{ printf "%.3f %d\n", $1, $3 }' "$work/time"
 	done | sort -n >"$work/times"
 	cpu=$(awk -v n=$runs 'NR == int((n + 1) / 2) { print $1 }' "$work/times")
 	rss=$(awk '$2 > m { m = $2 } END { print m }' "$work/times")
@@ -25,8 +26,8 @@ measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
 elapsed() { # COMMAND...: sets $wall (s, on the clock)
 	for _ in $(seq $runs); do
 		rm -f "$work/out.ftf"
-		/usr/bin/time -o "$work/time" -f '%e' "$@" >/dev/null 2>"$work/messages" || true
-		tail -n 1 "$work/time"
+		tests/bench/cpu-time "$work/time" "$@" >/dev/null 2>"$work/messages" || true
+		awk '{ printf "%.3f\n", $2 }' "$work/time"
 	done | sort -n >"$work/times"
 	wall=$(awk -v n=$runs 'NR == int((n + 1) / 2)' "$work/times")
 }
@@ -62,7 +63,7 @@ bound() { # ONE TWO MOST (s)
 }
 
 ratio() { # A B
-	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / (b > 0.01 ? b : 0.01) }'
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / (b > 0.001 ? b : 0.001) }'
 }
 
 against_libipt() { # TITLE OPTIONS... FILE
@@ -113,7 +114,6 @@ if [ -x /usr/bin/python3 ]; then
 	with_python "ptsim, python3, MTC, 16 MiB"
 	with_python "ptsim, python3, CYC, 16 MiB" --cyc
 fi
-runs=1
 measure $program -q --no-warn --format=none "$work/mtc"
 small=$cpu
 rm "$work/mtc"
@@ -123,6 +123,7 @@ echo "256 MiB of trace made in $(($(date +%s) - begin)) s"
 measure $program -q --no-warn --format=none "$work/large"
 whole=$cpu
 echo "256 MiB: $cpu s, $(ratio "$cpu" "$small") times the time of 16 MiB, peak memory $((rss / 1024)) MiB"
+runs=3
 measure $program -q --no-warn --format=none --time=50%,51% "$work/large"
 echo "256 MiB, one percent of its time: $cpu s, $(awk -v a="$cpu" -v b="$whole" 'BEGIN { printf "%.1f", 100 * a / b }')% of the whole"
 two_cores "256 MiB" "$work/large"

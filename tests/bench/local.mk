@@ -2,8 +2,12 @@
 dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh
 EXTRA_DIST += tests/bench/README.md
 
-EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times
-CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times
+EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
+	tests/bench/cpu-time
+CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
+	tests/bench/cpu-time
+tests_bench_cpu_time_SOURCES = tests/bench/cpu_time.c
+tests_bench_cpu_time_LDADD =
 tests_bench_thread_times_SOURCES = tests/bench/thread_times.c
 tests_bench_thread_times_LDADD =
 tests_bench_ftf_speed_SOURCES = tests/bench/ftf_speed.c
@@ -12,10 +16,10 @@ tests_bench_packet_speed_SOURCES = tests/bench/packet_speed.c
 tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 
 bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-times$(EXEEXT) \
-		tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
+		tests/bench/cpu-time$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
 	$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench
 
-profile: ptrace2ftf$(EXEEXT) tests/bench/packet-speed$(EXEEXT)
+profile: ptrace2ftf$(EXEEXT) tests/bench/packet-speed$(EXEEXT) tests/bench/cpu-time$(EXEEXT)
 	$(srcdir)/tests/bench/profile.sh $(abs_top_srcdir)
 .PHONY: profile

@@ -53,8 +53,8 @@ stages() {
 
 cpu() { # OPTIONS...: median of 5
 	for _ in 1 2 3 4 5; do
-		/usr/bin/time -f '%U %S' -o "$work/time" "$program" -q --no-warn $one_thread "$@" >/dev/null 2>&1 || true
-		tail -n 1 "$work/time" | awk '{ print $1 + $2 }'
+		tests/bench/cpu-time "$work/time" "$program" -q --no-warn $one_thread "$@" >/dev/null 2>&1 || true
+		awk '{ print $1 }' "$work/time"
 	done | sort -n | sed -n 3p
 }
 
@@ -65,7 +65,7 @@ table() { # TITLE SYMFS FILE
 	all=$(cpu --symfs="$2" "$3" -o "$work/out.ftf")
 	echo "packets alone: $packets"
 	awk -v p="${packets%% *}" -v f="$flow" -v a="$all" 'BEGIN {
-		printf "--format=none: %.2f s, %.0f times that; to an .ftf: %.2f s, %.0f times that\n", f, f / p, a, a / p }'
+		printf "--format=none: %.3f s, %.0f times that; to an .ftf: %.3f s, %.0f times that\n", f, f / p, a, a / p }'
 	samples --symfs="$2" "$3" -o "$work/out.ftf"
 	echo "to an .ftf, $(wc -l <"$work/samples") samples:"
 	stages
