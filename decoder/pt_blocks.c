@@ -80,9 +80,8 @@ static void resolve(struct pt_blocks *blocks, uint64_t to)
 	if (pending->insn.kind == BRANCH_NONE)
 		return;
 	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
-		event = stream_push_at(&blocks->stream, &pending->decided, pending->insn.kind,
-				       pending->from, to);
-		event->from_length = pending->insn.length;
+		event = stream_push_insn(&blocks->stream, &pending->decided, &pending->insn,
+					 pending->from, to);
 		event->flags |= pending->flags;
 		if (to == blocks->stream.input.switch_ip)
 			stream_switch_thread(&blocks->stream);
@@ -167,10 +166,10 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 	struct branch_event *off;
 
 	tell_control(blocks, 0);
-	off = stream_push(&blocks->stream, pending->insn.kind, pending->from, to);
+	off = stream_push_insn(&blocks->stream, &blocks->stream.now, &pending->insn, pending->from,
+			       to);
 	blocks->off = true;
 	off->flags |= BRANCH_TRACE_OFF | (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
-	off->from_length = pending->insn.length;
 	stream_stop_user(&blocks->stream, pending->insn.kind == BRANCH_SYSCALL
 						  ? pending->from + pending->insn.length
 						  : 0);
@@ -367,8 +366,7 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	resolve(blocks, block->ip);
 	blocks->pending.from = block->end_ip;
 	blocks->pending.insn = last_insn(blocks, block);
-	blocks->pending.flags = (block->speculative ? BRANCH_IN_TX : 0) |
-				(blocks->pending.insn.indirect ? BRANCH_INDIRECT : 0);
+	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
 	advance_time(blocks, block->ninsn);
 	/* The time of the block's own packet; of the next one, where that is an event. */
 	blocks->pending.decided = blocks->stream.now;

@@ -11,6 +11,14 @@
 
 /* ---- Events out ---------------------------------------------------------- */
 
+struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
+				    enum branch_kind kind, uint64_t from, uint64_t to)
+{
+	struct insn insn = { .kind = (uint8_t)kind };
+
+	return stream_push_insn(stream, moment, &insn, from, to);
+}
+
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to)
 {

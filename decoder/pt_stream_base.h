@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "decoder/insn.h"
 #include "decoder/kernel_text.h"
 #include "decoder/pt_stream.h"
 #include "decoder/schedule.h"
@@ -124,10 +125,11 @@ static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time
 	return time;
 }
 
-/* Give an event out; what is returned may be completed until the next call. */
-static inline struct branch_event *stream_push_at(struct pt_stream *stream,
-						  const struct moment *moment,
-						  enum branch_kind kind, uint64_t from, uint64_t to)
+/* Give the event of an instruction out; what is returned may be completed until the next call. */
+static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
+						    const struct moment *moment,
+						    const struct insn *insn, uint64_t from,
+						    uint64_t to)
 {
 	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
 
@@ -142,11 +144,12 @@ static inline struct branch_event *stream_push_at(struct pt_stream *stream,
 		.insns = stream->insn_count,
 		.cycles = stream->cycle_count,
 		.cpu = stream->input.aux->cpu,
-		.kind = (uint8_t)kind,
+		.kind = insn->kind,
 		.gap = 0, /* all are set, so nothing is cleared first */
-		.from_length = 0,
+		.from_length = insn->length,
 		.flags = (uint8_t)(stream->in_tx * BRANCH_IN_TX |
-				   !stream->timed * BRANCH_TIME_ESTIMATED),
+				   !stream->timed * BRANCH_TIME_ESTIMATED |
+				   insn->indirect * BRANCH_INDIRECT),
 	};
 	stream->insn_count = stream->cycle_count = 0;
 	stream->any_event = true;
@@ -154,6 +157,9 @@ static inline struct branch_event *stream_push_at(struct pt_stream *stream,
 	return event;
 }
 
+/* Give any other event out. */
+struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
+				    enum branch_kind kind, uint64_t from, uint64_t to);
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to);
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);

@@ -69,12 +69,7 @@ static inline void count_run(struct pt_flow *flow, const struct code_run *run)
 static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
 					       uint64_t from, uint64_t to)
 {
-	struct pt_stream *stream = &flow->stream;
-	struct branch_event *event = stream_push_at(stream, &flow->known, insn->kind, from, to);
-
-	event->from_length = insn->length;
-	event->flags |= (uint8_t)(insn->indirect * BRANCH_INDIRECT);
-	return event;
+	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
 }
 
 /* Within a function: nothing of it is given out. */
