@@ -82,6 +82,7 @@ libptrace2ftf_a_SOURCES = \
 	src/span_sink.h \
 	src/span_spool.c src/span_spool.h \
 	src/span_sorter.c src/span_sorter.h \
+	src/span_track.c src/span_track.h \
 	src/span_tally.c src/span_tally.h \
 	src/summary.c src/summary.h \
 	src/thread_stacks.c src/thread_stacks.h \

@@ -7,354 +7,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/big_array.h"
+#include "span_track.h"
 
 /* Bytes of all tracks that stay in memory; and of one array, so that few need a file each. */
 #define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
-/* Bytes of the records of one time: of a trace that has times, they are few. */
-#define GROUP_MOST ((size_t)4 << 20)
-
-enum record_kind { RECORD_BEGIN, RECORD_END, RECORD_INSTANT };
-
-/* The order of records of equal time; see the header. */
-enum record_order { ORDER_CLOSE, ORDER_DEFERRED, ORDER_PLAIN };
-
-struct span_record {
-	uint64_t time; /* ns, perf's clock */
-	union {
-		const struct symbol *symbol; /* of a begin */
-		size_t text;                 /* of an instant: offset in the track's texts */
-	};
-	uint64_t ip;
-	uint32_t detail; /* 1 + its index in the track's details; 0: none */
-	uint8_t kind, order;
-	uint16_t flags;
-};
-
-/* Records one after the other that are in order. */
-struct record_run {
-	size_t begin; /* of the track's records; it ends where the next one begins */
-	bool mixed;   /* they have other orders than ORDER_PLAIN */
-};
-
-struct span_track {
-	struct span_sorter *sorter;
-	void *next_track;
-	struct span_track *next;
-	struct big_array records; /* owned: of the segment */
-	size_t count;
-	size_t full;              /* at so many records there is more to be done than to add one */
-	uint64_t latest;          /* of the last record that was added */
-	struct record_run *runs;  /* owned: of records in order */
-	size_t run_count, run_room;
-	char *texts; /* owned; of the segment's instants, NUL-terminated */
-	size_t text_count, text_room;
-	struct big_array details; /* owned: of the segment's begins and ends */
-	size_t detail_count;
-	struct span_detail next_detail; /* of the next record, if has_detail */
-	bool has_detail;
-	const struct symbol **open; /* owned; of the open slices that were passed on */
-	size_t open_room;
-	uint64_t depth;     /* open slices, with those that were left out */
-	uint64_t last_time; /* ns; of the last record passed on */
-};
-
-static struct span_record *records_of(const struct span_track *track)
-{
-	return track->records.items;
-}
-
-/* Looked at in steps of so many records, which then may leave memory. */
-#define STEP ((size_t)1 << 15)
-
-/* The records before `at`, and the first `details`, are not looked at for now. */
-static void leave(const struct span_track *track, size_t at, size_t details)
-{
-	big_array_rest(&track->records, at - STEP, at, sizeof(struct span_record));
-	big_array_rest(&track->details, 0, details, sizeof(struct span_detail));
-}
-
-static void leave_behind(const struct span_track *track, size_t at)
-{
-	const struct span_record *record = records_of(track) + at;
-
-	/* Details come in the order of records, of which each has one at most. */
-	if (at % STEP == 0 && at)
-		leave(track, at, record->detail ? record->detail - 1 : 0);
-}
-
-static inline void pass_detail(struct span_track *track, const struct span_record *record)
-{
-	const struct span_sink *next = track->sorter->next;
-
-	if (record && record->detail)
-		next->detail(next, track->next_track,
-			     (struct span_detail *)track->details.items + record->detail - 1);
-}
-
-static inline void pass_begin(struct span_track *track, const struct span_record *record)
-{
-	const struct span_sink *next = track->sorter->next;
-
-	if (track->depth++ >= track->sorter->depth) {
-		track->sorter->counts.too_deep++;
-		return;
-	}
-	if (track->depth > track->open_room)
-		track->open = alloc_grow(track->open, &track->open_room, track->depth,
-					 sizeof(*track->open));
-	track->open[track->depth - 1] = record->symbol;
-	pass_detail(track, record);
-	next->begin(next, track->next_track, track->last_time, record->symbol, record->ip,
-		    record->flags & (unsigned)~SPAN_DEFERRED);
-}
-
-/* `record`: the end's own; NULL: it has none, the trace has ended. */
-static inline void pass_end(struct span_track *track, const struct span_record *record)
-{
-	const struct span_sink *next = track->sorter->next;
-
-	if (!track->depth) {
-		track->sorter->counts.unmatched_ends++;
-		return;
-	}
-	if (--track->depth >= track->sorter->depth)
-		return;
-	pass_detail(track, record);
-	next->end(next, track->next_track, track->last_time, track->open[track->depth]);
-}
-
-static inline __attribute__((always_inline)) void pass_one(struct span_track *track,
-							   const struct span_record *record)
-{
-	const struct span_sink *next = track->sorter->next;
-
-	if (record->time < track->last_time)
-		track->sorter->counts.backward++;
-	else
-		track->last_time = record->time;
-	switch ((enum record_kind)record->kind) {
-	case RECORD_BEGIN:
-		pass_begin(track, record);
-		break;
-	case RECORD_END:
-		pass_end(track, record);
-		break;
-	case RECORD_INSTANT:
-		next->instant(next, track->next_track, track->last_time,
-			      track->texts + record->text);
-		break;
-	}
-}
-
-static void pass(struct span_track *track, const struct span_record *record)
-{
-	pass_one(track, record);
-}
-
-/* Record `at` of an array is the next; what lies far behind it may leave memory. */
-static const struct span_record *visit(const struct big_array *array, size_t at)
-{
-	if (at % STEP == 0 && at)
-		big_array_rest(array, at - STEP, at, sizeof(struct span_record));
-	return (const struct span_record *)array->items + at;
-}
-
-/* Pass the records [begin, end) of an array on, which are of equal time. */
-static void pass_group(struct span_track *track, const struct big_array *array, size_t begin,
-		       size_t end)
-{
-	const struct span_record *records = array->items;
-	size_t deferred, plain;
-
-	for (; begin < end && records[begin].order == ORDER_CLOSE; begin++)
-		pass(track, visit(array, begin));
-	deferred = plain = begin;
-	while (plain < end && visit(array, plain)->order == ORDER_DEFERRED)
-		plain++;
-	for (begin = plain; plain < end && records[plain].kind == RECORD_END && track->depth;
-	     plain++)
-		pass(track, visit(array, plain));
-	for (; deferred < begin; deferred++)
-		pass(track, visit(array, deferred));
-	for (; plain < end; plain++)
-		pass(track, visit(array, plain));
-}
-
-/* Pass the records [begin, end) on, which are in order, whatever their orders are. */
-static void pass_groups(struct span_track *track, size_t begin, size_t end)
-{
-	const struct span_record *records = records_of(track);
-
-	while (begin < end) {
-		size_t behind = begin + 1;
-
-		leave_behind(track, begin);
-		while (behind < end && records[behind].time == records[begin].time)
-			leave_behind(track, behind++);
-		pass_group(track, &track->records, begin, behind);
-		begin = behind;
-	}
-}
-
-/* The same of records that are all ORDER_PLAIN, as most are: they stand as they are passed. */
-static void pass_plain(struct span_track *track, size_t begin, size_t end)
-{
-	const struct span_record *records = records_of(track);
-
-	while (begin < end) {
-		size_t stop = begin - begin % STEP + STEP;
-
-		leave_behind(track, begin);
-		for (stop = stop < end ? stop : end; begin < stop; begin++)
-			pass_one(track, &records[begin]);
-	}
-}
-
-static void pass_run(struct span_track *track, size_t begin, size_t end, bool mixed)
-{
-	if (mixed)
-		pass_groups(track, begin, end);
-	else
-		pass_plain(track, begin, end);
-}
-
-/* ---- Several runs -------------------------------------------------------- */
-
-/* A run on its way out. */
-struct span_run {
-	size_t at, end; /* of the track's records */
-	size_t rank;    /* place among the runs, for equal times */
-	bool mixed;
-};
-
-static bool run_before(const struct span_record *records, const struct span_run *a,
-		       const struct span_run *b)
-{
-	uint64_t left = records[a->at].time, right = records[b->at].time;
-
-	return left != right ? left < right : a->rank < b->rank;
-}
-
-/* Of a heap with the earliest run on top: move the one at `at` down to its place. */
-static void sift_down(const struct span_record *records, struct span_run *runs, size_t count,
-		      size_t at)
-{
-	struct span_run moving = runs[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= count)
-			break;
-		if (child + 1 < count && run_before(records, &runs[child + 1], &runs[child]))
-			child++;
-		if (!run_before(records, &runs[child], &moving))
-			break;
-		runs[at] = runs[child];
-		at = child;
-	}
-	runs[at] = moving;
-}
-
-/* Returns the number of runs; sorter->heap gets them, the earliest on top. */
-static size_t list_runs(const struct span_track *track)
-{
-	struct span_sorter *sorter = track->sorter;
-	size_t count = track->run_count;
-
-	sorter->heap = alloc_grow(sorter->heap, &sorter->heap_room, count, sizeof(*sorter->heap));
-	for (size_t i = 0; i < count; i++)
-		sorter->heap[i] = (struct span_run){
-			track->runs[i].begin,
-			i + 1 < count ? track->runs[i + 1].begin : track->count,
-			i, track->runs[i].mixed,
-		};
-	for (size_t i = count / 2; i-- > 0;)
-		sift_down(records_of(track), sorter->heap, count, i);
-	return count;
-}
-
-/* Have room for `need` records in the group. */
-static struct span_record *group_of(struct span_sorter *sorter, size_t need)
-{
-	big_array_grow(&sorter->group, need, sizeof(struct span_record), GROUP_MOST);
-	return sorter->group.items;
-}
-
-/* Move the records of the earliest run's first time to the group, which has `*grouped`. */
-static void take(const struct span_track *track, struct span_run *run, size_t *grouped)
-{
-	struct span_sorter *sorter = track->sorter;
-	const struct span_record *records = records_of(track);
-	uint64_t time = records[run->at].time;
-
-	for (; run->at < run->end && records[run->at].time == time; run->at++) {
-		leave_behind(track, run->at);
-		group_of(sorter, *grouped + 1)[*grouped] = records[run->at];
-		visit(&sorter->group, (*grouped)++);
-	}
-}
-
-/* Records of equal time, as they came, get the order of their kinds. */
-static void order_group(struct span_sorter *sorter, size_t count)
-{
-	struct span_record *group = group_of(sorter, 2 * count);
-	size_t placed = count;
-
-	for (uint8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
-		for (size_t i = 0; i < count; i++) {
-			if (visit(&sorter->group, i)->order != order)
-				continue;
-			group[placed] = group[i];
-			visit(&sorter->group, placed++);
-		}
-	}
-}
-
-static void merge_runs(struct span_track *track)
-{
-	struct span_sorter *sorter = track->sorter;
-	const struct span_record *records = records_of(track);
-	size_t count = list_runs(track);
-	struct span_run *top = sorter->heap;
-
-	while (count > 1) {
-		uint64_t time = records[top->at].time;
-		size_t grouped = 0;
-
-		while (count && records[top->at].time == time) {
-			take(track, top, &grouped);
-			if (top->at == top->end)
-				*top = sorter->heap[--count];
-			if (count)
-				sift_down(records, top, count, 0);
-		}
-		order_group(sorter, grouped);
-		pass_group(track, &sorter->group, grouped, 2 * grouped);
-	}
-	if (count)
-		pass_run(track, top->at, top->end, top->mixed);
-}
-
-/* Pass what is buffered on, in order. */
-static void flush(struct span_track *track)
-{
-	if (track->run_count > 1)
-		merge_runs(track);
-	else if (track->run_count)
-		pass_run(track, 0, track->count, track->runs->mixed);
-	track->count = track->run_count = track->text_count = track->detail_count = 0;
-	track->full = 0;
-}
 
 /* Pass a segment on in parts when it is too long. */
 static void bound(struct span_track *track)
 {
 	if (track->count < track->sorter->limit)
 		return;
-	flush(track);
+	span_track_flush(track);
 	track->sorter->counts.split++;
 }
 
@@ -397,9 +61,9 @@ static void make_way(struct span_track *track)
 
 	bound(track);
 	make_room(track, &track->records, track->count + 1, sizeof(struct span_record));
-	step = track->count - track->count % STEP + STEP;
-	if (track->count && track->count % STEP == 0)
-		leave(track, track->count, track->detail_count);
+	step = track->count - track->count % SPAN_TRACK_STEP + SPAN_TRACK_STEP;
+	if (track->count && track->count % SPAN_TRACK_STEP == 0)
+		span_track_leave(track, track->count, track->detail_count);
 	track->full = track->records.room < step ? track->records.room : step;
 	if (track->full > track->sorter->limit)
 		track->full = track->sorter->limit;
@@ -421,7 +85,7 @@ static struct span_record *add(struct span_track *track, uint64_t time,
 		make_way(track);
 	if (time > INT64_MAX)
 		time = hold(track, time);
-	record = records_of(track) + track->count;
+	record = span_track_records(track) + track->count;
 	if (!track->count || record[-1].time > time ||
 	    (record[-1].time == time && record[-1].order > order))
 		begin_run(track);
@@ -443,7 +107,7 @@ static inline bool comes_plain(const struct span_track *track, uint64_t time)
 /* add() for less, of ORDER_PLAIN. */
 static inline struct span_record *add_plain(struct span_track *track, uint64_t time)
 {
-	struct span_record *record = records_of(track) + track->count++;
+	struct span_record *record = span_track_records(track) + track->count++;
 
 	record->time = track->latest = time;
 	record->order = ORDER_PLAIN;
@@ -541,7 +205,7 @@ static void sorter_segment_end(const struct span_sink *sink, void *track_)
 	struct span_track *track = track_;
 	const struct span_sorter *sorter = sink->context;
 
-	flush(track);
+	span_track_flush(track);
 	sorter->next->segment_end(sorter->next, track->next_track);
 }
 
@@ -625,9 +289,9 @@ void span_sorter_finish(struct span_sorter *sorter)
 	for (struct span_track *track = sorter->first; track; track = track->next) {
 		bool any = track->count || track->depth;
 
-		flush(track);
+		span_track_flush(track);
 		while (track->depth)
-			pass_end(track, NULL);
+			span_track_close(track);
 		if (any)
 			sorter->next->segment_end(sorter->next, track->next_track);
 	}

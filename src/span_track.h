@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One track of the sorter (span_sorter.h): the records of its segment as they came, in
+ * runs that are in order, and what is open of those that were passed on.  Private to
+ * the sorter, which adds the records.
+ */
+#ifndef SRC_SPAN_TRACK_H
+#define SRC_SPAN_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "span_sorter.h"
+
+enum record_kind { RECORD_BEGIN, RECORD_END, RECORD_INSTANT };
+
+/* The order of records of equal time; see span_sorter.h. */
+enum record_order { ORDER_CLOSE, ORDER_DEFERRED, ORDER_PLAIN };
+
+struct span_record {
+	uint64_t time; /* ns, perf's clock */
+	union {
+		const struct symbol *symbol; /* of a begin */
+		size_t text;                 /* of an instant: offset in the track's texts */
+	};
+	uint64_t ip;
+	uint32_t detail; /* 1 + its index in the track's details; 0: none */
+	uint8_t kind, order;
+	uint16_t flags;
+};
+
+/* Records one after the other that are in order. */
+struct record_run {
+	size_t begin; /* of the track's records; it ends where the next one begins */
+	bool mixed;   /* they have other orders than ORDER_PLAIN */
+};
+
+struct span_track {
+	struct span_sorter *sorter;
+	void *next_track;
+	struct span_track *next;
+	struct big_array records; /* owned: of the segment */
+	size_t count;
+	size_t full;              /* at so many records there is more to be done than to add one */
+	uint64_t latest;          /* of the last record that was added */
+	struct record_run *runs;  /* owned: of records in order */
+	size_t run_count, run_room;
+	char *texts; /* owned; of the segment's instants, NUL-terminated */
+	size_t text_count, text_room;
+	struct big_array details; /* owned: of the segment's begins and ends */
+	size_t detail_count;
+	struct span_detail next_detail; /* of the next record, if has_detail */
+	bool has_detail;
+	const struct symbol **open; /* owned; of the open slices that were passed on */
+	size_t open_room;
+	uint64_t depth;     /* open slices, with those that were left out */
+	uint64_t last_time; /* ns; of the last record passed on */
+};
+
+static inline struct span_record *span_track_records(const struct span_track *track)
+{
+	return track->records.items;
+}
+
+/* Records are looked at in steps of so many, which then may leave memory. */
+#define SPAN_TRACK_STEP ((size_t)1 << 15)
+
+/* The step of records before `at`, and the first `details`, are not looked at for now. */
+static inline void span_track_leave(const struct span_track *track, size_t at, size_t details)
+{
+	big_array_rest(&track->records, at - SPAN_TRACK_STEP, at, sizeof(struct span_record));
+	big_array_rest(&track->details, 0, details, sizeof(struct span_detail));
+}
+
+/* Pass what is buffered on, in order: nothing is, then. */
+void span_track_flush(struct span_track *track);
+
+/* Close the innermost slice that is open, at the time of what was passed on last. */
+void span_track_close(struct span_track *track);
+
+#endif
