@@ -16,51 +16,15 @@
  *   error "no code"   branch from -> ip; then the gap
  *   other error       dropped
  */
-#include "decoder/pt_stream_base.h"
+#include "decoder/pt_blocks.h"
 
-#include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "decoder/insn.h"
-#include "decoder/pt_rewrite.h"
 
 /* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
 #define BUFFER_PADDING 64
-
-struct pending_branch {
-	uint64_t from;
-	struct insn insn; /* kind BRANCH_NONE: nothing is pending */
-	uint8_t flags;
-	struct moment decided;
-};
-
-struct pt_blocks {
-	struct pt_stream stream;
-	uint8_t *bytes;			  /* owned: pieces that follow each other in a row, padded */
-	uint64_t size;			  /* of those */
-	size_t next_piece;		  /* the first that is not among them */
-	struct pt_config config;
-	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
-	uint64_t counted;		  /* bytes of this run that are in the statistics */
-	struct insn_cache insns;
-	int status; /* of the last libipt call that gives one */
-	bool synced;
-	bool fresh;   /* synchronised, and nothing decoded since */
-	bool idle;    /* tracing is off up to the next PSB */
-	bool damaged; /* there was a gap, and no trace since */
-	bool tx_aborted;
-	const struct address_space *space; /* whose image the decoder has */
-	struct pending_branch pending;
-	struct pt_rewrite rewrite;
-	struct side_note control; /* of the interrupt that is next, if has_control */
-	bool has_control;
-	bool off;		  /* tracing is */
-	bool guest;		  /* a guest runs from the next ip on */
-	uint64_t packet_offset; /* where libipt was when it last moved */
-	uint32_t blocks_without_packet;
-};
 
 static void advance_time(struct pt_blocks *blocks, uint32_t insns)
 {
@@ -69,264 +33,6 @@ static void advance_time(struct pt_blocks *blocks, uint32_t insns)
 	if (pt_blk_time(blocks->decoder, &tsc, NULL, NULL) == 0)
 		stream_set_time(&blocks->stream, tsc);
 	stream_count_insns(&blocks->stream, insns);
-}
-
-/* The pending branch went to `to`. */
-static void resolve(struct pt_blocks *blocks, uint64_t to)
-{
-	struct pending_branch *pending = &blocks->pending;
-	struct branch_event *event;
-
-	if (pending->insn.kind == BRANCH_NONE)
-		return;
-	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
-		event = stream_push_insn(&blocks->stream, &pending->decided, &pending->insn,
-					 pending->from, to);
-		event->flags |= pending->flags;
-		if (to == blocks->stream.input.switch_ip)
-			stream_switch_thread(&blocks->stream);
-	}
-	pending->insn.kind = BRANCH_NONE;
-}
-
-/* ---- Who runs, and what code he sees ------------------------------------- */
-
-/* Returns whether the decoder sees other code now. */
-static bool use_image(struct pt_blocks *blocks)
-{
-	const struct address_space *space = blocks->stream.schedule.space;
-
-	if (blocks->space == space && blocks->space)
-		return false;
-	blocks->space = space;
-	pt_blk_set_image(blocks->decoder, code_image_borrow(blocks->stream.input.code, space));
-	return true;
-}
-
-/* Tracing begins at ip.  Returns whether the decoder sees other code now. */
-static bool enter(struct pt_blocks *blocks, uint64_t ip)
-{
-	stream_enter(&blocks->stream, ip);
-	return use_image(blocks);
-}
-
-/* ---- Event trace --------------------------------------------------------- */
-
-static void tell_control(struct pt_blocks *blocks, uint64_t ip)
-{
-	if (blocks->has_control)
-		stream_push_side(&blocks->stream, &blocks->control, ip);
-	blocks->has_control = false;
-}
-
-static void tell(struct pt_blocks *blocks, const struct side_note *note,
-		 const struct pt_event *event, uint64_t ip)
-{
-	if (event->ip_suppressed)
-		ip = 0;
-	if (ip)
-		resolve(blocks, ip); /* the block before ends where this happened */
-	stream_push_side(&blocks->stream, note, ip);
-}
-
-/* An EXSTOP, or what it stands for. */
-static void on_stop(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	static const struct pt_rewrite_note stop = { .note.kind = SIDE_STOP };
-	const struct pt_rewrite_note *note = pt_rewrite_next(&blocks->rewrite);
-
-	if (!note)
-		note = &stop;
-	if (!note->of_interrupt || blocks->off) {
-		tell(blocks, &note->note, event, event->variant.exstop.ip);
-		return;
-	}
-	tell_control(blocks, 0);
-	blocks->control = note->note;
-	blocks->has_control = true;
-}
-
-/* ---- libipt's events ----------------------------------------------------- */
-
-static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	tell_control(blocks, 0);
-	blocks->pending.insn.kind = BRANCH_NONE;
-	blocks->damaged = blocks->off = false;
-	enter(blocks, event->variant.enabled.ip);
-	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |=
-		BRANCH_TRACE_ON;
-}
-
-/* The pending branch itself left the traced code. */
-static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	struct pending_branch *pending = &blocks->pending;
-	uint64_t to = event->ip_suppressed ? 0 : event->variant.disabled.ip;
-	struct branch_event *off;
-
-	tell_control(blocks, 0);
-	off = stream_push_insn(&blocks->stream, &blocks->stream.now, &pending->insn, pending->from,
-			       to);
-	blocks->off = true;
-	off->flags |= BRANCH_TRACE_OFF | (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
-	stream_stop_user(&blocks->stream, pending->insn.kind == BRANCH_SYSCALL
-						  ? pending->from + pending->insn.length
-						  : 0);
-	pending->insn.kind = BRANCH_NONE;
-}
-
-static void on_async_disabled(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	uint64_t at = event->variant.async_disabled.at;
-	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_disabled.ip;
-
-	resolve(blocks, at);
-	tell_control(blocks, at);
-	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |=
-		BRANCH_TRACE_OFF | BRANCH_ASYNC | (blocks->guest ? BRANCH_GUEST : 0);
-	blocks->off = true;
-	stream_stop_user(&blocks->stream, at);
-}
-
-static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	uint64_t from = event->variant.async_branch.from;
-	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_branch.to;
-	enum branch_kind kind = blocks->tx_aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
-
-	resolve(blocks, from);
-	tell_control(blocks, from);
-	stream_push(&blocks->stream, kind, from, to)->flags |= BRANCH_ASYNC;
-	blocks->tx_aborted = false;
-}
-
-static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	tell_control(blocks, 0);
-	blocks->pending.insn.kind = BRANCH_NONE;
-	stream_push_gap(&blocks->stream, GAP_OVERFLOW, 0);
-	blocks->off = event->ip_suppressed;
-	if (event->ip_suppressed)
-		return;
-	enter(blocks, event->variant.overflow.ip);
-	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |=
-		BRANCH_TRACE_ON;
-}
-
-static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	bool was_in = blocks->stream.in_tx;
-	struct side_note note = { .kind = event->variant.tsx.speculative ? SIDE_TX_BEGIN
-					  : event->variant.tsx.aborted   ? SIDE_TX_ABORT
-									 : SIDE_TX_COMMIT };
-
-	blocks->stream.in_tx = event->variant.tsx.speculative;
-	blocks->tx_aborted = event->variant.tsx.aborted;
-	if (!event->status_update && (was_in || note.kind != SIDE_TX_COMMIT))
-		tell(blocks, &note, event, event->variant.tsx.ip);
-}
-
-static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	struct side_note note = {
-		.kind = SIDE_SLEEP,
-		.value = side_sleep_value(event->variant.pwre.state, event->variant.pwre.sub_state,
-					  event->variant.pwre.hw),
-	};
-
-	tell(blocks, &note, event, 0);
-}
-
-static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	uint64_t why = (event->variant.pwrx.interrupt ? SIDE_WAKE_INTERRUPT : 0) |
-		       (event->variant.pwrx.store ? SIDE_WAKE_STORE : 0) |
-		       (event->variant.pwrx.autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
-	struct side_note note = {
-		.kind = SIDE_WAKE,
-		.value = side_wake_value(event->variant.pwrx.last, event->variant.pwrx.deepest, why),
-	};
-
-	tell(blocks, &note, event, 0);
-}
-
-/* Events that change nothing of the flow. */
-static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	struct side_note note = { 0 };
-	uint64_t ip = 0;
-
-	switch (event->type) {
-	case ptev_cbr:
-		note = (struct side_note){ .kind = SIDE_FREQUENCY,
-					   .value = event->variant.cbr.ratio };
-		break;
-	case ptev_ptwrite:
-		note = (struct side_note){ .kind = SIDE_PTWRITE,
-					   .value = event->variant.ptwrite.payload };
-		ip = event->variant.ptwrite.ip;
-		break;
-	case ptev_exstop:
-		on_stop(blocks, event);
-		return;
-	case ptev_mwait:
-		note = (struct side_note){ .kind = SIDE_MWAIT,
-					   .value = event->variant.mwait.hints,
-					   .extra = event->variant.mwait.ext };
-		ip = event->variant.mwait.ip;
-		break;
-	case ptev_paging:
-	case ptev_async_paging:
-		note = (struct side_note){ .kind = SIDE_GUEST,
-					   .value = event->variant.paging.cr3,
-					   .extra = event->variant.paging.non_root };
-		blocks->guest = note.extra;
-		break;
-	case ptev_vmcs:
-	case ptev_async_vmcs:
-		note = (struct side_note){ .kind = SIDE_VMCS, .value = event->variant.vmcs.base };
-		break;
-	default: /* modes, ticks, maintenance */
-		return;
-	}
-	tell(blocks, &note, event, ip);
-}
-
-static void on_event(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	if (event->has_tsc)
-		stream_set_time(&blocks->stream, event->tsc);
-	stream_push_losses(&blocks->stream, blocks->stream.now.time);
-	switch (event->type) {
-	case ptev_enabled:
-		on_enabled(blocks, event);
-		break;
-	case ptev_disabled:
-		on_disabled(blocks, event);
-		break;
-	case ptev_async_disabled:
-		on_async_disabled(blocks, event);
-		break;
-	case ptev_async_branch:
-		on_async_branch(blocks, event);
-		break;
-	case ptev_overflow:
-		on_overflow(blocks, event);
-		break;
-	case ptev_tsx:
-		on_transaction(blocks, event);
-		break;
-	case ptev_pwre:
-		on_sleep(blocks, event);
-		break;
-	case ptev_pwrx:
-		on_wake(blocks, event);
-		break;
-	default:
-		on_event_beside(blocks, event);
-		break;
-	}
 }
 
 /* ---- libipt's blocks ----------------------------------------------------- */
@@ -363,7 +69,7 @@ static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *bl
 static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 {
 	blocks->off = false;
-	resolve(blocks, block->ip);
+	blocks_resolve(blocks, block->ip);
 	blocks->pending.from = block->end_ip;
 	blocks->pending.insn = last_insn(blocks, block);
 	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
@@ -372,7 +78,7 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	blocks->pending.decided = blocks->stream.now;
 	stream_push_losses(&blocks->stream, blocks->stream.now.time);
 	stream_follow_schedule(&blocks->stream);
-	use_image(blocks);
+	blocks_use_image(blocks);
 }
 
 /* Returns whether the flow turns in a circle. */
@@ -416,7 +122,7 @@ static enum gap_reason gap_reason_of(int status)
 
 static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 {
-	tell_control(blocks, 0);
+	blocks_tell_control(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	stream_push_gap(&blocks->stream, reason, ip);
 	blocks->synced = false;
@@ -509,7 +215,7 @@ static void synchronise(struct pt_blocks *blocks)
 	if (blocks->status >= 0)
 		pt_blk_get_sync_offset(blocks->decoder, &to);
 	count_to(blocks, from, to, first);
-	tell_control(blocks, 0);
+	blocks_tell_control(blocks, 0);
 	pt_rewrite_seek(&blocks->rewrite, to);
 	if (blocks->status < 0) {
 		finish_run(blocks);
@@ -523,7 +229,7 @@ static void synchronise(struct pt_blocks *blocks)
 	advance_time(blocks, 0);
 	if (blocks->stream.timed)
 		schedule_seek(&blocks->stream.schedule, blocks->stream.now.time);
-	use_image(blocks);
+	blocks_use_image(blocks);
 }
 
 static void next_event(struct pt_blocks *blocks)
@@ -540,7 +246,7 @@ static void next_event(struct pt_blocks *blocks)
 	else if (status < 0)
 		fail(blocks, gap_reason_of(status), blocks->pending.from);
 	else
-		on_event(blocks, &event);
+		blocks_on_event(blocks, &event);
 }
 
 static bool lacks_code(int status, const struct pt_block *block)
@@ -558,7 +264,7 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	int status = pt_blk_next(blocks->decoder, block, sizeof(*block));
 
 	blocks->fresh = false;
-	if (enter(blocks, block->ip) && lacks_code(status, block))
+	if (blocks_enter(blocks, block->ip) && lacks_code(status, block))
 		status = pt_blk_next(blocks->decoder, block, sizeof(*block));
 	if (blocks->damaged)
 		stream_push(&blocks->stream, BRANCH_NONE, 0, block->ip)->flags |= BRANCH_TRACE_ON;
@@ -581,7 +287,7 @@ static void next_block(struct pt_blocks *blocks)
 
 	blocks->status = status;
 	if (has_impossible_mode(&block)) {
-		resolve(blocks, block.ip);
+		blocks_resolve(blocks, block.ip);
 		fail(blocks, GAP_MISMATCH, block.ip);
 		return;
 	}
@@ -595,7 +301,7 @@ static void next_block(struct pt_blocks *blocks)
 		blocks->idle = true;
 	} else if (status < 0) {
 		if (lacks_code(status, &block))
-			resolve(blocks, block.ip);
+			blocks_resolve(blocks, block.ip);
 		fail(blocks, gap_reason_of(status), block.ninsn ? block.end_ip : block.ip);
 	} else if (is_endless(blocks)) {
 		fail(blocks, GAP_ENDLESS, block.ip);

@@ -38,7 +38,7 @@ stages() {
 		/^kernel fault/ { count["page faults"]++; next }
 		/^kernel/ { count["other work of the kernel"]++; next }
 		/^libipt|pt_flow|pt_packets|packet_clock|tsc_clock|aux_|auxtrace/ { count["packets"]++; next }
-		/^libZydis|pt_walk|pt_blocks|insn|code_|huge_text/ { count["flow"]++; next }
+		/^libZydis|pt_walk|pt_block|insn|code_|huge_text/ { count["flow"]++; next }
 		/pt_stream|branch_merge|schedule|pt_work|pt_segment|convert_perf_data|branch_event/ { count["events in order"]++; next }
 		/^libdw|^libelf|symbols\/|resolve|address_space|timeline|process_table|thread_table|space_builder|file_table|call_sites/ { count["names"]++; next }
 		/callstack|thread_stacks|slice_costs|inline_flow/ { count["stacks"]++; next }
