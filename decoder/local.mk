@@ -49,5 +49,6 @@ libdecoder_a_SOURCES = \
 	decoder/space_builder.c decoder/space_builder.h \
 	decoder/switch_table.c decoder/switch_table.h \
 	decoder/thread_table.c decoder/thread_table.h \
-	decoder/timeline.c decoder/timeline.h \
+	decoder/timeline.c decoder/timeline.h decoder/timeline_records.c \
+	decoder/timeline_records.h \
 	decoder/tsc_clock.c decoder/tsc_clock.h
