@@ -66,7 +66,7 @@ static inline struct span_record *span_track_records(const struct span_track *tr
 /* Records are looked at in steps of so many, which then may leave memory. */
 #define SPAN_TRACK_STEP ((size_t)1 << 15)
 
-/* The step of records before `at`, and the first `details`, are not looked at for now. */
+/* The step of records before `at`, and the first `details`, need not stay in memory. */
 static inline void span_track_leave(const struct span_track *track, size_t at, size_t details)
 {
 	big_array_rest(&track->records, at - SPAN_TRACK_STEP, at, sizeof(struct span_record));

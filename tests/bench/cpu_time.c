@@ -5,39 +5,15 @@
  * the microsecond, and its largest memory in kB (wait4(2)).  time(1) tells
  * hundredths of a second, a tenth of what a small recording takes.
  */
+#include "tests/bench/child.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static double seconds(struct timeval time)
 {
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
-static pid_t start(char **arguments)
-{
-	pid_t child = fork();
-
-	if (child < 0) {
-		perror("fork");
-		exit(1);
-	}
-	if (child)
-		return child;
-	execvp(arguments[0], arguments);
-	perror(arguments[0]);
-	_exit(127);
 }
 
 static int write_usage(const char *path, const struct rusage *usage, double elapsed)
@@ -56,7 +32,7 @@ static int write_usage(const char *path, const struct rusage *usage, double elap
 int main(int argc, char **argv)
 {
 	struct rusage usage = { 0 };
-	double begin = now();
+	double begin = child_clock();
 	int status = 0;
 	pid_t child;
 
@@ -64,10 +40,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FILE PROGRAM ARGS...\n", argv[0]);
 		return 64;
 	}
-	child = start(argv + 2);
+	child = child_start(argv + 2, false);
 	while (wait4(child, &status, 0, &usage) != child)
 		continue;
-	if (write_usage(argv[1], &usage, now() - begin) < 0)
+	if (write_usage(argv[1], &usage, child_clock() - begin) < 0)
 		return 1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

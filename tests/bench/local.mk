@@ -6,9 +6,10 @@ EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thr
 	tests/bench/cpu-time
 CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
 	tests/bench/cpu-time
-tests_bench_cpu_time_SOURCES = tests/bench/cpu_time.c
+tests_bench_cpu_time_SOURCES = tests/bench/cpu_time.c tests/bench/child.c tests/bench/child.h
 tests_bench_cpu_time_LDADD =
-tests_bench_thread_times_SOURCES = tests/bench/thread_times.c
+tests_bench_thread_times_SOURCES = tests/bench/thread_times.c tests/bench/child.c \
+	tests/bench/child.h
 tests_bench_thread_times_LDADD =
 tests_bench_ftf_speed_SOURCES = tests/bench/ftf_speed.c
 tests_bench_ftf_speed_LDADD = libftf.la

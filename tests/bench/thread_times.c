@@ -11,26 +11,17 @@
  * Each thread stops when it ends (ptrace(2), PTRACE_EVENT_EXIT), and
  * /proc/PID/task/TID/schedstat has the ns that it ran.
  */
+#include "tests/bench/child.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define THREADS_MAX 1024
 #define NS_PER_S    1e9
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / NS_PER_S;
-}
 
 /* Returns s; 0 if it is not told. */
 static double cpu_time(pid_t process, pid_t thread)
@@ -46,23 +37,6 @@ static double cpu_time(pid_t process, pid_t thread)
 	if (file)
 		fclose(file);
 	return (double)ns / NS_PER_S;
-}
-
-static pid_t start(char **arguments)
-{
-	pid_t child = fork();
-
-	if (child < 0) {
-		perror("fork");
-		exit(1);
-	}
-	if (child)
-		return child;
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-	raise(SIGSTOP);
-	execvp(arguments[0], arguments);
-	perror(arguments[0]);
-	_exit(127);
 }
 
 /* Returns the signal to go on with after a stop: those of the tracing are none of the program's. */
@@ -104,13 +78,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s PROGRAM ARGS...\n", argv[0]);
 		return 64;
 	}
-	child = start(argv + 1);
+	child = child_start(argv + 1, true);
 	waitpid(child, &status, 0);
 	ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)options);
-	begin = now();
+	begin = child_clock();
 	ptrace(PTRACE_CONT, child, NULL, NULL);
 	count = follow(child, times, &status);
-	wall = now() - begin;
+	wall = child_clock() - begin;
 	for (size_t i = 0; i < count; i++) {
 		sum += times[i];
 		most = times[i] > most ? times[i] : most;
