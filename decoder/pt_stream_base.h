@@ -157,7 +157,7 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 	return event;
 }
 
-/* Give any other event out. */
+/* The same of what is no instruction; stream_push(): at the time of the packets read so far. */
 struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
 				    enum branch_kind kind, uint64_t from, uint64_t to);
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,

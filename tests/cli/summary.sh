@@ -34,6 +34,17 @@ tap_check "it says what caused gaps and what helps" \
 	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=none perf.data -o x.ftf
 tap_check "it names files without symbols" \
 	says 2 '^  no names in 1 of 1 files.*: /sample$' --symfs=none perf.data -o x.ftf
+# Branches that are only counted go many at a time; gaps tell of files, and are no branches.
+counts_the_same() { # STATUS OPTIONS...
+	for format in none branches; do
+		run "$@" --format=$format perf.data || return 1
+		grep -E ' branches on |gaps?: |no code for' stderr >"told.$format"
+	done
+	cat told.none
+	grep -q ' branches on ' told.none && diff told.branches told.none
+}
+tap_check "without output it counts the same" counts_the_same 0 --symfs=.
+tap_check "and finds the same gaps" counts_the_same 2 --symfs=none
 # Cut before the first byte of the trace: AUXTRACE_INFO is there, AUXTRACE is not whole.
 head -c 600 perf.data >cut
 tap_check "it says that there is no trace" \
