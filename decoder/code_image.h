@@ -63,8 +63,9 @@ struct kernel_code {
 struct code_source {
 	struct code_file (*find)(void *context, const struct mapped_file *file);
 	/*
-	 * Tell the function that holds a byte of a file, as file offsets [*begin,
-	 * *end).  Returns false if none does.  May be NULL.
+	 * Tell the code around a byte of a file that is one function, or is taken for one where
+	 * nobody can tell functions apart, as file offsets [*begin, *end).  Returns false if
+	 * there is none.  May be NULL.
 	 */
 	bool (*find_function)(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);

@@ -88,22 +88,32 @@ static struct code_file find(void *context, const struct mapped_file *mapped)
 	return file;
 }
 
+/* Kernel code and modules, and memory that no file backs. */
+static bool is_special(const struct mapped_file *file)
+{
+	return file->path[0] == '[' || kernel_modules_is_module(file->path);
+}
+
+/* Whether what has one symbol is one to a call stack, too. */
+static bool is_one(const struct dso *dso, const struct mapped_file *file,
+		   const struct symbol *symbol)
+{
+	/* Which handlers a function installed depends on its way through its own code. */
+	if (dso_borrow_traps(dso))
+		return false;
+	if (symbol->kind == SYMBOL_FILE) /* unless others name it: kallsyms, a JIT compiler's map */
+		return dso_state(dso) == DSO_FOUND && !is_special(file);
+	return symbol->kind == SYMBOL_FUNCTION;
+}
+
 static bool find_function(void *context, const struct mapped_file *mapped, uint64_t offset,
 			  uint64_t *begin, uint64_t *end)
 {
 	struct code_files *files = context;
-	uint64_t distance;
-	const struct symbol *symbol =
-		dso_borrow_symbol(resolver_borrow_dso(files->resolver, mapped), offset, &distance);
+	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
+	const struct symbol *symbol = dso_borrow_range(dso, offset, begin, end);
 
-	if (symbol->kind != SYMBOL_FUNCTION || distance > offset || distance >= symbol->size)
-		return false;
-	/* Which handlers a function installed depends on its way through its own code. */
-	if (dso_borrow_traps(symbol->dso))
-		return false;
-	*begin = offset - distance;
-	*end = *begin + symbol->size;
-	return true;
+	return is_one(dso, mapped, symbol);
 }
 
 struct code_source code_files_source(struct code_files *files)
@@ -131,12 +141,6 @@ static void print_file(FILE *out, const struct mapped_file *file)
 	for (size_t i = 0; i < file->build_id_size; i++)
 		fprintf(out, "%02x", file->build_id[i]);
 	putc(')', out);
-}
-
-/* Kernel code and modules, and memory that no file backs. */
-static bool is_special(const struct mapped_file *file)
-{
-	return file->path[0] == '[' || kernel_modules_is_module(file->path);
 }
 
 /*

@@ -160,6 +160,13 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
+ * The same symbol, and around the byte, as file offsets [*begin, *end), what has that symbol
+ * without anything between; empty where the file has no code.
+ */
+const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
+				      uint64_t *end);
+
+/*
  * Returns where the code of a dso, one of whose symbols was asked for, handles
  * OCaml exceptions; NULL: it does not say.
  */

@@ -273,6 +273,24 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	return symbol;
 }
 
+const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
+				      uint64_t *end)
+{
+	const struct last_hit *hit = &dso->hit;
+	const struct symbol *symbol;
+	uint64_t offset;
+
+	pthread_mutex_lock(&dso->store->lock);
+	symbol = find_symbol(dso, file_offset, &offset);
+	*begin = *end = file_offset;
+	if (file_offset >= hit->begin && file_offset < hit->end) {
+		*begin = hit->begin;
+		*end = hit->end;
+	}
+	pthread_mutex_unlock(&dso->store->lock);
+	return symbol;
+}
+
 const struct trap_table *dso_borrow_traps(const struct dso *dso)
 {
 	return dso->traps.count ? &dso->traps : NULL;

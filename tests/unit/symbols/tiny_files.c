@@ -153,6 +153,39 @@ START_TEST(inside_a_symbol_the_innermost_wins)
 }
 END_TEST
 
+static void expect_range(struct dso *dso, uint64_t address, uint64_t begin, uint64_t end)
+{
+	uint64_t found_begin, found_end, offset;
+	uint64_t place = address - CODE + TINY_ELF_CODE_OFFSET;
+
+	ck_assert_ptr_eq(dso_borrow_range(dso, place, &found_begin, &found_end),
+			 dso_borrow_symbol(dso, place, &offset));
+	ck_assert_uint_eq(found_begin - TINY_ELF_CODE_OFFSET + CODE, begin);
+	ck_assert_uint_eq(found_end - TINY_ELF_CODE_OFFSET + CODE, end);
+}
+
+/* So a jump within a function is told from one into another. */
+START_TEST(a_range_ends_where_a_symbol_does_or_another_begins)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "outer", CODE + 0x10, 0x80, GLOBAL_FUNCTION },
+		{ "inner", CODE + 0x30, 0x10, GLOBAL_FUNCTION },
+		{ "last", CODE + 0xa0, 0x10, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, 3);
+
+	expect_range(dso, CODE + 0x2f, CODE + 0x10, CODE + 0x30);
+	expect_range(dso, CODE + 0x30, CODE + 0x30, CODE + 0x40);
+	expect_range(dso, CODE + 0x40, CODE + 0x40, CODE + 0x90);
+	/* Without symbol: */
+	expect_range(dso, CODE, CODE, CODE + 0x10);
+	expect_range(dso, CODE + 0x90, CODE + 0x90, CODE + 0xa0);
+	expect_range(dso, CODE + 0xff, CODE + 0xb0, CODE + 0x100);
+	expect_range(dso, CODE + 0x10000, CODE + 0x10000, CODE + 0x10000); /* no code */
+	close_tiny();
+}
+END_TEST
+
 static const struct symbol *symbol_at(struct dso *dso, uint64_t address)
 {
 	uint64_t offset;
@@ -399,6 +432,7 @@ int main(void)
 	tcase_add_test(all, a_symbol_without_size_reaches_to_the_next);
 	tcase_add_test(all, of_symbols_at_one_address_perfs_choice_wins);
 	tcase_add_test(all, inside_a_symbol_the_innermost_wins);
+	tcase_add_test(all, a_range_ends_where_a_symbol_does_or_another_begins);
 	tcase_add_test(all, a_part_belongs_to_the_function_of_its_source_file);
 	tcase_add_test(all, functions_that_are_parts_of_each_other_are_harmless);
 	tcase_add_test(all, this_programs_own_function_has_its_name_and_line);
