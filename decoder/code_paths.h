@@ -17,20 +17,14 @@ struct code_run;
 /* Decisions of a path at most: below a stop bit they fill the lower 8 bits of `id`. */
 #define CODE_PATH_BITS 7
 
-/* What the fields of a path hold. */
-#define CODE_PATH_USED_MAX  7
-#define CODE_PATH_INSNS_MAX 0x1fff
-
 /* Two of them are a line of the processor's cache. */
 struct code_path {
 	uint64_t id;	     /* code_path_id(); 0: no path */
 	const void *where;   /* the walk was: code_view_key() */
 	struct code_run *to; /* borrowed */
-	int32_t distance;    /* of the two runs, in bytes */
-	uint16_t insns : 13;
-	uint16_t used : 3;   /* decisions */
-	uint8_t walked;	     /* branches, taken or not */
-	uint8_t jumps;	     /* that were taken */
+	uint32_t insns;
+	uint8_t used;  /* decisions */
+	uint8_t jumps; /* that were taken */
 };
 
 struct code_paths {

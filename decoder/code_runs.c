@@ -89,13 +89,10 @@ static struct code_run *make_run(struct code_runs *runs, const uint8_t *bytes, s
 {
 	struct code_run *run = new_run(runs);
 	uint8_t lengths[LENGTHS_MAX], *kept;
-	uint32_t length;
 
 	run->bytes = bytes;
 	run->mode = (uint8_t)mode;
-	length = decode(run, size, lengths);
-	run->steps[0] = (int32_t)(length + run->insn.length);
-	run->steps[1] = (int32_t)((int64_t)run->steps[0] + run->insn.distance);
+	run->length = decode(run, size, lengths);
 	kept = arena_alloc(&runs->arena, run->lengths_known);
 	memcpy(kept, lengths, run->lengths_known);
 	run->lengths = kept;

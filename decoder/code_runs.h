@@ -31,7 +31,7 @@ struct code_run {
 		};
 		struct code_run *next[2]; /* the same, by a bit of TNT */
 	};
-	int32_t steps[2];     /* bytes to `next`; the second only if its way is quiet */
+	uint32_t length;      /* bytes before the branch */
 	uint32_t insns;	      /* instructions, the branch included */
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
 	uint8_t lengths_known; /* of the first so many instructions */
@@ -46,12 +46,6 @@ struct code_run {
 	int32_t function_begin, function_end; /* from `bytes`, in bytes */
 	const uint8_t *lengths; /* of instructions, in bytes */
 };
-
-/* Returns the bytes before the branch. */
-static inline uint32_t code_run_length(const struct code_run *run)
-{
-	return (uint32_t)run->steps[0] - run->insn.length;
-}
 
 /* What is to be done where a run ends. */
 enum run_pace {

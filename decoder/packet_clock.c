@@ -5,6 +5,9 @@
 
 #define MTC_VALUES 256u
 
+/* Cycles and ticks: a double holds all numbers up to there, and a period has fewer ticks. */
+#define PLAIN_MOST 0x1p52
+
 static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 {
 	return ctc * clock->ratio_n / clock->ratio_d;
@@ -13,7 +16,7 @@ static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 static void begin_step(struct packet_clock *clock, uint64_t tsc)
 {
 	clock->step = tsc;
-	clock->cycles = 0;
+	clock->cycles = clock->plain_cycles = 0;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
 }
@@ -43,6 +46,7 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 	clock->last_mtc = (uint8_t)(ctc >> clock->mtc_shift);
 	clock->counting = true;
 	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
+	clock->plain_cycles = 0;
 }
 
 /* The cycles between two MTCs in a row measure the core clock. */
@@ -89,6 +93,38 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 	clock->ratio = ratio;
 	clock->tsc_per_cycle = (double)clock->max_ratio / ratio;
 	clock->whole_step = false;
+	clock->plain_cycles = 0;
+}
+
+/* Returns how many cycles take no longer than a period: they need no closer look. */
+static uint64_t count_plain(const struct packet_clock *clock)
+{
+	double most = clock->counting ? (double)clock->period : PLAIN_MOST;
+	double cycles = most / clock->tsc_per_cycle;
+
+	return (uint64_t)(int64_t)(cycles < PLAIN_MOST ? cycles : PLAIN_MOST);
+}
+
+void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
+{
+	uint64_t passed, tsc;
+	double expected;
+
+	if (clock->cycles > UINT64_MAX / 2 - cycles)
+		return;
+	clock->cycles += cycles;
+	expected = (double)(int64_t)clock->cycles * clock->tsc_per_cycle;
+	/* More than any TSC has left is damage. */
+	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
+		return;
+	passed = (uint64_t)(int64_t)expected;
+	/* There would have been an MTC. */
+	if (clock->counting && passed > clock->period)
+		passed = clock->period;
+	tsc = clock->step + passed;
+	if (tsc > clock->tsc)
+		clock->tsc = tsc;
+	clock->plain_cycles = count_plain(clock);
 }
 
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet)
@@ -104,7 +140,7 @@ void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *pac
 		packet_clock_mtc(clock, packet->payload.mtc.ctc);
 		break;
 	case ppt_cyc:
-		packet_clock_cyc(clock, packet->payload.cyc.value);
+		packet_clock_many_cycles(clock, packet->payload.cyc.value);
 		break;
 	case ppt_cbr:
 		packet_clock_cbr(clock, packet->payload.cbr.ratio);

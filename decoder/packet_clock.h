@@ -32,6 +32,7 @@ struct packet_clock {
 	bool whole_step;      /* the step under way began with an MTC */
 	uint8_t ratio;	      /* core clock : bus clock, of the last CBR */
 	double tsc_per_cycle; /* 0: unknown */
+	uint64_t plain_cycles; /* fewer since `step` tell the time without a closer look */
 };
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
@@ -42,24 +43,20 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
 /* The same, of a packet as libipt reads it; those without a time change nothing. */
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet);
 
-/* Here, because no packet with a time is more frequent. */
-static inline void packet_clock_cyc(struct packet_clock *clock, uint64_t cycles)
-{
-	uint64_t passed, tsc;
-	double expected;
+/* Any number of cycles. */
+void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles);
 
-	if (clock->cycles > UINT64_MAX / 2 - cycles)
+/* Here, because no packet with a time is more frequent. */
+static inline void packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
+{
+	uint64_t all = clock->cycles + cycles, tsc;
+
+	if (all >= clock->plain_cycles) {
+		packet_clock_many_cycles(clock, cycles);
 		return;
-	clock->cycles += cycles;
-	expected = (double)(int64_t)clock->cycles * clock->tsc_per_cycle;
-	/* More than any TSC has left is damage. */
-	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
-		return;
-	passed = (uint64_t)(int64_t)expected;
-	/* There would have been an MTC. */
-	if (clock->counting && passed > clock->period)
-		passed = clock->period;
-	tsc = clock->step + passed;
+	}
+	clock->cycles = all;
+	tsc = clock->step + (uint64_t)(int64_t)((double)(int64_t)all * clock->tsc_per_cycle);
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
 }

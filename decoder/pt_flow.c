@@ -144,24 +144,24 @@ static __attribute__((noinline)) void tell_perf_clock(struct pt_flow *flow,
 	flow_on_timing(flow, &packet);
 }
 
-/* One or two bytes of 5 and 7 bits; returns 0 if there are more. */
-static inline size_t read_cycles(struct pt_flow *flow, const uint8_t *bytes)
+/* One or two bytes of 5 and 7 bits.  Returns their number, 0 if there are more. */
+static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
-	bool more = bytes[0] & 4 && !is_cut(flow, bytes);
-	uint64_t cycles = bytes[0] >> 3;
+	*cycles = bytes[0] >> 3;
+	if (!(bytes[0] & 4) || is_cut(flow, bytes))
+		return 1;
+	*cycles |= (uint32_t)(bytes[1] >> 1) << 5;
+	return bytes[1] & 1 ? 0 : 2;
+}
 
-	if (more && bytes[1] & 1)
-		return 0;
-	if (more)
-		cycles |= (uint64_t)(bytes[1] >> 1) << 5;
-	if (flow->stream.input.perf_times) {
-		tell_perf_clock(flow, ppt_cyc, 1u + more, cycles);
-		return 1u + more;
-	}
-	packet_clock_cyc(&flow->clock, cycles);
-	flow_count_cycles(flow, cycles);
-	flow_on_time(flow);
-	return 1u + more;
+static size_t tell_perf_cycles(struct pt_flow *flow, const uint8_t *bytes)
+{
+	uint32_t cycles;
+	size_t size = read_cycles(flow, bytes, &cycles);
+
+	if (size)
+		tell_perf_clock(flow, ppt_cyc, size, cycles);
+	return size;
 }
 
 static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
@@ -245,7 +245,7 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	if ((bytes[0] & 0x1f) == OPCODE_TIP)
 		return read_place(flow, bytes);
 	if ((bytes[0] & 3) == 3)
-		return flow->stream.input.perf_times ? read_cycles(flow, bytes) : 0;
+		return flow->stream.input.perf_times ? tell_perf_cycles(flow, bytes) : 0;
 	if (bytes[0] == OPCODE_MTC)
 		return read_crystal(flow, bytes);
 	if (bytes[0] == OPCODE_PAD)
@@ -393,13 +393,20 @@ static bool near_end(const struct pt_flow *flow)
  */
 static inline bool pass_cycles(struct pt_flow *flow)
 {
+	const uint8_t *bytes = flow->window.bytes + flow->at;
+	uint32_t cycles;
 	size_t size;
 
-	if ((flow->window.bytes[flow->at] & 3) != 3 || flow->stream.input.perf_times)
+	if ((bytes[0] & 3) != 3 || flow->stream.input.perf_times)
 		return true;
-	size = read_cycles(flow, flow->window.bytes + flow->at);
+	size = read_cycles(flow, bytes, &cycles);
+	if (!size)
+		return false;
+	packet_clock_cyc(&flow->clock, cycles);
+	flow_count_cycles(flow, cycles);
+	flow_on_time(flow);
 	flow->at += size;
-	return size && !near_end(flow);
+	return !near_end(flow);
 }
 
 /* Returns whether the next packet was a frequent one. */

@@ -165,7 +165,8 @@ static void set_quiet(struct code_run *run)
 	bool jumps = (run->pace == PACE_DECIDE || run->pace == PACE_JUMP) && run->taken_local &&
 		     run->taken;
 
-	run->quiet = (uint8_t)(jumps << 1 | falls);
+	/* A jump that needs no bit goes the same way whatever the next one is. */
+	run->quiet = (uint8_t)(jumps << 1 | falls | (jumps && run->forced));
 }
 
 /*
@@ -231,7 +232,7 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
 {
 	const struct code_run *run = flow->run;
-	uint64_t behind = (uint64_t)code_run_length(run) + insn->length;
+	uint64_t behind = (uint64_t)run->length + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
 	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
@@ -429,7 +430,7 @@ static void reach(struct pt_flow *flow)
 /* Whether the place that is walked to lies before the run's branch has been taken. */
 static bool passes(const struct pt_flow *flow, const struct code_run *run)
 {
-	return flow->task == TASK_PLACE && flow->target - flow->ip <= code_run_length(run);
+	return flow->task == TASK_PLACE && flow->target - flow->ip <= run->length;
 }
 
 static void pass(struct pt_flow *flow, const struct code_run *run)
@@ -478,7 +479,7 @@ void flow_walk_closely(struct pt_flow *flow)
 		return;
 	}
 	insn = run->insn;
-	from = flow->ip + code_run_length(run);
+	from = flow->ip + run->length;
 	if (!insn.length) {
 		flow_fail(flow, from >= flow->view.end ? GAP_NO_CODE : GAP_MISMATCH, from);
 		return;
@@ -517,11 +518,11 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 
 		if (!run)
 			return at == ip;
-		if (ip - at <= code_run_length(run))
+		if (ip - at <= run->length)
 			return code_run_count(run, ip - at) >= 0;
 		if (!run->insn.length || !is_direct(&run->insn))
 			return false;
-		at += code_run_length(run) + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+		at += run->length + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
 	}
 	return false;
 }

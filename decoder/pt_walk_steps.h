@@ -35,7 +35,7 @@ static inline bool is_at(const struct pt_flow *flow, const struct code_run *run,
 static inline bool in_function(const struct code_run *run, uint64_t distance)
 {
 	int64_t begin = run->function_begin, end = run->function_end;
-	int64_t length = code_run_length(run);
+	int64_t length = run->length;
 
 	return (int64_t)distance >= begin && (int64_t)distance < end && length >= begin &&
 	       length < end;

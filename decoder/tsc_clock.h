@@ -40,6 +40,8 @@ static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
 	const uint64_t span = UINT64_C(1) << 56;
 	uint64_t tsc = (low & (span - 1)) | (reference & ~(span - 1));
 
+	if (tsc - reference + span / 2 <= span) /* nearly always */
+		return tsc;
 	if (tsc > reference && tsc - reference > span / 2 && tsc >= span)
 		return tsc - span;
 	if (tsc < reference && reference - tsc > span / 2 && tsc < -span)

@@ -24,7 +24,7 @@ static void teardown(void)
 static void keep(unsigned run, unsigned bits, const void *where)
 {
 	struct code_path path = { .id = code_path_id(&runs[run], bits), .where = where,
-				  .to = &runs[run + 1], .distance = (int32_t)bits };
+				  .to = &runs[run + 1], .insns = bits };
 
 	code_paths_keep(&paths, &path);
 }
@@ -42,7 +42,7 @@ START_TEST(a_path_is_found_by_its_run_and_its_bits)
 	path = find(1, 0x55, &mapping);
 	ck_assert_ptr_nonnull(path);
 	ck_assert_ptr_eq(path->to, &runs[2]);
-	ck_assert_int_eq(path->distance, 0x55);
+	ck_assert_uint_eq(path->insns, 0x55);
 	ck_assert_ptr_null(find(1, 0x54, &mapping));
 	ck_assert_ptr_null(find(2, 0x55, &mapping));
 }

@@ -87,8 +87,36 @@ START_TEST(cycles_that_no_time_could_hold_are_none)
 
 	packet_clock_cbr(&clock, 1);
 	packet_clock_tsc(&clock, 1000000);
-	packet_clock_cyc(&clock, UINT64_MAX / 256);
+	packet_clock_many_cycles(&clock, UINT64_MAX / 256);
 	ck_assert_uint_eq(clock.tsc, 1000000);
+}
+END_TEST
+
+/* Few at a time go a shorter way than any number does. */
+START_TEST(cycles_tell_the_same_time_however_they_are_counted)
+{
+	struct packet_clock few = clock_of(), many = clock_of();
+	uint32_t cycles = 1;
+
+	for (unsigned i = 0; i < 5000; i++) {
+		cycles = cycles * 1103515245 + 12345;
+		if (i % 1000 == 10) { /* another ratio, and now and then no MTC for long */
+			packet_clock_cbr(&few, (uint8_t)(10 + i / 100));
+			packet_clock_cbr(&many, (uint8_t)(10 + i / 100));
+		}
+		if (i % 500 == 20) {
+			begin_at(&few, 1000000 + i * PERIOD);
+			begin_at(&many, 1000000 + i * PERIOD);
+		}
+		if (i % 50 == 30 && i % 1000 < 700) {
+			packet_clock_mtc(&few, (uint8_t)(few.last_mtc + 1));
+			packet_clock_mtc(&many, (uint8_t)(many.last_mtc + 1));
+		}
+		packet_clock_cyc(&few, cycles >> 20 & 63);
+		packet_clock_many_cycles(&many, cycles >> 20 & 63);
+		ck_assert_uint_eq(few.tsc, many.tsc);
+		ck_assert_uint_eq(few.cycles, many.cycles);
+	}
 }
 END_TEST
 
@@ -113,6 +141,7 @@ int main(void)
 	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
 	tcase_add_test(all, without_an_mtc_its_time_has_not_come);
 	tcase_add_test(all, cycles_that_no_time_could_hold_are_none);
+	tcase_add_test(all, cycles_tell_the_same_time_however_they_are_counted);
 	tcase_add_test(all, before_the_first_tsc_there_is_no_time);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
