@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Ratios of CPU time, and peak memory, on this machine in one run: each command
-# five times, the median counts (perf script once, and three times what takes long).
+# Ratios of CPU time, and peak memory, on this machine in one run: medians of five
+# (three where it takes long). What is compared runs by turns, the shorter three times
+# for each time of the longer, as the machine's speed may change within a second.
 # One thread, but where two are compared with one: there the time on the clock counts.
 # Run by `make bench`.
 # shellcheck disable=SC2086 # $program has an option
@@ -13,14 +14,24 @@ trap 'rm -rf "$work"' EXIT
 runs=5
 
 # A new file each time: to put one into the place of another the system writes it out and drops the other.
-measure() { # COMMAND...: sets $cpu (s, user and system) and $rss (kB)
+sample() { # SAMPLES COMMAND...: adds CPU time (s, user and system) and peak memory (kB)
+	samples=$1
+	shift
+	rm -f "$work/out.ftf"
+	tests/bench/cpu-time "$work/time" "$@" >/dev/null 2>"$work/messages" || true
+	awk '{ printf "%.4f %d\n", $1, $3 }' "$work/time" >>"$work/$samples"
+}
+
+median() { # SAMPLES
+	sort -n "$work/$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+measure() { # COMMAND...: sets $cpu
+	rm -f "$work/one"
 	for _ in $(seq $runs); do
-		rm -f "$work/out.ftf"
-		tests/bench/cpu-time "$work/time" "$@" >/dev/null 2>"$work/messages" || true
-		awk '{ printf "%.3f %d\n", $1, $3 }' "$work/time"
-	done | sort -n >"$work/times"
-	cpu=$(awk -v n=$runs 'NR == int((n + 1) / 2) { print $1 }' "$work/times")
-	rss=$(awk '$2 > m { m = $2 } END { print m }' "$work/times")
+		sample one "$@"
+	done
+	cpu=$(median one)
 }
 
 elapsed() { # COMMAND...: sets $wall (s, on the clock)
@@ -66,25 +77,51 @@ ratio() { # A B
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / (b > 0.001 ? b : 0.001) }'
 }
 
+ours() { # OPTIONS... FILE: three times, beside each time of what it is compared with
+	for _ in 1 2 3; do
+		sample ours $program -q --no-warn "$@"
+	done
+}
+
 against_libipt() { # TITLE OPTIONS... FILE
 	title=$1
 	shift
-	measure $program -q --no-warn --format=none --engine=libipt "$@"
-	libipt=$cpu
-	measure $program -q --no-warn --format=none "$@"
-	echo "$title: decoding takes $cpu s, $(ratio "$libipt" "$cpu") times less than libipt's block decoder"
+	rm -f "$work/ours" "$work/theirs"
+	for _ in $(seq $runs); do
+		sample theirs $program -q --no-warn --format=none --engine=libipt "$@"
+		ours --format=none "$@"
+	done
+	cpu=$(median ours)
+	echo "$title: decoding takes $cpu s, $(ratio "$(median theirs)" "$cpu") times less than libipt's block decoder"
 }
 
 against_perf() { # TITLE SYMFS FILE
 	title=$1 symfs=$2 file=$3
 	command -v perf >/dev/null || { echo "$title: no perf here"; return; }
-	measure $program -q --no-warn --symfs="$symfs" "$file" -o "$work/out.ftf"
-	ours=$cpu
-	saved=$runs
-	runs=1
-	measure perf script -i "$file" --symfs "$symfs" --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff --ns
-	runs=$saved
-	echo "$title: to an .ftf in $ours s, $(ratio "$cpu" "$ours") times less than perf script ($cpu s)"
+	rm -f "$work/ours" "$work/theirs"
+	for _ in $(seq $runs); do
+		sample theirs perf script -i "$file" --symfs "$symfs" --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff --ns
+		ours --symfs="$symfs" "$file" -o "$work/out.ftf"
+	done
+	perf=$(median theirs) cpu=$(median ours)
+	echo "$title: to an .ftf in $cpu s, $(ratio "$perf" "$cpu") times less than perf script ($perf s)"
+}
+
+# Sixteen times the small one take as long as the large one, if time is in proportion.
+linear() { # SMALL LARGE: sets $cpu (of the large one)
+	rm -f "$work/large-times" "$work/ratios"
+	for _ in $(seq $runs); do
+		rm -f "$work/small-times"
+		for _ in $(seq 16); do
+			sample small-times $program -q --no-warn --format=none "$1"
+		done
+		sample large-times $program -q --no-warn --format=none "$2"
+		tail -n 1 "$work/large-times" | cat - "$work/small-times" |
+			awk 'NR == 1 { large = $1 } NR > 1 { small += $1 / 16 } END { print large / small }' >>"$work/ratios"
+	done
+	cpu=$(median large-times)
+	rss=$(awk '$2 > m { m = $2 } END { print m }' "$work/large-times")
+	echo "256 MiB: $cpu s, $(median ratios | awk '{ printf "%.1f", $1 }') times the time of 16 MiB, peak memory $((rss / 1024)) MiB"
 }
 
 record() { # FILE BYTES OPTIONS...
@@ -114,15 +151,12 @@ if [ -x /usr/bin/python3 ]; then
 	with_python "ptsim, python3, MTC, 16 MiB"
 	with_python "ptsim, python3, CYC, 16 MiB" --cyc
 fi
-measure $program -q --no-warn --format=none "$work/mtc"
-small=$cpu
-rm "$work/mtc"
 begin=$(date +%s)
 record "$work/large" 268435456
 echo "256 MiB of trace made in $(($(date +%s) - begin)) s"
-measure $program -q --no-warn --format=none "$work/large"
+linear "$work/mtc" "$work/large"
 whole=$cpu
-echo "256 MiB: $cpu s, $(ratio "$cpu" "$small") times the time of 16 MiB, peak memory $((rss / 1024)) MiB"
+rm "$work/mtc"
 runs=3
 measure $program -q --no-warn --format=none --time=50%,51% "$work/large"
 echo "256 MiB, one percent of its time: $cpu s, $(awk -v a="$cpu" -v b="$whole" 'BEGIN { printf "%.1f", 100 * a / b }')% of the whole"
