@@ -61,6 +61,20 @@ else
 	tap_skip "full: instructions and cycles of the outermost slice are what perf counts" "no perf"
 fi
 
+# Without CYCs TNTs follow each other: then the flow takes many decisions at once, in paths.
+executed() { # PROGRAM
+	"$ptsim" record --truth="$work" -o "$work/mtc" -- "$programs/$1" >/dev/null 2>&1
+	"$program" -q --args=full --format=slices "$work/mtc" |
+		sed -n 's/^[^ ]* 0 .* insns=\([0-9]*\).*/\1/p' | awk '{ i += $1 } END { print i }' >"$work/ours"
+	true_instructions >"$work/expected"
+	"$program" --format=none "$work/mtc" 2>&1 | sed -n 's/.*: \([0-9]*\) branches on .*/\1/p' >>"$work/ours"
+	wc -l <"$work/truth.branches" >>"$work/expected"
+	[ "$(head -n 1 "$work/expected")" -gt 10000 ] && diff "$work/expected" "$work/ours"
+}
+for one in indirect signals threads; do
+	tap_check "full: instructions and branches are those that were executed: $one" executed "$one"
+done
+
 ratio() {
 	awk '{ insns = cycles = ipc = 0
 		for (i = 6; i <= NF; i++) {
