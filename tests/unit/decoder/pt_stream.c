@@ -709,6 +709,95 @@ START_TEST(threads_change_where_the_kernel_switches_them)
 }
 END_TEST
 
+/* A system call, until a FUP says that tracing goes off behind it. */
+static void add_system_call(uint64_t time)
+{
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tsc(&run.packets, time);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&run.packets, 0);
+}
+
+/* Also where the way there was gone before. */
+START_TEST(threads_change_there_each_time)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(_i);
+	add_kernel(path);
+	run.switch_ip = KERNEL_SYS;
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = SAMPLE_START + 3000,
+							     .pid = SAMPLE_PID,
+							     .tid = SAMPLE_PID + 1 });
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	add_system_call(SAMPLE_START + 1000);
+	add_system_call(SAMPLE_START + 3000);
+	finish();
+	unlink(path);
+	for (size_t i = 0; i < 2; i++) {
+		expect(6 * i + 2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+		ck_assert_int_eq(run.tids[6 * i + 2], SAMPLE_PID + (int)i);
+		expect(6 * i + 3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+		ck_assert_int_eq(run.tids[6 * i + 3], SAMPLE_PID + !i);
+	}
+}
+END_TEST
+
+/* Map a part of the sample's code once more. */
+static void add_mapping(uint64_t begin, uint64_t length, uint64_t moved)
+{
+	struct perf_data_mmap map = {
+		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = begin + moved, .length = length,
+		.file_offset = TINY_ELF_CODE_OFFSET + begin - SAMPLE_CODE, .path = SAMPLE_PATH,
+		.prot = 5,
+	};
+
+	perf_data_add_mmap2(&run.data, 0, &map);
+}
+
+static void expect_gap_at(uint64_t ip)
+{
+	ck_assert_uint_eq(run.last.kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.last.gap, GAP_NO_CODE);
+	ck_assert_uint_eq(run.last.from, ip);
+}
+
+#define MOVED	   UINT64_C(0x100000)
+#define MOVED_MORE UINT64_C(0x200000)
+
+/* What is known of a file's code was walked in another mapping, which had more of it. */
+START_TEST(no_way_leads_out_of_a_mapping)
+{
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	add_mapping(SAMPLE_WORK + 5, 0x100, MOVED); /* from the jump to work's begin on */
+	add_mapping(SAMPLE_WORK, 8, MOVED_MORE);    /* without what work calls */
+	sample_trace(&run.packets);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF + MOVED);
+	if (_i)
+		pt_packets_tip(&run.packets, SAMPLE_WORK + MOVED_MORE);
+	else
+		pt_packets_tip(&run.packets, SAMPLE_WORK + 5 + MOVED);
+	pt_packets_tnt(&run.packets, "ttt");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	if (_i) {
+		expect(run.count - 2, BRANCH_CALL, SAMPLE_WORK + MOVED_MORE, SAMPLE_LEAF + MOVED_MORE);
+		expect_gap_at(SAMPLE_LEAF + MOVED_MORE);
+	} else {
+		expect(run.count - 2, BRANCH_RETURN, SAMPLE_LEAF + MOVED, SAMPLE_WORK + 5 + MOVED);
+		expect_gap_at(SAMPLE_WORK + MOVED);
+	}
+	ck_assert_uint_eq(run.stats.local_jumps, _i ? 4 : 5);
+}
+END_TEST
+
 /* work's conditional jump goes round in work, three times a call; the calls stay. */
 START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 {
@@ -724,7 +813,6 @@ START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 }
 END_TEST
 
-/* A circle of direct jumps needs no packet: only a bound ends it. */
 /*
  * The first bytes of a PSB+ are cut out: its MODE.Exec and FUP look like those of an
  * event, and where the trace goes on behind them is not where it was.
@@ -861,6 +949,7 @@ START_TEST(decisions_that_wait_for_no_target_are_damage)
 }
 END_TEST
 
+/* A circle of direct jumps needs no packet: only a bound ends it. */
 START_TEST(a_flow_that_turns_in_a_circle_is_a_gap)
 {
 	begin(_i);
@@ -921,6 +1010,8 @@ int main(void)
 	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
+	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
+	tcase_add_loop_test(all, no_way_leads_out_of_a_mapping, 0, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
