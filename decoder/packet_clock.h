@@ -28,10 +28,10 @@ struct packet_clock {
 	uint64_t ctc;	 /* crystal ticks since `base`, at the last MTC */
 	uint64_t period; /* TSC ticks from one MTC to the next, if counting */
 	uint8_t last_mtc;
-	bool counting;	      /* base and last_mtc are known */
-	bool whole_step;      /* the step under way began with an MTC */
-	uint8_t ratio;	      /* core clock : bus clock, of the last CBR */
-	double tsc_per_cycle; /* 0: unknown */
+	bool counting;	       /* base and last_mtc are known */
+	bool whole_step;       /* the step under way began with an MTC */
+	uint8_t ratio;	       /* core clock : bus clock, of the last CBR */
+	double tsc_per_cycle;  /* 0: unknown */
 	uint64_t plain_cycles; /* fewer since `step` tell the time without a closer look */
 };
 

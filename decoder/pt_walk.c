@@ -205,6 +205,27 @@ static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t i
 
 /* ---- Walking ------------------------------------------------------------- */
 
+static void count_run(struct pt_flow *flow, const struct code_run *run)
+{
+	stream_count_insns(&flow->stream, run->insns);
+}
+
+/* Within a function: nothing of it is given out. */
+static void go_unseen(struct pt_flow *flow, uint64_t to)
+{
+	flow->stream.stats.events++;
+	flow->stream.stats.local_jumps++;
+	flow->ip = to;
+	flow->here = NULL;
+}
+
+/* One bit is used. */
+static void decided(struct pt_flow *flow)
+{
+	if (--flow->bit_count == 0)
+		flow->task = TASK_READ;
+}
+
 /* A function that is too long to tell, or not known, is an empty one. */
 static void set_function(struct code_run *run, int64_t begin, int64_t end)
 {

@@ -225,7 +225,9 @@ static inline bool is_open(const struct pt_flow *flow, const struct known_walk *
 	       ip_of(walk, next) != flow->stream.input.switch_ip;
 }
 
-static inline __attribute__((always_inline)) bool go_direct(struct pt_flow *flow, struct known_walk *walk)
+/* Always within both of its callers: a walk that others get the address of is in no register. */
+static inline __attribute__((always_inline)) bool go_direct(struct pt_flow *flow,
+							    struct known_walk *walk)
 {
 	struct code_run *run = walk->run, *next = run->taken;
 	uint64_t from;

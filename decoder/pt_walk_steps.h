@@ -61,31 +61,10 @@ static inline struct return_place pop_return(struct pt_flow *flow)
 	return place;
 }
 
-static inline void count_run(struct pt_flow *flow, const struct code_run *run)
-{
-	stream_count_insns(&flow->stream, run->insns);
-}
-
 static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
 					       uint64_t from, uint64_t to)
 {
 	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
-}
-
-/* Within a function: nothing of it is given out. */
-static inline void go_unseen(struct pt_flow *flow, uint64_t to)
-{
-	flow->stream.stats.events++;
-	flow->stream.stats.local_jumps++;
-	flow->ip = to;
-	flow->here = NULL;
-}
-
-/* One bit is used. */
-static inline void decided(struct pt_flow *flow)
-{
-	if (--flow->bit_count == 0)
-		flow->task = TASK_READ;
 }
 
 #endif
