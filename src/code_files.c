@@ -113,7 +113,8 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
 	const struct symbol *symbol = dso_borrow_range(dso, offset, begin, end);
 
-	return is_one(dso, mapped, symbol);
+	/* Where code is, its file was read, and other threads do not read it any more. */
+	return *begin < *end && is_one(dso, mapped, symbol);
 }
 
 struct code_source code_files_source(struct code_files *files)
