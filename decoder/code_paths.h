@@ -2,8 +2,8 @@
 /*
  * Paths over runs: where a few decisions lead, to be gone again at once.
  *
- * Where they lead depends on the run where they begin, their bits of TNT and what is mapped.
- * So what a walk did is kept, in a table of fixed size where new paths overwrite old ones.
+ * Where they lead depends on the run where they begin and their bits of TNT.  So what a walk
+ * did is kept, in a table of fixed size where new paths overwrite old ones.
  */
 #ifndef DECODER_CODE_PATHS_H
 #define DECODER_CODE_PATHS_H
@@ -12,16 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct code_run;
-
-/* Decisions of a path at most: below a stop bit they fill the lower 8 bits of `id`. */
+/* Decisions of a path at most. */
 #define CODE_PATH_BITS 7
 
-/* Two of them are a line of the processor's cache. */
+/* Four of them are a line of the processor's cache. */
 struct code_path {
-	uint64_t id;	     /* code_path_id(); 0: no path */
-	const void *where;   /* the walk was: code_view_key() */
-	struct code_run *to; /* borrowed */
+	uint32_t id; /* code_path_id(); 0: no path */
+	uint32_t to; /* hop */
 	uint32_t insns;
 	uint8_t used;  /* decisions */
 	uint8_t jumps; /* that were taken */
@@ -30,7 +27,7 @@ struct code_path {
 struct code_paths {
 	void *memory;		 /* owned: */
 	struct code_path *paths; /* by hash */
-	unsigned bits;		 /* of a path's place in `paths` */
+	unsigned shift;		 /* from a hash of 32 bits to a path's place in `paths` */
 };
 
 /* For a trace of `size` bytes. */
@@ -42,26 +39,17 @@ void code_paths_release(struct code_paths *paths);
 /* There is no path any more. */
 void code_paths_forget(struct code_paths *paths);
 
-/*
- * Returns what no other path has: the run where it begins, and its bits below a stop bit.
- * No address in memory has more than 56 bits.
- */
-static inline uint64_t code_path_id(const struct code_run *from, unsigned bits)
+/* Returns what no other path has: the hop where it begins, and its bits, the highest of `bits`. */
+static inline uint32_t code_path_id(uint32_t from, uint64_t bits)
 {
-	return (uint64_t)(uintptr_t)from << 8 | bits | 1u << CODE_PATH_BITS;
-}
-
-/* Whether a path is the one that is asked for. */
-static inline bool code_path_is(const struct code_path *path, uint64_t id, const void *where)
-{
-	return path->id == id && path->where == where;
+	return from << CODE_PATH_BITS | (uint32_t)(bits >> (64 - CODE_PATH_BITS));
 }
 
 /* Returns where a path is kept first; the second place is in the same line of the cache. */
-static inline struct code_path *code_paths_at(const struct code_paths *paths, uint64_t id)
+static inline struct code_path *code_paths_at(const struct code_paths *paths, uint32_t id)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */
-	return &paths->paths[id * UINT64_C(0x9e3779b97f4a7c15) >> (64 - paths->bits)];
+	return &paths->paths[id * UINT32_C(0x9e3779b9) >> paths->shift];
 }
 
 static inline struct code_path *code_paths_beside(const struct code_paths *paths,
@@ -71,15 +59,14 @@ static inline struct code_path *code_paths_beside(const struct code_paths *paths
 }
 
 /* Returns the path that is asked for; NULL: it is not kept. */
-static inline const struct code_path *code_paths_find(const struct code_paths *paths, uint64_t id,
-						      const void *where)
+static inline const struct code_path *code_paths_find(const struct code_paths *paths, uint32_t id)
 {
 	const struct code_path *path = code_paths_at(paths, id);
 
-	if (code_path_is(path, id, where))
+	if (path->id == id)
 		return path;
 	path = code_paths_beside(paths, path);
-	return code_path_is(path, id, where) ? path : NULL;
+	return path->id == id ? path : NULL;
 }
 
 /* Keep a path: the one that was in its place moves beside it. */

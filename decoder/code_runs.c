@@ -12,17 +12,17 @@
 /* Instructions of a run whose lengths are kept: nearly all runs are shorter. */
 #define LENGTHS_MAX 32
 
-/* Kept by one of many; and the trace that pays for one more, which takes some 80 bytes. */
+/* Kept by one of many; and the trace that pays for one more, which takes some 100 bytes. */
 #define RUNS_LEAST    64
 #define BYTES_FOR_RUN 64
 
 #define CACHE_LINE 64
-#define RUNS_AT_ONCE 31 /* 2 KiB, with what goes to the next line */
 
 /* Longer ones are no code: zeros, for example, are instructions too. */
-#define INSNS_MAX 65536
+#define INSNS_MAX UINT16_MAX
 
 static_assert(sizeof(void *) != 8 || sizeof(struct code_run) == CACHE_LINE, "a run is one line");
+static_assert(sizeof(struct code_hop) == CACHE_LINE / 4, "four hops are one line");
 
 static void *next_line(void *memory)
 {
@@ -47,6 +47,9 @@ void code_runs_share(struct code_runs *runs, size_t others, uint64_t size)
 void code_runs_release(struct code_runs *runs)
 {
 	arena_release(&runs->arena);
+	code_areas_forget(&runs->areas);
+	free(runs->blocks);
+	free(runs->hops);
 	free(runs->slots);
 	code_paths_release(&runs->paths);
 	*runs = (struct code_runs){ 0 };
@@ -73,24 +76,38 @@ static uint32_t decode(struct code_run *run, size_t size, uint8_t *lengths)
 	return length;
 }
 
-static struct code_run *new_run(struct code_runs *runs)
+static void add_block(struct code_runs *runs, size_t block)
 {
-	if (!runs->spare_count) {
-		runs->spare = next_line(
-			arena_alloc(&runs->arena, (RUNS_AT_ONCE + 1) * sizeof(struct code_run)));
-		runs->spare_count = RUNS_AT_ONCE;
-	}
-	runs->spare_count--;
-	return runs->spare++;
+	const size_t size = (CODE_RUNS_BLOCK + 1) * sizeof(struct code_run);
+
+	runs->blocks = alloc_grow(runs->blocks, &runs->block_room, block + 1,
+				  sizeof(*runs->blocks));
+	runs->blocks[block] = next_line(arena_alloc(&runs->arena, size));
 }
 
-static struct code_run *make_run(struct code_runs *runs, const uint8_t *bytes, size_t size,
-				 enum insn_mode mode)
+/* Returns a zeroed run, with a hop that is zeroed, too. */
+static struct code_run *new_run(struct code_runs *runs)
+{
+	size_t number = runs->count + 1;
+	struct code_run *run;
+
+	if (runs->count == 0 || number % CODE_RUNS_BLOCK == 0)
+		add_block(runs, number / CODE_RUNS_BLOCK);
+	runs->hops = alloc_grow(runs->hops, &runs->hop_room, number + 1, sizeof(*runs->hops));
+	runs->hops[number] = (struct code_hop){ 0 };
+	run = &runs->blocks[number / CODE_RUNS_BLOCK][number % CODE_RUNS_BLOCK];
+	run->hop = (uint32_t)(number * sizeof(*runs->hops));
+	return run;
+}
+
+static struct code_run *make_run(struct code_runs *runs, uint32_t area, const uint8_t *bytes,
+				 size_t size, enum insn_mode mode)
 {
 	struct code_run *run = new_run(runs);
 	uint8_t lengths[LENGTHS_MAX], *kept;
 
 	run->bytes = bytes;
+	run->area = area;
 	run->mode = (uint8_t)mode;
 	run->length = decode(run, size, lengths);
 	kept = arena_alloc(&runs->arena, run->lengths_known);
@@ -104,18 +121,19 @@ void code_runs_forget(struct code_runs *runs)
 	arena_release(&runs->arena);
 	arena_init(&runs->arena);
 	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
+	code_areas_forget(&runs->areas);
 	code_paths_forget(&runs->paths);
-	runs->count = runs->spare_count = 0;
+	runs->count = 0;
 	runs->generation++;
 }
 
 /* Returns the run's slot, or the empty one where it belongs. */
-static struct code_run **slot_of(const struct code_runs *runs, const uint8_t *bytes,
-				 enum insn_mode mode)
+static struct code_run **slot_of(const struct code_runs *runs, uint32_t area,
+				 const uint8_t *bytes, enum insn_mode mode)
 {
 	size_t at = code_runs_slot(runs, bytes);
 
-	while (runs->slots[at] && (runs->slots[at]->bytes != bytes || runs->slots[at]->mode != mode))
+	while (runs->slots[at] && !code_run_is(runs->slots[at], area, bytes, mode))
 		at = (at + 1) & (runs->room - 1);
 	return &runs->slots[at];
 }
@@ -129,14 +147,14 @@ static void grow(struct code_runs *runs)
 	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
 	for (size_t i = 0; i < room; i++)
 		if (old[i])
-			*slot_of(runs, old[i]->bytes, old[i]->mode) = old[i];
+			*slot_of(runs, old[i]->area, old[i]->bytes, old[i]->mode) = old[i];
 	free(old);
 }
 
-struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
-				enum insn_mode mode)
+struct code_run *code_runs_find(struct code_runs *runs, uint32_t area, const uint8_t *bytes,
+				size_t size, enum insn_mode mode)
 {
-	struct code_run **slot = slot_of(runs, bytes, mode);
+	struct code_run **slot = slot_of(runs, area, bytes, mode);
 
 	if (*slot)
 		return *slot;
@@ -144,8 +162,8 @@ struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, si
 		code_runs_forget(runs);
 	if (2 * runs->count >= runs->room)
 		grow(runs);
-	slot = slot_of(runs, bytes, mode);
-	*slot = make_run(runs, bytes, size, mode);
+	slot = slot_of(runs, area, bytes, mode);
+	*slot = make_run(runs, area, bytes, size, mode);
 	runs->count++;
 	return *slot;
 }

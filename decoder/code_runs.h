@@ -6,46 +6,61 @@
  * so what lies between two of them is decoded once, and a run knows the runs
  * behind it once they were walked to: together they are the program's control
  * flow graph, as far as it was executed.  A run is known by where its bytes lie
- * in memory, so one file mapped by many processes is decoded once for all.
+ * in memory, so one file mapped by many processes is decoded once for all; and by
+ * how much of the file is mapped, so what a run leads to can be seen wherever it can.
  */
 #ifndef DECODER_CODE_RUNS_H
 #define DECODER_CODE_RUNS_H
 
 #include "base/arena.h"
+#include "decoder/code_areas.h"
 #include "decoder/code_paths.h"
 #include "decoder/insn.h"
 
-/* 20 MiB with their table; a large program executes some 100,000. */
+/* 24 MiB with their tables; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
 
 /* One line of the processor's cache: a walk has thousands of them under way. */
 struct code_run {
-	const uint8_t *bytes; /* where it begins; the key */
+	const uint8_t *bytes; /* where it begins; the key, with `area` and `mode` */
 	/*
 	 * The owner's: where it goes on, the branch taken or not; NULL: not known yet.
 	 * An indirect branch or a return may go elsewhere the next time.
 	 */
-	union {
-		struct {
-			struct code_run *fall, *taken;
-		};
-		struct code_run *next[2]; /* the same, by a bit of TNT */
-	};
-	uint32_t length;      /* bytes before the branch */
-	uint32_t insns;	      /* instructions, the branch included */
+	struct code_run *fall, *taken;
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
+	uint32_t length;      /* bytes before the branch */
+	uint32_t area;	      /* of the code: code_areas.h */
+	uint32_t hop;	      /* the run's own: code_hop_at() */
+	uint16_t insns;	      /* instructions, the branch included */
 	uint8_t lengths_known; /* of the first so many instructions */
 	/* The owner's: */
-	uint8_t quiet;		/* a bit for each of `next`: known, and in the function */
-	uint8_t forced;		/* 1: it is a PACE_JUMP */
-	uint8_t pace : 3;	/* enum run_pace */
-	uint8_t mode : 2;	/* enum insn_mode; not the owner's */
-	bool taken_local : 1;	/* the branch stays in its function */
-	bool writes : 1;	/* it begins an emulated PTWRITE */
+	uint8_t pace : 3;	 /* enum run_pace */
+	uint8_t mode : 2;	 /* enum insn_mode; not the owner's */
+	bool taken_local : 1;	 /* the branch stays in its function */
+	bool writes : 1;	 /* it begins an emulated PTWRITE */
 	bool function_known : 1; /* whether the next two are set */
 	int32_t function_begin, function_end; /* from `bytes`, in bytes */
 	const uint8_t *lengths; /* of instructions, in bytes */
 };
+
+/*
+ * A run for a walk that gives nothing out: a quarter of a line, as each decision waits for the
+ * next one to come from memory.  The owner's, zeroed at first.
+ */
+struct code_hop {
+	uint32_t next[2]; /* the hop behind, by a bit of TNT; 0: a closer look */
+	uint32_t offset;  /* of the run's first byte, in its area */
+	uint16_t insns;	  /* as the run's */
+	uint8_t bits;	  /* of TNT that the branch takes: 1, or 0, if */
+	uint8_t always;	  /* it jumps whatever the next one is: 1 */
+};
+
+/* Returns a hop by its place: bytes behind the first one, which is none. */
+static inline struct code_hop *code_hop_at(struct code_hop *hops, uint32_t place)
+{
+	return (struct code_hop *)(void *)((unsigned char *)hops + place);
+}
 
 /* What is to be done where a run ends. */
 enum run_pace {
@@ -58,11 +73,16 @@ enum run_pace {
 	PACE_TARGET, /* a TIP: an indirect call, or a jump */
 };
 
+/* Runs that lie side by side. */
+#define CODE_RUNS_BLOCK 32u
+
 struct code_runs {
 	struct arena arena;	/* owns the runs */
+	struct code_areas areas;
 	struct code_paths paths; /* over these runs, and forgotten with them */
-	struct code_run *spare;	 /* for those to come; in the arena */
-	unsigned spare_count;
+	struct code_run **blocks; /* owned; of CODE_RUNS_BLOCK runs each, by their hop; in the arena */
+	struct code_hop *hops;	 /* owned; the first is none */
+	size_t block_room, hop_room;
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
 	size_t most; /* runs that are kept: CODE_RUNS_MAX, or what code_runs_share() says */
@@ -81,6 +101,13 @@ void code_runs_share(struct code_runs *runs, size_t others, uint64_t size);
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void code_runs_release(struct code_runs *runs);
 
+/* Whether a run is the one that is asked for. */
+static inline bool code_run_is(const struct code_run *run, uint32_t area, const uint8_t *bytes,
+			       enum insn_mode mode)
+{
+	return run->bytes == bytes && run->area == area && run->mode == mode;
+}
+
 /* Returns where a run is among the slots, or behind that. */
 static inline size_t code_runs_slot(const struct code_runs *runs, const uint8_t *bytes)
 {
@@ -90,21 +117,29 @@ static inline size_t code_runs_slot(const struct code_runs *runs, const uint8_t 
 	return hash >> (64 - __builtin_ctzll(runs->room));
 }
 
+/* Returns the run of a hop, which is not 0. */
+static inline struct code_run *code_runs_at(const struct code_runs *runs, uint32_t hop)
+{
+	uint32_t number = hop / sizeof(struct code_hop);
+
+	return &runs->blocks[number / CODE_RUNS_BLOCK][number % CODE_RUNS_BLOCK];
+}
+
 /*
- * Give the run that begins at `bytes`, of which `size` may be read.  It stays
+ * Give the run of an area that begins at `bytes`, of which `size` may be read.  It stays
  * until the generation changes: there are at most `most`, then all are
  * forgotten, so that no trace makes memory grow without end.
  */
-struct code_run *code_runs_find(struct code_runs *runs, const uint8_t *bytes, size_t size,
-				enum insn_mode mode);
+struct code_run *code_runs_find(struct code_runs *runs, uint32_t area, const uint8_t *bytes,
+				size_t size, enum insn_mode mode);
 
 /* Returns the run that begins at `bytes` if it is found at once; NULL: ask code_runs_find(). */
-static inline struct code_run *code_runs_peek(const struct code_runs *runs, const uint8_t *bytes,
-					      enum insn_mode mode)
+static inline struct code_run *code_runs_peek(const struct code_runs *runs, uint32_t area,
+					      const uint8_t *bytes, enum insn_mode mode)
 {
 	struct code_run *run = runs->slots[code_runs_slot(runs, bytes)];
 
-	return run && run->bytes == bytes && run->mode == mode ? run : NULL;
+	return run && code_run_is(run, area, bytes, mode) ? run : NULL;
 }
 
 /* The code has changed: forget all runs.  The generation changes. */

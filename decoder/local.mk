@@ -26,6 +26,7 @@ libdecoder_a_SOURCES = \
 	decoder/perf_sample.c decoder/perf_sample.h \
 	decoder/perf_unpack.c decoder/perf_unpack.h \
 	decoder/process_table.c decoder/process_table.h \
+	decoder/code_areas.c decoder/code_areas.h \
 	decoder/code_paths.c decoder/code_paths.h \
 	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
 	decoder/pt_blocks.c decoder/pt_blocks.h decoder/pt_block_events.c \

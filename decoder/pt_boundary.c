@@ -46,7 +46,7 @@ void pt_boundary_pass(struct pt_flow *flow)
 	flow->item_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;
-	flow->here = NULL;
+	flow->here = 0;
 	/* Whether tracing began at this PSB or before it cannot be seen from here on. */
 	flow->told = false;
 	flow->known = stream->now;
@@ -146,7 +146,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->mode_end = 0;
 	flow->item_size = 0;
 	flow->known = boundary->now;
-	flow->here = NULL;
+	flow->here = 0;
 	flow->task = TASK_READ;
 	flow->return_count = 0;
 	flow->bit_count = 0;

@@ -84,7 +84,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	emulated_write_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->ip = ip;
-	flow->here = NULL;
+	flow->here = 0;
 	flow->known = stream->now;
 	flow_take_mode(flow);
 }
@@ -295,7 +295,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->config.errata.bdm64 && waits_for_abort(flow) && !flow_reaches(flow, ip)) {
 		flow->ip = ip;
-		flow->here = NULL;
+		flow->here = 0;
 	}
 	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
 									    : PLACE_INTERRUPT;
@@ -400,7 +400,7 @@ void flow_catch_up(struct pt_flow *flow)
 	if (stream->text.kernel)
 		flow_follow_text(flow);
 	if (flow->space != stream->schedule.space)
-		flow->here = NULL;
+		flow->here = 0;
 }
 
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)

@@ -100,25 +100,51 @@ void flow_forget_views(struct pt_flow *flow)
 {
 	memset(flow->views, 0, sizeof(flow->views));
 	flow->view = (struct code_view){ 0 };
+	flow->here = 0;
 	forget_calls(flow);
+}
+
+/* Offsets in an area have 32 bits: of one that is longer a part is seen at a time. */
+static void limit_view(struct code_view *view, uint64_t ip)
+{
+	uint64_t before = (ip - view->begin) & ~(uint64_t)UINT32_MAX;
+
+	view->begin += before;
+	view->bytes += before;
+	if (view->end - view->begin > UINT32_MAX)
+		view->end = view->begin + UINT32_MAX + UINT64_C(1);
+}
+
+static void find_view(struct pt_flow *flow, uint64_t ip)
+{
+	struct pt_stream *stream = &flow->stream;
+	unsigned at = flow->next_view % VIEWS;
+
+	flow->view = code_image_view(stream->input.code, flow->space, ip);
+	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
+	if (!flow->view.bytes)
+		return;
+	limit_view(&flow->view, ip);
+	flow->area = code_areas_number(&flow->runs.areas, flow->view.bytes,
+				       flow->view.end - flow->view.begin);
+	flow->views[at] = flow->view;
+	flow->areas[at] = flow->area;
+	flow->next_view++;
 }
 
 void flow_change_view(struct pt_flow *flow, uint64_t ip)
 {
-	struct pt_stream *stream = &flow->stream;
-
+	flow->here = 0;
 	for (unsigned i = 0; i < VIEWS; i++) {
 		const struct code_view *view = &flow->views[i];
 
 		if (ip - view->begin >= view->end - view->begin)
 			continue;
 		flow->view = *view;
+		flow->area = flow->areas[i];
 		return;
 	}
-	flow->view = code_image_view(stream->input.code, flow->space, ip);
-	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
-	if (flow->view.bytes)
-		flow->views[flow->next_view++ % VIEWS] = flow->view;
+	find_view(flow, ip);
 }
 
 /* Returns the bytes at ip, and how many in *size; NULL if there is no code. */
@@ -131,7 +157,7 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 	if (!in_view(flow, ip))
 		flow_change_view(flow, ip);
 	*size = flow->view.end - ip;
-	return flow->view.bytes ? flow->view.bytes + (ip - flow->view.begin) : NULL;
+	return flow->view.bytes ? bytes_at(flow, ip) : NULL;
 }
 
 void flow_follow_text(struct pt_flow *flow)
@@ -140,7 +166,7 @@ void flow_follow_text(struct pt_flow *flow)
 		return;
 	code_runs_forget(&flow->runs);
 	forget_calls(flow);
-	flow->here = NULL;
+	flow->here = 0;
 }
 
 static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
@@ -152,21 +178,32 @@ static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
 
 	if (!bytes)
 		return NULL;
-	run = code_runs_find(&flow->runs, bytes, size, flow->mode);
-	if (generation != flow->runs.generation)
+	run = code_runs_find(&flow->runs, flow->area, bytes, size, flow->mode);
+	code_hop_at(flow->runs.hops, run->hop)->offset = (uint32_t)(bytes - flow->view.bytes);
+	if (generation != flow->runs.generation) {
 		forget_calls(flow);
+		flow->here = 0;
+	}
 	return run;
 }
 
-/* Which ways are known, and give nothing out: flow_walk_known() need not look at more. */
-static void set_quiet(struct code_run *run)
+/* Returns where a way goes that is known, and gives nothing out; 0: there is none. */
+static uint32_t quiet_way(const struct code_run *run, const struct code_run *next)
 {
-	bool falls = run->pace == PACE_DECIDE && run->fall;
-	bool jumps = (run->pace == PACE_DECIDE || run->pace == PACE_JUMP) && run->taken_local &&
-		     run->taken;
+	return next && next->area == run->area ? next->hop : 0;
+}
 
-	/* A jump that needs no bit goes the same way whatever the next one is. */
-	run->quiet = (uint8_t)(jumps << 1 | falls | (jumps && run->forced));
+/* What flow_walk_known() need not look at more of. */
+static void set_hop(struct pt_flow *flow, const struct code_run *run)
+{
+	struct code_hop *hop = code_hop_at(flow->runs.hops, run->hop);
+	bool jumps = run->pace == PACE_JUMP, decides = run->pace == PACE_DECIDE;
+
+	hop->insns = run->insns;
+	hop->bits = !jumps;
+	hop->always = jumps;
+	hop->next[1] = run->taken_local && (jumps || decides) ? quiet_way(run, run->taken) : 0;
+	hop->next[0] = jumps ? hop->next[1] : decides ? quiet_way(run, run->fall) : 0;
 }
 
 /*
@@ -180,22 +217,22 @@ static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 	struct code_run *run;
 
 	flow->ip = ip;
-	flow->here = NULL;
+	flow->here = 0;
 	if (!in_view(flow, ip))
 		return;
 	run = *link ? *link : run_at(flow, ip);
 	if (generation == flow->runs.generation) {
 		*link = run;
-		set_quiet(flow->run);
+		set_hop(flow, flow->run);
 	}
-	flow->here = run;
+	flow->here = run ? run->hop : 0;
 }
 
 /* The same as go_on() where the way is another each time: across mappings, too. */
 static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 {
 	flow->ip = ip;
-	flow->here = NULL;
+	flow->here = 0;
 	if (!see(flow, ip))
 		return;
 	if (!is_at(flow, *link, ip))
@@ -216,7 +253,7 @@ static void go_unseen(struct pt_flow *flow, uint64_t to)
 	flow->stream.stats.events++;
 	flow->stream.stats.local_jumps++;
 	flow->ip = to;
-	flow->here = NULL;
+	flow->here = 0;
 }
 
 /* One bit is used. */
@@ -281,7 +318,6 @@ static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 		run->pace = PACE_RETURN;
 	else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP)
 		run->pace = insn->indirect ? PACE_TARGET : PACE_GO;
-	run->forced = run->pace == PACE_JUMP;
 }
 
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
@@ -294,7 +330,7 @@ static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uin
 	}
 	push_branch(flow, insn, from, to);
 	flow->ip = to;
-	flow->here = NULL;
+	flow->here = 0;
 	flow->told = true;
 	if (to == flow->stream.input.switch_ip)
 		stream_switch_thread(&flow->stream);
@@ -443,7 +479,7 @@ static void reach(struct pt_flow *flow)
 		break;
 	case PLACE_PSB:
 		flow_take_mode(flow);
-		flow->here = NULL;
+		flow->here = 0;
 		break;
 	}
 }
@@ -464,7 +500,7 @@ static void pass(struct pt_flow *flow, const struct code_run *run)
 	}
 	stream_count_insns(&flow->stream, (uint32_t)count);
 	flow->ip = flow->target;
-	flow->here = NULL;
+	flow->here = 0;
 	reach(flow);
 }
 
@@ -482,7 +518,8 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 
 void flow_walk_closely(struct pt_flow *flow)
 {
-	struct code_run *run = flow->here ? flow->here : run_at(flow, flow->ip);
+	struct code_run *run = flow->here ? code_runs_at(&flow->runs, flow->here) :
+					    run_at(flow, flow->ip);
 	struct insn insn;
 	uint64_t from;
 
@@ -570,7 +607,7 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	flow->on = true;
 	flow->told = false;
 	flow->ip = ip;
-	flow->here = NULL;
+	flow->here = 0;
 	flow->known = stream->now;
 	flow_take_mode(flow);
 	if (told || flow->after_gap)

@@ -53,7 +53,9 @@ struct pt_flow {
 	bool paused;		 /* as is done */
 	struct code_runs runs;
 	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
-	struct code_view views[VIEWS];	   /* the same, of places seen last */
+	uint32_t area;			   /* that it shows: code_areas.h */
+	struct code_view views[VIEWS];	   /* the same, of places seen last, */
+	uint32_t areas[VIEWS];		   /* and their areas */
 	unsigned next_view;		   /* to be replaced */
 	const struct address_space *space; /* that the views are of */
 	struct packet_clock clock;
@@ -102,7 +104,7 @@ struct pt_flow {
 	unsigned last_bits; /* of the last TNT packet that is among them */
 	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
-	struct code_run *here; /* the run at ip; NULL: to be looked up */
+	uint32_t here;	      /* the hop of the run at ip, which is in view; 0: to be looked up */
 	bool told;	      /* a branch was given out since tracing began */
 	struct moment known;  /* when ip was told last: direct branches follow at once */
 

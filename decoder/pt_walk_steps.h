@@ -8,7 +8,7 @@
 
 #include "decoder/pt_walk.h"
 
-/* Find the view of an ip that is not in the present one. */
+/* Find the view of an ip that is not in the present one.  What is `here` is to be looked up. */
 void flow_change_view(struct pt_flow *flow, uint64_t ip);
 
 static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
@@ -24,11 +24,21 @@ static inline bool see(struct pt_flow *flow, uint64_t ip)
 	return in_view(flow, ip) && flow->space == flow->stream.schedule.space;
 }
 
+static inline const uint8_t *bytes_at(const struct pt_flow *flow, uint64_t ip)
+{
+	return flow->view.bytes + (ip - flow->view.begin);
+}
+
+/* The same the other way: bytes of the view. */
+static inline uint64_t ip_at(const struct pt_flow *flow, const uint8_t *bytes)
+{
+	return flow->view.begin + (uint64_t)(bytes - flow->view.bytes);
+}
+
 /* Whether a run is the one at ip, which is in view. */
 static inline bool is_at(const struct pt_flow *flow, const struct code_run *run, uint64_t ip)
 {
-	return run && run->bytes == flow->view.bytes + (ip - flow->view.begin) &&
-	       run->mode == flow->mode;
+	return run && code_run_is(run, flow->area, bytes_at(flow, ip), flow->mode);
 }
 
 /* Whether the branch of a run whose function is known lies in that, and `distance` too. */

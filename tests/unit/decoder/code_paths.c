@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths from runs that lie side by side, as they do in memory; of a mapping or another. */
+/* Paths from hops that lie side by side, as they do in memory. */
 #include "decoder/code_paths.h"
 
 #include <check.h>
@@ -7,9 +7,9 @@
 #include "decoder/code_runs.h"
 #include "tests/support/unit.h"
 
+#define BITS_ALL (1u << CODE_PATH_BITS)
+
 static struct code_paths paths;
-static struct code_run runs[1000];
-static const char mapping, other;
 
 static void setup(void)
 {
@@ -21,60 +21,80 @@ static void teardown(void)
 	code_paths_release(&paths);
 }
 
-static void keep(unsigned run, unsigned bits, const void *where)
+static uint32_t place_of(unsigned run)
 {
-	struct code_path path = { .id = code_path_id(&runs[run], bits), .where = where,
-				  .to = &runs[run + 1], .insns = bits };
+	return (uint32_t)(run * sizeof(struct code_hop));
+}
+
+static uint32_t id_of(unsigned run, unsigned bits)
+{
+	return code_path_id(place_of(run), (uint64_t)bits << (64 - CODE_PATH_BITS));
+}
+
+static void keep(unsigned run, unsigned bits)
+{
+	struct code_path path = { .id = id_of(run, bits), .to = place_of(run + 1), .insns = bits };
 
 	code_paths_keep(&paths, &path);
 }
 
-static const struct code_path *find(unsigned run, unsigned bits, const void *where)
+static const struct code_path *find(unsigned run, unsigned bits)
 {
-	return code_paths_find(&paths, code_path_id(&runs[run], bits), where);
+	return code_paths_find(&paths, id_of(run, bits));
 }
 
 START_TEST(a_path_is_found_by_its_run_and_its_bits)
 {
 	const struct code_path *path;
 
-	keep(1, 0x55, &mapping);
-	path = find(1, 0x55, &mapping);
+	keep(1, 0x55);
+	path = find(1, 0x55);
 	ck_assert_ptr_nonnull(path);
-	ck_assert_ptr_eq(path->to, &runs[2]);
+	ck_assert_uint_eq(path->to, place_of(2));
 	ck_assert_uint_eq(path->insns, 0x55);
-	ck_assert_ptr_null(find(1, 0x54, &mapping));
-	ck_assert_ptr_null(find(2, 0x55, &mapping));
+	ck_assert_ptr_null(find(1, 0x54));
+	ck_assert_ptr_null(find(2, 0x55));
 }
 END_TEST
 
-START_TEST(another_mapping_of_the_same_code_has_paths_of_its_own)
+START_TEST(bits_behind_those_of_a_path_do_not_matter)
 {
-	keep(1, 0, &mapping);
-	ck_assert_ptr_null(find(1, 0, &other));
-	keep(1, 0, &other);
-	ck_assert_ptr_nonnull(find(1, 0, &mapping));
-	ck_assert_ptr_nonnull(find(1, 0, &other));
+	uint64_t bits = UINT64_C(0x55) << (64 - CODE_PATH_BITS);
+
+	keep(1, 0x55);
+	ck_assert_ptr_eq(code_paths_find(&paths, code_path_id(place_of(1), bits | 1)),
+			 find(1, 0x55));
 }
 END_TEST
 
 START_TEST(a_new_path_is_always_found_however_many_were_kept)
 {
-	for (unsigned run = 0; run < 999; run++)
-		for (unsigned bits = 0; bits <= 0x7f; bits++) {
-			keep(run, bits, &mapping);
-			ck_assert_ptr_eq(find(run, bits, &mapping)->to, &runs[run + 1]);
+	for (unsigned run = 1; run < 1000; run++)
+		for (unsigned bits = 0; bits < BITS_ALL; bits++) {
+			keep(run, bits);
+			ck_assert_uint_eq(find(run, bits)->to, place_of(run + 1));
 		}
+}
+END_TEST
+
+START_TEST(no_two_paths_have_the_same_number)
+{
+	uint32_t last = 0;
+
+	for (unsigned run = 1; run <= CODE_RUNS_MAX; run++) {
+		ck_assert_uint_gt(id_of(run, 0), last);
+		last = id_of(run, BITS_ALL - 1);
+	}
 }
 END_TEST
 
 START_TEST(nothing_is_found_once_all_are_forgotten)
 {
-	keep(1, 0, &mapping);
-	keep(1, 0, &other);
+	keep(1, 0);
+	keep(2, 0);
 	code_paths_forget(&paths);
-	ck_assert_ptr_null(find(1, 0, &mapping));
-	ck_assert_ptr_null(find(1, 0, &other));
+	ck_assert_ptr_null(find(1, 0));
+	ck_assert_ptr_null(find(2, 0));
 }
 END_TEST
 
@@ -85,8 +105,9 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_path_is_found_by_its_run_and_its_bits);
-	tcase_add_test(all, another_mapping_of_the_same_code_has_paths_of_its_own);
+	tcase_add_test(all, bits_behind_those_of_a_path_do_not_matter);
 	tcase_add_test(all, a_new_path_is_always_found_however_many_were_kept);
+	tcase_add_test(all, no_two_paths_have_the_same_number);
 	tcase_add_test(all, nothing_is_found_once_all_are_forgotten);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -131,6 +131,12 @@ tests_unit_decoder_sched_points_test_SOURCES = tests/unit/decoder/sched_points.c
 tests_unit_decoder_sched_points_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_sched_points_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/code_areas.test
+TESTS += tests/unit/decoder/code_areas.test
+tests_unit_decoder_code_areas_test_SOURCES = tests/unit/decoder/code_areas.c
+tests_unit_decoder_code_areas_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_code_areas_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/code_paths.test
 TESTS += tests/unit/decoder/code_paths.test
 tests_unit_decoder_code_paths_test_SOURCES = tests/unit/decoder/code_paths.c

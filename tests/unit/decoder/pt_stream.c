@@ -23,6 +23,9 @@
 
 #define EVENTS_MAX 64
 
+/* Offset in a file: offsets below have 32 bits. */
+#define FAR (UINT64_C(1) << 32)
+
 /* A recording, opened; one stream's events. */
 struct run {
 	struct perf_data data;
@@ -30,6 +33,7 @@ struct run {
 	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
 	uint8_t *program_bytes;
 	size_t program_size;
+	uint8_t *far_bytes; /* instead: a file with the program at FAR; NULL: none */
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
 	int32_t tids[EVENTS_MAX];
 	struct branch_event last;
@@ -52,6 +56,8 @@ static struct code_file find_code(void *context, const struct mapped_file *file)
 	(void)context;
 	if (strcmp(file->path, SAMPLE_PATH) != 0)
 		return (struct code_file){ 0 };
+	if (run.far_bytes)
+		return (struct code_file){ run.program, run.far_bytes, FAR + run.program_size };
 	return (struct code_file){ run.program, run.program_bytes, run.program_size };
 }
 
@@ -79,7 +85,7 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 {
 	(void)context;
 	(void)file;
-	*begin_offset = SAMPLE_WORK - SAMPLE_CODE + TINY_ELF_CODE_OFFSET;
+	*begin_offset = SAMPLE_WORK - SAMPLE_CODE + TINY_ELF_CODE_OFFSET + (offset & FAR);
 	*end_offset = *begin_offset + 8;
 	return offset >= *begin_offset && offset < *end_offset;
 }
@@ -799,6 +805,36 @@ START_TEST(no_way_leads_out_of_a_mapping)
 END_TEST
 
 /* work's conditional jump goes round in work, three times a call; the calls stay. */
+/* The place of known code is kept as an offset in what is mapped. */
+START_TEST(known_code_may_lie_anywhere_in_a_large_mapping)
+{
+	const uint64_t moved = UINT64_C(0x100000000000);
+	struct perf_data_mmap map = {
+		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = SAMPLE_CODE + moved,
+		.length = FAR + 0x1000, .file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH,
+		.prot = PROT_EXEC,
+	};
+
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	run.far_bytes = mmap(NULL, FAR + run.program_size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(run.far_bytes, MAP_FAILED);
+	memcpy(run.far_bytes + FAR, run.program_bytes, run.program_size);
+	perf_data_add_mmap2(&run.data, 0, &map);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_WORK + moved + FAR);
+	for (int i = 0; i < 4; i++)
+		pt_packets_tnt(&run.packets, "tt"); /* leaf returns, work begins again */
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	munmap(run.far_bytes, FAR + run.program_size);
+	for (size_t i = 0; i < 5; i++)
+		expect(2 * i + 1, BRANCH_CALL, SAMPLE_WORK + moved + FAR, SAMPLE_LEAF + moved + FAR);
+	ck_assert_uint_eq(run.stats.local_jumps, 4);
+}
+END_TEST
+
 START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 {
 	begin(PT_ENGINE_FAST);
@@ -1012,6 +1048,7 @@ int main(void)
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(all, no_way_leads_out_of_a_mapping, 0, 2);
+	tcase_add_test(all, known_code_may_lie_anywhere_in_a_large_mapping);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
