@@ -223,7 +223,8 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	if (event->has_tsc)
-		stream_set_time(&blocks->stream, event->tsc);
+		stream_set_time(&blocks->stream,
+				stream_complete_tsc(&blocks->stream, event->tsc));
 	stream_push_losses(&blocks->stream, blocks->stream.now.time);
 	switch (event->type) {
 	case ptev_enabled:

@@ -31,7 +31,7 @@ static void advance_time(struct pt_blocks *blocks, uint32_t insns)
 	uint64_t tsc;
 
 	if (pt_blk_time(blocks->decoder, &tsc, NULL, NULL) == 0)
-		stream_set_time(&blocks->stream, tsc);
+		stream_set_time(&blocks->stream, stream_complete_tsc(&blocks->stream, tsc));
 	stream_count_insns(&blocks->stream, insns);
 }
 

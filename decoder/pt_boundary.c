@@ -50,11 +50,8 @@ void pt_boundary_pass(struct pt_flow *flow)
 	/* Whether tracing began at this PSB or before it cannot be seen from here on. */
 	flow->told = false;
 	flow->known = stream->now;
-	if (flow->lost)
-		stream->stats.bytes_lost += next - flow->lost_from;
-	else
-		stream->stats.bytes_decoded += next - flow->offset;
-	flow->offset = flow->lost_from = next;
+	flow_count_bytes(flow, next);
+	flow->offset = next;
 	/* The PSB's own time is exact, unlike that of the event by which the thread was found. */
 	if (stream->timed && (stream->input.info->exclude_kernel || !flow->on))
 		schedule_seek(&stream->schedule, stream->now.time);
@@ -154,7 +151,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->synced = boundary->synced;
 	flow_follow_text(flow);
 	pt_flow_seek(flow, &boundary->place);
-	flow->offset = flow->lost_from = boundary->place.at;
+	flow->offset = flow->counted = boundary->place.at;
 }
 
 /* ---- Guessing ------------------------------------------------------------ */
@@ -221,7 +218,7 @@ bool pt_boundary_guess(struct pt_flow *flow, const struct pt_boundary *first,
 	pt_boundary_load(&start, flow);
 	if (!read_header_time(flow, &tsc))
 		return false;
-	stream_set_time(stream, tsc);
+	stream_set_time(stream, stream_complete_tsc(stream, tsc));
 	schedule_begin_at(&stream->schedule, stream->now.time);
 	stream->next_loss = losses_until(stream, stream->now.time);
 	stream->any_event = true;

@@ -43,7 +43,7 @@
 /*
  * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions");
  * they are read here, and all others by libipt.  The bytes are all there: the
- * window ends AUX_WINDOW_PACKET_MAX or more behind.
+ * window ends AUX_WINDOW_PACKET_MAX or more behind, longer than any two of them.
  */
 enum opcode {
 	OPCODE_PAD = 0,
@@ -94,33 +94,54 @@ static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 	return (bits & 0xffffff) | bits >> 32 << 24;
 }
 
+/* The bits of one packet, the oldest highest. */
+struct tnt {
+	unsigned bits, count;
+};
+
+/* They are those from the second on, below a stop bit. */
+static inline struct tnt read_tnt(uint8_t byte)
+{
+	unsigned bits = byte >> 1, count = 31 - (unsigned)__builtin_clz(bits);
+
+	return (struct tnt){ bits ^ 1u << count, count };
+}
+
 /*
- * The bits of a packet from the second on, the oldest highest, below a stop
- * bit.  Full ones that follow each other, and a shorter one behind them, are one: nothing
+ * Full packets that follow each other, and a shorter one behind them, are one: nothing
  * happens between them.  Returns the size of all.
  */
-static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+static inline size_t take_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 {
-	uint64_t bits = 0, next;
-	unsigned bit_count = 0;
-	size_t at = 0;
+	uint64_t next, bits;
+	struct tnt last;
+	unsigned count;
 
-	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]) && size >= sizeof(next)) {
-		memcpy(&next, bytes, sizeof(next));
-		at = count_full_tnts(le64toh(next));
-		bits = join_full_tnts(le64toh(next), (unsigned)at);
-		bit_count = TNT_BITS * (unsigned)at;
+	memcpy(&next, bytes, sizeof(next));
+	count = count_full_tnts(le64toh(next));
+	bits = join_full_tnts(le64toh(next), count);
+	if (!is_tnt(bytes[count]) || is_full_tnt(bytes[count])) {
 		flow->last_bits = TNT_BITS;
+		flow_take_bits(flow, bits, TNT_BITS * count);
+		return count;
 	}
-	if (!at || (is_tnt(bytes[at]) && !is_full_tnt(bytes[at]))) {
-		unsigned value = bytes[at++] >> 1, count = 31 - (unsigned)__builtin_clz(value);
+	last = read_tnt(bytes[count]);
+	flow->last_bits = last.count;
+	flow_take_bits(flow, bits << last.count | last.bits, TNT_BITS * count + last.count);
+	return count + 1;
+}
 
-		bits = bits << count | (value ^ 1u << count);
-		bit_count += count;
-		flow->last_bits = count;
-	}
-	flow_take_bits(flow, bits, bit_count);
-	return at;
+/* Returns the size of what was read. */
+static inline size_t take_tnt(struct pt_flow *flow, const uint8_t *bytes)
+{
+	struct tnt tnt;
+
+	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]))
+		return take_full_tnts(flow, bytes);
+	tnt = read_tnt(bytes[0]);
+	flow->last_bits = tnt.count;
+	flow_take_bits(flow, tnt.bits, tnt.count);
+	return 1;
 }
 
 /* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
@@ -241,7 +262,7 @@ static size_t count_padding(const uint8_t *bytes, size_t size)
 static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
 	if (is_tnt(bytes[0]))
-		return read_tnt(flow, bytes, size);
+		return take_tnt(flow, bytes);
 	if ((bytes[0] & 0x1f) == OPCODE_TIP)
 		return read_place(flow, bytes);
 	if ((bytes[0] & 3) == 3)
@@ -302,17 +323,12 @@ static void synchronise(struct pt_flow *flow, bool first)
 	flow->stream.ended |= !flow->packets;
 	flow->at = flow->stream.ended ? flow->window.size : position(flow);
 	to = flow->window.base + flow->at;
-	if (first)
-		flow->stream.stats.bytes_skipped += to - from;
 	flow->offset = to;
-}
-
-/* What was read up to the next packet is understood, unless it is lost. */
-static void count_decoded(struct pt_flow *flow, uint64_t next)
-{
-	if (!flow->lost)
-		flow->stream.stats.bytes_decoded += next - flow->offset;
-	flow->offset = next;
+	if (!first)
+		return;
+	flow_count_bytes(flow, from);
+	flow->stream.stats.bytes_skipped += to - from;
+	flow->counted = to;
 }
 
 /*
@@ -321,7 +337,8 @@ static void count_decoded(struct pt_flow *flow, uint64_t next)
  */
 static void finish(struct pt_flow *flow)
 {
-	count_decoded(flow, flow->window.base + flow->window.size);
+	flow->offset = flow->window.base + flow->window.size;
+	flow_count_bytes(flow, flow->offset);
 	flow_found(flow);
 	flow_drop_waiting(flow);
 	emulated_write_drop(flow);
@@ -387,49 +404,44 @@ static bool near_end(const struct pt_flow *flow)
 	return flow->at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
-/*
- * A CYC changes nothing of where the flow is: it is counted with the packet behind it.
- * Returns whether that packet may be read.
- */
-static inline bool pass_cycles(struct pt_flow *flow)
+/* Returns the size of the CYC that bytes begin with, and tells the time; 0: there is none. */
+static inline size_t pass_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
-	const uint8_t *bytes = flow->window.bytes + flow->at;
 	uint32_t cycles;
 	size_t size;
 
 	if ((bytes[0] & 3) != 3 || flow->stream.input.perf_times)
-		return true;
+		return 0;
 	size = read_cycles(flow, bytes, &cycles);
 	if (!size)
-		return false;
+		return 0;
 	packet_clock_cyc(&flow->clock, cycles);
 	flow_count_cycles(flow, cycles);
 	flow_on_time(flow);
-	flow->at += size;
-	return !near_end(flow);
+	return size;
 }
 
-/* Returns whether the next packet was a frequent one. */
+/*
+ * Returns whether the next packet was a frequent one.  A CYC changes nothing of where the flow
+ * is: it is read with the packet behind it, of which the bytes are there, too.
+ */
 static inline bool read_next_frequent(struct pt_flow *flow)
 {
-	size_t end = flow->window.size - AUX_WINDOW_PACKET_MAX, begin = flow->at, size;
+	size_t begin = flow->at, cycles = pass_cycles(flow, flow->window.bytes + begin);
+	size_t at = begin + cycles, size;
 
-	if (!pass_cycles(flow))
-		return flow->at != begin;
-	count_decoded(flow, flow->window.base + flow->at);
+	flow->offset = flow->window.base + at;
 	flow->walked = 0;
-	size = read_frequent(flow, flow->window.bytes + flow->at, end - flow->at + 1);
-	flow->at += size;
-	return size || flow->at != begin;
+	size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
+	flow->at = at + size;
+	return flow->at != begin;
 }
 
 static void read_packet(struct pt_flow *flow)
 {
 	if (near_end(flow) && !aux_window_at_end(&flow->window))
 		move_window(flow, flow->at, true);
-	while (!near_end(flow) && !flow->item_size) {
-		if (!read_next_frequent(flow))
-			break;
+	while (!near_end(flow) && !flow->item_size && read_next_frequent(flow)) {
 		if (flow->task != TASK_READ)
 			flow_walk(flow);
 		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
@@ -437,7 +449,7 @@ static void read_packet(struct pt_flow *flow)
 	}
 	if (near_end(flow) && !aux_window_at_end(&flow->window))
 		return;
-	count_decoded(flow, flow->window.base + flow->at);
+	flow->offset = flow->window.base + flow->at;
 	flow->walked = 0;
 	if (!read_newer(flow))
 		read_by_libipt(flow);
@@ -464,6 +476,7 @@ static void step(struct pt_stream *stream)
 		else
 			read_packet(flow);
 	} while (stream_has_room(stream) && !stream->ended && !flow->paused);
+	flow_count_bytes(flow, flow->offset);
 }
 
 void pt_flow_free(struct pt_flow *flow)

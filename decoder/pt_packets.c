@@ -403,10 +403,20 @@ void flow_catch_up(struct pt_flow *flow)
 		flow->here = 0;
 }
 
+static void set_perf_time(struct pt_flow *flow, uint64_t tsc)
+{
+	flow->clock.tsc = tsc ? stream_complete_tsc(&flow->stream, tsc) : 0;
+}
+
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 {
-	if (flow->stream.input.perf_times)
-		flow->clock.tsc = pt_perf_time(flow, packet);
+	const struct pt_stream *stream = &flow->stream;
+
+	if (stream->input.perf_times)
+		set_perf_time(flow, pt_perf_time(flow, packet));
+	else if (packet->type == ppt_tsc)
+		packet_clock_tsc(&flow->clock,
+				 stream_complete_tsc(stream, packet->payload.tsc.tsc));
 	else
 		packet_clock_packet(&flow->clock, packet);
 	if (packet->type == ppt_cbr)

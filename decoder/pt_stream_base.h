@@ -20,7 +20,7 @@ struct pt_config;
 /* The most events that a packet can give at once: lost data, a pending branch, an event, a gap. */
 #define QUEUE_ROOM 16
 /* Events that a step may give, a power of two: a call for each would cost more than the event. */
-#define QUEUE_RING 64
+#define QUEUE_RING 128
 
 /*
  * Branches in a row while no packet is read.  A packet has at most 47 branch
@@ -77,14 +77,19 @@ struct pt_stream {
 struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config);
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
-/* The packets read so far name this TSC, of which the lower 7 bytes count. */
-static inline void stream_set_time(struct pt_stream *stream, uint64_t low_tsc)
+/* Returns the TSC of which a packet names the lower 7 bytes. */
+static inline uint64_t stream_complete_tsc(const struct pt_stream *stream, uint64_t low_tsc)
 {
-	uint64_t time;
+	return tsc_clock_complete(low_tsc, stream->reference);
+}
 
-	stream->now.tsc = tsc_clock_complete(low_tsc, stream->reference);
+/* The packets read so far name this TSC. */
+static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
+{
+	uint64_t time = tsc_clock_ns(&stream->clock, tsc);
+
+	stream->now.tsc = tsc;
 	stream->timed = true;
-	time = tsc_clock_ns(&stream->clock, stream->now.tsc);
 	if (time > stream->now.time)
 		stream->now.time = time;
 }
@@ -110,9 +115,8 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 /* Traced code ran for so many core cycles. */
 static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
 {
-	uint64_t sum = stream->cycle_count + cycles;
-
-	stream->cycle_count = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+	if (__builtin_add_overflow(stream->cycle_count, cycles, &stream->cycle_count))
+		stream->cycle_count = UINT32_MAX;
 }
 
 /* Returns `time` within the thread's run on this CPU, and not before the event given out last. */

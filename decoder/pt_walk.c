@@ -19,8 +19,7 @@ void flow_lose(struct pt_flow *flow)
 	flow->has_interrupt = false;
 	drop_write(flow);
 	flow->stream.in_tx = flow->aborted = false;
-	if (!flow->lost)
-		flow->lost_from = flow->offset;
+	flow_count_bytes(flow, flow->offset);
 	flow->lost = true;
 }
 
@@ -45,7 +44,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 void flow_found(struct pt_flow *flow)
 {
 	if (flow->lost)
-		flow->stream.stats.bytes_lost += flow->offset - flow->lost_from;
+		flow_count_bytes(flow, flow->offset);
 	flow->lost = false;
 }
 

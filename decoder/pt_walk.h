@@ -109,8 +109,17 @@ struct pt_flow {
 	struct moment known;  /* when ip was told last: direct branches follow at once */
 
 	uint64_t offset; /* of the packet read last */
-	uint64_t lost_from;
+	uint64_t counted; /* offset up to where bytes are counted, as decoded or as lost */
 };
+
+/* Count the bytes up to this offset as what they are since the last time: decoded, or lost. */
+static inline void flow_count_bytes(struct pt_flow *flow, uint64_t offset)
+{
+	struct pt_stream_stats *stats = &flow->stream.stats;
+
+	*(flow->lost ? &stats->bytes_lost : &stats->bytes_decoded) += offset - flow->counted;
+	flow->counted = offset;
+}
 
 /*
  * The mode of the last MODE.Exec holds at the flow's ip, which is new.  A place beyond 4
