@@ -143,12 +143,12 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 
 static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	bool was_in = blocks->stream.in_tx;
+	bool was_in = blocks->stream.event_flags & BRANCH_IN_TX;
 	struct side_note note = { .kind = event->variant.tsx.speculative ? SIDE_TX_BEGIN
 					  : event->variant.tsx.aborted   ? SIDE_TX_ABORT
 									 : SIDE_TX_COMMIT };
 
-	blocks->stream.in_tx = event->variant.tsx.speculative;
+	stream_set_in_tx(&blocks->stream, event->variant.tsx.speculative);
 	blocks->tx_aborted = event->variant.tsx.aborted;
 	if (!event->status_update && (was_in || note.kind != SIDE_TX_COMMIT))
 		tell(blocks, &note, event, event->variant.tsx.ip);

@@ -127,7 +127,8 @@ static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 	stream_push_gap(&blocks->stream, reason, ip);
 	blocks->synced = false;
 	blocks->damaged = true;
-	blocks->stream.in_tx = blocks->tx_aborted = false;
+	stream_set_in_tx(&blocks->stream, false);
+	blocks->tx_aborted = false;
 }
 
 /*
@@ -227,7 +228,7 @@ static void synchronise(struct pt_blocks *blocks)
 	blocks->blocks_without_packet = 0;
 	blocks->space = NULL;
 	advance_time(blocks, 0);
-	if (blocks->stream.timed)
+	if (stream_is_timed(&blocks->stream))
 		schedule_seek(&blocks->stream.schedule, blocks->stream.now.time);
 	blocks_use_image(blocks);
 }

@@ -15,7 +15,7 @@ static void forget_time(struct pt_flow *flow)
 		.mtc_shift = clock->mtc_shift,
 		.max_ratio = clock->max_ratio,
 	};
-	if (flow->stream.timed)
+	if (stream_is_timed(&flow->stream))
 		flow->stream.now = (struct moment){ 0 };
 }
 
@@ -53,7 +53,7 @@ void pt_boundary_pass(struct pt_flow *flow)
 	flow_count_bytes(flow, next);
 	flow->offset = next;
 	/* The PSB's own time is exact, unlike that of the event by which the thread was found. */
-	if (stream->timed && (stream->input.info->exclude_kernel || !flow->on))
+	if (stream_is_timed(stream) && (stream->input.info->exclude_kernel || !flow->on))
 		schedule_seek(&stream->schedule, stream->now.time);
 	flow->passed = flow->cuts.place;
 	aux_cuts_next(&flow->cuts);
@@ -75,8 +75,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.schedule = stream->schedule,
 		.clock = flow->clock,
 		.now = stream->now,
-		.timed = stream->timed,
-		.in_tx = stream->in_tx,
+		.event_flags = stream->event_flags,
 		.any_event = stream->any_event,
 		.next_loss = stream->next_loss,
 		.last_pushed = stream->last_pushed,
@@ -103,8 +102,7 @@ static void load_stream(const struct pt_boundary *boundary, struct pt_stream *st
 {
 	stream->schedule = boundary->schedule;
 	stream->now = boundary->now;
-	stream->timed = boundary->timed;
-	stream->in_tx = boundary->in_tx;
+	stream->event_flags = boundary->event_flags;
 	stream->any_event = boundary->any_event;
 	stream->next_loss = boundary->next_loss;
 	stream->last_pushed = boundary->last_pushed;
@@ -268,8 +266,8 @@ static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *
 bool pt_boundary_equals(const struct pt_boundary *a, const struct pt_boundary *b)
 {
 	return a->cut == b->cut && a->place.at == b->place.at && a->synced == b->synced &&
-	       a->timed == b->timed && a->now.tsc == b->now.tsc && a->now.time == b->now.time &&
-	       a->in_tx == b->in_tx && a->any_event == b->any_event &&
+	       a->now.tsc == b->now.tsc && a->now.time == b->now.time &&
+	       a->event_flags == b->event_flags && a->any_event == b->any_event &&
 	       a->next_loss == b->next_loss && same_clock(&a->clock, &b->clock) &&
 	       same_place(a, b) && same_pending(a, b) &&
 	       schedule_equals(&a->schedule, &b->schedule);

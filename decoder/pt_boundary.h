@@ -26,7 +26,8 @@ struct pt_boundary {
 	struct schedule schedule;
 	struct packet_clock clock;
 	struct moment now;
-	bool timed, in_tx, any_event;
+	uint8_t event_flags;
+	bool any_event;
 	size_t next_loss;
 	/* These add up, and are no part of a guess: */
 	uint64_t last_pushed;

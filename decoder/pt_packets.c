@@ -315,7 +315,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->task = TASK_READ;
 	flow->bit_count = 0;
 	flow->on = flow->has_interrupt = flow->aborted = false;
-	flow->stream.in_tx = false;
+	stream_set_in_tx(&flow->stream, false);
 	flow->return_count = 0;
 	flow->after_gap = true;
 	flow->overflowed = true;
@@ -372,7 +372,7 @@ static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx
 							 : SIDE_TX_COMMIT };
 
 	if (flow->in_header || !flow->on)
-		flow->stream.in_tx = packet->intx;
+		stream_set_in_tx(&flow->stream, packet->intx);
 	else
 		wait_for_place(flow, &note);
 }

@@ -43,7 +43,7 @@ void stream_push_side(struct pt_stream *stream, const struct side_note *note, ui
 		.cpu = stream->input.aux->cpu,
 		.kind = BRANCH_SIDE,
 		.gap = (uint8_t)note->kind,
-		.flags = stream->timed ? 0 : BRANCH_TIME_ESTIMATED,
+		.flags = stream->event_flags & BRANCH_TIME_ESTIMATED,
 	};
 	if (!side_is_of_thread(note->kind))
 		return;
@@ -131,7 +131,7 @@ static bool user_only(const struct pt_stream *stream)
 
 void stream_enter(struct pt_stream *stream, uint64_t ip)
 {
-	if (!stream->timed)
+	if (!stream_is_timed(stream))
 		return;
 	if (user_only(stream))
 		schedule_seek_user(&stream->schedule, stream->now.time, ip);
@@ -149,7 +149,7 @@ void stream_switch_thread(struct pt_stream *stream)
 {
 	uint64_t slack = stream->schedule.slack;
 
-	if (user_only(stream) || !stream->timed)
+	if (user_only(stream) || !stream_is_timed(stream))
 		return;
 	/* Each switch has its record: without better timing the next one is meant. */
 	schedule_switch(&stream->schedule, stream->now.time, slack ? slack : UINT64_MAX);
@@ -159,7 +159,7 @@ void stream_follow_schedule(struct pt_stream *stream)
 {
 	uint64_t due = stream->schedule.end;
 
-	if (user_only(stream) || !stream->timed)
+	if (user_only(stream) || !stream_is_timed(stream))
 		return;
 	/* The record is written just before __switch_to; if that does not come, time tells. */
 	if (stream->input.switch_ip && due < UINT64_MAX - SWITCH_OVERDUE - stream->schedule.slack)
@@ -338,6 +338,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->queue = stream->ring;
 	stream->queue_mask = QUEUE_RING - 1;
 	stream->room = QUEUE_RING;
+	stream->event_flags = BRANCH_TIME_ESTIMATED;
 	stream->stats.bytes_total = input->aux->size;
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;

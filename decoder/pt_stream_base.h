@@ -51,9 +51,9 @@ struct pt_stream {
 	struct tsc_clock clock;
 	struct kernel_text text; /* the kernel's code at `now`, if it changes */
 	uint64_t reference; /* a TSC near the data */
-	bool timed, ended;
+	bool ended;
 	bool waits; /* step() could not go on: others decode what comes next (pt_workers.h) */
-	bool in_tx;	      /* of events from now on */
+	uint8_t event_flags;  /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
 	struct moment now;    /* of the packets read so far */
 	uint64_t last_pushed; /* ns: time of the event given out last */
 	uint32_t insn_count;  /* since the last event */
@@ -77,6 +77,19 @@ struct pt_stream {
 struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config);
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
+/* Whether packets have told the time. */
+static inline bool stream_is_timed(const struct pt_stream *stream)
+{
+	return !(stream->event_flags & BRANCH_TIME_ESTIMATED);
+}
+
+/* Whether branches from now on are part of a transaction. */
+static inline void stream_set_in_tx(struct pt_stream *stream, bool in_tx)
+{
+	stream->event_flags &= (uint8_t)~BRANCH_IN_TX;
+	stream->event_flags |= in_tx ? BRANCH_IN_TX : 0;
+}
+
 /* Returns the TSC of which a packet names the lower 7 bytes. */
 static inline uint64_t stream_complete_tsc(const struct pt_stream *stream, uint64_t low_tsc)
 {
@@ -89,7 +102,7 @@ static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 	uint64_t time = tsc_clock_ns(&stream->clock, tsc);
 
 	stream->now.tsc = tsc;
-	stream->timed = true;
+	stream->event_flags &= (uint8_t)~BRANCH_TIME_ESTIMATED;
 	if (time > stream->now.time)
 		stream->now.time = time;
 }
@@ -108,7 +121,7 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 {
 	stream->insn_count += insns;
 	stream->stats.insns += insns;
-	if (!stream->timed)
+	if (!stream_is_timed(stream))
 		stream->now.time += insns;
 }
 
@@ -151,9 +164,7 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 		.kind = insn->kind,
 		.gap = 0, /* all are set, so nothing is cleared first */
 		.from_length = insn->length,
-		.flags = (uint8_t)(stream->in_tx * BRANCH_IN_TX |
-				   !stream->timed * BRANCH_TIME_ESTIMATED |
-				   insn->indirect * BRANCH_INDIRECT),
+		.flags = (uint8_t)(stream->event_flags | insn->indirect * BRANCH_INDIRECT),
 	};
 	stream->insn_count = stream->cycle_count = 0;
 	stream->any_event = true;

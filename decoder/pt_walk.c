@@ -18,7 +18,8 @@ void flow_lose(struct pt_flow *flow)
 	flow->return_count = 0;
 	flow->has_interrupt = false;
 	drop_write(flow);
-	flow->stream.in_tx = flow->aborted = false;
+	stream_set_in_tx(&flow->stream, false);
+	flow->aborted = false;
 	flow_count_bytes(flow, flow->offset);
 	flow->lost = true;
 }
@@ -53,7 +54,7 @@ void flow_found(struct pt_flow *flow)
 /* A transaction takes effect on the flow, too. */
 static void enter_transaction(struct pt_flow *flow, enum side_kind kind, uint64_t ip)
 {
-	flow->stream.in_tx = kind == SIDE_TX_BEGIN;
+	stream_set_in_tx(&flow->stream, kind == SIDE_TX_BEGIN);
 	if (kind != SIDE_TX_ABORT || !flow->on || flow->lost)
 		return;
 	flow->aborted = flow->has_interrupt = true;
@@ -401,7 +402,7 @@ static void defer(struct pt_flow *flow, uint64_t from)
 	/* The run is walked again, then. */
 	stream->insn_count -= flow->run->insns;
 	stream->stats.insns -= flow->run->insns;
-	if (!stream->timed)
+	if (!stream_is_timed(stream))
 		stream->now.time -= flow->run->insns;
 	flow->task = TASK_READ;
 }

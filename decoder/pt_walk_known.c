@@ -268,7 +268,7 @@ static inline bool go_back(struct pt_flow *flow, struct known_walk *walk,
 	}
 	decide_run(flow, walk, run);
 	give_out(flow, walk, run, next, from, to);
-	pop_return(flow);
+	drop_return(flow);
 	return true;
 }
 
@@ -344,11 +344,11 @@ static inline bool walk_on(struct pt_flow *flow, struct known_walk *walk)
 	struct code_run *run;
 
 	if (code_hop_at(flow->runs.hops, walk->hop)->next[walk->bits >> 63]) {
-		if (flow->stream.timed)
+		if (stream_is_timed(&flow->stream))
 			go_quietly(flow, walk);
 		else
 			go_on_by_one(flow, walk);
-		if (walk->bits == NO_BITS || !flow->stream.timed)
+		if (walk->bits == NO_BITS || !stream_is_timed(&flow->stream))
 			return true;
 	}
 	if (!stream_has_room(&flow->stream))

@@ -59,6 +59,13 @@ static inline void push_return(struct pt_flow *flow, uint64_t ip, struct code_ru
 		flow->return_count++;
 }
 
+/* The stack is not empty. */
+static inline void drop_return(struct pt_flow *flow)
+{
+	flow->return_count--;
+	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
+}
+
 /* Returns a place with ip 0 if the stack is empty. */
 static inline struct return_place pop_return(struct pt_flow *flow)
 {
@@ -66,8 +73,7 @@ static inline struct return_place pop_return(struct pt_flow *flow)
 
 	if (!flow->return_count)
 		return (struct return_place){ 0 };
-	flow->return_count--;
-	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
+	drop_return(flow);
 	return place;
 }
 
