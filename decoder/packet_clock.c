@@ -5,29 +5,36 @@
 
 #define MTC_VALUES 256u
 
-/* Cycles and ticks: a double holds all numbers up to there, and a period has fewer ticks. */
-#define PLAIN_MOST 0x1p52
+/* A double holds all numbers up to there, and a period has fewer ticks. */
+#define TICKS_MOST 0x1p52
 
 static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 {
 	return ctc * clock->ratio_n / clock->ratio_d;
 }
 
+/* Up to a period cycles tell the time; none do before it was told, however few they are. */
+static void set_most(struct packet_clock *clock)
+{
+	clock->most = !clock->tsc ? 0 : clock->counting ? (double)clock->period : TICKS_MOST;
+}
+
 static void begin_step(struct packet_clock *clock, uint64_t tsc)
 {
 	clock->step = tsc;
-	clock->cycles = clock->plain_cycles = 0;
+	clock->cycles = 0;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
+	set_most(clock);
 }
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
 {
 	/* It alone may go back: what was estimated before it was too much. */
 	clock->tsc = tsc;
-	begin_step(clock, tsc);
 	clock->counting = false;
 	clock->whole_step = false;
+	begin_step(clock, tsc);
 }
 
 /*
@@ -46,7 +53,7 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 	clock->last_mtc = (uint8_t)(ctc >> clock->mtc_shift);
 	clock->counting = true;
 	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
-	clock->plain_cycles = 0;
+	set_most(clock);
 }
 
 /* The cycles between two MTCs in a row measure the core clock. */
@@ -93,16 +100,6 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 	clock->ratio = ratio;
 	clock->tsc_per_cycle = (double)clock->max_ratio / ratio;
 	clock->whole_step = false;
-	clock->plain_cycles = 0;
-}
-
-/* Returns how many cycles take no longer than a period: they need no closer look. */
-static uint64_t count_plain(const struct packet_clock *clock)
-{
-	double most = clock->counting ? (double)clock->period : PLAIN_MOST;
-	double cycles = most / clock->tsc_per_cycle;
-
-	return (uint64_t)(int64_t)(cycles < PLAIN_MOST ? cycles : PLAIN_MOST);
 }
 
 void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
@@ -124,7 +121,6 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 	tsc = clock->step + passed;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
-	clock->plain_cycles = count_plain(clock);
 }
 
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet)

@@ -32,7 +32,7 @@ struct packet_clock {
 	bool whole_step;       /* the step under way began with an MTC */
 	uint8_t ratio;	       /* core clock : bus clock, of the last CBR */
 	double tsc_per_cycle;  /* 0: unknown */
-	uint64_t plain_cycles; /* fewer since `step` tell the time without a closer look */
+	double most; /* ticks since `step` that cycles may tell without a closer look */
 };
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
@@ -50,13 +50,14 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles);
 static inline void packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
 {
 	uint64_t all = clock->cycles + cycles, tsc;
+	double passed = (double)(int64_t)all * clock->tsc_per_cycle;
 
-	if (all >= clock->plain_cycles) {
+	if (passed >= clock->most) {
 		packet_clock_many_cycles(clock, cycles);
 		return;
 	}
 	clock->cycles = all;
-	tsc = clock->step + (uint64_t)(int64_t)((double)(int64_t)all * clock->tsc_per_cycle);
+	tsc = clock->step + (uint64_t)(int64_t)passed;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
 }
