@@ -11,7 +11,7 @@
 #include "base/pages.h"
 #include "decoder/pt_stream_base.h"
 
-/* Streams that are open at once whatever the trace: 26 MiB. */
+/* Streams that are open at once whatever the trace: 37 MiB. */
 #define AT_ONCE ((size_t)2048)
 /* And one more for so many bytes of trace, so that memory is less than twice that. */
 #define BYTES_FOR_ONE ((uint64_t)8 << 10)
