@@ -52,8 +52,8 @@ struct code_hop {
 	uint32_t next[2]; /* the hop behind, by a bit of TNT; 0: a closer look */
 	uint32_t offset;  /* of the run's first byte, in its area */
 	uint16_t insns;	  /* as the run's */
-	uint8_t bits;	  /* of TNT that the branch takes: 1, or 0, if */
-	uint8_t always;	  /* it jumps whatever the next one is: 1 */
+	uint8_t bits;	  /* of TNT that the branch takes: 1, or 0 if it always jumps */
+	uint8_t always;	  /* 1 - bits: a decision adds it, and need not reckon it first */
 };
 
 /* Returns a hop by its place: bytes behind the first one, which is none. */

@@ -933,6 +933,42 @@ static void write_program(const uint8_t *bytes, size_t size)
 	fclose(file);
 }
 
+/* Calls into another mapping, which begins where the returns are. */
+static const uint8_t far_calls[] = {
+	0xff, 0xd0,		  /* call *%rax */
+	0x75, 0xfc,		  /* jne to it */
+	0xff, 0xd0, 0x0f, 0x05,	  /* call *%rax; syscall */
+	[0x10] = 0xc3, [0x11] = 0xc3, /* ret; ret */
+};
+
+/* Known code leads to where nothing is known yet: a call's target, and behind another call. */
+START_TEST(known_code_may_lead_to_unknown_code_of_another_mapping)
+{
+	const uint64_t code = SAMPLE_CODE, first = code + 0x10 + MOVED, second = first + 1;
+
+	begin(_i);
+	write_program(far_calls, sizeof(far_calls));
+	add_mapping(code + 0x10, 0x10, MOVED);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, code);
+	pt_packets_tip(&run.packets, first);
+	pt_packets_tnt(&run.packets, "tt");
+	pt_packets_tip(&run.packets, second);
+	pt_packets_tnt(&run.packets, "tn");
+	pt_packets_tip(&run.packets, first);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 9);
+	expect(1, BRANCH_CALL, code, first);
+	expect(4, BRANCH_CALL, code, second);
+	expect(5, BRANCH_RETURN, second, code + 2);
+	expect(6, BRANCH_CALL, code + 4, first);
+	expect(7, BRANCH_RETURN, first, code + 6);
+	expect(8, BRANCH_SYSCALL, code + 6, 0);
+}
+END_TEST
+
 START_TEST(decisions_may_precede_the_targets_between_them)
 {
 	begin(_i);
@@ -1049,6 +1085,7 @@ int main(void)
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(all, no_way_leads_out_of_a_mapping, 0, 2);
 	tcase_add_test(all, known_code_may_lie_anywhere_in_a_large_mapping);
+	tcase_add_loop_test(all, known_code_may_lead_to_unknown_code_of_another_mapping, 0, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
