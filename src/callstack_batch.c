@@ -2,6 +2,7 @@
 #include "callstack_batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -14,6 +15,9 @@
 
 /* So much each thread has room for, also where all together have too much. */
 #define BATCH_FEW ((size_t)1 << 10)
+
+/* As many edges are given out at once, where there are as many: 8 KiB. */
+#define EDGES_ENOUGH ((size_t)1 << 8)
 
 /* Bytes of a thread's start events that stay in memory, and how many rest at a time. */
 #define START_MEMORY ((size_t)1 << 20)
@@ -33,13 +37,18 @@ uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t ti
 	return back > machine->base_time ? 0 : machine->base_time - back;
 }
 
+/* Nothing is pending. */
 static void release_pending(struct callstack_batch *batch)
 {
+	struct batch_edges *edges = &batch->edges;
+
 	free(batch->pending);
-	if (batch->room)
-		batch->owner->machine->pending_room -= batch->room;
+	free(edges->edges);
+	if (batch->room + edges->room)
+		batch->owner->machine->pending_room -= batch->room + edges->room;
 	batch->pending = NULL;
 	batch->count = batch->room = batch->full = 0;
+	*edges = (struct batch_edges){ 0 };
 }
 
 void callstack_batch_release(struct callstack_batch *batch)
@@ -48,7 +57,7 @@ void callstack_batch_release(struct callstack_batch *batch)
 	big_array_release(&batch->outer.events);
 	big_array_release(&batch->initial.events);
 	batch->outer = batch->initial = (struct start_events){ 0 };
-	batch->calls = batch->others = 0;
+	batch->calls = 0;
 }
 
 static struct start_event *start_event_at(const struct start_events *list, size_t index)
@@ -140,51 +149,7 @@ static int64_t time_to_share(const struct callstack_batch *batch, int64_t to_tim
 	return resolution && total > resolution ? resolution : total;
 }
 
-/* Whether it is calls and returns only, for a sink that takes them as they come: most are. */
-static inline bool is_plain(const struct callstack_batch *batch)
-{
-	return batch->keeps_order && !batch->details && !batch->others && batch->time >= 0;
-}
-
-/* A plain batch of one event, as it is where each has a time of its own: nothing to deal out. */
-static inline void flush_one(const struct callstack_batch *batch)
-{
-	const struct callstack *owner = batch->owner;
-	const struct batch_event *event = batch->pending;
-	const struct span_sink *sink = owner->machine->sink;
-	uint64_t at = owner->machine->base_time + (uint64_t)batch->time;
-
-	if (event->kind == BATCH_CALL)
-		sink->begin(sink, owner->track, at, event->symbol, event->ip, event->flags);
-	else
-		sink->end(sink, owner->track, at, event->symbol);
-}
-
-/* Any plain batch. */
-static __attribute__((noinline)) void flush_plain(const struct callstack_batch *batch,
-						  int64_t to_time)
-{
-	const struct batch_event *event = batch->pending, *end = event + batch->count;
-	const struct callstack_machine *machine = batch->owner->machine;
-	const struct span_sink *sink = machine->sink;
-	void *track = batch->owner->track;
-	uint64_t begin = machine->base_time + (uint64_t)batch->time;
-	int64_t total = time_to_share(batch, to_time), used = 0;
-	size_t calls_left = batch->calls;
-
-	for (; event < end; event++) {
-		uint64_t at = begin + (uint64_t)used;
-
-		if (event->kind != BATCH_CALL) {
-			sink->end(sink, track, at, event->symbol);
-			continue;
-		}
-		sink->begin(sink, track, at, event->symbol, event->ip, event->flags);
-		used += share(total, used, calls_left--);
-	}
-}
-
-static __attribute__((noinline)) void flush_any(struct callstack_batch *batch, int64_t to_time)
+static void deal_events(struct callstack_batch *batch, int64_t to_time)
 {
 	int64_t total = time_to_share(batch, to_time), used = 0;
 	size_t calls_left = batch->calls;
@@ -199,8 +164,36 @@ static __attribute__((noinline)) void flush_any(struct callstack_batch *batch, i
 	}
 }
 
+static void deal_edges(struct callstack_batch *batch, int64_t to_time)
+{
+	struct batch_edges *edges = &batch->edges;
+	struct span_edge *edge = edges->edges + edges->dealt, *end = edges->edges + edges->count;
+	int64_t total = time_to_share(batch, to_time), used = 0;
+	size_t calls_left = batch->calls;
+
+	for (; edge < end; edge++) {
+		edge->time = edges->time + (uint64_t)used;
+		if (edge->kind == EDGE_BEGIN)
+			used += share(total, used, calls_left--);
+	}
+}
+
+/* Give out the edges of former batches. */
+static void give_edges(struct callstack_batch *batch)
+{
+	const struct span_sink *sink = batch->owner->machine->sink;
+	struct batch_edges *edges = &batch->edges;
+
+	if (!edges->dealt)
+		return;
+	sink->edges(sink, batch->owner->track, edges->edges, edges->dealt);
+	edges->count -= edges->dealt;
+	memmove(edges->edges, edges->edges + edges->dealt, edges->count * sizeof(*edges->edges));
+	edges->dealt = 0;
+}
+
 /* A large batch was given out: others may need the room. */
-static __attribute__((noinline)) void share_room(struct callstack_batch *batch)
+static void share_room(struct callstack_batch *batch)
 {
 	const struct callstack_machine *machine = batch->owner->machine;
 
@@ -208,65 +201,164 @@ static __attribute__((noinline)) void share_room(struct callstack_batch *batch)
 		release_pending(batch);
 }
 
+/* The batch is not of edges alone: those that it has, if any, become events. */
+static void take_apart(struct callstack_batch *batch)
+{
+	struct batch_edges *edges = &batch->edges;
+
+	edges->full = 0;
+	give_edges(batch);
+	for (size_t count = edges->count, i = edges->count = 0; i < count; i++) {
+		const struct span_edge *edge = &edges->edges[i];
+		struct batch_event event = {
+			.symbol = edge->symbol, .ip = edge->ip, .flags = edge->flags,
+			.kind = edge->kind == EDGE_BEGIN ? BATCH_CALL : BATCH_RETURN,
+		};
+
+		batch->calls -= edge->kind == EDGE_BEGIN; /* it is counted again */
+		callstack_batch_add(batch, batch->time, &event);
+	}
+}
+
 void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 {
-	size_t count = batch->count;
+	struct batch_edges *edges = &batch->edges;
+	size_t count = batch->count + edges->count;
 
-	if (!is_plain(batch) || to_time < batch->time)
-		flush_any(batch, to_time);
-	else if (count == 1)
-		flush_one(batch);
-	else if (count)
-		flush_plain(batch, to_time);
-	batch->count = batch->calls = batch->others = 0;
+	if (to_time < batch->time)
+		take_apart(batch);
+	deal_edges(batch, to_time);
+	edges->dealt = edges->count;
+	give_edges(batch);
+	deal_events(batch, to_time);
+	batch->count = batch->calls = batch->full = edges->full = 0;
 	batch->time = to_time;
 	if (count > BATCH_FEW)
 		share_room(batch);
 }
 
-static bool may_grow(const struct callstack_batch *batch)
+/* Returns whether an array of so much room may have more. */
+static bool may_grow(const struct callstack_batch *batch, size_t room)
 {
 	const struct callstack_machine *machine = batch->owner->machine;
 
-	return batch->room < BATCH_FEW ||
-	       (batch->room < BATCH_LIMIT &&
-		machine->pending_room + batch->room <= machine->pending_most);
+	return room < BATCH_FEW ||
+	       (room < BATCH_LIMIT && machine->pending_room + room <= machine->pending_most);
 }
 
-/* It is full: make room, or give out what is there. */
-static __attribute__((noinline)) void make_room(struct callstack_batch *batch)
+/* Returns how many may be in an array of so much room. */
+static size_t full_at(size_t room)
 {
-	size_t room;
-
-	if (!may_grow(batch))
-		callstack_batch_flush(batch, batch->time);
-	if (batch->count < batch->full)
-		return;
-	room = batch->room;
-	batch->pending =
-		alloc_grow(batch->pending, &batch->room, batch->count + 1, sizeof(*batch->pending));
-	batch->owner->machine->pending_room += batch->room - room;
-	batch->full = batch->room < BATCH_LIMIT ? batch->room : BATCH_LIMIT;
+	return room < BATCH_LIMIT ? room : BATCH_LIMIT;
 }
 
-void callstack_batch_turn(struct callstack_batch *batch, int64_t time)
+/* Returns `array` with room for `need`, counted. */
+static void *grow(struct callstack_batch *batch, void *array, size_t *room, size_t need, size_t size)
+{
+	size_t before = *room;
+
+	array = alloc_grow(array, room, need, size);
+	batch->owner->machine->pending_room += *room - before;
+	return array;
+}
+
+/* Have room for an event more, or give out what is there. */
+static void make_room(struct callstack_batch *batch)
+{
+	if (batch->count >= full_at(batch->room) && !may_grow(batch, batch->room))
+		callstack_batch_flush(batch, batch->time);
+	batch->pending = grow(batch, batch->pending, &batch->room, batch->count + 1,
+			      sizeof(*batch->pending));
+	batch->full = full_at(batch->room);
+}
+
+/* The same for an edge; those of former batches are given out first. */
+static void make_edge_room(struct callstack_batch *batch)
+{
+	struct batch_edges *edges = &batch->edges;
+	size_t need = edges->count + 1;
+
+	if (need > full_at(edges->room)) {
+		give_edges(batch);
+		need = edges->room < EDGES_ENOUGH ? edges->room + 1 : edges->count + 1;
+	}
+	if (need > full_at(edges->room) && !may_grow(batch, edges->room)) {
+		callstack_batch_flush(batch, batch->time);
+		need = 1;
+	}
+	edges->edges =
+		grow(batch, edges->edges, &edges->room, need, sizeof(*edges->edges));
+	edges->full = full_at(edges->room);
+}
+
+/* Whether nothing but edges was put down, and the sink takes them as they come. */
+static bool takes_edges(const struct callstack_batch *batch)
+{
+	return batch->keeps_order && !batch->details && !batch->count && batch->time >= 0 &&
+	       batch->owner->machine->sink->edges;
+}
+
+/* The batch, which has edges only, ends before `time`: they get their times, and wait for more. */
+static inline void end_edges(struct callstack_batch *batch, int64_t time)
+{
+	struct batch_edges *edges = &batch->edges;
+	size_t own = edges->count - edges->dealt;
+
+	if (own > BATCH_FEW) {
+		callstack_batch_flush(batch, time);
+		return;
+	}
+	if (batch->calls && own > 1)
+		deal_edges(batch, time);
+	edges->dealt = edges->count;
+	batch->calls = 0;
+	batch->time = time;
+}
+
+/* Returns whether edges may be put down at a time; there is room for one, then. */
+static __attribute__((noinline)) bool begin_edges(struct callstack_batch *batch, int64_t time)
 {
 	if (time != batch->time)
 		callstack_batch_flush(batch, time);
-	if (batch->count >= batch->full)
-		make_room(batch);
+	if (!takes_edges(batch))
+		return false;
+	make_edge_room(batch);
+	return true;
+}
+
+struct span_edge *callstack_batch_turn(struct callstack_batch *batch, int64_t time)
+{
+	struct batch_edges *edges = &batch->edges;
+	struct span_edge *edge;
+
+	/* Where there is room for edges, there is nothing else. */
+	if (edges->full && time > batch->time)
+		end_edges(batch, time);
+	if ((time != batch->time || edges->count >= edges->full) && !begin_edges(batch, time))
+		return NULL;
+	edges->time = batch->owner->machine->base_time + (uint64_t)time;
+	edge = &edges->edges[edges->count++];
+	edge->time = edges->time;
+	return edge;
 }
 
 void callstack_batch_add(struct callstack_batch *batch, int64_t time,
 			 const struct batch_event *event)
 {
-	*callstack_batch_next(batch, time, (enum batch_kind)event->kind) = *event;
+	if (time != batch->time)
+		callstack_batch_flush(batch, time);
+	take_apart(batch);
+	if (batch->count >= batch->full)
+		make_room(batch);
+	batch->pending[batch->count++] = *event;
+	batch->calls += event->kind == BATCH_CALL;
 }
 
 void callstack_batch_drain_start(struct callstack_batch *batch)
 {
 	const struct start_events *outer = &batch->outer, *initial = &batch->initial;
 
+	give_edges(batch);
 	for (size_t i = outer->count; i-- > 0; start_events_rest(outer, i))
 		emit(batch, start_event_at(outer, i)->time, &start_event_at(outer, i)->event,
 		     SPAN_DEFERRED);

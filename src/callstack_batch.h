@@ -7,6 +7,10 @@
  * and the time between the two is dealt out evenly among the batch's calls, but
  * not more of it than the trace's resolution; returns take no time.
  *
+ * Most batches are of nothing but calls and returns, and the sink takes many
+ * at once: these are put down as edges, which get their times in place when the
+ * next batch begins, and are given out some hundreds at a time.
+ *
  * Beside the batch stand the start events: spans that belong before what is
  * already given out, because they were found late (a caller that was returned
  * to but never seen to be called) or, for magic-trace's machine, because they
@@ -24,6 +28,7 @@
 
 #include "base/big_array.h"
 #include "callstack.h"
+#include "span_sink.h"
 
 enum batch_kind {
 	BATCH_CALL,          /* a slice begins */
@@ -53,13 +58,22 @@ struct start_events {
 	size_t count;
 };
 
+/* What waits to be given out at once: edges of former batches, then the batch's own. */
+struct batch_edges {
+	struct span_edge *edges; /* owned */
+	size_t count, room;
+	size_t full;             /* at so many there is more to be done than to add one */
+	size_t dealt;            /* so many have the times that they are given out with */
+	uint64_t time;           /* ns, perf's clock: of all others */
+};
+
 struct callstack_batch {
 	const struct callstack *owner; /* borrowed: where the spans go */
-	struct batch_event *pending;   /* owned; in the order of arrival */
+	struct batch_edges edges;      /* in the order of arrival, */
+	struct batch_event *pending;   /* or, owned, if something else is among them */
 	size_t count, room;
 	size_t full;                   /* at so many it needs room, or is given out */
-	size_t calls;                  /* how many of them take time */
-	size_t others;                 /* how many are neither calls nor returns */
+	size_t calls;                  /* how many of the batch take time */
 	int64_t time;                  /* mapped: of all pending events */
 	bool keeps_order;              /* calls at mapped time 0 are no start events */
 	bool details;                  /* the sink wants them */
@@ -70,25 +84,24 @@ struct callstack_batch {
 /* Release the arrays.  Idempotent, also on zeroed memory. */
 void callstack_batch_release(struct callstack_batch *batch);
 
-/* What callstack_batch_next() does when it is not the same time, or there is no room. */
-void callstack_batch_turn(struct callstack_batch *batch, int64_t time);
+/* What callstack_batch_edge() does when it is not the same time, or there is no room. */
+struct span_edge *callstack_batch_turn(struct callstack_batch *batch, int64_t time);
 
 /*
- * Returns a new event of a kind at a time, to be filled, which holds what was
- * there before; a time other than the batch's own gives the batch out first.
+ * Returns a new edge at a time, to be filled but for its time, and counted if it is a
+ * call; a time other than the batch's own deals out the batch's first.
+ * NULL: an event is to be added instead.
  */
-static inline struct batch_event *callstack_batch_next(struct callstack_batch *batch, int64_t time,
-						       enum batch_kind kind)
+static inline struct span_edge *callstack_batch_edge(struct callstack_batch *batch, int64_t time)
 {
-	struct batch_event *event;
+	struct batch_edges *edges = &batch->edges;
+	struct span_edge *edge;
 
-	if (time != batch->time || batch->count >= batch->full)
-		callstack_batch_turn(batch, time);
-	event = &batch->pending[batch->count++];
-	event->kind = (uint8_t)kind;
-	batch->calls += kind == BATCH_CALL;
-	batch->others += kind != BATCH_CALL && kind != BATCH_RETURN;
-	return event;
+	if (time != batch->time || edges->count >= edges->full)
+		return callstack_batch_turn(batch, time);
+	edge = &edges->edges[edges->count++];
+	edge->time = edges->time;
+	return edge;
 }
 
 /* Add an event at a time; a time other than the batch's own gives the batch out first. */
@@ -105,7 +118,7 @@ void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time);
 void callstack_batch_pass(struct callstack_batch *batch, int64_t time,
 			  const struct batch_event *event);
 
-/* Give out the start events, outermost first, and forget them. */
+/* Give out all of former batches and the start events, outermost first, and forget them. */
 void callstack_batch_drain_start(struct callstack_batch *batch);
 
 /* Returns how many start events wait. */

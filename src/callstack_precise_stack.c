@@ -3,6 +3,32 @@
 
 #include <string.h>
 
+void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
+{
+	bool has_event = frame->span_flags & SPAN_HAS_EVENT;
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.ip = has_event ? (uintptr_t)frame->event : frame->entry_ip,
+		.kind = BATCH_CALL,
+		.flags = frame->span_flags,
+		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
+			    frame->caller_offset },
+	};
+
+	callstack_batch_add(&stack->batch, time, &event);
+}
+
+void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame)
+{
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.kind = BATCH_RETURN,
+		.detail = { .insns = stack->counts.insns, .cycles = stack->counts.cycles },
+	};
+
+	callstack_batch_add(&stack->batch, time, &event);
+}
+
 void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
 {
 	struct batch_event event = {

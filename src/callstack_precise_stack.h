@@ -94,29 +94,42 @@ static inline struct frame *top(const struct precise_stack *stack)
 
 /* ---- Slices -------------------------------------------------------------- */
 
+/* What precise_emit_begin() and _end() do where no edges are taken. */
+void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame);
+void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame);
+
 static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 				      const struct frame *frame)
 {
-	struct batch_event *event = callstack_batch_next(&stack->batch, time, BATCH_CALL);
+	struct span_edge *edge = callstack_batch_edge(&stack->batch, time);
 
-	event->symbol = frame->symbol;
-	event->ip = frame->span_flags & SPAN_HAS_EVENT ? (uintptr_t)frame->event : frame->entry_ip;
-	event->flags = frame->span_flags;
-	if (stack->batch.details)
-		event->detail = (struct span_detail){ frame->called.insns, frame->called.cycles,
-						      frame->caller, frame->caller_offset };
+	if (!edge) {
+		precise_add_begin(stack, time, frame);
+		return;
+	}
+	edge->symbol = frame->symbol;
+	edge->ip = frame->span_flags & SPAN_HAS_EVENT ? (uintptr_t)frame->event : frame->entry_ip;
+	edge->detail = 0;
+	edge->flags = frame->span_flags;
+	edge->kind = EDGE_BEGIN;
+	edge->order = 0;
+	stack->batch.calls++;
 }
 
 static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 				    const struct frame *frame)
 {
-	struct batch_event *event = callstack_batch_next(&stack->batch, time, BATCH_RETURN);
+	struct span_edge *edge = callstack_batch_edge(&stack->batch, time);
 
-	event->symbol = frame->symbol;
-	event->flags = 0;
-	if (stack->batch.details)
-		event->detail = (struct span_detail){ .insns = stack->counts.insns,
-						      .cycles = stack->counts.cycles };
+	if (!edge) {
+		precise_add_end(stack, time, frame);
+		return;
+	}
+	edge->symbol = frame->symbol;
+	edge->detail = 0;
+	edge->flags = 0;
+	edge->kind = EDGE_END;
+	edge->order = 0;
 }
 
 /* A frame that runs since the segment began, under all that was seen since. */

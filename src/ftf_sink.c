@@ -398,6 +398,51 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	write_end(ftf, track, time);
 }
 
+/* Whether the slice of a begin has none in it, and length: see end(). */
+static inline bool is_whole(const struct span_edge *begin, const struct span_edge *limit)
+{
+	return begin + 1 < limit && begin[1].kind == EDGE_END && begin[1].time > begin->time;
+}
+
+/*
+ * What begin() and end() do with many: a slice waits only if what comes next is not
+ * among them.
+ */
+static void edges(const struct span_sink *sink, void *context, const struct span_edge *edge,
+		  size_t count)
+{
+	struct ftf_sink *ftf = sink->context;
+	struct track *track = context;
+	const struct span_edge *limit = edge + count;
+
+	if (track->innermost.symbol && edge->kind == EDGE_BEGIN)
+		write_waiting(ftf, track);
+	/* One that waits, or has arguments, ends. */
+	for (; edge < limit && (track->innermost.symbol || track->folded); edge++) {
+		if (edge->kind == EDGE_END)
+			end(sink, track, edge->time, edge->symbol);
+		else
+			begin(sink, track, edge->time, edge->symbol, edge->ip, edge->flags);
+	}
+	while (edge < limit) {
+		struct innermost slice = { edge->symbol, edge->time, edge->ip, edge->flags };
+
+		if (edge->kind == EDGE_END) {
+			write_end(ftf, track, edge++->time);
+			continue;
+		}
+		ftf->slices++;
+		if (is_whole(edge, limit)) {
+			write_whole(ftf, track, &slice, edge[1].time);
+			edge += 2;
+		} else if (++edge < limit) {
+			write_begin(ftf, track, &slice, NULL);
+		} else {
+			track->innermost = slice;
+		}
+	}
+}
+
 static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
@@ -437,6 +482,8 @@ struct span_sink ftf_sink_spans(struct ftf_sink *ftf)
 		.detail = ftf->level == OPTION_ARGS_FULL ? detail : NULL,
 		.begin = begin,
 		.end = end,
+		/* With all arguments each has a detail. */
+		.edges = ftf->level == OPTION_ARGS_FULL ? NULL : edges,
 		.complete = complete,
 		.folded = folded,
 		.instant = instant,

@@ -10,7 +10,11 @@
 #define CALLS 1024 /* in a block: 40 KiB, so that all stay in a CPU's cache */
 #define BLOCKS 8
 
-enum call_kind { CALL_BEGIN, CALL_END, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END };
+#define EDGES 1024 /* the same: 32 KiB */
+
+enum call_kind {
+	CALL_BEGIN, CALL_END, CALL_EDGES, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END,
+};
 
 /* One call of the sink's functions; what is not its own is undefined. */
 struct call {
@@ -18,19 +22,22 @@ struct call {
 	bool has_detail; /* the block's next one */
 	unsigned flags;
 	void *track;
-	uint64_t time; /* CALL_FOLDED: the count */
+	uint64_t time; /* CALL_FOLDED: the count; CALL_EDGES: that of them */
 	const struct symbol *symbol;
 	union {
 		uint64_t ip;
 		uint64_t end_time;    /* CALL_COMPLETE */
 		uint64_t folded_time; /* CALL_FOLDED */
 		size_t text;	      /* CALL_INSTANT: where it begins in the block's texts */
+		size_t edges;	      /* CALL_EDGES: where they begin in the block's edges */
 	};
 };
 
 struct block {
 	struct call calls[CALLS];
 	size_t count;
+	struct span_edge edges[EDGES];
+	size_t edge_count;
 	struct span_detail *details; /* owned */
 	size_t detail_count, detail_room;
 	char *texts; /* owned */
@@ -70,6 +77,9 @@ static void replay(const struct span_sink *next, const struct block *block, cons
 		break;
 	case CALL_END:
 		next->end(next, call->track, call->time, call->symbol);
+		break;
+	case CALL_EDGES:
+		next->edges(next, call->track, block->edges + call->edges, call->time);
 		break;
 	case CALL_COMPLETE:
 		next->complete(next, call->track, call->time, call->end_time, call->symbol,
@@ -171,7 +181,7 @@ static void hand_over(struct span_relay *relay, unsigned left)
 	wait_for(relay, left);
 	pthread_mutex_unlock(&relay->lock);
 	block = being_filled(relay);
-	block->detail_count = block->text_count = 0;
+	block->detail_count = block->text_count = block->edge_count = 0;
 	relay->at = block->calls;
 	relay->end = block->calls + CALLS;
 }
@@ -224,6 +234,12 @@ static inline const struct span_sink *called(const struct span_sink *sink)
 	relay->direct_left -= relay->direct_left > 0;
 	relay->has_detail = false;
 	return relay->next;
+}
+
+/* The block that is being filled holds no more, though it has places for calls. */
+static void close_block(struct span_relay *relay)
+{
+	relay->end = relay->at;
 }
 
 static inline struct call *add(const struct span_sink *sink, enum call_kind kind, void *track)
@@ -285,6 +301,48 @@ static void end(const struct span_sink *sink, void *track, uint64_t time,
 	call = add(sink, CALL_END, track);
 	call->time = time;
 	call->symbol = symbol;
+}
+
+/* Put as many down as the block has room for.  Returns how many. */
+static size_t put_edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+			size_t count)
+{
+	struct span_relay *relay = sink->context;
+	struct block *block = being_filled(relay);
+	struct call *call;
+
+	if (block->edge_count == EDGES) {
+		close_block(relay);
+		return 0;
+	}
+	if (count > EDGES - block->edge_count)
+		count = EDGES - block->edge_count;
+	call = add(sink, CALL_EDGES, track);
+	call->time = count;
+	call->edges = block->edge_count;
+	memcpy(block->edges + block->edge_count, edges, count * sizeof(*edges));
+	block->edge_count += count;
+	return count;
+}
+
+static void edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+		  size_t count)
+{
+	const struct span_edge *end = edges + count;
+	struct span_relay *relay = sink->context;
+
+	while (edges < end) {
+		const struct span_sink *next = called(sink);
+
+		if (next) {
+			count = (size_t)(end - edges);
+			next->edges(next, track, edges, count);
+			relay->direct_left -= count < relay->direct_left ? (unsigned)count
+									 : relay->direct_left;
+			return;
+		}
+		edges += put_edges(sink, track, edges, (size_t)(end - edges));
+	}
 }
 
 static void complete(const struct span_sink *sink, void *track, uint64_t begin_time,
@@ -379,6 +437,7 @@ struct span_relay *span_relay_open(const struct span_sink *next, const struct ou
 		.detail = next->detail ? detail : NULL,
 		.begin = begin,
 		.end = end,
+		.edges = next->edges ? edges : NULL,
 		.complete = complete,
 		.folded = next->folded ? folded : NULL,
 		.instant = instant,

@@ -12,6 +12,7 @@
 #ifndef SRC_SPAN_SINK_H
 #define SRC_SPAN_SINK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "symbols/symbol.h"
@@ -44,6 +45,22 @@ struct span_detail {
 	uint64_t caller_offset;      /* bytes from the caller's start */
 };
 
+enum span_edge_kind { EDGE_BEGIN, EDGE_END, EDGE_INSTANT };
+
+/* A slice begins or ends, as one of many that are given out at once. */
+struct span_edge {
+	uint64_t time; /* ns, perf's clock */
+	union {
+		const struct symbol *symbol; /* of a begin; of an end a hint, or NULL */
+		size_t text;                 /* of an instant, which only the sorter has: span_track.h */
+	};
+	uint64_t ip;     /* of a begin */
+	uint32_t detail; /* this and the order are for whoever keeps edges; else 0 */
+	uint16_t flags;  /* of a begin: enum span_flags */
+	uint8_t kind;    /* enum span_edge_kind */
+	int8_t order;
+};
+
 /* `track` is what the machine was given for the thread. */
 struct span_sink {
 	/*
@@ -58,9 +75,17 @@ struct span_sink {
 	 */
 	void (*begin)(const struct span_sink *sink, void *track, uint64_t time,
 		      const struct symbol *symbol, uint64_t ip, unsigned flags);
-	/* The innermost open slice ends; `symbol` is only a hint. */
+	/* The innermost open slice ends; `symbol` is only a hint, or NULL. */
 	void (*end)(const struct span_sink *sink, void *track, uint64_t time,
 		    const struct symbol *symbol);
+	/*
+	 * Begins and ends (none deferred) of one track, at least one, whose times
+	 * do not decrease: for less than begin() and end() take, with the same
+	 * outcome.  They are borrowed for the call.  NULL: they are to be given one
+	 * by one, as soon as they are known.
+	 */
+	void (*edges)(const struct span_sink *sink, void *track, const struct span_edge *edges,
+		      size_t count);
 	/* A whole slice, flags as for begin. */
 	void (*complete)(const struct span_sink *sink, void *track, uint64_t begin_time,
 			 uint64_t end_time, const struct symbol *symbol, unsigned flags);

@@ -60,7 +60,7 @@ static void make_way(struct span_track *track)
 	size_t step;
 
 	bound(track);
-	make_room(track, &track->records, track->count + 1, sizeof(struct span_record));
+	make_room(track, &track->records, track->count + 1, sizeof(struct span_edge));
 	step = track->count - track->count % SPAN_TRACK_STEP + SPAN_TRACK_STEP;
 	if (track->count && track->count % SPAN_TRACK_STEP == 0)
 		span_track_leave(track, track->count, track->detail_count);
@@ -76,10 +76,10 @@ static uint64_t hold(struct span_track *track, uint64_t time)
 }
 
 /* Returns a new record with its time, order and detail; the rest is to be filled. */
-static struct span_record *add(struct span_track *track, uint64_t time,
+static struct span_edge *add(struct span_track *track, uint64_t time,
 				      enum record_order order)
 {
-	struct span_record *record;
+	struct span_edge *record;
 
 	if (track->count >= track->full)
 		make_way(track);
@@ -91,7 +91,7 @@ static struct span_record *add(struct span_track *track, uint64_t time,
 		begin_run(track);
 	track->runs[track->run_count - 1].mixed |= order != ORDER_PLAIN;
 	record->time = track->latest = time;
-	record->order = (uint8_t)order;
+	record->order = (int8_t)order;
 	record->detail = track->has_detail ? keep_detail(track) : 0;
 	track->count++;
 	return record;
@@ -105,9 +105,9 @@ static inline bool comes_plain(const struct span_track *track, uint64_t time)
 }
 
 /* add() for less, of ORDER_PLAIN. */
-static inline struct span_record *add_plain(struct span_track *track, uint64_t time)
+static inline struct span_edge *add_plain(struct span_track *track, uint64_t time)
 {
-	struct span_record *record = span_track_records(track) + track->count++;
+	struct span_edge *record = span_track_records(track) + track->count++;
 
 	record->time = track->latest = time;
 	record->order = ORDER_PLAIN;
@@ -130,13 +130,19 @@ static enum record_order order_of(unsigned flags)
 	return flags & SPAN_DEFERRED ? ORDER_DEFERRED : ORDER_PLAIN;
 }
 
-static inline void fill_begin(struct span_record *record, const struct symbol *symbol, uint64_t ip,
+static inline void fill_begin(struct span_edge *record, const struct symbol *symbol, uint64_t ip,
 			      unsigned flags)
 {
-	record->kind = RECORD_BEGIN;
+	record->kind = EDGE_BEGIN;
 	record->symbol = symbol;
 	record->ip = ip;
 	record->flags = (uint16_t)flags;
+}
+
+static inline void fill_end(struct span_edge *record)
+{
+	record->kind = EDGE_END;
+	record->symbol = NULL;
 }
 
 /* What sorter_begin() and sorter_end() do seldom, apart from them, who so save no registers. */
@@ -149,7 +155,7 @@ static __attribute__((noinline)) void begin_any(struct span_track *track, uint64
 
 static __attribute__((noinline)) void end_any(struct span_track *track, uint64_t time)
 {
-	add(track, time, ORDER_PLAIN)->kind = RECORD_END;
+	fill_end(add(track, time, ORDER_PLAIN));
 }
 
 static void sorter_begin(const struct span_sink *sink, void *track, uint64_t time,
@@ -170,7 +176,39 @@ static void sorter_end(const struct span_sink *sink, void *track, uint64_t time,
 	if (!comes_plain(track, time))
 		end_any(track, time);
 	else
-		add_plain(track, time)->kind = RECORD_END;
+		fill_end(add_plain(track, time));
+}
+
+static void add_edge(struct span_track *track, const struct span_edge *edge)
+{
+	if (edge->kind == EDGE_BEGIN)
+		begin_any(track, edge->time, edge->symbol, edge->ip, edge->flags);
+	else
+		end_any(track, edge->time);
+}
+
+static void sorter_edges(const struct span_sink *sink, void *track_, const struct span_edge *edges,
+			 size_t count)
+{
+	const struct span_edge *end = edges + count;
+	struct span_track *track = track_;
+	bool late = end[-1].time > INT64_MAX;
+
+	(void)sink;
+	while (edges < end) {
+		size_t some = (size_t)(end - edges);
+
+		if (late || !comes_plain(track, edges->time)) {
+			add_edge(track, edges++);
+			continue;
+		}
+		if (some > track->full - track->count)
+			some = track->full - track->count;
+		memcpy(span_track_records(track) + track->count, edges, some * sizeof(*edges));
+		track->count += some;
+		edges += some;
+		track->latest = edges[-1].time;
+	}
 }
 
 static void sorter_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
@@ -179,8 +217,8 @@ static void sorter_complete(const struct span_sink *sink, void *track, uint64_t 
 	bool is_long = end_time > begin_time;
 
 	sorter_begin(sink, track, begin_time, symbol, 0, flags);
-	add(track, is_long ? end_time : begin_time, is_long ? ORDER_CLOSE : order_of(flags))
-		->kind = RECORD_END;
+	fill_end(add(track, is_long ? end_time : begin_time,
+		     is_long ? ORDER_CLOSE : order_of(flags)));
 }
 
 static void sorter_instant(const struct span_sink *sink, void *track_, uint64_t time,
@@ -188,12 +226,12 @@ static void sorter_instant(const struct span_sink *sink, void *track_, uint64_t 
 {
 	struct span_track *track = track_;
 	size_t size = strlen(text) + 1;
-	struct span_record *record;
+	struct span_edge *record;
 
 	(void)sink;
 	bound(track); /* forgets the texts: before this one is among them */
 	record = add(track, time, ORDER_PLAIN);
-	record->kind = RECORD_INSTANT;
+	record->kind = EDGE_INSTANT;
 	record->text = track->text_count;
 	track->texts = alloc_grow(track->texts, &track->text_room, track->text_count + size, 1);
 	memcpy(track->texts + track->text_count, text, size);
@@ -219,6 +257,7 @@ void span_sorter_init(struct span_sorter *sorter, const struct span_sink *next, 
 		.detail = next->detail ? sorter_detail : NULL,
 		.begin = sorter_begin,
 		.end = sorter_end,
+		.edges = sorter_edges,
 		.complete = sorter_complete,
 		.instant = sorter_instant,
 		.segment_end = sorter_segment_end,

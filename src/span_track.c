@@ -8,14 +8,14 @@
 
 static void leave_behind(const struct span_track *track, size_t at)
 {
-	const struct span_record *record = span_track_records(track) + at;
+	const struct span_edge *record = span_track_records(track) + at;
 
 	/* Details come in the order of records, of which each has one at most. */
 	if (at % SPAN_TRACK_STEP == 0 && at)
 		span_track_leave(track, at, record->detail ? record->detail - 1 : 0);
 }
 
-static inline void pass_detail(struct span_track *track, const struct span_record *record)
+static inline void pass_detail(struct span_track *track, const struct span_edge *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -24,7 +24,18 @@ static inline void pass_detail(struct span_track *track, const struct span_recor
 			     (struct span_detail *)track->details.items + record->detail - 1);
 }
 
-static inline void pass_begin(struct span_track *track, const struct span_record *record)
+/* Whose end the next one is, for a sink that is told of each begin. */
+static inline void keep_open(struct span_track *track, const struct symbol *symbol)
+{
+	if (track->sorter->next->edges)
+		return;
+	if (track->depth > track->open_room)
+		track->open = alloc_grow(track->open, &track->open_room, track->depth,
+					 sizeof(*track->open));
+	track->open[track->depth - 1] = symbol;
+}
+
+static inline void pass_begin(struct span_track *track, const struct span_edge *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -32,17 +43,14 @@ static inline void pass_begin(struct span_track *track, const struct span_record
 		track->sorter->counts.too_deep++;
 		return;
 	}
-	if (track->depth > track->open_room)
-		track->open = alloc_grow(track->open, &track->open_room, track->depth,
-					 sizeof(*track->open));
-	track->open[track->depth - 1] = record->symbol;
+	keep_open(track, record->symbol);
 	pass_detail(track, record);
 	next->begin(next, track->next_track, track->last_time, record->symbol, record->ip,
 		    record->flags & (unsigned)~SPAN_DEFERRED);
 }
 
 /* `record`: the end's own; NULL: it has none, the trace has ended. */
-static inline void pass_end(struct span_track *track, const struct span_record *record)
+static inline void pass_end(struct span_track *track, const struct span_edge *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -53,11 +61,12 @@ static inline void pass_end(struct span_track *track, const struct span_record *
 	if (--track->depth >= track->sorter->depth)
 		return;
 	pass_detail(track, record);
-	next->end(next, track->next_track, track->last_time, track->open[track->depth]);
+	next->end(next, track->next_track, track->last_time,
+		  next->edges ? NULL : track->open[track->depth]);
 }
 
 static inline __attribute__((always_inline)) void pass_one(struct span_track *track,
-							   const struct span_record *record)
+							   const struct span_edge *record)
 {
 	const struct span_sink *next = track->sorter->next;
 
@@ -65,38 +74,38 @@ static inline __attribute__((always_inline)) void pass_one(struct span_track *tr
 		track->sorter->counts.backward++;
 	else
 		track->last_time = record->time;
-	switch ((enum record_kind)record->kind) {
-	case RECORD_BEGIN:
+	switch ((enum span_edge_kind)record->kind) {
+	case EDGE_BEGIN:
 		pass_begin(track, record);
 		break;
-	case RECORD_END:
+	case EDGE_END:
 		pass_end(track, record);
 		break;
-	case RECORD_INSTANT:
+	case EDGE_INSTANT:
 		next->instant(next, track->next_track, track->last_time,
 			      track->texts + record->text);
 		break;
 	}
 }
 
-static void pass(struct span_track *track, const struct span_record *record)
+static void pass(struct span_track *track, const struct span_edge *record)
 {
 	pass_one(track, record);
 }
 
 /* Record `at` of an array is the next; what lies far behind it may leave memory. */
-static const struct span_record *visit(const struct big_array *array, size_t at)
+static const struct span_edge *visit(const struct big_array *array, size_t at)
 {
 	if (at % SPAN_TRACK_STEP == 0 && at)
-		big_array_rest(array, at - SPAN_TRACK_STEP, at, sizeof(struct span_record));
-	return (const struct span_record *)array->items + at;
+		big_array_rest(array, at - SPAN_TRACK_STEP, at, sizeof(struct span_edge));
+	return (const struct span_edge *)array->items + at;
 }
 
 /* Pass the records [begin, end) of an array on, which are of equal time. */
 static void pass_group(struct span_track *track, const struct big_array *array, size_t begin,
 		       size_t end)
 {
-	const struct span_record *records = array->items;
+	const struct span_edge *records = array->items;
 	size_t deferred, plain;
 
 	for (; begin < end && records[begin].order == ORDER_CLOSE; begin++)
@@ -104,7 +113,7 @@ static void pass_group(struct span_track *track, const struct big_array *array, 
 	deferred = plain = begin;
 	while (plain < end && visit(array, plain)->order == ORDER_DEFERRED)
 		plain++;
-	for (begin = plain; plain < end && records[plain].kind == RECORD_END && track->depth;
+	for (begin = plain; plain < end && records[plain].kind == EDGE_END && track->depth;
 	     plain++)
 		pass(track, visit(array, plain));
 	for (; deferred < begin; deferred++)
@@ -116,7 +125,7 @@ static void pass_group(struct span_track *track, const struct big_array *array, 
 /* Pass the records [begin, end) on, which are in order, whatever their orders are. */
 static void pass_groups(struct span_track *track, size_t begin, size_t end)
 {
-	const struct span_record *records = span_track_records(track);
+	const struct span_edge *records = span_track_records(track);
 
 	while (begin < end) {
 		size_t behind = begin + 1;
@@ -129,17 +138,53 @@ static void pass_groups(struct span_track *track, size_t begin, size_t end)
 	}
 }
 
+/*
+ * Pass those of the records [begin, end), which are ORDER_PLAIN, on at once that are
+ * begins and ends as they should be.  Returns where the others begin.
+ */
+static size_t pass_edges(struct span_track *track, size_t begin, size_t end)
+{
+	const struct span_edge *records = span_track_records(track);
+	const struct span_sink *next = track->sorter->next;
+	uint64_t depth = track->depth, most = track->sorter->depth;
+	size_t at = begin;
+
+	if (records[begin].time < track->last_time)
+		return begin;
+	for (; at < end && records[at].kind <= EDGE_END; at++) {
+		/* What is open outside of the slice; of an end without one it wraps around. */
+		uint64_t outside = depth - (records[at].kind == EDGE_END);
+
+		if (outside >= most)
+			break;
+		depth = outside + (records[at].kind == EDGE_BEGIN);
+	}
+	if (at == begin)
+		return begin;
+	track->depth = depth;
+	track->last_time = records[at - 1].time;
+	next->edges(next, track->next_track, records + begin, at - begin);
+	return at;
+}
+
 /* The same of records that are all ORDER_PLAIN, as most are: they stand as they are passed. */
 static void pass_plain(struct span_track *track, size_t begin, size_t end)
 {
-	const struct span_record *records = span_track_records(track);
+	const struct span_edge *records = span_track_records(track);
+	bool edges = track->sorter->next->edges;
 
 	while (begin < end) {
 		size_t stop = begin - begin % SPAN_TRACK_STEP + SPAN_TRACK_STEP;
 
 		leave_behind(track, begin);
-		for (stop = stop < end ? stop : end; begin < stop; begin++)
-			pass_one(track, &records[begin]);
+		if (stop > end)
+			stop = end;
+		while (begin < stop) {
+			if (edges)
+				begin = pass_edges(track, begin, stop);
+			if (begin < stop)
+				pass_one(track, &records[begin++]);
+		}
 	}
 }
 
@@ -160,7 +205,7 @@ struct span_run {
 	bool mixed;
 };
 
-static bool run_before(const struct span_record *records, const struct span_run *a,
+static bool run_before(const struct span_edge *records, const struct span_run *a,
 		       const struct span_run *b)
 {
 	uint64_t left = records[a->at].time, right = records[b->at].time;
@@ -169,7 +214,7 @@ static bool run_before(const struct span_record *records, const struct span_run 
 }
 
 /* Of a heap with the earliest run on top: move the one at `at` down to its place. */
-static void sift_down(const struct span_record *records, struct span_run *runs, size_t count,
+static void sift_down(const struct span_edge *records, struct span_run *runs, size_t count,
 		      size_t at)
 {
 	struct span_run moving = runs[at];
@@ -208,9 +253,9 @@ static size_t list_runs(const struct span_track *track)
 }
 
 /* Have room for `need` records in the group. */
-static struct span_record *group_of(struct span_sorter *sorter, size_t need)
+static struct span_edge *group_of(struct span_sorter *sorter, size_t need)
 {
-	big_array_grow(&sorter->group, need, sizeof(struct span_record), GROUP_MOST);
+	big_array_grow(&sorter->group, need, sizeof(struct span_edge), GROUP_MOST);
 	return sorter->group.items;
 }
 
@@ -218,7 +263,7 @@ static struct span_record *group_of(struct span_sorter *sorter, size_t need)
 static void take(const struct span_track *track, struct span_run *run, size_t *grouped)
 {
 	struct span_sorter *sorter = track->sorter;
-	const struct span_record *records = span_track_records(track);
+	const struct span_edge *records = span_track_records(track);
 	uint64_t time = records[run->at].time;
 
 	for (; run->at < run->end && records[run->at].time == time; run->at++) {
@@ -231,10 +276,10 @@ static void take(const struct span_track *track, struct span_run *run, size_t *g
 /* Records of equal time, as they came, get the order of their kinds. */
 static void order_group(struct span_sorter *sorter, size_t count)
 {
-	struct span_record *group = group_of(sorter, 2 * count);
+	struct span_edge *group = group_of(sorter, 2 * count);
 	size_t placed = count;
 
-	for (uint8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
+	for (int8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
 		for (size_t i = 0; i < count; i++) {
 			if (visit(&sorter->group, i)->order != order)
 				continue;
@@ -247,7 +292,7 @@ static void order_group(struct span_sorter *sorter, size_t count)
 static void merge_runs(struct span_track *track)
 {
 	struct span_sorter *sorter = track->sorter;
-	const struct span_record *records = span_track_records(track);
+	const struct span_edge *records = span_track_records(track);
 	size_t count = list_runs(track);
 	struct span_run *top = sorter->heap;
 

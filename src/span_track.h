@@ -13,22 +13,12 @@
 
 #include "span_sorter.h"
 
-enum record_kind { RECORD_BEGIN, RECORD_END, RECORD_INSTANT };
-
-/* The order of records of equal time; see span_sorter.h. */
-enum record_order { ORDER_CLOSE, ORDER_DEFERRED, ORDER_PLAIN };
-
-struct span_record {
-	uint64_t time; /* ns, perf's clock */
-	union {
-		const struct symbol *symbol; /* of a begin */
-		size_t text;                 /* of an instant: offset in the track's texts */
-	};
-	uint64_t ip;
-	uint32_t detail; /* 1 + its index in the track's details; 0: none */
-	uint8_t kind, order;
-	uint16_t flags;
-};
+/*
+ * The order of records of equal time; see span_sorter.h.  A record is a span_edge; its
+ * `detail` is 1 + the index in the track's details, 0 if it has none, and the `text` of
+ * an instant is an offset in the track's texts.
+ */
+enum record_order { ORDER_CLOSE = -2, ORDER_DEFERRED = -1, ORDER_PLAIN = 0 };
 
 /* Records one after the other that are in order. */
 struct record_run {
@@ -52,13 +42,13 @@ struct span_track {
 	size_t detail_count;
 	struct span_detail next_detail; /* of the next record, if has_detail */
 	bool has_detail;
-	const struct symbol **open; /* owned; of the open slices that were passed on */
+	const struct symbol **open; /* owned; of the open slices, if they are passed on one by one */
 	size_t open_room;
 	uint64_t depth;     /* open slices, with those that were left out */
 	uint64_t last_time; /* ns; of the last record passed on */
 };
 
-static inline struct span_record *span_track_records(const struct span_track *track)
+static inline struct span_edge *span_track_records(const struct span_track *track)
 {
 	return track->records.items;
 }
@@ -69,7 +59,7 @@ static inline struct span_record *span_track_records(const struct span_track *tr
 /* The step of records before `at`, and the first `details`, need not stay in memory. */
 static inline void span_track_leave(const struct span_track *track, size_t at, size_t details)
 {
-	big_array_rest(&track->records, at - SPAN_TRACK_STEP, at, sizeof(struct span_record));
+	big_array_rest(&track->records, at - SPAN_TRACK_STEP, at, sizeof(struct span_edge));
 	big_array_rest(&track->details, 0, details, sizeof(struct span_detail));
 }
 

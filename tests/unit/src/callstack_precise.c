@@ -30,11 +30,15 @@ static size_t at_once;
 static struct resolved_branch held[AT_ONCE_MOST]; /* that are not fed yet */
 static size_t held_count;
 
+static bool takes_edges;
+
 static void setup(void)
 {
 	name_table_init(&names);
 	diag_init(&diag);
 	span_log_init(&spans);
+	if (takes_edges)
+		span_log_take_edges(&spans);
 	spans.base = BASE;
 
 	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &spans.sink,
@@ -58,9 +62,17 @@ static void setup_many(void)
 	at_once = 3;
 }
 
+/* To a sink that takes many begins and ends at once, as the sorter does. */
+static void setup_edges(void)
+{
+	takes_edges = true;
+	setup_many();
+}
+
 static void teardown(void)
 {
 	at_once = 0;
+	takes_edges = false;
 	callstack_close(stack);
 	callstack_machine_close(machine);
 	name_table_release(&names);
@@ -282,6 +294,13 @@ START_TEST(a_jump_by_its_own_address_in_code_without_names_leaves_nothing)
 }
 END_TEST
 
+static void show_mark(void)
+{
+	struct resolved_branch mark = { .time = now, .mark = function('x') };
+
+	feed_branch(&mark);
+}
+
 /* Calls, returns and jumps of a few functions at a few places, in any order. */
 static void run_wild(unsigned seed)
 {
@@ -305,6 +324,8 @@ static void run_wild(unsigned seed)
 		from.ip += 0x10 - from.ip % 0x10;
 		if (rand_r(&seed) % 50 == 0)
 			gap(GAP_OVERFLOW);
+		if (rand_r(&seed) % 30 == 0)
+			show_mark();
 		/* Tracing may go on without a word. */
 		if (rand_r(&seed) % 20 == 0)
 			feed(BRANCH_SYSCALL, from, (struct location){ 0 }, BRANCH_TRACE_OFF);
@@ -312,21 +333,40 @@ static void run_wild(unsigned seed)
 	finish();
 }
 
-START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
+static void begin_anew(void)
 {
-	const char *text;
-	char *expected;
-
-	run_wild((unsigned)_i + 1);
-	feed_held();
-	text = span_log_take(&spans);
-	expected = strdup(text);
 	teardown();
 	memset(symbols, 0, sizeof(symbols));
 	setup();
+}
+
+START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
+{
+	char *expected;
+
+	run_wild((unsigned)_i + 1);
+	expected = strdup(span_log_take(&spans));
+	begin_anew();
 	at_once = (size_t)_i % AT_ONCE_MOST + 1;
 	run_wild((unsigned)_i + 1);
 	ck_assert_str_eq(span_log_take(&spans), expected);
+	free(expected);
+}
+END_TEST
+
+START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
+{
+	char *expected;
+
+	at_once = (size_t)_i % AT_ONCE_MOST;
+	run_wild((unsigned)_i + 1);
+	expected = strdup(span_log_take(&spans));
+	begin_anew();
+	at_once = (size_t)_i % AT_ONCE_MOST;
+	span_log_take_edges(&spans);
+	run_wild((unsigned)_i + 1);
+	ck_assert_str_eq(span_log_take(&spans), expected);
+	ck_assert_uint_gt(spans.edges, 1000);
 	free(expected);
 }
 END_TEST
@@ -375,9 +415,7 @@ static size_t give_up(size_t fed_at_once)
 	call_deep();
 	depth = callstack_precise_depth(stack);
 	callstack_close(other);
-	teardown();
-	memset(symbols, 0, sizeof(symbols));
-	setup();
+	begin_anew();
 	return depth;
 }
 
@@ -835,17 +873,22 @@ int main(void)
 	TCase *all = tcase_create("by callstack_branch()");
 	TCase *plain = tcase_create("by callstack_plain() where it may be");
 	TCase *many = tcase_create("so, and many at once");
+	TCase *edges = tcase_create("so, and given out many at once");
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_checked_fixture(plain, setup_plain, teardown);
 	tcase_add_checked_fixture(many, setup_many, teardown);
 	add_tests(all);
 	add_tests(plain);
+	tcase_add_checked_fixture(edges, setup_edges, teardown);
 	add_tests(many);
+	add_tests(edges);
 	tcase_add_test(all, a_stack_is_given_up_at_the_same_place_however_it_is_fed);
 	tcase_add_loop_test(all, what_is_fed_as_plain_has_the_outcome_of_any_branch, 0, 20);
+	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 20);
 	suite_add_tcase(suite, all);
 	suite_add_tcase(suite, plain);
 	suite_add_tcase(suite, many);
+	suite_add_tcase(suite, edges);
 	return unit_run(suite);
 }

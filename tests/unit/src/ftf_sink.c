@@ -179,6 +179,85 @@ START_TEST(each_slice_of_a_symbol_has_its_own_address)
 }
 END_TEST
 
+static void put_edges(const struct span_edge *edges, size_t count, bool at_once)
+{
+	if (at_once) {
+		sink.edges(&sink, &track, edges, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (edges[i].kind == EDGE_BEGIN)
+			sink.begin(&sink, &track, edges[i].time, edges[i].symbol, edges[i].ip,
+				   edges[i].flags);
+		else
+			sink.end(&sink, &track, edges[i].time, edges[i].symbol);
+	}
+}
+
+/* Slices at more places than are kept, of any lengths, with other calls between them. */
+static void put_wild(unsigned seed, bool at_once)
+{
+	uint64_t time = 0, depth = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		struct span_edge edges[100];
+		size_t count = 1 + (size_t)rand_r(&seed) % 100;
+
+		for (size_t k = 0; k < count; k++) {
+			bool begins = !depth || rand_r(&seed) % 2;
+
+			time += (uint64_t)rand_r(&seed) % 3;
+			depth += begins ? 1 : (uint64_t)-1;
+			edges[k] = (struct span_edge){
+				.time = time, .symbol = rand_r(&seed) % 2 ? &outer : &inner,
+				.ip = rand_r(&seed) % 4 ? 0x1000 : 1 + (uint64_t)rand_r(&seed) % 9000,
+				.kind = begins ? EDGE_BEGIN : EDGE_END,
+				.flags = rand_r(&seed) % 9 ? 0 : SPAN_INFERRED_START,
+			};
+		}
+		put_edges(edges, count, at_once);
+		if (rand_r(&seed) % 9 == 0)
+			sink.instant(&sink, &track, time, "mark");
+		if (depth && rand_r(&seed) % 9 == 0)
+			sink.folded(&sink, &track, 3, 2);
+	}
+}
+
+static char *file_text(size_t *size)
+{
+	struct error err = { 0 };
+	char *text = malloc(1 << 24);
+	FILE *file;
+
+	ck_assert_int_eq(ftf_sink_close(&ftf, &err), 0);
+	ck_assert_int_eq(output_close(&output, &err), 0);
+	file = fopen(path, "r");
+	*size = fread(text, 1, 1 << 24, file);
+	fclose(file);
+	return text;
+}
+
+START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
+{
+	char *one_by_one, *at_once;
+	size_t size, size_at_once;
+
+	start(OPTION_ARGS_LINE);
+	put_wild((unsigned)_i, false);
+	one_by_one = file_text(&size);
+	teardown();
+	setup();
+	start(OPTION_ARGS_LINE);
+	put_wild((unsigned)_i, true);
+	at_once = file_text(&size_at_once);
+	ck_assert_uint_gt(size, 1000000);
+	ck_assert_uint_eq(size_at_once, size);
+	ck_assert(memcmp(one_by_one, at_once, size) == 0);
+	free(one_by_one);
+	free(at_once);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_sink");
@@ -191,6 +270,7 @@ int main(void)
 	tcase_add_test(all, costs_are_told_at_the_end);
 	tcase_add_test(all, a_mark_in_a_slice_comes_after_its_beginning);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
+	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -55,8 +55,31 @@ static void log_begin(const struct span_sink *sink, void *track, uint64_t time,
 static void log_end(const struct span_sink *sink, void *track, uint64_t time,
 		    const struct symbol *symbol)
 {
+	const struct span_log *log = sink->context;
+	bool told = symbol && !log->hides_ends;
+
 	put_track(sink, track);
-	put(sink, "E %" PRId64 " %s\n", since_base(sink, time), symbol->name->text);
+	put(sink, "E %" PRId64 "%s%s\n", since_base(sink, time), told ? " " : "",
+	    told ? symbol->name->text : "");
+}
+
+static void log_edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+		      size_t count)
+{
+	struct span_log *log = sink->context;
+
+	ck_assert_uint_gt(count, 0);
+	log->edges += count;
+	for (size_t i = 0; i < count; i++) {
+		const struct span_edge *edge = &edges[i];
+
+		ck_assert(i == 0 || edge[-1].time <= edge->time);
+		ck_assert(edge->kind == EDGE_BEGIN || edge->kind == EDGE_END);
+		if (edge->kind == EDGE_BEGIN)
+			log_begin(sink, track, edge->time, edge->symbol, edge->ip, edge->flags);
+		else
+			log_end(sink, track, edge->time, edge->symbol);
+	}
 }
 
 static void log_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
@@ -98,8 +121,15 @@ void span_log_init(struct span_log *log)
 		.context = log,
 	};
 	log->base = 0;
+	log->edges = 0;
+	log->hides_ends = false;
 	log->length = 0;
 	log->text[0] = 0;
+}
+
+void span_log_take_edges(struct span_log *log)
+{
+	log->sink.edges = log_edges;
 }
 
 const char *span_log_take(struct span_log *log)

@@ -40,6 +40,8 @@ static void setup(void)
 	function.name = name_intern_text(&names, "f");
 	span_log_init(&direct);
 	span_log_init(&relayed);
+	span_log_take_edges(&direct);
+	span_log_take_edges(&relayed);
 }
 
 static void teardown(void)
@@ -47,10 +49,29 @@ static void teardown(void)
 	name_table_release(&names);
 }
 
+/* More than a block holds. */
+#define EDGES_MOST 3000
+
+static void call_edges(const struct span_sink *sink, uint64_t time, char *track)
+{
+	static struct span_edge edges[EDGES_MOST];
+	size_t count = 1 + time * time % EDGES_MOST;
+
+	for (size_t i = 0; i < count; i++)
+		edges[i] = (struct span_edge){ .time = time, .symbol = &function, .ip = time,
+					       .kind = i % 3 ? EDGE_END : EDGE_BEGIN,
+					       .flags = i % 2 ? SPAN_INFERRED_START : 0 };
+	sink->edges(sink, track, edges, count);
+	memset(edges, 0xff, sizeof(edges)); /* they were borrowed for the call only */
+}
+
 /* One of each call; no two are equal. */
 static void call_all(const struct span_sink *sink, uint64_t time, char *track)
 {
 	char text[40];
+
+	if (time % 30 == 0)
+		call_edges(sink, time, track);
 
 	sink->begin(sink, track, time, &function, time, SPAN_INFERRED_START);
 	snprintf(text, sizeof(text), "instant %u", (unsigned)time);

@@ -411,6 +411,101 @@ START_TEST(sorting_is_stable_for_any_runs)
 }
 END_TEST
 
+/* About as many begin as end; of one in eight nearly all end. */
+static void make_edges(struct span_edge *edges, size_t count, unsigned *seed, uint64_t *time)
+{
+	const struct symbol *function = symbol("f");
+	int open = rand_r(seed) % 8 ? 32 : 96;
+
+	for (size_t i = 0; i < count; i++) {
+		bool begins = rand_r(seed) % 64 > open;
+
+		open += begins ? 1 : -1;
+		*time += (uint64_t)rand_r(seed) % 3;
+		edges[i] = (struct span_edge){ .time = *time, .ip = *time,
+					       .kind = begins ? EDGE_BEGIN : EDGE_END,
+					       .symbol = begins ? function : NULL };
+	}
+}
+
+static void put_edges(const struct span_edge *edges, size_t count, bool at_once)
+{
+	const struct span_sink *sink = &sorter.sink;
+
+	if (at_once) {
+		sink->edges(sink, track, edges, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (edges[i].kind == EDGE_BEGIN)
+			sink->begin(sink, track, edges[i].time, edges[i].symbol, edges[i].ip,
+				    edges[i].flags);
+		else
+			sink->end(sink, track, edges[i].time, edges[i].symbol);
+	}
+}
+
+/*
+ * Slices too deep, ends without beginnings, times that go back or are too late, frames
+ * found late, instants and parts, in any order.
+ */
+static void feed_wild(unsigned seed, bool at_once)
+{
+	uint64_t time = 1000;
+
+	sorter.depth = 10;
+	sorter.limit = seed % 3 ? 300 : SPAN_SORTER_LIMIT;
+	for (int i = 0; i < 800; i++) {
+		struct span_edge edges[40];
+		size_t count = 1 + (size_t)rand_r(&seed) % 40;
+
+		make_edges(edges, count, &seed, &time);
+		put_edges(edges, count, at_once);
+		switch (rand_r(&seed) % 40) {
+		case 0:
+			time -= 20;
+			break;
+		case 1:
+			deferred(time - 10, "late");
+			break;
+		case 2:
+			instant(time, "here");
+			break;
+		case 3:
+			sorter.sink.segment_end(&sorter.sink, track);
+			break;
+		case 4:
+			complete(time, time + 3, "whole", 0);
+			break;
+		}
+		if (i == 780)
+			time = INT64_MAX - 10;
+	}
+	span_sorter_finish(&sorter);
+}
+
+START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
+{
+	struct span_sorter_counts counts;
+	char *expected;
+
+	spans.hides_ends = true;
+	feed_wild((unsigned)_i, false);
+	expected = strdup(span_log_take(&spans));
+	counts = sorter.counts;
+	span_sorter_release(&sorter);
+	span_log_take_edges(&spans);
+	span_sorter_init(&sorter, &spans.sink, &diag);
+	track = span_sorter_track(&sorter, NULL);
+	feed_wild((unsigned)_i, true);
+	ck_assert_uint_gt(spans.edges, 1000);
+	ck_assert_str_eq(span_log_take(&spans), expected);
+	ck_assert_mem_eq(&sorter.counts, &counts, sizeof(counts));
+	ck_assert(counts.too_deep + counts.unmatched_ends > 0);
+	free(expected);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("span_sorter");
@@ -435,6 +530,7 @@ int main(void)
 	tcase_add_test(all, a_long_segment_is_put_in_order_and_takes_little_memory);
 	tcase_add_test(all, a_segment_beyond_the_limit_is_passed_on_in_parts);
 	tcase_add_test(all, sorting_is_stable_for_any_runs);
+	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 20);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
