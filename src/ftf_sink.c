@@ -13,6 +13,9 @@
 
 #define HABIT_BITS 12
 
+/* Records that are written at once. */
+#define REPEATS 64
+
 /* How a slice's beginning is written, but for its time and thread. */
 struct ftf_habit {
 	const struct symbol *symbol; /* NULL: none yet */
@@ -261,13 +264,20 @@ static void write_anew(struct ftf_sink *ftf, struct track *track, struct ftf_hab
 }
 
 /* Code without a name is one symbol, which is entered at many places. */
-static struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct innermost *slice,
-				  const struct name *caller)
+static inline struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbol *symbol,
+					 uint64_t ip, const struct name *caller)
 {
 	/* Fibonacci hashing, as in resolve.h. */
-	uint64_t key = ((uintptr_t)slice->symbol + slice->ip) ^ (uintptr_t)caller << 16;
+	uint64_t key = ((uintptr_t)symbol + ip) ^ (uintptr_t)caller << 16;
 
 	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
+}
+
+static inline bool habit_is(const struct ftf_habit *habit, const struct symbol *symbol,
+			    uint64_t ip, unsigned flags, const struct name *caller)
+{
+	return habit->symbol == symbol && habit->ip == ip && habit->caller == caller &&
+	       habit->flags == flags;
 }
 
 static void begin_habit(struct ftf_habit *habit, const struct innermost *slice,
@@ -284,12 +294,10 @@ static void begin_habit(struct ftf_habit *habit, const struct innermost *slice,
 static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
 				    const struct name *caller)
 {
-	struct ftf_habit *habit = habit_of(ftf, slice, caller);
+	struct ftf_habit *habit = habit_of(ftf, slice->symbol, slice->ip, caller);
 
-	if (habit->symbol == slice->symbol && habit->ip == slice->ip && habit->caller == caller &&
-	    habit->flags == slice->flags)
-		return habit;
-	begin_habit(habit, slice, caller);
+	if (!habit_is(habit, slice->symbol, slice->ip, slice->flags, caller))
+		begin_habit(habit, slice, caller);
 	return habit;
 }
 
@@ -404,6 +412,62 @@ static inline bool is_whole(const struct span_edge *begin, const struct span_edg
 	return begin + 1 < limit && begin[1].kind == EDGE_END && begin[1].time > begin->time;
 }
 
+/* Write the first of some edges.  Returns what follows. */
+static const struct span_edge *write_first(struct ftf_sink *ftf, struct track *track,
+					   const struct span_edge *edge,
+					   const struct span_edge *limit)
+{
+	struct innermost slice = { edge->symbol, edge->time, edge->ip, edge->flags };
+
+	if (edge->kind == EDGE_END) {
+		write_end(ftf, track, edge->time);
+		return edge + 1;
+	}
+	ftf->slices++;
+	if (is_whole(edge, limit)) {
+		write_whole(ftf, track, &slice, edge[1].time);
+		return edge + 2;
+	}
+	if (edge + 1 < limit)
+		write_begin(ftf, track, &slice, NULL);
+	else
+		track->innermost = slice;
+	return edge + 1;
+}
+
+/* Write the first edges that are written as others were.  Returns what follows. */
+static const struct span_edge *write_known(struct ftf_sink *ftf, struct track *track,
+					   const struct span_edge *edge,
+					   const struct span_edge *limit)
+{
+	struct ftf_repeat records[REPEATS];
+	size_t count = 0;
+
+	if (!track->announced || !ftf_repeat(ftf->writer, thread_of(ftf, track), NULL, 0))
+		return edge;
+	while (edge < limit && count < REPEATS) {
+		const struct ftf_habit *habit;
+		bool whole;
+
+		if (edge->kind == EDGE_END) {
+			records[count++] = (struct ftf_repeat){ NULL, edge->time, 0 };
+			edge++;
+			continue;
+		}
+		habit = habit_of(ftf, edge->symbol, edge->ip, NULL);
+		if (!habit_is(habit, edge->symbol, edge->ip, edge->flags, NULL) ||
+		    !habit->kept.count || edge + 1 == limit)
+			break;
+		whole = is_whole(edge, limit);
+		records[count++] = (struct ftf_repeat){ &habit->kept, edge->time,
+							whole ? edge[1].time : 0 };
+		ftf->slices++;
+		edge += 1 + whole;
+	}
+	ftf_repeat(ftf->writer, thread_of(ftf, track), records, count);
+	return edge;
+}
+
 /*
  * What begin() and end() do with many: a slice waits only if what comes next is not
  * among them.
@@ -425,21 +489,11 @@ static void edges(const struct span_sink *sink, void *context, const struct span
 			begin(sink, track, edge->time, edge->symbol, edge->ip, edge->flags);
 	}
 	while (edge < limit) {
-		struct innermost slice = { edge->symbol, edge->time, edge->ip, edge->flags };
+		const struct span_edge *first = edge;
 
-		if (edge->kind == EDGE_END) {
-			write_end(ftf, track, edge++->time);
-			continue;
-		}
-		ftf->slices++;
-		if (is_whole(edge, limit)) {
-			write_whole(ftf, track, &slice, edge[1].time);
-			edge += 2;
-		} else if (++edge < limit) {
-			write_begin(ftf, track, &slice, NULL);
-		} else {
-			track->innermost = slice;
-		}
+		edge = write_known(ftf, track, edge, limit);
+		if (edge == first)
+			edge = write_first(ftf, track, edge, limit);
 	}
 }
 

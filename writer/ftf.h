@@ -340,6 +340,22 @@ void ftf_complete_keep(struct ftf_writer *writer, const struct ftf_event *event,
 bool ftf_complete_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
 			uint64_t end, const struct ftf_kept *kept);
 
+/* One of many records of a thread that are written at once. */
+struct ftf_repeat {
+	const struct ftf_kept *kept; /* a slice that begins so, not empty; NULL: the innermost ends */
+	uint64_t time;		     /* ns */
+	uint64_t end;		     /* of a whole slice, behind its time; else 0 */
+};
+
+/*
+ * Write what ftf_again(), ftf_complete_again() and ftf_end() would write of `count`
+ * records one by one, for less.
+ * Returns whether they were written, or would be if there were any; none is where names
+ * or threads have become so many that references change.
+ */
+bool ftf_repeat(struct ftf_writer *writer, struct ftf_thread thread,
+		const struct ftf_repeat *records, size_t count);
+
 /* Slices apart from any thread's, found together by `id`. */
 void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
 void ftf_async_instant(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);

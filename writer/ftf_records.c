@@ -217,52 +217,82 @@ void ftf_complete_keep(struct ftf_writer *writer, const struct ftf_event *event,
 	keep(&writer->low, event, 1, kept);
 }
 
-/*
- * Returns where a kept event now stands in the buffer as a begin, with room for
- * one word more; NULL: it has to be written anew.
- */
-static inline uint64_t *put_kept(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
-				 const struct ftf_kept *kept)
+/* Returns the reference of a thread for kept events; 0: they have to be written anew. */
+static inline uint64_t use_kept(struct ftf_writer *writer, struct ftf_thread thread)
 {
-	struct ftf_low *low = &writer->low;
-	uint64_t reference;
-
 	/* Once a reference is taken back, none lasts. */
-	if (!kept->count || writer->provider_count > 1 || writer->provider->strings.taken)
-		return NULL;
+	if (writer->provider_count > 1 || writer->provider->strings.taken)
+		return 0;
 	ftf_writer_next_record(writer);
-	reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
-	if (!reference)
-		return NULL;
-	if (low->at >= low->full)
-		ftf_low_flush(low);
-	/* Its room is there whatever its length, and a copy of known size is quick. */
-	memcpy(low->at, kept->words, sizeof(kept->words));
-	low->at[0] |= reference << THREAD_SHIFT;
-	low->at[1] = time;
-	writer->events++;
-	return low->at;
+	return ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
+}
+
+/* Put a kept event where there is room for it and one word more. */
+static inline void put_kept(uint64_t *at, uint64_t reference, uint64_t time,
+			    const struct ftf_kept *kept)
+{
+	/* A copy of known size is quick; its room is there whatever its length. */
+	memcpy(at, kept->words, sizeof(kept->words));
+	at[0] |= reference << THREAD_SHIFT;
+	at[1] = time;
 }
 
 bool ftf_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
 	       const struct ftf_kept *kept)
 {
-	if (!put_kept(writer, thread, time, kept))
-		return false;
-	writer->low.at += kept->count;
-	return true;
+	const struct ftf_repeat record = { .kept = kept, .time = time };
+
+	return kept->count && ftf_repeat(writer, thread, &record, 1);
 }
 
 bool ftf_complete_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
 			uint64_t end, const struct ftf_kept *kept)
 {
-	uint64_t *record = end < time ? NULL : put_kept(writer, thread, time, kept);
+	uint64_t reference = kept->count && end >= time ? use_kept(writer, thread) : 0;
+	struct ftf_low *low = &writer->low;
 
-	if (!record)
+	if (!reference)
 		return false;
-	record[0] += WHOLE;
-	record[kept->count] = end;
-	writer->low.at += kept->count + 1;
+	if (low->at >= low->full)
+		ftf_low_flush(low);
+	put_kept(low->at, reference, time, kept);
+	low->at[0] += WHOLE;
+	low->at[kept->count] = end;
+	low->at += kept->count + 1;
+	writer->events++;
+	return true;
+}
+
+/* What most records are decides nothing here: it cannot be guessed. */
+bool ftf_repeat(struct ftf_writer *writer, struct ftf_thread thread,
+		const struct ftf_repeat *records, size_t count)
+{
+	static const struct ftf_kept end = {
+		.words = { (uint64_t)FTF_RECORD_EVENT | 2 << 4 | (uint64_t)FTF_DURATION_END << 16 },
+		.count = 2,
+	};
+	uint64_t reference = use_kept(writer, thread);
+	struct ftf_low *low = &writer->low;
+	uint64_t *at = low->at;
+
+	if (!reference)
+		return false;
+	for (const struct ftf_repeat *record = records; record < records + count; record++) {
+		const struct ftf_kept *kept = record->kept ? record->kept : &end;
+		bool whole = record->end > record->time;
+
+		if (at >= low->full) {
+			low->at = at;
+			ftf_low_flush(low);
+			at = low->at;
+		}
+		put_kept(at, reference, record->time, kept);
+		at[0] += whole * WHOLE;
+		at[kept->count] = record->end; /* if not, the next record is put over it */
+		at += kept->count + whole;
+	}
+	low->at = at;
+	writer->events += count;
 	return true;
 }
 

@@ -194,6 +194,15 @@ static void put_edges(const struct span_edge *edges, size_t count, bool at_once)
 	}
 }
 
+/* Of too many words to be kept. */
+static void lengthen(struct span_edge *edge)
+{
+	static const struct span_event event = { .values = { 1, 2, 3 }, .known = 7 };
+
+	edge->ip = (uintptr_t)&event;
+	edge->flags = SPAN_HAS_EVENT | SPAN_HAS_VECTOR | SPAN_INFERRED_START | SPAN_CONTINUED;
+}
+
 /* Slices at more places than are kept, of any lengths, with other calls between them. */
 static void put_wild(unsigned seed, bool at_once)
 {
@@ -214,6 +223,8 @@ static void put_wild(unsigned seed, bool at_once)
 				.kind = begins ? EDGE_BEGIN : EDGE_END,
 				.flags = rand_r(&seed) % 9 ? 0 : SPAN_INFERRED_START,
 			};
+			if (rand_r(&seed) % 9 == 0)
+				lengthen(&edges[k]);
 		}
 		put_edges(edges, count, at_once);
 		if (rand_r(&seed) % 9 == 0)

@@ -379,6 +379,42 @@ START_TEST(a_kept_event_is_written_again_as_a_whole_slice)
 }
 END_TEST
 
+/* More than the buffer holds. */
+START_TEST(many_kept_events_and_ends_are_written_at_once)
+{
+	enum { SLICES = 20000 };
+	struct ftf_event event = { .time = 1 };
+	struct ftf_repeat records[3];
+	struct ftf_kept kept[2];
+
+	trace_begin("");
+	const struct ftf_arg arg = ftf_arg_pointer(name("at"), 0x401000);
+
+	event.thread = ftf_thread(trace.writer, 1, 1);
+	ck_assert(!ftf_repeat(trace.writer, event.thread, NULL, 0));
+	event.name = name("f");
+	ftf_complete_keep(trace.writer, &event, 2, &kept[0]);
+	event.name = name("g");
+	event.args = &arg;
+	event.arg_count = 1;
+	ftf_complete_keep(trace.writer, &event, 2, &kept[1]);
+	ck_assert(ftf_repeat(trace.writer, event.thread, NULL, 0));
+	for (uint64_t i = 1; i <= SLICES; i++) {
+		records[0] = (struct ftf_repeat){ &kept[i % 2], 10 * i, 0 };
+		records[1] = (struct ftf_repeat){ &kept[1], 10 * i + 1, 10 * i + 3 };
+		records[2] = (struct ftf_repeat){ NULL, 10 * i + 4, 0 };
+		ck_assert(ftf_repeat(trace.writer, event.thread, records, 3));
+	}
+	trace_finish();
+	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1 0 10 14 g at=0x401000\n"
+						   "1/1 1 11 13 g at=0x401000\n"
+						   "1/1 0 20 24 f\n"
+						   "1/1 1 21 23 g at=0x401000\n"));
+	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1 0 200000 200004 f\n"
+						   "1/1 1 200001 200003 g at=0x401000\n"));
+}
+END_TEST
+
 START_TEST(a_long_event_is_not_kept)
 {
 	struct ftf_kept kept = { .count = 0 };
@@ -414,6 +450,7 @@ START_TEST(a_kept_event_keeps_its_name_when_references_change)
 		snprintf(text, sizeof(text), "function %u", i / 2);
 		slice(event.thread, 4 + 2 * i, 5 + 2 * i, text);
 	}
+	ck_assert(!ftf_repeat(trace.writer, event.thread, NULL, 0));
 	again(&kept, event, 4 + 4 * NAMES);
 	trace_finish();
 	snprintf(expected, sizeof(expected), "1/1 0 %d %d kept\n", 4 + 4 * NAMES, 5 + 4 * NAMES);
@@ -642,6 +679,7 @@ int main(void)
 	tcase_add_test(all, a_thousand_threads_pass_through_255_references);
 	tcase_add_test(all, a_kept_event_reads_back_with_another_time_and_thread);
 	tcase_add_test(all, a_kept_event_is_written_again_as_a_whole_slice);
+	tcase_add_test(all, many_kept_events_and_ends_are_written_at_once);
 	tcase_add_test(all, a_long_event_is_not_kept);
 	tcase_add_test(all, a_kept_event_keeps_its_name_when_references_change);
 	tcase_add_test(all, a_long_name_is_cut_between_characters);
