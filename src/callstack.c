@@ -2,6 +2,27 @@
 #include "callstack.h"
 
 #include <stddef.h>
+#include <string.h>
+
+/* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and stubs of them. */
+bool callstack_is_setjmp(const struct symbol *symbol)
+{
+	static const char setjmp[] = "setjmp", stub[] = "setjmp@plt";
+	const struct name *name = symbol ? symbol->name : NULL;
+	const char *end = name ? name->text + name->length : NULL;
+
+	return name && ((name->length >= sizeof(setjmp) - 1 &&
+			 memcmp(end - (sizeof(setjmp) - 1), setjmp, sizeof(setjmp) - 1) == 0) ||
+			(name->length >= sizeof(stub) - 1 &&
+			 memcmp(end - (sizeof(stub) - 1), stub, sizeof(stub) - 1) == 0));
+}
+
+struct location_pair location_pair_of(const struct location *from, const struct location *to)
+{
+	bool enters = to->symbol && !to->offset && !callstack_is_setjmp(to->symbol);
+
+	return (struct location_pair){ *from, *to, enters ? CALL_ENTERS : CALL_OTHER };
+}
 
 struct callstack *callstack_open(struct callstack_machine *machine, void *track)
 {

@@ -68,9 +68,17 @@ struct resolved_branch {
 	bool untimed;              /* a gap whose time is not known: that of the thread's previous event */
 };
 
-/* Both ends of a branch. */
+/* What a call from one place to another does. */
+enum call_effect {
+	CALL_NOT_KNOWN = 0,
+	CALL_ENTERS, /* a function, at its beginning, which returns once */
+	CALL_OTHER,
+};
+
+/* Both ends of a branch, made by location_pair_of(). */
 struct location_pair {
 	struct location from, to;
+	uint8_t call; /* enum call_effect: of a call from there to there */
 };
 
 /* A branch of which no more is to be told than this: branch_is_plain(), and no OCaml handler. */
@@ -87,6 +95,12 @@ static inline bool branch_is_plain(const struct branch_event *event)
 	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
 	       !(event->flags & ~no_more);
 }
+
+/* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
+struct location_pair location_pair_of(const struct location *from, const struct location *to);
+
+/* Returns whether a symbol (NULL: not one) is setjmp() or one of its like, or a stub of such. */
+bool callstack_is_setjmp(const struct symbol *symbol);
 
 struct callstack_machine;
 struct callstack;

@@ -308,7 +308,8 @@ static inline void end_edges(struct callstack_batch *batch, int64_t time)
 		callstack_batch_flush(batch, time);
 		return;
 	}
-	if (batch->calls && own > 1)
+	/* A call that comes last leaves nobody to deal time to. */
+	if (batch->calls > (own && edges->edges[edges->count - 1].kind == EDGE_BEGIN))
 		deal_edges(batch, time);
 	edges->dealt = edges->count;
 	batch->calls = 0;

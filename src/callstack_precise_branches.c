@@ -15,6 +15,7 @@
  *                      out of the root: pop, the target is an inferred root;
  *                      into a function deeper down: pop to it;
  *                      else another stack: leave this one, find or begin that one
+ *   jump of a stub     to code without a name: the stub stands for it
  *   jump to an entry   tail call: replace the top, which keeps where it returns
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
@@ -299,7 +300,9 @@ void precise_follow_near(struct precise_stack *stack, int64_t time, const struct
 	case BRANCH_JUMP:
 	case BRANCH_COND:
 	case BRANCH_TX_ABORT:
-		if (!precise_stays(branch->kind, branch->flags, branch->from, branch->to))
+		if (precise_leaves_stub(stack, branch->from, branch->to))
+			precise_reveal(stack, time);
+		else if (!precise_stays(branch->kind, branch->flags, branch->from, branch->to))
 			on_jump(stack, time, branch->to);
 		break;
 	default:

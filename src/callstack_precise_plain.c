@@ -7,17 +7,6 @@
  */
 #include "callstack_precise_stack.h"
 
-/* The last letter of "setjmp", also before "@plt": few names have to be looked at closer. */
-static bool may_be_setjmp(const struct symbol *symbol)
-{
-	const struct name *name = symbol->name;
-	size_t length = name->length;
-
-	if (length && name->text[length - 1] == 't')
-		length -= length < 4 ? length : 4;
-	return length && name->text[length - 1] == 'p';
-}
-
 static void push_called(struct precise_stack *stack, int64_t time, const struct location *from,
 			const struct location *to)
 {
@@ -59,7 +48,7 @@ static inline bool follow(struct precise_stack *stack, int64_t time,
 
 	switch ((enum branch_kind)event->kind) {
 	case BRANCH_CALL:
-		if (!to->symbol || to->offset || may_be_setjmp(to->symbol))
+		if (branch->places->call != CALL_ENTERS)
 			return false;
 		push_called(stack, time, from, to);
 		return true;
@@ -72,6 +61,10 @@ static inline bool follow(struct precise_stack *stack, int64_t time,
 		if (to->symbol == top(stack)->symbol ||
 		    precise_stays(event->kind, event->flags, from, to))
 			return true;
+		if (precise_leaves_stub(stack, from, to)) {
+			precise_reveal(stack, time);
+			return true;
+		}
 		if (!is_entry(to) || same_function(top(stack)->symbol, to->symbol))
 			return false;
 		precise_replace(stack, time, to);

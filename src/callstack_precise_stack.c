@@ -82,24 +82,6 @@ void precise_infer_root(struct precise_stack *stack, const struct location *loca
 	*frame_list_add(&stack->now) = frame;
 }
 
-void precise_replace(struct precise_stack *stack, int64_t time, const struct location *to)
-{
-	struct frame *frame = top(stack);
-
-	precise_touch(stack, stack->now.depth - 1);
-	/* What a stub ran is its target's; after a tail call counting begins anew. */
-	if (!frame->hidden) {
-		precise_emit_end(stack, time, frame);
-		frame->called = stack->counts;
-	}
-	frame->symbol = symbol_of(stack, to);
-	frame->entry_ip = to->ip;
-	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
-	frame->traps = 0;
-	if (!frame->hidden)
-		precise_emit_begin(stack, time, frame);
-}
-
 /* ---- Other stacks -------------------------------------------------------- */
 
 /* The list of frames itself moves: it may be long, and its index is worth keeping. */
@@ -160,21 +142,9 @@ void precise_forget_others(struct precise_stack *stack)
 	memset(stack->jumps, 0, sizeof(stack->jumps));
 }
 
-/* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and stubs of them. */
-static bool is_setjmp(const struct name *name)
-{
-	static const char setjmp[] = "setjmp", stub[] = "setjmp@plt";
-	const char *end = name->text + name->length;
-
-	return (name->length >= sizeof(setjmp) - 1 &&
-		memcmp(end - (sizeof(setjmp) - 1), setjmp, sizeof(setjmp) - 1) == 0) ||
-	       (name->length >= sizeof(stub) - 1 &&
-		memcmp(end - (sizeof(stub) - 1), stub, sizeof(stub) - 1) == 0);
-}
-
 void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip, const struct symbol *to)
 {
-	if (!to || !is_setjmp(to->name))
+	if (!callstack_is_setjmp(to))
 		return;
 	stack->jumps[stack->next_jump++ % JUMP_POINTS] =
 		(struct jump_point){ call_ip, stack->now.depth };

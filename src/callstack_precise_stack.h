@@ -188,7 +188,24 @@ void precise_reveal(struct precise_stack *stack, int64_t time);
 void precise_infer_root(struct precise_stack *stack, const struct location *location);
 
 /* Another function goes on in the top's place; where it returns to stays. */
-void precise_replace(struct precise_stack *stack, int64_t time, const struct location *to);
+static inline void precise_replace(struct precise_stack *stack, int64_t time,
+				   const struct location *to)
+{
+	struct frame *frame = top(stack);
+
+	precise_touch(stack, stack->now.depth - 1);
+	/* What a stub ran is its target's; after a tail call counting begins anew. */
+	if (!frame->hidden) {
+		precise_emit_end(stack, time, frame);
+		frame->called = stack->counts;
+	}
+	frame->symbol = symbol_of(stack, to);
+	frame->entry_ip = to->ip;
+	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	frame->traps = 0;
+	if (!frame->hidden)
+		precise_emit_begin(stack, time, frame);
+}
 
 /* ---- Other stacks -------------------------------------------------------- */
 
@@ -263,6 +280,17 @@ static inline bool precise_stays(unsigned kind, unsigned flags, const struct loc
 {
 	return (kind == BRANCH_COND || (kind == BRANCH_JUMP && !(flags & BRANCH_INDIRECT))) &&
 	       from->symbol && from->symbol == to->symbol;
+}
+
+/*
+ * Returns whether a jump is that of the top, a stub, to its target, of which no more
+ * is known than where it is.
+ */
+static inline bool precise_leaves_stub(const struct precise_stack *stack,
+				       const struct location *from, const struct location *to)
+{
+	return stack->now.depth && top(stack)->hidden && from->symbol == top(stack)->symbol &&
+	       !is_function(to->symbol);
 }
 
 /*

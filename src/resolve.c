@@ -27,6 +27,18 @@ static int32_t *list_pids(const struct timeline *timeline)
 	return pids;
 }
 
+/* An array of lines of the cache begins at one. */
+static void begin_branches(struct resolver *resolver)
+{
+	const size_t line = sizeof(struct resolve_branch), count = (size_t)1 << RESOLVE_SLOT_BITS;
+	uintptr_t memory;
+
+	_Static_assert(sizeof(struct resolve_branch) == 64, "a line of the cache");
+	resolver->branch_memory = alloc_zeroed(count + 1, line);
+	memory = (uintptr_t)resolver->branch_memory;
+	resolver->branches = (struct resolve_branch *)((memory + line - 1) & ~(line - 1));
+}
+
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names)
 {
@@ -47,8 +59,7 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 						    sizeof(struct resolve_slot));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
-	resolver->branches =
-		alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS, sizeof(*resolver->branches));
+	begin_branches(resolver);
 }
 
 void resolver_release(struct resolver *resolver)
@@ -58,7 +69,7 @@ void resolver_release(struct resolver *resolver)
 	free(resolver->jits);
 	for (int end = 0; end < RESOLVE_ENDS; end++)
 		free(resolver->slots[end]);
-	free(resolver->branches);
+	free(resolver->branch_memory);
 	kernel_names_release(&resolver->kernel);
 	*resolver = (struct resolver){ 0 };
 }
@@ -164,5 +175,5 @@ void resolver_keep(struct resolver *resolver, const struct address_space *space,
 {
 	if (is_plain(resolver, from) && is_plain(resolver, to))
 		*resolver_branch(resolver, space, from->ip, to->ip) =
-			(struct resolve_branch){ space, { *from, *to }, true };
+			(struct resolve_branch){ space, location_pair_of(from, to) };
 }

@@ -31,11 +31,13 @@ struct resolve_slot {
 	struct location location; /* ip 0: empty */
 };
 
-/* A branch of no more than its places, which mean the same at any time. */
+/*
+ * A branch of no more than its places, which mean the same at any time: a line of the
+ * cache.
+ */
 struct resolve_branch {
 	const struct address_space *space;
-	struct location_pair places;
-	bool is_plain; /* false also if it is empty */
+	struct location_pair places; /* CALL_NOT_KNOWN: it is empty */
 };
 
 struct resolver {
@@ -45,7 +47,8 @@ struct resolver {
 	struct dso **jits;                /* owned; the same: names of JIT code; NULL: not asked for yet */
 	struct resolve_slot *slots[RESOLVE_ENDS]; /* owned */
 	struct location told[RESOLVE_ENDS]; /* what is not kept: the last answer */
-	struct resolve_branch *branches;    /* owned */
+	struct resolve_branch *branches;    /* in, owned: */
+	void *branch_memory;
 	struct kernel_names kernel;
 };
 
@@ -129,7 +132,7 @@ static inline const struct location_pair *resolver_known(const struct resolver *
 {
 	const struct resolve_branch *branch = resolver_branch(resolver, space, from, to);
 
-	if (!branch->is_plain || branch->places.from.ip != from || branch->places.to.ip != to ||
+	if (!branch->places.call || branch->places.from.ip != from || branch->places.to.ip != to ||
 	    branch->space != space)
 		return NULL;
 	return &branch->places;

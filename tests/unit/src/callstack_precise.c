@@ -117,7 +117,7 @@ static void feed_held(void)
 
 	for (size_t i = 0; i < held_count; i++) {
 		events[i] = event_of(&held[i]);
-		places[i] = (struct location_pair){ held[i].from, held[i].to };
+		places[i] = location_pair_of(&held[i].from, &held[i].to);
 		branches[i] = (struct plain_branch){ &events[i], &places[i] };
 	}
 	for (size_t i = 0; i < held_count; i++) {
@@ -276,6 +276,18 @@ START_TEST(a_stub_of_code_without_a_name_is_shown_itself)
 	feed(BRANCH_JUMP, at('F', 0x4), nameless(0x100), BRANCH_INDIRECT);
 	feed(BRANCH_RETURN, nameless(0x120), at('m', 0x15), 0);
 	expect("B 10 F\nE 20 F\nE 20 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* It goes to where its target begins, though a call may stand before that. */
+START_TEST(a_stub_does_not_return)
+{
+	feed(BRANCH_CALL, nameless(0x100), at('f', 0), 0);
+	call('f', 0x10, 'F');
+	feed(BRANCH_JUMP, at('F', 0x4), nameless(0x105), BRANCH_INDIRECT);
+	expect_depth(2);
+	feed(BRANCH_JUMP, nameless(0x120), nameless(0x105), BRANCH_INDIRECT);
+	expect_depth(0);
 }
 END_TEST
 
@@ -835,6 +847,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(tests, a_stub_and_its_target_are_one_call);
 	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);
+	tcase_add_test(tests, a_stub_does_not_return);
 	tcase_add_test(tests, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
 	tcase_add_test(tests, a_call_of_the_next_instruction_is_none);
 	tcase_add_test(tests, a_stack_is_given_up_where_too_many_calls_are_open);
