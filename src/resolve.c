@@ -30,7 +30,7 @@ static int32_t *list_pids(const struct timeline *timeline)
 /* An array of lines of the cache begins at one. */
 static void begin_branches(struct resolver *resolver)
 {
-	const size_t line = sizeof(struct resolve_branch), count = (size_t)1 << RESOLVE_SLOT_BITS;
+	const size_t line = sizeof(struct resolve_branch), count = (size_t)1 << RESOLVE_BRANCH_BITS;
 	uintptr_t memory;
 
 	_Static_assert(sizeof(struct resolve_branch) == 64, "a line of the cache");

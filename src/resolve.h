@@ -21,7 +21,9 @@
 #include "kernel_names.h"
 #include "symbols/dso_store.h"
 
+/* Places; branches, of which a program has more: where two have one slot each is found out anew. */
 #define RESOLVE_SLOT_BITS 14
+#define RESOLVE_BRANCH_BITS 15
 
 /* Where a branch is from, and where it goes: kept apart, so that one answer leaves the other. */
 enum resolve_end { RESOLVE_FROM, RESOLVE_TO, RESOLVE_ENDS };
@@ -118,7 +120,7 @@ static inline struct resolve_branch *resolver_branch(const struct resolver *reso
 	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
 
 	return &resolver->branches[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
-				   (64 - RESOLVE_SLOT_BITS)];
+				   (64 - RESOLVE_BRANCH_BITS)];
 }
 
 /*
