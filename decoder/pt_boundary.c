@@ -89,6 +89,8 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 		.on = flow->on,
 		.lost = flow->lost,
 		.after_gap = flow->after_gap,
+		.gap_guessed = flow->gap_guessed,
+		.gap_mattered = flow->gap_mattered,
 		.overflowed = flow->overflowed,
 		.told = flow->told,
 		.has_interrupt = flow->has_interrupt,
@@ -129,6 +131,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->on = boundary->on;
 	flow->lost = boundary->lost;
 	flow->after_gap = boundary->after_gap;
+	flow->gap_guessed = flow->gap_mattered = false;
 	flow->overflowed = boundary->overflowed;
 	flow->told = boundary->told;
 	flow->has_interrupt = boundary->has_interrupt;
@@ -194,7 +197,9 @@ static void forget_events(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (!flow->on && !flow->overflowed)
+	/* But for a gap, behind which tracing did not begin. */
+	flow->gap_guessed = !flow->on && !flow->overflowed;
+	if (flow->gap_guessed)
 		flow->lost = flow->after_gap = false;
 	stream->head = stream->tail = 0;
 	stream->last_pushed = 0;
@@ -246,8 +251,8 @@ static bool same_clock(const struct packet_clock *a, const struct packet_clock *
 
 static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 {
-	if (a->on != b->on || a->lost != b->lost || a->after_gap != b->after_gap ||
-	    a->overflowed != b->overflowed || a->last_ip != b->last_ip ||
+	if (a->on != b->on || a->lost != b->lost ||
+	    (a->after_gap != b->after_gap && !b->gap_guessed) || a->overflowed != b->overflowed || a->last_ip != b->last_ip ||
 	    a->next_mode != b->next_mode)
 		return false;
 	/* Where the flow is off or lost, it begins anew. */
@@ -263,7 +268,8 @@ static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *
 	       (!a->has_interrupt || a->interrupted == b->interrupted);
 }
 
-bool pt_boundary_equals(const struct pt_boundary *a, const struct pt_boundary *b)
+/* `b` is a guess. */
+static bool equals(const struct pt_boundary *a, const struct pt_boundary *b)
 {
 	return a->cut == b->cut && a->place.at == b->place.at && a->synced == b->synced &&
 	       a->now.tsc == b->now.tsc && a->now.time == b->now.time &&
@@ -271,4 +277,16 @@ bool pt_boundary_equals(const struct pt_boundary *a, const struct pt_boundary *b
 	       a->next_loss == b->next_loss && same_clock(&a->clock, &b->clock) &&
 	       same_place(a, b) && same_pending(a, b) &&
 	       schedule_equals(&a->schedule, &b->schedule);
+}
+
+bool pt_boundary_join(const struct pt_boundary *now, const struct pt_boundary *before,
+		      struct pt_boundary *after)
+{
+	if (!equals(now, before))
+		return false;
+	if (now->after_gap != before->after_gap && after->gap_mattered)
+		return false;
+	if (after->gap_guessed)
+		after->after_gap = now->after_gap;
+	return true;
 }

@@ -37,6 +37,7 @@ struct pt_boundary {
 	enum insn_mode mode, next_mode;
 	struct emulated_write write;
 	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;
+	bool gap_guessed, gap_mattered; /* see struct pt_flow */
 };
 
 /* The flow is at a PSB.  If that is a cut, begin to pass it. */
@@ -58,7 +59,12 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow);
 bool pt_boundary_guess(struct pt_flow *flow, const struct pt_boundary *first,
 		       const struct aux_cuts *at);
 
-/* Returns whether a flow goes on from both in the same way, but for stops (schedule.h) and sums. */
-bool pt_boundary_equals(const struct pt_boundary *a, const struct pt_boundary *b);
+/*
+ * A flow went from a guess, `before`, to `after`.  Returns whether it would have done the
+ * same from `now`, but for stops (schedule.h) and sums; then what `after` still has of the
+ * guess is made what it is.
+ */
+bool pt_boundary_join(const struct pt_boundary *now, const struct pt_boundary *before,
+		      struct pt_boundary *after);
 
 #endif

@@ -350,11 +350,11 @@ static void finish(struct pt_flow *flow)
 		return;
 	}
 	flow->stream.ended = false;
-	stream_push_apart(&flow->stream, flow->after_gap);
+	stream_push_apart(&flow->stream, flow_asks_for_gap(flow));
 	flow_lose(flow);
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
 	flow->doubtful_ip = 0;
-	flow->after_gap = true;
+	flow_note_gap(flow);
 	flow->synced = false;
 	pt_perf_time_restart(flow);
 	open_packets(flow, false);

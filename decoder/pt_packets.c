@@ -317,7 +317,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->on = flow->has_interrupt = flow->aborted = false;
 	stream_set_in_tx(&flow->stream, false);
 	flow->return_count = 0;
-	flow->after_gap = true;
+	flow_note_gap(flow);
 	flow->overflowed = true;
 	flow->doubtful_ip = 0;
 }

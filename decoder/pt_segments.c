@@ -225,7 +225,8 @@ static bool accept(struct pt_segments *segments, struct segment *segment)
 {
 	struct pt_stream *stream = &segments->stream;
 
-	if (!segment->usable || !pt_boundary_equals(&segments->now, &segment->before) ||
+	if (!segment->usable ||
+	    !pt_boundary_join(&segments->now, &segment->before, &segment->after) ||
 	    !schedule_join_stops(&segment->after.schedule, &segments->now.schedule))
 		return false;
 	complete(segment, &segments->now);

@@ -32,7 +32,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 
 	if (!flow->lost)
 		stream_push_gap(&flow->stream, reason, ip);
-	flow->after_gap = true;
+	flow_note_gap(flow);
 	flow_lose(flow);
 	if (!place)
 		return;
@@ -610,9 +610,9 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	flow->here = 0;
 	flow->known = stream->now;
 	flow_take_mode(flow);
-	if (told || flow->after_gap)
+	if (told || flow_asks_for_gap(flow))
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
-	flow->after_gap = false;
+	flow->after_gap = flow->gap_guessed = false;
 }
 
 /* After damage, a packet tells that ip is executed: go on there if there is code. */

@@ -70,6 +70,8 @@ struct pt_flow {
 	bool on;	 /* user code runs that is traced, at ip */
 	bool lost;	 /* ip is not known: wait for a packet that tells one */
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
+	bool gap_guessed;  /* that is a guess (pt_boundary.h), */
+	bool gap_mattered; /* which was asked for */
 	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
 	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (pt_packets.c); 0: none */
@@ -167,6 +169,20 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip);
 
 /* Returns whether the instruction at the flow's ip is a VMLAUNCH or VMRESUME. */
 bool flow_at_vm_entry(struct pt_flow *flow);
+
+/* A gap was told. */
+static inline void flow_note_gap(struct pt_flow *flow)
+{
+	flow->after_gap = true;
+	flow->gap_guessed = false;
+}
+
+/* Returns whether a gap was told and tracing did not begin since. */
+static inline bool flow_asks_for_gap(struct pt_flow *flow)
+{
+	flow->gap_mattered |= flow->gap_guessed;
+	return flow->after_gap;
+}
 
 /* The trace cannot be followed at ip (0: unknown): a gap, until a packet tells an ip. */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);

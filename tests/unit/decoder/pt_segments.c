@@ -32,6 +32,7 @@ struct outcome {
 /* How the trace is made; one in so many, 0: never. */
 struct dice {
 	unsigned psb, tsc, trouble, other_thread;
+	unsigned overflows; /* where tracing is off: at most so many in a row */
 };
 
 struct run {
@@ -223,10 +224,21 @@ static void maybe_switch(void)
 		pt_packets_tsc(&run.packets, run.time);
 }
 
+static void overflow_while_off(void)
+{
+	for (unsigned i = 1 + draw(run.dice.overflows); i; i--) {
+		if (run.dice.overflows == 1 || draw(2))
+			pt_packets_ovf(&run.packets);
+		maybe_psb(0);
+	}
+}
+
 /* Tracing begins: a packet says so, or a PSB's header is the first that tells where it is. */
 static void start(void)
 {
-	if (draw(4)) {
+	if (run.dice.overflows)
+		overflow_while_off();
+	if (run.dice.overflows == 1 || draw(4)) {
 		maybe_psb(0);
 		pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	} else {
@@ -386,7 +398,7 @@ static uint64_t compare(uint64_t segment, unsigned threads)
 
 START_TEST(threads_give_the_events_of_one)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0 });
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0 });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -394,15 +406,23 @@ END_TEST
 
 START_TEST(threads_give_the_events_of_one_whatever_goes_wrong)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 30, 0 });
+	begin((unsigned)_i, (struct dice){ 20, 5, 30, 0, 0 });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
+	finish();
+}
+END_TEST
+
+START_TEST(threads_give_the_events_of_one_behind_overflows)
+{
+	begin((unsigned)_i, (struct dice){ 5, 5, 60, 0, 5 });
+	compare(64, 1 + (unsigned)_i % 4);
 	finish();
 }
 END_TEST
 
 START_TEST(threads_find_the_same_traced_threads_as_one)
 {
-	begin((unsigned)_i, (struct dice){ 20, 3, 60, 2 });
+	begin((unsigned)_i, (struct dice){ 20, 3, 60, 2, 0 });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -411,8 +431,19 @@ END_TEST
 /* In a sound trace the header of a PSB tells all. */
 START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0 });
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0 });
 	ck_assert_uint_eq(compare(64, 3), 0); /* of 300, some of them where tracing begins */
+	finish();
+}
+END_TEST
+
+/* Whether a gap was told before a PSB matters only if a PSB's header says where tracing is. */
+START_TEST(segments_behind_an_overflow_are_not_decoded_twice)
+{
+	struct dice dice = { .psb = 5, .overflows = 1 };
+
+	begin((unsigned)_i, dice);
+	ck_assert_uint_eq(compare(64, 3), 0);
 	finish();
 }
 END_TEST
@@ -420,7 +451,7 @@ END_TEST
 /* Where decoding was off the way before the PSB cannot be guessed. */
 START_TEST(a_wrong_guess_is_decoded_again)
 {
-	begin(1, (struct dice){ 20, 5, 5, 0 });
+	begin(1, (struct dice){ 20, 5, 5, 0, 0 });
 	ck_assert_uint_gt(compare(64, 3), 0);
 	finish();
 }
@@ -434,7 +465,7 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 	struct code_image *code;
 	struct pt_stream *stream;
 
-	begin(1, (struct dice){ 20, 5, 0, 0 });
+	begin(1, (struct dice){ 20, 5, 0, 0, 0 });
 	pt_workers_delay(workers, 1000);
 	code = code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
@@ -461,8 +492,10 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one, 0, SEEDS / 3);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_whatever_goes_wrong, 0, SEEDS);
+	tcase_add_loop_test(tests, threads_give_the_events_of_one_behind_overflows, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_find_the_same_traced_threads_as_one, 0, SEEDS);
 	tcase_add_loop_test(tests, segments_of_a_sound_trace_are_not_decoded_twice, 0, 10);
+	tcase_add_loop_test(tests, segments_behind_an_overflow_are_not_decoded_twice, 0, 10);
 	tcase_add_test(tests, a_wrong_guess_is_decoded_again);
 	tcase_add_loop_test(tests, a_stream_may_be_left_in_the_middle, 0, 4);
 	suite_add_tcase(suite, tests);
