@@ -92,6 +92,7 @@ static void write_repeated(struct machine *machine, struct buffer *buffer)
 	uint64_t duration = machine->cpus[0].tsc - buffer->reference;
 	size_t once = pt_output_size(&buffer->out), size;
 	uint8_t *bytes = repeat_trace(buffer->out.bytes, once, duration,
+				      machine->options->repeat_apart,
 				      machine->options->repeat_bytes, &size);
 
 	write_pieces(machine, buffer, bytes, size);

@@ -34,6 +34,7 @@ enum option_key {
 	OPTION_PSB,
 	OPTION_LONG_TNT,
 	OPTION_INODES,
+	OPTION_APART,
 };
 
 static const struct argp_option option_list[] = {
@@ -47,6 +48,9 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_REPEAT,
 	  .arg = "BYTES",
 	  .doc = "repeat the trace, later each time, to this size (one thread, --per-thread)" },
+	{ .name = "apart",
+	  .key = OPTION_APART,
+	  .doc = "with --repeat: an overflow behind each, so that the program begins anew" },
 	{ .doc = "Machine:" },
 	{ .name = "cpus", .key = OPTION_CPUS, .arg = "N", .doc = "1 to 4 CPUs (1)" },
 	{ .name = "per-thread",
@@ -190,6 +194,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;
+		return 0;
+	case OPTION_APART:
+		options->repeat_apart = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		return ARGP_ERR_UNKNOWN; /* then it comes again as ARGP_KEY_ARGS */

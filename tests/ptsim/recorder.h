@@ -21,6 +21,7 @@ struct recorder_options {
 	unsigned lose_length;
 	uint64_t snapshot_size; /* bytes of each ring; 0: everything is kept */
 	uint64_t repeat_bytes;	/* repeat the trace to this size; 0: as it is.  per_thread only */
+	bool repeat_apart;	/* with an overflow behind each copy */
 	uint64_t instructions;	/* stop after so many; 0: run to the end */
 	const char *output;	/* perf.data */
 	const char *truth;	/* folder for the truth, NULL: none */

@@ -8,6 +8,9 @@
 #include "base/alloc.h"
 #include "tests/ptsim/pt_output.h"
 
+/* An OVF packet (SDM volume 3, "Overflow (OVF) Packet"). */
+static const uint8_t overflow[] = { 0x02, 0xf3 };
+
 /* A TSC packet's time: 7 bytes behind the opcode (SDM volume 3, "TSC Packet"). */
 #define TSC_BYTES 7
 
@@ -50,23 +53,25 @@ static void add_time(uint8_t *bytes, uint64_t ticks)
 	memcpy(bytes, &time, TSC_BYTES);
 }
 
-uint8_t *repeat_trace(const uint8_t *trace, size_t trace_size, uint64_t duration, size_t least,
-		      size_t *size)
+uint8_t *repeat_trace(const uint8_t *trace, size_t trace_size, uint64_t duration, bool apart,
+		      size_t least, size_t *size)
 {
 	const uint64_t round = (UINT64_C(1) << 16) * PT_TSC_PER_CTC;
 	uint64_t shift = (duration / round + 1) * round;
-	size_t copies = least / trace_size + 1;
+	size_t between = apart ? sizeof(overflow) : 0;
+	size_t copy_size = trace_size + between, copies = least / copy_size + 1;
 	struct places places = find_times(trace, trace_size);
-	uint8_t *bytes = alloc_zeroed(copies, trace_size);
+	uint8_t *bytes = alloc_zeroed(copies, copy_size);
 
 	for (size_t i = 0; i < copies; i++) {
-		uint8_t *copy = bytes + i * trace_size;
+		uint8_t *copy = bytes + i * copy_size;
 
 		memcpy(copy, trace, trace_size);
+		memcpy(copy + trace_size, overflow, between);
 		for (size_t k = 0; k < places.count; k++)
 			add_time(copy + places.offsets[k], i * shift);
 	}
 	free(places.offsets);
-	*size = copies * trace_size;
+	*size = copies * copy_size;
 	return bytes;
 }

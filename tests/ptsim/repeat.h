@@ -3,6 +3,7 @@
 #ifndef TESTS_PTSIM_REPEAT_H
 #define TESTS_PTSIM_REPEAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,10 +11,11 @@
  * Repeat a complete trace (from a PSB+ to where tracing is off) of `duration`
  * TSC ticks until it has at least `least` bytes.  Each copy's TSC packets are
  * later by a time in which the crystal clock's 16 bits come round, so TMA and
- * MTC packets fit as they are.
+ * MTC packets fit as they are.  `apart`: behind each an overflow says that what came
+ * then is lost; else the program begins in the midst of itself, deeper each time.
  * Returns *size bytes, owned by the caller.
  */
-uint8_t *repeat_trace(const uint8_t *trace, size_t trace_size, uint64_t duration, size_t least,
-		      size_t *size);
+uint8_t *repeat_trace(const uint8_t *trace, size_t trace_size, uint64_t duration, bool apart,
+		      size_t least, size_t *size);
 
 #endif
