@@ -127,7 +127,7 @@ linear() { # SMALL LARGE: sets $cpu (of the large one)
 record() { # FILE BYTES OPTIONS...
 	file=$1 bytes=$2
 	shift 2
-	tests/ptsim/ptsim record --per-thread --repeat="$bytes" "$@" -o "$file" -- \
+	tests/ptsim/ptsim record --per-thread --apart --repeat="$bytes" "$@" -o "$file" -- \
 		tests/programs/indirect >/dev/null 2>&1
 }
 
@@ -160,7 +160,7 @@ rm "$work/mtc"
 runs=3
 measure $program -q --no-warn --format=none --time=50%,51% "$work/large"
 echo "256 MiB, one percent of its time: $cpu s, $(awk -v a="$cpu" -v b="$whole" 'BEGIN { printf "%.1f", 100 * a / b }')% of the whole"
-two_cores "256 MiB" "$work/large"
+two_cores "256 MiB" "$work/large" # 2.8 GB of slices
 rm "$work/large"
 runs=5
 [ -d "$shared" ] || exit 0
