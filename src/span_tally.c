@@ -172,6 +172,20 @@ static void end(const struct span_sink *sink, void *track, uint64_t time,
 	tally->next->end(tally->next, track, time, symbol);
 }
 
+static void edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+		  size_t count)
+{
+	struct span_tally *tally = sink->context;
+
+	for (const struct span_edge *edge = edges; edge < edges + count; edge++) {
+		if (edge->kind == EDGE_BEGIN)
+			push(tally, track, edge->time, edge->symbol, edge->flags);
+		else
+			pop(tally, track, edge->time);
+	}
+	tally->next->edges(tally->next, track, edges, count);
+}
+
 static void complete(const struct span_sink *sink, void *track, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
@@ -210,6 +224,7 @@ void span_tally_init(struct span_tally *tally, const struct span_sink *next)
 			.detail = next->detail ? detail : NULL,
 			.begin = begin,
 			.end = end,
+			.edges = next->edges ? edges : NULL,
 			.complete = complete,
 			.folded = next->folded ? folded : NULL,
 			.instant = instant,

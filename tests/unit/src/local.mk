@@ -209,3 +209,9 @@ TESTS += tests/unit/src/report.test
 tests_unit_src_report_test_SOURCES = tests/unit/src/report.c
 tests_unit_src_report_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_report_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/span_tally.test
+TESTS += tests/unit/src/span_tally.test
+tests_unit_src_span_tally_test_SOURCES = tests/unit/src/span_tally.c
+tests_unit_src_span_tally_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_span_tally_test_LDADD = $(UNIT_LIBS)
