@@ -204,20 +204,27 @@ static void share_room(struct callstack_batch *batch)
 /* The batch is not of edges alone: those that it has, if any, become events. */
 static void take_apart(struct callstack_batch *batch)
 {
-	struct batch_edges *edges = &batch->edges;
+	struct batch_edges taken;
 
-	edges->full = 0;
+	batch->edges.full = 0;
 	give_edges(batch);
-	for (size_t count = edges->count, i = edges->count = 0; i < count; i++) {
-		const struct span_edge *edge = &edges->edges[i];
+	if (!batch->edges.count)
+		return;
+	/* What is given out while they are added may release the others. */
+	taken = batch->edges;
+	batch->edges = (struct batch_edges){ 0 };
+	batch->calls = 0; /* they are counted again */
+	for (size_t i = 0; i < taken.count; i++) {
+		const struct span_edge *edge = &taken.edges[i];
 		struct batch_event event = {
 			.symbol = edge->symbol, .ip = edge->ip, .flags = edge->flags,
 			.kind = edge->kind == EDGE_BEGIN ? BATCH_CALL : BATCH_RETURN,
 		};
 
-		batch->calls -= edge->kind == EDGE_BEGIN; /* it is counted again */
 		callstack_batch_add(batch, batch->time, &event);
 	}
+	batch->owner->machine->pending_room -= taken.room;
+	free(taken.edges);
 }
 
 void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)

@@ -277,7 +277,8 @@ bool ftf_repeat(struct ftf_writer *writer, struct ftf_thread thread,
 
 	if (!reference)
 		return false;
-	for (const struct ftf_repeat *record = records; record < records + count; record++) {
+	for (size_t i = 0; i < count; i++) {
+		const struct ftf_repeat *record = &records[i];
 		const struct ftf_kept *kept = record->kept ? record->kept : &end;
 		bool whole = record->end > record->time;
 

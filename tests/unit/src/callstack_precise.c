@@ -488,6 +488,32 @@ START_TEST(calls_of_one_time_do_not_wait_where_there_is_no_room)
 }
 END_TEST
 
+/* How many calls of g begin between two times. */
+static size_t count_between(const char *text, long from, long to)
+{
+	size_t count = 0;
+
+	for (const char *line = strstr(text, "B "); line; line = strstr(line + 1, "B ")) {
+		long time = strtol(line + 2, NULL, 10);
+
+		count += time > from && time < to;
+	}
+	return count;
+}
+
+/* Those before the mark are given out in parts: the last one's wait, and share the time. */
+START_TEST(calls_of_one_time_and_a_mark_share_the_time)
+{
+	machine->pending_most = 7000; /* for 4096 edges and 2048 events, which are given out then */
+	call_often(2000);
+	show_mark();
+	now += 100000;
+	call('f', 0x10, 'g');
+	finish();
+	ck_assert_uint_gt(count_between(span_log_take(&spans), 0, 100000), 10);
+}
+END_TEST
+
 START_TEST(a_child_of_too_many_calls_begins_without_them)
 {
 	struct callstack *parent = stack;
@@ -854,6 +880,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, calls_that_have_ended_leave_room_for_others);
 	tcase_add_test(tests, calls_of_one_time_wait_for_the_next_where_there_is_room);
 	tcase_add_test(tests, calls_of_one_time_do_not_wait_where_there_is_no_room);
+	tcase_add_test(tests, calls_of_one_time_and_a_mark_share_the_time);
 	tcase_add_test(tests, a_child_of_too_many_calls_begins_without_them);
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
