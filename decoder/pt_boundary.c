@@ -251,9 +251,10 @@ static bool same_clock(const struct packet_clock *a, const struct packet_clock *
 
 static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 {
-	if (a->on != b->on || a->lost != b->lost ||
-	    (a->after_gap != b->after_gap && !b->gap_guessed) || a->overflowed != b->overflowed || a->last_ip != b->last_ip ||
-	    a->next_mode != b->next_mode)
+	if (a->on != b->on || a->lost != b->lost || a->overflowed != b->overflowed ||
+	    a->last_ip != b->last_ip || a->next_mode != b->next_mode)
+		return false;
+	if (a->after_gap != b->after_gap && !b->gap_guessed)
 		return false;
 	/* Where the flow is off or lost, it begins anew. */
 	return !a->on || a->lost ||
