@@ -234,9 +234,11 @@ void callstack_batch_flush(struct callstack_batch *batch, int64_t to_time)
 
 	if (to_time < batch->time)
 		take_apart(batch);
-	deal_edges(batch, to_time);
-	edges->dealt = edges->count;
-	give_edges(batch);
+	if (edges->count) {
+		deal_edges(batch, to_time);
+		edges->dealt = edges->count;
+		give_edges(batch);
+	}
 	deal_events(batch, to_time);
 	batch->count = batch->calls = batch->full = edges->full = 0;
 	batch->time = to_time;
