@@ -4,17 +4,19 @@
 #include <stddef.h>
 #include <string.h>
 
+static bool ends_with(const struct name *name, const char *text)
+{
+	size_t length = strlen(text);
+
+	return name->length >= length &&
+	       memcmp(name->text + name->length - length, text, length) == 0;
+}
+
 /* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and stubs of them. */
 bool callstack_is_setjmp(const struct symbol *symbol)
 {
-	static const char setjmp[] = "setjmp", stub[] = "setjmp@plt";
-	const struct name *name = symbol ? symbol->name : NULL;
-	const char *end = name ? name->text + name->length : NULL;
-
-	return name && ((name->length >= sizeof(setjmp) - 1 &&
-			 memcmp(end - (sizeof(setjmp) - 1), setjmp, sizeof(setjmp) - 1) == 0) ||
-			(name->length >= sizeof(stub) - 1 &&
-			 memcmp(end - (sizeof(stub) - 1), stub, sizeof(stub) - 1) == 0));
+	return symbol && (ends_with(symbol->name, "setjmp") ||
+			  ends_with(symbol->name, "setjmp@plt"));
 }
 
 struct location_pair location_pair_of(const struct location *from, const struct location *to)

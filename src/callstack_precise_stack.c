@@ -5,10 +5,9 @@
 
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
-	bool has_event = frame->span_flags & SPAN_HAS_EVENT;
 	struct batch_event event = {
 		.symbol = frame->symbol,
-		.ip = has_event ? (uintptr_t)frame->event : frame->entry_ip,
+		.ip = precise_slice_ip(frame),
 		.kind = BATCH_CALL,
 		.flags = frame->span_flags,
 		.detail = { frame->called.insns, frame->called.cycles, frame->caller,

@@ -94,6 +94,12 @@ static inline struct frame *top(const struct precise_stack *stack)
 
 /* ---- Slices -------------------------------------------------------------- */
 
+/* Returns what the slice of a frame begins with: see span_sink.h. */
+static inline uint64_t precise_slice_ip(const struct frame *frame)
+{
+	return frame->span_flags & SPAN_HAS_EVENT ? (uintptr_t)frame->event : frame->entry_ip;
+}
+
 /* What precise_emit_begin() and _end() do where no edges are taken. */
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame);
 void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame);
@@ -108,7 +114,7 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 		return;
 	}
 	edge->symbol = frame->symbol;
-	edge->ip = frame->span_flags & SPAN_HAS_EVENT ? (uintptr_t)frame->event : frame->entry_ip;
+	edge->ip = precise_slice_ip(frame);
 	edge->detail = 0;
 	edge->flags = frame->span_flags;
 	edge->kind = EDGE_BEGIN;

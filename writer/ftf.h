@@ -350,8 +350,9 @@ struct ftf_repeat {
 /*
  * Write what ftf_again(), ftf_complete_again() and ftf_end() would write of `count`
  * records one by one, for less.
- * Returns whether they were written, or would be if there were any; none is where names
- * or threads have become so many that references change.
+ * Returns whether they were written, or would be if there were any; none is before the
+ * thread's first record, nor where names or threads have become so many that references
+ * change.
  */
 bool ftf_repeat(struct ftf_writer *writer, struct ftf_thread thread,
 		const struct ftf_repeat *records, size_t count);
