@@ -52,4 +52,5 @@ libdecoder_a_SOURCES = \
 	decoder/thread_table.c decoder/thread_table.h \
 	decoder/timeline.c decoder/timeline.h decoder/timeline_records.c \
 	decoder/timeline_records.h \
+	decoder/tnt_bits.h \
 	decoder/tsc_clock.c decoder/tsc_clock.h

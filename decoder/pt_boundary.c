@@ -147,7 +147,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->here = 0;
 	flow->task = TASK_READ;
 	flow->return_count = 0;
-	flow->bit_count = 0;
+	flow->bits = TNT_BITS_NONE;
 	flow->cutting = flow->paused = flow->in_header = false;
 	flow->synced = boundary->synced;
 	flow_follow_text(flow);

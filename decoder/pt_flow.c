@@ -94,27 +94,13 @@ static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 	return (bits & 0xffffff) | bits >> 32 << 24;
 }
 
-/* The bits of one packet, the oldest highest. */
-struct tnt {
-	unsigned bits, count;
-};
-
-/* They are those from the second on, below a stop bit. */
-static inline struct tnt read_tnt(uint8_t byte)
-{
-	unsigned bits = byte >> 1, count = 31 - (unsigned)__builtin_clz(bits);
-
-	return (struct tnt){ bits ^ 1u << count, count };
-}
-
 /*
  * Full packets that follow each other, and a shorter one behind them, are one: nothing
  * happens between them.  Returns the size of all.
  */
 static inline size_t take_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 {
-	uint64_t next, bits;
-	struct tnt last;
+	uint64_t next, bits, last;
 	unsigned count;
 
 	memcpy(&next, bytes, sizeof(next));
@@ -122,25 +108,20 @@ static inline size_t take_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 	bits = join_full_tnts(le64toh(next), count);
 	if (!is_tnt(bytes[count]) || is_full_tnt(bytes[count])) {
 		flow->last_bits = TNT_BITS;
-		flow_take_bits(flow, bits, TNT_BITS * count);
+		flow_take_bits(flow, tnt_bits(bits, TNT_BITS * count));
 		return count;
 	}
-	last = read_tnt(bytes[count]);
-	flow->last_bits = last.count;
-	flow_take_bits(flow, bits << last.count | last.bits, TNT_BITS * count + last.count);
+	last = tnt_bits_of_byte(bytes[count], &flow->last_bits);
+	flow_take_bits(flow, bits << (64 - TNT_BITS * count) | last >> TNT_BITS * count);
 	return count + 1;
 }
 
 /* Returns the size of what was read. */
 static inline size_t take_tnt(struct pt_flow *flow, const uint8_t *bytes)
 {
-	struct tnt tnt;
-
 	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]))
 		return take_full_tnts(flow, bytes);
-	tnt = read_tnt(bytes[0]);
-	flow->last_bits = tnt.count;
-	flow_take_bits(flow, tnt.bits, tnt.count);
+	flow_take_bits(flow, tnt_bits_of_byte(bytes[0], &flow->last_bits));
 	return 1;
 }
 
@@ -196,52 +177,62 @@ static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
 	return 2;
 }
 
-/* Returns whether it is one. */
-static bool read_rarer_place(struct pt_flow *flow, uint8_t byte, uint64_t low)
-{
-	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)(byte >> 5), .ip = low };
+/* Bytes of an ip, by how it is compressed; it is suppressed, or that is reserved, without any. */
+static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
 
-	switch (byte & 0x1f) {
-	case OPCODE_TIP:
-		flow_on_tip(flow, &packet);
-		return true;
-	case OPCODE_ENABLE:
-		flow_on_enable(flow, &packet);
-		return true;
-	case OPCODE_DISABLE:
-		flow_on_disable(flow, &packet);
-		return true;
-	case OPCODE_FUP:
-		flow_on_fup(flow, &packet);
-		return true;
-	default:
-		return false;
-	}
+/* No packet begins so near to the end of the window that the bytes behind its ip are not there. */
+static inline uint64_t read_low_ip(const uint8_t *bytes, unsigned size)
+{
+	uint64_t low;
+
+	memcpy(&low, bytes, sizeof(low));
+	return le64toh(low) & (size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX);
 }
 
-static inline size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
+/* TIP, TIP.PGE, TIP.PGD and FUP.  Returns the size of what was read. */
+static __attribute__((noinline)) size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
 {
-	static const uint8_t sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
+	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)(bytes[0] >> 5) };
+
+	if (packet.ipc == 5 || packet.ipc == 7)
+		return 0; /* reserved */
+	packet.ip = read_low_ip(bytes + 1, ip_sizes[packet.ipc]);
+	switch (bytes[0] & 0x1f) {
+	case OPCODE_TIP:
+		flow_on_tip(flow, &packet);
+		break;
+	case OPCODE_ENABLE:
+		flow_on_enable(flow, &packet);
+		break;
+	case OPCODE_DISABLE:
+		flow_on_disable(flow, &packet);
+		break;
+	case OPCODE_FUP:
+		flow_on_fup(flow, &packet);
+		break;
+	default:
+		return 0;
+	}
+	return 1u + ip_sizes[packet.ipc];
+}
+
+/* Nearly all TIPs: an ip of 16 to 48 bits, where an indirect branch goes. */
+static inline size_t read_target(struct pt_flow *flow, const uint8_t *bytes)
+{
 	unsigned compression = bytes[0] >> 5;
 	uint64_t low;
 
-	if (compression == 5 || compression == 7)
-		return 0; /* reserved */
-	/* No packet begins so near to the end of the window that 8 bytes are not there. */
+	if (compression - 1 >= pt_ipc_update_48 || !flow_takes_target(flow))
+		return read_place(flow, bytes);
 	memcpy(&low, bytes + 1, sizeof(low));
-	if (sizes[compression] < 8)
-		low &= (UINT64_C(1) << 8 * sizes[compression]) - 1;
-	if ((bytes[0] & 0x1f) == OPCODE_TIP && compression && flow_takes_target(flow))
-		flow_take_target(flow, flow_read_ip(flow, compression, low));
-	else if (!read_rarer_place(flow, bytes[0], low))
-		return 0;
-	return 1u + sizes[compression];
+	flow_take_target(flow, flow_read_ip(flow, compression, le64toh(low)));
+	return 1u + ip_sizes[compression];
 }
 
-/* It may be long, where a buffer was never filled.  Returns how many such bytes there are. */
-static size_t count_padding(const uint8_t *bytes, size_t size)
+/* Returns how many bytes of padding there are from `count` on, where a buffer was never filled. */
+static __attribute__((noinline)) size_t count_long_padding(const uint8_t *bytes, size_t count,
+							   size_t size)
 {
-	size_t count = 1;
 	uint64_t words[4];
 
 	while (count + sizeof(words) <= size) {
@@ -255,6 +246,16 @@ static size_t count_padding(const uint8_t *bytes, size_t size)
 	return count;
 }
 
+/* Mostly it is a few bytes, to align a packet. */
+static inline size_t count_padding(const uint8_t *bytes, size_t size)
+{
+	uint64_t next;
+
+	memcpy(&next, bytes, sizeof(next));
+	return next ? (size_t)__builtin_ctzll(le64toh(next)) / 8 :
+		      count_long_padding(bytes, sizeof(next), size);
+}
+
 /*
  * Returns the size of what was read of `size` bytes, 0 if it is not one of these; of CYCs
  * only those whose time is another clock's.
@@ -264,7 +265,7 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	if (is_tnt(bytes[0]))
 		return take_tnt(flow, bytes);
 	if ((bytes[0] & 0x1f) == OPCODE_TIP)
-		return read_place(flow, bytes);
+		return read_target(flow, bytes);
 	if ((bytes[0] & 3) == 3)
 		return flow->stream.input.perf_times ? tell_perf_cycles(flow, bytes) : 0;
 	if (bytes[0] == OPCODE_MTC)
@@ -399,9 +400,10 @@ static void read_by_libipt(struct pt_flow *flow)
 	}
 }
 
-static bool near_end(const struct pt_flow *flow)
+/* Packets are read up to where the longest one may not be there. */
+static inline bool is_near_end(const struct pt_flow *flow, size_t at)
 {
-	return flow->at + AUX_WINDOW_PACKET_MAX > flow->window.size;
+	return at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
 /* Returns the size of the CYC that bytes begin with, and tells the time; 0: there is none. */
@@ -421,15 +423,28 @@ static inline size_t pass_cycles(struct pt_flow *flow, const uint8_t *bytes)
 	return size;
 }
 
+/* Returns where the next packet begins that is no padding, or the last packets of the window do. */
+static inline size_t pass_padding(const struct pt_flow *flow, size_t at)
+{
+	if (flow->window.bytes[at] == OPCODE_PAD)
+		at += count_padding(flow->window.bytes + at, flow->window.size - at);
+	return at;
+}
+
 /*
  * Returns whether the next packet was a frequent one.  A CYC changes nothing of where the flow
  * is: it is read with the packet behind it, of which the bytes are there, too.
  */
 static inline bool read_next_frequent(struct pt_flow *flow)
 {
-	size_t begin = flow->at, cycles = pass_cycles(flow, flow->window.bytes + begin);
-	size_t at = begin + cycles, size;
+	size_t begin = pass_padding(flow, flow->at), cycles, at, size;
 
+	if (begin != flow->at && is_near_end(flow, begin)) {
+		flow->at = begin;
+		return true;
+	}
+	cycles = pass_cycles(flow, flow->window.bytes + begin);
+	at = begin + cycles;
 	flow->offset = flow->window.base + at;
 	flow->walked = 0;
 	size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
@@ -437,17 +452,28 @@ static inline bool read_next_frequent(struct pt_flow *flow)
 	return flow->at != begin;
 }
 
-static void read_packet(struct pt_flow *flow)
+/*
+ * Read packets up to one that is not frequent, or one that something is left to do of.  Returns
+ * whether it is one of the first.
+ */
+static bool read_frequent_packets(struct pt_flow *flow)
 {
-	if (near_end(flow) && !aux_window_at_end(&flow->window))
-		move_window(flow, flow->at, true);
-	while (!near_end(flow) && !flow->item_size && read_next_frequent(flow)) {
+	while (!is_near_end(flow, flow->at)) {
+		if (!read_next_frequent(flow))
+			return true;
 		if (flow->task != TASK_READ)
 			flow_walk(flow);
 		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
-			return;
+			return false;
 	}
-	if (near_end(flow) && !aux_window_at_end(&flow->window))
+	return aux_window_at_end(&flow->window);
+}
+
+static void read_packet(struct pt_flow *flow)
+{
+	if (is_near_end(flow, flow->at) && !aux_window_at_end(&flow->window))
+		move_window(flow, flow->at, true);
+	if (!flow->item_size && !read_frequent_packets(flow))
 		return;
 	flow->offset = flow->window.base + flow->at;
 	flow->walked = 0;
@@ -499,6 +525,7 @@ struct pt_flow *pt_flow_spare(uint64_t size)
 {
 	struct pt_flow *flow = alloc_zeroed(1, sizeof(*flow));
 
+	flow->bits = TNT_BITS_NONE;
 	flow->stream.step = step;
 	flow->stream.close = close_flow;
 	code_runs_init(&flow->runs, size);

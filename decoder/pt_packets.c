@@ -56,7 +56,7 @@ static bool miss_place(struct pt_flow *flow)
 	return dropped;
 }
 
-void flow_on_tnt(struct pt_flow *flow, uint64_t bits, unsigned count)
+void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
 {
 	if (flow->lost)
 		return;
@@ -65,14 +65,13 @@ void flow_on_tnt(struct pt_flow *flow, uint64_t bits, unsigned count)
 			miss_place(flow);
 		return;
 	}
-	if (flow->bit_count) {
+	if (flow->bits != TNT_BITS_NONE) {
 		flow_fail(flow, GAP_MISMATCH, flow->ip);
 		return;
 	}
 	flow->has_interrupt = false;
 	flow->bits = bits;
-	flow->bit_count = count;
-	flow->task = count ? TASK_DECIDE : TASK_READ;
+	flow->task = bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
 }
 
 static void on_interrupt(struct pt_flow *flow, uint64_t ip)
@@ -234,7 +233,7 @@ void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->on = false;
 		return;
 	}
-	if (flow->bit_count) {
+	if (flow->bits != TNT_BITS_NONE) {
 		flow_fail(flow, GAP_MISMATCH, flow->ip);
 		flow_found(flow);
 		flow->on = false;
@@ -301,7 +300,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 									    : PLACE_INTERRUPT;
 	flow->target = ip;
 	flow->task = TASK_PLACE;
-	if (flow->bit_count) /* the TIP that is waited for does not come */
+	if (flow->bits != TNT_BITS_NONE) /* the TIP that is waited for does not come */
 		flow_fail(flow, GAP_MISMATCH, flow->ip);
 }
 
@@ -313,7 +312,7 @@ static void on_overflow(struct pt_flow *flow)
 	emulated_write_drop(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
-	flow->bit_count = 0;
+	flow->bits = TNT_BITS_NONE;
 	flow->on = flow->has_interrupt = flow->aborted = false;
 	stream_set_in_tx(&flow->stream, false);
 	flow->return_count = 0;
@@ -325,7 +324,7 @@ static void on_overflow(struct pt_flow *flow)
 static void on_psb(struct pt_flow *flow)
 {
 	/* A PSB comes behind all that was deferred. */
-	if (flow->bit_count)
+	if (flow->bits != TNT_BITS_NONE)
 		flow_fail(flow, GAP_MISMATCH, flow->ip);
 	flow->in_header = true;
 	flow->header_has_ip = false;
@@ -500,7 +499,7 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	case ppt_tnt_8:
 	case ppt_tnt_64:
 		flow->last_bits = packet->payload.tnt.bit_size;
-		flow_on_tnt(flow, packet->payload.tnt.payload, packet->payload.tnt.bit_size);
+		flow_on_tnt(flow, tnt_bits(packet->payload.tnt.payload, flow->last_bits));
 		break;
 	case ppt_tip:
 		flow_on_tip(flow, &packet->payload.ip);

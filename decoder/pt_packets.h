@@ -15,40 +15,42 @@
 void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);
 
 /* The same, of one kind: bits of TNT; TIP, TIP.PGE, TIP.PGD and FUP; any of those with times. */
-void flow_on_tnt(struct pt_flow *flow, uint64_t bits, unsigned count);
+void flow_on_tnt(struct pt_flow *flow, uint64_t bits);
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet);
 
-/* SDM volume 3, "IP Compression".  Returns the ip of a packet that is not suppressed. */
+/*
+ * SDM volume 3, "IP Compression".  Returns the ip of a packet that is not suppressed; of `low`,
+ * which has the packet's bytes lowest, it takes those only.
+ */
 static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, uint64_t low)
 {
-	static const uint64_t kept[] = {
-		[pt_ipc_update_16] = ~UINT64_C(0xffff),
-		[pt_ipc_update_32] = ~UINT64_C(0xffffffff),
-		[pt_ipc_update_48] = ~UINT64_C(0xffffffffffff),
-		[pt_ipc_full] = 0,
+	static const uint64_t told[] = {
+		[pt_ipc_update_16] = UINT64_C(0xffff),
+		[pt_ipc_update_32] = UINT64_C(0xffffffff),
+		[pt_ipc_update_48] = UINT64_C(0xffffffffffff),
+		[pt_ipc_full] = UINT64_MAX,
 	};
 
 	if (compression == pt_ipc_sext_48)
 		flow->last_ip = (uint64_t)((int64_t)(low << 16) >> 16);
 	else
-		flow->last_ip = (flow->last_ip & kept[compression]) | low;
+		flow->last_ip ^= (flow->last_ip ^ low) & told[compression];
 	return flow->last_ip;
 }
 
 /* Bits of TNT as nearly all are: flow_on_tnt() looks at what else there may be. */
-static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits, unsigned count)
+static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits)
 {
-	if (!flow->on || flow->lost || flow->bit_count) {
-		flow_on_tnt(flow, bits, count);
+	if (!flow->on || flow->lost || flow->bits != TNT_BITS_NONE) {
+		flow_on_tnt(flow, bits);
 		return;
 	}
 	flow->has_interrupt = false;
 	flow->bits = bits;
-	flow->bit_count = count;
 	flow->task = TASK_DECIDE;
 }
 

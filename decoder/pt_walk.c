@@ -14,7 +14,7 @@ static void drop_write(struct pt_flow *flow)
 void flow_lose(struct pt_flow *flow)
 {
 	flow->task = TASK_READ;
-	flow->bit_count = 0;
+	flow->bits = TNT_BITS_NONE;
 	flow->return_count = 0;
 	flow->has_interrupt = false;
 	drop_write(flow);
@@ -225,7 +225,7 @@ static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 		*link = run;
 		set_hop(flow, flow->run);
 	}
-	flow->here = run ? run->hop : 0;
+	flow->here = run && flow->told && !flow->write.left ? run->hop : 0;
 }
 
 /* The same as go_on() where the way is another each time: across mappings, too. */
@@ -259,7 +259,8 @@ static void go_unseen(struct pt_flow *flow, uint64_t to)
 /* One bit is used. */
 static void decided(struct pt_flow *flow)
 {
-	if (--flow->bit_count == 0)
+	flow->bits <<= 1;
+	if (flow->bits == TNT_BITS_NONE)
 		flow->task = TASK_READ;
 }
 
@@ -361,7 +362,7 @@ static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t 
 
 	if (flow->run->pace == PACE_UNKNOWN)
 		set_pace(flow, insn, to);
-	if (!(flow->bits >> (flow->bit_count - 1) & 1)) {
+	if (!tnt_bits_next(flow->bits)) {
 		go_on(flow, &flow->run->fall, next);
 		return;
 	}
@@ -372,7 +373,7 @@ static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t 
 /* Returns whether the stack knew the place. */
 static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
-	bool compressed = flow->bits >> (flow->bit_count - 1) & 1;
+	bool compressed = tnt_bits_next(flow->bits);
 	struct return_place place = { 0 };
 
 	if (insn->kind == BRANCH_RETURN && compressed && flow->compression)
@@ -395,7 +396,7 @@ static void defer(struct pt_flow *flow, uint64_t from)
 	struct pt_stream *stream = &flow->stream;
 
 	/* But not those of another packet. */
-	if (flow->bit_count > flow->last_bits) {
+	if (tnt_bits_count(flow->bits) > flow->last_bits) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
@@ -412,7 +413,7 @@ static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	flow->known = flow->stream.now;
 	if (insn->kind == BRANCH_COND) {
 		if (flow->write.left)
-			emulated_write_bit(flow, flow->bits >> (flow->bit_count - 1) & 1);
+			emulated_write_bit(flow, tnt_bits_next(flow->bits));
 		decide_jump(flow, insn, from);
 	} else if (insn->indirect) {
 		defer(flow, from);
@@ -435,7 +436,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
 	flow->known = flow->stream.now;
-	flow->task = flow->bit_count ? TASK_DECIDE : TASK_READ;
+	flow->task = flow->bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
 	drop_write(flow);
 	if (flow->run->pace == PACE_UNKNOWN)
 		set_pace(flow, insn, flow->target);

@@ -19,6 +19,7 @@
 #include "decoder/packet_clock.h"
 #include "decoder/perf_clock.h"
 #include "decoder/pt_stream_base.h"
+#include "decoder/tnt_bits.h"
 
 #define RETURNS 64u
 
@@ -67,12 +68,16 @@ struct pt_flow {
 	uint64_t last_ip;		/* for IP compression */
 	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
 
-	bool on;	 /* user code runs that is traced, at ip */
-	bool lost;	 /* ip is not known: wait for a packet that tells one */
+	/* Side by side, as most packets ask for all of them: */
+	bool on;	    /* user code runs that is traced, at ip */
+	bool lost;	    /* ip is not known: wait for a packet that tells one */
+	bool has_interrupt; /* `interrupted` is valid */
+	bool guest;	    /* a virtual machine runs, not `on`; */
+	bool next_guest;    /* as of the next ip */
+
 	bool after_gap;	 /* a gap was told and tracing did not begin since */
 	bool gap_guessed;  /* that is a guess (pt_boundary.h), */
 	bool gap_mattered; /* which was asked for */
-	bool guest, next_guest; /* a virtual machine runs, not `on`; as of the next ip */
 	bool overflowed; /* the next FUP tells where tracing goes on */
 	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (pt_packets.c); 0: none */
 	bool in_header;	 /* between PSB and PSBEND */
@@ -100,13 +105,11 @@ struct pt_flow {
 	enum place place;
 	uint64_t target;      /* of the task; 0: suppressed */
 	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
-	bool has_interrupt;
-	uint64_t bits; /* of TNT, the next in the bit `bit_count - 1` */
-	unsigned bit_count; /* with TASK_READ: of those that wait for a TIP */
+	uint64_t bits;	    /* tnt_bits.h; with TASK_READ: those that wait for a TIP */
 	unsigned last_bits; /* of the last TNT packet that is among them */
 	unsigned walked;      /* branches since the last packet */
 	struct code_run *run; /* that is walked; valid during a step */
-	uint32_t here;	      /* the hop of the run at ip, which is in view; 0: to be looked up */
+	uint32_t here;	      /* the hop of the run at ip, which is in view; 0: look closely */
 	bool told;	      /* a branch was given out since tracing began */
 	struct moment known;  /* when ip was told last: direct branches follow at once */
 
@@ -135,8 +138,8 @@ static inline void flow_take_mode(struct pt_flow *flow)
 
 /*
  * Walk what was looked at closely before, as far as that goes: where bits of TNT
- * or the target of a TIP are to be used, and a branch was given out since
- * tracing began.
+ * or the target of a TIP are to be used, a branch was given out since tracing
+ * began, and no PTWRITE is being told.  `here` is set.
  */
 void flow_walk_known(struct pt_flow *flow);
 
@@ -146,7 +149,7 @@ void flow_walk_closely(struct pt_flow *flow);
 /* Walk a run further, or many that were walked before, while the stream has room. */
 static inline void flow_walk(struct pt_flow *flow)
 {
-	if (flow->told && !flow->write.left)
+	if (flow->here)
 		flow_walk_known(flow);
 	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
 		flow_walk_closely(flow);

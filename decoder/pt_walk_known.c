@@ -5,28 +5,15 @@
  */
 #include "decoder/pt_walk_steps.h"
 
-/* No bit of TNT: only the stop bit. */
-#define NO_BITS (UINT64_C(1) << 63)
-
 /* What of the flow changes with each decision: apart, so that registers hold it. */
 struct known_walk {
-	uint64_t bits;	/* of TNT that may be used, the next one highest, and a stop bit */
+	uint64_t bits;	/* of TNT that may be used, or wait for a TIP */
 	uint32_t hop;	/* where it is */
 	uint32_t insns; /* not counted yet, */
 	uint32_t jumps; /* nor these, that were taken within functions */
 };
 
 /* ---- Between the flow and the walk --------------------------------------- */
-
-static inline void take_bits(const struct pt_flow *flow, struct known_walk *walk)
-{
-	walk->bits = (flow->bits << 1 | 1) << (63 - flow->bit_count);
-}
-
-static inline unsigned count_bits(uint64_t bits)
-{
-	return 63 - (unsigned)__builtin_ctzll(bits);
-}
 
 static inline void count_insns(struct pt_flow *flow, struct known_walk *walk)
 {
@@ -36,11 +23,7 @@ static inline void count_insns(struct pt_flow *flow, struct known_walk *walk)
 
 static inline struct known_walk begin_walk(const struct pt_flow *flow)
 {
-	struct known_walk walk = { .bits = NO_BITS, .hop = flow->here };
-
-	if (flow->task == TASK_DECIDE)
-		take_bits(flow, &walk);
-	return walk;
+	return (struct known_walk){ .bits = flow->bits, .hop = flow->here };
 }
 
 static inline void end_walk(struct pt_flow *flow, struct known_walk *walk)
@@ -51,9 +34,8 @@ static inline void end_walk(struct pt_flow *flow, struct known_walk *walk)
 	flow->walked += walk->jumps;
 	flow->here = walk->hop;
 	flow->ip = flow->view.begin + code_hop_at(flow->runs.hops, walk->hop)->offset;
-	if (flow->task == TASK_DECIDE)
-		flow->bit_count = count_bits(walk->bits);
-	if (flow->task == TASK_DECIDE && !flow->bit_count)
+	flow->bits = walk->bits;
+	if (flow->task == TASK_DECIDE && walk->bits == TNT_BITS_NONE)
 		flow->task = TASK_READ;
 }
 
@@ -75,7 +57,7 @@ static inline struct known_walk walk_quietly(struct code_hop *hops, struct known
 		walk.bits <<= hop->bits;
 		walk.jumps += bit | hop->always;
 		walk.insns += hop->insns;
-	} while (walk.bits != NO_BITS && walk.jumps < BRANCHES_WITHOUT_PACKET_MAX);
+	} while (walk.bits != TNT_BITS_NONE && walk.jumps < BRANCHES_WITHOUT_PACKET_MAX);
 	return walk;
 }
 
@@ -87,7 +69,7 @@ static inline struct known_walk walk_some(struct code_hop *hops, struct known_wa
 
 	part.bits = (part.bits >> (63 - most) | 1) << (63 - most);
 	part = walk_quietly(hops, part);
-	part.bits = walk.bits << (most - count_bits(part.bits));
+	part.bits = walk.bits << (most - tnt_bits_count(part.bits));
 	return part;
 }
 
@@ -96,7 +78,7 @@ static inline struct known_walk walk_new_path(struct pt_flow *flow, struct known
 					      uint32_t id)
 {
 	struct known_walk end = walk_some(flow->runs.hops, walk, CODE_PATH_BITS);
-	unsigned used = count_bits(walk.bits) - count_bits(end.bits);
+	unsigned used = tnt_bits_count(walk.bits) - tnt_bits_count(end.bits);
 	struct code_path path = { .id = id, .to = end.hop, .insns = end.insns - walk.insns,
 				  .used = (uint8_t)used,
 				  .jumps = (uint8_t)(end.jumps - walk.jumps) };
@@ -153,7 +135,7 @@ static inline void go_quietly(struct pt_flow *flow, struct known_walk *walk)
 
 	if (bits_fill_path(walk->bits))
 		*walk = walk_paths(flow, *walk);
-	if (walk->bits != NO_BITS)
+	if (walk->bits != TNT_BITS_NONE)
 		*walk = walk_quietly(flow->runs.hops, *walk);
 	if (walk->bits != before)
 		flow->known = flow->stream.now;
@@ -317,7 +299,6 @@ static inline bool go_to_target(struct pt_flow *flow, struct known_walk *walk,
 		give_out(flow, walk, run, next, from, to);
 	}
 	flow->task = TASK_DECIDE;
-	take_bits(flow, walk);
 	return true;
 }
 
@@ -348,7 +329,7 @@ static inline bool walk_on(struct pt_flow *flow, struct known_walk *walk)
 			go_quietly(flow, walk);
 		else
 			go_on_by_one(flow, walk);
-		if (walk->bits == NO_BITS || !stream_is_timed(&flow->stream))
+		if (walk->bits == TNT_BITS_NONE || !stream_is_timed(&flow->stream))
 			return true;
 	}
 	if (!stream_has_room(&flow->stream))
@@ -368,15 +349,12 @@ static inline bool has_time(const struct pt_flow *flow, const struct known_walk 
 
 void flow_walk_known(struct pt_flow *flow)
 {
-	struct known_walk walk;
+	struct known_walk walk = begin_walk(flow);
 
-	if (!flow->here)
-		return;
-	walk = begin_walk(flow);
 	while (flow->task == TASK_TARGET && has_time(flow, &walk) && walk_to_target(flow, &walk))
 		continue;
 	if (flow->task == TASK_DECIDE)
-		while (walk.bits != NO_BITS && has_time(flow, &walk) && walk_on(flow, &walk))
+		while (walk.bits != TNT_BITS_NONE && has_time(flow, &walk) && walk_on(flow, &walk))
 			continue;
 	end_walk(flow, &walk);
 }

@@ -142,3 +142,9 @@ TESTS += tests/unit/decoder/code_paths.test
 tests_unit_decoder_code_paths_test_SOURCES = tests/unit/decoder/code_paths.c
 tests_unit_decoder_code_paths_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_code_paths_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/tnt_bits.test
+TESTS += tests/unit/decoder/tnt_bits.test
+tests_unit_decoder_tnt_bits_test_SOURCES = tests/unit/decoder/tnt_bits.c
+tests_unit_decoder_tnt_bits_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_tnt_bits_test_LDADD = $(UNIT_LIBS)
