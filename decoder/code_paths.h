@@ -19,10 +19,11 @@
 struct code_path {
 	uint32_t id; /* code_path_id(); 0: no path */
 	uint32_t to; /* hop */
-	uint32_t insns;
-	uint8_t used;  /* decisions */
-	uint8_t jumps; /* that were taken */
+	uint64_t steps; /* what going there takes: code_steps.h */
 };
+
+/* Of more jumps than that no path is kept, so that a few may be added without a look. */
+#define CODE_PATH_JUMPS 255
 
 struct code_paths {
 	void *memory;		 /* owned: */

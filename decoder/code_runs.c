@@ -81,10 +81,12 @@ static void make_room(struct code_runs *runs)
 {
 	size_t room = runs->most + 1;
 
-	runs->memory = alloc_untouched(room * (sizeof(*runs->runs) + sizeof(*runs->hops)) +
+	runs->memory = alloc_untouched(room * (sizeof(*runs->runs) + sizeof(*runs->hops) +
+					       sizeof(*runs->offsets)) +
 				       CACHE_LINE);
 	runs->runs = next_line(runs->memory);
 	runs->hops = (struct code_hop *)(void *)(runs->runs + room);
+	runs->offsets = (uint32_t *)(void *)(runs->hops + room);
 }
 
 /* Returns a zeroed run, with a hop that is zeroed, too. */

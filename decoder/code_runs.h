@@ -15,9 +15,10 @@
 #include "base/arena.h"
 #include "decoder/code_areas.h"
 #include "decoder/code_paths.h"
+#include "decoder/code_steps.h"
 #include "decoder/insn.h"
 
-/* 24 MiB with their tables; a large program executes some 100,000. */
+/* 25 MiB with their tables; a large program executes some 100,000. */
 #define CODE_RUNS_MAX ((size_t)1 << 18)
 
 /* One line of the processor's cache: a walk has thousands of them under way. */
@@ -50,10 +51,7 @@ struct code_run {
  */
 struct code_hop {
 	uint32_t next[2]; /* the hop behind, by a bit of TNT; 0: a closer look */
-	uint32_t offset;  /* of the run's first byte, in its area */
-	uint16_t insns;	  /* as the run's */
-	uint8_t bits;	  /* of TNT that the branch takes: 1, or 0 if it always jumps */
-	uint8_t always;	  /* 1 - bits: a decision adds it, and need not reckon it first */
+	uint32_t step[2]; /* what going there takes: code_step() */
 };
 
 /* Returns a hop by its place: bytes behind the first one, which is none. */
@@ -79,7 +77,8 @@ struct code_runs {
 	struct code_paths paths; /* over these runs, and forgotten with them */
 	void *memory;		 /* owned; what was never used of it takes none: */
 	struct code_run *runs;	 /* the first is none, */
-	struct code_hop *hops;	 /* nor is this one; each run's, in the same order */
+	struct code_hop *hops;	 /* nor is this one; each run's, in the same order, */
+	uint32_t *offsets;	 /* and where each begins in its area; the owner's */
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
 	size_t most; /* runs that are kept: CODE_RUNS_MAX, or what code_runs_share() says */
@@ -121,6 +120,12 @@ static inline struct code_run *code_runs_at(const struct code_runs *runs, uint32
 	const size_t times = sizeof(struct code_run) / sizeof(struct code_hop);
 
 	return (struct code_run *)(void *)((unsigned char *)runs->runs + hop * times);
+}
+
+/* The same, where it begins in its area. */
+static inline uint32_t *code_runs_offset(const struct code_runs *runs, uint32_t hop)
+{
+	return &runs->offsets[hop / sizeof(struct code_hop)];
 }
 
 /*

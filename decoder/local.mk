@@ -28,7 +28,8 @@ libdecoder_a_SOURCES = \
 	decoder/process_table.c decoder/process_table.h \
 	decoder/code_areas.c decoder/code_areas.h \
 	decoder/code_paths.c decoder/code_paths.h \
-	decoder/code_runs.c decoder/code_runs.h decoder/packet_clock.c decoder/packet_clock.h \
+	decoder/code_runs.c decoder/code_runs.h decoder/code_steps.h \
+	decoder/packet_clock.c decoder/packet_clock.h \
 	decoder/pt_blocks.c decoder/pt_blocks.h decoder/pt_block_events.c \
 	decoder/pt_boundary.c decoder/pt_boundary.h \
 	decoder/pt_flow.c decoder/pt_flow.h decoder/pt_stream_base.h \

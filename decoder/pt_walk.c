@@ -179,7 +179,7 @@ static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
 	if (!bytes)
 		return NULL;
 	run = code_runs_find(&flow->runs, flow->area, bytes, size, flow->mode);
-	code_hop_at(flow->runs.hops, run->hop)->offset = (uint32_t)(bytes - flow->view.bytes);
+	*code_runs_offset(&flow->runs, run->hop) = (uint32_t)(bytes - flow->view.bytes);
 	if (generation != flow->runs.generation) {
 		forget_calls(flow);
 		flow->here = 0;
@@ -199,9 +199,10 @@ static void set_hop(struct pt_flow *flow, const struct code_run *run)
 	struct code_hop *hop = code_hop_at(flow->runs.hops, run->hop);
 	bool jumps = run->pace == PACE_JUMP, decides = run->pace == PACE_DECIDE;
 
-	hop->insns = run->insns;
-	hop->bits = !jumps;
-	hop->always = jumps;
+	if (run->insns > CODE_STEP_INSNS_MAX)
+		return;
+	hop->step[0] = code_step(!jumps, jumps, run->insns);
+	hop->step[1] = code_step(!jumps, 1, run->insns);
 	hop->next[1] = run->taken_local && (jumps || decides) ? quiet_way(run, run->taken) : 0;
 	hop->next[0] = jumps ? hop->next[1] : decides ? quiet_way(run, run->fall) : 0;
 }

@@ -8,17 +8,16 @@
 /* What of the flow changes with each decision: apart, so that registers hold it. */
 struct known_walk {
 	uint64_t bits;	/* of TNT that may be used, or wait for a TIP */
+	uint64_t steps; /* that nothing was given out of: code_steps.h; instructions not counted yet */
 	uint32_t hop;	/* where it is */
-	uint32_t insns; /* not counted yet, */
-	uint32_t jumps; /* nor these, that were taken within functions */
 };
 
 /* ---- Between the flow and the walk --------------------------------------- */
 
-static inline void count_insns(struct pt_flow *flow, struct known_walk *walk)
+static inline void count_insns(struct pt_flow *flow, struct known_walk *walk, uint32_t more)
 {
-	stream_count_insns(&flow->stream, walk->insns);
-	walk->insns = 0;
+	stream_count_insns(&flow->stream, code_steps_insns(walk->steps) + more);
+	walk->steps = code_steps_drop_insns(walk->steps);
 }
 
 static inline struct known_walk begin_walk(const struct pt_flow *flow)
@@ -28,12 +27,14 @@ static inline struct known_walk begin_walk(const struct pt_flow *flow)
 
 static inline void end_walk(struct pt_flow *flow, struct known_walk *walk)
 {
-	count_insns(flow, walk);
-	flow->stream.stats.events += walk->jumps;
-	flow->stream.stats.local_jumps += walk->jumps;
-	flow->walked += walk->jumps;
+	unsigned jumps = code_steps_jumps(walk->steps);
+
+	count_insns(flow, walk, 0);
+	flow->stream.stats.events += jumps;
+	flow->stream.stats.local_jumps += jumps;
+	flow->walked += jumps;
 	flow->here = walk->hop;
-	flow->ip = flow->view.begin + code_hop_at(flow->runs.hops, walk->hop)->offset;
+	flow->ip = flow->view.begin + *code_runs_offset(&flow->runs, walk->hop);
 	flow->bits = walk->bits;
 	if (flow->task == TASK_DECIDE && walk->bits == TNT_BITS_NONE)
 		flow->task = TASK_READ;
@@ -54,10 +55,9 @@ static inline struct known_walk walk_quietly(struct code_hop *hops, struct known
 		if (!hop->next[bit])
 			break;
 		walk.hop = hop->next[bit];
-		walk.bits <<= hop->bits;
-		walk.jumps += bit | hop->always;
-		walk.insns += hop->insns;
-	} while (walk.bits != TNT_BITS_NONE && walk.jumps < BRANCHES_WITHOUT_PACKET_MAX);
+		walk.bits <<= code_steps_bits(hop->step[bit]) % 64;
+		walk.steps += hop->step[bit];
+	} while (walk.bits != TNT_BITS_NONE && !code_steps_full(walk.steps));
 	return walk;
 }
 
@@ -78,12 +78,9 @@ static inline struct known_walk walk_new_path(struct pt_flow *flow, struct known
 					      uint32_t id)
 {
 	struct known_walk end = walk_some(flow->runs.hops, walk, CODE_PATH_BITS);
-	unsigned used = tnt_bits_count(walk.bits) - tnt_bits_count(end.bits);
-	struct code_path path = { .id = id, .to = end.hop, .insns = end.insns - walk.insns,
-				  .used = (uint8_t)used,
-				  .jumps = (uint8_t)(end.jumps - walk.jumps) };
+	struct code_path path = { .id = id, .to = end.hop, .steps = end.steps - walk.steps };
 
-	if (used && path.jumps == end.jumps - walk.jumps)
+	if (end.bits != walk.bits && code_steps_jumps(path.steps) <= CODE_PATH_JUMPS)
 		code_paths_keep(&flow->runs.paths, &path);
 	return end;
 }
@@ -108,9 +105,8 @@ static inline struct known_walk walk_paths(struct pt_flow *flow, struct known_wa
 			continue;
 		}
 		walk.hop = path->to;
-		walk.bits <<= path->used;
-		walk.insns += path->insns;
-		walk.jumps += path->jumps;
+		walk.bits <<= code_steps_bits(path->steps) % 64;
+		walk.steps += path->steps;
 	} while (walk.bits == before << CODE_PATH_BITS && bits_fill_path(walk.bits));
 	return walk;
 }
@@ -120,10 +116,9 @@ static inline bool pass_jump(const struct pt_flow *flow, struct known_walk *walk
 {
 	const struct code_hop *hop = code_hop_at(flow->runs.hops, walk->hop);
 
-	if (!hop->always || !hop->next[0])
+	if (code_steps_bits(hop->step[0]) || !hop->next[0])
 		return false;
-	walk->insns += hop->insns;
-	walk->jumps++;
+	walk->steps += hop->step[0];
 	walk->hop = hop->next[0];
 	return true;
 }
@@ -147,7 +142,7 @@ static inline void go_on_by_one(struct pt_flow *flow, struct known_walk *walk)
 	uint64_t before = walk->bits;
 
 	*walk = walk_some(flow->runs.hops, *walk, 1);
-	count_insns(flow, walk);
+	count_insns(flow, walk, 0);
 	if (walk->bits != before)
 		flow->known = flow->stream.now;
 }
@@ -168,8 +163,7 @@ static inline void give_out(struct pt_flow *flow, struct known_walk *walk,
 static inline void leave_run(struct pt_flow *flow, struct known_walk *walk,
 			     const struct code_run *run)
 {
-	walk->insns += run->insns;
-	count_insns(flow, walk);
+	count_insns(flow, walk, run->insns);
 }
 
 /* The same by a bit. */
@@ -293,7 +287,7 @@ static inline bool go_to_target(struct pt_flow *flow, struct known_walk *walk,
 		pop_return(flow);
 	flow->known = flow->stream.now;
 	if (run->taken_local) {
-		walk->jumps++;
+		walk->steps += code_step(0, 1, 0);
 		walk->hop = next->hop;
 	} else {
 		give_out(flow, walk, run, next, from, to);
@@ -344,7 +338,7 @@ static inline bool walk_on(struct pt_flow *flow, struct known_walk *walk)
 
 static inline bool has_time(const struct pt_flow *flow, const struct known_walk *walk)
 {
-	return flow->walked + walk->jumps < BRANCHES_WITHOUT_PACKET_MAX;
+	return flow->walked < BRANCHES_WITHOUT_PACKET_MAX && !code_steps_full(walk->steps);
 }
 
 void flow_walk_known(struct pt_flow *flow)

@@ -33,7 +33,7 @@ static uint32_t id_of(unsigned run, unsigned bits)
 
 static void keep(unsigned run, unsigned bits)
 {
-	struct code_path path = { .id = id_of(run, bits), .to = place_of(run + 1), .insns = bits };
+	struct code_path path = { .id = id_of(run, bits), .to = place_of(run + 1), .steps = bits };
 
 	code_paths_keep(&paths, &path);
 }
@@ -51,7 +51,7 @@ START_TEST(a_path_is_found_by_its_run_and_its_bits)
 	path = find(1, 0x55);
 	ck_assert_ptr_nonnull(path);
 	ck_assert_uint_eq(path->to, place_of(2));
-	ck_assert_uint_eq(path->insns, 0x55);
+	ck_assert_uint_eq(path->steps, 0x55);
 	ck_assert_ptr_null(find(1, 0x54));
 	ck_assert_ptr_null(find(2, 0x55));
 }

@@ -143,6 +143,12 @@ tests_unit_decoder_code_paths_test_SOURCES = tests/unit/decoder/code_paths.c
 tests_unit_decoder_code_paths_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_code_paths_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/code_steps.test
+TESTS += tests/unit/decoder/code_steps.test
+tests_unit_decoder_code_steps_test_SOURCES = tests/unit/decoder/code_steps.c
+tests_unit_decoder_code_steps_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_code_steps_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/tnt_bits.test
 TESTS += tests/unit/decoder/tnt_bits.test
 tests_unit_decoder_tnt_bits_test_SOURCES = tests/unit/decoder/tnt_bits.c

@@ -33,6 +33,7 @@ struct run {
 	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
 	uint8_t *program_bytes;
 	size_t program_size;
+	size_t work_size; /* 0: as the sample has it */
 	uint8_t *far_bytes; /* instead: a file with the program at FAR; NULL: none */
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
 	int32_t tids[EVENTS_MAX];
@@ -86,7 +87,7 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 	(void)context;
 	(void)file;
 	*begin_offset = SAMPLE_WORK - SAMPLE_CODE + TINY_ELF_CODE_OFFSET + (offset & FAR);
-	*end_offset = *begin_offset + 8;
+	*end_offset = *begin_offset + (run.work_size ? run.work_size : 8);
 	return offset >= *begin_offset && offset < *end_offset;
 }
 
@@ -622,6 +623,7 @@ START_TEST(padding_of_any_length_is_passed_over)
 	pt_packets_tnt(&run.packets, "n");
 	pt_packets_raw(&run.packets, zeros, (size_t)_i * 40);
 	pt_packets_pgd(&run.packets, 0);
+	pt_packets_raw(&run.packets, zeros, (size_t)_i);
 	finish();
 	ck_assert_uint_eq(run.count, 4);
 	expect(3, BRANCH_RETURN, SAMPLE_WORK + 7, 0);
@@ -846,6 +848,98 @@ START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 	ck_assert_uint_eq(run.stats.events, 22);
 	for (size_t i = 0; i < run.count; i++)
 		ck_assert_int_ne(run.events[i].kind, BRANCH_COND);
+}
+END_TEST
+
+/* work becomes `count` times an instruction, a conditional jump back to its begin, and a return. */
+static void make_work_long(size_t count, const uint8_t *insn, size_t size)
+{
+	uint8_t *work, jump[] = { 0x0f, 0x85, 0, 0, 0, 0, 0xc3 };
+	int32_t distance = -(int32_t)(count * size + 6);
+
+	run.program_size = TINY_ELF_CODE_OFFSET + 0x1000;
+	run.program_bytes = realloc(run.program_bytes, run.program_size);
+	ck_assert_ptr_nonnull(run.program_bytes);
+	work = run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - SAMPLE_CODE);
+	for (size_t i = 0; i < count; i++, work += size)
+		memcpy(work, insn, size);
+	memcpy(jump + 2, &distance, sizeof(distance));
+	memcpy(work, jump, sizeof(jump));
+	run.work_size = count * size + sizeof(jump);
+}
+
+/* Instructions of a jump's way are counted in few bits; what does not fit is looked at closely. */
+START_TEST(all_instructions_count_however_long_the_code_is_between_two_jumps)
+{
+	static const size_t nops[] = { 1, 2045, 2046, 2047, 2048, 3000 };
+	static const uint8_t nop = 0x90;
+	const uint64_t passes = 5 + 3;
+
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	make_work_long(nops[_i], &nop, 1);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "ttttn"); /* five times round */
+	pt_packets_tnt(&run.packets, "tttnt"); /* returns; three times, returns */
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.stats.local_jumps, passes - 2);
+	/* Of main two calls and a syscall; of work all passes and two returns. */
+	ck_assert_uint_eq(run.stats.insns, 3 + passes * (nops[_i] + 1) + 2);
+	expect(4, BRANCH_RETURN, SAMPLE_WORK + nops[_i] + 6, SAMPLE_MAIN + 10);
+}
+END_TEST
+
+START_TEST(jumps_on_the_way_to_a_target_count)
+{
+	static const uint8_t jump[] = { 0xeb, 0x00 };
+
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	make_work_long(1, jump, sizeof(jump));
+	run.program_bytes[TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - SAMPLE_CODE) + 2] = 0xc3;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 5);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(4, BRANCH_RETURN, SAMPLE_WORK + 2, SAMPLE_MAIN + 10);
+	ck_assert_uint_eq(run.stats.local_jumps, 2);
+	ck_assert_uint_eq(run.stats.insns, 2 * (1 + 2) + 1);
+}
+END_TEST
+
+/* Of known code, too: a packet may stand for some thousand jumps, and for no more. */
+START_TEST(jumps_between_two_decisions_count_up_to_a_bound)
+{
+	static const uint8_t jump[] = { 0xeb, 0x00 }; /* to the next instruction */
+	static const size_t jumps[] = { 1, 40, 86, 88, 400, 1500 };
+	const size_t bits = 46, each = jumps[_i] + 1;
+	const bool endless = bits * each > 4096;
+	char taken[48] = "";
+
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	make_work_long(jumps[_i], jump, sizeof(jump));
+	memset(taken, 't', bits);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "t"); /* two more make the way known */
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tnt(&run.packets, taken);
+	if (endless)
+		pt_packets_psb(&run.packets, SAMPLE_START + 100, SAMPLE_SYSCALL);
+	else
+		pt_packets_tnt(&run.packets, "n");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.stats.gaps[GAP_ENDLESS], endless);
+	if (!endless)
+		ck_assert_uint_eq(run.stats.local_jumps, (bits + 2) * each + jumps[_i]);
+	ck_assert_uint_eq(run.last.from, endless ? SAMPLE_SYSCALL : SAMPLE_WORK + run.work_size - 1);
+	ck_assert_uint_eq(run.last.kind, endless ? BRANCH_SYSCALL : BRANCH_RETURN);
 }
 END_TEST
 
@@ -1080,6 +1174,10 @@ int main(void)
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
 	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
+	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
+			    0, 6);
+	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
+	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
 	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
