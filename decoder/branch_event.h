@@ -71,8 +71,8 @@ struct branch_event {
 	uint32_t cycles;                   /* core cycles since then, of traced code; 0: no CYC packets */
 	int32_t cpu;                       /* -1: unknown (buffer per thread) */
 	uint8_t kind;                      /* enum branch_kind */
-	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP; enum side_kind, if BRANCH_SIDE */
 	uint8_t from_length;               /* bytes of the instruction at `from`; 0: unknown */
+	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP; enum side_kind, if BRANCH_SIDE */
 	uint8_t flags;                     /* enum branch_flags */
 };
 

@@ -162,8 +162,8 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 		.cycles = stream->cycle_count,
 		.cpu = stream->input.aux->cpu,
 		.kind = insn->kind,
-		.gap = 0, /* all are set, so nothing is cleared first */
 		.from_length = insn->length,
+		.gap = 0, /* all are set, so nothing is cleared first */
 		.flags = (uint8_t)(stream->event_flags | insn->indirect * BRANCH_INDIRECT),
 	};
 	stream->insn_count = stream->cycle_count = 0;
