@@ -50,12 +50,15 @@ void precise_settle_now(struct precise_stack *stack)
 {
 	const struct span_sink *sink = stack->base.machine->sink;
 
+	if (!stack->rooted)
+		return;
+	stack->unsettled = 1;
 	if (stack->batch.time <= stack->since)
 		return;
 	callstack_batch_drain_start(&stack->batch);
 	sink->segment_end(sink, stack->base.track);
 	stack->settled = stack->batch.time;
-	stack->unsettled = 0;
+	stack->unsettled = SETTLE_BRANCHES;
 }
 
 /* Few messages exist, so a list is the right map. */
@@ -195,11 +198,10 @@ static void precise_branch(struct callstack *base, const struct resolved_branch 
 		precise_set_since(stack, time);
 	}
 	if (branch->enters_program && !stack->now.depth)
-		stack->rooted = true;
+		precise_set_root(stack);
 	precise_follow_branch(stack, time, branch);
 	stack->plain = !stack->in_tx && !stack->rolled_back;
-	if (stack->rooted)
-		precise_settle(stack);
+	precise_settle(stack);
 	precise_watch_room(stack);
 }
 
@@ -213,7 +215,8 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	stack->since = stack->last_time = stack->batch.time =
 		(int64_t)(time - base->machine->base_time);
 	stack->started = true;
-	stack->rooted = parent->rooted;
+	if (parent->rooted)
+		precise_set_root(stack);
 	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
 	stack->next_jump = parent->next_jump;
 	for (size_t i = 0; i < parent->now.depth; i++)

@@ -106,8 +106,7 @@ bool callstack_precise_plain(struct callstack *base, const struct plain_branch *
 		stack->counts.cycles += event->cycles;
 		if (!comes_from_top(stack, &branch->places->from) || !follow(stack, time, branch))
 			follow_any(stack, time, branch);
-		if (stack->rooted)
-			precise_settle(stack);
+		precise_settle(stack);
 	}
 	return true;
 }

@@ -59,7 +59,7 @@ struct precise_stack {
 	bool started;
 	bool plain;             /* nothing is going on but calls, jumps and returns */
 	bool rooted;            /* the outermost frame was called by none */
-	unsigned unsettled;     /* branches since spans were settled, if rooted */
+	unsigned unsettled;     /* branches until spans are settled, if rooted */
 	int64_t settled;        /* mapped: what begins earlier cannot be given out any more */
 };
 
@@ -257,11 +257,18 @@ void precise_settle_now(struct precise_stack *stack);
 /* Branches between two of these. */
 #define SETTLE_BRANCHES 4096
 
-/* One more branch of a stack whose root is known. */
+/* One more branch; of a stack without a known root they are counted for nothing. */
 static inline void precise_settle(struct precise_stack *stack)
 {
-	if (++stack->unsettled >= SETTLE_BRANCHES)
+	if (--stack->unsettled == 0)
 		precise_settle_now(stack);
+}
+
+/* The outermost frame was called by none, and nothing is settled yet. */
+static inline void precise_set_root(struct precise_stack *stack)
+{
+	stack->rooted = true;
+	stack->unsettled = SETTLE_BRANCHES;
 }
 
 /* ---- Branches (callstack_precise_branches.c) ----------------------------- */

@@ -189,9 +189,9 @@ static size_t look_up_plain(const struct thread_stacks *stacks, const struct res
 	uint64_t forks_at = stacks->next_fork < stacks->fork_count
 				    ? stacks->forks[stacks->next_fork]->begin
 				    : UINT64_MAX;
-	size_t found;
+	size_t most = count < PLAIN_MOST ? count : PLAIN_MOST, found;
 
-	for (found = 0; found < count && found < PLAIN_MOST; found++) {
+	for (found = 0; found < most; found++) {
 		const struct branch_event *event = &events[found];
 
 		if (event->thread != thread || event->space != space || !branch_is_plain(event) ||
