@@ -168,7 +168,6 @@ void view_write_aside(struct view *view, struct pt_workers *workers)
 		return;
 	view->relay = span_relay_open(view->head, &view->output, &view->ftf.slices, workers);
 	view->machine->sink = span_relay_sink(view->relay);
-	output_write_aside(&view->output);
 }
 
 void view_settle(struct view *view)

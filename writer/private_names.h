@@ -33,7 +33,6 @@
 #define output_stream ftf_private_output_stream
 #define output_watch_signals ftf_private_output_watch_signals
 #define output_write ftf_private_output_write
-#define output_write_aside ftf_private_output_write_aside
 #define packer_abandon ftf_private_packer_abandon
 #define packer_close ftf_private_packer_close
 #define packer_open ftf_private_packer_open

@@ -161,12 +161,6 @@ int output_open(struct output *output, const char *path, struct error *err)
 	return 0;
 }
 
-void output_write_aside(struct output *output)
-{
-	if (!output->packer)
-		output->packer = packer_open(PACKING_NONE, write_fd, output);
-}
-
 static void fail(struct output *output, int errnum)
 {
 	if (errnum)

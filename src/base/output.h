@@ -30,7 +30,7 @@ struct packer;
 
 struct output {
 	int fd;
-	struct packer *packer; /* owned; NULL: neither compressed nor written aside */
+	struct packer *packer; /* owned; NULL: not compressed */
 	const char *path;      /* borrowed: as the user named it */
 	char *temporary;       /* owned; NULL: written directly */
 	uint8_t *buffer;       /* owned */
@@ -49,12 +49,6 @@ struct output {
  * Returns 0; -1 with err filled, and then nothing was created.
  */
 int output_open(struct output *output, const char *path, struct error *err);
-
-/*
- * Let a thread of its own write from now on.  A failure to write then tells
- * some MiB later than otherwise, or at the close.
- */
-void output_write_aside(struct output *output);
 
 /*
  * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the

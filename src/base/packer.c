@@ -152,8 +152,6 @@ static int pack(struct packer *packer, const struct block *block)
 	static const struct block empty;
 	int failure;
 
-	if (packer->packing == PACKING_NONE)
-		return block ? write_pieces(packer, block) : 0;
 	failure = packer->packing == PACKING_GZIP
 			  ? pack_gzip(packer, block ? block : &empty, !block)
 			  : pack_zstd(packer, block ? block : &empty, !block);
@@ -198,8 +196,6 @@ static void release(struct packer *packer)
 
 static void start_library(struct packer *packer)
 {
-	if (packer->packing == PACKING_NONE)
-		return;
 	packer->out.bytes = alloc_zeroed(1, BLOCK_SIZE);
 	if (packer->packing == PACKING_ZSTD) {
 		packer->zstd = ZSTD_createCCtx();

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum packing {
-	PACKING_NONE, /* as they are: only the writing is the thread's */
+	PACKING_NONE, /* for no packer: bytes stay as they are */
 	PACKING_GZIP, /* RFC 1952, by zlib */
 	PACKING_ZSTD, /* RFC 8878, by libzstd */
 };
@@ -28,7 +28,7 @@ typedef int packer_write_fn(void *context, const uint8_t *bytes, size_t size);
 struct packer;
 
 /*
- * Start the thread; where the system gives none, packer_put() does its work.
+ * Start the thread of one of the compressions; where the system gives none, packer_put() does its work.
  * `context` is borrowed until the packer is closed.
  * Returns the packer, never NULL.
  */
