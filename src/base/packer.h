@@ -20,7 +20,7 @@ enum packing {
 enum packing packing_of(const char *path);
 
 /*
- * Takes the bytes to write, in the packer's thread: pieces of 1 MiB, but for the last.
+ * Takes the bytes to write, in the packer's thread: pieces of at most 64 KiB.
  * Returns 0, or an errno: then it is not called again.
  */
 typedef int packer_write_fn(void *context, const uint8_t *bytes, size_t size);
