@@ -41,7 +41,6 @@ void code_runs_share(struct code_runs *runs, size_t others, uint64_t size)
 {
 	uint64_t most = RUNS_LEAST + CODE_RUNS_MAX / (others + 1) + size / BYTES_FOR_RUN;
 
-	assert(!runs->memory);
 	runs->most = most < CODE_RUNS_MAX ? most : CODE_RUNS_MAX;
 }
 
@@ -49,7 +48,9 @@ void code_runs_release(struct code_runs *runs)
 {
 	arena_release(&runs->arena);
 	code_areas_forget(&runs->areas);
-	free(runs->memory);
+	free(runs->blocks);
+	free(runs->hops);
+	free(runs->offsets);
 	free(runs->slots);
 	code_paths_release(&runs->paths);
 	*runs = (struct code_runs){ 0 };
@@ -76,17 +77,13 @@ static uint32_t decode(struct code_run *run, size_t size, uint8_t *lengths)
 	return length;
 }
 
-/* For all runs that are kept at most, so that none is moved. */
-static void make_room(struct code_runs *runs)
+static void add_block(struct code_runs *runs, size_t block)
 {
-	size_t room = runs->most + 1;
+	const size_t size = (CODE_RUNS_BLOCK + 1) * sizeof(struct code_run);
 
-	runs->memory = alloc_untouched(room * (sizeof(*runs->runs) + sizeof(*runs->hops) +
-					       sizeof(*runs->offsets)) +
-				       CACHE_LINE);
-	runs->runs = next_line(runs->memory);
-	runs->hops = (struct code_hop *)(void *)(runs->runs + room);
-	runs->offsets = (uint32_t *)(void *)(runs->hops + room);
+	runs->blocks = alloc_grow(runs->blocks, &runs->block_room, block + 1,
+				  sizeof(*runs->blocks));
+	runs->blocks[block] = next_line(arena_alloc(&runs->arena, size));
 }
 
 /* Returns a zeroed run, with a hop that is zeroed, too. */
@@ -95,11 +92,13 @@ static struct code_run *new_run(struct code_runs *runs)
 	size_t number = runs->count + 1;
 	struct code_run *run;
 
-	if (!runs->memory)
-		make_room(runs);
-	run = &runs->runs[number];
-	memset(run, 0, sizeof(*run));
-	memset(&runs->hops[number], 0, sizeof(*runs->hops));
+	if (runs->count == 0 || number % CODE_RUNS_BLOCK == 0)
+		add_block(runs, number / CODE_RUNS_BLOCK);
+	runs->hops = alloc_grow(runs->hops, &runs->hop_room, number + 1, sizeof(*runs->hops));
+	runs->offsets = alloc_grow(runs->offsets, &runs->offset_room, number + 1,
+				   sizeof(*runs->offsets));
+	runs->hops[number] = (struct code_hop){ 0 };
+	run = &runs->blocks[number / CODE_RUNS_BLOCK][number % CODE_RUNS_BLOCK];
 	run->hop = (uint32_t)(number * sizeof(*runs->hops));
 	return run;
 }

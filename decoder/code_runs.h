@@ -71,14 +71,17 @@ enum run_pace {
 	PACE_TARGET, /* a TIP: an indirect call, or a jump */
 };
 
+/* Runs that lie side by side. */
+#define CODE_RUNS_BLOCK 32u
+
 struct code_runs {
-	struct arena arena;	/* owns what is of no fixed size */
+	struct arena arena;	/* owns the runs */
 	struct code_areas areas;
 	struct code_paths paths; /* over these runs, and forgotten with them */
-	void *memory;		 /* owned; what was never used of it takes none: */
-	struct code_run *runs;	 /* the first is none, */
-	struct code_hop *hops;	 /* nor is this one; each run's, in the same order, */
-	uint32_t *offsets;	 /* and where each begins in its area; the owner's */
+	struct code_run **blocks; /* owned; of CODE_RUNS_BLOCK runs each, by their hop; in the arena */
+	struct code_hop *hops;	 /* owned; the first is none */
+	uint32_t *offsets;	 /* owned; of each run's first byte, in its area; the owner's */
+	size_t block_room, hop_room, offset_room;
 	struct code_run **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
 	size_t most; /* runs that are kept: CODE_RUNS_MAX, or what code_runs_share() says */
@@ -90,8 +93,7 @@ void code_runs_init(struct code_runs *runs, uint64_t size);
 
 /*
  * So many others are used at the same time: keep a share of CODE_RUNS_MAX runs, and what a
- * trace of `size` bytes pays for.  A few bytes of trace can walk through any number.  Before
- * the first run is asked for.
+ * trace of `size` bytes pays for.  A few bytes of trace can walk through any number.
  */
 void code_runs_share(struct code_runs *runs, size_t others, uint64_t size);
 
@@ -117,9 +119,9 @@ static inline size_t code_runs_slot(const struct code_runs *runs, const uint8_t 
 /* Returns the run of a hop, which is not 0. */
 static inline struct code_run *code_runs_at(const struct code_runs *runs, uint32_t hop)
 {
-	const size_t times = sizeof(struct code_run) / sizeof(struct code_hop);
+	uint32_t number = hop / sizeof(struct code_hop);
 
-	return (struct code_run *)(void *)((unsigned char *)runs->runs + hop * times);
+	return &runs->blocks[number / CODE_RUNS_BLOCK][number % CODE_RUNS_BLOCK];
 }
 
 /* The same, where it begins in its area. */

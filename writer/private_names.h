@@ -10,7 +10,6 @@
 #define alloc_fail ftf_private_alloc_fail
 #define alloc_fail_hook ftf_private_alloc_fail_hook
 #define alloc_more ftf_private_alloc_more
-#define alloc_untouched ftf_private_alloc_untouched
 #define alloc_zeroed ftf_private_alloc_zeroed
 #define arena_alloc ftf_private_arena_alloc
 #define arena_copy ftf_private_arena_copy

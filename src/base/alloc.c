@@ -24,15 +24,6 @@ void *alloc_zeroed(size_t count, size_t size)
 	return memory;
 }
 
-void *alloc_untouched(size_t size)
-{
-	void *memory = malloc(size);
-
-	if (!memory)
-		alloc_fail(size);
-	return memory;
-}
-
 void *alloc_more(void *array, size_t *room, size_t need, size_t size)
 {
 	size_t wanted = *room ? *room : 16;

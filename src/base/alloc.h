@@ -22,12 +22,6 @@ extern void (*alloc_fail_hook)(void);
 /* Returns count * size zeroed bytes, owned by the caller; never NULL. */
 void *alloc_zeroed(size_t count, size_t size);
 
-/*
- * Returns `size` bytes that are not set, owned by the caller; never NULL.  Of a large piece
- * only those take memory that are written.
- */
-void *alloc_untouched(size_t size);
-
 /* What alloc_grow() does if there is not enough. */
 void *alloc_more(void *array, size_t *room, size_t need, size_t size);
 
