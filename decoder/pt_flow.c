@@ -180,13 +180,16 @@ static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
 /* Bytes of an ip, by how it is compressed; it is suppressed, or that is reserved, without any. */
 static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
 
-/* No packet begins so near to the end of the window that the bytes behind its ip are not there. */
-static inline uint64_t read_low_ip(const uint8_t *bytes, unsigned size)
+/*
+ * Returns the bytes of an ip, lowest, with some of what is behind them.  No packet begins so near
+ * to the end of the window that those are not there.
+ */
+static inline uint64_t read_low_ip(const uint8_t *bytes)
 {
 	uint64_t low;
 
 	memcpy(&low, bytes, sizeof(low));
-	return le64toh(low) & (size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX);
+	return le64toh(low);
 }
 
 /* TIP, TIP.PGE, TIP.PGD and FUP.  Returns the size of what was read. */
@@ -196,7 +199,7 @@ static __attribute__((noinline)) size_t read_place(struct pt_flow *flow, const u
 
 	if (packet.ipc == 5 || packet.ipc == 7)
 		return 0; /* reserved */
-	packet.ip = read_low_ip(bytes + 1, ip_sizes[packet.ipc]);
+	packet.ip = read_low_ip(bytes + 1);
 	switch (bytes[0] & 0x1f) {
 	case OPCODE_TIP:
 		flow_on_tip(flow, &packet);
@@ -220,12 +223,10 @@ static __attribute__((noinline)) size_t read_place(struct pt_flow *flow, const u
 static inline size_t read_target(struct pt_flow *flow, const uint8_t *bytes)
 {
 	unsigned compression = bytes[0] >> 5;
-	uint64_t low;
 
 	if (compression - 1 >= pt_ipc_update_48 || !flow_takes_target(flow))
 		return read_place(flow, bytes);
-	memcpy(&low, bytes + 1, sizeof(low));
-	flow_take_target(flow, flow_read_ip(flow, compression, le64toh(low)));
+	flow_take_target(flow, flow_read_ip(flow, compression, read_low_ip(bytes + 1)));
 	return 1u + ip_sizes[compression];
 }
 

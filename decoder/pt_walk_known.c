@@ -336,6 +336,8 @@ static inline bool walk_on(struct pt_flow *flow, struct known_walk *walk)
 	return run->pace == PACE_DECIDE && go_away(flow, walk, run);
 }
 
+_Static_assert(BRANCHES_WITHOUT_PACKET_MAX <= CODE_STEPS_JUMPS, "steps count as many");
+
 static inline bool has_time(const struct pt_flow *flow, const struct known_walk *walk)
 {
 	return flow->walked < BRANCHES_WITHOUT_PACKET_MAX && !code_steps_full(walk->steps);

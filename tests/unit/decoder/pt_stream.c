@@ -623,10 +623,50 @@ START_TEST(padding_of_any_length_is_passed_over)
 	pt_packets_tnt(&run.packets, "n");
 	pt_packets_raw(&run.packets, zeros, (size_t)_i * 40);
 	pt_packets_pgd(&run.packets, 0);
-	pt_packets_raw(&run.packets, zeros, (size_t)_i);
 	finish();
 	ck_assert_uint_eq(run.count, 4);
 	expect(3, BRANCH_RETURN, SAMPLE_WORK + 7, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* SDM volume 3, "IP Compression": so many bytes of an address, and the others from the one before. */
+START_TEST(a_target_has_the_bytes_that_its_packet_tells)
+{
+	static const uint8_t padding[100];
+	static const struct {
+		unsigned compression;
+		size_t size;
+		uint64_t moved;
+	} targets[] = {
+		{ 1, 2, 0x2000 },
+		{ 2, 4, 0x12345000 },
+		{ 3, 6, UINT64_C(0x123456789000) },
+		{ 4, 6, UINT64_C(0x123456789000) },
+		{ 6, 8, UINT64_C(0x123456789000) },
+	};
+	const uint64_t moved = targets[_i].moved, to = SAMPLE_WORK + moved;
+	struct perf_data_mmap map = {
+		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = SAMPLE_CODE + moved,
+		.length = 0x1000, .file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH,
+		.prot = 5,
+	};
+	uint8_t bytes[9] = { (uint8_t)(0x0d | targets[_i].compression << 5) };
+
+	begin(PT_ENGINE_FAST);
+	perf_data_add_mmap2(&run.data, 0, &map);
+	for (size_t i = 0; i < targets[_i].size; i++)
+		bytes[1 + i] = (uint8_t)(to >> 8 * i);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_raw(&run.packets, bytes, 1 + targets[_i].size);
+	pt_packets_tnt(&run.packets, "tn");
+	pt_packets_raw(&run.packets, padding, sizeof(padding));
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_RETURN, SAMPLE_LEAF, to);
+	expect(2, BRANCH_CALL, to, SAMPLE_LEAF + moved);
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF + moved, to + 5);
 	expect_all_bytes_counted();
 }
 END_TEST
@@ -1173,6 +1213,7 @@ int main(void)
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
+	tcase_add_loop_test(all, a_target_has_the_bytes_that_its_packet_tells, 0, 5);
 	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
 			    0, 6);
