@@ -31,7 +31,7 @@ enum branch_kind {
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, exception, signal */
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
-	BRANCH_SIDE,      /* no branch: something beside the flow, see side_event.h */
+	BRANCH_SIDE,      /* no branch: something beside the flow, see cpu_event.h */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes (util/intel-pt-decoder). */
@@ -62,7 +62,7 @@ enum branch_flags {
 
 struct branch_event {
 	uint64_t time;                     /* ns, perf's clock */
-	uint64_t tsc;                      /* ticks; 0: unknown.  Of a BRANCH_SIDE: see side_event.h */
+	uint64_t tsc;                      /* ticks; 0: unknown.  Of a BRANCH_SIDE: see cpu_event.h */
 	uint64_t from;                     /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
 	uint64_t to;                       /* ip of the target; 0: not traced */
 	const struct thread *thread;       /* borrowed from the timeline; NULL: unknown */

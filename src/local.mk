@@ -2,93 +2,102 @@
 # Everything but main(), so that tests can link it.
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
-	src/batch.c src/batch.h \
-	src/batch_job.c src/batch_job.h \
-	src/batch_line.c src/batch_line.h \
-	src/batch_plan.c src/batch_plan.h \
-	src/batch_stamp.c src/batch_stamp.h \
-	src/call_sites.c src/call_sites.h \
-	src/callstack.c src/callstack.h \
-	src/callstack_batch.c src/callstack_batch.h \
-	src/callstack_frame_index.c src/callstack_frame_index.h \
-	src/callstack_frames.c src/callstack_frames.h \
-	src/callstack_magic_frames.c src/callstack_magic_frames.h \
-	src/callstack_magic_trace.c src/callstack_magic_trace.h \
-	src/callstack_precise.c src/callstack_precise.h \
-	src/callstack_precise_branches.c \
-	src/callstack_precise_plain.c \
-	src/callstack_precise_stack.c src/callstack_precise_stack.h \
-	src/code_files.c src/code_files.h \
-	src/convert.c src/convert.h \
-	src/convert_perf_data.c src/convert_perf_data.h \
-	src/durations.c src/durations.h \
-	src/decode_threads.c src/decode_threads.h \
-	src/event_filter.c src/event_filter.h \
-	src/format_branches.c src/format_branches.h \
-	src/format_calls.c src/format_calls.h \
-	src/format_chrome.c src/format_chrome.h \
-	src/format_folded.c src/format_folded.h \
-	src/format_functions.c src/format_functions.h \
-	src/format_speedscope.c src/format_speedscope.h \
-	src/format_svg.c src/format_svg.h \
-	src/format_slices.c src/format_slices.h \
-	src/ftf_sink.c src/ftf_sink.h \
-	src/kernel_changes.c src/kernel_changes.h \
-	src/ftf_split.c src/ftf_split.h \
-	src/kernel_files.c src/kernel_files.h \
-	src/kernel_modules.c src/kernel_modules.h \
-	src/kernel_names.c src/kernel_names.h \
-	src/inline_flow.c src/inline_flow.h \
-	src/json_text.c src/json_text.h \
-	src/jit_dumps.c src/jit_dumps.h \
-	src/nearest.c src/nearest.h \
-	src/option_batch.c src/option_choose.c src/option_group.h src/option_overlays.c \
-	src/option_report.c src/option_sandbox.c src/option_select.c src/option_speed.c \
-	src/option_timing.c \
-	src/options.c src/options.h \
-	src/output_check.c src/output_check.h \
-	src/overlay_calls.c src/overlay_calls.h \
-	src/overlay_clock.c src/overlay_clock.h \
-	src/overlay_dump.c src/overlay_dump.h \
-	src/overlay_input.c src/overlay_input.h \
-	src/overlay_ladder.c src/overlay_ladder.h \
-	src/overlay_sideband.c src/overlay_sideband.h \
-	src/overlay_spans.c src/overlay_spans.h \
-	src/overlay_trace.c src/overlay_trace.h \
-	src/overlay_trace_memtrace.c src/overlay_trace_runtime.c \
-	src/overlays.c src/overlays.h \
-	src/output_path.c src/output_path.h \
-	src/pair_table.c src/pair_table.h \
-	src/perf_script.c src/perf_script.h \
-	src/perf_script_calls.c src/perf_script_calls.h \
-	src/perf_script_line.c src/perf_script_line.h \
-	src/progress.c src/progress.h \
-	src/report.c src/report.h src/report_print.c \
-	src/resolve.c src/resolve.h \
-	src/sandbox.c src/sandbox.h src/sandbox_calls.c src/sandbox_files.c \
-	src/side_early.c src/side_early.h \
-	src/side_records.c src/side_records.h \
-	src/side_sink.c src/side_sink.h \
-	src/side_switches.c src/side_switches.h \
-	src/side_tracks.c src/side_tracks.h \
-	src/side_view.c src/side_view.h \
-	src/selection.c src/selection.h \
-	src/size_note.c src/size_note.h \
-	src/slice_output.c src/slice_output.h \
-	src/slice_args.c src/slice_args.h \
-	src/slice_costs.c src/slice_costs.h \
-	src/span_filter.c src/span_filter.h \
-	src/span_relay.c src/span_relay.h \
-	src/span_sink.h \
-	src/span_spool.c src/span_spool.h \
-	src/span_sorter.c src/span_sorter.h \
-	src/span_track.c src/span_track.h \
-	src/span_tally.c src/span_tally.h \
-	src/summary.c src/summary.h \
-	src/thread_stacks.c src/thread_stacks.h \
-	src/track.h \
-	src/versions.c src/versions.h \
-	src/view.c src/view.h
+	src/batch/batch.c src/batch/batch.h \
+	src/batch/batch_job.c src/batch/batch_job.h \
+	src/batch/batch_line.c src/batch/batch_line.h \
+	src/batch/batch_plan.c src/batch/batch_plan.h \
+	src/batch/batch_stamp.c src/batch/batch_stamp.h \
+	src/callstack/callstack.c src/callstack/callstack.h \
+	src/callstack/callstack_batch.c src/callstack/callstack_batch.h \
+	src/callstack/callstack_frame_index.c src/callstack/callstack_frame_index.h \
+	src/callstack/callstack_frames.c src/callstack/callstack_frames.h \
+	src/callstack/inline_flow.c src/callstack/inline_flow.h \
+	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
+	src/callstack/magic_trace/callstack_magic_frames.c src/callstack/magic_trace/callstack_magic_frames.h \
+	src/callstack/magic_trace/callstack_magic_trace.c src/callstack/magic_trace/callstack_magic_trace.h \
+	src/callstack/precise/callstack_precise.c src/callstack/precise/callstack_precise.h \
+	src/callstack/precise/callstack_precise_branches.c \
+	src/callstack/precise/callstack_precise_fast.c \
+	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
+	src/cli/option_batch.c \
+	src/cli/option_choose.c \
+	src/cli/option_group.h \
+	src/cli/option_overlays.c \
+	src/cli/option_report.c \
+	src/cli/option_sandbox.c \
+	src/cli/option_select.c \
+	src/cli/option_speed.c \
+	src/cli/option_timing.c \
+	src/cli/options.c \
+	src/cli/spelling.c src/cli/spelling.h \
+	src/cli/versions.c src/cli/versions.h \
+	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \
+	src/events/event_output.c src/events/event_output.h \
+	src/events/event_tracks.c src/events/event_tracks.h \
+	src/events/initial_state.c src/events/initial_state.h \
+	src/events/perf_record_events.c src/events/perf_record_events.h \
+	src/events/switch_events.c src/events/switch_events.h \
+	src/formats/call_sites.c src/formats/call_sites.h \
+	src/formats/format_branches.c src/formats/format_branches.h \
+	src/formats/format_calls.c src/formats/format_calls.h \
+	src/formats/format_chrome.c src/formats/format_chrome.h \
+	src/formats/format_folded.c src/formats/format_folded.h \
+	src/formats/format_functions.c src/formats/format_functions.h \
+	src/formats/format_slices.c src/formats/format_slices.h \
+	src/formats/format_speedscope.c src/formats/format_speedscope.h \
+	src/formats/format_svg.c src/formats/format_svg.h \
+	src/formats/json_text.c src/formats/json_text.h \
+	src/formats/pair_table.c src/formats/pair_table.h \
+	src/formats/slice_output.c src/formats/slice_output.h \
+	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
+	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
+	src/options/options.h \
+	src/options/output_check.c src/options/output_check.h \
+	src/options/selection.c src/options/selection.h \
+	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
+	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \
+	src/overlays/overlay_clock_choice.c src/overlays/overlay_clock_choice.h \
+	src/overlays/overlay_dump.c src/overlays/overlay_dump.h \
+	src/overlays/overlay_input.c src/overlays/overlay_input.h \
+	src/overlays/overlay_sideband.c src/overlays/overlay_sideband.h \
+	src/overlays/overlay_slices.c src/overlays/overlay_slices.h \
+	src/overlays/overlay_trace.c src/overlays/overlay_trace.h \
+	src/overlays/overlay_trace_memtrace.c \
+	src/overlays/overlay_trace_runtime.c \
+	src/overlays/overlays.c src/overlays/overlays.h \
+	src/perf_script/perf_script.c src/perf_script/perf_script.h \
+	src/perf_script/perf_script_line.c src/perf_script/perf_script_line.h \
+	src/pipeline/convert.c src/pipeline/convert.h \
+	src/pipeline/convert_perf_data.c src/pipeline/convert_perf_data.h \
+	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \
+	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
+	src/report/perfetto_memory_hint.c src/report/perfetto_memory_hint.h \
+	src/report/progress.c src/report/progress.h \
+	src/report/report.c src/report/report.h \
+	src/report/report_print.c \
+	src/report/summary.c src/report/summary.h \
+	src/resolve/code_files.c src/resolve/code_files.h \
+	src/resolve/jit_dumps.c src/resolve/jit_dumps.h \
+	src/resolve/kernel_changes.c src/resolve/kernel_changes.h \
+	src/resolve/kernel_files.c src/resolve/kernel_files.h \
+	src/resolve/kernel_modules.c src/resolve/kernel_modules.h \
+	src/resolve/kernel_names.c src/resolve/kernel_names.h \
+	src/resolve/resolve.c src/resolve/resolve.h \
+	src/sandbox/sandbox.c src/sandbox/sandbox.h \
+	src/sandbox/sandbox_calls.c \
+	src/sandbox/sandbox_files.c \
+	src/select/event_filter.c src/select/event_filter.h \
+	src/select/slice_filter.c src/select/slice_filter.h \
+	src/slices/durations.c src/slices/durations.h \
+	src/slices/slice_args.c src/slices/slice_args.h \
+	src/slices/slice_costs.c src/slices/slice_costs.h \
+	src/slices/slice_queue.c src/slices/slice_queue.h \
+	src/slices/slice_sink.h \
+	src/slices/slice_sorter.c src/slices/slice_sorter.h \
+	src/slices/slice_store.c src/slices/slice_store.h \
+	src/slices/slice_totals.c src/slices/slice_totals.h \
+	src/slices/sorter_track.c src/slices/sorter_track.h \
+	src/slices/track.h
 
 bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "base/output.h"
+#include "base/io/output.h"
 #include "base/printable.h"
-#include "batch.h"
-#include "batch_line.h"
-#include "convert.h"
-#include "options.h"
-#include "overlay_clock.h"
-#include "sandbox.h"
+#include "src/batch/batch.h"
+#include "src/batch/batch_line.h"
+#include "src/pipeline/convert.h"
+#include "src/options/options.h"
+#include "src/overlays/overlay_clock.h"
+#include "src/sandbox/sandbox.h"
 
 /* `ptrace2ftf clock-sync`: one line that tells how the clocks of this machine differ now. */
 static int print_clocks(void)

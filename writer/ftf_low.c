@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 
 #define MAGIC		  UINT64_C(0x0016547846040010) /* "Magic Number Record" */
-#define BUFFER_WORDS	  ((size_t)64 * 1024 / 8) /* see base/output.c */
+#define BUFFER_WORDS	  ((size_t)64 * 1024 / 8) /* see base/io/output.c */
 #define PROVIDER_NAME_MAX 255 /* 8 bits */
 
 /* "Metadata Record", types. */

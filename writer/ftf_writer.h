@@ -7,7 +7,7 @@
 #define WRITER_FTF_WRITER_H
 
 #include "base/arena.h"
-#include "base/output.h"
+#include "base/io/output.h"
 #include "writer/ftf.h"
 #include "writer/ftf_index.h"
 #include "writer/ftf_slots.h"

@@ -12,12 +12,12 @@ libftf_la_SOURCES = \
 	writer/ftf_slots.c writer/ftf_slots.h \
 	writer/ftf_writer.c writer/ftf_writer.h \
 	writer/private_names.h \
-	src/base/alloc.c src/base/alloc.h \
-	src/base/arena.c src/base/arena.h \
-	src/base/error.c src/base/error.h \
-	src/base/output.c src/base/output.h \
-	src/base/packer.c src/base/packer.h \
-	src/base/printable.c src/base/printable.h
+	base/alloc.c base/alloc.h \
+	base/arena.c base/arena.h \
+	base/error.c base/error.h \
+	base/io/output.c base/io/output.h \
+	base/io/compressor.c base/io/compressor.h \
+	base/printable.c base/printable.h
 libftf_la_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/writer/private_names.h
 libftf_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # CURRENT:REVISION:AGE of the interface in ftf.h.

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "decoder/auxtrace.h"
-#include "decoder/perf_file.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/perf_data/perf_file.h"
 
 enum { RUNS = 9, PSB_SIZE = 16, LONGEST = 16 };
 

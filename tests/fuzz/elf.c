@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/demangle.h"
-#include "symbols/dwp_index.h"
-#include "symbols/elf_file.h"
-#include "symbols/inline_table.h"
-#include "symbols/line_table.h"
-#include "symbols/symbol_table.h"
-#include "symbols/trap_table.h"
+#include "symbols/names/demangle.h"
+#include "symbols/dwarf/dwp_index.h"
+#include "symbols/files/elf_file.h"
+#include "symbols/dwarf/inline_table.h"
+#include "symbols/dwarf/line_table.h"
+#include "symbols/tables/symbol_table.h"
+#include "symbols/tables/trap_table.h"
 
 #define SYMBOLS_ASKED 64u
 

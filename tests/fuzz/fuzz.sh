@@ -26,7 +26,7 @@ for target; do
 	mkdir -p "corpus/$target"
 	dictionary=$source/tests/fuzz/dictionaries/$target.dict
 	# 32 MiB more than zstd's largest window, which takes memory as far as it is filled; the
-	# reader of an xz section takes 96 MiB (symbols/debug_file.c).
+	# reader of an xz section takes 96 MiB (symbols/files/debug_file.c).
 	nice -n 19 "tests/fuzz/$target.fuzz" -max_total_time="$seconds" -timeout=5 -max_len=65536 \
 		-malloc_limit_mb=160 -print_final_stats=1 -artifact_prefix="findings/$target-" \
 		$([ ! -f "$dictionary" ] || echo "-dict=$dictionary") \

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/jit_dump.h"
-#include "symbols/text_map.h"
+#include "symbols/names/jit_dump.h"
+#include "symbols/names/text_map.h"
 #include "tests/fuzz/memory_file.h"
 
 static void read_text(const uint8_t *bytes, size_t size, bool kernel)

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "decoder/auxtrace.h"
-#include "decoder/perf_file.h"
-#include "decoder/timeline.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
 #include "tests/fuzz/memory_file.h"
 
 static void read_records(const struct perf_file *file, struct diag *diag)

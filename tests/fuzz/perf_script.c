@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "base/name.h"
-#include "callstack_magic_trace.h"
-#include "callstack_precise.h"
-#include "perf_script.h"
-#include "span_sorter.h"
+#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/callstack/precise/callstack_precise.h"
+#include "src/perf_script/perf_script.h"
+#include "src/slices/slice_sorter.h"
 
 static size_t open_spans;
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "convert.h"
+#include "src/pipeline/convert.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/support/sample.h"
 

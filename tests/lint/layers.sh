@@ -11,7 +11,7 @@ includes() { # FOLDER ALLOWED-PATTERN: prints what is not allowed
 	return 0
 }
 
-tap_check "base includes only base" includes src/base 'base/|config\.h'
+tap_check "base includes only base" includes base 'base/|config\.h'
 for folder in decoder symbols writer reader overlays; do
 	[ -d $folder ] || continue
 	tap_check "$folder includes only base and itself" includes $folder "base/|$folder/|config\\.h"

@@ -5,7 +5,7 @@
 cd "${top_srcdir:-.}" || exit 1
 
 sources() {
-	find src decoder symbols writer reader overlays tests man m4 completions doc configure.ac Makefile.am build-aux/bootstrap \
+	find base src decoder symbols writer reader overlays tests man m4 completions doc configure.ac Makefile.am build-aux/bootstrap \
 		build-aux/git-version -type f \
 		\( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.awk' -o -name '*.mk' -o -name '*.[13]' -o -name "_ptrace2ftf" -o -name "*.bash" -o -name "*.fish" \
 		-o -name '*.7' -o -name 'p2f-*.m4' -o -name configure.ac -o -name Makefile.am -o -path 'build-aux/*' \) 2>/dev/null

@@ -3,7 +3,8 @@
 # magic-trace's own test dumps, in ../shared when it is there.
 check_PROGRAMS += tests/oracle/magic_trace.test
 TESTS += tests/oracle/magic_trace.test
-tests_oracle_magic_trace_test_SOURCES = tests/oracle/magic_trace.c
+tests_oracle_magic_trace_test_SOURCES = tests/oracle/magic_trace.c \
+	tests/support/perf_script_calls.c tests/support/perf_script_calls.h
 tests_oracle_magic_trace_test_LDADD = $(PTRACE2FTF_LIBS)
 
 # Recordings of ../shared against perf's, libipt's and their authors' readings.

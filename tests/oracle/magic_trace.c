@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "callstack_magic_trace.h"
-#include "perf_script_calls.h"
+#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "tests/support/perf_script_calls.h"
 
 #define ORACLES "../shared/oracles/magic-trace"
 

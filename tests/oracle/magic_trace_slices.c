@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "callstack_magic_trace.h"
-#include "perf_script.h"
-#include "span_sorter.h"
+#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/perf_script/perf_script.h"
+#include "src/slices/slice_sorter.h"
 
 #define ORACLES "../shared/oracles/magic-trace"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/perf_file.h"
-#include "overlay_sideband.h"
+#include "decoder/perf_data/perf_file.h"
+#include "src/overlays/overlay_sideband.h"
 
 static int print_bounds(const struct perf_file *file, const struct overlay_input *input,
 			struct error *err)

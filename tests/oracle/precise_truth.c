@@ -18,14 +18,14 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "callstack_precise.h"
-#include "code_files.h"
-#include "decoder/auxtrace.h"
-#include "decoder/branch_merge.h"
-#include "decoder/perf_file.h"
-#include "decoder/timeline.h"
-#include "resolve.h"
-#include "thread_stacks.h"
+#include "src/callstack/precise/callstack_precise.h"
+#include "src/resolve/code_files.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/streams/branch_merge.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
+#include "src/resolve/resolve.h"
+#include "src/callstack/thread_stacks.h"
 
 #define SHOWN 12
 
@@ -264,7 +264,7 @@ static void *no_track(void *context, const struct thread *thread)
 	return NULL;
 }
 
-/* As src/convert_perf_data.c does. */
+/* As src/pipeline/convert_perf_data.c does. */
 static void follow(struct pipeline *p, const struct branch_event *event)
 {
 	const struct location *from, *to;

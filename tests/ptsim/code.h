@@ -3,7 +3,7 @@
  * The instructions of a traced program, as far as Intel PT cares about them.
  *
  * Decoded by Zydis when they first run and kept by address.  Deliberately not
- * decoder/insn.h: what the recorder believes must not be what is tested.
+ * decoder/code/insn.h: what the recorder believes must not be what is tested.
  */
 #ifndef TESTS_PTSIM_CODE_H
 #define TESTS_PTSIM_CODE_H

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "decoder/auxtrace.h"
-#include "decoder/perf_file.h"
-#include "decoder/timeline.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
 
 struct walk {
 	struct pt_insn_decoder *decoder;

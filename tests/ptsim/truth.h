@@ -18,7 +18,7 @@
 
 #include "base/diag.h"
 #include "base/name.h"
-#include "symbols/dso_store.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/ptsim/side_band.h"
 #include "tests/ptsim/true_stack.h"
 

@@ -7,7 +7,7 @@
 #ifndef TESTS_PTSYS_GUEST_H
 #define TESTS_PTSYS_GUEST_H
 
-#include "symbols/elf_file.h"
+#include "symbols/files/elf_file.h"
 #include "tests/ptsim/code.h"
 #include "tests/ptsim/truth.h"
 #include "tests/ptsys/guest_stack.h"

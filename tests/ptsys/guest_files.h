@@ -3,7 +3,7 @@
 #ifndef TESTS_PTSYS_GUEST_FILES_H
 #define TESTS_PTSYS_GUEST_FILES_H
 
-#include "symbols/elf_file.h"
+#include "symbols/files/elf_file.h"
 #include "tests/ptsim/mappings.h"
 
 /* Open a file of one range of code, and tell where that is.  Returns 0, or -1 after a message. */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/auxtrace.h"
-#include "decoder/perf_file.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/perf_data/perf_file.h"
 
 #define PLACES_MAX 4
 #define CUT_MAX 64

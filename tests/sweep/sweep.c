@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "convert.h"
+#include "src/pipeline/convert.h"
 #include "reader/trace_slices.h"
 #include "tests/sweep/recording.h"
 #include "tests/sweep/slice_text.h"

@@ -4,7 +4,7 @@
  * those of files.  Expectations: SDM volume 3, "Filtering by IP": in a filter's range
  * tracing is on, also its last byte; in a stop's it goes off.
  */
-#include "decoder/address_filter.h"
+#include "decoder/code/address_filter.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a stream is cut: at PSBs (SDM volume 3: 02 82, eight times), a distance apart. */
-#include "decoder/aux_cuts.h"
+#include "decoder/aux/aux_cuts.h"
 
 #include <check.h>
 #include <stdlib.h>

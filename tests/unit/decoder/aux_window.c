@@ -3,7 +3,7 @@
  * A window over pieces A (100 bytes) and B (50), which are one run, and C (30) and
  * D (20), which stand apart: a run each.  Each byte of the stream tells its place.
  */
-#include "decoder/aux_window.h"
+#include "decoder/aux/aux_window.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/auxtrace.h"
+#include "decoder/aux/auxtrace.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder/perf_file.h"
+#include "decoder/perf_data/perf_file.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/code_areas.h"
+#include "decoder/code/code_regions.h"
 
 #include <check.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths from hops that lie side by side, as they do in memory. */
-#include "decoder/code_paths.h"
+#include "decoder/code/tnt_cache.h"
 
 #include <check.h>
 
-#include "decoder/code_runs.h"
+#include "decoder/code/basic_block.h"
 #include "tests/support/unit.h"
 
 #define BITS_ALL (1u << CODE_PATH_BITS)

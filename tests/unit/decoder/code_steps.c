@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/code_steps.h"
+#include "decoder/code/packed_counts.h"
 
 #include <check.h>
 #include <stdlib.h>

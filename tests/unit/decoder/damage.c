@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decoder/auxtrace.h"
-#include "decoder/code_image.h"
-#include "decoder/perf_file.h"
-#include "decoder/pt_stream.h"
-#include "decoder/timeline.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/code/code_image.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/engine/pt_stream.h"
+#include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 

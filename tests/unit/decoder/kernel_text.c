@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's bytes by address and time, of ranges and patches made by hand. */
-#include "decoder/kernel_text.h"
+#include "decoder/code/kernel_text.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/packet_clock.h"
+#include "decoder/clock/packet_clock.h"
 
 #include "tests/support/unit.h"
 

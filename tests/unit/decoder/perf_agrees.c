@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decoder/perf_file.h"
-#include "decoder/timeline.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 

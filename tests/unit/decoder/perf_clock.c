@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of perf's clock, as decoder/perf_clock.h states them; numbers by hand. */
+/* The rules of perf's clock, as decoder/clock/perf_clock.h states them; numbers by hand. */
 #include <intel-pt.h>
 
-#include "decoder/perf_clock.h"
+#include "decoder/clock/perf_clock.h"
 #include "tests/support/unit.h"
 
 /* A crystal tick is 100 TSC ticks, an MTC comes every 8 of them. */

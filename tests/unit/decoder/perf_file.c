@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/perf_file.h"
+#include "decoder/perf_data/perf_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of fields is that of linux/perf_event.h, at PERF_RECORD_SAMPLE. */
-#include "decoder/perf_sample.h"
+#include "decoder/perf_data/perf_sample.h"
 
 #include <string.h>
 #include <unistd.h>

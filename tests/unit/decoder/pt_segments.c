@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder/auxtrace.h"
-#include "decoder/code_image.h"
-#include "decoder/perf_file.h"
-#include "decoder/pt_stream.h"
-#include "decoder/pt_workers.h"
-#include "decoder/timeline.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/code/code_image.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/engine/pt_stream.h"
+#include "base/workers.h"
+#include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 

@@ -3,14 +3,14 @@
  * Samples of sched_switch that are shorter or otherwise than their format says; whole
  * ones are tests/unit/src/sched_points.c's.  The fields are where Linux 6 has them.
  */
-#include "decoder/sched_points.h"
+#include "decoder/timeline/sched_points.h"
 
 #include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/perf_sample.h"
+#include "decoder/perf_data/perf_sample.h"
 #include "tests/support/unit.h"
 
 #define ID 314

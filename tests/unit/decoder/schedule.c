@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder/perf_file.h"
-#include "decoder/schedule.h"
-#include "decoder/timeline.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/schedule.h"
+#include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/timeline.h"
+#include "decoder/timeline/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decoder/perf_file.h"
+#include "decoder/perf_data/perf_file.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 

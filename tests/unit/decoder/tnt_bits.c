@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/tnt_bits.h"
+#include "decoder/engine/fast/tnt_bits.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/tsc_clock.h"
+#include "decoder/clock/tsc_clock.h"
 
 #include "tests/support/unit.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "batch_job.h"
+#include "src/batch/batch_job.h"
 #include "tests/support/unit.h"
 
 static const char *const inputs[] = { "a.data" };

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "batch_line.h"
-#include "batch_plan.h"
+#include "src/batch/batch_line.h"
+#include "src/batch/batch_plan.h"
 #include "tests/support/unit.h"
 
 #define MANY 4

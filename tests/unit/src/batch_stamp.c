@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch_stamp.h"
+#include "src/batch/batch_stamp.h"
 #include "config.h"
 #include "tests/support/unit.h"
 

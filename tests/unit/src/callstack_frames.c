@@ -2,7 +2,7 @@
 /* The searches of a stack of frames, against the same searches frame by frame. */
 #include <stdlib.h>
 
-#include "callstack_frames.h"
+#include "src/callstack/callstack_frames.h"
 #include "tests/support/unit.h"
 
 #define FUNCTIONS 5

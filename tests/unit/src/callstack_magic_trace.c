@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "callstack_magic_trace.h"
+#include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/span_log.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "callstack_precise.h"
+#include "src/callstack/precise/callstack_precise.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/span_log.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "durations.h"
+#include "src/slices/durations.h"
 
 #include "tests/support/unit.h"
 

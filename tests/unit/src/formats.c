@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "format_calls.h"
-#include "format_chrome.h"
-#include "format_folded.h"
-#include "format_functions.h"
-#include "format_slices.h"
-#include "format_speedscope.h"
-#include "format_svg.h"
+#include "src/formats/format_calls.h"
+#include "src/formats/format_chrome.h"
+#include "src/formats/format_folded.h"
+#include "src/formats/format_functions.h"
+#include "src/formats/format_slices.h"
+#include "src/formats/format_speedscope.h"
+#include "src/formats/format_svg.h"
 #include "tests/support/unit.h"
-#include "track.h"
+#include "src/slices/track.h"
 
 static struct name_table names;
 static struct arena arena;

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ftf_sink.h"
+#include "src/formats/ftf/ftf_sink.h"
 #include "reader/trace_reader.h"
 #include "tests/support/unit.h"
-#include "track.h"
+#include "src/slices/track.h"
 
 static char path[] = "ftf_sink.test.XXXXXX";
 static struct name_table names;

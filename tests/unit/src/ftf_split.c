@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of the parts that --split makes: ptrace2ftf(1). */
-#include "ftf_split.h"
+#include "src/formats/ftf/ftf_split.h"
 
 #include <check.h>
 #include <stdlib.h>

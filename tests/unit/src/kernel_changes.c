@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "decoder/auxtrace.h"
-#include "decoder/bpf_programs.h"
-#include "decoder/kernel_text.h"
-#include "decoder/perf_file.h"
-#include "decoder/pt_stream.h"
-#include "kernel_files.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/mappings/bpf_programs.h"
+#include "decoder/code/kernel_text.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/engine/pt_stream.h"
+#include "src/resolve/kernel_files.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 

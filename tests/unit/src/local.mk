@@ -15,7 +15,8 @@ tests_unit_src_perf_script_line_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/perf_script.test
 TESTS += tests/unit/src/perf_script.test
-tests_unit_src_perf_script_test_SOURCES = tests/unit/src/perf_script.c
+tests_unit_src_perf_script_test_SOURCES = tests/unit/src/perf_script.c \
+	tests/support/perf_script_calls.c tests/support/perf_script_calls.h
 tests_unit_src_perf_script_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_perf_script_test_LDADD = $(UNIT_LIBS)
 

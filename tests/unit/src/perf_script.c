@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "callstack_magic_trace.h"
-#include "format_calls.h"
-#include "perf_script.h"
-#include "perf_script_calls.h"
+#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/formats/format_calls.h"
+#include "src/perf_script/perf_script.h"
+#include "tests/support/perf_script_calls.h"
 #include "tests/support/unit.h"
 
 static struct diag diag;

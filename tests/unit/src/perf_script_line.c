@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "decoder/branch_event.h"
-#include "perf_script_line.h"
+#include "src/perf_script/perf_script_line.h"
 #include "tests/support/unit.h"
 
 #define ON  BRANCH_TRACE_ON

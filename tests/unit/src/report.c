@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary in JSON, of parts made by hand: doc/summary.schema.json has its keys. */
-#include "report.h"
+#include "src/report/report.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder/perf_file.h"
-#include "resolve.h"
+#include "decoder/perf_data/perf_file.h"
+#include "src/resolve/resolve.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/sched_points.h"
+#include "decoder/timeline/sched_points.h"
 #include "tests/support/perf_forms.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"

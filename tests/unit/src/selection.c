@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "selection.h"
+#include "src/options/selection.h"
 #include "tests/support/unit.h"
 
 static struct selection selection;

@@ -8,7 +8,7 @@
 #include <intel-pt.h>
 #include <stdlib.h>
 
-#include "side_sink.h"
+#include "src/events/cpu_event_sink.h"
 #include "tests/unit/src/side_recording.h"
 
 /* Tests of what libipt does not know are run with each. */

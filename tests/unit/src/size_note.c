@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "size_note.h"
+#include "src/report/perfetto_memory_hint.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "span_filter.h"
+#include "src/select/slice_filter.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/span_log.h"
 

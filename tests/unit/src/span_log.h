@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "span_sink.h"
+#include "src/slices/slice_sink.h"
 
 /*
  * "B 5 f", "E 5 f", "C 0-5 f", "I 5 text", "F 2 30" (folded), "S" (segment end).  Flags follow as

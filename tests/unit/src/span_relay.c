@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "span_relay.h"
+#include "src/slices/slice_queue.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/span_log.h"
 

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "base/arena.h"
-#include "span_sorter.h"
+#include "src/slices/slice_sorter.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/span_log.h"
 

@@ -2,9 +2,9 @@
 /* What is added up of slices, and that they are passed on. */
 #include <stdlib.h>
 
-#include "span_tally.h"
+#include "src/slices/slice_totals.h"
 #include "tests/support/unit.h"
-#include "track.h"
+#include "src/slices/track.h"
 
 static struct name_table names;
 static struct symbol f, g;

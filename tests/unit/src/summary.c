@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The last lines of a run, and its warnings, of counts made by hand. */
-#include "summary.h"
+#include "src/report/summary.h"
 
 #include <check.h>
 #include <stdlib.h>

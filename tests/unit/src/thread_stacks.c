@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "callstack_precise.h"
-#include "decoder/perf_file.h"
-#include "decoder/side_event.h"
-#include "resolve.h"
+#include "src/callstack/precise/callstack_precise.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/cpu_event.h"
+#include "src/resolve/resolve.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/span_log.h"
-#include "thread_stacks.h"
+#include "src/callstack/thread_stacks.h"
 
 #define BASE   UINT64_C(1000000)
 #define FORKED (BASE + 2000) /* thread 7, by 5 */

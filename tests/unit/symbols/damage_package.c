@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbols/dso_store.h"
-#include "symbols/elf_file.h"
+#include "symbols/dso/dso_store.h"
+#include "symbols/files/elf_file.h"
 
 #define ADDRESSES_MAX 1000
 /* KiB, as ru_maxrss.  The sanitizer keeps what was freed. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbols/demangle.h"
-#include "symbols/demangle_short.h"
+#include "symbols/names/demangle.h"
+#include "symbols/names/demangle_short.h"
 #include "tests/support/unit.h"
 
 static struct demangler demangler;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbols/dso_store.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
 /* The build id that the makefile gives the sample. */

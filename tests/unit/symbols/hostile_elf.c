@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/elf_file.h"
-#include "symbols/inline_table.h"
-#include "symbols/line_table.h"
-#include "symbols/symbol_table.h"
-#include "symbols/trap_table.h"
+#include "symbols/files/elf_file.h"
+#include "symbols/dwarf/inline_table.h"
+#include "symbols/dwarf/line_table.h"
+#include "symbols/tables/symbol_table.h"
+#include "symbols/tables/trap_table.h"
 #include "tests/support/unit.h"
 
 static uint8_t *whole;

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/dso_store.h"
-#include "symbols/elf_file.h"
+#include "symbols/dso/dso_store.h"
+#include "symbols/files/elf_file.h"
 
 static void print(uint64_t vaddr, const struct symbol *symbol)
 {

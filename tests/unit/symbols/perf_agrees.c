@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "symbols/dso_store.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
 struct mapping {

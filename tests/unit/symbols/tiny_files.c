@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/name.h"
-#include "symbols/dso_store.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/tiny_elf.h"
 #include "tests/support/unit.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/dso_store.h"
-#include "symbols/jit_dump.h"
-#include "symbols/text_map.h"
+#include "symbols/dso/dso_store.h"
+#include "symbols/names/jit_dump.h"
+#include "symbols/names/text_map.h"
 #include "tests/support/unit.h"
 
 static char path[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sections and modules as gzip, xz and zstd pack them, and bounds that hold for files made to hurt. */
-#include "symbols/unpack.h"
+#include "symbols/files/unpack.h"
 
 #include <check.h>
 #include <lzma.h>

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/big_array.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/pages.h"
+#include "base/io/temp_file.h"
+
+/* Returns the file's first `bytes`, all of them reserved on the disk; NULL if there is no room. */
+static void *map_file(int fd, size_t bytes)
+{
+	void *items;
+
+	/* A page that the disk has no room for would be a signal, not an error. */
+	if (posix_fallocate(fd, 0, (off_t)bytes) != 0)
+		return NULL;
+	items = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return items == MAP_FAILED ? NULL : items;
+}
+
+/* Neither side stays in memory: both together might be too much. */
+static void move(uint8_t *to, const uint8_t *from, size_t size)
+{
+	const size_t step = (size_t)4 << 20;
+
+	for (size_t at = 0; at < size; at += step) {
+		size_t part = size - at < step ? size - at : step;
+
+		memcpy(to + at, from + at, part);
+		pages_give_back(from + at, part);
+		pages_give_back(to + at, part);
+	}
+}
+
+static bool move_to_file(struct big_array *array, size_t used, size_t bytes)
+{
+	struct spool file;
+	void *items;
+
+	if (spool_open(&file, NULL) < 0)
+		return false;
+	items = map_file(file.fd, bytes);
+	if (!items) {
+		spool_close(&file);
+		return false;
+	}
+	move(items, array->items, used);
+	free(array->items);
+	array->items = items;
+	array->mapped = bytes;
+	array->fd = file.fd;
+	return true;
+}
+
+static bool grow_file(struct big_array *array, size_t bytes)
+{
+	void *items;
+
+	if (posix_fallocate(array->fd, 0, (off_t)bytes) != 0)
+		return false;
+	items = mremap(array->items, array->mapped, bytes, MREMAP_MAYMOVE);
+	if (items == MAP_FAILED)
+		return false;
+	array->items = items;
+	array->mapped = bytes;
+	return true;
+}
+
+static void move_to_memory(struct big_array *array, size_t used, size_t bytes)
+{
+	void *items = alloc_zeroed(1, bytes);
+
+	memcpy(items, array->items, used);
+	munmap(array->items, array->mapped);
+	close(array->fd);
+	array->items = items;
+	array->mapped = 0;
+}
+
+void big_array_grow(struct big_array *array, size_t need, size_t size, size_t most)
+{
+	size_t used = array->room * size, room = array->room ? 2 * array->room : 64;
+
+	if (need <= array->room)
+		return;
+	if (room < need)
+		room = need;
+	if (array->mapped) {
+		array->stays = !grow_file(array, room * size);
+		if (array->stays)
+			move_to_memory(array, used, room * size);
+		array->room = room;
+	} else if (room * size > most && !array->stays) {
+		array->stays = !move_to_file(array, used, room * size);
+		if (!array->stays)
+			array->room = room;
+	}
+	array->items = array->mapped ? array->items
+				     : alloc_grow(array->items, &array->room, need, size);
+}
+
+void big_array_rest(const struct big_array *array, size_t begin, size_t end, size_t size)
+{
+	if (array->mapped)
+		pages_give_back((const uint8_t *)array->items + begin * size, (end - begin) * size);
+}
+
+void big_array_release(struct big_array *array)
+{
+	if (array->mapped) {
+		munmap(array->items, array->mapped);
+		close(array->fd);
+	} else {
+		free(array->items);
+	}
+	*array = (struct big_array){ 0 };
+}

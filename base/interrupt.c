@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/interrupt.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io/output.h"
+
+volatile sig_atomic_t interrupt_flag;
+
+static volatile sig_atomic_t allowed;
+static const char *volatile said;
+static volatile size_t said_length;
+
+/* Returns whether the SIGINT is taken as a request. */
+static bool interrupt_take(void)
+{
+	ssize_t ignored;
+
+	if (!allowed || interrupt_flag)
+		return false;
+	interrupt_flag = 1;
+	if (said_length) {
+		ignored = write(STDERR_FILENO, said, said_length);
+		(void)ignored;
+	}
+	return true;
+}
+
+void interrupt_allow(const char *message)
+{
+	struct sigaction action;
+
+	said = message;
+	said_length = message ? strlen(message) : 0;
+	allowed = 1;
+	output_interrupt_hook = interrupt_take;
+	/* What waits for input that may never come must notice. */
+	if (sigaction(SIGINT, NULL, &action) == 0) {
+		action.sa_flags &= ~SA_RESTART;
+		sigaction(SIGINT, &action, NULL);
+	}
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/io/compressor.h"
+
+/*
+ * Small enough to be in a cache still when write() copies it, and for the page
+ * cache to take pages that were used lately: for pieces of 1 MiB it takes large
+ * folios, which a virtual machine often gets from its host first, at several
+ * times the cost of the copy.
+ */
+#define FLUSH_AT    ((size_t)64 * 1024)
+#define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)
+#define NAME_TRIES  100
+
+/* What a signal handler removes; empty: nothing. */
+static char unfinished[PATH_MAX];
+
+/* A file that is complete and waits for its place. */
+struct waiting {
+	struct waiting *next; /* owned: closed after it */
+	char *path;	      /* owned */
+	char *temporary;      /* owned */
+};
+
+static bool held;
+static struct waiting *waiting; /* a signal handler may read it at any time */
+
+/* Also in a signal handler. */
+static void remove_unfinished(void)
+{
+	if (unfinished[0])
+		unlink(unfinished);
+	for (const struct waiting *file = waiting; file; file = file->next)
+		unlink(file->temporary);
+}
+
+bool (*volatile output_interrupt_hook)(void);
+
+static void on_signal(int number)
+{
+	if (number == SIGINT && output_interrupt_hook && output_interrupt_hook())
+		return;
+	remove_unfinished();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void output_watch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (signal(signals[i], on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	}
+	/* libftf's memory ends the program, too, and knows nothing of this file. */
+	atexit(remove_unfinished);
+}
+
+static void name_temporary(char *name, size_t room, const char *path, int pid, int i)
+{
+	snprintf(name, room, "%s.%d.%d.tmp", path, pid, i);
+}
+
+void output_remove_left(const char *path, int pid)
+{
+	size_t room = strlen(path) + 40;
+	char *name = alloc_zeroed(1, room);
+
+	for (int i = 0; i < NAME_TRIES; i++) {
+		name_temporary(name, room, path, pid, i);
+		unlink(name);
+	}
+	free(name);
+}
+
+/* A new file beside `path`; O_EXCL, so that nothing can be put in its way. */
+static int open_temporary(struct output *output, struct error *err)
+{
+	size_t room = strlen(output->path) + 40;
+	struct stat old;
+
+	output->temporary = alloc_zeroed(1, room);
+	for (int i = 0; i < NAME_TRIES; i++) {
+		name_temporary(output->temporary, room, output->path, (int)getpid(), i);
+		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (output->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	if (output->fd < 0)
+		return error_set_system(err, errno, "%s: cannot create", output->path);
+	/* Who may not read what is replaced may not read what replaces it. */
+	if (stat(output->path, &old) == 0)
+		fchmod(output->fd, old.st_mode & 0777);
+	if (strlen(output->temporary) < sizeof(unfinished)) {
+		strcpy(unfinished, output->temporary);
+		alloc_fail_hook = remove_unfinished;
+	}
+	return 0;
+}
+
+static int open_fd(struct output *output, struct error *err)
+{
+	struct stat status;
+
+	if (strcmp(output->path, "-") == 0) {
+		output->fd = dup(STDOUT_FILENO);
+	} else if (stat(output->path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		return error_set(err, ERROR_SYSTEM, "%s: is a directory", output->path);
+	} else if (stat(output->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
+	} else {
+		return open_temporary(output, err);
+	}
+	if (output->fd < 0)
+		return error_set_system(err, errno, "%s: cannot open for writing", output->path);
+	return 0;
+}
+
+/* Returns 0, or the errno of write(); also called by the packer's thread. */
+static int write_fd(void *context, const uint8_t *bytes, size_t size)
+{
+	const struct output *output = context;
+
+	while (size) {
+		ssize_t done = write(output->fd, bytes, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return errno;
+		bytes += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+int output_open(struct output *output, const char *path, struct error *err)
+{
+	*output = (struct output){ .fd = -1, .path = path };
+	if (open_fd(output, err) < 0) {
+		free(output->temporary);
+		output->temporary = NULL;
+		return -1;
+	}
+	output->terminal = isatty(output->fd);
+	output->buffer = alloc_zeroed(1, BUFFER_SIZE);
+	if (packing_of(output->path) != PACKING_NONE)
+		output->packer = packer_open(packing_of(output->path), write_fd, output);
+	return 0;
+}
+
+static void fail(struct output *output, int errnum)
+{
+	if (errnum)
+		error_set_system(&output->err, errnum, "%s: cannot write", output->path);
+}
+
+static void write_all(struct output *output, const uint8_t *bytes, size_t size)
+{
+	if (!size || output_failed(output))
+		return;
+	fail(output, output->packer ? packer_put(output->packer, bytes, size)
+				    : write_fd(output, bytes, size));
+	output->written += size;
+}
+
+static void flush(struct output *output)
+{
+	write_all(output, output->buffer, output->used);
+	output->used = 0;
+}
+
+uint8_t *output_reserve(struct output *output, size_t size)
+{
+	(void)size;
+	if (output->used >= FLUSH_AT)
+		flush(output);
+	return output->buffer + output->used;
+}
+
+void output_write(struct output *output, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	if (size >= FLUSH_AT) {
+		flush(output);
+		write_all(output, bytes, size);
+		return;
+	}
+	while (size) {
+		size_t part = size < OUTPUT_RESERVE_MAX ? size : OUTPUT_RESERVE_MAX;
+
+		memcpy(output_reserve(output, part), at, part);
+		output_advance(output, part);
+		at += part;
+		size -= part;
+	}
+}
+
+static void write_printable(struct output *output, const char *bytes, size_t size)
+{
+	char part[1024];
+
+	while (size) {
+		size_t length = size < sizeof(part) - 4 ? size : sizeof(part) - 4;
+
+		output_write(output, part,
+			     printable_pass(&output->printable, bytes, length, part));
+		bytes += length;
+		size -= length;
+	}
+}
+
+static ssize_t write_cookie(void *cookie, const char *bytes, size_t size)
+{
+	struct output *output = cookie;
+
+	if (output->terminal)
+		write_printable(output, bytes, size);
+	else
+		output_write(output, bytes, size);
+	return output_failed(output) ? 0 : (ssize_t)size;
+}
+
+FILE *output_stream(struct output *output)
+{
+	FILE *stream = fopencookie(output, "w", (cookie_io_functions_t){ .write = write_cookie });
+
+	if (stream)
+		setvbuf(stream, NULL, _IOFBF, OUTPUT_RESERVE_MAX);
+	return stream;
+}
+
+/* ---- Into place ---------------------------------------------------------- */
+
+void output_hold(void)
+{
+	held = true;
+}
+
+/* The output's temporary file is the list's from now on. */
+static void wait_for_place(struct output *output)
+{
+	struct waiting **last = &waiting, *file = alloc_zeroed(1, sizeof(*file));
+
+	file->path = strdup(output->path);
+	if (!file->path)
+		alloc_fail(strlen(output->path));
+	file->temporary = output->temporary;
+	while (*last)
+		last = &(*last)->next;
+	*last = file;
+}
+
+/* Take the first file off the list. */
+static void forget_first(void)
+{
+	struct waiting *first = waiting;
+
+	waiting = first->next;
+	free(first->path);
+	free(first->temporary);
+	free(first);
+}
+
+int output_place(struct error *err)
+{
+	for (; waiting; forget_first()) {
+		if (rename(waiting->temporary, waiting->path) == 0)
+			continue;
+		error_set_system(err, errno, "%s: cannot be put into place", waiting->path);
+		output_drop();
+		return -1;
+	}
+	return 0;
+}
+
+void output_drop(void)
+{
+	for (; waiting; forget_first())
+		unlink(waiting->temporary);
+}
+
+static void put_into_place(struct output *output)
+{
+	if (held)
+		wait_for_place(output);
+	else if (rename(output->temporary, output->path) == 0)
+		free(output->temporary);
+	else {
+		error_set_system(&output->err, errno, "%s: cannot be put into place", output->path);
+		return;
+	}
+	output->temporary = NULL;
+	unfinished[0] = 0;
+}
+
+int output_close(struct output *output, struct error *err)
+{
+	flush(output);
+	if (output->packer && output_failed(output))
+		packer_abandon(output->packer);
+	else if (output->packer)
+		fail(output, packer_close(output->packer));
+	output->packer = NULL;
+	if (close(output->fd) < 0 && errno != EINTR)
+		error_set_system(&output->err, errno, "%s: cannot write", output->path);
+	output->fd = -1;
+	if (!output_failed(output) && output->temporary)
+		put_into_place(output);
+	if (output_failed(output) && err && err->kind == ERROR_NONE)
+		*err = output->err;
+	output_abandon(output);
+	return output_failed(output) ? -1 : 0;
+}
+
+void output_abandon(struct output *output)
+{
+	if (!output->buffer && !output->temporary)
+		return;
+	packer_abandon(output->packer);
+	output->packer = NULL;
+	if (output->fd >= 0)
+		close(output->fd);
+	output->fd = -1;
+	if (output->temporary) {
+		unlink(output->temporary);
+		unfinished[0] = 0;
+	}
+	free(output->temporary);
+	output->temporary = NULL;
+	free(output->buffer);
+	output->buffer = NULL;
+}

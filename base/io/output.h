@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file being written: large writes, sticky errors, all or nothing.
+ *
+ * Bytes go to a temporary file beside the destination, which takes the
+ * destination's place when output_close() succeeds.  What exists and is not a
+ * regular file (a device, a fifo), and "-" for standard output, is written
+ * directly.  If the path ends in .gz or .zst, the bytes are compressed, in a
+ * thread of their own, which may write others, too.  After an error, writing does nothing; output_close()
+ * tells.  The temporary file is removed when the output is abandoned, and also
+ * when a lack of memory ends the program, or a signal, if output_watch_signals()
+ * was called.
+ *
+ * A run may have more to do when an output is complete, and fail at it: then it
+ * has outputs wait under their temporary names (output_hold()), and puts them into
+ * their places at its end.
+ */
+#ifndef BASE_IO_OUTPUT_H
+#define BASE_IO_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/printable.h"
+
+struct packer;
+
+struct output {
+	int fd;
+	struct packer *packer; /* owned; NULL: not compressed */
+	const char *path;      /* borrowed: as the user named it */
+	char *temporary;       /* owned; NULL: written directly */
+	uint8_t *buffer;       /* owned */
+	size_t used;	       /* bytes in the buffer */
+	uint64_t written;      /* bytes handed on, before compression */
+	bool terminal;	       /* controls in text become '?': printable.h */
+	struct printable printable;
+	struct error err;      /* the first failure */
+};
+
+/* The most that one output_reserve() may ask for. */
+#define OUTPUT_RESERVE_MAX ((size_t)64 * 1024)
+
+/*
+ * Open `path` (borrowed until close) for writing.
+ * Returns 0; -1 with err filled, and then nothing was created.
+ */
+int output_open(struct output *output, const char *path, struct error *err);
+
+/*
+ * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
+ * program, and exit() do so, too; but SIGINT may be taken as a request
+ * (base/interrupt.h).  For main(): a library leaves both alone.
+ */
+void output_watch_signals(void);
+
+/* Asked by the handler of SIGINT: if it returns true, nothing else is done.  NULL: not asked. */
+extern bool (*volatile output_interrupt_hook)(void);
+
+/*
+ * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which
+ * output_advance() then makes part of the output.  Never NULL.
+ */
+uint8_t *output_reserve(struct output *output, size_t size);
+
+/* Keep `size` bytes of what was reserved last. */
+static inline void output_advance(struct output *output, size_t size)
+{
+	output->used += size;
+}
+
+/* Write any number of bytes. */
+void output_write(struct output *output, const void *bytes, size_t size);
+
+/*
+ * Returns a stream of text that writes to the output, to be closed before it;
+ * NULL if none can be made.  On a terminal, controls in the text show as '?'.
+ */
+FILE *output_stream(struct output *output);
+
+/* Returns whether a write failed. */
+static inline bool output_failed(const struct output *output)
+{
+	return output->err.kind != ERROR_NONE;
+}
+
+/*
+ * Write the rest and put the file into its place.
+ * Returns 0; -1 with err filled: the first failure, and no file is left.
+ */
+int output_close(struct output *output, struct error *err);
+
+/*
+ * From now on output_close() leaves files under their temporary names.  One run of
+ * a program at a time, by one thread.
+ */
+void output_hold(void);
+
+/*
+ * Put the files that wait into their places, in the order in which they were closed.
+ * Returns 0; -1 with err filled, and those that are not in their places are removed.
+ */
+int output_place(struct error *err);
+
+/* Remove the files that wait. */
+void output_drop(void);
+
+/*
+ * Remove the temporary file that process `pid`, which was killed, may have left
+ * beside `path`.
+ */
+void output_remove_left(const char *path, int pid);
+
+/* Give up: leave no file.  Idempotent, also after output_close() and on zeroed memory. */
+void output_abandon(struct output *output);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/io/output_path.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+
+size_t output_path_length(const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return length;
+}
+
+char *output_path_copy(const char *path)
+{
+	return strcpy(alloc_zeroed(1, strlen(path) + 1), path);
+}
+
+char *output_path_beside(const char *input, const char *suffix)
+{
+	size_t length = output_path_length(input), room = length + strlen(suffix) + 2;
+	char *path = alloc_zeroed(1, room);
+
+	snprintf(path, room, "%.*s.%s", (int)length, input, suffix);
+	return path;
+}
+
+bool output_path_is_directory(const char *path)
+{
+	size_t length = strlen(path);
+	struct stat status;
+
+	return (length && path[length - 1] == '/') ||
+	       (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+int output_path_make_parents(const char *path, struct error *err)
+{
+	char *parent = output_path_copy(path);
+	int status = 0;
+
+	for (char *slash = strchr(parent + (*parent != 0), '/'); slash && status == 0;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		/* Side by side, another process may make it first. */
+		if (mkdir(parent, 0777) < 0 && errno != EEXIST)
+			status = error_set_system(err, errno, "%s: cannot make the directory",
+						  parent);
+		*slash = '/';
+	}
+	free(parent);
+	return status;
+}

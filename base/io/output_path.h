@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of outputs that are made from names of inputs. */
+#ifndef BASE_IO_OUTPUT_PATH_H
+#define BASE_IO_OUTPUT_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/*
+ * Returns INPUT.SUFFIX, owned by the caller.  A directory's output stands
+ * beside it, not in it: slashes at the end of `input` are left out.
+ */
+char *output_path_beside(const char *input, const char *suffix);
+
+/* Returns a copy, owned by the caller. */
+char *output_path_copy(const char *path);
+
+/* Returns the bytes of `path` without slashes at its end; at least 1 unless it is empty. */
+size_t output_path_length(const char *path);
+
+/* Returns whether the user means a directory: `path` ends with a slash, or is one. */
+bool output_path_is_directory(const char *path);
+
+/*
+ * Make the directories above `path` that are missing, with mode 0777 and the umask.
+ * Returns 0; -1 with err filled.
+ */
+int output_path_make_parents(const char *path, struct error *err);
+
+#endif

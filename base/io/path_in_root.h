@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths that must not lead out of a directory, not even by symbolic links. */
+#ifndef BASE_IO_PATH_IN_ROOT_H
+#define BASE_IO_PATH_IN_ROOT_H
+
+#include <stdbool.h>
+
+#define BENEATH_PATH 4096 /* PATH_MAX */
+
+/*
+ * Follow the links of a path as if `root`, with which it begins, were the root
+ * of the file system (openat2(2), RESOLVE_IN_ROOT; Linux 5.6).  Before that, a
+ * link may only lead to what is below the root on this machine.  A path that
+ * does not begin with root, under either of its names, stays as it is.
+ * Returns true, with `path` replaced by where it leads if links are in it;
+ * false if nothing is there, or it is outside.
+ */
+bool beneath_resolve(const char *root, char path[BENEATH_PATH]);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/io/temp_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CHUNK ((size_t)256 * 1024)
+
+/* A file that never had a name, or, where the file system has none, one that lost it at once. */
+static int open_nameless(const char *folder)
+{
+	char path[PATH_MAX];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0 || snprintf(path, sizeof(path), "%s/ptrace2ftf-XXXXXX", folder) >= PATH_MAX)
+		return fd;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+const char *spool_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	if (folder && *folder)
+		return folder;
+	return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
+int spool_open(struct spool *spool, struct error *err)
+{
+	const char *folder = spool_folder();
+
+	*spool = (struct spool){ 0 };
+	spool->fd = open_nameless(folder);
+	if (spool->fd < 0)
+		return error_set_system(err, errno, "%s: cannot make a temporary file", folder);
+	spool->open = 1;
+	return 0;
+}
+
+int spool_write(struct spool *spool, const void *bytes, size_t size, struct error *err)
+{
+	const uint8_t *at = bytes;
+
+	while (size) {
+		ssize_t written = write(spool->fd, at, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return error_set_system(err, errno, "cannot write a temporary file");
+		at += written;
+		size -= (size_t)written;
+		spool->size += (uint64_t)written;
+	}
+	return 0;
+}
+
+int spool_drain(struct spool *spool, int fd, struct error *err)
+{
+	static uint8_t chunk[CHUNK];
+	ssize_t count;
+
+	for (;;) {
+		count = read(fd, chunk, sizeof(chunk));
+		if (count == 0)
+			return 0;
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return error_set_system(err, errno, "cannot read");
+		if (spool_write(spool, chunk, (size_t)count, err) < 0)
+			return -1;
+	}
+}
+
+const uint8_t *spool_map(const struct spool *spool, struct error *err)
+{
+	void *bytes;
+
+	if (!spool->size) {
+		error_set(err, ERROR_FORMAT, "is empty");
+		return NULL;
+	}
+	bytes = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, spool->fd, 0);
+	if (bytes != MAP_FAILED)
+		return bytes;
+	error_set_system(err, errno, "cannot map a temporary file");
+	return NULL;
+}
+
+void spool_close(struct spool *spool)
+{
+	if (spool->open)
+		close(spool->fd);
+	*spool = (struct spool){ 0 };
+}

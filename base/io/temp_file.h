@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes that come from a stream and are wanted as a mapped file.
+ *
+ * They go to a file without a name (in $TMPDIR, or /var/tmp), so they cost disk
+ * and page cache but no memory of ours, and nothing is left behind however the
+ * program ends.
+ */
+#ifndef BASE_IO_TEMP_FILE_H
+#define BASE_IO_TEMP_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct spool {
+	int fd;        /* owned; valid if `open` */
+	int open;      /* not 0: there is a file */
+	uint64_t size; /* bytes written so far */
+};
+
+/* Returns the directory of such files; borrowed. */
+const char *spool_folder(void);
+
+/* Make the file.  Returns 0; -1 with err filled. */
+int spool_open(struct spool *spool, struct error *err);
+
+/* Append.  Returns 0; -1 with err filled (a full disk). */
+int spool_write(struct spool *spool, const void *bytes, size_t size, struct error *err);
+
+/* Append all that can be read from `fd`.  Returns 0; -1 with err filled. */
+int spool_drain(struct spool *spool, int fd, struct error *err);
+
+/*
+ * Returns all bytes, mapped read-only, owned by the caller (munmap() of
+ * spool->size); NULL with err filled if there are none or they cannot be mapped.
+ */
+const uint8_t *spool_map(const struct spool *spool, struct error *err);
+
+/* Close the file; what was mapped stays.  Idempotent, also on zeroed memory. */
+void spool_close(struct spool *spool);
+
+#endif

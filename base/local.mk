@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+	base/alloc.c base/alloc.h \
+	base/arena.c base/arena.h \
+	base/big_array.c base/big_array.h \
+	base/cursor.h \
+	base/diag.c base/diag.h \
+	base/error.c base/error.h \
+	base/fault.c base/fault.h \
+	base/hash.h \
+	base/interrupt.c base/interrupt.h \
+	base/name.c base/name.h \
+	base/pages.c base/pages.h \
+	base/printable.c base/printable.h \
+	base/workers.c base/workers.h \
+	base/io/compressor.c base/io/compressor.h \
+	base/io/output.c base/io/output.h \
+	base/io/output_path.c base/io/output_path.h \
+	base/io/path_in_root.c base/io/path_in_root.h \
+	base/io/temp_file.c base/io/temp_file.h

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/aux/aux_cuts.h"
+
+#include <string.h>
+
+#include "base/pages.h"
+
+/* SDM volume 3, "Packet Stream Boundary (PSB) Packet": 02 82, eight times. */
+#define PSB_SIZE 16
+
+static const uint8_t psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+				       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+
+/* Looked through at a time: a piece without any may be larger than memory. */
+#define STRIDE ((uint64_t)1 << 20)
+
+/* Returns the next PSB of a piece, from offset `at` on; NULL: there is none. */
+static const uint8_t *find_in(const struct aux_piece *piece, uint64_t at)
+{
+	const uint8_t *found = NULL;
+
+	while (!found && at < piece->size) {
+		uint64_t left = piece->size - at, stride = left < STRIDE ? left : STRIDE;
+		uint64_t size = left - stride < PSB_SIZE - 1 ? left : stride + PSB_SIZE - 1;
+
+		found = memmem(piece->bytes + at, size, psb, PSB_SIZE);
+		if (!found)
+			pages_give_back(piece->bytes + at, stride);
+		at += stride;
+	}
+	return found;
+}
+
+static void find_from(struct aux_cuts *cuts, uint64_t from)
+{
+	for (; cuts->place.piece < cuts->aux->piece_count; cuts->place.piece++) {
+		const struct aux_piece *piece = &cuts->aux->pieces[cuts->place.piece];
+		uint64_t skip = from > cuts->place.piece_begin ? from - cuts->place.piece_begin : 0;
+		const uint8_t *found = find_in(piece, skip);
+
+		if (found) {
+			cuts->place.at = cuts->place.piece_begin + (uint64_t)(found - piece->bytes);
+			return;
+		}
+		cuts->place.piece_begin += piece->size;
+	}
+	cuts->place.at = AUX_CUTS_NONE;
+}
+
+void aux_cuts_init(struct aux_cuts *cuts, const struct aux_stream *aux, uint64_t distance)
+{
+	*cuts = (struct aux_cuts){ .aux = aux, .distance = distance };
+	find_from(cuts, distance);
+}
+
+void aux_cuts_next(struct aux_cuts *cuts)
+{
+	if (cuts->place.at != AUX_CUTS_NONE)
+		find_from(cuts, cuts->place.at + cuts->distance);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/aux/aux_pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* perf fills the data of a record up to a multiple of 8 bytes with zeros. */
+#define PADDING_MAX 7
+
+/* SDM volume 3, "Packet Stream Boundary (PSB) Packet": 02 82, eight times. */
+static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+			       0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82 };
+
+static struct aux_piece *add(struct aux_piece_list *list, const struct aux_piece *piece)
+{
+	list->pieces = alloc_grow(list->pieces, &list->room, list->count + 1,
+				  sizeof(*list->pieces));
+	list->pieces[list->count] = *piece;
+	return &list->pieces[list->count++];
+}
+
+static void skip(struct aux_piece *piece, size_t size)
+{
+	piece->bytes += size;
+	piece->size -= size;
+	piece->aux_offset += size;
+	piece->file_offset += size;
+}
+
+void aux_pieces_release(struct aux_piece_list *list)
+{
+	free(list->pieces);
+	*list = (struct aux_piece_list){ 0 };
+}
+
+/* ---- Full trace ---------------------------------------------------------- */
+
+static uint64_t end_of(const struct aux_piece *piece)
+{
+	return piece->aux_offset + piece->size;
+}
+
+/* Returns whether the piece goes on where the last one ends; cuts padding of that. */
+static bool follows(struct aux_piece *last, const struct aux_piece *piece)
+{
+	uint64_t padding = end_of(last) - piece->aux_offset;
+
+	if (padding > PADDING_MAX || padding > last->size)
+		return false;
+	last->size -= padding;
+	return true;
+}
+
+/* Add a piece in as many parts as cuts lie in it. */
+static void add_cut(struct aux_piece_list *list, struct aux_piece piece,
+		    const struct aux_cut *cuts, size_t cut_count)
+{
+	size_t low = 0, high = cut_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (cuts[middle].at < piece.aux_offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < cut_count && cuts[low].at < end_of(&piece); low++) {
+		uint64_t size = cuts[low].at - piece.aux_offset;
+
+		if (size) {
+			add(list, &piece)->size = size;
+			skip(&piece, size);
+		}
+		piece.apart = list->count > 0;
+	}
+	if (piece.size)
+		add(list, &piece);
+}
+
+void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces, size_t count,
+		     const struct aux_cut *cuts, size_t cut_count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct aux_piece *last = list->count ? &list->pieces[list->count - 1] : NULL;
+		struct aux_piece piece = pieces[i];
+
+		piece.apart = last && !follows(last, &piece);
+		if (piece.apart && piece.aux_offset > end_of(last))
+			list->missing += piece.aux_offset - end_of(last);
+		add_cut(list, piece, cuts, cut_count);
+	}
+}
+
+/* ---- Snapshots and samples ----------------------------------------------- */
+
+/* Returns the last PSB of a piece; NULL if it has none. */
+static const uint8_t *last_psb(const struct aux_piece *piece)
+{
+	size_t at = piece->size;
+
+	while (at >= sizeof(psb)) {
+		const uint8_t *end = memrchr(piece->bytes, psb[1], at);
+
+		if (!end || end - piece->bytes + 1 < (ptrdiff_t)sizeof(psb))
+			return NULL;
+		at = (size_t)(end - piece->bytes);
+		if (memcmp(end + 1 - sizeof(psb), psb, sizeof(psb)) == 0)
+			return end + 1 - sizeof(psb);
+	}
+	return NULL;
+}
+
+/* Returns how many zeros at the piece's end perf may have put there. */
+static size_t padding_of(const struct aux_piece *piece)
+{
+	size_t padding = 0;
+
+	while (padding < PADDING_MAX && padding < piece->size &&
+	       !piece->bytes[piece->size - 1 - padding])
+		padding++;
+	return padding;
+}
+
+/*
+ * Find what the piece before ends with, from its last PSB on, in the next one:
+ * the PSB+ has a TSC, so this stretch of the trace is not twice in it.  It holds
+ * one PSB, at its start, so looking for it takes time in proportion to the piece.
+ * Zeros at the end may be padding or packets: with and without them is tried.
+ * Returns how many bytes of the piece were in the one before, and in *padding
+ * how many bytes of that were no trace; 0 if they do not meet.
+ */
+static size_t overlap(const struct aux_piece *before, const struct aux_piece *piece,
+		      size_t *padding)
+{
+	const uint8_t *tail = last_psb(before), *found = piece->bytes;
+	const uint8_t *end = piece->bytes + piece->size;
+	size_t size, left;
+
+	*padding = 0;
+	if (!tail)
+		return 0;
+	size = (size_t)(before->bytes + before->size - tail);
+	while ((found = memmem(found, (size_t)(end - found), psb, sizeof(psb)))) {
+		left = (size_t)(end - found);
+		if (left >= size && memcmp(found, tail, size) == 0)
+			return (size_t)(found - piece->bytes) + size;
+		*padding = padding_of(before);
+		if (left >= size - *padding && memcmp(found, tail, size - *padding) == 0)
+			return (size_t)(found - piece->bytes) + size - *padding;
+		found++;
+	}
+	return 0;
+}
+
+void aux_pieces_join_copies(struct aux_piece_list *list, const struct aux_piece *pieces,
+			    size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct aux_piece *last = list->count ? &list->pieces[list->count - 1] : NULL;
+		struct aux_piece piece = pieces[i];
+		size_t padding = 0, size = last ? overlap(&pieces[i - 1], &piece, &padding) : 0;
+
+		piece.apart = last && !size;
+		if (size && padding < last->size) {
+			last->size -= padding;
+			list->repeated += padding;
+		}
+		list->repeated += size;
+		skip(&piece, size);
+		if (piece.size)
+			add(list, &piece);
+	}
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/aux/aux_seek.h"
+
+#include <intel-pt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decoder/aux/aux_window.h"
+#include "decoder/clock/packet_clock.h"
+#include "decoder/clock/tsc_clock.h"
+
+/* SDM volume 3, "Packet Stream Boundary (PSB) Packet": 02 82, eight times. */
+static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+			       0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82 };
+
+/* A PSB+ has at most a dozen packets of 2 to 16 bytes, and padding. */
+#define HEADER_MAX 256u
+
+/* libipt 2.0.5 reads up to a PSB's length past the end. */
+#define PADDING 64u
+
+/* Bisection ends with so few bytes: PSBs are some KiB apart. */
+#define NEAR 32768u
+
+#define NOWHERE UINT64_MAX
+
+struct seeker {
+	const struct aux_stream *aux;
+	uint64_t *begins; /* owned: where each piece begins in the stream, and the stream's end */
+};
+
+/* Where decoding can begin: a PSB whose TSC is known. */
+struct sync {
+	uint64_t offset; /* in the stream; NOWHERE: there is none */
+	uint64_t tsc;
+};
+
+static const struct sync no_sync = { NOWHERE, 0 };
+
+static void seeker_init(struct seeker *seeker, const struct aux_stream *aux)
+{
+	seeker->aux = aux;
+	seeker->begins = alloc_zeroed(aux->piece_count + 1, sizeof(*seeker->begins));
+	for (size_t i = 0; i < aux->piece_count; i++)
+		seeker->begins[i + 1] = seeker->begins[i] + aux->pieces[i].size;
+}
+
+static void seeker_release(struct seeker *seeker)
+{
+	free(seeker->begins);
+}
+
+/* Returns the piece that holds a byte of the stream. */
+static size_t piece_at(const struct seeker *seeker, uint64_t offset)
+{
+	size_t low = 0, high = seeker->aux->piece_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (seeker->begins[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Copy what follows a place without a break, at most `size` bytes.  Returns how many. */
+static size_t copy(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
+{
+	const struct aux_stream *aux = seeker->aux;
+	size_t first = piece_at(seeker, offset), used = 0;
+
+	for (size_t i = first; i < aux->piece_count && used < size; i++) {
+		const struct aux_piece *piece = &aux->pieces[i];
+		size_t skip = i == first ? (size_t)(offset - seeker->begins[i]) : 0;
+		size_t count = piece->size - skip;
+
+		if (i > first && piece->apart)
+			break;
+		if (count > size - used)
+			count = size - used;
+		memcpy(bytes + used, piece->bytes + skip, count);
+		used += count;
+	}
+	return used;
+}
+
+/* Returns the first PSB that begins in a piece, from `offset` on, and may end in the next ones. */
+static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_t offset)
+{
+	const struct aux_piece *piece = &seeker->aux->pieces[index];
+	uint64_t begin = seeker->begins[index], end = seeker->begins[index + 1];
+	uint8_t seam[2 * sizeof(psb)];
+	const uint8_t *from, *found;
+	uint64_t last;
+	size_t size;
+
+	if (offset < begin)
+		offset = begin;
+	from = piece->bytes + (offset - begin);
+	found = memmem(from, end - offset, psb, sizeof(psb));
+	if (found)
+		return begin + (uint64_t)(found - piece->bytes);
+	last = end - offset < sizeof(psb) ? offset : end - (sizeof(psb) - 1);
+	size = copy(seeker, last, seam, sizeof(seam));
+	found = memmem(seam, size, psb, sizeof(psb));
+	return found && last + (uint64_t)(found - seam) < end ? last + (uint64_t)(found - seam) : NOWHERE;
+}
+
+/* Returns the first PSB that begins in [from, to). */
+static uint64_t find_psb(const struct seeker *seeker, uint64_t from, uint64_t to)
+{
+	for (size_t i = piece_at(seeker, from);
+	     i < seeker->aux->piece_count && seeker->begins[i] < to; i++) {
+		uint64_t found = find_in_piece(seeker, i, from);
+
+		if (found != NOWHERE)
+			return found < to ? found : NOWHERE;
+	}
+	return NOWHERE;
+}
+
+/* Returns whether the PSB+ at a place tells the TSC. */
+static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc)
+{
+	uint8_t header[HEADER_MAX + PADDING] = { 0 };
+	uint64_t reference = seeker->aux->pieces[piece_at(seeker, offset)].reference;
+	struct pt_packet_decoder *packets;
+	struct pt_packet packet;
+	struct pt_config config;
+	bool found = false;
+
+	pt_config_init(&config);
+	config.begin = header;
+	config.end = header + copy(seeker, offset, header, HEADER_MAX);
+	packets = pt_pkt_alloc_decoder(&config);
+	if (!packets)
+		return false;
+	pt_pkt_sync_set(packets, 0);
+	while (!found && pt_pkt_next(packets, &packet, sizeof(packet)) > 0 &&
+	       packet.type != ppt_psbend)
+		found = packet.type == ppt_tsc;
+	if (found)
+		*tsc = tsc_clock_complete(packet.payload.tsc.tsc, reference);
+	pt_pkt_free_decoder(packets);
+	return found;
+}
+
+/* Returns the first place in [from, to) where decoding can begin. */
+static struct sync next_sync(const struct seeker *seeker, uint64_t from, uint64_t to)
+{
+	struct sync sync = no_sync;
+
+	while (from < to) {
+		sync.offset = find_psb(seeker, from, to);
+		if (sync.offset == NOWHERE || read_tsc(seeker, sync.offset, &sync.tsc))
+			return sync;
+		from = sync.offset + sizeof(psb);
+	}
+	return no_sync;
+}
+
+/* Returns the last place whose TSC is at most `tsc`. */
+static struct sync last_sync(const struct seeker *seeker, uint64_t tsc)
+{
+	uint64_t end = seeker->aux->size;
+	struct sync best = next_sync(seeker, 0, end), next;
+
+	if (best.offset == NOWHERE || best.tsc > tsc)
+		return no_sync;
+	while (end - best.offset > NEAR) {
+		uint64_t middle = best.offset + (end - best.offset) / 2;
+
+		next = next_sync(seeker, middle, end);
+		if (next.offset != NOWHERE && next.tsc <= tsc)
+			best = next;
+		else
+			end = middle;
+	}
+	for (next = best; next.offset != NOWHERE && next.tsc <= tsc;
+	     next = next_sync(seeker, best.offset + sizeof(psb), seeker->aux->size))
+		best = next;
+	return best;
+}
+
+/* Returns the last place before `offset`, or `offset` if there is none. */
+static uint64_t sync_before(const struct seeker *seeker, uint64_t offset)
+{
+	for (uint64_t distance = NEAR;; distance *= 2) {
+		uint64_t from = distance < offset ? offset - distance : 0, found = offset;
+		struct sync sync;
+
+		for (sync = next_sync(seeker, from, offset); sync.offset != NOWHERE;
+		     sync = next_sync(seeker, sync.offset + sizeof(psb), offset))
+			found = sync.offset;
+		if (found != offset || !from)
+			return found;
+	}
+}
+
+/* Returns the second PSB after a place, or the stream's end. */
+static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
+{
+	uint64_t end = seeker->aux->size;
+
+	for (int i = 0; i < 2; i++) {
+		offset = find_psb(seeker, offset + sizeof(psb), end);
+		if (offset == NOWHERE)
+			return end;
+	}
+	return offset;
+}
+
+/* What is missing between two pieces of a view. */
+static uint64_t hole(const struct aux_piece *before, const struct aux_piece *piece)
+{
+	uint64_t end = before->aux_offset + before->size;
+
+	return piece->apart && piece->aux_offset > end ? piece->aux_offset - end : 0;
+}
+
+static void cut(const struct seeker *seeker, uint64_t from, uint64_t to, struct arena *arena,
+		struct aux_stream *view)
+{
+	size_t first = piece_at(seeker, from), count = piece_at(seeker, to - 1) - first + 1;
+	struct aux_piece *pieces = arena_copy(arena, seeker->aux->pieces + first,
+					      count * sizeof(*pieces));
+	size_t skip = from - seeker->begins[first];
+
+	pieces[count - 1].size = to - seeker->begins[first + count - 1];
+	pieces[0].bytes += skip;
+	pieces[0].size -= skip;
+	pieces[0].aux_offset += skip;
+	pieces[0].file_offset += skip;
+	pieces[0].apart = false;
+	view->pieces = pieces;
+	view->piece_count = count;
+	view->size = to - from;
+	view->repeated = view->missing = 0;
+	for (size_t i = 1; i < count && !view->copies; i++)
+		view->missing += hole(&pieces[i - 1], &pieces[i]);
+}
+
+void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct arena *arena,
+	      struct aux_stream *view)
+{
+	struct seeker seeker;
+	struct sync first, last;
+
+	*view = *aux;
+	if (!aux->size)
+		return;
+	seeker_init(&seeker, aux);
+	first = last_sync(&seeker, begin);
+	last = last_sync(&seeker, end);
+	if (last.offset != NOWHERE && end >= begin) {
+		uint64_t from = first.offset == NOWHERE ? 0 : sync_before(&seeker, first.offset);
+		uint64_t to = second_after(&seeker, last.offset);
+
+		/* Each comparison that leads to `last` is at least as true as that for `first`. */
+		cut(&seeker, from, to, arena, view);
+	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
+		view->size = view->piece_count = 0;
+		view->repeated = view->missing = 0;
+	}
+	seeker_release(&seeker);
+}
+
+/* ---- The time of the last packet ----------------------------------------- */
+
+/*
+ * Read the packets of a window up to where the next one may straddle its end, or is damaged.
+ * Returns how far; 0: to nowhere.
+ */
+static size_t read_window(const struct aux_window *window, struct packet_clock *clock,
+			  uint64_t reference)
+{
+	size_t end = window->size, at = 0;
+	struct pt_packet_decoder *packets;
+	struct pt_packet packet;
+	struct pt_config config;
+
+	if (!aux_window_at_end(window))
+		end -= AUX_WINDOW_PACKET_MAX;
+	pt_config_init(&config);
+	config.begin = window->bytes;
+	config.end = window->bytes + window->size;
+	packets = pt_pkt_alloc_decoder(&config);
+	if (!packets)
+		return 0;
+	pt_pkt_sync_set(packets, 0);
+	while (at < end && pt_pkt_next(packets, &packet, sizeof(packet)) > 0) {
+		if (packet.type == ppt_tsc)
+			packet.payload.tsc.tsc =
+				tsc_clock_complete(packet.payload.tsc.tsc, reference);
+		packet_clock_packet(clock, &packet);
+		at += packet.size;
+	}
+	pt_pkt_free_decoder(packets);
+	return at;
+}
+
+static struct packet_clock clock_of(const struct pt_info *info)
+{
+	struct packet_clock clock = {
+		.ratio_n = (uint32_t)info->tsc_ctc_ratio_n,
+		.ratio_d = (uint32_t)info->tsc_ctc_ratio_d,
+		.max_ratio = (uint8_t)info->max_nonturbo_ratio,
+	};
+
+	if (info->config & info->mtc_bit && info->mtc_freq_bits)
+		clock.mtc_shift = (uint8_t)((info->config & info->mtc_freq_bits) >>
+					    __builtin_ctzll(info->mtc_freq_bits));
+	return clock;
+}
+
+bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, uint64_t *first,
+		     uint64_t *last)
+{
+	struct packet_clock clock = clock_of(info);
+	struct aux_stream rest = *aux;
+	struct aux_window window;
+	struct seeker seeker;
+	struct arena arena = { 0 };
+	struct sync begin, end;
+	size_t used;
+
+	if (!aux->size)
+		return false;
+	seeker_init(&seeker, aux);
+	begin = next_sync(&seeker, 0, aux->size);
+	end = last_sync(&seeker, UINT64_MAX);
+	if (end.offset != NOWHERE) {
+		cut(&seeker, end.offset, aux->size, &arena, &rest);
+		aux_window_init(&window, &rest);
+		while ((used = read_window(&window, &clock, rest.pieces[0].reference)) &&
+		       !aux_window_at_end(&window))
+			aux_window_move(&window, used);
+		aux_window_release(&window);
+		arena_release(&arena);
+		*first = begin.tsc;
+		*last = clock.tsc > end.tsc ? clock.tsc : end.tsc;
+	}
+	seeker_release(&seeker);
+	return end.offset != NOWHERE;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/aux/aux_window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/pages.h"
+
+#define WINDOW ((size_t)1 << 20)
+
+/* Of one that reads a segment here and there: a usual one (src/pipeline/decode_threads.c), with its last PSB. */
+#define SEEK_WINDOW ((size_t)40 << 10)
+
+/*
+ * What is given back at once by windows that seek: other threads wait while the
+ * kernel takes the pages from all CPUs, and segments that follow each other share
+ * the pages around a cut.
+ */
+#define SEEK_GIVEN ((uint64_t)1 << 20)
+
+/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
+#define PADDING 64
+
+/* One piece may be larger than memory. */
+static void give_back(const struct aux_window *window, const struct aux_piece *piece,
+		      uint64_t count)
+{
+	uint64_t begin = window->piece_used - count, end = window->piece_used;
+
+	if (window->seeks) {
+		begin -= begin % SEEK_GIVEN;
+		end -= end % SEEK_GIVEN;
+	}
+	if (begin < end)
+		pages_give_back(piece->bytes + begin, end - begin);
+}
+
+static void fill(struct aux_window *window)
+{
+	while (window->size < window->room && !aux_window_at_end(window)) {
+		const struct aux_piece *piece = &window->aux->pieces[window->piece];
+		uint64_t count = piece->size - window->piece_used;
+
+		if (count > window->room - window->size)
+			count = window->room - window->size;
+		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
+		window->size += count;
+		window->piece_used += count;
+		give_back(window, piece, count);
+		if (window->piece_used < piece->size)
+			return;
+		pages_give_back(piece->bytes, piece->size);
+		window->piece++;
+		window->piece_used = 0;
+		window->run_begins = false;
+	}
+}
+
+void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
+{
+	*window = (struct aux_window){ .aux = aux, .run_begins = true };
+	window->room = aux->size < WINDOW ? aux->size : WINDOW;
+	window->bytes = alloc_zeroed(1, window->room + PADDING);
+	fill(window);
+}
+
+void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
+		     const struct aux_place *place)
+{
+	uint64_t begin = place->piece_begin;
+	size_t piece = place->piece;
+
+	if (!window->bytes)
+		window->bytes = alloc_zeroed(1, SEEK_WINDOW + PADDING);
+	if (!window->room || window->room > SEEK_WINDOW)
+		window->room = SEEK_WINDOW;
+	while (piece < aux->piece_count && place->at - begin > aux->pieces[piece].size)
+		begin += aux->pieces[piece++].size;
+	window->seeks = true;
+	window->aux = aux;
+	window->size = 0;
+	window->base = place->at;
+	window->piece = piece;
+	window->piece_used = place->at - begin;
+	window->run_begins = place->run_begins;
+	if (piece < aux->piece_count && window->piece_used == aux->pieces[piece].size) {
+		window->piece++;
+		window->piece_used = 0;
+	} else if (!window->piece_used) {
+		window->run_begins = true;
+	}
+	fill(window);
+}
+
+void aux_window_release(struct aux_window *window)
+{
+	free(window->bytes);
+	window->bytes = NULL;
+}
+
+bool aux_window_at_end(const struct aux_window *window)
+{
+	return window->piece == window->aux->piece_count ||
+	       (window->aux->pieces[window->piece].apart && !window->piece_used &&
+		!window->run_begins);
+}
+
+bool aux_window_next_run(struct aux_window *window)
+{
+	if (window->piece == window->aux->piece_count)
+		return false;
+	window->base += window->size;
+	window->size = 0;
+	window->run_begins = true;
+	fill(window);
+	return true;
+}
+
+void aux_window_move(struct aux_window *window, size_t used)
+{
+	memmove(window->bytes, window->bytes + used, window->size - used);
+	window->size -= used;
+	window->base += used;
+	fill(window);
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/aux/auxtrace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "decoder/aux/aux_pieces.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/perf_data/perf_record.h"
+#include "decoder/perf_data/perf_sample.h"
+#include "decoder/clock/tsc_clock.h"
+
+#define MAX_SHIFT 63        /* of 64-bit words */
+#define MTC_FREQ_BITS 4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"); MTC periods are 2 to its power */
+#define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
+
+/* One AUXTRACE record: struct perf_record_auxtrace, and where it stood. */
+struct piece_record {
+	struct aux_piece piece;
+	uint32_t queue;
+	int32_t tid, cpu;
+	size_t order; /* in the file */
+	uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
+};
+
+/* Where AUX records say that buffers were full. */
+struct cut_list {
+	struct aux_cut *cuts; /* owned */
+	size_t count, room;
+};
+
+/* What the records of a file tell of its trace data. */
+struct piece_list {
+	struct piece_record *records; /* owned */
+	size_t count, room;
+	struct cut_list cpu_cuts, thread_cuts; /* the same ones, by CPU and by thread */
+	bool samples; /* the pieces are of samples */
+	bool overwritten; /* an AUX record says that the buffer is overwritten: snapshots */
+};
+
+/* What PERF_RECORD_TIME_CONV says; a zero mult if there is none. */
+struct time_conversion {
+	uint64_t shift, mult, zero;
+};
+
+/* ---- Parameters ---------------------------------------------------------- */
+
+/* The priv[] words in the order of INTEL_PT_PMU_TYPE ... (tools/perf/util/intel-pt.h). */
+static void read_info_words(struct pt_info *info, struct cursor *c, struct arena *arena)
+{
+	uint64_t filter_length;
+	const uint8_t *filter;
+
+	info->pmu_type = cursor_u64(c);
+	info->time_shift = cursor_u64(c);
+	info->time_mult = cursor_u64(c);
+	info->time_zero = cursor_u64(c);
+	info->cap_user_time_zero = cursor_u64(c);
+	info->tsc_bit = cursor_u64(c);
+	info->noretcomp_bit = cursor_u64(c);
+	info->have_sched_switch = cursor_u64(c);
+	info->snapshot_mode = cursor_u64(c);
+	info->per_cpu_mmaps = cursor_u64(c);
+	info->mtc_bit = cursor_u64(c);
+	info->mtc_freq_bits = cursor_u64(c);
+	info->tsc_ctc_ratio_n = cursor_u64(c);
+	info->tsc_ctc_ratio_d = cursor_u64(c);
+	info->cyc_bit = cursor_u64(c);
+	info->max_nonturbo_ratio = cursor_u64(c);
+	filter_length = cursor_u64(c);
+	if (!filter_length || filter_length > cursor_left(c))
+		return;
+	filter = cursor_take(c, filter_length);
+	info->filter = arena_text(arena, (const char *)filter,
+				  strnlen((const char *)filter, filter_length));
+}
+
+static int refuse_type(uint32_t type, struct error *err)
+{
+	static const char *const names[] = { NULL, NULL, "Intel BTS", "ARM CoreSight", "ARM SPE",
+					     "s390 sampling" };
+
+	if (type < sizeof(names) / sizeof(names[0]) && names[type])
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "holds %s trace data, and only Intel PT can be read",
+				 names[type]);
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "holds trace data of type %u, and only Intel PT (type 1) can be read",
+			 type);
+}
+
+/* Returns whether a field of attr.config has no more bits than it should. */
+static bool is_narrow(uint64_t mask, unsigned bits)
+{
+	return !mask || mask >> __builtin_ctzll(mask) < UINT64_C(1) << bits;
+}
+
+static int read_info(struct auxtrace *auxtrace, const struct perf_record *record,
+		     struct error *err)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint32_t type = cursor_u32(&c);
+
+	cursor_u32(&c); /* alignment */
+	if (type != AUXTRACE_INTEL_PT)
+		return refuse_type(type, err);
+	read_info_words(&auxtrace->info, &c, &auxtrace->arena);
+	if (auxtrace->info.time_shift > MAX_SHIFT ||
+	    !is_narrow(auxtrace->info.mtc_freq_bits, MTC_FREQ_BITS))
+		return error_set_at(err, record->offset, "the clock parameters are damaged");
+	return 0;
+}
+
+/*
+ * struct perf_record_time_conv of perf's event.h; the part with the flag came
+ * in perf 5.10, and before that the record was only written if it meant
+ * something.
+ */
+static void read_time_conv(struct time_conversion *conversion, const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	struct time_conversion read;
+
+	read.shift = cursor_u64(&c);
+	read.mult = cursor_u64(&c);
+	read.zero = cursor_u64(&c);
+	if (c.short_ || read.shift > MAX_SHIFT)
+		return;
+	cursor_u64(&c); /* time_cycles */
+	cursor_u64(&c); /* time_mask */
+	if (cursor_left(&c) && !cursor_u8(&c)) /* cap_user_time_zero */
+		return;
+	*conversion = read;
+}
+
+/* The parameters' own clock is preferred: it is that of the trace. */
+static void complete_clock(struct pt_info *info, const struct time_conversion *conversion)
+{
+	if (info->cap_user_time_zero || !conversion->mult)
+		return;
+	info->time_shift = conversion->shift;
+	info->time_mult = conversion->mult;
+	info->time_zero = conversion->zero;
+	info->cap_user_time_zero = true;
+}
+
+static void read_cpuid(struct pt_info *info, const char *cpuid)
+{
+	static const char vendor[] = "GenuineIntel,";
+
+	if (!cpuid || strncmp(cpuid, vendor, sizeof(vendor) - 1) != 0)
+		return;
+	info->cpu_is_intel = sscanf(cpuid + sizeof(vendor) - 1, "%u,%u,%u", &info->cpu_family,
+				    &info->cpu_model, &info->cpu_stepping) == 3;
+}
+
+static void read_event(struct pt_info *info, const struct perf_file *file)
+{
+	for (size_t i = 0; i < file->attr_count; i++) {
+		const struct perf_event_attr *attr = &file->attrs[i].attr;
+
+		if (attr->type != info->pmu_type)
+			continue;
+		info->config = attr->config;
+		info->exclude_user = attr->exclude_user;
+		info->exclude_kernel = attr->exclude_kernel;
+		return;
+	}
+}
+
+/* ---- Streams ------------------------------------------------------------- */
+
+static void add_piece(struct piece_list *list, const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	struct piece_record *added;
+
+	list->records = alloc_grow(list->records, &list->room, list->count + 1,
+				   sizeof(*list->records));
+	added = &list->records[list->count];
+	*added = (struct piece_record){ .order = list->count };
+	cursor_u64(&c); /* size: what is present counts */
+	added->piece.bytes = record->aux.bytes;
+	added->piece.size = record->aux.size;
+	added->piece.aux_offset = cursor_u64(&c);
+	added->piece.reference = cursor_u64(&c);
+	added->queue = cursor_u32(&c);
+	added->tid = (int32_t)cursor_u32(&c);
+	added->cpu = (int32_t)cursor_u32(&c);
+	added->piece.file_offset = record->offset + 8 + record->size;
+	list->count++;
+}
+
+/* The buffer is the CPU's or the thread's: samples do not tell the queue. */
+static void add_sample(struct piece_list *list, const struct perf_file *file,
+		       const struct perf_record *record, const struct pt_info *info)
+{
+	struct tsc_clock clock = { info->time_zero, (uint32_t)info->time_mult,
+				   (uint16_t)info->time_shift };
+	struct perf_sample sample;
+	struct piece_record *added;
+
+	if (perf_sample_read(file, record, &sample) < 0 || !sample.aux.size)
+		return;
+	list->records = alloc_grow(list->records, &list->room, list->count + 1,
+				   sizeof(*list->records));
+	added = &list->records[list->count];
+	*added = (struct piece_record){ .order = list->count, .tid = sample.tid, .cpu = -1 };
+	if (info->per_cpu_mmaps)
+		added->cpu = sample.cpu;
+	added->queue = (uint32_t)(added->cpu == -1 ? added->tid : added->cpu);
+	added->time = sample.time;
+	added->piece.bytes = sample.aux.bytes;
+	added->piece.size = sample.aux.size;
+	added->piece.reference = tsc_clock_tsc(&clock, sample.time);
+	added->piece.file_offset = record->offset + 8 + (size_t)(sample.aux.bytes - record->payload);
+	list->count++;
+	list->samples = true;
+}
+
+static void push_cut(struct cut_list *list, int32_t owner, uint64_t at)
+{
+	list->cuts = alloc_grow(list->cuts, &list->room, list->count + 1, sizeof(*list->cuts));
+	list->cuts[list->count++] = (struct aux_cut){ owner, at };
+}
+
+static void add_cut(struct piece_list *list, const struct perf_record *record)
+{
+	struct perf_aux aux;
+
+	if (perf_record_read_aux(record, &aux) < 0)
+		return;
+	list->overwritten |= (aux.flags & PERF_AUX_FLAG_OVERWRITE) != 0;
+	if (!(aux.flags & PERF_AUX_FLAG_TRUNCATED))
+		return;
+	push_cut(&list->cpu_cuts, record->id.cpu, aux.offset + aux.size);
+	push_cut(&list->thread_cuts, record->id.tid, aux.offset + aux.size);
+}
+
+/* Samples are of several files' parts, so their time counts before their place. */
+static int compare_queues(const void *left, const void *right)
+{
+	const struct piece_record *a = left, *b = right;
+
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int compare_cuts(const void *left, const void *right)
+{
+	const struct aux_cut *a = left, *b = right;
+
+	if (a->owner != b->owner)
+		return a->owner < b->owner ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static void sort_cuts(struct cut_list *list)
+{
+	if (list->count)
+		qsort(list->cuts, list->count, sizeof(*list->cuts), compare_cuts);
+}
+
+/* Returns how many cuts are of owners below this one. */
+static size_t cuts_below(const struct cut_list *list, int64_t owner)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->cuts[middle].owner < owner)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void join(struct aux_piece_list *joined, const struct aux_stream *stream,
+		 const struct aux_piece *pieces, size_t count, const struct piece_list *list)
+{
+	const struct cut_list *cuts = stream->tid == -1 ? &list->cpu_cuts : &list->thread_cuts;
+	int64_t owner = stream->tid == -1 ? stream->cpu : stream->tid;
+	size_t first = cuts_below(cuts, owner);
+
+	if (stream->copies)
+		aux_pieces_join_copies(joined, pieces, count);
+	else
+		aux_pieces_join(joined, pieces, count, cuts->cuts ? cuts->cuts + first : NULL,
+				cuts_below(cuts, owner + 1) - first);
+}
+
+/* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
+static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
+			const struct piece_record *records, size_t count,
+			const struct piece_list *list)
+{
+	struct aux_piece *pieces = alloc_zeroed(count, sizeof(*pieces));
+	struct aux_piece_list joined = { 0 };
+
+	stream->queue = records[0].queue;
+	stream->cpu = records[0].cpu;
+	stream->tid = records[0].cpu == -1 ? records[0].tid : -1;
+	stream->copies = auxtrace->info.snapshot_mode || list->samples || list->overwritten;
+	for (size_t i = 0; i < count; i++)
+		pieces[i] = records[i].piece;
+	join(&joined, stream, pieces, count, list);
+	stream->pieces = arena_copy(&auxtrace->arena, joined.pieces,
+				    joined.count * sizeof(*joined.pieces));
+	stream->piece_count = joined.count;
+	stream->repeated = joined.repeated;
+	stream->missing = joined.missing;
+	for (size_t i = 0; i < joined.count; i++)
+		stream->size += joined.pieces[i].size;
+	aux_pieces_release(&joined);
+	free(pieces);
+}
+
+static int compare_owners(const void *left, const void *right)
+{
+	const struct aux_stream *a = *(struct aux_stream *const *)left;
+	const struct aux_stream *b = *(struct aux_stream *const *)right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* What happened to an owner's buffer is told once, however many a file claims to have. */
+static void mark_again(struct aux_stream *streams, size_t count)
+{
+	struct aux_stream **sorted = alloc_zeroed(count, sizeof(struct aux_stream *));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &streams[i];
+	qsort(sorted, count, sizeof(struct aux_stream *), compare_owners);
+	for (size_t i = 1; i < count; i++)
+		sorted[i]->again = sorted[i]->cpu == sorted[i - 1]->cpu &&
+				   sorted[i]->tid == sorted[i - 1]->tid;
+	free(sorted);
+}
+
+static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
+{
+	struct aux_stream *streams;
+	size_t begin = 0;
+
+	if (!list->count)
+		return;
+	qsort(list->records, list->count, sizeof(*list->records), compare_queues);
+	sort_cuts(&list->cpu_cuts);
+	sort_cuts(&list->thread_cuts);
+	streams = arena_alloc(&auxtrace->arena, list->count * sizeof(*streams));
+	for (size_t i = 1; i <= list->count; i++) {
+		if (i < list->count && list->records[i].queue == list->records[begin].queue)
+			continue;
+		make_stream(auxtrace, &streams[auxtrace->stream_count++], &list->records[begin],
+			    i - begin, list);
+		begin = i;
+	}
+	mark_again(streams, auxtrace->stream_count);
+	auxtrace->streams = streams;
+}
+
+bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
+{
+	size_t low = 0, high = stream->piece_count;
+
+	if (stream->copies)
+		return false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (stream->pieces[middle].aux_offset < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < stream->piece_count && stream->pieces[low].apart &&
+	       stream->pieces[low].aux_offset >= at;
+}
+
+static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
+			struct piece_list *list, struct error *err)
+{
+	struct time_conversion conversion = { 0 };
+	struct perf_record record;
+	uint64_t position = 0;
+	bool found = false;
+
+	while (perf_file_next(file, &position, &record, NULL)) {
+		if (record.type == PERF_USER_AUXTRACE_INFO) {
+			if (read_info(auxtrace, &record, err) < 0)
+				return -1;
+			found = true;
+		} else if (record.type == PERF_USER_TIME_CONV) {
+			read_time_conv(&conversion, &record);
+		} else if (record.type == PERF_USER_AUXTRACE) {
+			add_piece(list, &record);
+		} else if (record.type == PERF_RECORD_AUX) {
+			add_cut(list, &record);
+		} else if (record.type == PERF_RECORD_SAMPLE) {
+			add_sample(list, file, &record, &auxtrace->info);
+		}
+	}
+	complete_clock(&auxtrace->info, &conversion);
+	return found ? 0 : error_set(err, ERROR_FORMAT,
+				     "holds no Intel PT; record with: perf record -e intel_pt//u");
+}
+
+int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err)
+{
+	struct piece_list list = { 0 };
+	int status;
+
+	*auxtrace = (struct auxtrace){ 0 };
+	status = read_records(auxtrace, file, &list, err);
+	if (status == 0) {
+		make_streams(auxtrace, &list);
+		read_cpuid(&auxtrace->info, file->features.cpuid);
+		read_event(&auxtrace->info, file);
+	}
+	free(list.records);
+	free(list.cpu_cuts.cuts);
+	free(list.thread_cuts.cuts);
+	return status;
+}
+
+void auxtrace_release(struct auxtrace *auxtrace)
+{
+	arena_release(&auxtrace->arena);
+	*auxtrace = (struct auxtrace){ 0 };
+}

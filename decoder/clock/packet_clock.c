@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/clock/packet_clock.h"
+
+#include <intel-pt.h>
+
+#define MTC_VALUES 256u
+
+/* A double holds all numbers up to there, and a period has fewer ticks. */
+#define TICKS_MOST 0x1p52
+
+static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
+{
+	return ctc * clock->ratio_n / clock->ratio_d;
+}
+
+/* Up to a period cycles tell the time; none do before it was told, however few they are. */
+static void set_most(struct packet_clock *clock)
+{
+	clock->most = !clock->tsc ? 0 : clock->counting ? (double)clock->period : TICKS_MOST;
+}
+
+static void begin_step(struct packet_clock *clock, uint64_t tsc)
+{
+	clock->step = tsc;
+	clock->cycles = 0;
+	if (tsc > clock->tsc)
+		clock->tsc = tsc;
+	set_most(clock);
+}
+
+void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
+{
+	/* It alone may go back: what was estimated before it was too much. */
+	clock->tsc = tsc;
+	clock->counting = false;
+	clock->whole_step = false;
+	begin_step(clock, tsc);
+}
+
+/*
+ * The packet gives the lower 16 bits of the crystal clock and how many TSC
+ * ticks have passed since it last moved.
+ */
+void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
+{
+	uint64_t rest;
+
+	if (!clock->ratio_n || !clock->ratio_d)
+		return;
+	rest = ctc & ((UINT64_C(1) << clock->mtc_shift) - 1);
+	clock->base = clock->step - fast - ticks_to_tsc(clock, rest);
+	clock->ctc = 0;
+	clock->last_mtc = (uint8_t)(ctc >> clock->mtc_shift);
+	clock->counting = true;
+	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
+	set_most(clock);
+}
+
+/* The cycles between two MTCs in a row measure the core clock. */
+static void calibrate(struct packet_clock *clock, uint64_t tsc)
+{
+	double measured, expected = 0;
+
+	if (!clock->whole_step || !clock->cycles)
+		return;
+	measured = (double)(tsc - clock->step) / (double)clock->cycles;
+	if (clock->ratio && clock->max_ratio)
+		expected = (double)clock->max_ratio / clock->ratio;
+	/* A core that slept counts too few cycles. */
+	if (expected > 0 && (measured > 1.5 * expected || measured < expected / 1.5))
+		return;
+	clock->tsc_per_cycle = measured;
+}
+
+void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
+{
+	unsigned periods = (uint8_t)(ctc - clock->last_mtc);
+	uint64_t tsc;
+
+	if (!clock->counting)
+		return;
+	/* With a long period a TMA does not tell all bits of the next MTC's value. */
+	if (clock->mtc_shift > 8 && !clock->ctc)
+		periods = (ctc - clock->last_mtc) & (0xff >> (clock->mtc_shift - 8));
+	if (!periods && clock->ctc)
+		periods = MTC_VALUES;
+	clock->ctc += (uint64_t)periods << clock->mtc_shift;
+	clock->last_mtc = ctc;
+	tsc = clock->base + ticks_to_tsc(clock, clock->ctc);
+	if (periods == 1)
+		calibrate(clock, tsc);
+	begin_step(clock, tsc);
+	clock->whole_step = true;
+}
+
+void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
+{
+	if (!ratio || !clock->max_ratio || (clock->ratio == ratio && clock->tsc_per_cycle > 0))
+		return;
+	clock->ratio = ratio;
+	clock->tsc_per_cycle = (double)clock->max_ratio / ratio;
+	clock->whole_step = false;
+}
+
+void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
+{
+	uint64_t passed, tsc;
+	double expected;
+
+	if (clock->cycles > UINT64_MAX / 2 - cycles)
+		return;
+	clock->cycles += cycles;
+	expected = (double)(int64_t)clock->cycles * clock->tsc_per_cycle;
+	/* More than any TSC has left is damage. */
+	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
+		return;
+	passed = (uint64_t)(int64_t)expected;
+	/* There would have been an MTC. */
+	if (clock->counting && passed > clock->period)
+		passed = clock->period;
+	tsc = clock->step + passed;
+	if (tsc > clock->tsc)
+		clock->tsc = tsc;
+}
+
+void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet)
+{
+	switch (packet->type) {
+	case ppt_tsc:
+		packet_clock_tsc(clock, packet->payload.tsc.tsc);
+		break;
+	case ppt_tma:
+		packet_clock_tma(clock, packet->payload.tma.ctc, packet->payload.tma.fc);
+		break;
+	case ppt_mtc:
+		packet_clock_mtc(clock, packet->payload.mtc.ctc);
+		break;
+	case ppt_cyc:
+		packet_clock_many_cycles(clock, packet->payload.cyc.value);
+		break;
+	case ppt_cbr:
+		packet_clock_cbr(clock, packet->payload.cbr.ratio);
+		break;
+	default:
+		break;
+	}
+}

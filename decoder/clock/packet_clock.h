@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time from Intel PT's timing packets (SDM volume 3, "Intel Processor Trace",
+ * "Timing packets"): TSC and TMA set it, MTC moves it in steps of the crystal
+ * clock, CYC between those by core cycles.
+ *
+ * What is told is a time that has passed: never later than the packet, by one
+ * MTC period or (with CYC) a few cycles earlier.
+ */
+#ifndef DECODER_CLOCK_PACKET_CLOCK_H
+#define DECODER_CLOCK_PACKET_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pt_packet;
+
+struct packet_clock {
+	/* Set by the owner. */
+	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
+	uint8_t mtc_shift;	   /* an MTC is 2^n crystal ticks */
+	uint8_t max_ratio;	   /* TSC clock : bus clock */
+
+	uint64_t tsc;	 /* the time; 0: not known yet */
+	uint64_t base;	 /* TSC of crystal tick `ctc` */
+	uint64_t step;	 /* TSC at the last TSC or MTC packet */
+	uint64_t cycles; /* since then */
+	uint64_t ctc;	 /* crystal ticks since `base`, at the last MTC */
+	uint64_t period; /* TSC ticks from one MTC to the next, if counting */
+	uint8_t last_mtc;
+	bool counting;	       /* base and last_mtc are known */
+	bool whole_step;       /* the step under way began with an MTC */
+	uint8_t ratio;	       /* core clock : bus clock, of the last CBR */
+	double tsc_per_cycle;  /* 0: unknown */
+	double most; /* ticks since `step` that cycles may tell without a closer look */
+};
+
+void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
+void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast);
+void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
+void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
+
+/* The same, of a packet as libipt reads it; those without a time change nothing. */
+void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet);
+
+/* Any number of cycles. */
+void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles);
+
+/* Here, because no packet with a time is more frequent. */
+static inline void packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
+{
+	uint64_t all = clock->cycles + cycles, tsc;
+	double passed = (double)(int64_t)all * clock->tsc_per_cycle;
+
+	if (passed >= clock->most) {
+		packet_clock_many_cycles(clock, cycles);
+		return;
+	}
+	clock->cycles = all;
+	tsc = clock->step + (uint64_t)(int64_t)passed;
+	if (tsc > clock->tsc)
+		clock->tsc = tsc;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From ticks of the time-stamp counter to ns of perf's clock and back.
+ *
+ * The relation is perf's (struct perf_event_mmap_page in linux/perf_event.h,
+ * time_zero):  ns = zero + (tsc >> shift) * mult + (((tsc & mask) * mult) >> shift).
+ * It is computed in 128 bits, so no intermediate value overflows.
+ */
+#ifndef DECODER_CLOCK_TSC_CLOCK_H
+#define DECODER_CLOCK_TSC_CLOCK_H
+
+#include <stdint.h>
+
+struct tsc_clock {
+	uint64_t zero;  /* ns */
+	uint32_t mult;
+	uint16_t shift; /* below 64 */
+};
+
+/*
+ * Returns ns of perf's clock, modulo 2^64.  The formula's two halves, whole ticks
+ * of 2^shift and the rest, add up to this, because (whole << shift) * mult >> shift
+ * is exact.
+ */
+static inline uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc)
+{
+	return clock->zero + (uint64_t)((unsigned __int128)tsc * clock->mult >> clock->shift);
+}
+
+/* Returns the smallest tsc whose ns are at least `ns`; 0 before tick 0 and if mult is 0. */
+uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
+
+/*
+ * A TSC packet carries 7 bytes (SDM volume 3, "TSC Packet").
+ * Returns all 8, the top byte being the one that brings the value nearest to
+ * `reference`.
+ */
+static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
+{
+	const uint64_t span = UINT64_C(1) << 56;
+	uint64_t tsc = (low & (span - 1)) | (reference & ~(span - 1));
+
+	if (tsc - reference + span / 2 <= span) /* nearly always */
+		return tsc;
+	if (tsc > reference && tsc - reference > span / 2 && tsc >= span)
+		return tsc - span;
+	if (tsc < reference && reference - tsc > span / 2 && tsc < -span)
+		return tsc + span;
+	return tsc;
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/code/code_image.h"
+
+#include <intel-pt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decoder/code/kernel_text.h"
+
+/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
+#define KERNEL_BEGIN (UINT64_C(1) << 63)
+
+struct section {
+	uint64_t begin, end;  /* ip range [begin, end) that has bytes; begin == end: no section */
+	const uint8_t *bytes; /* of `begin`, in the caller's mapping of the file */
+};
+
+struct code_image {
+	const struct code_source *source;      /* borrowed */
+	struct diag *diag;                     /* borrowed */
+	struct pt_image_section_cache *cache;  /* owned */
+	struct pt_image **images;              /* owned, by address space index; [count] is the empty one */
+	size_t space_count;
+	struct section *sections;              /* owned, by libipt's section identifier */
+	size_t section_count, section_room;
+	const struct kernel_text *text; /* borrowed; of the stream that is decoded */
+};
+
+struct code_image *code_image_open(const struct code_source *source, size_t space_count,
+				   struct diag *diag)
+{
+	struct code_image *code = alloc_zeroed(1, sizeof(*code));
+
+	code->source = source;
+	code->diag = diag;
+	code->space_count = space_count;
+	code->images = alloc_zeroed(space_count + 1, sizeof(*code->images));
+	code->cache = pt_iscache_alloc(NULL);
+	if (!code->cache)
+		alloc_fail(0);
+	return code;
+}
+
+void code_image_close(struct code_image *code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i <= code->space_count; i++)
+		pt_image_free(code->images[i]);
+	pt_iscache_free(code->cache);
+	free(code->images);
+	free(code->sections);
+	free(code);
+}
+
+static void remember_section(struct code_image *code, int isid, const struct section *section)
+{
+	size_t old = code->section_room;
+
+	code->sections = alloc_grow(code->sections, &code->section_room, (size_t)isid + 1,
+				    sizeof(*code->sections));
+	for (size_t i = old; i < code->section_room; i++)
+		code->sections[i] = (struct section){ 0 };
+	code->sections[isid] = *section;
+	if (code->section_count <= (size_t)isid)
+		code->section_count = (size_t)isid + 1;
+}
+
+/* Put a part of a file into an image, as far as the file reaches. */
+static void add_bytes(struct code_image *code, struct pt_image *image,
+		      const struct code_file *file, const struct kernel_segment *part)
+{
+	uint64_t size = part->end - part->begin;
+	struct section section;
+	int isid;
+
+	if (!file->path || part->file_offset >= file->size)
+		return;
+	if (size > file->size - part->file_offset)
+		size = file->size - part->file_offset;
+	isid = pt_iscache_add_file(code->cache, file->path, part->file_offset, size, part->begin);
+	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
+		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s", file->path,
+			  isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
+		return;
+	}
+	section.begin = part->begin;
+	section.end = part->begin + size;
+	section.bytes = file->bytes + part->file_offset;
+	remember_section(code, isid, &section);
+}
+
+static void add_mapping(struct code_image *code, struct pt_image *image,
+			const struct mapping *mapping)
+{
+	struct code_file file = code->source->find(code->source->context, mapping->file);
+	struct kernel_segment part = { mapping->begin, mapping->end, mapping->file_offset };
+
+	add_bytes(code, image, &file, &part);
+}
+
+/*
+ * Where libipt has no section: modules, and kernel code that changes, so that no
+ * block of it may be cached.
+ */
+static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+		       void *context)
+{
+	const struct code_image *code = context;
+	const struct kernel_segment *segment = NULL;
+	const uint8_t *bytes;
+
+	(void)asid;
+	if (code->text && ip >= KERNEL_BEGIN)
+		segment = kernel_code_find(code->source->kernel, ip, &bytes);
+	if (!segment)
+		return -pte_nomap;
+	if (size > segment->end - ip)
+		size = segment->end - ip;
+	memcpy(buffer, kernel_text_bytes(code->text, bytes + (ip - segment->begin)), size);
+	return (int)size;
+}
+
+static void add_kernel(struct code_image *code, struct pt_image *image)
+{
+	const struct kernel_code *kernel = code->source->kernel;
+
+	if (kernel && (kernel->patch_count || kernel->island_count))
+		pt_image_set_callback(image, read_kernel, code);
+	if (kernel && kernel->patch_count)
+		return;
+	for (size_t i = 0; kernel && i < kernel->count; i++)
+		add_bytes(code, image, &kernel->file, &kernel->segments[i]);
+}
+
+static void add_mappings(struct code_image *code, struct pt_image *image,
+			 const struct address_space *space)
+{
+	for (size_t i = 0; i < space->count; i++)
+		add_mapping(code, image, &space->mappings[i]);
+}
+
+struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space)
+{
+	struct pt_image **image = &code->images[space ? space->index : code->space_count];
+
+	if (*image)
+		return *image;
+	*image = pt_image_alloc(NULL);
+	if (!*image)
+		alloc_fail(0);
+	/* libipt lets a later section win: what the process has itself comes last. */
+	if (space && space->kernel)
+		add_mappings(code, *image, space->kernel);
+	add_kernel(code, *image);
+	if (space)
+		add_mappings(code, *image, space);
+	return *image;
+}
+
+const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_t ip, size_t *size)
+{
+	const struct section *section;
+
+	*size = 0;
+	if (isid <= 0 || (size_t)isid >= code->section_count)
+		return NULL;
+	section = &code->sections[isid];
+	if (ip < section->begin || ip >= section->end)
+		return NULL;
+	*size = section->end - ip;
+	return section->bytes + (ip - section->begin);
+}
+
+const struct kernel_code *code_image_kernel(const struct code_image *code)
+{
+	return code->source->kernel;
+}
+
+void code_image_use_text(struct code_image *code, const struct kernel_text *text)
+{
+	code->text = text;
+}
+
+/* What lies in one view lies in one mapping too, if there is any: functions are looked for there. */
+static struct code_view view_kernel(const struct kernel_code *kernel,
+				    const struct mapping *mapping, uint64_t ip)
+{
+	const uint8_t *bytes;
+	const struct kernel_segment *segment = kernel_code_find(kernel, ip, &bytes);
+	struct code_view view = { .begin = ip, .end = ip, .mapping = mapping };
+
+	if (!segment)
+		return view;
+	view.begin = segment->begin;
+	view.end = segment->end;
+	if (mapping && mapping->begin > view.begin)
+		view.begin = mapping->begin;
+	if (mapping && mapping->end < view.end)
+		view.end = mapping->end;
+	view.bytes = bytes + (view.begin - segment->begin);
+	return view;
+}
+
+struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
+				 uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
+	struct code_view view = { .begin = ip, .end = ip };
+	struct code_file file;
+	uint64_t size;
+
+	if (ip >= KERNEL_BEGIN && code->source->kernel) {
+		struct code_view kernel = view_kernel(code->source->kernel, mapping, ip);
+
+		if (kernel.bytes)
+			return kernel;
+	}
+	if (!mapping)
+		return view;
+	file = code->source->find(code->source->context, mapping->file);
+	if (!file.bytes || mapping->file_offset >= file.size)
+		return view;
+	size = mapping->end - mapping->begin;
+	if (size > file.size - mapping->file_offset)
+		size = file.size - mapping->file_offset;
+	if (ip - mapping->begin >= size)
+		return view;
+	view.bytes = file.bytes + mapping->file_offset;
+	view.begin = mapping->begin;
+	view.end = mapping->begin + size;
+	view.mapping = mapping;
+	return view;
+}
+
+void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
+			 uint64_t *begin, uint64_t *end)
+{
+	const struct mapping *mapping = view->mapping;
+	uint64_t back = mapping ? mapping->begin - mapping->file_offset : 0;
+
+	*begin = *end = 0;
+	if (!mapping || !code->source->find_function ||
+	    !code->source->find_function(code->source->context, mapping->file, ip - back, begin, end))
+		return;
+	*begin += back;
+	*end += back;
+}

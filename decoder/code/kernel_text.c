@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/code/kernel_text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+/* ---- Where code stands --------------------------------------------------- */
+
+static const struct kernel_segment *segment_at(const struct kernel_segment *segments, size_t count,
+					       uint64_t ip)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (segments[middle].end <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && segments[low].begin <= ip ? &segments[low] : NULL;
+}
+
+const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, uint64_t ip,
+					      const uint8_t **bytes)
+{
+	const struct kernel_segment *segment = segment_at(kernel->segments, kernel->count, ip);
+
+	*bytes = NULL;
+	if (segment) {
+		*bytes = kernel->file.bytes + segment->file_offset;
+		return segment;
+	}
+	segment = segment_at(kernel->islands, kernel->island_count, ip);
+	if (segment)
+		*bytes = kernel->island_bytes + segment->file_offset;
+	return segment;
+}
+
+const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes)
+{
+	const struct kernel_code *kernel = text->kernel;
+	uintptr_t at = (uintptr_t)bytes;
+
+	if (!kernel || !bytes)
+		return bytes;
+	if (text->copy && at - (uintptr_t)kernel->file.bytes < kernel->file.size)
+		return text->copy + (at - (uintptr_t)kernel->file.bytes);
+	if (text->islands && at - (uintptr_t)kernel->island_bytes < kernel->island_size)
+		return text->islands + (at - (uintptr_t)kernel->island_bytes);
+	return bytes;
+}
+
+/* ---- Patches ------------------------------------------------------------- */
+
+/* Write to the copies what of the range is known to be code. */
+static void write_code(struct kernel_text *text, uint64_t address, const uint8_t *bytes,
+		       size_t size)
+{
+	const struct kernel_segment *segment;
+	const uint8_t *shared;
+	size_t part;
+
+	for (size_t done = 0; done < size; done += part) {
+		uint64_t ip = address + done;
+		const uint8_t *own;
+
+		part = 1;
+		segment = kernel_code_find(text->kernel, ip, &shared);
+		if (!segment)
+			continue;
+		own = kernel_text_bytes(text, shared + (ip - segment->begin));
+		part = segment->end - ip < size - done ? segment->end - ip : size - done;
+		if (own != shared + (ip - segment->begin))
+			memcpy((uint8_t *)own, bytes + done, part);
+	}
+}
+
+static void apply(struct kernel_text *text, const struct code_patch *patch)
+{
+	write_code(text, patch->address, patch->new_bytes, patch->new_size);
+}
+
+static void take_back(struct kernel_text *text, const struct code_patch *patch)
+{
+	write_code(text, patch->address, patch->old_bytes, patch->old_size);
+}
+
+/* Not every patch knows what was there before; those in front of it do. */
+static void start_again(struct kernel_text *text)
+{
+	for (size_t i = text->kernel->patch_count; i > 0; i--)
+		take_back(text, &text->kernel->patches[i - 1]);
+	text->next = 0;
+}
+
+bool kernel_text_advance(struct kernel_text *text, uint64_t time)
+{
+	const struct kernel_code *kernel = text->kernel;
+	size_t before = text->next;
+
+	if (!kernel)
+		return false;
+	if (text->next > 0 && kernel->patches[text->next - 1].time > time)
+		start_again(text);
+	while (text->next < kernel->patch_count && kernel->patches[text->next].time <= time)
+		apply(text, &kernel->patches[text->next++]);
+	return text->next != before;
+}
+
+/* ---- Start and end ------------------------------------------------------- */
+
+/* A private mapping: only pages that are written to take memory.  NULL: there is none. */
+static uint8_t *copy_file(const struct code_file *file)
+{
+	uint8_t *copy = MAP_FAILED;
+	int fd = file->path ? open(file->path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return NULL;
+	if (lseek(fd, 0, SEEK_END) == (off_t)file->size)
+		copy = mmap(NULL, file->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	close(fd);
+	return copy == MAP_FAILED ? NULL : copy;
+}
+
+void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel)
+{
+	*text = (struct kernel_text){ 0 };
+	if (!kernel || !kernel->patch_count)
+		return;
+	text->kernel = kernel;
+	if (kernel->file.bytes)
+		text->copy = copy_file(&kernel->file);
+	if (kernel->island_size) {
+		text->islands = alloc_zeroed(1, kernel->island_size);
+		memcpy(text->islands, kernel->island_bytes, kernel->island_size);
+	}
+	start_again(text);
+	kernel_text_advance(text, 0);
+}
+
+void kernel_text_release(struct kernel_text *text)
+{
+	if (text->copy)
+		munmap(text->copy, text->kernel->file.size);
+	free(text->islands);
+	*text = (struct kernel_text){ 0 };
+}

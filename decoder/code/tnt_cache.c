@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/code/tnt_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* 128 KiB: more would not stay in the cache, and that costs more than to walk some again. */
+#define PATHS_BITS 13
+
+/* 2 KiB, for a short trace: there may be thousands of them side by side. */
+#define PATHS_BITS_SHORT 7
+
+/* Less is decoded before a table that fits the cache pays. */
+#define SHORT_TRACE (UINT64_C(128) << 10)
+
+#define CACHE_LINE 64
+
+void code_paths_init(struct code_paths *paths, uint64_t size)
+{
+	unsigned bits = size < SHORT_TRACE ? PATHS_BITS_SHORT : PATHS_BITS;
+	unsigned char *memory = alloc_zeroed(1, (sizeof(*paths->paths) << bits) + CACHE_LINE);
+
+	*paths = (struct code_paths){ .memory = memory, .shift = 32 - bits };
+	paths->paths = (void *)(memory + (-(uintptr_t)memory & (CACHE_LINE - 1)));
+}
+
+void code_paths_release(struct code_paths *paths)
+{
+	free(paths->memory);
+	*paths = (struct code_paths){ 0 };
+}
+
+void code_paths_forget(struct code_paths *paths)
+{
+	memset(paths->paths, 0, sizeof(*paths->paths) << (32 - paths->shift));
+}

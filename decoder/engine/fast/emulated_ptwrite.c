@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/fast/emulated_ptwrite.h"
+
+#include <string.h>
+
+#include "decoder/engine/fast/flow_step.h"
+
+#define VALUE_BITS 64
+
+bool emulated_write_has_sign(const uint8_t *bytes, size_t size)
+{
+	static const char sign[] = "\x0f\x0bperf,ptwrite  ";
+
+	_Static_assert(sizeof(sign) == EMULATED_WRITE_SIGN_SIZE + 1, "UD2 and 14 letters");
+	return size >= EMULATED_WRITE_SIGN_SIZE &&
+	       !memcmp(bytes, sign, EMULATED_WRITE_SIGN_SIZE);
+}
+
+void emulated_write_begin(struct pt_flow *flow, uint64_t ip)
+{
+	emulated_write_drop(flow);
+	flow->write = (struct emulated_write){
+		.thread = flow->stream.schedule.thread,
+		.place = ip,
+		.left = VALUE_BITS,
+	};
+}
+
+void emulated_write_bit(struct pt_flow *flow, bool bit)
+{
+	struct emulated_write *write = &flow->write;
+	struct side_note note = { .kind = SIDE_PTWRITE };
+
+	write->value = write->value << 1 | bit;
+	if (--write->left)
+		return;
+	note.value = write->value;
+	stream_push_side(&flow->stream, &note, write->place);
+}
+
+void emulated_write_interrupt(struct pt_flow *flow, uint64_t ip)
+{
+	if (!flow->write.left)
+		return;
+	emulated_write_drop_waiting(flow);
+	flow->waiting_write = flow->write;
+	flow->waiting_place = ip;
+	flow->write.left = 0;
+}
+
+void emulated_write_resume(struct pt_flow *flow, uint64_t ip)
+{
+	struct emulated_write *waiting = &flow->waiting_write;
+
+	emulated_write_drop(flow);
+	if (!waiting->left || flow->waiting_place != ip ||
+	    waiting->thread != flow->stream.schedule.thread)
+		return;
+	flow->write = *waiting;
+	waiting->left = 0;
+}
+
+void emulated_write_drop(struct pt_flow *flow)
+{
+	flow->stream.stats.writes_broken += flow->write.left != 0;
+	flow->write.left = 0;
+}
+
+void emulated_write_drop_waiting(struct pt_flow *flow)
+{
+	flow->stream.stats.writes_broken += flow->waiting_write.left != 0;
+	flow->waiting_write.left = 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps that both walks of the fast engine take: the one that looks closely
+ * (flow_step.c), and the one over code that was walked before (flow_cached.c).
+ */
+#ifndef DECODER_ENGINE_FAST_FLOW_CACHED_STEPS_H
+#define DECODER_ENGINE_FAST_FLOW_CACHED_STEPS_H
+
+#include "decoder/engine/fast/flow_step.h"
+
+/* Find the view of an ip that is not in the present one.  What is `here` is to be looked up. */
+void flow_change_view(struct pt_flow *flow, uint64_t ip);
+
+static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
+{
+	return ip - flow->view.begin < flow->view.end - flow->view.begin;
+}
+
+/* Returns whether the code at ip is in view; it is looked for in other mappings, too. */
+static inline bool see(struct pt_flow *flow, uint64_t ip)
+{
+	if (!in_view(flow, ip) && flow->space == flow->stream.schedule.space)
+		flow_change_view(flow, ip);
+	return in_view(flow, ip) && flow->space == flow->stream.schedule.space;
+}
+
+static inline const uint8_t *bytes_at(const struct pt_flow *flow, uint64_t ip)
+{
+	return flow->view.bytes + (ip - flow->view.begin);
+}
+
+/* The same the other way: bytes of the view. */
+static inline uint64_t ip_at(const struct pt_flow *flow, const uint8_t *bytes)
+{
+	return flow->view.begin + (uint64_t)(bytes - flow->view.bytes);
+}
+
+/* Whether a run is the one at ip, which is in view. */
+static inline bool is_at(const struct pt_flow *flow, const struct code_run *run, uint64_t ip)
+{
+	return run && code_run_is(run, flow->area, bytes_at(flow, ip), flow->mode);
+}
+
+/* Whether the branch of a run whose function is known lies in that, and `distance` too. */
+static inline bool in_function(const struct code_run *run, uint64_t distance)
+{
+	int64_t begin = run->function_begin, end = run->function_end;
+	int64_t length = run->length;
+
+	return (int64_t)distance >= begin && (int64_t)distance < end && length >= begin &&
+	       length < end;
+}
+
+static inline void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
+{
+	flow->return_top = (flow->return_top + 1) % RETURNS;
+	flow->returns[flow->return_top] = (struct return_place){ ip, call };
+	if (flow->return_count < RETURNS)
+		flow->return_count++;
+}
+
+/* The stack is not empty. */
+static inline void drop_return(struct pt_flow *flow)
+{
+	flow->return_count--;
+	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
+}
+
+/* Returns a place with ip 0 if the stack is empty. */
+static inline struct return_place pop_return(struct pt_flow *flow)
+{
+	struct return_place place = flow->returns[flow->return_top];
+
+	if (!flow->return_count)
+		return (struct return_place){ 0 };
+	drop_return(flow);
+	return place;
+}
+
+static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
+					       uint64_t from, uint64_t to)
+{
+	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the fast engine takes with it over a PSB where a stream is cut: so a
+ * segment can be decoded by whoever, before or beside what comes before it.
+ *
+ * At a cut (aux_cuts.h) both one who comes by and one who begins there forget
+ * what the PSB restates or ends: the compressed returns' stack (SDM volume 3,
+ * "RET Compression": only calls since the last PSB count), how fast CYC ticks,
+ * times that were estimated ahead of the PSB's own, and whether a branch was given
+ * out since tracing began: the next one is, then.  The rest is here.  One
+ * who begins guesses it from the PSB's header (SDM volume 3, "PSB+") and the
+ * timeline; who came by tells whether the guess was right.
+ */
+#ifndef DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
+#define DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
+
+#include "decoder/aux/aux_cuts.h"
+#include "decoder/engine/fast/flow_step.h"
+
+struct pt_boundary {
+	uint64_t cut; /* offset of the PSB; 0: the stream's beginning */
+	struct aux_place place; /* where the next packet is */
+	struct aux_cuts cuts; /* at the next one */
+	bool synced;
+
+	struct schedule schedule;
+	struct packet_clock clock;
+	struct moment now;
+	uint8_t event_flags;
+	bool any_event;
+	size_t next_loss;
+	/* These add up, and are no part of a guess: */
+	uint64_t last_pushed;
+	uint32_t insn_count, cycle_count;
+
+	uint64_t last_ip, ip, interrupted;
+	enum insn_mode mode, next_mode;
+	struct emulated_write write;
+	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;
+	bool gap_guessed, gap_mattered; /* see struct pt_flow */
+};
+
+/* The flow is at a PSB.  If that is a cut, begin to pass it. */
+void pt_boundary_approach(struct pt_flow *flow);
+
+/* The header of the PSB at a cut is read: pass it, and stop there if the flow is asked to. */
+void pt_boundary_pass(struct pt_flow *flow);
+
+/* Note the state of a flow that has just passed a cut, or has not begun. */
+void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow);
+
+/* Go on from there with any flow of the same stream; its statistics begin anew. */
+void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow);
+
+/*
+ * Begin at a cut, with a guess; `first` is the beginning of the stream.
+ * Returns whether there is enough to guess by; then the flow has passed the cut.
+ */
+bool pt_boundary_guess(struct pt_flow *flow, const struct pt_boundary *first,
+		       const struct aux_cuts *at);
+
+/*
+ * A flow went from a guess, `before`, to `after`.  Returns whether it would have done the
+ * same from `now`, but for stops (schedule.h) and sums; then what `after` still has of the
+ * guess is made what it is.
+ */
+bool pt_boundary_join(const struct pt_boundary *now, const struct pt_boundary *before,
+		      struct pt_boundary *after);
+
+#endif

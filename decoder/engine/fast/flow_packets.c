@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/fast/flow_packets.h"
+
+#include "decoder/engine/fast/flow_checkpoint.h"
+#include "decoder/engine/fast/flow_perf_time.h"
+
+/*
+ * Errata that change what packets mean, by CPU as libipt knows them (pt_cpu_errata();
+ * intel-pt.h has Intel's words for each):
+ *
+ *   BDM70   a PSB+ before a TIP.PGE may have a FUP     header_ip is doubted: on_psbend()
+ *   APL12   so may an OVF                              the same: flow_on_fup()
+ *   BDM64   an abort may follow a branch never taken   the way there is not asked for: flow_on_fup()
+ *   SKD007  an OVF may cut a CYC                       read_cycles()
+ *   SKD010  no FUP or TIP.PGE may follow an OVF        no further damage: miss_place()
+ *   APL11   a TIP.PGD may follow an OVF                tracing is off: flow_on_disable()
+ *   SKD022  a VM entry may have a FUP                  it is no interrupt: flow_on_disable()
+ *   SKL014  a TIP.PGD may lack the target's ip         the filter tells: flow_step.c
+ *   SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
+ */
+
+/* Returns whether the packet tells an ip. */
+static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uint64_t *ip)
+{
+	*ip = 0;
+	if (packet->ipc == pt_ipc_suppressed)
+		return false;
+	*ip = flow_read_ip(flow, packet->ipc, packet->ip);
+	return true;
+}
+
+/* A packet shows that the ip was no erratum's, if there is one.  Returns whether tracing is on. */
+static bool believe(struct pt_flow *flow)
+{
+	uint64_t ip = flow->doubtful_ip;
+
+	flow->doubtful_ip = 0;
+	if (ip && !flow->on)
+		flow_begin(flow, ip, false);
+	return flow->on;
+}
+
+/*
+ * A packet is of code that runs, but where is not known.  Returns whether that is part
+ * of an overflow, and no further damage.
+ */
+static bool miss_place(struct pt_flow *flow)
+{
+	bool dropped = flow->overflowed && flow->config.errata.skd010;
+
+	flow->overflowed = false;
+	if (dropped)
+		flow_lose(flow);
+	else
+		flow_fail(flow, GAP_MISMATCH, 0);
+	return dropped;
+}
+
+void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
+{
+	if (flow->lost)
+		return;
+	if (!flow->on && !believe(flow)) {
+		if (!flow->guest)
+			miss_place(flow);
+		return;
+	}
+	if (flow->bits != TNT_BITS_NONE) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		return;
+	}
+	flow->has_interrupt = false;
+	flow->bits = bits;
+	flow->task = bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
+}
+
+static void on_interrupt(struct pt_flow *flow, uint64_t ip)
+{
+	struct pt_stream *stream = &flow->stream;
+	enum branch_kind kind = flow->aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
+
+	stream_push(stream, kind, flow->interrupted, ip)->flags |= BRANCH_ASYNC;
+	emulated_write_interrupt(flow, flow->interrupted);
+	flow->has_interrupt = flow->aborted = false;
+	flow->ip = ip;
+	flow->here = 0;
+	flow->known = stream->now;
+	flow_take_mode(flow);
+}
+
+/* What happened is told where the packet's FUP says. */
+static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
+{
+	if (flow->waiting_count == WAITING)
+		flow_drop_waiting(flow);
+	flow->waiting[flow->waiting_count++] = *note;
+}
+
+/* Of the CPU, now; in a header the time may come behind it, up to the end. */
+static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint32_t extra)
+{
+	struct side_note note = { kind, extra, value };
+
+	if (flow->in_header)
+		wait_for_place(flow, &note);
+	else
+		stream_push_side(&flow->stream, &note, 0);
+}
+
+/* ---- Virtual machines ---------------------------------------------------- */
+
+/*
+ * The NR bit of PIP tells who runs from the next ip on (SDM volume 3, "PIP").  A
+ * guest's addresses mean other code than the host's: it is passed over.
+ */
+
+/* What was lost, or off, is the guest's now, and not looked at. */
+static void stay_in_guest(struct pt_flow *flow)
+{
+	flow_found(flow);
+	emulated_write_drop(flow);
+	flow->doubtful_ip = 0;
+	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
+}
+
+static void leave_for_guest(struct pt_flow *flow, uint64_t from)
+{
+	if (flow->on && !flow->lost)
+		stream_push(&flow->stream, BRANCH_NONE, from, 0)->flags |=
+			BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_GUEST;
+	stay_in_guest(flow);
+}
+
+/* A TIP where a guest runs before it or behind it; ip 0: suppressed. */
+static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
+{
+	bool enters = !flow->guest;
+
+	flow->guest = flow->next_guest;
+	if (!flow->guest && ip) {
+		flow_begin(flow, ip, true);
+	} else if (enters && flow->on && !flow->lost && !flow->has_interrupt) {
+		flow->target = 0;
+		flow->task = TASK_OFF;
+	} else if (enters) {
+		leave_for_guest(flow, flow->interrupted);
+	}
+}
+
+static void on_paging(struct pt_flow *flow, const struct pt_packet_pip *packet)
+{
+	flow->next_guest = packet->nr;
+	tell(flow, SIDE_GUEST, packet->cr3, packet->nr);
+}
+
+/* ---- The flow ------------------------------------------------------------ */
+
+void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
+{
+	uint64_t ip;
+	bool told = read_ip(flow, packet, &ip);
+
+	if (flow->guest || flow->next_guest) {
+		on_guest_tip(flow, ip);
+		return;
+	}
+	if (flow->lost) {
+		if (told)
+			flow_try_at(flow, ip);
+		return;
+	}
+	if (!flow->on && !believe(flow)) {
+		if (miss_place(flow) && told)
+			flow_try_at(flow, ip);
+		return;
+	}
+	if (!told) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		return;
+	}
+	if (flow->has_interrupt) {
+		on_interrupt(flow, ip);
+		return;
+	}
+	flow->target = ip;
+	flow->task = TASK_TARGET;
+}
+
+/* Nothing has shown yet that tracing was on, but a header that an erratum may have written. */
+static bool may_be_off(const struct pt_flow *flow)
+{
+	return flow->config.errata.bdm70 && !flow->told && flow->ip == flow->target;
+}
+
+void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
+{
+	uint64_t ip;
+
+	bool told = read_ip(flow, packet, &ip);
+
+	flow->guest = flow->next_guest;
+	if (flow->guest) {
+		stay_in_guest(flow);
+		return;
+	}
+	flow->has_interrupt = flow->overflowed = flow->aborted = false;
+	flow->doubtful_ip = 0;
+	if (!told || (flow->on && !flow->lost && !may_be_off(flow)))
+		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
+	if (told)
+		flow_begin(flow, ip, true);
+}
+
+/* Tracing goes off that was off: where it began is lost. */
+static void miss_begin(struct pt_flow *flow)
+{
+	flow_fail(flow, GAP_MISMATCH, 0);
+	flow_found(flow);
+}
+
+void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
+{
+	bool passed_over = flow->guest || flow->next_guest || flow->overflowed;
+	uint64_t ip;
+
+	read_ip(flow, packet, &ip);
+	/* Where tracing goes on, a PIP tells again. */
+	flow->guest = flow->next_guest = false;
+	flow->overflowed = false;
+	if (!flow->lost && !believe(flow) && !passed_over)
+		miss_begin(flow);
+	if (flow->lost || !flow->on) {
+		flow->on = false;
+		return;
+	}
+	if (flow->bits != TNT_BITS_NONE) {
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_found(flow);
+		flow->on = false;
+		return;
+	}
+	if (flow->config.errata.skd022 && flow->has_interrupt && flow_at_vm_entry(flow))
+		flow->has_interrupt = false;
+	if (!flow->has_interrupt) {
+		flow->target = ip;
+		flow->task = TASK_OFF;
+		return;
+	}
+	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
+		BRANCH_TRACE_OFF | BRANCH_ASYNC;
+	stream_stop_user(&flow->stream, flow->interrupted);
+	emulated_write_interrupt(flow, flow->interrupted);
+	flow->has_interrupt = flow->aborted = false;
+	flow->on = false;
+}
+
+static bool waits_for_abort(const struct pt_flow *flow)
+{
+	for (unsigned i = 0; i < flow->waiting_count; i++)
+		if (flow->waiting[i].kind == SIDE_TX_ABORT)
+			return true;
+	return false;
+}
+
+void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
+{
+	uint64_t ip;
+
+	if (!read_ip(flow, packet, &ip))
+		return;
+	if (flow->in_header) {
+		flow->header_has_ip = true;
+		flow->target = ip;
+		return;
+	}
+	if (flow->guest) {
+		flow->overflowed = false;
+		flow_tell_waiting(flow, 0);
+		return;
+	}
+	if (flow->overflowed) {
+		flow->overflowed = false;
+		if (flow->config.errata.apl12)
+			flow->doubtful_ip = ip;
+		else
+			flow_begin(flow, ip, true);
+		return;
+	}
+	if (flow->lost)
+		flow_try_at(flow, ip);
+	if (flow->lost || !believe(flow)) {
+		flow_tell_waiting(flow, ip);
+		return;
+	}
+	if (flow->config.errata.bdm64 && waits_for_abort(flow) && !flow_reaches(flow, ip)) {
+		flow->ip = ip;
+		flow->here = 0;
+	}
+	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
+									    : PLACE_INTERRUPT;
+	flow->target = ip;
+	flow->task = TASK_PLACE;
+	if (flow->bits != TNT_BITS_NONE) /* the TIP that is waited for does not come */
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+}
+
+static void on_overflow(struct pt_flow *flow)
+{
+	flow->in_header = false;
+	flow_found(flow);
+	flow_drop_waiting(flow);
+	emulated_write_drop(flow);
+	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
+	flow->task = TASK_READ;
+	flow->bits = TNT_BITS_NONE;
+	flow->on = flow->has_interrupt = flow->aborted = false;
+	stream_set_in_tx(&flow->stream, false);
+	flow->return_count = 0;
+	flow_note_gap(flow);
+	flow->overflowed = true;
+	flow->doubtful_ip = 0;
+}
+
+static void on_psb(struct pt_flow *flow)
+{
+	/* A PSB comes behind all that was deferred. */
+	if (flow->bits != TNT_BITS_NONE)
+		flow_fail(flow, GAP_MISMATCH, flow->ip);
+	flow->in_header = true;
+	flow->header_has_ip = false;
+	flow->last_ip = 0;
+	flow_drop_waiting(flow);
+	flow->overflowed = false;
+	flow->doubtful_ip = 0;
+	flow->item_size = 0;
+	pt_boundary_approach(flow);
+}
+
+/* Tracing is on at a PSB if, and only if, its header tells an ip. */
+static void on_psbend(struct pt_flow *flow)
+{
+	if (!flow->in_header) {
+		/* Its PSB is lost, and who knows what before it. */
+		if (flow->on && !flow->lost)
+			flow_fail(flow, GAP_MISMATCH, flow->ip);
+		return;
+	}
+	flow->in_header = false;
+	flow_drop_waiting(flow);
+	flow->guest = flow->next_guest;
+	if (flow->guest) {
+		leave_for_guest(flow, flow->ip);
+	} else if (!flow->header_has_ip) {
+		flow->on = false;
+	} else if (flow->lost) {
+		flow_try_at(flow, flow->target);
+	} else if (!flow->on && flow->config.errata.bdm70) {
+		flow->doubtful_ip = flow->target;
+	} else if (!flow->on) {
+		flow_begin(flow, flow->target, false);
+	} else {
+		flow->place = PLACE_PSB;
+		flow->task = TASK_PLACE;
+	}
+}
+
+static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
+{
+	struct side_note note = { .kind = packet->intx   ? SIDE_TX_BEGIN
+					  : packet->abrt ? SIDE_TX_ABORT
+							 : SIDE_TX_COMMIT };
+
+	if (flow->in_header || !flow->on)
+		stream_set_in_tx(&flow->stream, packet->intx);
+	else
+		wait_for_place(flow, &note);
+}
+
+static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
+{
+	if (packet->leaf == pt_mol_exec) {
+		flow->mode_end = flow->window.base + flow->at;
+		flow->next_mode = packet->bits.exec.csl	  ? INSN_MODE_64
+				  : packet->bits.exec.csd ? INSN_MODE_32
+							  : INSN_MODE_16;
+		return;
+	}
+	if (packet->leaf == pt_mol_tsx)
+		on_transaction(flow, &packet->bits.tsx);
+}
+
+void flow_catch_up(struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+
+	if (stream->next_loss < stream->loss_count)
+		stream_push_losses(stream, stream->now.time);
+	stream_follow_schedule(stream);
+	if (stream->text.kernel)
+		flow_follow_text(flow);
+	if (flow->space != stream->schedule.space)
+		flow->here = 0;
+}
+
+static void set_perf_time(struct pt_flow *flow, uint64_t tsc)
+{
+	flow->clock.tsc = tsc ? stream_complete_tsc(&flow->stream, tsc) : 0;
+}
+
+void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	const struct pt_stream *stream = &flow->stream;
+
+	if (stream->input.perf_times)
+		set_perf_time(flow, pt_perf_time(flow, packet));
+	else if (packet->type == ppt_tsc)
+		packet_clock_tsc(&flow->clock,
+				 stream_complete_tsc(stream, packet->payload.tsc.tsc));
+	else
+		packet_clock_packet(&flow->clock, packet);
+	if (packet->type == ppt_cbr)
+		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
+	if (packet->type == ppt_cyc)
+		flow_count_cycles(flow, packet->payload.cyc.value);
+	if (packet->type != ppt_cbr && packet->type != ppt_tma)
+		flow_on_time(flow);
+}
+
+/* The packets with values come with a FUP of the instruction, or without. */
+static void on_side(struct pt_flow *flow, const struct side_note *note, bool has_place)
+{
+	if (has_place)
+		wait_for_place(flow, note);
+	else
+		stream_push_side(&flow->stream, note, 0);
+}
+
+static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
+{
+	struct side_note note = {
+		.kind = SIDE_SLEEP,
+		.value = side_sleep_value(packet->state, packet->sub_state, packet->hw),
+	};
+
+	/* Behind the MWAIT that asked for it. */
+	on_side(flow, &note, flow->waiting_count != 0);
+}
+
+static void on_wake(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
+{
+	uint64_t why = (packet->interrupt ? SIDE_WAKE_INTERRUPT : 0) |
+		       (packet->store ? SIDE_WAKE_STORE : 0) |
+		       (packet->autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
+
+	tell(flow, SIDE_WAKE, side_wake_value(packet->last, packet->deepest, why), 0);
+}
+
+/* Packets that change nothing of the flow. */
+static void on_packet_beside(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	struct side_note note = { 0 };
+
+	switch (packet->type) {
+	case ppt_ptw:
+		note.kind = SIDE_PTWRITE;
+		note.value = packet->payload.ptw.payload;
+		on_side(flow, &note, packet->payload.ptw.ip);
+		break;
+	case ppt_exstop:
+		note.kind = SIDE_STOP;
+		on_side(flow, &note, packet->payload.exstop.ip);
+		break;
+	case ppt_mwait:
+		note.kind = SIDE_MWAIT;
+		note.value = packet->payload.mwait.hints;
+		note.extra = packet->payload.mwait.ext;
+		on_side(flow, &note, true);
+		break;
+	case ppt_pwre:
+		on_sleep(flow, &packet->payload.pwre);
+		break;
+	case ppt_pwrx:
+		on_wake(flow, &packet->payload.pwrx);
+		break;
+	case ppt_pip:
+		on_paging(flow, &packet->payload.pip);
+		break;
+	case ppt_vmcs:
+		tell(flow, SIDE_VMCS, packet->payload.vmcs.base, 0);
+		break;
+	default: /* padding, maintenance, the end of tracing by an address range */
+		break;
+	}
+}
+
+void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	switch (packet->type) {
+	case ppt_tnt_8:
+	case ppt_tnt_64:
+		flow->last_bits = packet->payload.tnt.bit_size;
+		flow_on_tnt(flow, tnt_bits(packet->payload.tnt.payload, flow->last_bits));
+		break;
+	case ppt_tip:
+		flow_on_tip(flow, &packet->payload.ip);
+		break;
+	case ppt_tip_pge:
+		flow_on_enable(flow, &packet->payload.ip);
+		break;
+	case ppt_tip_pgd:
+		flow_on_disable(flow, &packet->payload.ip);
+		break;
+	case ppt_fup:
+		flow_on_fup(flow, &packet->payload.ip);
+		break;
+	case ppt_tsc:
+	case ppt_tma:
+	case ppt_mtc:
+	case ppt_cyc:
+	case ppt_cbr:
+		flow_on_timing(flow, packet);
+		break;
+	case ppt_psb:
+		on_psb(flow);
+		break;
+	case ppt_psbend:
+		on_psbend(flow);
+		break;
+	case ppt_ovf:
+		on_overflow(flow);
+		break;
+	case ppt_mode:
+		on_mode(flow, &packet->payload.mode);
+		break;
+	default:
+		on_packet_beside(flow, packet);
+		break;
+	}
+}
+
+static void on_control(struct pt_flow *flow, const struct newer_packet *packet)
+{
+	struct side_note note = { SIDE_CONTROL, packet->kind, packet->value };
+
+	if (!packet->has_place && flow->on && !flow->lost) {
+		flow_tell_control(flow, 0);
+		flow->control = note;
+		flow->has_control = true;
+	} else {
+		on_side(flow, &note, packet->has_place);
+	}
+}
+
+void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packet)
+{
+	switch (packet->type) {
+	case NEWER_CONTROL:
+		on_control(flow, packet);
+		break;
+	case NEWER_DATA:
+		tell(flow, SIDE_DATA, packet->value, packet->kind);
+		break;
+	case NEWER_BLOCK_BEGIN:
+		flow->item_size = (unsigned)packet->value;
+		break;
+	case NEWER_BLOCK_ITEM:
+		break;
+	case NEWER_BLOCK_END:
+		flow->item_size = 0;
+		if (packet->has_place)
+			on_side(flow, &(struct side_note){ .kind = SIDE_NONE }, true);
+		break;
+	}
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What packets mean to the fast engine: each sets what is to be walked
+ * (pt_flow.c has the table), the time, or what is told beside the flow.  Private
+ * to the engine.  Meanings: SDM volume 3, "Intel Processor Trace", "Packet
+ * Definitions".
+ */
+#ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
+#define DECODER_ENGINE_FAST_FLOW_PACKETS_H
+
+#include "decoder/engine/pt_evd_pebs_packets.h"
+#include "decoder/engine/fast/flow_step.h"
+
+/* A packet as libipt reads it. */
+void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);
+
+/* The same, of one kind: bits of TNT; TIP, TIP.PGE, TIP.PGD and FUP; any of those with times. */
+void flow_on_tnt(struct pt_flow *flow, uint64_t bits);
+void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet);
+void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet);
+void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet);
+void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet);
+void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet);
+
+/*
+ * SDM volume 3, "IP Compression".  Returns the ip of a packet that is not suppressed; of `low`,
+ * which has the packet's bytes lowest, it takes those only.
+ */
+static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, uint64_t low)
+{
+	static const uint64_t told[] = {
+		[pt_ipc_update_16] = UINT64_C(0xffff),
+		[pt_ipc_update_32] = UINT64_C(0xffffffff),
+		[pt_ipc_update_48] = UINT64_C(0xffffffffffff),
+		[pt_ipc_full] = UINT64_MAX,
+	};
+
+	if (compression == pt_ipc_sext_48)
+		flow->last_ip = (uint64_t)((int64_t)(low << 16) >> 16);
+	else
+		flow->last_ip ^= (flow->last_ip ^ low) & told[compression];
+	return flow->last_ip;
+}
+
+/* Bits of TNT as nearly all are: flow_on_tnt() looks at what else there may be. */
+static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits)
+{
+	if (!flow->on || flow->lost || flow->bits != TNT_BITS_NONE) {
+		flow_on_tnt(flow, bits);
+		return;
+	}
+	flow->has_interrupt = false;
+	flow->bits = bits;
+	flow->task = TASK_DECIDE;
+}
+
+/* Returns whether a TIP is as nearly all are, and needs flow_take_target() only. */
+static inline bool flow_takes_target(const struct pt_flow *flow)
+{
+	return flow->on && !flow->lost && !flow->has_interrupt && !flow->guest &&
+	       !flow->next_guest;
+}
+
+static inline void flow_take_target(struct pt_flow *flow, uint64_t ip)
+{
+	flow->target = ip;
+	flow->task = TASK_TARGET;
+}
+
+/* What was to happen until now does: losses are told, others run, code changes. */
+void flow_catch_up(struct pt_flow *flow);
+
+/* The clock, as we reckon it ourselves, was told a packet. */
+static inline void flow_on_time(struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+
+	if (!flow->clock.tsc)
+		return;
+	stream_set_time(stream, flow->clock.tsc);
+	if (flow->follows_switches || stream->next_loss < stream->loss_count || stream->text.kernel)
+		flow_catch_up(flow);
+}
+
+/* A CYC, as far as it is not the clock's. */
+static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
+{
+	if ((flow->on || flow->doubtful_ip) && !flow->lost)
+		stream_count_cycles(&flow->stream, cycles);
+}
+
+/* A packet that libipt does not know. */
+void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packet);
+
+#endif

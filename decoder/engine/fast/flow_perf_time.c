@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/fast/flow_perf_time.h"
+
+#include "decoder/engine/fast/pt_flow.h"
+#include "decoder/engine/pt_evd_pebs_packets.h"
+
+/* Of the window, that are there to read ahead; an MTC period with CYC packets has a few KiB. */
+#define AHEAD ((size_t)1 << 17)
+
+#define NO_CYC UINT64_MAX
+
+/* ---- The packet before --------------------------------------------------- */
+
+/*
+ * Returns whether nothing but padding lies between the last CYC and the packet at
+ * flow->offset.  It is asked once for each CYC, so padding is looked at once.
+ */
+static bool is_after_cyc(struct pt_flow *flow)
+{
+	uint64_t at = flow->perf_cyc_end;
+
+	flow->perf_cyc_end = NO_CYC;
+	if (at > flow->offset || (at < flow->window.base && at != flow->offset))
+		return false;
+	while (at < flow->offset && !flow->window.bytes[at - flow->window.base])
+		at++;
+	return at == flow->offset;
+}
+
+/* ---- Ahead --------------------------------------------------------------- */
+
+/*
+ * Returns where the bytes end in the window that may be read ahead: perf reads ahead
+ * up to the end of a piece.
+ */
+static size_t end_of_ahead(struct pt_flow *flow)
+{
+	const struct aux_stream *aux = flow->stream.input.aux;
+	uint64_t end;
+
+	while (flow->perf_piece_end <= flow->offset && flow->perf_piece < aux->piece_count)
+		flow->perf_piece_end += aux->pieces[flow->perf_piece++].size;
+	end = flow->perf_piece_end - flow->window.base;
+	return end < flow->window.size ? end : flow->window.size;
+}
+
+/*
+ * Read a packet at `at` of the window.  Returns its size; 0 if there is none.
+ * libipt does not know all (pt_evd_pebs_packets.h): those are told as padding.
+ */
+static size_t read_ahead(struct pt_flow *flow, size_t at, unsigned *item_size,
+			 struct pt_packet *packet)
+{
+	struct newer_packet newer;
+	size_t size = newer_packet_read(&newer, flow->window.bytes + at, flow->window.size - at,
+					*item_size);
+
+	if (size) {
+		if (newer.type == NEWER_BLOCK_BEGIN)
+			*item_size = (unsigned)newer.value;
+		else if (newer.type != NEWER_BLOCK_ITEM)
+			*item_size = 0;
+		packet->type = ppt_mnt;
+		return size;
+	}
+	if (pt_pkt_sync_set(flow->packets, at) < 0 ||
+	    pt_pkt_next(flow->packets, packet, sizeof(*packet)) < 0)
+		return 0;
+	return packet->size;
+}
+
+/* Measure the core clock from here to the next MTC. */
+static void look_ahead(struct pt_flow *flow, size_t size)
+{
+	struct perf_ahead ahead;
+	struct pt_packet packet;
+	unsigned item_size = 0;
+	size_t at, end;
+
+	if (flow->window.size - (flow->offset - flow->window.base) < AHEAD)
+		pt_flow_refill(flow);
+	at = flow->offset - flow->window.base + size;
+	end = end_of_ahead(flow);
+	perf_ahead_init(&ahead, &flow->perf);
+	do {
+		size = at < end ? read_ahead(flow, at, &item_size, &packet) : 0;
+		at += size;
+	} while (size && at <= end && perf_ahead_packet(&ahead, &flow->perf, &packet));
+}
+
+/* ---- The clock ----------------------------------------------------------- */
+
+uint64_t pt_perf_time(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	struct perf_clock *clock = &flow->perf;
+
+	switch (packet->type) {
+	case ppt_tsc:
+		perf_clock_tsc(clock, packet->payload.tsc.tsc, is_after_cyc(flow));
+		break;
+	case ppt_tma:
+		perf_clock_tma(clock, packet->payload.tma.ctc, packet->payload.tma.fc);
+		break;
+	case ppt_mtc:
+		if (perf_clock_mtc(clock, packet->payload.mtc.ctc, is_after_cyc(flow)))
+			look_ahead(flow, packet->size);
+		break;
+	case ppt_cyc:
+		perf_clock_cyc(clock, packet->payload.cyc.value);
+		flow->perf_cyc_end = flow->offset + packet->size;
+		break;
+	default:
+		perf_clock_cbr(clock, packet->payload.cbr.ratio);
+		break;
+	}
+	return clock->tsc;
+}
+
+void pt_perf_time_restart(struct pt_flow *flow)
+{
+	flow->perf.tsc = 0;
+	flow->perf.crystal.known = false;
+	flow->perf_cyc_end = NO_CYC;
+}

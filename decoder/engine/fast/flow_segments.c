@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/fast/flow_segments.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "decoder/engine/fast/flow_checkpoint.h"
+#include "base/workers.h"
+
+/*
+ * Events of one segment, 64 bytes each: dense traces have two a byte of trace.
+ * A segment with more is decoded when it is its turn.
+ */
+#define EVENTS_FIRST ((size_t)1 << 12)
+#define EVENTS_MAX ((size_t)1 << 18)
+
+/* Of events.  Who wrote it last writes it again: its CPU's cache may have it still. */
+struct buffer {
+	struct branch_event *events; /* owned */
+	size_t room;
+	const struct pt_flow *writer; /* stands for a thread; NULL: none yet */
+	struct buffer *next;	      /* that is free */
+};
+
+struct segment {
+	struct pt_job job; /* first */
+	struct pt_segments *owner;
+	struct aux_cuts at; /* where it begins, if not at the stream's beginning */
+	uint64_t begin;	    /* its cut; 0: the stream's beginning */
+	/* The outcome: */
+	bool usable, ended;
+	struct pt_boundary before, after;
+	struct buffer *buffer; /* borrowed; NULL: was not begun */
+	size_t count;
+	struct pt_stream_stats stats;
+};
+
+struct pt_segments {
+	struct pt_stream stream; /* first */
+	struct pt_flow *flow;	 /* owned: decodes what was guessed wrong */
+	struct pt_config config;
+	struct pt_boundary first;
+	struct pt_boundary now;	 /* where what was given out ends */
+	bool in_flow;		 /* the flow is on its way to the next cut */
+	bool given;		 /* the oldest segment's events are in the queue */
+	struct aux_cuts plan;	 /* where the segment begins that is planned next */
+	bool planned_all;
+	/* A ring: */
+	struct segment *segments; /* owned */
+	unsigned room, oldest, newest;
+	struct buffer *buffers; /* owned: as many as segments */
+	pthread_mutex_t lock;	/* of those that are free: */
+	struct buffer *free;
+};
+
+/* ---- Decoding ahead, in any thread --------------------------------------- */
+
+/* There is a free one: each segment has one at most. */
+static struct buffer *take_buffer(struct pt_segments *segments, const struct pt_flow *writer)
+{
+	struct buffer **link, **best, *buffer;
+
+	pthread_mutex_lock(&segments->lock);
+	best = &segments->free;
+	for (link = best; *link && (*best)->writer != writer; link = &(*link)->next) {
+		if ((*link)->writer == writer || !(*link)->writer)
+			best = link;
+	}
+	buffer = *best;
+	*best = buffer->next;
+	pthread_mutex_unlock(&segments->lock);
+	buffer->writer = writer;
+	return buffer;
+}
+
+static void free_buffer(struct pt_segments *segments, struct segment *segment)
+{
+	struct buffer *buffer = segment->buffer;
+
+	segment->buffer = NULL;
+	if (!buffer)
+		return;
+	pthread_mutex_lock(&segments->lock);
+	buffer->next = segments->free;
+	segments->free = buffer;
+	pthread_mutex_unlock(&segments->lock);
+}
+
+static void use_buffer(const struct buffer *buffer, struct pt_stream *stream)
+{
+	stream->queue = buffer->events;
+	stream->room = (unsigned)buffer->room;
+}
+
+/* Returns false if there are too many events. */
+static bool grow(struct buffer *buffer, struct pt_stream *stream)
+{
+	if (stream_has_room(stream))
+		return true;
+	if (buffer->room >= EVENTS_MAX)
+		return false;
+	buffer->events = alloc_grow(buffer->events, &buffer->room, buffer->room + 1,
+				    sizeof(*buffer->events));
+	use_buffer(buffer, stream);
+	return true;
+}
+
+static bool decode(struct buffer *buffer, struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+	bool room = true;
+
+	while (room && !flow->paused && !stream->ended) {
+		stream->step(stream);
+		room = grow(buffer, stream);
+	}
+	while (room && stream->ended && stream->next_loss < stream->loss_count) {
+		stream_finish(stream);
+		room = grow(buffer, stream);
+	}
+	return room;
+}
+
+static void take_up(const struct segment *segment, struct pt_flow *flow)
+{
+	const struct pt_segments *owner = segment->owner;
+
+	pt_flow_adopt(flow, &owner->stream, &owner->config);
+	flow->stream.queue_mask = UINT_MAX;
+	flow->stops_at_cuts = true;
+}
+
+static void decode_ahead(struct pt_job *job, struct pt_flow *flow)
+{
+	struct segment *segment = (struct segment *)job;
+	const struct pt_boundary *first = &segment->owner->first;
+	struct buffer *buffer = take_buffer(segment->owner, flow);
+
+	segment->buffer = buffer;
+	if (!buffer->room)
+		buffer->events = alloc_grow(NULL, &buffer->room, EVENTS_FIRST,
+					    sizeof(*buffer->events));
+	take_up(segment, flow);
+	use_buffer(buffer, &flow->stream);
+	if (!segment->begin)
+		pt_boundary_load(first, flow);
+	segment->usable = !segment->begin || pt_boundary_guess(flow, first, &segment->at);
+	if (!segment->usable)
+		return;
+	pt_boundary_save(&segment->before, flow);
+	segment->usable = decode(buffer, flow);
+	segment->ended = flow->stream.ended;
+	segment->count = flow->stream.tail;
+	segment->stats = flow->stream.stats;
+	pt_boundary_save(&segment->after, flow);
+}
+
+/* ---- In order ------------------------------------------------------------ */
+
+static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats *stats)
+{
+	sum->bytes_decoded += stats->bytes_decoded;
+	sum->bytes_skipped += stats->bytes_skipped;
+	sum->bytes_lost += stats->bytes_lost;
+	sum->events += stats->events;
+	sum->insns += stats->insns;
+	sum->local_jumps += stats->local_jumps;
+	sum->writes_broken += stats->writes_broken;
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		sum->gaps[reason] += stats->gaps[reason];
+}
+
+static uint32_t add_cycles(uint32_t a, uint32_t b)
+{
+	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+/* Up to the first branch that is not too early; side events may be ahead of branches. */
+static void raise_times(struct segment *segment, uint64_t time)
+{
+	for (size_t i = 0; i < segment->count; i++) {
+		struct branch_event *event = &segment->buffer->events[i];
+
+		if (event->time >= time && event->kind != BRANCH_SIDE)
+			return;
+		if (event->time >= time)
+			continue;
+		event->time = time;
+		if (event->kind == BRANCH_SIDE && side_is_of_thread((enum side_kind)event->gap))
+			event->tsc = time;
+	}
+}
+
+/* What a segment could not know: sums that began before it, and how late it was already. */
+static void complete(struct segment *segment, const struct pt_boundary *before)
+{
+	struct pt_boundary *after = &segment->after;
+	struct branch_event *events = segment->buffer->events;
+	size_t first;
+
+	raise_times(segment, before->last_pushed);
+	if (after->last_pushed < before->last_pushed)
+		after->last_pushed = before->last_pushed;
+	for (first = 0; first < segment->count && events[first].kind == BRANCH_SIDE;)
+		first++;
+	if (first < segment->count) {
+		events[first].insns += before->insn_count;
+		events[first].cycles = add_cycles(events[first].cycles, before->cycle_count);
+	} else {
+		after->insn_count += before->insn_count;
+		after->cycle_count = add_cycles(after->cycle_count, before->cycle_count);
+	}
+}
+
+static void finish(struct pt_segments *segments)
+{
+	segments->stream.ended = true;
+	segments->stream.next_loss = segments->stream.loss_count;
+}
+
+/* Returns whether the segment was decoded from a right guess. */
+static bool accept(struct pt_segments *segments, struct segment *segment)
+{
+	struct pt_stream *stream = &segments->stream;
+
+	if (!segment->usable ||
+	    !pt_boundary_join(&segments->now, &segment->before, &segment->after) ||
+	    !schedule_join_stops(&segment->after.schedule, &segments->now.schedule))
+		return false;
+	complete(segment, &segments->now);
+	segments->now = segment->after;
+	add_stats(&stream->stats, &segment->stats);
+	stream->queue = segment->buffer->events;
+	stream->queue_mask = UINT_MAX;
+	stream->head = 0;
+	stream->tail = (unsigned)segment->count;
+	segments->given = true;
+	if (segment->ended)
+		finish(segments);
+	return true;
+}
+
+static struct segment *at(struct pt_segments *segments, unsigned number)
+{
+	return &segments->segments[number % segments->room];
+}
+
+static void plan(struct pt_segments *segments)
+{
+	while (!segments->planned_all && segments->newest - segments->oldest < segments->room) {
+		struct segment *segment = at(segments, segments->newest);
+
+		segment->at = segments->plan;
+		segment->begin = segments->newest ? segments->plan.place.at : 0;
+		if (segments->newest)
+			aux_cuts_next(&segments->plan);
+		segments->newest++;
+		segments->planned_all = segments->plan.place.at == AUX_CUTS_NONE;
+		pt_workers_submit(segments->stream.input.workers, &segment->job);
+	}
+}
+
+/* Drop what is done with. */
+static void drop(struct pt_segments *segments)
+{
+	struct pt_workers *workers = segments->stream.input.workers;
+
+	while (segments->oldest != segments->newest &&
+	       (segments->given || at(segments, segments->oldest)->begin < segments->now.cut)) {
+		struct segment *segment = at(segments, segments->oldest++);
+
+		pt_workers_cancel(workers, &segment->job);
+		free_buffer(segments, segment);
+		segments->given = false;
+	}
+}
+
+/* Follow the flow from where it is to the next cut. */
+static void follow(struct pt_segments *segments)
+{
+	struct pt_stream *stream = &segments->stream, *flow = &segments->flow->stream;
+
+	if (flow->ended && flow->next_loss < flow->loss_count)
+		stream_finish(flow);
+	else if (!flow->ended && !segments->flow->paused)
+		flow->step(flow);
+	stream->queue = flow->queue;
+	stream->queue_mask = flow->queue_mask;
+	stream->head = flow->head;
+	stream->tail = flow->tail;
+	flow->head = flow->tail;
+	if (flow->ended ? flow->next_loss < flow->loss_count : !segments->flow->paused)
+		return;
+	segments->in_flow = false;
+	add_stats(&stream->stats, &flow->stats);
+	pt_boundary_save(&segments->now, segments->flow);
+	if (flow->ended)
+		finish(segments);
+}
+
+static void step(struct pt_stream *stream)
+{
+	struct pt_segments *segments = (struct pt_segments *)stream;
+	struct segment *segment;
+
+	while (stream->head == stream->tail && !stream->ended) {
+		if (segments->in_flow) {
+			follow(segments);
+			continue;
+		}
+		drop(segments);
+		plan(segments);
+		segment = at(segments, segments->oldest);
+		stream->waits = !pt_workers_ready(stream->input.workers, &segment->job);
+		if (stream->waits)
+			return;
+		if (accept(segments, segment))
+			continue;
+		stream->stats.segments_again++;
+		pt_boundary_load(&segments->now, segments->flow);
+		segments->flow->stops_at_cuts = true;
+		segments->in_flow = true;
+	}
+}
+
+static void close_segments(struct pt_stream *stream)
+{
+	struct pt_segments *segments = (struct pt_segments *)stream;
+
+	for (unsigned i = segments->oldest; i != segments->newest; i++)
+		pt_workers_cancel(stream->input.workers, &at(segments, i)->job);
+	for (unsigned i = 0; i < segments->room; i++)
+		free(segments->buffers[i].events);
+	free(segments->buffers);
+	free(segments->segments);
+	pthread_mutex_destroy(&segments->lock);
+	pt_flow_free(segments->flow);
+	free(segments);
+}
+
+struct pt_stream *pt_segments_new(struct pt_flow *flow)
+{
+	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
+
+	segments->stream = flow->stream;
+	segments->stream.text = (struct kernel_text){ 0 }; /* the flow's own */
+	segments->stream.step = step;
+	segments->stream.close = close_segments;
+	segments->flow = flow;
+	segments->config = flow->config;
+	segments->plan = flow->cuts;
+	pt_boundary_save(&segments->first, flow);
+	segments->now = segments->first;
+	segments->room = pt_workers_ahead(flow->stream.input.workers);
+	segments->segments = alloc_zeroed(segments->room, sizeof(*segments->segments));
+	segments->buffers = alloc_zeroed(segments->room, sizeof(*segments->buffers));
+	pthread_mutex_init(&segments->lock, NULL);
+	for (unsigned i = 0; i < segments->room; i++) {
+		segments->segments[i].owner = segments;
+		segments->segments[i].job.run = decode_ahead;
+		segments->buffers[i].next = segments->free;
+		segments->free = &segments->buffers[i];
+	}
+	return &segments->stream;
+}

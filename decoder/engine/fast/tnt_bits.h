@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bits of TNT that are to be used: the next one highest, and a stop bit behind the last, so
+ * that one word tells how many there are, too.  Private to the fast engine.
+ */
+#ifndef DECODER_ENGINE_FAST_TNT_BITS_H
+#define DECODER_ENGINE_FAST_TNT_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TNT_BITS_NONE (UINT64_C(1) << 63)
+
+/* The lowest `count` of `bits`, at most 63, the oldest highest. */
+static inline uint64_t tnt_bits(uint64_t bits, unsigned count)
+{
+	return (bits << 1 | 1) << (63 - count);
+}
+
+static inline unsigned tnt_bits_count(uint64_t bits)
+{
+	return 63 - (unsigned)__builtin_ctzll(bits);
+}
+
+/* Returns the next one; there is one. */
+static inline bool tnt_bits_next(uint64_t bits)
+{
+	return bits >> 63;
+}
+
+/*
+ * Returns those of a packet of one byte, whose first bit set is above them and whose last
+ * bit is 0 (SDM volume 3, "Taken/Not-taken (TNT) Packet"), and how many in *count.
+ */
+static inline uint64_t tnt_bits_of_byte(uint8_t byte, unsigned *count)
+{
+	unsigned place = 31 - (unsigned)__builtin_clz(byte);
+
+	*count = place - 1;
+	return (uint64_t)(byte | 1) << (64 - place);
+}
+
+#endif

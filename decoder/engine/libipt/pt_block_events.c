@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/libipt/pt_blocks.h"
+
+void blocks_resolve(struct pt_blocks *blocks, uint64_t to)
+{
+	struct pending_branch *pending = &blocks->pending;
+	struct branch_event *event;
+
+	if (pending->insn.kind == BRANCH_NONE)
+		return;
+	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
+		event = stream_push_insn(&blocks->stream, &pending->decided, &pending->insn,
+					 pending->from, to);
+		event->flags |= pending->flags;
+		if (to == blocks->stream.input.switch_ip)
+			stream_switch_thread(&blocks->stream);
+	}
+	pending->insn.kind = BRANCH_NONE;
+}
+
+/* ---- Who runs, and what code he sees ------------------------------------- */
+
+bool blocks_use_image(struct pt_blocks *blocks)
+{
+	const struct address_space *space = blocks->stream.schedule.space;
+
+	if (blocks->space == space && blocks->space)
+		return false;
+	blocks->space = space;
+	pt_blk_set_image(blocks->decoder, code_image_borrow(blocks->stream.input.code, space));
+	return true;
+}
+
+bool blocks_enter(struct pt_blocks *blocks, uint64_t ip)
+{
+	stream_enter(&blocks->stream, ip);
+	return blocks_use_image(blocks);
+}
+
+/* ---- Event trace --------------------------------------------------------- */
+
+void blocks_tell_control(struct pt_blocks *blocks, uint64_t ip)
+{
+	if (blocks->has_control)
+		stream_push_side(&blocks->stream, &blocks->control, ip);
+	blocks->has_control = false;
+}
+
+static void tell(struct pt_blocks *blocks, const struct side_note *note,
+		 const struct pt_event *event, uint64_t ip)
+{
+	if (event->ip_suppressed)
+		ip = 0;
+	if (ip)
+		blocks_resolve(blocks, ip); /* the block before ends where this happened */
+	stream_push_side(&blocks->stream, note, ip);
+}
+
+/* An EXSTOP, or what it stands for. */
+static void on_stop(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	static const struct pt_rewrite_note stop = { .note.kind = SIDE_STOP };
+	const struct pt_rewrite_note *note = pt_rewrite_next(&blocks->rewrite);
+
+	if (!note)
+		note = &stop;
+	if (!note->of_interrupt || blocks->off) {
+		tell(blocks, &note->note, event, event->variant.exstop.ip);
+		return;
+	}
+	blocks_tell_control(blocks, 0);
+	blocks->control = note->note;
+	blocks->has_control = true;
+}
+
+/* ---- libipt's events ----------------------------------------------------- */
+
+static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	blocks_tell_control(blocks, 0);
+	blocks->pending.insn.kind = BRANCH_NONE;
+	blocks->damaged = blocks->off = false;
+	blocks_enter(blocks, event->variant.enabled.ip);
+	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |=
+		BRANCH_TRACE_ON;
+}
+
+/* The pending branch itself left the traced code. */
+static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	struct pending_branch *pending = &blocks->pending;
+	uint64_t to = event->ip_suppressed ? 0 : event->variant.disabled.ip;
+	struct branch_event *off;
+
+	blocks_tell_control(blocks, 0);
+	off = stream_push_insn(&blocks->stream, &blocks->stream.now, &pending->insn, pending->from,
+			       to);
+	blocks->off = true;
+	off->flags |= BRANCH_TRACE_OFF | (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
+	stream_stop_user(&blocks->stream, pending->insn.kind == BRANCH_SYSCALL
+						  ? pending->from + pending->insn.length
+						  : 0);
+	pending->insn.kind = BRANCH_NONE;
+}
+
+static void on_async_disabled(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	uint64_t at = event->variant.async_disabled.at;
+	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_disabled.ip;
+
+	blocks_resolve(blocks, at);
+	blocks_tell_control(blocks, at);
+	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |=
+		BRANCH_TRACE_OFF | BRANCH_ASYNC | (blocks->guest ? BRANCH_GUEST : 0);
+	blocks->off = true;
+	stream_stop_user(&blocks->stream, at);
+}
+
+static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	uint64_t from = event->variant.async_branch.from;
+	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_branch.to;
+	enum branch_kind kind = blocks->tx_aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
+
+	blocks_resolve(blocks, from);
+	blocks_tell_control(blocks, from);
+	stream_push(&blocks->stream, kind, from, to)->flags |= BRANCH_ASYNC;
+	blocks->tx_aborted = false;
+}
+
+static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	blocks_tell_control(blocks, 0);
+	blocks->pending.insn.kind = BRANCH_NONE;
+	stream_push_gap(&blocks->stream, GAP_OVERFLOW, 0);
+	blocks->off = event->ip_suppressed;
+	if (event->ip_suppressed)
+		return;
+	blocks_enter(blocks, event->variant.overflow.ip);
+	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |=
+		BRANCH_TRACE_ON;
+}
+
+static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	bool was_in = blocks->stream.event_flags & BRANCH_IN_TX;
+	struct side_note note = { .kind = event->variant.tsx.speculative ? SIDE_TX_BEGIN
+					  : event->variant.tsx.aborted   ? SIDE_TX_ABORT
+									 : SIDE_TX_COMMIT };
+
+	stream_set_in_tx(&blocks->stream, event->variant.tsx.speculative);
+	blocks->tx_aborted = event->variant.tsx.aborted;
+	if (!event->status_update && (was_in || note.kind != SIDE_TX_COMMIT))
+		tell(blocks, &note, event, event->variant.tsx.ip);
+}
+
+static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	struct side_note note = {
+		.kind = SIDE_SLEEP,
+		.value = side_sleep_value(event->variant.pwre.state, event->variant.pwre.sub_state,
+					  event->variant.pwre.hw),
+	};
+
+	tell(blocks, &note, event, 0);
+}
+
+static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	uint64_t why = (event->variant.pwrx.interrupt ? SIDE_WAKE_INTERRUPT : 0) |
+		       (event->variant.pwrx.store ? SIDE_WAKE_STORE : 0) |
+		       (event->variant.pwrx.autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
+	struct side_note note = {
+		.kind = SIDE_WAKE,
+		.value = side_wake_value(event->variant.pwrx.last, event->variant.pwrx.deepest, why),
+	};
+
+	tell(blocks, &note, event, 0);
+}
+
+/* Events that change nothing of the flow. */
+static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	struct side_note note = { 0 };
+	uint64_t ip = 0;
+
+	switch (event->type) {
+	case ptev_cbr:
+		note = (struct side_note){ .kind = SIDE_FREQUENCY,
+					   .value = event->variant.cbr.ratio };
+		break;
+	case ptev_ptwrite:
+		note = (struct side_note){ .kind = SIDE_PTWRITE,
+					   .value = event->variant.ptwrite.payload };
+		ip = event->variant.ptwrite.ip;
+		break;
+	case ptev_exstop:
+		on_stop(blocks, event);
+		return;
+	case ptev_mwait:
+		note = (struct side_note){ .kind = SIDE_MWAIT,
+					   .value = event->variant.mwait.hints,
+					   .extra = event->variant.mwait.ext };
+		ip = event->variant.mwait.ip;
+		break;
+	case ptev_paging:
+	case ptev_async_paging:
+		note = (struct side_note){ .kind = SIDE_GUEST,
+					   .value = event->variant.paging.cr3,
+					   .extra = event->variant.paging.non_root };
+		blocks->guest = note.extra;
+		break;
+	case ptev_vmcs:
+	case ptev_async_vmcs:
+		note = (struct side_note){ .kind = SIDE_VMCS, .value = event->variant.vmcs.base };
+		break;
+	default: /* modes, ticks, maintenance */
+		return;
+	}
+	tell(blocks, &note, event, ip);
+}
+
+void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
+{
+	if (event->has_tsc)
+		stream_set_time(&blocks->stream,
+				stream_complete_tsc(&blocks->stream, event->tsc));
+	stream_push_losses(&blocks->stream, blocks->stream.now.time);
+	switch (event->type) {
+	case ptev_enabled:
+		on_enabled(blocks, event);
+		break;
+	case ptev_disabled:
+		on_disabled(blocks, event);
+		break;
+	case ptev_async_disabled:
+		on_async_disabled(blocks, event);
+		break;
+	case ptev_async_branch:
+		on_async_branch(blocks, event);
+		break;
+	case ptev_overflow:
+		on_overflow(blocks, event);
+		break;
+	case ptev_tsx:
+		on_transaction(blocks, event);
+		break;
+	case ptev_pwre:
+		on_sleep(blocks, event);
+		break;
+	case ptev_pwrx:
+		on_wake(blocks, event);
+		break;
+	default:
+		on_event_beside(blocks, event);
+		break;
+	}
+}

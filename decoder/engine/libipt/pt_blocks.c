@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libipt gives blocks: runs of instructions that end at a branch or before an
+ * event.  Where a block's last branch went is known when the next block or
+ * event tells an ip, so one branch is always pending:
+ *
+ *   next comes        the pending branch at `from` becomes
+ *   ----------------  ------------------------------------------------------
+ *   block at ip       branch from -> ip (nothing, if a conditional one fell through)
+ *   enabled           nothing is pending: a disable came before
+ *   disabled          TRACE_OFF of the branch's kind, from -> where it left to, or 0
+ *   async disabled    branch from -> at; then TRACE_OFF | ASYNC at -> 0
+ *   async branch      branch from -> source; then INTERRUPT source -> target
+ *   overflow          dropped: where it went was lost
+ *   exstop            perhaps a packet that libipt does not know: pt_rewrite.h
+ *   error "no code"   branch from -> ip; then the gap
+ *   other error       dropped
+ */
+#include "decoder/engine/libipt/pt_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
+#define BUFFER_PADDING 64
+
+static void advance_time(struct pt_blocks *blocks, uint32_t insns)
+{
+	uint64_t tsc;
+
+	if (pt_blk_time(blocks->decoder, &tsc, NULL, NULL) == 0)
+		stream_set_time(&blocks->stream, stream_complete_tsc(&blocks->stream, tsc));
+	stream_count_insns(&blocks->stream, insns);
+}
+
+/* ---- libipt's blocks ----------------------------------------------------- */
+
+static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
+{
+	if (mode == ptem_32bit)
+		return INSN_MODE_32;
+	return mode == ptem_16bit ? INSN_MODE_16 : INSN_MODE_64;
+}
+
+static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
+{
+	const struct kernel_code *kernel = code_image_kernel(blocks->stream.input.code);
+	const struct kernel_text *text = &blocks->stream.text;
+	const struct kernel_segment *segment = NULL;
+	const uint8_t *bytes;
+	size_t size;
+
+	if (!block->isid && kernel)
+		segment = kernel_code_find(kernel, block->end_ip, &bytes);
+	/* Not from the cache: what it knows of this place may be old. */
+	if (segment)
+		return insn_decode(kernel_text_bytes(text, bytes) + (block->end_ip - segment->begin),
+				   segment->end - block->end_ip, insn_mode_of(block->mode));
+	if (block->truncated)
+		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
+	bytes = code_image_bytes(blocks->stream.input.code, block->isid, block->end_ip, &size);
+	if (!bytes)
+		return (struct insn){ 0 };
+	return insn_cache_decode(&blocks->insns, bytes, size, insn_mode_of(block->mode));
+}
+
+static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
+{
+	blocks->off = false;
+	blocks_resolve(blocks, block->ip);
+	blocks->pending.from = block->end_ip;
+	blocks->pending.insn = last_insn(blocks, block);
+	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
+	advance_time(blocks, block->ninsn);
+	/* The time of the block's own packet; of the next one, where that is an event. */
+	blocks->pending.decided = blocks->stream.now;
+	stream_push_losses(&blocks->stream, blocks->stream.now.time);
+	stream_follow_schedule(&blocks->stream);
+	blocks_use_image(blocks);
+}
+
+/* Returns whether the flow turns in a circle. */
+static bool is_endless(struct pt_blocks *blocks)
+{
+	uint64_t offset = 0;
+
+	pt_blk_get_offset(blocks->decoder, &offset);
+	if (offset != blocks->packet_offset) {
+		blocks->packet_offset = offset;
+		blocks->blocks_without_packet = 0;
+	}
+	return ++blocks->blocks_without_packet > BRANCHES_WITHOUT_PACKET_MAX;
+}
+
+/* ---- Errors and synchronisation ------------------------------------------ */
+
+static enum gap_reason gap_reason_of(int status)
+{
+	switch (pt_errcode(status)) {
+	case pte_nomap:
+		return GAP_NO_CODE;
+	case pte_bad_opc:
+	case pte_bad_packet:
+		return GAP_BAD_PACKET;
+	case pte_bad_query:
+	case pte_bad_insn:
+	case pte_bad_retcomp:
+	case pte_retstack_empty:
+	case pte_bad_status_update:
+	case pte_noip:
+	case pte_ip_suppressed:
+	case pte_event_ignored:
+		return GAP_MISMATCH;
+	case pte_overflow:
+		return GAP_OVERFLOW;
+	default:
+		return GAP_INTERNAL;
+	}
+}
+
+static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
+{
+	blocks_tell_control(blocks, 0);
+	blocks->pending.insn.kind = BRANCH_NONE;
+	stream_push_gap(&blocks->stream, reason, ip);
+	blocks->synced = false;
+	blocks->damaged = true;
+	stream_set_in_tx(&blocks->stream, false);
+	blocks->tx_aborted = false;
+}
+
+/*
+ * libipt wants the trace in one piece, and PSBs and packets may straddle the
+ * pieces, so this engine copies those that follow each other into a row.
+ */
+static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
+{
+	size_t first = blocks->next_piece, end = first;
+	uint64_t used = 0;
+
+	blocks->size = 0;
+	while (end < aux->piece_count && (end == first || !aux->pieces[end].apart))
+		blocks->size += aux->pieces[end++].size;
+	free(blocks->bytes);
+	blocks->bytes = alloc_zeroed(1, blocks->size + BUFFER_PADDING);
+	for (size_t i = first; i < end; i++) {
+		memcpy(blocks->bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
+		used += aux->pieces[i].size;
+	}
+	blocks->next_piece = end;
+	pt_rewrite_bytes(&blocks->rewrite, blocks->bytes, blocks->size);
+}
+
+static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
+{
+	join_pieces(blocks, aux);
+	if (blocks->decoder)
+		pt_blk_free_decoder(blocks->decoder);
+	blocks->config.begin = blocks->bytes;
+	blocks->config.end = blocks->bytes + blocks->size;
+	blocks->decoder = blocks->size ? pt_blk_alloc_decoder(&blocks->config) : NULL;
+	blocks->counted = 0;
+	blocks->synced = false;
+	blocks->idle = false;
+}
+
+/* The pieces that follow each other are at their end; others may begin apart. */
+static void finish_run(struct pt_blocks *blocks)
+{
+	struct pt_stream *stream = &blocks->stream;
+
+	stream->stats.bytes_decoded += blocks->size - blocks->counted;
+	stream->ended = blocks->next_piece == stream->input.aux->piece_count;
+	if (stream->ended) {
+		stream_finish(stream);
+		return;
+	}
+	stream_push_apart(stream, blocks->damaged);
+	blocks->damaged = true;
+	blocks->pending.insn.kind = BRANCH_NONE;
+	open_run(blocks, stream->input.aux);
+	if (!blocks->decoder)
+		stream_finish(stream);
+}
+
+/* Bytes from `from` to where libipt is synchronised are skipped or lost. */
+static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool first)
+{
+	struct pt_stream_stats *stats = &blocks->stream.stats;
+
+	if (from > to)
+		from = to;
+	if (from < blocks->counted)
+		from = blocks->counted;
+	stats->bytes_decoded += from - blocks->counted;
+	if (first)
+		stats->bytes_skipped += to - from;
+	else if (blocks->idle)
+		stats->bytes_decoded += to - from;
+	else
+		stats->bytes_lost += to - from;
+	blocks->counted = to;
+}
+
+/* Go on at the next PSB, and count what lies before it. */
+static void synchronise(struct pt_blocks *blocks)
+{
+	uint64_t from = 0, to = blocks->size;
+	bool first = pt_blk_get_offset(blocks->decoder, &from) < 0;
+
+	if (first)
+		from = 0;
+	blocks->status = pt_blk_sync_forward(blocks->decoder);
+	if (blocks->status >= 0)
+		pt_blk_get_sync_offset(blocks->decoder, &to);
+	count_to(blocks, from, to, first);
+	blocks_tell_control(blocks, 0);
+	pt_rewrite_seek(&blocks->rewrite, to);
+	if (blocks->status < 0) {
+		finish_run(blocks);
+		return;
+	}
+	blocks->idle = blocks->guest = false;
+	blocks->synced = blocks->off = true;
+	blocks->fresh = true;
+	blocks->blocks_without_packet = 0;
+	blocks->space = NULL;
+	advance_time(blocks, 0);
+	if (stream_is_timed(&blocks->stream))
+		schedule_seek(&blocks->stream.schedule, blocks->stream.now.time);
+	blocks_use_image(blocks);
+}
+
+static void next_event(struct pt_blocks *blocks)
+{
+	struct pt_event event;
+	int status = pt_blk_event(blocks->decoder, &event, sizeof(event));
+
+	blocks->status = status;
+	/* What the PSB only repeats (modes, paging) is no trace yet. */
+	if (status < 0 || !event.status_update)
+		blocks->fresh = false;
+	if (status < 0 && pt_errcode(status) == pte_eos)
+		finish_run(blocks);
+	else if (status < 0)
+		fail(blocks, gap_reason_of(status), blocks->pending.from);
+	else
+		blocks_on_event(blocks, &event);
+}
+
+static bool lacks_code(int status, const struct pt_block *block)
+{
+	return status < 0 && pt_errcode(status) == pte_nomap && !block->ninsn;
+}
+
+/*
+ * The first block after a PSB in mid-flow: libipt tells its ip only with the
+ * block, so whose code it is shows after the first try.  Returns libipt's
+ * status.
+ */
+static int first_block(struct pt_blocks *blocks, struct pt_block *block)
+{
+	int status = pt_blk_next(blocks->decoder, block, sizeof(*block));
+
+	blocks->fresh = false;
+	if (blocks_enter(blocks, block->ip) && lacks_code(status, block))
+		status = pt_blk_next(blocks->decoder, block, sizeof(*block));
+	if (blocks->damaged)
+		stream_push(&blocks->stream, BRANCH_NONE, 0, block->ip)->flags |= BRANCH_TRACE_ON;
+	blocks->damaged = false;
+	return status;
+}
+
+/* A damaged MODE.Exec (flow_step.h: flow_take_mode): libipt reads other code than ran. */
+static bool has_impossible_mode(const struct pt_block *block)
+{
+	return block->ninsn && block->ip >> 32 &&
+	       (block->mode == ptem_32bit || block->mode == ptem_16bit);
+}
+
+static void next_block(struct pt_blocks *blocks)
+{
+	struct pt_block block = { 0 };
+	int status = blocks->fresh ? first_block(blocks, &block)
+				   : pt_blk_next(blocks->decoder, &block, sizeof(block));
+
+	blocks->status = status;
+	if (has_impossible_mode(&block)) {
+		blocks_resolve(blocks, block.ip);
+		fail(blocks, GAP_MISMATCH, block.ip);
+		return;
+	}
+	if (block.ninsn)
+		on_block(blocks, &block);
+	if (status < 0 && pt_errcode(status) == pte_eos) {
+		finish_run(blocks);
+	} else if (status < 0 && pt_errcode(status) == pte_no_enable) {
+		/* Tracing is off, and nothing more comes before the next PSB: no loss. */
+		blocks->synced = false;
+		blocks->idle = true;
+	} else if (status < 0) {
+		if (lacks_code(status, &block))
+			blocks_resolve(blocks, block.ip);
+		fail(blocks, gap_reason_of(status), block.ninsn ? block.end_ip : block.ip);
+	} else if (is_endless(blocks)) {
+		fail(blocks, GAP_ENDLESS, block.ip);
+	}
+}
+
+static void step(struct pt_stream *stream)
+{
+	struct pt_blocks *blocks = (struct pt_blocks *)stream;
+
+	kernel_text_advance(&stream->text, stream->now.time);
+	code_image_use_text(stream->input.code, &stream->text);
+	if (!blocks->synced)
+		synchronise(blocks);
+	else if (blocks->status & pts_event_pending)
+		next_event(blocks);
+	else if (blocks->status & pts_eos)
+		finish_run(blocks);
+	else
+		next_block(blocks);
+}
+
+static void close_blocks(struct pt_stream *stream)
+{
+	struct pt_blocks *blocks = (struct pt_blocks *)stream;
+
+	if (blocks->decoder)
+		pt_blk_free_decoder(blocks->decoder);
+	insn_cache_release(&blocks->insns);
+	kernel_text_release(&blocks->stream.text);
+	pt_rewrite_release(&blocks->rewrite);
+	free(blocks->bytes);
+	free(blocks);
+}
+
+struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config)
+{
+	struct pt_blocks *blocks = alloc_zeroed(1, sizeof(*blocks));
+
+	blocks->config = *config;
+	blocks->config.flags.variant.block.end_on_call = 1;
+	blocks->config.flags.variant.block.end_on_jump = 1;
+	blocks->stream.step = step;
+	blocks->stream.close = close_blocks;
+	insn_cache_init(&blocks->insns);
+	open_run(blocks, aux);
+	if (blocks->decoder || !aux->size)
+		return &blocks->stream;
+	close_blocks(&blocks->stream);
+	return NULL;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/libipt/pt_verify.h"
+
+#include <intel-pt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decoder/aux/aux_cuts.h"
+#include "decoder/clock/tsc_clock.h"
+
+/* A PSB with its header is shorter; libipt reads a little past the end when it looks for one. */
+#define HEADER_MAX 256
+#define HEADER_PADDING 64
+
+/* A part of a stream as a stream of its own. */
+struct part {
+	struct aux_stream aux;
+	struct aux_piece *pieces; /* owned */
+	size_t room;
+	uint64_t file_offset;
+};
+
+/* ---- Segments ------------------------------------------------------------ */
+
+/* Make the part [begin, end) of a stream, or less if data is missing in between. */
+static void cut_part(struct part *part, const struct aux_stream *aux,
+		     const struct aux_place *begin, uint64_t end)
+{
+	uint64_t at = begin->piece_begin;
+	size_t count = 0;
+
+	part->aux = *aux;
+	part->aux.size = 0;
+	for (size_t i = begin->piece; i < aux->piece_count && at < end; i++) {
+		struct aux_piece piece = aux->pieces[i];
+		uint64_t skip = begin->at > at ? begin->at - at : 0;
+		uint64_t size = end - at < piece.size ? end - at : piece.size;
+
+		at += piece.size;
+		if (count && piece.apart)
+			break;
+		piece.bytes += skip;
+		piece.file_offset += skip;
+		piece.size = size - skip;
+		piece.apart = false;
+		part->pieces = alloc_grow(part->pieces, &part->room, count + 1,
+					  sizeof(*part->pieces));
+		part->pieces[count++] = piece;
+		part->aux.size += piece.size;
+	}
+	part->aux.pieces = part->pieces;
+	part->aux.piece_count = count;
+	part->file_offset = count ? part->pieces[0].file_offset : 0;
+}
+
+/*
+ * Returns the size of a PSB with its header, up to its PSBEND; 0 if it does not
+ * lie within one piece.
+ */
+static uint64_t header_size(const struct aux_stream *aux, const struct aux_place *place)
+{
+	const struct aux_piece *piece = &aux->pieces[place->piece];
+	uint8_t bytes[HEADER_MAX + HEADER_PADDING] = { 0 };
+	uint64_t skip = place->at - place->piece_begin, offset = 0;
+	struct pt_packet_decoder *decoder;
+	struct pt_packet packet;
+	struct pt_config config;
+	size_t size = piece->size - skip;
+
+	if (size > HEADER_MAX)
+		size = HEADER_MAX;
+	memcpy(bytes, piece->bytes + skip, size);
+	pt_config_init(&config);
+	config.begin = bytes;
+	config.end = bytes + size;
+	decoder = pt_pkt_alloc_decoder(&config);
+	if (!decoder)
+		return 0;
+	pt_pkt_sync_set(decoder, 0);
+	do {
+		packet.type = ppt_invalid;
+	} while (pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0 && packet.type != ppt_psbend);
+	if (packet.type == ppt_psbend)
+		pt_pkt_get_offset(decoder, &offset);
+	pt_pkt_free_decoder(decoder);
+	return offset;
+}
+
+/* ---- Comparing ----------------------------------------------------------- */
+
+/* What the engines must agree about. */
+#define SAME_FLAGS (BRANCH_TRACE_ON | BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_INDIRECT)
+
+static bool same_event(const struct branch_event *a, const struct branch_event *b)
+{
+	return a->kind == b->kind && a->from == b->from && a->to == b->to && a->gap == b->gap &&
+	       (a->flags & SAME_FLAGS) == (b->flags & SAME_FLAGS);
+}
+
+static bool is_damage(bool has, const struct branch_event *event)
+{
+	return has && event->kind == BRANCH_GAP && event->gap != GAP_OVERFLOW;
+}
+
+static bool is_direct(const struct branch_event *event)
+{
+	return (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) &&
+	       !(event->flags & (BRANCH_INDIRECT | BRANCH_TRACE_OFF));
+}
+
+/* Branches of one packet: 47 decisions, and direct branches between them. */
+#define KEPT_BACK_MAX 200
+
+struct comparison {
+	struct pt_stream *fast, *libipt;
+	bool has_fast, has_libipt;
+	struct branch_event fast_event, libipt_event;
+	bool after_overflow; /* the event before was one, on both sides */
+	uint64_t index;
+	bool filtered;	 /* recorded with an address filter */
+	uint64_t period; /* ns: times may be so far apart */
+	struct pt_verdict *verdict;
+};
+
+static void next(struct comparison *c)
+{
+	c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
+	c->has_libipt = pt_stream_next(c->libipt, &c->libipt_event) > 0;
+}
+
+/* Returns whether nothing but direct branches comes any more from libipt. */
+static bool only_runs_on(struct comparison *c)
+{
+	while (c->has_libipt && is_direct(&c->libipt_event))
+		c->has_libipt = pt_stream_next(c->libipt, &c->libipt_event) > 0;
+	return !c->has_libipt;
+}
+
+static bool is_overflow(bool has, const struct branch_event *event)
+{
+	return has && event->kind == BRANCH_GAP && event->gap == GAP_OVERFLOW;
+}
+
+/* libipt is at an overflow: go on there, if it is not far. */
+static bool reach_overflow(struct comparison *c)
+{
+	struct branch_event first = c->fast_event;
+
+	if (!is_overflow(c->has_libipt, &c->libipt_event))
+		return false;
+	for (int i = 0; i < KEPT_BACK_MAX && c->has_fast; i++) {
+		if (is_overflow(true, &c->fast_event))
+			return true;
+		c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
+	}
+	c->has_fast = true;
+	c->fast_event = first;
+	return false;
+}
+
+/* Whether nothing but what libipt kept back comes any more from the fast engine. */
+static bool only_ends_later(struct comparison *c)
+{
+	struct branch_event event;
+
+	for (int i = 0; i < KEPT_BACK_MAX; i++)
+		if (!pt_stream_next(c->fast, &event))
+			return true;
+	return false;
+}
+
+/* Whether a stream calls what follows damaged. */
+static bool becomes_damaged(struct pt_stream *stream, bool has, const struct branch_event *at)
+{
+	struct branch_event event = *at;
+
+	while (has && !is_damage(true, &event))
+		has = pt_stream_next(stream, &event) > 0;
+	return has;
+}
+
+/*
+ * Each return pops the stack of compressed ones (SDM volume 3, "RET
+ * Compression"); libipt keeps the place of one that is not compressed, as that of
+ * a signal handler is, and takes it for the next.
+ */
+static bool is_libipts_return(const struct branch_event *fast, const struct branch_event *libipt)
+{
+	return fast->kind == BRANCH_RETURN && libipt->kind == BRANCH_RETURN &&
+	       fast->from == libipt->from;
+}
+
+static bool leaves_filter(const struct comparison *c)
+{
+	const struct branch_event *event = &c->fast_event;
+
+	return c->filtered && c->has_fast && event->flags & BRANCH_TRACE_OFF &&
+	       (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) &&
+	       !(event->flags & BRANCH_INDIRECT);
+}
+
+/* The events are not the same.  Returns whether that is no difference. */
+static bool is_excused(struct comparison *c, bool *go_on)
+{
+	struct branch_event first = c->libipt_event;
+	bool has = c->has_libipt;
+
+	*go_on = reach_overflow(c);
+	/* Only libipt forgets there what the addresses before were, for IP compression. */
+	if (*go_on || c->after_overflow || leaves_filter(c))
+		return true;
+	if (!has)
+		return only_ends_later(c);
+	if (is_damage(true, &c->libipt_event))
+		return becomes_damaged(c->fast, c->has_fast, &c->fast_event);
+	if (is_damage(c->has_fast, &c->fast_event) &&
+	    becomes_damaged(c->libipt, true, &c->libipt_event))
+		return true;
+	if (!c->has_fast && only_runs_on(c))
+		return true;
+	if (c->has_fast && is_libipts_return(&c->fast_event, &first))
+		return true;
+	/* Damage shows later than it begins. */
+	if (becomes_damaged(c->fast, c->has_fast, &c->fast_event) &&
+	    becomes_damaged(c->libipt, c->has_libipt, &c->libipt_event))
+		return true;
+	c->has_libipt = has;
+	c->libipt_event = first;
+	return false;
+}
+
+/* Both found the same branch. */
+static void compare_times(struct comparison *c)
+{
+	uint64_t a = c->fast_event.time, b = c->libipt_event.time;
+	uint64_t apart = a > b ? a - b : b - a;
+
+	/* The one tells when packets were dropped first, the other when no more. */
+	if (c->fast_event.kind == BRANCH_GAP)
+		return;
+	c->verdict->branches++;
+	if (apart > c->verdict->most_apart)
+		c->verdict->most_apart = apart;
+	c->verdict->apart += apart > c->period;
+}
+
+/* Returns whether the streams are the same as far as both are sound. */
+static bool compare(struct comparison *c)
+{
+	bool go_on = true;
+
+	for (; go_on; c->index++) {
+		next(c);
+		if (!c->has_fast && !c->has_libipt)
+			return true;
+		if (c->has_fast && c->has_libipt && same_event(&c->fast_event, &c->libipt_event) &&
+		    !is_damage(true, &c->fast_event)) {
+			c->after_overflow = is_overflow(true, &c->fast_event);
+			compare_times(c);
+			continue;
+		}
+		if (!is_excused(c, &go_on))
+			return false;
+		c->after_overflow = true;
+	}
+	return true;
+}
+
+static void note(struct pt_verdict *verdict, const struct comparison *c, const struct part *part,
+		 uint64_t offset)
+{
+	bool one_sided = !c->has_fast || !c->has_libipt || c->fast_event.kind == BRANCH_GAP ||
+			 c->libipt_event.kind == BRANCH_GAP;
+	bool tells_more = verdict->differences == verdict->one_sided && !one_sided;
+
+	verdict->one_sided += one_sided;
+	if (verdict->differences++ && !tells_more)
+		return;
+	verdict->offset = offset;
+	verdict->file_offset = part->file_offset;
+	verdict->index = c->index;
+	verdict->has_fast = c->has_fast;
+	verdict->has_libipt = c->has_libipt;
+	verdict->fast = c->fast_event;
+	verdict->libipt = c->libipt_event;
+}
+
+/* ns from one MTC to the next, and one for rounding; without MTCs there is no bound. */
+static uint64_t timing_period(const struct pt_info *info)
+{
+	struct tsc_clock clock = { 0, (uint32_t)info->time_mult, (uint16_t)info->time_shift };
+	unsigned shift = (unsigned)__builtin_ctzll(info->mtc_freq_bits | UINT64_C(1) << 63);
+
+	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
+		return UINT64_MAX;
+	return 1 + tsc_clock_ns(&clock, (UINT64_C(1)
+					 << ((info->config & info->mtc_freq_bits) >> shift)) *
+						info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+}
+
+static int verify_part(const struct pt_stream_input *input, const struct part *part,
+		       uint64_t offset, struct pt_verdict *verdict, struct error *err)
+{
+	struct pt_stream_input one = *input;
+	struct comparison c = {
+		.period = timing_period(input->info),
+		.filtered = input->info->filter,
+		.verdict = verdict,
+	};
+	int status = -1;
+
+	one.aux = &part->aux;
+	one.workers = NULL;
+	one.skip_local_jumps = one.side_events = one.perf_times = false;
+	one.begin = one.end = 1; /* losses are of the stream, not of the engines */
+	one.diag = NULL;
+	one.engine = PT_ENGINE_FAST;
+	c.fast = pt_stream_open(&one, err);
+	one.engine = PT_ENGINE_LIBIPT;
+	c.libipt = pt_stream_open(&one, err);
+	if (c.fast && c.libipt) {
+		verdict->segments++;
+		if (!compare(&c))
+			note(verdict, &c, part, offset);
+		status = 0;
+	}
+	pt_stream_close(c.fast);
+	pt_stream_close(c.libipt);
+	return status;
+}
+
+int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_verdict *verdict,
+	      struct error *err)
+{
+	struct part part = { 0 };
+	struct aux_cuts cuts;
+	int status = 0;
+
+	aux_cuts_init(&cuts, input->aux, 0);
+	cuts.distance = 1;
+	for (uint64_t number = 0; status == 0 && cuts.place.at != AUX_CUTS_NONE; number++) {
+		struct aux_place begin = cuts.place;
+		uint64_t end;
+
+		aux_cuts_next(&cuts);
+		end = input->aux->size;
+		/* The next header tells where the way to it ends. */
+		if (cuts.place.at != AUX_CUTS_NONE)
+			end = cuts.place.at + header_size(input->aux, &cuts.place);
+		if (number % every)
+			continue;
+		cut_part(&part, input->aux, &begin, end);
+		status = verify_part(input, &part, begin.at, verdict, err);
+	}
+	free(part.pieces);
+	return status;
+}
+
+void pt_verdict_print(bool has, const struct branch_event *event, char *text, size_t room)
+{
+	static const char *const kinds[] = {
+		[BRANCH_NONE] = "no branch",	[BRANCH_CALL] = "call",
+		[BRANCH_RETURN] = "return",	[BRANCH_JUMP] = "jump",
+		[BRANCH_COND] = "conditional",	[BRANCH_SYSCALL] = "syscall",
+		[BRANCH_SYSRET] = "sysret",	[BRANCH_SOFTINT] = "int",
+		[BRANCH_IRET] = "iret",		[BRANCH_INTERRUPT] = "interrupt",
+		[BRANCH_TX_ABORT] = "tx abort", [BRANCH_GAP] = "gap",
+	};
+
+	if (!has)
+		snprintf(text, room, "nothing");
+	else if (event->kind == BRANCH_GAP)
+		snprintf(text, room, "gap (reason %d) at %" PRIx64, event->gap, event->from);
+	else
+		snprintf(text, room, "%s %" PRIx64 " => %" PRIx64 "%s%s", kinds[event->kind],
+			 event->from, event->to,
+			 event->flags & BRANCH_TRACE_ON ? ", trace on" : "",
+			 event->flags & BRANCH_TRACE_OFF ? ", trace off" : "");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What code lies where in one process, during one epoch.
+ *
+ * An address space never changes after the timeline is built.  When code is
+ * mapped over other code, the process gets a new epoch: another address space
+ * that is valid from a later time.  Mappings that take the place of nothing
+ * are visible in the whole epoch, so that a time that is only roughly known
+ * does not make them unreachable.
+ */
+#ifndef DECODER_MAPPINGS_ADDRESS_SPACE_H
+#define DECODER_MAPPINGS_ADDRESS_SPACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUILD_ID_MAX 20
+
+/* A file that was mapped as code, as the recording names it.  One per path and build id. */
+struct mapped_file {
+	const char *path;        /* as recorded: "/usr/bin/ls", "[vdso]", "//anon"; bytes from the file */
+	uint8_t build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;   /* bytes; 0: unknown */
+	uint32_t index;          /* dense, for the consumer's own arrays */
+};
+
+struct mapping {
+	uint64_t begin, end;             /* ip range [begin, end) */
+	uint64_t file_offset;            /* byte in `file` that is mapped at `begin` */
+	const struct mapped_file *file;  /* borrowed from the timeline */
+};
+
+struct address_space {
+	const struct mapping *mappings;  /* sorted by begin, not overlapping */
+	size_t count;
+	uint32_t index;                  /* dense over the timeline, for the consumer's own arrays */
+	const struct address_space *kernel; /* what all processes see besides; NULL in itself */
+};
+
+/*
+ * Returns the mapping that covers ip, in the space or else in its kernel's,
+ * borrowed; NULL if none (also if space is NULL).
+ */
+const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip);
+
+#endif

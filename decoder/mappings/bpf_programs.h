@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine code of BPF programs, as perf record saves it (root only) in the
+ * feature BPF_PROG_INFO: a count, then for each program a struct perf_bpil
+ * (tools/perf/util/bpf-utils.h): info_len, data_len, arrays, struct
+ * bpf_prog_info (linux/bpf.h, info_len bytes of it), and data_len bytes that the
+ * info's arrays lie in, by offsets in the place of their pointers.
+ */
+#ifndef DECODER_MAPPINGS_BPF_PROGRAMS_H
+#define DECODER_MAPPINGS_BPF_PROGRAMS_H
+
+#include "decoder/perf_data/perf_file.h"
+
+/* A function of a program: programs may call functions of their own. */
+struct bpf_function {
+	uint64_t address;
+	const uint8_t *bytes; /* view of the feature section */
+	uint32_t size;
+};
+
+/* Where bpf_programs_next() is; begin with zeros. */
+struct bpf_place {
+	size_t offset;	     /* in the section, of the next program */
+	uint32_t programs;   /* that were read */
+	uint32_t function;   /* of the program, the next */
+	uint32_t code_used;  /* bytes of its code, by its functions so far */
+	const uint8_t *data; /* of the program; NULL: none is read */
+	uint32_t data_size;
+	struct bpf_arrays {
+		uint64_t code, addresses, lengths; /* offsets in the data */
+		uint32_t code_size, count;
+	} arrays;
+};
+
+/*
+ * Give the next function of all programs of the recording.
+ * Returns 1, or 0 if there are no more.  What does not fit is left out.
+ */
+int bpf_programs_next(const struct perf_file *file, struct bpf_place *place,
+		      struct bpf_function *function);
+
+#endif

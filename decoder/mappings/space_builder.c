@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/mappings/space_builder.h"
+
+#include <search.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "decoder/mappings/hugepage_remap.h"
+
+/*
+ * Order of ranges that do not overlap; ranges that do are "equal", so that
+ * tfind() finds one that overlaps its key.
+ */
+static int compare(const void *left, const void *right)
+{
+	const struct mapping *a = left, *b = right;
+
+	if (a->end <= b->begin)
+		return -1;
+	return a->begin >= b->end;
+}
+
+static void keep(void *mapping)
+{
+	(void)mapping; /* lives in the arena */
+}
+
+void space_builder_init(struct space_builder *builder, struct arena *arena)
+{
+	*builder = (struct space_builder){ .arena = arena };
+}
+
+void space_builder_release(struct space_builder *builder)
+{
+	tdestroy(builder->tree, keep);
+	builder->tree = NULL;
+	builder->count = 0;
+}
+
+static void insert(struct space_builder *builder, const struct mapping *mapping)
+{
+	if (!tsearch(mapping, &builder->tree, compare))
+		alloc_fail(sizeof(*mapping));
+	builder->count++;
+}
+
+static void copy_node(const void *node, VISIT visit, void *context)
+{
+	if (visit == postorder || visit == leaf)
+		insert(context, *(const struct mapping *const *)node);
+}
+
+void space_builder_copy(struct space_builder *builder, const struct space_builder *from)
+{
+	twalk_r(from->tree, copy_node, builder);
+}
+
+static const struct mapping *overlapping(const struct space_builder *builder,
+					 const struct mapping *mapping)
+{
+	void *node = tfind(mapping, &builder->tree, compare);
+
+	return node ? *(const struct mapping **)node : NULL;
+}
+
+/* Whether the same bytes stand at the same addresses. */
+static bool same_content(const struct mapping *a, const struct mapping *b)
+{
+	return a->file == b->file && a->begin - a->file_offset == b->begin - b->file_offset;
+}
+
+/* Put back the part [begin, end) of a mapping that was taken out. */
+static void insert_part(struct space_builder *builder, const struct mapping *whole,
+			uint64_t begin, uint64_t end)
+{
+	struct mapping part = *whole;
+
+	if (begin >= end)
+		return;
+	part.file_offset += begin - part.begin;
+	part.begin = begin;
+	part.end = end;
+	insert(builder, arena_copy(builder->arena, &part, sizeof(part)));
+}
+
+static void extend(struct mapping *mapping, const struct mapping *by)
+{
+	if (by->begin < mapping->begin) {
+		mapping->begin = by->begin;
+		mapping->file_offset = by->file_offset;
+	}
+	if (by->end > mapping->end)
+		mapping->end = by->end;
+}
+
+bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping)
+{
+	struct mapping rest = *mapping;
+	const struct mapping *old;
+
+	/* An overlapping mapping of the same content says nothing of what lies beside it. */
+	while ((old = overlapping(builder, &rest)) && same_content(old, &rest)) {
+		struct mapping left = rest;
+
+		left.end = old->begin;
+		if (left.begin < left.end && space_builder_conflicts(builder, &left))
+			return true;
+		if (old->end >= rest.end)
+			return false;
+		rest.file_offset += old->end - rest.begin;
+		rest.begin = old->end;
+	}
+	return old != NULL;
+}
+
+bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping)
+{
+	const struct mapping *old;
+
+	if (!huge_text_is_memory(mapping->file->path) ||
+	    !huge_text_is_aligned(mapping->begin, mapping->end))
+		return false;
+	old = overlapping(builder, mapping);
+	return old && !huge_text_is_memory(old->file->path) && old->begin <= mapping->begin &&
+	       mapping->end <= old->end;
+}
+
+void space_builder_add(struct space_builder *builder, const struct mapping *mapping)
+{
+	struct mapping added = *mapping;
+	const struct mapping *old;
+
+	while ((old = overlapping(builder, &added))) {
+		tdelete(old, &builder->tree, compare);
+		builder->count--;
+		if (same_content(old, &added)) {
+			extend(&added, old);
+			continue;
+		}
+		insert_part(builder, old, old->begin, added.begin);
+		insert_part(builder, old, added.end, old->end);
+	}
+	insert(builder, arena_copy(builder->arena, &added, sizeof(added)));
+}
+
+struct filling {
+	struct mapping *mappings;
+	size_t count;
+};
+
+static void fill_node(const void *node, VISIT visit, void *context)
+{
+	struct filling *filling = context;
+
+	if (visit == postorder || visit == leaf)
+		filling->mappings[filling->count++] = **(const struct mapping *const *)node;
+}
+
+void space_builder_finish(struct space_builder *builder, const struct address_space *kernel)
+{
+	struct filling filling = { 0 };
+
+	filling.mappings = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
+	twalk_r(builder->tree, fill_node, &filling);
+	builder->space.mappings = filling.mappings;
+	builder->space.count = huge_text_restore(filling.mappings, filling.count);
+	builder->space.kernel = kernel;
+	space_builder_release(builder);
+}

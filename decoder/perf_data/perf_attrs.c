@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/perf_data/perf_attrs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+
+#define EVENT_UPDATE_NAME 2 /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */
+
+/* Entries are sorted by id, and equal ids by attribute. */
+struct perf_attr_id {
+	uint64_t id;
+	size_t attr; /* index */
+};
+
+/* ---- Adding -------------------------------------------------------------- */
+
+/* The attribute as this kernel's headers know it: what the file lacks is 0. */
+static void read_attr(struct perf_attr *attr, const uint8_t *bytes, size_t size)
+{
+	uint32_t own_size = 0;
+
+	if (size >= PERF_ATTR_SIZE_VER0)
+		memcpy(&own_size, bytes + 4, sizeof(own_size));
+	if (own_size >= PERF_ATTR_SIZE_VER0 && own_size < size)
+		size = own_size;
+	memcpy(&attr->attr, bytes, size < sizeof(attr->attr) ? size : sizeof(attr->attr));
+}
+
+void perf_attrs_add(struct perf_file *file, struct perf_bytes attr, struct perf_bytes ids)
+{
+	struct perf_attr *added;
+
+	file->attrs = alloc_grow(file->attrs, &file->attr_room, file->attr_count + 1,
+				 sizeof(*file->attrs));
+	added = &file->attrs[file->attr_count++];
+	*added = (struct perf_attr){ 0 };
+	read_attr(added, attr.bytes, attr.size);
+	added->id_count = ids.size / sizeof(uint64_t);
+	added->ids = added->id_count ? ids.bytes : NULL;
+}
+
+/* struct perf_record_header_attr: the attribute in its own size, then the ids. */
+static void add_record(struct perf_file *file, const struct perf_record *record)
+{
+	uint32_t size = 0;
+
+	if (record->size >= PERF_ATTR_SIZE_VER0)
+		memcpy(&size, record->payload + sizeof(uint32_t), sizeof(size));
+	if (size < PERF_ATTR_SIZE_VER0 || size > record->size)
+		return;
+	perf_attrs_add(file, (struct perf_bytes){ record->payload, size },
+		       (struct perf_bytes){ record->payload + size, record->size - size });
+}
+
+/* struct perf_record_event_update; the event's counters are known by now. */
+static void update(struct perf_file *file, const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint64_t type = cursor_u64(&c);
+	uint64_t id = cursor_u64(&c);
+	const char *text = (const char *)c.at;
+	const struct perf_attr *attr;
+	size_t left = cursor_left(&c);
+
+	if (type != EVENT_UPDATE_NAME || !memchr(text, 0, left))
+		return;
+	attr = perf_file_borrow_attr(file, id);
+	if (attr)
+		file->attrs[attr - file->attrs].name =
+			arena_text(&file->arena, text, strlen(text));
+}
+
+void perf_attrs_read_record(struct perf_file *file, const struct perf_record *record)
+{
+	if (record->type == PERF_USER_HEADER_ATTR)
+		add_record(file, record);
+	else
+		update(file, record);
+}
+
+/* ---- Ids ----------------------------------------------------------------- */
+
+static int compare_ids(const void *left, const void *right)
+{
+	const struct perf_attr_id *a = left, *b = right;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->attr < b->attr ? -1 : a->attr > b->attr;
+}
+
+/*
+ * Real id sections do not overlap, so more ids than fit into the file are
+ * damage; what comes behind them is left out.
+ */
+void perf_attrs_finish(struct perf_file *file)
+{
+	uint64_t room = file->size / sizeof(uint64_t);
+	size_t total = 0;
+
+	free(file->by_id);
+	file->id_count = 0;
+	for (size_t i = 0; i < file->attr_count; i++) {
+		if (file->attrs[i].id_count > room - total)
+			file->attrs[i].id_count = 0;
+		total += file->attrs[i].id_count;
+	}
+	file->by_id = alloc_zeroed(total, sizeof(*file->by_id));
+	for (size_t i = 0; i < file->attr_count; i++) {
+		struct cursor c = cursor_over(file->attrs[i].ids,
+					      file->attrs[i].id_count * sizeof(uint64_t));
+
+		for (size_t k = 0; k < file->attrs[i].id_count; k++)
+			file->by_id[file->id_count++] = (struct perf_attr_id){ cursor_u64(&c), i };
+	}
+	qsort(file->by_id, file->id_count, sizeof(*file->by_id), compare_ids);
+}
+
+const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id)
+{
+	size_t low = 0, high = file->id_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->by_id[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == file->id_count || file->by_id[low].id != id)
+		return NULL;
+	return &file->attrs[file->by_id[low].attr];
+}
+
+bool perf_attrs_equal(const struct perf_file *a, const struct perf_file *b)
+{
+	if (a->attr_count != b->attr_count)
+		return false;
+	for (size_t i = 0; i < a->attr_count; i++) {
+		const struct perf_attr *left = &a->attrs[i], *right = &b->attrs[i];
+
+		if (left->attr.type != right->attr.type ||
+		    left->attr.config != right->attr.config ||
+		    left->attr.sample_type != right->attr.sample_type ||
+		    left->id_count != right->id_count)
+			return false;
+		if (left->id_count &&
+		    memcmp(left->ids, right->ids, left->id_count * sizeof(uint64_t)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* ---- Trailers ------------------------------------------------------------ */
+
+static unsigned bit_count(uint64_t bits)
+{
+	return (unsigned)__builtin_popcountll(bits);
+}
+
+/* Bytes of the sample_id trailer for a sample_type (perf_event.h, struct sample_id). */
+static size_t trailer_size(uint64_t sample_type)
+{
+	return 8 * bit_count(sample_type &
+			     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER));
+}
+
+static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_type)
+{
+	struct perf_sample_id id = { .pid = -1, .tid = -1, .cpu = -1 };
+	struct cursor c = cursor_over(bytes, trailer_size(sample_type));
+
+	if (sample_type & PERF_SAMPLE_TID) {
+		id.pid = (int32_t)cursor_u32(&c);
+		id.tid = (int32_t)cursor_u32(&c);
+	}
+	if (sample_type & PERF_SAMPLE_TIME)
+		id.time = cursor_u64(&c);
+	if (sample_type & PERF_SAMPLE_ID)
+		id.id = cursor_u64(&c);
+	if (sample_type & PERF_SAMPLE_STREAM_ID)
+		cursor_u64(&c);
+	if (sample_type & PERF_SAMPLE_CPU) {
+		id.cpu = (int32_t)cursor_u32(&c);
+		cursor_u32(&c);
+	}
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		id.id = cursor_u64(&c);
+	return id;
+}
+
+/*
+ * Where the id stands, in 8-byte words before the end of a record; 0 if there
+ * is none.  With IDENTIFIER it is the last word; else ID is followed by
+ * STREAM_ID and CPU.  All events of a file have it in the same place, or perf
+ * would refuse to record them (tools/perf/util/evlist.c,
+ * evlist__valid_sample_type).
+ */
+static size_t id_position(uint64_t sample_type)
+{
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 1;
+	if (!(sample_type & PERF_SAMPLE_ID))
+		return 0;
+	return 1 + bit_count(sample_type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
+}
+
+/* The attribute that a kernel record belongs to; the first one where its id does not tell. */
+static const struct perf_attr *attr_of(const struct perf_file *file, const uint8_t *end,
+				       size_t size)
+{
+	const struct perf_attr *attr = NULL;
+	size_t position;
+	uint64_t id;
+
+	if (!file->attr_count)
+		return NULL;
+	position = id_position(file->attrs[0].attr.sample_type) * sizeof(id);
+	if (position && position <= size) {
+		memcpy(&id, end - position, sizeof(id));
+		attr = perf_file_borrow_attr(file, id);
+	}
+	return attr ? attr : &file->attrs[0];
+}
+
+void perf_attrs_split_trailer(const struct perf_file *file, struct perf_record *record)
+{
+	const uint8_t *end = record->payload + record->size;
+	const struct perf_attr *attr;
+	size_t size;
+
+	record->id = (struct perf_sample_id){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (record->type >= PERF_USER_HEADER_ATTR || record->type == PERF_RECORD_SAMPLE)
+		return;
+	attr = attr_of(file, end, record->size);
+	if (!attr || !attr->attr.sample_id_all)
+		return;
+	size = trailer_size(attr->attr.sample_type);
+	if (size > record->size)
+		return;
+	record->id = read_trailer(end - size, attr->attr.sample_type);
+	record->size -= size;
+}

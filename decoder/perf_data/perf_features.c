@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/perf_data/perf_features.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+
+#define FEATURE_BITS 256
+#define FEATURE_BITMAP_OFFSET 72 /* of struct perf_file_header */
+#define RECORD_HEADER 8 /* bytes of struct perf_event_header */
+#define BUILD_ID_FIXED 36        /* header, pid, 24 bytes of id */
+#define BUILD_ID_SIZE_GIVEN 0x8000 /* PERF_RECORD_MISC_BUILD_ID_SIZE */
+#define BUILD_ID_LENGTH 20
+
+/* A string is a length, that many bytes, among them a NUL and padding.  Returns NULL if cut. */
+static const char *read_string(struct perf_file *file, struct cursor *c)
+{
+	uint32_t length = cursor_u32(c);
+	const uint8_t *text = cursor_take(c, length);
+
+	return text ? arena_text(&file->arena, (const char *)text,
+				 strnlen((const char *)text, length))
+		    : NULL;
+}
+
+static const char *read_command_line(struct perf_file *file, struct cursor *c)
+{
+	uint32_t words = cursor_u32(c);
+	char *line = arena_alloc(&file->arena, cursor_left(c) + 1);
+	size_t used = 0;
+
+	/* A word takes at least 4 bytes of the section, so the line has room for its blank. */
+	for (uint32_t i = 0; i < words; i++) {
+		uint32_t room = cursor_u32(c);
+		const uint8_t *word = cursor_take(c, room);
+		size_t length;
+
+		if (c->short_)
+			break;
+		length = strnlen((const char *)word, room);
+		if (used)
+			line[used++] = ' ';
+		memcpy(line + used, word, length);
+		used += length;
+	}
+	return line;
+}
+
+/* The events stand in the order of the attributes. */
+static void read_event_names(struct perf_file *file, struct cursor *c)
+{
+	uint32_t count = cursor_u32(c);
+	uint32_t attr_size = cursor_u32(c);
+
+	for (uint32_t i = 0; i < count && i < file->attr_count && !c->short_; i++) {
+		uint32_t ids;
+
+		cursor_take(c, attr_size);
+		ids = cursor_u32(c);
+		file->attrs[i].name = read_string(file, c);
+		cursor_take(c, (size_t)ids * sizeof(uint64_t));
+	}
+}
+
+static void read_clock_data(struct perf_features *features, struct cursor *c)
+{
+	cursor_u32(c); /* version */
+	features->clock_id = cursor_u32(c);
+	features->clock_wall_ns = cursor_u64(c);
+	features->clock_ns = cursor_u64(c);
+	features->has_clock_data = !c->short_;
+}
+
+static void add_build_ids(struct perf_file *file, struct perf_bytes row)
+{
+	file->build_ids = alloc_grow(file->build_ids, &file->build_id_room,
+				     file->build_id_count + 1, sizeof(*file->build_ids));
+	file->build_ids[file->build_id_count++] = row;
+}
+
+static void read_values(struct perf_file *file, unsigned feature, struct cursor *c)
+{
+	struct perf_features *features = &file->features;
+
+	switch (feature) {
+	case PERF_FEATURE_HOSTNAME:
+		features->hostname = read_string(file, c);
+		break;
+	case PERF_FEATURE_OSRELEASE:
+		features->os_release = read_string(file, c);
+		break;
+	case PERF_FEATURE_VERSION:
+		features->version = read_string(file, c);
+		break;
+	case PERF_FEATURE_ARCH:
+		features->arch = read_string(file, c);
+		break;
+	case PERF_FEATURE_CPUDESC:
+		features->cpu_description = read_string(file, c);
+		break;
+	case PERF_FEATURE_CPUID:
+		features->cpuid = read_string(file, c);
+		break;
+	case PERF_FEATURE_NRCPUS:
+		features->cpus_available = cursor_u32(c);
+		features->cpus_online = cursor_u32(c);
+		break;
+	case PERF_FEATURE_CMDLINE:
+		features->command_line = read_command_line(file, c);
+		break;
+	case PERF_FEATURE_EVENT_DESC:
+		read_event_names(file, c);
+		break;
+	case PERF_FEATURE_SAMPLE_TIME:
+		features->first_sample_time = cursor_u64(c);
+		features->last_sample_time = cursor_u64(c);
+		break;
+	case PERF_FEATURE_CLOCKID:
+		features->clockid_resolution = cursor_u64(c);
+		break;
+	case PERF_FEATURE_CLOCK_DATA:
+		read_clock_data(features, c);
+		break;
+	default: /* kept as bytes, or not needed */
+		break;
+	}
+}
+
+static void read_feature(struct perf_file *file, unsigned feature, struct perf_bytes section,
+			 struct diag *diag)
+{
+	struct cursor c = cursor_over(section.bytes, section.size);
+
+	if (feature < PERF_FEATURE_COUNT && !file->features.sections[feature].bytes)
+		file->features.sections[feature] = section;
+	read_values(file, feature, &c);
+	if (c.short_)
+		diag_warn(diag, "feature-damaged", "feature section %u of the file is cut",
+			  feature);
+}
+
+/* Each set bit of the header's bitmap has a section, described behind the data. */
+void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_t table_offset,
+			struct diag *diag)
+{
+	bool first = !file->part_count;
+	struct cursor table = cursor_over(bytes.bytes + table_offset, bytes.size - table_offset);
+
+	for (unsigned feature = 0; feature < FEATURE_BITS; feature++) {
+		struct perf_bytes section;
+		uint64_t offset;
+
+		if (!(bytes.bytes[FEATURE_BITMAP_OFFSET + feature / 8] >> feature % 8 & 1))
+			continue;
+		offset = cursor_u64(&table);
+		section.size = cursor_u64(&table);
+		if (table.short_ || offset > bytes.size || section.size > bytes.size - offset) {
+			diag_warn(diag, "feature-damaged",
+				  "feature section %u of the file is damaged and left out", feature);
+			continue;
+		}
+		section.bytes = bytes.bytes + offset;
+		if (feature == PERF_FEATURE_BUILD_ID)
+			add_build_ids(file, section);
+		if (first)
+			read_feature(file, feature, section, diag);
+	}
+}
+
+void perf_features_read_record(struct perf_file *file, const struct perf_record *record,
+			       struct diag *diag)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	struct perf_bytes section;
+	uint64_t feature;
+
+	if (record->type == PERF_USER_HEADER_BUILD_ID) {
+		/* The record is an entry of the section, header and all. */
+		add_build_ids(file, (struct perf_bytes){ record->payload - RECORD_HEADER,
+							 record->size + RECORD_HEADER });
+		return;
+	}
+	if (record->type == PERF_USER_HEADER_TRACING_DATA) {
+		read_feature(file, PERF_FEATURE_TRACING_DATA, record->aux, diag);
+		return;
+	}
+	feature = cursor_u64(&c);
+	section = (struct perf_bytes){ c.at, cursor_left(&c) };
+	if (feature == PERF_FEATURE_BUILD_ID)
+		add_build_ids(file, section);
+	if (!c.short_ && feature < FEATURE_BITS)
+		read_feature(file, (unsigned)feature, section, diag);
+}
+
+/* Returns the bytes of the entry; 0 if there is none or it is damaged. */
+static size_t read_build_id(const struct perf_bytes *row, size_t at, struct perf_build_id *found)
+{
+	const uint8_t *entry = row->bytes + at;
+	struct cursor c = cursor_over(entry, row->size - at);
+	uint16_t misc, size;
+
+	cursor_u32(&c);
+	misc = cursor_u16(&c);
+	size = cursor_u16(&c);
+	if (c.short_ || size <= BUILD_ID_FIXED || size > row->size - at)
+		return 0;
+	found->id = entry + 12;
+	found->id_size = misc & BUILD_ID_SIZE_GIVEN ? entry[12 + BUILD_ID_LENGTH] : BUILD_ID_LENGTH;
+	if (found->id_size > BUILD_ID_LENGTH)
+		found->id_size = BUILD_ID_LENGTH;
+	found->path = (const char *)entry + BUILD_ID_FIXED;
+	return memchr(found->path, 0, size - BUILD_ID_FIXED) ? size : 0;
+}
+
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_place *place,
+				struct perf_build_id *entry)
+{
+	for (; place->row < file->build_id_count; place->row++, place->offset = 0) {
+		const struct perf_bytes *row = &file->build_ids[place->row];
+		size_t size = read_build_id(row, place->offset, entry);
+
+		place->offset += size;
+		/* Nothing in this row can be found behind a damaged entry. */
+		if (size)
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/perf_data/perf_input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/pages.h"
+#include "base/io/temp_file.h"
+
+static void add_path(struct perf_input *input, struct arena *arena, const char *folder,
+		     const char *name)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s%s%s", folder ? folder : "",
+			      folder ? "/" : "", name);
+
+	if (length < 0 || length >= PATH_MAX)
+		return;
+	input->paths = alloc_grow(input->paths, &input->room, input->count + 1,
+				  sizeof(*input->paths));
+	input->paths[input->count++] = arena_text(arena, path, (size_t)length);
+}
+
+/* data.0, data.1, ..., data.10 */
+static int is_more_data(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, "data.", 5) == 0 && entry->d_name[5] &&
+	       strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
+}
+
+static void list_more(struct perf_input *input, const char *path, struct arena *arena)
+{
+	struct dirent **entries;
+	int count = scandir(path, &entries, is_more_data, versionsort);
+
+	if (count < 0)
+		return;
+	for (int i = 0; i < count; i++) {
+		add_path(input, arena, path, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+bool perf_input_is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+int perf_input_list(struct perf_input *input, const char *path, struct arena *arena,
+		    struct error *err)
+{
+	struct stat status;
+
+	*input = (struct perf_input){ 0 };
+	if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISDIR(status.st_mode)) {
+		add_path(input, arena, NULL, path);
+		return input->count ? 0 : error_set_system(err, ENAMETOOLONG, "%s", path);
+	}
+	add_path(input, arena, path, "data");
+	if (!input->count || !perf_input_is_file(input->paths[0]))
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "%s: is a directory, and perf record did not make it (there is "
+				 "no file 'data' in it)", path);
+	input->folder = arena_text(arena, path, strlen(path));
+	list_more(input, path, arena);
+	return 0;
+}
+
+void perf_input_release(struct perf_input *input)
+{
+	free(input->paths);
+	*input = (struct perf_input){ 0 };
+}
+
+static int spool_all(int fd, struct perf_bytes *bytes, struct error *err)
+{
+	struct spool spool;
+	int status = spool_open(&spool, err);
+
+	if (status == 0)
+		status = spool_drain(&spool, fd, err);
+	if (status == 0)
+		bytes->bytes = spool_map(&spool, err);
+	bytes->size = spool.size;
+	spool_close(&spool);
+	return bytes->bytes ? 0 : -1;
+}
+
+static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
+{
+	struct stat status;
+	void *mapped;
+
+	if (fstat(fd, &status) < 0)
+		return error_set_system(err, errno, "cannot read");
+	if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
+		return spool_all(fd, bytes, err);
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, ERROR_FORMAT, "is not a regular file");
+	if (status.st_size == 0)
+		return error_set(err, ERROR_FORMAT, "is empty");
+	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (mapped == MAP_FAILED)
+		return error_set_system(err, errno, "cannot map");
+	/* A recording is no sparse file, unless it was made to be. */
+	if (status.st_blocks * 512 < status.st_size / 2 &&
+	    pages_map_holes(fd, mapped, (size_t)status.st_size) < 0) {
+		error_set_system(err, errno, "cannot map");
+		munmap(mapped, (size_t)status.st_size);
+		return -1;
+	}
+	*bytes = (struct perf_bytes){ mapped, (size_t)status.st_size };
+	return 0;
+}
+
+int perf_input_map(const char *path, struct perf_bytes *bytes, struct error *err)
+{
+	bool standard = strcmp(path, "-") == 0;
+	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int status;
+
+	*bytes = (struct perf_bytes){ 0 };
+	if (fd < 0)
+		return error_set_system(err, errno, "%s: cannot open", path);
+	status = map_descriptor(fd, bytes, err);
+	if (!standard)
+		close(fd);
+	return status < 0 ? error_prefix(err, "%s", standard ? "standard input" : path) : 0;
+}

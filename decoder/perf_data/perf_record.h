@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Typed views of the side-band records.
+ *
+ * A record is an array of bytes until one of these functions has looked at
+ * it.  Texts and build ids are views of the file.  Sources: linux/perf_event.h
+ * (enum perf_event_type) for the kernel's records, tools/perf/util/event.h for
+ * perf's own.
+ */
+#ifndef DECODER_PERF_DATA_PERF_RECORD_H
+#define DECODER_PERF_DATA_PERF_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_record;
+
+/* PERF_RECORD_MMAP and MMAP2. */
+struct perf_mmap {
+	int32_t pid;             /* -1: the kernel */
+	bool executable;
+	bool kernel;             /* kernel code, seen by all processes */
+	bool guest;              /* of a virtual machine, not of this one */
+	uint64_t begin, end;     /* ip range [begin, end); cut at 2^64 - 1 */
+	uint64_t file_offset;    /* byte in the file that is mapped at `begin` */
+	const char *path;
+	const uint8_t *build_id; /* NULL if the record has none */
+	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
+};
+
+/* PERF_RECORD_COMM. */
+struct perf_comm {
+	int32_t pid, tid;
+	bool exec; /* the name changed because of an exec */
+	const char *text;
+};
+
+/* PERF_RECORD_FORK and EXIT. */
+struct perf_task {
+	int32_t pid, parent_pid, tid, parent_tid;
+	bool synthesized; /* of a FORK: perf tells of a task that it found when it began */
+};
+
+/* PERF_RECORD_SWITCH and SWITCH_CPU_WIDE. */
+struct perf_switch {
+	bool out;         /* the record's thread leaves the CPU; else it comes */
+	int32_t pid, tid; /* whom the CPU goes to or came from; -1: unknown */
+};
+
+/* PERF_RECORD_AUX. */
+struct perf_aux {
+	uint64_t offset, size; /* in the AUX buffer's own count of bytes */
+	uint64_t flags;        /* PERF_AUX_FLAG_* */
+};
+
+/* PERF_RECORD_KSYMBOL: code that the kernel made at run time (BPF programs, trampolines). */
+struct perf_ksymbol {
+	uint64_t begin, end; /* ip range [begin, end); cut at 2^64 - 1 */
+	bool gone;           /* it is no longer there; else it came */
+	const char *name;
+};
+
+/* PERF_RECORD_TEXT_POKE: the kernel changed its own code. */
+struct perf_text_poke {
+	uint64_t address;
+	uint16_t old_size, new_size; /* bytes; no old ones: a new place; no new ones: it is gone */
+	const uint8_t *old_bytes, *new_bytes; /* views into the record */
+};
+
+/* Each returns 0; -1 if the record is too short or its text has no end. */
+int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mmap);
+int perf_record_read_comm(const struct perf_record *record, struct perf_comm *comm);
+int perf_record_read_task(const struct perf_record *record, struct perf_task *task);
+int perf_record_read_switch(const struct perf_record *record, struct perf_switch *change);
+int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux);
+int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymbol *symbol);
+int perf_record_read_text_poke(const struct perf_record *record, struct perf_text_poke *poke);
+
+/* PERF_RECORD_ITRACE_START.  Returns 0; -1 if the record is too short. */
+int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid);
+
+/* An entry of perf's THREAD_MAP: the threads that were asked for (util/event.h). */
+struct perf_thread_name {
+	int32_t tid;
+	const char *text; /* view of the record: PERF_THREAD_NAME_SIZE bytes, of which a NUL may be one */
+};
+
+#define PERF_THREAD_NAME_SIZE 16
+
+/* Read the entry of this index.  Returns 0; -1 if there are no more. */
+int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
+				 struct perf_thread_name *name);
+
+/* Returns how many records a PERF_RECORD_LOST says were lost; 0 if it is too short. */
+uint64_t perf_record_lost_count(const struct perf_record *record);
+
+/* The same of a PERF_RECORD_LOST_SAMPLES, in samples. */
+uint64_t perf_record_lost_samples_count(const struct perf_record *record);
+
+/* Returns whether the type is one that the kernel or perf is known to write. */
+bool perf_record_is_known(uint32_t type);
+
+#endif

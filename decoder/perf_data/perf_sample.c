@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/perf_data/perf_sample.h"
+
+#include "base/cursor.h"
+
+/* Newer than some linux/perf_event.h. */
+#define FORMAT_LOST (UINT64_C(1) << 4)            /* PERF_FORMAT_LOST, Linux 6.0 */
+#define BRANCH_HW_INDEX (UINT64_C(1) << 17)       /* PERF_SAMPLE_BRANCH_HW_INDEX, 5.7 */
+#define BRANCH_COUNTERS (UINT64_C(1) << 19)       /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
+#define SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24)  /* 5.12 */
+#define BRANCH_ENTRY_SIZE 24 /* struct perf_branch_entry */
+
+static void skip_words(struct cursor *c, uint64_t count)
+{
+	if (count > cursor_left(c) / sizeof(uint64_t))
+		c->short_ = true;
+	else
+		cursor_take(c, count * sizeof(uint64_t));
+}
+
+/* A size, then that many bytes. */
+static struct perf_bytes take_sized(struct cursor *c, uint64_t size)
+{
+	struct perf_bytes bytes = { c->at, size };
+
+	if (size > cursor_left(c)) {
+		c->short_ = true;
+		return (struct perf_bytes){ 0 };
+	}
+	cursor_take(c, size);
+	return bytes;
+}
+
+/* struct read_format. */
+static void skip_read(struct cursor *c, uint64_t format)
+{
+	uint64_t per_value = 1 + !!(format & PERF_FORMAT_ID) + !!(format & FORMAT_LOST);
+	uint64_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	uint64_t values = 1;
+
+	if (format & PERF_FORMAT_GROUP)
+		values = cursor_u64(c);
+	if (values > cursor_left(c))
+		c->short_ = true;
+	else
+		skip_words(c, times + values * per_value);
+}
+
+static void skip_branches(struct cursor *c, uint64_t branch_type)
+{
+	uint64_t count = cursor_u64(c);
+
+	if (branch_type & BRANCH_HW_INDEX)
+		cursor_u64(c);
+	if (count > cursor_left(c) / BRANCH_ENTRY_SIZE) {
+		c->short_ = true;
+		return;
+	}
+	cursor_take(c, count * BRANCH_ENTRY_SIZE);
+	if (branch_type & BRANCH_COUNTERS)
+		skip_words(c, count);
+}
+
+/* Registers follow only if the sample has some (an abi other than NONE). */
+static void skip_registers(struct cursor *c, uint64_t mask)
+{
+	if (cursor_u64(c) != PERF_SAMPLE_REGS_ABI_NONE)
+		skip_words(c, (uint64_t)__builtin_popcountll(mask));
+}
+
+static void skip_stack(struct cursor *c)
+{
+	uint64_t size = cursor_u64(c);
+
+	take_sized(c, size);
+	if (size)
+		cursor_u64(c); /* how much of it is valid */
+}
+
+static void read_head(struct perf_sample *sample, struct cursor *c, uint64_t type)
+{
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		sample->id = cursor_u64(c);
+	if (type & PERF_SAMPLE_IP)
+		sample->ip = cursor_u64(c);
+	if (type & PERF_SAMPLE_TID) {
+		sample->pid = (int32_t)cursor_u32(c);
+		sample->tid = (int32_t)cursor_u32(c);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		sample->time = cursor_u64(c);
+	if (type & PERF_SAMPLE_ADDR)
+		sample->address = cursor_u64(c);
+	if (type & PERF_SAMPLE_ID)
+		sample->id = cursor_u64(c);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		cursor_u64(c);
+	if (type & PERF_SAMPLE_CPU) {
+		sample->cpu = (int32_t)cursor_u32(c);
+		cursor_u32(c);
+	}
+	if (type & PERF_SAMPLE_PERIOD)
+		sample->period = cursor_u64(c);
+}
+
+static void read_tail(struct perf_sample *sample, struct cursor *c,
+		      const struct perf_event_attr *attr)
+{
+	static const uint64_t words[] = {
+		PERF_SAMPLE_DATA_SRC, PERF_SAMPLE_TRANSACTION,
+	};
+	static const uint64_t last_words[] = {
+		PERF_SAMPLE_PHYS_ADDR, PERF_SAMPLE_CGROUP, PERF_SAMPLE_DATA_PAGE_SIZE,
+		PERF_SAMPLE_CODE_PAGE_SIZE,
+	};
+	uint64_t type = attr->sample_type;
+
+	if (type & PERF_SAMPLE_REGS_USER)
+		skip_registers(c, attr->sample_regs_user);
+	if (type & PERF_SAMPLE_STACK_USER)
+		skip_stack(c);
+	if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))
+		cursor_u64(c);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		skip_words(c, !!(type & words[i]));
+	if (type & PERF_SAMPLE_REGS_INTR)
+		skip_registers(c, attr->sample_regs_intr);
+	for (size_t i = 0; i < sizeof(last_words) / sizeof(last_words[0]); i++)
+		skip_words(c, !!(type & last_words[i]));
+	if (type & PERF_SAMPLE_AUX)
+		sample->aux = take_sized(c, cursor_u64(c));
+}
+
+/* The words before the id: IDENTIFIER is the first, ID follows what stands in front of it. */
+static const struct perf_attr *attr_of(const struct perf_file *file,
+				       const struct perf_record *record)
+{
+	const uint64_t before = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				PERF_SAMPLE_ADDR;
+	struct cursor c = cursor_over(record->payload, record->size);
+	const struct perf_attr *attr;
+	uint64_t type;
+
+	if (!file->attr_count)
+		return NULL;
+	type = file->attrs[0].attr.sample_type;
+	if (!(type & PERF_SAMPLE_IDENTIFIER))
+		skip_words(&c, (uint64_t)__builtin_popcountll(type & before));
+	attr = type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)
+		       ? perf_file_borrow_attr(file, cursor_u64(&c))
+		       : NULL;
+	return attr || file->attr_count > 1 ? attr : &file->attrs[0];
+}
+
+int perf_sample_read(const struct perf_file *file, const struct perf_record *record,
+		     struct perf_sample *sample)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint64_t type;
+
+	*sample = (struct perf_sample){ .attr = attr_of(file, record), .pid = -1, .tid = -1,
+					.cpu = -1 };
+	if (!sample->attr)
+		return -1;
+	type = sample->attr->attr.sample_type;
+	read_head(sample, &c, type);
+	if (type & PERF_SAMPLE_READ)
+		skip_read(&c, sample->attr->attr.read_format);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		skip_words(&c, cursor_u64(&c));
+	if (type & PERF_SAMPLE_RAW)
+		sample->raw = take_sized(&c, cursor_u32(&c));
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		skip_branches(&c, sample->attr->attr.branch_sample_type);
+	read_tail(sample, &c, &sample->attr->attr);
+	return c.short_ ? -1 : 0;
+}

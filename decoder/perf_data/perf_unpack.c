@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/perf_data/perf_unpack.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/io/temp_file.h"
+
+/*
+ * Side-band records unpack to about ten times their size.  A hostile file
+ * could fill the disk, so there is an end.
+ */
+#define GROWTH_MAX 256
+#define GROWTH_FREE ((uint64_t)1 << 20)
+
+#define CHUNK ((size_t)128 * 1024)
+
+struct unpacking {
+	ZSTD_DStream *zstd; /* owned */
+	struct spool spool;
+	uint8_t *chunk;     /* owned: CHUNK bytes */
+	uint64_t packed;    /* bytes read */
+};
+
+static struct perf_bytes payload_of(const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint64_t size = record->size;
+
+	/* COMPRESSED2 pads its payload to 8 bytes, and says how long it is. */
+	if (record->type == PERF_USER_COMPRESSED2)
+		size = cursor_u64(&c);
+	if (size > cursor_left(&c))
+		size = cursor_left(&c);
+	return (struct perf_bytes){ c.at, size };
+}
+
+static int feed(struct unpacking *unpacking, struct perf_bytes payload, struct error *err)
+{
+	ZSTD_inBuffer in = { payload.bytes, payload.size, 0 };
+	ZSTD_outBuffer out = { unpacking->chunk, CHUNK, 0 };
+	size_t status;
+
+	unpacking->packed += payload.size;
+	do {
+		out.pos = 0;
+		status = ZSTD_decompressStream(unpacking->zstd, &out, &in);
+		if (ZSTD_isError(status))
+			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
+		if (unpacking->spool.size + out.pos >
+		    GROWTH_FREE + GROWTH_MAX * unpacking->packed)
+			return error_set(err, ERROR_LIMIT, "they unpack to too much");
+		if (spool_write(&unpacking->spool, out.dst, out.pos, err) < 0)
+			return -1;
+	} while (in.pos < in.size || out.pos == out.size);
+	return 0;
+}
+
+static int begin(struct unpacking *unpacking, struct error *err)
+{
+	if (unpacking->zstd)
+		return 0;
+	if (spool_open(&unpacking->spool, err) < 0)
+		return -1;
+	unpacking->zstd = ZSTD_createDStream();
+	unpacking->chunk = alloc_zeroed(1, CHUNK);
+	return unpacking->zstd ? 0 : error_set(err, ERROR_LIBRARY, "no memory for zstd");
+}
+
+static void unpack_records(struct unpacking *unpacking, const struct perf_file *file,
+			   const struct perf_part *part, struct diag *diag)
+{
+	uint64_t position = part->base, end = part->base + (part->end - part->begin), at;
+	struct perf_record record;
+	struct error err = { 0 };
+
+	for (at = position; at < end && perf_file_next(file, &position, &record, NULL);
+	     at = position) {
+		if (record.type != PERF_USER_COMPRESSED && record.type != PERF_USER_COMPRESSED2)
+			continue;
+		if (begin(unpacking, &err) == 0 && feed(unpacking, payload_of(&record), &err) == 0)
+			continue;
+		diag_warn(diag, "compressed",
+			  "compressed records are damaged from offset 0x%llx on (%s): threads "
+			  "and mappings may be missing", (unsigned long long)record.offset,
+			  err.text);
+		return;
+	}
+}
+
+struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct diag *diag)
+{
+	struct unpacking unpacking = { 0 };
+	struct perf_bytes bytes = { 0 };
+	struct error err = { 0 };
+
+	unpack_records(&unpacking, file, &file->parts[part], diag);
+	if (unpacking.spool.size) {
+		bytes.bytes = spool_map(&unpacking.spool, &err);
+		bytes.size = unpacking.spool.size;
+	}
+	if (err.kind)
+		diag_warn(diag, "compressed", "compressed records: %s", err.text);
+	ZSTD_freeDStream(unpacking.zstd);
+	free(unpacking.chunk);
+	spool_close(&unpacking.spool);
+	return bytes;
+}

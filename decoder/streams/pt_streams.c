@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/streams/pt_streams.h"
+
+#include <limits.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/interrupt.h"
+#include "base/pages.h"
+#include "decoder/engine/pt_stream_base.h"
+
+/* Streams that are open at once whatever the trace: 37 MiB. */
+#define AT_ONCE ((size_t)2048)
+/* And one more for so many bytes of trace, so that memory is less than twice that. */
+#define BYTES_FOR_ONE ((uint64_t)8 << 10)
+
+/* Events that are written or read at a time. */
+#define CHUNK ((size_t)2048)
+
+/* Bytes of statistics that stay in memory. */
+#define STATS_MEMORY ((size_t)4 << 20)
+
+/* ---- A group's events, as a stream --------------------------------------- */
+
+struct group {
+	struct pt_stream stream;
+	const struct branch_event *events; /* borrowed: the next */
+	uint64_t left;			   /* so many */
+};
+
+/* What was given out last is done with. */
+static void step_group(struct pt_stream *stream)
+{
+	struct group *group = (struct group *)stream;
+	size_t count = group->left < CHUNK ? group->left : CHUNK;
+
+	pages_give_back((const uint8_t *)stream->queue, stream->tail * sizeof(*stream->queue));
+	stream->queue = (struct branch_event *)(uintptr_t)group->events;
+	stream->head = 0;
+	stream->tail = (unsigned)count;
+	stream->ended = !count;
+	group->events += count;
+	group->left -= count;
+}
+
+static void close_group(struct pt_stream *stream)
+{
+	free(stream);
+}
+
+/* Its events are `count` of the file; until that is mapped, `events` says from where on. */
+static struct pt_stream *new_group(const struct branch_event *events, uint64_t count)
+{
+	struct group *group = alloc_zeroed(1, sizeof(*group));
+
+	group->stream.step = step_group;
+	group->stream.close = close_group;
+	group->stream.queue = group->stream.ring;
+	group->stream.queue_mask = UINT_MAX;
+	group->events = events;
+	group->left = count;
+	return &group->stream;
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static void close_open(struct pt_streams *streams)
+{
+	branch_merge_release(&streams->merge);
+	for (size_t i = 0; i < streams->open_count; i++)
+		pt_stream_close(streams->open[i]);
+	free(streams->open);
+	streams->open = NULL;
+	streams->open_count = 0;
+}
+
+/* Open the streams [begin, end) of the source.  Threads are for long ones. */
+static int open_range(struct pt_streams *streams, size_t begin, size_t end, struct error *err)
+{
+	bool all = end - begin == streams->source.count;
+
+	streams->open = alloc_zeroed(end - begin, sizeof(struct pt_stream *));
+	for (size_t i = begin; i < end; i++) {
+		struct pt_stream_input input = streams->source.input(streams->source.context, i);
+
+		input.others = end - begin - 1;
+		if (!all)
+			input.workers = NULL;
+		streams->open[i - begin] = pt_stream_open(&input, err);
+		if (!streams->open[i - begin])
+			return -1;
+		streams->open_count++;
+	}
+	branch_merge_init(&streams->merge, streams->open, streams->open_count);
+	return 0;
+}
+
+/* Write the events of all that are open.  Returns how many, in *count. */
+static int write_events(struct pt_streams *streams, uint64_t *count, struct error *err)
+{
+	struct branch_event *buffer = alloc_zeroed(CHUNK, sizeof(*buffer));
+	const struct branch_event *events;
+	size_t used = 0, next;
+	int status = 0;
+
+	*count = 0;
+	while (status == 0 && !interrupt_asked() &&
+	       (next = branch_merge_next(&streams->merge, &events)) > 0) {
+		for (size_t i = 0; i < next; i++)
+			buffer[used++] = events[i];
+		*count += next;
+		if (used + BRANCH_MERGE_MOST <= CHUNK)
+			continue;
+		status = spool_write(&streams->file, buffer, used * sizeof(*buffer), err);
+		used = 0;
+	}
+	if (status == 0)
+		status = spool_write(&streams->file, buffer, used * sizeof(*buffer), err);
+	free(buffer);
+	return status;
+}
+
+static struct pt_stream_stats *stats_of(const struct pt_streams *streams, size_t index)
+{
+	return (struct pt_stream_stats *)streams->stats.items + index;
+}
+
+/* Decode the streams [begin, end) to their end.  Returns 0 with the number of events. */
+static int write_group(struct pt_streams *streams, size_t begin, size_t end, uint64_t *count,
+		       struct error *err)
+{
+	int status = open_range(streams, begin, end, err);
+
+	if (status == 0)
+		status = write_events(streams, count, err);
+	for (size_t i = 0; status == 0 && i < streams->open_count; i++)
+		*stats_of(streams, begin + i) = *pt_stream_stats(streams->open[i]);
+	big_array_rest(&streams->stats, begin, end, sizeof(struct pt_stream_stats));
+	close_open(streams);
+	return status;
+}
+
+/* The groups' events are in the file, so many of each: let them be streams. */
+static int open_groups(struct pt_streams *streams, const uint64_t *counts, size_t count,
+		       struct error *err)
+{
+	const struct branch_event *next = NULL;
+
+	if (streams->file.size) {
+		next = (const struct branch_event *)(const void *)spool_map(&streams->file, err);
+		if (!next)
+			return -1;
+	}
+	streams->events = next;
+	streams->open = alloc_zeroed(count, sizeof(struct pt_stream *));
+	for (size_t i = 0; i < count; i++) {
+		streams->open[streams->open_count++] = new_group(next, counts[i]);
+		next += counts[i];
+	}
+	branch_merge_init(&streams->merge, streams->open, streams->open_count);
+	return 0;
+}
+
+static int open_in_groups(struct pt_streams *streams, size_t at_once, struct error *err)
+{
+	size_t all = streams->source.count, count = 0;
+	uint64_t *counts;
+	int status = spool_open(&streams->file, err);
+
+	if (status < 0)
+		return -1;
+	counts = alloc_zeroed(all / at_once + 1, sizeof(*counts));
+	big_array_grow(&streams->stats, all, sizeof(struct pt_stream_stats), STATS_MEMORY);
+	for (size_t at = 0; status == 0 && at < all; at += at_once)
+		status = write_group(streams, at, all - at < at_once ? all : at + at_once,
+				     &counts[count++], err);
+	if (status == 0)
+		status = open_groups(streams, counts, count, err);
+	free(counts);
+	return status;
+}
+
+static size_t streams_at_once(const struct pt_streams_source *source)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < source->count; i++)
+		size += source->input(source->context, i).aux->size;
+	return AT_ONCE + size / BYTES_FOR_ONE;
+}
+
+int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *source,
+		    struct error *err)
+{
+	size_t at_once = streams_at_once(source);
+	struct error none = { 0 };
+
+	*streams = (struct pt_streams){ .source = *source };
+	if (source->count > at_once) {
+		if (open_in_groups(streams, at_once, &none) == 0) {
+			malloc_trim(0); /* what all those streams took is for others */
+			return 0;
+		}
+		pt_streams_close(streams);
+		*streams = (struct pt_streams){ .source = *source };
+	}
+	return open_range(streams, 0, source->count, err);
+}
+
+size_t pt_streams_next(struct pt_streams *streams, const struct branch_event **events)
+{
+	return branch_merge_next(&streams->merge, events);
+}
+
+const struct pt_stream_stats *pt_streams_stats(const struct pt_streams *streams, size_t index)
+{
+	return streams->stats.room ? stats_of(streams, index)
+				   : pt_stream_stats(streams->open[index]);
+}
+
+void pt_streams_close(struct pt_streams *streams)
+{
+	close_open(streams);
+	big_array_release(&streams->stats);
+	if (streams->events)
+		munmap((void *)(uintptr_t)streams->events, streams->file.size);
+	spool_close(&streams->file);
+	*streams = (struct pt_streams){ 0 };
+}

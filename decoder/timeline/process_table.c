@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/timeline/process_table.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+/*
+ * A copied mapping costs about 80 bytes, and a small hostile file could ask
+ * for the square of its size.  So there is a fund of copies, of which real
+ * recordings use little: 10 MiB, and five times the size of the file.
+ */
+#define COPIES_MIN ((uint64_t)1 << 17)
+#define FILE_BYTES_PER_COPY 16
+
+struct live_epoch {
+	uint64_t begin;
+	struct space_builder *builder; /* borrowed from table->spaces */
+	bool shared;                   /* other epochs have the same builder */
+	bool exec;                     /* it began with an exec */
+	struct live_epoch *before;
+};
+
+struct live_process {
+	struct process process;  /* what is handed out */
+	struct live_epoch *last; /* never NULL */
+	UT_hash_handle hh;
+};
+
+static struct space_builder *new_space(struct process_table *table)
+{
+	struct space_builder *builder = arena_alloc(table->arena, sizeof(*builder));
+
+	space_builder_init(builder, table->arena);
+	builder->space.index = (uint32_t)table->space_count;
+	table->spaces = alloc_grow(table->spaces, &table->space_room, table->space_count + 1,
+				   sizeof(*table->spaces));
+	table->spaces[table->space_count++] = builder;
+	return builder;
+}
+
+void process_table_init(struct process_table *table, struct arena *arena, struct diag *diag,
+			uint64_t file_size)
+{
+	*table = (struct process_table){ .arena = arena, .diag = diag };
+	table->copies_left = COPIES_MIN + file_size / FILE_BYTES_PER_COPY;
+	space_builder_init(&table->kernel, arena);
+	new_space(table);
+}
+
+void process_table_release(struct process_table *table)
+{
+	for (size_t i = 0; i < table->space_count; i++)
+		space_builder_release(table->spaces[i]);
+	space_builder_release(&table->kernel);
+	HASH_CLEAR(hh, table->by_pid);
+	free(table->spaces);
+	*table = (struct process_table){ 0 };
+}
+
+/* ---- Epochs -------------------------------------------------------------- */
+
+static void add_epoch(struct process_table *table, struct live_process *process, uint64_t begin,
+		      struct space_builder *builder)
+{
+	struct live_epoch *epoch = arena_alloc(table->arena, sizeof(*epoch));
+
+	*epoch = (struct live_epoch){ begin, builder, true, false, process->last };
+	process->last = epoch;
+	process->process.epoch_count++;
+}
+
+/* From `time` on it is another address space; an epoch without duration is replaced. */
+static void change_space(struct process_table *table, struct live_process *process, uint64_t time,
+			 struct space_builder *builder)
+{
+	struct live_epoch *last = process->last;
+
+	if (last->begin == time || !last->builder->count) {
+		last->builder = builder;
+		last->shared = true;
+	} else {
+		add_epoch(table, process, time, builder);
+	}
+}
+
+static struct live_process *borrow(struct process_table *table, int32_t pid)
+{
+	struct live_process *process;
+
+	HASH_FIND_INT(table->by_pid, &pid, process);
+	if (process)
+		return process;
+	process = arena_alloc(table->arena, sizeof(*process));
+	process->process.pid = pid;
+	HASH_ADD_INT(table->by_pid, process.pid, process);
+	add_epoch(table, process, 0, table->spaces[0]);
+	return process;
+}
+
+/* Returns whether the fund has copies of this address space; the user should know if not. */
+static bool can_copy(struct process_table *table, const struct space_builder *builder)
+{
+	if (builder->count <= table->copies_left)
+		return true;
+	diag_warn(table->diag, "too-many-epochs",
+		  "processes fork, or map code over code, so often that not every state can be "
+		  "kept: some addresses may be taken for what is mapped there at another time, or "
+		  "in the parent");
+	return false;
+}
+
+/* Give the epoch an address space of its own, with what the shared one has. */
+static void own_space(struct process_table *table, struct live_epoch *epoch)
+{
+	struct space_builder *shared = epoch->builder;
+
+	if (!epoch->shared || !can_copy(table, shared))
+		return;
+	table->copies_left -= shared->count;
+	epoch->builder = new_space(table);
+	epoch->shared = false;
+	space_builder_copy(epoch->builder, shared);
+}
+
+/* ---- What happens -------------------------------------------------------- */
+
+const struct process *process_table_borrow(struct process_table *table, int32_t pid)
+{
+	return &borrow(table, pid)->process;
+}
+
+void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
+		       const struct mapping *mapping)
+{
+	struct live_process *process = borrow(table, pid);
+	struct space_builder *builder = process->last->builder;
+
+	if (space_builder_is_copy(builder, mapping))
+		return;
+	/* What was mapped at this very time was never seen; without a fund all is one epoch. */
+	if (process->last->begin != time && can_copy(table, builder) &&
+	    space_builder_conflicts(builder, mapping))
+		add_epoch(table, process, time, builder);
+	own_space(table, process->last);
+	space_builder_add(process->last->builder, mapping);
+}
+
+void process_table_map_kernel(struct process_table *table, const struct mapping *mapping)
+{
+	space_builder_add(&table->kernel, mapping);
+}
+
+void process_table_exec(struct process_table *table, int32_t pid, uint64_t time)
+{
+	struct live_process *process = borrow(table, pid);
+	bool had_code = process->last->builder->count > 0;
+
+	change_space(table, process, time, table->spaces[0]);
+	process->last->exec |= had_code;
+}
+
+void process_table_fork(struct process_table *table, int32_t parent, int32_t child, uint64_t time)
+{
+	struct live_epoch *source = borrow(table, parent)->last;
+
+	source->shared = true;
+	change_space(table, borrow(table, child), time, source->builder);
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
+static void finish_process(struct process_table *table, struct live_process *process)
+{
+	size_t count = process->process.epoch_count;
+	struct epoch *epochs = arena_alloc(table->arena, count * sizeof(*epochs));
+
+	process->process.epochs = epochs;
+	for (struct live_epoch *epoch = process->last; epoch; epoch = epoch->before)
+		epochs[--count] =
+			(struct epoch){ epoch->begin, epoch->exec, &epoch->builder->space };
+}
+
+void process_table_finish(struct process_table *table)
+{
+	struct live_process *process, *next;
+
+	space_builder_finish(&table->kernel, NULL);
+	for (size_t i = 0; i < table->space_count; i++)
+		space_builder_finish(table->spaces[i], &table->kernel.space);
+	HASH_ITER(hh, table->by_pid, process, next)
+		finish_process(table, process);
+}

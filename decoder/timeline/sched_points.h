@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scheduler's tracepoints: who runs from now on (sched_switch), and who was
+ * woken (sched_waking, sched_wakeup, sched_wakeup_new).
+ *
+ * Where a sample has its fields, the recording itself says: the texts of the
+ * kernel's event formats are in TRACING_DATA (tools/perf/util/trace-event-info.c
+ * writes it; the texts are those of tracefs, Documentation/trace/events.rst).
+ * Without them, such samples are like those of any other event.
+ */
+#ifndef DECODER_TIMELINE_SCHED_POINTS_H
+#define DECODER_TIMELINE_SCHED_POINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decoder/perf_data/perf_file.h"
+
+struct perf_sample;
+
+enum sched_kind {
+	SCHED_NONE = 0,
+	SCHED_SWITCH,
+	SCHED_WAKING,     /* by the waker; SCHED_WAKEUP follows, on the CPU where it will run */
+	SCHED_WAKEUP,
+	SCHED_WAKEUP_NEW, /* for the first time; without SCHED_WAKING */
+	SCHED_KINDS,
+};
+
+/* Bytes of a thread's name (TASK_COMM_LEN), which may lack a NUL. */
+#define SCHED_NAME_SIZE 16
+
+struct sched_field {
+	uint32_t offset, size; /* bytes in the sample's raw data; size 0: absent */
+};
+
+/* What is looked for in a format: the same four for all kinds. */
+enum sched_place { PLACE_TID, PLACE_NAME, PLACE_STATE, PLACE_CPU, SCHED_PLACES };
+
+struct sched_points {
+	struct {
+		bool recorded; /* an event of the recording has this format */
+		uint64_t id;   /* perf_event_attr.config of its event */
+		struct sched_field fields[SCHED_PLACES];
+	} formats[SCHED_KINDS];
+};
+
+struct sched_point {
+	enum sched_kind kind;
+	int32_t tid;      /* who runs from now on, or was woken */
+	int32_t cpu;      /* where the woken one will run; -1: not told */
+	bool runnable;    /* of SCHED_SWITCH: who ran before could have gone on */
+	bool dead;        /* of SCHED_SWITCH: who ran before has ended */
+	const char *name; /* of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not told */
+};
+
+/* Find the formats of the scheduler's events that the file recorded. */
+void sched_points_init(struct sched_points *points, const struct perf_file *file);
+
+/*
+ * Read a sample's tracepoint.
+ * Returns its kind; SCHED_NONE if it is of another event, or too short.
+ */
+enum sched_kind sched_points_read(const struct sched_points *points,
+				  const struct perf_sample *sample, struct sched_point *point);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/timeline/schedule.h"
+
+void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
+		   int32_t tid)
+{
+	*schedule = (struct schedule){ .timeline = timeline, .end = UINT64_MAX,
+					.fresh = UINT64_MAX };
+	if (tid != -1)
+		schedule->thread = timeline_borrow_thread(timeline, tid, 0);
+	else
+		schedule->switches = timeline_switches(timeline, cpu, &schedule->count);
+	if (schedule->count)
+		schedule->end = schedule->switches[0].time;
+	if (schedule->thread)
+		schedule->space = schedule->thread->process->epochs[0].space;
+}
+
+static bool is_idle(const struct thread *thread)
+{
+	return thread && thread->tid == 0;
+}
+
+/* The epoch of a process at a time, not before the one given. */
+static size_t epoch_at(const struct process *process, size_t epoch, uint64_t time)
+{
+	size_t low = epoch, high = process->epoch_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->epochs[middle].begin <= time)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void enter_epoch(struct schedule *schedule, size_t epoch)
+{
+	schedule->epoch = epoch;
+	schedule->space = schedule->thread->process->epochs[epoch].space;
+}
+
+static uint64_t stop_bit(const struct thread *thread)
+{
+	return UINT64_C(1) << thread->index % SCHEDULE_STOPS;
+}
+
+static void set_stop(struct schedule *schedule, const struct thread *thread,
+		     struct schedule_stop stop)
+{
+	schedule->stops[thread->index % SCHEDULE_STOPS] = stop;
+	schedule->fresh |= stop_bit(thread);
+}
+
+static const struct schedule_stop *stop_of(struct schedule *schedule, const struct thread *thread)
+{
+	const struct schedule_stop *stop;
+
+	if (!thread)
+		return NULL;
+	schedule->asked |= stop_bit(thread) & ~schedule->fresh;
+	stop = &schedule->stops[thread->index % SCHEDULE_STOPS];
+	return stop->thread == thread && stop->ip ? stop : NULL;
+}
+
+void schedule_stop_user(struct schedule *schedule, uint64_t ip)
+{
+	const struct thread *thread = schedule->thread;
+
+	if (thread && !is_idle(thread))
+		set_stop(schedule, thread, (struct schedule_stop){ thread, ip });
+}
+
+static void take_switch(struct schedule *schedule, uint64_t time)
+{
+	const struct cpu_switch *taken = &schedule->switches[schedule->next++];
+
+	/* A thread that ran elsewhere stopped elsewhere. */
+	if (!taken->stayed)
+		set_stop(schedule, taken->thread, (struct schedule_stop){ 0 });
+	schedule->begin = taken->time;
+	schedule->end = schedule->next < schedule->count ? schedule->switches[schedule->next].time
+							 : UINT64_MAX;
+	if (schedule->thread && schedule->thread->process == taken->thread->process) {
+		schedule->thread = taken->thread;
+		return;
+	}
+	schedule->thread = taken->thread;
+	enter_epoch(schedule, epoch_at(taken->thread->process, 0, time));
+}
+
+void schedule_seek(struct schedule *schedule, uint64_t time)
+{
+	while (schedule->next < schedule->count && schedule->switches[schedule->next].time <= time)
+		take_switch(schedule, time);
+	if (schedule->thread)
+		enter_epoch(schedule, epoch_at(schedule->thread->process, schedule->epoch, time));
+}
+
+void schedule_begin_at(struct schedule *schedule, uint64_t time)
+{
+	size_t low = 0, high = schedule->count;
+
+	schedule->fresh = 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (schedule->switches[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	schedule->next = low ? low - 1 : 0;
+	schedule_seek(schedule, time);
+}
+
+bool schedule_equals(const struct schedule *a, const struct schedule *b)
+{
+	return a->next == b->next && a->thread == b->thread && a->space == b->space &&
+	       a->epoch == b->epoch && a->begin == b->begin && a->end == b->end;
+}
+
+bool schedule_join_stops(struct schedule *schedule, const struct schedule *before)
+{
+	for (size_t i = 0; i < SCHEDULE_STOPS; i++)
+		if (schedule->asked >> i & 1 && before->stops[i].thread && before->stops[i].ip)
+			return false;
+	for (size_t i = 0; i < SCHEDULE_STOPS; i++)
+		if (!(schedule->fresh >> i & 1))
+			schedule->stops[i] = before->stops[i];
+	schedule->fresh |= before->fresh;
+	return true;
+}
+
+/* Whether the current thread may run code at ip in an epoch from now on; moves to that epoch. */
+static bool reach_mapping(struct schedule *schedule, uint64_t ip)
+{
+	const struct process *process;
+
+	if (!schedule->thread || is_idle(schedule->thread))
+		return false;
+	process = schedule->thread->process;
+	for (size_t epoch = schedule->epoch;
+	     epoch < process->epoch_count && epoch <= schedule->epoch + 1; epoch++) {
+		if (address_space_borrow_mapping(process->epochs[epoch].space, ip)) {
+			enter_epoch(schedule, epoch);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool next_is_near(const struct schedule *schedule, uint64_t time, uint64_t slack)
+{
+	return schedule->next < schedule->count &&
+	       (schedule->switches[schedule->next].time <= time ||
+		schedule->switches[schedule->next].time - time <= slack);
+}
+
+void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack)
+{
+	if (next_is_near(schedule, time, slack))
+		take_switch(schedule, schedule->switches[schedule->next].time);
+}
+
+/*
+ * The current thread stopped elsewhere than at ip, and one that comes soon
+ * stopped right there, and ran on no other CPU meanwhile: it is that one, and
+ * the time is late.
+ */
+static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
+{
+	const struct schedule_stop *stop;
+	struct schedule ahead;
+
+	if (!next_is_near(schedule, time, schedule->slack))
+		return false;
+	stop = stop_of(schedule, schedule->thread);
+	if (!stop || stop->ip == ip)
+		return false;
+	ahead = *schedule;
+	while (next_is_near(&ahead, time, schedule->slack)) {
+		take_switch(&ahead, ahead.switches[ahead.next].time);
+		stop = stop_of(&ahead, ahead.thread);
+		schedule->asked |= ahead.asked;
+		if (is_idle(ahead.thread))
+			continue;
+		if (!stop || stop->ip != ip || !reach_mapping(&ahead, ip))
+			return false;
+		*schedule = ahead;
+		return true;
+	}
+	return false;
+}
+
+void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
+{
+	struct schedule ahead;
+
+	schedule_seek(schedule, time);
+	if (seek_stop(schedule, time, ip))
+		return;
+	if (reach_mapping(schedule, ip) || schedule->next == schedule->count)
+		return;
+	ahead = *schedule;
+	take_switch(&ahead, time);
+	if (is_idle(schedule->thread) || !schedule->thread || reach_mapping(&ahead, ip))
+		*schedule = ahead;
+}
+
+bool schedule_settle(struct schedule *schedule)
+{
+	const struct thread *found = schedule->thread;
+	bool certain = true;
+
+	for (size_t i = 0; i < schedule->count; i++) {
+		const struct thread *thread = schedule->switches[i].thread;
+
+		if (is_idle(thread) || thread == found)
+			continue;
+		certain = !found;
+		found = thread;
+	}
+	schedule->next = schedule->count;
+	schedule->end = UINT64_MAX;
+	schedule->thread = found;
+	if (found)
+		enter_epoch(schedule, found->process->epoch_count - 1);
+	return certain && found;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/timeline/thread_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "decoder/timeline/process_table.h"
+
+struct live_name {
+	struct thread_name name;
+	const struct live_name *before;
+};
+
+struct live_thread {
+	struct thread thread;         /* what is handed out */
+	const struct live_name *last; /* NULL: no name yet */
+	struct live_thread *older;    /* that had the same tid before */
+};
+
+struct live_tid {
+	int32_t tid;
+	struct live_thread *latest;
+	UT_hash_handle hh;
+};
+
+void thread_table_init(struct thread_table *table, struct arena *arena,
+		       struct process_table *processes)
+{
+	*table = (struct thread_table){ .arena = arena, .processes = processes };
+}
+
+void thread_table_release(struct thread_table *table)
+{
+	HASH_CLEAR(hh, table->by_tid);
+	free(table->threads);
+	*table = (struct thread_table){ 0 };
+}
+
+static bool has_ended(const struct live_thread *thread)
+{
+	return thread->thread.end != UINT64_MAX;
+}
+
+static struct live_tid *borrow_tid(struct thread_table *table, int32_t tid)
+{
+	struct live_tid *entry;
+
+	HASH_FIND_INT(table->by_tid, &tid, entry);
+	if (entry)
+		return entry;
+	entry = arena_alloc(table->arena, sizeof(*entry));
+	entry->tid = tid;
+	HASH_ADD_INT(table->by_tid, tid, entry);
+	return entry;
+}
+
+static struct live_thread *add(struct thread_table *table, int32_t pid, struct live_tid *entry,
+			       uint64_t begin)
+{
+	struct live_thread *thread = arena_alloc(table->arena, sizeof(*thread));
+
+	thread->thread.pid = pid;
+	thread->thread.tid = entry->tid;
+	thread->thread.index = (uint32_t)table->count;
+	thread->thread.process = process_table_borrow(table->processes, pid);
+	thread->thread.begin = begin;
+	thread->thread.end = UINT64_MAX;
+	thread->older = entry->latest;
+	if (thread->older && !has_ended(thread->older))
+		thread->older->thread.end = begin;
+	entry->latest = thread;
+	table->threads = alloc_grow(table->threads, &table->room, table->count + 1,
+				    sizeof(*table->threads));
+	table->threads[table->count++] = &thread->thread;
+	return thread;
+}
+
+struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
+					uint64_t time)
+{
+	struct live_tid *entry = borrow_tid(table, tid);
+
+	/* A thread that has ended still leaves the CPU afterwards. */
+	if (entry->latest && (pid == -1 || entry->latest->thread.pid == pid))
+		return entry->latest;
+	return add(table, pid, entry, entry->latest ? time : 0);
+}
+
+struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time)
+{
+	return thread_table_borrow(table, borrow_tid(table, tid)->latest ? -1 : tid, tid, time);
+}
+
+const struct thread *thread_table_view(const struct live_thread *thread)
+{
+	return &thread->thread;
+}
+
+void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time,
+		       const struct live_thread *parent)
+{
+	struct live_tid *entry = borrow_tid(table, tid);
+	struct live_thread *thread = entry->latest;
+
+	if (!thread || has_ended(thread) || thread->thread.pid != pid)
+		thread = add(table, pid, entry, time);
+	if (parent && parent != thread)
+		thread->thread.parent = &parent->thread;
+	if (!thread->last && parent && parent->last)
+		thread_table_name(table, thread, time, parent->last->name.text);
+}
+
+void thread_table_exit(struct live_thread *thread, uint64_t time)
+{
+	thread->thread.end = time;
+}
+
+void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,
+		       const char *text)
+{
+	const struct live_name *last = thread->last;
+	struct live_name *added;
+
+	if (last && strcmp(last->name.text, text) == 0)
+		return;
+	added = arena_alloc(table->arena, sizeof(*added));
+	added->name.time = last ? time : 0;
+	added->name.text = arena_text(table->arena, text, strlen(text));
+	added->before = last;
+	thread->last = added;
+	thread->thread.name_count++;
+}
+
+void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size)
+{
+	size_t length = strnlen(text, size);
+	struct live_tid *entry;
+
+	HASH_FIND_INT(table->by_tid, &tid, entry);
+	if (entry && length && !entry->latest->older && !entry->latest->last)
+		thread_table_name(table, entry->latest, 0, arena_text(table->arena, text, length));
+}
+
+static void finish_thread(struct thread_table *table, struct live_thread *thread)
+{
+	size_t count = thread->thread.name_count;
+	struct thread_name *names = arena_alloc(table->arena, count * sizeof(*names));
+
+	thread->thread.names = names;
+	for (const struct live_name *name = thread->last; name; name = name->before)
+		names[--count] = name->name;
+}
+
+void thread_table_finish(struct thread_table *table)
+{
+	struct live_tid *entry, *next;
+
+	HASH_ITER(hh, table->by_tid, entry, next) {
+		for (struct live_thread *thread = entry->latest; thread; thread = thread->older)
+			finish_thread(table, thread);
+	}
+}
+
+const struct thread *thread_table_find(const struct thread_table *table, int32_t tid,
+				       uint64_t time)
+{
+	const struct live_thread *thread;
+	struct live_tid *entry;
+
+	HASH_FIND_INT(table->by_tid, &tid, entry);
+	thread = entry ? entry->latest : NULL;
+	while (thread && thread->thread.begin > time && thread->older)
+		thread = thread->older;
+	return thread ? &thread->thread : NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of a recording, their names and lives.
+ *
+ * Lives while a timeline is built, and is told what happened in the order of
+ * time; the threads themselves live in the arena.  A tid that is used again is
+ * another thread.
+ */
+#ifndef DECODER_TIMELINE_THREAD_TABLE_H
+#define DECODER_TIMELINE_THREAD_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "decoder/timeline/timeline.h"
+
+struct live_thread;
+struct process_table;
+
+struct thread_table {
+	struct arena *arena;             /* borrowed */
+	struct process_table *processes; /* borrowed */
+	const struct thread **threads;   /* owned array, by index */
+	size_t count, room;
+	struct live_tid *by_tid;         /* hash: the latest thread of each tid */
+};
+
+/* Start empty. */
+void thread_table_init(struct thread_table *table, struct arena *arena,
+		       struct process_table *processes);
+
+/* Release the table, not the arena's threads.  Idempotent, also on zeroed memory. */
+void thread_table_release(struct thread_table *table);
+
+/* Returns the thread that has this tid at `time` (ns), made if there is none of this process. */
+struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
+					uint64_t time);
+
+/* The same of whatever process: the one known last, else one of the thread's own. */
+struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid,
+					    uint64_t time);
+
+/* Returns what is handed out of a thread; its names only after thread_table_finish(). */
+const struct thread *thread_table_view(const struct live_thread *thread);
+
+/* A thread came to life with its parent's name; `parent` may be NULL. */
+void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time,
+		       const struct live_thread *parent);
+
+/* The thread ended. */
+void thread_table_exit(struct live_thread *thread, uint64_t time);
+
+/* The thread has this name (copied) from `time` on. */
+void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,
+		       const char *text);
+
+/*
+ * The thread of this tid has this name (of `size` bytes at most), if no other is
+ * known and the tid was not used twice.
+ */
+void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size);
+
+/* Complete all threads.  Nothing may change afterwards. */
+void thread_table_finish(struct thread_table *table);
+
+/* Returns what timeline_borrow_thread() does. */
+const struct thread *thread_table_find(const struct thread_table *table, int32_t tid,
+				       uint64_t time);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Side-band records are first put into the order of time, then told one after
+ * the other; what they change is kept as history in tables.  A record
+ * without a time was synthesised by perf for what existed before, so it counts
+ * as time 0.
+ */
+#include "decoder/timeline/timeline_records.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/perf_data/perf_sample.h"
+
+struct ordered_record {
+	uint64_t time, position; /* position: of perf_file_next() */
+};
+
+/* ---- Building ------------------------------------------------------------ */
+
+static int compare_order(const void *left, const void *right)
+{
+	const struct ordered_record *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static void count_unread(struct timeline *tl, uint32_t type)
+{
+	if (!perf_record_is_known(type))
+		tl->unknown_records++;
+}
+
+/* Whether the record is part of the history; completes the time of a sample. */
+static bool is_told(const struct timeline *tl, struct perf_record *record)
+{
+	struct perf_sample sample;
+	struct sched_point point;
+
+	if (record->type != PERF_RECORD_SAMPLE)
+		return timeline_tells(record->type);
+	if ((!tl->samples_tell && !tl->points_tell) ||
+	    perf_sample_read(tl->file, record, &sample) < 0)
+		return false;
+	record->id.time = sample.time;
+	return (tl->samples_tell && sample.aux.size > 0) ||
+	       (tl->points_tell && sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH);
+}
+
+/*
+ * The records to tell, in the order of time.
+ * Returns an array of `*count` that the caller frees.
+ */
+static struct ordered_record *order_records(struct timeline *tl, const struct perf_file *file,
+					    size_t *count)
+{
+	struct ordered_record *records = NULL;
+	struct perf_record record;
+	uint64_t position = 0, at;
+	size_t room = 0;
+
+	*count = 0;
+	for (at = position; perf_file_next(file, &position, &record, tl->diag); at = position) {
+		if (!is_told(tl, &record)) {
+			count_unread(tl, record.type);
+			continue;
+		}
+		records = alloc_grow(records, &room, *count + 1, sizeof(*records));
+		records[(*count)++] = (struct ordered_record){ record.id.time, at };
+	}
+	if (*count)
+		qsort(records, *count, sizeof(*records), compare_order);
+	return records;
+}
+
+static void tell_records(struct timeline *tl, const struct perf_file *file)
+{
+	struct ordered_record *records;
+	struct perf_record record;
+	size_t count;
+
+	records = order_records(tl, file, &count);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t position = records[i].position;
+
+		timeline_tell_code(tl, records[i].time);
+		if (perf_file_next(file, &position, &record, NULL))
+			timeline_tell(tl, &record);
+	}
+	timeline_tell_code(tl, UINT64_MAX);
+	free(records);
+}
+
+/* If no event asked for switches, the next best tells who runs. */
+static void choose_teller(struct timeline *tl)
+{
+	bool trace = false;
+
+	sched_points_init(&tl->points, tl->file);
+	for (size_t i = 0; i < tl->file->attr_count; i++) {
+		if (tl->file->attrs[i].attr.context_switch)
+			return;
+		trace |= (tl->file->attrs[i].attr.sample_type & PERF_SAMPLE_AUX) != 0;
+	}
+	tl->points_tell = tl->points.formats[SCHED_SWITCH].recorded;
+	tl->samples_tell = trace && !tl->points_tell;
+}
+
+static void warn_lost(const struct timeline *tl)
+{
+	if (tl->lost_records)
+		diag_warn(tl->diag, "records-lost",
+			  "perf lost %llu records: threads or mappings may be wrong from then on",
+			  (unsigned long long)tl->lost_records);
+	if (tl->lost_samples)
+		diag_warn(tl->diag, "samples-lost", "perf lost %llu samples",
+			  (unsigned long long)tl->lost_samples);
+}
+
+struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err)
+{
+	return timeline_open_written(file, NULL, 0, diag, err);
+}
+
+struct timeline *timeline_open_written(const struct perf_file *file,
+				       const struct written_code *code, size_t count,
+				       struct diag *diag, struct error *err)
+{
+	struct timeline *tl = alloc_zeroed(1, sizeof(*tl));
+
+	(void)err;
+	tl->diag = diag;
+	tl->file = file;
+	choose_teller(tl);
+	tl->code = code;
+	tl->code_count = count;
+	timeline_list_writers(tl);
+	file_table_init(&tl->files, &tl->arena, file);
+	process_table_init(&tl->processes, &tl->arena, diag, file->size);
+	thread_table_init(&tl->threads, &tl->arena, &tl->processes);
+	tell_records(tl, file);
+	warn_lost(tl);
+	HASH_CLEAR(hh, tl->sampled_cpus);
+	timeline_name_threads(tl);
+	process_table_finish(&tl->processes);
+	thread_table_finish(&tl->threads);
+	switch_table_finish(&tl->switches, &tl->arena);
+	loss_table_finish(&tl->losses);
+	return tl;
+}
+
+void timeline_close(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	file_table_release(&tl->files);
+	process_table_release(&tl->processes);
+	thread_table_release(&tl->threads);
+	switch_table_release(&tl->switches);
+	loss_table_release(&tl->losses);
+	free(tl->symbols);
+	free(tl->patches);
+	free(tl->writers);
+	arena_release(&tl->arena);
+	free(tl);
+}
+
+/* ---- What it tells ------------------------------------------------------- */
+
+const struct thread *const *timeline_threads(const struct timeline *tl, size_t *count)
+{
+	*count = tl->threads.count;
+	return tl->threads.threads;
+}
+
+const struct thread *timeline_borrow_thread(const struct timeline *tl, int32_t tid, uint64_t time)
+{
+	return thread_table_find(&tl->threads, tid, time);
+}
+
+bool timeline_ran_exec(const struct process *process, const struct address_space *before,
+		       const struct address_space *now)
+{
+	bool exec = false;
+
+	for (size_t i = 0; i < process->epoch_count; i++) {
+		exec |= process->epochs[i].exec;
+		if (process->epochs[i].space == before)
+			exec = false;
+		if (process->epochs[i].space == now)
+			break;
+	}
+	return exec;
+}
+
+int32_t timeline_switched_cpu(const struct timeline *tl, size_t index)
+{
+	return switch_table_cpu(&tl->switches, index);
+}
+
+const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)
+{
+	return switch_table_find(&tl->switches, cpu, count);
+}
+
+const struct loss *timeline_losses(const struct timeline *tl, int32_t cpu, int32_t tid,
+				   size_t *count)
+{
+	return loss_table_find(&tl->losses, cpu, tid, count);
+}
+
+const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *tl, size_t *count)
+{
+	*count = tl->symbol_count;
+	return tl->symbols;
+}
+
+const struct code_patch *timeline_code_patches(const struct timeline *tl, size_t *count)
+{
+	*count = tl->patch_count;
+	return tl->patches;
+}
+
+const struct mapped_file *const *timeline_files(const struct timeline *tl, size_t *count)
+{
+	*count = tl->files.count;
+	return tl->files.files;
+}
+
+size_t timeline_space_count(const struct timeline *tl)
+{
+	return tl->processes.space_count;
+}
+
+uint64_t timeline_unknown_records(const struct timeline *tl)
+{
+	return tl->unknown_records;
+}

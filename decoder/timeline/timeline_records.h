@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A timeline while it is built (timeline.c): what each record changes of it
+ * (timeline_records.c).  Private to those two.
+ */
+#ifndef DECODER_TIMELINE_TIMELINE_RECORDS_H
+#define DECODER_TIMELINE_TIMELINE_RECORDS_H
+
+#include "decoder/timeline/timeline.h"
+
+#include "base/hash.h"
+#include "decoder/mappings/file_table.h"
+#include "decoder/timeline/loss_table.h"
+#include "decoder/perf_data/perf_record.h"
+#include "decoder/timeline/process_table.h"
+#include "decoder/timeline/sched_points.h"
+#include "decoder/timeline/switch_table.h"
+#include "decoder/timeline/thread_table.h"
+
+/* When a CPU's last sample with trace data was taken. */
+struct sampled_cpu {
+	int32_t cpu;
+	uint64_t time; /* ns */
+	UT_hash_handle hh;
+};
+
+struct timeline {
+	struct arena arena;
+	struct diag *diag; /* borrowed, while building */
+	struct file_table files;
+	struct process_table processes;
+	struct thread_table threads;
+	struct switch_table switches;
+	struct loss_table losses;
+	struct kernel_symbol *symbols; /* owned */
+	size_t symbol_count, symbol_room;
+	struct code_patch *patches; /* owned */
+	size_t patch_count, patch_room;
+	const struct perf_file *file; /* borrowed, while building */
+	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
+	bool points_tell;  /* who runs: there are sched_switch tracepoints, and no switches */
+	struct sched_points points;
+	struct sampled_cpu *sampled_cpus; /* hash, while building */
+	uint64_t lost_records, lost_samples;
+	struct perf_record *thread_maps; /* owned, while building */
+	size_t thread_map_count, thread_map_room;
+	const struct written_code *code; /* borrowed, while building */
+	size_t code_count, code_told;
+	int32_t *writers; /* owned, while building: the processes of `code`, each once */
+	size_t writer_count, writer_room;
+	uint64_t unknown_records;
+};
+
+/* Returns whether records of a type are part of the history; of samples only some are. */
+bool timeline_tells(uint32_t type);
+
+/* Tell of a record of such a type; they come in the order of time. */
+void timeline_tell(struct timeline *tl, const struct perf_record *record);
+
+/* List the processes of which JIT compilers wrote code: before any record is told. */
+void timeline_list_writers(struct timeline *tl);
+
+/* Tell of what JIT compilers wrote before `time` (ns). */
+void timeline_tell_code(struct timeline *tl, uint64_t time);
+
+/* Name threads by the THREAD_MAP records that were told, where nothing tells better. */
+void timeline_name_threads(struct timeline *tl);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/batch/batch_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/io/output_path.h"
+
+bool batch_plan_wanted(const struct options *options)
+{
+	return options->input && (options->output_pattern || options->files_from ||
+				  (options->output && output_path_is_directory(options->output)));
+}
+
+/* ---- Names in a directory ------------------------------------------------ */
+
+/* A name is a piece of its input's path, [front, end), that can grow to the front. */
+struct piece {
+	const char *path; /* borrowed */
+	size_t front, end;
+	size_t job;
+};
+
+static size_t component_before(const char *path, size_t end)
+{
+	while (end > 0 && path[end - 1] != '/')
+		end--;
+	return end;
+}
+
+/* Take the directory above, too.  Returns whether there is one. */
+static bool grow(struct piece *piece)
+{
+	size_t end = piece->front;
+
+	while (end > 0 && piece->path[end - 1] == '/')
+		end--;
+	if (end == 0)
+		return false;
+	piece->front = component_before(piece->path, end);
+	return true;
+}
+
+static bool is_text(const char *path, size_t begin, size_t end, const char *text)
+{
+	return end - begin == strlen(text) && memcmp(path + begin, text, end - begin) == 0;
+}
+
+static struct piece first_piece(const char *path, size_t job)
+{
+	const size_t suffix = strlen(".data");
+	struct piece piece = { .path = path, .end = output_path_length(path), .job = job };
+	struct piece above;
+
+	piece.front = component_before(path, piece.end);
+	above = piece;
+	if (is_text(path, piece.front, piece.end, "perf.data") && grow(&above)) {
+		size_t end = above.front;
+
+		while (path[end] && path[end] != '/')
+			end++;
+		if (!is_text(path, above.front, end, ".") && !is_text(path, above.front, end, "..")) {
+			above.end = end;
+			return above;
+		}
+	}
+	if (piece.end - piece.front > suffix &&
+	    memcmp(path + piece.end - suffix, ".data", suffix) == 0)
+		piece.end -= suffix;
+	return piece;
+}
+
+static int compare_pieces(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	size_t size = a->end - a->front, other = b->end - b->front;
+	int order = memcmp(a->path + a->front, b->path + b->front, size < other ? size : other);
+
+	if (order == 0 && size != other)
+		order = size < other ? -1 : 1;
+	return order;
+}
+
+/* Let all pieces grow that another one is equal to.  Returns whether any did. */
+static bool grow_equals(struct piece *pieces, size_t count)
+{
+	bool grown = false;
+
+	qsort(pieces, count, sizeof(*pieces), compare_pieces);
+	for (size_t begin = 0, end; begin < count; begin = end) {
+		for (end = begin + 1; end < count; end++)
+			if (compare_pieces(&pieces[begin], &pieces[end]) != 0)
+				break;
+		for (size_t i = begin; end - begin > 1 && i < end; i++)
+			grown |= grow(&pieces[i]);
+	}
+	return grown;
+}
+
+/* "dir/a/b.data" with the piece a/b: DIRECTORY/a-b.SUFFIX */
+static char *path_of_piece(const struct piece *piece, const char *directory, const char *suffix)
+{
+	size_t room = strlen(directory) + (piece->end - piece->front) + strlen(suffix) + 4;
+	char *path = alloc_zeroed(1, room), *at;
+
+	snprintf(path, room, "%.*s/", (int)output_path_length(directory), directory);
+	if (strcmp(path, "//") == 0)
+		path[1] = 0;
+	at = path + strlen(path);
+	for (size_t i = piece->front; i < piece->end; i++) {
+		if (piece->path[i] != '/')
+			*at++ = piece->path[i];
+		else if (at[-1] != '-')
+			*at++ = '-';
+	}
+	*at++ = '.';
+	strcpy(at, suffix);
+	return path;
+}
+
+static void name_in_directory(struct batch_plan *plan, const char *directory, const char *suffix)
+{
+	struct piece *pieces = alloc_zeroed(plan->count, sizeof(*pieces));
+
+	for (size_t i = 0; i < plan->count; i++)
+		pieces[i] = first_piece(plan->jobs[i].inputs[0], i);
+	while (grow_equals(pieces, plan->count))
+		continue;
+	for (size_t i = 0; i < plan->count; i++)
+		plan->jobs[pieces[i].job].output = path_of_piece(&pieces[i], directory, suffix);
+	free(pieces);
+}
+
+/* ---- Names by a pattern -------------------------------------------------- */
+
+struct words {
+	char *dir, *name, *base, number[24]; /* the first three are owned */
+};
+
+static void split(struct words *words, const char *input, size_t number, size_t count)
+{
+	size_t end = output_path_length(input), front = component_before(input, end), dir = front;
+	const char *dot;
+	int width = snprintf(NULL, 0, "%zu", count);
+
+	while (dir > 1 && input[dir - 1] == '/')
+		dir--;
+	words->dir = dir ? strndup(input, dir) : strdup(".");
+	words->name = strndup(input + front, end - front);
+	dot = words->name ? strrchr(words->name, '.') : NULL;
+	words->base = dot && dot > words->name ? strndup(words->name, (size_t)(dot - words->name))
+					       : words->name ? strdup(words->name) : NULL;
+	if (!words->dir || !words->name || !words->base)
+		alloc_fail(end);
+	snprintf(words->number, sizeof(words->number), "%0*zu", width, number);
+}
+
+/* Returns the word's value; NULL: there is no such word. */
+static const char *value_of(const struct words *words, const char *word, size_t length)
+{
+	const struct {
+		const char *word, *value;
+	} known[] = { { "dir", words->dir },
+		      { "name", words->name },
+		      { "base", words->base },
+		      { "n", words->number } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (is_text(word, 0, length, known[i].word))
+			return known[i].value;
+	return NULL;
+}
+
+/* Returns the pattern with its words replaced, owned; NULL with err filled. */
+static char *expand(const char *pattern, const struct words *words, struct error *err)
+{
+	char *text = NULL;
+	size_t room = 0, used = 0;
+
+	for (const char *at = pattern; *at; at++) {
+		const char *part = at, *close = strchr(at, '}');
+		size_t size = 1;
+
+		if (*at == '{') {
+			part = close ? value_of(words, at + 1, (size_t)(close - at) - 1) : NULL;
+			if (!part) {
+				error_set(err, ERROR_FORMAT, "--output-pattern: '%s' at '%s': only "
+					  "{dir}, {base}, {name} and {n} are known", pattern, at);
+				free(text);
+				return NULL;
+			}
+			size = strlen(part);
+			at = close;
+		}
+		text = alloc_grow(text, &room, used + size + 1, 1);
+		memcpy(text + used, part, size);
+		used += size;
+		text[used] = 0;
+	}
+	return text;
+}
+
+static int name_by_pattern(struct batch_plan *plan, const char *pattern, struct error *err)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct words words;
+
+		split(&words, plan->jobs[i].inputs[0], i + 1, plan->count);
+		plan->jobs[i].output = expand(pattern, &words, err);
+		free(words.dir);
+		free(words.name);
+		free(words.base);
+		if (!plan->jobs[i].output)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- All names ----------------------------------------------------------- */
+
+static int compare_outputs(const void *left, const void *right)
+{
+	const struct batch_job *const *a = left, *const *b = right;
+
+	return strcmp((*a)->output, (*b)->output);
+}
+
+static int compare_with_output(const void *path, const void *job)
+{
+	return strcmp(path, (*(const struct batch_job *const *)job)->output);
+}
+
+/* No output may take another's place, or an input's. */
+static int check_outputs(const struct batch_plan *plan, struct error *err)
+{
+	const struct batch_job **sorted = alloc_zeroed(plan->count, sizeof(*sorted));
+	int status = 0;
+
+	for (size_t i = 0; i < plan->count; i++)
+		sorted[i] = &plan->jobs[i];
+	qsort(sorted, plan->count, sizeof(*sorted), compare_outputs);
+	for (size_t i = 1; i < plan->count && status == 0; i++)
+		if (compare_outputs(&sorted[i - 1], &sorted[i]) == 0)
+			status = error_set(err, ERROR_FORMAT, "%s and %s would both be written to "
+					   "%s: --output-pattern gives them names",
+					   sorted[i - 1]->inputs[0], sorted[i]->inputs[0],
+					   sorted[i]->output);
+	for (size_t i = 0; i < plan->count && status == 0; i++)
+		if (bsearch(plan->jobs[i].inputs[0], sorted, plan->count, sizeof(*sorted),
+			    compare_with_output))
+			status = error_set(err, ERROR_FORMAT, "%s is an input and would be written "
+					   "to", plan->jobs[i].inputs[0]);
+	free(sorted);
+	return status;
+}
+
+/* What the outputs' names end with, so that other programs know them. */
+static const char *suffix_of(enum output_format format)
+{
+	return format == FORMAT_CHROME ? "chrome.json" : option_format_word(format);
+}
+
+static int name_outputs(struct batch_plan *plan, const struct options *options, struct error *err)
+{
+	const char *suffix = suffix_of(options->format);
+
+	if (options->format == FORMAT_NONE)
+		return 0;
+	if (options->output_pattern && name_by_pattern(plan, options->output_pattern, err) < 0)
+		return -1;
+	if (!options->output_pattern && options->output)
+		name_in_directory(plan, options->output, suffix);
+	for (size_t i = 0; i < plan->count; i++)
+		if (!plan->jobs[i].output)
+			plan->jobs[i].output = output_path_beside(plan->jobs[i].inputs[0], suffix);
+	return check_outputs(plan, err);
+}
+
+/* All inputs are one recording's. */
+static void plan_one(struct batch_plan *plan, const struct options *options)
+{
+	struct batch_job *job = plan->jobs;
+
+	job->inputs = options->inputs;
+	job->input_count = options->input_count;
+	plan->count = 1;
+	if (options->format == FORMAT_NONE)
+		return;
+	if (options->output)
+		job->output = output_path_copy(options->output);
+	else if (options->format == FORMAT_FTF)
+		job->output = output_path_beside(options->input, "ftf");
+	else
+		job->output = output_path_copy("-");
+}
+
+int batch_plan_make(struct batch_plan *plan, const struct options *options, struct error *err)
+{
+	*plan = (struct batch_plan){ 0 };
+	plan->jobs = alloc_zeroed((size_t)options->input_count, sizeof(*plan->jobs));
+	if (!batch_plan_wanted(options)) {
+		plan_one(plan, options);
+		return 0;
+	}
+	plan->count = (size_t)options->input_count;
+	for (size_t i = 0; i < plan->count; i++) {
+		plan->jobs[i].inputs = &options->inputs[i];
+		plan->jobs[i].input_count = 1;
+	}
+	if (name_outputs(plan, options, err) == 0)
+		return 0;
+	batch_plan_release(plan);
+	return -1;
+}
+
+void batch_plan_release(struct batch_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		free(plan->jobs[i].output);
+	free(plan->jobs);
+	*plan = (struct batch_plan){ 0 };
+}

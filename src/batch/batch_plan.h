@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The jobs of a run: which inputs give which output.
+ *
+ * Inputs are the files of one recording, and one job, unless the user asked for
+ * outputs by a rule: a directory, a pattern, or a list of inputs in a file.
+ * Then each input is a job of its own.
+ *
+ * Outputs in a directory are named after their inputs: the file's name without
+ * ".data"; the directory's instead, if the file is called perf.data.  Where
+ * two are the same, the name of the next directory above is put in front
+ * ("-" between), until they differ.
+ */
+#ifndef SRC_BATCH_BATCH_PLAN_H
+#define SRC_BATCH_BATCH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "src/options/options.h"
+
+struct batch_job {
+	char **inputs;   /* borrowed from the options; several: a series */
+	int input_count; /* at least 1 */
+	char *output;    /* owned: path; "-": stdout; NULL: none (--format=none) */
+};
+
+struct batch_plan {
+	struct batch_job *jobs; /* owned; in the order of the inputs */
+	size_t count;
+};
+
+/* Returns whether each input has an output of its own. */
+bool batch_plan_wanted(const struct options *options);
+
+/*
+ * Make the jobs; `options` (with at least one input) must live as long as the plan.
+ * Returns 0; -1 with err filled, and an empty plan: a pattern is wrong, two
+ * outputs are the same, or one is an input.
+ */
+int batch_plan_make(struct batch_plan *plan, const struct options *options, struct error *err);
+
+/* Idempotent, also on zeroed memory. */
+void batch_plan_release(struct batch_plan *plan);
+
+#endif

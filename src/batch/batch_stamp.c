@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/batch/batch_stamp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "base/io/compressor.h"
+#include "config.h"
+
+#define ATTRIBUTE "user." STAMP_NAME
+#define BLOCK	  ((size_t)1024 * 1024)
+/* The stamp is the first thing after the trace's magic number and provider. */
+#define START	  ((size_t)4096)
+
+/* ---- Hashing ------------------------------------------------------------- */
+
+struct hasher {
+	XXH3_state_t *state; /* owned */
+	uint8_t *block;	     /* owned: BLOCK bytes */
+};
+
+static int hash_file(struct hasher *hasher, const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t size = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return error_set_system(err, errno, "%s: cannot open", path);
+	while ((got = read(fd, hasher->block, BLOCK)) > 0) {
+		XXH3_128bits_update(hasher->state, hasher->block, (size_t)got);
+		size += (uint64_t)got;
+	}
+	if (got < 0)
+		error_set_system(err, errno, "%s: cannot read", path);
+	/* So that a byte cannot move from one file to the next unseen. */
+	XXH3_128bits_update(hasher->state, &size, sizeof(size));
+	close(fd);
+	return got < 0 ? -1 : 0;
+}
+
+static int compare_entries(const FTSENT **left, const FTSENT **right)
+{
+	return strcmp((*left)->fts_name, (*right)->fts_name);
+}
+
+/* All files of a recording that is a directory, with their names, in the order of the names. */
+static int hash_directory(struct hasher *hasher, const char *path, struct error *err)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *tree = fts_open(paths, FTS_COMFOLLOW | FTS_PHYSICAL | FTS_NOCHDIR, compare_entries);
+	int status = 0;
+	FTSENT *entry;
+
+	if (!tree)
+		return error_set_system(err, errno, "%s: cannot open", path);
+	while (status == 0 && (entry = fts_read(tree))) {
+		if (entry->fts_info != FTS_F)
+			continue;
+		XXH3_128bits_update(hasher->state, entry->fts_name, entry->fts_namelen + 1);
+		status = hash_file(hasher, entry->fts_path, err);
+	}
+	fts_close(tree);
+	return status;
+}
+
+static int hash_input(struct hasher *hasher, const char *path, struct error *err)
+{
+	struct stat status;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &status) < 0)
+		return error_set_system(err, errno, "%s: cannot open", path);
+	if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode))
+		return 0;
+	if ((S_ISDIR(status.st_mode) ? hash_directory : hash_file)(hasher, path, err) < 0)
+		return -1;
+	return 1;
+}
+
+static void print_hash(char text[33], XXH128_hash_t hash)
+{
+	snprintf(text, 33, "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
+}
+
+int stamp_make(struct stamp *stamp, const struct options *options, struct error *err)
+{
+	struct hasher hasher = { XXH3_createState(), alloc_zeroed(1, BLOCK) };
+	char inputs[33], words[33];
+	int status = 1;
+
+	if (!hasher.state)
+		alloc_fail(BLOCK);
+	XXH3_128bits_reset(hasher.state);
+	for (int i = 0; i < options->input_count && status == 1; i++)
+		status = hash_input(&hasher, options->inputs[i], err);
+	print_hash(inputs, XXH3_128bits_digest(hasher.state));
+	XXH3_128bits_reset(hasher.state);
+	for (int i = 0; i < options->word_count; i++)
+		XXH3_128bits_update(hasher.state, options->words[i], strlen(options->words[i]) + 1);
+	print_hash(words, XXH3_128bits_digest(hasher.state));
+	snprintf(stamp->text, sizeof(stamp->text), "stamp 1 %.60s %s %s", PACKAGE_VERSION, inputs,
+		 words);
+	XXH3_freeState(hasher.state);
+	free(hasher.block);
+	return status;
+}
+
+/* ---- Finding ------------------------------------------------------------- */
+
+/* Plain or gzip: zlib tells them apart.  Returns the bytes read. */
+static size_t start_of_gzip(const char *path, uint8_t start[START])
+{
+	gzFile file = gzopen(path, "rbe");
+	int got = file ? gzread(file, start, START) : 0;
+
+	if (file)
+		gzclose(file);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+static size_t start_of_zstd(const char *path, uint8_t start[START])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t room = ZSTD_DStreamInSize(), left = 1;
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	uint8_t *block = alloc_zeroed(1, room);
+	ZSTD_outBuffer out = { start, START, 0 };
+	ssize_t got = 0;
+
+	while (fd >= 0 && context && out.pos < START && left && !ZSTD_isError(left) &&
+	       (got = read(fd, block, room)) > 0) {
+		ZSTD_inBuffer in = { block, (size_t)got, 0 };
+
+		while (in.pos < in.size && out.pos < START && left && !ZSTD_isError(left))
+			left = ZSTD_decompressStream(context, &out, &in);
+	}
+	if (fd >= 0)
+		close(fd);
+	ZSTD_freeDCtx(context);
+	free(block);
+	return out.pos;
+}
+
+static bool is_in_trace(const struct stamp *stamp, const char *path)
+{
+	uint8_t start[START];
+	size_t size = packing_of(path) == PACKING_ZSTD ? start_of_zstd(path, start)
+						       : start_of_gzip(path, start);
+
+	return memmem(start, size, stamp->text, strlen(stamp->text)) != NULL;
+}
+
+bool stamp_is_on(const struct stamp *stamp, enum output_format format, const char *path)
+{
+	char found[sizeof(stamp->text)];
+	struct stat status;
+	ssize_t size;
+
+	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+		return false;
+	if (format == FORMAT_FTF)
+		return is_in_trace(stamp, path);
+	size = getxattr(path, ATTRIBUTE, found, sizeof(found));
+	return size == (ssize_t)strlen(stamp->text) &&
+	       memcmp(found, stamp->text, (size_t)size) == 0;
+}
+
+int stamp_put(const struct stamp *stamp, const char *path)
+{
+	return setxattr(path, ATTRIBUTE, stamp->text, strlen(stamp->text), 0);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/callstack/callstack.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static bool ends_with(const struct name *name, const char *text)
+{
+	size_t length = strlen(text);
+
+	return name->length >= length &&
+	       memcmp(name->text + name->length - length, text, length) == 0;
+}
+
+/* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and stubs of them. */
+bool callstack_is_setjmp(const struct symbol *symbol)
+{
+	return symbol && (ends_with(symbol->name, "setjmp") ||
+			  ends_with(symbol->name, "setjmp@plt"));
+}
+
+struct location_pair location_pair_of(const struct location *from, const struct location *to)
+{
+	bool enters = to->symbol && !to->offset && !callstack_is_setjmp(to->symbol);
+
+	return (struct location_pair){ *from, *to, enters ? CALL_ENTERS : CALL_OTHER };
+}
+
+struct callstack *callstack_open(struct callstack_machine *machine, void *track)
+{
+	return machine->ops->open(machine, track);
+}
+
+void callstack_branch(struct callstack *stack, const struct resolved_branch *branch)
+{
+	stack->machine->ops->branch(stack, branch);
+}
+
+void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time)
+{
+	if (stack->machine->ops->inherit)
+		stack->machine->ops->inherit(stack, parent, time);
+}
+
+void callstack_finish(struct callstack *stack)
+{
+	stack->machine->ops->finish(stack);
+}
+
+void callstack_close(struct callstack *stack)
+{
+	if (stack)
+		stack->machine->ops->close(stack);
+}
+
+void callstack_machine_close(struct callstack_machine *machine)
+{
+	if (machine)
+		machine->ops->machine_close(machine);
+}
+
+const char *callstack_gap_text(enum gap_reason reason)
+{
+	static const char *const texts[] = {
+		[GAP_INTERNAL] = "Internal error",
+		[GAP_BAD_PACKET] = "Bad packet",
+		[GAP_NO_DATA] = "No more data",
+		[GAP_NO_CODE] = "Failed to get instruction",
+		[GAP_MISMATCH] = "Trace doesn't match instruction",
+		[GAP_OVERFLOW] = "Overflow packet",
+		[GAP_LOST] = "Lost trace data",
+		[GAP_UNKNOWN] = "Unknown error!",
+		[GAP_NOT_RECORDED] = "Not recorded",
+		[GAP_ENDLESS] = "Never-ending loop (refer perf config intel-pt.max-loops)",
+	};
+	size_t index = (size_t)reason;
+
+	if (index >= sizeof(texts) / sizeof(texts[0]) || !texts[index])
+		index = GAP_UNKNOWN;
+	return texts[index];
+}

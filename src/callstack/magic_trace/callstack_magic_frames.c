@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/callstack/magic_trace/callstack_magic_frames.h"
+
+#include "base/alloc.h"
+
+static struct magic_level *current(const struct magic_stack *stack)
+{
+	return &stack->levels[stack->level_count - 1];
+}
+
+bool magic_is_empty(const struct magic_stack *stack)
+{
+	return stack->depth == current(stack)->first;
+}
+
+/* Returns the innermost frame, NULL if the current stack is empty. */
+static const struct symbol *top(const struct magic_stack *stack)
+{
+	return magic_is_empty(stack) ? NULL : stack->frames[stack->depth - 1];
+}
+
+static bool is_known(const struct magic_stack *stack, const struct symbol *symbol,
+		     enum magic_known function)
+{
+	return symbol && symbol->name == magic_machine(stack)->known[function];
+}
+
+static const struct symbol *symbol_at(const struct magic_stack *stack,
+				      const struct location *location)
+{
+	return location->symbol ? location->symbol : &magic_machine(stack)->specials[MAGIC_UNKNOWN];
+}
+
+static void push(struct magic_stack *stack, const struct symbol *symbol)
+{
+	stack->frames = alloc_grow(stack->frames, &stack->frame_room, stack->depth + 1,
+				   sizeof(*stack->frames));
+	stack->frames[stack->depth++] = symbol;
+}
+
+/* Returns since when an unseen frame may have run, of a stack that begins at `ip`. */
+static int64_t since_of(const struct magic_stack *stack, int64_t time, uint64_t ip)
+{
+	return magic_is_kernel(ip) ? time : stack->last_gap_time;
+}
+
+void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip)
+{
+	stack->levels = alloc_grow(stack->levels, &stack->level_room, stack->level_count + 1,
+				   sizeof(*stack->levels));
+	stack->levels[stack->level_count++] =
+		(struct magic_level){ stack->depth, since_of(stack, time, ip) };
+}
+
+bool magic_pop_level(struct magic_stack *stack)
+{
+	if (stack->level_count < 2)
+		return false;
+	stack->level_count--;
+	return true;
+}
+
+void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip)
+{
+	current(stack)->since = since_of(stack, time, ip);
+}
+
+static void call_symbol(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
+			uint64_t ip)
+{
+	struct batch_event event = { .symbol = symbol, .ip = ip, .kind = BATCH_CALL };
+
+	callstack_batch_add(&stack->batch, time, &event);
+	push(stack, symbol);
+}
+
+void magic_call(struct magic_stack *stack, int64_t time, const struct location *to)
+{
+	call_symbol(stack, time, symbol_at(stack, to), to->ip);
+}
+
+void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_special special)
+{
+	call_symbol(stack, time, &magic_machine(stack)->specials[special], 0);
+}
+
+/* Pop the innermost frame; a return out of an empty stack is one from a function never seen. */
+static void ret(struct magic_stack *stack, int64_t time)
+{
+	struct batch_event event = { .kind = BATCH_RETURN };
+
+	if (magic_is_empty(stack)) {
+		event.kind = BATCH_UNSEEN_RETURN;
+		event.symbol = &magic_machine(stack)->specials[MAGIC_UNKNOWN];
+		event.since = current(stack)->since;
+	} else {
+		event.symbol = stack->frames[--stack->depth];
+	}
+	callstack_batch_add(&stack->batch, time, &event);
+}
+
+void magic_clear(struct magic_stack *stack, int64_t time)
+{
+	while (!magic_is_empty(stack))
+		ret(stack, time);
+}
+
+static void clear_all(struct magic_stack *stack, int64_t time)
+{
+	magic_clear(stack, time);
+	while (magic_pop_level(stack))
+		magic_clear(stack, time);
+}
+
+/*
+ * Close every frame and give out what waits.  magic-trace flushes with the
+ * batch's time of before, which moves it backwards again; start events that
+ * appear while closing stay for the next segment.
+ */
+void magic_end_segment(struct magic_stack *stack, int64_t time)
+{
+	int64_t batch_time = stack->batch.time;
+
+	callstack_batch_drain_start(&stack->batch);
+	clear_all(stack, time);
+	callstack_batch_flush(&stack->batch, batch_time);
+}
+
+void magic_tell_segment_end(struct magic_stack *stack)
+{
+	const struct span_sink *sink = stack->base.machine->sink;
+
+	sink->segment_end(sink, stack->base.track);
+}
+
+/* The thread's flow was cut at `time`: what comes is a new stack, beginning at `ip`. */
+void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip)
+{
+	magic_end_segment(stack, time);
+	if (!callstack_batch_waiting(&stack->batch))
+		magic_tell_segment_end(stack);
+	stack->last_gap_time = time;
+	magic_renew(stack, time, ip);
+}
+
+static bool is_goroutine_switch(const struct magic_stack *stack, const struct symbol *symbol)
+{
+	return is_known(stack, symbol, GO_MCALL) || is_known(stack, symbol, GO_MORESTACK);
+}
+
+/*
+ * Go's gogo jumps to another goroutine, mostly to where mcall or morestack were
+ * called from: pop through the innermost of them and its caller, which the jump
+ * pushes again.  Without one of them the stack is a new one.
+ */
+static void leave_goroutine(struct magic_stack *stack, int64_t time)
+{
+	size_t depth = stack->depth;
+
+	while (depth > current(stack)->first &&
+	       !is_goroutine_switch(stack, stack->frames[depth - 1]))
+		depth--;
+	if (depth == current(stack)->first) {
+		magic_restart(stack, time, 0);
+		return;
+	}
+	while (stack->depth >= depth)
+		ret(stack, time);
+	ret(stack, time);
+}
+
+/* Make the innermost frame the function at `to`. */
+void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct location *to)
+{
+	const struct symbol *symbol = symbol_at(stack, to);
+	const struct symbol *innermost = top(stack);
+
+	if (!innermost) {
+		struct batch_event event = { .symbol = symbol, .ip = to->ip,
+					     .kind = BATCH_INFERRED_CALL };
+
+		callstack_batch_pass(&stack->batch, current(stack)->since, &event);
+		push(stack, symbol);
+		return;
+	}
+	if (innermost->name == symbol->name)
+		return;
+	ret(stack, time);
+	if (stack->base.machine->newer_upstream && is_known(stack, innermost, GO_GOGO))
+		leave_goroutine(stack, time);
+	magic_call(stack, time, to);
+}
+
+static void ret_many(struct magic_stack *stack, int64_t time, size_t count)
+{
+	while (count--)
+		ret(stack, time);
+}
+
+/*
+ * A return, seen with what is known of OCaml's runtime: caml_next_frame_descriptor
+ * returns once for every frame that an exception walks over, and the function that
+ * raises then returns past that many frames.  caml_raise_exn itself is one of them;
+ * caml_raise_exception is reached through two frames of C.
+ */
+void magic_ret(struct magic_stack *stack, int64_t time)
+{
+	const struct symbol *innermost = top(stack);
+	size_t frames = stack->frames_to_unwind;
+
+	if (is_known(stack, innermost, OCAML_NEXT_FRAME) ||
+	    (stack->base.machine->newer_upstream &&
+	     is_known(stack, innermost, OCAML_STASH_BACKTRACE))) {
+		stack->frames_to_unwind++;
+	} else if (is_known(stack, innermost, OCAML_RAISE_EXN)) {
+		ret_many(stack, time, frames ? frames - 1 : 0);
+		stack->frames_to_unwind = 0;
+	} else if (is_known(stack, innermost, OCAML_RAISE_EXCEPTION)) {
+		ret_many(stack, time, frames + 2);
+		stack->frames_to_unwind = 0;
+	}
+	ret(stack, time);
+}
+
+void magic_names_init(struct magic_trace *machine, struct name_table *names)
+{
+	static const char *const specials[MAGIC_SPECIALS] = {
+		[MAGIC_UNTRACED] = "[untraced]",
+		[MAGIC_SYSCALL] = "[syscall]",
+		[MAGIC_RETURNED] = "[returned]",
+		[MAGIC_UNKNOWN] = "[unknown]",
+	};
+	static const char *const known[MAGIC_KNOWN] = {
+		[OCAML_NEXT_FRAME] = "caml_next_frame_descriptor",
+		[OCAML_STASH_BACKTRACE] = "caml_stash_backtrace",
+		[OCAML_RAISE_EXN] = "caml_raise_exn",
+		[OCAML_RAISE_EXCEPTION] = "caml_raise_exception",
+		[GO_GOGO] = "gogo",
+		[GO_MCALL] = "runtime.mcall",
+		[GO_MORESTACK] = "runtime.morestack.abi0",
+	};
+
+	for (size_t i = 0; i < MAGIC_SPECIALS; i++) {
+		const struct name *name = name_intern_text(names, specials[i]);
+
+		machine->specials[i] =
+			(struct symbol){ .name = name, .linkage = name, .kind = SYMBOL_SPECIAL };
+	}
+	for (size_t i = 0; i < MAGIC_KNOWN; i++)
+		machine->known[i] = name_intern_text(names, known[i]);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The frames of one thread as magic-trace's machine keeps them, and what it
+ * does to them: used by callstack_magic_trace.c, which says when.
+ *
+ * A thread has a stack of stacks: system calls and interrupts run on a new one
+ * while the one below stands still.  All frames lie in one array; only the
+ * topmost stack's are touched.  A frame is nothing but a symbol.
+ *
+ * Times are mapped ones (callstack_batch.h).
+ */
+#ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
+#define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
+
+#include "src/callstack/callstack.h"
+#include "src/callstack/callstack_batch.h"
+
+/* Frames that stand for no function. */
+enum magic_special {
+	MAGIC_UNTRACED,
+	MAGIC_SYSCALL,
+	MAGIC_RETURNED,
+	MAGIC_UNKNOWN,
+	MAGIC_SPECIALS,
+};
+
+/* Functions that the heuristics know. */
+enum magic_known {
+	OCAML_NEXT_FRAME,
+	OCAML_STASH_BACKTRACE,
+	OCAML_RAISE_EXN,
+	OCAML_RAISE_EXCEPTION,
+	GO_GOGO,
+	GO_MCALL,
+	GO_MORESTACK,
+	MAGIC_KNOWN,
+};
+
+/* What all threads share. */
+struct magic_trace {
+	struct callstack_machine base;
+	struct symbol specials[MAGIC_SPECIALS];
+	const struct name *known[MAGIC_KNOWN];
+	bool saw_user, saw_kernel; /* addresses, for TRACE_MODE_GUESS */
+};
+
+/* One stack of the stack of stacks: its frames are frames[first..], up to the next one's. */
+struct magic_level {
+	size_t first;
+	int64_t since; /* mapped time from which a frame found late may have run */
+};
+
+struct magic_stack {
+	struct callstack base;
+	struct callstack_batch batch;
+	const struct symbol **frames; /* owned array; innermost last */
+	size_t depth, frame_room;
+	struct magic_level *levels; /* owned; the last is the current stack; never empty */
+	size_t level_count, level_room;
+	struct resolved_branch *transaction; /* owned; branches that wait for its end */
+	size_t transaction_count, transaction_room;
+	size_t frames_to_unwind; /* OCaml: frames that the raising exception has walked over */
+	int64_t last_gap_time;   /* mapped; at first: that of the thread's first event */
+	int64_t last_event_time; /* mapped */
+	bool started;            /* an event was seen */
+};
+
+/* Intern the names that the machine knows. */
+void magic_names_init(struct magic_trace *machine, struct name_table *names);
+
+/* Returns whether an address is one of the kernel. */
+static inline bool magic_is_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
+static inline struct magic_trace *magic_machine(const struct magic_stack *stack)
+{
+	return (struct magic_trace *)stack->base.machine;
+}
+
+/* Returns whether the current stack has no frames. */
+bool magic_is_empty(const struct magic_stack *stack);
+
+/* Push the function at `to`; a slice begins. */
+void magic_call(struct magic_stack *stack, int64_t time, const struct location *to);
+
+/* The same with a frame that stands for no function. */
+void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_special special);
+
+/*
+ * Return from the innermost frame, and from those that an OCaml exception
+ * unwinds.  A return from an empty stack shows as a slice "[unknown]" that
+ * began as early as it can have.
+ */
+void magic_ret(struct magic_stack *stack, int64_t time);
+
+/*
+ * Make the innermost frame the function at `to`: replace it if its name is
+ * another (a tail call, a PLT stub, a return to where no call came from); on an
+ * empty stack infer that it ran all along.
+ */
+void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct location *to);
+
+/* Return from all frames of the current stack. */
+void magic_clear(struct magic_stack *stack, int64_t time);
+
+/* Set the current stack aside and begin a new one at `ip`. */
+void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip);
+
+/* Go back to the stack set aside last; false if there is none.  The current one must be empty. */
+bool magic_pop_level(struct magic_stack *stack);
+
+/*
+ * The current stack, which must be empty, is a new one that begins at `ip`:
+ * frames found late ran since `time` if that is in the kernel, else since the
+ * thread's last gap.
+ */
+void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip);
+
+/* Return from all frames of all stacks and give out everything that waits. */
+void magic_end_segment(struct magic_stack *stack, int64_t time);
+
+/* Tell the sink that the segment has ended. */
+void magic_tell_segment_end(struct magic_stack *stack);
+
+/* The thread's flow was cut at `time`: end the segment; what comes begins at `ip` (0: unknown). */
+void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The call-stack machine of magic-trace 1.0 (github.com/janestreet/magic-trace),
+ * with its corner cases, so that its users get the picture they know.
+ *
+ * The machine follows names, not addresses: the innermost frame is replaced
+ * whenever a jump or return ends in a function of another name.  Two symbols
+ * are the same function if they have the same name (`symbol->name`, interned).
+ *
+ * Spans are given out in magic-trace's order, which is not that of time:
+ *  - nothing is given out for a timestamp until a later one arrives
+ *    (callstack_batch.h);
+ *  - callers found late, returns from unseen functions, and calls at the time
+ *    of the run's first event come when the segment ends, with SPAN_DEFERRED;
+ *  - times go back where the input's do.
+ * segment_end is called when a gap or the end of the trace has closed all
+ * frames, unless start events are left over (they come with the next segment).
+ * Times given to the sink are perf's: the base time is added back.
+ *
+ * Where magic-trace stops with an error ("impossible" events) this machine
+ * counts a warning, handles the event as if it had no branch kind, and goes on.
+ */
+#ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_TRACE_H
+#define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_TRACE_H
+
+#include "src/callstack/callstack.h"
+
+/*
+ * Returns a new machine, owned by the caller, released by
+ * callstack_machine_close().  Never NULL.
+ */
+struct callstack_machine *callstack_magic_trace_open(const struct callstack_options *options);
+
+#endif

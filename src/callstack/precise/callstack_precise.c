@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/callstack/precise/callstack_precise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "src/callstack/precise/callstack_precise_stack.h"
+
+/* ---- Room ---------------------------------------------------------------- */
+
+/* Stacks that are no deeper are not worth to be counted. */
+#define SHALLOW_ROOM ((size_t)1 << 12)
+
+static void release_frames(struct precise_stack *stack)
+{
+	const struct name *resume = machine_of(stack)->unwind_resume;
+
+	frame_list_release(&stack->undo);
+	frame_list_release(&stack->now);
+	stack->now.resume = resume;
+	for (unsigned i = 0; i < PARKED_MAX; i++) {
+		frame_list_release(&stack->parked[i]);
+		stack->parked[i].resume = resume;
+	}
+	machine_of(stack)->room -= stack->room;
+	stack->room = stack->room_seen = 0;
+}
+
+/* ---- Segments ------------------------------------------------------------ */
+
+static void end_segment(struct precise_stack *stack, int64_t time)
+{
+	const struct span_sink *sink = stack->base.machine->sink;
+
+	precise_pop_to(stack, time, 0);
+	precise_end_transaction(stack);
+	callstack_batch_flush(&stack->batch, time);
+	callstack_batch_drain_start(&stack->batch);
+	sink->segment_end(sink, stack->base.track);
+	precise_forget_others(stack);
+	stack->rooted = false;
+	if (stack->room)
+		release_frames(stack);
+}
+
+/* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
+void precise_settle_now(struct precise_stack *stack)
+{
+	const struct span_sink *sink = stack->base.machine->sink;
+
+	if (!stack->rooted)
+		return;
+	stack->unsettled = 1;
+	if (stack->batch.time <= stack->since)
+		return;
+	callstack_batch_drain_start(&stack->batch);
+	sink->segment_end(sink, stack->base.track);
+	stack->settled = stack->batch.time;
+	stack->unsettled = SETTLE_BRANCHES;
+}
+
+/* Few messages exist, so a list is the right map. */
+static const struct symbol *gap_symbol(struct precise *machine, const char *message)
+{
+	const struct name *name;
+	struct gap_name *gap;
+	char text[200];
+
+	snprintf(text, sizeof(text), "[lost: %s]", message);
+	name = name_intern_text(machine->names, text);
+	for (gap = machine->gaps; gap; gap = gap->next) {
+		if (gap->symbol.name == name)
+			return &gap->symbol;
+	}
+	gap = alloc_zeroed(1, sizeof(*gap));
+	gap->symbol.name = gap->symbol.linkage = name;
+	gap->symbol.kind = SYMBOL_SPECIAL;
+	gap->next = machine->gaps;
+	machine->gaps = gap;
+	return &gap->symbol;
+}
+
+static void on_gap(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+{
+	const char *message = branch->message
+				      ? branch->message
+				      : callstack_gap_text((enum gap_reason)branch->gap);
+
+	if (stack->gap)
+		return; /* one after the other is one gap */
+	end_segment(stack, time);
+	stack->gap = gap_symbol(machine_of(stack), message);
+	stack->gap_begin = time;
+}
+
+/* The first event after a gap (there is one) tells its length. */
+static void end_gap(struct precise_stack *stack, int64_t time)
+{
+	const struct callstack_machine *machine = stack->base.machine;
+	const struct span_sink *sink = machine->sink;
+
+	callstack_batch_flush(&stack->batch, time); /* marks within the gap */
+	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),
+		       callstack_perf_time(machine, time), stack->gap, 0);
+	sink->segment_end(sink, stack->base.track);
+	stack->gap = NULL;
+	precise_set_since(stack, time);
+}
+
+static void give_up(struct precise_stack *stack)
+{
+	static const struct resolved_branch gap = { .message = "too many open calls" };
+	bool in_gap = stack->gap;
+
+	diag_warn(stack->base.machine->diag, "stack-too-deep",
+		  "more than %zu calls are open at once: a thread's stack was given up there, and "
+		  "begins anew", machine_of(stack)->room_most);
+	on_gap(stack, stack->last_time, &gap);
+	release_frames(stack);
+	if (!in_gap)
+		end_gap(stack, stack->last_time);
+}
+
+void precise_count_room(struct precise_stack *stack)
+{
+	struct precise *machine = machine_of(stack);
+	size_t room = stack->now.room + stack->undo.room;
+
+	stack->room_seen = stack->now.room;
+	if (!stack->room && room <= SHALLOW_ROOM)
+		return;
+	for (unsigned i = 0; i < PARKED_MAX; i++)
+		room += stack->parked[i].room;
+	machine->room += room - stack->room;
+	stack->room = room;
+	if (machine->room > machine->room_most && room > SHALLOW_ROOM)
+		give_up(stack);
+}
+
+/* ---- The machine --------------------------------------------------------- */
+
+/* Returns the time since the run's first event; it does not go back on a thread. */
+static int64_t event_time(struct precise_stack *stack, const struct resolved_branch *branch)
+{
+	struct callstack_machine *machine = stack->base.machine;
+	int64_t time = stack->last_time;
+
+	if (!branch->untimed) {
+		if (!machine->has_base_time)
+			machine->base_time = branch->time;
+		machine->has_base_time = true;
+		time = (int64_t)(branch->time - machine->base_time);
+	}
+	if (!stack->started)
+		stack->since = stack->batch.time = time;
+	else if (time < stack->last_time)
+		time = stack->last_time;
+	stack->started = true;
+	stack->last_time = time;
+	return time;
+}
+
+/* Marks change nothing (but that of an abort, which its branch follows), and end no gap. */
+static void show_mark(struct precise_stack *stack, int64_t time,
+		      const struct resolved_branch *branch)
+{
+	struct batch_event mark = { .symbol = branch->mark, .ip = branch->mark_value,
+				    .kind = BATCH_MARK,
+				    .detail = { stack->counts.insns, stack->counts.cycles } };
+
+	if (branch->kind == BRANCH_TX_ABORT)
+		precise_roll_back(stack, time);
+	callstack_batch_add(&stack->batch, time, &mark);
+}
+
+static void precise_branch(struct callstack *base, const struct resolved_branch *branch)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+	int64_t time = event_time(stack, branch);
+
+	stack->plain = false;
+	if (branch->mark) {
+		show_mark(stack, time, branch);
+		return;
+	}
+	if (branch->kind == BRANCH_GAP) {
+		on_gap(stack, time, branch);
+		return;
+	}
+	if (stack->gap)
+		end_gap(stack, time);
+	stack->counts.insns += branch->insns;
+	stack->counts.cycles += branch->cycles;
+	if (branch->flags & BRANCH_EXEC) {
+		end_segment(stack, time);
+		precise_set_since(stack, time);
+	}
+	if (branch->enters_program && !stack->now.depth)
+		precise_set_root(stack);
+	precise_follow_branch(stack, time, branch);
+	stack->plain = !stack->in_tx && !stack->rolled_back;
+	precise_settle(stack);
+	precise_watch_room(stack);
+}
+
+/* The child's frames are the parent's, since the fork; they return to the same places. */
+static void precise_inherit(struct callstack *base, const struct callstack *parent_base,
+			    uint64_t time)
+{
+	const struct precise_stack *parent = (const struct precise_stack *)parent_base;
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	stack->since = stack->last_time = stack->batch.time =
+		(int64_t)(time - base->machine->base_time);
+	stack->started = true;
+	if (parent->rooted)
+		precise_set_root(stack);
+	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
+	stack->next_jump = parent->next_jump;
+	for (size_t i = 0; i < parent->now.depth; i++)
+		*frame_list_add(&stack->now) = parent->now.frames[i];
+	precise_watch_room(stack);
+	/* Of inferred frames the one told last is the outermost. */
+	for (size_t i = stack->now.depth; i-- > 0;) {
+		if (!stack->now.frames[i].hidden)
+			precise_emit_inferred(stack, &stack->now.frames[i]);
+	}
+}
+
+static void precise_finish(struct callstack *base)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	if (stack->gap)
+		end_gap(stack, stack->last_time);
+	end_segment(stack, stack->last_time);
+}
+
+static struct callstack *precise_open(struct callstack_machine *machine, void *track)
+{
+	struct precise_stack *stack = alloc_zeroed(1, sizeof(*stack));
+
+	stack->base.machine = machine;
+	stack->base.track = track;
+	stack->batch.owner = &stack->base;
+	stack->settled = INT64_MIN;
+	/* What encloses them is found by its flag, and ends are given out at once. */
+	stack->batch.keeps_order = true;
+	stack->batch.details = machine->sink->detail != NULL;
+	stack->now.resume = machine_of(stack)->unwind_resume;
+	for (unsigned i = 0; i < PARKED_MAX; i++)
+		stack->parked[i].resume = stack->now.resume;
+	return &stack->base;
+}
+
+static void precise_close(struct callstack *base)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	callstack_batch_release(&stack->batch);
+	release_frames(stack);
+	free(stack);
+}
+
+static void precise_machine_close(struct callstack_machine *base)
+{
+	struct precise *machine = (struct precise *)base;
+
+	while (machine->gaps) {
+		struct gap_name *gap = machine->gaps;
+
+		machine->gaps = gap->next;
+		free(gap);
+	}
+	free(machine);
+}
+
+static const struct callstack_ops precise_ops = {
+	.open = precise_open,
+	.branch = precise_branch,
+	.plain = callstack_precise_plain,
+	.inherit = precise_inherit,
+	.finish = precise_finish,
+	.close = precise_close,
+	.machine_close = precise_machine_close,
+};
+
+struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
+{
+	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]",
+						      "[guest]" };
+	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
+
+	machine->base.ops = &precise_ops;
+	machine->base.sink = options->sink;
+	machine->base.diag = options->diag;
+	machine->base.mode = (uint8_t)options->mode;
+	machine->base.pending_most =
+		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
+	machine->names = options->names;
+	machine->room_most = options->open_most ? options->open_most : CALLSTACK_OPEN_MOST;
+	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
+	machine->gogo = name_intern_text(options->names, "gogo");
+	for (int i = 0; i < SPECIALS; i++) {
+		machine->specials[i].kind = SYMBOL_SPECIAL;
+		machine->specials[i].name = name_intern_text(options->names, names[i]);
+		machine->specials[i].linkage = machine->specials[i].name;
+	}
+	return &machine->base;
+}
+
+const struct symbol *callstack_precise_top(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+
+	return stack->now.depth ? stack->now.frames[stack->now.depth - 1].symbol : NULL;
+}
+
+const struct symbol *callstack_precise_function(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+	size_t at = stack->now.depth;
+
+	while (at && stack->now.frames[at - 1].symbol->inlined)
+		at--;
+	return at ? symbol_function(stack->now.frames[at - 1].symbol) : NULL;
+}
+
+size_t callstack_precise_depth(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+	size_t called = 0;
+
+	for (size_t i = 0; i < stack->now.depth; i++)
+		called += stack->now.frames[i].kind == FRAME_CALLED;
+	return called;
+}

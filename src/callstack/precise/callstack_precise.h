@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The precise call-stack machine: frames know where they return to.
+ *
+ * Names do not decide what is on the stack, addresses do: a return pops the
+ * frame that was called from just before where it goes, however deep that is.
+ * So the stack survives longjmp, exceptions, tail calls, retpolines, signal
+ * handlers and switches between stacks.  What was not seen to be called is
+ * inferred back to where the segment begins.  man ptrace2ftf.7 has the model.
+ */
+#ifndef SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H
+#define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H
+
+#include <stddef.h>
+
+#include "src/callstack/callstack.h"
+
+/*
+ * Returns a new machine, owned by the caller, released by
+ * callstack_machine_close().  Never NULL.
+ */
+struct callstack_machine *callstack_precise_open(const struct callstack_options *options);
+
+/*
+ * Returns how many frames of a precise stack were seen to be called: signal
+ * handlers, pauses and inferred frames do not count.
+ */
+size_t callstack_precise_depth(const struct callstack *stack);
+
+/* Returns the symbol of the innermost frame, NULL if there is none. */
+const struct symbol *callstack_precise_top(const struct callstack *stack);
+
+/* Returns the function that the innermost frame or its inlined calls are code of; NULL: none. */
+const struct symbol *callstack_precise_function(const struct callstack *stack);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/callstack/precise/callstack_precise_stack.h"
+
+#include <string.h>
+
+void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
+{
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.ip = precise_slice_ip(frame),
+		.kind = BATCH_CALL,
+		.flags = frame->span_flags,
+		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
+			    frame->caller_offset },
+	};
+
+	callstack_batch_add(&stack->batch, time, &event);
+}
+
+void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame)
+{
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.kind = BATCH_RETURN,
+		.detail = { .insns = stack->counts.insns, .cycles = stack->counts.cycles },
+	};
+
+	callstack_batch_add(&stack->batch, time, &event);
+}
+
+void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
+{
+	struct batch_event event = {
+		.symbol = frame->symbol,
+		.ip = frame->entry_ip,
+		.kind = BATCH_INFERRED_CALL,
+		.detail = { .insns = stack->counts_since.insns,
+			    .cycles = stack->counts_since.cycles },
+	};
+
+	callstack_batch_pass(&stack->batch, stack->since, &event);
+}
+
+void precise_keep_for_undo(struct precise_stack *stack, size_t depth)
+{
+	while (stack->untouched > depth)
+		*frame_list_add(&stack->undo) = stack->now.frames[--stack->untouched];
+}
+
+void precise_reveal(struct precise_stack *stack, int64_t time)
+{
+	struct frame *frame = top(stack);
+
+	if (frame && frame->hidden)
+		precise_emit_begin(stack, time, frame);
+	if (frame)
+		frame->hidden = false;
+}
+
+void precise_set_since(struct precise_stack *stack, int64_t time)
+{
+	stack->since = time;
+	stack->counts_since = stack->counts;
+}
+
+/* What follows has nothing to do with what was seen before. */
+static void begin_stack(struct precise_stack *stack, int64_t time)
+{
+	callstack_batch_flush(&stack->batch, time);
+	precise_set_since(stack, time);
+}
+
+void precise_infer_root(struct precise_stack *stack, const struct location *location)
+{
+	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
+			       .kind = FRAME_INFERRED };
+
+	if (stack->since < stack->settled)
+		begin_stack(stack, stack->last_time);
+	precise_emit_inferred(stack, &frame);
+	*frame_list_add(&stack->now) = frame;
+}
+
+/* ---- Other stacks -------------------------------------------------------- */
+
+/* The list of frames itself moves: it may be long, and its index is worth keeping. */
+static void park(struct precise_stack *stack, int64_t time)
+{
+	struct frame_list *slot = &stack->parked[stack->next_parked++ % PARKED_MAX];
+	struct frame_list freed = *slot;
+
+	stack->rooted = false;
+	for (size_t i = stack->now.depth; i-- > 0;) {
+		if (!stack->now.frames[i].hidden)
+			precise_emit_end(stack, time, &stack->now.frames[i]);
+	}
+	if (stack->untouched)
+		precise_keep_for_undo(stack, 0);
+	frame_list_clear(&freed);
+	*slot = stack->now;
+	stack->now = freed;
+}
+
+/* Bring back what is left of a parked stack when the frame at `at - 1` returns. */
+static void unpark(struct precise_stack *stack, int64_t time, struct frame_list *slot, size_t at)
+{
+	begin_stack(stack, time);
+	for (size_t i = 0; i + 1 < at; i++)
+		precise_push(stack, time, &slot->frames[i]);
+	frame_list_clear(slot);
+}
+
+void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	struct frame_list *slot = NULL;
+	size_t at = 0;
+
+	/* Stacks that were left at the same place look the same: the one left first comes first. */
+	for (unsigned i = 0; i < PARKED_MAX && !at; i++) {
+		slot = &stack->parked[(stack->next_parked + i) % PARKED_MAX];
+		at = frame_list_find_return(slot, to->ip);
+	}
+	if (at) {
+		struct frame_list found = *slot;
+
+		*slot = (struct frame_list){ .resume = found.resume };
+		park(stack, time);
+		unpark(stack, time, &found, at);
+		frame_list_release(&found);
+		return;
+	}
+	park(stack, time);
+	begin_stack(stack, time);
+	precise_infer_root(stack, to);
+}
+
+void precise_forget_others(struct precise_stack *stack)
+{
+	for (unsigned i = 0; i < PARKED_MAX; i++)
+		frame_list_clear(&stack->parked[i]);
+	memset(stack->jumps, 0, sizeof(stack->jumps));
+}
+
+void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip, const struct symbol *to)
+{
+	if (!callstack_is_setjmp(to))
+		return;
+	stack->jumps[stack->next_jump++ % JUMP_POINTS] =
+		(struct jump_point){ call_ip, stack->now.depth };
+}
+
+bool precise_back_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
+{
+	for (unsigned i = 1; i <= JUMP_POINTS && i <= stack->next_jump; i++) {
+		const struct jump_point *point =
+			&stack->jumps[(stack->next_jump - i) % JUMP_POINTS];
+
+		if (!point->call_ip || ip <= point->call_ip ||
+		    ip - point->call_ip > CALL_LENGTH_MAX || point->depth > stack->now.depth)
+			continue;
+		precise_pop_to(stack, time, point->depth);
+		return true;
+	}
+	return false;
+}
+
+/* ---- Transactions -------------------------------------------------------- */
+
+void precise_begin_transaction(struct precise_stack *stack)
+{
+	stack->undo.depth = 0;
+	stack->untouched = stack->now.depth;
+	stack->in_tx = true;
+}
+
+void precise_end_transaction(struct precise_stack *stack)
+{
+	stack->undo.depth = 0;
+	stack->untouched = 0;
+	stack->in_tx = false;
+}
+
+void precise_roll_back(struct precise_stack *stack, int64_t time)
+{
+	if (!stack->in_tx || stack->untouched + stack->undo.depth == 0)
+		return;
+	precise_pop_to(stack, time, stack->untouched);
+	while (stack->undo.depth)
+		precise_push(stack, time, &stack->undo.frames[--stack->undo.depth]);
+	precise_end_transaction(stack);
+	stack->rolled_back = true;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A call stack per traced thread, fed with decoded branches.
+ *
+ * Joins the decoder's threads with a call-stack machine: opens a stack at a
+ * thread's first branch, tells it of exec, and starts the stack of a forked
+ * child with its parent's, as it was at the time of the fork.
+ */
+#ifndef SRC_CALLSTACK_THREAD_STACKS_H
+#define SRC_CALLSTACK_THREAD_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "src/callstack/callstack.h"
+#include "decoder/branch_event.h"
+#include "decoder/timeline/timeline.h"
+#include "src/callstack/inline_flow.h"
+
+struct thread_state;
+
+struct thread_stacks {
+	struct callstack_machine *machine; /* borrowed */
+	/* Returns the track of a thread (NULL: unknown); called once per thread. */
+	void *(*add_track)(void *context, const struct thread *thread);
+	void *context;                     /* borrowed: of add_track */
+	struct arena *events;              /* borrowed: keeps what slices say of events (struct span_event) */
+	const struct resolver *entries;    /* borrowed; to know where programs begin; NULL: not to */
+	struct resolver *inlines;          /* borrowed; to show inlined functions; NULL: not to */
+	struct thread_state *states;       /* owned; by thread index; the last is of unknown threads */
+	size_t count;                      /* threads of the timeline */
+	const struct thread **forks;       /* owned: first threads of forked processes, by time */
+	size_t fork_count, next_fork;
+};
+
+/* `timeline`, `machine` and `context` are borrowed until release. */
+void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline,
+			struct callstack_machine *machine,
+			void *(*add_track)(void *context, const struct thread *thread),
+			void *context);
+
+/* Returns whether thread_stacks_plain() may be used; after all of the struct is set. */
+bool thread_stacks_take_plain(const struct thread_stacks *stacks);
+
+/*
+ * Feed those of `count` events, at least one, that come first, are of one thread, plain
+ * as struct plain_branch has it, and of places that `resolver` knows: for less than
+ * thread_stacks_branch() takes, with the same outcome.
+ * Returns how many; if not all, feed the next one there.
+ */
+size_t thread_stacks_plain(struct thread_stacks *stacks, struct resolver *resolver,
+			   const struct branch_event *events, size_t count);
+
+/* Feed one branch or gap, in the order of time over all threads. */
+void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
+			  const struct location *from, const struct location *to);
+
+/*
+ * Show a mark at an event's place among the thread's calls: a BRANCH_SIDE, whose
+ * value it says if `symbol` (borrowed for the machine's life) is a SYMBOL_MARK.
+ */
+void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
+			const struct symbol *symbol);
+
+/* A value (by enum side_data) of the thread's next interrupt. */
+void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,
+			      uint32_t type, uint64_t value);
+
+/* The values so far were those of another event. */
+void thread_stacks_drop_event_data(struct thread_stacks *stacks, const struct thread *thread);
+
+/* The thread's next branch, if it is an interrupt or exception, has this vector. */
+void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
+			     uint8_t vector);
+
+/* Returns the stack of a thread, borrowed; NULL if it had no branch. */
+const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,
+					     const struct thread *thread);
+
+/* The trace has ended: finish all stacks. */
+void thread_stacks_finish(struct thread_stacks *stacks);
+
+/* Close all stacks.  Idempotent, also on zeroed memory. */
+void thread_stacks_release(struct thread_stacks *stacks);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/events/event_tracks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void side_tracks_init(struct side_tracks *tracks, struct ftf_writer *writer,
+		      const struct timeline *timeline, const struct event_filter *filter)
+{
+	size_t count;
+
+	timeline_threads(timeline, &count);
+	*tracks = (struct side_tracks){ .writer = writer, .timeline = timeline,
+					.filter = filter };
+	tracks->named = alloc_zeroed(count + 1, sizeof(*tracks->named));
+}
+
+bool side_tracks_wants(const struct side_tracks *tracks, const struct thread *thread, uint64_t time)
+{
+	return event_filter_has(tracks->filter, thread, time);
+}
+
+bool side_tracks_wants_cpu(const struct side_tracks *tracks, int32_t cpu, uint64_t time)
+{
+	const struct event_filter *filter = tracks->filter;
+
+	if (!filter->active)
+		return true;
+	if (time < filter->begin || time > filter->end)
+		return false;
+	return cpu < 0 || !filter->selection->cpus.count ||
+	       number_list_has(&filter->selection->cpus, cpu);
+}
+
+void side_tracks_release(struct side_tracks *tracks)
+{
+	struct side_cpu *cpu, *next;
+
+	HASH_ITER(hh, tracks->cpus, cpu, next) {
+		HASH_DEL(tracks->cpus, cpu);
+		free(cpu);
+	}
+	free(tracks->named);
+	*tracks = (struct side_tracks){ 0 };
+}
+
+const char *side_thread_name(const struct thread *thread)
+{
+	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
+}
+
+/* Told only of threads that something is drawn on, so that there are no empty ones. */
+static void name_thread(struct side_tracks *tracks, const struct thread *thread,
+			struct ftf_thread track)
+{
+	const struct thread *leader =
+		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
+	const char *process = side_thread_name(leader), *name = side_thread_name(thread);
+	char number[16];
+
+	/* As perf shows a thread without a name. */
+	snprintf(number, sizeof(number), ":%d", thread->tid);
+	if (!name)
+		name = process ? process : number;
+	if (process)
+		ftf_process_name(tracks->writer, (uint32_t)thread->pid,
+				 ftf_text(tracks->writer, process));
+	ftf_thread_name(tracks->writer, track, ftf_text(tracks->writer, name));
+}
+
+struct ftf_thread side_tracks_thread(struct side_tracks *tracks, const struct thread *thread)
+{
+	struct ftf_thread track;
+
+	if (!thread)
+		return ftf_thread(tracks->writer, UINT32_MAX, UINT32_MAX);
+	track = ftf_thread(tracks->writer, (uint32_t)thread->pid, (uint32_t)thread->tid);
+	if (thread->tid && !tracks->named[thread->index])
+		name_thread(tracks, thread, track);
+	tracks->named[thread->index] = true;
+	return track;
+}
+
+static struct side_cpu *add_cpu(struct side_tracks *tracks, int32_t number)
+{
+	struct side_cpu *cpu = alloc_zeroed(1, sizeof(*cpu));
+	char text[64];
+
+	if (!tracks->group)
+		tracks->group = ftf_process_new(tracks->writer, ftf_text(tracks->writer, "CPUs"));
+	cpu->cpu = number;
+	cpu->exit_vector = -1;
+	HASH_ADD_INT(tracks->cpus, cpu, cpu);
+	if (number < 0)
+		snprintf(text, sizeof(text), "CPU unknown");
+	else
+		snprintf(text, sizeof(text), "CPU %d", number);
+	cpu->track = ftf_thread_new(tracks->writer, tracks->group, ftf_text(tracks->writer, text));
+	return cpu;
+}
+
+struct side_cpu *side_tracks_cpu(struct side_tracks *tracks, int32_t number)
+{
+	struct side_cpu *cpu;
+
+	HASH_FIND_INT(tracks->cpus, &number, cpu);
+	return cpu ? cpu : add_cpu(tracks, number);
+}
+
+uint64_t side_cpu_time(struct side_cpu *cpu, uint64_t time)
+{
+	if (time > cpu->last_time)
+		cpu->last_time = time;
+	return cpu->last_time;
+}
+
+void side_tracks_mark(struct side_tracks *tracks, struct side_cpu *cpu, struct ftf_event *event)
+{
+	event->thread = cpu->track;
+	event->time = side_cpu_time(cpu, event->time);
+	ftf_begin(tracks->writer, event);
+	event->name = event->category = (struct ftf_name){ 0 };
+	event->arg_count = 0;
+	ftf_end(tracks->writer, event);
+}

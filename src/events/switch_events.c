@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/events/switch_events.h"
+
+#include "decoder/timeline/sched_points.h"
+
+/* Perfetto's mark of an idle thread, which gets no slice. */
+#define IDLE_WEIGHT INT32_MIN
+
+static bool are_recorded(const struct perf_file *file)
+{
+	struct sched_points points;
+
+	for (size_t i = 0; i < file->attr_count; i++) {
+		if (file->attrs[i].attr.context_switch)
+			return true;
+	}
+	sched_points_init(&points, file);
+	return points.formats[SCHED_SWITCH].recorded;
+}
+
+/* Why the thread left: its exit is told before its last switch. */
+static enum ftf_thread_state state_of(const struct thread *thread, const struct cpu_switch *change)
+{
+	if (change->preempted)
+		return FTF_STATE_RUNNING;
+	if (change->dead)
+		return FTF_STATE_DEAD;
+	return thread && thread->tid && thread->end <= change->time ? FTF_STATE_DEAD
+								    : FTF_STATE_BLOCKED;
+}
+
+static void write_switch(struct side_tracks *tracks, uint16_t cpu, const struct thread *before,
+			 const struct cpu_switch *change)
+{
+	struct ftf_switch out = {
+		.time = change->time,
+		.cpu = cpu,
+		.state = state_of(before, change),
+		.out_tid = before ? (uint32_t)before->tid : 0,
+		.in_tid = (uint32_t)change->thread->tid,
+	};
+
+	out.out_weight = out.out_tid ? 0 : IDLE_WEIGHT;
+	out.in_weight = out.in_tid ? 0 : IDLE_WEIGHT;
+	side_tracks_thread(tracks, change->thread);
+	ftf_context_switch(tracks->writer, &out);
+}
+
+/* Whom the CPU goes to or comes from was chosen. */
+static bool wants(const struct side_tracks *tracks, int32_t cpu, const struct thread *before,
+		  const struct cpu_switch *change)
+{
+	return side_tracks_wants_cpu(tracks, cpu, change->time) &&
+	       (side_tracks_wants(tracks, change->thread, change->time) ||
+		(before && side_tracks_wants(tracks, before, change->time)));
+}
+
+void side_switches_write(struct side_tracks *tracks, const struct perf_file *file)
+{
+	int32_t cpu;
+
+	if (!are_recorded(file))
+		return;
+	for (size_t i = 0; (cpu = timeline_switched_cpu(tracks->timeline, i)) >= 0; i++) {
+		const struct thread *before = NULL;
+		const struct cpu_switch *switches;
+		size_t count;
+
+		switches = timeline_switches(tracks->timeline, cpu, &count);
+		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
+		for (size_t k = 0; k < count && cpu <= UINT16_MAX; k++) {
+			if (wants(tracks, cpu, before, &switches[k]))
+				write_switch(tracks, (uint16_t)cpu, before, &switches[k]);
+			before = switches[k].thread;
+		}
+	}
+}

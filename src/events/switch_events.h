@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Context switches as scheduling records, of which Perfetto makes a track of
+ * each CPU and the states of threads.
+ */
+#ifndef SRC_EVENTS_SWITCH_EVENTS_H
+#define SRC_EVENTS_SWITCH_EVENTS_H
+
+#include "decoder/perf_data/perf_file.h"
+#include "src/events/event_tracks.h"
+
+/*
+ * Write the switches of the recording that were chosen, if its events say who ran
+ * at all times (perf_event_attr.context_switch, or the tracepoint sched_switch).
+ */
+void side_switches_write(struct side_tracks *tracks, const struct perf_file *file);
+
+#endif

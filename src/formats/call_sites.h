@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where calls stand in the source: "file:line", made once for each call
+ * instruction.
+ */
+#ifndef SRC_FORMATS_CALL_SITES_H
+#define SRC_FORMATS_CALL_SITES_H
+
+#include <stdint.h>
+
+#include "base/name.h"
+#include "symbols/symbol.h"
+
+struct call_sites {
+	struct name_table *names; /* borrowed */
+	struct call_site *sites;  /* owned: hash by place */
+};
+
+/*
+ * Returns the "file:line" of the instruction so many bytes behind the start of
+ * `caller` (may be NULL), borrowed from the names; NULL if it is not known.
+ */
+const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
+				   uint64_t offset);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void call_sites_release(struct call_sites *sites);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `--format=branches`: one line per branch, as
+ * `perf script --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff --ns`
+ * prints it (tools/perf/builtin-script.c, perf_sample__fprintf_flags and
+ * perf_event__fprintf_auxtrace_error of perf 6.1).
+ */
+#ifndef SRC_FORMATS_FORMAT_BRANCHES_H
+#define SRC_FORMATS_FORMAT_BRANCHES_H
+
+#include <stdio.h>
+
+#include "src/callstack/callstack.h"
+#include "decoder/branch_event.h"
+
+/* Print one event; `from` and `to` are its resolved addresses.  Errors stay with the stream. */
+void format_branch(FILE *out, const struct branch_event *event, const struct location *from,
+		   const struct location *to);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/formats/format_folded.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "src/slices/track.h"
+
+struct stack_node {
+	const struct name *name;
+	uint32_t caller;
+	uint64_t self; /* ns */
+};
+
+struct folded_track {
+	uint32_t root;      /* the thread's name; 0: not yet */
+	uint32_t node;      /* innermost open slice; `root` if none is */
+	uint64_t last_time; /* ns; up to which time was counted */
+};
+
+/* Returns the node of a name that is called by another node's. */
+static uint32_t node_of(struct format_folded *folded, uint32_t caller, const struct name *name)
+{
+	size_t node = (size_t)pair_table_find(&folded->stacks, caller, name->id) + 1;
+
+	if (node < folded->count)
+		return (uint32_t)node;
+	folded->nodes = alloc_grow(folded->nodes, &folded->room, node + 1, sizeof(*folded->nodes));
+	folded->nodes[node] = (struct stack_node){ .name = name, .caller = caller };
+	folded->count = node + 1;
+	return (uint32_t)node;
+}
+
+static struct folded_track *track_of(struct format_folded *folded, const struct track *track)
+{
+	size_t old = folded->track_room;
+	struct folded_track *found;
+
+	if (track->index >= old) {
+		folded->tracks = alloc_grow(folded->tracks, &folded->track_room,
+					    (size_t)track->index + 1, sizeof(*folded->tracks));
+		memset(folded->tracks + old, 0, (folded->track_room - old) * sizeof(*folded->tracks));
+	}
+	found = &folded->tracks[track->index];
+	if (!found->root) {
+		const char *name = track->thread_name ? track->thread_name : "unknown";
+
+		found->root = found->node = node_of(folded, 0,
+						    name_intern_text(folded->names, name));
+	}
+	return found;
+}
+
+/* What has passed is the innermost slice's. */
+static void count_time(struct format_folded *folded, struct folded_track *track, uint64_t time)
+{
+	if (track->node != track->root)
+		folded->nodes[track->node].self += time - track->last_time;
+	track->last_time = time;
+}
+
+static void begin(const struct span_sink *sink, void *context, uint64_t time,
+		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	struct format_folded *folded = sink->context;
+	struct folded_track *track = track_of(folded, context);
+
+	(void)ip;
+	(void)flags;
+	count_time(folded, track, time);
+	track->node = node_of(folded, track->node, symbol->name);
+	folded->slices++;
+}
+
+static void end(const struct span_sink *sink, void *context, uint64_t time,
+		const struct symbol *symbol)
+{
+	struct format_folded *folded = sink->context;
+	struct folded_track *track = track_of(folded, context);
+
+	(void)symbol;
+	count_time(folded, track, time);
+	if (track->node != track->root)
+		track->node = folded->nodes[track->node].caller;
+}
+
+static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+{
+	begin(sink, context, begin_time, symbol, 0, flags);
+	end(sink, context, end_time, symbol);
+}
+
+static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+{
+	(void)sink;
+	(void)context;
+	(void)time;
+	(void)text;
+}
+
+static void segment_end(const struct span_sink *sink, void *context)
+{
+	(void)sink;
+	(void)context;
+}
+
+void format_folded_init(struct format_folded *folded, struct name_table *names)
+{
+	*folded = (struct format_folded){ .names = names, .count = 1 };
+	folded->nodes = alloc_grow(NULL, &folded->room, 1, sizeof(*folded->nodes));
+	folded->nodes[0] = (struct stack_node){ 0 };
+}
+
+struct span_sink format_folded_sink(struct format_folded *folded)
+{
+	return (struct span_sink){
+		.begin = begin,
+		.end = end,
+		.complete = complete,
+		.instant = instant,
+		.segment_end = segment_end,
+		.context = folded,
+	};
+}
+
+static void print_name(const struct name *name, FILE *out)
+{
+	for (uint32_t i = 0; i < name->length; i++) {
+		unsigned char c = (unsigned char)name->text[i];
+
+		putc(c < 0x20 || c == 0x7f || c == ';' ? '?' : c, out);
+	}
+}
+
+/* Print from the thread's name to the node; `stack` has room for every node's callers. */
+static void print_stack(const struct format_folded *folded, uint32_t node, uint32_t *stack,
+			FILE *out)
+{
+	size_t depth = 0;
+	uint64_t self = folded->nodes[node].self;
+
+	for (; node; node = folded->nodes[node].caller)
+		stack[depth++] = node;
+	while (depth-- > 0) {
+		print_name(folded->nodes[stack[depth]].name, out);
+		putc(depth ? ';' : ' ', out);
+	}
+	fprintf(out, "%" PRIu64 "\n", self);
+}
+
+void format_folded_print(const struct format_folded *folded, FILE *out)
+{
+	uint32_t *stack = alloc_zeroed(folded->count, sizeof(*stack));
+
+	for (size_t i = 1; i < folded->count; i++) {
+		if (folded->nodes[i].self)
+			print_stack(folded, (uint32_t)i, stack, out);
+	}
+	free(stack);
+}
+
+void format_folded_release(struct format_folded *folded)
+{
+	pair_table_release(&folded->stacks);
+	free(folded->nodes);
+	free(folded->tracks);
+	*folded = (struct format_folded){ 0 };
+}

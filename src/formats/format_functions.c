@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/formats/format_functions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "src/slices/durations.h"
+#include "src/slices/track.h"
+
+struct function_row {
+	const struct name *name;
+	uint64_t total, self; /* ns */
+	struct durations calls;
+};
+
+struct function_frame {
+	uint64_t begin, within; /* ns: when, and how long the slices in it took */
+	uint32_t row, open;     /* the place in open_counts */
+};
+
+struct function_track {
+	struct function_frame *frames; /* owned; the open slices, innermost last */
+	size_t count, room;
+};
+
+static struct function_track *track_of(struct format_functions *functions,
+				       const struct track *track)
+{
+	size_t old = functions->track_room;
+
+	if (track->index >= old) {
+		functions->tracks = alloc_grow(functions->tracks, &functions->track_room,
+					       (size_t)track->index + 1, sizeof(*functions->tracks));
+		memset(functions->tracks + old, 0,
+		       (functions->track_room - old) * sizeof(*functions->tracks));
+	}
+	return &functions->tracks[track->index];
+}
+
+static uint32_t row_of(struct format_functions *functions, const struct name *name)
+{
+	size_t count = functions->ids.count;
+	uint32_t row = pair_table_find(&functions->ids, 0, name->id);
+
+	if (row == count) {
+		functions->rows = alloc_grow(functions->rows, &functions->row_room, count + 1,
+					     sizeof(*functions->rows));
+		functions->rows[row] = (struct function_row){ .name = name };
+	}
+	return row;
+}
+
+/* Returns the place of the count of open slices of a function on a track. */
+static uint32_t open_of(struct format_functions *functions, uint32_t track, uint32_t row)
+{
+	size_t count = functions->open.count;
+	uint32_t place = pair_table_find(&functions->open, track, row);
+
+	if (place == count) {
+		functions->open_counts = alloc_grow(functions->open_counts, &functions->open_room,
+						    count + 1, sizeof(*functions->open_counts));
+		functions->open_counts[place] = 0;
+	}
+	return place;
+}
+
+static void begin(const struct span_sink *sink, void *context, uint64_t time,
+		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	struct format_functions *functions = sink->context;
+	const struct track *thread = context;
+	struct function_track *track = track_of(functions, thread);
+	struct function_frame frame = { .begin = time };
+
+	(void)ip;
+	(void)flags;
+	frame.row = row_of(functions, symbol->name);
+	frame.open = open_of(functions, thread->index, frame.row);
+	functions->open_counts[frame.open]++;
+	track->frames = alloc_grow(track->frames, &track->room, track->count + 1,
+				   sizeof(*track->frames));
+	track->frames[track->count++] = frame;
+	functions->slices++;
+}
+
+static void end(const struct span_sink *sink, void *context, uint64_t time,
+		const struct symbol *symbol)
+{
+	struct format_functions *functions = sink->context;
+	struct function_track *track = track_of(functions, context);
+	const struct function_frame *frame;
+	struct function_row *row;
+	uint64_t took;
+
+	(void)symbol;
+	if (!track->count)
+		return;
+	frame = &track->frames[--track->count];
+	row = &functions->rows[frame->row];
+	took = time - frame->begin;
+	durations_add(&row->calls, took);
+	row->self += took - frame->within;
+	if (--functions->open_counts[frame->open] == 0)
+		row->total += took;
+	if (track->count)
+		track->frames[track->count - 1].within += took;
+}
+
+static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+{
+	begin(sink, context, begin_time, symbol, 0, flags);
+	end(sink, context, end_time, symbol);
+}
+
+static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+{
+	(void)sink;
+	(void)context;
+	(void)time;
+	(void)text;
+}
+
+static void segment_end(const struct span_sink *sink, void *context)
+{
+	(void)sink;
+	(void)context;
+}
+
+struct span_sink format_functions_sink(struct format_functions *functions)
+{
+	return (struct span_sink){
+		.begin = begin,
+		.end = end,
+		.complete = complete,
+		.instant = instant,
+		.segment_end = segment_end,
+		.context = functions,
+	};
+}
+
+/* ---- The table ----------------------------------------------------------- */
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct function_row *a = left, *b = right;
+
+	return strcmp(a->name->text, b->name->text);
+}
+
+/* The larger first; where equal, by name. */
+static int compare_numbers(uint64_t a, uint64_t b, const void *left, const void *right)
+{
+	if (a != b)
+		return a > b ? -1 : 1;
+	return compare_names(left, right);
+}
+
+static int compare_self(const void *left, const void *right)
+{
+	const struct function_row *a = left, *b = right;
+
+	return compare_numbers(a->self, b->self, left, right);
+}
+
+static int compare_total(const void *left, const void *right)
+{
+	const struct function_row *a = left, *b = right;
+
+	return compare_numbers(a->total, b->total, left, right);
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct function_row *a = left, *b = right;
+
+	return compare_numbers(a->calls.count, b->calls.count, left, right);
+}
+
+static void print_name(const struct name *name, FILE *out)
+{
+	for (uint32_t i = 0; i < name->length; i++) {
+		unsigned char c = (unsigned char)name->text[i];
+
+		putc(c < 0x20 || c == 0x7f ? '?' : c, out);
+	}
+	putc('\n', out);
+}
+
+void format_functions_print(struct format_functions *functions, enum function_order order,
+			    FILE *out)
+{
+	static int (*const compare[])(const void *, const void *) = {
+		[ORDER_SELF] = compare_self,
+		[ORDER_TOTAL] = compare_total,
+		[ORDER_CALLS] = compare_calls,
+		[ORDER_NAME] = compare_names,
+	};
+	size_t count = functions->ids.count;
+
+	if (count)
+		qsort(functions->rows, count, sizeof(*functions->rows), compare[order]);
+	fprintf(out, "%10s %14s %14s %10s %10s %10s %14s  %s\n", "calls", "total", "self", "min",
+		"median", "p99", "max", "function");
+	for (size_t i = 0; i < count; i++) {
+		const struct function_row *row = &functions->rows[i];
+
+		fprintf(out,
+			"%10" PRIu64 " %14" PRIu64 " %14" PRIu64 " %10" PRIu64 " %10" PRIu64
+			" %10" PRIu64 " %14" PRIu64 "  ",
+			row->calls.count, row->total, row->self, row->calls.min,
+			durations_percentile(&row->calls, 50), durations_percentile(&row->calls, 99),
+			row->calls.max);
+		print_name(row->name, out);
+	}
+}
+
+void format_functions_release(struct format_functions *functions)
+{
+	for (size_t i = 0; i < functions->ids.count; i++)
+		durations_release(&functions->rows[i].calls);
+	for (size_t i = 0; i < functions->track_room; i++)
+		free(functions->tracks[i].frames);
+	pair_table_release(&functions->ids);
+	pair_table_release(&functions->open);
+	free(functions->rows);
+	free(functions->open_counts);
+	free(functions->tracks);
+	*functions = (struct format_functions){ 0 };
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/formats/format_slices.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "src/slices/slice_args.h"
+#include "src/slices/track.h"
+
+/* Slices that stay in memory, in bytes: most runs print fewer. */
+#define MEMORY_MOST ((size_t)8 << 20)
+
+/* So many are written or printed before those behind may leave memory. */
+#define STEP ((size_t)1 << 12)
+
+#define NONE SIZE_MAX
+
+struct slice {
+	uint64_t begin, end, ip;     /* ns, ns, address entered */
+	const struct symbol *symbol; /* NULL: an instant */
+	const struct name *text;     /* of a slice the caller, "file:line", NULL: unknown; of an instant */
+	struct slice_cost cost;
+	uint64_t folded, folded_time; /* see struct span_sink */
+	size_t next;                 /* on this track, NONE: there is none */
+	uint32_t depth;
+	uint16_t flags;              /* enum span_flags */
+	bool finished;
+};
+
+/* The slices of a track, in the order of their begins. */
+struct slice_track {
+	const struct track *track; /* NULL: there are none */
+	size_t first, last;
+};
+
+static struct slice *slice_at(const struct slice_list *list, size_t index)
+{
+	return (struct slice *)list->slices.items + index;
+}
+
+/* One was; they may be in a file, and what is behind needs no memory. */
+static void looked_at(struct slice_list *list)
+{
+	if (++list->looked_at % STEP == 0)
+		big_array_rest(&list->slices, 0, list->count, sizeof(struct slice));
+}
+
+static struct slice_track *track_of(struct slice_list *list, const struct track *track)
+{
+	while (list->track_count <= track->index) {
+		list->tracks = alloc_grow(list->tracks, &list->track_room, list->track_count + 1,
+					  sizeof(*list->tracks));
+		list->tracks[list->track_count++] = (struct slice_track){ 0 };
+	}
+	return &list->tracks[track->index];
+}
+
+static struct slice *add(struct slice_list *list, struct track *track, uint64_t time)
+{
+	struct slice_track *to = track_of(list, track);
+	size_t index = list->count++;
+
+	big_array_grow(&list->slices, list->count, sizeof(struct slice), MEMORY_MOST);
+	looked_at(list);
+	*slice_at(list, index) = (struct slice){
+		.begin = time,
+		.end = time,
+		.next = NONE,
+		.depth = (uint32_t)track->open_count,
+	};
+	if (to->track)
+		slice_at(list, to->last)->next = index;
+	else
+		to->first = index;
+	to->track = track;
+	to->last = index;
+	return slice_at(list, index);
+}
+
+static void begin(const struct span_sink *sink, void *context, uint64_t time,
+		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	struct slice_list *list = sink->context;
+	struct track *track = context;
+	struct slice *slice = add(list, track, time);
+
+	slice->symbol = symbol;
+	slice->ip = ip;
+	slice->flags = (uint16_t)flags;
+	if (list->level == OPTION_ARGS_FULL) {
+		struct span_detail detail = slice_costs_begin(&track->costs);
+
+		slice->text = call_sites_find(&list->sites, detail.caller, detail.caller_offset);
+	}
+	track->open = alloc_grow(track->open, &track->open_room, track->open_count + 1,
+				 sizeof(*track->open));
+	track->open[track->open_count++] = list->count - 1;
+}
+
+static void end(const struct span_sink *sink, void *context, uint64_t time,
+		const struct symbol *symbol)
+{
+	struct slice_list *list = sink->context;
+	struct track *track = context;
+	struct slice *slice;
+
+	(void)symbol;
+	if (!track->open_count)
+		return;
+	slice = slice_at(list, track->open[--track->open_count]);
+	looked_at(list);
+	slice->end = time;
+	slice->finished = true;
+	if (list->level == OPTION_ARGS_FULL)
+		slice->cost = slice_costs_end(&track->costs);
+	slice->folded = track->folded;
+	slice->folded_time = track->folded_time;
+	track->folded = track->folded_time = 0;
+}
+
+static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+{
+	begin(sink, context, begin_time, symbol, 0, flags);
+	end(sink, context, end_time, symbol);
+}
+
+static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+{
+	struct slice_list *list = sink->context;
+	struct slice *slice = add(list, context, time);
+
+	slice->text = name_intern_text(list->sites.names, text);
+	slice->finished = true;
+}
+
+static void segment_end(const struct span_sink *sink, void *context)
+{
+	(void)sink;
+	(void)context;
+}
+
+static void detail(const struct span_sink *sink, void *context, const struct span_detail *detail)
+{
+	struct track *track = context;
+
+	(void)sink;
+	slice_costs_detail(&track->costs, detail);
+}
+
+static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
+{
+	struct track *track = context;
+
+	(void)sink;
+	track->folded = count;
+	track->folded_time = time;
+}
+
+void slice_list_init(struct slice_list *list, struct name_table *names, enum option_args level)
+{
+	*list = (struct slice_list){ .level = level, .sites = { .names = names } };
+}
+
+struct span_sink slice_list_sink(struct slice_list *list)
+{
+	return (struct span_sink){
+		.detail = list->level == OPTION_ARGS_FULL ? detail : NULL,
+		.begin = begin,
+		.end = end,
+		.complete = complete,
+		.folded = folded,
+		.instant = instant,
+		.segment_end = segment_end,
+		.context = list,
+	};
+}
+
+static void print_text(const char *text, size_t length, FILE *out)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x20 || c == 0x7f || c == '\\')
+			fprintf(out, "\\x%02x", c);
+		else
+			putc(c, out);
+	}
+}
+
+static void print_name_arg(const char *key, const struct name *value, FILE *out)
+{
+	if (!value)
+		return;
+	fprintf(out, " %s=", key);
+	print_text(value->text, value->length, out);
+}
+
+static void print_cost(struct slice_cost cost, FILE *out)
+{
+	double ipc = slice_cost_ipc(cost);
+
+	if (cost.insns)
+		fprintf(out, " insns=%" PRIu64, cost.insns);
+	if (cost.cycles)
+		fprintf(out, " cycles=%" PRIu64, cost.cycles);
+	if (ipc > 0)
+		fprintf(out, " ipc=%.15g", ipc);
+}
+
+static void print_event(const struct span_event *event, FILE *out)
+{
+	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++) {
+		if (event->known >> i & 1)
+			fprintf(out, " %s=0x%" PRIx64, slice_event_value_name(i), event->values[i]);
+	}
+}
+
+static void print_args(const struct slice *slice, FILE *out)
+{
+	struct slice_args args = slice_args_of(slice->symbol, slice->ip, slice->flags);
+
+	fprintf(out, " %s=0x%" PRIx64, args.is_value ? "value" : "address", args.address);
+	if (args.line)
+		fprintf(out, " line=%" PRIu32, args.line);
+	if (args.column)
+		fprintf(out, " col=%" PRIu32, args.column);
+	print_name_arg("symbol", args.symbol, out);
+	print_name_arg("file", args.file, out);
+	if (args.vector >= 0)
+		fprintf(out, " vector=%d", args.vector);
+	print_event(args.event, out);
+	if (args.inferred_start)
+		fputs(" inferred_start_time=true", out);
+	if (slice->symbol->inlined)
+		fputs(" category=inlined", out);
+	print_name_arg("caller", slice->text, out);
+	print_cost(slice->cost, out);
+	if (slice->folded)
+		fprintf(out, " folded=%" PRIu64 " folded_time=%" PRIu64, slice->folded,
+			slice->folded_time);
+}
+
+static void print_slice(const struct slice_list *list, const struct track *track,
+			const struct slice *slice, FILE *out)
+{
+	const struct name *name = slice->symbol ? slice->symbol->name : slice->text;
+
+	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", track->pid, track->tid,
+		slice->depth, slice->begin, slice->end);
+	print_text(name->text, name->length, out);
+	if (slice->symbol && list->level != OPTION_ARGS_NONE)
+		print_args(slice, out);
+	putc('\n', out);
+}
+
+/* ---- In order ------------------------------------------------------------ */
+
+static int compare_tracks(const void *left, const void *right)
+{
+	const struct track *a = ((const struct slice_track *)left)->track;
+	const struct track *b = ((const struct slice_track *)right)->track;
+
+	if (!a || !b)
+		return !a - !b;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Print those from `first` on up to `end`. */
+static void print_chain(struct slice_list *list, const struct track *track, size_t first,
+			size_t end, FILE *out)
+{
+	for (size_t at = first; at != end; at = slice_at(list, at)->next) {
+		if (slice_at(list, at)->finished)
+			print_slice(list, track, slice_at(list, at), out);
+		looked_at(list);
+	}
+}
+
+/* Put a slice behind those of its depth. */
+static void sort_in(struct slice_list *list, size_t index)
+{
+	struct slice *slice = slice_at(list, index);
+	struct slice_chain *chain;
+
+	while (list->depth_count <= slice->depth) {
+		list->depths = alloc_grow(list->depths, &list->depth_room, list->depth_count + 1,
+					  sizeof(*list->depths));
+		list->depths[list->depth_count++] = (struct slice_chain){ NONE, NONE };
+	}
+	chain = &list->depths[slice->depth];
+	slice->next = NONE;
+	if (chain->first == NONE)
+		chain->first = index;
+	else
+		slice_at(list, chain->last)->next = index;
+	chain->last = index;
+}
+
+/* Returns the first behind those that begin when `first` does, and whether they are by depth. */
+static size_t end_of_moment(struct slice_list *list, size_t first, bool *in_order)
+{
+	uint64_t begin = slice_at(list, first)->begin;
+	uint32_t depth = 0;
+	size_t at = first;
+
+	*in_order = true;
+	for (; at != NONE && slice_at(list, at)->begin == begin; at = slice_at(list, at)->next) {
+		*in_order &= slice_at(list, at)->depth >= depth;
+		depth = slice_at(list, at)->depth;
+		looked_at(list);
+	}
+	return at;
+}
+
+/* Print those from `first` on up to `end`, which begin at one time, by depth. */
+static void print_by_depth(struct slice_list *list, const struct track *track, size_t first,
+			   size_t end, FILE *out)
+{
+	list->depth_count = 0;
+	for (size_t at = first, next; at != end; at = next) {
+		next = slice_at(list, at)->next;
+		sort_in(list, at);
+		looked_at(list);
+	}
+	for (size_t depth = 0; depth < list->depth_count; depth++)
+		print_chain(list, track, list->depths[depth].first, NONE, out);
+}
+
+void slice_list_print(struct slice_list *list, FILE *out)
+{
+	if (list->track_count)
+		qsort(list->tracks, list->track_count, sizeof(*list->tracks), compare_tracks);
+	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
+		size_t at = list->tracks[i].first;
+
+		while (at != NONE) {
+			bool in_order;
+			size_t end = end_of_moment(list, at, &in_order);
+
+			if (in_order)
+				print_chain(list, list->tracks[i].track, at, end, out);
+			else
+				print_by_depth(list, list->tracks[i].track, at, end, out);
+			at = end;
+		}
+	}
+}
+
+void slice_list_release(struct slice_list *list)
+{
+	big_array_release(&list->slices);
+	free(list->tracks);
+	free(list->depths);
+	call_sites_release(&list->sites);
+	*list = (struct slice_list){ 0 };
+}

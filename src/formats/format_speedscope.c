@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/formats/format_speedscope.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "src/formats/json_text.h"
+#include "src/formats/pair_table.h"
+#include "src/slices/slice_args.h"
+#include "src/slices/track.h"
+
+struct printer {
+	FILE *out;
+	struct pair_table ids;         /* of (0, id of name): the frame */
+	const struct symbol **symbols; /* owned; by frame */
+	size_t room;
+	uint64_t origin;               /* ns: what values count from */
+	bool any;                      /* an event of the profile was printed */
+};
+
+static uint32_t frame_of(struct printer *printer, const struct symbol *symbol)
+{
+	size_t count = printer->ids.count;
+	uint32_t frame = pair_table_find(&printer->ids, 0, symbol->name->id);
+
+	if (frame == count) {
+		printer->symbols = alloc_grow(printer->symbols, &printer->room, count + 1,
+					      sizeof(*printer->symbols));
+		printer->symbols[frame] = symbol;
+	}
+	return frame;
+}
+
+static void print_event(struct printer *printer, char type, uint64_t time,
+			const struct symbol *symbol)
+{
+	fprintf(printer->out, "%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
+		printer->any ? "," : "", type, frame_of(printer, symbol), time - printer->origin);
+	printer->any = true;
+}
+
+static void begin(const struct span_sink *sink, void *track, uint64_t time,
+		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	(void)track;
+	(void)ip;
+	(void)flags;
+	print_event(sink->context, 'O', time, symbol);
+}
+
+static void end(const struct span_sink *sink, void *track, uint64_t time,
+		const struct symbol *symbol)
+{
+	(void)track;
+	print_event(sink->context, 'C', time, symbol);
+}
+
+/* The format has no marks. */
+static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+{
+	(void)sink;
+	(void)track;
+	(void)time;
+	(void)text;
+}
+
+static void print_profile(struct printer *printer, const struct span_spool *spool, size_t index)
+{
+	struct spool_summary summary = span_spool_summary(spool, index);
+	const struct span_sink sink = {
+		.begin = begin, .end = end, .instant = instant, .context = printer,
+	};
+	const struct track *track = summary.track;
+	const char *name = track->thread_name ? track->thread_name : "thread";
+	size_t size = strlen(name) + 64;
+	char *title = alloc_zeroed(1, size);
+
+	snprintf(title, size, "%s %d/%d", name, track->pid, track->tid);
+	fputs("{\"type\":\"evented\",\"name\":", printer->out);
+	json_text_print(title, strlen(title), printer->out);
+	fprintf(printer->out,
+		",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64
+		",\"events\":[", summary.begin - printer->origin, summary.end - printer->origin);
+	printer->any = false;
+	span_spool_replay_track(spool, index, &sink);
+	fputs("]}", printer->out);
+	free(title);
+}
+
+static void print_frame(const struct symbol *symbol, FILE *out)
+{
+	struct slice_args args = slice_args_of(symbol, 0, 0);
+
+	fputs("\n{\"name\":", out);
+	json_text_print(symbol->name->text, symbol->name->length, out);
+	if (args.file) {
+		fputs(",\"file\":", out);
+		json_text_print(args.file->text, args.file->length, out);
+	}
+	if (args.line)
+		fprintf(out, ",\"line\":%" PRIu32, args.line);
+	putc('}', out);
+}
+
+static uint64_t first_time(const struct span_spool *spool)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < span_spool_tracks(spool); i++) {
+		struct spool_summary summary = span_spool_summary(spool, i);
+
+		if (summary.slices && summary.begin < first)
+			first = summary.begin;
+	}
+	return first;
+}
+
+void format_speedscope_print(const struct span_spool *spool, const char *name, FILE *out)
+{
+	struct printer printer = { .out = out, .origin = first_time(spool) };
+	bool any = false;
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+	      "\"exporter\":\"ptrace2ftf\",\"name\":", out);
+	json_text_print(name, strlen(name), out);
+	fputs(",\"profiles\":[", out);
+	for (size_t i = 0; i < span_spool_tracks(spool); i++) {
+		if (!span_spool_summary(spool, i).slices)
+			continue;
+		fputs(any ? ",\n" : "\n", out);
+		print_profile(&printer, spool, i);
+		any = true;
+	}
+	fputs("],\n\"shared\":{\"frames\":[", out);
+	for (size_t i = 0; i < printer.ids.count; i++) {
+		print_frame(printer.symbols[i], out);
+		if (i + 1 < printer.ids.count)
+			putc(',', out);
+	}
+	fputs("]}}\n", out);
+	pair_table_release(&printer.ids);
+	free(printer.symbols);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slices into the Fuchsia trace format: names, arguments, threads.
+ *
+ * The spans of a track must come in program order, with times that do not go
+ * back and at most 512 open at a time (src/slices/slice_sorter.h sees to that).
+ */
+#ifndef SRC_FORMATS_FTF_FTF_SINK_H
+#define SRC_FORMATS_FTF_FTF_SINK_H
+
+#include "base/name.h"
+#include "base/io/output.h"
+#include "src/formats/call_sites.h"
+#include "src/options/options.h"
+#include "src/slices/slice_args.h"
+#include "src/slices/slice_sink.h"
+#include "writer/ftf.h"
+
+struct ftf_habit;
+
+struct ftf_sink {
+	struct ftf_writer *writer; /* owned */
+	struct name_table *names;  /* borrowed */
+	uint64_t slices;           /* begun up to now */
+	enum option_args level;    /* what slices tell */
+	struct call_sites sites;
+	struct ftf_name *known;    /* owned; the writer's, by id of the program's; 0: not yet */
+	size_t known_room;
+	struct ftf_thread *threads; /* owned; by index of the track; 0: not yet */
+	size_t thread_room;
+	struct ftf_habit *habits;   /* owned; slices that began before: most begin again */
+	/* Argument names and values: */
+	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
+	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;
+	struct ftf_name value, vector, event_values[SLICE_EVENT_VALUES];
+};
+
+/* Start a trace in `output`; both are borrowed until ftf_sink_release(). */
+void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
+		   enum option_args level);
+
+/* Put a text into the trace as a blob, which viewers skip; at its start to be found there. */
+void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);
+
+/*
+ * Hand the rest to the output, which is to be closed after it.
+ * Returns 0; -1 with err filled: the first failure of the writer.
+ */
+int ftf_sink_close(struct ftf_sink *ftf, struct error *err);
+
+/* Release the memory, and give up what was not closed.  Idempotent, also on zeroed memory. */
+void ftf_sink_release(struct ftf_sink *ftf);
+
+/* Returns the sink; its tracks are struct track.  `ftf` is borrowed by it. */
+struct span_sink ftf_sink_spans(struct ftf_sink *ftf);
+
+#endif

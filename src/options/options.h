@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user asked for on the command line. */
+#ifndef SRC_OPTIONS_OPTIONS_H
+#define SRC_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/overlays/overlay_clock.h"
+#include "src/options/selection.h"
+
+/* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
+enum exit_status {
+	EXIT_WHOLE = 0,
+	EXIT_FAILED = 1,
+	EXIT_WITH_GAPS = 2,
+	EXIT_USAGE = 64,
+	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as shells tell it; what was written is sound */
+};
+
+enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
+
+enum output_format {
+	FORMAT_FTF = 0,
+	FORMAT_BRANCHES,
+	FORMAT_CALLS,
+	FORMAT_SLICES,
+	FORMAT_EVENTS,
+	FORMAT_FOLDED,
+	FORMAT_FUNCTIONS,
+	FORMAT_CHROME,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_SVG,
+	FORMAT_NONE,
+};
+
+/* What slices say besides their name: nothing; the function and its line; all that is known. */
+enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
+
+/* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
+enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
+
+/* Who decodes packets: decoder/engine/pt_stream.h. */
+enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
+
+/* What is traced; OPTION_MODE_AUTO: as the recording says. */
+enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
+
+/* How names are shown: symbols/names/demangle.h; DEFAULT: short, or what the output is to agree with. */
+enum option_names { OPTION_NAMES_DEFAULT = 0, OPTION_NAMES_SHORT, OPTION_NAMES_FULL,
+		    OPTION_NAMES_NONE };
+
+/* Whether to give up what a conversion does not need: sandbox.h; AUTO: where that is possible. */
+enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
+
+enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
+
+/* An overlay as the user named it: overlay_input.h. */
+struct overlay_option {
+	enum overlay_kind kind;
+	const char *text;
+};
+
+struct options {
+	const char *input;  /* path; "-": stdin; the first input; NULL: overlays only */
+	char **inputs;      /* borrowed: all inputs */
+	int input_count;
+	const char *output; /* path; "-": stdout; NULL: the format's default */
+	enum input_kind input_kind;
+	enum output_format format;
+	enum option_mode mode;
+	enum stack_machine stacks;
+	enum option_engine engine;
+	enum option_names names;
+	enum option_args args;
+	const char *symfs;  /* NULL: none */
+	const char *vdso;   /* NULL: look for it */
+	const char *kcore, *vmlinux; /* the kernel's code; NULL: look for it */
+	const char *debug_dir; /* NULL: none besides the system's */
+	const char *strip_prefix; /* of source paths; NULL: none */
+	const char *kallsyms; /* NULL: look for it */
+	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp */
+	bool inlined;       /* show inlined functions */
+	bool debuginfod;    /* ask servers for files */
+	bool force_dso;     /* files with another build id will do */
+	struct overlay_option *overlays; /* owned */
+	size_t overlay_count;
+	struct overlay_clocks clocks; /* of --clock-offset */
+	const char *clock_sync; /* NULL: none */
+	bool no_samples;    /* leave out samples of other events */
+	const char *output_pattern; /* NULL: none */
+	const char *files_from;     /* NULL: none */
+	char *list, **listed;       /* owned: the inputs that it names, and all inputs */
+	const char *json_lines;     /* path; "-": stdout; NULL: none */
+	int jobs;                   /* files side by side; 0: one */
+	bool skip_existing;
+	char **words;               /* owned array of argv's: those that change outputs */
+	int word_count;
+	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
+	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
+	struct selection select;
+	bool perf_times;    /* as perf script has them */
+	unsigned threads;   /* that decode; 0: as many as there are CPUs */
+	bool no_warn;       /* gaps and warnings don't change the exit status */
+	bool quiet;         /* no summary and no warnings */
+	int verbose;        /* how much more to tell: 0, 1, 2 */
+	enum option_sandbox sandbox;
+	const char *json;   /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
+};
+
+/*
+ * Parse the command line.  Prints usage errors, --help and --version itself
+ * and exits then (status 64 for usage errors, 0 for the others).
+ */
+void options_parse(struct options *options, int argc, char **argv);
+
+/* Returns the word for a format: it also ends the names of a batch's outputs. */
+const char *option_format_word(enum output_format format);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void options_release(struct options *options);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* An output that would overwrite what it is made of. */
+#ifndef SRC_OPTIONS_OUTPUT_CHECK_H
+#define SRC_OPTIONS_OUTPUT_CHECK_H
+
+#include "base/error.h"
+#include "src/options/options.h"
+
+/*
+ * Returns 0; -1 with err filled if the output, under whatever name, is one of
+ * the files that the options name.
+ */
+int output_check(const struct options *options, struct error *err);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/options/selection.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define NS_PER_S 1000000000u
+#define MAX_NS ((double)INT64_MAX)
+
+void selection_release(struct selection *selection)
+{
+	free(selection->pids.ranges);
+	free(selection->tids.ranges);
+	free(selection->cpus.ranges);
+	free(selection->comms.patterns);
+	free(selection->symbols.patterns);
+	free(selection->dsos.patterns);
+	free(selection->hidden.patterns);
+	*selection = (struct selection){ 0 };
+}
+
+bool selection_of_events(const struct selection *selection)
+{
+	return selection->pids.count || selection->tids.count || selection->cpus.count ||
+	       selection->comms.count || selection->from.base || selection->to.base;
+}
+
+bool selection_of_slices(const struct selection *selection)
+{
+	return selection->symbols.count || selection->dsos.count || selection->hidden.count ||
+	       selection->start || selection->depth || selection->min_duration;
+}
+
+/* ---- Lists --------------------------------------------------------------- */
+
+/* Returns where the number ends; NULL if there is none. */
+static const char *read_number(const char *text, int32_t *number)
+{
+	unsigned long value;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || value > INT32_MAX)
+		return NULL;
+	*number = (int32_t)value;
+	return end;
+}
+
+bool number_list_add(struct number_list *list, const char *text)
+{
+	for (;; text++) {
+		struct number_range range;
+
+		text = read_number(text, &range.first);
+		range.last = range.first;
+		if (text && *text == '-')
+			text = read_number(text + 1, &range.last);
+		if (!text || (*text && *text != ',') || range.last < range.first)
+			return false;
+		list->ranges = alloc_grow(list->ranges, &list->room, list->count + 1,
+					  sizeof(*list->ranges));
+		list->ranges[list->count++] = range;
+		if (!*text)
+			return true;
+	}
+}
+
+bool number_list_has(const struct number_list *list, int32_t number)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (number >= list->ranges[i].first && number <= list->ranges[i].last)
+			return true;
+	}
+	return false;
+}
+
+void pattern_list_add(struct pattern_list *list, const char *pattern)
+{
+	list->patterns = alloc_grow(list->patterns, &list->room, list->count + 1,
+				    sizeof(*list->patterns));
+	list->patterns[list->count++] = pattern;
+}
+
+bool pattern_list_matches(const struct pattern_list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (fnmatch(list->patterns[i], text, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- Sizes and times ----------------------------------------------------- */
+
+struct unit {
+	const char *word;
+	double factor;
+};
+
+static const struct unit time_units[] = {
+	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 }
+};
+
+/* Read a decimal number without sign or exponent.  Returns where it ends; NULL if there is none. */
+static const char *read_decimal(const char *text, double *value)
+{
+	size_t length = strspn(text, "0123456789.");
+	char *end;
+
+	if (!length || !isdigit((unsigned char)text[0]))
+		return NULL;
+	*value = strtod(text, &end);
+	return end == text + length ? end : NULL;
+}
+
+/* Returns the factor of a unit; 0: there is no such unit. */
+static double factor_of(const struct unit *units, const char *word)
+{
+	for (; units->word; units++) {
+		if (strcmp(units->word, word) == 0)
+			return units->factor;
+	}
+	return 0;
+}
+
+static bool read_amount(const char *text, const struct unit *units, uint64_t *amount)
+{
+	const char *unit;
+	double value, factor;
+
+	unit = read_decimal(text, &value);
+	factor = unit ? factor_of(units, unit) : 0;
+	if (factor <= 0 || value * factor >= MAX_NS)
+		return false;
+	*amount = (uint64_t)(value * factor + 0.5);
+	return true;
+}
+
+bool selection_duration(const char *text, uint64_t *ns)
+{
+	static const struct unit bare[] = { { "", 1 }, { NULL, 0 } };
+
+	return read_amount(text, bare, ns) || read_amount(text, time_units, ns);
+}
+
+/* Exact, which a double is not: "SECONDS" or "SECONDS.FRACTION", as perf prints times. */
+static bool read_seconds(const char *text, uint64_t *ns)
+{
+	uint64_t seconds, fraction = 0, place = NS_PER_S;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	seconds = strtoull(text, &end, 10);
+	if (errno || seconds > INT64_MAX / NS_PER_S)
+		return false;
+	if (*end == '.') {
+		for (end++; isdigit((unsigned char)*end) && place > 1; end++) {
+			place /= 10;
+			fraction += (uint64_t)(*end - '0') * place;
+		}
+	}
+	*ns = seconds * NS_PER_S + fraction;
+	return !*end;
+}
+
+static bool read_bound(const char *text, struct time_bound *bound)
+{
+	const char *end;
+
+	*bound = (struct time_bound){ 0 };
+	if (!*text)
+		return true;
+	if (*text == '+' || *text == '-') {
+		bound->base = *text == '+' ? TIME_FROM_START : TIME_FROM_END;
+		return selection_duration(text + 1, &bound->ns);
+	}
+	end = read_decimal(text, &bound->percent);
+	if (end && strcmp(end, "%") == 0) {
+		bound->base = TIME_PERCENT;
+		return bound->percent <= 100;
+	}
+	bound->base = TIME_ABSOLUTE;
+	return read_seconds(text, &bound->ns);
+}
+
+bool selection_time(struct selection *selection, const char *text)
+{
+	const char *comma = strchr(text, ',');
+	char from[64];
+
+	if (!comma || (size_t)(comma - text) >= sizeof(from))
+		return false;
+	memcpy(from, text, (size_t)(comma - text));
+	from[comma - text] = 0;
+	return read_bound(from, &selection->from) && read_bound(comma + 1, &selection->to);
+}
+
+bool selection_between(struct selection *selection, char *text)
+{
+	char *comma = strchr(text, ',');
+
+	if (!comma || comma == text || !comma[1])
+		return false;
+	*comma = 0;
+	selection->start = text;
+	selection->stop = comma + 1;
+	return true;
+}
+
+bool selection_split(struct split_size *split, const char *text)
+{
+	static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
+	static const struct unit bytes[] = { { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 } };
+
+	split->unit = SPLIT_NONE;
+	if (read_amount(text, slices, &split->amount))
+		split->unit = SPLIT_SLICES;
+	else if (read_amount(text, bytes, &split->amount))
+		split->unit = SPLIT_BYTES;
+	else if (read_amount(text, time_units, &split->amount))
+		split->unit = SPLIT_NS;
+	return split->unit && split->amount;
+}

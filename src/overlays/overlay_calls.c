@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/overlays/overlay_calls.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* Calls compared at each offset that is tried: spread over what is known. */
+#define PROBES 48
+
+/* The same for each way to pair calls and messages by their order, where all must fit. */
+#define SHIFT_PROBES 192
+
+/* ns: a call and its message lie at most so far apart; PT's MTC packets come every few us. */
+#define TOLERANCE 3000
+
+/* Fewer calls that fit are a coincidence; of the probes, so many percent must fit. */
+#define MATCHED_MIN 8
+#define PERCENT_MIN 80
+
+/* ns: calls that fit by time only, and less well, may fit by coincidence. */
+#define UNCERTAINTY_MAX 1000
+
+/* Percent of the calls that are of their message's kind, if the ring is of one thread. */
+#define PAIRED_MIN 95
+
+static const char *const writer_names[OVERLAY_CALL_KINDS] = {
+	[RUNTIME_LIFECYCLE] = "caml_ev_lifecycle",
+	[RUNTIME_BEGIN] = "caml_ev_begin",
+	[RUNTIME_END] = "caml_ev_end",
+	[RUNTIME_COUNTER] = "caml_ev_counter",
+	[RUNTIME_ALLOC] = "caml_ev_alloc_flush",
+	[RUNTIME_USER_UNIT] = "caml_runtime_events_user_write",
+};
+
+void overlay_calls_init(struct overlay_calls *calls, struct name_table *names)
+{
+	*calls = (struct overlay_calls){ 0 };
+	for (int i = 0; i < OVERLAY_CALL_KINDS; i++)
+		calls->writers[i] = name_intern_text(names, writer_names[i]);
+	calls->time_counter = name_intern_text(names, "caml_time_counter");
+}
+
+void overlay_calls_release(struct overlay_calls *calls)
+{
+	for (size_t i = 0; i < calls->count; i++)
+		free(calls->threads[i].calls);
+	free(calls->threads);
+	*calls = (struct overlay_calls){ 0 };
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+static struct overlay_thread_calls *thread_of(struct overlay_calls *calls, int32_t pid, int32_t tid)
+{
+	struct overlay_thread_calls *thread;
+
+	for (size_t i = 0; i < calls->count; i++)
+		if (calls->threads[i].tid == tid && calls->threads[i].pid == pid)
+			return &calls->threads[i];
+	calls->threads = alloc_grow(calls->threads, &calls->room, calls->count + 1,
+				    sizeof(*calls->threads));
+	thread = &calls->threads[calls->count++];
+	*thread = (struct overlay_thread_calls){ .pid = pid, .tid = tid, .pending = -1 };
+	thread->calls = alloc_zeroed(OVERLAY_CALLS_KEPT, sizeof(*thread->calls));
+	return thread;
+}
+
+void overlay_calls_enter(struct overlay_calls *calls, int32_t pid, int32_t tid, uint64_t time,
+			 const struct name *function)
+{
+	struct overlay_thread_calls *thread;
+	int kind = 0;
+
+	while (kind < OVERLAY_CALL_KINDS && calls->writers[kind] != function)
+		kind++;
+	if (kind < OVERLAY_CALL_KINDS) {
+		thread_of(calls, pid, tid)->pending = kind;
+		return;
+	}
+	if (function != calls->time_counter)
+		return;
+	thread = thread_of(calls, pid, tid);
+	if (thread->pending < 0)
+		return; /* the runtime reads the time for other reasons, too */
+	thread->calls[thread->count++ % OVERLAY_CALLS_KEPT] =
+		(struct overlay_call){ time, (uint8_t)thread->pending };
+	thread->pending = -1;
+}
+
+/* Returns how many of a thread's calls are kept. */
+static size_t kept(const struct overlay_thread_calls *thread)
+{
+	return thread->count < OVERLAY_CALLS_KEPT ? thread->count : OVERLAY_CALLS_KEPT;
+}
+
+/* Returns a call that is kept, the oldest first. */
+static const struct overlay_call *call_at(const struct overlay_thread_calls *thread, size_t index)
+{
+	return &thread->calls[(thread->count - kept(thread) + index) % OVERLAY_CALLS_KEPT];
+}
+
+/* ---- Messages ------------------------------------------------------------ */
+
+struct message {
+	uint64_t time; /* ns, the overlay's clock */
+	uint8_t kind;  /* as of a call */
+};
+
+/* Returns a ring's messages in the order of time, owned by the caller. */
+static struct message *read_messages(const struct runtime_events *file, uint32_t index,
+				     size_t *count)
+{
+	struct runtime_ring ring;
+	struct runtime_event event;
+	struct message *messages = NULL;
+	size_t room = 0;
+
+	*count = 0;
+	if (!runtime_ring_start(&ring, file, index))
+		return NULL;
+	while (runtime_ring_next(&ring, &event)) {
+		if (event.kind == RUNTIME_LOST)
+			continue;
+		messages = alloc_grow(messages, &room, *count + 1, sizeof(*messages));
+		messages[(*count)++] = (struct message){
+			event.time,
+			event.kind > RUNTIME_USER_UNIT ? RUNTIME_USER_UNIT : event.kind
+		};
+	}
+	return messages;
+}
+
+/* Returns the first message at or after `time`. */
+static size_t find_message(const struct message *messages, size_t count, uint64_t time)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (messages[middle].time < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Find the message of a call's kind that is nearest to it at an offset.
+ * Returns whether there is one near enough; *late is how much later it is (ns).
+ */
+static bool find_near(const struct message *messages, size_t count, const struct overlay_call *call,
+		      int64_t ahead, int64_t *late)
+{
+	uint64_t time = call->time + (uint64_t)ahead;
+	bool found = false;
+
+	for (size_t i = find_message(messages, count, time - TOLERANCE);
+	     i < count && messages[i].time <= time + TOLERANCE; i++) {
+		int64_t distance = (int64_t)(messages[i].time - time);
+
+		if (messages[i].kind != call->kind ||
+		    (found && llabs(distance) >= llabs(*late)))
+			continue;
+		found = true;
+		*late = distance;
+	}
+	return found;
+}
+
+/* ---- Matching ------------------------------------------------------------ */
+
+struct trial {
+	const struct overlay_thread_calls *thread;
+	const struct message *messages;
+	size_t message_count;
+	struct overlay_match best;
+	size_t second; /* calls that fit at the best of all other offsets */
+};
+
+/* Returns how many of some calls spread over all fit. */
+static size_t probe(const struct trial *trial, int64_t ahead)
+{
+	size_t count = kept(trial->thread), probes = count < PROBES ? count : PROBES, fits = 0;
+	int64_t late;
+
+	for (size_t i = 0; i < probes; i++)
+		fits += find_near(trial->messages, trial->message_count,
+				  call_at(trial->thread, i * count / probes), ahead, &late);
+	return fits;
+}
+
+static void consider(struct trial *trial, int64_t ahead)
+{
+	size_t fits = probe(trial, ahead);
+	bool same = llabs(ahead - trial->best.ahead) <= (long long)2 * TOLERANCE;
+
+	if (fits > trial->best.matched) {
+		if (!same)
+			trial->second = trial->best.matched;
+		trial->best.matched = fits;
+		trial->best.ahead = ahead;
+	} else if (!same && fits > trial->second) {
+		trial->second = fits;
+	}
+}
+
+/* Some call in the middle is tried with every message of its kind. */
+static void try_all(struct trial *trial)
+{
+	const struct overlay_call *anchor = call_at(trial->thread, kept(trial->thread) / 2);
+
+	for (size_t i = 0; i < trial->message_count; i++)
+		if (trial->messages[i].kind == anchor->kind)
+			consider(trial, (int64_t)(trial->messages[i].time - anchor->time));
+}
+
+static int by_value(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/*
+ * Pair each call with the message `shift` places further in the ring.
+ * Returns how many pairs are of the same kind; `lates` gets how much later each
+ * such message is than the best offset says (ns).
+ */
+static size_t pair(const struct trial *trial, int64_t shift, int64_t *lates)
+{
+	size_t count = kept(trial->thread), same = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct overlay_call *call = call_at(trial->thread, i);
+		uint64_t at = i + (uint64_t)shift; /* before the first: a huge number */
+
+		if (at >= trial->message_count)
+			continue;
+		if (trial->messages[at].kind == call->kind)
+			lates[same++] = (int64_t)(trial->messages[at].time - call->time -
+						  (uint64_t)trial->best.ahead);
+	}
+	return same;
+}
+
+/* Returns how many probes of a shift are of the same kind, at the same offset as the middle one. */
+static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *probes)
+{
+	int64_t begin = shift < 0 ? -shift : 0;
+	int64_t end = (int64_t)trial->message_count - shift;
+	size_t count, fits = 0;
+	int64_t ahead;
+
+	if (end > (int64_t)kept(trial->thread))
+		end = (int64_t)kept(trial->thread);
+	*probes = 0;
+	if (end - begin < MATCHED_MIN)
+		return 0;
+	count = (size_t)(end - begin);
+	*probes = count < SHIFT_PROBES ? count : SHIFT_PROBES;
+	ahead = (int64_t)(trial->messages[begin + (int64_t)count / 2 + shift].time -
+			  call_at(trial->thread, (size_t)begin + count / 2)->time);
+	for (size_t i = 0; i < *probes; i++) {
+		size_t at = (size_t)begin + i * count / *probes;
+		const struct overlay_call *call = call_at(trial->thread, at);
+		const struct message *message = &trial->messages[(int64_t)at + shift];
+
+		fits += message->kind == call->kind &&
+			llabs((int64_t)(message->time - call->time) - ahead) <= TOLERANCE;
+	}
+	return fits;
+}
+
+/*
+ * If a ring has messages of one thread only, there is one shift at which all
+ * calls pair with messages of their kinds.
+ * Returns whether there is, and no other is nearly as good; *shift is it.
+ */
+static bool find_shift(const struct trial *trial, int64_t *shift)
+{
+	int64_t calls = (int64_t)kept(trial->thread);
+	size_t best = 0, second = 0, best_probes = 0, probes;
+
+	*shift = 0;
+	for (int64_t i = -calls; i < (int64_t)trial->message_count; i++) {
+		size_t fits = probe_shift(trial, i, &probes);
+
+		if (fits > best) {
+			second = best;
+			best = fits;
+			best_probes = probes;
+			*shift = i;
+		} else if (fits > second) {
+			second = fits;
+		}
+	}
+	return best >= MATCHED_MIN && best * 100 >= best_probes * PAIRED_MIN &&
+	       second * 10 <= best * 9;
+}
+
+/* Other threads wrote to the ring as well: each call goes with the nearest message of its kind. */
+static size_t pair_nearest(const struct trial *trial, int64_t *lates)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < kept(trial->thread); i++)
+		found += find_near(trial->messages, trial->message_count,
+				   call_at(trial->thread, i), trial->best.ahead, &lates[found]);
+	return found;
+}
+
+/*
+ * The best offset is the middle one over all calls.  They differ by how old
+ * PT's timestamps are, on one side only: so the uncertainty is all that nine of
+ * ten differ by, not half of it.
+ */
+static void settle(struct trial *trial, int64_t *lates, size_t found)
+{
+	trial->best.matched = found;
+	if (!found)
+		return;
+	qsort(lates, found, sizeof(*lates), by_value);
+	trial->best.ahead += lates[found / 2];
+	trial->best.uncertainty =
+		(uint64_t)(lates[found - 1 - found / 20] - lates[found / 20]) + 1;
+}
+
+static bool is_convincing(const struct trial *trial)
+{
+	size_t count = kept(trial->thread), probes = count < PROBES ? count : PROBES;
+
+	return trial->best.matched >= MATCHED_MIN &&
+	       trial->best.matched * 100 >= probes * PERCENT_MIN &&
+	       trial->second * 4 < trial->best.matched * 3;
+}
+
+/* What all fits in order is surer than what fits by time, however many calls do. */
+static bool is_better(const struct overlay_match *match, const struct overlay_match *than)
+{
+	if (match->paired != than->paired)
+		return match->paired;
+	return match->matched > than->matched;
+}
+
+/* Match a thread's calls with a ring.  Returns whether they fit. */
+static bool match_thread(struct trial *trial)
+{
+	int64_t *lates, shift;
+	bool fits = find_shift(trial, &shift), paired = fits;
+
+	if (!fits) {
+		try_all(trial);
+		fits = is_convincing(trial);
+	}
+	if (!fits)
+		return false;
+	lates = alloc_zeroed(kept(trial->thread), sizeof(*lates));
+	if (paired)
+		settle(trial, lates, pair(trial, shift, lates));
+	else
+		settle(trial, lates, pair_nearest(trial, lates));
+	free(lates);
+	trial->best.paired = paired;
+	return paired || trial->best.uncertainty <= UNCERTAINTY_MAX;
+}
+
+static void note_tid(struct overlay_input *input, uint32_t ring, int32_t tid)
+{
+	if (overlay_input_tid(input, ring) < 0)
+		overlay_input_add_tid(input, ring, tid);
+}
+
+/* Match one ring with each thread of its process; the better match is kept in *match. */
+static void match_ring(struct overlay_match *match, const struct overlay_calls *calls,
+		       struct overlay_input *input, uint32_t ring)
+{
+	struct overlay_match best = { 0 };
+	int32_t tid = -1;
+	size_t count;
+	struct message *messages = read_messages(&input->events, ring, &count);
+
+	for (size_t i = 0; i < calls->count; i++) {
+		struct trial trial = { &calls->threads[i], messages, count, { 0 }, 0 };
+
+		if (calls->threads[i].pid != input->pid || !calls->threads[i].count)
+			continue;
+		if (!match_thread(&trial) || !is_better(&trial.best, &best))
+			continue;
+		best = trial.best;
+		tid = calls->threads[i].tid;
+	}
+	if (tid >= 0)
+		note_tid(input, ring, tid);
+	if (is_better(&best, match))
+		*match = best;
+	free(messages);
+}
+
+bool overlay_calls_match(struct overlay_match *match, const struct overlay_calls *calls,
+			 struct overlay_input *input)
+{
+	*match = (struct overlay_match){ 0 };
+	if (input->kind != OVERLAY_RUNTIME_EVENTS)
+		return false;
+	for (uint32_t i = 0; i < input->events.rings; i++)
+		match_ring(match, calls, input, i);
+	return match->matched > 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/overlays/overlay_clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+
+#include "base/alloc.h"
+
+#define NS_PER_SECOND INT64_C(1000000000)
+#define SYNC_TRIES 100
+
+const char *overlay_clock_method_name(enum overlay_clock_method method)
+{
+	static const char *const names[] = {
+		[OVERLAY_CLOCK_OWN] = "its own",
+		[OVERLAY_CLOCK_EXPLICIT] = "--clock-offset",
+		[OVERLAY_CLOCK_SYNC] = "--clock-sync",
+		[OVERLAY_CLOCK_RECORDED] = "recorded by perf",
+		[OVERLAY_CLOCK_PT] = "calls seen by Intel PT",
+		[OVERLAY_CLOCK_SIDEBAND] = "order of forks and exits",
+		[OVERLAY_CLOCK_ASSUMED] = "assumed",
+	};
+
+	return names[method];
+}
+
+void overlay_clock_print(const struct overlay_clock *clock, const char *path, FILE *out)
+{
+	fprintf(out, "ptrace2ftf: %s: clock: %s", path, overlay_clock_method_name(clock->method));
+	if (clock->method != OVERLAY_CLOCK_OWN)
+		fprintf(out, ", offset %" PRId64 " ns", clock->offset);
+	if (clock->method != OVERLAY_CLOCK_OWN && clock->uncertainty == UINT64_MAX)
+		fprintf(out, ", uncertainty unknown");
+	else if (clock->method != OVERLAY_CLOCK_OWN)
+		fprintf(out, " +- %" PRIu64 " ns", clock->uncertainty);
+	fputc('\n', out);
+}
+
+/* ---- What the user says -------------------------------------------------- */
+
+static bool parse_duration(const char *text, int64_t *ns)
+{
+	static const struct {
+		const char *suffix;
+		double scale;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double value;
+
+	errno = 0;
+	*ns = strtoll(text, &end, 10);
+	if (end != text && !errno && (!*end || strcmp(end, "ns") == 0))
+		return true;
+	value = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (end == text || strcmp(end, units[i].suffix) != 0)
+			continue;
+		value *= units[i].scale;
+		if (!(fabs(value) < 9e18))
+			return false;
+		*ns = (int64_t)value;
+		return true;
+	}
+	return false;
+}
+
+bool overlay_clocks_offset(struct overlay_clocks *clocks, const char *text)
+{
+	int64_t ns;
+
+	if (strlen(text) < 6 || !parse_duration(text + 5, &ns))
+		return false;
+	if (strncmp(text, "mono=", 5) == 0) {
+		clocks->has_mono = true;
+		clocks->mono = ns;
+		return true;
+	}
+	if (strncmp(text, "real=", 5) != 0)
+		return false;
+	clocks->has_real = true;
+	clocks->real = ns;
+	return true;
+}
+
+/* ---- Clocks of one moment ------------------------------------------------ */
+
+int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct error *err)
+{
+	FILE *in = fopen(path, "r");
+	struct overlay_sync sync;
+	char line[200];
+	size_t room = 0;
+
+	if (!in)
+		return error_set_system(err, errno, "%s: cannot open", path);
+	while (fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "tsc=%" SCNu64 " mono=%" SCNd64 " real=%" SCNd64, &sync.tsc,
+			   &sync.mono, &sync.real) != 3)
+			continue;
+		clocks->syncs = alloc_grow(clocks->syncs, &room, clocks->sync_count + 1,
+					   sizeof(*clocks->syncs));
+		clocks->syncs[clocks->sync_count++] = sync;
+	}
+	fclose(in);
+	return clocks->sync_count ? 0
+				  : error_set(err, ERROR_FORMAT,
+					      "%s: no line of `ptrace2ftf clock-sync` in it", path);
+}
+
+void overlay_clocks_release(struct overlay_clocks *clocks)
+{
+	free(clocks->syncs);
+	*clocks = (struct overlay_clocks){ 0 };
+}
+
+static int64_t now(clockid_t id)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(id, &time);
+	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
+}
+
+static uint64_t read_tsc(void)
+{
+#ifdef __x86_64__
+	return __rdtsc();
+#else
+	return 0;
+#endif
+}
+
+void overlay_sync_now(struct overlay_sync *sync)
+{
+	int64_t best = INT64_MAX;
+
+	for (int i = 0; i < SYNC_TRIES; i++) {
+		int64_t before = now(CLOCK_MONOTONIC);
+		uint64_t tsc = read_tsc();
+		int64_t real = now(CLOCK_REALTIME);
+		int64_t after = now(CLOCK_MONOTONIC);
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*sync = (struct overlay_sync){ tsc, before + best / 2, real };
+	}
+}

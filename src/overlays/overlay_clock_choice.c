@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/overlays/overlay_clock_choice.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "decoder/clock/tsc_clock.h"
+#include "src/overlays/overlay_sideband.h"
+
+/* ns: reading the clocks of a line takes less. */
+#define SYNC_UNCERTAINTY 1000
+
+static bool is_monotonic(const struct overlay_input *input)
+{
+	return input->kind == OVERLAY_RUNTIME_EVENTS;
+}
+
+/* ---- With a recording ---------------------------------------------------- */
+
+static bool by_option(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+		      const struct overlay_input *input)
+{
+	bool mono = is_monotonic(input);
+
+	if (mono ? !clocks->has_mono : !clocks->has_real)
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT,
+					 mono ? clocks->mono : clocks->real, 0 };
+	return true;
+}
+
+/* Lines read at both ends of a recording tell how far the clocks drift. */
+static bool by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+		    const struct overlay_input *input, const struct pt_info *info)
+{
+	struct tsc_clock tsc = { info->time_zero, (uint32_t)info->time_mult,
+				 (uint16_t)info->time_shift };
+	int64_t least = INT64_MAX, most = INT64_MIN;
+
+	if (!info->cap_user_time_zero || !info->time_mult)
+		return false;
+	for (size_t i = 0; i < clocks->sync_count; i++) {
+		const struct overlay_sync *sync = &clocks->syncs[i];
+		uint64_t perf = tsc_clock_ns(&tsc, sync->tsc);
+		int64_t offset =
+			(int64_t)(perf - (uint64_t)(is_monotonic(input) ? sync->mono : sync->real));
+
+		if (!sync->tsc)
+			continue;
+		least = offset < least ? offset : least;
+		most = offset > most ? offset : most;
+	}
+	if (least > most)
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_SYNC, least + (most - least) / 2,
+					 (uint64_t)(most - least) / 2 + SYNC_UNCERTAINTY };
+	return true;
+}
+
+/* `perf record -k`: never with Intel PT, but of other recordings. */
+static bool by_header(struct overlay_clock *clock, const struct overlay_input *input,
+		      const struct perf_file *file)
+{
+	const struct perf_features *features = &file->features;
+	int64_t offset = 0;
+
+	if (!file->attr_count || !file->attrs[0].attr.use_clockid)
+		return false;
+	if (file->attrs[0].attr.clockid != (is_monotonic(input) ? CLOCK_MONOTONIC : CLOCK_REALTIME)) {
+		if (is_monotonic(input) || !features->has_clock_data)
+			return false;
+		offset = (int64_t)(features->clock_ns - features->clock_wall_ns);
+	}
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_RECORDED, offset, 0 };
+	return true;
+}
+
+static bool by_calls(struct overlay_clock *clock, struct overlay_input *input,
+		     const struct overlay_calls *calls)
+{
+	struct overlay_match match;
+
+	if (!calls || !overlay_calls_match(&match, calls, input))
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_PT, -match.ahead, match.uncertainty };
+	return true;
+}
+
+static bool by_sideband(struct overlay_clock *clock, const struct overlay_input *input,
+			const struct timeline *timeline)
+{
+	struct overlay_bounds bounds;
+
+	if (!overlay_sideband(&bounds, timeline, input))
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_SIDEBAND,
+					 -(bounds.low + (bounds.high - bounds.low) / 2),
+					 (uint64_t)(bounds.high - bounds.low) / 2 + 1 };
+	return true;
+}
+
+/* Returns when the last thread of a process ended, ns of perf's clock; 0: not seen. */
+static uint64_t end_of(const struct timeline *timeline, int32_t pid)
+{
+	const struct thread *thread = timeline_borrow_thread(timeline, pid, UINT64_MAX);
+
+	return thread && thread->pid == pid && thread->end != UINT64_MAX ? thread->end : 0;
+}
+
+static struct overlay_clock assume(struct overlays *overlays, const struct overlay_input *input,
+				   const struct timeline *timeline)
+{
+	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
+	uint64_t end = end_of(timeline, input->pid);
+
+	/* The wall clock is nowhere near perf's; the process went on to allocate until it ended. */
+	if (!is_monotonic(input))
+		clock.offset = (int64_t)(end - input->last_time);
+	diag_warn(overlays->diag, "overlay-clock",
+		  "%s: nothing tells how its clock and perf's differ; %s: see --clock-offset",
+		  input->path, is_monotonic(input) ? "taken for the same"
+						   : "its end is taken for the process's");
+	return clock;
+}
+
+struct overlay_clock overlay_ladder_recording(struct overlays *overlays,
+					      struct overlay_input *input,
+					      const struct overlay_recording *recording)
+{
+	struct overlay_clock clock = { 0 };
+	bool known = by_option(&clock, &overlays->clocks, input) ||
+		     by_sync(&clock, &overlays->clocks, input, recording->info) ||
+		     by_header(&clock, input, recording->file) ||
+		     by_calls(&clock, input, recording->calls) ||
+		     by_sideband(&clock, input, recording->timeline);
+
+	if (!known)
+		clock = assume(overlays, input, recording->timeline);
+	if (is_monotonic(input))
+		overlay_sideband_tids(input, recording->timeline, -clock.offset);
+	return clock;
+}
+
+/* ---- Without a recording ------------------------------------------------- */
+
+/* Returns the runtime events of a process; NULL if there are none. */
+static const struct overlay_input *events_of(const struct overlays *overlays, int32_t pid)
+{
+	for (size_t i = 0; i < overlays->count; i++)
+		if (is_monotonic(&overlays->inputs[i]) && overlays->inputs[i].pid == pid)
+			return &overlays->inputs[i];
+	return NULL;
+}
+
+static bool has_events(const struct overlays *overlays)
+{
+	for (size_t i = 0; i < overlays->count; i++)
+		if (is_monotonic(&overlays->inputs[i]))
+			return true;
+	return false;
+}
+
+/* Both are written to until the process ends. */
+static struct overlay_clock align_ends(struct overlays *overlays,
+					const struct overlay_input *input)
+{
+	const struct overlay_input *events = events_of(overlays, input->pid);
+	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
+	uint64_t last = events ? events->events.last_time : 0;
+
+	if (last)
+		clock.offset = (int64_t)(last - input->last_time);
+	diag_warn(overlays->diag, "overlay-clock",
+		  "%s: nothing tells how the wall clock and the runtime events' differ; %s: see "
+		  "--clock-offset and --clock-sync", input->path,
+		  last ? "the ends are taken for the same" : "taken for the same");
+	return clock;
+}
+
+struct overlay_clock overlay_ladder_alone(struct overlays *overlays,
+					  const struct overlay_input *input)
+{
+	const struct overlay_clocks *clocks = &overlays->clocks;
+	struct overlay_clock clock = { 0 };
+
+	if (by_option(&clock, clocks, input))
+		return clock;
+	if (is_monotonic(input) || !has_events(overlays))
+		return clock;
+	if (!clocks->sync_count)
+		return align_ends(overlays, input);
+	return (struct overlay_clock){ OVERLAY_CLOCK_SYNC,
+				       clocks->syncs[0].mono - clocks->syncs[0].real,
+				       SYNC_UNCERTAINTY };
+}

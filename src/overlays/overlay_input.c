@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/overlays/overlay_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+#define NS_PER_US UINT64_C(1000)
+
+/* ---- What the user said -------------------------------------------------- */
+
+/* Returns whether `text` is a whole decimal number up to `most`. */
+static bool parse_number(const char *text, long most, long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtol(text, &end, 10);
+	return !errno && end != text && !*end && *number >= 0 && *number <= most;
+}
+
+void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid)
+{
+	input->tids = alloc_grow(input->tids, &input->tid_room, input->tid_count + 1,
+				 sizeof(*input->tids));
+	input->tids[input->tid_count++] = (struct overlay_tid){ ring, tid };
+}
+
+int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring)
+{
+	for (size_t i = 0; i < input->tid_count; i++)
+		if (input->tids[i].ring == ring)
+			return input->tids[i].tid;
+	return -1;
+}
+
+static bool parse_tid(struct overlay_input *input, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	char ring_text[16];
+	long ring, tid;
+
+	if (!equals || (size_t)(equals - word) >= sizeof(ring_text))
+		return false;
+	memcpy(ring_text, word, (size_t)(equals - word));
+	ring_text[equals - word] = '\0';
+	if (!parse_number(ring_text, UINT16_MAX, &ring) ||
+	    !parse_number(equals + 1, INT32_MAX, &tid))
+		return false;
+	overlay_input_add_tid(input, (uint32_t)ring, (int32_t)tid);
+	return true;
+}
+
+static bool parse_word(struct overlay_input *input, const char *word)
+{
+	bool events = input->kind == OVERLAY_RUNTIME_EVENTS;
+	long number;
+
+	if (strncmp(word, "pid=", 4) == 0) {
+		if (!parse_number(word + 4, INT32_MAX, &number))
+			return false;
+		input->pid = (int32_t)number;
+		return true;
+	}
+	if (events && strncmp(word, "ocaml=5.", 8) == 0) {
+		/* A third number, as in 5.2.1, changes nothing. */
+		input->ocaml_minor = (int)strtol(word + 8, NULL, 10);
+		return word[8] >= '0' && word[8] <= '9';
+	}
+	if (!events && strcmp(word, "lives") == 0)
+		return input->lives = true;
+	return events && strncmp(word, "tid.", 4) == 0 && parse_tid(input, word + 4);
+}
+
+/* The words stand behind the last commas, so that a file's name may hold commas itself. */
+static void parse_option(struct overlay_input *input, const char *text)
+{
+	size_t length = strlen(text) + 1;
+	char *comma;
+
+	input->path = alloc_zeroed(1, length);
+	memcpy(input->path, text, length);
+	for (comma = strrchr(input->path, ','); comma; comma = strrchr(input->path, ',')) {
+		if (!parse_word(input, comma + 1))
+			return;
+		*comma = '\0';
+	}
+}
+
+/* ---- The file ------------------------------------------------------------ */
+
+static int map_file(struct overlay_input *input, struct error *err)
+{
+	int fd = open(input->path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0)
+		return error_set_system(err, errno, "%s: cannot open", input->path);
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+		close(fd);
+		return error_set(err, ERROR_FORMAT, "%s: not a file, or an empty one", input->path);
+	}
+	input->size = (size_t)status.st_size;
+	/* Shared: a program that still runs goes on writing. */
+	input->bytes = mmap(NULL, input->size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (input->bytes != MAP_FAILED)
+		return 0;
+	input->bytes = NULL;
+	return error_set_system(err, errno, "%s: cannot map", input->path);
+}
+
+/* Returns the pid that a ring's start names; -1 if no ring has it any more. */
+static int32_t started_pid(const struct runtime_events *file)
+{
+	struct runtime_ring ring;
+	struct runtime_event event;
+
+	for (uint32_t i = 0; i < file->rings; i++) {
+		if (!runtime_ring_start(&ring, file, i))
+			continue;
+		while (runtime_ring_next(&ring, &event))
+			if (event.kind == RUNTIME_LIFECYCLE && event.value > 0 &&
+			    event.value <= INT32_MAX &&
+			    (event.id == RUNTIME_RING_START || event.id == RUNTIME_DOMAIN_SPAWN))
+				return (int32_t)event.value;
+	}
+	return -1;
+}
+
+/* Returns the number that a file's name PID.events begins with; -1 if it has another. */
+static int32_t named_pid(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	char *end;
+	long pid;
+
+	base = base ? base + 1 : path;
+	pid = strtol(base, &end, 10);
+	return end != base && strcmp(end, ".events") == 0 && pid > 0 && pid <= INT32_MAX
+		       ? (int32_t)pid
+		       : -1;
+}
+
+static int open_events(struct overlay_input *input, struct diag *diag, struct error *err)
+{
+	struct runtime_events *events = &input->events;
+
+	if (runtime_events_open(events, input->bytes, input->size, diag, err) < 0)
+		return error_prefix(err, "%s", input->path);
+	if (input->ocaml_minor >= 0)
+		events->phases = input->ocaml_minor < 3 ? RUNTIME_PHASES_5_0 : RUNTIME_PHASES_5_3;
+	else if (events->phases_guessed && events->first_time)
+		diag_warn(diag, "runtime-events-release",
+			  "%s does not tell which OCaml wrote it; taken for 5.3 or later: "
+			  "say so with ,ocaml=5.N", input->path);
+	if (input->pid < 0)
+		input->pid = started_pid(events);
+	if (input->pid < 0)
+		input->pid = named_pid(input->path);
+	return 0;
+}
+
+/* Read the file once up to its end, with a reader of its own. */
+static uint64_t last_time_of(const struct overlay_input *input)
+{
+	struct memtrace_event event;
+	struct memtrace trace;
+	uint64_t last = 0;
+
+	if (memtrace_open(&trace, input->bytes, input->size, NULL, NULL) == 0) {
+		last = trace.info.start_time;
+		while (memtrace_next(&trace, &event))
+			if (trace.info.start_time + event.time > last)
+				last = trace.info.start_time + event.time;
+	}
+	memtrace_close(&trace);
+	return last * NS_PER_US;
+}
+
+int overlay_input_open(struct overlay_input *input, const struct overlay_option *option,
+		       struct diag *diag, struct error *err)
+{
+	*input = (struct overlay_input){ .kind = option->kind, .pid = -1, .ocaml_minor = -1 };
+	parse_option(input, option->text);
+	if (map_file(input, err) < 0)
+		return -1;
+	if (option->kind == OVERLAY_RUNTIME_EVENTS)
+		return open_events(input, diag, err);
+	if (memtrace_open(&input->memtrace, input->bytes, input->size, diag, err) < 0)
+		return error_prefix(err, "%s", input->path);
+	if (input->pid < 0 && input->memtrace.info.pid <= INT32_MAX)
+		input->pid = (int32_t)input->memtrace.info.pid;
+	input->last_time = last_time_of(input);
+	return 0;
+}
+
+void overlay_input_close(struct overlay_input *input)
+{
+	memtrace_close(&input->memtrace);
+	if (input->bytes)
+		munmap(input->bytes, input->size);
+	free(input->tids);
+	free(input->path);
+	*input = (struct overlay_input){ 0 };
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The overlays that the user named: OCaml's runtime events and memtrace files,
+ * mapped and opened.
+ */
+#ifndef SRC_OVERLAYS_OVERLAY_INPUT_H
+#define SRC_OVERLAYS_OVERLAY_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "src/options/options.h"
+#include "overlays/memtrace.h"
+#include "overlays/runtime_events.h"
+
+/* Which thread of the process a ring belongs to, as the user said: tid.RING=N. */
+struct overlay_tid {
+	uint32_t ring;
+	int32_t tid;
+};
+
+struct overlay_input {
+	enum overlay_kind kind;
+	char *path;             /* owned */
+	int32_t pid;            /* -1: unknown */
+	int ocaml_minor;        /* of ocaml=5.N; -1: not said */
+	bool lives;             /* of memtrace: show each block's life as an async slice */
+	struct overlay_tid *tids; /* owned */
+	size_t tid_count, tid_room;
+	uint8_t *bytes;         /* owned mapping */
+	size_t size;
+	uint64_t last_time;     /* of memtrace: of its last event, ns since 1970 */
+	struct runtime_events events; /* of runtime events */
+	struct memtrace memtrace;     /* of memtrace; at its first event */
+};
+
+/*
+ * Take apart FILE[,pid=N][,ocaml=5.N][,tid.RING=N][,lives]..., map the file and open
+ * it.  The pid is that of the description; else, of runtime events, that of
+ * the ring's start, else that of the file's name PID.events.
+ * Returns 0; -1 with err filled.  The caller calls overlay_input_close() in both cases.
+ */
+int overlay_input_open(struct overlay_input *input, const struct overlay_option *option,
+		       struct diag *diag, struct error *err);
+
+/* Note that a ring belongs to a thread. */
+void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid);
+
+/* Returns the thread that a ring belongs to; -1: not known. */
+int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring);
+
+/* Idempotent, also on zeroed memory. */
+void overlay_input_close(struct overlay_input *input);
+
+#endif

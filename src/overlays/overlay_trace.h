@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Overlays in a trace: tracks below their process.
+ *
+ * Of runtime events, per domain: "domain N GC" with the collector's phases as
+ * nested slices, "domain N spans" and "domain N events" of the program, and
+ * counters.  Of memtrace: "memtrace domain N" with a slice without length per
+ * event, arrows from an allocation to its block's promotion and collection, and
+ * counters.  A domain here is a slot of the runtime: domains that live one
+ * after another may share one.
+ */
+#ifndef SRC_OVERLAYS_OVERLAY_TRACE_H
+#define SRC_OVERLAYS_OVERLAY_TRACE_H
+
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "src/overlays/overlay_clock.h"
+#include "src/overlays/overlay_input.h"
+#include "writer/ftf.h"
+
+struct overlay_trace {
+	struct ftf_writer *writer;  /* borrowed */
+	struct diag *diag;          /* borrowed */
+	uint32_t next_tid;          /* of tracks that are no threads */
+	uint64_t next_id;           /* of arrows and async slices */
+	uint64_t slices;            /* written up to now */
+};
+
+/* Ids of tracks begin here: no thread of Linux has one so high. */
+#define OVERLAY_FIRST_TID 20000000u
+
+/* `writer` and `diag` are borrowed until the last use. */
+void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer, struct diag *diag);
+
+/* Returns a new track of process `pid`; *tid (may be NULL) is its id. */
+struct ftf_thread overlay_trace_track(struct overlay_trace *trace, int32_t pid, const char *name,
+				      uint32_t *tid);
+
+/* Write an instant that tells how the overlay's clock was matched, at `time` (ns, trace). */
+void overlay_trace_clock(struct overlay_trace *trace, struct ftf_thread track, uint64_t time,
+			 const struct overlay_clock *clock);
+
+/* Write all runtime events. */
+void overlay_trace_runtime(struct overlay_trace *trace, const struct overlay_input *input,
+			   const struct overlay_clock *clock);
+
+/* Write all events of memtrace, which is read to its end. */
+void overlay_trace_memtrace(struct overlay_trace *trace, struct overlay_input *input,
+			    const struct overlay_clock *clock);
+
+#endif

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/overlays/overlay_slices.h"
+#include "src/overlays/overlay_trace.h"
+#include "overlays/runtime_events_custom.h"
+
+#define NAME_ROOM 160
+#define TEXT_MAX 1000    /* bytes shown of a custom event */
+#define LOST_BEGINS_MAX 64
+#define CUSTOM_ARGS_MAX 4
+
+/* One ring on its way into the trace. */
+struct ring_trace {
+	struct overlay_trace *trace;
+	const struct runtime_events *file;
+	const struct overlay_clock *clock;
+	int32_t pid, tid;                /* tid -1: not known */
+	uint32_t ring;
+	struct ftf_thread gc, events, lanes[OVERLAY_LANES]; /* id 0: not made yet */
+	uint64_t now;                    /* ns, trace: of the latest event */
+	uint16_t open[OVERLAY_DEPTH];    /* phases, innermost last */
+	size_t depth, too_deep;          /* open ones; those beyond, which are not shown */
+	/* Phases that were open before the first event, innermost first. */
+	uint16_t lost_begins[LOST_BEGINS_MAX];
+	size_t lost_count;
+	const char *cause;               /* of the next minor collection; NULL: not told */
+	int64_t promoted, allocated;     /* bytes of the current minor collection; -1: not told */
+	struct overlay_spans spans;      /* of the program */
+};
+
+/* ---- Names and tracks ---------------------------------------------------- */
+
+static struct ftf_name name_of(const struct ring_trace *ring, const char *text)
+{
+	return ftf_text(ring->trace->writer, text);
+}
+
+static struct ftf_thread make_track(const struct ring_trace *ring, const char *what, unsigned lane)
+{
+	char name[NAME_ROOM], which[NAME_ROOM / 4] = "", thread[NAME_ROOM / 4] = "";
+
+	if (lane)
+		snprintf(which, sizeof(which), " %u", lane + 1);
+	if (ring->tid >= 0)
+		snprintf(thread, sizeof(thread), " (thread %d)", ring->tid);
+	snprintf(name, sizeof(name), "domain %u %s%s%s", ring->ring, what, which, thread);
+	return overlay_trace_track(ring->trace, ring->pid, name, NULL);
+}
+
+static struct ftf_thread events_track(struct ring_trace *ring)
+{
+	if (!ring->events.id)
+		ring->events = make_track(ring, "events", 0);
+	return ring->events;
+}
+
+static struct ftf_event event_of(const struct ring_trace *ring, const char *category,
+				 const char *name)
+{
+	return (struct ftf_event){
+		.thread = ring->gc,
+		.category = name_of(ring, category),
+		.name = name_of(ring, name),
+		.time = ring->now,
+	};
+}
+
+static const char *phase_name(const struct ring_trace *ring, unsigned phase, char room[NAME_ROOM])
+{
+	const char *name = runtime_events_phase_name(ring->file, phase);
+
+	if (!name)
+		snprintf(room, NAME_ROOM, "phase %u", phase);
+	return name ? name : room;
+}
+
+/* ---- The collector's phases ---------------------------------------------- */
+
+static bool is_minor(const struct ring_trace *ring, unsigned phase)
+{
+	return phase == (ring->file->phases == RUNTIME_PHASES_5_0 ? RUNTIME_MINOR_5_0
+								  : RUNTIME_MINOR_5_3);
+}
+
+static void begin_phase(struct ring_trace *ring, unsigned phase, const char *note)
+{
+	char room[NAME_ROOM];
+	struct ftf_event event = event_of(ring, "gc", phase_name(ring, phase, room));
+	struct ftf_arg arg;
+
+	if (ring->depth == OVERLAY_DEPTH) {
+		ring->too_deep++;
+		return;
+	}
+	if (note) {
+		arg = ftf_arg_string(name_of(ring, note), name_of(ring, "true"));
+		event.args = &arg;
+		event.arg_count = 1;
+	}
+	ring->open[ring->depth++] = (uint16_t)phase;
+	ring->trace->slices++;
+	if (is_minor(ring, phase))
+		ring->promoted = ring->allocated = -1;
+	ftf_begin(ring->trace->writer, &event);
+}
+
+/* What a minor collection did; bytes, as the runtime counts them. */
+static size_t minor_args(struct ring_trace *ring, struct ftf_arg *args)
+{
+	size_t count = 0;
+
+	if (ring->promoted >= 0)
+		args[count++] = ftf_arg_int64(name_of(ring, "promoted_bytes"), ring->promoted);
+	if (ring->allocated >= 0)
+		args[count++] = ftf_arg_int64(name_of(ring, "allocated_bytes"), ring->allocated);
+	/* A domain may promote what others allocated: then there is no share to tell. */
+	if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
+		args[count++] = ftf_arg_double(name_of(ring, "promoted_percent"),
+					       100.0 * (double)ring->promoted /
+						       (double)ring->allocated);
+	if (ring->cause)
+		args[count++] = ftf_arg_string(name_of(ring, "cause"), name_of(ring, ring->cause));
+	ring->cause = NULL;
+	return count;
+}
+
+/* End the innermost open phase; `unfinished`: its own end was not seen. */
+static void end_phase(struct ring_trace *ring, bool unfinished)
+{
+	struct ftf_arg args[5];
+	struct ftf_event event = { .thread = ring->gc, .time = ring->now, .args = args };
+
+	if (is_minor(ring, ring->open[--ring->depth]))
+		event.arg_count = minor_args(ring, args);
+	if (unfinished)
+		args[event.arg_count++] =
+			ftf_arg_string(name_of(ring, "unfinished"), name_of(ring, "true"));
+	ftf_end(ring->trace->writer, &event);
+}
+
+static void end_all_phases(struct ring_trace *ring)
+{
+	while (ring->depth)
+		end_phase(ring, true);
+	ring->too_deep = 0;
+}
+
+/* Returns where an open phase is on the stack, counted from 1; 0: nowhere. */
+static size_t find_open(const struct ring_trace *ring, unsigned phase)
+{
+	size_t at = ring->depth;
+
+	while (at && ring->open[at - 1] != phase)
+		at--;
+	return at;
+}
+
+static void phase_ended(struct ring_trace *ring, unsigned phase)
+{
+	size_t at;
+
+	if (ring->too_deep) {
+		ring->too_deep--;
+		return;
+	}
+	at = find_open(ring, phase);
+	if (!at)
+		return; /* its begin was lost while the ring was paused */
+	while (ring->depth > at)
+		end_phase(ring, true);
+	end_phase(ring, false);
+}
+
+/* ---- Counters, instants -------------------------------------------------- */
+
+/* The value's argument name is its unit. */
+static void emit_counter(const struct ring_trace *ring, const char *category, const char *name,
+			 const struct ftf_arg *value)
+{
+	struct ftf_event event = event_of(ring, category, name);
+
+	event.args = value;
+	event.arg_count = 1;
+	ftf_counter(ring->trace->writer, &event, ring->ring);
+}
+
+static void count(struct ring_trace *ring, const struct runtime_event *event)
+{
+	static const char *const units[] = { "events", "bytes", "words", "blocks", "work" };
+	const char *name = runtime_counter_name(event->id);
+	enum runtime_counter_unit unit = runtime_counter_unit(event->id);
+	struct ftf_arg value = ftf_arg_int64((struct ftf_name){ 0 }, event->value);
+	struct ftf_event instant;
+	char room[NAME_ROOM];
+
+	if (event->id == RUNTIME_MINOR_PROMOTED)
+		ring->promoted = event->value;
+	if (event->id == RUNTIME_MINOR_ALLOCATED)
+		ring->allocated = event->value;
+	if (!name) {
+		snprintf(room, sizeof(room), "counter %u", event->id);
+		name = room;
+	}
+	if (unit != RUNTIME_UNIT_EVENTS) {
+		value.name = name_of(ring, units[unit]);
+		emit_counter(ring, "gc", name, &value);
+		return;
+	}
+	/* force_minor_... and request_minor_... ask for the next minor collection. */
+	if (strstr(name, "_minor_"))
+		ring->cause = name;
+	value.name = name_of(ring, "value");
+	instant = event_of(ring, "gc", name);
+	instant.args = &value;
+	instant.arg_count = 1;
+	ftf_instant(ring->trace->writer, &instant);
+}
+
+static void lifecycle(struct ring_trace *ring, const struct runtime_event *event)
+{
+	const char *name = runtime_lifecycle_name(event->id);
+	struct ftf_arg pid = ftf_arg_int64(name_of(ring, "pid"), event->value);
+	struct ftf_event instant = event_of(ring, "lifecycle", name ? name : "lifecycle");
+
+	/* What happened while the ring was paused is not known. */
+	if (event->id == RUNTIME_RING_RESUME)
+		end_all_phases(ring);
+	instant.args = &pid;
+	instant.arg_count = event->value ? 1 : 0;
+	ftf_instant(ring->trace->writer, &instant);
+}
+
+static void lost(struct ring_trace *ring, int64_t words, uint64_t time)
+{
+	struct ftf_arg arg = ftf_arg_int64(name_of(ring, "words"), words);
+	struct ftf_event instant;
+
+	end_all_phases(ring);
+	ring->now = time > ring->now ? time : ring->now;
+	instant = event_of(ring, "gap", "lost events: the ring was overwritten");
+	instant.args = &arg;
+	instant.arg_count = 1;
+	ftf_instant(ring->trace->writer, &instant);
+}
+
+/* The sizes of the blocks allocated in the major heap, which the instrumented runtime counts. */
+static void allocated_blocks(struct ring_trace *ring, const struct runtime_event *event)
+{
+	char text[NAME_ROOM * 4];
+	struct ftf_event instant = event_of(ring, "gc", "major heap blocks by size");
+	struct ftf_arg arg;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i + 8 <= event->payload_size && used < sizeof(text); i += 8) {
+		uint64_t number;
+
+		memcpy(&number, event->payload + i, sizeof(number));
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRIu64,
+					 i ? "," : "", number);
+	}
+	arg = ftf_arg_string(name_of(ring, "blocks"), name_of(ring, text));
+	instant.args = &arg;
+	instant.arg_count = 1;
+	ftf_instant(ring->trace->writer, &instant);
+}
+
+/* ---- Events of the program ----------------------------------------------- */
+
+static bool has_controls(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] < ' ' || bytes[i] == 0x7f)
+			return true;
+	return false;
+}
+
+/* Shown as text if it has no control characters; else as hexadecimal. */
+static struct ftf_arg bytes_arg(const struct ring_trace *ring, const struct runtime_event *event)
+{
+	size_t size = event->payload_size < TEXT_MAX ? event->payload_size : TEXT_MAX;
+	char hex[2 * TEXT_MAX + 1] = "";
+
+	if (!has_controls(event->payload, size))
+		return ftf_arg_string(name_of(ring, "text"),
+				      ftf_name(ring->trace->writer, (const char *)event->payload,
+					       size));
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", event->payload[i]);
+	return ftf_arg_string(name_of(ring, "hex"), name_of(ring, hex));
+}
+
+static size_t custom_args(const struct ring_trace *ring, const struct runtime_custom *custom,
+			  struct ftf_arg args[CUSTOM_ARGS_MAX])
+{
+	size_t count = 0;
+
+	if (custom->id_name)
+		args[count++] = ftf_arg_int64(name_of(ring, custom->id_name), custom->id);
+	if (custom->parent_name)
+		args[count++] = ftf_arg_int64(name_of(ring, custom->parent_name), custom->parent);
+	if (custom->type_name && custom->type)
+		args[count++] = ftf_arg_string(name_of(ring, custom->type_name),
+					       name_of(ring, custom->type));
+	if (custom->text)
+		args[count++] = ftf_arg_string(name_of(ring, "text"),
+					       ftf_name(ring->trace->writer, custom->text,
+							custom->text_length));
+	return count;
+}
+
+/* Returns whether the event became something better than an instant. */
+static bool custom_is_more(struct ring_trace *ring, const struct runtime_custom *custom)
+{
+	struct ftf_name text = ftf_name(ring->trace->writer, custom->text, custom->text_length);
+	struct ftf_event event = event_of(ring, "ocaml", "");
+	struct ftf_arg value = custom->is_real
+				       ? ftf_arg_double(name_of(ring, "value"), custom->real)
+				       : ftf_arg_int64(name_of(ring, "value"), custom->integer);
+
+	switch (custom->kind) {
+	case RUNTIME_CUSTOM_SPAN_BEGIN:
+		overlay_spans_begin(&ring->spans, ring->now, text.id);
+		return true;
+	case RUNTIME_CUSTOM_SPAN_END:
+		overlay_spans_end(&ring->spans, ring->now, text.id);
+		return true;
+	case RUNTIME_CUSTOM_COUNTER:
+		event.name = text;
+		event.args = &value;
+		event.arg_count = 1;
+		ftf_counter(ring->trace->writer, &event, ring->ring);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void custom_event(struct ring_trace *ring, const char *name,
+			 const struct runtime_event *event)
+{
+	struct ftf_event instant = event_of(ring, "ocaml", name);
+	struct ftf_arg args[CUSTOM_ARGS_MAX];
+	struct runtime_custom custom;
+
+	if (runtime_custom_read(&custom, name, event->payload, event->payload_size)) {
+		if (custom_is_more(ring, &custom))
+			return;
+		instant.arg_count = custom_args(ring, &custom, args);
+	} else {
+		args[0] = ftf_arg_int64(name_of(ring, "bytes"), (int64_t)event->payload_size);
+		args[1] = bytes_arg(ring, event);
+		instant.arg_count = 2;
+	}
+	instant.thread = events_track(ring);
+	instant.args = args;
+	ftf_instant(ring->trace->writer, &instant);
+}
+
+static void user_event(struct ring_trace *ring, const struct runtime_event *event)
+{
+	struct ftf_event instant;
+	struct ftf_arg value;
+	char name[128];
+
+	runtime_events_user_name(ring->file, event->id, name);
+	switch (event->kind) {
+	case RUNTIME_USER_INT:
+		value = ftf_arg_int64(name_of(ring, "value"), event->value);
+		emit_counter(ring, "ocaml", name, &value);
+		break;
+	case RUNTIME_USER_SPAN_BEGIN:
+		overlay_spans_begin(&ring->spans, ring->now, name_of(ring, name).id);
+		break;
+	case RUNTIME_USER_SPAN_END:
+		overlay_spans_end(&ring->spans, ring->now, name_of(ring, name).id);
+		break;
+	case RUNTIME_USER_CUSTOM:
+		custom_event(ring, name, event);
+		break;
+	default:
+		instant = event_of(ring, "ocaml", name);
+		instant.thread = events_track(ring);
+		ftf_instant(ring->trace->writer, &instant);
+		break;
+	}
+}
+
+static void begin_span(void *context, unsigned lane, const struct overlay_span *span)
+{
+	struct ring_trace *ring = context;
+	struct ftf_event event = event_of(ring, "ocaml", "");
+	struct ftf_arg arg = ftf_arg_string(name_of(ring, "unfinished"), name_of(ring, "true"));
+
+	if (!ring->lanes[lane].id)
+		ring->lanes[lane] = make_track(ring, "spans", lane);
+	event.thread = ring->lanes[lane];
+	event.name = (struct ftf_name){ span->name };
+	event.time = span->begin;
+	event.args = &arg;
+	event.arg_count = span->unfinished ? 1 : 0;
+	ring->trace->slices++;
+	ftf_begin(ring->trace->writer, &event);
+}
+
+static void end_span(void *context, unsigned lane, const struct overlay_span *span, uint64_t time)
+{
+	struct ring_trace *ring = context;
+	struct ftf_event event = { .thread = ring->lanes[lane], .time = time };
+
+	(void)span;
+	ftf_end(ring->trace->writer, &event);
+}
+
+/* ---- A ring -------------------------------------------------------------- */
+
+static void handle(struct ring_trace *ring, const struct runtime_event *event)
+{
+	switch (event->kind) {
+	case RUNTIME_LIFECYCLE:
+		lifecycle(ring, event);
+		break;
+	case RUNTIME_BEGIN:
+		begin_phase(ring, event->id, NULL);
+		break;
+	case RUNTIME_END:
+		phase_ended(ring, event->id);
+		break;
+	case RUNTIME_COUNTER:
+		count(ring, event);
+		break;
+	case RUNTIME_ALLOC:
+		allocated_blocks(ring, event);
+		break;
+	default:
+		user_event(ring, event);
+		break;
+	}
+}
+
+/*
+ * Ends without a begin, up to the first pause, belong to phases that were open
+ * before the ring's first event.  Uses the stack and leaves it empty.
+ */
+static void find_lost_begins(struct ring_trace *ring)
+{
+	struct runtime_ring reader;
+	struct runtime_event event;
+	size_t at;
+
+	runtime_ring_start(&reader, ring->file, ring->ring);
+	while (runtime_ring_next(&reader, &event)) {
+		if (event.kind == RUNTIME_LIFECYCLE && event.id == RUNTIME_RING_RESUME)
+			break;
+		if (event.kind == RUNTIME_BEGIN && ring->depth < OVERLAY_DEPTH)
+			ring->open[ring->depth++] = event.id;
+		if (event.kind != RUNTIME_END)
+			continue;
+		at = find_open(ring, event.id);
+		if (at)
+			ring->depth = at - 1;
+		else if (ring->lost_count < LOST_BEGINS_MAX)
+			ring->lost_begins[ring->lost_count++] = event.id;
+	}
+	ring->depth = 0;
+}
+
+static void start_ring(struct ring_trace *ring, uint64_t time, int64_t lost_words)
+{
+	ring->gc = make_track(ring, "GC", 0);
+	ring->now = time;
+	overlay_trace_clock(ring->trace, ring->gc, time, ring->clock);
+	if (lost_words)
+		lost(ring, lost_words, time);
+	while (ring->lost_count)
+		begin_phase(ring, ring->lost_begins[--ring->lost_count], "begin_lost");
+}
+
+static void finish_ring(struct ring_trace *ring)
+{
+	struct overlay_lane_sink sink = { begin_span, end_span, ring };
+
+	end_all_phases(ring);
+	overlay_spans_finish(&ring->spans, ring->now, &sink);
+	if (ring->spans.left_out)
+		diag_warn(ring->trace->diag, "runtime-events-spans",
+			  "%" PRIu64 " spans of domain %u cross too many others and are left out",
+			  ring->spans.left_out, ring->ring);
+	overlay_spans_release(&ring->spans);
+}
+
+static void write_ring(struct ring_trace *ring)
+{
+	struct runtime_ring reader;
+	struct runtime_event event;
+	int64_t lost_words = 0;
+	uint64_t time;
+
+	find_lost_begins(ring);
+	runtime_ring_start(&reader, ring->file, ring->ring);
+	while (runtime_ring_next(&reader, &event)) {
+		if (event.kind == RUNTIME_LOST) {
+			lost_words += event.value;
+			continue;
+		}
+		time = overlay_clock_time(ring->clock, event.time);
+		if (!ring->gc.id)
+			start_ring(ring, time, lost_words);
+		else if (lost_words)
+			lost(ring, lost_words, time);
+		lost_words = 0;
+		ring->now = time > ring->now ? time : ring->now;
+		handle(ring, &event);
+	}
+	if (ring->gc.id)
+		finish_ring(ring);
+}
+
+void overlay_trace_runtime(struct overlay_trace *trace, const struct overlay_input *input,
+			   const struct overlay_clock *clock)
+{
+	struct ring_trace ring;
+
+	for (uint32_t i = 0; i < input->events.rings; i++) {
+		ring = (struct ring_trace){ .trace = trace,
+					    .file = &input->events,
+					    .clock = clock,
+					    .pid = input->pid,
+					    .tid = overlay_input_tid(input, i),
+					    .ring = i,
+					    .promoted = -1,
+					    .allocated = -1 };
+		write_ring(&ring);
+	}
+}

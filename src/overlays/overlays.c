@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/overlays/overlays.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/io/output.h"
+#include "src/formats/ftf/ftf_sink.h"
+#include "src/overlays/overlay_dump.h"
+#include "src/overlays/overlay_clock_choice.h"
+#include "src/overlays/overlay_trace.h"
+
+int overlays_open(struct overlays *overlays, const struct options *options, struct diag *diag,
+		  struct error *err)
+{
+	*overlays = (struct overlays){ .options = options,
+				       .diag = diag,
+				       .count = options->overlay_count,
+				       .clocks = options->clocks };
+	overlays->inputs = alloc_zeroed(options->overlay_count, sizeof(*overlays->inputs));
+	for (size_t i = 0; i < options->overlay_count; i++)
+		if (overlay_input_open(&overlays->inputs[i], &options->overlays[i], diag, err) < 0)
+			return -1;
+	return options->clock_sync ? overlay_clocks_read(&overlays->clocks, options->clock_sync, err)
+				   : 0;
+}
+
+void overlays_close(struct overlays *overlays)
+{
+	for (size_t i = 0; i < overlays->count; i++)
+		overlay_input_close(&overlays->inputs[i]);
+	free(overlays->inputs);
+	overlay_clocks_release(&overlays->clocks);
+	*overlays = (struct overlays){ 0 };
+}
+
+static int dump_all(struct overlays *overlays, const char *path, struct error *err)
+{
+	struct output output;
+	FILE *text;
+
+	if (output_open(&output, path ? path : "-", err) < 0)
+		return -1;
+	text = output_stream(&output);
+	if (!text) {
+		output_abandon(&output);
+		return error_set_system(err, errno, "cannot open a stream");
+	}
+	for (size_t i = 0; i < overlays->count; i++) {
+		if (overlays->count > 1)
+			fprintf(text, "%s# %s\n", i ? "\n" : "", overlays->inputs[i].path);
+		overlay_dump(&overlays->inputs[i], text);
+	}
+	fclose(text); /* what fails here shows in the output */
+	return output_close(&output, err);
+}
+
+/* Returns the program of a process, as memtrace tells it; else "ocaml". */
+static const char *program_of(const struct overlays *overlays, int32_t pid)
+{
+	const char *path, *slash;
+
+	for (size_t i = 0; i < overlays->count; i++) {
+		if (overlays->inputs[i].kind != OVERLAY_MEMTRACE || overlays->inputs[i].pid != pid)
+			continue;
+		path = overlays->inputs[i].memtrace.info.executable;
+		slash = strrchr(path, '/');
+		return slash ? slash + 1 : path;
+	}
+	return "ocaml";
+}
+
+/* Returns the clock of an overlay against the trace's. */
+static struct overlay_clock match_clock(struct overlays *overlays, struct overlay_input *input,
+					const struct overlay_recording *recording)
+{
+	const struct thread *main_thread;
+
+	if (!recording)
+		return overlay_ladder_alone(overlays, input);
+	main_thread = timeline_borrow_thread(recording->timeline, input->pid, 0);
+	if (!main_thread)
+		diag_warn(overlays->diag, "overlay-process",
+			  "%s is of process %d, which is not in the recording: see pid=", input->path,
+			  input->pid);
+	return overlay_ladder_recording(overlays, input, recording);
+}
+
+void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
+		    const struct overlay_recording *recording)
+{
+	struct overlay_trace trace;
+
+	overlay_trace_init(&trace, writer, overlays->diag);
+	for (size_t i = 0; i < overlays->count; i++) {
+		struct overlay_input *input = &overlays->inputs[i];
+		struct overlay_clock clock = match_clock(overlays, input, recording);
+
+		if (!recording && input->pid >= 0)
+			ftf_process_name(writer, (uint32_t)input->pid,
+					 ftf_text(writer, program_of(overlays, input->pid)));
+		if (!overlays->options->quiet)
+			overlay_clock_print(&clock, input->path, stderr);
+		if (input->kind == OVERLAY_RUNTIME_EVENTS)
+			overlay_trace_runtime(&trace, input, &clock);
+		else
+			overlay_trace_memtrace(&trace, input, &clock);
+	}
+	overlays->slices = trace.slices;
+}
+
+static int write_alone(struct overlays *overlays, struct name_table *names, struct error *err)
+{
+	struct ftf_sink sink;
+	struct output output;
+	int status;
+
+	if (output_open(&output, overlays->options->output, err) < 0)
+		return -1;
+	ftf_sink_init(&sink, &output, names, overlays->options->args);
+	overlays_write(overlays, sink.writer, NULL);
+	status = ftf_sink_close(&sink, err);
+	if (status == 0)
+		status = output_close(&output, err);
+	ftf_sink_release(&sink);
+	output_abandon(&output);
+	return status;
+}
+
+int overlays_convert(const struct options *options, struct name_table *names, uint64_t *slices,
+		     struct diag *diag, struct error *err)
+{
+	struct overlays overlays;
+	int status = overlays_open(&overlays, options, diag, err);
+
+	if (status == 0 && options->format == FORMAT_EVENTS)
+		status = dump_all(&overlays, options->output, err);
+	else if (status == 0 && options->format == FORMAT_FTF)
+		status = write_alone(&overlays, names, err);
+	else if (status == 0)
+		status = error_set(err, ERROR_UNSUPPORTED,
+				   "overlays alone have no branches: use --format=ftf or events");
+	*slices = overlays.slices;
+	overlays_close(&overlays);
+	return status;
+}

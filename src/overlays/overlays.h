@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All overlays of a run: opened together, printed as text, or put into a
+ * trace, alone or beside the call stacks of a recording.
+ */
+#ifndef SRC_OVERLAYS_OVERLAYS_H
+#define SRC_OVERLAYS_OVERLAYS_H
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
+#include "src/options/options.h"
+#include "src/overlays/overlay_calls.h"
+#include "src/overlays/overlay_clock.h"
+#include "src/overlays/overlay_input.h"
+#include "writer/ftf.h"
+
+struct overlays {
+	const struct options *options; /* borrowed */
+	struct diag *diag;             /* borrowed */
+	struct overlay_input *inputs;  /* owned */
+	size_t count;
+	struct overlay_clocks clocks;
+	uint64_t slices;               /* written up to now */
+};
+
+/* The recording that overlays are laid over; all borrowed. */
+struct overlay_recording {
+	const struct perf_file *file;
+	const struct timeline *timeline;
+	const struct pt_info *info;
+	const struct overlay_calls *calls;
+};
+
+/*
+ * Open the overlays that the options name.  `options` and `diag` are borrowed.
+ * Returns 0; -1 with err filled.  The caller calls overlays_close() in both cases.
+ */
+int overlays_open(struct overlays *overlays, const struct options *options, struct diag *diag,
+		  struct error *err);
+
+/* Idempotent, also on zeroed memory. */
+void overlays_close(struct overlays *overlays);
+
+/*
+ * Match each overlay's clock with the trace's, tell the user how, and write the
+ * overlay's tracks.  The trace's clock is perf's; without a recording (NULL)
+ * it is that of the runtime events, or memtrace's if there are none.
+ */
+void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
+		    const struct overlay_recording *recording);
+
+/*
+ * A run without a recording, or one that prints overlays only: open them and
+ * write what the options ask for.
+ * Returns 0 with the number of slices that were written in *slices; -1 with err
+ * filled, and no output is left.
+ */
+int overlays_convert(const struct options *options, struct name_table *names, uint64_t *slices,
+		     struct diag *diag, struct error *err);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/perf_script/perf_script.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/interrupt.h"
+#include "src/perf_script/perf_script_line.h"
+
+/* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
+#define LINE_MAX_BYTES ((size_t)64 * 1024)
+
+/* A thread of the text. */
+struct script_thread {
+	struct {
+		int32_t pid, tid;
+	} id;
+	struct callstack *stack;    /* owned */
+	struct script_thread *next; /* in the order of appearance */
+	UT_hash_handle hh;
+};
+
+struct script {
+	const struct perf_script_options *options;
+	struct perf_script_counts *counts;
+	struct script_thread *by_id;
+	struct script_thread *first, **last;
+	struct script_thread *previous; /* of the line before: mostly the same */
+	const struct symbol **symbols;  /* owned array, by the name's id */
+	size_t symbol_room;
+	const struct symbol *ptwrite; /* how a PTWRITE is shown */
+	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */
+};
+
+static struct script_thread *new_thread(struct script *script, const struct perf_line *line)
+{
+	const struct perf_script_options *options = script->options;
+	struct script_thread *thread = arena_alloc(script->options->arena, sizeof(*thread));
+	void *track = NULL;
+
+	if (options->track)
+		track = options->track(options->context, line->pid, line->tid);
+	thread->id.pid = line->pid;
+	thread->id.tid = line->tid;
+	thread->stack = callstack_open(options->machine, track);
+	HASH_ADD(hh, script->by_id, id, sizeof(thread->id), thread);
+	*script->last = thread;
+	script->last = &thread->next;
+	return thread;
+}
+
+static struct script_thread *thread_of(struct script *script, const struct perf_line *line)
+{
+	struct script_thread *thread = script->previous;
+	struct {
+		int32_t pid, tid;
+	} id = { line->pid, line->tid };
+
+	if (thread && thread->id.pid == id.pid && thread->id.tid == id.tid)
+		return thread;
+	HASH_FIND(hh, script->by_id, &id, sizeof(id), thread);
+	if (!thread)
+		thread = new_thread(script, line);
+	script->previous = thread;
+	return thread;
+}
+
+/* Returns the symbol of a name; its address is what the first line with it says. */
+static const struct symbol *symbol_of(struct script *script, struct text_view text, uint64_t start)
+{
+	const struct name *name = name_intern(script->options->names, text.at, text.length);
+	size_t old_room = script->symbol_room;
+	struct symbol *symbol;
+
+	script->symbols = alloc_grow(script->symbols, &script->symbol_room, (size_t)name->id + 1,
+				     sizeof(*script->symbols));
+	if (script->symbol_room > old_room)
+		memset(script->symbols + old_room, 0,
+		       (script->symbol_room - old_room) * sizeof(*script->symbols));
+	if (!script->symbols[name->id]) {
+		symbol = arena_alloc(script->options->arena, sizeof(*symbol));
+		*symbol = (struct symbol){ .start = start, .name = name, .linkage = name };
+		script->symbols[name->id] = symbol;
+	}
+	return script->symbols[name->id];
+}
+
+/*
+ * Returns the symbol for code without one: "[unknown @ 0xADDR (DSO)]", as
+ * magic-trace names it, which shows an address as a signed number.
+ */
+static const struct symbol *unnamed_symbol(struct script *script,
+					   const struct perf_line_place *place)
+{
+	bool negative = place->ip >> 63;
+	int length = snprintf(script->text, LINE_MAX_BYTES, "[unknown @ %s0x%" PRIx64 " (%.*s)]",
+			      negative ? "-" : "", negative ? 0 - place->ip : place->ip,
+			      (int)place->dso.length, place->dso.at);
+	struct text_view text = { script->text, (size_t)length };
+
+	if (text.length >= LINE_MAX_BYTES)
+		text.length = LINE_MAX_BYTES - 1;
+	return symbol_of(script, text, place->ip);
+}
+
+static struct location resolve(struct script *script, const struct perf_line_place *place)
+{
+	struct location location = { place->ip, NULL, place->offset };
+
+	if (place->symbol.length)
+		location.symbol = symbol_of(script, place->symbol, place->ip - place->offset);
+	else if (place->has_dso)
+		location.symbol = unnamed_symbol(script, place);
+	return location;
+}
+
+static void echo(const struct script *script, const char *text, size_t length)
+{
+	if (script->options->echo)
+		script->options->echo(script->options->context, text, length);
+}
+
+static void feed(struct script *script, const struct perf_line *line,
+		 struct resolved_branch *branch)
+{
+	branch->time = line->time;
+	callstack_branch(thread_of(script, line)->stack, branch);
+}
+
+static void feed_branch(struct script *script, const struct perf_line *line, const char *text,
+			size_t length)
+{
+	struct resolved_branch branch = {
+		.from = resolve(script, &line->from),
+		.to = resolve(script, &line->to),
+		.kind = line->branch,
+		.flags = line->flags,
+	};
+
+	/* The text does not tell which jumps are; any may be. */
+	if (branch.kind == BRANCH_JUMP)
+		branch.flags |= BRANCH_INDIRECT;
+
+	if (line->from.has_dso || line->to.has_dso)
+		script->options->machine->newer_upstream = true;
+	/* A symbol is one per name, so equal names are equal pointers. */
+	if (branch.from.symbol != branch.to.symbol)
+		echo(script, text, length);
+	script->counts->branches++;
+	feed(script, line, &branch);
+}
+
+static void feed_error(struct script *script, const struct perf_line *line)
+{
+	struct resolved_branch branch = {
+		.from = { .ip = line->from.ip },
+		.message = script->text,
+		.kind = BRANCH_GAP,
+		.gap = (uint8_t)line->code,
+		.untimed = !line->has_time,
+	};
+
+	memcpy(script->text, line->message.at, line->message.length);
+	script->text[line->message.length] = 0;
+	script->counts->errors++;
+	feed(script, line, &branch);
+}
+
+/* What moves time on but no stack. */
+static void feed_sample(struct script *script, const struct perf_line *line,
+			const struct symbol *mark)
+{
+	struct resolved_branch branch = { .kind = BRANCH_NONE, .mark = mark };
+
+	if (line->from.has_dso)
+		script->options->machine->newer_upstream = true;
+	script->counts->samples++;
+	feed(script, line, &branch);
+}
+
+static void skip_line(struct script *script, const char *reason)
+{
+	script->counts->unknown++;
+	diag_warn(script->options->diag, "unknown-line",
+		  "line %" PRIu64 " of the text is %s; skipped", script->counts->lines, reason);
+}
+
+static void feed_line(struct script *script, const char *text, size_t length)
+{
+	struct perf_line line;
+
+	perf_line_parse(&line, text, length);
+	switch ((enum perf_line_kind)line.kind) {
+	case PERF_LINE_UNKNOWN:
+		skip_line(script, "no known line of perf script");
+		break;
+	case PERF_LINE_BRANCH:
+		feed_branch(script, &line, text, length);
+		break;
+	case PERF_LINE_ERROR:
+		echo(script, text, length);
+		feed_error(script, &line);
+		break;
+	case PERF_LINE_SAMPLE:
+		echo(script, text, length);
+		feed_sample(script, &line, NULL);
+		break;
+	case PERF_LINE_PTWRITE:
+		echo(script, text, length);
+		feed_sample(script, &line, script->ptwrite);
+		break;
+	case PERF_LINE_BLANK:
+	case PERF_LINE_IGNORED:
+		break;
+	}
+}
+
+/*
+ * Read one line without its newline into `text` of LINE_MAX_BYTES.
+ * Returns 1 with *length; *length is LINE_MAX_BYTES if the line was longer (its
+ * rest is skipped); 0 at the end.
+ */
+static int read_line(FILE *in, char *text, size_t *length)
+{
+	int c = getc_unlocked(in);
+
+	*length = 0;
+	if (c == EOF)
+		return 0;
+	for (; c != EOF && c != '\n'; c = getc_unlocked(in))
+		if (*length < LINE_MAX_BYTES)
+			text[(*length)++] = (char)c;
+	return 1;
+}
+
+static void read_lines(struct script *script, FILE *in)
+{
+	char *text = alloc_zeroed(LINE_MAX_BYTES, 1);
+	size_t length;
+
+	/* The last line before an interruption may have been cut. */
+	while (read_line(in, text, &length) && !interrupt_asked()) {
+		script->counts->lines++;
+		if (length < LINE_MAX_BYTES)
+			feed_line(script, text, length);
+		else
+			skip_line(script, "too long");
+	}
+	free(text);
+}
+
+static void finish_threads(struct script *script)
+{
+	for (struct script_thread *thread = script->first; thread; thread = thread->next) {
+		callstack_finish(thread->stack);
+		callstack_close(thread->stack);
+	}
+	HASH_CLEAR(hh, script->by_id);
+}
+
+int perf_script_convert(FILE *in, const struct perf_script_options *options,
+			struct perf_script_counts *counts, struct error *err)
+{
+	struct perf_script_counts own_counts = { 0 };
+	struct script script = { .options = options, .counts = counts ? counts : &own_counts };
+	struct text_view ptwrite = { "PTWRITE", strlen("PTWRITE") };
+	int status = 0;
+
+	*script.counts = own_counts;
+	script.last = &script.first;
+	script.text = alloc_zeroed(LINE_MAX_BYTES, 1);
+	script.ptwrite = symbol_of(&script, ptwrite, 0);
+	read_lines(&script, in);
+	if (ferror(in) && !interrupt_asked())
+		status = error_set_system(err, errno, "cannot read the text");
+	if (options->input_end)
+		options->input_end(options->context, options->machine->newer_upstream);
+	finish_threads(&script);
+	free(script.symbols);
+	free(script.text);
+	return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The front end for `perf script` text (--input=perf-script): lines in,
+ * branches with symbols into a call-stack machine.
+ *
+ * The forms of a line are in perf_script_line.h.  Threads are the pairs of pid
+ * and tid, in the order in which they appear.  A line of no known form, and one
+ * of more than 64 KiB, is counted as a warning and skipped; only a read error
+ * is an error.  Memory grows with the number of distinct names and threads.
+ */
+#ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
+#define SRC_PERF_SCRIPT_PERF_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "src/callstack/callstack.h"
+
+struct perf_script_options {
+	struct callstack_machine *machine; /* borrowed; gets the branches */
+	struct name_table *names;          /* borrowed; the machine's own */
+	struct arena *arena;               /* borrowed; gets the symbols: it must outlive the spans */
+	struct diag *diag;                 /* borrowed; NULL: warnings are dropped */
+	void *context;                     /* borrowed; first argument of the functions below */
+	/* Returns the track of a new thread; -1: unknown id.  May be NULL: all tracks are NULL. */
+	void *(*track)(void *context, int32_t pid, int32_t tid);
+	/*
+	 * A line that changes more than the place inside one function, before
+	 * the machine sees it; without newline, borrowed for the call.  May be NULL.
+	 */
+	void (*echo)(void *context, const char *line, size_t length);
+	/*
+	 * All lines are read; what comes now closes the threads.  `newer` says that
+	 * the text had a (dso) column, as magic-trace reads it since 1.1.  May be NULL.
+	 */
+	void (*input_end)(void *context, bool newer);
+};
+
+struct perf_script_counts {
+	uint64_t lines, branches, errors, samples, unknown;
+};
+
+/*
+ * Read all of `in` and feed the machine; then finish and close every thread's
+ * stack.  `counts` may be NULL.
+ * Returns 0, or -1 and *err if `in` could not be read; what was read before is
+ * finished all the same.
+ */
+int perf_script_convert(FILE *in, const struct perf_script_options *options,
+			struct perf_script_counts *counts, struct error *err);
+
+#endif

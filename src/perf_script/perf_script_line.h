@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One line of `perf script` text of an Intel PT recording, taken apart.
+ *
+ * The text is what perf prints for
+ *	perf script --ns --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff
+ * with or without the fields event, period, synth and dso, and with the lines
+ * for decode errors (tools/perf/builtin-script.c, util/auxtrace.c).  Examples:
+ *
+ *  7/7 1.000000002:   call           4010 main+0x10 =>  4020 f+0x0
+ *  7/7 1.000000002:   1  branches:uH:   tr end  async   4010 f+0x10 (a.so) => 0 [unknown] (b.so)
+ *  7/7 1.000000002:   50  branch-misses/period=50/u:    0   4010 main+0x10 (/bin/a)
+ *  7/7 1.000000002:   1  cbr:   cbr: 46 freq: 4606 MHz (159%)   0   0 [unknown] ([unknown])
+ *   instruction trace error type 1 time 1.000000002 cpu -1 pid 7 tid 7 ip 0x4010 code 7: TEXT
+ *
+ * A parser of text that others wrote: nothing here fails, a line that is none
+ * of these is PERF_LINE_UNKNOWN.  Views point into the line.
+ */
+#ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
+#define SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum perf_line_kind {
+	PERF_LINE_UNKNOWN = 0, /* not perf script's, or of a form that is not known */
+	PERF_LINE_BLANK,
+	PERF_LINE_BRANCH,
+	PERF_LINE_ERROR,       /* a decode error */
+	PERF_LINE_SAMPLE,      /* of another event; also cbr (the CPU's frequency) */
+	PERF_LINE_PTWRITE,
+	PERF_LINE_IGNORED,     /* known and of no use: psb, power states, a sample's stack */
+};
+
+/* A view of part of the line; not NUL-terminated. */
+struct text_view {
+	const char *at;
+	size_t length;
+};
+
+/* "ip symbol+0xoffset (dso)" */
+struct perf_line_place {
+	uint64_t ip;
+	struct text_view symbol; /* empty: perf knew no name */
+	uint64_t offset;         /* bytes; garbage in some versions of perf */
+	struct text_view dso;    /* without its parentheses */
+	bool has_dso;            /* the line has the column */
+};
+
+struct perf_line {
+	uint8_t kind;                 /* enum perf_line_kind */
+	uint8_t branch;               /* enum branch_kind, of a BRANCH */
+	uint8_t flags;                /* enum branch_flags, of a BRANCH */
+	bool has_time;                /* always, but for some errors */
+	int32_t pid, tid;             /* -1: unknown */
+	uint64_t time;                /* ns; digits after the ninth are dropped */
+	struct perf_line_place from;  /* of an ERROR: only `ip`, 0 if unknown */
+	struct perf_line_place to;
+	unsigned code;                /* of an ERROR: perf's number */
+	struct text_view message;     /* of an ERROR */
+};
+
+/* Take one line (without its newline) apart. */
+void perf_line_parse(struct perf_line *line, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* From a perf.data file to a view: the pipeline of README.md, from left to right. */
+#ifndef SRC_PIPELINE_CONVERT_PERF_DATA_H
+#define SRC_PIPELINE_CONVERT_PERF_DATA_H
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "src/options/options.h"
+#include "src/report/report.h"
+
+/*
+ * Convert options->input.  Gaps and warnings go to `report` and `diag`.
+ * Returns 0; -1 with err filled, and no output is left.
+ */
+int convert_perf_data(const struct options *options, struct name_table *names,
+		      struct report *report, struct diag *diag, struct error *err);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/pipeline/decode_threads.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A thread costs more than it saves where there is less to decode. */
+#define LONG ((uint64_t)1 << 20)
+
+/* Tests set it, to have many cuts in little data, and threads for it, however few CPUs there are. */
+static const char *test_segment(void)
+{
+	return getenv("PTRACE2FTF_SEGMENT");
+}
+
+uint64_t decode_threads_segment(const struct auxtrace *auxtrace)
+{
+	/*
+	 * All streams have segments under way, and their events take many times the
+	 * bytes: 100 to 500 times.  So small ones stay in a CPU's cache from one thread
+	 * to the next.
+	 */
+	const uint64_t all = (uint64_t)64 << 10, least = (uint64_t)16 << 10;
+	uint64_t size = all / (auxtrace->stream_count > 2 ? auxtrace->stream_count : 2);
+
+	if (test_segment())
+		size = strtoull(test_segment(), NULL, 10);
+	else if (size < least)
+		size = least;
+	return size;
+}
+
+static bool is_long(const struct auxtrace *auxtrace)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++)
+		size += auxtrace->streams[i].size;
+	return size >= LONG || test_segment();
+}
+
+/* Returns how many CPUs the program may use. */
+static unsigned usable_cpus(void)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t usable;
+
+	if (sched_getaffinity(0, sizeof(usable), &usable) == 0)
+		return (unsigned)CPU_COUNT(&usable);
+	return online > 0 ? (unsigned)online : 1;
+}
+
+/*
+ * More threads than CPUs would take them from each other, with the caches: with
+ * eight on two CPUs a conversion takes a third longer than with two.
+ */
+static unsigned thread_count(const struct options *options)
+{
+	unsigned cpus = usable_cpus();
+
+	return !options->threads || (options->threads > cpus && !test_segment()) ? cpus
+									   : options->threads;
+}
+
+struct pt_workers *decode_threads_open(const struct options *options,
+				       const struct auxtrace *auxtrace, struct diag *diag)
+{
+	unsigned count = thread_count(options);
+	struct pt_workers *workers;
+
+	if (count == 1 || options->engine != OPTION_ENGINE_FAST || !is_long(auxtrace))
+		return NULL;
+	workers = pt_workers_open(count, (unsigned)auxtrace->stream_count);
+	if (!workers)
+		diag_warn(diag, "no-threads", "no thread can be started: decoding with one CPU");
+	return workers;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/report/report.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* " (KEY TEXT)" if there is such a text. */
+static void print_text(const json_t *object, const char *key, const char *before, FILE *out)
+{
+	const char *text = text_of(object, key);
+
+	if (!*text)
+		return;
+	fputs(before, out);
+	diag_print_text(text, out);
+}
+
+static void print_phases(const json_t *parts, FILE *out)
+{
+	size_t index;
+	json_t *phase;
+
+	fputs("phases:", out);
+	json_array_foreach(json_object_get(parts, "phases"), index, phase)
+		fprintf(out, "%s %s %.3f s", index ? "," : "", text_of(phase, "name"),
+			json_real_value(json_object_get(phase, "seconds")));
+	putc('\n', out);
+}
+
+static void print_streams(const json_t *parts, FILE *out)
+{
+	size_t index;
+	json_t *stream;
+
+	json_array_foreach(json_object_get(parts, "streams"), index, stream) {
+		const char *key = json_is_null(json_object_get(stream, "cpu")) ? "tid" : "cpu";
+
+		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key, number_of(stream, key));
+		fprintf(out, "%" JSON_INTEGER_FORMAT " bytes of trace, %" JSON_INTEGER_FORMAT
+			" decoded, %" JSON_INTEGER_FORMAT " skipped, %" JSON_INTEGER_FORMAT " lost",
+			number_of(stream, "bytes_total"), number_of(stream, "bytes_decoded"),
+			number_of(stream, "bytes_skipped"), number_of(stream, "bytes_lost"));
+		fprintf(out, ", %" JSON_INTEGER_FORMAT " missing, %" JSON_INTEGER_FORMAT
+			" recorded twice; %" JSON_INTEGER_FORMAT " events\n",
+			number_of(stream, "bytes_missing"), number_of(stream, "bytes_repeated"),
+			number_of(stream, "events"));
+	}
+}
+
+static void print_file(const json_t *file, FILE *out)
+{
+	fputs("file ", out);
+	diag_print_text(text_of(file, "path"), out);
+	fprintf(out, ": %s", text_of(file, "state"));
+	if (strcmp(text_of(file, "file"), text_of(file, "path")) != 0)
+		print_text(file, "file", " as ", out);
+	if (json_is_true(json_object_get(file, "used")))
+		fprintf(out, ", names: %s (%" JSON_INTEGER_FORMAT ")", text_of(file, "names"),
+			number_of(file, "symbols"));
+	else
+		fputs(", not used", out);
+	if (json_is_true(json_object_get(file, "lines")))
+		fputs(", lines", out);
+	print_text(file, "debug_file", ", debug file ", out);
+	print_text(file, "build_id", ", build id ", out);
+	print_text(file, "refused", ", refused: ", out);
+	putc('\n', out);
+}
+
+static void print_files(const json_t *parts, bool all, FILE *out)
+{
+	size_t index;
+	json_t *file;
+
+	json_array_foreach(json_object_get(parts, "files"), index, file) {
+		if (all || json_is_true(json_object_get(file, "used")))
+			print_file(file, out);
+	}
+}
+
+static void print_threads(const json_t *parts, FILE *out)
+{
+	size_t index, at;
+	json_t *thread, *name;
+
+	json_array_foreach(json_object_get(parts, "threads"), index, thread) {
+		fprintf(out, "thread %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT ":",
+			number_of(thread, "pid"), number_of(thread, "tid"));
+		json_array_foreach(json_object_get(thread, "names"), at, name) {
+			putc(' ', out);
+			diag_print_text(json_string_value(name), out);
+		}
+		putc('\n', out);
+	}
+}
+
+static void print_recording(const json_t *recording, FILE *out)
+{
+	static const char *const keys[][2] = {
+		{ "command_line", "recorded by: " },
+		{ "hostname", "recorded on: " },
+		{ "os_release", "kernel: " },
+		{ "cpu", "cpu: " },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		print_text(recording, keys[i][0], keys[i][1], out);
+		if (*text_of(recording, keys[i][0]))
+			putc('\n', out);
+	}
+}
+
+void report_print(const struct report *report, FILE *out)
+{
+	const json_t *parts = report->parts;
+
+	if (!report->options->verbose)
+		return;
+	print_phases(parts, out);
+	print_streams(parts, out);
+	print_files(parts, report->options->verbose > 1, out);
+	if (report->options->verbose == 1)
+		return;
+	print_threads(parts, out);
+	print_recording(json_object_get(parts, "recording"), out);
+}

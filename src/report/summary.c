@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/report/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/interrupt.h"
+#include "src/callstack/callstack.h"
+
+/* Names of files that are printed; more are only counted. */
+#define NAMELESS_LISTED 3
+
+struct gap_advice {
+	const char *word, *cause; /* and what helps; NULL: nothing does */
+};
+
+static const struct gap_advice advice[GAP_REASONS] = {
+	[GAP_INTERNAL] = { "internal", "the decoder's library failed" },
+	[GAP_BAD_PACKET] = { "bad-packet", "the trace is damaged" },
+	[GAP_NO_DATA] = { "no-data", "the trace ends in the middle of a packet" },
+	[GAP_NO_CODE] = { "no-code", "code is missing: give the recorded files with --symfs, "
+				     "--vdso, --kcore" },
+	[GAP_MISMATCH] = { "mismatch", "the trace does not fit the code: are these the files that "
+				       "ran?" },
+	[GAP_OVERFLOW] = { "overflow", "the CPU dropped packets: record fewer, with "
+				       "-e intel_pt/cyc=0/u or --filter" },
+	[GAP_LOST] = { "lost", "perf could not keep up: record with a larger buffer, -m,64M" },
+	[GAP_UNKNOWN] = { "unknown", "the input says no more" },
+	[GAP_ENDLESS] = { "endless", "the code goes round without using trace" },
+	[GAP_NOT_RECORDED] = { "not-recorded", NULL },
+};
+
+const char *summary_gap_word(enum gap_reason reason)
+{
+	return (size_t)reason < GAP_REASONS && advice[reason].word ? advice[reason].word
+								   : "unknown";
+}
+
+uint64_t summary_peak_memory(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts KiB */
+}
+
+void summary_allow_interrupt(bool quiet)
+{
+	/* On a terminal "^C" stands before it, and perhaps a bar. */
+	static const char message[] = "\nptrace2ftf: interrupted: writing what is decoded up to "
+				      "here; interrupt again to stop at once\n";
+
+	interrupt_allow(quiet ? NULL : message + !isatty(STDERR_FILENO));
+}
+
+void summary_release(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->output_count; i++)
+		free(summary->outputs[i]);
+	free(summary->outputs);
+	free(summary->nameless);
+	summary->outputs = NULL;
+	summary->nameless = NULL;
+	summary->output_count = summary->output_room = 0;
+}
+
+void summary_add_output(struct summary *summary, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		alloc_fail(strlen(path));
+	summary->outputs = alloc_grow(summary->outputs, &summary->output_room,
+				      summary->output_count + 1, sizeof(char *));
+	summary->outputs[summary->output_count++] = copy;
+}
+
+void summary_add_file(struct summary *summary, const char *path, bool named)
+{
+	char *list;
+
+	summary->files++;
+	if (named || summary->nameless_files++ >= NAMELESS_LISTED)
+		return;
+	if (asprintf(&list, "%s%s%s", summary->nameless ? summary->nameless : "",
+		     summary->nameless ? ", " : "", path) < 0)
+		alloc_fail(strlen(path));
+	free(summary->nameless);
+	summary->nameless = list;
+}
+
+void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats)
+{
+	summary->bytes_total += stats->bytes_total;
+	summary->bytes_decoded += stats->bytes_decoded;
+	summary->bytes_repeated += stats->bytes_repeated;
+	summary->bytes_missing += stats->bytes_missing;
+	summary->bytes_skipped += stats->bytes_skipped;
+	summary->bytes_lost += stats->bytes_lost;
+	summary->writes_broken += stats->writes_broken;
+	summary->unaccounted += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost !=
+				stats->bytes_total;
+	summary->branches += stats->local_jumps;
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		summary->gaps[reason] += stats->gaps[reason];
+}
+
+/* "Overflow packet: 3, Lost trace data: 1" */
+static void list_gaps(const struct summary *summary, char *text, size_t room)
+{
+	size_t used = 0;
+
+	text[0] = 0;
+	for (int reason = 0; reason < GAP_REASONS && used < room; reason++) {
+		if (summary->gaps[reason] && reason != GAP_NOT_RECORDED)
+			used += (size_t)snprintf(text + used, room - used, "%s%s: %" PRIu64,
+						 used ? ", " : "",
+						 callstack_gap_text((enum gap_reason)reason),
+						 summary->gaps[reason]);
+	}
+}
+
+void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdict,
+			 struct diag *diag)
+{
+	char fast[200], libipt[200];
+
+	summary->verdict = *verdict;
+	if (verdict->apart)
+		diag_warn(diag, "engines-times",
+			  "libipt finds %" PRIu64 " of %" PRIu64 " branches more than an MTC period "
+			  "earlier or later", verdict->apart, verdict->branches);
+	if (!verdict->differences)
+		return;
+	pt_verdict_print(verdict->has_fast, &verdict->fast, fast, sizeof(fast));
+	pt_verdict_print(verdict->has_libipt, &verdict->libipt, libipt, sizeof(libipt));
+	diag_warn(diag, "engines-differ",
+		  "libipt decodes %" PRIu64 " of %" PRIu64 " parts of the trace differently; first, at the "
+		  "PSB at offset %" PRIu64 " of the file, branch %" PRIu64 ": %s; by libipt: %s",
+		  verdict->differences, verdict->segments, verdict->file_offset, verdict->index + 1,
+		  fast, libipt);
+}
+
+void summary_warn(const struct summary *summary, struct diag *diag)
+{
+	uint64_t total = summary->bytes_total ? summary->bytes_total : 1;
+	uint64_t done = summary->bytes_decoded + summary->bytes_skipped + summary->bytes_lost;
+	char gaps[400], progress[60] = "";
+
+	if (summary->bytes_total)
+		snprintf(progress, sizeof(progress), ", after %.1f%% of the trace",
+			 100.0 * (double)done / (double)total);
+	list_gaps(summary, gaps, sizeof(gaps));
+	if (gaps[0])
+		diag_warn(diag, "gaps", "gaps in the trace (%s); %" PRIu64 " of %" PRIu64
+			  " bytes of trace could not be decoded (%.1f%%)", gaps,
+			  summary->bytes_lost, summary->bytes_total,
+			  100.0 * (double)summary->bytes_lost / (double)total);
+	if (summary->interrupted)
+		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
+			  progress);
+	else if (summary->unaccounted)
+		diag_warn(diag, "bytes-unaccounted", "the bytes of trace that were decoded, skipped and "
+			  "lost do not add up to all (buffers: %" PRIu64 "): please report it",
+			  summary->unaccounted);
+	if (summary->bytes_missing)
+		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
+			  summary->bytes_missing);
+	if (summary->writes_broken)
+		diag_warn(diag, "ptwrite-broken", "%" PRIu64 " values written by emulated ptwrite are "
+			  "not told to their end, and not shown", summary->writes_broken);
+	if (summary->unknown_records)
+		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
+			  summary->unknown_records);
+}
+
+static void print_counts(const struct summary *summary, FILE *out)
+{
+	fprintf(out, "ptrace2ftf: %" PRIu64 " branches", summary->branches);
+	if (summary->slices)
+		fprintf(out, ", %" PRIu64 " slices", summary->slices);
+	fprintf(out, " on %" PRIu64 " thread%s, %.6f s", summary->threads,
+		summary->threads == 1 ? "" : "s",
+		(double)(summary->last_time - summary->first_time) / 1e9);
+	if (summary->bytes_total)
+		fprintf(out, ", %" PRIu64 " bytes of trace", summary->bytes_total);
+	if (summary->bytes_decoded != summary->bytes_total || summary->bytes_skipped ||
+	    summary->bytes_lost)
+		fprintf(out, " (%" PRIu64 " decoded, %" PRIu64 " before a PSB skipped, %" PRIu64
+			" lost)", summary->bytes_decoded, summary->bytes_skipped,
+			summary->bytes_lost);
+	if (summary->bytes_repeated)
+		fprintf(out, ", %" PRIu64 " more that were recorded twice",
+			summary->bytes_repeated);
+	if (summary->bytes_left_out)
+		fprintf(out, ", %" PRIu64 " left out as asked", summary->bytes_left_out);
+	putc('\n', out);
+}
+
+static void print_gaps(const struct summary *summary, FILE *out)
+{
+	for (int reason = 0; reason < GAP_REASONS; reason++) {
+		uint64_t count = summary->gaps[reason];
+
+		if (count && advice[reason].cause)
+			fprintf(out, "  %" PRIu64 " gap%s: %s\n", count, count == 1 ? "" : "s",
+				advice[reason].cause);
+	}
+}
+
+static void print_verdict(const struct summary *summary, FILE *out)
+{
+	if (summary->verdict.segments)
+		fprintf(out, "  %" PRIu64 " parts of the trace decoded by libipt, too: %" PRIu64
+			" differ; %" PRIu64 " branches are the same, times at most %" PRIu64
+			" ns apart\n", summary->verdict.segments, summary->verdict.differences,
+			summary->verdict.branches, summary->verdict.most_apart);
+}
+
+static void print_nameless(const struct summary *summary, FILE *out)
+{
+	unsigned more = summary->nameless_files - NAMELESS_LISTED;
+
+	if (!summary->nameless)
+		return;
+	fprintf(out, "  no names in %u of %u files (--symfs, --debug-dir, --debuginfod): ",
+		summary->nameless_files, summary->files);
+	diag_print_text(summary->nameless, out);
+	if (summary->nameless_files > NAMELESS_LISTED)
+		fprintf(out, " and %u more", more);
+	putc('\n', out);
+}
+
+static void print_nothing(const struct summary *summary, FILE *out)
+{
+	if (summary->branches || summary->slices)
+		return;
+	fprintf(out, "  nothing was decoded: %s\n",
+		summary->bytes_total || summary->bytes_left_out
+			? "the warnings tell why"
+			: "the input holds no trace; did the program run while it was recorded?");
+}
+
+void summary_print(const struct summary *summary, bool is_trace, FILE *out)
+{
+	print_counts(summary, out);
+	print_nothing(summary, out);
+	print_gaps(summary, out);
+	print_verdict(summary, out);
+	print_nameless(summary, out);
+	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
+	if (is_trace && summary->output_count && summary->slices) {
+		fprintf(out, "; open %s", summary->output_count > 1 ? "each of " : "");
+		diag_print_text(summary->outputs[0], out);
+		if (summary->output_count > 1)
+			fprintf(out, " and %zu more", summary->output_count - 1);
+		fputs(" at https://ui.perfetto.dev", out);
+	}
+	putc('\n', out);
+}

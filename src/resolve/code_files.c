@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/resolve/code_files.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "src/resolve/kernel_modules.h"
+
+void code_files_init(struct code_files *files, const struct resolver *resolver,
+		     size_t file_count)
+{
+	*files = (struct code_files){ .resolver = resolver, .file_count = file_count,
+				      .lock = PTHREAD_MUTEX_INITIALIZER };
+	files->missing = alloc_zeroed(file_count, sizeof(*files->missing));
+	files->gaps = alloc_zeroed(file_count, sizeof(*files->gaps));
+	files->names = alloc_zeroed(file_count, sizeof(*files->names));
+}
+
+void code_files_release(struct code_files *files)
+{
+	for (size_t i = 0; i < files->memory_fd_count; i++)
+		close(files->memory_fds[i]);
+	free(files->memory_fds);
+	free(files->names);
+	free(files->missing);
+	free(files->gaps);
+	arena_release(&files->arena);
+	*files = (struct code_files){ 0 };
+}
+
+/*
+ * libipt opens files by name, and the running kernel's vdso has none: put its
+ * bytes into one that lives in memory.  Returns its name, or NULL.
+ */
+static const char *name_bytes(struct code_files *files, const uint8_t *bytes, size_t size)
+{
+	int fd = memfd_create("ptrace2ftf-code", MFD_CLOEXEC);
+	char path[64];
+
+	if (fd < 0)
+		return NULL;
+	if (write(fd, bytes, size) != (ssize_t)size) {
+		close(fd);
+		return NULL;
+	}
+	files->memory_fds = alloc_grow(files->memory_fds, &files->memory_fd_room,
+				       files->memory_fd_count + 1, sizeof(*files->memory_fds));
+	files->memory_fds[files->memory_fd_count++] = fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return arena_text(&files->arena, path, strlen(path));
+}
+
+/* Modules are not mapped as their files are (src/resolve/kernel_modules.h). */
+static bool is_relocatable(const uint8_t *bytes, size_t size)
+{
+	Elf64_Ehdr header;
+
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, bytes, sizeof(header));
+	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL;
+}
+
+static struct code_file find(void *context, const struct mapped_file *mapped)
+{
+	struct code_files *files = context;
+	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
+	struct code_file file = { 0 };
+
+	file.bytes = dso_borrow_bytes(dso, &file.size);
+	if (!file.bytes || is_relocatable(file.bytes, file.size)) {
+		__atomic_store_n(&files->missing[mapped->index], true, __ATOMIC_RELAXED);
+		return (struct code_file){ 0 };
+	}
+	file.path = dso_file(dso);
+	if (file.path)
+		return file;
+	pthread_mutex_lock(&files->lock);
+	if (!files->names[mapped->index])
+		files->names[mapped->index] = name_bytes(files, file.bytes, file.size);
+	file.path = files->names[mapped->index];
+	pthread_mutex_unlock(&files->lock);
+	return file;
+}
+
+/* Kernel code and modules, and memory that no file backs. */
+static bool is_special(const struct mapped_file *file)
+{
+	return file->path[0] == '[' || kernel_modules_is_module(file->path);
+}
+
+/* Whether what has one symbol is one to a call stack, too. */
+static bool is_one(const struct dso *dso, const struct mapped_file *file,
+		   const struct symbol *symbol)
+{
+	/* Which handlers a function installed depends on its way through its own code. */
+	if (dso_borrow_traps(dso))
+		return false;
+	if (symbol->kind == SYMBOL_FILE) /* unless others name it: kallsyms, a JIT compiler's map */
+		return dso_state(dso) == DSO_FOUND && !is_special(file);
+	return symbol->kind == SYMBOL_FUNCTION;
+}
+
+static bool find_function(void *context, const struct mapped_file *mapped, uint64_t offset,
+			  uint64_t *begin, uint64_t *end)
+{
+	struct code_files *files = context;
+	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
+	const struct symbol *symbol = dso_borrow_range(dso, offset, begin, end);
+
+	/* Where code is, its file was read, and other threads do not read it any more. */
+	return *begin < *end && is_one(dso, mapped, symbol);
+}
+
+struct code_source code_files_source(struct code_files *files)
+{
+	return (struct code_source){ find, find_function, files, NULL };
+}
+
+void code_files_note_gap(struct code_files *files, const struct branch_event *gap)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(gap->space, gap->from);
+
+	if (gap->gap != GAP_NO_CODE)
+		return;
+	files->any_gap = true;
+	if (mapping)
+		files->gaps[mapping->file->index]++;
+}
+
+static void print_file(FILE *out, const struct mapped_file *file)
+{
+	fputs(file->path, out);
+	if (!file->build_id_size)
+		return;
+	fputs(" (build id ", out);
+	for (size_t i = 0; i < file->build_id_size; i++)
+		fprintf(out, "%02x", file->build_id[i]);
+	putc(')', out);
+}
+
+/*
+ * Where the trace stopped for want of code, and the program's own files: those
+ * would have come next.
+ */
+static bool is_wanted(const struct code_files *files, const struct mapped_file *file)
+{
+	return files->gaps[file->index] ||
+	       (files->any_gap && files->missing[file->index] && !is_special(file) &&
+		dso_state(resolver_borrow_dso(files->resolver, file)) != DSO_NOT_A_FILE);
+}
+
+void code_files_warn(const struct code_files *files, const struct timeline *timeline,
+		     struct diag *diag)
+{
+	const struct mapped_file *const *all;
+	unsigned listed = 0;
+	size_t count, size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		alloc_fail(0);
+	all = timeline_files(timeline, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_wanted(files, all[i]))
+			continue;
+		if (listed++)
+			fputs(", ", out);
+		print_file(out, all[i]);
+	}
+	fclose(out);
+	if (listed)
+		diag_warn(diag, "missing-files",
+			  "no code for %u file%s, so what they did is missing: %s", listed,
+			  listed == 1 ? "" : "s", text);
+	free(text);
+}

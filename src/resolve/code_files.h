@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gives the decoder the code of the files that symbols found, and remembers
+ * which it asked for and could not get.
+ */
+#ifndef SRC_RESOLVE_CODE_FILES_H
+#define SRC_RESOLVE_CODE_FILES_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "decoder/branch_event.h"
+#include "decoder/code/code_image.h"
+#include "decoder/timeline/timeline.h"
+#include "src/resolve/resolve.h"
+
+struct code_files {
+	const struct resolver *resolver; /* borrowed */
+	int *memory_fds;                 /* owned; files that exist only in memory (the running vdso) */
+	size_t memory_fd_count, memory_fd_room;
+	const char **names;              /* owned; of those files, by index of mapped_file; NULL: none */
+	struct arena arena;              /* their paths */
+	bool *missing;                   /* owned; by index of mapped_file: the decoder wanted its code */
+	uint64_t *gaps;                  /* owned; by index of mapped_file: gaps for want of its code */
+	size_t file_count;
+	pthread_mutex_t lock;            /* of what find() writes: threads decode */
+	bool any_gap;                    /* some code was missing */
+};
+
+/* `file_count` is that of the timeline. */
+void code_files_init(struct code_files *files, const struct resolver *resolver,
+		     size_t file_count);
+
+/* Close what was opened.  Idempotent, also on zeroed memory. */
+void code_files_release(struct code_files *files);
+
+/* Returns what the decoder asks for code; valid as long as `files`. */
+struct code_source code_files_source(struct code_files *files);
+
+/* Count a gap against the file where it happened. */
+void code_files_note_gap(struct code_files *files, const struct branch_event *gap);
+
+/*
+ * Warn in one line of the files whose code was wanted and is not there, with
+ * their build ids.
+ */
+void code_files_warn(const struct code_files *files, const struct timeline *timeline,
+		     struct diag *diag);
+
+#endif

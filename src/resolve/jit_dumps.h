@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The code that JIT compilers wrote while they were recorded, by the jitdump
+ * files that they made: a recording shows such a file by a mapping of its first
+ * page (tools/perf/Documentation/jitdump-specification.txt).
+ */
+#ifndef SRC_RESOLVE_JIT_DUMPS_H
+#define SRC_RESOLVE_JIT_DUMPS_H
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
+#include "decoder/clock/tsc_clock.h"
+#include "symbols/dso/dso_store.h"
+
+struct jit_dumps {
+	struct written_code *code; /* owned; sorted by time; paths borrowed from the store */
+	size_t count, room;
+	const struct dso **files; /* owned; the dumps */
+	size_t file_count, file_room;
+};
+
+/*
+ * Read the dumps of all processes of the recording.  `store` opens the files,
+ * `clock` turns TSC ticks into perf's time.
+ */
+void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
+		    const struct tsc_clock *clock, struct diag *diag);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void jit_dumps_release(struct jit_dumps *dumps);
+
+#endif

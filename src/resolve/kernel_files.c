@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/resolve/kernel_files.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io/path_in_root.h"
+#include "decoder/perf_data/perf_input.h"
+#include "src/resolve/kernel_changes.h"
+
+#define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
+#define SWITCH_NAME "__switch_to"
+#define TRAMPOLINE_PATH "__entry_SYSCALL_64_trampoline" /* ENTRY_TRAMPOLINE_NAME of perf */
+
+/* ---- Segments ------------------------------------------------------------ */
+
+static int compare_segments(const void *left, const void *right)
+{
+	const struct kernel_segment *a = left, *b = right;
+
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/*
+ * Returns where the file has the code of an entry trampoline: perf tells its place in
+ * the kernel's text as the file offset (machine__create_extra_kernel_map()).  Empty if
+ * the mapping is none, or there is no such code.
+ */
+static struct kernel_segment trampoline_segment(const struct elf_file *elf,
+						const struct mapping *mapping, uint64_t distance)
+{
+	uint64_t text = mapping->file_offset - distance, size = mapping->end - mapping->begin;
+	const struct code_range *range = elf_file_code_at_vaddr(elf, text);
+
+	if (!range || strcmp(mapping->file->path, TRAMPOLINE_PATH) != 0)
+		return (struct kernel_segment){ 0 };
+	if (size > range->size - (text - range->vaddr))
+		size = range->size - (text - range->vaddr);
+	return (struct kernel_segment){ mapping->begin, mapping->begin + size,
+					range->offset + (text - range->vaddr) };
+}
+
+/*
+ * The file's code, so many bytes further, and what the recording tells is mapped once
+ * more (`kernel` may be NULL); where ranges overlap the first wins.
+ */
+static void set_segments(struct kernel_files *files, const char *path, uint64_t distance,
+			 const struct address_space *kernel)
+{
+	size_t count = files->elf.code_count, others = kernel ? kernel->count : 0, kept = 0;
+	struct kernel_segment *segments =
+		arena_alloc(&files->arena, (count + others) * sizeof(*segments));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct code_range *range = &files->elf.code[i];
+		uint64_t begin = range->vaddr + distance;
+
+		segments[i] = (struct kernel_segment){ begin, begin + range->size, range->offset };
+	}
+	for (size_t i = 0; i < others; i++)
+		segments[count++] = trampoline_segment(&files->elf, &kernel->mappings[i], distance);
+	qsort(segments, count, sizeof(*segments), compare_segments);
+	for (size_t i = 0; i < count; i++) {
+		if (segments[i].begin < segments[i].end &&
+		    (!kept || segments[i].begin >= segments[kept - 1].end))
+			segments[kept++] = segments[i];
+	}
+	files->code.segments = segments;
+	files->code.count = kept;
+	files->code.file = (struct code_file){ arena_text(&files->arena, path, strlen(path)),
+					       files->elf.bytes, files->elf.size };
+}
+
+/* ---- kcore --------------------------------------------------------------- */
+
+/* "address type name [module]", sorted or not. */
+static uint64_t find_in_kallsyms(const char *path)
+{
+	/* A pipe in someone else's recording could be waited for without end. */
+	FILE *in = perf_input_is_file(path) ? fopen(path, "r") : NULL;
+	uint64_t address, found = 0;
+	char line[600], name[512];
+
+	while (in && !found && fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) == 2 &&
+		    strcmp(name, SWITCH_NAME) == 0)
+			found = address;
+	}
+	if (in)
+		fclose(in);
+	return found;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Returns `kallsyms`, filled with the path of the file beside a kcore, or in its directory. */
+static const char *kallsyms_beside(const char *path, char kallsyms[PATH_MAX])
+{
+	int folder = (int)strlen(path);
+
+	if (!is_directory(path))
+		folder = strrchr(path, '/') ? (int)(strrchr(path, '/') - path) : 0;
+	snprintf(kallsyms, PATH_MAX, "%.*s%skallsyms", folder, path, folder ? "/" : "");
+	return kallsyms;
+}
+
+/* Returns whether there is a kcore at the path, or in the directory. */
+static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
+		      struct diag *diag)
+{
+	char kcore[PATH_MAX], kallsyms[PATH_MAX];
+	struct error err = { 0 };
+
+	if (is_directory(path))
+		snprintf(kcore, sizeof(kcore), "%s/kcore", path);
+	else
+		snprintf(kcore, sizeof(kcore), "%s", path);
+	if (elf_file_open(&files->elf, kcore, &err) < 0) {
+		if (wanted || err.kind != ERROR_SYSTEM)
+			diag_warn(diag, "kernel-unreadable", "%s: %s", kcore, err.text);
+		return false;
+	}
+	set_segments(files, kcore, 0, NULL);
+	files->switch_ip = find_in_kallsyms(kallsyms_beside(path, kallsyms));
+	return true;
+}
+
+/* Returns `place`, filled with where perf record --kcore put its files; NULL: nowhere. */
+static const char *recorded_kcore(const struct perf_file *file, char place[PATH_MAX])
+{
+	return file->folder && snprintf(place, PATH_MAX, "%s/kcore_dir", file->folder) < PATH_MAX &&
+			       is_directory(place)
+		       ? place
+		       : NULL;
+}
+
+const char *kernel_files_kallsyms(const struct kernel_files_options *options,
+				  const struct perf_file *file, char path[PATH_MAX])
+{
+	char place[PATH_MAX];
+	const char *kcore = options->kcore ? options->kcore : recorded_kcore(file, place);
+
+	return kcore && access(kallsyms_beside(kcore, path), R_OK) == 0 ? path : NULL;
+}
+
+/* ---- vmlinux ------------------------------------------------------------- */
+
+/* Returns what is mapped in the kernel; NULL: nothing is known. */
+static const struct address_space *kernel_space(const struct timeline *timeline)
+{
+	const struct thread *const *threads;
+	size_t count;
+
+	threads = timeline_threads(timeline, &count);
+	return count ? threads[0]->process->epochs[0].space->kernel : NULL;
+}
+
+/* Returns the kernel's own mapping as the recording tells it; NULL: none. */
+static const struct mapping *kernel_mapping(const struct address_space *kernel)
+{
+	for (size_t i = 0; kernel && i < kernel->count; i++) {
+		if (strncmp(kernel->mappings[i].file->path, KERNEL_PATH,
+			    sizeof(KERNEL_PATH) - 1) == 0)
+			return &kernel->mappings[i];
+	}
+	return NULL;
+}
+
+/* Returns whether the file has the symbol; its address in *address. */
+static bool find_symbol(const struct elf_file *file, const char *name, uint64_t *address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section))) {
+		Elf_Data *data;
+		GElf_Sym symbol;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *text = elf_strptr(file->elf, header.sh_link, symbol.st_name);
+
+			*address = symbol.st_value;
+			if (text && strcmp(text, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool has_build_id(const struct elf_file *elf, const struct mapped_file *recorded)
+{
+	return !recorded->build_id_size ||
+	       (elf->build_id_size == recorded->build_id_size &&
+		memcmp(elf->build_id, recorded->build_id, elf->build_id_size) == 0);
+}
+
+/* As the kernel's own kallsyms calls them. */
+static void name_trampolines(struct kernel_files *files, const struct address_space *kernel)
+{
+	for (size_t i = 0; files->kallsyms && i < kernel->count; i++) {
+		if (strcmp(kernel->mappings[i].file->path, TRAMPOLINE_PATH) == 0)
+			fprintf(files->kallsyms, "%016" PRIx64 " t %s\n",
+				kernel->mappings[i].begin, TRAMPOLINE_PATH);
+	}
+}
+
+static bool try_vmlinux(struct kernel_files *files, const char *path,
+			const struct address_space *kernel, bool wanted, struct diag *diag)
+{
+	const struct mapping *mapping = kernel_mapping(kernel);
+	const char *reference = mapping->file->path + sizeof(KERNEL_PATH) - 1;
+	struct error err = { 0 };
+	uint64_t address, distance = 0;
+
+	if (elf_file_open(&files->elf, path, &err) < 0) {
+		if (wanted)
+			diag_warn(diag, "kernel-unreadable", "%s: %s", path, err.text);
+		return false;
+	}
+	if (!has_build_id(&files->elf, mapping->file)) {
+		diag_warn(diag, "build-id-mismatch", "%s is of another kernel than the recorded one",
+			  path);
+		elf_file_close(&files->elf);
+		return false;
+	}
+	/* perf gives the reference symbol's address in the place of a file offset. */
+	if (*reference && find_symbol(&files->elf, reference, &address))
+		distance = mapping->file_offset - address;
+	if (find_symbol(&files->elf, SWITCH_NAME, &address))
+		files->switch_ip = address + distance;
+	set_segments(files, path, distance, kernel);
+	name_trampolines(files, kernel);
+	kernel_modules_take_kernel(&files->modules, &files->elf, distance, files->kallsyms);
+	return true;
+}
+
+static void look_for_vmlinux(struct kernel_files *files,
+			     const struct kernel_files_options *options, const char *release,
+			     const struct address_space *kernel, struct diag *diag)
+{
+	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
+					      "/usr/lib/debug/lib/modules/%s/vmlinux",
+					      "/lib/modules/%s/build/vmlinux" };
+	char path[BENEATH_PATH], place[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const char *percent = strchr(places[i], '%');
+
+		snprintf(place, sizeof(place), "%.*s%s%s", (int)(percent - places[i]), places[i],
+			 release, percent + 2);
+		if (snprintf(path, sizeof(path), "%s%s", options->symfs ? options->symfs : "",
+			     place) < PATH_MAX &&
+		    (!options->symfs || beneath_resolve(options->symfs, path)) &&
+		    try_vmlinux(files, path, kernel, false, diag))
+			return;
+	}
+}
+
+/* ---- All ----------------------------------------------------------------- */
+
+static void find_file(struct kernel_files *files, const struct kernel_files_options *options,
+		      const struct perf_file *file, const struct timeline *timeline,
+		      struct diag *diag)
+{
+	const struct address_space *kernel = kernel_space(timeline);
+	const struct mapping *mapping = kernel_mapping(kernel);
+	const char *release = file->features.os_release;
+	char path[PATH_MAX];
+
+	if (options->kcore) {
+		try_kcore(files, options->kcore, true, diag);
+		return;
+	}
+	if (recorded_kcore(file, path) && try_kcore(files, path, false, diag))
+		return;
+	if (options->vmlinux && mapping)
+		try_vmlinux(files, options->vmlinux, kernel, true, diag);
+	else if (!options->vmlinux && mapping && release && mapping->file->build_id_size &&
+		 !strchr(release, '/'))
+		look_for_vmlinux(files, options, release, kernel, diag);
+}
+
+/* A file in memory, since names are read from one. */
+static void open_kallsyms(struct kernel_files *files)
+{
+	int fd = memfd_create("ptrace2ftf-kallsyms", MFD_CLOEXEC);
+
+	files->kallsyms = fd < 0 ? NULL : fdopen(fd, "w");
+	if (fd >= 0 && !files->kallsyms)
+		close(fd);
+	snprintf(files->kallsyms_path, sizeof(files->kallsyms_path), "/proc/self/fd/%d", fd);
+}
+
+void kernel_files_init(struct kernel_files *files, const struct kernel_files_options *options,
+		       const struct perf_file *file, const struct timeline *timeline,
+		       struct diag *diag)
+{
+	*files = (struct kernel_files){ 0 };
+	files->modules.arena = &files->arena;
+	open_kallsyms(files);
+	find_file(files, options, file, timeline, diag);
+	/* kcore has the modules, too. */
+	if (options->resolver && (!files->code.count || files->modules.export_count))
+		kernel_modules_load(&files->modules, kernel_space(timeline), options->resolver,
+				    files->kallsyms, diag);
+	kernel_changes_add(&files->code, &files->modules, timeline, file);
+}
+
+const char *kernel_files_made_kallsyms(const struct kernel_files *files)
+{
+	return files->kallsyms && fflush(files->kallsyms) == 0 && ftell(files->kallsyms) > 0
+		       ? files->kallsyms_path
+		       : NULL;
+}
+
+const struct kernel_code *kernel_files_code(const struct kernel_files *files)
+{
+	return files->code.count || files->code.island_count ? &files->code : NULL;
+}
+
+void kernel_files_release(struct kernel_files *files)
+{
+	elf_file_close(&files->elf);
+	kernel_modules_release(&files->modules);
+	arena_release(&files->arena);
+	if (files->kallsyms)
+		fclose(files->kallsyms);
+	*files = (struct kernel_files){ 0 };
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel modules from their .ko files (packed or not), for recordings without kcore.
+ *
+ * A .ko is relocatable: the kernel puts its code sections one behind the other
+ * (kernel/module/main.c, layout_sections()) and writes addresses into them.
+ * The same is done here, as far as it decides where code goes: references to
+ * code of the module, and to functions of the kernel and of other modules whose
+ * addresses are known.  A call of an unknown function leads to KERNEL_MODULE_HOLE,
+ * where there is no code.  What a kernel patches by the CPU that it runs on
+ * (alternatives, retpolines) is as in the file, but for calls of __fentry__, which
+ * are nops.
+ */
+#ifndef SRC_RESOLVE_KERNEL_MODULES_H
+#define SRC_RESOLVE_KERNEL_MODULES_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "decoder/timeline/timeline.h"
+#include "src/resolve/resolve.h"
+#include "symbols/files/elf_file.h"
+
+/* Nothing is ever mapped at the end of the address space. */
+#define KERNEL_MODULE_HOLE UINT64_C(0xffffffffffff0000)
+
+/* A function of the kernel and its address. */
+struct kernel_export {
+	const char *name; /* borrowed */
+	uint64_t address;
+};
+
+struct kernel_module {
+	uint64_t begin, end;  /* ip range [begin, end) */
+	const uint8_t *bytes; /* of the arena */
+};
+
+struct kernel_modules {
+	struct kernel_module *modules; /* owned; sorted by begin, not overlapping */
+	size_t count, room;
+	struct kernel_export *exports; /* owned; sorted by name */
+	size_t export_count, export_room;
+	struct arena *arena; /* borrowed */
+};
+
+/*
+ * Take the addresses of the kernel's own functions: from vmlinux, so many bytes
+ * further.  `kallsyms` (may be NULL) gets a line for each.
+ */
+void kernel_modules_take_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
+				uint64_t distance, FILE *kallsyms);
+
+/*
+ * Load all modules that the kernel had mapped and whose files are found.  A
+ * module that cannot be laid out as recorded is warned about.
+ */
+void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,
+			 const struct resolver *resolver, FILE *kallsyms, struct diag *diag);
+
+/* Returns whether a path is a module's: .../kernel/fs/ext4/ext4.ko, or with .xz, .zst or .gz. */
+bool kernel_modules_is_module(const char *path);
+
+/* Idempotent, also on zeroed memory. */
+void kernel_modules_release(struct kernel_modules *modules);
+
+#endif

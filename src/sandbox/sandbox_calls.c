@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The filter of system calls.  It has the calls that the program, the C library
+ * and the libraries make in a conversion; to any other the answer is that there
+ * is no such call (ENOSYS), as libraries have another way for an older kernel.
+ *
+ * Made here and not by libseccomp, which needs a thousand allocations for this,
+ * and crashes when one of them fails (2.5.4).  The filter's language: the
+ * kernel's Documentation/userspace-api/seccomp_filter.rst.
+ */
+#include "src/sandbox/sandbox.h"
+
+#ifdef __x86_64__
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* Of Linux 5.17; the C library names its memory by it. */
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+
+static const uint16_t allowed[] = {
+	/* files */
+	SYS_access, SYS_close, SYS_close_range, SYS_copy_file_range, SYS_creat, SYS_dup,
+	SYS_dup2, SYS_dup3, SYS_faccessat, SYS_faccessat2, SYS_fadvise64, SYS_fallocate,
+	SYS_fchmod, SYS_fcntl, SYS_fdatasync, SYS_fgetxattr, SYS_flock, SYS_fsetxattr, SYS_fstat,
+	SYS_fstatfs, SYS_fsync, SYS_ftruncate, SYS_getcwd, SYS_getdents, SYS_getdents64,
+	SYS_getxattr, SYS_lgetxattr, SYS_link, SYS_linkat, SYS_lseek, SYS_lstat,
+	SYS_memfd_create, SYS_mkdir, SYS_mkdirat, SYS_newfstatat, SYS_open, SYS_openat,
+	SYS_openat2, SYS_pipe2, SYS_poll, SYS_ppoll, SYS_pread64, SYS_preadv, SYS_pselect6,
+	SYS_pwrite64, SYS_pwritev, SYS_read, SYS_readahead, SYS_readlink, SYS_readlinkat,
+	SYS_readv, SYS_rename, SYS_renameat, SYS_renameat2, SYS_select, SYS_sendfile,
+	SYS_setxattr, SYS_stat, SYS_statfs, SYS_statx, SYS_umask, SYS_unlink, SYS_unlinkat,
+	SYS_write, SYS_writev,
+	/* memory */
+	SYS_brk, SYS_madvise, SYS_membarrier, SYS_mincore, SYS_mlock, SYS_mlock2, SYS_mremap,
+	SYS_msync, SYS_munlock, SYS_munmap,
+	/* threads, signals and time */
+	SYS_clock_getres, SYS_clock_gettime, SYS_clock_nanosleep, SYS_exit, SYS_exit_group,
+	SYS_futex, SYS_get_robust_list, SYS_getcpu, SYS_getitimer, SYS_gettid, SYS_gettimeofday,
+	SYS_nanosleep, SYS_restart_syscall, SYS_rseq, SYS_rt_sigaction, SYS_rt_sigpending,
+	SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
+	SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_sched_getaffinity,
+	SYS_sched_getattr, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_yield,
+	SYS_set_robust_list, SYS_set_tid_address, SYS_setitimer, SYS_sigaltstack, SYS_time,
+	SYS_times,
+	/* what the process is */
+	SYS_arch_prctl, SYS_capget, SYS_getegid, SYS_geteuid, SYS_getgid, SYS_getgroups,
+	SYS_getpgid, SYS_getpgrp, SYS_getpid, SYS_getppid, SYS_getpriority, SYS_getrandom,
+	SYS_getresgid, SYS_getresuid, SYS_getrlimit, SYS_getrusage, SYS_getsid, SYS_getuid,
+	SYS_sysinfo, SYS_uname,
+};
+
+/* The client of debuginfod servers: sockets, and times of the files in its cache. */
+static const uint16_t of_network[] = {
+	SYS_accept4, SYS_bind, SYS_connect, SYS_epoll_create1, SYS_epoll_ctl,
+	SYS_epoll_pwait, SYS_epoll_wait, SYS_eventfd2, SYS_futimesat,
+	SYS_getpeername, SYS_getsockname, SYS_getsockopt, SYS_listen, SYS_mmap,
+	SYS_mprotect, SYS_pipe, SYS_recvfrom, SYS_recvmmsg, SYS_recvmsg, SYS_rmdir, SYS_sendmmsg,
+	SYS_sendmsg, SYS_sendto, SYS_setsockopt, SYS_shutdown, SYS_socket, SYS_socketpair,
+	SYS_utime, SYS_utimensat, SYS_utimes,
+};
+
+/* A call that is allowed if an argument has these bits. */
+struct condition {
+	uint16_t call;
+	uint8_t argument; /* its lower word: all of these are of 32 bits, or flags below */
+	uint32_t mask, value;
+};
+
+#define WORD UINT32_MAX
+
+static const struct condition conditions[] = {
+	/* A thread, no process; the flags of clone3() are behind a pointer. */
+	{ SYS_clone, 0, CLONE_THREAD, CLONE_THREAD },
+	{ SYS_prlimit64, 0, WORD, 0 },
+	{ SYS_prctl, 0, WORD, PR_SET_NAME },
+	{ SYS_prctl, 0, WORD, PR_SET_VMA },
+	/* No code that was not there before. */
+	{ SYS_mmap, 2, PROT_EXEC, 0 },
+	{ SYS_mprotect, 2, PROT_EXEC, 0 },
+	/* Of terminals: whether it is one, and its size; of sockets: not to wait. */
+	{ SYS_ioctl, 1, WORD, TCGETS },
+	{ SYS_ioctl, 1, WORD, TIOCGWINSZ },
+	{ SYS_ioctl, 1, WORD, FIONREAD },
+	{ SYS_ioctl, 1, WORD, FIONBIO },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define INSTRUCTIONS_MAX                                                                         \
+	(6 * (COUNT(conditions) + 1) + 2 * (COUNT(allowed) + COUNT(of_network)) + 8)
+
+/* A program of struct sock_filter. */
+struct filter {
+	struct sock_filter code[INSTRUCTIONS_MAX];
+	unsigned short used;
+};
+
+static void emit(struct filter *filter, uint16_t code, uint32_t operand)
+{
+	filter->code[filter->used++] = (struct sock_filter)BPF_STMT(code, operand);
+}
+
+/* If the accumulator is not `value`, the next `skip` instructions are left out. */
+static void emit_unless_skip(struct filter *filter, uint32_t value, uint8_t skip)
+{
+	filter->code[filter->used++] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip);
+}
+
+static void emit_load(struct filter *filter, size_t offset)
+{
+	emit(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
+}
+
+static void allow(struct filter *filter, const uint16_t *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		emit_unless_skip(filter, calls[i], 1);
+		emit(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	}
+}
+
+static void allow_if(struct filter *filter, const struct condition *condition)
+{
+	emit_unless_skip(filter, condition->call, 5);
+	emit_load(filter, offsetof(struct seccomp_data, args) +
+				  condition->argument * sizeof(uint64_t));
+	emit(filter, BPF_ALU | BPF_AND | BPF_K, condition->mask);
+	emit_unless_skip(filter, condition->value, 1);
+	emit(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	emit_load(filter, offsetof(struct seccomp_data, nr));
+}
+
+/* Calls of another architecture, as of 32 bits, have other numbers. */
+static void make_filter(struct filter *filter, bool network)
+{
+	/* For abort() and raise(). */
+	const struct condition own = { SYS_tgkill, 0, WORD, (uint32_t)getpid() };
+
+	emit_load(filter, offsetof(struct seccomp_data, arch));
+	emit_unless_skip(filter, AUDIT_ARCH_X86_64, 1);
+	emit_load(filter, offsetof(struct seccomp_data, nr)); /* else no number of a call */
+	if (network)
+		allow(filter, of_network, COUNT(of_network));
+	allow(filter, allowed, COUNT(allowed));
+	allow_if(filter, &own);
+	for (size_t i = 0; i < COUNT(conditions); i++)
+		allow_if(filter, &conditions[i]);
+	emit(filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+const char *sandbox_enter_calls(bool network)
+{
+	struct filter filter = { .used = 0 };
+	struct sock_fprog program = { .filter = filter.code };
+
+	make_filter(&filter, network);
+	program.len = filter.used;
+	/* The flag: no slower branches for what is filtered; before Linux 4.17 there is none. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	    (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		     &program) == 0 ||
+	     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0))
+		return NULL;
+	return "this system has no filters of system calls";
+}
+
+#else
+
+const char *sandbox_enter_calls(bool network)
+{
+	(void)network;
+	return "no filter of system calls for this processor";
+}
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Landlock; rights and versions: the kernel's Documentation/userspace-api/landlock.rst. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/landlock.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io/temp_file.h"
+#include "base/io/output_path.h"
+#include "src/sandbox/sandbox.h"
+
+/* Newer than Debian 12's headers; each with the version that brought it. */
+#define FS_TRUNCATE  (UINT64_C(1) << 14) /* 3 */
+#define FS_IOCTL_DEV (UINT64_C(1) << 15) /* 5 */
+#define NET_TCP	     UINT64_C(3)	 /* 4: bind, connect */
+#define SCOPES	     UINT64_C(3)	 /* 6: abstract sockets, signals */
+
+#define FS_OF_FILES                                                                              \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |                             \
+	 LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+#define READS  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+/* To make a file, fill it, rename it, and remove it. */
+#define WRITES                                                                                   \
+	(READS | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |                   \
+	 LANDLOCK_ACCESS_FS_REMOVE_FILE | FS_TRUNCATE)
+/* A device or a fifo: whether it is a terminal is asked by ioctl(). */
+#define WRITES_DEVICE (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_IOCTL_DEV)
+
+/* As the kernel's struct landlock_ruleset_attr has grown; it takes zeros behind what it knows. */
+struct ruleset {
+	uint64_t fs, net, scopes;
+};
+
+struct rules {
+	int fd;
+	uint64_t handled; /* rights of files that this kernel knows */
+	bool failed;	  /* a rule could not be made: what is needed would be refused */
+};
+
+static bool is_want(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+}
+
+/* What is not there needs no rule, and what is on no file system has none (EBADFD). */
+static void allow(struct rules *rules, const char *path, uint64_t rights)
+{
+	struct landlock_path_beneath_attr rule;
+	struct stat status;
+
+	if (!path)
+		return;
+	rule = (struct landlock_path_beneath_attr){ .parent_fd = open(path, O_PATH | O_CLOEXEC) };
+	if (rule.parent_fd < 0) {
+		rules->failed |= is_want(errno);
+		return;
+	}
+	if (fstat(rule.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode))
+		rights &= FS_OF_FILES;
+	rule.allowed_access = rights & rules->handled;
+	if (syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+		rules->failed |= is_want(errno);
+	close(rule.parent_fd);
+}
+
+/* ---- Reading ------------------------------------------------------------- */
+
+/* Words may follow an overlay's file behind commas, which its name may have, too. */
+static void allow_overlay(struct rules *rules, const char *text)
+{
+	char *path = strdup(text), *comma;
+
+	if (!path) {
+		rules->failed = true;
+		return;
+	}
+	do {
+		allow(rules, path, READS);
+		comma = strrchr(path, ',');
+		if (comma)
+			*comma = '\0';
+	} while (comma);
+	free(path);
+}
+
+/* perf's cache of what it recorded, where kernel names are. */
+static void allow_below_home(struct rules *rules, const char *name)
+{
+	const char *home = getenv("HOME");
+	char path[PATH_MAX];
+
+	if (home && *home && snprintf(path, sizeof(path), "%s%s", home, name) < PATH_MAX)
+		allow(rules, path, READS);
+}
+
+static void allow_reading(struct rules *rules, const struct options *options)
+{
+	/* What the C library reads: about the machine, the time zone, and for fault.h. */
+	static const char *const system[] = { "/proc/self", "/proc/sys/vm", "/proc/meminfo",
+					      "/sys/devices/system/cpu", "/etc/localtime",
+					      "/usr/share/zoneinfo", "/dev/urandom",
+					      /* Kernel names, with --symfs, too. */
+					      "/proc/kallsyms" };
+	const char *const named[] = { options->symfs, options->vdso, options->kcore,
+				      options->vmlinux, options->debug_dir, options->kallsyms,
+				      options->perf_map_dir, options->clock_sync };
+
+	/* The client's library needs others, certificates and the names of hosts. */
+	if (!options->symfs || options->debuginfod) {
+		allow(rules, "/", READS);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
+		allow(rules, system[i], READS);
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		allow(rules, named[i], READS);
+	for (int i = 0; i < options->input_count; i++)
+		allow(rules, options->inputs[i], READS);
+	allow_below_home(rules, "/.debug");
+	for (size_t i = 0; i < options->overlay_count; i++)
+		allow_overlay(rules, options->overlays[i].text);
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+/* A file beside `path` is made, and takes its place; a device is written directly: output.h. */
+static void allow_output(struct rules *rules, const char *path)
+{
+	struct stat status;
+	char *slash, *copy;
+
+	if (!path || !*path || strcmp(path, "-") == 0)
+		return;
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		allow(rules, path, WRITES_DEVICE);
+		return;
+	}
+	copy = strdup(path);
+	if (!copy) {
+		rules->failed = true;
+		return;
+	}
+	slash = strrchr(copy, '/');
+	if (slash)
+		slash[slash == copy] = '\0';
+	allow(rules, slash ? copy : ".", WRITES);
+	free(copy);
+}
+
+/* The cache of debuginfod_begin(3), if it is there: one that is not cannot be made. */
+static void allow_cache(struct rules *rules)
+{
+	static const char *const places[][2] = {
+		{ "DEBUGINFOD_CACHE_PATH", "" },
+		{ "XDG_CACHE_HOME", "/debuginfod_client" },
+		{ "HOME", "/.cache/debuginfod_client" },
+		{ "HOME", "/.debuginfod_client_cache" },
+	};
+	/* It makes a directory per build id, and sets times to clean up by. */
+	const uint64_t rights = WRITES | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const char *base = getenv(places[i][0]);
+
+		if (base && *base && snprintf(path, sizeof(path), "%s%s", base, places[i][1]) < PATH_MAX) {
+			mkdir(path, 0700);
+			allow(rules, path, rights);
+		}
+	}
+}
+
+static void allow_writing(struct rules *rules, const struct options *options)
+{
+	char *beside = NULL;
+
+	/* Where none is named: INPUT.ftf, or text on standard output (output_pipeline.c). */
+	if (!options->output && options->format == FORMAT_FTF)
+		beside = output_path_beside(options->input, "ftf");
+	allow_output(rules, options->output);
+	allow_output(rules, beside);
+	free(beside);
+	allow_output(rules, options->json);
+	allow(rules, spool_folder(), WRITES);
+	if (options->debuginfod)
+		allow_cache(rules);
+}
+
+/* ---- Both ---------------------------------------------------------------- */
+
+static uint64_t rights_of_version(long version)
+{
+	/* Version 1 has all up to MAKE_SYM. */
+	uint64_t rights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+
+	rights |= version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0;
+	rights |= version >= 3 ? FS_TRUNCATE : 0;
+	return rights | (version >= 5 ? FS_IOCTL_DEV : 0);
+}
+
+const char *sandbox_enter_files(const struct options *options)
+{
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			       LANDLOCK_CREATE_RULESET_VERSION);
+	struct ruleset ruleset = { .fs = rights_of_version(version) };
+	struct rules rules = { .handled = ruleset.fs };
+	bool holds;
+
+	if (version < 1)
+		return "this system has no Landlock";
+	ruleset.net = version >= 4 && !options->debuginfod ? NET_TCP : 0;
+	ruleset.scopes = version >= 6 ? SCOPES : 0;
+	rules.fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
+	if (rules.fd < 0)
+		return "Landlock makes no rules here";
+	allow_reading(&rules, options);
+	allow_writing(&rules, options);
+	holds = !rules.failed && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+		syscall(SYS_landlock_restrict_self, rules.fd, 0) == 0;
+	close(rules.fd);
+	if (rules.failed)
+		return "there are too few file descriptors, or too little memory, for its rules";
+	return holds ? NULL : "Landlock refuses to hold here";
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/select/event_filter.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "decoder/aux/aux_seek.h"
+#include "decoder/clock/tsc_clock.h"
+
+/* ---- Time ---------------------------------------------------------------- */
+
+static struct tsc_clock clock_of(const struct auxtrace *auxtrace)
+{
+	const struct pt_info *info = &auxtrace->info;
+
+	return (struct tsc_clock){ info->time_zero, (uint32_t)info->time_mult,
+				   (uint16_t)info->time_shift };
+}
+
+/* When the trace begins and ends, in ns.  Returns false if no packet tells. */
+static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64_t *end)
+{
+	struct tsc_clock clock = clock_of(auxtrace);
+	bool found = false;
+
+	*begin = UINT64_MAX;
+	*end = 0;
+	for (size_t i = 0; i < auxtrace->stream_count; i++) {
+		uint64_t first, last;
+
+		if (!aux_seek_extent(&auxtrace->streams[i], &auxtrace->info, &first, &last))
+			continue;
+		found = true;
+		first = tsc_clock_ns(&clock, first);
+		last = tsc_clock_ns(&clock, last);
+		if (first < *begin)
+			*begin = first;
+		if (last > *end)
+			*end = last;
+	}
+	return found;
+}
+
+static uint64_t resolve(const struct time_bound *bound, uint64_t begin, uint64_t end, uint64_t open)
+{
+	switch (bound->base) {
+	case TIME_ABSOLUTE:
+		return bound->ns;
+	case TIME_FROM_START:
+		return begin + bound->ns;
+	case TIME_FROM_END:
+		return bound->ns < end ? end - bound->ns : 0;
+	case TIME_PERCENT:
+		return begin + (uint64_t)((double)(end - begin) * bound->percent / 100);
+	default:
+		return open;
+	}
+}
+
+static int find_times(struct event_filter *filter, const struct auxtrace *auxtrace,
+		      struct error *err)
+{
+	const struct selection *selection = filter->selection;
+	uint64_t begin, end;
+
+	filter->end = UINT64_MAX;
+	if (!selection->from.base && !selection->to.base)
+		return 0;
+	if (!find_extent(auxtrace, &begin, &end))
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "--time: the trace has no TSC packets, so its times are not known");
+	filter->begin = resolve(&selection->from, begin, end, 0);
+	filter->end = resolve(&selection->to, begin, end, UINT64_MAX);
+	if (filter->begin > filter->end)
+		return error_set(err, ERROR_UNSUPPORTED, "--time: it ends before it begins");
+	if (filter->begin > end || filter->end < begin)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "--time: nothing was recorded then: the trace is of %" PRIu64
+				 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " s",
+				 begin / 1000000000, begin % 1000000000, end / 1000000000,
+				 end % 1000000000);
+	return 0;
+}
+
+/* ---- Threads and CPUs ---------------------------------------------------- */
+
+static bool has_name(const struct pattern_list *patterns, const struct thread *thread)
+{
+	for (size_t i = 0; i < thread->name_count; i++) {
+		if (pattern_list_matches(patterns, thread->names[i].text))
+			return true;
+	}
+	return false;
+}
+
+static bool wants_thread(const struct selection *selection, const struct thread *thread)
+{
+	return (!selection->pids.count || number_list_has(&selection->pids, thread->pid)) &&
+	       (!selection->tids.count || number_list_has(&selection->tids, thread->tid)) &&
+	       (!selection->comms.count || has_name(&selection->comms, thread));
+}
+
+static void choose_threads(struct event_filter *filter, const struct timeline *timeline)
+{
+	const struct selection *selection = filter->selection;
+	const struct thread *const *threads = timeline_threads(timeline, &filter->thread_count);
+
+	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
+	for (size_t i = 0; i < filter->thread_count; i++)
+		filter->threads[i] = wants_thread(selection, threads[i]);
+	filter->threads[filter->thread_count] = !selection->pids.count && !selection->tids.count &&
+						!selection->comms.count;
+}
+
+/* A tid may be of several threads, one after another. */
+static bool wants_tid(const struct event_filter *filter, const struct timeline *timeline,
+		      int32_t tid)
+{
+	size_t count;
+	const struct thread *const *threads = timeline_threads(timeline, &count);
+	bool known = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (threads[i]->tid != tid)
+			continue;
+		known = true;
+		if (filter->threads[i])
+			return true;
+	}
+	return !known && filter->threads[filter->thread_count];
+}
+
+static bool wants_stream(const struct event_filter *filter, const struct timeline *timeline,
+			 const struct aux_stream *aux)
+{
+	const struct number_list *cpus = &filter->selection->cpus;
+
+	if (aux->tid != -1)
+		return wants_tid(filter, timeline, aux->tid);
+	return !cpus->count || aux->cpu == -1 || number_list_has(cpus, aux->cpu);
+}
+
+/* ---- Streams ------------------------------------------------------------- */
+
+static void cut_stream(const struct event_filter *filter, struct auxtrace *auxtrace,
+		       const struct aux_stream *aux, struct aux_stream *view)
+{
+	struct tsc_clock clock = clock_of(auxtrace);
+
+	*view = *aux;
+	if (filter->begin || filter->end != UINT64_MAX)
+		aux_seek(aux, tsc_clock_tsc(&clock, filter->begin),
+			 filter->end == UINT64_MAX ? UINT64_MAX : tsc_clock_tsc(&clock, filter->end),
+			 &auxtrace->arena, view);
+}
+
+static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrace,
+			   const struct timeline *timeline, struct diag *diag)
+{
+	struct aux_stream *kept = arena_alloc(&auxtrace->arena,
+					      auxtrace->stream_count * sizeof(*kept));
+	size_t count = 0, per_thread = 0;
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++) {
+		const struct aux_stream *aux = &auxtrace->streams[i];
+
+		filter->bytes_left_out += aux->size;
+		per_thread += aux->tid != -1;
+		if (!wants_stream(filter, timeline, aux))
+			continue;
+		cut_stream(filter, auxtrace, aux, &kept[count]);
+		filter->bytes_left_out -= kept[count++].size;
+	}
+	auxtrace->streams = kept;
+	auxtrace->stream_count = count;
+	if (per_thread && filter->selection->cpus.count)
+		diag_warn(diag, "cpu-unknown",
+			  "--cpu chooses nothing here: recorded with a buffer per thread, the "
+			  "trace does not tell which CPU ran");
+}
+
+int event_filter_init(struct event_filter *filter, const struct selection *selection,
+		      struct auxtrace *auxtrace, const struct timeline *timeline,
+		      struct diag *diag, struct error *err)
+{
+	*filter = (struct event_filter){ .selection = selection, .end = UINT64_MAX };
+	filter->active = selection_of_events(selection);
+	if (!filter->active)
+		return 0;
+	if (find_times(filter, auxtrace, err) < 0)
+		return -1;
+	choose_threads(filter, timeline);
+	choose_streams(filter, auxtrace, timeline, diag);
+	return 0;
+}
+
+void event_filter_release(struct event_filter *filter)
+{
+	free(filter->threads);
+	*filter = (struct event_filter){ 0 };
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses what is decoded, and which of the decoded branches go on to the call
+ * stacks: by time, process, thread, name of the thread, and CPU.
+ *
+ * What can be known before decoding is not decoded: streams of other CPUs and
+ * threads, and of each stream what lies outside the time.
+ */
+#ifndef SRC_SELECT_EVENT_FILTER_H
+#define SRC_SELECT_EVENT_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/branch_event.h"
+#include "decoder/engine/pt_stream.h"
+#include "decoder/timeline/timeline.h"
+#include "src/options/selection.h"
+
+struct event_filter {
+	const struct selection *selection; /* borrowed */
+	uint64_t begin, end;               /* ns: events of [begin, end] are wanted */
+	bool *threads;                     /* owned; by index, the last for unknown ones: wanted */
+	size_t thread_count;
+	bool active;                       /* something is chosen */
+	uint64_t gaps[GAP_REASONS];        /* by enum gap_reason: that are not wanted */
+	uint64_t bytes_left_out;           /* of trace: not decoded */
+};
+
+/*
+ * Turn a selection into times and threads, and cut the streams of the trace
+ * accordingly: auxtrace->streams is replaced, in its arena.  `selection` is
+ * borrowed until release.
+ * Returns 0; -1 with err filled if the selection cannot be made of this trace.
+ */
+int event_filter_init(struct event_filter *filter, const struct selection *selection,
+		      struct auxtrace *auxtrace, const struct timeline *timeline,
+		      struct diag *diag, struct error *err);
+
+/* Idempotent, also on zeroed memory. */
+void event_filter_release(struct event_filter *filter);
+
+/*
+ * Returns whether some threads are left out, so that what cannot be told apart by
+ * thread must not be counted.
+ */
+static inline bool event_filter_by_thread(const struct event_filter *filter)
+{
+	return filter->active && (filter->selection->pids.count || filter->selection->tids.count ||
+				  filter->selection->comms.count);
+}
+
+/* Returns whether what a thread (NULL: unknown) did at a time (ns) is wanted. */
+static inline bool event_filter_has(const struct event_filter *filter, const struct thread *thread,
+				    uint64_t time)
+{
+	size_t index = thread ? thread->index : filter->thread_count;
+
+	return !filter->active ||
+	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
+}
+
+/* Returns how many events, from the first on, are wanted. */
+static inline size_t event_filter_first(const struct event_filter *filter,
+					const struct branch_event *events, size_t count)
+{
+	size_t wanted = filter->active ? 0 : count;
+
+	while (wanted < count &&
+	       event_filter_has(filter, events[wanted].thread, events[wanted].time))
+		wanted++;
+	return wanted;
+}
+
+/* Returns whether an event is wanted.  Gaps that are not are counted. */
+static inline bool event_filter_wants(struct event_filter *filter,
+				      const struct branch_event *event)
+{
+	bool wanted = event_filter_has(filter, event->thread, event->time);
+
+	if (!wanted)
+		filter->gaps[event->gap] += event->kind == BRANCH_GAP;
+	return wanted;
+}
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/select/slice_filter.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "symbols/dso/dso_store.h"
+
+/* What the patterns say of a name. */
+enum verdict {
+	VERDICT_KNOWN = 1,
+	VERDICT_KEEP = 2,  /* --symbol */
+	VERDICT_HIDE = 4,
+	VERDICT_START = 8, /* --between */
+	VERDICT_STOP = 16,
+};
+
+/* What --dso says of a file. */
+struct file_verdict {
+	const struct dso *dso;
+	bool keep;
+	UT_hash_handle hh;
+};
+
+enum frame_state {
+	FRAME_OUT = 0, /* not shown: outside of the part that is */
+	FRAME_HIDDEN,
+	FRAME_DEEP,    /* below the level that is shown */
+	FRAME_PENDING, /* shown once it has lasted long enough */
+	FRAME_SHOWN,   /* passed on */
+};
+
+struct frame {
+	const struct symbol *symbol;
+	uint64_t ip;
+	uint64_t begin; /* ns: as shown */
+	uint64_t folded, folded_time;
+	struct span_detail detail;
+	uint8_t state; /* enum frame_state */
+	uint16_t flags; /* enum span_flags */
+	bool keep;     /* it is what --symbol and --dso ask for */
+	bool hide;
+};
+
+struct filter_track {
+	struct span_filter *filter;
+	void *next_track;
+	struct filter_track *next;
+	struct frame *frames; /* owned; the open slices, outermost first */
+	size_t count, room;
+	size_t resolved;  /* no frame of the first so many is pending */
+	size_t levels;    /* frames that are pending or shown */
+	size_t keep;      /* frames with `keep` */
+	bool between;     /* START was called, STOP not yet */
+	bool visible;     /* the part is shown */
+	struct span_detail now; /* of the last begin or end */
+};
+
+/* ---- Patterns ------------------------------------------------------------ */
+
+static uint8_t decide(const struct selection *selection, const char *text)
+{
+	uint8_t verdict = VERDICT_KNOWN;
+
+	if (pattern_list_matches(&selection->symbols, text))
+		verdict |= VERDICT_KEEP;
+	if (pattern_list_matches(&selection->hidden, text))
+		verdict |= VERDICT_HIDE;
+	if (selection->start && fnmatch(selection->start, text, 0) == 0)
+		verdict |= VERDICT_START;
+	if (selection->stop && fnmatch(selection->stop, text, 0) == 0)
+		verdict |= VERDICT_STOP;
+	return verdict;
+}
+
+static uint8_t verdict_of_name(struct span_filter *filter, const struct name *name)
+{
+	size_t old = filter->verdict_room;
+
+	if (name->id >= old) {
+		filter->verdicts = alloc_grow(filter->verdicts, &filter->verdict_room,
+					      (size_t)name->id + 1, 1);
+		memset(filter->verdicts + old, 0, filter->verdict_room - old);
+	}
+	if (!filter->verdicts[name->id])
+		filter->verdicts[name->id] = decide(filter->selection, name->text);
+	return filter->verdicts[name->id];
+}
+
+/* A function may be named as it is shown, or as in the symbol table. */
+static uint8_t verdict_of(struct span_filter *filter, const struct symbol *symbol)
+{
+	uint8_t verdict = verdict_of_name(filter, symbol->name);
+
+	if (symbol->linkage && symbol->linkage != symbol->name)
+		verdict |= verdict_of_name(filter, symbol->linkage);
+	return verdict;
+}
+
+/* A file may be named by its path, or by the last part of it. */
+static bool keeps_path(const struct selection *selection, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return pattern_list_matches(&selection->dsos, path) ||
+	       (slash && pattern_list_matches(&selection->dsos, slash + 1));
+}
+
+static bool keeps_file(struct span_filter *filter, const struct dso *dso)
+{
+	struct file_verdict *file;
+
+	if (!dso)
+		return false;
+	HASH_FIND_PTR(filter->files, &dso, file);
+	if (file)
+		return file->keep;
+	file = alloc_zeroed(1, sizeof(*file));
+	file->dso = dso;
+	file->keep = keeps_path(filter->selection, dso_path(dso));
+	HASH_ADD_PTR(filter->files, dso, file);
+	return file->keep;
+}
+
+static bool keeps(struct span_filter *filter, const struct symbol *symbol, uint8_t verdict)
+{
+	const struct selection *selection = filter->selection;
+
+	if (!selection->symbols.count && !selection->dsos.count)
+		return false;
+	return (!selection->symbols.count || verdict & VERDICT_KEEP) &&
+	       (!selection->dsos.count || keeps_file(filter, symbol->dso));
+}
+
+/* ---- Passing on ---------------------------------------------------------- */
+
+static void show(struct filter_track *track, struct frame *frame)
+{
+	const struct span_sink *next = track->filter->next;
+
+	if (next->detail)
+		next->detail(next, track->next_track, &frame->detail);
+	next->begin(next, track->next_track, frame->begin, frame->symbol, frame->ip, frame->flags);
+	frame->state = FRAME_SHOWN;
+}
+
+/* Pass on what has lasted long enough at `time`; with `all`, whatever is open. */
+static void settle(struct filter_track *track, uint64_t time, bool all)
+{
+	uint64_t shortest = track->filter->selection->min_duration;
+
+	for (; track->resolved < track->count; track->resolved++) {
+		struct frame *frame = &track->frames[track->resolved];
+
+		if (frame->state != FRAME_PENDING)
+			continue;
+		if (!all && time - frame->begin < shortest)
+			return;
+		show(track, frame);
+	}
+}
+
+static struct frame *shown_below(struct filter_track *track, size_t index)
+{
+	while (index-- > 0) {
+		if (track->frames[index].state >= FRAME_PENDING)
+			return &track->frames[index];
+	}
+	return NULL;
+}
+
+static void end_shown(struct filter_track *track, const struct frame *frame, uint64_t time)
+{
+	const struct span_sink *next = track->filter->next;
+
+	if (next->detail)
+		next->detail(next, track->next_track, &track->now);
+	if (frame->folded && next->folded)
+		next->folded(next, track->next_track, frame->folded, frame->folded_time);
+	next->end(next, track->next_track, time, frame->symbol);
+}
+
+/* What is shown of a frame ends; all frames above it have ended. */
+static void leave(struct filter_track *track, size_t index, uint64_t time)
+{
+	struct frame *frame = &track->frames[index];
+	struct frame *around = NULL;
+
+	if (frame->state == FRAME_PENDING)
+		around = shown_below(track, index);
+	if (around) {
+		around->folded += 1 + frame->folded;
+		around->folded_time += time - frame->begin;
+	} else if (frame->state == FRAME_PENDING) {
+		show(track, frame); /* there is no other slice that could tell of it */
+	}
+	if (frame->state == FRAME_SHOWN)
+		end_shown(track, frame, time);
+	track->levels -= frame->state >= FRAME_PENDING;
+	frame->state = FRAME_OUT;
+	frame->folded = frame->folded_time = 0;
+	if (track->resolved > index)
+		track->resolved = index;
+}
+
+/* The frame is of the part that is shown, from `time` on. */
+static void enter(struct filter_track *track, struct frame *frame, uint64_t time)
+{
+	struct span_filter *filter = track->filter;
+	uint32_t asked = filter->selection->depth;
+
+	frame->begin = time;
+	if (frame->hide) {
+		frame->state = FRAME_HIDDEN;
+	} else if (asked && track->levels >= asked) {
+		frame->state = FRAME_DEEP;
+	} else if (track->levels >= filter->most) {
+		frame->state = FRAME_DEEP;
+		filter->counts.too_deep++;
+	} else {
+		frame->state = FRAME_PENDING;
+		track->levels++;
+	}
+}
+
+/* ---- Parts --------------------------------------------------------------- */
+
+static bool is_visible(const struct filter_track *track)
+{
+	const struct selection *selection = track->filter->selection;
+
+	return (!selection->start || track->between) &&
+	       (track->keep || (!selection->symbols.count && !selection->dsos.count));
+}
+
+static void hide_part(struct filter_track *track, uint64_t time)
+{
+	track->visible = false;
+	for (size_t i = track->count; i > 0; i--)
+		leave(track, i - 1, time);
+}
+
+/* The callers of what begins now are context. */
+static void show_part(struct filter_track *track, uint64_t time)
+{
+	track->visible = true;
+	track->filter->counts.parts++;
+	track->resolved = 0;
+	for (size_t i = 0; i < track->count; i++) {
+		struct frame *frame = &track->frames[i];
+
+		frame->flags |= SPAN_INFERRED_START;
+		frame->detail.insns = track->now.insns;
+		frame->detail.cycles = track->now.cycles;
+		enter(track, frame, time);
+	}
+}
+
+static void update(struct filter_track *track, uint64_t time)
+{
+	bool visible = is_visible(track);
+
+	if (visible && !track->visible)
+		show_part(track, time);
+	else if (!visible && track->visible)
+		hide_part(track, time);
+}
+
+/* ---- The sink ------------------------------------------------------------ */
+
+static void filter_detail(const struct span_sink *sink, void *track_,
+			  const struct span_detail *detail)
+{
+	struct filter_track *track = track_;
+
+	(void)sink;
+	track->now = *detail;
+}
+
+static void filter_begin(const struct span_sink *sink, void *track_, uint64_t time,
+			 const struct symbol *symbol, uint64_t ip, unsigned flags)
+{
+	struct filter_track *track = track_;
+	struct span_filter *filter = sink->context;
+	uint8_t verdict = verdict_of(filter, symbol);
+	struct frame *frame;
+
+	settle(track, time, false);
+	if (verdict & VERDICT_STOP) {
+		track->between = false;
+		update(track, time);
+	}
+	track->between |= (verdict & VERDICT_START) != 0;
+	track->keep += keeps(filter, symbol, verdict);
+	update(track, time);
+	track->frames = alloc_grow(track->frames, &track->room, track->count + 1,
+				   sizeof(*track->frames));
+	frame = &track->frames[track->count++];
+	*frame = (struct frame){
+		.symbol = symbol,
+		.ip = ip,
+		.detail = track->now,
+		.flags = (uint16_t)flags,
+		.keep = keeps(filter, symbol, verdict),
+		.hide = (verdict & VERDICT_HIDE) != 0,
+	};
+	track->now.caller = NULL; /* of this begin only */
+	if (track->visible)
+		enter(track, frame, time);
+	settle(track, time, false);
+}
+
+static void filter_end(const struct span_sink *sink, void *track_, uint64_t time,
+		       const struct symbol *symbol)
+{
+	struct filter_track *track = track_;
+
+	(void)sink;
+	(void)symbol;
+	if (!track->count)
+		return;
+	settle(track, time, false);
+	leave(track, track->count - 1, time);
+	track->count--;
+	track->keep -= track->frames[track->count].keep;
+	update(track, time);
+}
+
+static void filter_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+			    uint64_t end_time, const struct symbol *symbol, unsigned flags)
+{
+	filter_begin(sink, track, begin_time, symbol, 0, flags);
+	filter_end(sink, track, end_time, symbol);
+}
+
+/* What a mark stands in is shown, however short, so that it stands there. */
+static void filter_instant(const struct span_sink *sink, void *track_, uint64_t time,
+			   const char *text)
+{
+	struct filter_track *track = track_;
+	const struct span_sink *next = track->filter->next;
+
+	(void)sink;
+	if (!track->visible)
+		return;
+	settle(track, time, true);
+	next->instant(next, track->next_track, time, text);
+}
+
+static void filter_segment_end(const struct span_sink *sink, void *track_)
+{
+	const struct filter_track *track = track_;
+	const struct span_sink *next = track->filter->next;
+
+	(void)sink;
+	next->segment_end(next, track->next_track);
+}
+
+void span_filter_init(struct span_filter *filter, const struct selection *selection,
+		      const struct span_sink *next, struct diag *diag)
+{
+	*filter = (struct span_filter){
+		.next = next, .selection = selection, .diag = diag, .most = SIZE_MAX,
+	};
+	filter->sink = (struct span_sink){
+		.detail = next->detail ? filter_detail : NULL,
+		.begin = filter_begin,
+		.end = filter_end,
+		.complete = filter_complete,
+		.instant = filter_instant,
+		.segment_end = filter_segment_end,
+		.context = filter,
+	};
+}
+
+void span_filter_release(struct span_filter *filter)
+{
+	struct file_verdict *file, *next;
+
+	while (filter->tracks) {
+		struct filter_track *track = filter->tracks;
+
+		filter->tracks = track->next;
+		free(track->frames);
+		free(track);
+	}
+	HASH_ITER(hh, filter->files, file, next) {
+		HASH_DEL(filter->files, file);
+		free(file);
+	}
+	free(filter->verdicts);
+	filter->verdicts = NULL;
+	filter->verdict_room = 0;
+}
+
+struct filter_track *span_filter_track(struct span_filter *filter, void *next_track)
+{
+	struct filter_track *track = alloc_zeroed(1, sizeof(*track));
+
+	track->filter = filter;
+	track->next_track = next_track;
+	track->visible = is_visible(track);
+	track->next = filter->tracks;
+	filter->tracks = track;
+	return track;
+}
+
+void span_filter_finish(struct span_filter *filter)
+{
+	const struct selection *selection = filter->selection;
+	bool parts = selection->start || selection->symbols.count || selection->dsos.count;
+
+	for (const struct filter_track *track = filter->tracks; track; track = track->next)
+		filter->counts.unended += track->between;
+	if (parts && !filter->counts.parts)
+		diag_warn(filter->diag, "nothing-selected",
+			  "--symbol, --dso or --between: no such call was seen, so there are no slices");
+	if (filter->counts.unended)
+		diag_warn(filter->diag, "between-unended",
+			  "on %" PRIu64 " threads %s was called, and %s not after it: shown to the "
+			  "end of the trace",
+			  filter->counts.unended, selection->start, selection->stop);
+	if (filter->counts.too_deep)
+		diag_warn(filter->diag, "too-deep",
+			  "%" PRIu64 " slices deeper than %zu were left out",
+			  filter->counts.too_deep, filter->most);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A span sink that passes on the slices that the user asked for: calls of some
+ * functions with all below them (--symbol, --dso), from one call to another
+ * (--between), so many levels (--depth), without some (--hide) or without short
+ * ones (--min-duration).
+ *
+ * It stands behind the span_sorter: spans must come in program order, well
+ * nested.  Where a part begins, the slices that are open, its callers, begin as
+ * inferred ones do; where it ends, they end.  With a shortest duration, slices are
+ * passed on once they have lasted so long; those that do not are counted in the
+ * innermost slice around them that is shown (`folded` of struct span_sink).
+ *
+ * Whether a pattern matches is decided once per name and per file.
+ */
+#ifndef SRC_SELECT_SLICE_FILTER_H
+#define SRC_SELECT_SLICE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "src/options/selection.h"
+#include "src/slices/slice_sink.h"
+
+struct filter_track;
+struct file_verdict;
+
+struct span_filter_counts {
+	uint64_t parts;    /* stretches of threads that were passed on, of --symbol, --dso, --between */
+	uint64_t unended;  /* of --between: the other function was not called until the end */
+	uint64_t too_deep; /* slices left out because `most` were open */
+};
+
+struct span_filter {
+	struct span_sink sink;             /* give this to the sorter */
+	const struct span_sink *next;      /* borrowed */
+	const struct selection *selection; /* borrowed */
+	struct diag *diag;                 /* borrowed; NULL: warnings are dropped */
+	struct filter_track *tracks;       /* owned list */
+	uint8_t *verdicts;                 /* owned; by id of name: enum verdict */
+	size_t verdict_room;
+	struct file_verdict *files;        /* owned; hash by dso */
+	size_t most;                       /* slices open at a time that `next` can take; may be set after init */
+	struct span_filter_counts counts;
+};
+
+/* Make a filter in front of `next`.  It borrows itself: it must not move. */
+void span_filter_init(struct span_filter *filter, const struct selection *selection,
+		      const struct span_sink *next, struct diag *diag);
+
+/* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
+void span_filter_release(struct span_filter *filter);
+
+/* Returns a new track, owned by the filter.  Its spans go to `next_track` of the next sink. */
+struct filter_track *span_filter_track(struct span_filter *filter, void *next_track);
+
+/* All spans have come, and ended: warn of what was asked for and not found. */
+void span_filter_finish(struct span_filter *filter);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/slices/durations.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* Durations of 2^BITS and more keep their upper bits: so many steps for each further bit. */
+#define BITS 8u
+#define STEPS DURATION_STEPS
+
+static size_t bucket_of(uint64_t ns)
+{
+	unsigned shift;
+
+	if (ns < 2 * STEPS)
+		return ns;
+	shift = 64 - BITS - (unsigned)__builtin_clzll(ns);
+	return shift * STEPS + (size_t)(ns >> shift);
+}
+
+static uint64_t begin_of(size_t bucket)
+{
+	size_t shift;
+
+	if (bucket < 2 * STEPS)
+		return bucket;
+	shift = bucket / STEPS - 1;
+	return (uint64_t)(bucket - shift * STEPS) << shift;
+}
+
+void durations_add(struct durations *durations, uint64_t ns)
+{
+	size_t bucket = bucket_of(ns);
+	uint64_t **block = &durations->blocks[bucket / STEPS];
+
+	if (!*block)
+		*block = alloc_zeroed(STEPS, sizeof(**block));
+	(*block)[bucket % STEPS]++;
+	if (!durations->count || ns < durations->min)
+		durations->min = ns;
+	if (ns > durations->max)
+		durations->max = ns;
+	durations->count++;
+}
+
+uint64_t durations_percentile(const struct durations *durations, unsigned percent)
+{
+	/* ceil(count * percent / 100), which does not overflow for any count of real events. */
+	uint64_t rank = (durations->count * percent + 99) / 100, seen = 0;
+
+	for (size_t i = 0; i < DURATION_BLOCKS * STEPS; i++) {
+		if (durations->blocks[i / STEPS])
+			seen += durations->blocks[i / STEPS][i % STEPS];
+		if (seen && seen >= rank)
+			return begin_of(i) < durations->min ? durations->min : begin_of(i);
+	}
+	return 0;
+}
+
+void durations_release(struct durations *durations)
+{
+	for (size_t i = 0; i < DURATION_BLOCKS; i++)
+		free(durations->blocks[i]);
+	*durations = (struct durations){ 0 };
+}

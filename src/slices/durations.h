@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How durations are distributed: counts in buckets that are 1 wide up to 256,
+ * and grow with the duration above, to at most 1/128 of it.
+ */
+#ifndef SRC_SLICES_DURATIONS_H
+#define SRC_SLICES_DURATIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DURATION_STEPS 128u
+#define DURATION_BLOCKS 58u
+
+struct durations {
+	uint64_t *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS buckets each; NULL: none counted */
+	uint64_t count, min, max;
+};
+
+void durations_add(struct durations *durations, uint64_t ns);
+
+/*
+ * Returns the duration that `percent` of all are at most as long as (nearest
+ * rank), the shortest one of its bucket; 0 if there are none.
+ */
+uint64_t durations_percentile(const struct durations *durations, unsigned percent);
+
+/* Idempotent, also on zeroed memory. */
+void durations_release(struct durations *durations);
+
+#endif

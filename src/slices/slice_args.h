@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a slice says of its function besides the name: the same in every
+ * output that shows slices.  In this order: address (of a mark: value), line,
+ * col, symbol, file, vector, what else is known of the event (page_fault_address,
+ * exit_qualification, exit_reason), inferred_start_time, continued, caller; and,
+ * known at its end, insns, cycles, ipc.
+ */
+#ifndef SRC_SLICES_SLICE_ARGS_H
+#define SRC_SLICES_SLICE_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/symbol.h"
+
+struct span_event;
+
+struct slice_args {
+	uint64_t address;          /* ip that the slice entered; 0: a slice of no code; or a value */
+	bool is_value;             /* of a mark: `address` is its value, and so called */
+	uint32_t line, column;     /* 1-based; 0: not known, not shown */
+	const struct name *symbol; /* linkage name, if it is not the shown one; else NULL */
+	const struct name *file;   /* source file; NULL: not known */
+	const struct name *caller; /* "file:line" of the call; NULL: not known */
+	int vector;                /* of the interrupt that it is; -1: none, or not told */
+	const struct span_event *event; /* more of it; borrowed; NULL: nothing */
+	bool continued;            /* it began in the part before (--split) */
+	bool inferred_start;       /* the call was not seen */
+};
+
+#define SLICE_EVENT_VALUES 3
+
+/* Returns what a value of struct span_event is called; constant. */
+const char *slice_event_value_name(int index);
+
+/* Returns the args of a slice; `flags` is enum span_flags. */
+struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsigned flags);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One track of the sorter (slice_sorter.h): the records of its segment as they came, in
+ * runs that are in order, and what is open of those that were passed on.  Private to
+ * the sorter, which adds the records.
+ */
+#ifndef SRC_SLICES_SORTER_TRACK_H
+#define SRC_SLICES_SORTER_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/slices/slice_sorter.h"
+
+/*
+ * The order of records of equal time; see slice_sorter.h.  A record is a span_edge; its
+ * `detail` is 1 + the index in the track's details, 0 if it has none, and the `text` of
+ * an instant is an offset in the track's texts.
+ */
+enum record_order { ORDER_CLOSE = -2, ORDER_DEFERRED = -1, ORDER_PLAIN = 0 };
+
+/* Records one after the other that are in order. */
+struct record_run {
+	size_t begin; /* of the track's records; it ends where the next one begins */
+	bool mixed;   /* they have other orders than ORDER_PLAIN */
+};
+
+struct span_track {
+	struct span_sorter *sorter;
+	void *next_track;
+	struct span_track *next;
+	struct big_array records; /* owned: of the segment */
+	size_t count;
+	size_t full;              /* at so many records there is more to be done than to add one */
+	uint64_t latest;          /* of the last record that was added */
+	struct record_run *runs;  /* owned: of records in order */
+	size_t run_count, run_room;
+	char *texts; /* owned; of the segment's instants, NUL-terminated */
+	size_t text_count, text_room;
+	struct big_array details; /* owned: of the segment's begins and ends */
+	size_t detail_count;
+	struct span_detail next_detail; /* of the next record, if has_detail */
+	bool has_detail;
+	const struct symbol **open; /* owned; of the open slices, if they are passed on one by one */
+	size_t open_room;
+	uint64_t depth;     /* open slices, with those that were left out */
+	uint64_t last_time; /* ns; of the last record passed on */
+};
+
+static inline struct span_edge *span_track_records(const struct span_track *track)
+{
+	return track->records.items;
+}
+
+/* Records are looked at in steps of so many, which then may leave memory. */
+#define SPAN_TRACK_STEP ((size_t)1 << 15)
+
+/* The step of records before `at`, and the first `details`, need not stay in memory. */
+static inline void span_track_leave(const struct span_track *track, size_t at, size_t details)
+{
+	big_array_rest(&track->records, at - SPAN_TRACK_STEP, at, sizeof(struct span_edge));
+	big_array_rest(&track->details, 0, details, sizeof(struct span_detail));
+}
+
+/* Pass what is buffered on, in order: nothing is, then. */
+void span_track_flush(struct span_track *track);
+
+/* Close the innermost slice that is open, at the time of what was passed on last. */
+void span_track_close(struct span_track *track);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include <elfutils/libdwelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "symbols/dso/dso.h"
+
+/* Returns the name of a source path, relative to options.strip_prefix if it is below that. */
+static const struct name *name_path(struct dso *dso, const char *path)
+{
+	const char *prefix = dso->store->options.strip_prefix;
+	size_t length = prefix ? strlen(prefix) : 0;
+
+	while (length && prefix[length - 1] == '/')
+		length--;
+	if (length && strncmp(path, prefix, length) == 0 && path[length] == '/')
+		path += length + strspn(path + length, "/");
+	return name_intern_text(dso->store->names, path);
+}
+
+static const struct name *name_source(struct dso *dso, const struct line_row *row)
+{
+	const struct name *name;
+	char *path;
+
+	if (!row->file || !row->directory)
+		return row->file ? name_path(dso, row->file) : NULL;
+	if (asprintf(&path, "%s/%s", row->directory, row->file) < 0)
+		alloc_fail(strlen(row->directory) + strlen(row->file) + 2);
+	name = name_path(dso, path);
+	free(path);
+	return name;
+}
+
+/* Let the debug information at `path` see what it shares with that of other files. */
+static void share_lines(struct dso *dso, const char *path)
+{
+	struct debug_request request = dso_debug_request(dso);
+	const char *name;
+	const void *id;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dso->lines.dwarf, &name, &id);
+
+	if (size > 0 &&
+	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared))
+		line_table_share(&dso->lines, &dso->shared);
+}
+
+static void read_lines(struct dso *dso)
+{
+	const struct elf_file *file = &dso->elf;
+	struct error err = { 0 };
+
+	dso->lines_read = true;
+	if (!line_table_is_in(file)) {
+		dso_seek_debug_file(dso);
+		file = &dso->debug;
+	}
+	if (file->elf && line_table_open(&dso->lines, file, &err) != 0)
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	if (dso->lines.dwarf)
+		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
+	dso->split_files.request = dso_debug_request(dso);
+	dso->split_files.debug_path = dso->debug_path;
+	dso->inlined.split_files = &dso->split_files;
+}
+
+static struct source_line make_line(struct dso *dso, const struct line_row *row)
+{
+	return (struct source_line){ name_source(dso, row), row->line, row->column };
+}
+
+static struct source_line find_line(struct dso *dso, uint64_t vaddr)
+{
+	struct source_line line = { 0 };
+	struct error err = { 0 };
+	struct line_row row;
+
+	if (!dso->lines_read)
+		read_lines(dso);
+	switch (line_table_find(&dso->lines, vaddr, &row, &err)) {
+	case 1:
+		line = make_line(dso, &row);
+		break;
+	case -1:
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+		break;
+	}
+	return line;
+}
+
+struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
+{
+	struct source_line line;
+
+	if (!symbol->dso || symbol->kind != SYMBOL_FUNCTION)
+		return (struct source_line){ 0 };
+	pthread_mutex_lock(&symbol->dso->store->lock);
+	line = find_line(symbol->dso, symbol->start + offset);
+	pthread_mutex_unlock(&symbol->dso->store->lock);
+	return line;
+}
+
+/*
+ * The line of the function itself: if a call at its very start was inlined, the
+ * row there is one of the called function's, and the call's line is ours.
+ */
+static struct source_line find_start(struct dso *dso, uint64_t vaddr)
+{
+	struct inline_hit hit;
+	uint32_t call = NAME_RANGE_NONE;
+
+	if (!dso->lines_read)
+		read_lines(dso);
+	if (inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) == 1)
+		call = hit.call;
+	if (call == NAME_RANGE_NONE)
+		return find_line(dso, vaddr);
+	while (hit.function->calls[call].parent != NAME_RANGE_NONE)
+		call = hit.function->calls[call].parent;
+	return make_line(dso, &hit.function->calls[call].at);
+}
+
+struct source_line dso_symbol_line(const struct symbol *symbol)
+{
+	/* Only this file makes symbols that have a dso, each inside a known_symbol. */
+	struct known_symbol *known = (struct known_symbol *)symbol;
+
+	if (!symbol->dso)
+		return (struct source_line){ 0 };
+	/* Asked for every slice, and found once. */
+	if (__atomic_load_n(&known->line_known, __ATOMIC_ACQUIRE))
+		return known->line;
+	pthread_mutex_lock(&symbol->dso->store->lock);
+	if (!known->line_known) {
+		known->line = find_start(symbol->dso, symbol->start);
+		__atomic_store_n(&known->line_known, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&symbol->dso->store->lock);
+	return known->line;
+}
+
+/* ---- Inlined calls ------------------------------------------------------- */
+
+static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call,
+						const struct inlined_call *inlined)
+{
+	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
+	const char *linkage = call->name ? call->name : "[unknown]";
+	const char *shown = demangler_demangle(&dso->store->demangler, linkage,
+					       dso->store->options.demangle);
+
+	known->symbol.linkage = name_intern_text(dso->store->names, linkage);
+	known->symbol.name = shown ? name_intern_text(dso->store->names, shown)
+				   : known->symbol.linkage;
+	known->symbol.inlined = inlined;
+	known->symbol.dso = dso;
+	known->line = make_line(dso, &call->at);
+	known->line_known = true;
+	return &known->symbol;
+}
+
+/* Returns the call with all that it is in; they are made at first use, outermost first. */
+static const struct inlined_call *make_call(struct dso *dso, struct inline_function *function,
+					    uint32_t index)
+{
+	struct inlined_call *inner = NULL, *first = NULL;
+
+	for (; index != NAME_RANGE_NONE; index = function->calls[index].parent) {
+		struct inline_call *call = &function->calls[index];
+		struct inlined_call *known = call->data;
+
+		if (!known) {
+			known = arena_alloc(&dso->store->arena, sizeof(*known));
+			known->symbol = make_inlined_symbol(dso, call, known);
+			call->data = known;
+		}
+		if (inner)
+			inner->parent = known;
+		first = first ? first : known;
+		inner = known;
+	}
+	return first;
+}
+
+static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
+{
+	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
+	struct error err = { 0 };
+	struct inline_hit hit;
+	uint64_t vaddr;
+	int status;
+
+	if (!range)
+		return false;
+	if (!dso->lines_read)
+		read_lines(dso);
+	vaddr = file_offset - range->offset + range->vaddr;
+	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
+	if (status < 0) {
+		diag_warn(dso->store->diag,
+			  err.kind == ERROR_SYSTEM ? "split-dwarf-missing" : "lines-damaged",
+			  "%s: %s", dso->path, err.text);
+		status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL);
+	}
+	if (status <= 0)
+		return false;
+	if (hit.begin < range->vaddr)
+		hit.begin = range->vaddr;
+	if (hit.end > range->vaddr + range->size)
+		hit.end = range->vaddr + range->size;
+	code->begin = hit.begin - range->vaddr + range->offset;
+	code->end = hit.end - range->vaddr + range->offset;
+	code->innermost = make_call(dso, hit.function, hit.call);
+	return true;
+}
+
+bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
+{
+	bool found;
+
+	pthread_mutex_lock(&dso->store->lock);
+	found = find_inlined(dso, file_offset, code);
+	pthread_mutex_unlock(&dso->store->lock);
+	return found;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io/path_in_root.h"
+#include "symbols/files/debuginfod.h"
+#include "symbols/dso/dso.h"
+#include "symbols/files/dso_find.h"
+#include "symbols/names/jit_dump.h"
+
+/*
+ * Returns true if the file is the one recorded.  Old recordings pad short build
+ * ids with zeros to 20 bytes (perf.data's header: struct build_id_event).
+ */
+static bool build_id_agrees(const struct dso *dso, const struct elf_file *elf)
+{
+	size_t size = elf->build_id_size;
+
+	if (!dso->build_id_size)
+		return true;
+	if (!size || size > dso->build_id_size || memcmp(dso->build_id, elf->build_id, size) != 0)
+		return false;
+	for (size_t i = size; i < dso->build_id_size; i++)
+		if (dso->build_id[i])
+			return false;
+	return true;
+}
+
+/*
+ * Remember why a file is not used: the user need not know if a better one is
+ * found.  The first reason is that of the most likely place.
+ */
+static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
+{
+	char text[1000];
+	va_list args;
+
+	if (dso->refused)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dso->refused = dso_keep_text(dso->store, text);
+	dso->state = state;
+}
+
+static void refuse_mismatch(struct dso *dso, const char *path, const struct elf_file *elf)
+{
+	char recorded[2 * ELF_BUILD_ID_MAX + 1], found[2 * ELF_BUILD_ID_MAX + 1];
+
+	dso_print_hex(recorded, dso->build_id, dso->build_id_size);
+	dso_print_hex(found, elf->build_id, elf->build_id_size);
+	refuse(dso, DSO_MISMATCHED,
+	       "%s is not the file that was recorded: its build id is %s, recorded is %s", path,
+	       elf->build_id_size ? found : "absent", recorded);
+}
+
+static void warn_if_refused(const struct dso *dso)
+{
+	if (dso->state == DSO_MISMATCHED)
+		diag_warn(dso->store->diag, "build-id-mismatch", "%s", dso->refused);
+	if (dso->state == DSO_UNREADABLE)
+		diag_warn(dso->store->diag, "elf-unreadable", "%s", dso->refused);
+}
+
+/* Take an open file if it is the recorded one; closes it otherwise.  Returns true if taken. */
+static bool take_file(struct dso *dso, struct elf_file *elf, const char *path, bool needs_build_id)
+{
+	if (needs_build_id && (!dso->build_id_size || !build_id_agrees(dso, elf))) {
+		elf_file_close(elf);
+		return false;
+	}
+	if (!build_id_agrees(dso, elf)) {
+		refuse_mismatch(dso, path, elf);
+		if (!dso->forced) {
+			elf_file_close(elf);
+			return false;
+		}
+	}
+	dso->elf = *elf;
+	dso->file = dso_keep_text(dso->store, path);
+	dso->state = DSO_FOUND;
+	return true;
+}
+
+static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
+{
+	struct error err = { 0 };
+	struct elf_file elf;
+
+	if ((jit_dump_is_path(dso->path) ? elf_file_map : elf_file_open)(&elf, path, &err) == 0)
+		return take_file(dso, &elf, path, needs_build_id);
+	if (err.kind == ERROR_FORMAT && !needs_build_id)
+		refuse(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
+	return false;
+}
+
+static bool search_cache(struct dso *dso)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	struct dso_candidate candidate;
+	int status;
+
+	if (options->symfs || !dso->build_id_size)
+		return false;
+	for (unsigned i = 0; (status = dso_find_cached(options, dso->build_id, dso->build_id_size,
+						       i, &candidate)) >= 0;
+	     i++)
+		if (status && try_file(dso, candidate.path, candidate.needs_build_id))
+			return true;
+	return false;
+}
+
+static bool search_paths(struct dso *dso)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	struct dso_candidate candidate;
+	int status;
+
+	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
+	     i++) {
+		if (!status || (options->symfs && !beneath_resolve(options->symfs, candidate.path)))
+			continue;
+		if (try_file(dso, candidate.path, candidate.needs_build_id))
+			return true;
+	}
+	return false;
+}
+
+static bool search_servers(struct dso *dso)
+{
+	bool found = false;
+	char *path = NULL;
+
+	if (dso->store->options.debuginfod)
+		path = debuginfod_fetch(DEBUGINFOD_EXECUTABLE, dso->build_id, dso->build_id_size);
+	if (path)
+		found = try_file(dso, path, true);
+	free(path);
+	return found;
+}
+
+static void search_file(struct dso *dso)
+{
+	if (search_paths(dso) || search_cache(dso) || search_servers(dso))
+		return;
+	dso->forced = dso->store->options.force;
+	if (dso->forced && search_paths(dso))
+		diag_warn(dso->store->diag, "build-id-mismatch", "%s; used all the same",
+			  dso->refused);
+}
+
+static void search_vdso(struct dso *dso)
+{
+	const struct dso_store_options *options = &dso->store->options;
+	struct elf_file elf;
+	uint8_t *bytes;
+	size_t size;
+
+	if (options->vdso && try_file(dso, options->vdso, false))
+		return;
+	if (search_cache(dso) || !options->running_kernel)
+		return;
+	bytes = dso_find_own_vdso(&size);
+	if (bytes && elf_file_open_bytes(&elf, bytes, size, NULL) == 0 &&
+	    take_file(dso, &elf, dso->path, false))
+		dso->file = NULL; /* it is in memory only */
+}
+
+void dso_search(struct dso *dso)
+{
+	switch (dso_find_shape(dso->path)) {
+	case DSO_SHAPE_FILE:
+		search_file(dso);
+		break;
+	case DSO_SHAPE_VDSO:
+		search_vdso(dso);
+		break;
+	case DSO_SHAPE_NO_FILE:
+		/* Memory may hold a program that some file holds, too (memfd_create(2)). */
+		if (!search_cache(dso))
+			dso->state = DSO_NOT_A_FILE;
+		break;
+	case DSO_SHAPE_VSYSCALL:
+		dso->state = DSO_NOT_A_FILE;
+		break;
+	}
+	warn_if_refused(dso);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asks of debug information, before libdw reads it, whether the file is large
+ * enough to hold what it claims.
+ *
+ * libdw does not crash on damage, but it takes a file at its word: units may
+ * share one table of abbreviations (DWARF 5, 7.5.3), of which each unit then
+ * keeps a copy in memory, and one byte of a line program can be a row of a
+ * hundred.  A file of 700 kB so made takes all memory there is.
+ */
+#ifndef SYMBOLS_DWARF_DWARF_GUARD_H
+#define SYMBOLS_DWARF_DWARF_GUARD_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+#include "symbols/files/elf_file.h"
+
+/* What is left of the work that the file's size allows.  Zeroed memory allows none. */
+struct dwarf_guard {
+	Elf_Data *info; /* borrowed from the ELF handle, as are the next two; NULL: none */
+	Elf_Data *abbrev;
+	Elf_Data *line;
+	size_t units_left;
+	size_t ranges_left;
+	size_t bytes_left; /* of abbreviations */
+};
+
+/* Returns true if some section, unpacked, would be implausibly large: do not open the file then. */
+bool dwarf_guard_is_bomb(const struct elf_file *file);
+
+/* Start to count.  To be called after dwarf_begin_elf(), which unpacks compressed sections. */
+void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file);
+
+/*
+ * Returns true if a unit may be opened: `entry` is the offset of its first
+ * entry in .debug_info, `abbrevs` that of its table in .debug_abbrev.
+ */
+bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off entry, Dwarf_Off abbrevs);
+
+/* Returns true if one more range of addresses may be kept. */
+bool dwarf_guard_allows_range(struct dwarf_guard *guard);
+
+/* Returns true if the line program at an offset of .debug_line may be run. */
+bool dwarf_guard_allows_lines(const struct dwarf_guard *guard, Dwarf_Off program);
+
+#endif

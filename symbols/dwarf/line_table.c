@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/dwarf/line_table.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Nested ranges of different units are rare (-ffunction-sections with inlined copies). */
+#define OVERLAP_MAX 16
+
+/* Units may share one list of ranges, so even these are counted. */
+static int add_unit(struct line_table *table, Dwarf_Die *unit)
+{
+	Dwarf_Addr base, begin, end;
+	ptrdiff_t next = 0;
+
+	while ((next = dwarf_ranges(unit, next, &base, &begin, &end)) > 0) {
+		struct unit_range range = { begin, end, dwarf_dieoffset(unit) };
+
+		if (!dwarf_guard_allows_range(&table->guard))
+			return -1;
+		if (begin >= end)
+			continue;
+		table->ranges =
+			alloc_grow(table->ranges, &table->room, table->count + 1, sizeof(range));
+		table->ranges[table->count++] = range;
+	}
+	return next < 0 ? -1 : 0;
+}
+
+/* Returns 0 if all units were read, -1 if some were not. */
+static int read_units(struct line_table *table)
+{
+	Dwarf_Off unit = 0, next, abbrevs;
+	size_t header;
+	int status, failed = 0;
+
+	while ((status = dwarf_next_unit(table->dwarf, unit, &next, &header, NULL, &abbrevs, NULL,
+					 NULL, NULL, NULL)) == 0) {
+		Dwarf_Die die;
+
+		if (!dwarf_guard_allows_unit(&table->guard, unit + header, abbrevs))
+			return -1;
+		if (!dwarf_offdie(table->dwarf, unit + header, &die))
+			failed = -1;
+		else if (dwarf_tag(&die) == DW_TAG_compile_unit ||
+			 dwarf_tag(&die) == DW_TAG_skeleton_unit)
+			failed |= add_unit(table, &die);
+		unit = next;
+	}
+	return status < 0 ? -1 : failed;
+}
+
+/*
+ * Several units may claim the same code, of a function that each of them had and
+ * the linker kept once: the first unit is right, and is what is looked at first
+ * from behind.
+ */
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->unit < y->unit) - (x->unit > y->unit);
+}
+
+bool line_table_is_in(const struct elf_file *file)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(file->elf, scn))) {
+		const char *name;
+
+		if (!gelf_getshdr(scn, &shdr))
+			continue;
+		name = elf_file_section_name(file, &shdr);
+		if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0)
+			return true;
+	}
+	return false;
+}
+
+int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err)
+{
+	int failed;
+
+	*table = (struct line_table){ 0 };
+	if (!line_table_is_in(file))
+		return 0;
+	if (dwarf_guard_is_bomb(file))
+		return error_set(err, ERROR_FORMAT,
+				 "debug information claims to be implausibly large");
+	table->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!table->dwarf)
+		return error_set(err, ERROR_FORMAT, "debug information: %s", dwarf_errmsg(-1));
+	dwarf_guard_init(&table->guard, file);
+	failed = read_units(table);
+	if (table->count)
+		qsort(table->ranges, table->count, sizeof(*table->ranges), compare_ranges);
+	return failed ? error_set(err, ERROR_FORMAT, "debug information is damaged") : 0;
+}
+
+void line_table_share(struct line_table *table, const struct elf_file *shared)
+{
+	if (dwarf_guard_is_bomb(shared))
+		return;
+	table->shared = dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL);
+	if (table->shared)
+		dwarf_setalt(table->dwarf, table->shared);
+}
+
+void line_table_close(struct line_table *table)
+{
+	if (table->dwarf)
+		dwarf_end(table->dwarf);
+	if (table->shared)
+		dwarf_end(table->shared);
+	free(table->ranges);
+	*table = (struct line_table){ 0 };
+}
+
+/* Returns how many ranges begin at or before the address. */
+static size_t ranges_before(const struct line_table *table, uint64_t vaddr)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->ranges[middle].begin <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
+{
+	size_t last = ranges_before(table, vaddr);
+
+	for (size_t i = 0; i < OVERLAP_MAX && i < last; i++) {
+		const struct unit_range *range = &table->ranges[last - 1 - i];
+
+		if (vaddr < range->end)
+			return dwarf_offdie(table->dwarf, range->unit, unit);
+	}
+	return false;
+}
+
+static Dwarf_Addr row_address(Dwarf_Lines *lines, size_t index)
+{
+	Dwarf_Addr vaddr = 0;
+
+	dwarf_lineaddr(dwarf_onesrcline(lines, index), &vaddr);
+	return vaddr;
+}
+
+static bool ends_sequence(Dwarf_Lines *lines, size_t index)
+{
+	bool end = true;
+
+	dwarf_lineendsequence(dwarf_onesrcline(lines, index), &end);
+	return end;
+}
+
+/*
+ * libdw sorts the rows by address.  Several may have one address: the last says
+ * what the instruction there belongs to, as addr2line(1) answers, too.
+ */
+static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (row_address(lines, middle) <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && !ends_sequence(lines, low - 1) ? dwarf_onesrcline(lines, low - 1) : NULL;
+}
+
+/*
+ * libdw puts the directory where the compiler ran before a name only if the
+ * line table says so: before DWARF 5 always, since then for its directory 0.
+ */
+static const char *directory_of(Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute attribute;
+	const char *directory;
+	size_t length;
+
+	if (!file || file[0] == '/')
+		return NULL;
+	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	length = directory ? strlen(directory) : 0;
+	return strncmp(file, directory ? directory : "", length) == 0 && file[length] == '/'
+		       ? NULL
+		       : directory;
+}
+
+int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
+		    struct error *err)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Lines *lines;
+	Dwarf_Line *line;
+	Dwarf_Word program;
+	Dwarf_Die unit;
+	size_t count;
+	int number = 0, column = 0;
+
+	if (!line_table_unit(table, vaddr, &unit))
+		return 0;
+	/* A unit without a line table is none of ours to complain about. */
+	if (dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &program) != 0)
+		return 0;
+	if (!dwarf_guard_allows_lines(&table->guard, program))
+		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
+	if (dwarf_getsrclines(&unit, &lines, &count) != 0)
+		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
+	line = find_row(lines, count, vaddr);
+	if (!line)
+		return 0;
+	dwarf_lineno(line, &number);
+	dwarf_linecol(line, &column);
+	row->file = dwarf_linesrc(line, NULL, NULL);
+	row->directory = directory_of(&unit, row->file);
+	row->line = number > 0 ? (uint32_t)number : 0;
+	row->column = column > 0 ? (uint32_t)column : 0;
+	return 1;
+}
+
+void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		      struct line_row *row)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word program;
+	size_t count;
+
+	row->file = row->directory = NULL;
+	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &program) == 0 &&
+	    !dwarf_guard_allows_lines(&table->guard, program))
+		return;
+	if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+		return;
+	row->file = dwarf_filesrc(files, file, NULL, NULL);
+	row->directory = directory_of(unit, row->file);
+}

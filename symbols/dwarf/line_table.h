@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where in the source an address comes from, by the DWARF line tables of one
+ * file (DWARF 2 to 5, through libdw).
+ *
+ * The compilation units' own ranges say which unit an address belongs to:
+ * .debug_aranges is optional, and clang does not write it.  A unit's line
+ * table is read when the first address in it is asked for.
+ */
+#ifndef SYMBOLS_DWARF_LINE_TABLE_H
+#define SYMBOLS_DWARF_LINE_TABLE_H
+
+#include <elfutils/libdw.h>
+#include <stdint.h>
+
+#include "symbols/dwarf/dwarf_guard.h"
+#include "symbols/files/elf_file.h"
+
+/* A range of addresses and the unit that it was compiled from. */
+struct unit_range {
+	uint64_t begin, end; /* ELF virtual addresses */
+	Dwarf_Off unit;	     /* of the unit's entry in .debug_info */
+};
+
+/* Zeroed memory is a table that knows nothing. */
+struct line_table {
+	Dwarf *dwarf;		   /* owned; NULL: no debug information */
+	Dwarf *shared;		   /* owned; what it shares with other files (dwz(1)); NULL: nothing */
+	struct unit_range *ranges; /* owned; sorted by begin */
+	size_t count, room;
+	struct dwarf_guard guard;
+};
+
+struct line_row {
+	const char *directory; /* that file is relative to; NULL: file says all; borrowed */
+	const char *file;      /* NULL: unknown; borrowed from the table */
+	uint32_t line;	       /* 0: unknown */
+	uint32_t column;       /* 0: unknown */
+};
+
+/* Returns whether a file has debug information. */
+bool line_table_is_in(const struct elf_file *file);
+
+/*
+ * Read the units of an open file, which must outlive the table.  A file without
+ * debug information gives an empty table.
+ * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: units
+ * read before the damage are there all the same.
+ */
+int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err);
+
+/*
+ * Give the open table the file that its debug information shares parts with;
+ * it must outlive the table.
+ */
+void line_table_share(struct line_table *table, const struct elf_file *shared);
+
+/* Release everything.  Idempotent, also on zeroed memory. */
+void line_table_close(struct line_table *table);
+
+/*
+ * Find the row of the line table that says where the code at an address comes from: of
+ * several at one address the last.
+ * Returns 1 and fills *row, 0 if no row covers the address, -1 (ERROR_FORMAT)
+ * if the unit's line table is damaged.
+ */
+int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
+		    struct error *err);
+
+/* Returns true and fills *unit if an address is of a unit that the table knows. */
+bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
+
+/* Fill row->file and row->directory with a file of a unit's line table; NULL: unknown. */
+void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		      struct line_row *row);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/dwarf/split_unit.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "symbols/dwarf/dwp_index.h"
+
+/* libdw reads so much of a header before it looks at the section's end. */
+#define HEADER_MAX 20
+
+/* ---- Files --------------------------------------------------------------- */
+
+/* In files of split units the names have ".dwo" behind. */
+static const char *const section_names[SPLIT_SECTIONS] = {
+	[SPLIT_INFO] = ".debug_info",		    [SPLIT_ABBREV] = ".debug_abbrev",
+	[SPLIT_STR] = ".debug_str",		    [SPLIT_STR_OFFSETS] = ".debug_str_offsets",
+	[SPLIT_RNGLISTS] = ".debug_rnglists",	    [SPLIT_ADDR] = ".debug_addr",
+	[SPLIT_RANGES] = ".debug_ranges",
+};
+
+static struct split_view view_of(Elf_Scn *scn)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+
+	if (!data || !data->d_buf)
+		return (struct split_view){ 0 };
+	return (struct split_view){ data->d_buf, data->d_size };
+}
+
+static void take_section(struct split_view *sections, struct split_view *index, const char *name,
+			 Elf_Scn *scn)
+{
+	if (strcmp(name, ".debug_cu_index") == 0)
+		*index = view_of(scn);
+	for (int i = 0; i < SPLIT_OF_PROGRAM; i++) {
+		size_t length = strlen(section_names[i]);
+
+		if (strncmp(name, section_names[i], length) == 0 &&
+		    strcmp(name + length, ".dwo") == 0 && !sections[i].bytes)
+			sections[i] = view_of(scn);
+	}
+}
+
+static void list_sections(const struct elf_file *file, struct split_view *sections,
+			  struct split_view *index)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(file->elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		if (shdr.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
+			continue;
+		take_section(sections, index, elf_file_section_name(file, &shdr), scn);
+	}
+}
+
+static void seek_package(struct split_files *files)
+{
+	files->package_sought = true;
+	if (!debug_file_open_package(&files->request, files->debug_path, &files->package))
+		return;
+	if (dwarf_guard_is_bomb(&files->package)) {
+		elf_file_close(&files->package);
+		return;
+	}
+	dwarf_guard_init(&files->guard, &files->package);
+	list_sections(&files->package, files->sections, &files->index);
+	files->bytes_left = files->sections[SPLIT_INFO].size;
+}
+
+void split_files_close(struct split_files *files)
+{
+	elf_file_close(&files->package);
+	*files = (struct split_files){ 0 };
+}
+
+/* ---- What the program says of the unit ----------------------------------- */
+
+struct skeleton {
+	struct split_name name; /* its file is NULL if there is no other part */
+	uint64_t id;
+	Dwarf_Addr base;
+	struct split_view addresses, ranges;
+};
+
+static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ||
+	    dwarf_formudata(dwarf_attr(die, gnu_name, &attribute), &value) == 0)
+		return value;
+	return 0;
+}
+
+/* Returns a section of the program, from a place in it on. */
+static struct split_view find_section(Elf *elf, const char *wanted, uint64_t from)
+{
+	struct split_view view = { 0 };
+	Elf_Scn *scn = NULL;
+	size_t strings = 0;
+	GElf_Shdr shdr;
+
+	elf_getshdrstrndx(elf, &strings);
+	while (!view.bytes && (scn = elf_nextscn(elf, scn))) {
+		const char *name = gelf_getshdr(scn, &shdr) && shdr.sh_type != SHT_NOBITS
+					   ? elf_strptr(elf, strings, shdr.sh_name)
+					   : NULL;
+
+		if (name && strcmp(name[0] == '.' && name[1] == 'z' ? name + 2 : name + 1,
+				   wanted + 1) == 0)
+			view = view_of(scn);
+	}
+	if (from > view.size)
+		return (struct split_view){ 0 };
+	return (struct split_view){ view.bytes + from, view.size - from };
+}
+
+static struct skeleton read_skeleton(Dwarf_Die *die)
+{
+	struct skeleton skeleton = { 0 };
+	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
+	Dwarf_Attribute attribute;
+
+	skeleton.name.file = dwarf_formstring(dwarf_attr(die, DW_AT_dwo_name, &attribute));
+	if (!skeleton.name.file)
+		skeleton.name.file =
+			dwarf_formstring(dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute));
+	if (!skeleton.name.file ||
+	    dwarf_cu_info(die->cu, NULL, NULL, NULL, NULL, &skeleton.id, NULL, NULL) != 0)
+		return (struct skeleton){ 0 };
+	skeleton.name.directory = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
+	if (dwarf_lowpc(die, &skeleton.base) != 0)
+		skeleton.base = 0;
+	skeleton.addresses = find_section(elf, section_names[SPLIT_ADDR],
+					  number_of(die, DW_AT_addr_base, DW_AT_GNU_addr_base));
+	skeleton.ranges =
+		find_section(elf, section_names[SPLIT_RANGES],
+			     number_of(die, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base));
+	return skeleton;
+}
+
+/* ---- The unit as a file of its own --------------------------------------- */
+
+/*
+ * Headers of a file whose sections are empty: libelf hands out what describes
+ * their contents for us to change (elf_getdata(3)).  libelf only reads it.
+ */
+#define SECTIONS (1 + SPLIT_SECTIONS + 1) /* none, ours, names of sections */
+#define NAME_ROOM 20
+
+static struct {
+	Elf64_Ehdr header;
+	Elf64_Shdr sections[SECTIONS];
+	char names[SECTIONS][NAME_ROOM];
+} image;
+
+static void make_image(void)
+{
+	if (image.header.e_ident[EI_MAG0])
+		return;
+	for (unsigned i = 1; i < SECTIONS; i++) {
+		image.sections[i] = (Elf64_Shdr){ .sh_name = i * NAME_ROOM,
+						  .sh_type = SHT_PROGBITS,
+						  .sh_offset = sizeof(image.header),
+						  .sh_addralign = 1 };
+		if (i <= SPLIT_SECTIONS)
+			strcpy(image.names[i], section_names[i - 1]);
+	}
+	image.sections[SECTIONS - 1].sh_type = SHT_STRTAB;
+	image.sections[SECTIONS - 1].sh_offset = (uint64_t)((char *)image.names - (char *)&image);
+	image.sections[SECTIONS - 1].sh_size = sizeof(image.names);
+	image.header = (Elf64_Ehdr){ .e_type = ET_DYN,
+				     .e_machine = EM_X86_64,
+				     .e_version = EV_CURRENT,
+				     .e_shoff = sizeof(image.header),
+				     .e_ehsize = sizeof(image.header),
+				     .e_shentsize = sizeof(Elf64_Shdr),
+				     .e_shnum = SECTIONS,
+				     .e_shstrndx = SECTIONS - 1 };
+	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
+	image.header.e_ident[EI_CLASS] = ELFCLASS64;
+	image.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image.header.e_ident[EI_VERSION] = EV_CURRENT;
+}
+
+/* Show libdw the sections; returns false if there are none to read. */
+static bool show(struct split_unit *unit)
+{
+	const struct split_view *sections = unit->sections;
+
+	make_image();
+	elf_version(EV_CURRENT);
+	unit->elf = elf_memory((char *)&image, sizeof(image));
+	for (size_t i = 0; unit->elf && i < SPLIT_SECTIONS; i++) {
+		Elf_Data *data = elf_getdata(elf_getscn(unit->elf, i + 1), NULL);
+		bool has_header = i == SPLIT_STR_OFFSETS || i == SPLIT_RNGLISTS;
+
+		if (!data)
+			return false;
+		data->d_buf = sections[i].bytes;
+		data->d_size = sections[i].size;
+		if (has_header && data->d_size < HEADER_MAX)
+			data->d_size = 0;
+		if (i == SPLIT_INFO)
+			unit->guard->info = data;
+		if (i == SPLIT_ABBREV)
+			unit->guard->abbrev = data;
+	}
+	if (unit->elf && sections[SPLIT_INFO].size && sections[SPLIT_ABBREV].size)
+		unit->dwarf = dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL);
+	return unit->dwarf != NULL;
+}
+
+/* A .dwo may hold several units, of types for example. */
+static bool find_die(struct split_unit *unit, uint64_t id)
+{
+	Dwarf_Off offset = 0, next, abbrevs;
+	uint64_t found;
+	uint8_t type;
+	size_t header;
+
+	while (dwarf_next_unit(unit->dwarf, offset, &next, &header, NULL, &abbrevs, NULL, NULL,
+			       NULL, NULL) == 0) {
+		if (!dwarf_guard_allows_unit(unit->guard, offset + header, abbrevs))
+			return false;
+		if (dwarf_offdie(unit->dwarf, offset + header, &unit->die) &&
+		    dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, &found, NULL, NULL) == 0 &&
+		    type == DW_UT_split_compile && found == id)
+			return true;
+		offset = next;
+	}
+	return false;
+}
+
+static bool open_sections(struct split_unit *unit, const struct skeleton *skeleton,
+			  struct split_view sections[SPLIT_SECTIONS])
+{
+	sections[SPLIT_ADDR] = skeleton->addresses;
+	sections[SPLIT_RANGES] = skeleton->ranges;
+	unit->base = skeleton->base;
+	memcpy(unit->sections, sections, sizeof(unit->sections));
+	return show(unit) && find_die(unit, skeleton->id);
+}
+
+/* Returns false if a part is beyond the end of its section. */
+static bool cut(struct split_view *section, struct dwp_range part)
+{
+	if (part.offset > section->size || part.size > section->size - part.offset)
+		return false;
+	if (section->bytes)
+		section->bytes += part.offset;
+	section->size = part.size;
+	return true;
+}
+
+/* Returns as split_unit_open() does. */
+static int open_packed(struct split_unit *unit, struct split_files *files,
+		       const struct skeleton *skeleton)
+{
+	struct split_view sections[SPLIT_SECTIONS];
+	struct dwp_range parts[DWP_PARTS];
+	int found;
+
+	if (!files->package_sought)
+		seek_package(files);
+	if (!files->package.elf)
+		return 0;
+	found = dwp_index_find(files->index.bytes, files->index.size, skeleton->id, parts);
+	if (found <= 0)
+		return found;
+	memcpy(sections, files->sections, sizeof(sections));
+	if (!cut(&sections[SPLIT_INFO], parts[DWP_INFO]) ||
+	    !cut(&sections[SPLIT_ABBREV], parts[DWP_ABBREV]) ||
+	    !cut(&sections[SPLIT_STR_OFFSETS], parts[DWP_STR_OFFSETS]) ||
+	    !cut(&sections[SPLIT_RNGLISTS], parts[DWP_RNGLISTS]))
+		return -1;
+	/* Units of the package do not overlap. */
+	if (sections[SPLIT_INFO].size > files->bytes_left)
+		return -1;
+	files->bytes_left -= sections[SPLIT_INFO].size;
+	unit->guard = &files->guard;
+	return open_sections(unit, skeleton, sections) ? 1 : -1;
+}
+
+static bool open_file(struct split_unit *unit, const struct skeleton *skeleton)
+{
+	struct split_view sections[SPLIT_SECTIONS] = { 0 }, index;
+
+	if (dwarf_guard_is_bomb(&unit->file))
+		return false;
+	dwarf_guard_init(&unit->own_guard, &unit->file);
+	unit->guard = &unit->own_guard;
+	list_sections(&unit->file, sections, &index);
+	return open_sections(unit, skeleton, sections);
+}
+
+int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Die *die,
+		    struct error *err)
+{
+	struct skeleton skeleton = read_skeleton(die);
+	int found, packed;
+
+	*unit = (struct split_unit){ 0 };
+	if (!skeleton.name.file)
+		return 0;
+	packed = open_packed(unit, files, &skeleton);
+	if (packed == 1)
+		return 1;
+	split_unit_close(unit);
+	for (unsigned i = 0; (found = debug_file_open_split(&files->request, &skeleton.name, i,
+							    &unit->file)) >= 0;
+	     i++) {
+		if (found && open_file(unit, &skeleton))
+			return 1;
+		split_unit_close(unit);
+	}
+	if (packed < 0)
+		return error_set(err, ERROR_FORMAT, "the package of debug information is damaged");
+	return error_set(err, ERROR_SYSTEM, "%s is neither there nor in a .dwp file",
+			 skeleton.name.file);
+}
+
+void split_unit_close(struct split_unit *unit)
+{
+	if (unit->dwarf)
+		dwarf_end(unit->dwarf);
+	if (unit->elf)
+		elf_end(unit->elf);
+	elf_file_close(&unit->file);
+	*unit = (struct split_unit){ 0 };
+}
+
+/* ---- Ranges -------------------------------------------------------------- */
+
+/* Returns the place of a list in .debug_rnglists, by its number; 0 on damage. */
+static uint64_t place_of_list(const struct split_view *lists, uint64_t number)
+{
+	struct cursor c = cursor_over(lists->bytes, lists->size);
+	size_t width = 4;
+	uint64_t begin;
+
+	/* DWARF 5, 7.28: length, version, sizes of addresses and segments, count of lists. */
+	if (cursor_u32(&c) == UINT32_MAX) {
+		cursor_u64(&c);
+		width = 8;
+	}
+	cursor_u32(&c);
+	if (number >= cursor_u32(&c))
+		return 0;
+	begin = lists->size - cursor_left(&c);
+	cursor_take(&c, number * width);
+	begin += cursor_number(&c, width);
+	return c.short_ ? 0 : begin;
+}
+
+/* DWARF 4, 2.17.3: pairs of addresses; a pair of zeros ends them, one of -1 sets the base. */
+static ptrdiff_t next_pair(const struct split_view *pairs, ptrdiff_t next, Dwarf_Addr *base,
+			   Dwarf_Addr range[2])
+{
+	struct cursor c = cursor_over(pairs->bytes, pairs->size);
+
+	cursor_take(&c, (size_t)next);
+	for (;;) {
+		Dwarf_Addr begin = cursor_u64(&c), end = cursor_u64(&c);
+
+		if (c.short_)
+			return -1;
+		if (!begin && !end)
+			return 0;
+		if (begin != UINT64_MAX) {
+			range[0] = *base + begin;
+			range[1] = *base + end;
+			return (ptrdiff_t)(pairs->size - cursor_left(&c));
+		}
+		*base = end;
+	}
+}
+
+ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdiff_t next,
+			    Dwarf_Addr *base, Dwarf_Addr range[2])
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word place = (Dwarf_Word)next;
+	Dwarf_Half version = 0;
+
+	/* One range is no list, and 1 is what libdw returns after it. */
+	if (next == 1 || !dwarf_attr(die, DW_AT_ranges, &attribute))
+		return dwarf_ranges(die, next, base, &range[0], &range[1]);
+	dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL);
+	if (!next) {
+		*base = unit->base;
+		if (dwarf_formudata(&attribute, &place) != 0)
+			return -1;
+	}
+	if (version < 5)
+		return next_pair(&unit->sections[SPLIT_RANGES], (ptrdiff_t)place, base, range);
+	if (!next && dwarf_whatform(&attribute) == DW_FORM_rnglistx)
+		place = place_of_list(&unit->sections[SPLIT_RNGLISTS], place);
+	/* From a place on, libdw goes by the base that it is given. */
+	return place > 1 && place < PTRDIFF_MAX
+		       ? dwarf_ranges(die, (ptrdiff_t)place, base, &range[0], &range[1])
+		       : -1;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of a unit's debug information that the compiler put into a file of
+ * its own, FILE.dwo, or that was then packed with others into PROGRAM.dwp
+ * (DWARF 5, 3.1.2, 7.3.2, 7.3.5; with DWARF 4, GNU's form of the same,
+ * gcc.gnu.org/wiki/DebugFission).
+ *
+ * libdw 0.188 reads no packages, and opens .dwo files at any path, of any kind
+ * and below no symfs.  So the files are found and opened here, and libdw is
+ * shown a unit's sections as an ELF file of their own in which nothing is
+ * copied, together with the addresses of the program that belong to the unit.
+ * Only the lists of ranges are begun here: they count from where the program's
+ * own part of the unit says.
+ */
+#ifndef SYMBOLS_DWARF_SPLIT_UNIT_H
+#define SYMBOLS_DWARF_SPLIT_UNIT_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "symbols/files/debug_file.h"
+#include "symbols/dwarf/dwarf_guard.h"
+#include "symbols/files/elf_file.h"
+
+/* The sections of a unit that are read. */
+enum split_section {
+	SPLIT_INFO,
+	SPLIT_ABBREV,
+	SPLIT_STR,
+	SPLIT_STR_OFFSETS,
+	SPLIT_RNGLISTS,
+	SPLIT_ADDR, /* of the program, what is the unit's, as are the next */
+	SPLIT_RANGES, /* DWARF 4 */
+	SPLIT_SECTIONS,
+	SPLIT_OF_PROGRAM = SPLIT_ADDR,
+};
+
+struct split_view {
+	uint8_t *bytes; /* borrowed */
+	size_t size;
+};
+
+/* Where the split units of one program are looked for, and its package. */
+struct split_files {
+	struct debug_request request;
+	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
+	bool package_sought;
+	struct elf_file package; /* closed: none */
+	struct split_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
+	struct split_view index;
+	struct dwarf_guard guard;
+	size_t bytes_left; /* of units of the package that may be opened */
+};
+
+/* Zeroed memory is a closed unit. */
+struct split_unit {
+	struct elf_file file; /* the .dwo; closed: of the package */
+	Elf *elf;	      /* owned, as is the next */
+	Dwarf *dwarf;	      /* NULL: closed */
+	Dwarf_Die die;	      /* the unit's first entry */
+	struct split_view sections[SPLIT_SECTIONS]; /* borrowed */
+	Dwarf_Addr base;      /* that ranges count from */
+	struct dwarf_guard own_guard;
+	struct dwarf_guard *guard; /* what may still be read of its file; own or the package's */
+};
+
+/* Release the package.  Idempotent, also on zeroed memory. */
+void split_files_close(struct split_files *files);
+
+/*
+ * Open the other part of a unit whose first entry is `skeleton`; in the package
+ * if that has it, else in the file that the entry names.  `files` must outlive it.
+ * Returns 1 if it is open; 0 if the unit has no other part; -1 with ERROR_SYSTEM
+ * if that cannot be found, ERROR_FORMAT if it is damaged.
+ */
+int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Die *skeleton,
+		    struct error *err);
+
+/* Release everything.  Idempotent, also on zeroed memory. */
+void split_unit_close(struct split_unit *unit);
+
+/*
+ * What dwarf_ranges() (elfutils/libdw.h) does, for an entry of the unit: give the
+ * next range of its addresses; `next` is 0 or what the call before returned,
+ * *base is kept between calls.
+ * Returns > 0 if there is one, 0 after the last, -1 on damage.
+ */
+ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdiff_t next,
+			    Dwarf_Addr *base, Dwarf_Addr range[2]);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/files/debuginfod.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+struct library {
+	void *client;
+	/* By enum debuginfod_kind; return a file descriptor or -errno (elfutils/debuginfod.h). */
+	int (*fetch[2])(void *client, const unsigned char *build_id, int size, char **path);
+};
+
+/* The client stays open: it keeps its connections.  One thread asks for files (dso_store.h). */
+static struct library library;
+
+static void open_library(void)
+{
+	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *(*begin)(void);
+
+	if (!handle)
+		return;
+	*(void **)&begin = dlsym(handle, "debuginfod_begin");
+	*(void **)&library.fetch[DEBUGINFOD_EXECUTABLE] =
+		dlsym(handle, "debuginfod_find_executable");
+	*(void **)&library.fetch[DEBUGINFOD_DEBUGINFO] =
+		dlsym(handle, "debuginfod_find_debuginfo");
+	if (begin && library.fetch[DEBUGINFOD_EXECUTABLE] && library.fetch[DEBUGINFOD_DEBUGINFO])
+		library.client = begin();
+}
+
+char *debuginfod_fetch(enum debuginfod_kind kind, const uint8_t *build_id, size_t size)
+{
+	char *path = NULL;
+	int fd;
+
+	if (!library.client)
+		open_library();
+	if (!library.client || !size)
+		return NULL;
+	fd = library.fetch[kind](library.client, build_id, (int)size, &path);
+	if (fd < 0)
+		return NULL;
+	close(fd);
+	return path;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/files/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "symbols/files/unpack.h"
+
+/* Linkers make one executable segment, seldom a few; a file with more is only made to be slow. */
+#define CODE_RANGES_MAX 256
+
+/* Modules pack to a third or a fifth; the largest, with debug information, have some 100 MiB. */
+#define UNPACK_FACTOR 32
+#define UNPACKED_MAX ((size_t)256 << 20)
+
+/* Part of a range that lies in the file; returns false if nothing does. */
+static bool clip_to_file(const struct elf_file *file, uint64_t offset, uint64_t *size)
+{
+	if (offset >= file->size)
+		return false;
+	if (*size > file->size - offset)
+		*size = file->size - offset;
+	return *size > 0;
+}
+
+static void add_code(struct elf_file *file, size_t *room, struct code_range range)
+{
+	if (!clip_to_file(file, range.offset, &range.size))
+		return;
+	if (range.vaddr > UINT64_MAX - range.size || file->code_count == CODE_RANGES_MAX)
+		return;
+	file->code = alloc_grow(file->code, room, file->code_count + 1, sizeof(*file->code));
+	file->code[file->code_count++] = range;
+}
+
+static void read_segments(struct elf_file *file, size_t *room)
+{
+	size_t count;
+
+	if (elf_getphdrnum(file->elf, &count) != 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr phdr;
+
+		if (!gelf_getphdr(file->elf, (int)i, &phdr))
+			break;
+		if (phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
+			add_code(file, room,
+				 (struct code_range){ phdr.p_offset, phdr.p_filesz, phdr.p_vaddr });
+	}
+}
+
+/*
+ * Images written by JIT compilers (perf inject --jit before Linux 6.2) have no
+ * program headers: there the sections say where code is.
+ */
+static void read_code_sections(struct elf_file *file, size_t *room)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(file->elf, section))) {
+		GElf_Shdr shdr;
+
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_PROGBITS)
+			continue;
+		if (shdr.sh_flags & SHF_EXECINSTR)
+			add_code(file, room,
+				 (struct code_range){ shdr.sh_offset, shdr.sh_size, shdr.sh_addr });
+	}
+}
+
+static void read_build_id(struct elf_file *file)
+{
+	const void *id;
+	ssize_t size = dwelf_elf_gnu_build_id(file->elf, &id);
+
+	if (size <= 0 || size > ELF_BUILD_ID_MAX)
+		return;
+	memcpy(file->build_id, id, (size_t)size);
+	file->build_id_size = (size_t)size;
+}
+
+static int parse(struct elf_file *file, struct error *err)
+{
+	size_t room = 0, segments = 0;
+
+	elf_version(EV_CURRENT);
+	file->elf = elf_memory((char *)file->bytes, file->size);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF) {
+		elf_file_close(file);
+		return error_set(err, ERROR_FORMAT, "not an ELF file");
+	}
+	read_segments(file, &room);
+	if (elf_getphdrnum(file->elf, &segments) == 0 && segments == 0)
+		read_code_sections(file, &room);
+	read_build_id(file);
+	return 0;
+}
+
+static int map_file(struct elf_file *file, int fd, struct error *err)
+{
+	struct stat status;
+	void *bytes;
+
+	if (fstat(fd, &status) != 0)
+		return error_set_system(err, errno, "cannot read");
+	if (!S_ISREG(status.st_mode))
+		return error_set_system(err, ENOENT, "not a regular file");
+	if (status.st_size == 0)
+		return error_set(err, ERROR_FORMAT, "empty file");
+	/*
+	 * Writable, privately: libdw makes libelf unpack compressed sections, and
+	 * libelf then corrects their headers in the image.  The file stays as it is.
+	 */
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return error_set_system(err, errno, "cannot map");
+	file->bytes = bytes;
+	file->size = (size_t)status.st_size;
+	file->mapped = true;
+	return 0;
+}
+
+int elf_file_map(struct elf_file *file, const char *path, struct error *err)
+{
+	struct stat status;
+	int fd, failed;
+
+	*file = (struct elf_file){ 0 };
+	if (stat(path, &status) != 0)
+		return error_set_system(err, errno, "cannot open");
+	if (!S_ISREG(status.st_mode))
+		return error_set_system(err, ENOENT, "not a regular file");
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return error_set_system(err, errno, "cannot open");
+	failed = map_file(file, fd, err);
+	close(fd);
+	return failed;
+}
+
+/*
+ * Only modules are loaded from packed files: what else is mapped, is mapped as
+ * it stands in the file.
+ */
+static int parse_packed(struct elf_file *file, struct error *err)
+{
+	size_t size, most = file->size < UNPACKED_MAX / UNPACK_FACTOR ? file->size * UNPACK_FACTOR
+								      : UNPACKED_MAX;
+	uint8_t *bytes = unpack_bytes(file->bytes, file->size, most, &size);
+	GElf_Ehdr header;
+
+	elf_file_close(file);
+	if (!bytes)
+		return error_set(err, ERROR_FORMAT, "cannot be unpacked");
+	if (elf_file_open_bytes(file, bytes, size, err) < 0)
+		return -1;
+	if (gelf_getehdr(file->elf, &header) && header.e_type == ET_REL)
+		return 0;
+	elf_file_close(file);
+	return error_set(err, ERROR_FORMAT, "a packed file that is no kernel module");
+}
+
+int elf_file_open(struct elf_file *file, const char *path, struct error *err)
+{
+	if (elf_file_map(file, path, err) < 0)
+		return -1;
+	return unpack_is_packed(file->bytes, file->size) ? parse_packed(file, err)
+							 : parse(file, err);
+}
+
+int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err)
+{
+	*file = (struct elf_file){ .bytes = bytes, .size = size };
+	return parse(file, err);
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	if (file->elf)
+		elf_end(file->elf);
+	if (file->mapped)
+		munmap(file->bytes, file->size);
+	else
+		free(file->bytes);
+	free(file->code);
+	*file = (struct elf_file){ 0 };
+}
+
+const struct code_range *elf_file_code_at(const struct elf_file *file, uint64_t offset)
+{
+	for (size_t i = 0; i < file->code_count; i++)
+		if (offset - file->code[i].offset < file->code[i].size)
+			return &file->code[i];
+	return NULL;
+}
+
+const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file, uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->code_count; i++)
+		if (vaddr - file->code[i].vaddr < file->code[i].size)
+			return &file->code[i];
+	return NULL;
+}
+
+const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Shdr *section)
+{
+	if (section->sh_type == SHT_NOBITS || section->sh_size == 0)
+		return NULL;
+	if (section->sh_offset > file->size || section->sh_size > file->size - section->sh_offset)
+		return NULL;
+	return file->bytes + section->sh_offset;
+}
+
+const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *section)
+{
+	const char *name = NULL;
+	size_t strings;
+
+	if (elf_getshdrstrndx(file->elf, &strings) == 0)
+		name = elf_strptr(file->elf, strings, section->sh_name);
+	return name ? name : "";
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/names/demangle.h"
+
+#include <ctype.h>
+#include <libiberty/demangle.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "symbols/names/demangle_short.h"
+
+/*
+ * D's back references can double the text each time, and its demangler cannot
+ * be stopped: names with more are left alone.
+ */
+#define D_REFERENCES_MAX 32
+
+void demangler_release(struct demangler *demangler)
+{
+	free(demangler->text);
+	free(demangler->plain);
+	*demangler = (struct demangler){ 0 };
+}
+
+/*
+ * libiberty's printers call this for each piece of text and cannot be told to
+ * stop; they hold nothing but their stack, so a jump out of them loses nothing.
+ */
+static void append(const char *text, size_t length, void *context)
+{
+	struct demangler *demangler = context;
+
+	if (length > DEMANGLE_MAX - demangler->length)
+		longjmp(demangler->too_long, 1);
+	demangler->text =
+		alloc_grow(demangler->text, &demangler->room, demangler->length + length + 1, 1);
+	memcpy(demangler->text + demangler->length, text, length);
+	demangler->length += length;
+	demangler->text[demangler->length] = 0;
+}
+
+/* Rust's older mangling looks like C++, so Rust is asked first, as cplus_demangle() does. */
+static bool demangle_compiled(struct demangler *demangler, const char *linkage, int options)
+{
+	if (setjmp(demangler->too_long))
+		return false;
+	demangler->length = 0;
+	if (rust_demangle_callback(linkage, options, append, demangler))
+		return true;
+	demangler->length = 0;
+	return cplus_demangle_v3_callback(linkage, options, append, demangler);
+}
+
+/* D's mangling: https://dlang.org/spec/abi.html#name_mangling; a 'Q' is a back reference. */
+static bool demangle_d(struct demangler *demangler, const char *linkage)
+{
+	size_t length = strlen(linkage), references = 0;
+	char *text;
+
+	for (size_t i = 0; i < length; i++)
+		references += linkage[i] == 'Q';
+	if (references > D_REFERENCES_MAX || length > DEMANGLE_MAX)
+		return false;
+	text = dlang_demangle(linkage, DMGL_NO_OPTS);
+	if (!text)
+		return false;
+	length = strlen(text);
+	demangler->length = 0;
+	if (length <= DEMANGLE_MAX)
+		append(text, length, demangler);
+	free(text);
+	return length <= DEMANGLE_MAX;
+}
+
+static int digit_value(char digit)
+{
+	return isdigit((unsigned char)digit) ? digit - '0'
+					     : tolower((unsigned char)digit) - 'a' + 10;
+}
+
+/* Returns how many bytes of a name's end are digits behind a '_': a number of the compiler's. */
+static size_t stamp_length(const char *name, size_t length)
+{
+	size_t digits = 0;
+
+	while (digits < length && isdigit((unsigned char)name[length - 1 - digits]))
+		digits++;
+	return digits && digits < length && name[length - 1 - digits] == '_' ? digits + 1 : 0;
+}
+
+/* Returns the length of an OCaml name without what tells apart names of one text. */
+static size_t unstamped_length(const char *name)
+{
+	static const char code[] = "_code";
+	size_t length = strlen(name), tail = sizeof(code) - 1, stamp;
+
+	/* flambda 2: "fn_3_17_code". */
+	if (length > tail && strcmp(name + length - tail, code) == 0 &&
+	    stamp_length(name, length - tail)) {
+		length -= tail;
+		length -= stamp_length(name, length);
+	}
+	stamp = stamp_length(name, length);
+	return length - stamp;
+}
+
+/*
+ * OCaml's native compiler writes "caml" + module + separator + value + "_" +
+ * number; the separator is "__", since 5.1 "." (asmcomp/compilenv.ml,
+ * caml_symbol_separator), and "__" stands within module names too.  A byte
+ * that assemblers do not take is "$" and two hex digits.
+ */
+static bool demangle_ocaml(struct demangler *demangler, const char *linkage, bool stamped)
+{
+	const char *at = linkage + strlen("caml"), *end;
+
+	if (strncmp(linkage, "caml", 4) != 0 || !isupper((unsigned char)*at))
+		return false;
+	if (strlen(linkage) > DEMANGLE_MAX)
+		return false;
+	demangler->length = 0;
+	end = linkage + (stamped ? strlen(linkage) : unstamped_length(linkage));
+	while (at < end) {
+		char byte = *at;
+		size_t taken = 1;
+
+		if (at[0] == '_' && at[1] == '_') {
+			byte = '.';
+			taken = 2;
+		} else if (at[0] == '$' && isxdigit((unsigned char)at[1]) &&
+			   isxdigit((unsigned char)at[2])) {
+			byte = (char)(digit_value(at[1]) << 4 | digit_value(at[2]));
+			taken = 3;
+		}
+		append(&byte, 1, demangler);
+		at += taken;
+	}
+	return true;
+}
+
+struct suffix {
+	const char *word;
+	bool numbered; /* only with a number is it one */
+	bool part;     /* of a function, else a clone of it or another name for it */
+};
+
+/* GCC: clone_function_name(), lto.c, symtab_node::noninterposable_alias(); LLVM: FunctionImport. */
+static const struct suffix suffixes[] = {
+	{ "cold", false, true },	{ "part", true, true },	    { "__part", true, true },
+	{ "isra", true, false },	{ "constprop", true, false }, { "lto_priv", true, false },
+	{ "localalias", false, false }, { "llvm", true, false },      { "__uniq", true, false },
+};
+
+/* Returns where the last component of a name begins, with its dot; 0 if it has but one. */
+static size_t last_component(const char *name, size_t length)
+{
+	while (length && name[length - 1] != '.')
+		length--;
+	return length ? length - 1 : 0;
+}
+
+static bool all_digits(const char *text, size_t length)
+{
+	size_t digits = 0;
+
+	while (digits < length && isdigit((unsigned char)text[digits]))
+		digits++;
+	return digits && digits == length;
+}
+
+/*
+ * Find the suffix that a name of a length ends with.
+ * Returns it and fills *begin, where it begins; NULL if there is none.
+ */
+static const struct suffix *find_suffix(const char *name, size_t length, size_t *begin)
+{
+	size_t dot = last_component(name, length), end = length;
+
+	while (dot && all_digits(name + dot + 1, end - dot - 1)) {
+		end = dot;
+		dot = last_component(name, end);
+	}
+	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		const struct suffix *suffix = &suffixes[i];
+
+		if (strlen(suffix->word) != end - dot - 1 ||
+		    memcmp(name + dot + 1, suffix->word, end - dot - 1) != 0)
+			continue;
+		if (end == length && suffix->numbered)
+			return NULL;
+		*begin = dot;
+		return suffix;
+	}
+	return NULL;
+}
+
+/* Returns the length without a symbol version, "@GLIBC_2.2.5" or "@@GLIBC_2.34". */
+static size_t unversioned_length(const char *linkage)
+{
+	size_t length = strcspn(linkage, "@");
+
+	/* '?' begins a name of Microsoft's mangling; Go's paths may have an '@'. */
+	if (length == 0 || linkage[0] == '?' || memchr(linkage, '/', length))
+		return strlen(linkage);
+	return length;
+}
+
+size_t demangle_part_of(const char *linkage)
+{
+	size_t length = unversioned_length(linkage);
+	const struct suffix *suffix;
+
+	while ((suffix = find_suffix(linkage, length, &length)))
+		if (suffix->part)
+			return length;
+	return 0;
+}
+
+static const char *without_suffixes(struct demangler *demangler, const char *linkage)
+{
+	size_t length = unversioned_length(linkage);
+
+	while (find_suffix(linkage, length, &length))
+		;
+	if (!linkage[length])
+		return linkage;
+	demangler->plain = alloc_grow(demangler->plain, &demangler->plain_room, length + 1, 1);
+	memcpy(demangler->plain, linkage, length);
+	demangler->plain[length] = 0;
+	return demangler->plain;
+}
+
+const char *demangler_demangle(struct demangler *demangler, const char *linkage,
+			       enum demangle_style style)
+{
+	/* nm -C's options; perf's. */
+	int options = style == DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
+	const char *plain = linkage;
+	bool done = false;
+
+	if (style == DEMANGLE_NONE)
+		return NULL;
+	if (style != DEMANGLE_PERF)
+		plain = without_suffixes(demangler, linkage);
+	if (plain[0] == '_' && plain[1] == 'D')
+		done = demangle_d(demangler, plain);
+	else if (plain[0] == '_')
+		done = demangle_compiled(demangler, plain, options);
+	else if (plain[0] == 'c')
+		done = demangle_ocaml(demangler, plain, style == DEMANGLE_PERF);
+	if (!done || !demangler->length)
+		return plain == linkage ? NULL : plain;
+	if (style == DEMANGLE_SHORT && plain[0] == '_')
+		demangle_shorten(demangler->text);
+	return demangler->text;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Linkage names turned into the names programmers wrote: C++, Rust and D by
+ * libiberty, OCaml by its rule.  Go's names are as they were written, and
+ * Swift's stay mangled.
+ *
+ * A name of a few hundred bytes can stand for gigabytes of text (substitutions
+ * nest), so the output is bounded and the work stops at the bound.
+ */
+#ifndef SYMBOLS_NAMES_DEMANGLE_H
+#define SYMBOLS_NAMES_DEMANGLE_H
+
+#include <setjmp.h>
+#include <stddef.h>
+
+/* Longest text made, in bytes; what would be longer is not demangled. */
+#define DEMANGLE_MAX 65536
+
+enum demangle_style {
+	DEMANGLE_SHORT = 0, /* no template arguments, no parameter lists */
+	DEMANGLE_FULL,      /* with both, as nm -C has it */
+	DEMANGLE_NONE,      /* as in the symbol table */
+	DEMANGLE_PERF,      /* as perf script has it: no parameter lists, suffixes of plain names stay */
+};
+
+/* Scratch memory; a zeroed one is ready for use. */
+struct demangler {
+	char *text;    /* owned: the last result */
+	size_t length; /* bytes used of text, without its NUL */
+	size_t room;
+	char *plain; /* owned: the last name without its suffixes */
+	size_t plain_room;
+	jmp_buf too_long;
+};
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void demangler_release(struct demangler *demangler);
+
+/*
+ * Returns the text to show for `linkage`, NUL-terminated, borrowed until the
+ * next call; NULL if that is `linkage` itself: it is not mangled, is damaged,
+ * or would be longer than DEMANGLE_MAX.
+ *
+ * In the styles short and full, symbol versions ("@@GLIBC_2.34") and the
+ * suffixes of clones and parts (".cold", ".part.0", ".isra.0", ".constprop.0",
+ * ".lto_priv.0", ".llvm.123") are left out.
+ */
+const char *demangler_demangle(struct demangler *demangler, const char *linkage,
+			       enum demangle_style style);
+
+/*
+ * Returns the length of the name of the function that the name's code is a part
+ * of, 0 if the name is none of a part: compilers move what seldom runs out of a
+ * function into FUNCTION.cold, and the rest of what they inline in part into
+ * FUNCTION.part.N (GCC: cgraph clone_function_name; LLVM: HotColdSplitting,
+ * BasicBlockSections; BOLT numbers its .cold).
+ */
+size_t demangle_part_of(const char *linkage);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/names/jit_dump.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+/* tools/perf/util/jitdump.h */
+#define MAGIC UINT32_C(0x4a695444) /* "JiTD" */
+#define FLAG_ARCH_TIMESTAMP 1
+#define HEADER_SIZE 40
+#define RECORD_HEADER_SIZE 16
+
+enum record_type { RECORD_LOAD = 0, RECORD_MOVE = 1 };
+
+/* Code that may move. */
+struct jit_load {
+	uint64_t index; /* of the code, unique in the file */
+	struct jit_code code;
+	UT_hash_handle hh;
+};
+
+bool jit_dump_is_path(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t digits = 0;
+
+	if (strncmp(name, "jit-", 4) != 0)
+		return false;
+	while (isdigit((unsigned char)name[4 + digits]))
+		digits++;
+	return digits && strcmp(name + 4 + digits, ".dump") == 0;
+}
+
+bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size)
+{
+	struct cursor c = cursor_over(bytes, size);
+	uint32_t header;
+
+	*dump = (struct jit_dump){ .bytes = bytes };
+	if (cursor_u32(&c) != MAGIC)
+		return false;
+	cursor_u32(&c); /* version */
+	header = cursor_u32(&c);
+	cursor_u32(&c); /* ELF machine */
+	cursor_u32(&c);
+	dump->pid = (int32_t)cursor_u32(&c);
+	cursor_u64(&c); /* when the file was made */
+	dump->tsc_times = cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
+	if (c.short_ || header < HEADER_SIZE)
+		return false;
+	cursor_take(&c, header - HEADER_SIZE);
+	dump->rest = c;
+	return !c.short_;
+}
+
+static void keep_load(struct jit_dump *dump, uint64_t index, const struct jit_code *code)
+{
+	struct jit_load *load;
+
+	HASH_FIND(hh, dump->loads, &index, sizeof(index), load);
+	if (!load) {
+		load = alloc_zeroed(1, sizeof(*load));
+		load->index = index;
+		HASH_ADD(hh, dump->loads, index, sizeof(index), load);
+	}
+	load->code = *code;
+}
+
+/* pid, tid, vma, address, size, index, name, bytes. */
+static bool read_load(struct jit_dump *dump, struct cursor c, struct jit_code *code)
+{
+	uint64_t index;
+	const uint8_t *name, *end;
+
+	cursor_u64(&c);
+	cursor_u64(&c);
+	code->address = cursor_u64(&c);
+	code->size = cursor_u64(&c);
+	index = cursor_u64(&c);
+	name = c.at;
+	end = memchr(name, 0, cursor_left(&c));
+	if (!end || !code->size || code->size > (uint64_t)(c.end - (end + 1)))
+		return false;
+	code->name = (const char *)name;
+	code->offset = (uint64_t)(end + 1 - dump->bytes);
+	keep_load(dump, index, code);
+	return true;
+}
+
+/* pid, tid, vma, old address, new address, size, index. */
+static bool read_move(struct jit_dump *dump, struct cursor c, struct jit_code *code)
+{
+	uint64_t index, time = code->time, address;
+	struct jit_load *load;
+
+	cursor_u64(&c);
+	cursor_u64(&c);
+	cursor_u64(&c);
+	address = cursor_u64(&c);
+	cursor_u64(&c);
+	index = cursor_u64(&c);
+	HASH_FIND(hh, dump->loads, &index, sizeof(index), load);
+	if (c.short_ || !load)
+		return false;
+	*code = load->code;
+	code->time = time;
+	code->address = address;
+	code->moved = true;
+	return true;
+}
+
+bool jit_dump_next(struct jit_dump *dump, struct jit_code *code)
+{
+	while (cursor_left(&dump->rest) >= RECORD_HEADER_SIZE) {
+		uint32_t type = cursor_u32(&dump->rest), size = cursor_u32(&dump->rest);
+		struct cursor record;
+		const uint8_t *at;
+
+		*code = (struct jit_code){ .time = cursor_u64(&dump->rest) };
+		if (size < RECORD_HEADER_SIZE)
+			break;
+		at = cursor_take(&dump->rest, size - RECORD_HEADER_SIZE);
+		if (!at)
+			break;
+		record = cursor_over(at, size - RECORD_HEADER_SIZE);
+		if (type == RECORD_LOAD && read_load(dump, record, code))
+			return true;
+		if (type == RECORD_MOVE && read_move(dump, record, code))
+			return true;
+	}
+	return false;
+}
+
+void jit_dump_release(struct jit_dump *dump)
+{
+	struct jit_load *load, *next;
+
+	HASH_ITER(hh, dump->loads, load, next)
+	{
+		HASH_DEL(dump->loads, load);
+		free(load);
+	}
+	*dump = (struct jit_dump){ 0 };
+}

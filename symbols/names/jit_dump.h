@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jitdump files: what a JIT compiler tells perf of the code that it writes,
+ * with the bytes of the code (tools/perf/Documentation/jitdump-specification.txt,
+ * tools/perf/util/jitdump.h).  Versions 1, little-endian.
+ */
+#ifndef SYMBOLS_NAMES_JIT_DUMP_H
+#define SYMBOLS_NAMES_JIT_DUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cursor.h"
+
+struct jit_dump {
+	struct cursor rest;
+	const uint8_t *bytes; /* borrowed: the whole file */
+	int32_t pid;
+	bool tsc_times;       /* the records' times are TSC ticks, else CLOCK_MONOTONIC ns */
+	struct jit_load *loads; /* owned; hash by code index, for code that moves */
+};
+
+/* Code that was written, or moved. */
+struct jit_code {
+	uint64_t time;	  /* see tsc_times */
+	uint64_t address; /* of the code from `time` on */
+	uint64_t offset;  /* bytes from the start of the file to its bytes */
+	uint64_t size;	  /* bytes; at least 1 */
+	const char *name; /* NUL-terminated, borrowed from the file */
+	bool moved;	  /* the same code was elsewhere before */
+};
+
+/* Returns whether a path is one that a jitdump has: "jit-PID.dump" in any directory. */
+bool jit_dump_is_path(const char *path);
+
+/* Begin to read; `bytes` is borrowed.  Returns false if it is no jitdump that can be read. */
+bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size);
+
+/* Returns true and fills *code, false after the last one.  Damage ends the file. */
+bool jit_dump_next(struct jit_dump *dump, struct jit_code *code);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void jit_dump_release(struct jit_dump *dump);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/names/text_map.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+/* No function of the kernel is longer; behind a module's last one there is a gap. */
+#define KERNEL_FUNCTION_MAX ((uint64_t)1 << 20)
+#define READ_STEP ((size_t)1 << 16)
+
+/* Files below /proc say that they are empty, so they are read to the end. */
+static char *read_all(int fd, size_t *size)
+{
+	char *text = NULL;
+	size_t room = 0, used = 0;
+	ssize_t got;
+
+	do {
+		text = alloc_grow(text, &room, used + READ_STEP + 1, 1);
+		got = read(fd, text + used, READ_STEP);
+		used += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	text[used] = 0;
+	*size = used;
+	return text;
+}
+
+/* Returns the file's text, owned by the caller; NULL if there is none or it may not be trusted. */
+static char *read_file(const char *path, bool trusted, size_t *size)
+{
+	struct stat status;
+	char *text = NULL;
+	int fd;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return NULL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (trusted || status.st_uid == 0 || status.st_uid == geteuid()))
+		text = read_all(fd, size);
+	close(fd);
+	return text;
+}
+
+/* Read a number; returns false if none stands here. */
+static bool take_number(char **at, uint64_t *number)
+{
+	char *end;
+
+	*at += strspn(*at, " \t");
+	if (!isxdigit((unsigned char)**at))
+		return false;
+	*number = strtoull(*at, &end, 16);
+	if (end == *at || (*end != ' ' && *end != '\t'))
+		return false;
+	*at = end;
+	return true;
+}
+
+static void add_name(struct text_map *map, struct named_range range, const char *name,
+		     size_t length)
+{
+	while (length && isspace((unsigned char)name[length - 1]))
+		length--;
+	range.name = name;
+	range.length = (uint32_t)length;
+	if (length && length <= UINT32_MAX)
+		name_ranges_add(&map->names, &range);
+}
+
+static void add_perf_line(struct text_map *map, char *line, const char *end)
+{
+	struct named_range range = { 0 };
+	uint64_t size;
+
+	if (!take_number(&line, &range.begin) || !take_number(&line, &size))
+		return;
+	line += strspn(line, " \t");
+	range.end = size > UINT64_MAX - range.begin ? UINT64_MAX : range.begin + size;
+	if (size)
+		add_name(map, range, line, (size_t)(end - line));
+}
+
+static void add_kernel_line(struct text_map *map, char *line, const char *end)
+{
+	struct named_range range = { 0 };
+
+	if (!take_number(&line, &range.begin) || !range.begin)
+		return;
+	line += strspn(line, " ");
+	if (!strchr("tTwW", line[0]) || line[1] != ' ')
+		return;
+	line += 2;
+	range.end = range.begin;
+	(void)end; /* a NUL stands there */
+	add_name(map, range, line, strcspn(line, "\t"));
+}
+
+static void read_lines(struct text_map *map, size_t size,
+		       void (*add)(struct text_map *map, char *line, const char *end))
+{
+	char *line = map->text, *last = map->text + size;
+
+	while (line < last) {
+		char *end = memchr(line, '\n', (size_t)(last - line));
+
+		if (!end)
+			end = last;
+		*end = 0;
+		add(map, line, end);
+		line = end + 1;
+	}
+}
+
+bool text_map_read_perf(struct text_map *map, const char *path)
+{
+	size_t size;
+
+	*map = (struct text_map){ .text = read_file(path, false, &size) };
+	if (!map->text)
+		return false;
+	read_lines(map, size, add_perf_line);
+	name_ranges_finish(&map->names, 0);
+	return true;
+}
+
+bool text_map_read_kallsyms(struct text_map *map, const char *path)
+{
+	size_t size;
+
+	*map = (struct text_map){ .text = read_file(path, true, &size) };
+	if (!map->text)
+		return false;
+	read_lines(map, size, add_kernel_line);
+	name_ranges_finish(&map->names, KERNEL_FUNCTION_MAX);
+	if (map->names.count)
+		return true;
+	text_map_release(map);
+	return false;
+}
+
+void text_map_release(struct text_map *map)
+{
+	free(map->text);
+	name_ranges_release(&map->names);
+	*map = (struct text_map){ 0 };
+}

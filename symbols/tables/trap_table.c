@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/tables/trap_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define NOTE_TYPE 1
+
+static bool find_section(const struct elf_file *file, const char *name, GElf_Shdr *shdr,
+			 Elf_Scn **section)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(file->elf, scn))) {
+		if (!gelf_getshdr(scn, shdr) || strcmp(elf_file_section_name(file, shdr), name))
+			continue;
+		*section = scn;
+		return true;
+	}
+	return false;
+}
+
+static void add(struct trap_table *table, uint64_t vaddr, enum trap_kind kind)
+{
+	table->traps = alloc_grow(table->traps, &table->room, table->count + 1,
+				  sizeof(*table->traps));
+	table->traps[table->count++] = (struct trap){ vaddr, (uint8_t)kind };
+}
+
+static void read_note(struct trap_table *table, const uint8_t *words, size_t size, uint64_t base)
+{
+	static const enum trap_kind lists[] = { TRAP_ENTERED, TRAP_INSTALLED, TRAP_REMOVED };
+	size_t list = 0;
+	uint64_t word, moved = 0;
+
+	for (size_t at = 0; at + sizeof(word) <= size && list < 3; at += sizeof(word)) {
+		memcpy(&word, words + at, sizeof(word));
+		if (at == 0)
+			moved = base - word;
+		else if (word)
+			add(table, word + moved, lists[list]);
+		else
+			list++;
+	}
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct trap *a = left, *b = right;
+
+	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+void trap_table_open(struct trap_table *table, const struct elf_file *file)
+{
+	GElf_Shdr notes, base;
+	Elf_Scn *section, *unused;
+	size_t at = 0, name, desc;
+	Elf_Data *data;
+	GElf_Nhdr note;
+
+	*table = (struct trap_table){ 0 };
+	if (!find_section(file, ".note.ocaml_eh", &notes, &section) ||
+	    !find_section(file, ".stapsdt.base", &base, &unused))
+		return;
+	data = elf_getdata(section, NULL);
+	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+		const uint8_t *bytes = data->d_buf;
+
+		if (note.n_type == NOTE_TYPE && note.n_namesz == sizeof("OCaml") &&
+		    memcmp(bytes + name, "OCaml", sizeof("OCaml")) == 0)
+			read_note(table, bytes + desc, note.n_descsz, base.sh_addr);
+	}
+	if (table->count)
+		qsort(table->traps, table->count, sizeof(*table->traps), compare);
+}
+
+void trap_table_release(struct trap_table *table)
+{
+	free(table->traps);
+	*table = (struct trap_table){ 0 };
+}
+
+size_t trap_table_find(const struct trap_table *table, uint64_t vaddr)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->traps[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where OCaml code installs, removes and enters exception handlers ("traps"),
+ * as the compiler's .note.ocaml_eh says (Jane Street's compilers write it; see
+ * asmcomp's emit for amd64).
+ *
+ * A note of owner "OCaml" and type 1 holds 64-bit words: the address of
+ * _.stapsdt.base as it was when the file was linked, then three lists of
+ * addresses, each ended by 0: entered, installed, removed.  Prelinking moves the
+ * section .stapsdt.base, and the addresses with it.
+ */
+#ifndef SYMBOLS_TABLES_TRAP_TABLE_H
+#define SYMBOLS_TABLES_TRAP_TABLE_H
+
+#include "symbols/files/elf_file.h"
+
+enum trap_kind {
+	TRAP_ENTERED,	/* a handler begins here: a raised exception came */
+	TRAP_INSTALLED, /* from here on the function has one more handler */
+	TRAP_REMOVED,	/* one less: the guarded code came to its end */
+};
+
+struct trap {
+	uint64_t vaddr; /* ELF virtual address */
+	uint8_t kind;	/* enum trap_kind */
+};
+
+/* Zeroed memory is an empty table. */
+struct trap_table {
+	struct trap *traps; /* owned; sorted by vaddr */
+	size_t count, room;
+};
+
+/* Read the notes of an open file; damaged ones end what is read. */
+void trap_table_open(struct trap_table *table, const struct elf_file *file);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void trap_table_release(struct trap_table *table);
+
+/* Returns the index of the first trap at or behind an address; `count` if there is none. */
+size_t trap_table_find(const struct trap_table *table, uint64_t vaddr);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* --input=perf-script --format=calls: perf script text in, a call-stack machine's text out. */
+#ifndef TESTS_SUPPORT_PERF_SCRIPT_CALLS_H
+#define TESTS_SUPPORT_PERF_SCRIPT_CALLS_H
+
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "src/callstack/callstack.h"
+
+/*
+ * Read `in` to its end and print every line that matters, and between them what
+ * the machine made by `open` makes of them, to `out` (format_calls.h).  `diag`
+ * may be NULL.
+ * Returns 0, or -1 and *err if `in` cannot be read or `out` not be written.
+ */
+int perf_script_print_calls(FILE *in, FILE *out,
+			    struct callstack_machine *(*open)(const struct callstack_options *),
+			    enum trace_mode mode, struct diag *diag, struct error *err);
+
+#endif
