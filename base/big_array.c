@@ -42,11 +42,11 @@ static bool move_to_file(struct big_array *array, size_t used, size_t bytes)
 	struct spool file;
 	void *items;
 
-	if (spool_open(&file, NULL) < 0)
+	if (temp_file_open(&file, NULL) < 0)
 		return false;
 	items = map_file(file.fd, bytes);
 	if (!items) {
-		spool_close(&file);
+		temp_file_close(&file);
 		return false;
 	}
 	move(items, array->items, used);

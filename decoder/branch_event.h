@@ -31,7 +31,7 @@ enum branch_kind {
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, exception, signal */
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
-	BRANCH_SIDE,      /* no branch: something beside the flow, see cpu_event.h */
+	BRANCH_CPU_EVENT,      /* no branch: something beside the flow, see cpu_event.h */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes (util/intel-pt-decoder). */
@@ -62,7 +62,7 @@ enum branch_flags {
 
 struct branch_event {
 	uint64_t time;                     /* ns, perf's clock */
-	uint64_t tsc;                      /* ticks; 0: unknown.  Of a BRANCH_SIDE: see cpu_event.h */
+	uint64_t tsc;                      /* ticks; 0: unknown.  Of a BRANCH_CPU_EVENT: see cpu_event.h */
 	uint64_t from;                     /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
 	uint64_t to;                       /* ip of the target; 0: not traced */
 	const struct thread *thread;       /* borrowed from the timeline; NULL: unknown */
@@ -72,7 +72,7 @@ struct branch_event {
 	int32_t cpu;                       /* -1: unknown (buffer per thread) */
 	uint8_t kind;                      /* enum branch_kind */
 	uint8_t from_length;               /* bytes of the instruction at `from`; 0: unknown */
-	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP; enum side_kind, if BRANCH_SIDE */
+	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if BRANCH_CPU_EVENT */
 	uint8_t flags;                     /* enum branch_flags */
 };
 

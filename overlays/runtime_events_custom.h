@@ -16,7 +16,7 @@
 
 enum runtime_custom_kind {
 	RUNTIME_CUSTOM_OTHER = 0, /* an instant; the fields that are known */
-	RUNTIME_CUSTOM_SPAN_BEGIN, /* of the span that `text` names */
+	RUNTIME_CUSTOM_SPAN_BEGIN, /* of the slice that `text` names */
 	RUNTIME_CUSTOM_SPAN_END,
 	RUNTIME_CUSTOM_COUNTER,   /* `text` names it; its value is `integer` or `real` */
 };

@@ -32,10 +32,10 @@
 #define output_stream ftf_private_output_stream
 #define output_watch_signals ftf_private_output_watch_signals
 #define output_write ftf_private_output_write
-#define packer_abandon ftf_private_packer_abandon
-#define packer_close ftf_private_packer_close
-#define packer_open ftf_private_packer_open
-#define packer_put ftf_private_packer_put
+#define compressor_abandon ftf_private_packer_abandon
+#define compressor_close ftf_private_packer_close
+#define compressor_open ftf_private_packer_open
+#define compressor_put ftf_private_packer_put
 #define packing_of ftf_private_packing_of
 #define printable_pass ftf_private_printable_pass
 #define printable_print ftf_private_printable_print

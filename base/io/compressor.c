@@ -27,7 +27,7 @@ struct block {
 };
 
 struct packer {
-	packer_write_fn *write;
+	compressor_write_fn *write;
 	void *context;
 	enum packing packing;
 	z_stream gzip;
@@ -172,7 +172,7 @@ static void *run(void *context)
 			return NULL;
 		failure = pack(packer, block);
 		if (!block) {
-			packer->failure = failure; /* packer_close() reads it after it joined */
+			packer->failure = failure; /* compressor_close() reads it after it joined */
 			return NULL;
 		}
 		done(packer, failure);
@@ -222,7 +222,7 @@ static int start_thread(struct packer *packer)
 	return status;
 }
 
-struct packer *packer_open(enum packing packing, packer_write_fn *write, void *context)
+struct packer *compressor_open(enum packing packing, compressor_write_fn *write, void *context)
 {
 	struct packer *packer = alloc_zeroed(1, sizeof(*packer));
 
@@ -260,7 +260,7 @@ static int hand_over(struct packer *packer)
 	return failure;
 }
 
-int packer_put(struct packer *packer, const uint8_t *bytes, size_t size)
+int compressor_put(struct packer *packer, const uint8_t *bytes, size_t size)
 {
 	int failure = 0;
 
@@ -299,14 +299,14 @@ static int join(struct packer *packer, bool stop)
 	return failure;
 }
 
-int packer_close(struct packer *packer)
+int compressor_close(struct packer *packer)
 {
 	bool failed = packer->ring[packer->filled % BLOCKS].used && hand_over(packer);
 
 	return join(packer, failed);
 }
 
-void packer_abandon(struct packer *packer)
+void compressor_abandon(struct packer *packer)
 {
 	if (packer)
 		join(packer, true);

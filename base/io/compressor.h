@@ -23,30 +23,30 @@ enum packing packing_of(const char *path);
  * Takes the bytes to write, in the packer's thread: pieces of at most 64 KiB.
  * Returns 0, or an errno: then it is not called again.
  */
-typedef int packer_write_fn(void *context, const uint8_t *bytes, size_t size);
+typedef int compressor_write_fn(void *context, const uint8_t *bytes, size_t size);
 
 struct packer;
 
 /*
- * Start the thread of one of the compressions; where the system gives none, packer_put() does its work.
+ * Start the thread of one of the compressions; where the system gives none, compressor_put() does its work.
  * `context` is borrowed until the packer is closed.
  * Returns the packer, never NULL.
  */
-struct packer *packer_open(enum packing packing, packer_write_fn *write, void *context);
+struct packer *compressor_open(enum packing packing, compressor_write_fn *write, void *context);
 
 /*
  * Take a copy of bytes.
  * Returns 0; an errno of the writing function that failed before.
  */
-int packer_put(struct packer *packer, const uint8_t *bytes, size_t size);
+int compressor_put(struct packer *packer, const uint8_t *bytes, size_t size);
 
 /*
  * Compress the rest, end the stream, release.
  * Returns 0, or the errno of the writing function.
  */
-int packer_close(struct packer *packer);
+int compressor_close(struct packer *packer);
 
 /* Stop and release, whatever is not yet written.  NULL is allowed. */
-void packer_abandon(struct packer *packer);
+void compressor_abandon(struct packer *packer);
 
 #endif

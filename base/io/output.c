@@ -157,7 +157,7 @@ int output_open(struct output *output, const char *path, struct error *err)
 	output->terminal = isatty(output->fd);
 	output->buffer = alloc_zeroed(1, BUFFER_SIZE);
 	if (packing_of(output->path) != PACKING_NONE)
-		output->packer = packer_open(packing_of(output->path), write_fd, output);
+		output->packer = compressor_open(packing_of(output->path), write_fd, output);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static void write_all(struct output *output, const uint8_t *bytes, size_t size)
 {
 	if (!size || output_failed(output))
 		return;
-	fail(output, output->packer ? packer_put(output->packer, bytes, size)
+	fail(output, output->packer ? compressor_put(output->packer, bytes, size)
 				    : write_fd(output, bytes, size));
 	output->written += size;
 }
@@ -311,9 +311,9 @@ int output_close(struct output *output, struct error *err)
 {
 	flush(output);
 	if (output->packer && output_failed(output))
-		packer_abandon(output->packer);
+		compressor_abandon(output->packer);
 	else if (output->packer)
-		fail(output, packer_close(output->packer));
+		fail(output, compressor_close(output->packer));
 	output->packer = NULL;
 	if (close(output->fd) < 0 && errno != EINTR)
 		error_set_system(&output->err, errno, "%s: cannot write", output->path);
@@ -330,7 +330,7 @@ void output_abandon(struct output *output)
 {
 	if (!output->buffer && !output->temporary)
 		return;
-	packer_abandon(output->packer);
+	compressor_abandon(output->packer);
 	output->packer = NULL;
 	if (output->fd >= 0)
 		close(output->fd);

@@ -49,7 +49,7 @@ static bool name_of(int fd, char path[BENEATH_PATH])
 	return true;
 }
 
-bool beneath_resolve(const char *root, char path[BENEATH_PATH])
+bool path_in_root_resolve(const char *root, char path[BENEATH_PATH])
 {
 	char *real = realpath(root, NULL), *target = NULL;
 	char found[BENEATH_PATH];

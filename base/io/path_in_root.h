@@ -15,6 +15,6 @@
  * Returns true, with `path` replaced by where it leads if links are in it;
  * false if nothing is there, or it is outside.
  */
-bool beneath_resolve(const char *root, char path[BENEATH_PATH]);
+bool path_in_root_resolve(const char *root, char path[BENEATH_PATH]);
 
 #endif

@@ -25,7 +25,7 @@ static int open_nameless(const char *folder)
 	return fd;
 }
 
-const char *spool_folder(void)
+const char *temp_file_folder(void)
 {
 	const char *folder = getenv("TMPDIR");
 
@@ -34,9 +34,9 @@ const char *spool_folder(void)
 	return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
-int spool_open(struct spool *spool, struct error *err)
+int temp_file_open(struct spool *spool, struct error *err)
 {
-	const char *folder = spool_folder();
+	const char *folder = temp_file_folder();
 
 	*spool = (struct spool){ 0 };
 	spool->fd = open_nameless(folder);
@@ -46,7 +46,7 @@ int spool_open(struct spool *spool, struct error *err)
 	return 0;
 }
 
-int spool_write(struct spool *spool, const void *bytes, size_t size, struct error *err)
+int temp_file_write(struct spool *spool, const void *bytes, size_t size, struct error *err)
 {
 	const uint8_t *at = bytes;
 
@@ -64,7 +64,7 @@ int spool_write(struct spool *spool, const void *bytes, size_t size, struct erro
 	return 0;
 }
 
-int spool_drain(struct spool *spool, int fd, struct error *err)
+int temp_file_drain(struct spool *spool, int fd, struct error *err)
 {
 	static uint8_t chunk[CHUNK];
 	ssize_t count;
@@ -77,12 +77,12 @@ int spool_drain(struct spool *spool, int fd, struct error *err)
 			continue;
 		if (count < 0)
 			return error_set_system(err, errno, "cannot read");
-		if (spool_write(spool, chunk, (size_t)count, err) < 0)
+		if (temp_file_write(spool, chunk, (size_t)count, err) < 0)
 			return -1;
 	}
 }
 
-const uint8_t *spool_map(const struct spool *spool, struct error *err)
+const uint8_t *temp_file_map(const struct spool *spool, struct error *err)
 {
 	void *bytes;
 
@@ -97,7 +97,7 @@ const uint8_t *spool_map(const struct spool *spool, struct error *err)
 	return NULL;
 }
 
-void spool_close(struct spool *spool)
+void temp_file_close(struct spool *spool)
 {
 	if (spool->open)
 		close(spool->fd);

@@ -21,24 +21,24 @@ struct spool {
 };
 
 /* Returns the directory of such files; borrowed. */
-const char *spool_folder(void);
+const char *temp_file_folder(void);
 
 /* Make the file.  Returns 0; -1 with err filled. */
-int spool_open(struct spool *spool, struct error *err);
+int temp_file_open(struct spool *spool, struct error *err);
 
 /* Append.  Returns 0; -1 with err filled (a full disk). */
-int spool_write(struct spool *spool, const void *bytes, size_t size, struct error *err);
+int temp_file_write(struct spool *spool, const void *bytes, size_t size, struct error *err);
 
 /* Append all that can be read from `fd`.  Returns 0; -1 with err filled. */
-int spool_drain(struct spool *spool, int fd, struct error *err);
+int temp_file_drain(struct spool *spool, int fd, struct error *err);
 
 /*
  * Returns all bytes, mapped read-only, owned by the caller (munmap() of
  * spool->size); NULL with err filled if there are none or they cannot be mapped.
  */
-const uint8_t *spool_map(const struct spool *spool, struct error *err);
+const uint8_t *temp_file_map(const struct spool *spool, struct error *err);
 
 /* Close the file; what was mapped stays.  Idempotent, also on zeroed memory. */
-void spool_close(struct spool *spool);
+void temp_file_close(struct spool *spool);
 
 #endif

@@ -37,15 +37,15 @@ uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
  */
 static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
 {
-	const uint64_t span = UINT64_C(1) << 56;
-	uint64_t tsc = (low & (span - 1)) | (reference & ~(span - 1));
+	const uint64_t slice = UINT64_C(1) << 56;
+	uint64_t tsc = (low & (slice - 1)) | (reference & ~(slice - 1));
 
-	if (tsc - reference + span / 2 <= span) /* nearly always */
+	if (tsc - reference + slice / 2 <= slice) /* nearly always */
 		return tsc;
-	if (tsc > reference && tsc - reference > span / 2 && tsc >= span)
-		return tsc - span;
-	if (tsc < reference && reference - tsc > span / 2 && tsc < -span)
-		return tsc + span;
+	if (tsc > reference && tsc - reference > slice / 2 && tsc >= slice)
+		return tsc - slice;
+	if (tsc < reference && reference - tsc > slice / 2 && tsc < -slice)
+		return tsc + slice;
 	return tsc;
 }
 

@@ -21,43 +21,43 @@
 /* Longer ones are no code: zeros, for example, are instructions too. */
 #define INSNS_MAX UINT16_MAX
 
-static_assert(sizeof(void *) != 8 || sizeof(struct code_run) == CACHE_LINE, "a run is one line");
-static_assert(sizeof(struct code_hop) == CACHE_LINE / 4, "four hops are one line");
+static_assert(sizeof(void *) != 8 || sizeof(struct basic_block) == CACHE_LINE, "a run is one line");
+static_assert(sizeof(struct cfg_node) == CACHE_LINE / 4, "four hops are one line");
 
 static void *next_line(void *memory)
 {
 	return (unsigned char *)memory + (-(uintptr_t)memory & (CACHE_LINE - 1));
 }
 
-void code_runs_init(struct code_runs *runs, uint64_t size)
+void basic_blocks_init(struct basic_blocks *runs, uint64_t size)
 {
-	*runs = (struct code_runs){ .room = FIRST_ROOM, .most = CODE_RUNS_MAX };
+	*runs = (struct basic_blocks){ .room = FIRST_ROOM, .most = BASIC_BLOCKS_MAX };
 	arena_init(&runs->arena);
 	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
-	code_paths_init(&runs->paths, size);
+	tnt_cache_init(&runs->paths, size);
 }
 
-void code_runs_share(struct code_runs *runs, size_t others, uint64_t size)
+void basic_blocks_share(struct basic_blocks *runs, size_t others, uint64_t size)
 {
-	uint64_t most = RUNS_LEAST + CODE_RUNS_MAX / (others + 1) + size / BYTES_FOR_RUN;
+	uint64_t most = RUNS_LEAST + BASIC_BLOCKS_MAX / (others + 1) + size / BYTES_FOR_RUN;
 
-	runs->most = most < CODE_RUNS_MAX ? most : CODE_RUNS_MAX;
+	runs->most = most < BASIC_BLOCKS_MAX ? most : BASIC_BLOCKS_MAX;
 }
 
-void code_runs_release(struct code_runs *runs)
+void basic_blocks_release(struct basic_blocks *runs)
 {
 	arena_release(&runs->arena);
-	code_areas_forget(&runs->areas);
+	code_regions_forget(&runs->areas);
 	free(runs->blocks);
 	free(runs->hops);
 	free(runs->offsets);
 	free(runs->slots);
-	code_paths_release(&runs->paths);
-	*runs = (struct code_runs){ 0 };
+	tnt_cache_release(&runs->paths);
+	*runs = (struct basic_blocks){ 0 };
 }
 
 /* Returns the bytes before the branch. */
-static uint32_t decode(struct code_run *run, size_t size, uint8_t *lengths)
+static uint32_t decode(struct basic_block *run, size_t size, uint8_t *lengths)
 {
 	uint32_t length = 0;
 
@@ -77,9 +77,9 @@ static uint32_t decode(struct code_run *run, size_t size, uint8_t *lengths)
 	return length;
 }
 
-static void add_block(struct code_runs *runs, size_t block)
+static void add_block(struct basic_blocks *runs, size_t block)
 {
-	const size_t size = (CODE_RUNS_BLOCK + 1) * sizeof(struct code_run);
+	const size_t size = (BASIC_BLOCKS_BLOCK + 1) * sizeof(struct basic_block);
 
 	runs->blocks = alloc_grow(runs->blocks, &runs->block_room, block + 1,
 				  sizeof(*runs->blocks));
@@ -87,26 +87,26 @@ static void add_block(struct code_runs *runs, size_t block)
 }
 
 /* Returns a zeroed run, with a hop that is zeroed, too. */
-static struct code_run *new_run(struct code_runs *runs)
+static struct basic_block *new_run(struct basic_blocks *runs)
 {
 	size_t number = runs->count + 1;
-	struct code_run *run;
+	struct basic_block *run;
 
-	if (runs->count == 0 || number % CODE_RUNS_BLOCK == 0)
-		add_block(runs, number / CODE_RUNS_BLOCK);
+	if (runs->count == 0 || number % BASIC_BLOCKS_BLOCK == 0)
+		add_block(runs, number / BASIC_BLOCKS_BLOCK);
 	runs->hops = alloc_grow(runs->hops, &runs->hop_room, number + 1, sizeof(*runs->hops));
 	runs->offsets = alloc_grow(runs->offsets, &runs->offset_room, number + 1,
 				   sizeof(*runs->offsets));
-	runs->hops[number] = (struct code_hop){ 0 };
-	run = &runs->blocks[number / CODE_RUNS_BLOCK][number % CODE_RUNS_BLOCK];
+	runs->hops[number] = (struct cfg_node){ 0 };
+	run = &runs->blocks[number / BASIC_BLOCKS_BLOCK][number % BASIC_BLOCKS_BLOCK];
 	run->hop = (uint32_t)(number * sizeof(*runs->hops));
 	return run;
 }
 
-static struct code_run *make_run(struct code_runs *runs, uint32_t area, const uint8_t *bytes,
+static struct basic_block *make_run(struct basic_blocks *runs, uint32_t area, const uint8_t *bytes,
 				 size_t size, enum insn_mode mode)
 {
-	struct code_run *run = new_run(runs);
+	struct basic_block *run = new_run(runs);
 	uint8_t lengths[LENGTHS_MAX], *kept;
 
 	run->bytes = bytes;
@@ -119,31 +119,31 @@ static struct code_run *make_run(struct code_runs *runs, uint32_t area, const ui
 	return run;
 }
 
-void code_runs_forget(struct code_runs *runs)
+void basic_blocks_forget(struct basic_blocks *runs)
 {
 	arena_release(&runs->arena);
 	arena_init(&runs->arena);
 	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
-	code_areas_forget(&runs->areas);
-	code_paths_forget(&runs->paths);
+	code_regions_forget(&runs->areas);
+	tnt_cache_forget(&runs->paths);
 	runs->count = 0;
 	runs->generation++;
 }
 
 /* Returns the run's slot, or the empty one where it belongs. */
-static struct code_run **slot_of(const struct code_runs *runs, uint32_t area,
+static struct basic_block **slot_of(const struct basic_blocks *runs, uint32_t area,
 				 const uint8_t *bytes, enum insn_mode mode)
 {
-	size_t at = code_runs_slot(runs, bytes);
+	size_t at = basic_blocks_slot(runs, bytes);
 
-	while (runs->slots[at] && !code_run_is(runs->slots[at], area, bytes, mode))
+	while (runs->slots[at] && !basic_block_is(runs->slots[at], area, bytes, mode))
 		at = (at + 1) & (runs->room - 1);
 	return &runs->slots[at];
 }
 
-static void grow(struct code_runs *runs)
+static void grow(struct basic_blocks *runs)
 {
-	struct code_run **old = runs->slots;
+	struct basic_block **old = runs->slots;
 	size_t room = runs->room;
 
 	runs->room *= 2;
@@ -154,15 +154,15 @@ static void grow(struct code_runs *runs)
 	free(old);
 }
 
-struct code_run *code_runs_find(struct code_runs *runs, uint32_t area, const uint8_t *bytes,
+struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area, const uint8_t *bytes,
 				size_t size, enum insn_mode mode)
 {
-	struct code_run **slot = slot_of(runs, area, bytes, mode);
+	struct basic_block **slot = slot_of(runs, area, bytes, mode);
 
 	if (*slot)
 		return *slot;
 	if (runs->count >= runs->most)
-		code_runs_forget(runs);
+		basic_blocks_forget(runs);
 	if (2 * runs->count >= runs->room)
 		grow(runs);
 	slot = slot_of(runs, area, bytes, mode);
@@ -171,7 +171,7 @@ struct code_run *code_runs_find(struct code_runs *runs, uint32_t area, const uin
 	return *slot;
 }
 
-int64_t code_run_count(const struct code_run *run, size_t distance)
+int64_t basic_block_count_insns(const struct basic_block *run, size_t distance)
 {
 	int64_t count = 0;
 	size_t at = 0;

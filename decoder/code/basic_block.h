@@ -19,24 +19,24 @@
 #include "decoder/code/insn.h"
 
 /* 25 MiB with their tables; a large program executes some 100,000. */
-#define CODE_RUNS_MAX ((size_t)1 << 18)
+#define BASIC_BLOCKS_MAX ((size_t)1 << 18)
 
 /* One line of the processor's cache: a walk has thousands of them under way. */
-struct code_run {
+struct basic_block {
 	const uint8_t *bytes; /* where it begins; the key, with `area` and `mode` */
 	/*
 	 * The owner's: where it goes on, the branch taken or not; NULL: not known yet.
 	 * An indirect branch or a return may go elsewhere the next time.
 	 */
-	struct code_run *fall, *taken;
+	struct basic_block *fall, *taken;
 	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
 	uint32_t length;      /* bytes before the branch */
 	uint32_t area;	      /* of the code: code_regions.h */
-	uint32_t hop;	      /* the run's own: code_hop_at() */
+	uint32_t hop;	      /* the run's own: cfg_node_at() */
 	uint16_t insns;	      /* instructions, the branch included */
 	uint8_t lengths_known; /* of the first so many instructions */
 	/* The owner's: */
-	uint8_t pace : 3;	 /* enum run_pace */
+	uint8_t pace : 3;	 /* enum block_exit */
 	uint8_t mode : 2;	 /* enum insn_mode; not the owner's */
 	bool taken_local : 1;	 /* the branch stays in its function */
 	bool writes : 1;	 /* it begins an emulated PTWRITE */
@@ -49,66 +49,66 @@ struct code_run {
  * A run for a walk that gives nothing out: a quarter of a line, as each decision waits for the
  * next one to come from memory.  The owner's, zeroed at first.
  */
-struct code_hop {
+struct cfg_node {
 	uint32_t next[2]; /* the hop behind, by a bit of TNT; 0: a closer look */
-	uint32_t step[2]; /* what going there takes: code_step() */
+	uint32_t step[2]; /* what going there takes: packed_counts() */
 };
 
 /* Returns a hop by its place: bytes behind the first one, which is none. */
-static inline struct code_hop *code_hop_at(struct code_hop *hops, uint32_t place)
+static inline struct cfg_node *cfg_node_at(struct cfg_node *hops, uint32_t place)
 {
-	return (struct code_hop *)(void *)((unsigned char *)hops + place);
+	return (struct cfg_node *)(void *)((unsigned char *)hops + place);
 }
 
 /* What is to be done where a run ends. */
-enum run_pace {
-	PACE_UNKNOWN,
-	PACE_STEP,   /* a closer look */
-	PACE_DECIDE, /* a bit of TNT: a conditional jump */
-	PACE_JUMP,   /* nothing: a direct jump that stays in its function */
-	PACE_GO,     /* give out a direct call, or a jump to another function */
-	PACE_RETURN, /* a bit of TNT, or a TIP: a return */
-	PACE_TARGET, /* a TIP: an indirect call, or a jump */
+enum block_exit {
+	EXIT_UNKNOWN,
+	EXIT_STEP,   /* a closer look */
+	EXIT_DECIDE, /* a bit of TNT: a conditional jump */
+	EXIT_JUMP,   /* nothing: a direct jump that stays in its function */
+	EXIT_GO,     /* give out a direct call, or a jump to another function */
+	EXIT_RETURN, /* a bit of TNT, or a TIP: a return */
+	EXIT_TARGET, /* a TIP: an indirect call, or a jump */
 };
 
 /* Runs that lie side by side. */
-#define CODE_RUNS_BLOCK 32u
+#define BASIC_BLOCKS_BLOCK 32u
 
-struct code_runs {
+struct basic_blocks {
 	struct arena arena;	/* owns the runs */
-	struct code_areas areas;
-	struct code_paths paths; /* over these runs, and forgotten with them */
-	struct code_run **blocks; /* owned; of CODE_RUNS_BLOCK runs each, by their hop; in the arena */
-	struct code_hop *hops;	 /* owned; the first is none */
+	struct code_regions areas;
+	struct tnt_cache paths; /* over these runs, and forgotten with them */
+	struct basic_block **blocks; /* owned; of BASIC_BLOCKS_BLOCK runs each, by their hop; in the arena */
+	struct cfg_node *hops;	 /* owned; the first is none */
 	uint32_t *offsets;	 /* owned; of each run's first byte, in its area; the owner's */
 	size_t block_room, hop_room, offset_room;
-	struct code_run **slots; /* owned: hash by place, a power of two */
+	struct basic_block **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
-	size_t most; /* runs that are kept: CODE_RUNS_MAX, or what code_runs_share() says */
+	size_t most; /* runs that are kept: BASIC_BLOCKS_MAX, or what basic_blocks_share() says */
 	unsigned generation; /* changes when all runs are forgotten */
 };
 
 /* For a trace of `size` bytes. */
-void code_runs_init(struct code_runs *runs, uint64_t size);
+void basic_blocks_init(struct basic_blocks *runs, uint64_t size);
 
 /*
- * So many others are used at the same time: keep a share of CODE_RUNS_MAX runs, and what a
+ * So many others are used at the same time: keep a share of BASIC_BLOCKS_MAX runs, and what a
  * trace of `size` bytes pays for.  A few bytes of trace can walk through any number.
  */
-void code_runs_share(struct code_runs *runs, size_t others, uint64_t size);
+void basic_blocks_share(struct basic_blocks *runs, size_t others, uint64_t size);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
-void code_runs_release(struct code_runs *runs);
+void basic_blocks_release(struct basic_blocks *runs);
 
 /* Whether a run is the one that is asked for. */
-static inline bool code_run_is(const struct code_run *run, uint32_t area, const uint8_t *bytes,
+static inline bool basic_block_is(const struct basic_block *run, uint32_t area, const uint8_t *bytes,
 			       enum insn_mode mode)
 {
 	return run->bytes == bytes && run->area == area && run->mode == mode;
 }
 
 /* Returns where a run is among the slots, or behind that. */
-static inline size_t code_runs_slot(const struct code_runs *runs, const uint8_t *bytes)
+static inline size_t basic_blocks_slot(const struct basic_blocks *runs, const uint8_t *bytes)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */
 	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
@@ -117,17 +117,17 @@ static inline size_t code_runs_slot(const struct code_runs *runs, const uint8_t 
 }
 
 /* Returns the run of a hop, which is not 0. */
-static inline struct code_run *code_runs_at(const struct code_runs *runs, uint32_t hop)
+static inline struct basic_block *basic_blocks_at(const struct basic_blocks *runs, uint32_t hop)
 {
-	uint32_t number = hop / sizeof(struct code_hop);
+	uint32_t number = hop / sizeof(struct cfg_node);
 
-	return &runs->blocks[number / CODE_RUNS_BLOCK][number % CODE_RUNS_BLOCK];
+	return &runs->blocks[number / BASIC_BLOCKS_BLOCK][number % BASIC_BLOCKS_BLOCK];
 }
 
 /* The same, where it begins in its area. */
-static inline uint32_t *code_runs_offset(const struct code_runs *runs, uint32_t hop)
+static inline uint32_t *basic_blocks_offset(const struct basic_blocks *runs, uint32_t hop)
 {
-	return &runs->offsets[hop / sizeof(struct code_hop)];
+	return &runs->offsets[hop / sizeof(struct cfg_node)];
 }
 
 /*
@@ -135,25 +135,25 @@ static inline uint32_t *code_runs_offset(const struct code_runs *runs, uint32_t 
  * until the generation changes: there are at most `most`, then all are
  * forgotten, so that no trace makes memory grow without end.
  */
-struct code_run *code_runs_find(struct code_runs *runs, uint32_t area, const uint8_t *bytes,
+struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area, const uint8_t *bytes,
 				size_t size, enum insn_mode mode);
 
-/* Returns the run that begins at `bytes` if it is found at once; NULL: ask code_runs_find(). */
-static inline struct code_run *code_runs_peek(const struct code_runs *runs, uint32_t area,
+/* Returns the run that begins at `bytes` if it is found at once; NULL: ask basic_blocks_find(). */
+static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *runs, uint32_t area,
 					      const uint8_t *bytes, enum insn_mode mode)
 {
-	struct code_run *run = runs->slots[code_runs_slot(runs, bytes)];
+	struct basic_block *run = runs->slots[basic_blocks_slot(runs, bytes)];
 
-	return run && code_run_is(run, area, bytes, mode) ? run : NULL;
+	return run && basic_block_is(run, area, bytes, mode) ? run : NULL;
 }
 
 /* The code has changed: forget all runs.  The generation changes. */
-void code_runs_forget(struct code_runs *runs);
+void basic_blocks_forget(struct basic_blocks *runs);
 
 /*
  * Count a run's instructions from where it begins up to `distance` bytes behind.
  * Returns -1 if none begins there.
  */
-int64_t code_run_count(const struct code_run *run, size_t distance);
+int64_t basic_block_count_insns(const struct basic_block *run, size_t distance);
 
 #endif

@@ -51,7 +51,7 @@ struct kernel_code {
 	struct code_file file;
 	const struct kernel_segment *segments; /* sorted by begin, not overlapping */
 	size_t count;
-	const struct kernel_segment *islands; /* the same; offsets in island_bytes */
+	const struct kernel_segment *runtime_segments; /* the same; offsets in island_bytes */
 	size_t island_count;
 	const uint8_t *island_bytes; /* zeros where only patches tell */
 	size_t island_size;

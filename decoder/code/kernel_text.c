@@ -37,7 +37,7 @@ const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, 
 		*bytes = kernel->file.bytes + segment->file_offset;
 		return segment;
 	}
-	segment = segment_at(kernel->islands, kernel->island_count, ip);
+	segment = segment_at(kernel->runtime_segments, kernel->island_count, ip);
 	if (segment)
 		*bytes = kernel->island_bytes + segment->file_offset;
 	return segment;
@@ -52,8 +52,8 @@ const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *
 		return bytes;
 	if (text->copy && at - (uintptr_t)kernel->file.bytes < kernel->file.size)
 		return text->copy + (at - (uintptr_t)kernel->file.bytes);
-	if (text->islands && at - (uintptr_t)kernel->island_bytes < kernel->island_size)
-		return text->islands + (at - (uintptr_t)kernel->island_bytes);
+	if (text->runtime_segments && at - (uintptr_t)kernel->island_bytes < kernel->island_size)
+		return text->runtime_segments + (at - (uintptr_t)kernel->island_bytes);
 	return bytes;
 }
 
@@ -139,8 +139,8 @@ void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel
 	if (kernel->file.bytes)
 		text->copy = copy_file(&kernel->file);
 	if (kernel->island_size) {
-		text->islands = alloc_zeroed(1, kernel->island_size);
-		memcpy(text->islands, kernel->island_bytes, kernel->island_size);
+		text->runtime_segments = alloc_zeroed(1, kernel->island_size);
+		memcpy(text->runtime_segments, kernel->island_bytes, kernel->island_size);
 	}
 	start_again(text);
 	kernel_text_advance(text, 0);
@@ -150,6 +150,6 @@ void kernel_text_release(struct kernel_text *text)
 {
 	if (text->copy)
 		munmap(text->copy, text->kernel->file.size);
-	free(text->islands);
+	free(text->runtime_segments);
 	*text = (struct kernel_text){ 0 };
 }

@@ -17,22 +17,22 @@
 
 #define CACHE_LINE 64
 
-void code_paths_init(struct code_paths *paths, uint64_t size)
+void tnt_cache_init(struct tnt_cache *paths, uint64_t size)
 {
 	unsigned bits = size < SHORT_TRACE ? PATHS_BITS_SHORT : PATHS_BITS;
 	unsigned char *memory = alloc_zeroed(1, (sizeof(*paths->paths) << bits) + CACHE_LINE);
 
-	*paths = (struct code_paths){ .memory = memory, .shift = 32 - bits };
+	*paths = (struct tnt_cache){ .memory = memory, .shift = 32 - bits };
 	paths->paths = (void *)(memory + (-(uintptr_t)memory & (CACHE_LINE - 1)));
 }
 
-void code_paths_release(struct code_paths *paths)
+void tnt_cache_release(struct tnt_cache *paths)
 {
 	free(paths->memory);
-	*paths = (struct code_paths){ 0 };
+	*paths = (struct tnt_cache){ 0 };
 }
 
-void code_paths_forget(struct code_paths *paths)
+void tnt_cache_forget(struct tnt_cache *paths)
 {
 	memset(paths->paths, 0, sizeof(*paths->paths) << (32 - paths->shift));
 }

@@ -11,7 +11,7 @@
 
 /* ---- Events out ---------------------------------------------------------- */
 
-struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
+struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *moment,
 				    enum branch_kind kind, uint64_t from, uint64_t to)
 {
 	struct insn insn = { .kind = (uint8_t)kind };
@@ -25,11 +25,11 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 	return stream_push_at(stream, &stream->now, kind, from, to);
 }
 
-void stream_push_side(struct pt_stream *stream, const struct side_note *note, uint64_t ip)
+void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *note, uint64_t ip)
 {
 	struct branch_event *event;
 
-	if (!stream->input.side_events || note->kind == SIDE_NONE)
+	if (!stream->input.cpu_events || note->kind == CPU_EVENT_NONE)
 		return;
 	event = &stream->queue[stream->tail++ & stream->queue_mask];
 	*event = (struct branch_event){
@@ -41,11 +41,11 @@ void stream_push_side(struct pt_stream *stream, const struct side_note *note, ui
 		.space = stream->schedule.space,
 		.cycles = note->extra,
 		.cpu = stream->input.aux->cpu,
-		.kind = BRANCH_SIDE,
+		.kind = BRANCH_CPU_EVENT,
 		.gap = (uint8_t)note->kind,
 		.flags = stream->event_flags & BRANCH_TIME_ESTIMATED,
 	};
-	if (!side_is_of_thread(note->kind))
+	if (!cpu_event_has_thread(note->kind))
 		return;
 	/* Branches that are found later may be older: their time stays theirs. */
 	event->time = event->tsc = stream_event_time(stream, stream->now.time);
@@ -73,7 +73,7 @@ static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss
 /* It is told when the next time is: it began then, unless something was given out since. */
 static void push_loss(struct pt_stream *stream, uint64_t time)
 {
-	struct moment moment = { stream->now.tsc, time };
+	struct timestamp moment = { stream->now.tsc, time };
 
 	stream_push_at(stream, &moment, BRANCH_GAP, 0, 0)->gap = GAP_LOST;
 	stream->stats.gaps[GAP_LOST]++;

@@ -21,7 +21,7 @@
 #include "decoder/timeline/timeline.h"
 
 struct pt_stream;
-struct pt_workers;
+struct workers;
 
 enum pt_engine { PT_ENGINE_FAST = 0, PT_ENGINE_LIBIPT };
 
@@ -45,7 +45,7 @@ struct pt_stream_input {
 	 * trace tells only roughly.  0: not known.
 	 */
 	uint64_t switch_ip;
-	bool side_events; /* give also BRANCH_SIDE: cpu_event.h */
+	bool cpu_events; /* give also BRANCH_CPU_EVENT: cpu_event.h */
 	/*
 	 * Times are those of perf script (perf_clock.h); such a stream is not cut.  Only
 	 * the fast engine does.
@@ -65,7 +65,7 @@ struct pt_stream_input {
 	/* So many other streams are open at the same time: they share memory. */
 	size_t others;
 	/* Threads that decode the segments of long streams.  NULL: none. */
-	struct pt_workers *workers;
+	struct workers *workers;
 };
 
 #define GAP_REASONS (GAP_NOT_RECORDED + 1)

@@ -29,14 +29,14 @@ struct pt_config;
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 
-struct moment {
+struct timestamp {
 	uint64_t tsc;  /* ticks, all 8 bytes; 0: not known yet */
 	uint64_t time; /* ns */
 };
 
 /* A side event without its time and place. */
-struct side_note {
-	enum side_kind kind;
+struct cpu_event_data {
+	enum cpu_event_kind kind;
 	uint32_t extra;
 	uint64_t value;
 };
@@ -54,7 +54,7 @@ struct pt_stream {
 	bool ended;
 	bool waits; /* step() could not go on: others decode what comes next (workers.h) */
 	uint8_t event_flags;  /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
-	struct moment now;    /* of the packets read so far */
+	struct timestamp now;    /* of the packets read so far */
 	uint64_t last_pushed; /* ns: time of the event given out last */
 	uint32_t insn_count;  /* since the last event */
 	uint32_t cycle_count; /* the same */
@@ -144,7 +144,7 @@ static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time
 
 /* Give the event of an instruction out; what is returned may be completed until the next call. */
 static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
-						    const struct moment *moment,
+						    const struct timestamp *moment,
 						    const struct insn *insn, uint64_t from,
 						    uint64_t to)
 {
@@ -173,7 +173,7 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 }
 
 /* The same of what is no instruction; stream_push(): at the time of the packets read so far. */
-struct branch_event *stream_push_at(struct pt_stream *stream, const struct moment *moment,
+struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *moment,
 				    enum branch_kind kind, uint64_t from, uint64_t to);
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to);
@@ -189,7 +189,7 @@ void stream_push_apart(struct pt_stream *stream, bool told);
  * Give a side event out, if they are asked for.  Instructions and cycles stay
  * for the next branch.
  */
-void stream_push_side(struct pt_stream *stream, const struct side_note *note, uint64_t ip);
+void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *note, uint64_t ip);
 
 /* Losses that the kernel reported show as gaps when the stream reaches their time. */
 void stream_push_losses(struct pt_stream *stream, uint64_t time);

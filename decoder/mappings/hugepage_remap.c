@@ -5,7 +5,7 @@
 
 #define HUGE_PAGE (UINT64_C(1) << 21)
 
-bool huge_text_is_memory(const char *path)
+bool hugepage_remap_is_memory(const char *path)
 {
 	static const char *const starts[] = { "//anon", "[anon:", "/anon_hugepage", "/memfd:",
 					      "/SYSV" };
@@ -16,7 +16,7 @@ bool huge_text_is_memory(const char *path)
 	return false;
 }
 
-bool huge_text_is_aligned(uint64_t begin, uint64_t end)
+bool hugepage_remap_is_aligned(uint64_t begin, uint64_t end)
 {
 	return begin % HUGE_PAGE == 0 && end % HUGE_PAGE == 0;
 }
@@ -26,9 +26,9 @@ static struct mapping *behind_memory(struct mapping *left, const struct mapping 
 {
 	struct mapping *at = left + 1;
 
-	if (huge_text_is_memory(left->file->path))
+	if (hugepage_remap_is_memory(left->file->path))
 		return NULL; /* and no run of memory is walked twice */
-	while (at < end && at->begin == at[-1].end && huge_text_is_memory(at->file->path))
+	while (at < end && at->begin == at[-1].end && hugepage_remap_is_memory(at->file->path))
 		at++;
 	return at > left + 1 && at < end && at->begin == at[-1].end ? at : NULL;
 }
@@ -39,7 +39,7 @@ static bool same_file(const struct mapping *left, const struct mapping *right)
 	       left->begin - left->file_offset == right->begin - right->file_offset;
 }
 
-size_t huge_text_restore(struct mapping *mappings, size_t count)
+size_t hugepage_remap_restore(struct mapping *mappings, size_t count)
 {
 	struct mapping *end = mappings + count;
 	size_t kept = 0;

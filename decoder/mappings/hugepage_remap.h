@@ -21,20 +21,20 @@
  * Returns whether a recorded path is that of memory without a file of code: the
  * kernel's names for it (mm/shmem.c, fs/hugetlbfs/inode.c, perf_event_mmap_event()).
  */
-bool huge_text_is_memory(const char *path);
+bool hugepage_remap_is_memory(const char *path);
 
 /*
  * Returns whether a range begins and ends as huge pages do (2 MiB).  What then
  * takes the place of a file's code is taken for its copy without neighbours,
  * too: there are none where the code itself is so aligned.
  */
-bool huge_text_is_aligned(uint64_t begin, uint64_t end);
+bool hugepage_remap_is_aligned(uint64_t begin, uint64_t end);
 
 /*
  * Make the copies among the mappings (sorted by begin, not overlapping) mappings
  * of their file, and join each with its neighbours.
  * Returns how many mappings are left.
  */
-size_t huge_text_restore(struct mapping *mappings, size_t count);
+size_t hugepage_remap_restore(struct mapping *mappings, size_t count);
 
 #endif

@@ -117,11 +117,11 @@ bool space_builder_is_copy(const struct space_builder *builder, const struct map
 {
 	const struct mapping *old;
 
-	if (!huge_text_is_memory(mapping->file->path) ||
-	    !huge_text_is_aligned(mapping->begin, mapping->end))
+	if (!hugepage_remap_is_memory(mapping->file->path) ||
+	    !hugepage_remap_is_aligned(mapping->begin, mapping->end))
 		return false;
 	old = overlapping(builder, mapping);
-	return old && !huge_text_is_memory(old->file->path) && old->begin <= mapping->begin &&
+	return old && !hugepage_remap_is_memory(old->file->path) && old->begin <= mapping->begin &&
 	       mapping->end <= old->end;
 }
 
@@ -163,7 +163,7 @@ void space_builder_finish(struct space_builder *builder, const struct address_sp
 	filling.mappings = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
 	twalk_r(builder->tree, fill_node, &filling);
 	builder->space.mappings = filling.mappings;
-	builder->space.count = huge_text_restore(filling.mappings, filling.count);
+	builder->space.count = hugepage_remap_restore(filling.mappings, filling.count);
 	builder->space.kernel = kernel;
 	space_builder_release(builder);
 }

@@ -84,17 +84,17 @@ void perf_input_release(struct perf_input *input)
 	*input = (struct perf_input){ 0 };
 }
 
-static int spool_all(int fd, struct perf_bytes *bytes, struct error *err)
+static int temp_file_all(int fd, struct perf_bytes *bytes, struct error *err)
 {
 	struct spool spool;
-	int status = spool_open(&spool, err);
+	int status = temp_file_open(&spool, err);
 
 	if (status == 0)
-		status = spool_drain(&spool, fd, err);
+		status = temp_file_drain(&spool, fd, err);
 	if (status == 0)
-		bytes->bytes = spool_map(&spool, err);
+		bytes->bytes = temp_file_map(&spool, err);
 	bytes->size = spool.size;
-	spool_close(&spool);
+	temp_file_close(&spool);
 	return bytes->bytes ? 0 : -1;
 }
 
@@ -106,7 +106,7 @@ static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
 	if (fstat(fd, &status) < 0)
 		return error_set_system(err, errno, "cannot read");
 	if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
-		return spool_all(fd, bytes, err);
+		return temp_file_all(fd, bytes, err);
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, ERROR_FORMAT, "is not a regular file");
 	if (status.st_size == 0)

@@ -53,7 +53,7 @@ static int feed(struct unpacking *unpacking, struct perf_bytes payload, struct e
 		if (unpacking->spool.size + out.pos >
 		    GROWTH_FREE + GROWTH_MAX * unpacking->packed)
 			return error_set(err, ERROR_LIMIT, "they unpack to too much");
-		if (spool_write(&unpacking->spool, out.dst, out.pos, err) < 0)
+		if (temp_file_write(&unpacking->spool, out.dst, out.pos, err) < 0)
 			return -1;
 	} while (in.pos < in.size || out.pos == out.size);
 	return 0;
@@ -63,7 +63,7 @@ static int begin(struct unpacking *unpacking, struct error *err)
 {
 	if (unpacking->zstd)
 		return 0;
-	if (spool_open(&unpacking->spool, err) < 0)
+	if (temp_file_open(&unpacking->spool, err) < 0)
 		return -1;
 	unpacking->zstd = ZSTD_createDStream();
 	unpacking->chunk = alloc_zeroed(1, CHUNK);
@@ -99,13 +99,13 @@ struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct 
 
 	unpack_records(&unpacking, file, &file->parts[part], diag);
 	if (unpacking.spool.size) {
-		bytes.bytes = spool_map(&unpacking.spool, &err);
+		bytes.bytes = temp_file_map(&unpacking.spool, &err);
 		bytes.size = unpacking.spool.size;
 	}
 	if (err.kind)
 		diag_warn(diag, "compressed", "compressed records: %s", err.text);
 	ZSTD_freeDStream(unpacking.zstd);
 	free(unpacking.chunk);
-	spool_close(&unpacking.spool);
+	temp_file_close(&unpacking.spool);
 	return bytes;
 }

@@ -113,11 +113,11 @@ static int write_events(struct pt_streams *streams, uint64_t *count, struct erro
 		*count += next;
 		if (used + BRANCH_MERGE_MOST <= CHUNK)
 			continue;
-		status = spool_write(&streams->file, buffer, used * sizeof(*buffer), err);
+		status = temp_file_write(&streams->file, buffer, used * sizeof(*buffer), err);
 		used = 0;
 	}
 	if (status == 0)
-		status = spool_write(&streams->file, buffer, used * sizeof(*buffer), err);
+		status = temp_file_write(&streams->file, buffer, used * sizeof(*buffer), err);
 	free(buffer);
 	return status;
 }
@@ -149,7 +149,7 @@ static int open_groups(struct pt_streams *streams, const uint64_t *counts, size_
 	const struct branch_event *next = NULL;
 
 	if (streams->file.size) {
-		next = (const struct branch_event *)(const void *)spool_map(&streams->file, err);
+		next = (const struct branch_event *)(const void *)temp_file_map(&streams->file, err);
 		if (!next)
 			return -1;
 	}
@@ -167,7 +167,7 @@ static int open_in_groups(struct pt_streams *streams, size_t at_once, struct err
 {
 	size_t all = streams->source.count, count = 0;
 	uint64_t *counts;
-	int status = spool_open(&streams->file, err);
+	int status = temp_file_open(&streams->file, err);
 
 	if (status < 0)
 		return -1;
@@ -226,6 +226,6 @@ void pt_streams_close(struct pt_streams *streams)
 	big_array_release(&streams->stats);
 	if (streams->events)
 		munmap((void *)(uintptr_t)streams->events, streams->file.size);
-	spool_close(&streams->file);
+	temp_file_close(&streams->file);
 	*streams = (struct pt_streams){ 0 };
 }

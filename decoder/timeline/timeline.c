@@ -126,7 +126,7 @@ struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, 
 }
 
 struct timeline *timeline_open_written(const struct perf_file *file,
-				       const struct written_code *code, size_t count,
+				       const struct jit_mapping *code, size_t count,
 				       struct diag *diag, struct error *err)
 {
 	struct timeline *tl = alloc_zeroed(1, sizeof(*tl));

@@ -96,7 +96,7 @@ struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, 
  * Code that a JIT compiler wrote, as its own file tells: no record of perf does.
  * It lies in a file as if that were mapped there from `time` on.
  */
-struct written_code {
+struct jit_mapping {
 	uint64_t time;       /* ns, perf's clock */
 	int32_t pid;
 	uint64_t begin, end; /* ip range [begin, end) */
@@ -111,7 +111,7 @@ struct written_code {
  * --jit leaves it out, too.
  */
 struct timeline *timeline_open_written(const struct perf_file *file,
-				       const struct written_code *code, size_t count,
+				       const struct jit_mapping *code, size_t count,
 				       struct diag *diag, struct error *err);
 
 /* Release everything.  NULL is allowed. */

@@ -45,7 +45,7 @@ void timeline_tell_code(struct timeline *tl, uint64_t time)
 {
 	for (; tl->code_told < tl->code_count && tl->code[tl->code_told].time < time;
 	     tl->code_told++) {
-		const struct written_code *code = &tl->code[tl->code_told];
+		const struct jit_mapping *code = &tl->code[tl->code_told];
 		struct mapping mapping = { code->begin, code->end, code->file_offset,
 					   file_table_borrow(&tl->files, code->path, NULL, 0) };
 

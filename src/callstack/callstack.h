@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call-stack machines: branches with symbols in, spans out.
+ * Call-stack machines: branches with symbols in, slices out.
  *
  * A machine is the rule by which branches become a call stack.  It is shared by
  * all threads of a run; every traced thread has a struct callstack of its own.
@@ -33,7 +33,7 @@ enum trace_mode {
 	TRACE_MODE_BOTH,
 };
 
-struct span_event;
+struct slice_cause;
 
 /* Where a branch comes from or goes to. */
 struct location {
@@ -58,7 +58,7 @@ struct resolved_branch {
 	const struct trap *traps;  /* OCaml handlers installed and removed on the way to `from` */
 	uint32_t trap_count;
 	bool enters_trap;          /* `to` is where an OCaml handler begins */
-	const struct span_event *event; /* more of it; borrowed for the machine's life; NULL: nothing */
+	const struct slice_cause *event; /* more of it; borrowed for the machine's life; NULL: nothing */
 	bool enters_program;       /* tracing begins where a program does: nothing has called it */
 	uint16_t vector;           /* 1 + that of an interrupt; 0: not told */
 	uint8_t kind;              /* enum branch_kind */
@@ -119,7 +119,7 @@ struct callstack_ops {
 /* What all threads share.  An implementation has this as its first member. */
 struct callstack_machine {
 	const struct callstack_ops *ops;
-	const struct span_sink *sink; /* borrowed */
+	const struct slice_sink *sink; /* borrowed */
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
 	uint64_t base_time;           /* ns: the time of the run's first timed event */
 	/*
@@ -141,7 +141,7 @@ struct callstack {
 
 struct callstack_options {
 	enum trace_mode mode;
-	const struct span_sink *sink; /* borrowed; must outlive the machine */
+	const struct slice_sink *sink; /* borrowed; must outlive the machine */
 	struct name_table *names;     /* borrowed; must be the table of the symbols' names */
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
 	/*
@@ -167,7 +167,7 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
 
 /*
  * Feed one branch or gap.  Times of one thread should not decrease; where they
- * do, the spans given out may go back in time as well (see slice_sorter.h).
+ * do, the slices given out may go back in time as well (see slice_sorter.h).
  */
 void callstack_branch(struct callstack *stack, const struct resolved_branch *branch);
 

@@ -17,7 +17,7 @@
 #define BATCH_FEW ((size_t)1 << 10)
 
 /* As many edges are given out at once, where there are as many: 8 KiB. */
-#define EDGES_ENOUGH ((size_t)1 << 8)
+#define SLICE_EVENTS_ENOUGH ((size_t)1 << 8)
 
 /* Bytes of a thread's start events that stay in memory, and how many rest at a time. */
 #define START_MEMORY ((size_t)1 << 20)
@@ -87,7 +87,7 @@ static void emit(const struct callstack_batch *batch, int64_t time, const struct
 		 unsigned flags)
 {
 	const struct callstack_machine *machine = batch->owner->machine;
-	const struct span_sink *sink = machine->sink;
+	const struct slice_sink *sink = machine->sink;
 	uint64_t at = callstack_perf_time(machine, time);
 
 	flags |= event->flags;
@@ -95,7 +95,7 @@ static void emit(const struct callstack_batch *batch, int64_t time, const struct
 		sink->detail(sink, batch->owner->track, &event->detail);
 	switch ((enum batch_kind)event->kind) {
 	case BATCH_INFERRED_CALL:
-		flags |= SPAN_INFERRED_START;
+		flags |= SLICE_INFERRED_START;
 		/* fall through */
 	case BATCH_CALL:
 		sink->begin(sink, batch->owner->track, at, event->symbol, event->ip, flags);
@@ -167,13 +167,13 @@ static void deal_events(struct callstack_batch *batch, int64_t to_time)
 static void deal_edges(struct callstack_batch *batch, int64_t to_time)
 {
 	struct batch_edges *edges = &batch->edges;
-	struct span_edge *edge = edges->edges + edges->dealt, *end = edges->edges + edges->count;
+	struct slice_event *edge = edges->edges + edges->dealt, *end = edges->edges + edges->count;
 	int64_t total = time_to_share(batch, to_time), used = 0;
 	size_t calls_left = batch->calls;
 
 	for (; edge < end; edge++) {
 		edge->time = edges->time + (uint64_t)used;
-		if (edge->kind == EDGE_BEGIN)
+		if (edge->kind == SLICE_BEGIN)
 			used += share(total, used, calls_left--);
 	}
 }
@@ -181,7 +181,7 @@ static void deal_edges(struct callstack_batch *batch, int64_t to_time)
 /* Give out the edges of former batches. */
 static void give_edges(struct callstack_batch *batch)
 {
-	const struct span_sink *sink = batch->owner->machine->sink;
+	const struct slice_sink *sink = batch->owner->machine->sink;
 	struct batch_edges *edges = &batch->edges;
 
 	if (!edges->dealt)
@@ -215,10 +215,10 @@ static void take_apart(struct callstack_batch *batch)
 	batch->edges = (struct batch_edges){ 0 };
 	batch->calls = 0; /* they are counted again */
 	for (size_t i = 0; i < taken.count; i++) {
-		const struct span_edge *edge = &taken.edges[i];
+		const struct slice_event *edge = &taken.edges[i];
 		struct batch_event event = {
 			.symbol = edge->symbol, .ip = edge->ip, .flags = edge->flags,
-			.kind = edge->kind == EDGE_BEGIN ? BATCH_CALL : BATCH_RETURN,
+			.kind = edge->kind == SLICE_BEGIN ? BATCH_CALL : BATCH_RETURN,
 		};
 
 		callstack_batch_add(batch, batch->time, &event);
@@ -289,7 +289,7 @@ static void make_edge_room(struct callstack_batch *batch)
 
 	if (need > full_at(edges->room)) {
 		give_edges(batch);
-		need = edges->room < EDGES_ENOUGH ? edges->room + 1 : edges->count + 1;
+		need = edges->room < SLICE_EVENTS_ENOUGH ? edges->room + 1 : edges->count + 1;
 	}
 	if (need > full_at(edges->room) && !may_grow(batch, edges->room)) {
 		callstack_batch_flush(batch, batch->time);
@@ -318,7 +318,7 @@ static inline void end_edges(struct callstack_batch *batch, int64_t time)
 		return;
 	}
 	/* A call that comes last leaves nobody to deal time to. */
-	if (batch->calls > (own && edges->edges[edges->count - 1].kind == EDGE_BEGIN))
+	if (batch->calls > (own && edges->edges[edges->count - 1].kind == SLICE_BEGIN))
 		deal_edges(batch, time);
 	edges->dealt = edges->count;
 	batch->calls = 0;
@@ -336,10 +336,10 @@ static __attribute__((noinline)) bool begin_edges(struct callstack_batch *batch,
 	return true;
 }
 
-struct span_edge *callstack_batch_turn(struct callstack_batch *batch, int64_t time)
+struct slice_event *callstack_batch_turn(struct callstack_batch *batch, int64_t time)
 {
 	struct batch_edges *edges = &batch->edges;
-	struct span_edge *edge;
+	struct slice_event *edge;
 
 	/* Where there is room for edges, there is nothing else. */
 	if (edges->full && time > batch->time)
@@ -371,10 +371,10 @@ void callstack_batch_drain_start(struct callstack_batch *batch)
 	give_edges(batch);
 	for (size_t i = outer->count; i-- > 0; start_events_rest(outer, i))
 		emit(batch, start_event_at(outer, i)->time, &start_event_at(outer, i)->event,
-		     SPAN_DEFERRED);
+		     SLICE_DEFERRED);
 	for (size_t i = 0; i < initial->count; i++)
 		emit(batch, start_event_at(initial, i)->time, &start_event_at(initial, i)->event,
-		     SPAN_DEFERRED);
+		     SLICE_DEFERRED);
 	batch->outer.count = batch->initial.count = 0;
 }
 

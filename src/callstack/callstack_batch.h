@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread's spans on their way from magic-trace's machine to the sink.
+ * One thread's slices on their way from magic-trace's machine to the sink.
  *
  * Many branches of a PT trace share one timestamp.  Calls and returns of one
  * timestamp are therefore held back as a batch until a later timestamp arrives,
@@ -11,11 +11,11 @@
  * at once: these are put down as edges, which get their times in place when the
  * next batch begins, and are given out some hundreds at a time.
  *
- * Beside the batch stand the start events: spans that belong before what is
+ * Beside the batch stand the start events: slices that belong before what is
  * already given out, because they were found late (a caller that was returned
  * to but never seen to be called) or, for magic-trace's machine, because they
  * begin at the very start of the run.  They wait until the thread's segment
- * ends, outermost first, and are then given out with SPAN_DEFERRED.
+ * ends, outermost first, and are then given out with SLICE_DEFERRED.
  *
  * Times here are "mapped": ns since the run's first timed event, which may be
  * negative.  Arithmetic on them wraps and never traps.
@@ -42,9 +42,9 @@ struct batch_event {
 	const struct symbol *symbol; /* borrowed */
 	uint64_t ip;                 /* of a call: the address it went to */
 	int64_t since;               /* of an unseen return: mapped time at which its slice begins */
-	struct span_detail detail;   /* of a call or return; passed on if the sink wants it */
+	struct slice_detail detail;   /* of a call or return; passed on if the sink wants it */
 	uint8_t kind;                /* enum batch_kind */
-	uint16_t flags;              /* enum span_flags, besides what the kind says */
+	uint16_t flags;              /* enum slice_flags, besides what the kind says */
 };
 
 struct start_event {
@@ -60,7 +60,7 @@ struct start_events {
 
 /* What waits to be given out at once: edges of former batches, then the batch's own. */
 struct batch_edges {
-	struct span_edge *edges; /* owned */
+	struct slice_event *edges; /* owned */
 	size_t count, room;
 	size_t full;             /* at so many there is more to be done than to add one */
 	size_t dealt;            /* so many have the times that they are given out with */
@@ -68,7 +68,7 @@ struct batch_edges {
 };
 
 struct callstack_batch {
-	const struct callstack *owner; /* borrowed: where the spans go */
+	const struct callstack *owner; /* borrowed: where the slices go */
 	struct batch_edges edges;      /* in the order of arrival, */
 	struct batch_event *pending;   /* or, owned, if something else is among them */
 	size_t count, room;
@@ -85,17 +85,17 @@ struct callstack_batch {
 void callstack_batch_release(struct callstack_batch *batch);
 
 /* What callstack_batch_edge() does when it is not the same time, or there is no room. */
-struct span_edge *callstack_batch_turn(struct callstack_batch *batch, int64_t time);
+struct slice_event *callstack_batch_turn(struct callstack_batch *batch, int64_t time);
 
 /*
  * Returns a new edge at a time, to be filled but for its time, and counted if it is a
  * call; a time other than the batch's own deals out the batch's first.
  * NULL: an event is to be added instead.
  */
-static inline struct span_edge *callstack_batch_edge(struct callstack_batch *batch, int64_t time)
+static inline struct slice_event *callstack_batch_edge(struct callstack_batch *batch, int64_t time)
 {
 	struct batch_edges *edges = &batch->edges;
-	struct span_edge *edge;
+	struct slice_event *edge;
 
 	if (time != batch->time || edges->count >= edges->full)
 		return callstack_batch_turn(batch, time);

@@ -20,7 +20,7 @@
 #include "src/callstack/callstack_frame_index.h"
 #include "symbols/symbol.h"
 
-struct span_event;
+struct slice_cause;
 
 /* x86 instructions have at most 15 bytes (SDM volume 2, 2.3.11). */
 #define CALL_LENGTH_MAX 15
@@ -43,7 +43,7 @@ struct frame {
 	const struct symbol *caller; /* CALLED: where the call instruction is; may be NULL */
 	union {
 		uint64_t caller_offset;
-		const struct span_event *event; /* more of it, if span_flags has SPAN_HAS_EVENT */
+		const struct slice_cause *event; /* more of it, if slice_flags has SLICE_HAS_CAUSE */
 	};
 	union {
 		uint64_t call_ip;   /* CALLED: of the call instruction */
@@ -52,7 +52,7 @@ struct frame {
 	uint64_t entry_ip;
 	struct counts called; /* of what ran before it */
 	uint32_t traps;       /* OCaml exception handlers that it has installed */
-	uint16_t span_flags;  /* of its slice: an interrupt's vector */
+	uint16_t slice_flags;  /* of its slice: an interrupt's vector */
 	uint8_t kind;         /* enum frame_kind */
 	bool returned;        /* PAUSE: tracing went off at a return, by a filter */
 	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */

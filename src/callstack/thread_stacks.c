@@ -14,7 +14,7 @@ struct thread_state {
 	const struct address_space *space; /* of the last branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* where it went; 0: out of the trace */
-	struct span_event data;            /* of the next interrupt */
+	struct slice_cause data;            /* of the next interrupt */
 	uint16_t vector;                   /* 1 + its vector; 0: not told */
 };
 
@@ -84,7 +84,7 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 static void take_event(struct thread_stacks *stacks, struct thread_state *state,
 		       const struct branch_event *event, struct resolved_branch *branch)
 {
-	struct span_event *data = &state->data;
+	struct slice_cause *data = &state->data;
 
 	if (event->flags & BRANCH_ASYNC) {
 		branch->vector = state->vector;
@@ -266,7 +266,7 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 	struct thread_state *state = state_of(stacks, event->thread);
 	struct resolved_branch branch = {
 		.time = event->time,
-		.kind = event->gap == SIDE_TX_ABORT ? BRANCH_TX_ABORT : BRANCH_SIDE,
+		.kind = event->gap == CPU_EVENT_TX_ABORT ? BRANCH_TX_ABORT : BRANCH_CPU_EVENT,
 		.mark = symbol,
 		.mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0,
 	};
@@ -279,7 +279,7 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,
 			      uint32_t type, uint64_t value)
 {
-	struct span_event *data = &state_of(stacks, thread)->data;
+	struct slice_cause *data = &state_of(stacks, thread)->data;
 
 	if (type >= sizeof(data->values) / sizeof(data->values[0]))
 		return;

@@ -25,7 +25,7 @@ struct thread_stacks {
 	/* Returns the track of a thread (NULL: unknown); called once per thread. */
 	void *(*add_track)(void *context, const struct thread *thread);
 	void *context;                     /* borrowed: of add_track */
-	struct arena *events;              /* borrowed: keeps what slices say of events (struct span_event) */
+	struct arena *events;              /* borrowed: keeps what slices say of events (struct slice_cause) */
 	const struct resolver *entries;    /* borrowed; to know where programs begin; NULL: not to */
 	struct resolver *inlines;          /* borrowed; to show inlined functions; NULL: not to */
 	struct thread_state *states;       /* owned; by thread index; the last is of unknown threads */
@@ -57,13 +57,13 @@ void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_even
 			  const struct location *from, const struct location *to);
 
 /*
- * Show a mark at an event's place among the thread's calls: a BRANCH_SIDE, whose
+ * Show a mark at an event's place among the thread's calls: a BRANCH_CPU_EVENT, whose
  * value it says if `symbol` (borrowed for the machine's life) is a SYMBOL_MARK.
  */
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol);
 
-/* A value (by enum side_data) of the thread's next interrupt. */
+/* A value (by enum cpu_event_evd) of the thread's next interrupt. */
 void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,
 			      uint32_t type, uint64_t value);
 

@@ -15,11 +15,11 @@ int option_choose(struct argp_state *state, const struct option_choice *choices,
 	char known[400] = "";
 	size_t used = 0;
 
-	nearest_init(&nearest, word, strlen(word));
+	spelling_init(&nearest, word, strlen(word));
 	for (const struct option_choice *choice = choices; choice->word; choice++) {
 		if (strcmp(choice->word, word) == 0)
 			return choice->value;
-		nearest_consider(&nearest, choice->word);
+		spelling_consider(&nearest, choice->word);
 		if (used < sizeof(known))
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 						 used ? ", " : "", choice->word);
@@ -83,9 +83,9 @@ static void suggest(const struct long_options *all, const char *word)
 	size_t length = strcspn(word + 2, "=");
 	struct nearest nearest;
 
-	nearest_init(&nearest, word + 2, length);
+	spelling_init(&nearest, word + 2, length);
 	for (size_t i = 0; i < all->count; i++)
-		nearest_consider(&nearest, all->list[i].name);
+		spelling_consider(&nearest, all->list[i].name);
 	/* At distance 0 it is the beginning of several, which argp lists. */
 	if (!nearest.best || !nearest.distance)
 		return;

@@ -37,12 +37,12 @@ static unsigned edits(const char *a, size_t a_length, const char *b, size_t b_le
 	return row[b_length];
 }
 
-void nearest_init(struct nearest *nearest, const char *word, size_t length)
+void spelling_init(struct nearest *nearest, const char *word, size_t length)
 {
 	*nearest = (struct nearest){ word, length, NULL, UINT_MAX };
 }
 
-void nearest_consider(struct nearest *nearest, const char *known)
+void spelling_consider(struct nearest *nearest, const char *known)
 {
 	size_t length = strlen(known);
 	unsigned distance, limit = (unsigned)length / 3;

@@ -16,13 +16,13 @@ struct nearest {
 };
 
 /* Start a search for the first `length` characters of `word`, which is borrowed. */
-void nearest_init(struct nearest *nearest, const char *word, size_t length);
+void spelling_init(struct nearest *nearest, const char *word, size_t length);
 
 /*
  * Consider a known word, which is borrowed.  A word is near if a third of its
  * letters, and at least one, would have to be put in, left out, replaced, or
  * swapped with a neighbour; or if what was typed is its beginning.
  */
-void nearest_consider(struct nearest *nearest, const char *known);
+void spelling_consider(struct nearest *nearest, const char *known);
 
 #endif

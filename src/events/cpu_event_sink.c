@@ -25,12 +25,12 @@ struct line {
 	struct ftf_arg args[ARGS_MAX];
 };
 
-static struct ftf_name text(const struct side_sink *sink, const char *string)
+static struct ftf_name text(const struct event_sink *sink, const char *string)
 {
 	return ftf_text(sink->tracks->writer, string);
 }
 
-static void begin_line(const struct side_sink *sink, struct line *line, const char *category,
+static void begin_line(const struct event_sink *sink, struct line *line, const char *category,
 		       const char *name, uint64_t time)
 {
 	*line = (struct line){ .event = { .time = time } };
@@ -46,19 +46,19 @@ static void add(struct line *line, struct ftf_arg arg)
 	line->args[line->event.arg_count++] = arg;
 }
 
-static void add_number(const struct side_sink *sink, struct line *line, const char *name,
+static void add_number(const struct event_sink *sink, struct line *line, const char *name,
 		       uint64_t value)
 {
 	add(line, ftf_arg_int64(text(sink, name), (int64_t)value));
 }
 
-static void add_address(const struct side_sink *sink, struct line *line, const char *name,
+static void add_address(const struct event_sink *sink, struct line *line, const char *name,
 			uint64_t value)
 {
 	add(line, ftf_arg_pointer(text(sink, name), value));
 }
 
-static void add_text(const struct side_sink *sink, struct line *line, const char *name,
+static void add_text(const struct event_sink *sink, struct line *line, const char *name,
 		     const char *value)
 {
 	add(line, ftf_arg_string(text(sink, name), text(sink, value)));
@@ -78,7 +78,7 @@ uint32_t side_core_mhz(const struct pt_info *info, uint64_t ratio)
 	return mhz <= (double)UINT32_MAX ? (uint32_t)mhz : 0;
 }
 
-static void name_counter(const struct side_sink *sink, struct side_cpu *cpu, bool is_mhz)
+static void name_counter(const struct event_sink *sink, struct cpu_tracks_cpu *cpu, bool is_mhz)
 {
 	char number[16] = "", name[64];
 
@@ -90,9 +90,9 @@ static void name_counter(const struct side_sink *sink, struct side_cpu *cpu, boo
 }
 
 /* Each PSB repeats it: only changes are told. */
-static void on_frequency(struct side_sink *sink, const struct side_event *event)
+static void on_frequency(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	uint32_t mhz = side_core_mhz(sink->info, event->value);
 	struct line line;
 
@@ -111,7 +111,7 @@ static void on_frequency(struct side_sink *sink, const struct side_event *event)
 
 /* ---- Sleep --------------------------------------------------------------- */
 
-static void add_wait(const struct side_sink *sink, struct line *line, struct side_cpu *cpu)
+static void add_wait(const struct event_sink *sink, struct line *line, struct cpu_tracks_cpu *cpu)
 {
 	if (!cpu->waits)
 		return;
@@ -121,7 +121,7 @@ static void add_wait(const struct side_sink *sink, struct line *line, struct sid
 }
 
 /* An MWAIT that did not make the core sleep. */
-static void tell_wait(struct side_sink *sink, struct side_cpu *cpu, uint64_t time)
+static void tell_wait(struct event_sink *sink, struct cpu_tracks_cpu *cpu, uint64_t time)
 {
 	struct line line;
 
@@ -129,10 +129,10 @@ static void tell_wait(struct side_sink *sink, struct side_cpu *cpu, uint64_t tim
 		return;
 	begin_line(sink, &line, "power", "mwait", time);
 	add_wait(sink, &line, cpu);
-	side_tracks_mark(sink->tracks, cpu, &line.event);
+	event_tracks_mark(sink->tracks, cpu, &line.event);
 }
 
-static void end_sleep(struct side_sink *sink, struct side_cpu *cpu, struct line *line)
+static void end_sleep(struct event_sink *sink, struct cpu_tracks_cpu *cpu, struct line *line)
 {
 	cpu->sleeps = false;
 	line->event.thread = cpu->track;
@@ -141,7 +141,7 @@ static void end_sleep(struct side_sink *sink, struct side_cpu *cpu, struct line 
 }
 
 /* A wake that was not seen. */
-static void lose_wake(struct side_sink *sink, struct side_cpu *cpu, uint64_t time)
+static void lose_wake(struct event_sink *sink, struct cpu_tracks_cpu *cpu, uint64_t time)
 {
 	struct line line;
 
@@ -152,9 +152,9 @@ static void lose_wake(struct side_sink *sink, struct side_cpu *cpu, uint64_t tim
 	end_sleep(sink, cpu, &line);
 }
 
-static void on_wait(struct side_sink *sink, const struct side_event *event)
+static void on_wait(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 
 	tell_wait(sink, cpu, event->time);
 	cpu->waits = true;
@@ -162,19 +162,19 @@ static void on_wait(struct side_sink *sink, const struct side_event *event)
 	cpu->extensions = event->extra;
 }
 
-static void on_sleep(struct side_sink *sink, const struct side_event *event)
+static void on_sleep(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	char name[32];
 	struct line line;
 
 	lose_wake(sink, cpu, event->time);
-	snprintf(name, sizeof(name), "C-state %u", SIDE_SLEEP_STATE(event->value));
+	snprintf(name, sizeof(name), "C-state %u", PWRE_STATE(event->value));
 	begin_line(sink, &line, "power", name, side_cpu_time(cpu, event->time));
 	line.event.thread = cpu->track;
-	add_number(sink, &line, "cstate", SIDE_SLEEP_STATE(event->value));
-	add_number(sink, &line, "sub_cstate", SIDE_SLEEP_SUB_STATE(event->value));
-	if (event->value & SIDE_SLEEP_BY_HARDWARE)
+	add_number(sink, &line, "cstate", PWRE_STATE(event->value));
+	add_number(sink, &line, "sub_cstate", PWRE_SUB_STATE(event->value));
+	if (event->value & PWRE_BY_HARDWARE)
 		add_text(sink, &line, "hw", "true");
 	add_wait(sink, &line, cpu);
 	ftf_begin(sink->tracks->writer, &line.event);
@@ -183,46 +183,46 @@ static void on_sleep(struct side_sink *sink, const struct side_event *event)
 
 static const char *wake_reason(uint64_t value)
 {
-	if (value & SIDE_WAKE_INTERRUPT)
+	if (value & PWRX_INTERRUPT)
 		return "interrupt";
-	if (value & SIDE_WAKE_STORE)
+	if (value & PWRX_STORE)
 		return "store to the monitored address";
-	return value & SIDE_WAKE_AUTONOMOUS ? "hardware" : "unknown";
+	return value & PWRX_AUTONOMOUS ? "hardware" : "unknown";
 }
 
-static void on_wake(struct side_sink *sink, const struct side_event *event)
+static void on_wake(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	struct line line;
 
 	if (!cpu->sleeps)
 		tell_wait(sink, cpu, event->time);
 	begin_line(sink, &line, cpu->sleeps ? NULL : "power", cpu->sleeps ? NULL : "wake",
 		   event->time);
-	add_number(sink, &line, "last_cstate", SIDE_WAKE_LAST(event->value));
-	add_number(sink, &line, "deepest_cstate", SIDE_WAKE_DEEPEST(event->value));
+	add_number(sink, &line, "last_cstate", PWRX_LAST(event->value));
+	add_number(sink, &line, "deepest_cstate", PWRX_DEEPEST(event->value));
 	add_text(sink, &line, "wake", wake_reason(event->value));
 	add_wait(sink, &line, cpu); /* if its place was told late */
 	if (cpu->sleeps)
 		end_sleep(sink, cpu, &line);
 	else
-		side_tracks_mark(sink->tracks, cpu, &line.event);
+		event_tracks_mark(sink->tracks, cpu, &line.event);
 }
 
-static void on_stop(struct side_sink *sink, const struct side_event *event)
+static void on_stop(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	struct line line;
 
 	begin_line(sink, &line, "power", "exstop", event->time);
 	if (event->ip)
 		add_address(sink, &line, "address", event->ip);
-	side_tracks_mark(sink->tracks, cpu, &line.event);
+	event_tracks_mark(sink->tracks, cpu, &line.event);
 }
 
 /* ---- Transactions -------------------------------------------------------- */
 
-static struct side_transactions *transactions_of(struct side_sink *sink,
+static struct side_transactions *transactions_of(struct event_sink *sink,
 						 const struct thread *thread)
 {
 	struct side_transactions *found;
@@ -242,7 +242,7 @@ static struct side_transactions *transactions_of(struct side_sink *sink,
 	return found;
 }
 
-static void end_transaction(struct side_sink *sink, struct side_transactions *of, uint64_t time,
+static void end_transaction(struct event_sink *sink, struct side_transactions *of, uint64_t time,
 			    const char *how)
 {
 	struct line line;
@@ -258,12 +258,12 @@ static void end_transaction(struct side_sink *sink, struct side_transactions *of
 	ftf_end(sink->tracks->writer, &line.event);
 }
 
-static void on_transaction(struct side_sink *sink, const struct side_event *event)
+static void on_transaction(struct event_sink *sink, const struct cpu_event *event)
 {
 	struct side_transactions *of = transactions_of(sink, event->thread);
 	struct line line;
 
-	if (event->kind == SIDE_TX_BEGIN) {
+	if (event->kind == CPU_EVENT_TX_BEGIN) {
 		end_transaction(sink, of, event->time, "not seen");
 		if (event->time > of->last_time)
 			of->last_time = event->time;
@@ -276,23 +276,23 @@ static void on_transaction(struct side_sink *sink, const struct side_event *even
 		return;
 	}
 	end_transaction(sink, of, event->time,
-			event->kind == SIDE_TX_ABORT ? "aborted" : "committed");
+			event->kind == CPU_EVENT_TX_ABORT ? "aborted" : "committed");
 }
 
 /* ---- What EVD packets tell ----------------------------------------------- */
 
-static void on_data(struct side_sink *sink, const struct side_event *event)
+static void on_data(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 
-	if (event->extra < SIDE_DATA_TYPES)
+	if (event->extra < EVD_TYPES)
 		cpu->data[event->extra] = (struct side_data_value){ true, event->value };
 }
 
-static void add_data(const struct side_sink *sink, struct line *line,
-		     struct side_data_value data[SIDE_DATA_TYPES])
+static void add_data(const struct event_sink *sink, struct line *line,
+		     struct side_data_value data[EVD_TYPES])
 {
-	for (int i = 0; i < SIDE_DATA_TYPES; i++) {
+	for (int i = 0; i < EVD_TYPES; i++) {
 		if (data[i].known)
 			add_address(sink, line, slice_event_value_name(i), data[i].value);
 		data[i].known = false;
@@ -301,7 +301,7 @@ static void add_data(const struct side_sink *sink, struct line *line,
 
 /* ---- Guests -------------------------------------------------------------- */
 
-static void end_guest(struct side_sink *sink, struct side_cpu *cpu, uint64_t time)
+static void end_guest(struct event_sink *sink, struct cpu_tracks_cpu *cpu, uint64_t time)
 {
 	struct line line;
 
@@ -319,9 +319,9 @@ static void end_guest(struct side_sink *sink, struct side_cpu *cpu, uint64_t tim
 }
 
 /* Guests are told apart by their control structure; one changes its CR3 as it likes. */
-static void on_guest(struct side_sink *sink, const struct side_event *event)
+static void on_guest(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	struct line line;
 
 	if (!event->extra) {
@@ -371,7 +371,7 @@ static bool has_vector(uint32_t type)
 }
 
 /* Why the guest was left is told before the PIP that ends it. */
-static void note_exit(struct side_cpu *cpu, const struct side_event *event)
+static void note_exit(struct cpu_tracks_cpu *cpu, const struct cpu_event *event)
 {
 	if (!cpu->in_guest ||
 	    (event->extra != CONTROL_VMEXIT && event->extra != CONTROL_VMEXIT_INTERRUPT))
@@ -380,9 +380,9 @@ static void note_exit(struct side_cpu *cpu, const struct side_event *event)
 	cpu->exit_vector = has_vector(event->extra) ? (int)(event->value & 0xff) : -1;
 }
 
-static void on_control(struct side_sink *sink, const struct side_event *event)
+static void on_control(struct event_sink *sink, const struct cpu_event *event)
 {
-	struct side_cpu *cpu = side_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	struct line line;
 
 	begin_line(sink, &line, "event", control_name(event->extra), event->time);
@@ -392,54 +392,54 @@ static void on_control(struct side_sink *sink, const struct side_event *event)
 		add_address(sink, &line, "address", event->ip);
 	note_exit(cpu, event);
 	add_data(sink, &line, cpu->data);
-	side_tracks_mark(sink->tracks, cpu, &line.event);
+	event_tracks_mark(sink->tracks, cpu, &line.event);
 }
 
 /* ---- The sink ------------------------------------------------------------ */
 
-void side_sink_init(struct side_sink *sink, struct side_tracks *tracks,
+void event_sink_init(struct event_sink *sink, struct event_tracks *tracks,
 		    const struct pt_info *info)
 {
-	*sink = (struct side_sink){ .tracks = tracks, .info = info };
+	*sink = (struct event_sink){ .tracks = tracks, .info = info };
 }
 
-void side_sink_event(struct side_sink *sink, const struct side_event *event)
+void event_sink_event(struct event_sink *sink, const struct cpu_event *event)
 {
 	if (!event->time) {
 		sink->untimed++;
 		return;
 	}
 	switch (event->kind) {
-	case SIDE_FREQUENCY:
+	case CPU_EVENT_CBR:
 		on_frequency(sink, event);
 		break;
-	case SIDE_MWAIT:
+	case CPU_EVENT_MWAIT:
 		on_wait(sink, event);
 		break;
-	case SIDE_SLEEP:
+	case CPU_EVENT_PWRE:
 		on_sleep(sink, event);
 		break;
-	case SIDE_STOP:
+	case CPU_EVENT_EXSTOP:
 		on_stop(sink, event);
 		break;
-	case SIDE_WAKE:
+	case CPU_EVENT_PWRX:
 		on_wake(sink, event);
 		break;
-	case SIDE_TX_BEGIN:
-	case SIDE_TX_COMMIT:
-	case SIDE_TX_ABORT:
+	case CPU_EVENT_TX_BEGIN:
+	case CPU_EVENT_TX_COMMIT:
+	case CPU_EVENT_TX_ABORT:
 		on_transaction(sink, event);
 		break;
-	case SIDE_GUEST:
+	case CPU_EVENT_PIP:
 		on_guest(sink, event);
 		break;
-	case SIDE_VMCS:
-		side_tracks_cpu(sink->tracks, event->cpu)->vmcs = event->value;
+	case CPU_EVENT_VMCS:
+		event_tracks_cpu(sink->tracks, event->cpu)->vmcs = event->value;
 		break;
-	case SIDE_DATA:
+	case CPU_EVENT_EVD:
 		on_data(sink, event);
 		break;
-	case SIDE_CONTROL:
+	case CPU_EVENT_CFE:
 		on_control(sink, event);
 		break;
 	default: /* of the call stack */
@@ -447,9 +447,9 @@ void side_sink_event(struct side_sink *sink, const struct side_event *event)
 	}
 }
 
-void side_sink_finish(struct side_sink *sink, uint64_t time)
+void event_sink_finish(struct event_sink *sink, uint64_t time)
 {
-	struct side_cpu *cpu, *next_cpu;
+	struct cpu_tracks_cpu *cpu, *next_cpu;
 	struct side_transactions *of, *next;
 
 	HASH_ITER(hh, sink->tracks->cpus, cpu, next_cpu) {
@@ -461,7 +461,7 @@ void side_sink_finish(struct side_sink *sink, uint64_t time)
 		end_transaction(sink, of, time, "not seen");
 }
 
-void side_sink_release(struct side_sink *sink)
+void event_sink_release(struct event_sink *sink)
 {
 	struct side_transactions *of, *next;
 
@@ -469,5 +469,5 @@ void side_sink_release(struct side_sink *sink)
 		HASH_DEL(sink->transactions, of);
 		free(of);
 	}
-	*sink = (struct side_sink){ 0 };
+	*sink = (struct event_sink){ 0 };
 }

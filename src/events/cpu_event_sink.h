@@ -8,7 +8,7 @@
  *   guest        a slice on the CPU's track, from entry to exit
  *   control      a mark on the CPU's track: the event and its vector
  *
- * Values that the program wrote (SIDE_PTWRITE) belong among its calls: the
+ * Values that the program wrote (CPU_EVENT_PTWRITE) belong among its calls: the
  * thread's call stack gives them a place (side_marks.h).
  */
 #ifndef SRC_EVENTS_CPU_EVENT_SINK_H
@@ -20,25 +20,25 @@
 
 struct side_transactions;
 
-struct side_sink {
-	struct side_tracks *tracks;             /* borrowed */
+struct event_sink {
+	struct event_tracks *tracks;             /* borrowed */
 	const struct pt_info *info;             /* borrowed: the clocks */
 	struct side_transactions *transactions; /* owned: hash by thread */
 	uint64_t untimed;                       /* events before any time was known: not shown */
 };
 
-/* Both are borrowed until side_sink_release(). */
-void side_sink_init(struct side_sink *sink, struct side_tracks *tracks,
+/* Both are borrowed until event_sink_release(). */
+void event_sink_init(struct event_sink *sink, struct event_tracks *tracks,
 		    const struct pt_info *info);
 
 /* Take one event, in the order of time of its CPU. */
-void side_sink_event(struct side_sink *sink, const struct side_event *event);
+void event_sink_event(struct event_sink *sink, const struct cpu_event *event);
 
 /* The trace has ended at `time` (ns): what goes on ends there, and says so. */
-void side_sink_finish(struct side_sink *sink, uint64_t time);
+void event_sink_finish(struct event_sink *sink, uint64_t time);
 
 /* Idempotent, also on zeroed memory. */
-void side_sink_release(struct side_sink *sink);
+void event_sink_release(struct event_sink *sink);
 
 /*
  * Returns the MHz of a core whose clock is `ratio` bus clocks, as perf

@@ -18,8 +18,8 @@
 
 struct resolver;
 
-/* What it is made of; all borrowed until side_view_release(). */
-struct side_view_input {
+/* What it is made of; all borrowed until event_output_release(). */
+struct event_output_input {
 	struct ftf_writer *writer; /* NULL: not FTF, or in parts */
 	const struct perf_file *file;
 	const struct timeline *timeline;
@@ -31,29 +31,29 @@ struct side_view_input {
 	bool samples; /* show them */
 };
 
-struct side_view {
-	struct side_view_input input;
-	struct side_tracks tracks;
-	struct side_sink sink;
-	struct side_early early; /* before the chosen time */
-	struct big_array events; /* owned: struct side_event, to be written in the end */
+struct event_output {
+	struct event_output_input input;
+	struct event_tracks tracks;
+	struct event_sink sink;
+	struct initial_state early; /* before the chosen time */
+	struct big_array events; /* owned: struct cpu_event, to be written in the end */
 	size_t event_count;
 	struct symbol ptwrite, abort; /* marks */
 };
 
-void side_view_init(struct side_view *view, const struct side_view_input *input,
+void event_output_init(struct event_output *view, const struct event_output_input *input,
 		    struct name_table *names);
 
-/* Take an event of kind BRANCH_SIDE, in the order of time of its stream. */
-void side_view_event(struct side_view *view, const struct branch_event *event);
+/* Take an event of kind BRANCH_CPU_EVENT, in the order of time of its stream. */
+void event_output_event(struct event_output *view, const struct branch_event *event);
 
 /*
  * The trace went from `begin` to `end` (ns): write its events, and what does not
  * come from it.  Nobody else uses the writer now.
  */
-void side_view_finish(struct side_view *view, uint64_t begin, uint64_t end);
+void event_output_finish(struct event_output *view, uint64_t begin, uint64_t end);
 
 /* Idempotent, also on zeroed memory. */
-void side_view_release(struct side_view *view);
+void event_output_release(struct event_output *view);
 
 #endif

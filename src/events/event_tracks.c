@@ -6,23 +6,23 @@
 
 #include "base/alloc.h"
 
-void side_tracks_init(struct side_tracks *tracks, struct ftf_writer *writer,
+void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 		      const struct timeline *timeline, const struct event_filter *filter)
 {
 	size_t count;
 
 	timeline_threads(timeline, &count);
-	*tracks = (struct side_tracks){ .writer = writer, .timeline = timeline,
+	*tracks = (struct event_tracks){ .writer = writer, .timeline = timeline,
 					.filter = filter };
 	tracks->named = alloc_zeroed(count + 1, sizeof(*tracks->named));
 }
 
-bool side_tracks_wants(const struct side_tracks *tracks, const struct thread *thread, uint64_t time)
+bool event_tracks_wants(const struct event_tracks *tracks, const struct thread *thread, uint64_t time)
 {
 	return event_filter_has(tracks->filter, thread, time);
 }
 
-bool side_tracks_wants_cpu(const struct side_tracks *tracks, int32_t cpu, uint64_t time)
+bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint64_t time)
 {
 	const struct event_filter *filter = tracks->filter;
 
@@ -34,16 +34,16 @@ bool side_tracks_wants_cpu(const struct side_tracks *tracks, int32_t cpu, uint64
 	       number_list_has(&filter->selection->cpus, cpu);
 }
 
-void side_tracks_release(struct side_tracks *tracks)
+void event_tracks_release(struct event_tracks *tracks)
 {
-	struct side_cpu *cpu, *next;
+	struct cpu_tracks_cpu *cpu, *next;
 
 	HASH_ITER(hh, tracks->cpus, cpu, next) {
 		HASH_DEL(tracks->cpus, cpu);
 		free(cpu);
 	}
 	free(tracks->named);
-	*tracks = (struct side_tracks){ 0 };
+	*tracks = (struct event_tracks){ 0 };
 }
 
 const char *side_thread_name(const struct thread *thread)
@@ -52,7 +52,7 @@ const char *side_thread_name(const struct thread *thread)
 }
 
 /* Told only of threads that something is drawn on, so that there are no empty ones. */
-static void name_thread(struct side_tracks *tracks, const struct thread *thread,
+static void name_thread(struct event_tracks *tracks, const struct thread *thread,
 			struct ftf_thread track)
 {
 	const struct thread *leader =
@@ -70,7 +70,7 @@ static void name_thread(struct side_tracks *tracks, const struct thread *thread,
 	ftf_thread_name(tracks->writer, track, ftf_text(tracks->writer, name));
 }
 
-struct ftf_thread side_tracks_thread(struct side_tracks *tracks, const struct thread *thread)
+struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct thread *thread)
 {
 	struct ftf_thread track;
 
@@ -83,9 +83,9 @@ struct ftf_thread side_tracks_thread(struct side_tracks *tracks, const struct th
 	return track;
 }
 
-static struct side_cpu *add_cpu(struct side_tracks *tracks, int32_t number)
+static struct cpu_tracks_cpu *add_cpu(struct event_tracks *tracks, int32_t number)
 {
-	struct side_cpu *cpu = alloc_zeroed(1, sizeof(*cpu));
+	struct cpu_tracks_cpu *cpu = alloc_zeroed(1, sizeof(*cpu));
 	char text[64];
 
 	if (!tracks->group)
@@ -101,22 +101,22 @@ static struct side_cpu *add_cpu(struct side_tracks *tracks, int32_t number)
 	return cpu;
 }
 
-struct side_cpu *side_tracks_cpu(struct side_tracks *tracks, int32_t number)
+struct cpu_tracks_cpu *event_tracks_cpu(struct event_tracks *tracks, int32_t number)
 {
-	struct side_cpu *cpu;
+	struct cpu_tracks_cpu *cpu;
 
 	HASH_FIND_INT(tracks->cpus, &number, cpu);
 	return cpu ? cpu : add_cpu(tracks, number);
 }
 
-uint64_t side_cpu_time(struct side_cpu *cpu, uint64_t time)
+uint64_t side_cpu_time(struct cpu_tracks_cpu *cpu, uint64_t time)
 {
 	if (time > cpu->last_time)
 		cpu->last_time = time;
 	return cpu->last_time;
 }
 
-void side_tracks_mark(struct side_tracks *tracks, struct side_cpu *cpu, struct ftf_event *event)
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_tracks_cpu *cpu, struct ftf_event *event)
 {
 	event->thread = cpu->track;
 	event->time = side_cpu_time(cpu, event->time);

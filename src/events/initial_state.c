@@ -9,32 +9,32 @@
 /* In the order in which they are given out: a guest's slice tells its VMCS. */
 enum held { HELD_FREQUENCY, HELD_VMCS, HELD_GUEST, HELD_MWAIT, HELD_SLEEP, HELD_KINDS };
 
-/* Kinds are SIDE_NONE where nothing is held. */
+/* Kinds are CPU_EVENT_NONE where nothing is held. */
 struct early_cpu {
 	int32_t cpu;
-	struct side_event held[HELD_KINDS];
+	struct cpu_event held[HELD_KINDS];
 	UT_hash_handle hh;
 };
 
 struct early_thread {
 	const struct thread *thread; /* borrowed; NULL: unknown */
-	struct side_event transaction;
+	struct cpu_event transaction;
 	UT_hash_handle hh;
 };
 
-static bool is_of_transaction(enum side_kind kind)
+static bool is_of_transaction(enum cpu_event_kind kind)
 {
-	return kind == SIDE_TX_BEGIN || kind == SIDE_TX_COMMIT || kind == SIDE_TX_ABORT;
+	return kind == CPU_EVENT_TX_BEGIN || kind == CPU_EVENT_TX_COMMIT || kind == CPU_EVENT_TX_ABORT;
 }
 
-bool side_early_is_state(enum side_kind kind)
+bool initial_state_is_state(enum cpu_event_kind kind)
 {
-	return is_of_transaction(kind) || kind == SIDE_FREQUENCY || kind == SIDE_VMCS ||
-	       kind == SIDE_GUEST || kind == SIDE_MWAIT || kind == SIDE_SLEEP ||
-	       kind == SIDE_WAKE;
+	return is_of_transaction(kind) || kind == CPU_EVENT_CBR || kind == CPU_EVENT_VMCS ||
+	       kind == CPU_EVENT_PIP || kind == CPU_EVENT_MWAIT || kind == CPU_EVENT_PWRE ||
+	       kind == CPU_EVENT_PWRX;
 }
 
-static struct early_cpu *cpu_of(struct side_early *early, int32_t number, bool add)
+static struct early_cpu *cpu_of(struct initial_state *early, int32_t number, bool add)
 {
 	struct early_cpu *cpu;
 
@@ -47,7 +47,7 @@ static struct early_cpu *cpu_of(struct side_early *early, int32_t number, bool a
 	return cpu;
 }
 
-static struct early_thread *thread_of(struct side_early *early, const struct thread *key, bool add)
+static struct early_thread *thread_of(struct initial_state *early, const struct thread *key, bool add)
 {
 	struct early_thread *thread;
 
@@ -60,65 +60,65 @@ static struct early_thread *thread_of(struct side_early *early, const struct thr
 	return thread;
 }
 
-static void take_of_cpu(struct early_cpu *cpu, const struct side_event *event)
+static void take_of_cpu(struct early_cpu *cpu, const struct cpu_event *event)
 {
 	switch (event->kind) {
-	case SIDE_FREQUENCY:
+	case CPU_EVENT_CBR:
 		cpu->held[HELD_FREQUENCY] = *event;
 		break;
-	case SIDE_VMCS:
+	case CPU_EVENT_VMCS:
 		cpu->held[HELD_VMCS] = *event;
 		break;
-	case SIDE_GUEST:
+	case CPU_EVENT_PIP:
 		/* Its slice has the CR3 that it began with. */
 		if (!event->extra)
-			cpu->held[HELD_GUEST].kind = SIDE_NONE;
-		else if (cpu->held[HELD_GUEST].kind == SIDE_NONE)
+			cpu->held[HELD_GUEST].kind = CPU_EVENT_NONE;
+		else if (cpu->held[HELD_GUEST].kind == CPU_EVENT_NONE)
 			cpu->held[HELD_GUEST] = *event;
 		break;
-	case SIDE_MWAIT:
+	case CPU_EVENT_MWAIT:
 		cpu->held[HELD_MWAIT] = *event;
 		break;
-	case SIDE_SLEEP:
+	case CPU_EVENT_PWRE:
 		cpu->held[HELD_SLEEP] = *event;
 		break;
-	case SIDE_WAKE:
-		cpu->held[HELD_SLEEP].kind = cpu->held[HELD_MWAIT].kind = SIDE_NONE;
+	case CPU_EVENT_PWRX:
+		cpu->held[HELD_SLEEP].kind = cpu->held[HELD_MWAIT].kind = CPU_EVENT_NONE;
 		break;
 	default:
 		break;
 	}
 }
 
-void side_early_take(struct side_early *early, const struct side_event *event)
+void initial_state_take(struct initial_state *early, const struct cpu_event *event)
 {
-	if (event->kind == SIDE_TX_BEGIN)
+	if (event->kind == CPU_EVENT_TX_BEGIN)
 		thread_of(early, event->thread, true)->transaction = *event;
 	else if (is_of_transaction(event->kind))
-		thread_of(early, event->thread, true)->transaction.kind = SIDE_NONE;
+		thread_of(early, event->thread, true)->transaction.kind = CPU_EVENT_NONE;
 	else
 		take_of_cpu(cpu_of(early, event->cpu, true), event);
 }
 
-static void give(const struct side_early *early, struct side_event *held,
-		 const struct side_early_out *out)
+static void give(const struct initial_state *early, struct cpu_event *held,
+		 const struct initial_state_out *out)
 {
-	if (held->kind == SIDE_NONE)
+	if (held->kind == CPU_EVENT_NONE)
 		return;
 	held->time = early->begin;
 	out->event(out->context, held);
-	held->kind = SIDE_NONE;
+	held->kind = CPU_EVENT_NONE;
 }
 
-static void give_cpu(const struct side_early *early, struct early_cpu *cpu,
-		     const struct side_early_out *out)
+static void give_cpu(const struct initial_state *early, struct early_cpu *cpu,
+		     const struct initial_state_out *out)
 {
 	for (int i = 0; i < HELD_KINDS; i++)
 		give(early, &cpu->held[i], out);
 }
 
-void side_early_give(struct side_early *early, const struct side_event *event,
-		     const struct side_early_out *out)
+void initial_state_give(struct initial_state *early, const struct cpu_event *event,
+		     const struct initial_state_out *out)
 {
 	struct early_cpu *cpu = cpu_of(early, event->cpu, false);
 	struct early_thread *thread = thread_of(early, event->thread, false);
@@ -129,7 +129,7 @@ void side_early_give(struct side_early *early, const struct side_event *event,
 		give(early, &thread->transaction, out);
 }
 
-void side_early_give_all(struct side_early *early, const struct side_early_out *out)
+void initial_state_give_all(struct initial_state *early, const struct initial_state_out *out)
 {
 	struct early_cpu *cpu, *next_cpu;
 	struct early_thread *thread, *next_thread;
@@ -140,7 +140,7 @@ void side_early_give_all(struct side_early *early, const struct side_early_out *
 		give(early, &thread->transaction, out);
 }
 
-void side_early_release(struct side_early *early)
+void initial_state_release(struct initial_state *early)
 {
 	struct early_cpu *cpu, *next_cpu;
 	struct early_thread *thread, *next_thread;
@@ -153,5 +153,5 @@ void side_early_release(struct side_early *early)
 		HASH_DEL(early->threads, thread);
 		free(thread);
 	}
-	*early = (struct side_early){ 0 };
+	*early = (struct initial_state){ 0 };
 }

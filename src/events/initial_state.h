@@ -12,32 +12,32 @@
 struct early_cpu;
 struct early_thread;
 
-struct side_early {
+struct initial_state {
 	uint64_t begin;               /* ns: of the chosen time */
 	struct early_cpu *cpus;       /* owned: hash by cpu */
 	struct early_thread *threads; /* owned: hash by thread */
 };
 
 /* Where what is held is given out. */
-struct side_early_out {
-	void (*event)(void *context, const struct side_event *event);
+struct initial_state_out {
+	void (*event)(void *context, const struct cpu_event *event);
 	void *context; /* borrowed */
 };
 
 /* Returns whether events of this kind begin or end something that goes on. */
-bool side_early_is_state(enum side_kind kind);
+bool initial_state_is_state(enum cpu_event_kind kind);
 
 /* Take an event from before the chosen time, in the order of time of its CPU. */
-void side_early_take(struct side_early *early, const struct side_event *event);
+void initial_state_take(struct initial_state *early, const struct cpu_event *event);
 
 /* Give out what is held of an event's CPU and thread; once. */
-void side_early_give(struct side_early *early, const struct side_event *event,
-		     const struct side_early_out *out);
+void initial_state_give(struct initial_state *early, const struct cpu_event *event,
+		     const struct initial_state_out *out);
 
 /* Give out all that is held. */
-void side_early_give_all(struct side_early *early, const struct side_early_out *out);
+void initial_state_give_all(struct initial_state *early, const struct initial_state_out *out);
 
 /* Idempotent, also on zeroed memory. */
-void side_early_release(struct side_early *early);
+void initial_state_release(struct initial_state *early);
 
 #endif

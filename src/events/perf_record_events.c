@@ -33,7 +33,7 @@ static const struct address_space *space_of(const struct thread *thread, uint64_
 	return low ? process->epochs[low - 1].space : NULL;
 }
 
-static struct ftf_name event_name(struct side_records *records, const struct perf_attr *attr)
+static struct ftf_name event_name(struct record_events *records, const struct perf_attr *attr)
 {
 	size_t index = (size_t)(attr - records->file->attrs);
 	char number[32];
@@ -46,7 +46,7 @@ static struct ftf_name event_name(struct side_records *records, const struct per
 	return records->events[index];
 }
 
-static size_t fill_args(struct side_records *records, const struct perf_sample *sample,
+static size_t fill_args(struct record_events *records, const struct perf_sample *sample,
 			const struct thread *thread, struct ftf_arg args[SAMPLE_ARGS_MAX])
 {
 	struct ftf_writer *writer = records->tracks->writer;
@@ -74,25 +74,25 @@ static size_t fill_args(struct side_records *records, const struct perf_sample *
 }
 
 /* The idle thread is as many as there are CPUs: its samples are of the CPU. */
-static struct ftf_thread track_of(struct side_records *records, const struct perf_sample *sample,
+static struct ftf_thread track_of(struct record_events *records, const struct perf_sample *sample,
 				  const struct thread *thread)
 {
 	if (sample->cpu >= 0 && (sample->tid <= 0 || !thread))
-		return side_tracks_cpu(records->tracks, sample->cpu)->track;
-	return side_tracks_thread(records->tracks, thread);
+		return event_tracks_cpu(records->tracks, sample->cpu)->track;
+	return event_tracks_thread(records->tracks, thread);
 }
 
 /*
  * The waker told who will run.  Where that CPU told it again, once it was done,
  * the first is shown.
  */
-static void on_wakeup(struct side_records *records, const struct perf_sample *sample,
+static void on_wakeup(struct record_events *records, const struct perf_sample *sample,
 		      const struct sched_point *point)
 {
 	struct ftf_wakeup wakeup = { .time = sample->time,
 				     .cpu = (uint16_t)(point->cpu < 0 ? sample->cpu : point->cpu),
 				     .tid = (uint32_t)point->tid };
-	struct side_tracks *tracks = records->tracks;
+	struct event_tracks *tracks = records->tracks;
 	const struct thread *thread, *waker;
 
 	if (point->tid <= 0 || (point->kind == SCHED_WAKEUP &&
@@ -102,18 +102,18 @@ static void on_wakeup(struct side_records *records, const struct perf_sample *sa
 	waker = sample->tid > 0
 			? timeline_borrow_thread(tracks->timeline, sample->tid, sample->time)
 			: NULL;
-	if (!side_tracks_wants_cpu(tracks, wakeup.cpu, sample->time) ||
-	    !side_tracks_wants(tracks, thread, sample->time))
+	if (!event_tracks_wants_cpu(tracks, wakeup.cpu, sample->time) ||
+	    !event_tracks_wants(tracks, thread, sample->time))
 		return;
 	if (thread)
-		side_tracks_thread(tracks, thread);
+		event_tracks_thread(tracks, thread);
 	if (waker)
-		side_tracks_thread(tracks, waker);
+		event_tracks_thread(tracks, waker);
 	wakeup.waker_tid = waker ? (uint32_t)waker->tid : 0;
 	ftf_thread_wakeup(tracks->writer, &wakeup);
 }
 
-static void on_sample(struct side_records *records, const struct perf_record *record)
+static void on_sample(struct record_events *records, const struct perf_record *record)
 {
 	struct ftf_arg args[SAMPLE_ARGS_MAX];
 	struct perf_sample sample;
@@ -135,8 +135,8 @@ static void on_sample(struct side_records *records, const struct perf_record *re
 		return;
 	if (sample.tid >= 0)
 		thread = timeline_borrow_thread(records->tracks->timeline, sample.tid, sample.time);
-	if (!side_tracks_wants(records->tracks, thread, sample.time) ||
-	    !side_tracks_wants_cpu(records->tracks, sample.cpu, sample.time))
+	if (!event_tracks_wants(records->tracks, thread, sample.time) ||
+	    !event_tracks_wants_cpu(records->tracks, sample.cpu, sample.time))
 		return;
 	event.thread = track_of(records, &sample, thread);
 	event.category = ftf_text(records->tracks->writer, "sample");
@@ -149,7 +149,7 @@ static void on_sample(struct side_records *records, const struct perf_record *re
 
 /* ---- Losses -------------------------------------------------------------- */
 
-static void on_lost(struct side_records *records, const struct perf_record *record)
+static void on_lost(struct record_events *records, const struct perf_record *record)
 {
 	struct ftf_writer *writer = records->tracks->writer;
 	bool of_records = record->type == PERF_RECORD_LOST;
@@ -165,16 +165,16 @@ static void on_lost(struct side_records *records, const struct perf_record *reco
 	};
 
 	if (!record->id.time ||
-	    !side_tracks_wants_cpu(records->tracks, record->id.cpu, record->id.time))
+	    !event_tracks_wants_cpu(records->tracks, record->id.cpu, record->id.time))
 		return;
-	event.thread = side_tracks_cpu(records->tracks, record->id.cpu)->track;
+	event.thread = event_tracks_cpu(records->tracks, record->id.cpu)->track;
 	ftf_instant(writer, &event);
 }
 
 /* ---- Events without a format --------------------------------------------- */
 
 /* They stay instants, and say nothing of who runs. */
-static void warn_formatless(const struct side_records *records)
+static void warn_formatless(const struct record_events *records)
 {
 	static const char sched_switch[] = "sched:sched_switch";
 
@@ -192,7 +192,7 @@ static void warn_formatless(const struct side_records *records)
 
 /* ---- All records --------------------------------------------------------- */
 
-void side_records_write(struct side_records *records)
+void record_events_write(struct record_events *records)
 {
 	struct perf_record record;
 	uint64_t position = 0;

@@ -12,8 +12,8 @@
 #include "src/resolve/resolve.h"
 #include "src/events/event_tracks.h"
 
-struct side_records {
-	struct side_tracks *tracks;   /* borrowed */
+struct record_events {
+	struct event_tracks *tracks;   /* borrowed */
 	const struct perf_file *file; /* borrowed */
 	struct resolver *resolver;    /* borrowed: names the samples' addresses */
 	struct diag *diag;            /* borrowed */
@@ -27,7 +27,7 @@ struct side_records {
  * Read all records of the file and write what is to be shown.  Samples that say
  * neither when nor where they were taken are counted in a warning.
  */
-void side_records_write(struct side_records *records);
+void record_events_write(struct record_events *records);
 
 /*
  * Write, at `time` (ns, perf's clock), what the clock on the wall said then, if

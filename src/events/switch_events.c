@@ -29,7 +29,7 @@ static enum ftf_thread_state state_of(const struct thread *thread, const struct 
 								    : FTF_STATE_BLOCKED;
 }
 
-static void write_switch(struct side_tracks *tracks, uint16_t cpu, const struct thread *before,
+static void write_switch(struct event_tracks *tracks, uint16_t cpu, const struct thread *before,
 			 const struct cpu_switch *change)
 {
 	struct ftf_switch out = {
@@ -42,20 +42,20 @@ static void write_switch(struct side_tracks *tracks, uint16_t cpu, const struct 
 
 	out.out_weight = out.out_tid ? 0 : IDLE_WEIGHT;
 	out.in_weight = out.in_tid ? 0 : IDLE_WEIGHT;
-	side_tracks_thread(tracks, change->thread);
+	event_tracks_thread(tracks, change->thread);
 	ftf_context_switch(tracks->writer, &out);
 }
 
 /* Whom the CPU goes to or comes from was chosen. */
-static bool wants(const struct side_tracks *tracks, int32_t cpu, const struct thread *before,
+static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct thread *before,
 		  const struct cpu_switch *change)
 {
-	return side_tracks_wants_cpu(tracks, cpu, change->time) &&
-	       (side_tracks_wants(tracks, change->thread, change->time) ||
-		(before && side_tracks_wants(tracks, before, change->time)));
+	return event_tracks_wants_cpu(tracks, cpu, change->time) &&
+	       (event_tracks_wants(tracks, change->thread, change->time) ||
+		(before && event_tracks_wants(tracks, before, change->time)));
 }
 
-void side_switches_write(struct side_tracks *tracks, const struct perf_file *file)
+void switch_events_write(struct event_tracks *tracks, const struct perf_file *file)
 {
 	int32_t cpu;
 

@@ -13,6 +13,6 @@
  * Write the switches of the recording that were chosen, if its events say who ran
  * at all times (perf_event_attr.context_switch, or the tracepoint sched_switch).
  */
-void side_switches_write(struct side_tracks *tracks, const struct perf_file *file);
+void switch_events_write(struct event_tracks *tracks, const struct perf_file *file);
 
 #endif

@@ -64,7 +64,7 @@ void format_calls_time(char text[FORMAT_CALLS_TIME_SIZE], int64_t ns)
 	strcat(text, unit->name);
 }
 
-static void print(const struct span_sink *sink, uint64_t time, const char *what,
+static void print(const struct slice_sink *sink, uint64_t time, const char *what,
 		  const struct symbol *symbol, unsigned flags)
 {
 	const struct format_calls *calls = sink->context;
@@ -74,10 +74,10 @@ static void print(const struct span_sink *sink, uint64_t time, const char *what,
 	format_calls_time(text, (int64_t)(time - base));
 	fprintf(calls->out, "-> %8s %-5s ", text, what);
 	fwrite(symbol->name->text, 1, symbol->name->length, calls->out);
-	fputs(flags & SPAN_INFERRED_START ? " [inferred start time]\n" : "\n", calls->out);
+	fputs(flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->out);
 }
 
-static void calls_begin(const struct span_sink *sink, void *track, uint64_t time,
+static void calls_begin(const struct slice_sink *sink, void *track, uint64_t time,
 			const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)track;
@@ -85,14 +85,14 @@ static void calls_begin(const struct span_sink *sink, void *track, uint64_t time
 	print(sink, time, "BEGIN", symbol, flags);
 }
 
-static void calls_end(const struct span_sink *sink, void *track, uint64_t time,
+static void calls_end(const struct slice_sink *sink, void *track, uint64_t time,
 		      const struct symbol *symbol)
 {
 	(void)track;
 	print(sink, time, "END", symbol, 0);
 }
 
-static void calls_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void calls_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 			   uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	(void)track;
@@ -100,7 +100,7 @@ static void calls_complete(const struct span_sink *sink, void *track, uint64_t b
 	print(sink, end_time, "END", symbol, 0);
 }
 
-static void calls_instant(const struct span_sink *sink, void *track, uint64_t time,
+static void calls_instant(const struct slice_sink *sink, void *track, uint64_t time,
 			  const char *text)
 {
 	const struct format_calls *calls = sink->context;
@@ -113,7 +113,7 @@ static void calls_instant(const struct span_sink *sink, void *track, uint64_t ti
 	fprintf(calls->out, "-> %8s END   %s\n", "", text);
 }
 
-static void calls_segment_end(const struct span_sink *sink, void *track)
+static void calls_segment_end(const struct slice_sink *sink, void *track)
 {
 	(void)sink;
 	(void)track;
@@ -121,7 +121,7 @@ static void calls_segment_end(const struct span_sink *sink, void *track)
 
 void format_calls_init(struct format_calls *calls, FILE *out)
 {
-	calls->sink = (struct span_sink){
+	calls->sink = (struct slice_sink){
 		.begin = calls_begin,
 		.end = calls_end,
 		.complete = calls_complete,

@@ -71,7 +71,7 @@ static void print_args(const struct format_chrome *chrome, const struct slice_ar
 	putc('}', chrome->out);
 }
 
-static void begin(const struct span_sink *sink, void *context, uint64_t time,
+static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct format_chrome *chrome = sink->context;
@@ -91,7 +91,7 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	chrome->slices++;
 }
 
-static void end(const struct span_sink *sink, void *context, uint64_t time,
+static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
 	struct format_chrome *chrome = sink->context;
@@ -108,14 +108,14 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	putc('}', chrome->out);
 }
 
-static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	begin(sink, context, begin_time, symbol, 0, flags);
 	end(sink, context, end_time, symbol);
 }
 
-static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
+static void folded(const struct slice_sink *sink, void *context, uint64_t count, uint64_t time)
 {
 	struct track *track = context;
 
@@ -125,7 +125,7 @@ static void folded(const struct span_sink *sink, void *context, uint64_t count, 
 }
 
 /* "s":"t": of the thread. */
-static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
 {
 	struct format_chrome *chrome = sink->context;
 
@@ -136,7 +136,7 @@ static void instant(const struct span_sink *sink, void *context, uint64_t time, 
 	fputs(",\"s\":\"t\"}", chrome->out);
 }
 
-static void segment_end(const struct span_sink *sink, void *context)
+static void segment_end(const struct slice_sink *sink, void *context)
 {
 	(void)sink;
 	(void)context;
@@ -148,9 +148,9 @@ void format_chrome_init(struct format_chrome *chrome, FILE *out, enum option_arg
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
 }
 
-struct span_sink format_chrome_sink(struct format_chrome *chrome)
+struct slice_sink format_chrome_sink(struct format_chrome *chrome)
 {
-	return (struct span_sink){
+	return (struct slice_sink){
 		.begin = begin,
 		.end = end,
 		.complete = complete,

@@ -24,8 +24,8 @@ struct format_chrome {
 /* Write the beginning; `out` is borrowed.  Errors stay with the stream. */
 void format_chrome_init(struct format_chrome *chrome, FILE *out, enum option_args level);
 
-/* Returns the sink; its tracks are struct track, its spans must come in program order. */
-struct span_sink format_chrome_sink(struct format_chrome *chrome);
+/* Returns the sink; its tracks are struct track, its slices must come in program order. */
+struct slice_sink format_chrome_sink(struct format_chrome *chrome);
 
 /* Write the end. */
 void format_chrome_finish(struct format_chrome *chrome);

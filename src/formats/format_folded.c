@@ -61,7 +61,7 @@ static void count_time(struct format_folded *folded, struct folded_track *track,
 	track->last_time = time;
 }
 
-static void begin(const struct span_sink *sink, void *context, uint64_t time,
+static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct format_folded *folded = sink->context;
@@ -74,7 +74,7 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	folded->slices++;
 }
 
-static void end(const struct span_sink *sink, void *context, uint64_t time,
+static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
 	struct format_folded *folded = sink->context;
@@ -86,14 +86,14 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 		track->node = folded->nodes[track->node].caller;
 }
 
-static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	begin(sink, context, begin_time, symbol, 0, flags);
 	end(sink, context, end_time, symbol);
 }
 
-static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
 {
 	(void)sink;
 	(void)context;
@@ -101,7 +101,7 @@ static void instant(const struct span_sink *sink, void *context, uint64_t time, 
 	(void)text;
 }
 
-static void segment_end(const struct span_sink *sink, void *context)
+static void segment_end(const struct slice_sink *sink, void *context)
 {
 	(void)sink;
 	(void)context;
@@ -114,9 +114,9 @@ void format_folded_init(struct format_folded *folded, struct name_table *names)
 	folded->nodes[0] = (struct stack_node){ 0 };
 }
 
-struct span_sink format_folded_sink(struct format_folded *folded)
+struct slice_sink format_folded_sink(struct format_folded *folded)
 {
-	return (struct span_sink){
+	return (struct slice_sink){
 		.begin = begin,
 		.end = end,
 		.complete = complete,

@@ -32,8 +32,8 @@ struct format_folded {
 /* `names` is borrowed until release. */
 void format_folded_init(struct format_folded *folded, struct name_table *names);
 
-/* Returns the sink; its tracks are struct track, its spans must come in program order. */
-struct span_sink format_folded_sink(struct format_folded *folded);
+/* Returns the sink; its tracks are struct track, its slices must come in program order. */
+struct slice_sink format_folded_sink(struct format_folded *folded);
 
 /* Print all stacks.  Errors stay with the stream. */
 void format_folded_print(const struct format_folded *folded, FILE *out);

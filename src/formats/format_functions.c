@@ -66,7 +66,7 @@ static uint32_t open_of(struct format_functions *functions, uint32_t track, uint
 	return place;
 }
 
-static void begin(const struct span_sink *sink, void *context, uint64_t time,
+static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct format_functions *functions = sink->context;
@@ -85,7 +85,7 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	functions->slices++;
 }
 
-static void end(const struct span_sink *sink, void *context, uint64_t time,
+static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
 	struct format_functions *functions = sink->context;
@@ -108,14 +108,14 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 		track->frames[track->count - 1].within += took;
 }
 
-static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	begin(sink, context, begin_time, symbol, 0, flags);
 	end(sink, context, end_time, symbol);
 }
 
-static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
 {
 	(void)sink;
 	(void)context;
@@ -123,15 +123,15 @@ static void instant(const struct span_sink *sink, void *context, uint64_t time, 
 	(void)text;
 }
 
-static void segment_end(const struct span_sink *sink, void *context)
+static void segment_end(const struct slice_sink *sink, void *context)
 {
 	(void)sink;
 	(void)context;
 }
 
-struct span_sink format_functions_sink(struct format_functions *functions)
+struct slice_sink format_functions_sink(struct format_functions *functions)
 {
-	return (struct span_sink){
+	return (struct slice_sink){
 		.begin = begin,
 		.end = end,
 		.complete = complete,

@@ -33,8 +33,8 @@ struct format_functions {
 	uint64_t slices;
 };
 
-/* Returns the sink; its tracks are struct track, its spans must come in program order. */
-struct span_sink format_functions_sink(struct format_functions *functions);
+/* Returns the sink; its tracks are struct track, its slices must come in program order. */
+struct slice_sink format_functions_sink(struct format_functions *functions);
 
 /* Print the table.  Errors stay with the stream. */
 void format_functions_print(struct format_functions *functions, enum function_order order,

@@ -22,10 +22,10 @@ struct slice {
 	const struct symbol *symbol; /* NULL: an instant */
 	const struct name *text;     /* of a slice the caller, "file:line", NULL: unknown; of an instant */
 	struct slice_cost cost;
-	uint64_t folded, folded_time; /* see struct span_sink */
+	uint64_t folded, folded_time; /* see struct slice_sink */
 	size_t next;                 /* on this track, NONE: there is none */
 	uint32_t depth;
-	uint16_t flags;              /* enum span_flags */
+	uint16_t flags;              /* enum slice_flags */
 	bool finished;
 };
 
@@ -79,7 +79,7 @@ static struct slice *add(struct slice_list *list, struct track *track, uint64_t 
 	return slice_at(list, index);
 }
 
-static void begin(const struct span_sink *sink, void *context, uint64_t time,
+static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct slice_list *list = sink->context;
@@ -90,7 +90,7 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	slice->ip = ip;
 	slice->flags = (uint16_t)flags;
 	if (list->level == OPTION_ARGS_FULL) {
-		struct span_detail detail = slice_costs_begin(&track->costs);
+		struct slice_detail detail = slice_costs_begin(&track->costs);
 
 		slice->text = call_sites_find(&list->sites, detail.caller, detail.caller_offset);
 	}
@@ -99,7 +99,7 @@ static void begin(const struct span_sink *sink, void *context, uint64_t time,
 	track->open[track->open_count++] = list->count - 1;
 }
 
-static void end(const struct span_sink *sink, void *context, uint64_t time,
+static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
 	struct slice_list *list = sink->context;
@@ -120,14 +120,14 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 	track->folded = track->folded_time = 0;
 }
 
-static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	begin(sink, context, begin_time, symbol, 0, flags);
 	end(sink, context, end_time, symbol);
 }
 
-static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
 {
 	struct slice_list *list = sink->context;
 	struct slice *slice = add(list, context, time);
@@ -136,13 +136,13 @@ static void instant(const struct span_sink *sink, void *context, uint64_t time, 
 	slice->finished = true;
 }
 
-static void segment_end(const struct span_sink *sink, void *context)
+static void segment_end(const struct slice_sink *sink, void *context)
 {
 	(void)sink;
 	(void)context;
 }
 
-static void detail(const struct span_sink *sink, void *context, const struct span_detail *detail)
+static void detail(const struct slice_sink *sink, void *context, const struct slice_detail *detail)
 {
 	struct track *track = context;
 
@@ -150,7 +150,7 @@ static void detail(const struct span_sink *sink, void *context, const struct spa
 	slice_costs_detail(&track->costs, detail);
 }
 
-static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
+static void folded(const struct slice_sink *sink, void *context, uint64_t count, uint64_t time)
 {
 	struct track *track = context;
 
@@ -164,9 +164,9 @@ void slice_list_init(struct slice_list *list, struct name_table *names, enum opt
 	*list = (struct slice_list){ .level = level, .sites = { .names = names } };
 }
 
-struct span_sink slice_list_sink(struct slice_list *list)
+struct slice_sink slice_list_sink(struct slice_list *list)
 {
-	return (struct span_sink){
+	return (struct slice_sink){
 		.detail = list->level == OPTION_ARGS_FULL ? detail : NULL,
 		.begin = begin,
 		.end = end,
@@ -210,7 +210,7 @@ static void print_cost(struct slice_cost cost, FILE *out)
 		fprintf(out, " ipc=%.15g", ipc);
 }
 
-static void print_event(const struct span_event *event, FILE *out)
+static void print_event(const struct slice_cause *event, FILE *out)
 {
 	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++) {
 		if (event->known >> i & 1)

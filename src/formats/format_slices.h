@@ -39,11 +39,11 @@ struct slice_list {
 };
 
 /*
- * Returns a sink that gathers slices; its tracks are struct track, its spans
+ * Returns a sink that gathers slices; its tracks are struct track, its slices
  * must come in program order (src/slices/slice_sorter.h), begins of a track by time.  The list is borrowed by the
  * sink.
  */
-struct span_sink slice_list_sink(struct slice_list *list);
+struct slice_sink slice_list_sink(struct slice_list *list);
 
 /* Start an empty list; `names` are borrowed. */
 void slice_list_init(struct slice_list *list, struct name_table *names, enum option_args level);

@@ -42,7 +42,7 @@ static void print_event(struct printer *printer, char type, uint64_t time,
 	printer->any = true;
 }
 
-static void begin(const struct span_sink *sink, void *track, uint64_t time,
+static void begin(const struct slice_sink *sink, void *track, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)track;
@@ -51,7 +51,7 @@ static void begin(const struct span_sink *sink, void *track, uint64_t time,
 	print_event(sink->context, 'O', time, symbol);
 }
 
-static void end(const struct span_sink *sink, void *track, uint64_t time,
+static void end(const struct slice_sink *sink, void *track, uint64_t time,
 		const struct symbol *symbol)
 {
 	(void)track;
@@ -59,7 +59,7 @@ static void end(const struct span_sink *sink, void *track, uint64_t time,
 }
 
 /* The format has no marks. */
-static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
 {
 	(void)sink;
 	(void)track;
@@ -67,10 +67,10 @@ static void instant(const struct span_sink *sink, void *track, uint64_t time, co
 	(void)text;
 }
 
-static void print_profile(struct printer *printer, const struct span_spool *spool, size_t index)
+static void print_profile(struct printer *printer, const struct slice_store *spool, size_t index)
 {
-	struct spool_summary summary = span_spool_summary(spool, index);
-	const struct span_sink sink = {
+	struct temp_file_summary summary = slice_store_summary(spool, index);
+	const struct slice_sink sink = {
 		.begin = begin, .end = end, .instant = instant, .context = printer,
 	};
 	const struct track *track = summary.track;
@@ -85,7 +85,7 @@ static void print_profile(struct printer *printer, const struct span_spool *spoo
 		",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64
 		",\"events\":[", summary.begin - printer->origin, summary.end - printer->origin);
 	printer->any = false;
-	span_spool_replay_track(spool, index, &sink);
+	slice_store_replay_track(spool, index, &sink);
 	fputs("]}", printer->out);
 	free(title);
 }
@@ -105,12 +105,12 @@ static void print_frame(const struct symbol *symbol, FILE *out)
 	putc('}', out);
 }
 
-static uint64_t first_time(const struct span_spool *spool)
+static uint64_t first_time(const struct slice_store *spool)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (size_t i = 0; i < span_spool_tracks(spool); i++) {
-		struct spool_summary summary = span_spool_summary(spool, i);
+	for (size_t i = 0; i < slice_store_tracks(spool); i++) {
+		struct temp_file_summary summary = slice_store_summary(spool, i);
 
 		if (summary.slices && summary.begin < first)
 			first = summary.begin;
@@ -118,7 +118,7 @@ static uint64_t first_time(const struct span_spool *spool)
 	return first;
 }
 
-void format_speedscope_print(const struct span_spool *spool, const char *name, FILE *out)
+void format_speedscope_print(const struct slice_store *spool, const char *name, FILE *out)
 {
 	struct printer printer = { .out = out, .origin = first_time(spool) };
 	bool any = false;
@@ -127,8 +127,8 @@ void format_speedscope_print(const struct span_spool *spool, const char *name, F
 	      "\"exporter\":\"ptrace2ftf\",\"name\":", out);
 	json_text_print(name, strlen(name), out);
 	fputs(",\"profiles\":[", out);
-	for (size_t i = 0; i < span_spool_tracks(spool); i++) {
-		if (!span_spool_summary(spool, i).slices)
+	for (size_t i = 0; i < slice_store_tracks(spool); i++) {
+		if (!slice_store_summary(spool, i).slices)
 			continue;
 		fputs(any ? ",\n" : "\n", out);
 		print_profile(&printer, spool, i);

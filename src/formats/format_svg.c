@@ -102,7 +102,7 @@ static void print_class(const struct open_slice *slice, FILE *out)
 		fputs("other", out);
 	else
 		fprintf(out, "c%u%s", (hash >> 16) % COLOURS,
-			slice->flags & SPAN_INFERRED_START ? " inferred" : "");
+			slice->flags & SLICE_INFERRED_START ? " inferred" : "");
 }
 
 static void draw_crowd(struct picture *picture, size_t row)
@@ -156,7 +156,7 @@ static void draw_wide(const struct picture *picture, size_t row, uint64_t end)
 	fputs("<g><title>", picture->out);
 	print_name(slice->symbol, SIZE_MAX, picture->out);
 	fprintf(picture->out, "\n%s, from %s%s</title>", took, since,
-		slice->flags & SPAN_INFERRED_START ? ", the call was not seen" : "");
+		slice->flags & SLICE_INFERRED_START ? ", the call was not seen" : "");
 	print_rect(picture, row, from, width);
 	if (room >= LABEL_MIN) {
 		fprintf(picture->out, "<text x=\"%.1f\" y=\"%.0f\">", from + 2, y_of(row) + 12);
@@ -166,7 +166,7 @@ static void draw_wide(const struct picture *picture, size_t row, uint64_t end)
 	fputs("</g>\n", picture->out);
 }
 
-static void begin(const struct span_sink *sink, void *track, uint64_t time,
+static void begin(const struct slice_sink *sink, void *track, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct picture *picture = sink->context;
@@ -181,7 +181,7 @@ static void begin(const struct span_sink *sink, void *track, uint64_t time,
 		picture->deepest = picture->depth;
 }
 
-static void end(const struct span_sink *sink, void *track, uint64_t time,
+static void end(const struct slice_sink *sink, void *track, uint64_t time,
 		const struct symbol *symbol)
 {
 	struct picture *picture = sink->context;
@@ -200,7 +200,7 @@ static void end(const struct span_sink *sink, void *track, uint64_t time,
 		draw_wide(picture, row, time);
 }
 
-static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
 {
 	struct picture *picture = sink->context;
 	double x = x_of(picture, time);
@@ -215,7 +215,7 @@ static void instant(const struct span_sink *sink, void *track, uint64_t time, co
 /* ---- The picture ----------------------------------------------------------- */
 
 /* Finds out how deep the thread is. */
-static void measure_begin(const struct span_sink *sink, void *track, uint64_t time,
+static void measure_begin(const struct slice_sink *sink, void *track, uint64_t time,
 			  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct picture *picture = sink->context;
@@ -229,7 +229,7 @@ static void measure_begin(const struct span_sink *sink, void *track, uint64_t ti
 		picture->deepest = picture->depth;
 }
 
-static void measure_end(const struct span_sink *sink, void *track, uint64_t time,
+static void measure_end(const struct slice_sink *sink, void *track, uint64_t time,
 			const struct symbol *symbol)
 {
 	struct picture *picture = sink->context;
@@ -240,7 +240,7 @@ static void measure_end(const struct span_sink *sink, void *track, uint64_t time
 	picture->depth--;
 }
 
-static void measure_instant(const struct span_sink *sink, void *track, uint64_t time,
+static void measure_instant(const struct slice_sink *sink, void *track, uint64_t time,
 			    const char *text)
 {
 	(void)sink;
@@ -249,17 +249,17 @@ static void measure_instant(const struct span_sink *sink, void *track, uint64_t 
 	(void)text;
 }
 
-static size_t deepest_of(const struct span_spool *spool, size_t index)
+static size_t deepest_of(const struct slice_store *spool, size_t index)
 {
 	struct picture picture = { 0 };
-	const struct span_sink sink = {
+	const struct slice_sink sink = {
 		.begin = measure_begin,
 		.end = measure_end,
 		.instant = measure_instant,
 		.context = &picture,
 	};
 
-	span_spool_replay_track(spool, index, &sink);
+	slice_store_replay_track(spool, index, &sink);
 	return picture.deepest;
 }
 
@@ -280,7 +280,7 @@ static void print_head(double height, FILE *out)
 	fputs("</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", out);
 }
 
-static void print_title(const struct spool_summary *summary, FILE *out)
+static void print_title(const struct temp_file_summary *summary, FILE *out)
 {
 	const struct track *track = summary->track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
@@ -332,13 +332,13 @@ static void print_foot(const struct picture *picture, double height)
 	fputs("</svg>\n", picture->out);
 }
 
-static void print_thread(const struct span_spool *spool, size_t index, FILE *out)
+static void print_thread(const struct slice_store *spool, size_t index, FILE *out)
 {
-	struct spool_summary summary = span_spool_summary(spool, index);
+	struct temp_file_summary summary = slice_store_summary(spool, index);
 	uint64_t took = summary.end > summary.begin ? summary.end - summary.begin : 1;
 	struct picture picture = { .out = out, .begin = summary.begin,
 				   .scale = WIDTH / (double)took };
-	const struct span_sink sink = {
+	const struct slice_sink sink = {
 		.begin = begin, .end = end, .instant = instant, .context = &picture,
 	};
 	size_t rows = deepest_of(spool, index);
@@ -347,21 +347,21 @@ static void print_thread(const struct span_spool *spool, size_t index, FILE *out
 	print_head(height, out);
 	print_title(&summary, out);
 	print_axis(&picture, took, height);
-	span_spool_replay_track(spool, index, &sink);
+	slice_store_replay_track(spool, index, &sink);
 	for (size_t row = 0; row < ROWS; row++)
 		draw_crowd(&picture, row);
 	print_foot(&picture, height);
 }
 
-void format_svg_print(const struct span_spool *spool, FILE *out)
+void format_svg_print(const struct slice_store *spool, FILE *out)
 {
-	size_t busiest = 0, count = span_spool_tracks(spool);
+	size_t busiest = 0, count = slice_store_tracks(spool);
 
 	for (size_t i = 1; i < count; i++) {
-		if (span_spool_summary(spool, i).slices > span_spool_summary(spool, busiest).slices)
+		if (slice_store_summary(spool, i).slices > slice_store_summary(spool, busiest).slices)
 			busiest = i;
 	}
-	if (count && span_spool_summary(spool, busiest).slices) {
+	if (count && slice_store_summary(spool, busiest).slices) {
 		print_thread(spool, busiest, out);
 		return;
 	}

@@ -15,6 +15,6 @@
 #include "src/slices/slice_store.h"
 
 /* Print the thread with the most slices of those in the spool.  Errors stay with the stream. */
-void format_svg_print(const struct span_spool *spool, FILE *out);
+void format_svg_print(const struct slice_store *spool, FILE *out);
 
 #endif

@@ -11,7 +11,7 @@ bool slice_output_is(enum output_format format)
 }
 
 int slice_output_init(struct slice_output *output, const struct options *options, FILE *out,
-		      struct name_table *names, struct span_sink *tail, struct error *err)
+		      struct name_table *names, struct slice_sink *tail, struct error *err)
 {
 	*output = (struct slice_output){ .options = options, .out = out };
 	switch (options->format) {
@@ -28,9 +28,9 @@ int slice_output_init(struct slice_output *output, const struct options *options
 		break;
 	case FORMAT_SPEEDSCOPE:
 	case FORMAT_SVG:
-		if (span_spool_init(&output->spool, names, err) < 0)
+		if (slice_store_init(&output->spool, names, err) < 0)
 			return -1;
-		*tail = span_spool_sink(&output->spool, false);
+		*tail = slice_store_sink(&output->spool, false);
 		break;
 	default:
 		break;
@@ -73,12 +73,12 @@ int slice_output_finish(struct slice_output *output, struct error *err)
 		format_functions_print(&output->functions, output->options->select.order, output->out);
 		break;
 	case FORMAT_SPEEDSCOPE:
-		if (span_spool_end(&output->spool, err) < 0)
+		if (slice_store_end(&output->spool, err) < 0)
 			return -1;
 		format_speedscope_print(&output->spool, output->options->input, output->out);
 		break;
 	case FORMAT_SVG:
-		if (span_spool_end(&output->spool, err) < 0)
+		if (slice_store_end(&output->spool, err) < 0)
 			return -1;
 		format_svg_print(&output->spool, output->out);
 		break;
@@ -99,7 +99,7 @@ void slice_output_release(struct slice_output *output)
 		break;
 	case FORMAT_SPEEDSCOPE:
 	case FORMAT_SVG:
-		span_spool_release(&output->spool);
+		slice_store_release(&output->spool);
 		break;
 	default:
 		break;

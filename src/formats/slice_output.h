@@ -26,7 +26,7 @@ struct slice_output {
 		struct format_chrome chrome;
 		struct format_folded folded;
 		struct format_functions functions;
-		struct span_spool spool; /* of speedscope and svg */
+		struct slice_store spool; /* of speedscope and svg */
 	};
 };
 
@@ -39,12 +39,12 @@ bool slice_output_is(enum output_format format);
  * Returns 0; -1 with err filled.
  */
 int slice_output_init(struct slice_output *output, const struct options *options, FILE *out,
-		      struct name_table *names, struct span_sink *tail, struct error *err);
+		      struct name_table *names, struct slice_sink *tail, struct error *err);
 
 /* Returns the number of slices that came. */
 uint64_t slice_output_slices(const struct slice_output *output);
 
-/* All spans have come: write the rest.  Returns 0; -1 with err filled; errors of `out` stay with it. */
+/* All slices have come: write the rest.  Returns 0; -1 with err filled; errors of `out` stay with it. */
 int slice_output_finish(struct slice_output *output, struct error *err);
 
 /* Idempotent, also on zeroed memory. */

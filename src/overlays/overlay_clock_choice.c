@@ -123,7 +123,7 @@ static struct overlay_clock assume(struct overlays *overlays, const struct overl
 	return clock;
 }
 
-struct overlay_clock overlay_ladder_recording(struct overlays *overlays,
+struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
 					      struct overlay_input *input,
 					      const struct overlay_recording *recording)
 {
@@ -177,7 +177,7 @@ static struct overlay_clock align_ends(struct overlays *overlays,
 	return clock;
 }
 
-struct overlay_clock overlay_ladder_alone(struct overlays *overlays,
+struct overlay_clock overlay_clock_choice_alone(struct overlays *overlays,
 					  const struct overlay_input *input)
 {
 	const struct overlay_clocks *clocks = &overlays->clocks;

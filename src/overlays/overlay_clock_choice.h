@@ -12,7 +12,7 @@
  * memtrace's clock is assumed to end with the process, and that of runtime
  * events to be perf's; that is warned about.
  */
-struct overlay_clock overlay_ladder_recording(struct overlays *overlays,
+struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
 					      struct overlay_input *input,
 					      const struct overlay_recording *recording);
 
@@ -21,7 +21,7 @@ struct overlay_clock overlay_ladder_recording(struct overlays *overlays,
  * overlay is, by --clock-offset or --clock-sync; else memtrace's file is
  * assumed to end with the last runtime event of its process, with a warning.
  */
-struct overlay_clock overlay_ladder_alone(struct overlays *overlays,
+struct overlay_clock overlay_clock_choice_alone(struct overlays *overlays,
 					  const struct overlay_input *input);
 
 #endif

@@ -6,13 +6,13 @@
 #include "base/alloc.h"
 
 /* Something at a time: a fork or exit (ns, perf) or an event (ns, the overlay's clock). */
-struct moment {
+struct clock_point {
 	uint64_t time;
 	uint32_t who; /* tid, or ring */
 };
 
 struct moments {
-	struct moment *list; /* owned */
+	struct clock_point *list; /* owned */
 	size_t count, room;
 };
 
@@ -29,12 +29,12 @@ static void add(struct moments *moments, uint64_t time, uint32_t who)
 {
 	moments->list = alloc_grow(moments->list, &moments->room, moments->count + 1,
 				   sizeof(*moments->list));
-	moments->list[moments->count++] = (struct moment){ time, who };
+	moments->list[moments->count++] = (struct clock_point){ time, who };
 }
 
 static int by_time(const void *left, const void *right)
 {
-	const struct moment *a = left, *b = right;
+	const struct clock_point *a = left, *b = right;
 
 	return (a->time > b->time) - (a->time < b->time);
 }
@@ -245,7 +245,7 @@ void overlay_sideband_tids(struct overlay_input *input, const struct timeline *t
 			   int64_t ahead)
 {
 	struct facts facts = { 0 };
-	const struct moment *backup;
+	const struct clock_point *backup;
 
 	gather(&facts, timeline, input);
 	if (!has_tid(input, 0) && input->pid >= 0)

@@ -6,84 +6,84 @@
 
 #include "base/alloc.h"
 
-/* An end is looked for among so many open spans: a program that never ends any stays linear. */
+/* An end is looked for among so many open slices: a program that never ends any stays linear. */
 #define SEARCH_MAX 256
 
-void overlay_spans_begin(struct overlay_spans *spans, uint64_t time, uint32_t name)
+void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, uint32_t name)
 {
-	spans->spans = alloc_grow(spans->spans, &spans->room, spans->count + 1,
-				  sizeof(*spans->spans));
-	spans->open = alloc_grow(spans->open, &spans->open_room, spans->open_count + 1,
-				 sizeof(*spans->open));
-	spans->open[spans->open_count++] = spans->count;
-	spans->spans[spans->count++] = (struct overlay_span){ .begin = time, .name = name };
+	slices->slices = alloc_grow(slices->slices, &slices->room, slices->count + 1,
+				  sizeof(*slices->slices));
+	slices->open = alloc_grow(slices->open, &slices->open_room, slices->open_count + 1,
+				 sizeof(*slices->open));
+	slices->open[slices->open_count++] = slices->count;
+	slices->slices[slices->count++] = (struct overlay_slice){ .begin = time, .name = name };
 }
 
-void overlay_spans_end(struct overlay_spans *spans, uint64_t time, uint32_t name)
+void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uint32_t name)
 {
-	size_t last = spans->open_count > SEARCH_MAX ? spans->open_count - SEARCH_MAX : 0;
+	size_t last = slices->open_count > SEARCH_MAX ? slices->open_count - SEARCH_MAX : 0;
 
-	for (size_t i = spans->open_count; i-- > last;) {
-		struct overlay_span *span = &spans->spans[spans->open[i]];
+	for (size_t i = slices->open_count; i-- > last;) {
+		struct overlay_slice *slice = &slices->slices[slices->open[i]];
 
-		if (span->name != name)
+		if (slice->name != name)
 			continue;
-		span->end = time;
-		memmove(&spans->open[i], &spans->open[i + 1],
-			(spans->open_count - i - 1) * sizeof(*spans->open));
-		spans->open_count--;
+		slice->end = time;
+		memmove(&slices->open[i], &slices->open[i + 1],
+			(slices->open_count - i - 1) * sizeof(*slices->open));
+		slices->open_count--;
 		return;
 	}
-	spans->unmatched_ends++;
+	slices->unmatched_ends++;
 }
 
-/* Give out those of the spans left that nest on one lane.  Returns how many are left then. */
-static size_t fill_lane(struct overlay_spans *spans, unsigned lane,
+/* Give out those of the slices left that nest on one lane.  Returns how many are left then. */
+static size_t fill_lane(struct overlay_slices *slices, unsigned lane,
 			const struct overlay_lane_sink *sink)
 {
-	const struct overlay_span *stack[OVERLAY_DEPTH];
+	const struct overlay_slice *stack[OVERLAY_DEPTH];
 	size_t depth = 0, left = 0;
 
-	for (size_t i = 0; i < spans->count; i++) {
-		struct overlay_span *span = &spans->spans[i];
+	for (size_t i = 0; i < slices->count; i++) {
+		struct overlay_slice *slice = &slices->slices[i];
 
-		if (span->placed)
+		if (slice->placed)
 			continue;
-		for (; depth && stack[depth - 1]->end <= span->begin; depth--)
+		for (; depth && stack[depth - 1]->end <= slice->begin; depth--)
 			sink->end(sink->context, lane, stack[depth - 1], stack[depth - 1]->end);
-		if (depth == OVERLAY_DEPTH || (depth && stack[depth - 1]->end < span->end)) {
+		if (depth == OVERLAY_DEPTH || (depth && stack[depth - 1]->end < slice->end)) {
 			left++;
 			continue;
 		}
-		span->placed = true;
-		stack[depth++] = span;
-		sink->begin(sink->context, lane, span);
+		slice->placed = true;
+		stack[depth++] = slice;
+		sink->begin(sink->context, lane, slice);
 	}
 	for (; depth; depth--)
 		sink->end(sink->context, lane, stack[depth - 1], stack[depth - 1]->end);
 	return left;
 }
 
-void overlay_spans_finish(struct overlay_spans *spans, uint64_t time,
+void overlay_slices_finish(struct overlay_slices *slices, uint64_t time,
 			  const struct overlay_lane_sink *sink)
 {
-	size_t left = spans->count;
+	size_t left = slices->count;
 
-	for (size_t i = 0; i < spans->open_count; i++) {
-		struct overlay_span *span = &spans->spans[spans->open[i]];
+	for (size_t i = 0; i < slices->open_count; i++) {
+		struct overlay_slice *slice = &slices->slices[slices->open[i]];
 
-		span->end = time > span->begin ? time : span->begin;
-		span->unfinished = true;
+		slice->end = time > slice->begin ? time : slice->begin;
+		slice->unfinished = true;
 	}
-	spans->open_count = 0;
+	slices->open_count = 0;
 	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
-		left = fill_lane(spans, lane, sink);
-	spans->left_out += left;
+		left = fill_lane(slices, lane, sink);
+	slices->left_out += left;
 }
 
-void overlay_spans_release(struct overlay_spans *spans)
+void overlay_slices_release(struct overlay_slices *slices)
 {
-	free(spans->spans);
-	free(spans->open);
-	*spans = (struct overlay_spans){ 0 };
+	free(slices->slices);
+	free(slices->open);
+	*slices = (struct overlay_slices){ 0 };
 }

@@ -3,7 +3,7 @@
  * Overlays in a trace: tracks below their process.
  *
  * Of runtime events, per domain: "domain N GC" with the collector's phases as
- * nested slices, "domain N spans" and "domain N events" of the program, and
+ * nested slices, "domain N slices" and "domain N events" of the program, and
  * counters.  Of memtrace: "memtrace domain N" with a slice without length per
  * event, arrows from an allocation to its block's promotion and collection, and
  * counters.  A domain here is a slot of the runtime: domains that live one

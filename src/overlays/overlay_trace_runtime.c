@@ -29,7 +29,7 @@ struct ring_trace {
 	size_t lost_count;
 	const char *cause;               /* of the next minor collection; NULL: not told */
 	int64_t promoted, allocated;     /* bytes of the current minor collection; -1: not told */
-	struct overlay_spans spans;      /* of the program */
+	struct overlay_slices slices;      /* of the program */
 };
 
 /* ---- Names and tracks ---------------------------------------------------- */
@@ -324,10 +324,10 @@ static bool custom_is_more(struct ring_trace *ring, const struct runtime_custom 
 
 	switch (custom->kind) {
 	case RUNTIME_CUSTOM_SPAN_BEGIN:
-		overlay_spans_begin(&ring->spans, ring->now, text.id);
+		overlay_slices_begin(&ring->slices, ring->now, text.id);
 		return true;
 	case RUNTIME_CUSTOM_SPAN_END:
-		overlay_spans_end(&ring->spans, ring->now, text.id);
+		overlay_slices_end(&ring->slices, ring->now, text.id);
 		return true;
 	case RUNTIME_CUSTOM_COUNTER:
 		event.name = text;
@@ -374,10 +374,10 @@ static void user_event(struct ring_trace *ring, const struct runtime_event *even
 		emit_counter(ring, "ocaml", name, &value);
 		break;
 	case RUNTIME_USER_SPAN_BEGIN:
-		overlay_spans_begin(&ring->spans, ring->now, name_of(ring, name).id);
+		overlay_slices_begin(&ring->slices, ring->now, name_of(ring, name).id);
 		break;
 	case RUNTIME_USER_SPAN_END:
-		overlay_spans_end(&ring->spans, ring->now, name_of(ring, name).id);
+		overlay_slices_end(&ring->slices, ring->now, name_of(ring, name).id);
 		break;
 	case RUNTIME_USER_CUSTOM:
 		custom_event(ring, name, event);
@@ -390,7 +390,7 @@ static void user_event(struct ring_trace *ring, const struct runtime_event *even
 	}
 }
 
-static void begin_span(void *context, unsigned lane, const struct overlay_span *span)
+static void begin_slice(void *context, unsigned lane, const struct overlay_slice *slice)
 {
 	struct ring_trace *ring = context;
 	struct ftf_event event = event_of(ring, "ocaml", "");
@@ -399,20 +399,20 @@ static void begin_span(void *context, unsigned lane, const struct overlay_span *
 	if (!ring->lanes[lane].id)
 		ring->lanes[lane] = make_track(ring, "spans", lane);
 	event.thread = ring->lanes[lane];
-	event.name = (struct ftf_name){ span->name };
-	event.time = span->begin;
+	event.name = (struct ftf_name){ slice->name };
+	event.time = slice->begin;
 	event.args = &arg;
-	event.arg_count = span->unfinished ? 1 : 0;
+	event.arg_count = slice->unfinished ? 1 : 0;
 	ring->trace->slices++;
 	ftf_begin(ring->trace->writer, &event);
 }
 
-static void end_span(void *context, unsigned lane, const struct overlay_span *span, uint64_t time)
+static void end_slice(void *context, unsigned lane, const struct overlay_slice *slice, uint64_t time)
 {
 	struct ring_trace *ring = context;
 	struct ftf_event event = { .thread = ring->lanes[lane], .time = time };
 
-	(void)span;
+	(void)slice;
 	ftf_end(ring->trace->writer, &event);
 }
 
@@ -482,15 +482,15 @@ static void start_ring(struct ring_trace *ring, uint64_t time, int64_t lost_word
 
 static void finish_ring(struct ring_trace *ring)
 {
-	struct overlay_lane_sink sink = { begin_span, end_span, ring };
+	struct overlay_lane_sink sink = { begin_slice, end_slice, ring };
 
 	end_all_phases(ring);
-	overlay_spans_finish(&ring->spans, ring->now, &sink);
-	if (ring->spans.left_out)
+	overlay_slices_finish(&ring->slices, ring->now, &sink);
+	if (ring->slices.left_out)
 		diag_warn(ring->trace->diag, "runtime-events-spans",
 			  "%" PRIu64 " spans of domain %u cross too many others and are left out",
-			  ring->spans.left_out, ring->ring);
-	overlay_spans_release(&ring->spans);
+			  ring->slices.left_out, ring->ring);
+	overlay_slices_release(&ring->slices);
 }
 
 static void write_ring(struct ring_trace *ring)

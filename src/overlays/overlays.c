@@ -79,13 +79,13 @@ static struct overlay_clock match_clock(struct overlays *overlays, struct overla
 	const struct thread *main_thread;
 
 	if (!recording)
-		return overlay_ladder_alone(overlays, input);
+		return overlay_clock_choice_alone(overlays, input);
 	main_thread = timeline_borrow_thread(recording->timeline, input->pid, 0);
 	if (!main_thread)
 		diag_warn(overlays->diag, "overlay-process",
 			  "%s is of process %d, which is not in the recording: see pid=", input->path,
 			  input->pid);
-	return overlay_ladder_recording(overlays, input, recording);
+	return overlay_clock_choice_recording(overlays, input, recording);
 }
 
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer,

@@ -378,7 +378,7 @@ static bool take_flags(struct perf_line *line, struct text_view *text)
 	return true;
 }
 
-static bool is_side_event(struct text_view name)
+static bool is_cpu_event(struct text_view name)
 {
 	static const char *const names[] = {
 		"psb:", "pwre:", "exstop:", "pwrx:", "mwait:", "evt:", "iflag:", "dummy:",
@@ -448,7 +448,7 @@ static void parse_event(struct perf_line *line, struct text_view text)
 		parse_branch(line, text);
 	} else if (starts_with(event, "ptwrite:")) {
 		line->kind = PERF_LINE_PTWRITE;
-	} else if (is_side_event(event)) {
+	} else if (is_cpu_event(event)) {
 		line->kind = PERF_LINE_IGNORED;
 	} else {
 		/* With a call stack, the place is on lines of its own. */

@@ -30,12 +30,12 @@ static enum trace_mode mode_of(const struct options *options)
 
 static void *add_track(void *context, int32_t pid, int32_t tid)
 {
-	return view_add_track(context, pid, tid, NULL, NULL);
+	return output_pipeline_add_track(context, pid, tid, NULL, NULL);
 }
 
 static void echo(void *context, const char *line, size_t length)
 {
-	struct view *view = context;
+	struct output_pipeline *view = context;
 
 	if (view->options->format == FORMAT_CALLS)
 		format_calls_echo(&view->calls, line, length);
@@ -43,21 +43,21 @@ static void echo(void *context, const char *line, size_t length)
 
 static void input_end(void *context, bool newer)
 {
-	struct view *view = context;
+	struct output_pipeline *view = context;
 
 	if (view->options->format == FORMAT_CALLS)
 		format_calls_input_end(&view->calls, newer);
 }
 
-static void tell_outputs(const struct view *view, struct summary *summary)
+static void tell_outputs(const struct output_pipeline *view, struct summary *summary)
 {
 	const char *path;
 
-	for (size_t i = 0; (path = view_output(view, i)) != NULL; i++)
+	for (size_t i = 0; (path = output_pipeline_output(view, i)) != NULL; i++)
 		summary_add_output(summary, path);
 }
 
-static int feed_text(struct view *view, FILE *in, struct name_table *names, struct arena *arena,
+static int feed_text(struct output_pipeline *view, FILE *in, struct name_table *names, struct arena *arena,
 		     struct summary *summary, struct diag *diag, struct error *err)
 {
 	struct perf_script_options options = {
@@ -73,13 +73,13 @@ static int feed_text(struct view *view, FILE *in, struct name_table *names, stru
 	struct perf_script_counts counts;
 
 	summary_allow_interrupt(view->options->quiet);
-	if (perf_script_convert(in, &options, &counts, err) < 0 || view_close(view, err) < 0)
+	if (perf_script_convert(in, &options, &counts, err) < 0 || output_pipeline_close(view, err) < 0)
 		return -1;
 	summary->interrupted = interrupt_asked();
 	summary->branches = counts.branches;
 	summary->gaps[GAP_UNKNOWN] = counts.errors;
 	summary->threads = view->track_count;
-	summary->slices = view_slices(view);
+	summary->slices = output_pipeline_slices(view);
 	tell_outputs(view, summary);
 	return 0;
 }
@@ -89,7 +89,7 @@ static int convert_perf_script(const struct options *options, struct name_table 
 {
 	FILE *in = strcmp(options->input, "-") == 0 ? stdin : fopen(options->input, "r");
 	struct arena arena = { 0 };
-	struct view view;
+	struct output_pipeline view;
 	int status = -1;
 
 	if (!in)
@@ -98,9 +98,9 @@ static int convert_perf_script(const struct options *options, struct name_table 
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode: use --format=ftf, calls or "
 			  "slices");
-	else if (view_open(&view, options, mode_of(options), names, diag, err) == 0) {
+	else if (output_pipeline_open(&view, options, mode_of(options), names, diag, err) == 0) {
 		status = feed_text(&view, in, names, &arena, summary, diag, err);
-		view_release(&view);
+		output_pipeline_release(&view);
 	}
 	if (in != stdin)
 		fclose(in);
@@ -146,7 +146,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
 		summary_print(summary, options->format == FORMAT_FTF, stderr);
 	if (!options->quiet && options->format == FORMAT_FTF && !options->select.split.unit)
-		size_note_print(summary->slices, options->args != OPTION_ARGS_NONE, stderr);
+		perfetto_memory_hint_print(summary->slices, options->args != OPTION_ARGS_NONE, stderr);
 	if (summary->interrupted)
 		return EXIT_INTERRUPTED;
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;

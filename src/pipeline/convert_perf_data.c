@@ -41,11 +41,11 @@ struct conversion {
 	struct code_source code_source;
 	struct kernel_files kernel_files;
 	struct code_image *code;
-	struct pt_workers *workers; /* NULL: none */
+	struct workers *workers; /* NULL: none */
 	struct pt_streams streams;
-	struct view view;
+	struct output_pipeline view;
 	struct thread_stacks stacks;
-	struct side_view side;
+	struct event_output side;
 	struct arena events; /* of thread_stacks */
 	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
@@ -159,7 +159,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 				    c->options->stacks == STACKS_PRECISE &&
 				    !event_filter_by_thread(&c->filter),
 		.switch_ip = c->kernel_files.switch_ip,
-		.side_events = c->options->format == FORMAT_FTF ||
+		.cpu_events = c->options->format == FORMAT_FTF ||
 			       c->options->format == FORMAT_SLICES,
 		.perf_times = c->options->perf_times,
 		.segment = decode_threads_segment(&c->auxtrace),
@@ -173,7 +173,7 @@ static int open_streams(struct conversion *c, struct error *err)
 {
 	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
 	if (c->workers)
-		view_write_aside(&c->view, c->workers);
+		output_pipeline_start_writer(&c->view, c->workers);
 	return pt_streams_open(&c->streams,
 			       &(struct pt_streams_source){ stream_input, c,
 							    c->auxtrace.stream_count },
@@ -188,7 +188,7 @@ static int verify(struct conversion *c, struct error *err)
 	for (size_t i = 0; i < c->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = stream_input(c, i);
 
-		input.side_events = false; /* libipt's engine has none */
+		input.cpu_events = false; /* libipt's engine has none */
 		if (pt_verify(&input, c->options->verify, &verdict, err) < 0)
 			return -1;
 	}
@@ -258,18 +258,18 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 
 static void close_input(struct conversion *c)
 {
-	side_view_release(&c->side);
+	event_output_release(&c->side);
 	thread_stacks_release(&c->stacks);
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
 	free(c->seen);
 	free(c->track_of);
 	pt_streams_close(&c->streams);
-	pt_workers_close(c->workers);
+	workers_close(c->workers);
 	code_image_close(c->code);
 	code_files_release(&c->code_files);
 	kernel_files_release(&c->kernel_files);
-	view_release(&c->view);
+	output_pipeline_release(&c->view);
 	event_filter_release(&c->filter);
 	resolver_release(&c->resolver);
 	dso_store_close(c->store);
@@ -288,11 +288,11 @@ static void *add_track(void *context, const struct thread *thread)
 
 	c->track_of[thread ? thread->index : c->thread_count] = c->view.track_count + 1;
 	if (!thread)
-		return view_add_track(&c->view, -1, -1, NULL, "unknown");
+		return output_pipeline_add_track(&c->view, -1, -1, NULL, "unknown");
 	if (thread->tid == 0)
-		return view_add_track(&c->view, 0, 0, "swapper", "swapper");
+		return output_pipeline_add_track(&c->view, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
-	return view_add_track(&c->view, thread->pid, thread->tid, side_thread_name(main_thread),
+	return output_pipeline_add_track(&c->view, thread->pid, thread->tid, side_thread_name(main_thread),
 			      side_thread_name(thread));
 }
 
@@ -339,8 +339,8 @@ static void feed(struct conversion *c, const struct branch_event *event)
 {
 	const struct location *from, *to;
 
-	if (event->kind == BRANCH_SIDE) {
-		side_view_event(&c->side, event);
+	if (event->kind == BRANCH_CPU_EVENT) {
+		event_output_event(&c->side, event);
 		return;
 	}
 	if (!event_filter_wants(&c->filter, event))
@@ -369,7 +369,7 @@ static size_t count_branches(const struct branch_event *events, size_t count)
 	size_t branches = 0;
 
 	while (branches < count && events[branches].thread == events->thread &&
-	       events[branches].kind != BRANCH_GAP && events[branches].kind != BRANCH_SIDE)
+	       events[branches].kind != BRANCH_GAP && events[branches].kind != BRANCH_CPU_EVENT)
 		branches++;
 	return branches;
 }
@@ -412,7 +412,7 @@ static void tell_threads(const struct conversion *c)
 	for (size_t i = 0; i <= count; i++) {
 		if (c->seen[i])
 			report_thread(c->report, i < count ? threads[i] : NULL,
-				      c->track_of[i] ? view_borrow_tally(&c->view, c->track_of[i] - 1)
+				      c->track_of[i] ? output_pipeline_borrow_tally(&c->view, c->track_of[i] - 1)
 						     : NULL);
 	}
 }
@@ -449,9 +449,9 @@ static void sum_up(struct conversion *c)
 	tell_files(c);
 	if (c->view.tally.next)
 		report_functions(c->report, &c->view.tally);
-	for (size_t i = 0; (path = view_output(&c->view, i)) != NULL; i++)
+	for (size_t i = 0; (path = output_pipeline_output(&c->view, i)) != NULL; i++)
 		summary_add_output(summary, path);
-	summary->slices = view_slices(&c->view) + c->overlays.slices;
+	summary->slices = output_pipeline_slices(&c->view) + c->overlays.slices;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= c->filter.gaps[reason];
 	summary->bytes_left_out = c->filter.bytes_left_out;
@@ -480,7 +480,7 @@ static uint64_t resolution_of(const struct pt_info *info)
 
 static void open_side(struct conversion *c)
 {
-	struct side_view_input input = {
+	struct event_output_input input = {
 		.writer = c->view.ftf.writer,
 		.file = &c->file,
 		.timeline = c->timeline,
@@ -492,7 +492,7 @@ static void open_side(struct conversion *c)
 		.samples = !c->options->no_samples,
 	};
 
-	side_view_init(&c->side, &input, c->names);
+	event_output_init(&c->side, &input, c->names);
 }
 
 static void show_progress(const struct conversion *c, struct progress *progress)
@@ -505,24 +505,24 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 		done += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost;
 		total += stats->bytes_total;
 	}
-	progress_show(progress, done, total, view_slices(&c->view));
+	progress_show(progress, done, total, output_pipeline_slices(&c->view));
 }
 
 /* What is done with branches in order, by any of the workers. */
 struct decoding {
-	struct pt_turns turns; /* first */
+	struct ordered_stage turns; /* first */
 	struct conversion *c;  /* borrowed */
 	struct progress progress;
 };
 
-static bool take_branches(struct pt_turns *turns)
+static bool take_branches(struct ordered_stage *turns)
 {
 	struct decoding *decoding = (struct decoding *)turns;
 	struct conversion *c = decoding->c;
 	const struct branch_event *events;
 	size_t count;
 
-	while (!view_failed(&c->view) && !interrupt_asked()) {
+	while (!output_pipeline_failed(&c->view) && !interrupt_asked()) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
@@ -541,7 +541,7 @@ static void decode(struct conversion *c)
 	summary_allow_interrupt(c->options->quiet);
 	progress_init(&decoding.progress, c->options->quiet);
 	if (c->workers)
-		pt_workers_run(c->workers, &decoding.turns);
+		workers_run(c->workers, &decoding.turns);
 	else
 		take_branches(&decoding.turns);
 	progress_end(&decoding.progress);
@@ -570,8 +570,8 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->format == FORMAT_CALLS)
 		format_calls_input_end(&c->view.calls, false);
 	thread_stacks_finish(&c->stacks);
-	view_settle(&c->view);
-	side_view_finish(&c->side, c->summary->first_time, c->summary->last_time);
+	output_pipeline_join_writer(&c->view);
+	event_output_finish(&c->side, c->summary->first_time, c->summary->last_time);
 	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
@@ -581,7 +581,7 @@ static int run(struct conversion *c, struct error *err)
 		return -1;
 	/* What may end the program comes before the output is in its place. */
 	code_files_warn(&c->code_files, c->timeline, c->diag);
-	if (view_close(&c->view, err) < 0)
+	if (output_pipeline_close(&c->view, err) < 0)
 		return -1;
 	sum_up(c);
 	return 0;
@@ -599,7 +599,7 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 	report_phase(report, "read");
 	status = open_input(&c, names, err);
 	if (status == 0)
-		status = view_open(&c.view, options, mode_of(&c), names, diag, err);
+		status = output_pipeline_open(&c.view, options, mode_of(&c), names, diag, err);
 	if (status == 0)
 		status = run(&c, err);
 	close_input(&c);

@@ -63,15 +63,15 @@ static unsigned thread_count(const struct options *options)
 									   : options->threads;
 }
 
-struct pt_workers *decode_threads_open(const struct options *options,
+struct workers *decode_threads_open(const struct options *options,
 				       const struct auxtrace *auxtrace, struct diag *diag)
 {
 	unsigned count = thread_count(options);
-	struct pt_workers *workers;
+	struct workers *workers;
 
 	if (count == 1 || options->engine != OPTION_ENGINE_FAST || !is_long(auxtrace))
 		return NULL;
-	workers = pt_workers_open(count, (unsigned)auxtrace->stream_count);
+	workers = workers_open(count, (unsigned)auxtrace->stream_count);
 	if (!workers)
 		diag_warn(diag, "no-threads", "no thread can be started: decoding with one CPU");
 	return workers;

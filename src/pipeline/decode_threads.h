@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "decoder/aux/auxtrace.h"
-#include "base/workers.h"
+#include "decoder/engine/fast/workers.h"
 #include "src/options/options.h"
 
 /*
@@ -17,7 +17,7 @@
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace);
 
 /* Returns the threads, owned by the caller; NULL: one, the caller's, is to do it. */
-struct pt_workers *decode_threads_open(const struct options *options,
+struct workers *decode_threads_open(const struct options *options,
 				       const struct auxtrace *auxtrace, struct diag *diag);
 
 #endif

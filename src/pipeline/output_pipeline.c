@@ -13,24 +13,24 @@
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 
-struct view_track {
+struct pipeline_track {
 	struct track track;
-	struct view_track *next;
+	struct pipeline_track *next;
 };
 
-static bool is_sorted(const struct view *view)
+static bool is_sorted(const struct output_pipeline *view)
 {
 	return view->options->format == FORMAT_FTF || view->options->format == FORMAT_SLICES ||
 	       slice_output_is(view->options->format);
 }
 
-static bool is_split(const struct view *view)
+static bool is_split(const struct output_pipeline *view)
 {
 	return view->options->format == FORMAT_FTF && view->options->select.split.unit;
 }
 
 /* Where the output goes: as asked for; else INPUT.ftf, and standard output for text. */
-static const char *output_path(struct view *view)
+static const char *output_path(struct output_pipeline *view)
 {
 	const struct options *options = view->options;
 
@@ -42,7 +42,7 @@ static const char *output_path(struct view *view)
 	return view->default_path;
 }
 
-static int open_output(struct view *view, struct error *err)
+static int open_output(struct output_pipeline *view, struct error *err)
 {
 	if (view->options->format == FORMAT_NONE || is_split(view))
 		return 0;
@@ -55,37 +55,37 @@ static int open_output(struct view *view, struct error *err)
 }
 
 /* Returns what the sorter writes to. */
-static const struct span_sink *before_tail(struct view *view)
+static const struct slice_sink *before_tail(struct output_pipeline *view)
 {
 	if (!view->options->json)
 		return &view->tail;
-	span_tally_init(&view->tally, &view->tail);
+	slice_totals_init(&view->tally, &view->tail);
 	return &view->tally.sink;
 }
 
-static bool is_filtered(const struct view *view)
+static bool is_filtered(const struct output_pipeline *view)
 {
 	return is_sorted(view) && selection_of_slices(&view->options->select);
 }
 
 /* What the sink at the end needs in front of it. */
-static void connect_tail(struct view *view, struct diag *diag)
+static void connect_tail(struct output_pipeline *view, struct diag *diag)
 {
-	size_t most = view->options->format == FORMAT_FTF ? SPAN_SORTER_DEPTH : SIZE_MAX;
+	size_t most = view->options->format == FORMAT_FTF ? SLICE_SORTER_DEPTH : SIZE_MAX;
 
 	view->head = &view->sorter.sink;
 	if (!is_filtered(view)) {
-		span_sorter_init(&view->sorter, before_tail(view), diag);
+		slice_sorter_init(&view->sorter, before_tail(view), diag);
 		view->sorter.depth = most;
 		return;
 	}
-	span_filter_init(&view->filter, &view->options->select, before_tail(view), diag);
+	slice_filter_init(&view->filter, &view->options->select, before_tail(view), diag);
 	view->filter.most = most;
-	span_sorter_init(&view->sorter, &view->filter.sink, diag);
+	slice_sorter_init(&view->sorter, &view->filter.sink, diag);
 	view->sorter.depth = SIZE_MAX;
 }
 
-static int connect(struct view *view, struct name_table *names, struct diag *diag,
+static int connect(struct output_pipeline *view, struct name_table *names, struct diag *diag,
 		   struct error *err)
 {
 	switch (view->options->format) {
@@ -95,7 +95,7 @@ static int connect(struct view *view, struct name_table *names, struct diag *dia
 		ftf_sink_init(&view->ftf, &view->output, names, view->options->args);
 		if (view->options->stamp)
 			ftf_sink_note(&view->ftf, STAMP_NAME, view->options->stamp);
-		view->tail = ftf_sink_spans(&view->ftf);
+		view->tail = ftf_sink_slices(&view->ftf);
 		break;
 	case FORMAT_SLICES:
 		slice_list_init(&view->slices, names, view->options->args);
@@ -121,16 +121,16 @@ static int connect(struct view *view, struct name_table *names, struct diag *dia
 	return 0;
 }
 
-int view_open(struct view *view, const struct options *options, enum trace_mode mode,
+int output_pipeline_open(struct output_pipeline *view, const struct options *options, enum trace_mode mode,
 	      struct name_table *names, struct diag *diag, struct error *err)
 {
 	struct callstack_options machine = { .mode = mode, .names = names, .diag = diag };
 
-	*view = (struct view){ .options = options };
+	*view = (struct output_pipeline){ .options = options };
 	if (open_output(view, err) < 0)
 		return -1;
 	if (connect(view, names, diag, err) < 0) {
-		view_release(view);
+		output_pipeline_release(view);
 		return -1;
 	}
 	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
@@ -142,10 +142,10 @@ int view_open(struct view *view, const struct options *options, enum trace_mode 
 	return 0;
 }
 
-void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *process_name,
+void *output_pipeline_add_track(struct output_pipeline *view, int32_t pid, int32_t tid, const char *process_name,
 		     const char *thread_name)
 {
-	struct view_track *added = alloc_zeroed(1, sizeof(*added));
+	struct pipeline_track *added = alloc_zeroed(1, sizeof(*added));
 
 	added->track.pid = pid;
 	added->track.tid = tid;
@@ -157,61 +157,61 @@ void *view_add_track(struct view *view, int32_t pid, int32_t tid, const char *pr
 	if (!is_sorted(view))
 		return &added->track;
 	if (is_filtered(view))
-		return span_sorter_track(&view->sorter,
-					 span_filter_track(&view->filter, &added->track));
-	return span_sorter_track(&view->sorter, &added->track);
+		return slice_sorter_track(&view->sorter,
+					 slice_filter_track(&view->filter, &added->track));
+	return slice_sorter_track(&view->sorter, &added->track);
 }
 
-void view_write_aside(struct view *view, struct pt_workers *workers)
+void output_pipeline_start_writer(struct output_pipeline *view, struct workers *workers)
 {
 	if (view->options->format != FORMAT_FTF || is_split(view))
 		return;
-	view->relay = span_relay_open(view->head, &view->output, &view->ftf.slices, workers);
-	view->machine->sink = span_relay_sink(view->relay);
+	view->relay = slice_queue_open(view->head, &view->output, &view->ftf.slices, workers);
+	view->machine->sink = slice_queue_sink(view->relay);
 }
 
-void view_settle(struct view *view)
+void output_pipeline_join_writer(struct output_pipeline *view)
 {
 	if (!view->relay)
 		return;
-	span_relay_wait(view->relay);
-	span_relay_close(view->relay);
+	slice_queue_wait(view->relay);
+	slice_queue_close(view->relay);
 	view->relay = NULL;
 	view->machine->sink = view->head;
 }
 
-uint64_t view_slices(const struct view *view)
+uint64_t output_pipeline_slices(const struct output_pipeline *view)
 {
 	return view->slices.count + slice_output_slices(&view->other) + view->split.slices +
-	       (view->relay ? span_relay_slices(view->relay) : view->ftf.slices);
+	       (view->relay ? slice_queue_slices(view->relay) : view->ftf.slices);
 }
 
-const char *view_output(const struct view *view, size_t number)
+const char *output_pipeline_output(const struct output_pipeline *view, size_t number)
 {
 	if (is_split(view))
 		return number < view->split.part_count ? view->split.parts[number] : NULL;
 	return number == 0 ? view->output.path : NULL;
 }
 
-const struct tally_thread *view_borrow_tally(const struct view *view, uint32_t index)
+const struct tally_thread *output_pipeline_borrow_tally(const struct output_pipeline *view, uint32_t index)
 {
 	return index < view->tally.thread_count ? &view->tally.threads[index] : NULL;
 }
 
-bool view_failed(const struct view *view)
+bool output_pipeline_failed(const struct output_pipeline *view)
 {
 	if (view->relay)
-		return span_relay_failed(view->relay);
+		return slice_queue_failed(view->relay);
 	return output_failed(&view->output);
 }
 
-int view_close(struct view *view, struct error *err)
+int output_pipeline_close(struct output_pipeline *view, struct error *err)
 {
 	if (is_sorted(view))
-		span_sorter_finish(&view->sorter);
+		slice_sorter_finish(&view->sorter);
 	if (is_filtered(view))
-		span_filter_finish(&view->filter);
-	view_settle(view);
+		slice_filter_finish(&view->filter);
+	output_pipeline_join_writer(view);
 	if (is_split(view))
 		return ftf_split_close(&view->split, err);
 	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
@@ -226,16 +226,16 @@ int view_close(struct view *view, struct error *err)
 	return view->options->format == FORMAT_NONE ? 0 : output_close(&view->output, err);
 }
 
-void view_release(struct view *view)
+void output_pipeline_release(struct output_pipeline *view)
 {
-	span_relay_close(view->relay);
+	slice_queue_close(view->relay);
 	view->relay = NULL;
 	if (view->text)
 		fclose(view->text);
 	view->text = NULL;
 	output_abandon(&view->output);
 	while (view->tracks) {
-		struct view_track *track = view->tracks;
+		struct pipeline_track *track = view->tracks;
 
 		view->tracks = track->next;
 		free(track->track.open);
@@ -244,9 +244,9 @@ void view_release(struct view *view)
 	}
 	callstack_machine_close(view->machine);
 	view->machine = NULL;
-	span_sorter_release(&view->sorter);
-	span_tally_release(&view->tally);
-	span_filter_release(&view->filter);
+	slice_sorter_release(&view->sorter);
+	slice_totals_release(&view->tally);
+	slice_filter_release(&view->filter);
 	ftf_sink_release(&view->ftf);
 	slice_list_release(&view->slices);
 	slice_output_release(&view->other);

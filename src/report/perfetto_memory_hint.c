@@ -5,7 +5,7 @@
 #define BYTES_BARE 370.0
 #define BYTES_ARGS 470.0
 
-void size_note_print(uint64_t slices, bool args, FILE *out)
+void perfetto_memory_hint_print(uint64_t slices, bool args, FILE *out)
 {
 	if (slices <= SIZE_NOTE_SLICES)
 		return;

@@ -18,6 +18,6 @@
  * large for a browser with 2 GB: how much memory Perfetto will take, and what
  * helps.
  */
-void size_note_print(uint64_t slices, bool args, FILE *out);
+void perfetto_memory_hint_print(uint64_t slices, bool args, FILE *out);
 
 #endif

@@ -249,7 +249,7 @@ static json_t *top(const struct tally_function **functions, size_t count,
 	return list;
 }
 
-void report_functions(struct report *report, const struct span_tally *tally)
+void report_functions(struct report *report, const struct slice_totals *tally)
 {
 	const struct tally_function **functions;
 	json_t *object;

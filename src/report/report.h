@@ -60,7 +60,7 @@ void report_thread(struct report *report, const struct thread *thread,
 		   const struct tally_thread *tally);
 
 /* The functions with the most self time and those with the most time in all. */
-void report_functions(struct report *report, const struct span_tally *tally);
+void report_functions(struct report *report, const struct slice_totals *tally);
 
 /* A file of code of the recording; `gaps` are those for want of its code. */
 void report_file(struct report *report, struct dso *dso, uint64_t gaps);

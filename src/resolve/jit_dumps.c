@@ -44,7 +44,7 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
 			continue;
 		dumps->code = alloc_grow(dumps->code, &dumps->room, dumps->count + 1,
 					 sizeof(*dumps->code));
-		dumps->code[dumps->count++] = (struct written_code){
+		dumps->code[dumps->count++] = (struct jit_mapping){
 			.time = time_of(clocks, &dump, code.time),
 			.pid = pid,
 			.begin = code.address,
@@ -71,7 +71,7 @@ static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 /* Of code that was written at one time, what the file tells last was written last. */
 static int compare(const void *left, const void *right)
 {
-	const struct written_code *a = left, *b = right;
+	const struct jit_mapping *a = left, *b = right;
 
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;

@@ -54,7 +54,7 @@ static size_t join(struct kernel_segment *ranges, size_t count)
 }
 
 /* Returns the island that holds an address, which is in one. */
-static const struct kernel_segment *island_of(const struct kernel_segment *islands, size_t count,
+static const struct kernel_segment *island_of(const struct kernel_segment *runtime_segments, size_t count,
 					      uint64_t address)
 {
 	size_t low = 0, high = count;
@@ -62,15 +62,15 @@ static const struct kernel_segment *island_of(const struct kernel_segment *islan
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (islands[middle].end <= address)
+		if (runtime_segments[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return &islands[low];
+	return &runtime_segments[low];
 }
 
-static void add_islands(struct kernel_code *code, const struct kernel_modules *modules)
+static void add_runtime_segments(struct kernel_code *code, const struct kernel_modules *modules)
 {
 	size_t count = code->patch_count + modules->count;
 	struct kernel_segment *ranges = arena_alloc(modules->arena, count * sizeof(*ranges));
@@ -95,7 +95,7 @@ static void add_islands(struct kernel_code *code, const struct kernel_modules *m
 		memcpy(bytes + island->file_offset + (module->begin - island->begin),
 		       module->bytes, module->end - module->begin);
 	}
-	code->islands = ranges;
+	code->runtime_segments = ranges;
 	code->island_count = count;
 	code->island_bytes = bytes;
 	code->island_size = size;
@@ -240,5 +240,5 @@ void kernel_changes_add(struct kernel_code *code, struct kernel_modules *modules
 {
 	add_patches(code, modules->arena, timeline, file);
 	if (code->patch_count || modules->count)
-		add_islands(code, modules);
+		add_runtime_segments(code, modules);
 }

@@ -264,7 +264,7 @@ static void look_for_vmlinux(struct kernel_files *files,
 			 release, percent + 2);
 		if (snprintf(path, sizeof(path), "%s%s", options->symfs ? options->symfs : "",
 			     place) < PATH_MAX &&
-		    (!options->symfs || beneath_resolve(options->symfs, path)) &&
+		    (!options->symfs || path_in_root_resolve(options->symfs, path)) &&
 		    try_vmlinux(files, path, kernel, false, diag))
 			return;
 	}

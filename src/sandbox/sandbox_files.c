@@ -190,7 +190,7 @@ static void allow_writing(struct rules *rules, const struct options *options)
 	allow_output(rules, beside);
 	free(beside);
 	allow_output(rules, options->json);
-	allow(rules, spool_folder(), WRITES);
+	allow(rules, temp_file_folder(), WRITES);
 	if (options->debuginfod)
 		allow_cache(rules);
 }

@@ -38,15 +38,15 @@ struct frame {
 	uint64_t ip;
 	uint64_t begin; /* ns: as shown */
 	uint64_t folded, folded_time;
-	struct span_detail detail;
+	struct slice_detail detail;
 	uint8_t state; /* enum frame_state */
-	uint16_t flags; /* enum span_flags */
+	uint16_t flags; /* enum slice_flags */
 	bool keep;     /* it is what --symbol and --dso ask for */
 	bool hide;
 };
 
 struct filter_track {
-	struct span_filter *filter;
+	struct slice_filter *filter;
 	void *next_track;
 	struct filter_track *next;
 	struct frame *frames; /* owned; the open slices, outermost first */
@@ -56,7 +56,7 @@ struct filter_track {
 	size_t keep;      /* frames with `keep` */
 	bool between;     /* START was called, STOP not yet */
 	bool visible;     /* the part is shown */
-	struct span_detail now; /* of the last begin or end */
+	struct slice_detail now; /* of the last begin or end */
 };
 
 /* ---- Patterns ------------------------------------------------------------ */
@@ -76,7 +76,7 @@ static uint8_t decide(const struct selection *selection, const char *text)
 	return verdict;
 }
 
-static uint8_t verdict_of_name(struct span_filter *filter, const struct name *name)
+static uint8_t verdict_of_name(struct slice_filter *filter, const struct name *name)
 {
 	size_t old = filter->verdict_room;
 
@@ -91,7 +91,7 @@ static uint8_t verdict_of_name(struct span_filter *filter, const struct name *na
 }
 
 /* A function may be named as it is shown, or as in the symbol table. */
-static uint8_t verdict_of(struct span_filter *filter, const struct symbol *symbol)
+static uint8_t verdict_of(struct slice_filter *filter, const struct symbol *symbol)
 {
 	uint8_t verdict = verdict_of_name(filter, symbol->name);
 
@@ -109,7 +109,7 @@ static bool keeps_path(const struct selection *selection, const char *path)
 	       (slash && pattern_list_matches(&selection->dsos, slash + 1));
 }
 
-static bool keeps_file(struct span_filter *filter, const struct dso *dso)
+static bool keeps_file(struct slice_filter *filter, const struct dso *dso)
 {
 	struct file_verdict *file;
 
@@ -125,7 +125,7 @@ static bool keeps_file(struct span_filter *filter, const struct dso *dso)
 	return file->keep;
 }
 
-static bool keeps(struct span_filter *filter, const struct symbol *symbol, uint8_t verdict)
+static bool keeps(struct slice_filter *filter, const struct symbol *symbol, uint8_t verdict)
 {
 	const struct selection *selection = filter->selection;
 
@@ -139,7 +139,7 @@ static bool keeps(struct span_filter *filter, const struct symbol *symbol, uint8
 
 static void show(struct filter_track *track, struct frame *frame)
 {
-	const struct span_sink *next = track->filter->next;
+	const struct slice_sink *next = track->filter->next;
 
 	if (next->detail)
 		next->detail(next, track->next_track, &frame->detail);
@@ -174,7 +174,7 @@ static struct frame *shown_below(struct filter_track *track, size_t index)
 
 static void end_shown(struct filter_track *track, const struct frame *frame, uint64_t time)
 {
-	const struct span_sink *next = track->filter->next;
+	const struct slice_sink *next = track->filter->next;
 
 	if (next->detail)
 		next->detail(next, track->next_track, &track->now);
@@ -209,7 +209,7 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 /* The frame is of the part that is shown, from `time` on. */
 static void enter(struct filter_track *track, struct frame *frame, uint64_t time)
 {
-	struct span_filter *filter = track->filter;
+	struct slice_filter *filter = track->filter;
 	uint32_t asked = filter->selection->depth;
 
 	frame->begin = time;
@@ -252,7 +252,7 @@ static void show_part(struct filter_track *track, uint64_t time)
 	for (size_t i = 0; i < track->count; i++) {
 		struct frame *frame = &track->frames[i];
 
-		frame->flags |= SPAN_INFERRED_START;
+		frame->flags |= SLICE_INFERRED_START;
 		frame->detail.insns = track->now.insns;
 		frame->detail.cycles = track->now.cycles;
 		enter(track, frame, time);
@@ -271,8 +271,8 @@ static void update(struct filter_track *track, uint64_t time)
 
 /* ---- The sink ------------------------------------------------------------ */
 
-static void filter_detail(const struct span_sink *sink, void *track_,
-			  const struct span_detail *detail)
+static void filter_detail(const struct slice_sink *sink, void *track_,
+			  const struct slice_detail *detail)
 {
 	struct filter_track *track = track_;
 
@@ -280,11 +280,11 @@ static void filter_detail(const struct span_sink *sink, void *track_,
 	track->now = *detail;
 }
 
-static void filter_begin(const struct span_sink *sink, void *track_, uint64_t time,
+static void filter_begin(const struct slice_sink *sink, void *track_, uint64_t time,
 			 const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct filter_track *track = track_;
-	struct span_filter *filter = sink->context;
+	struct slice_filter *filter = sink->context;
 	uint8_t verdict = verdict_of(filter, symbol);
 	struct frame *frame;
 
@@ -313,7 +313,7 @@ static void filter_begin(const struct span_sink *sink, void *track_, uint64_t ti
 	settle(track, time, false);
 }
 
-static void filter_end(const struct span_sink *sink, void *track_, uint64_t time,
+static void filter_end(const struct slice_sink *sink, void *track_, uint64_t time,
 		       const struct symbol *symbol)
 {
 	struct filter_track *track = track_;
@@ -329,7 +329,7 @@ static void filter_end(const struct span_sink *sink, void *track_, uint64_t time
 	update(track, time);
 }
 
-static void filter_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void filter_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 			    uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	filter_begin(sink, track, begin_time, symbol, 0, flags);
@@ -337,11 +337,11 @@ static void filter_complete(const struct span_sink *sink, void *track, uint64_t 
 }
 
 /* What a mark stands in is shown, however short, so that it stands there. */
-static void filter_instant(const struct span_sink *sink, void *track_, uint64_t time,
+static void filter_instant(const struct slice_sink *sink, void *track_, uint64_t time,
 			   const char *text)
 {
 	struct filter_track *track = track_;
-	const struct span_sink *next = track->filter->next;
+	const struct slice_sink *next = track->filter->next;
 
 	(void)sink;
 	if (!track->visible)
@@ -350,22 +350,22 @@ static void filter_instant(const struct span_sink *sink, void *track_, uint64_t 
 	next->instant(next, track->next_track, time, text);
 }
 
-static void filter_segment_end(const struct span_sink *sink, void *track_)
+static void filter_segment_end(const struct slice_sink *sink, void *track_)
 {
 	const struct filter_track *track = track_;
-	const struct span_sink *next = track->filter->next;
+	const struct slice_sink *next = track->filter->next;
 
 	(void)sink;
 	next->segment_end(next, track->next_track);
 }
 
-void span_filter_init(struct span_filter *filter, const struct selection *selection,
-		      const struct span_sink *next, struct diag *diag)
+void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
+		      const struct slice_sink *next, struct diag *diag)
 {
-	*filter = (struct span_filter){
+	*filter = (struct slice_filter){
 		.next = next, .selection = selection, .diag = diag, .most = SIZE_MAX,
 	};
-	filter->sink = (struct span_sink){
+	filter->sink = (struct slice_sink){
 		.detail = next->detail ? filter_detail : NULL,
 		.begin = filter_begin,
 		.end = filter_end,
@@ -376,7 +376,7 @@ void span_filter_init(struct span_filter *filter, const struct selection *select
 	};
 }
 
-void span_filter_release(struct span_filter *filter)
+void slice_filter_release(struct slice_filter *filter)
 {
 	struct file_verdict *file, *next;
 
@@ -396,7 +396,7 @@ void span_filter_release(struct span_filter *filter)
 	filter->verdict_room = 0;
 }
 
-struct filter_track *span_filter_track(struct span_filter *filter, void *next_track)
+struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_track)
 {
 	struct filter_track *track = alloc_zeroed(1, sizeof(*track));
 
@@ -408,7 +408,7 @@ struct filter_track *span_filter_track(struct span_filter *filter, void *next_tr
 	return track;
 }
 
-void span_filter_finish(struct span_filter *filter)
+void slice_filter_finish(struct slice_filter *filter)
 {
 	const struct selection *selection = filter->selection;
 	bool parts = selection->start || selection->symbols.count || selection->dsos.count;

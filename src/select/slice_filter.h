@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A span sink that passes on the slices that the user asked for: calls of some
+ * A slice sink that passes on the slices that the user asked for: calls of some
  * functions with all below them (--symbol, --dso), from one call to another
  * (--between), so many levels (--depth), without some (--hide) or without short
  * ones (--min-duration).
  *
- * It stands behind the span_sorter: spans must come in program order, well
+ * It stands behind the slice_sorter: slices must come in program order, well
  * nested.  Where a part begins, the slices that are open, its callers, begin as
  * inferred ones do; where it ends, they end.  With a shortest duration, slices are
  * passed on once they have lasted so long; those that do not are counted in the
- * innermost slice around them that is shown (`folded` of struct span_sink).
+ * innermost slice around them that is shown (`folded` of struct slice_sink).
  *
  * Whether a pattern matches is decided once per name and per file.
  */
@@ -27,15 +27,15 @@
 struct filter_track;
 struct file_verdict;
 
-struct span_filter_counts {
+struct slice_filter_counts {
 	uint64_t parts;    /* stretches of threads that were passed on, of --symbol, --dso, --between */
 	uint64_t unended;  /* of --between: the other function was not called until the end */
 	uint64_t too_deep; /* slices left out because `most` were open */
 };
 
-struct span_filter {
-	struct span_sink sink;             /* give this to the sorter */
-	const struct span_sink *next;      /* borrowed */
+struct slice_filter {
+	struct slice_sink sink;             /* give this to the sorter */
+	const struct slice_sink *next;      /* borrowed */
 	const struct selection *selection; /* borrowed */
 	struct diag *diag;                 /* borrowed; NULL: warnings are dropped */
 	struct filter_track *tracks;       /* owned list */
@@ -43,20 +43,20 @@ struct span_filter {
 	size_t verdict_room;
 	struct file_verdict *files;        /* owned; hash by dso */
 	size_t most;                       /* slices open at a time that `next` can take; may be set after init */
-	struct span_filter_counts counts;
+	struct slice_filter_counts counts;
 };
 
 /* Make a filter in front of `next`.  It borrows itself: it must not move. */
-void span_filter_init(struct span_filter *filter, const struct selection *selection,
-		      const struct span_sink *next, struct diag *diag);
+void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
+		      const struct slice_sink *next, struct diag *diag);
 
 /* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
-void span_filter_release(struct span_filter *filter);
+void slice_filter_release(struct slice_filter *filter);
 
-/* Returns a new track, owned by the filter.  Its spans go to `next_track` of the next sink. */
-struct filter_track *span_filter_track(struct span_filter *filter, void *next_track);
+/* Returns a new track, owned by the filter.  Its slices go to `next_track` of the next sink. */
+struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_track);
 
-/* All spans have come, and ended: warn of what was asked for and not found. */
-void span_filter_finish(struct span_filter *filter);
+/* All slices have come, and ended: warn of what was asked for and not found. */
+void slice_filter_finish(struct slice_filter *filter);
 
 #endif

@@ -16,7 +16,7 @@ const char *slice_event_value_name(int index)
 	return names[index];
 }
 
-static void add_event(struct slice_args *args, const struct span_event *event)
+static void add_event(struct slice_args *args, const struct slice_cause *event)
 {
 	args->event = event;
 	args->address = event ? event->ip : 0;
@@ -27,14 +27,14 @@ struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsign
 	struct slice_args args = {
 		.address = ip,
 		.is_value = symbol->kind == SYMBOL_MARK,
-		.vector = flags & SPAN_HAS_VECTOR ? (int)span_vector(flags) : -1,
-		.inferred_start = flags & SPAN_INFERRED_START,
+		.vector = flags & SLICE_HAS_VECTOR ? (int)slice_vector(flags) : -1,
+		.inferred_start = flags & SLICE_INFERRED_START,
 	};
 	struct source_line line;
 
-	args.continued = flags & SPAN_CONTINUED;
-	if (flags & SPAN_HAS_EVENT)
-		add_event(&args, (const struct span_event *)(uintptr_t)ip);
+	args.continued = flags & SLICE_CONTINUED;
+	if (flags & SLICE_HAS_CAUSE)
+		add_event(&args, (const struct slice_cause *)(uintptr_t)ip);
 	if (!symbol->dso)
 		return args;
 	if (symbol->linkage != symbol->name)

@@ -14,7 +14,7 @@
 
 #include "symbols/symbol.h"
 
-struct span_event;
+struct slice_cause;
 
 struct slice_args {
 	uint64_t address;          /* ip that the slice entered; 0: a slice of no code; or a value */
@@ -24,17 +24,17 @@ struct slice_args {
 	const struct name *file;   /* source file; NULL: not known */
 	const struct name *caller; /* "file:line" of the call; NULL: not known */
 	int vector;                /* of the interrupt that it is; -1: none, or not told */
-	const struct span_event *event; /* more of it; borrowed; NULL: nothing */
+	const struct slice_cause *event; /* more of it; borrowed; NULL: nothing */
 	bool continued;            /* it began in the part before (--split) */
 	bool inferred_start;       /* the call was not seen */
 };
 
 #define SLICE_EVENT_VALUES 3
 
-/* Returns what a value of struct span_event is called; constant. */
+/* Returns what a value of struct slice_cause is called; constant. */
 const char *slice_event_value_name(int index);
 
-/* Returns the args of a slice; `flags` is enum span_flags. */
+/* Returns the args of a slice; `flags` is enum slice_flags. */
 struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsigned flags);
 
 #endif

@@ -5,24 +5,24 @@
 
 #include "base/alloc.h"
 
-void slice_costs_detail(struct slice_costs *costs, const struct span_detail *detail)
+void slice_costs_detail(struct slice_costs *costs, const struct slice_detail *detail)
 {
 	costs->next = *detail;
 	costs->has_next = true;
 }
 
-static struct span_detail take(struct slice_costs *costs)
+static struct slice_detail take(struct slice_costs *costs)
 {
-	struct span_detail detail = costs->next;
+	struct slice_detail detail = costs->next;
 
-	costs->next = (struct span_detail){ 0 };
+	costs->next = (struct slice_detail){ 0 };
 	costs->has_next = false;
 	return detail;
 }
 
-struct span_detail slice_costs_begin(struct slice_costs *costs)
+struct slice_detail slice_costs_begin(struct slice_costs *costs)
 {
-	struct span_detail detail = take(costs);
+	struct slice_detail detail = take(costs);
 
 	costs->open = alloc_grow(costs->open, &costs->room, costs->count + 1, sizeof(*costs->open));
 	costs->open[costs->count++] = (struct slice_cost){ detail.insns, detail.cycles };

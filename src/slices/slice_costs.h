@@ -3,7 +3,7 @@
  * What the open slices of one track have cost: the thread's counters where a
  * slice ends less those where it began.
  *
- * Feed it what a span sink gets: the detail, then the begin or end it is of.
+ * Feed it what a slice sink gets: the detail, then the begin or end it is of.
  */
 #ifndef SRC_SLICES_SLICE_COSTS_H
 #define SRC_SLICES_SLICE_COSTS_H
@@ -21,16 +21,16 @@ struct slice_cost {
 };
 
 struct slice_costs {
-	struct span_detail next; /* of what comes next; zeroed if nothing was told */
+	struct slice_detail next; /* of what comes next; zeroed if nothing was told */
 	bool has_next;
 	struct slice_cost *open; /* owned: counters at the begin of each open slice */
 	size_t count, room;
 };
 
-void slice_costs_detail(struct slice_costs *costs, const struct span_detail *detail);
+void slice_costs_detail(struct slice_costs *costs, const struct slice_detail *detail);
 
 /* A slice begins.  Returns its detail, zeroed if there is none. */
-struct span_detail slice_costs_begin(struct slice_costs *costs);
+struct slice_detail slice_costs_begin(struct slice_costs *costs);
 
 /* The innermost slice ends.  Returns what it cost. */
 struct slice_cost slice_costs_end(struct slice_costs *costs);

@@ -10,10 +10,10 @@
 #define CALLS 1024 /* in a block: 40 KiB, so that all stay in a CPU's cache */
 #define BLOCKS 8
 
-#define EDGES 1024 /* the same: 32 KiB */
+#define SLICE_EVENTS 1024 /* the same: 32 KiB */
 
 enum call_kind {
-	CALL_BEGIN, CALL_END, CALL_EDGES, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END,
+	CALL_BEGIN, CALL_END, CALL_EVENTS, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END,
 };
 
 /* One call of the sink's functions; what is not its own is undefined. */
@@ -22,33 +22,33 @@ struct call {
 	bool has_detail; /* the block's next one */
 	unsigned flags;
 	void *track;
-	uint64_t time; /* CALL_FOLDED: the count; CALL_EDGES: that of them */
+	uint64_t time; /* CALL_FOLDED: the count; CALL_EVENTS: that of them */
 	const struct symbol *symbol;
 	union {
 		uint64_t ip;
 		uint64_t end_time;    /* CALL_COMPLETE */
 		uint64_t folded_time; /* CALL_FOLDED */
 		size_t text;	      /* CALL_INSTANT: where it begins in the block's texts */
-		size_t edges;	      /* CALL_EDGES: where they begin in the block's edges */
+		size_t edges;	      /* CALL_EVENTS: where they begin in the block's edges */
 	};
 };
 
 struct block {
 	struct call calls[CALLS];
 	size_t count;
-	struct span_edge edges[EDGES];
+	struct slice_event edges[SLICE_EVENTS];
 	size_t edge_count;
-	struct span_detail *details; /* owned */
+	struct slice_detail *details; /* owned */
 	size_t detail_count, detail_room;
 	char *texts; /* owned */
 	size_t text_count, text_room;
 };
 
-struct span_relay {
-	struct pt_job job; /* first: to do what is handed over */
-	struct pt_workers *workers; /* borrowed */
-	struct span_sink sink;
-	const struct span_sink *next; /* borrowed */
+struct slice_queue {
+	struct worker_job job; /* first: to do what is handed over */
+	struct workers *workers; /* borrowed */
+	struct slice_sink sink;
+	const struct slice_sink *next; /* borrowed */
 	const struct output *output;  /* borrowed */
 	const uint64_t *slices;	      /* borrowed */
 	bool has_detail;	      /* the next call has the block's last one */
@@ -69,7 +69,7 @@ struct span_relay {
 
 /* ---- The workers --------------------------------------------------------- */
 
-static void replay(const struct span_sink *next, const struct block *block, const struct call *call)
+static void replay(const struct slice_sink *next, const struct block *block, const struct call *call)
 {
 	switch ((enum call_kind)call->kind) {
 	case CALL_BEGIN:
@@ -78,7 +78,7 @@ static void replay(const struct span_sink *next, const struct block *block, cons
 	case CALL_END:
 		next->end(next, call->track, call->time, call->symbol);
 		break;
-	case CALL_EDGES:
+	case CALL_EVENTS:
 		next->edges(next, call->track, block->edges + call->edges, call->time);
 		break;
 	case CALL_COMPLETE:
@@ -97,9 +97,9 @@ static void replay(const struct span_sink *next, const struct block *block, cons
 	}
 }
 
-static void replay_block(const struct span_relay *relay, const struct block *block)
+static void replay_block(const struct slice_queue *relay, const struct block *block)
 {
-	const struct span_sink *next = relay->next;
+	const struct slice_sink *next = relay->next;
 	size_t details = 0;
 
 	for (size_t i = 0; i < block->count; i++) {
@@ -111,16 +111,16 @@ static void replay_block(const struct span_relay *relay, const struct block *blo
 	}
 }
 
-static void tell(struct span_relay *relay)
+static void tell(struct slice_queue *relay)
 {
 	if (output_failed(relay->output))
 		__atomic_store_n(&relay->failed, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&relay->told_slices, *relay->slices, __ATOMIC_RELAXED);
 }
 
-static void run(struct pt_job *job, struct pt_flow *flow)
+static void run(struct worker_job *job, struct pt_flow *flow)
 {
-	struct span_relay *relay = (struct span_relay *)job;
+	struct slice_queue *relay = (struct slice_queue *)job;
 
 	(void)flow;
 	pthread_mutex_lock(&relay->lock);
@@ -141,19 +141,19 @@ static void run(struct pt_job *job, struct pt_flow *flow)
 
 /* ---- The caller ---------------------------------------------------------- */
 
-static struct block *being_filled(const struct span_relay *relay)
+static struct block *being_filled(const struct slice_queue *relay)
 {
 	return &relay->blocks[relay->filled % BLOCKS];
 }
 
 /* Wait until no more than `left` blocks are undone; the lock is held. */
-static void wait_for(struct span_relay *relay, unsigned left)
+static void wait_for(struct slice_queue *relay, unsigned left)
 {
 	while (relay->filled - relay->done > left) {
 		bool helped;
 
 		pthread_mutex_unlock(&relay->lock);
-		helped = pt_workers_help(relay->workers, &relay->job);
+		helped = workers_help(relay->workers, &relay->job);
 		pthread_mutex_lock(&relay->lock);
 		if (helped || relay->filled - relay->done <= left)
 			continue;
@@ -164,7 +164,7 @@ static void wait_for(struct span_relay *relay, unsigned left)
 }
 
 /* Hand over the block that is being filled, and wait until no more than `left` are undone. */
-static void hand_over(struct span_relay *relay, unsigned left)
+static void hand_over(struct slice_queue *relay, unsigned left)
 {
 	struct block *block;
 	bool submitted;
@@ -176,7 +176,7 @@ static void hand_over(struct span_relay *relay, unsigned left)
 	relay->submitted = true;
 	pthread_mutex_unlock(&relay->lock);
 	if (!submitted)
-		pt_workers_offer(relay->workers, &relay->job);
+		workers_offer(relay->workers, &relay->job);
 	pthread_mutex_lock(&relay->lock);
 	wait_for(relay, left);
 	pthread_mutex_unlock(&relay->lock);
@@ -190,10 +190,10 @@ static void hand_over(struct span_relay *relay, unsigned left)
  * Where all threads have something to do, putting calls down for others only costs:
  * then this one does them, if it has done all that was put down.
  */
-static void choose(struct span_relay *relay)
+static void choose(struct slice_queue *relay)
 {
 	relay->direct = false;
-	if (!pt_workers_idle(relay->workers)) {
+	if (!workers_idle(relay->workers)) {
 		pthread_mutex_lock(&relay->lock);
 		relay->direct = relay->filled == relay->done && !relay->submitted;
 		pthread_mutex_unlock(&relay->lock);
@@ -204,7 +204,7 @@ static void choose(struct span_relay *relay)
 }
 
 /* Returns whether there is a place for another call; false: it is to be called. */
-static bool find_place(struct span_relay *relay)
+static bool find_place(struct slice_queue *relay)
 {
 	/* A detail and its call go the same way. */
 	if (relay->has_detail && relay->direct)
@@ -219,15 +219,15 @@ static bool find_place(struct span_relay *relay)
 	return !relay->direct;
 }
 
-static inline bool has_place(struct span_relay *relay)
+static inline bool has_place(struct slice_queue *relay)
 {
 	return relay->at != relay->end || find_place(relay);
 }
 
 /* Returns what to call instead of putting a call down; NULL: it is to be put down. */
-static inline const struct span_sink *called(const struct span_sink *sink)
+static inline const struct slice_sink *called(const struct slice_sink *sink)
 {
-	struct span_relay *relay = sink->context;
+	struct slice_queue *relay = sink->context;
 
 	if (has_place(relay))
 		return NULL;
@@ -237,14 +237,14 @@ static inline const struct span_sink *called(const struct span_sink *sink)
 }
 
 /* The block that is being filled holds no more, though it has places for calls. */
-static void close_block(struct span_relay *relay)
+static void close_block(struct slice_queue *relay)
 {
 	relay->end = relay->at;
 }
 
-static inline struct call *add(const struct span_sink *sink, enum call_kind kind, void *track)
+static inline struct call *add(const struct slice_sink *sink, enum call_kind kind, void *track)
 {
-	struct span_relay *relay = sink->context;
+	struct slice_queue *relay = sink->context;
 	struct call *call = relay->at++;
 
 	call->kind = (uint8_t)kind;
@@ -255,9 +255,9 @@ static inline struct call *add(const struct span_sink *sink, enum call_kind kind
 }
 
 /* It is of the track's next call, which is the next one. */
-static void detail(const struct span_sink *sink, void *track, const struct span_detail *detail)
+static void detail(const struct slice_sink *sink, void *track, const struct slice_detail *detail)
 {
-	struct span_relay *relay = sink->context;
+	struct slice_queue *relay = sink->context;
 	bool place = has_place(relay);
 	struct block *block = being_filled(relay);
 
@@ -271,10 +271,10 @@ static void detail(const struct span_sink *sink, void *track, const struct span_
 	block->details[block->detail_count++] = *detail;
 }
 
-static void begin(const struct span_sink *sink, void *track, uint64_t time,
+static void begin(const struct slice_sink *sink, void *track, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	const struct span_sink *next = called(sink);
+	const struct slice_sink *next = called(sink);
 	struct call *call;
 
 	if (next) {
@@ -288,10 +288,10 @@ static void begin(const struct span_sink *sink, void *track, uint64_t time,
 	call->flags = flags;
 }
 
-static void end(const struct span_sink *sink, void *track, uint64_t time,
+static void end(const struct slice_sink *sink, void *track, uint64_t time,
 		const struct symbol *symbol)
 {
-	const struct span_sink *next = called(sink);
+	const struct slice_sink *next = called(sink);
 	struct call *call;
 
 	if (next) {
@@ -304,20 +304,20 @@ static void end(const struct span_sink *sink, void *track, uint64_t time,
 }
 
 /* Put as many down as the block has room for.  Returns how many. */
-static size_t put_edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+static size_t put_edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
 			size_t count)
 {
-	struct span_relay *relay = sink->context;
+	struct slice_queue *relay = sink->context;
 	struct block *block = being_filled(relay);
 	struct call *call;
 
-	if (block->edge_count == EDGES) {
+	if (block->edge_count == SLICE_EVENTS) {
 		close_block(relay);
 		return 0;
 	}
-	if (count > EDGES - block->edge_count)
-		count = EDGES - block->edge_count;
-	call = add(sink, CALL_EDGES, track);
+	if (count > SLICE_EVENTS - block->edge_count)
+		count = SLICE_EVENTS - block->edge_count;
+	call = add(sink, CALL_EVENTS, track);
 	call->time = count;
 	call->edges = block->edge_count;
 	memcpy(block->edges + block->edge_count, edges, count * sizeof(*edges));
@@ -325,14 +325,14 @@ static size_t put_edges(const struct span_sink *sink, void *track, const struct 
 	return count;
 }
 
-static void edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+static void edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
 		  size_t count)
 {
-	const struct span_edge *end = edges + count;
-	struct span_relay *relay = sink->context;
+	const struct slice_event *end = edges + count;
+	struct slice_queue *relay = sink->context;
 
 	while (edges < end) {
-		const struct span_sink *next = called(sink);
+		const struct slice_sink *next = called(sink);
 
 		if (next) {
 			count = (size_t)(end - edges);
@@ -345,10 +345,10 @@ static void edges(const struct span_sink *sink, void *track, const struct span_e
 	}
 }
 
-static void complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
-	const struct span_sink *next = called(sink);
+	const struct slice_sink *next = called(sink);
 	struct call *call;
 
 	if (next) {
@@ -362,9 +362,9 @@ static void complete(const struct span_sink *sink, void *track, uint64_t begin_t
 	call->flags = flags;
 }
 
-static void folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
+static void folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
 {
-	const struct span_sink *next = called(sink);
+	const struct slice_sink *next = called(sink);
 	struct call *call;
 
 	if (next) {
@@ -376,9 +376,9 @@ static void folded(const struct span_sink *sink, void *track, uint64_t count, ui
 	call->folded_time = time;
 }
 
-static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
 {
-	const struct span_sink *next = called(sink);
+	const struct slice_sink *next = called(sink);
 	size_t size = strlen(text) + 1;
 	struct block *block;
 	struct call *call;
@@ -396,9 +396,9 @@ static void instant(const struct span_sink *sink, void *track, uint64_t time, co
 	block->text_count += size;
 }
 
-static void segment_end(const struct span_sink *sink, void *track)
+static void segment_end(const struct slice_sink *sink, void *track)
 {
-	const struct span_sink *next = called(sink);
+	const struct slice_sink *next = called(sink);
 
 	if (next)
 		next->segment_end(next, track);
@@ -406,7 +406,7 @@ static void segment_end(const struct span_sink *sink, void *track)
 		add(sink, CALL_SEGMENT_END, track);
 }
 
-static void release(struct span_relay *relay)
+static void release(struct slice_queue *relay)
 {
 	for (size_t i = 0; i < BLOCKS; i++) {
 		free(relay->blocks[i].details);
@@ -418,10 +418,10 @@ static void release(struct span_relay *relay)
 	free(relay);
 }
 
-struct span_relay *span_relay_open(const struct span_sink *next, const struct output *output,
-				   const uint64_t *slices, struct pt_workers *workers)
+struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
+				   const uint64_t *slices, struct workers *workers)
 {
-	struct span_relay *relay = alloc_zeroed(1, sizeof(*relay));
+	struct slice_queue *relay = alloc_zeroed(1, sizeof(*relay));
 
 	relay->job.run = run;
 	relay->workers = workers;
@@ -433,7 +433,7 @@ struct span_relay *span_relay_open(const struct span_sink *next, const struct ou
 	relay->end = relay->at + CALLS;
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->changed, NULL);
-	relay->sink = (struct span_sink){
+	relay->sink = (struct slice_sink){
 		.detail = next->detail ? detail : NULL,
 		.begin = begin,
 		.end = end,
@@ -447,32 +447,32 @@ struct span_relay *span_relay_open(const struct span_sink *next, const struct ou
 	return relay;
 }
 
-const struct span_sink *span_relay_sink(const struct span_relay *relay)
+const struct slice_sink *slice_queue_sink(const struct slice_queue *relay)
 {
 	return &relay->sink;
 }
 
-uint64_t span_relay_slices(const struct span_relay *relay)
+uint64_t slice_queue_slices(const struct slice_queue *relay)
 {
 	return __atomic_load_n(&relay->told_slices, __ATOMIC_RELAXED);
 }
 
-bool span_relay_failed(const struct span_relay *relay)
+bool slice_queue_failed(const struct slice_queue *relay)
 {
 	return __atomic_load_n(&relay->failed, __ATOMIC_RELAXED);
 }
 
-void span_relay_wait(struct span_relay *relay)
+void slice_queue_wait(struct slice_queue *relay)
 {
 	hand_over(relay, 0);
 	relay->direct = false;
 	tell(relay);
 }
 
-void span_relay_close(struct span_relay *relay)
+void slice_queue_close(struct slice_queue *relay)
 {
 	if (!relay)
 		return;
-	pt_workers_cancel(relay->workers, &relay->job);
+	workers_cancel(relay->workers, &relay->job);
 	release(relay);
 }

@@ -14,16 +14,16 @@
 #define MEMORY_EACH ((size_t)1 << 20)
 
 /* Pass a segment on in parts when it is too long. */
-static void bound(struct span_track *track)
+static void bound(struct sorter_track *track)
 {
 	if (track->count < track->sorter->limit)
 		return;
-	span_track_flush(track);
+	sorter_track_flush(track);
 	track->sorter->counts.split++;
 }
 
 /* Have room for `need` items of `size` bytes in one of the track's arrays. */
-static void make_room(struct span_track *track, struct big_array *array, size_t need, size_t size)
+static void make_room(struct sorter_track *track, struct big_array *array, size_t need, size_t size)
 {
 	size_t *memory = &track->sorter->memory, most = MEMORY_EACH;
 
@@ -36,9 +36,9 @@ static void make_room(struct span_track *track, struct big_array *array, size_t 
 	*memory += array->mapped ? 0 : array->room * size;
 }
 
-static uint32_t keep_detail(struct span_track *track)
+static uint32_t keep_detail(struct sorter_track *track)
 {
-	struct span_detail *details;
+	struct slice_detail *details;
 
 	track->has_detail = false;
 	make_room(track, &track->details, track->detail_count + 1, sizeof(*details));
@@ -47,7 +47,7 @@ static uint32_t keep_detail(struct span_track *track)
 	return (uint32_t)track->detail_count;
 }
 
-static void begin_run(struct span_track *track)
+static void begin_run(struct sorter_track *track)
 {
 	track->runs = alloc_grow(track->runs, &track->run_room, track->run_count + 1,
 				 sizeof(*track->runs));
@@ -55,37 +55,37 @@ static void begin_run(struct span_track *track)
 }
 
 /* Have room for one record more. */
-static void make_way(struct span_track *track)
+static void make_way(struct sorter_track *track)
 {
 	size_t step;
 
 	bound(track);
-	make_room(track, &track->records, track->count + 1, sizeof(struct span_edge));
-	step = track->count - track->count % SPAN_TRACK_STEP + SPAN_TRACK_STEP;
-	if (track->count && track->count % SPAN_TRACK_STEP == 0)
-		span_track_leave(track, track->count, track->detail_count);
+	make_room(track, &track->records, track->count + 1, sizeof(struct slice_event));
+	step = track->count - track->count % SORTER_TRACK_STEP + SORTER_TRACK_STEP;
+	if (track->count && track->count % SORTER_TRACK_STEP == 0)
+		sorter_track_leave(track, track->count, track->detail_count);
 	track->full = track->records.room < step ? track->records.room : step;
 	if (track->full > track->sorter->limit)
 		track->full = track->sorter->limit;
 }
 
-static uint64_t hold(struct span_track *track, uint64_t time)
+static uint64_t hold(struct sorter_track *track, uint64_t time)
 {
 	track->sorter->counts.late += time > INT64_MAX;
 	return time > INT64_MAX ? INT64_MAX : time;
 }
 
 /* Returns a new record with its time, order and detail; the rest is to be filled. */
-static struct span_edge *add(struct span_track *track, uint64_t time,
+static struct slice_event *add(struct sorter_track *track, uint64_t time,
 				      enum record_order order)
 {
-	struct span_edge *record;
+	struct slice_event *record;
 
 	if (track->count >= track->full)
 		make_way(track);
 	if (time > INT64_MAX)
 		time = hold(track, time);
-	record = span_track_records(track) + track->count;
+	record = sorter_track_records(track) + track->count;
 	if (!track->count || record[-1].time > time ||
 	    (record[-1].time == time && record[-1].order > order))
 		begin_run(track);
@@ -98,16 +98,16 @@ static struct span_edge *add(struct span_track *track, uint64_t time,
 }
 
 /* Returns whether add_plain() may be used, of a begin or end that comes in order, as most do. */
-static inline bool comes_plain(const struct span_track *track, uint64_t time)
+static inline bool comes_plain(const struct sorter_track *track, uint64_t time)
 {
 	return track->count < track->full && time >= track->latest && time <= INT64_MAX &&
 	       !track->has_detail;
 }
 
 /* add() for less, of ORDER_PLAIN. */
-static inline struct span_edge *add_plain(struct span_track *track, uint64_t time)
+static inline struct slice_event *add_plain(struct sorter_track *track, uint64_t time)
 {
-	struct span_edge *record = span_track_records(track) + track->count++;
+	struct slice_event *record = sorter_track_records(track) + track->count++;
 
 	record->time = track->latest = time;
 	record->order = ORDER_PLAIN;
@@ -115,10 +115,10 @@ static inline struct span_edge *add_plain(struct span_track *track, uint64_t tim
 	return record;
 }
 
-static void sorter_detail(const struct span_sink *sink, void *track_,
-			  const struct span_detail *detail)
+static void sorter_detail(const struct slice_sink *sink, void *track_,
+			  const struct slice_detail *detail)
 {
-	struct span_track *track = track_;
+	struct sorter_track *track = track_;
 
 	(void)sink;
 	track->next_detail = *detail;
@@ -127,48 +127,48 @@ static void sorter_detail(const struct span_sink *sink, void *track_,
 
 static enum record_order order_of(unsigned flags)
 {
-	return flags & SPAN_DEFERRED ? ORDER_DEFERRED : ORDER_PLAIN;
+	return flags & SLICE_DEFERRED ? ORDER_DEFERRED : ORDER_PLAIN;
 }
 
-static inline void fill_begin(struct span_edge *record, const struct symbol *symbol, uint64_t ip,
+static inline void fill_begin(struct slice_event *record, const struct symbol *symbol, uint64_t ip,
 			      unsigned flags)
 {
-	record->kind = EDGE_BEGIN;
+	record->kind = SLICE_BEGIN;
 	record->symbol = symbol;
 	record->ip = ip;
 	record->flags = (uint16_t)flags;
 }
 
-static inline void fill_end(struct span_edge *record)
+static inline void fill_end(struct slice_event *record)
 {
-	record->kind = EDGE_END;
+	record->kind = SLICE_END;
 	record->symbol = NULL;
 }
 
 /* What sorter_begin() and sorter_end() do seldom, apart from them, who so save no registers. */
-static __attribute__((noinline)) void begin_any(struct span_track *track, uint64_t time,
+static __attribute__((noinline)) void begin_any(struct sorter_track *track, uint64_t time,
 						const struct symbol *symbol, uint64_t ip,
 						unsigned flags)
 {
 	fill_begin(add(track, time, order_of(flags)), symbol, ip, flags);
 }
 
-static __attribute__((noinline)) void end_any(struct span_track *track, uint64_t time)
+static __attribute__((noinline)) void end_any(struct sorter_track *track, uint64_t time)
 {
 	fill_end(add(track, time, ORDER_PLAIN));
 }
 
-static void sorter_begin(const struct span_sink *sink, void *track, uint64_t time,
+static void sorter_begin(const struct slice_sink *sink, void *track, uint64_t time,
 			 const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)sink;
-	if (flags & SPAN_DEFERRED || !comes_plain(track, time))
+	if (flags & SLICE_DEFERRED || !comes_plain(track, time))
 		begin_any(track, time, symbol, ip, flags);
 	else
 		fill_begin(add_plain(track, time), symbol, ip, flags);
 }
 
-static void sorter_end(const struct span_sink *sink, void *track, uint64_t time,
+static void sorter_end(const struct slice_sink *sink, void *track, uint64_t time,
 		       const struct symbol *symbol)
 {
 	(void)sink;
@@ -179,19 +179,19 @@ static void sorter_end(const struct span_sink *sink, void *track, uint64_t time,
 		fill_end(add_plain(track, time));
 }
 
-static void add_edge(struct span_track *track, const struct span_edge *edge)
+static void add_edge(struct sorter_track *track, const struct slice_event *edge)
 {
-	if (edge->kind == EDGE_BEGIN)
+	if (edge->kind == SLICE_BEGIN)
 		begin_any(track, edge->time, edge->symbol, edge->ip, edge->flags);
 	else
 		end_any(track, edge->time);
 }
 
-static void sorter_edges(const struct span_sink *sink, void *track_, const struct span_edge *edges,
+static void sorter_edges(const struct slice_sink *sink, void *track_, const struct slice_event *edges,
 			 size_t count)
 {
-	const struct span_edge *end = edges + count;
-	struct span_track *track = track_;
+	const struct slice_event *end = edges + count;
+	struct sorter_track *track = track_;
 	bool late = end[-1].time > INT64_MAX;
 
 	(void)sink;
@@ -204,14 +204,14 @@ static void sorter_edges(const struct span_sink *sink, void *track_, const struc
 		}
 		if (some > track->full - track->count)
 			some = track->full - track->count;
-		memcpy(span_track_records(track) + track->count, edges, some * sizeof(*edges));
+		memcpy(sorter_track_records(track) + track->count, edges, some * sizeof(*edges));
 		track->count += some;
 		edges += some;
 		track->latest = edges[-1].time;
 	}
 }
 
-static void sorter_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void sorter_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 			    uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	bool is_long = end_time > begin_time;
@@ -221,39 +221,39 @@ static void sorter_complete(const struct span_sink *sink, void *track, uint64_t 
 		     is_long ? ORDER_CLOSE : order_of(flags)));
 }
 
-static void sorter_instant(const struct span_sink *sink, void *track_, uint64_t time,
+static void sorter_instant(const struct slice_sink *sink, void *track_, uint64_t time,
 			   const char *text)
 {
-	struct span_track *track = track_;
+	struct sorter_track *track = track_;
 	size_t size = strlen(text) + 1;
-	struct span_edge *record;
+	struct slice_event *record;
 
 	(void)sink;
 	bound(track); /* forgets the texts: before this one is among them */
 	record = add(track, time, ORDER_PLAIN);
-	record->kind = EDGE_INSTANT;
+	record->kind = SLICE_INSTANT;
 	record->text = track->text_count;
 	track->texts = alloc_grow(track->texts, &track->text_room, track->text_count + size, 1);
 	memcpy(track->texts + track->text_count, text, size);
 	track->text_count += size;
 }
 
-static void sorter_segment_end(const struct span_sink *sink, void *track_)
+static void sorter_segment_end(const struct slice_sink *sink, void *track_)
 {
-	struct span_track *track = track_;
-	const struct span_sorter *sorter = sink->context;
+	struct sorter_track *track = track_;
+	const struct slice_sorter *sorter = sink->context;
 
-	span_track_flush(track);
+	sorter_track_flush(track);
 	sorter->next->segment_end(sorter->next, track->next_track);
 }
 
-void span_sorter_init(struct span_sorter *sorter, const struct span_sink *next, struct diag *diag)
+void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next, struct diag *diag)
 {
-	*sorter = (struct span_sorter){
-		.next = next, .diag = diag, .limit = SPAN_SORTER_LIMIT, .depth = SPAN_SORTER_DEPTH,
+	*sorter = (struct slice_sorter){
+		.next = next, .diag = diag, .limit = SLICE_SORTER_LIMIT, .depth = SLICE_SORTER_DEPTH,
 	};
 	sorter->last = &sorter->first;
-	sorter->sink = (struct span_sink){
+	sorter->sink = (struct slice_sink){
 		.detail = next->detail ? sorter_detail : NULL,
 		.begin = sorter_begin,
 		.end = sorter_end,
@@ -265,10 +265,10 @@ void span_sorter_init(struct span_sorter *sorter, const struct span_sink *next, 
 	};
 }
 
-void span_sorter_release(struct span_sorter *sorter)
+void slice_sorter_release(struct slice_sorter *sorter)
 {
 	while (sorter->first) {
-		struct span_track *track = sorter->first;
+		struct sorter_track *track = sorter->first;
 
 		sorter->first = track->next;
 		big_array_release(&track->records);
@@ -285,9 +285,9 @@ void span_sorter_release(struct span_sorter *sorter)
 	sorter->heap_room = 0;
 }
 
-struct span_track *span_sorter_track(struct span_sorter *sorter, void *next_track)
+struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track)
 {
-	struct span_track *track = alloc_zeroed(1, sizeof(*track));
+	struct sorter_track *track = alloc_zeroed(1, sizeof(*track));
 
 	track->sorter = sorter;
 	track->next_track = next_track;
@@ -296,9 +296,9 @@ struct span_track *span_sorter_track(struct span_sorter *sorter, void *next_trac
 	return track;
 }
 
-static void warn(const struct span_sorter *sorter)
+static void warn(const struct slice_sorter *sorter)
 {
-	const struct span_sorter_counts *counts = &sorter->counts;
+	const struct slice_sorter_counts *counts = &sorter->counts;
 
 	if (counts->unmatched_ends)
 		diag_warn(sorter->diag, "unmatched-end",
@@ -323,14 +323,14 @@ static void warn(const struct span_sorter *sorter)
 			  counts->split);
 }
 
-void span_sorter_finish(struct span_sorter *sorter)
+void slice_sorter_finish(struct slice_sorter *sorter)
 {
-	for (struct span_track *track = sorter->first; track; track = track->next) {
+	for (struct sorter_track *track = sorter->first; track; track = track->next) {
 		bool any = track->count || track->depth;
 
-		span_track_flush(track);
+		sorter_track_flush(track);
 		while (track->depth)
-			span_track_close(track);
+			sorter_track_close(track);
 		if (any)
 			sorter->next->segment_end(sorter->next, track->next_track);
 	}

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A span sink that puts spans in order, in front of outputs that need it.
+ * A slice sink that puts slices in order, in front of outputs that need it.
  *
- * Call-stack machines give out spans in the order in which they find them out.
+ * Call-stack machines give out slices in the order in which they find them out.
  * The sorter buffers a segment of each track, sorts it by time, and passes on
  * begins, ends and instants only, such that for every track
  *  - times never decrease, also across segments;
  *  - every end closes an open slice, every slice is closed in the end;
- *  - no slice is deeper than SPAN_SORTER_DEPTH (Perfetto drops deeper ones and
+ *  - no slice is deeper than SLICE_SORTER_DEPTH (Perfetto drops deeper ones and
  *    then mixes up their ends).
  *
  * Order at equal times: the end of a complete slice; ends that stand before
- * every begin and instant and close slices begun earlier; spans with
- * SPAN_DEFERRED, in the order in which they came; all others, in the order in
+ * every begin and instant and close slices begun earlier; slices with
+ * SLICE_DEFERRED, in the order in which they came; all others, in the order in
  * which they came.  So what was found late encloses what begins with it, and
  * never takes the end of what was there before.  A complete slice without length
  * stays one begin and end beside each other.  A slice's end is passed on with
  * its own symbol, whatever the machine hinted; details stay with their begin or end.
  *
  * What had to be changed is counted, and told as one warning of each kind by
- * span_sorter_finish().  A segment of more than `limit` spans is passed on in
- * parts: spans found late then begin no earlier than the part before ended.
+ * slice_sorter_finish().  A segment of more than `limit` slices is passed on in
+ * parts: slices found late then begin no earlier than the part before ended.
  *
  * Sorting is a stable merge of natural runs on their way out: O(n) when the
- * spans are in order, O(n log n) at worst.  Memory is reused from segment to
+ * slices are in order, O(n log n) at worst.  Memory is reused from segment to
  * segment; a long segment is kept in a file without a name (base/big_array.h).
  */
 #ifndef SRC_SLICES_SLICE_SORTER_H
@@ -37,52 +37,52 @@
 #include "src/slices/slice_sink.h"
 
 /* Perfetto's limit of nested slices. */
-#define SPAN_SORTER_DEPTH 512
+#define SLICE_SORTER_DEPTH 512
 
 /* Spans of one track's segment that are buffered by default: 512 MiB, most of it in a file. */
-#define SPAN_SORTER_LIMIT ((size_t)1 << 24)
+#define SLICE_SORTER_LIMIT ((size_t)1 << 24)
 
-struct span_sorter_counts {
+struct slice_sorter_counts {
 	uint64_t unmatched_ends; /* dropped: no slice was open */
-	uint64_t backward;       /* spans whose time was moved forward */
+	uint64_t backward;       /* slices whose time was moved forward */
 	uint64_t late;           /* begins and ends moved back to 2^63 - 1 ns: Perfetto's are signed */
 	uint64_t too_deep;       /* slices left out */
 	uint64_t split;          /* segments passed on in parts */
 };
 
-struct span_track;
-struct span_run;
+struct sorter_track;
+struct sorter_run;
 
-struct span_sorter {
-	struct span_sink sink;            /* give this to the machine */
-	const struct span_sink *next;     /* borrowed */
+struct slice_sorter {
+	struct slice_sink sink;            /* give this to the machine */
+	const struct slice_sink *next;     /* borrowed */
 	struct diag *diag;                /* borrowed; NULL: warnings are dropped */
-	struct span_track *first, **last; /* owned; in the order of opening */
-	struct span_run *heap;            /* owned: the runs of a segment that is passed on */
+	struct sorter_track *first, **last; /* owned; in the order of opening */
+	struct sorter_run *heap;            /* owned: the runs of a segment that is passed on */
 	size_t heap_room;
 	struct big_array group;           /* owned: records of one time */
 	size_t memory; /* bytes that the tracks' arrays take in memory */
 	size_t limit; /* may be set after init; at least 2 */
-	size_t depth; /* may be set after init: SPAN_SORTER_DEPTH, or more where all can be shown */
-	struct span_sorter_counts counts;
+	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more where all can be shown */
+	struct slice_sorter_counts counts;
 };
 
 /* Make a sorter in front of `next`.  It borrows itself: it must not move. */
-void span_sorter_init(struct span_sorter *sorter, const struct span_sink *next, struct diag *diag);
+void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next, struct diag *diag);
 
 /* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
-void span_sorter_release(struct span_sorter *sorter);
+void slice_sorter_release(struct slice_sorter *sorter);
 
 /*
  * Returns a new track, owned by the sorter: give it to the machine as the
- * thread's track.  Its spans go to `next_track` of the next sink.
+ * thread's track.  Its slices go to `next_track` of the next sink.
  */
-struct span_track *span_sorter_track(struct span_sorter *sorter, void *next_track);
+struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track);
 
 /*
  * Pass on what every track has left, in the order of their opening, and close
  * what is open at the track's last time.  Once, after the machines have finished.
  */
-void span_sorter_finish(struct span_sorter *sorter);
+void slice_sorter_finish(struct slice_sorter *sorter);
 
 #endif

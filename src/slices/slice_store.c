@@ -23,7 +23,7 @@ enum record_kind {
 	RECORD_FOLDED, /* of the end that follows */
 };
 
-struct spool_record {
+struct temp_file_record {
 	uint64_t time;                       /* ns; DETAIL: insns; CYCLES: cycles; FOLDED: how many */
 	union {
 		const struct symbol *symbol; /* DETAIL: the caller */
@@ -39,17 +39,17 @@ struct stretch {
 	uint64_t begin, count; /* in records of the file */
 };
 
-struct spool_track {
+struct temp_file_track {
 	struct track *track; /* borrowed; NULL: nothing came */
 	struct stretch *stretches; /* owned */
 	size_t count, room;
 	uint64_t slices, begin, end;
 };
 
-int span_spool_init(struct span_spool *spool, struct name_table *names, struct error *err)
+int slice_store_init(struct slice_store *spool, struct name_table *names, struct error *err)
 {
-	*spool = (struct span_spool){ .names = names };
-	if (spool_open(&spool->file, err) < 0)
+	*spool = (struct slice_store){ .names = names };
+	if (temp_file_open(&spool->file, err) < 0)
 		return -1;
 	spool->buffer = alloc_zeroed(BUFFER_RECORDS, sizeof(*spool->buffer));
 	return 0;
@@ -57,32 +57,32 @@ int span_spool_init(struct span_spool *spool, struct name_table *names, struct e
 
 /* ---- In ------------------------------------------------------------------ */
 
-static void flush(struct span_spool *spool)
+static void flush(struct slice_store *spool)
 {
 	if (spool->err.kind == ERROR_NONE)
-		spool_write(&spool->file, spool->buffer, spool->buffered * sizeof(*spool->buffer),
+		temp_file_write(&spool->file, spool->buffer, spool->buffered * sizeof(*spool->buffer),
 			    &spool->err);
 	spool->buffered = 0;
 }
 
-static struct spool_track *track_of(struct span_spool *spool, struct track *track)
+static struct temp_file_track *track_of(struct slice_store *spool, struct track *track)
 {
-	struct spool_track *found;
+	struct temp_file_track *found;
 
 	while (spool->track_count <= track->index) {
 		spool->tracks = alloc_grow(spool->tracks, &spool->track_room,
 					   spool->track_count + 1, sizeof(*spool->tracks));
-		spool->tracks[spool->track_count++] = (struct spool_track){ 0 };
+		spool->tracks[spool->track_count++] = (struct temp_file_track){ 0 };
 	}
 	found = &spool->tracks[track->index];
 	found->track = track;
 	return found;
 }
 
-static struct spool_track *add(struct span_spool *spool, struct track *track,
-			       const struct spool_record *record)
+static struct temp_file_track *add(struct slice_store *spool, struct track *track,
+			       const struct temp_file_record *record)
 {
-	struct spool_track *to = track_of(spool, track);
+	struct temp_file_track *to = track_of(spool, track);
 	struct stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 
 	if (!last || last->begin + last->count != spool->count) {
@@ -99,10 +99,10 @@ static struct spool_track *add(struct span_spool *spool, struct track *track,
 	return to;
 }
 
-static void add_timed(struct span_spool *spool, struct track *track,
-		      const struct spool_record *record)
+static void add_timed(struct slice_store *spool, struct track *track,
+		      const struct temp_file_record *record)
 {
-	struct spool_track *to = add(spool, track, record);
+	struct temp_file_track *to = add(spool, track, record);
 
 	if (!to->slices)
 		to->begin = record->time;
@@ -110,10 +110,10 @@ static void add_timed(struct span_spool *spool, struct track *track,
 	to->end = record->time;
 }
 
-static void keep_detail(const struct span_sink *sink, void *track,
-			const struct span_detail *detail)
+static void keep_detail(const struct slice_sink *sink, void *track,
+			const struct slice_detail *detail)
 {
-	struct spool_record record = {
+	struct temp_file_record record = {
 		.time = detail->insns,
 		.symbol = detail->caller,
 		.ip = detail->caller_offset,
@@ -121,49 +121,49 @@ static void keep_detail(const struct span_sink *sink, void *track,
 	};
 
 	add(sink->context, track, &record);
-	record = (struct spool_record){ .time = detail->cycles, .kind = RECORD_CYCLES };
+	record = (struct temp_file_record){ .time = detail->cycles, .kind = RECORD_CYCLES };
 	add(sink->context, track, &record);
 }
 
-static void keep_folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
+static void keep_folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
 {
-	struct spool_record record = { .time = count, .ip = time, .kind = RECORD_FOLDED };
+	struct temp_file_record record = { .time = count, .ip = time, .kind = RECORD_FOLDED };
 
 	add(sink->context, track, &record);
 }
 
-static void keep_begin(const struct span_sink *sink, void *track, uint64_t time,
+static void keep_begin(const struct slice_sink *sink, void *track, uint64_t time,
 		       const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct spool_record record = {
+	struct temp_file_record record = {
 		.time = time, .symbol = symbol, .ip = ip, .flags = (uint16_t)flags,
 	};
-	struct span_spool *spool = sink->context;
+	struct slice_store *spool = sink->context;
 
 	add_timed(spool, track, &record);
 	spool->slices++;
 }
 
-static void keep_end(const struct span_sink *sink, void *track, uint64_t time,
+static void keep_end(const struct slice_sink *sink, void *track, uint64_t time,
 		     const struct symbol *symbol)
 {
-	struct spool_record record = { .time = time, .symbol = symbol, .kind = RECORD_END };
+	struct temp_file_record record = { .time = time, .symbol = symbol, .kind = RECORD_END };
 
 	add_timed(sink->context, track, &record);
 }
 
-static void keep_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void keep_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 			  uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	keep_begin(sink, track, begin_time, symbol, 0, flags);
 	keep_end(sink, track, end_time, symbol);
 }
 
-static void keep_instant(const struct span_sink *sink, void *track, uint64_t time,
+static void keep_instant(const struct slice_sink *sink, void *track, uint64_t time,
 			 const char *text)
 {
-	struct span_spool *spool = sink->context;
-	struct spool_record record = {
+	struct slice_store *spool = sink->context;
+	struct temp_file_record record = {
 		.time = time,
 		.text = name_intern_text(spool->names, text),
 		.kind = RECORD_INSTANT,
@@ -173,15 +173,15 @@ static void keep_instant(const struct span_sink *sink, void *track, uint64_t tim
 	spool->slices++;
 }
 
-static void segment_end(const struct span_sink *sink, void *track)
+static void segment_end(const struct slice_sink *sink, void *track)
 {
 	(void)sink;
 	(void)track;
 }
 
-struct span_sink span_spool_sink(struct span_spool *spool, bool details)
+struct slice_sink slice_store_sink(struct slice_store *spool, bool details)
 {
-	return (struct span_sink){
+	return (struct slice_sink){
 		.detail = details ? keep_detail : NULL,
 		.begin = keep_begin,
 		.end = keep_end,
@@ -193,7 +193,7 @@ struct span_sink span_spool_sink(struct span_spool *spool, bool details)
 	};
 }
 
-int span_spool_end(struct span_spool *spool, struct error *err)
+int slice_store_end(struct slice_store *spool, struct error *err)
 {
 	flush(spool);
 	if (spool->err.kind != ERROR_NONE) {
@@ -202,7 +202,7 @@ int span_spool_end(struct span_spool *spool, struct error *err)
 	}
 	if (!spool->count)
 		return 0;
-	spool->records = (const struct spool_record *)(const void *)spool_map(&spool->file, err);
+	spool->records = (const struct temp_file_record *)(const void *)temp_file_map(&spool->file, err);
 	return spool->records ? 0 : -1;
 }
 
@@ -210,14 +210,14 @@ int span_spool_end(struct span_spool *spool, struct error *err)
 
 /* A place among a track's records. */
 struct cursor {
-	const struct spool_track *track;
+	const struct temp_file_track *track;
 	size_t stretch;
 	uint64_t at; /* in the stretch */
 	uint64_t key; /* ns: of the next timed record */
 };
 
 /* Returns the next record, NULL at the end. */
-static const struct spool_record *peek(const struct span_spool *spool, const struct cursor *cursor)
+static const struct temp_file_record *peek(const struct slice_store *spool, const struct cursor *cursor)
 {
 	if (cursor->stretch == cursor->track->count)
 		return NULL;
@@ -232,15 +232,15 @@ static void step(struct cursor *cursor)
 	cursor->at = 0;
 }
 
-static bool is_timed(const struct spool_record *record)
+static bool is_timed(const struct temp_file_record *record)
 {
 	return record->kind <= RECORD_INSTANT;
 }
 
-static void give_detail(const struct span_sink *sink, struct track *track,
-			const struct spool_record *record, uint64_t cycles)
+static void give_detail(const struct slice_sink *sink, struct track *track,
+			const struct temp_file_record *record, uint64_t cycles)
 {
-	struct span_detail detail = {
+	struct slice_detail detail = {
 		.insns = record->time,
 		.cycles = cycles,
 		.caller = record->symbol,
@@ -251,8 +251,8 @@ static void give_detail(const struct span_sink *sink, struct track *track,
 		sink->detail(sink, track, &detail);
 }
 
-static void give(const struct span_sink *sink, struct track *track,
-		 const struct spool_record *record)
+static void give(const struct slice_sink *sink, struct track *track,
+		 const struct temp_file_record *record)
 {
 	switch ((enum record_kind)record->kind) {
 	case RECORD_BEGIN:
@@ -274,11 +274,11 @@ static void give(const struct span_sink *sink, struct track *track,
 }
 
 /* Give the next begin, end or instant, with what belongs to it.  Returns false at the end. */
-static bool give_next(const struct span_spool *spool, struct cursor *cursor,
-		      const struct span_sink *sink)
+static bool give_next(const struct slice_store *spool, struct cursor *cursor,
+		      const struct slice_sink *sink)
 {
 	struct track *track = cursor->track->track;
-	const struct spool_record *record, *detail = NULL;
+	const struct temp_file_record *record, *detail = NULL;
 
 	while ((record = peek(spool, cursor))) {
 		step(cursor);
@@ -296,17 +296,17 @@ static bool give_next(const struct span_spool *spool, struct cursor *cursor,
 }
 
 /* `count` of those were given out: the file need not stay in memory. */
-static void leave_behind(const struct span_spool *spool, uint64_t count)
+static void leave_behind(const struct slice_store *spool, uint64_t count)
 {
 	if (count % STEP == 0)
 		pages_give_back((const uint8_t *)spool->records, spool->file.size);
 }
 
 /* Find the time of what comes next.  Returns false at the end. */
-static bool find_key(const struct span_spool *spool, struct cursor *cursor)
+static bool find_key(const struct slice_store *spool, struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;
-	const struct spool_record *record;
+	const struct temp_file_record *record;
 
 	while ((record = peek(spool, &ahead)) && !is_timed(record))
 		step(&ahead);
@@ -315,20 +315,20 @@ static bool find_key(const struct span_spool *spool, struct cursor *cursor)
 	return record;
 }
 
-size_t span_spool_tracks(const struct span_spool *spool)
+size_t slice_store_tracks(const struct slice_store *spool)
 {
 	return spool->track_count;
 }
 
-struct spool_summary span_spool_summary(const struct span_spool *spool, size_t index)
+struct temp_file_summary slice_store_summary(const struct slice_store *spool, size_t index)
 {
-	const struct spool_track *track = &spool->tracks[index];
+	const struct temp_file_track *track = &spool->tracks[index];
 
-	return (struct spool_summary){ track->track, track->slices, track->begin, track->end };
+	return (struct temp_file_summary){ track->track, track->slices, track->begin, track->end };
 }
 
-void span_spool_replay_track(const struct span_spool *spool, size_t index,
-			     const struct span_sink *sink)
+void slice_store_replay_track(const struct slice_store *spool, size_t index,
+			     const struct slice_sink *sink)
 {
 	struct cursor cursor = { .track = &spool->tracks[index] };
 	uint64_t given = 0;
@@ -362,7 +362,7 @@ static void sift(struct cursor *heap, size_t count, size_t at)
 	}
 }
 
-void span_spool_replay(const struct span_spool *spool, const struct span_sink *sink)
+void slice_store_replay(const struct slice_store *spool, const struct slice_sink *sink)
 {
 	struct cursor *heap = alloc_zeroed(spool->track_count + 1, sizeof(*heap));
 	size_t count = 0;
@@ -384,14 +384,14 @@ void span_spool_replay(const struct span_spool *spool, const struct span_sink *s
 	free(heap);
 }
 
-void span_spool_release(struct span_spool *spool)
+void slice_store_release(struct slice_store *spool)
 {
 	if (spool->records)
 		munmap((void *)(uintptr_t)spool->records, spool->file.size);
-	spool_close(&spool->file);
+	temp_file_close(&spool->file);
 	for (size_t i = 0; i < spool->track_count; i++)
 		free(spool->tracks[i].stretches);
 	free(spool->tracks);
 	free(spool->buffer);
-	*spool = (struct span_spool){ 0 };
+	*spool = (struct slice_store){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps spans in a file without a name, and gives them out again in another
+ * Keeps slices in a file without a name, and gives them out again in another
  * order: those of all tracks by time, or those of one track.
  *
  * The sorter gives out a stretch of one thread, then a stretch of another; what
@@ -21,54 +21,54 @@
 #include "src/slices/slice_sink.h"
 
 struct track;
-struct spool_record;
-struct spool_track;
+struct temp_file_record;
+struct temp_file_track;
 
-struct span_spool {
+struct slice_store {
 	struct name_table *names;     /* borrowed: keeps the texts of instants */
 	struct spool file;
-	struct spool_record *buffer;  /* owned: not yet written */
+	struct temp_file_record *buffer;  /* owned: not yet written */
 	size_t buffered;
 	uint64_t count;               /* records up to now */
-	struct spool_track *tracks;   /* owned; by index of the track */
+	struct temp_file_track *tracks;   /* owned; by index of the track */
 	size_t track_count, track_room;
-	const struct spool_record *records; /* owned mapping, from span_spool_end() on */
+	const struct temp_file_record *records; /* owned mapping, from slice_store_end() on */
 	uint64_t slices;
 	struct error err;             /* the first failure; nothing is kept after it */
 };
 
 /* What is known of a track without reading it. */
-struct spool_summary {
+struct temp_file_summary {
 	struct track *track;    /* borrowed; NULL: there is no such track, or nothing on it */
 	uint64_t slices;
 	uint64_t begin, end;    /* ns: of the first and the last record */
 };
 
 /* Make an empty file.  Returns 0; -1 with err filled.  `names` is borrowed until release. */
-int span_spool_init(struct span_spool *spool, struct name_table *names, struct error *err);
+int slice_store_init(struct slice_store *spool, struct name_table *names, struct error *err);
 
 /*
- * Returns the sink; its tracks are struct track, its spans must come in program
+ * Returns the sink; its tracks are struct track, its slices must come in program
  * order for each.  `details`: they have details that are to be kept.
  */
-struct span_sink span_spool_sink(struct span_spool *spool, bool details);
+struct slice_sink slice_store_sink(struct slice_store *spool, bool details);
 
 /* No more will come.  Returns 0; -1 with err filled: the first failure. */
-int span_spool_end(struct span_spool *spool, struct error *err);
+int slice_store_end(struct slice_store *spool, struct error *err);
 
 /* Returns the number of tracks: their indices are below it. */
-size_t span_spool_tracks(const struct span_spool *spool);
+size_t slice_store_tracks(const struct slice_store *spool);
 
-struct spool_summary span_spool_summary(const struct span_spool *spool, size_t index);
+struct temp_file_summary slice_store_summary(const struct slice_store *spool, size_t index);
 
-/* Give out a track's spans.  After span_spool_end(). */
-void span_spool_replay_track(const struct span_spool *spool, size_t index,
-			     const struct span_sink *sink);
+/* Give out a track's slices.  After slice_store_end(). */
+void slice_store_replay_track(const struct slice_store *spool, size_t index,
+			     const struct slice_sink *sink);
 
-/* Give out all spans by time; where times are equal, by index of the track. */
-void span_spool_replay(const struct span_spool *spool, const struct span_sink *sink);
+/* Give out all slices by time; where times are equal, by index of the track. */
+void slice_store_replay(const struct slice_store *spool, const struct slice_sink *sink);
 
 /* Idempotent, also on zeroed memory. */
-void span_spool_release(struct span_spool *spool);
+void slice_store_release(struct slice_store *spool);
 
 #endif

@@ -28,7 +28,7 @@ static bool is_same(const struct symbol *a, const struct symbol *b)
 	return a->dso == b->dso && a->inlined && b->inlined;
 }
 
-static struct tally_function *add_function(struct span_tally *tally, const struct symbol *symbol)
+static struct tally_function *add_function(struct slice_totals *tally, const struct symbol *symbol)
 {
 	struct tally_function *function = arena_alloc(&tally->arena, sizeof(*function));
 
@@ -41,7 +41,7 @@ static struct tally_function *add_function(struct span_tally *tally, const struc
 	return function;
 }
 
-static struct tally_function *function_of(struct span_tally *tally, const struct symbol *symbol)
+static struct tally_function *function_of(struct slice_totals *tally, const struct symbol *symbol)
 {
 	size_t old = tally->name_room;
 	struct tally_function *function;
@@ -59,7 +59,7 @@ static struct tally_function *function_of(struct span_tally *tally, const struct
 	return function ? function : add_function(tally, symbol);
 }
 
-static struct tally_thread *thread_of(struct span_tally *tally, const struct track *track)
+static struct tally_thread *thread_of(struct slice_totals *tally, const struct track *track)
 {
 	size_t old = tally->thread_room;
 
@@ -112,7 +112,7 @@ static struct tally_open *open_of(struct tally_thread *thread, uint32_t function
 	return open;
 }
 
-static void push(struct span_tally *tally, const struct track *track, uint64_t time,
+static void push(struct slice_totals *tally, const struct track *track, uint64_t time,
 		 const struct symbol *symbol, unsigned flags)
 {
 	struct tally_thread *thread = thread_of(tally, track);
@@ -127,10 +127,10 @@ static void push(struct span_tally *tally, const struct track *track, uint64_t t
 	thread->slices++;
 	function->calls++;
 	thread->calls += symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
-			 !(flags & SPAN_INFERRED_START);
+			 !(flags & SLICE_INFERRED_START);
 }
 
-static void pop(struct span_tally *tally, const struct track *track, uint64_t time)
+static void pop(struct slice_totals *tally, const struct track *track, uint64_t time)
 {
 	struct tally_thread *thread = thread_of(tally, track);
 	struct tally_frame *frame;
@@ -147,38 +147,38 @@ static void pop(struct span_tally *tally, const struct track *track, uint64_t ti
 		thread->frames[thread->depth - 1].callees += duration;
 }
 
-static void detail(const struct span_sink *sink, void *track, const struct span_detail *detail)
+static void detail(const struct slice_sink *sink, void *track, const struct slice_detail *detail)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
 	tally->next->detail(tally->next, track, detail);
 }
 
-static void begin(const struct span_sink *sink, void *track, uint64_t time,
+static void begin(const struct slice_sink *sink, void *track, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
 	push(tally, track, time, symbol, flags);
 	tally->next->begin(tally->next, track, time, symbol, ip, flags);
 }
 
-static void end(const struct span_sink *sink, void *track, uint64_t time,
+static void end(const struct slice_sink *sink, void *track, uint64_t time,
 		const struct symbol *symbol)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
 	pop(tally, track, time);
 	tally->next->end(tally->next, track, time, symbol);
 }
 
-static void edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+static void edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
 		  size_t count)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
-	for (const struct span_edge *edge = edges; edge < edges + count; edge++) {
-		if (edge->kind == EDGE_BEGIN)
+	for (const struct slice_event *edge = edges; edge < edges + count; edge++) {
+		if (edge->kind == SLICE_BEGIN)
 			push(tally, track, edge->time, edge->symbol, edge->flags);
 		else
 			pop(tally, track, edge->time);
@@ -186,40 +186,40 @@ static void edges(const struct span_sink *sink, void *track, const struct span_e
 	tally->next->edges(tally->next, track, edges, count);
 }
 
-static void complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
 	push(tally, track, begin_time, symbol, flags);
 	pop(tally, track, end_time);
 	tally->next->complete(tally->next, track, begin_time, end_time, symbol, flags);
 }
 
-static void folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
+static void folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
 	tally->next->folded(tally->next, track, count, time);
 }
 
-static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
 	tally->next->instant(tally->next, track, time, text);
 }
 
-static void segment_end(const struct span_sink *sink, void *track)
+static void segment_end(const struct slice_sink *sink, void *track)
 {
-	struct span_tally *tally = sink->context;
+	struct slice_totals *tally = sink->context;
 
 	tally->next->segment_end(tally->next, track);
 }
 
-void span_tally_init(struct span_tally *tally, const struct span_sink *next)
+void slice_totals_init(struct slice_totals *tally, const struct slice_sink *next)
 {
-	*tally = (struct span_tally){
+	*tally = (struct slice_totals){
 		.sink = {
 			.detail = next->detail ? detail : NULL,
 			.begin = begin,
@@ -237,7 +237,7 @@ void span_tally_init(struct span_tally *tally, const struct span_sink *next)
 	arena_init(&tally->arena);
 }
 
-void span_tally_release(struct span_tally *tally)
+void slice_totals_release(struct slice_totals *tally)
 {
 	for (size_t i = 0; i < tally->thread_count; i++) {
 		free(tally->threads[i].frames);
@@ -246,5 +246,5 @@ void span_tally_release(struct span_tally *tally)
 	free(tally->threads);
 	free(tally->by_name);
 	arena_release(&tally->arena);
-	*tally = (struct span_tally){ 0 };
+	*tally = (struct slice_totals){ 0 };
 }

@@ -3,7 +3,7 @@
  * What each function and each thread did, added up: calls, and time with and
  * without callees.
  *
- * A sink in front of another, behind a span_sorter: spans must come in program
+ * A sink in front of another, behind a slice_sorter: slices must come in program
  * order.  Per slice it costs a look-up by the name's id; memory grows with the
  * functions and threads of the run and the depth of stacks, not with the trace.
  */
@@ -36,9 +36,9 @@ struct tally_thread {
 	size_t open_count, open_room;      /* the room is a power of two, or 0 */
 };
 
-struct span_tally {
-	struct span_sink sink;             /* give this to the sorter; its tracks are struct track */
-	const struct span_sink *next;      /* borrowed */
+struct slice_totals {
+	struct slice_sink sink;             /* give this to the sorter; its tracks are struct track */
+	const struct slice_sink *next;      /* borrowed */
 	struct tally_thread *threads;      /* owned; by index of the track */
 	size_t thread_count, thread_room;
 	struct tally_function **by_name;   /* owned; by id of the name */
@@ -49,9 +49,9 @@ struct span_tally {
 };
 
 /* Start with nothing, in front of `next` (borrowed).  The tally borrows itself: it must not move. */
-void span_tally_init(struct span_tally *tally, const struct span_sink *next);
+void slice_totals_init(struct slice_totals *tally, const struct slice_sink *next);
 
 /* Idempotent, also on zeroed memory. */
-void span_tally_release(struct span_tally *tally);
+void slice_totals_release(struct slice_totals *tally);
 
 #endif

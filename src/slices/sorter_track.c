@@ -6,26 +6,26 @@
 /* Bytes of the records of one time: of a trace that has times, they are few. */
 #define GROUP_MOST ((size_t)4 << 20)
 
-static void leave_behind(const struct span_track *track, size_t at)
+static void leave_behind(const struct sorter_track *track, size_t at)
 {
-	const struct span_edge *record = span_track_records(track) + at;
+	const struct slice_event *record = sorter_track_records(track) + at;
 
 	/* Details come in the order of records, of which each has one at most. */
-	if (at % SPAN_TRACK_STEP == 0 && at)
-		span_track_leave(track, at, record->detail ? record->detail - 1 : 0);
+	if (at % SORTER_TRACK_STEP == 0 && at)
+		sorter_track_leave(track, at, record->detail ? record->detail - 1 : 0);
 }
 
-static inline void pass_detail(struct span_track *track, const struct span_edge *record)
+static inline void pass_detail(struct sorter_track *track, const struct slice_event *record)
 {
-	const struct span_sink *next = track->sorter->next;
+	const struct slice_sink *next = track->sorter->next;
 
 	if (record && record->detail)
 		next->detail(next, track->next_track,
-			     (struct span_detail *)track->details.items + record->detail - 1);
+			     (struct slice_detail *)track->details.items + record->detail - 1);
 }
 
 /* Whose end the next one is, for a sink that is told of each begin. */
-static inline void keep_open(struct span_track *track, const struct symbol *symbol)
+static inline void keep_open(struct sorter_track *track, const struct symbol *symbol)
 {
 	if (track->sorter->next->edges)
 		return;
@@ -35,9 +35,9 @@ static inline void keep_open(struct span_track *track, const struct symbol *symb
 	track->open[track->depth - 1] = symbol;
 }
 
-static inline void pass_begin(struct span_track *track, const struct span_edge *record)
+static inline void pass_begin(struct sorter_track *track, const struct slice_event *record)
 {
-	const struct span_sink *next = track->sorter->next;
+	const struct slice_sink *next = track->sorter->next;
 
 	if (track->depth++ >= track->sorter->depth) {
 		track->sorter->counts.too_deep++;
@@ -46,13 +46,13 @@ static inline void pass_begin(struct span_track *track, const struct span_edge *
 	keep_open(track, record->symbol);
 	pass_detail(track, record);
 	next->begin(next, track->next_track, track->last_time, record->symbol, record->ip,
-		    record->flags & (unsigned)~SPAN_DEFERRED);
+		    record->flags & (unsigned)~SLICE_DEFERRED);
 }
 
 /* `record`: the end's own; NULL: it has none, the trace has ended. */
-static inline void pass_end(struct span_track *track, const struct span_edge *record)
+static inline void pass_end(struct sorter_track *track, const struct slice_event *record)
 {
-	const struct span_sink *next = track->sorter->next;
+	const struct slice_sink *next = track->sorter->next;
 
 	if (!track->depth) {
 		track->sorter->counts.unmatched_ends++;
@@ -65,47 +65,47 @@ static inline void pass_end(struct span_track *track, const struct span_edge *re
 		  next->edges ? NULL : track->open[track->depth]);
 }
 
-static inline __attribute__((always_inline)) void pass_one(struct span_track *track,
-							   const struct span_edge *record)
+static inline __attribute__((always_inline)) void pass_one(struct sorter_track *track,
+							   const struct slice_event *record)
 {
-	const struct span_sink *next = track->sorter->next;
+	const struct slice_sink *next = track->sorter->next;
 
 	if (record->time < track->last_time)
 		track->sorter->counts.backward++;
 	else
 		track->last_time = record->time;
-	switch ((enum span_edge_kind)record->kind) {
-	case EDGE_BEGIN:
+	switch ((enum slice_event_kind)record->kind) {
+	case SLICE_BEGIN:
 		pass_begin(track, record);
 		break;
-	case EDGE_END:
+	case SLICE_END:
 		pass_end(track, record);
 		break;
-	case EDGE_INSTANT:
+	case SLICE_INSTANT:
 		next->instant(next, track->next_track, track->last_time,
 			      track->texts + record->text);
 		break;
 	}
 }
 
-static void pass(struct span_track *track, const struct span_edge *record)
+static void pass(struct sorter_track *track, const struct slice_event *record)
 {
 	pass_one(track, record);
 }
 
 /* Record `at` of an array is the next; what lies far behind it may leave memory. */
-static const struct span_edge *visit(const struct big_array *array, size_t at)
+static const struct slice_event *visit(const struct big_array *array, size_t at)
 {
-	if (at % SPAN_TRACK_STEP == 0 && at)
-		big_array_rest(array, at - SPAN_TRACK_STEP, at, sizeof(struct span_edge));
-	return (const struct span_edge *)array->items + at;
+	if (at % SORTER_TRACK_STEP == 0 && at)
+		big_array_rest(array, at - SORTER_TRACK_STEP, at, sizeof(struct slice_event));
+	return (const struct slice_event *)array->items + at;
 }
 
 /* Pass the records [begin, end) of an array on, which are of equal time. */
-static void pass_group(struct span_track *track, const struct big_array *array, size_t begin,
+static void pass_group(struct sorter_track *track, const struct big_array *array, size_t begin,
 		       size_t end)
 {
-	const struct span_edge *records = array->items;
+	const struct slice_event *records = array->items;
 	size_t deferred, plain;
 
 	for (; begin < end && records[begin].order == ORDER_CLOSE; begin++)
@@ -113,7 +113,7 @@ static void pass_group(struct span_track *track, const struct big_array *array, 
 	deferred = plain = begin;
 	while (plain < end && visit(array, plain)->order == ORDER_DEFERRED)
 		plain++;
-	for (begin = plain; plain < end && records[plain].kind == EDGE_END && track->depth;
+	for (begin = plain; plain < end && records[plain].kind == SLICE_END && track->depth;
 	     plain++)
 		pass(track, visit(array, plain));
 	for (; deferred < begin; deferred++)
@@ -123,9 +123,9 @@ static void pass_group(struct span_track *track, const struct big_array *array, 
 }
 
 /* Pass the records [begin, end) on, which are in order, whatever their orders are. */
-static void pass_groups(struct span_track *track, size_t begin, size_t end)
+static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
 {
-	const struct span_edge *records = span_track_records(track);
+	const struct slice_event *records = sorter_track_records(track);
 
 	while (begin < end) {
 		size_t behind = begin + 1;
@@ -142,22 +142,22 @@ static void pass_groups(struct span_track *track, size_t begin, size_t end)
  * Pass those of the records [begin, end), which are ORDER_PLAIN, on at once that are
  * begins and ends as they should be.  Returns where the others begin.
  */
-static size_t pass_edges(struct span_track *track, size_t begin, size_t end)
+static size_t pass_edges(struct sorter_track *track, size_t begin, size_t end)
 {
-	const struct span_edge *records = span_track_records(track);
-	const struct span_sink *next = track->sorter->next;
+	const struct slice_event *records = sorter_track_records(track);
+	const struct slice_sink *next = track->sorter->next;
 	uint64_t depth = track->depth, most = track->sorter->depth;
 	size_t at = begin;
 
 	if (records[begin].time < track->last_time)
 		return begin;
-	for (; at < end && records[at].kind <= EDGE_END; at++) {
+	for (; at < end && records[at].kind <= SLICE_END; at++) {
 		/* What is open outside of the slice; of an end without one it wraps around. */
-		uint64_t outside = depth - (records[at].kind == EDGE_END);
+		uint64_t outside = depth - (records[at].kind == SLICE_END);
 
 		if (outside >= most)
 			break;
-		depth = outside + (records[at].kind == EDGE_BEGIN);
+		depth = outside + (records[at].kind == SLICE_BEGIN);
 	}
 	if (at == begin)
 		return begin;
@@ -168,13 +168,13 @@ static size_t pass_edges(struct span_track *track, size_t begin, size_t end)
 }
 
 /* The same of records that are all ORDER_PLAIN, as most are: they stand as they are passed. */
-static void pass_plain(struct span_track *track, size_t begin, size_t end)
+static void pass_plain(struct sorter_track *track, size_t begin, size_t end)
 {
-	const struct span_edge *records = span_track_records(track);
+	const struct slice_event *records = sorter_track_records(track);
 	bool edges = track->sorter->next->edges;
 
 	while (begin < end) {
-		size_t stop = begin - begin % SPAN_TRACK_STEP + SPAN_TRACK_STEP;
+		size_t stop = begin - begin % SORTER_TRACK_STEP + SORTER_TRACK_STEP;
 
 		leave_behind(track, begin);
 		if (stop > end)
@@ -188,7 +188,7 @@ static void pass_plain(struct span_track *track, size_t begin, size_t end)
 	}
 }
 
-static void pass_run(struct span_track *track, size_t begin, size_t end, bool mixed)
+static void pass_run(struct sorter_track *track, size_t begin, size_t end, bool mixed)
 {
 	if (mixed)
 		pass_groups(track, begin, end);
@@ -199,14 +199,14 @@ static void pass_run(struct span_track *track, size_t begin, size_t end, bool mi
 /* ---- Several runs -------------------------------------------------------- */
 
 /* A run on its way out. */
-struct span_run {
+struct sorter_run {
 	size_t at, end; /* of the track's records */
 	size_t rank;    /* place among the runs, for equal times */
 	bool mixed;
 };
 
-static bool run_before(const struct span_edge *records, const struct span_run *a,
-		       const struct span_run *b)
+static bool run_before(const struct slice_event *records, const struct sorter_run *a,
+		       const struct sorter_run *b)
 {
 	uint64_t left = records[a->at].time, right = records[b->at].time;
 
@@ -214,10 +214,10 @@ static bool run_before(const struct span_edge *records, const struct span_run *a
 }
 
 /* Of a heap with the earliest run on top: move the one at `at` down to its place. */
-static void sift_down(const struct span_edge *records, struct span_run *runs, size_t count,
+static void sift_down(const struct slice_event *records, struct sorter_run *runs, size_t count,
 		      size_t at)
 {
-	struct span_run moving = runs[at];
+	struct sorter_run moving = runs[at];
 
 	for (;;) {
 		size_t child = 2 * at + 1;
@@ -235,35 +235,35 @@ static void sift_down(const struct span_edge *records, struct span_run *runs, si
 }
 
 /* Returns the number of runs; sorter->heap gets them, the earliest on top. */
-static size_t list_runs(const struct span_track *track)
+static size_t list_runs(const struct sorter_track *track)
 {
-	struct span_sorter *sorter = track->sorter;
+	struct slice_sorter *sorter = track->sorter;
 	size_t count = track->run_count;
 
 	sorter->heap = alloc_grow(sorter->heap, &sorter->heap_room, count, sizeof(*sorter->heap));
 	for (size_t i = 0; i < count; i++)
-		sorter->heap[i] = (struct span_run){
+		sorter->heap[i] = (struct sorter_run){
 			track->runs[i].begin,
 			i + 1 < count ? track->runs[i + 1].begin : track->count,
 			i, track->runs[i].mixed,
 		};
 	for (size_t i = count / 2; i-- > 0;)
-		sift_down(span_track_records(track), sorter->heap, count, i);
+		sift_down(sorter_track_records(track), sorter->heap, count, i);
 	return count;
 }
 
 /* Have room for `need` records in the group. */
-static struct span_edge *group_of(struct span_sorter *sorter, size_t need)
+static struct slice_event *group_of(struct slice_sorter *sorter, size_t need)
 {
-	big_array_grow(&sorter->group, need, sizeof(struct span_edge), GROUP_MOST);
+	big_array_grow(&sorter->group, need, sizeof(struct slice_event), GROUP_MOST);
 	return sorter->group.items;
 }
 
 /* Move the records of the earliest run's first time to the group, which has `*grouped`. */
-static void take(const struct span_track *track, struct span_run *run, size_t *grouped)
+static void take(const struct sorter_track *track, struct sorter_run *run, size_t *grouped)
 {
-	struct span_sorter *sorter = track->sorter;
-	const struct span_edge *records = span_track_records(track);
+	struct slice_sorter *sorter = track->sorter;
+	const struct slice_event *records = sorter_track_records(track);
 	uint64_t time = records[run->at].time;
 
 	for (; run->at < run->end && records[run->at].time == time; run->at++) {
@@ -274,9 +274,9 @@ static void take(const struct span_track *track, struct span_run *run, size_t *g
 }
 
 /* Records of equal time, as they came, get the order of their kinds. */
-static void order_group(struct span_sorter *sorter, size_t count)
+static void order_group(struct slice_sorter *sorter, size_t count)
 {
-	struct span_edge *group = group_of(sorter, 2 * count);
+	struct slice_event *group = group_of(sorter, 2 * count);
 	size_t placed = count;
 
 	for (int8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
@@ -289,12 +289,12 @@ static void order_group(struct span_sorter *sorter, size_t count)
 	}
 }
 
-static void merge_runs(struct span_track *track)
+static void merge_runs(struct sorter_track *track)
 {
-	struct span_sorter *sorter = track->sorter;
-	const struct span_edge *records = span_track_records(track);
+	struct slice_sorter *sorter = track->sorter;
+	const struct slice_event *records = sorter_track_records(track);
 	size_t count = list_runs(track);
-	struct span_run *top = sorter->heap;
+	struct sorter_run *top = sorter->heap;
 
 	while (count > 1) {
 		uint64_t time = records[top->at].time;
@@ -314,7 +314,7 @@ static void merge_runs(struct span_track *track)
 		pass_run(track, top->at, top->end, top->mixed);
 }
 
-void span_track_flush(struct span_track *track)
+void sorter_track_flush(struct sorter_track *track)
 {
 	if (track->run_count > 1)
 		merge_runs(track);
@@ -324,7 +324,7 @@ void span_track_flush(struct span_track *track)
 	track->full = 0;
 }
 
-void span_track_close(struct span_track *track)
+void sorter_track_close(struct sorter_track *track)
 {
 	pass_end(track, NULL);
 }

@@ -14,7 +14,7 @@
 #include "src/slices/slice_sorter.h"
 
 /*
- * The order of records of equal time; see slice_sorter.h.  A record is a span_edge; its
+ * The order of records of equal time; see slice_sorter.h.  A record is a slice_event; its
  * `detail` is 1 + the index in the track's details, 0 if it has none, and the `text` of
  * an instant is an offset in the track's texts.
  */
@@ -26,10 +26,10 @@ struct record_run {
 	bool mixed;   /* they have other orders than ORDER_PLAIN */
 };
 
-struct span_track {
-	struct span_sorter *sorter;
+struct sorter_track {
+	struct slice_sorter *sorter;
 	void *next_track;
-	struct span_track *next;
+	struct sorter_track *next;
 	struct big_array records; /* owned: of the segment */
 	size_t count;
 	size_t full;              /* at so many records there is more to be done than to add one */
@@ -40,7 +40,7 @@ struct span_track {
 	size_t text_count, text_room;
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
-	struct span_detail next_detail; /* of the next record, if has_detail */
+	struct slice_detail next_detail; /* of the next record, if has_detail */
 	bool has_detail;
 	const struct symbol **open; /* owned; of the open slices, if they are passed on one by one */
 	size_t open_room;
@@ -48,25 +48,25 @@ struct span_track {
 	uint64_t last_time; /* ns; of the last record passed on */
 };
 
-static inline struct span_edge *span_track_records(const struct span_track *track)
+static inline struct slice_event *sorter_track_records(const struct sorter_track *track)
 {
 	return track->records.items;
 }
 
 /* Records are looked at in steps of so many, which then may leave memory. */
-#define SPAN_TRACK_STEP ((size_t)1 << 15)
+#define SORTER_TRACK_STEP ((size_t)1 << 15)
 
 /* The step of records before `at`, and the first `details`, need not stay in memory. */
-static inline void span_track_leave(const struct span_track *track, size_t at, size_t details)
+static inline void sorter_track_leave(const struct sorter_track *track, size_t at, size_t details)
 {
-	big_array_rest(&track->records, at - SPAN_TRACK_STEP, at, sizeof(struct span_edge));
-	big_array_rest(&track->details, 0, details, sizeof(struct span_detail));
+	big_array_rest(&track->records, at - SORTER_TRACK_STEP, at, sizeof(struct slice_event));
+	big_array_rest(&track->details, 0, details, sizeof(struct slice_detail));
 }
 
 /* Pass what is buffered on, in order: nothing is, then. */
-void span_track_flush(struct span_track *track);
+void sorter_track_flush(struct sorter_track *track);
 
 /* Close the innermost slice that is open, at the time of what was passed on last. */
-void span_track_close(struct span_track *track);
+void sorter_track_close(struct sorter_track *track);
 
 #endif

@@ -124,7 +124,7 @@ static bool search_paths(struct dso *dso)
 
 	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
 	     i++) {
-		if (!status || (options->symfs && !beneath_resolve(options->symfs, candidate.path)))
+		if (!status || (options->symfs && !path_in_root_resolve(options->symfs, candidate.path)))
 			continue;
 		if (try_file(dso, candidate.path, candidate.needs_build_id))
 			return true;

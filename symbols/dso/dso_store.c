@@ -193,7 +193,7 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 			 options->symfs ? options->symfs : "", pid);
 	pthread_mutex_lock(&store->lock);
 	dso = borrow_named(store, path, &made);
-	if (made && (!options->symfs || beneath_resolve(options->symfs, path)) &&
+	if (made && (!options->symfs || path_in_root_resolve(options->symfs, path)) &&
 	    text_map_read_perf(&dso->map, path))
 		dso_set_named(dso, &dso->map.names);
 	pthread_mutex_unlock(&store->lock);

@@ -60,7 +60,7 @@ static bool try_path(struct search *search, const char *format, ...)
 	if (length <= 0 || (size_t)length >= search->room || search->room < BENEATH_PATH)
 		return false;
 	/* debug_dir and the servers' files are the user's own, wherever they lie. */
-	if (symfs && !beneath_resolve(symfs, search->path))
+	if (symfs && !path_in_root_resolve(symfs, search->path))
 		return false;
 	if (elf_file_open(search->found, search->path, NULL) != 0)
 		return false;

@@ -42,7 +42,7 @@ stages() {
 		/pt_stream|branch_merge|schedule|pt_work|pt_segment|convert_perf_data|branch_event/ { count["events in order"]++; next }
 		/^libdw|^libelf|symbols\/|resolve|address_space|timeline|process_table|thread_table|space_builder|file_table|call_sites/ { count["names"]++; next }
 		/callstack|thread_stacks|slice_costs|inline_flow/ { count["stacks"]++; next }
-		/writer\/|ftf_sink|span_sorter|slice_args|view|track|name\./ { count["sorting, encoding"]++; next }
+		/writer\/|ftf_sink|slice_sorter|slice_args|view|track|name\./ { count["sorting, encoding"]++; next }
 		/output|packer/ { count["write"]++; next }
 		{ count["all else"]++; other[$1]++ }
 		END {

@@ -11,36 +11,36 @@
 #include "src/perf_script/perf_script.h"
 #include "src/slices/slice_sorter.h"
 
-static size_t open_spans;
+static size_t open_slices;
 
-static void begin(const struct span_sink *sink, void *track, uint64_t time,
+static void begin(const struct slice_sink *sink, void *track, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)sink, (void)track, (void)time, (void)symbol, (void)ip, (void)flags;
-	open_spans++;
+	open_slices++;
 }
 
-static void end(const struct span_sink *sink, void *track, uint64_t time,
+static void end(const struct slice_sink *sink, void *track, uint64_t time,
 		const struct symbol *symbol)
 {
 	(void)sink, (void)track, (void)time, (void)symbol;
 	/* Nothing ends that did not begin. */
-	if (!open_spans--)
+	if (!open_slices--)
 		abort();
 }
 
-static void complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	(void)sink, (void)track, (void)begin_time, (void)end_time, (void)symbol, (void)flags;
 }
 
-static void instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
 {
 	(void)sink, (void)track, (void)time, (void)text;
 }
 
-static void segment_end(const struct span_sink *sink, void *track)
+static void segment_end(const struct slice_sink *sink, void *track)
 {
 	(void)sink, (void)track;
 }
@@ -50,32 +50,32 @@ static void *add_track(void *context, int32_t pid, int32_t tid)
 	static int track;
 
 	(void)pid, (void)tid;
-	return span_sorter_track(context, &track);
+	return slice_sorter_track(context, &track);
 }
 
 static void convert(FILE *in, bool magic)
 {
-	static const struct span_sink sink = { .begin = begin, .end = end, .complete = complete,
+	static const struct slice_sink sink = { .begin = begin, .end = end, .complete = complete,
 					       .instant = instant, .segment_end = segment_end };
 	struct name_table names;
 	struct arena arena = { 0 };
-	struct span_sorter sorter;
+	struct slice_sorter sorter;
 	struct callstack_options machine = { .mode = TRACE_MODE_GUESS, .sink = &sorter.sink,
 					     .names = &names };
 	struct perf_script_options options = { .names = &names, .arena = &arena, .track = add_track,
 					       .context = &sorter };
 
 	name_table_init(&names);
-	span_sorter_init(&sorter, &sink, NULL);
-	open_spans = 0;
+	slice_sorter_init(&sorter, &sink, NULL);
+	open_slices = 0;
 	options.machine = magic ? callstack_magic_trace_open(&machine)
 				: callstack_precise_open(&machine);
 	perf_script_convert(in, &options, NULL, NULL);
-	span_sorter_finish(&sorter);
+	slice_sorter_finish(&sorter);
 	/* Every thread's stack was closed. */
-	if (open_spans)
+	if (open_slices)
 		abort();
-	span_sorter_release(&sorter);
+	slice_sorter_release(&sorter);
 	callstack_machine_close(options.machine);
 	arena_release(&arena);
 	name_table_release(&names);

@@ -130,7 +130,7 @@ static void run(struct pt_stream_input *input)
 		if (event.time < last)
 			abort();
 		/* A side event of a thread may be ahead of branches. */
-		if (event.kind != BRANCH_SIDE)
+		if (event.kind != BRANCH_CPU_EVENT)
 			last = event.time;
 	}
 	stats = pt_stream_stats(stream);
@@ -164,7 +164,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 		.engine = flags & FLAG_LIBIPT ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,
 		.skip_local_jumps = flags & FLAG_SKIP_LOCAL_JUMPS,
 		.switch_ip = flags & FLAG_KERNEL ? KERNEL_CODE + FUNCTION_SIZE : 0,
-		.side_events = flags & FLAG_SIDE,
+		.cpu_events = flags & FLAG_SIDE,
 	};
 
 	run(&input);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * magic-trace's own test dumps behind the span sorter: for every folder of
+ * magic-trace's own test dumps behind the slice sorter: for every folder of
  * $top_srcdir/../shared/oracles/magic-trace each thread's time must not go back
  * and begins and ends must balance.  TAP on stdout; skipped where the folder is
  * absent.
@@ -27,7 +27,7 @@ struct checked_track {
 };
 
 struct check {
-	struct span_sorter sorter;
+	struct slice_sorter sorter;
 	struct arena arena;
 	struct checked_track *tracks;
 };
@@ -38,7 +38,7 @@ static void see_time(struct checked_track *track, uint64_t time)
 	track->last_time = time;
 }
 
-static void see_begin(const struct span_sink *sink, void *track_, uint64_t time,
+static void see_begin(const struct slice_sink *sink, void *track_, uint64_t time,
 		      const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct checked_track *track = track_;
@@ -52,7 +52,7 @@ static void see_begin(const struct span_sink *sink, void *track_, uint64_t time,
 	track->slices++;
 }
 
-static void see_end(const struct span_sink *sink, void *track_, uint64_t time,
+static void see_end(const struct slice_sink *sink, void *track_, uint64_t time,
 		    const struct symbol *symbol)
 {
 	struct checked_track *track = track_;
@@ -66,14 +66,14 @@ static void see_end(const struct span_sink *sink, void *track_, uint64_t time,
 		track->depth--;
 }
 
-static void see_instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+static void see_instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
 {
 	(void)sink;
 	(void)text;
 	see_time(track, time);
 }
 
-static void see_segment_end(const struct span_sink *sink, void *track)
+static void see_segment_end(const struct slice_sink *sink, void *track)
 {
 	(void)sink;
 	(void)track;
@@ -88,7 +88,7 @@ static void *new_track(void *context, int32_t pid, int32_t tid)
 	(void)tid;
 	track->next = check->tracks;
 	check->tracks = track;
-	return span_sorter_track(&check->sorter, track);
+	return slice_sorter_track(&check->sorter, track);
 }
 
 /*
@@ -105,7 +105,7 @@ static const struct {
 	{ "synth-two-errors", 0, 1 }, { "synth-one-timestamp", 1, 0 },
 };
 
-static bool has_known_counts(const struct span_sorter_counts *counts, const char *name)
+static bool has_known_counts(const struct slice_sorter_counts *counts, const char *name)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(known[i].name, name))
@@ -117,7 +117,7 @@ static bool has_known_counts(const struct span_sorter_counts *counts, const char
 /* Returns whether all tracks are in order and balanced. */
 static bool is_in_order(const struct check *check, const char *name)
 {
-	const struct span_sorter_counts *counts = &check->sorter.counts;
+	const struct slice_sorter_counts *counts = &check->sorter.counts;
 	bool fine = has_known_counts(counts, name);
 
 	printf("# %s: %lu ends without begin, %lu times held\n", name,
@@ -129,7 +129,7 @@ static bool is_in_order(const struct check *check, const char *name)
 
 static bool check_file(FILE *in, const char *name)
 {
-	static const struct span_sink checker = {
+	static const struct slice_sink checker = {
 		.begin = see_begin,
 		.end = see_end,
 		.instant = see_instant,
@@ -150,13 +150,13 @@ static bool check_file(FILE *in, const char *name)
 
 	name_table_init(&names);
 	arena_init(&check.arena);
-	span_sorter_init(&check.sorter, &checker, NULL);
+	slice_sorter_init(&check.sorter, &checker, NULL);
 	script.machine = callstack_magic_trace_open(&stacks);
 	fine = !perf_script_convert(in, &script, NULL, &err);
-	span_sorter_finish(&check.sorter);
+	slice_sorter_finish(&check.sorter);
 	fine = is_in_order(&check, name) && fine;
 	callstack_machine_close(script.machine);
-	span_sorter_release(&check.sorter);
+	slice_sorter_release(&check.sorter);
 	arena_release(&check.arena);
 	name_table_release(&names);
 	return fine;

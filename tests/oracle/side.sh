@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The clock of each core in the recordings of ../shared, against perf script's
 # (--itrace=p).  Values, waking and events of recordings made for the purpose are
-# compared in tests/unit/src/side_events.c and tests/ptsim/ptwrite.sh.
+# compared in tests/unit/src/cpu_events.c and tests/ptsim/ptwrite.sh.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ftfdump=$top_builddir/ftfdump

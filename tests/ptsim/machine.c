@@ -77,7 +77,7 @@ static size_t piece_size(const struct machine *machine, const uint8_t *bytes, si
 static void write_pieces(struct machine *machine, const struct buffer *buffer,
 			 const uint8_t *bytes, size_t total)
 {
-	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
+	struct clock_point now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
 	size_t size;
 
 	for (size_t begin = 0; begin < total; begin += size) {
@@ -102,7 +102,7 @@ static void write_repeated(struct machine *machine, struct buffer *buffer)
 /* A snapshot is what the ring buffer had last, in one piece. */
 static void write_snapshot(struct machine *machine, struct buffer *buffer)
 {
-	struct moment now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
+	struct clock_point now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
 	uint64_t end = pt_output_size(&buffer->out), kept = machine->options->snapshot_size;
 	uint64_t begin = end > kept ? end - kept : 0;
 
@@ -192,11 +192,11 @@ struct task *machine_add_task(struct machine *machine, pid_t tid, struct process
 	return task;
 }
 
-struct moment machine_now(const struct machine *machine, const struct task *task)
+struct clock_point machine_now(const struct machine *machine, const struct task *task)
 {
 	const struct cpu *cpu = &machine->cpus[task->last_cpu];
 
-	return (struct moment){
+	return (struct clock_point){
 		.tsc = cpu->task == task || cpu->tsc > task->tsc ? cpu->tsc : task->tsc,
 		.pid = task->process->pid,
 		.tid = task->tid,
@@ -227,7 +227,7 @@ static void spend(struct machine *machine, struct task *task, uint64_t ticks)
 static void begin_missing(struct machine *machine, struct task *task, bool lost)
 {
 	const struct recorder_options *options = machine->options;
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 	struct buffer *buffer = task->buffer;
 
 	if (lost)
@@ -251,7 +251,7 @@ static void begin_missing(struct machine *machine, struct task *task, bool lost)
 /* `in_user`: at the next instruction; else user code is entered later, or never. */
 static void end_missing(struct machine *machine, struct task *task, bool in_user)
 {
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 	struct buffer *buffer = task->buffer;
 	uint64_t ip = in_user ? task->registers.rip : 0;
 
@@ -279,7 +279,7 @@ static void stop_task(struct machine *machine, struct cpu *cpu)
 {
 	uint64_t flags = machine->options->snapshot_size ? PERF_AUX_FLAG_OVERWRITE : 0;
 	struct task *task = cpu->task;
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 	struct buffer *buffer = task->buffer;
 
 	end_missing(machine, task, false);
@@ -306,7 +306,7 @@ static struct buffer *buffer_for(struct machine *machine, struct cpu *cpu, struc
 static void start_task(struct machine *machine, struct cpu *cpu, struct task *task)
 {
 	static const unsigned ratios[] = { 25, 20, 32, 36 };
-	struct moment now;
+	struct clock_point now;
 
 	task->state = TASK_RUNNING;
 	task->last_cpu = cpu->number;
@@ -318,7 +318,7 @@ static void start_task(struct machine *machine, struct cpu *cpu, struct task *ta
 
 void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next)
 {
-	struct moment from = { cpu->tsc, 0, 0, cpu->number }, to = from;
+	struct clock_point from = { cpu->tsc, 0, 0, cpu->number }, to = from;
 
 	if (cpu->task) {
 		from = machine_now(machine, cpu->task);
@@ -345,7 +345,7 @@ void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next)
 static struct true_step step_to(struct machine *machine, struct task *task, enum flow flow,
 				uint64_t from, uint64_t to, uint64_t sp)
 {
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 	uint64_t offset;
 	struct true_step step = {
 		.flow = flow,
@@ -374,7 +374,7 @@ static void resume_stack(struct machine *machine, struct task *task)
 
 void machine_enter(struct machine *machine, struct task *task)
 {
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 
 	if (task->in_user)
 		return;
@@ -386,7 +386,7 @@ void machine_enter(struct machine *machine, struct task *task)
 
 void machine_leave(struct machine *machine, struct task *task)
 {
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 
 	task->in_user = false;
 	pt_output_disable(&task->buffer->out, now.tsc);
@@ -399,7 +399,7 @@ void machine_leave(struct machine *machine, struct task *task)
 
 void machine_interrupt(struct machine *machine, struct task *task)
 {
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 
 	if (!task->in_user)
 		return;
@@ -482,7 +482,7 @@ static void write_packets(struct task *task, uint64_t tsc, uint64_t to, bool tak
 static void transfer(struct machine *machine, struct task *task, uint64_t to, uint64_t sp)
 {
 	const struct code_insn *insn = &task->insn;
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 	bool taken = to != insn->ip + insn->length ||
 		     (insn->by_carry && task->registers.eflags & FLAG_CARRY);
 	struct true_step step;
@@ -535,7 +535,7 @@ void machine_forget_stack(struct machine *machine, struct task *task)
 void machine_map(struct machine *machine, struct task *task, bool all)
 {
 	struct process *process = task->process;
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 	struct mappings before = process->maps;
 
 	process->maps = (struct mappings){ 0 };

@@ -96,7 +96,7 @@ struct process *machine_process(struct machine *machine, int32_t pid);
 struct task *machine_add_task(struct machine *machine, pid_t tid, struct process *process);
 
 /* Where and when a task is, for the side band and the truth. */
-struct moment machine_now(const struct machine *machine, const struct task *task);
+struct clock_point machine_now(const struct machine *machine, const struct task *task);
 
 void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next);
 

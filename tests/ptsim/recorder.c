@@ -56,7 +56,7 @@ static int32_t read_status(pid_t tid, const char *key)
 
 static void tell_comm(struct machine *machine, struct task *task, bool exec)
 {
-	struct moment now = machine_now(machine, task);
+	struct clock_point now = machine_now(machine, task);
 	char name[16];
 
 	read_comm(task->tid, name);
@@ -77,7 +77,7 @@ static void copy_mappings(struct process *child, const struct process *parent)
 
 static void add_child(struct machine *machine, struct task *parent, pid_t tid)
 {
-	struct moment now = machine_now(machine, parent);
+	struct clock_point now = machine_now(machine, parent);
 	struct process *process = machine_process(machine, read_status(tid, "Tgid:"));
 	struct task *child = machine_add_task(machine, tid, process);
 
@@ -102,7 +102,7 @@ static void begin_program(struct machine *machine, struct task *task)
 static void end_task(struct machine *machine, struct task *task)
 {
 	struct process *process = task->process;
-	struct moment now;
+	struct clock_point now;
 
 	if (task->buffer && machine->cpus[task->last_cpu].task == task)
 		machine_interrupt(machine, task);

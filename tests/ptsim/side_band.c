@@ -209,7 +209,7 @@ void side_band_release(struct side_band *side)
 	perf_data_release(&side->data);
 }
 
-static void stamp(struct side_band *side, const struct moment *now, unsigned event)
+static void stamp(struct side_band *side, const struct clock_point *now, unsigned event)
 {
 	perf_data_stamp(&side->data, (struct perf_data_stamp){
 					     .time = side_band_time(now->tsc),
@@ -220,7 +220,7 @@ static void stamp(struct side_band *side, const struct moment *now, unsigned eve
 				     });
 }
 
-void side_band_comm(struct side_band *side, const struct moment *now, const char *name, bool exec)
+void side_band_comm(struct side_band *side, const struct clock_point *now, const char *name, bool exec)
 {
 	stamp(side, now, EVENT_TASKS);
 	perf_data_add_comm(&side->data, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, now->pid, now->tid,
@@ -243,7 +243,7 @@ static struct build_ids *find_build_id(struct side_band *side, const char *path)
 	return entry;
 }
 
-void side_band_mapped(struct side_band *side, const struct moment *now, const struct mapping *map)
+void side_band_mapped(struct side_band *side, const struct clock_point *now, const struct mapping *map)
 {
 	struct build_ids *id = find_build_id(side, map->path);
 	struct perf_data_mmap record = {
@@ -279,21 +279,21 @@ static void add_task(struct side_band *side, uint32_t type, const int32_t ids[4]
 	perf_data_add_record(&side->data, type, 0, words, sizeof(words));
 }
 
-void side_band_fork(struct side_band *side, const struct moment *now, int32_t pid, int32_t tid)
+void side_band_fork(struct side_band *side, const struct clock_point *now, int32_t pid, int32_t tid)
 {
 	stamp(side, now, EVENT_TASKS);
 	add_task(side, PERF_RECORD_FORK, (const int32_t[]){ pid, now->pid, tid, now->tid },
 		 now->tsc);
 }
 
-void side_band_exit(struct side_band *side, const struct moment *now, int32_t parent)
+void side_band_exit(struct side_band *side, const struct clock_point *now, int32_t parent)
 {
 	stamp(side, now, EVENT_TASKS);
 	add_task(side, PERF_RECORD_EXIT, (const int32_t[]){ now->pid, parent, now->tid, parent },
 		 now->tsc);
 }
 
-void side_band_switch(struct side_band *side, const struct moment *from, const struct moment *to)
+void side_band_switch(struct side_band *side, const struct clock_point *from, const struct clock_point *to)
 {
 	if (side->options.per_thread)
 		return;
@@ -303,7 +303,7 @@ void side_band_switch(struct side_band *side, const struct moment *from, const s
 	perf_data_add_switch(&side->data, false, from->pid, from->tid);
 }
 
-void side_band_switched(struct side_band *side, const struct moment *now, bool out, int32_t pid,
+void side_band_switched(struct side_band *side, const struct clock_point *now, bool out, int32_t pid,
 			int32_t tid)
 {
 	stamp(side, now, EVENT_SWITCHES);
@@ -337,7 +337,7 @@ void side_band_trampoline(struct side_band *side, uint64_t address, uint64_t siz
 }
 
 /* linux/perf_event.h, PERF_RECORD_TEXT_POKE: addr, old_len, new_len, old bytes, new bytes. */
-void side_band_poke(struct side_band *side, const struct moment *now, uint64_t address,
+void side_band_poke(struct side_band *side, const struct clock_point *now, uint64_t address,
 		    struct poke_bytes bytes)
 {
 	uint8_t payload[12 + 2 * 64] = { 0 };
@@ -352,13 +352,13 @@ void side_band_poke(struct side_band *side, const struct moment *now, uint64_t a
 			     12 + 2 * (size_t)bytes.size);
 }
 
-void side_band_trace_start(struct side_band *side, const struct moment *now)
+void side_band_trace_start(struct side_band *side, const struct clock_point *now)
 {
 	stamp(side, now, EVENT_PT);
 	perf_data_add_itrace_start(&side->data, now->pid, now->tid);
 }
 
-void side_band_aux(struct side_band *side, const struct moment *now, uint64_t offset, uint64_t size,
+void side_band_aux(struct side_band *side, const struct clock_point *now, uint64_t offset, uint64_t size,
 		   uint64_t flags)
 {
 	if (!size && !flags)
@@ -367,13 +367,13 @@ void side_band_aux(struct side_band *side, const struct moment *now, uint64_t of
 	perf_data_add_aux_event(&side->data, offset, size, flags);
 }
 
-void side_band_lost(struct side_band *side, const struct moment *now, uint64_t records)
+void side_band_lost(struct side_band *side, const struct clock_point *now, uint64_t records)
 {
 	stamp(side, now, EVENT_TASKS);
 	perf_data_add_lost(&side->data, records);
 }
 
-void side_band_buffer(struct side_band *side, const struct moment *now, unsigned queue,
+void side_band_buffer(struct side_band *side, const struct clock_point *now, unsigned queue,
 		      const uint8_t *bytes, uint64_t offset, uint64_t size, uint64_t reference)
 {
 	struct perf_data_aux aux = {

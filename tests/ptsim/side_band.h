@@ -29,7 +29,7 @@ struct side_band {
 };
 
 /* Who a record is about, where and when. */
-struct moment {
+struct clock_point {
 	uint64_t tsc;
 	int32_t pid, tid; /* 0: idle */
 	int cpu;
@@ -41,18 +41,18 @@ uint64_t side_band_time(uint64_t tsc);
 void side_band_init(struct side_band *side, const struct side_band_options *options);
 void side_band_release(struct side_band *side);
 
-void side_band_comm(struct side_band *side, const struct moment *now, const char *name, bool exec);
-void side_band_mapped(struct side_band *side, const struct moment *now, const struct mapping *map);
+void side_band_comm(struct side_band *side, const struct clock_point *now, const char *name, bool exec);
+void side_band_mapped(struct side_band *side, const struct clock_point *now, const struct mapping *map);
 
 /* now is the new task; the moment's cpu is its parent's. */
-void side_band_fork(struct side_band *side, const struct moment *now, int32_t pid, int32_t tid);
-void side_band_exit(struct side_band *side, const struct moment *now, int32_t parent);
+void side_band_fork(struct side_band *side, const struct clock_point *now, int32_t pid, int32_t tid);
+void side_band_exit(struct side_band *side, const struct clock_point *now, int32_t parent);
 
 /* The CPU goes from one task to another; pid 0 is idle.  Nothing per thread. */
-void side_band_switch(struct side_band *side, const struct moment *from, const struct moment *to);
+void side_band_switch(struct side_band *side, const struct clock_point *from, const struct clock_point *to);
 
 /* One half of it: the moment's thread leaves for another (`out`), or comes after it. */
-void side_band_switched(struct side_band *side, const struct moment *now, bool out, int32_t pid,
+void side_band_switched(struct side_band *side, const struct clock_point *now, bool out, int32_t pid,
 			int32_t tid);
 
 /* The kernel's own mapping, [kernel.kallsyms]_text, of so many bytes. */
@@ -70,17 +70,17 @@ struct poke_bytes {
 void side_band_trampoline(struct side_band *side, uint64_t address, uint64_t size, uint64_t text);
 
 /* The kernel is about to change its code. */
-void side_band_poke(struct side_band *side, const struct moment *now, uint64_t address,
+void side_band_poke(struct side_band *side, const struct clock_point *now, uint64_t address,
 		    struct poke_bytes bytes);
-void side_band_trace_start(struct side_band *side, const struct moment *now);
+void side_band_trace_start(struct side_band *side, const struct clock_point *now);
 
 /* `size` bytes were written to the buffer, flags as in PERF_AUX_FLAG_*. */
-void side_band_aux(struct side_band *side, const struct moment *now, uint64_t offset, uint64_t size,
+void side_band_aux(struct side_band *side, const struct clock_point *now, uint64_t offset, uint64_t size,
 		   uint64_t flags);
-void side_band_lost(struct side_band *side, const struct moment *now, uint64_t records);
+void side_band_lost(struct side_band *side, const struct clock_point *now, uint64_t records);
 
 /* A finished buffer: the last `size` bytes at out->bytes, of the task or CPU in `now`. */
-void side_band_buffer(struct side_band *side, const struct moment *now, unsigned queue,
+void side_band_buffer(struct side_band *side, const struct clock_point *now, unsigned queue,
 		      const uint8_t *bytes, uint64_t offset, uint64_t size, uint64_t reference);
 
 void side_band_write(struct side_band *side, const char *path);

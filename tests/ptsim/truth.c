@@ -65,7 +65,7 @@ int truth_close(struct truth *truth)
 	return status;
 }
 
-void truth_branch(struct truth *truth, const struct moment *now, const char *kind, uint64_t from,
+void truth_branch(struct truth *truth, const struct clock_point *now, const char *kind, uint64_t from,
 		  uint64_t to)
 {
 	truth->count++;

@@ -38,7 +38,7 @@ int truth_open(struct truth *truth, const char *folder);
 /* Write what is left.  Returns 0, or -1 after a message on stderr. */
 int truth_close(struct truth *truth);
 
-void truth_branch(struct truth *truth, const struct moment *now, const char *kind, uint64_t from,
+void truth_branch(struct truth *truth, const struct clock_point *now, const char *kind, uint64_t from,
 		  uint64_t to);
 
 /* Returns the symbol at an address of a process, with its start as file offset in *start. */

@@ -28,9 +28,9 @@ static uint64_t random_below(struct guest *guest, uint64_t limit)
 	return (x * UINT64_C(0x2545f4914f6cdd1d) >> 16) % limit;
 }
 
-static struct moment moment_of(const struct guest *guest)
+static struct clock_point moment_of(const struct guest *guest)
 {
-	return (struct moment){ .tsc = guest->tsc, .pid = guest->tid, .tid = guest->tid };
+	return (struct clock_point){ .tsc = guest->tsc, .pid = guest->tid, .tid = guest->tid };
 }
 
 static uint64_t now(const struct guest *guest)
@@ -187,7 +187,7 @@ static void move_stack(struct guest *guest, const struct code_insn *insn,
 static void transfer(struct guest *guest, const struct code_insn *insn,
 		     const struct cpu_state *state)
 {
-	struct moment moment = moment_of(guest);
+	struct clock_point moment = moment_of(guest);
 	bool taken = state->ip != insn->ip + insn->length;
 
 	write_packets(guest, insn, state->ip);
@@ -219,7 +219,7 @@ static void executed(struct guest *guest, const struct cpu_state *state)
 
 static void vector(struct guest *guest, const struct cpu_state *state)
 {
-	struct moment moment = moment_of(guest);
+	struct clock_point moment = moment_of(guest);
 
 	guest->vector = false;
 	guest->vectors++;
@@ -232,7 +232,7 @@ static void vector(struct guest *guest, const struct cpu_state *state)
 
 static void start(struct guest *guest, const struct cpu_state *state)
 {
-	struct moment moment = moment_of(guest);
+	struct clock_point moment = moment_of(guest);
 
 	guest->traced = true;
 	guest->out.cr3 = state->cr3;
@@ -246,7 +246,7 @@ static void start(struct guest *guest, const struct cpu_state *state)
 
 static void stop(struct guest *guest)
 {
-	struct moment moment = moment_of(guest);
+	struct clock_point moment = moment_of(guest);
 
 	guest->traced = guest->pending = false;
 	pt_output_stop(&guest->out, guest->tsc);
@@ -257,7 +257,7 @@ static void stop(struct guest *guest)
 
 static void switch_out(struct guest *guest, const struct cpu_state *state)
 {
-	struct moment from = moment_of(guest);
+	struct clock_point from = moment_of(guest);
 
 	guest->next_tid = (int32_t)state->si;
 	side_band_switched(&guest->side, &from, true, guest->next_tid, guest->next_tid);
@@ -265,7 +265,7 @@ static void switch_out(struct guest *guest, const struct cpu_state *state)
 
 static void switch_in(struct guest *guest, const struct cpu_state *state)
 {
-	struct moment to = moment_of(guest);
+	struct clock_point to = moment_of(guest);
 
 	side_band_switched(&guest->side, &to, false, (int32_t)state->di, (int32_t)state->di);
 }
@@ -290,7 +290,7 @@ static void switch_thread(struct guest *guest, const struct cpu_state *state)
 
 static void poke(struct guest *guest, const struct cpu_state *state)
 {
-	struct moment moment = moment_of(guest);
+	struct clock_point moment = moment_of(guest);
 	uint64_t size = state->si < POKE_MAX ? state->si : POKE_MAX;
 
 	side_band_poke(&guest->side, &moment, state->di,
@@ -304,7 +304,7 @@ static void poke(struct guest *guest, const struct cpu_state *state)
 
 static void visit(struct guest *guest, const struct cpu_state *state)
 {
-	struct moment moment = moment_of(guest);
+	struct clock_point moment = moment_of(guest);
 	unsigned place = 0;
 
 	while (place < PLACES && guest->places[place] != state->ip)
@@ -389,7 +389,7 @@ void guest_take(struct guest *guest, const struct qemu_log *log)
 
 static void tell_tasks(struct guest *guest)
 {
-	struct moment moment = moment_of(guest);
+	struct clock_point moment = moment_of(guest);
 
 	for (int32_t tid = 1001; tid < 1000 + GUEST_TASKS - 1; tid++) {
 		char name[16];
@@ -465,7 +465,7 @@ int guest_open(struct guest *guest, const struct guest_options *options)
 
 int guest_write(struct guest *guest)
 {
-	struct moment moment = { .tid = -1 };
+	struct clock_point moment = { .tid = -1 };
 
 	side_band_buffer(&guest->side, &moment, 0, guest->out.bytes, 0,
 			 pt_output_size(&guest->out), guest->begin);

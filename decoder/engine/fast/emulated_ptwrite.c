@@ -7,7 +7,7 @@
 
 #define VALUE_BITS 64
 
-bool emulated_write_has_sign(const uint8_t *bytes, size_t size)
+bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size)
 {
 	static const char sign[] = "\x0f\x0bperf,ptwrite  ";
 
@@ -16,43 +16,43 @@ bool emulated_write_has_sign(const uint8_t *bytes, size_t size)
 	       !memcmp(bytes, sign, EMULATED_WRITE_SIGN_SIZE);
 }
 
-void emulated_write_begin(struct pt_flow *flow, uint64_t ip)
+void emulated_ptwrite_begin(struct pt_flow *flow, uint64_t ip)
 {
-	emulated_write_drop(flow);
-	flow->write = (struct emulated_write){
+	emulated_ptwrite_drop(flow);
+	flow->write = (struct emulated_ptwrite){
 		.thread = flow->stream.schedule.thread,
 		.place = ip,
 		.left = VALUE_BITS,
 	};
 }
 
-void emulated_write_bit(struct pt_flow *flow, bool bit)
+void emulated_ptwrite_bit(struct pt_flow *flow, bool bit)
 {
-	struct emulated_write *write = &flow->write;
-	struct side_note note = { .kind = SIDE_PTWRITE };
+	struct emulated_ptwrite *write = &flow->write;
+	struct cpu_event_data note = { .kind = CPU_EVENT_PTWRITE };
 
 	write->value = write->value << 1 | bit;
 	if (--write->left)
 		return;
 	note.value = write->value;
-	stream_push_side(&flow->stream, &note, write->place);
+	stream_push_cpu_event(&flow->stream, &note, write->place);
 }
 
-void emulated_write_interrupt(struct pt_flow *flow, uint64_t ip)
+void emulated_ptwrite_interrupt(struct pt_flow *flow, uint64_t ip)
 {
 	if (!flow->write.left)
 		return;
-	emulated_write_drop_waiting(flow);
+	emulated_ptwrite_drop_waiting(flow);
 	flow->waiting_write = flow->write;
 	flow->waiting_place = ip;
 	flow->write.left = 0;
 }
 
-void emulated_write_resume(struct pt_flow *flow, uint64_t ip)
+void emulated_ptwrite_resume(struct pt_flow *flow, uint64_t ip)
 {
-	struct emulated_write *waiting = &flow->waiting_write;
+	struct emulated_ptwrite *waiting = &flow->waiting_write;
 
-	emulated_write_drop(flow);
+	emulated_ptwrite_drop(flow);
 	if (!waiting->left || flow->waiting_place != ip ||
 	    waiting->thread != flow->stream.schedule.thread)
 		return;
@@ -60,13 +60,13 @@ void emulated_write_resume(struct pt_flow *flow, uint64_t ip)
 	waiting->left = 0;
 }
 
-void emulated_write_drop(struct pt_flow *flow)
+void emulated_ptwrite_drop(struct pt_flow *flow)
 {
 	flow->stream.stats.writes_broken += flow->write.left != 0;
 	flow->write.left = 0;
 }
 
-void emulated_write_drop_waiting(struct pt_flow *flow)
+void emulated_ptwrite_drop_waiting(struct pt_flow *flow)
 {
 	flow->stream.stats.writes_broken += flow->waiting_write.left != 0;
 	flow->waiting_write.left = 0;

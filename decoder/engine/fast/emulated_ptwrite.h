@@ -20,7 +20,7 @@ struct thread;
 #define EMULATED_WRITE_SIGN_SIZE 16
 
 /* A value that is being told; `left` 0: none. */
-struct emulated_write {
+struct emulated_ptwrite {
 	const struct thread *thread; /* whose it is; borrowed */
 	uint64_t value;              /* bits so far, the first highest */
 	uint64_t place;              /* ip: of the function that tells it */
@@ -28,24 +28,24 @@ struct emulated_write {
 };
 
 /* Returns whether `size` bytes behind a jump are the sign. */
-bool emulated_write_has_sign(const uint8_t *bytes, size_t size);
+bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size);
 
 /* The flow jumped over a sign to ip: a value begins. */
-void emulated_write_begin(struct pt_flow *flow, uint64_t ip);
+void emulated_ptwrite_begin(struct pt_flow *flow, uint64_t ip);
 
 /* A bit, of the value that is being told; after the last a side event says it. */
-void emulated_write_bit(struct pt_flow *flow, bool bit);
+void emulated_ptwrite_bit(struct pt_flow *flow, bool bit);
 
 /* The flow was interrupted at ip: the value, if any, waits until it goes on there. */
-void emulated_write_interrupt(struct pt_flow *flow, uint64_t ip);
+void emulated_ptwrite_interrupt(struct pt_flow *flow, uint64_t ip);
 
 /* The flow begins at ip, or comes back to it: what was interrupted there goes on. */
-void emulated_write_resume(struct pt_flow *flow, uint64_t ip);
+void emulated_ptwrite_resume(struct pt_flow *flow, uint64_t ip);
 
 /* The flow went elsewhere, or is lost: the value has no end, and is counted. */
-void emulated_write_drop(struct pt_flow *flow);
+void emulated_ptwrite_drop(struct pt_flow *flow);
 
 /* The same of what waits. */
-void emulated_write_drop_waiting(struct pt_flow *flow);
+void emulated_ptwrite_drop_waiting(struct pt_flow *flow);
 
 #endif

@@ -16,8 +16,8 @@ struct known_walk {
 
 static inline void count_insns(struct pt_flow *flow, struct known_walk *walk, uint32_t more)
 {
-	stream_count_insns(&flow->stream, code_steps_insns(walk->steps) + more);
-	walk->steps = code_steps_drop_insns(walk->steps);
+	stream_count_insns(&flow->stream, packed_counts_insns(walk->steps) + more);
+	walk->steps = packed_counts_drop_insns(walk->steps);
 }
 
 static inline struct known_walk begin_walk(const struct pt_flow *flow)
@@ -27,14 +27,14 @@ static inline struct known_walk begin_walk(const struct pt_flow *flow)
 
 static inline void end_walk(struct pt_flow *flow, struct known_walk *walk)
 {
-	unsigned jumps = code_steps_jumps(walk->steps);
+	unsigned jumps = packed_counts_jumps(walk->steps);
 
 	count_insns(flow, walk, 0);
 	flow->stream.stats.events += jumps;
 	flow->stream.stats.local_jumps += jumps;
 	flow->walked += jumps;
 	flow->here = walk->hop;
-	flow->ip = flow->view.begin + *code_runs_offset(&flow->runs, walk->hop);
+	flow->ip = flow->view.begin + *basic_blocks_offset(&flow->runs, walk->hop);
 	flow->bits = walk->bits;
 	if (flow->task == TASK_DECIDE && walk->bits == TNT_BITS_NONE)
 		flow->task = TASK_READ;
@@ -46,23 +46,23 @@ static inline void end_walk(struct pt_flow *flow, struct known_walk *walk)
  * Walk while there are bits.  A bit is no condition but a number here: the processor could
  * not guess it.
  */
-static inline struct known_walk walk_quietly(struct code_hop *hops, struct known_walk walk)
+static inline struct known_walk walk_quietly(struct cfg_node *hops, struct known_walk walk)
 {
 	do {
-		const struct code_hop *hop = code_hop_at(hops, walk.hop);
+		const struct cfg_node *hop = cfg_node_at(hops, walk.hop);
 		unsigned bit = (unsigned)(walk.bits >> 63);
 
 		if (!hop->next[bit])
 			break;
 		walk.hop = hop->next[bit];
-		walk.bits <<= code_steps_bits(hop->step[bit]) % 64;
+		walk.bits <<= packed_counts_bits(hop->step[bit]) % 64;
 		walk.steps += hop->step[bit];
-	} while (walk.bits != TNT_BITS_NONE && !code_steps_full(walk.steps));
+	} while (walk.bits != TNT_BITS_NONE && !packed_counts_full(walk.steps));
 	return walk;
 }
 
 /* Walk by so many bits, which are there. */
-static inline struct known_walk walk_some(struct code_hop *hops, struct known_walk walk,
+static inline struct known_walk walk_some(struct cfg_node *hops, struct known_walk walk,
 					  unsigned most)
 {
 	struct known_walk part = walk;
@@ -78,10 +78,10 @@ static inline struct known_walk walk_new_path(struct pt_flow *flow, struct known
 					      uint32_t id)
 {
 	struct known_walk end = walk_some(flow->runs.hops, walk, CODE_PATH_BITS);
-	struct code_path path = { .id = id, .to = end.hop, .steps = end.steps - walk.steps };
+	struct tnt_cache_entry path = { .id = id, .to = end.hop, .steps = end.steps - walk.steps };
 
-	if (end.bits != walk.bits && code_steps_jumps(path.steps) <= CODE_PATH_JUMPS)
-		code_paths_keep(&flow->runs.paths, &path);
+	if (end.bits != walk.bits && packed_counts_jumps(path.steps) <= CODE_PATH_JUMPS)
+		tnt_cache_keep(&flow->runs.paths, &path);
 	return end;
 }
 
@@ -96,8 +96,8 @@ static inline struct known_walk walk_paths(struct pt_flow *flow, struct known_wa
 	uint64_t before;
 
 	do {
-		uint32_t id = code_path_id(walk.hop, walk.bits);
-		const struct code_path *path = code_paths_find(&flow->runs.paths, id);
+		uint32_t id = tnt_cache_id(walk.hop, walk.bits);
+		const struct tnt_cache_entry *path = tnt_cache_find(&flow->runs.paths, id);
 
 		before = walk.bits;
 		if (!path) {
@@ -105,7 +105,7 @@ static inline struct known_walk walk_paths(struct pt_flow *flow, struct known_wa
 			continue;
 		}
 		walk.hop = path->to;
-		walk.bits <<= code_steps_bits(path->steps) % 64;
+		walk.bits <<= packed_counts_bits(path->steps) % 64;
 		walk.steps += path->steps;
 	} while (walk.bits == before << CODE_PATH_BITS && bits_fill_path(walk.bits));
 	return walk;
@@ -114,9 +114,9 @@ static inline struct known_walk walk_paths(struct pt_flow *flow, struct known_wa
 /* A jump that needs no bit.  Returns whether it was passed. */
 static inline bool pass_jump(const struct pt_flow *flow, struct known_walk *walk)
 {
-	const struct code_hop *hop = code_hop_at(flow->runs.hops, walk->hop);
+	const struct cfg_node *hop = cfg_node_at(flow->runs.hops, walk->hop);
 
-	if (code_steps_bits(hop->step[0]) || !hop->next[0])
+	if (packed_counts_bits(hop->step[0]) || !hop->next[0])
 		return false;
 	walk->steps += hop->step[0];
 	walk->hop = hop->next[0];
@@ -151,7 +151,7 @@ static inline void go_on_by_one(struct pt_flow *flow, struct known_walk *walk)
 
 /* The run's branch, at `from`, goes to `next`, at `to`. */
 static inline void give_out(struct pt_flow *flow, struct known_walk *walk,
-			    const struct code_run *run, const struct code_run *next, uint64_t from,
+			    const struct basic_block *run, const struct basic_block *next, uint64_t from,
 			    uint64_t to)
 {
 	push_branch(flow, &run->insn, from, to);
@@ -161,14 +161,14 @@ static inline void give_out(struct pt_flow *flow, struct known_walk *walk,
 
 /* A run is left by its branch. */
 static inline void leave_run(struct pt_flow *flow, struct known_walk *walk,
-			     const struct code_run *run)
+			     const struct basic_block *run)
 {
 	count_insns(flow, walk, run->insns);
 }
 
 /* The same by a bit. */
 static inline void decide_run(struct pt_flow *flow, struct known_walk *walk,
-			      const struct code_run *run)
+			      const struct basic_block *run)
 {
 	leave_run(flow, walk, run);
 	walk->bits <<= 1;
@@ -176,14 +176,14 @@ static inline void decide_run(struct pt_flow *flow, struct known_walk *walk,
 }
 
 /* Returns where the branch of a run is that is in view. */
-static inline uint64_t branch_ip(const struct pt_flow *flow, const struct code_run *run)
+static inline uint64_t branch_ip(const struct pt_flow *flow, const struct basic_block *run)
 {
 	return ip_at(flow, run->bytes) + run->length;
 }
 
 /* Returns whether the run that a branch leads to is known and seen, and nothing happens there. */
-static inline bool is_open(const struct pt_flow *flow, const struct code_run *run,
-			   const struct code_run *next)
+static inline bool is_open(const struct pt_flow *flow, const struct basic_block *run,
+			   const struct basic_block *next)
 {
 	return next && next->area == run->area &&
 	       ip_at(flow, next->bytes) != flow->stream.input.switch_ip;
@@ -192,9 +192,9 @@ static inline bool is_open(const struct pt_flow *flow, const struct code_run *ru
 /* Always within both of its callers: a walk that others get the address of is in no register. */
 static inline __attribute__((always_inline)) bool go_direct(struct pt_flow *flow,
 							    struct known_walk *walk,
-							    struct code_run *run)
+							    struct basic_block *run)
 {
-	const struct code_run *next = run->taken;
+	const struct basic_block *next = run->taken;
 	uint64_t from = branch_ip(flow, run);
 
 	if (!is_open(flow, run, next))
@@ -208,9 +208,9 @@ static inline __attribute__((always_inline)) bool go_direct(struct pt_flow *flow
 
 /* A conditional jump to another function. */
 static inline bool go_away(struct pt_flow *flow, struct known_walk *walk,
-			   const struct code_run *run)
+			   const struct basic_block *run)
 {
-	const struct code_run *next = run->taken;
+	const struct basic_block *next = run->taken;
 
 	if (!(walk->bits >> 63) || run->taken_local || !is_open(flow, run, next))
 		return false;
@@ -220,7 +220,7 @@ static inline bool go_away(struct pt_flow *flow, struct known_walk *walk,
 }
 
 /* Returns the run at `to`, behind a call, and turns the view there; NULL: it is not known. */
-static inline const struct code_run *turn_back(struct pt_flow *flow, const struct code_run *call,
+static inline const struct basic_block *turn_back(struct pt_flow *flow, const struct basic_block *call,
 					       uint64_t to)
 {
 	if (!call || to == flow->stream.input.switch_ip || !see(flow, to))
@@ -229,11 +229,11 @@ static inline const struct code_run *turn_back(struct pt_flow *flow, const struc
 }
 
 static inline bool go_back(struct pt_flow *flow, struct known_walk *walk,
-			   const struct code_run *run)
+			   const struct basic_block *run)
 {
 	const struct return_place *place = &flow->returns[flow->return_top];
 	uint64_t from = branch_ip(flow, run), to = place->ip;
-	const struct code_run *next;
+	const struct basic_block *next;
 
 	if (!(walk->bits >> 63) || !flow->compression || !flow->return_count)
 		return false;
@@ -249,18 +249,18 @@ static inline bool go_back(struct pt_flow *flow, struct known_walk *walk,
 }
 
 /* The same as turn_back() where an indirect branch goes. */
-static inline struct code_run *turn_to_target(struct pt_flow *flow, const struct code_run *run,
+static inline struct basic_block *turn_to_target(struct pt_flow *flow, const struct basic_block *run,
 					      uint64_t to)
 {
 	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip || !see(flow, to))
 		return NULL;
 	if (is_at(flow, run->taken, to))
 		return run->taken;
-	return code_runs_peek(&flow->runs, flow->area, bytes_at(flow, to), flow->mode);
+	return basic_blocks_peek(&flow->runs, flow->area, bytes_at(flow, to), flow->mode);
 }
 
-static inline void link_target(const struct pt_flow *flow, struct code_run *run,
-			       struct code_run *next, uint64_t distance)
+static inline void link_target(const struct pt_flow *flow, struct basic_block *run,
+			       struct basic_block *next, uint64_t distance)
 {
 	if (next == run->taken)
 		return;
@@ -270,10 +270,10 @@ static inline void link_target(const struct pt_flow *flow, struct code_run *run,
 }
 
 static inline bool go_to_target(struct pt_flow *flow, struct known_walk *walk,
-				struct code_run *run)
+				struct basic_block *run)
 {
 	uint64_t to = flow->target, from = branch_ip(flow, run);
-	struct code_run *next = turn_to_target(flow, run, to);
+	struct basic_block *next = turn_to_target(flow, run, to);
 
 	if (!next) {
 		see(flow, from);
@@ -287,7 +287,7 @@ static inline bool go_to_target(struct pt_flow *flow, struct known_walk *walk,
 		pop_return(flow);
 	flow->known = flow->stream.now;
 	if (run->taken_local) {
-		walk->steps += code_step(0, 1, 0);
+		walk->steps += packed_counts(0, 1, 0);
 		walk->hop = next->hop;
 	} else {
 		give_out(flow, walk, run, next, from, to);
@@ -301,24 +301,24 @@ static inline bool go_to_target(struct pt_flow *flow, struct known_walk *walk,
 /* Without a bit, up to where the target is used.  Returns false where a run needs a closer look. */
 static inline bool walk_to_target(struct pt_flow *flow, struct known_walk *walk)
 {
-	struct code_run *run = code_runs_at(&flow->runs, walk->hop);
+	struct basic_block *run = basic_blocks_at(&flow->runs, walk->hop);
 
-	if (run->pace == PACE_JUMP)
+	if (run->pace == EXIT_JUMP)
 		return pass_jump(flow, walk);
 	if (!stream_has_room(&flow->stream))
 		return false;
-	if (run->pace == PACE_GO)
+	if (run->pace == EXIT_GO)
 		return go_direct(flow, walk, run);
-	return (run->pace == PACE_RETURN || run->pace == PACE_TARGET) &&
+	return (run->pace == EXIT_RETURN || run->pace == EXIT_TARGET) &&
 	       go_to_target(flow, walk, run);
 }
 
 /* By bits, of which there are some.  The same is returned. */
 static inline bool walk_on(struct pt_flow *flow, struct known_walk *walk)
 {
-	struct code_run *run;
+	struct basic_block *run;
 
-	if (code_hop_at(flow->runs.hops, walk->hop)->next[walk->bits >> 63]) {
+	if (cfg_node_at(flow->runs.hops, walk->hop)->next[walk->bits >> 63]) {
 		if (stream_is_timed(&flow->stream))
 			go_quietly(flow, walk);
 		else
@@ -328,22 +328,22 @@ static inline bool walk_on(struct pt_flow *flow, struct known_walk *walk)
 	}
 	if (!stream_has_room(&flow->stream))
 		return false;
-	run = code_runs_at(&flow->runs, walk->hop);
-	if (run->pace == PACE_GO)
+	run = basic_blocks_at(&flow->runs, walk->hop);
+	if (run->pace == EXIT_GO)
 		return go_direct(flow, walk, run);
-	if (run->pace == PACE_RETURN)
+	if (run->pace == EXIT_RETURN)
 		return go_back(flow, walk, run);
-	return run->pace == PACE_DECIDE && go_away(flow, walk, run);
+	return run->pace == EXIT_DECIDE && go_away(flow, walk, run);
 }
 
-_Static_assert(BRANCHES_WITHOUT_PACKET_MAX <= CODE_STEPS_JUMPS, "steps count as many");
+_Static_assert(BRANCHES_WITHOUT_PACKET_MAX <= PACKED_COUNTS_JUMPS, "steps count as many");
 
 static inline bool has_time(const struct pt_flow *flow, const struct known_walk *walk)
 {
-	return flow->walked < BRANCHES_WITHOUT_PACKET_MAX && !code_steps_full(walk->steps);
+	return flow->walked < BRANCHES_WITHOUT_PACKET_MAX && !packed_counts_full(walk->steps);
 }
 
-void flow_walk_known(struct pt_flow *flow)
+void flow_run_cached(struct pt_flow *flow)
 {
 	struct known_walk walk = begin_walk(flow);
 

@@ -36,13 +36,13 @@ static inline uint64_t ip_at(const struct pt_flow *flow, const uint8_t *bytes)
 }
 
 /* Whether a run is the one at ip, which is in view. */
-static inline bool is_at(const struct pt_flow *flow, const struct code_run *run, uint64_t ip)
+static inline bool is_at(const struct pt_flow *flow, const struct basic_block *run, uint64_t ip)
 {
-	return run && code_run_is(run, flow->area, bytes_at(flow, ip), flow->mode);
+	return run && basic_block_is(run, flow->area, bytes_at(flow, ip), flow->mode);
 }
 
 /* Whether the branch of a run whose function is known lies in that, and `distance` too. */
-static inline bool in_function(const struct code_run *run, uint64_t distance)
+static inline bool in_function(const struct basic_block *run, uint64_t distance)
 {
 	int64_t begin = run->function_begin, end = run->function_end;
 	int64_t length = run->length;
@@ -51,7 +51,7 @@ static inline bool in_function(const struct code_run *run, uint64_t distance)
 	       length < end;
 }
 
-static inline void push_return(struct pt_flow *flow, uint64_t ip, struct code_run *call)
+static inline void push_return(struct pt_flow *flow, uint64_t ip, struct basic_block *call)
 {
 	flow->return_top = (flow->return_top + 1) % RETURNS;
 	flow->returns[flow->return_top] = (struct return_place){ ip, call };

@@ -16,10 +16,10 @@ static void forget_time(struct pt_flow *flow)
 		.max_ratio = clock->max_ratio,
 	};
 	if (stream_is_timed(&flow->stream))
-		flow->stream.now = (struct moment){ 0 };
+		flow->stream.now = (struct timestamp){ 0 };
 }
 
-void pt_boundary_approach(struct pt_flow *flow)
+void flow_checkpoint_approach(struct pt_flow *flow)
 {
 	while (flow->cuts.place.at < flow->offset)
 		aux_cuts_next(&flow->cuts);
@@ -29,7 +29,7 @@ void pt_boundary_approach(struct pt_flow *flow)
 	forget_time(flow);
 }
 
-void pt_boundary_pass(struct pt_flow *flow)
+void flow_checkpoint_pass(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 	uint64_t next = flow->window.base + flow->at;
@@ -38,11 +38,11 @@ void pt_boundary_pass(struct pt_flow *flow)
 	/* Nothing waits behind a PSB; in its header it is damage. */
 	flow_drop_waiting(flow);
 	/* Who begins here could not know for how long it will have to wait. */
-	emulated_write_drop_waiting(flow);
+	emulated_ptwrite_drop_waiting(flow);
 	/* Nor whether tracing was off, where the header may tell an ip by an erratum. */
-	if (flow->doubtful_ip && !flow->on)
-		flow_begin(flow, flow->doubtful_ip, false);
-	flow->doubtful_ip = 0;
+	if (flow->erratum_resume_ip && !flow->on)
+		flow_begin(flow, flow->erratum_resume_ip, false);
+	flow->erratum_resume_ip = 0;
 	flow->item_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;
@@ -62,11 +62,11 @@ void pt_boundary_pass(struct pt_flow *flow)
 
 /* ---- The state ----------------------------------------------------------- */
 
-void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
+void flow_checkpoint_save(struct flow_checkpoint *boundary, const struct pt_flow *flow)
 {
 	const struct pt_stream *stream = &flow->stream;
 
-	*boundary = (struct pt_boundary){
+	*boundary = (struct flow_checkpoint){
 		.cut = flow->passed.at,
 		.place = { flow->passed.piece, flow->passed.piece_begin,
 			   flow->window.base + flow->at, !flow->synced },
@@ -100,7 +100,7 @@ void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow)
 	};
 }
 
-static void load_stream(const struct pt_boundary *boundary, struct pt_stream *stream)
+static void load_stream(const struct flow_checkpoint *boundary, struct pt_stream *stream)
 {
 	stream->schedule = boundary->schedule;
 	stream->now = boundary->now;
@@ -115,7 +115,7 @@ static void load_stream(const struct pt_boundary *boundary, struct pt_stream *st
 	stream->stats = (struct pt_stream_stats){ 0 };
 }
 
-void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
+void flow_checkpoint_load(const struct flow_checkpoint *boundary, struct pt_flow *flow)
 {
 	load_stream(boundary, &flow->stream);
 	flow->passed = boundary->place;
@@ -125,7 +125,7 @@ void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow)
 	flow->last_ip = boundary->last_ip;
 	flow->ip = boundary->ip;
 	flow->interrupted = boundary->interrupted;
-	flow->doubtful_ip = 0; /* it is believed at a cut */
+	flow->erratum_resume_ip = 0; /* it is believed at a cut */
 	flow->mode = boundary->mode;
 	flow->next_mode = boundary->next_mode;
 	flow->on = boundary->on;
@@ -208,17 +208,17 @@ static void forget_events(struct pt_flow *flow)
 	stream->stats = (struct pt_stream_stats){ 0 };
 }
 
-bool pt_boundary_guess(struct pt_flow *flow, const struct pt_boundary *first,
+bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *first,
 		       const struct aux_cuts *at)
 {
 	struct pt_stream *stream = &flow->stream;
-	struct pt_boundary start = *first;
+	struct flow_checkpoint start = *first;
 	uint64_t tsc = 0;
 
 	start.place = at->place;
 	start.cuts = *at;
 	start.synced = true;
-	pt_boundary_load(&start, flow);
+	flow_checkpoint_load(&start, flow);
 	if (!read_header_time(flow, &tsc))
 		return false;
 	stream_set_time(stream, stream_complete_tsc(stream, tsc));
@@ -249,7 +249,7 @@ static bool same_clock(const struct packet_clock *a, const struct packet_clock *
 	       !(a->tsc_per_cycle < b->tsc_per_cycle) && !(a->tsc_per_cycle > b->tsc_per_cycle);
 }
 
-static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
+static bool same_place(const struct flow_checkpoint *a, const struct flow_checkpoint *b)
 {
 	if (a->on != b->on || a->lost != b->lost || a->overflowed != b->overflowed ||
 	    a->last_ip != b->last_ip || a->next_mode != b->next_mode)
@@ -261,7 +261,7 @@ static bool same_place(const struct pt_boundary *a, const struct pt_boundary *b)
 	       (a->ip == b->ip && a->mode == b->mode && a->told == b->told);
 }
 
-static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *b)
+static bool same_pending(const struct flow_checkpoint *a, const struct flow_checkpoint *b)
 {
 	return a->aborted == b->aborted && a->guest == b->guest && !a->write.left &&
 	       !b->write.left &&
@@ -270,7 +270,7 @@ static bool same_pending(const struct pt_boundary *a, const struct pt_boundary *
 }
 
 /* `b` is a guess. */
-static bool equals(const struct pt_boundary *a, const struct pt_boundary *b)
+static bool equals(const struct flow_checkpoint *a, const struct flow_checkpoint *b)
 {
 	return a->cut == b->cut && a->place.at == b->place.at && a->synced == b->synced &&
 	       a->now.tsc == b->now.tsc && a->now.time == b->now.time &&
@@ -280,8 +280,8 @@ static bool equals(const struct pt_boundary *a, const struct pt_boundary *b)
 	       schedule_equals(&a->schedule, &b->schedule);
 }
 
-bool pt_boundary_join(const struct pt_boundary *now, const struct pt_boundary *before,
-		      struct pt_boundary *after)
+bool flow_checkpoint_join(const struct flow_checkpoint *now, const struct flow_checkpoint *before,
+		      struct flow_checkpoint *after)
 {
 	if (!equals(now, before))
 		return false;

@@ -17,7 +17,7 @@
 #include "decoder/aux/aux_cuts.h"
 #include "decoder/engine/fast/flow_step.h"
 
-struct pt_boundary {
+struct flow_checkpoint {
 	uint64_t cut; /* offset of the PSB; 0: the stream's beginning */
 	struct aux_place place; /* where the next packet is */
 	struct aux_cuts cuts; /* at the next one */
@@ -25,7 +25,7 @@ struct pt_boundary {
 
 	struct schedule schedule;
 	struct packet_clock clock;
-	struct moment now;
+	struct timestamp now;
 	uint8_t event_flags;
 	bool any_event;
 	size_t next_loss;
@@ -35,28 +35,28 @@ struct pt_boundary {
 
 	uint64_t last_ip, ip, interrupted;
 	enum insn_mode mode, next_mode;
-	struct emulated_write write;
+	struct emulated_ptwrite write;
 	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;
 	bool gap_guessed, gap_mattered; /* see struct pt_flow */
 };
 
 /* The flow is at a PSB.  If that is a cut, begin to pass it. */
-void pt_boundary_approach(struct pt_flow *flow);
+void flow_checkpoint_approach(struct pt_flow *flow);
 
 /* The header of the PSB at a cut is read: pass it, and stop there if the flow is asked to. */
-void pt_boundary_pass(struct pt_flow *flow);
+void flow_checkpoint_pass(struct pt_flow *flow);
 
 /* Note the state of a flow that has just passed a cut, or has not begun. */
-void pt_boundary_save(struct pt_boundary *boundary, const struct pt_flow *flow);
+void flow_checkpoint_save(struct flow_checkpoint *boundary, const struct pt_flow *flow);
 
 /* Go on from there with any flow of the same stream; its statistics begin anew. */
-void pt_boundary_load(const struct pt_boundary *boundary, struct pt_flow *flow);
+void flow_checkpoint_load(const struct flow_checkpoint *boundary, struct pt_flow *flow);
 
 /*
  * Begin at a cut, with a guess; `first` is the beginning of the stream.
  * Returns whether there is enough to guess by; then the flow has passed the cut.
  */
-bool pt_boundary_guess(struct pt_flow *flow, const struct pt_boundary *first,
+bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *first,
 		       const struct aux_cuts *at);
 
 /*
@@ -64,7 +64,7 @@ bool pt_boundary_guess(struct pt_flow *flow, const struct pt_boundary *first,
  * same from `now`, but for stops (schedule.h) and sums; then what `after` still has of the
  * guess is made what it is.
  */
-bool pt_boundary_join(const struct pt_boundary *now, const struct pt_boundary *before,
-		      struct pt_boundary *after);
+bool flow_checkpoint_join(const struct flow_checkpoint *now, const struct flow_checkpoint *before,
+		      struct flow_checkpoint *after);
 
 #endif

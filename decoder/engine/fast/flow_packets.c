@@ -32,9 +32,9 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 /* A packet shows that the ip was no erratum's, if there is one.  Returns whether tracing is on. */
 static bool believe(struct pt_flow *flow)
 {
-	uint64_t ip = flow->doubtful_ip;
+	uint64_t ip = flow->erratum_resume_ip;
 
-	flow->doubtful_ip = 0;
+	flow->erratum_resume_ip = 0;
 	if (ip && !flow->on)
 		flow_begin(flow, ip, false);
 	return flow->on;
@@ -80,7 +80,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	enum branch_kind kind = flow->aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
 	stream_push(stream, kind, flow->interrupted, ip)->flags |= BRANCH_ASYNC;
-	emulated_write_interrupt(flow, flow->interrupted);
+	emulated_ptwrite_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->ip = ip;
 	flow->here = 0;
@@ -89,7 +89,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 }
 
 /* What happened is told where the packet's FUP says. */
-static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
+static void wait_for_place(struct pt_flow *flow, const struct cpu_event_data *note)
 {
 	if (flow->waiting_count == WAITING)
 		flow_drop_waiting(flow);
@@ -97,14 +97,14 @@ static void wait_for_place(struct pt_flow *flow, const struct side_note *note)
 }
 
 /* Of the CPU, now; in a header the time may come behind it, up to the end. */
-static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint32_t extra)
+static void tell(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t value, uint32_t extra)
 {
-	struct side_note note = { kind, extra, value };
+	struct cpu_event_data note = { kind, extra, value };
 
 	if (flow->in_header)
 		wait_for_place(flow, &note);
 	else
-		stream_push_side(&flow->stream, &note, 0);
+		stream_push_cpu_event(&flow->stream, &note, 0);
 }
 
 /* ---- Virtual machines ---------------------------------------------------- */
@@ -118,8 +118,8 @@ static void tell(struct pt_flow *flow, enum side_kind kind, uint64_t value, uint
 static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_found(flow);
-	emulated_write_drop(flow);
-	flow->doubtful_ip = 0;
+	emulated_ptwrite_drop(flow);
+	flow->erratum_resume_ip = 0;
 	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
 }
 
@@ -150,7 +150,7 @@ static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 static void on_paging(struct pt_flow *flow, const struct pt_packet_pip *packet)
 {
 	flow->next_guest = packet->nr;
-	tell(flow, SIDE_GUEST, packet->cr3, packet->nr);
+	tell(flow, CPU_EVENT_PIP, packet->cr3, packet->nr);
 }
 
 /* ---- The flow ------------------------------------------------------------ */
@@ -204,7 +204,7 @@ void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	flow->has_interrupt = flow->overflowed = flow->aborted = false;
-	flow->doubtful_ip = 0;
+	flow->erratum_resume_ip = 0;
 	if (!told || (flow->on && !flow->lost && !may_be_off(flow)))
 		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
 	if (told)
@@ -249,7 +249,7 @@ void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
 	stream_stop_user(&flow->stream, flow->interrupted);
-	emulated_write_interrupt(flow, flow->interrupted);
+	emulated_ptwrite_interrupt(flow, flow->interrupted);
 	flow->has_interrupt = flow->aborted = false;
 	flow->on = false;
 }
@@ -257,7 +257,7 @@ void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 static bool waits_for_abort(const struct pt_flow *flow)
 {
 	for (unsigned i = 0; i < flow->waiting_count; i++)
-		if (flow->waiting[i].kind == SIDE_TX_ABORT)
+		if (flow->waiting[i].kind == CPU_EVENT_TX_ABORT)
 			return true;
 	return false;
 }
@@ -275,13 +275,13 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->guest) {
 		flow->overflowed = false;
-		flow_tell_waiting(flow, 0);
+		flow_emit_pending(flow, 0);
 		return;
 	}
 	if (flow->overflowed) {
 		flow->overflowed = false;
 		if (flow->config.errata.apl12)
-			flow->doubtful_ip = ip;
+			flow->erratum_resume_ip = ip;
 		else
 			flow_begin(flow, ip, true);
 		return;
@@ -289,7 +289,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	if (flow->lost)
 		flow_try_at(flow, ip);
 	if (flow->lost || !believe(flow)) {
-		flow_tell_waiting(flow, ip);
+		flow_emit_pending(flow, ip);
 		return;
 	}
 	if (flow->config.errata.bdm64 && waits_for_abort(flow) && !flow_reaches(flow, ip)) {
@@ -309,7 +309,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->in_header = false;
 	flow_found(flow);
 	flow_drop_waiting(flow);
-	emulated_write_drop(flow);
+	emulated_ptwrite_drop(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
 	flow->bits = TNT_BITS_NONE;
@@ -318,7 +318,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->return_count = 0;
 	flow_note_gap(flow);
 	flow->overflowed = true;
-	flow->doubtful_ip = 0;
+	flow->erratum_resume_ip = 0;
 }
 
 static void on_psb(struct pt_flow *flow)
@@ -331,9 +331,9 @@ static void on_psb(struct pt_flow *flow)
 	flow->last_ip = 0;
 	flow_drop_waiting(flow);
 	flow->overflowed = false;
-	flow->doubtful_ip = 0;
+	flow->erratum_resume_ip = 0;
 	flow->item_size = 0;
-	pt_boundary_approach(flow);
+	flow_checkpoint_approach(flow);
 }
 
 /* Tracing is on at a PSB if, and only if, its header tells an ip. */
@@ -355,7 +355,7 @@ static void on_psbend(struct pt_flow *flow)
 	} else if (flow->lost) {
 		flow_try_at(flow, flow->target);
 	} else if (!flow->on && flow->config.errata.bdm70) {
-		flow->doubtful_ip = flow->target;
+		flow->erratum_resume_ip = flow->target;
 	} else if (!flow->on) {
 		flow_begin(flow, flow->target, false);
 	} else {
@@ -366,9 +366,9 @@ static void on_psbend(struct pt_flow *flow)
 
 static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
 {
-	struct side_note note = { .kind = packet->intx   ? SIDE_TX_BEGIN
-					  : packet->abrt ? SIDE_TX_ABORT
-							 : SIDE_TX_COMMIT };
+	struct cpu_event_data note = { .kind = packet->intx   ? CPU_EVENT_TX_BEGIN
+					  : packet->abrt ? CPU_EVENT_TX_ABORT
+							 : CPU_EVENT_TX_COMMIT };
 
 	if (flow->in_header || !flow->on)
 		stream_set_in_tx(&flow->stream, packet->intx);
@@ -419,7 +419,7 @@ void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 	else
 		packet_clock_packet(&flow->clock, packet);
 	if (packet->type == ppt_cbr)
-		tell(flow, SIDE_FREQUENCY, packet->payload.cbr.ratio, 0);
+		tell(flow, CPU_EVENT_CBR, packet->payload.cbr.ratio, 0);
 	if (packet->type == ppt_cyc)
 		flow_count_cycles(flow, packet->payload.cyc.value);
 	if (packet->type != ppt_cbr && packet->type != ppt_tma)
@@ -427,19 +427,19 @@ void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 }
 
 /* The packets with values come with a FUP of the instruction, or without. */
-static void on_side(struct pt_flow *flow, const struct side_note *note, bool has_place)
+static void on_side(struct pt_flow *flow, const struct cpu_event_data *note, bool has_place)
 {
 	if (has_place)
 		wait_for_place(flow, note);
 	else
-		stream_push_side(&flow->stream, note, 0);
+		stream_push_cpu_event(&flow->stream, note, 0);
 }
 
 static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
 {
-	struct side_note note = {
-		.kind = SIDE_SLEEP,
-		.value = side_sleep_value(packet->state, packet->sub_state, packet->hw),
+	struct cpu_event_data note = {
+		.kind = CPU_EVENT_PWRE,
+		.value = pwre_value(packet->state, packet->sub_state, packet->hw),
 	};
 
 	/* Behind the MWAIT that asked for it. */
@@ -448,30 +448,30 @@ static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
 
 static void on_wake(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
 {
-	uint64_t why = (packet->interrupt ? SIDE_WAKE_INTERRUPT : 0) |
-		       (packet->store ? SIDE_WAKE_STORE : 0) |
-		       (packet->autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
+	uint64_t why = (packet->interrupt ? PWRX_INTERRUPT : 0) |
+		       (packet->store ? PWRX_STORE : 0) |
+		       (packet->autonomous ? PWRX_AUTONOMOUS : 0);
 
-	tell(flow, SIDE_WAKE, side_wake_value(packet->last, packet->deepest, why), 0);
+	tell(flow, CPU_EVENT_PWRX, pwrx_value(packet->last, packet->deepest, why), 0);
 }
 
 /* Packets that change nothing of the flow. */
 static void on_packet_beside(struct pt_flow *flow, const struct pt_packet *packet)
 {
-	struct side_note note = { 0 };
+	struct cpu_event_data note = { 0 };
 
 	switch (packet->type) {
 	case ppt_ptw:
-		note.kind = SIDE_PTWRITE;
+		note.kind = CPU_EVENT_PTWRITE;
 		note.value = packet->payload.ptw.payload;
 		on_side(flow, &note, packet->payload.ptw.ip);
 		break;
 	case ppt_exstop:
-		note.kind = SIDE_STOP;
+		note.kind = CPU_EVENT_EXSTOP;
 		on_side(flow, &note, packet->payload.exstop.ip);
 		break;
 	case ppt_mwait:
-		note.kind = SIDE_MWAIT;
+		note.kind = CPU_EVENT_MWAIT;
 		note.value = packet->payload.mwait.hints;
 		note.extra = packet->payload.mwait.ext;
 		on_side(flow, &note, true);
@@ -486,7 +486,7 @@ static void on_packet_beside(struct pt_flow *flow, const struct pt_packet *packe
 		on_paging(flow, &packet->payload.pip);
 		break;
 	case ppt_vmcs:
-		tell(flow, SIDE_VMCS, packet->payload.vmcs.base, 0);
+		tell(flow, CPU_EVENT_VMCS, packet->payload.vmcs.base, 0);
 		break;
 	default: /* padding, maintenance, the end of tracing by an address range */
 		break;
@@ -540,10 +540,10 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 
 static void on_control(struct pt_flow *flow, const struct newer_packet *packet)
 {
-	struct side_note note = { SIDE_CONTROL, packet->kind, packet->value };
+	struct cpu_event_data note = { CPU_EVENT_CFE, packet->kind, packet->value };
 
 	if (!packet->has_place && flow->on && !flow->lost) {
-		flow_tell_control(flow, 0);
+		flow_emit_cfe(flow, 0);
 		flow->control = note;
 		flow->has_control = true;
 	} else {
@@ -558,7 +558,7 @@ void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packe
 		on_control(flow, packet);
 		break;
 	case NEWER_DATA:
-		tell(flow, SIDE_DATA, packet->value, packet->kind);
+		tell(flow, CPU_EVENT_EVD, packet->value, packet->kind);
 		break;
 	case NEWER_BLOCK_BEGIN:
 		flow->item_size = (unsigned)packet->value;
@@ -568,7 +568,7 @@ void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packe
 	case NEWER_BLOCK_END:
 		flow->item_size = 0;
 		if (packet->has_place)
-			on_side(flow, &(struct side_note){ .kind = SIDE_NONE }, true);
+			on_side(flow, &(struct cpu_event_data){ .kind = CPU_EVENT_NONE }, true);
 		break;
 	}
 }

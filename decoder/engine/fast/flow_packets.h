@@ -85,7 +85,7 @@ static inline void flow_on_time(struct pt_flow *flow)
 /* A CYC, as far as it is not the clock's. */
 static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 {
-	if ((flow->on || flow->doubtful_ip) && !flow->lost)
+	if ((flow->on || flow->erratum_resume_ip) && !flow->lost)
 		stream_count_cycles(&flow->stream, cycles);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
-#include "base/workers.h"
+#include "decoder/engine/fast/workers.h"
 
 /*
  * Events of one segment, 64 bytes each: dense traces have two a byte of trace.
@@ -25,13 +25,13 @@ struct buffer {
 };
 
 struct segment {
-	struct pt_job job; /* first */
+	struct worker_job job; /* first */
 	struct pt_segments *owner;
 	struct aux_cuts at; /* where it begins, if not at the stream's beginning */
 	uint64_t begin;	    /* its cut; 0: the stream's beginning */
 	/* The outcome: */
 	bool usable, ended;
-	struct pt_boundary before, after;
+	struct flow_checkpoint before, after;
 	struct buffer *buffer; /* borrowed; NULL: was not begun */
 	size_t count;
 	struct pt_stream_stats stats;
@@ -41,8 +41,8 @@ struct pt_segments {
 	struct pt_stream stream; /* first */
 	struct pt_flow *flow;	 /* owned: decodes what was guessed wrong */
 	struct pt_config config;
-	struct pt_boundary first;
-	struct pt_boundary now;	 /* where what was given out ends */
+	struct flow_checkpoint first;
+	struct flow_checkpoint now;	 /* where what was given out ends */
 	bool in_flow;		 /* the flow is on its way to the next cut */
 	bool given;		 /* the oldest segment's events are in the queue */
 	struct aux_cuts plan;	 /* where the segment begins that is planned next */
@@ -132,10 +132,10 @@ static void take_up(const struct segment *segment, struct pt_flow *flow)
 	flow->stops_at_cuts = true;
 }
 
-static void decode_ahead(struct pt_job *job, struct pt_flow *flow)
+static void decode_ahead(struct worker_job *job, struct pt_flow *flow)
 {
 	struct segment *segment = (struct segment *)job;
-	const struct pt_boundary *first = &segment->owner->first;
+	const struct flow_checkpoint *first = &segment->owner->first;
 	struct buffer *buffer = take_buffer(segment->owner, flow);
 
 	segment->buffer = buffer;
@@ -145,16 +145,16 @@ static void decode_ahead(struct pt_job *job, struct pt_flow *flow)
 	take_up(segment, flow);
 	use_buffer(buffer, &flow->stream);
 	if (!segment->begin)
-		pt_boundary_load(first, flow);
-	segment->usable = !segment->begin || pt_boundary_guess(flow, first, &segment->at);
+		flow_checkpoint_load(first, flow);
+	segment->usable = !segment->begin || flow_checkpoint_guess(flow, first, &segment->at);
 	if (!segment->usable)
 		return;
-	pt_boundary_save(&segment->before, flow);
+	flow_checkpoint_save(&segment->before, flow);
 	segment->usable = decode(buffer, flow);
 	segment->ended = flow->stream.ended;
 	segment->count = flow->stream.tail;
 	segment->stats = flow->stream.stats;
-	pt_boundary_save(&segment->after, flow);
+	flow_checkpoint_save(&segment->after, flow);
 }
 
 /* ---- In order ------------------------------------------------------------ */
@@ -183,27 +183,27 @@ static void raise_times(struct segment *segment, uint64_t time)
 	for (size_t i = 0; i < segment->count; i++) {
 		struct branch_event *event = &segment->buffer->events[i];
 
-		if (event->time >= time && event->kind != BRANCH_SIDE)
+		if (event->time >= time && event->kind != BRANCH_CPU_EVENT)
 			return;
 		if (event->time >= time)
 			continue;
 		event->time = time;
-		if (event->kind == BRANCH_SIDE && side_is_of_thread((enum side_kind)event->gap))
+		if (event->kind == BRANCH_CPU_EVENT && cpu_event_has_thread((enum cpu_event_kind)event->gap))
 			event->tsc = time;
 	}
 }
 
 /* What a segment could not know: sums that began before it, and how late it was already. */
-static void complete(struct segment *segment, const struct pt_boundary *before)
+static void complete(struct segment *segment, const struct flow_checkpoint *before)
 {
-	struct pt_boundary *after = &segment->after;
+	struct flow_checkpoint *after = &segment->after;
 	struct branch_event *events = segment->buffer->events;
 	size_t first;
 
 	raise_times(segment, before->last_pushed);
 	if (after->last_pushed < before->last_pushed)
 		after->last_pushed = before->last_pushed;
-	for (first = 0; first < segment->count && events[first].kind == BRANCH_SIDE;)
+	for (first = 0; first < segment->count && events[first].kind == BRANCH_CPU_EVENT;)
 		first++;
 	if (first < segment->count) {
 		events[first].insns += before->insn_count;
@@ -226,7 +226,7 @@ static bool accept(struct pt_segments *segments, struct segment *segment)
 	struct pt_stream *stream = &segments->stream;
 
 	if (!segment->usable ||
-	    !pt_boundary_join(&segments->now, &segment->before, &segment->after) ||
+	    !flow_checkpoint_join(&segments->now, &segment->before, &segment->after) ||
 	    !schedule_join_stops(&segment->after.schedule, &segments->now.schedule))
 		return false;
 	complete(segment, &segments->now);
@@ -258,20 +258,20 @@ static void plan(struct pt_segments *segments)
 			aux_cuts_next(&segments->plan);
 		segments->newest++;
 		segments->planned_all = segments->plan.place.at == AUX_CUTS_NONE;
-		pt_workers_submit(segments->stream.input.workers, &segment->job);
+		workers_submit(segments->stream.input.workers, &segment->job);
 	}
 }
 
 /* Drop what is done with. */
 static void drop(struct pt_segments *segments)
 {
-	struct pt_workers *workers = segments->stream.input.workers;
+	struct workers *workers = segments->stream.input.workers;
 
 	while (segments->oldest != segments->newest &&
 	       (segments->given || at(segments, segments->oldest)->begin < segments->now.cut)) {
 		struct segment *segment = at(segments, segments->oldest++);
 
-		pt_workers_cancel(workers, &segment->job);
+		workers_cancel(workers, &segment->job);
 		free_buffer(segments, segment);
 		segments->given = false;
 	}
@@ -295,7 +295,7 @@ static void follow(struct pt_segments *segments)
 		return;
 	segments->in_flow = false;
 	add_stats(&stream->stats, &flow->stats);
-	pt_boundary_save(&segments->now, segments->flow);
+	flow_checkpoint_save(&segments->now, segments->flow);
 	if (flow->ended)
 		finish(segments);
 }
@@ -313,13 +313,13 @@ static void step(struct pt_stream *stream)
 		drop(segments);
 		plan(segments);
 		segment = at(segments, segments->oldest);
-		stream->waits = !pt_workers_ready(stream->input.workers, &segment->job);
+		stream->waits = !workers_ready(stream->input.workers, &segment->job);
 		if (stream->waits)
 			return;
 		if (accept(segments, segment))
 			continue;
 		stream->stats.segments_again++;
-		pt_boundary_load(&segments->now, segments->flow);
+		flow_checkpoint_load(&segments->now, segments->flow);
 		segments->flow->stops_at_cuts = true;
 		segments->in_flow = true;
 	}
@@ -330,7 +330,7 @@ static void close_segments(struct pt_stream *stream)
 	struct pt_segments *segments = (struct pt_segments *)stream;
 
 	for (unsigned i = segments->oldest; i != segments->newest; i++)
-		pt_workers_cancel(stream->input.workers, &at(segments, i)->job);
+		workers_cancel(stream->input.workers, &at(segments, i)->job);
 	for (unsigned i = 0; i < segments->room; i++)
 		free(segments->buffers[i].events);
 	free(segments->buffers);
@@ -351,9 +351,9 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	segments->flow = flow;
 	segments->config = flow->config;
 	segments->plan = flow->cuts;
-	pt_boundary_save(&segments->first, flow);
+	flow_checkpoint_save(&segments->first, flow);
 	segments->now = segments->first;
-	segments->room = pt_workers_ahead(flow->stream.input.workers);
+	segments->room = workers_ahead(flow->stream.input.workers);
 	segments->segments = alloc_zeroed(segments->room, sizeof(*segments->segments));
 	segments->buffers = alloc_zeroed(segments->room, sizeof(*segments->buffers));
 	pthread_mutex_init(&segments->lock, NULL);

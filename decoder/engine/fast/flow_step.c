@@ -6,7 +6,7 @@
 static void drop_write(struct pt_flow *flow)
 {
 	if (flow->write.left)
-		emulated_write_drop(flow);
+		emulated_ptwrite_drop(flow);
 }
 
 /* ---- Damage -------------------------------------------------------------- */
@@ -52,39 +52,39 @@ void flow_found(struct pt_flow *flow)
 /* ---- Beside the flow ----------------------------------------------------- */
 
 /* A transaction takes effect on the flow, too. */
-static void enter_transaction(struct pt_flow *flow, enum side_kind kind, uint64_t ip)
+static void enter_transaction(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t ip)
 {
-	stream_set_in_tx(&flow->stream, kind == SIDE_TX_BEGIN);
-	if (kind != SIDE_TX_ABORT || !flow->on || flow->lost)
+	stream_set_in_tx(&flow->stream, kind == CPU_EVENT_TX_BEGIN);
+	if (kind != CPU_EVENT_TX_ABORT || !flow->on || flow->lost)
 		return;
 	flow->aborted = flow->has_interrupt = true;
 	flow->interrupted = ip;
 }
 
-void flow_tell_waiting(struct pt_flow *flow, uint64_t ip)
+void flow_emit_pending(struct pt_flow *flow, uint64_t ip)
 {
 	for (unsigned i = 0; i < flow->waiting_count; i++) {
-		const struct side_note *note = &flow->waiting[i];
+		const struct cpu_event_data *note = &flow->waiting[i];
 
-		stream_push_side(&flow->stream, note, ip);
-		if (note->kind >= SIDE_TX_BEGIN && note->kind <= SIDE_TX_ABORT)
+		stream_push_cpu_event(&flow->stream, note, ip);
+		if (note->kind >= CPU_EVENT_TX_BEGIN && note->kind <= CPU_EVENT_TX_ABORT)
 			enter_transaction(flow, note->kind, ip);
 	}
 	flow->waiting_count = 0;
 }
 
-void flow_tell_control(struct pt_flow *flow, uint64_t ip)
+void flow_emit_cfe(struct pt_flow *flow, uint64_t ip)
 {
 	if (flow->has_control)
-		stream_push_side(&flow->stream, &flow->control, ip);
+		stream_push_cpu_event(&flow->stream, &flow->control, ip);
 	flow->has_control = false;
 }
 
 void flow_drop_waiting(struct pt_flow *flow)
 {
-	flow_tell_control(flow, 0);
+	flow_emit_cfe(flow, 0);
 	for (unsigned i = 0; i < flow->waiting_count; i++)
-		stream_push_side(&flow->stream, &flow->waiting[i], 0);
+		stream_push_cpu_event(&flow->stream, &flow->waiting[i], 0);
 	flow->waiting_count = 0;
 }
 
@@ -125,7 +125,7 @@ static void find_view(struct pt_flow *flow, uint64_t ip)
 	if (!flow->view.bytes)
 		return;
 	limit_view(&flow->view, ip);
-	flow->area = code_areas_number(&flow->runs.areas, flow->view.bytes,
+	flow->area = code_regions_number(&flow->runs.areas, flow->view.bytes,
 				       flow->view.end - flow->view.begin);
 	flow->views[at] = flow->view;
 	flow->areas[at] = flow->area;
@@ -164,22 +164,22 @@ void flow_follow_text(struct pt_flow *flow)
 {
 	if (!kernel_text_advance(&flow->stream.text, flow->stream.now.time))
 		return;
-	code_runs_forget(&flow->runs);
+	basic_blocks_forget(&flow->runs);
 	forget_calls(flow);
 	flow->here = 0;
 }
 
-static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
+static struct basic_block *run_at(struct pt_flow *flow, uint64_t ip)
 {
 	unsigned generation = flow->runs.generation;
-	struct code_run *run;
+	struct basic_block *run;
 	size_t size;
 	const uint8_t *bytes = code_at(flow, ip, &size);
 
 	if (!bytes)
 		return NULL;
-	run = code_runs_find(&flow->runs, flow->area, bytes, size, flow->mode);
-	*code_runs_offset(&flow->runs, run->hop) = (uint32_t)(bytes - flow->view.bytes);
+	run = basic_blocks_find(&flow->runs, flow->area, bytes, size, flow->mode);
+	*basic_blocks_offset(&flow->runs, run->hop) = (uint32_t)(bytes - flow->view.bytes);
 	if (generation != flow->runs.generation) {
 		forget_calls(flow);
 		flow->here = 0;
@@ -188,21 +188,21 @@ static struct code_run *run_at(struct pt_flow *flow, uint64_t ip)
 }
 
 /* Returns where a way goes that is known, and gives nothing out; 0: there is none. */
-static uint32_t quiet_way(const struct code_run *run, const struct code_run *next)
+static uint32_t quiet_way(const struct basic_block *run, const struct basic_block *next)
 {
 	return next && next->area == run->area ? next->hop : 0;
 }
 
-/* What flow_walk_known() need not look at more of. */
-static void set_hop(struct pt_flow *flow, const struct code_run *run)
+/* What flow_run_cached() need not look at more of. */
+static void set_hop(struct pt_flow *flow, const struct basic_block *run)
 {
-	struct code_hop *hop = code_hop_at(flow->runs.hops, run->hop);
-	bool jumps = run->pace == PACE_JUMP, decides = run->pace == PACE_DECIDE;
+	struct cfg_node *hop = cfg_node_at(flow->runs.hops, run->hop);
+	bool jumps = run->pace == EXIT_JUMP, decides = run->pace == EXIT_DECIDE;
 
 	if (run->insns > CODE_STEP_INSNS_MAX)
 		return;
-	hop->step[0] = code_step(!jumps, jumps, run->insns);
-	hop->step[1] = code_step(!jumps, 1, run->insns);
+	hop->step[0] = packed_counts(!jumps, jumps, run->insns);
+	hop->step[1] = packed_counts(!jumps, 1, run->insns);
 	hop->next[1] = run->taken_local && (jumps || decides) ? quiet_way(run, run->taken) : 0;
 	hop->next[0] = jumps ? hop->next[1] : decides ? quiet_way(run, run->fall) : 0;
 }
@@ -212,10 +212,10 @@ static void set_hop(struct pt_flow *flow, const struct code_run *run)
  * run before it, for the next time.  Links stay within a mapping: they are of
  * the file, which others may have mapped elsewhere.
  */
-static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
+static void go_on(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
 	unsigned generation = flow->runs.generation;
-	struct code_run *run;
+	struct basic_block *run;
 
 	flow->ip = ip;
 	flow->here = 0;
@@ -230,7 +230,7 @@ static void go_on(struct pt_flow *flow, struct code_run **link, uint64_t ip)
 }
 
 /* The same as go_on() where the way is another each time: across mappings, too. */
-static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t ip)
+static void go_on_where(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
 	flow->ip = ip;
 	flow->here = 0;
@@ -243,7 +243,7 @@ static void go_on_where(struct pt_flow *flow, struct code_run **link, uint64_t i
 
 /* ---- Walking ------------------------------------------------------------- */
 
-static void count_run(struct pt_flow *flow, const struct code_run *run)
+static void count_run(struct pt_flow *flow, const struct basic_block *run)
 {
 	stream_count_insns(&flow->stream, run->insns);
 }
@@ -266,7 +266,7 @@ static void decided(struct pt_flow *flow)
 }
 
 /* A function that is too long to tell, or not known, is an empty one. */
-static void set_function(struct code_run *run, int64_t begin, int64_t end)
+static void set_function(struct basic_block *run, int64_t begin, int64_t end)
 {
 	run->function_known = true;
 	run->function_begin = run->function_end = 0;
@@ -279,7 +279,7 @@ static void set_function(struct code_run *run, int64_t begin, int64_t end)
 /* Whether the run that is walked, its branch and `to` lie in one function. */
 static bool is_local(struct pt_flow *flow, uint64_t to)
 {
-	struct code_run *run = flow->run;
+	struct basic_block *run = flow->run;
 	uint64_t begin, end;
 
 	if (!run->function_known) {
@@ -291,41 +291,41 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 
 static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
 {
-	const struct code_run *run = flow->run;
+	const struct basic_block *run = flow->run;
 	uint64_t behind = (uint64_t)run->length + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
 	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
 	       flow->view.end - flow->ip > behind &&
-	       emulated_write_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
+	       emulated_ptwrite_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
 }
 
-/* What flow_walk_known() may do the next time, without looking closer. */
-static void set_pace(struct pt_flow *flow, const struct insn *insn, uint64_t to)
+/* What flow_run_cached() may do the next time, without looking closer. */
+static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
-	struct code_run *run = flow->run;
+	struct basic_block *run = flow->run;
 	bool plain = flow->stream.input.skip_local_jumps && !insn->indirect;
 
-	run->pace = PACE_STEP;
+	run->pace = EXIT_STEP;
 	run->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
 			   is_local(flow, to);
 	run->writes = begins_write(flow, insn);
 	if (run->writes)
 		return;
 	if (plain && insn->kind == BRANCH_COND)
-		run->pace = PACE_DECIDE;
+		run->pace = EXIT_DECIDE;
 	else if (run->taken_local)
-		run->pace = PACE_JUMP;
+		run->pace = EXIT_JUMP;
 	else if (insn->kind == BRANCH_RETURN)
-		run->pace = PACE_RETURN;
+		run->pace = EXIT_RETURN;
 	else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP)
-		run->pace = insn->indirect ? PACE_TARGET : PACE_GO;
+		run->pace = insn->indirect ? EXIT_TARGET : EXIT_GO;
 }
 
 static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
-	if (flow->run->pace == PACE_UNKNOWN)
-		set_pace(flow, insn, to);
+	if (flow->run->pace == EXIT_UNKNOWN)
+		set_exit(flow, insn, to);
 	if (flow->told && flow->run->taken_local) {
 		go_unseen(flow, to);
 		return;
@@ -351,7 +351,7 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 		push_return(flow, next, flow->run);
 	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
 	if (flow->run->writes)
-		emulated_write_begin(flow, flow->ip);
+		emulated_ptwrite_begin(flow, flow->ip);
 	else if (insn->kind == BRANCH_CALL)
 		drop_write(flow);
 	go_on(flow, &flow->run->taken, flow->ip);
@@ -361,8 +361,8 @@ static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t 
 {
 	uint64_t next = from + insn->length, to = next + (uint64_t)(int64_t)insn->distance;
 
-	if (flow->run->pace == PACE_UNKNOWN)
-		set_pace(flow, insn, to);
+	if (flow->run->pace == EXIT_UNKNOWN)
+		set_exit(flow, insn, to);
 	if (!tnt_bits_next(flow->bits)) {
 		go_on(flow, &flow->run->fall, next);
 		return;
@@ -414,7 +414,7 @@ static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	flow->known = flow->stream.now;
 	if (insn->kind == BRANCH_COND) {
 		if (flow->write.left)
-			emulated_write_bit(flow, tnt_bits_next(flow->bits));
+			emulated_ptwrite_bit(flow, tnt_bits_next(flow->bits));
 		decide_jump(flow, insn, from);
 	} else if (insn->indirect) {
 		defer(flow, from);
@@ -439,14 +439,14 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	flow->known = flow->stream.now;
 	flow->task = flow->bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
 	drop_write(flow);
-	if (flow->run->pace == PACE_UNKNOWN)
-		set_pace(flow, insn, flow->target);
+	if (flow->run->pace == EXIT_UNKNOWN)
+		set_exit(flow, insn, flow->target);
 	flow->run->taken_local = insn->kind == BRANCH_JUMP &&
 				 flow->stream.input.skip_local_jumps &&
 				 is_local(flow, flow->target);
 	go(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
-		emulated_write_resume(flow, flow->target);
+		emulated_ptwrite_resume(flow, flow->target);
 	flow_take_mode(flow);
 	go_on_where(flow, &flow->run->taken, flow->ip);
 }
@@ -474,10 +474,10 @@ static void reach(struct pt_flow *flow)
 	case PLACE_INTERRUPT:
 		flow->has_interrupt = true;
 		flow->interrupted = flow->ip;
-		flow_tell_control(flow, flow->ip);
+		flow_emit_cfe(flow, flow->ip);
 		break;
 	case PLACE_EVENT:
-		flow_tell_waiting(flow, flow->ip);
+		flow_emit_pending(flow, flow->ip);
 		break;
 	case PLACE_PSB:
 		flow_take_mode(flow);
@@ -487,14 +487,14 @@ static void reach(struct pt_flow *flow)
 }
 
 /* Whether the place that is walked to lies before the run's branch has been taken. */
-static bool passes(const struct pt_flow *flow, const struct code_run *run)
+static bool passes(const struct pt_flow *flow, const struct basic_block *run)
 {
 	return flow->task == TASK_PLACE && flow->target - flow->ip <= run->length;
 }
 
-static void pass(struct pt_flow *flow, const struct code_run *run)
+static void pass(struct pt_flow *flow, const struct basic_block *run)
 {
-	int64_t count = code_run_count(run, flow->target - flow->ip);
+	int64_t count = basic_block_count_insns(run, flow->target - flow->ip);
 
 	if (count < 0) {
 		flow_fail(flow, GAP_MISMATCH, flow->ip);
@@ -518,9 +518,9 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 	return flow->target && flow->target == to;
 }
 
-void flow_walk_closely(struct pt_flow *flow)
+void flow_step_slow(struct pt_flow *flow)
 {
-	struct code_run *run = flow->here ? code_runs_at(&flow->runs, flow->here) :
+	struct basic_block *run = flow->here ? basic_blocks_at(&flow->runs, flow->here) :
 					    run_at(flow, flow->ip);
 	struct insn insn;
 	uint64_t from;
@@ -574,12 +574,12 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 	uint64_t at = flow->ip;
 
 	for (int i = 0; i < STEPS_MAX; i++) {
-		const struct code_run *run = run_at(flow, at);
+		const struct basic_block *run = run_at(flow, at);
 
 		if (!run)
 			return at == ip;
 		if (ip - at <= run->length)
-			return code_run_count(run, ip - at) >= 0;
+			return basic_block_count_insns(run, ip - at) >= 0;
 		if (!run->insn.length || !is_direct(&run->insn))
 			return false;
 		at += run->length + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
@@ -604,7 +604,7 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	struct pt_stream *stream = &flow->stream;
 
 	stream_enter(stream, ip);
-	emulated_write_resume(flow, ip);
+	emulated_ptwrite_resume(flow, ip);
 	flow_found(flow);
 	flow->on = true;
 	flow->told = false;

@@ -3,7 +3,7 @@
  * The fast engine's walk over code, between its packets (pt_flow.c has the
  * table of what each packet makes it do).  Private to the engine.
  *
- * A packet sets the task; flow_walk() is called until the task is TASK_READ
+ * A packet sets the task; flow_step() is called until the task is TASK_READ
  * again, and gives events out through the stream on the way.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
@@ -52,7 +52,7 @@ struct pt_flow {
 	bool cutting;		 /* between its PSB and where that is passed */
 	bool stops_at_cuts;	 /* pause there, */
 	bool paused;		 /* as is done */
-	struct code_runs runs;
+	struct basic_blocks runs;
 	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
 	uint32_t area;			   /* that it shows: code_regions.h */
 	struct code_view views[VIEWS];	   /* the same, of places seen last, */
@@ -79,15 +79,15 @@ struct pt_flow {
 	bool gap_guessed;  /* that is a guess (flow_checkpoint.h), */
 	bool gap_mattered; /* which was asked for */
 	bool overflowed; /* the next FUP tells where tracing goes on */
-	uint64_t doubtful_ip; /* tracing is on there, or an erratum tells so (flow_packets.c); 0: none */
+	uint64_t erratum_resume_ip; /* tracing is on there, or an erratum tells so (flow_packets.c); 0: none */
 	bool in_header;	 /* between PSB and PSBEND */
 	bool header_has_ip;
 	bool aborted;  /* the next TIP is where an aborted transaction went on */
-	struct side_note waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
+	struct cpu_event_data waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
 	unsigned waiting_count;
-	struct side_note control; /* of the interrupt whose FUP is next, if has_control */
+	struct cpu_event_data control; /* of the interrupt whose FUP is next, if has_control */
 	bool has_control;
-	struct emulated_write write, waiting_write; /* that goes on, that was interrupted */
+	struct emulated_ptwrite write, waiting_write; /* that goes on, that was interrupted */
 	uint64_t waiting_place; /* ip: where */
 	uint64_t mode_end;   /* offset just behind the last MODE.Exec: a FUP there is its own */
 	unsigned item_size;  /* bytes of a BIP's value; 0: not between BBP and BEP */
@@ -95,7 +95,7 @@ struct pt_flow {
 	uint64_t ip;
 	struct return_place {
 		uint64_t ip;
-		struct code_run *call; /* that is returned behind; NULL: not known */
+		struct basic_block *call; /* that is returned behind; NULL: not known */
 	} returns[RETURNS];
 	unsigned return_top, return_count;
 	bool compression; /* returns may be TNT bits */
@@ -108,10 +108,10 @@ struct pt_flow {
 	uint64_t bits;	    /* tnt_bits.h; with TASK_READ: those that wait for a TIP */
 	unsigned last_bits; /* of the last TNT packet that is among them */
 	unsigned walked;      /* branches since the last packet */
-	struct code_run *run; /* that is walked; valid during a step */
+	struct basic_block *run; /* that is walked; valid during a step */
 	uint32_t here;	      /* the hop of the run at ip, which is in view; 0: look closely */
 	bool told;	      /* a branch was given out since tracing began */
-	struct moment known;  /* when ip was told last: direct branches follow at once */
+	struct timestamp known;  /* when ip was told last: direct branches follow at once */
 
 	uint64_t offset; /* of the packet read last */
 	uint64_t counted; /* offset up to where bytes are counted, as decoded or as lost */
@@ -141,18 +141,18 @@ static inline void flow_take_mode(struct pt_flow *flow)
  * or the target of a TIP are to be used, a branch was given out since tracing
  * began, and no PTWRITE is being told.  `here` is set.
  */
-void flow_walk_known(struct pt_flow *flow);
+void flow_run_cached(struct pt_flow *flow);
 
 /* Walk a run further. */
-void flow_walk_closely(struct pt_flow *flow);
+void flow_step_slow(struct pt_flow *flow);
 
 /* Walk a run further, or many that were walked before, while the stream has room. */
-static inline void flow_walk(struct pt_flow *flow)
+static inline void flow_step(struct pt_flow *flow)
 {
 	if (flow->here)
-		flow_walk_known(flow);
+		flow_run_cached(flow);
 	if (flow->task != TASK_READ && stream_has_room(&flow->stream))
-		flow_walk_closely(flow);
+		flow_step_slow(flow);
 }
 
 /* What was known of the code that is mapped is not true of what comes next. */
@@ -194,10 +194,10 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 void flow_lose(struct pt_flow *flow);
 
 /* A FUP tells where that happened which waits for it (0: unknown). */
-void flow_tell_waiting(struct pt_flow *flow, uint64_t ip);
+void flow_emit_pending(struct pt_flow *flow, uint64_t ip);
 
 /* An interrupt's FUP tells where it struck (0: unknown): its event takes place there. */
-void flow_tell_control(struct pt_flow *flow, uint64_t ip);
+void flow_emit_cfe(struct pt_flow *flow, uint64_t ip);
 
 /* No FUP will come for the packets that wait. */
 void flow_drop_waiting(struct pt_flow *flow);

@@ -133,7 +133,7 @@ static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
 }
 
 /* A packet whose time is another clock's. */
-static __attribute__((noinline)) void tell_perf_clock(struct pt_flow *flow,
+static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 						      enum pt_packet_type type, size_t size,
 						      uint64_t value)
 {
@@ -162,14 +162,14 @@ static size_t tell_perf_cycles(struct pt_flow *flow, const uint8_t *bytes)
 	size_t size = read_cycles(flow, bytes, &cycles);
 
 	if (size)
-		tell_perf_clock(flow, ppt_cyc, size, cycles);
+		perf_clock_packet(flow, ppt_cyc, size, cycles);
 	return size;
 }
 
-static size_t read_crystal(struct pt_flow *flow, const uint8_t *bytes)
+static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 {
 	if (flow->stream.input.perf_times) {
-		tell_perf_clock(flow, ppt_mtc, 2, bytes[1]);
+		perf_clock_packet(flow, ppt_mtc, 2, bytes[1]);
 		return 2;
 	}
 	packet_clock_mtc(&flow->clock, bytes[1]);
@@ -270,7 +270,7 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	if ((bytes[0] & 3) == 3)
 		return flow->stream.input.perf_times ? tell_perf_cycles(flow, bytes) : 0;
 	if (bytes[0] == OPCODE_MTC)
-		return read_crystal(flow, bytes);
+		return read_mtc(flow, bytes);
 	if (bytes[0] == OPCODE_PAD)
 		return count_padding(bytes, size);
 	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
@@ -343,8 +343,8 @@ static void finish(struct pt_flow *flow)
 	flow_count_bytes(flow, flow->offset);
 	flow_found(flow);
 	flow_drop_waiting(flow);
-	emulated_write_drop(flow);
-	emulated_write_drop_waiting(flow);
+	emulated_ptwrite_drop(flow);
+	emulated_ptwrite_drop_waiting(flow);
 	flow->item_size = 0;
 	flow->guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
@@ -355,7 +355,7 @@ static void finish(struct pt_flow *flow)
 	stream_push_apart(&flow->stream, flow_asks_for_gap(flow));
 	flow_lose(flow);
 	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
-	flow->doubtful_ip = 0;
+	flow->erratum_resume_ip = 0;
 	flow_note_gap(flow);
 	flow->synced = false;
 	pt_perf_time_restart(flow);
@@ -394,7 +394,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		flow_fail(flow, GAP_BAD_PACKET, 0);
 		flow->item_size = 0;
 		flow->in_header = flow->overflowed = flow->on = false;
-		flow->doubtful_ip = 0;
+		flow->erratum_resume_ip = 0;
 		synchronise(flow, false);
 		if (flow->stream.ended)
 			finish(flow);
@@ -463,7 +463,7 @@ static bool read_frequent_packets(struct pt_flow *flow)
 		if (!read_next_frequent(flow))
 			return true;
 		if (flow->task != TASK_READ)
-			flow_walk(flow);
+			flow_step(flow);
 		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
 			return false;
 	}
@@ -495,9 +495,9 @@ static void step(struct pt_stream *stream)
 
 	do {
 		if (flow->task != TASK_READ)
-			flow_walk(flow);
+			flow_step(flow);
 		else if (flow->cutting && !flow->in_header)
-			pt_boundary_pass(flow);
+			flow_checkpoint_pass(flow);
 		else if (!flow->synced)
 			first_sync(flow);
 		else
@@ -512,7 +512,7 @@ void pt_flow_free(struct pt_flow *flow)
 		return;
 	pt_pkt_free_decoder(flow->packets);
 	aux_window_release(&flow->window);
-	code_runs_release(&flow->runs);
+	basic_blocks_release(&flow->runs);
 	kernel_text_release(&flow->stream.text);
 	free(flow);
 }
@@ -529,7 +529,7 @@ struct pt_flow *pt_flow_spare(uint64_t size)
 	flow->bits = TNT_BITS_NONE;
 	flow->stream.step = step;
 	flow->stream.close = close_flow;
-	code_runs_init(&flow->runs, size);
+	basic_blocks_init(&flow->runs, size);
 	return flow;
 }
 
@@ -598,7 +598,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 {
 	struct pt_flow *flow = pt_flow_spare(input->aux->size);
 
-	code_runs_share(&flow->runs, input->others, input->aux->size);
+	basic_blocks_share(&flow->runs, input->others, input->aux->size);
 	set_config(flow, input->info, config);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);

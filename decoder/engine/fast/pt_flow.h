@@ -6,7 +6,7 @@
 #include "decoder/engine/fast/flow_step.h"
 
 /*
- * Returns a flow without a stream, owned by the caller; pt_boundary_load() gives
+ * Returns a flow without a stream, owned by the caller; flow_checkpoint_load() gives
  * it one.  It is to decode about `size` bytes.
  */
 struct pt_flow *pt_flow_spare(uint64_t size);

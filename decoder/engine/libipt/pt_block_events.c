@@ -42,24 +42,24 @@ bool blocks_enter(struct pt_blocks *blocks, uint64_t ip)
 void blocks_tell_control(struct pt_blocks *blocks, uint64_t ip)
 {
 	if (blocks->has_control)
-		stream_push_side(&blocks->stream, &blocks->control, ip);
+		stream_push_cpu_event(&blocks->stream, &blocks->control, ip);
 	blocks->has_control = false;
 }
 
-static void tell(struct pt_blocks *blocks, const struct side_note *note,
+static void tell(struct pt_blocks *blocks, const struct cpu_event_data *note,
 		 const struct pt_event *event, uint64_t ip)
 {
 	if (event->ip_suppressed)
 		ip = 0;
 	if (ip)
 		blocks_resolve(blocks, ip); /* the block before ends where this happened */
-	stream_push_side(&blocks->stream, note, ip);
+	stream_push_cpu_event(&blocks->stream, note, ip);
 }
 
 /* An EXSTOP, or what it stands for. */
 static void on_stop(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	static const struct pt_rewrite_note stop = { .note.kind = SIDE_STOP };
+	static const struct pt_rewrite_note stop = { .note.kind = CPU_EVENT_EXSTOP };
 	const struct pt_rewrite_note *note = pt_rewrite_next(&blocks->rewrite);
 
 	if (!note)
@@ -144,21 +144,21 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	bool was_in = blocks->stream.event_flags & BRANCH_IN_TX;
-	struct side_note note = { .kind = event->variant.tsx.speculative ? SIDE_TX_BEGIN
-					  : event->variant.tsx.aborted   ? SIDE_TX_ABORT
-									 : SIDE_TX_COMMIT };
+	struct cpu_event_data note = { .kind = event->variant.tsx.speculative ? CPU_EVENT_TX_BEGIN
+					  : event->variant.tsx.aborted   ? CPU_EVENT_TX_ABORT
+									 : CPU_EVENT_TX_COMMIT };
 
 	stream_set_in_tx(&blocks->stream, event->variant.tsx.speculative);
 	blocks->tx_aborted = event->variant.tsx.aborted;
-	if (!event->status_update && (was_in || note.kind != SIDE_TX_COMMIT))
+	if (!event->status_update && (was_in || note.kind != CPU_EVENT_TX_COMMIT))
 		tell(blocks, &note, event, event->variant.tsx.ip);
 }
 
 static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	struct side_note note = {
-		.kind = SIDE_SLEEP,
-		.value = side_sleep_value(event->variant.pwre.state, event->variant.pwre.sub_state,
+	struct cpu_event_data note = {
+		.kind = CPU_EVENT_PWRE,
+		.value = pwre_value(event->variant.pwre.state, event->variant.pwre.sub_state,
 					  event->variant.pwre.hw),
 	};
 
@@ -167,12 +167,12 @@ static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
 
 static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	uint64_t why = (event->variant.pwrx.interrupt ? SIDE_WAKE_INTERRUPT : 0) |
-		       (event->variant.pwrx.store ? SIDE_WAKE_STORE : 0) |
-		       (event->variant.pwrx.autonomous ? SIDE_WAKE_AUTONOMOUS : 0);
-	struct side_note note = {
-		.kind = SIDE_WAKE,
-		.value = side_wake_value(event->variant.pwrx.last, event->variant.pwrx.deepest, why),
+	uint64_t why = (event->variant.pwrx.interrupt ? PWRX_INTERRUPT : 0) |
+		       (event->variant.pwrx.store ? PWRX_STORE : 0) |
+		       (event->variant.pwrx.autonomous ? PWRX_AUTONOMOUS : 0);
+	struct cpu_event_data note = {
+		.kind = CPU_EVENT_PWRX,
+		.value = pwrx_value(event->variant.pwrx.last, event->variant.pwrx.deepest, why),
 	};
 
 	tell(blocks, &note, event, 0);
@@ -181,16 +181,16 @@ static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
 /* Events that change nothing of the flow. */
 static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	struct side_note note = { 0 };
+	struct cpu_event_data note = { 0 };
 	uint64_t ip = 0;
 
 	switch (event->type) {
 	case ptev_cbr:
-		note = (struct side_note){ .kind = SIDE_FREQUENCY,
+		note = (struct cpu_event_data){ .kind = CPU_EVENT_CBR,
 					   .value = event->variant.cbr.ratio };
 		break;
 	case ptev_ptwrite:
-		note = (struct side_note){ .kind = SIDE_PTWRITE,
+		note = (struct cpu_event_data){ .kind = CPU_EVENT_PTWRITE,
 					   .value = event->variant.ptwrite.payload };
 		ip = event->variant.ptwrite.ip;
 		break;
@@ -198,21 +198,21 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 		on_stop(blocks, event);
 		return;
 	case ptev_mwait:
-		note = (struct side_note){ .kind = SIDE_MWAIT,
+		note = (struct cpu_event_data){ .kind = CPU_EVENT_MWAIT,
 					   .value = event->variant.mwait.hints,
 					   .extra = event->variant.mwait.ext };
 		ip = event->variant.mwait.ip;
 		break;
 	case ptev_paging:
 	case ptev_async_paging:
-		note = (struct side_note){ .kind = SIDE_GUEST,
+		note = (struct cpu_event_data){ .kind = CPU_EVENT_PIP,
 					   .value = event->variant.paging.cr3,
 					   .extra = event->variant.paging.non_root };
 		blocks->guest = note.extra;
 		break;
 	case ptev_vmcs:
 	case ptev_async_vmcs:
-		note = (struct side_note){ .kind = SIDE_VMCS, .value = event->variant.vmcs.base };
+		note = (struct cpu_event_data){ .kind = CPU_EVENT_VMCS, .value = event->variant.vmcs.base };
 		break;
 	default: /* modes, ticks, maintenance */
 		return;

@@ -16,7 +16,7 @@ struct pending_branch {
 	uint64_t from;
 	struct insn insn; /* kind BRANCH_NONE: nothing is pending */
 	uint8_t flags;
-	struct moment decided;
+	struct timestamp decided;
 };
 
 struct pt_blocks {
@@ -37,7 +37,7 @@ struct pt_blocks {
 	const struct address_space *space; /* whose image the decoder has */
 	struct pending_branch pending;
 	struct pt_rewrite rewrite;
-	struct side_note control; /* of the interrupt that is next, if has_control */
+	struct cpu_event_data control; /* of the interrupt that is next, if has_control */
 	bool has_control;
 	bool off;		  /* tracing is */
 	bool guest;		  /* a guest runs from the next ip on */

@@ -226,7 +226,7 @@ static void on_placed(struct walk *walk, bool has_place)
 
 static void on_stop(struct walk *walk, bool has_place)
 {
-	put_note(walk, (struct pt_rewrite_note){ .note.kind = SIDE_STOP,
+	put_note(walk, (struct pt_rewrite_note){ .note.kind = CPU_EVENT_EXSTOP,
 						 .bound = has_place && !walk->guest });
 	on_placed(walk, has_place);
 }
@@ -298,7 +298,7 @@ static void on_packet(struct walk *walk, const struct pt_packet *packet)
 	case ppt_mwait: /* its FUP always follows */
 		if (walk->guest)
 			put_stop(walk, (struct pt_rewrite_note){
-					       .note = { SIDE_MWAIT, packet->payload.mwait.ext,
+					       .note = { CPU_EVENT_MWAIT, packet->payload.mwait.ext,
 							 packet->payload.mwait.hints } });
 		else
 			keep(walk);
@@ -320,12 +320,12 @@ static void on_newer_packet(struct walk *walk, const struct newer_packet *packet
 
 	switch (packet->type) {
 	case NEWER_CONTROL:
-		note.note = (struct side_note){ SIDE_CONTROL, packet->kind, packet->value };
+		note.note = (struct cpu_event_data){ CPU_EVENT_CFE, packet->kind, packet->value };
 		note.of_interrupt = !packet->has_place;
 		put_stop(walk, note);
 		break;
 	case NEWER_DATA:
-		note.note = (struct side_note){ SIDE_DATA, packet->kind, packet->value };
+		note.note = (struct cpu_event_data){ CPU_EVENT_EVD, packet->kind, packet->value };
 		put_stop(walk, note);
 		break;
 	case NEWER_BLOCK_BEGIN:

@@ -20,10 +20,10 @@
 
 #include "decoder/engine/pt_stream_base.h"
 
-/* What an EXSTOP packet of the rewritten trace stands for; SIDE_STOP: for itself. */
+/* What an EXSTOP packet of the rewritten trace stands for; CPU_EVENT_EXSTOP: for itself. */
 struct pt_rewrite_note {
 	uint64_t offset; /* of the packet, in the rewritten trace */
-	struct side_note note;
+	struct cpu_event_data note;
 	bool of_interrupt; /* a CFE: the event is told where the FUP behind it says */
 	bool bound;	   /* it has a FUP of its own */
 	bool dropped;	   /* which never came: libipt tells of no event */

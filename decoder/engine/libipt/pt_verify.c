@@ -314,7 +314,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 
 	one.aux = &part->aux;
 	one.workers = NULL;
-	one.skip_local_jumps = one.side_events = one.perf_times = false;
+	one.skip_local_jumps = one.cpu_events = one.perf_times = false;
 	one.begin = one.end = 1; /* losses are of the stream, not of the engines */
 	one.diag = NULL;
 	one.engine = PT_ENGINE_FAST;

@@ -128,7 +128,7 @@ void magic_end_segment(struct magic_stack *stack, int64_t time)
 
 void magic_tell_segment_end(struct magic_stack *stack)
 {
-	const struct span_sink *sink = stack->base.machine->sink;
+	const struct slice_sink *sink = stack->base.machine->sink;
 
 	sink->segment_end(sink, stack->base.track);
 }

@@ -157,7 +157,7 @@ static void trace_goes_on(struct magic_stack *stack, int64_t time,
 		break;
 	case BRANCH_NONE:
 	case BRANCH_GAP:
-	case BRANCH_SIDE:
+	case BRANCH_CPU_EVENT:
 		break;
 	}
 }

@@ -32,7 +32,7 @@ static void release_frames(struct precise_stack *stack)
 
 static void end_segment(struct precise_stack *stack, int64_t time)
 {
-	const struct span_sink *sink = stack->base.machine->sink;
+	const struct slice_sink *sink = stack->base.machine->sink;
 
 	precise_pop_to(stack, time, 0);
 	precise_end_transaction(stack);
@@ -48,7 +48,7 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 /* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
 void precise_settle_now(struct precise_stack *stack)
 {
-	const struct span_sink *sink = stack->base.machine->sink;
+	const struct slice_sink *sink = stack->base.machine->sink;
 
 	if (!stack->rooted)
 		return;
@@ -99,7 +99,7 @@ static void on_gap(struct precise_stack *stack, int64_t time, const struct resol
 static void end_gap(struct precise_stack *stack, int64_t time)
 {
 	const struct callstack_machine *machine = stack->base.machine;
-	const struct span_sink *sink = machine->sink;
+	const struct slice_sink *sink = machine->sink;
 
 	callstack_batch_flush(&stack->batch, time); /* marks within the gap */
 	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),

@@ -191,15 +191,15 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 
 static uint16_t vector_flags(const struct resolved_branch *branch)
 {
-	unsigned flags = branch->vector ? SPAN_HAS_VECTOR | (branch->vector - 1u) << 8 : 0;
+	unsigned flags = branch->vector ? SLICE_HAS_VECTOR | (branch->vector - 1u) << 8 : 0;
 
-	return (uint16_t)(flags | (branch->event ? SPAN_HAS_EVENT : 0));
+	return (uint16_t)(flags | (branch->event ? SLICE_HAS_CAUSE : 0));
 }
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct precise *machine = machine_of(stack);
-	struct frame pause = { .kind = FRAME_PAUSE, .span_flags = vector_flags(branch),
+	struct frame pause = { .kind = FRAME_PAUSE, .slice_flags = vector_flags(branch),
 			       .event = branch->event };
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
@@ -265,7 +265,7 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 {
 	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
 			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip,
-			       .span_flags = vector_flags(branch), .event = branch->event };
+			       .slice_flags = vector_flags(branch), .event = branch->event };
 
 	if (branch->kind != BRANCH_INTERRUPT)
 		entry.resume_ip += branch->from_length;

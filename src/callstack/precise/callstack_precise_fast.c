@@ -19,7 +19,7 @@ static void push_called(struct precise_stack *stack, int64_t time, const struct 
 	frame->entry_ip = to->ip;
 	frame->called = stack->counts;
 	frame->traps = 0;
-	frame->span_flags = 0;
+	frame->slice_flags = 0;
 	frame->kind = FRAME_CALLED;
 	frame->returned = false;
 	frame->hidden = to->symbol->kind == SYMBOL_PLT;

@@ -9,7 +9,7 @@ void precise_add_begin(struct precise_stack *stack, int64_t time, const struct f
 		.symbol = frame->symbol,
 		.ip = precise_slice_ip(frame),
 		.kind = BATCH_CALL,
-		.flags = frame->span_flags,
+		.flags = frame->slice_flags,
 		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
 			    frame->caller_offset },
 	};

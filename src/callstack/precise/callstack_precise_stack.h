@@ -59,7 +59,7 @@ struct precise_stack {
 	bool started;
 	bool plain;             /* nothing is going on but calls, jumps and returns */
 	bool rooted;            /* the outermost frame was called by none */
-	unsigned unsettled;     /* branches until spans are settled, if rooted */
+	unsigned unsettled;     /* branches until slices are settled, if rooted */
 	int64_t settled;        /* mapped: what begins earlier cannot be given out any more */
 };
 
@@ -97,7 +97,7 @@ static inline struct frame *top(const struct precise_stack *stack)
 /* Returns what the slice of a frame begins with: see slice_sink.h. */
 static inline uint64_t precise_slice_ip(const struct frame *frame)
 {
-	return frame->span_flags & SPAN_HAS_EVENT ? (uintptr_t)frame->event : frame->entry_ip;
+	return frame->slice_flags & SLICE_HAS_CAUSE ? (uintptr_t)frame->event : frame->entry_ip;
 }
 
 /* What precise_emit_begin() and _end() do where no edges are taken. */
@@ -107,7 +107,7 @@ void precise_add_end(struct precise_stack *stack, int64_t time, const struct fra
 static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 				      const struct frame *frame)
 {
-	struct span_edge *edge = callstack_batch_edge(&stack->batch, time);
+	struct slice_event *edge = callstack_batch_edge(&stack->batch, time);
 
 	if (!edge) {
 		precise_add_begin(stack, time, frame);
@@ -116,8 +116,8 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 	edge->symbol = frame->symbol;
 	edge->ip = precise_slice_ip(frame);
 	edge->detail = 0;
-	edge->flags = frame->span_flags;
-	edge->kind = EDGE_BEGIN;
+	edge->flags = frame->slice_flags;
+	edge->kind = SLICE_BEGIN;
 	edge->order = 0;
 	stack->batch.calls++;
 }
@@ -125,7 +125,7 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 				    const struct frame *frame)
 {
-	struct span_edge *edge = callstack_batch_edge(&stack->batch, time);
+	struct slice_event *edge = callstack_batch_edge(&stack->batch, time);
 
 	if (!edge) {
 		precise_add_end(stack, time, frame);
@@ -134,7 +134,7 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 	edge->symbol = frame->symbol;
 	edge->detail = 0;
 	edge->flags = 0;
-	edge->kind = EDGE_END;
+	edge->kind = SLICE_END;
 	edge->order = 0;
 }
 

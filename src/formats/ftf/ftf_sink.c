@@ -21,7 +21,7 @@ struct ftf_habit {
 	const struct symbol *symbol; /* NULL: none yet */
 	const struct name *caller;
 	uint64_t ip;
-	unsigned flags; /* enum span_flags */
+	unsigned flags; /* enum slice_flags */
 	struct ftf_kept kept;
 };
 
@@ -144,7 +144,7 @@ static struct ftf_arg number_arg(struct ftf_name name, uint64_t number)
 				   : ftf_arg_int64(name, (int64_t)number);
 }
 
-static size_t fill_event(const struct ftf_sink *ftf, const struct span_event *event,
+static size_t fill_event(const struct ftf_sink *ftf, const struct slice_cause *event,
 			 struct ftf_arg *args)
 {
 	size_t count = 0;
@@ -209,7 +209,7 @@ static size_t fill_folded(const struct ftf_sink *ftf, struct track *track, struc
 	return count;
 }
 
-static void folded(const struct span_sink *sink, void *context, uint64_t count, uint64_t time)
+static void folded(const struct slice_sink *sink, void *context, uint64_t count, uint64_t time)
 {
 	const struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
@@ -220,7 +220,7 @@ static void folded(const struct span_sink *sink, void *context, uint64_t count, 
 	track->folded_time = time;
 }
 
-static void detail(const struct span_sink *sink, void *context, const struct span_detail *detail)
+static void detail(const struct slice_sink *sink, void *context, const struct slice_detail *detail)
 {
 	struct track *track = context;
 
@@ -231,7 +231,7 @@ static void detail(const struct span_sink *sink, void *context, const struct spa
 /* Returns where the slice was called from; NULL: unknown. */
 static const struct name *begin_costs(struct ftf_sink *ftf, struct track *track)
 {
-	struct span_detail detail = slice_costs_begin(&track->costs);
+	struct slice_detail detail = slice_costs_begin(&track->costs);
 
 	return call_sites_find(&ftf->sites, detail.caller, detail.caller_offset);
 }
@@ -346,7 +346,7 @@ static __attribute__((noinline)) void begin_inside(struct ftf_sink *ftf, struct 
 		write_waiting(ftf, track);
 }
 
-static void begin(const struct span_sink *sink, void *context, uint64_t time,
+static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct ftf_sink *ftf = sink->context;
@@ -389,7 +389,7 @@ static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time)
  * two thirds of the memory in Perfetto.  Not if it has no length: Perfetto puts
  * one such record into another of the same time; nor if its end has arguments.
  */
-static void end(const struct span_sink *sink, void *context, uint64_t time,
+static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
 	struct ftf_sink *ftf = sink->context;
@@ -407,19 +407,19 @@ static void end(const struct span_sink *sink, void *context, uint64_t time,
 }
 
 /* Whether the slice of a begin has none in it, and length: see end(). */
-static inline bool is_whole(const struct span_edge *begin, const struct span_edge *limit)
+static inline bool is_whole(const struct slice_event *begin, const struct slice_event *limit)
 {
-	return begin + 1 < limit && begin[1].kind == EDGE_END && begin[1].time > begin->time;
+	return begin + 1 < limit && begin[1].kind == SLICE_END && begin[1].time > begin->time;
 }
 
 /* Write the first of some edges.  Returns what follows. */
-static const struct span_edge *write_first(struct ftf_sink *ftf, struct track *track,
-					   const struct span_edge *edge,
-					   const struct span_edge *limit)
+static const struct slice_event *write_first(struct ftf_sink *ftf, struct track *track,
+					   const struct slice_event *edge,
+					   const struct slice_event *limit)
 {
 	struct innermost slice = { edge->symbol, edge->time, edge->ip, edge->flags };
 
-	if (edge->kind == EDGE_END) {
+	if (edge->kind == SLICE_END) {
 		write_end(ftf, track, edge->time);
 		return edge + 1;
 	}
@@ -436,9 +436,9 @@ static const struct span_edge *write_first(struct ftf_sink *ftf, struct track *t
 }
 
 /* Write the first edges that are written as others were.  Returns what follows. */
-static const struct span_edge *write_known(struct ftf_sink *ftf, struct track *track,
-					   const struct span_edge *edge,
-					   const struct span_edge *limit)
+static const struct slice_event *write_known(struct ftf_sink *ftf, struct track *track,
+					   const struct slice_event *edge,
+					   const struct slice_event *limit)
 {
 	struct ftf_repeat records[REPEATS];
 	size_t count = 0;
@@ -449,7 +449,7 @@ static const struct span_edge *write_known(struct ftf_sink *ftf, struct track *t
 		const struct ftf_habit *habit;
 		bool whole;
 
-		if (edge->kind == EDGE_END) {
+		if (edge->kind == SLICE_END) {
 			records[count++] = (struct ftf_repeat){ NULL, edge->time, 0 };
 			edge++;
 			continue;
@@ -472,24 +472,24 @@ static const struct span_edge *write_known(struct ftf_sink *ftf, struct track *t
  * What begin() and end() do with many: a slice waits only if what comes next is not
  * among them.
  */
-static void edges(const struct span_sink *sink, void *context, const struct span_edge *edge,
+static void edges(const struct slice_sink *sink, void *context, const struct slice_event *edge,
 		  size_t count)
 {
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
-	const struct span_edge *limit = edge + count;
+	const struct slice_event *limit = edge + count;
 
-	if (track->innermost.symbol && edge->kind == EDGE_BEGIN)
+	if (track->innermost.symbol && edge->kind == SLICE_BEGIN)
 		write_waiting(ftf, track);
 	/* One that waits, or has arguments, ends. */
 	for (; edge < limit && (track->innermost.symbol || track->folded); edge++) {
-		if (edge->kind == EDGE_END)
+		if (edge->kind == SLICE_END)
 			end(sink, track, edge->time, edge->symbol);
 		else
 			begin(sink, track, edge->time, edge->symbol, edge->ip, edge->flags);
 	}
 	while (edge < limit) {
-		const struct span_edge *first = edge;
+		const struct slice_event *first = edge;
 
 		edge = write_known(ftf, track, edge, limit);
 		if (edge == first)
@@ -497,7 +497,7 @@ static void edges(const struct span_sink *sink, void *context, const struct span
 	}
 }
 
-static void complete(const struct span_sink *sink, void *context, uint64_t begin_time,
+static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
 		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	begin(sink, context, begin_time, symbol, 0, flags);
@@ -505,7 +505,7 @@ static void complete(const struct span_sink *sink, void *context, uint64_t begin
 }
 
 /* Perfetto does not show instants of a thread well; a slice without length it does. */
-static void instant(const struct span_sink *sink, void *context, uint64_t time, const char *text)
+static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
 {
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
@@ -524,15 +524,15 @@ static void instant(const struct span_sink *sink, void *context, uint64_t time, 
 	ftf_end(ftf->writer, &event);
 }
 
-static void segment_end(const struct span_sink *sink, void *context)
+static void segment_end(const struct slice_sink *sink, void *context)
 {
 	(void)sink;
 	(void)context;
 }
 
-struct span_sink ftf_sink_spans(struct ftf_sink *ftf)
+struct slice_sink ftf_sink_slices(struct ftf_sink *ftf)
 {
-	return (struct span_sink){
+	return (struct slice_sink){
 		.detail = ftf->level == OPTION_ARGS_FULL ? detail : NULL,
 		.begin = begin,
 		.end = end,

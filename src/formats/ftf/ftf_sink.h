@@ -2,7 +2,7 @@
 /*
  * Slices into the Fuchsia trace format: names, arguments, threads.
  *
- * The spans of a track must come in program order, with times that do not go
+ * The slices of a track must come in program order, with times that do not go
  * back and at most 512 open at a time (src/slices/slice_sorter.h sees to that).
  */
 #ifndef SRC_FORMATS_FTF_FTF_SINK_H
@@ -52,6 +52,6 @@ int ftf_sink_close(struct ftf_sink *ftf, struct error *err);
 void ftf_sink_release(struct ftf_sink *ftf);
 
 /* Returns the sink; its tracks are struct track.  `ftf` is borrowed by it. */
-struct span_sink ftf_sink_spans(struct ftf_sink *ftf);
+struct slice_sink ftf_sink_slices(struct ftf_sink *ftf);
 
 #endif

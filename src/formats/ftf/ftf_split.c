@@ -13,7 +13,7 @@
 struct split_frame {
 	const struct symbol *symbol;
 	uint64_t ip;
-	struct span_detail detail;
+	struct slice_detail detail;
 	uint16_t flags;
 };
 
@@ -21,7 +21,7 @@ struct split_track {
 	struct track *track;        /* borrowed; NULL: nothing came */
 	struct split_frame *frames; /* owned; innermost last */
 	size_t count, room;
-	struct span_detail now;     /* of the last begin or end */
+	struct slice_detail now;     /* of the last begin or end */
 };
 
 char *ftf_split_path(const char *path, size_t part)
@@ -58,7 +58,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 	}
 	split->part_count++;
 	ftf_sink_init(&split->ftf, &split->output, split->names, split->options->args);
-	split->part_spans = ftf_sink_spans(&split->ftf);
+	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
 	split->part_slices = 0;
@@ -80,8 +80,8 @@ static void end_part(struct ftf_split *split)
 static void pass_detail(const struct ftf_split *split, const struct split_track *track,
 			const struct symbol *caller, uint64_t caller_offset)
 {
-	const struct span_sink *to = &split->part_spans;
-	struct span_detail detail = track->now;
+	const struct slice_sink *to = &split->part_sink;
+	struct slice_detail detail = track->now;
 
 	detail.caller = caller;
 	detail.caller_offset = caller_offset;
@@ -92,7 +92,7 @@ static void pass_detail(const struct ftf_split *split, const struct split_track 
 /* Every open slice ends at `time`. */
 static void end_open(struct ftf_split *split, uint64_t time)
 {
-	const struct span_sink *to = &split->part_spans;
+	const struct slice_sink *to = &split->part_sink;
 
 	for (size_t i = 0; i < split->track_count; i++) {
 		struct split_track *track = &split->tracks[i];
@@ -107,7 +107,7 @@ static void end_open(struct ftf_split *split, uint64_t time)
 /* And begins again. */
 static void begin_open(struct ftf_split *split, uint64_t time)
 {
-	const struct span_sink *to = &split->part_spans;
+	const struct slice_sink *to = &split->part_sink;
 
 	for (size_t i = 0; i < split->track_count; i++) {
 		struct split_track *track = &split->tracks[i];
@@ -118,7 +118,7 @@ static void begin_open(struct ftf_split *split, uint64_t time)
 			pass_detail(split, track, frame->detail.caller,
 				    frame->detail.caller_offset);
 			to->begin(to, track->track, time, frame->symbol, frame->ip,
-				  frame->flags | (unsigned)SPAN_CONTINUED);
+				  frame->flags | (unsigned)SLICE_CONTINUED);
 		}
 	}
 }
@@ -185,18 +185,18 @@ static struct split_track *track_of(struct ftf_split *split, struct track *track
 	return &split->tracks[track->index];
 }
 
-static void split_detail(const struct span_sink *sink, void *track,
-			 const struct span_detail *detail)
+static void split_detail(const struct slice_sink *sink, void *track,
+			 const struct slice_detail *detail)
 {
 	track_of(sink->context, track)->now = *detail;
 }
 
-static void split_begin(const struct span_sink *sink, void *context, uint64_t time,
+static void split_begin(const struct slice_sink *sink, void *context, uint64_t time,
 			const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct ftf_split *split = sink->context;
 	struct split_track *track = track_of(split, context);
-	const struct span_sink *to = &split->part_spans;
+	const struct slice_sink *to = &split->part_sink;
 
 	advance(split, time);
 	if (!split->open)
@@ -210,12 +210,12 @@ static void split_begin(const struct span_sink *sink, void *context, uint64_t ti
 	track->now.caller = NULL;
 }
 
-static void split_end(const struct span_sink *sink, void *context, uint64_t time,
+static void split_end(const struct slice_sink *sink, void *context, uint64_t time,
 		      const struct symbol *symbol)
 {
 	struct ftf_split *split = sink->context;
 	struct split_track *track = track_of(split, context);
-	const struct span_sink *to = &split->part_spans;
+	const struct slice_sink *to = &split->part_sink;
 
 	if (!split->open || !track->count)
 		return;
@@ -225,21 +225,21 @@ static void split_end(const struct span_sink *sink, void *context, uint64_t time
 	split->last_time = time;
 }
 
-static void split_folded(const struct span_sink *sink, void *context, uint64_t count,
+static void split_folded(const struct slice_sink *sink, void *context, uint64_t count,
 			 uint64_t time)
 {
 	struct ftf_split *split = sink->context;
-	const struct span_sink *to = &split->part_spans;
+	const struct slice_sink *to = &split->part_sink;
 
 	if (split->open)
 		to->folded(to, context, count, time);
 }
 
-static void split_instant(const struct span_sink *sink, void *context, uint64_t time,
+static void split_instant(const struct slice_sink *sink, void *context, uint64_t time,
 			  const char *text)
 {
 	struct ftf_split *split = sink->context;
-	const struct span_sink *to = &split->part_spans;
+	const struct slice_sink *to = &split->part_sink;
 
 	track_of(split, context);
 	advance(split, time);
@@ -253,7 +253,7 @@ int ftf_split_init(struct ftf_split *split, const struct options *options, const
 		   struct name_table *names, struct error *err)
 {
 	*split = (struct ftf_split){ .options = options, .names = names, .path = path };
-	split->sink = (struct span_sink){
+	split->sink = (struct slice_sink){
 		.detail = options->args == OPTION_ARGS_FULL ? split_detail : NULL,
 		.begin = split_begin,
 		.end = split_end,
@@ -261,19 +261,19 @@ int ftf_split_init(struct ftf_split *split, const struct options *options, const
 		.instant = split_instant,
 		.context = split,
 	};
-	return span_spool_init(&split->spool, names, err);
+	return slice_store_init(&split->spool, names, err);
 }
 
-struct span_sink ftf_split_sink(struct ftf_split *split)
+struct slice_sink ftf_split_sink(struct ftf_split *split)
 {
-	return span_spool_sink(&split->spool, split->options->args == OPTION_ARGS_FULL);
+	return slice_store_sink(&split->spool, split->options->args == OPTION_ARGS_FULL);
 }
 
 int ftf_split_close(struct ftf_split *split, struct error *err)
 {
-	if (span_spool_end(&split->spool, err) < 0)
+	if (slice_store_end(&split->spool, err) < 0)
 		return -1;
-	span_spool_replay(&split->spool, &split->sink);
+	slice_store_replay(&split->spool, &split->sink);
 	if (!split->part_count && split->err.kind == ERROR_NONE)
 		begin_part(split, 0); /* a trace without slices is one, too */
 	if (split->open)
@@ -294,6 +294,6 @@ void ftf_split_release(struct ftf_split *split)
 	free(split->tracks);
 	ftf_sink_release(&split->ftf);
 	output_abandon(&split->output);
-	span_spool_release(&split->spool);
+	slice_store_release(&split->spool);
 	*split = (struct ftf_split){ 0 };
 }

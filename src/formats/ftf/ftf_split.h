@@ -5,7 +5,7 @@
  *
  * All threads are cut at the same time.  Slices that are open there end in the
  * one file, and begin anew in the next, where they are marked
- * (SPAN_CONTINUED).  A part lasts until the next one begins: times in which
+ * (SLICE_CONTINUED).  A part lasts until the next one begins: times in which
  * nothing begins make none of their own.
  */
 #ifndef SRC_FORMATS_FTF_FTF_SPLIT_H
@@ -27,9 +27,9 @@ struct ftf_split {
 	const struct options *options; /* borrowed */
 	struct name_table *names;      /* borrowed */
 	const char *path;              /* borrowed: of the whole */
-	struct span_spool spool;
-	struct span_sink sink;         /* what the spool is replayed into */
-	struct span_sink part_spans;   /* of `ftf` */
+	struct slice_store spool;
+	struct slice_sink sink;         /* what the spool is replayed into */
+	struct slice_sink part_sink;     /* of `ftf` */
 	struct output output;          /* of the part under way */
 	struct ftf_sink ftf;
 	bool open;                     /* there is a part under way */
@@ -37,9 +37,9 @@ struct ftf_split {
 	size_t part_count, part_room;
 	struct split_track *tracks;    /* owned; by index of the track */
 	size_t track_count, track_room;
-	uint64_t first_time;           /* ns: of the first span; units of time count from it */
+	uint64_t first_time;           /* ns: of the first slice; units of time count from it */
 	uint64_t part_begin;           /* ns: where the part under way begins */
-	uint64_t last_time;            /* ns: of the last span */
+	uint64_t last_time;            /* ns: of the last slice */
 	uint64_t part_slices;          /* that are new in it */
 	uint64_t slices;               /* of the whole, each once */
 	struct error err;
@@ -52,11 +52,11 @@ struct ftf_split {
 int ftf_split_init(struct ftf_split *split, const struct options *options, const char *path,
 		   struct name_table *names, struct error *err);
 
-/* Returns the sink; its tracks are struct track, its spans must come in program order. */
-struct span_sink ftf_split_sink(struct ftf_split *split);
+/* Returns the sink; its tracks are struct track, its slices must come in program order. */
+struct slice_sink ftf_split_sink(struct ftf_split *split);
 
 /*
- * All spans have come: write the parts.
+ * All slices have come: write the parts.
  * Returns 0; -1 with err filled: the parts up to then are complete (output_hold()).
  */
 int ftf_split_close(struct ftf_split *split, struct error *err);

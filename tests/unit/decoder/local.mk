@@ -83,17 +83,17 @@ tests_unit_decoder_aux_seek_test_SOURCES = tests/unit/decoder/aux_seek.c
 tests_unit_decoder_aux_seek_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_aux_seek_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/pt_workers.test
-TESTS += tests/unit/decoder/pt_workers.test
-tests_unit_decoder_pt_workers_test_SOURCES = tests/unit/decoder/pt_workers.c
-tests_unit_decoder_pt_workers_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_pt_workers_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/workers.test
+TESTS += tests/unit/decoder/workers.test
+tests_unit_decoder_workers_test_SOURCES = tests/unit/decoder/workers.c
+tests_unit_decoder_workers_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_workers_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/pt_segments.test
-TESTS += tests/unit/decoder/pt_segments.test
-tests_unit_decoder_pt_segments_test_SOURCES = tests/unit/decoder/pt_segments.c
-tests_unit_decoder_pt_segments_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_pt_segments_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/flow_segments.test
+TESTS += tests/unit/decoder/flow_segments.test
+tests_unit_decoder_flow_segments_test_SOURCES = tests/unit/decoder/flow_segments.c
+tests_unit_decoder_flow_segments_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_flow_segments_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/decoder/pt_verify.test
 TESTS += tests/unit/decoder/pt_verify.test
@@ -131,23 +131,23 @@ tests_unit_decoder_sched_points_test_SOURCES = tests/unit/decoder/sched_points.c
 tests_unit_decoder_sched_points_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_sched_points_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/code_areas.test
-TESTS += tests/unit/decoder/code_areas.test
-tests_unit_decoder_code_areas_test_SOURCES = tests/unit/decoder/code_areas.c
-tests_unit_decoder_code_areas_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_code_areas_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/code_regions.test
+TESTS += tests/unit/decoder/code_regions.test
+tests_unit_decoder_code_regions_test_SOURCES = tests/unit/decoder/code_regions.c
+tests_unit_decoder_code_regions_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_code_regions_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/code_paths.test
-TESTS += tests/unit/decoder/code_paths.test
-tests_unit_decoder_code_paths_test_SOURCES = tests/unit/decoder/code_paths.c
-tests_unit_decoder_code_paths_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_code_paths_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/tnt_cache.test
+TESTS += tests/unit/decoder/tnt_cache.test
+tests_unit_decoder_tnt_cache_test_SOURCES = tests/unit/decoder/tnt_cache.c
+tests_unit_decoder_tnt_cache_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_tnt_cache_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/code_steps.test
-TESTS += tests/unit/decoder/code_steps.test
-tests_unit_decoder_code_steps_test_SOURCES = tests/unit/decoder/code_steps.c
-tests_unit_decoder_code_steps_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_code_steps_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/packed_counts.test
+TESTS += tests/unit/decoder/packed_counts.test
+tests_unit_decoder_packed_counts_test_SOURCES = tests/unit/decoder/packed_counts.c
+tests_unit_decoder_packed_counts_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_packed_counts_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/decoder/tnt_bits.test
 TESTS += tests/unit/decoder/tnt_bits.test

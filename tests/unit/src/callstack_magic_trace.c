@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "tests/support/unit.h"
-#include "tests/unit/src/span_log.h"
+#include "tests/unit/src/slice_log.h"
 
 #define BASE   UINT64_C(1000000)
 #define KERNEL (UINT64_C(1) << 63)
@@ -20,13 +20,13 @@
 static struct name_table names;
 static struct arena arena;
 static struct diag diag;
-static struct span_log spans;
+static struct slice_log slices;
 static struct callstack_machine *machine;
 static struct callstack *stack;
 
 static void open_in_mode(enum trace_mode mode)
 {
-	struct callstack_options options = { .mode = mode, .sink = &spans.sink, .names = &names,
+	struct callstack_options options = { .mode = mode, .sink = &slices.sink, .names = &names,
 					     .diag = &diag };
 
 	callstack_close(stack);
@@ -35,7 +35,7 @@ static void open_in_mode(enum trace_mode mode)
 	machine->base_time = BASE;
 	machine->has_base_time = true;
 	stack = callstack_open(machine, NULL);
-	span_log_take(&spans);
+	slice_log_take(&slices);
 }
 
 static void setup(void)
@@ -43,8 +43,8 @@ static void setup(void)
 	name_table_init(&names);
 	arena_init(&arena);
 	diag_init(&diag);
-	span_log_init(&spans);
-	spans.base = BASE;
+	slice_log_init(&slices);
+	slices.base = BASE;
 	open_in_mode(TRACE_MODE_USER);
 }
 
@@ -116,7 +116,7 @@ static void gap_at(uint64_t time, uint64_t ip)
 static const char *finish(void)
 {
 	callstack_finish(stack);
-	return span_log_take(&spans);
+	return slice_log_take(&slices);
 }
 
 /* The thread's first event: an own jump, so that nothing later is at time 0. */
@@ -144,9 +144,9 @@ START_TEST(nothing_is_given_out_before_a_later_timestamp_arrives)
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
 	go(10, BRANCH_CALL, "g");
-	ck_assert_str_eq(span_log_take(&spans), "");
+	ck_assert_str_eq(slice_log_take(&slices), "");
 	go(30, BRANCH_RETURN, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 f\nB 20 g\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nB 20 g\n");
 }
 END_TEST
 
@@ -159,7 +159,7 @@ START_TEST(time_is_spread_over_the_calls_of_a_batch_and_returns_take_none)
 	go(10, BRANCH_CALL, "h"); /* 4 / 1: 16..20 */
 	go(10, BRANCH_RETURN, "g");
 	go(20, BRANCH_RETURN, "main");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 f\nE 13 f\nB 13 g\nB 16 h\nE 20 h\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nE 13 f\nB 13 g\nB 16 h\nE 20 h\n");
 }
 END_TEST
 
@@ -169,7 +169,7 @@ START_TEST(time_that_goes_back_is_spread_backwards)
 	go(20, BRANCH_CALL, "f");
 	go(20, BRANCH_CALL, "g");
 	go(13, BRANCH_RETURN, "f"); /* -7 / 2 = -3, truncated towards zero */
-	ck_assert_str_eq(span_log_take(&spans), "B 20 f\nB 17 g\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 20 f\nB 17 g\n");
 }
 END_TEST
 
@@ -178,7 +178,7 @@ START_TEST(calls_at_the_base_time_wait_for_the_end_of_the_segment)
 	go(0, BRANCH_CALL, "f");
 	go(10, BRANCH_CALL, "g");
 	go(20, BRANCH_RETURN, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 g\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 g\n");
 	go(30, BRANCH_RETURN, "main");
 	ck_assert_str_eq(finish(), "E 20 g\n"
 				   "B 0 main inferred deferred\n"
@@ -195,7 +195,7 @@ START_TEST(call_off_pushes_its_unknown_target_which_the_next_on_pops)
 	off(10, BRANCH_CALL);
 	on(20, "main");
 	go(30, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 [unknown]\nE 20 [unknown]\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 [unknown]\nE 20 [unknown]\n");
 }
 END_TEST
 
@@ -205,7 +205,7 @@ START_TEST(none_off_pushes_untraced)
 	off(10, BRANCH_NONE);
 	on(20, "other");
 	go(30, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 [untraced]\nE 20 [untraced]\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 [untraced]\nE 20 [untraced]\n");
 }
 END_TEST
 
@@ -215,7 +215,7 @@ START_TEST(softint_off_pushes_untraced)
 	off(10, BRANCH_SOFTINT);
 	on(20, "main");
 	go(30, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 [untraced]\nE 20 [untraced]\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 [untraced]\nE 20 [untraced]\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -226,7 +226,7 @@ START_TEST(syscall_off_pushes_syscall)
 	off(10, BRANCH_SYSCALL);
 	on(20, "main");
 	go(30, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 [syscall]\nE 20 [syscall]\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 [syscall]\nE 20 [syscall]\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -266,7 +266,7 @@ START_TEST(return_checks_the_function_it_ends_in)
 	go(20, BRANCH_RETURN, "other");
 	go(30, BRANCH_CALL, "g");
 	/* f returns into "other", although main called it: main is replaced. */
-	ck_assert_str_eq(span_log_take(&spans), "B 10 f\nE 20 f\nE 20 main\nB 20 other\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nE 20 f\nE 20 main\nB 20 other\n");
 }
 END_TEST
 
@@ -305,7 +305,7 @@ START_TEST(on_with_an_empty_stack_calls_the_target)
 	go(0, BRANCH_NONE, NULL);
 	on(10, "main");
 	go(20, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 main\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 main\n");
 }
 END_TEST
 
@@ -316,7 +316,7 @@ START_TEST(on_pops_one_frame_and_does_not_check_the_target)
 	off(20, BRANCH_NONE);
 	on(30, "signal_handler");
 	go(40, BRANCH_RETURN, "main");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 f\nB 20 [untraced]\nE 30 [untraced]\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nB 20 [untraced]\nE 30 [untraced]\n");
 }
 END_TEST
 
@@ -370,7 +370,7 @@ START_TEST(interrupts_nest_in_system_calls)
 	go(50, BRANCH_CALL, "ksys");
 	go(60, BRANCH_SYSRET, "main");
 	go(70, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 20 kentry\n"
+	ck_assert_str_eq(slice_log_take(&slices), "B 20 kentry\n"
 						"B 30 kirq\n"
 						"E 40 kirq\n"
 						"B 50 ksys\n"
@@ -423,7 +423,7 @@ START_TEST(iret_and_sysret_off_leave_untraced_alone_on_the_stack)
 		off(30, kinds[i]);
 		on(40, "kfault");
 		go(50, BRANCH_CALL, "kh");
-		ck_assert_str_eq(span_log_take(&spans), "B 10 kf\nB 20 kg\nE 30 kg\nE 30 kf\n"
+		ck_assert_str_eq(slice_log_take(&slices), "B 10 kf\nB 20 kg\nE 30 kg\nE 30 kf\n"
 							"B 30 [untraced]\nE 40 [untraced]\n");
 	}
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
@@ -440,7 +440,7 @@ START_TEST(system_calls_seen_in_user_mode_are_handled_and_warned_about)
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_uint_eq(diag.first->count, 4);
 	go(50, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 kentry\nE 20 kentry\nB 30 kirq\nE 40 kirq\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 kentry\nE 20 kentry\nB 30 kirq\nE 40 kirq\n");
 }
 END_TEST
 
@@ -458,7 +458,7 @@ START_TEST(a_guessed_mode_is_kernel_until_a_user_address_is_seen)
 	on(30, "kf");
 	go(40, BRANCH_SYSCALL, "kentry");
 	/* As kernel mode the first "on" calls nothing; as mode both the second one pops. */
-	ck_assert_str_eq(span_log_take(&spans), "E 30 user\n");
+	ck_assert_str_eq(slice_log_take(&slices), "E 30 user\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -479,7 +479,7 @@ START_TEST(jump_into_another_function_replaces_the_frame)
 		go(20, kinds[i], "f");
 		go(30, kinds[i], "g");
 		go(40, BRANCH_CALL, "h");
-		ck_assert_str_eq(span_log_take(&spans), "B 10 f\nE 30 f\nB 30 g\n");
+		ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nE 30 f\nB 30 g\n");
 	}
 }
 END_TEST
@@ -492,7 +492,7 @@ START_TEST(functions_are_the_same_if_their_names_are)
 	go(30, BRANCH_CALL, NULL);
 	go(40, BRANCH_JUMP, NULL);
 	go(50, BRANCH_CALL, "g");
-	ck_assert_str_eq(span_log_take(&spans), "B 10 f\nB 30 [unknown]\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nB 30 [unknown]\n");
 }
 END_TEST
 
@@ -502,7 +502,7 @@ START_TEST(none_without_state_changes_nothing)
 	go(10, BRANCH_CALL, "f");
 	go(20, BRANCH_NONE, "g");
 	feed(stack, 20, BRANCH_NONE, BRANCH_TRACE_ON | BRANCH_TRACE_OFF, "g");
-	ck_assert_str_eq(span_log_take(&spans), "");
+	ck_assert_str_eq(slice_log_take(&slices), "");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -517,7 +517,7 @@ START_TEST(impossible_pairs_are_warned_about_and_handled_as_without_a_kind)
 		off(10, off_kinds[i]);
 		feed(stack, 20, BRANCH_CALL + (unsigned)i, BRANCH_TRACE_ON, "main");
 		go(30, BRANCH_CALL, "f");
-		ck_assert_str_eq(span_log_take(&spans), "B 10 [untraced]\nE 20 [untraced]\n");
+		ck_assert_str_eq(slice_log_take(&slices), "B 10 [untraced]\nE 20 [untraced]\n");
 	}
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_uint_eq(diag.first->count, 6);
@@ -529,7 +529,7 @@ START_TEST(a_gap_closes_everything_and_starts_anew)
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
 	gap_at(20, 0x2000);
-	ck_assert_str_eq(span_log_take(&spans), "I 20 [decode error: Overflow packet]\n"
+	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
 						"B 0 main inferred deferred\n"
 						"B 10 f\n"
 						"E 20 f\n"
@@ -552,7 +552,7 @@ START_TEST(a_gap_closes_the_stacks_set_aside_as_well)
 	go(10, BRANCH_SYSCALL, "kentry");
 	go(20, BRANCH_INTERRUPT, "kirq");
 	gap_at(30, KERNEL);
-	ck_assert_str_eq(span_log_take(&spans), "B 10 kentry\n"
+	ck_assert_str_eq(slice_log_take(&slices), "B 10 kentry\n"
 						"I 30 [decode error: Overflow packet]\n"
 						"B 0 main inferred deferred\n"
 						"B 20 kirq\n"
@@ -569,9 +569,9 @@ START_TEST(events_at_the_time_of_a_gap_slide_by_one_nanosecond)
 	gap_at(20, 0x2000);
 	on(20, "f");
 	go(20, BRANCH_CALL, "g");
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	go(31, BRANCH_RETURN, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 21 f\nB 26 g\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 21 f\nB 26 g\n");
 }
 END_TEST
 
@@ -579,9 +579,9 @@ START_TEST(a_second_gap_at_the_same_time_slides_and_what_follows_does_not)
 {
 	start_in("main");
 	gap_at(20, 0x2000);
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	gap_at(20, 0x2000);
-	ck_assert_str_eq(span_log_take(&spans), "I 21 [decode error: Overflow packet]\nS\n");
+	ck_assert_str_eq(slice_log_take(&slices), "I 21 [decode error: Overflow packet]\nS\n");
 	on(20, "f");
 	go(30, BRANCH_RETURN, "main");
 	ck_assert_str_eq(finish(), "B 20 f\n"
@@ -600,7 +600,7 @@ START_TEST(a_later_threads_first_instant_slides_but_the_runs_first_does_not)
 	go(0, BRANCH_RETURN, "a");
 	callstack_finish(stack);
 	callstack_close(stack);
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	stack = callstack_open(machine, track);
 	go(5, BRANCH_CALL, "f");
 	go(5, BRANCH_CALL, "g");
@@ -626,7 +626,7 @@ START_TEST(a_gap_without_a_time_is_at_the_threads_last_event)
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
 	callstack_branch(stack, &branch);
-	ck_assert_str_eq(span_log_take(&spans), "I 10 [decode error: Odd message]\n"
+	ck_assert_str_eq(slice_log_take(&slices), "I 10 [decode error: Odd message]\n"
 						"B 0 main inferred deferred\n"
 						"B 10 f\n"
 						"E 10 f\n"
@@ -647,7 +647,7 @@ START_TEST(start_events_found_while_closing_come_with_the_next_segment)
 	go(0, BRANCH_NONE, NULL);
 	go(10, BRANCH_RETURN, "a"); /* its [unknown] is still pending when the gap comes */
 	gap_at(20, 0x2000);
-	ck_assert_str_eq(span_log_take(&spans), "I 20 [decode error: Overflow packet]\n"
+	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
 						"B 0 a inferred deferred\n"
 						"E 20 a\n");
 	on(30, "f");
@@ -673,11 +673,11 @@ START_TEST(an_ocaml_exception_unwinds_the_frames_it_walked_over)
 		go(45 + i * 10, BRANCH_RETURN, "caml_raise_exn");
 	}
 	go(70, BRANCH_JUMP, "caml_raise_exn");
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	/* Three frames walked over: two more than the return itself pops. */
 	go(80, BRANCH_RETURN, "main");
 	go(90, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "E 65 caml_next_frame_descriptor\n"
+	ck_assert_str_eq(slice_log_take(&slices), "E 65 caml_next_frame_descriptor\n"
 						"E 80 caml_raise_exn\nE 80 b\nE 80 a\n");
 }
 END_TEST
@@ -689,10 +689,10 @@ START_TEST(an_ocaml_exception_raised_from_c_unwinds_two_frames_more)
 	go(20, BRANCH_CALL, "c1");
 	go(30, BRANCH_CALL, "c2");
 	go(40, BRANCH_CALL, "caml_raise_exception");
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	go(50, BRANCH_RETURN, "a");
 	go(60, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 40 caml_raise_exception\n"
+	ck_assert_str_eq(slice_log_take(&slices), "B 40 caml_raise_exception\n"
 						"E 50 caml_raise_exception\nE 50 c2\nE 50 c1\n");
 }
 END_TEST
@@ -710,10 +710,10 @@ START_TEST(caml_stash_backtrace_counts_as_a_frame_only_for_newer_versions)
 		go(50, BRANCH_RETURN, "caml_stash_backtrace");
 		go(60, BRANCH_RETURN, "caml_raise_exn");
 		go(70, BRANCH_JUMP, "caml_raise_exn");
-		span_log_take(&spans);
+		slice_log_take(&slices);
 		go(80, BRANCH_RETURN, newer ? "main" : "a");
 		go(90, BRANCH_CALL, "f");
-		ck_assert_str_eq(span_log_take(&spans),
+		ck_assert_str_eq(slice_log_take(&slices),
 				 newer ? "E 60 caml_stash_backtrace\n"
 					 "E 80 caml_raise_exn\nE 80 a\n"
 				       : "E 60 caml_stash_backtrace\nE 80 caml_raise_exn\n");
@@ -729,10 +729,10 @@ START_TEST(gogo_returns_past_mcall_and_its_caller_for_newer_versions)
 	go(20, BRANCH_CALL, "runtime.mcall");
 	go(30, BRANCH_CALL, "schedule");
 	go(40, BRANCH_CALL, "gogo");
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	go(50, BRANCH_JUMP, "runtime.gosched");
 	go(60, BRANCH_CALL, "f");
-	ck_assert_str_eq(span_log_take(&spans), "B 40 gogo\n"
+	ck_assert_str_eq(slice_log_take(&slices), "B 40 gogo\n"
 						"E 50 gogo\nE 50 schedule\n"
 						"E 50 runtime.mcall\nE 50 runtime.gosched\n"
 						"B 50 runtime.gosched\n");
@@ -747,7 +747,7 @@ START_TEST(a_transaction_shows_when_it_ends_and_not_if_it_is_rolled_back)
 	feed(stack, 30, BRANCH_CALL, BRANCH_IN_TX, "g");
 	go(40, BRANCH_RETURN, "main");
 	go(50, BRANCH_CALL, "h");
-	ck_assert_str_eq(span_log_take(&spans), "B 30 g\nE 40 g\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 30 g\nE 40 g\n");
 }
 END_TEST
 
@@ -768,7 +768,7 @@ START_TEST(a_mark_is_given_out_at_once_without_length)
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
 	callstack_branch(stack, &branch);
-	ck_assert_str_eq(span_log_take(&spans), "C 20-20 PTWRITE\n");
+	ck_assert_str_eq(slice_log_take(&slices), "C 20-20 PTWRITE\n");
 }
 END_TEST
 
@@ -778,7 +778,7 @@ START_TEST(times_before_the_base_time_do_not_go_below_zero)
 
 	open_in_mode(TRACE_MODE_USER);
 	machine->base_time = 5;
-	spans.base = 0;
+	slices.base = 0;
 	branch.time = 10;
 	callstack_branch(stack, &branch);
 	branch.time = 0;

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "tests/support/unit.h"
-#include "tests/unit/src/span_log.h"
+#include "tests/unit/src/slice_log.h"
 
 #define BASE UINT64_C(1000000)
 /* Calls; room is made for up to twice as many. */
@@ -18,7 +18,7 @@
 static struct name_table names;
 static struct arena arena;
 static struct diag diag;
-static struct span_log spans;
+static struct slice_log slices;
 static struct callstack_machine *machine;
 static struct callstack *stack;
 static struct symbol *symbols[128];
@@ -36,12 +36,12 @@ static void setup(void)
 {
 	name_table_init(&names);
 	diag_init(&diag);
-	span_log_init(&spans);
+	slice_log_init(&slices);
 	if (takes_edges)
-		span_log_take_edges(&spans);
-	spans.base = BASE;
+		slice_log_take_events(&slices);
+	slices.base = BASE;
 
-	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &spans.sink,
+	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &slices.sink,
 					     .names = &names, .diag = &diag,
 					     .open_most = 2 * DEEP, .pending_most = DEEP };
 
@@ -181,11 +181,11 @@ static void gap(enum gap_reason reason)
 	now += 10;
 }
 
-/* Finish and compare all spans with "B 0 f\n..."; a stack is used up by this. */
+/* Finish and compare all slices with "B 0 f\n..."; a stack is used up by this. */
 static void expect(const char *text)
 {
 	finish();
-	ck_assert_str_eq(span_log_take(&spans), text);
+	ck_assert_str_eq(slice_log_take(&slices), text);
 }
 
 static void expect_depth(size_t depth)
@@ -357,11 +357,11 @@ START_TEST(what_is_fed_as_plain_has_the_outcome_of_any_branch)
 	char *expected;
 
 	run_wild((unsigned)_i + 1);
-	expected = strdup(span_log_take(&spans));
+	expected = strdup(slice_log_take(&slices));
 	begin_anew();
 	at_once = (size_t)_i % AT_ONCE_MOST + 1;
 	run_wild((unsigned)_i + 1);
-	ck_assert_str_eq(span_log_take(&spans), expected);
+	ck_assert_str_eq(slice_log_take(&slices), expected);
 	free(expected);
 }
 END_TEST
@@ -372,13 +372,13 @@ START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
 
 	at_once = (size_t)_i % AT_ONCE_MOST;
 	run_wild((unsigned)_i + 1);
-	expected = strdup(span_log_take(&spans));
+	expected = strdup(slice_log_take(&slices));
 	begin_anew();
 	at_once = (size_t)_i % AT_ONCE_MOST;
-	span_log_take_edges(&spans);
+	slice_log_take_events(&slices);
 	run_wild((unsigned)_i + 1);
-	ck_assert_str_eq(span_log_take(&spans), expected);
-	ck_assert_uint_gt(spans.edges, 1000);
+	ck_assert_str_eq(slice_log_take(&slices), expected);
+	ck_assert_uint_gt(slices.edges, 1000);
 	free(expected);
 }
 END_TEST
@@ -409,7 +409,7 @@ START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
 	ck_assert_uint_eq(callstack_precise_depth(other), DEEP);
 	ck_assert_uint_lt(callstack_precise_depth(stack), DEEP);
 	ck_assert_str_eq(diag.first->kind, "stack-too-deep");
-	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), "[lost: too many open calls]"));
+	ck_assert_ptr_nonnull(strstr(slice_log_take(&slices), "[lost: too many open calls]"));
 	callstack_finish(other);
 	callstack_close(other);
 }
@@ -470,7 +470,7 @@ static void call_often(unsigned times)
 START_TEST(calls_of_one_time_wait_for_the_next_where_there_is_room)
 {
 	call_often(DEEP / 4);
-	ck_assert_str_eq(span_log_take(&spans), "");
+	ck_assert_str_eq(slice_log_take(&slices), "");
 }
 END_TEST
 
@@ -481,7 +481,7 @@ START_TEST(calls_of_one_time_do_not_wait_where_there_is_no_room)
 	call_often(DEEP / 4);
 	stack = callstack_open(machine, NULL);
 	call_often(DEEP / 4);
-	ck_assert_str_ne(span_log_take(&spans), "");
+	ck_assert_str_ne(slice_log_take(&slices), "");
 	ck_assert_uint_le(machine->pending_room, DEEP + 1024);
 	callstack_close(other);
 	ck_assert_uint_le(machine->pending_room, 1024);
@@ -510,7 +510,7 @@ START_TEST(calls_of_one_time_and_a_mark_share_the_time)
 	now += 100000;
 	call('f', 0x10, 'g');
 	finish();
-	ck_assert_uint_gt(count_between(span_log_take(&spans), 0, 100000), 10);
+	ck_assert_uint_gt(count_between(slice_log_take(&slices), 0, 100000), 10);
 }
 END_TEST
 
@@ -818,12 +818,12 @@ START_TEST(what_nothing_has_called_is_given_out_as_it_comes)
 
 	run_program(true, MANY);
 	feed_held();
-	text = span_log_take(&spans);
+	text = slice_log_take(&slices);
 	ck_assert_ptr_nonnull(strstr(text, "B 10 f\nE 20 f\n"));
 	/* The program itself began before all that is given out with it. */
 	ck_assert_ptr_nonnull(strstr(text, "B 0 m inferred deferred\nS\n"));
 	finish();
-	text = span_log_take(&spans);
+	text = slice_log_take(&slices);
 	ck_assert_ptr_null(strstr(text, "B 0 m"));
 	ck_assert_ptr_nonnull(strstr(text, " m\nS\n"));
 }
@@ -832,7 +832,7 @@ END_TEST
 START_TEST(what_may_have_callers_is_not_complete_before_its_end)
 {
 	run_program(false, MANY);
-	ck_assert_ptr_null(strstr(span_log_take(&spans), "S\n"));
+	ck_assert_ptr_null(strstr(slice_log_take(&slices), "S\n"));
 	finish();
 }
 END_TEST
@@ -843,12 +843,12 @@ START_TEST(a_caller_of_a_program_begins_when_it_is_returned_to)
 	char expected[80];
 
 	run_program(true, MANY);
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	ret('m', 'x', 0x15);
 	snprintf(expected, sizeof(expected), "B %d x inferred deferred\nS\n",
 		 (int)(now - BASE - 10));
 	finish();
-	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), expected));
+	ck_assert_ptr_nonnull(strstr(slice_log_take(&slices), expected));
 }
 END_TEST
 
@@ -856,11 +856,11 @@ START_TEST(after_a_gap_callers_may_be_found_again)
 {
 	run_program(true, MANY);
 	gap(GAP_OVERFLOW);
-	span_log_take(&spans);
+	slice_log_take(&slices);
 	run_program(false, MANY);
 	ret('m', 'x', 0x15);
 	finish();
-	ck_assert_ptr_nonnull(strstr(span_log_take(&spans), " x inferred deferred\nB 50020 m inferred "));
+	ck_assert_ptr_nonnull(strstr(slice_log_take(&slices), " x inferred deferred\nB 50020 m inferred "));
 }
 END_TEST
 

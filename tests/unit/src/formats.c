@@ -58,7 +58,7 @@ static void expect(const char *part)
 	ck_assert_msg(wrote(part), "%s", text);
 }
 
-static void begin(const struct span_sink *sink, int track, uint64_t time, const char *name)
+static void begin(const struct slice_sink *sink, int track, uint64_t time, const char *name)
 {
 	struct symbol *symbol = arena_alloc(&arena, sizeof(*symbol));
 
@@ -67,7 +67,7 @@ static void begin(const struct span_sink *sink, int track, uint64_t time, const 
 	sink->begin(sink, &tracks[track], time, symbol, 0x1000, 0);
 }
 
-static void end(const struct span_sink *sink, int track, uint64_t time)
+static void end(const struct slice_sink *sink, int track, uint64_t time)
 {
 	sink->end(sink, &tracks[track], time, open_slices[track][--depths[track]]);
 }
@@ -76,7 +76,7 @@ static void end(const struct span_sink *sink, int track, uint64_t time)
 START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 {
 	struct format_chrome chrome;
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	format_chrome_init(&chrome, out, OPTION_ARGS_LINE);
 	sink = format_chrome_sink(&chrome);
@@ -101,17 +101,17 @@ START_TEST(chrome_tells_whether_a_call_was_seen_and_inlined)
 	static const int anything;
 	struct symbol symbol = { .name = name_intern_text(&names, "f") };
 	struct format_chrome chrome;
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	symbol.linkage = symbol.name;
 	format_chrome_init(&chrome, out, OPTION_ARGS_NONE);
 	sink = format_chrome_sink(&chrome);
 	symbol.inlined = (const void *)&anything;
-	sink.begin(&sink, &tracks[0], 1, &symbol, 0, SPAN_INFERRED_START);
+	sink.begin(&sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
 	expect("\"name\":\"f\",\"cat\":\"inlined\"}");
 	symbol.inlined = NULL;
 	chrome.level = OPTION_ARGS_LINE;
-	sink.begin(&sink, &tracks[0], 2, &symbol, 0, SPAN_INFERRED_START);
+	sink.begin(&sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START);
 	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true}}");
 }
 END_TEST
@@ -120,7 +120,7 @@ END_TEST
 START_TEST(folded_stacks_have_their_own_time_only)
 {
 	struct format_folded folded;
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	format_folded_init(&folded, &names);
 	sink = format_folded_sink(&folded);
@@ -145,7 +145,7 @@ END_TEST
 START_TEST(functions_count_the_outermost_call_of_each_thread)
 {
 	struct format_functions functions = { 0 };
-	struct span_sink sink = format_functions_sink(&functions);
+	struct slice_sink sink = format_functions_sink(&functions);
 
 	begin(&sink, 0, 0, "f");
 	begin(&sink, 1, 10, "f");
@@ -168,7 +168,7 @@ END_TEST
 START_TEST(slices_that_begin_together_are_outermost_first_and_open_ones_left_out)
 {
 	struct slice_list list;
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	slice_list_init(&list, &names, OPTION_ARGS_NONE);
 	sink = slice_list_sink(&list);
@@ -194,7 +194,7 @@ END_TEST
 START_TEST(slices_tell_what_is_folded_in_each)
 {
 	struct slice_list list;
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	slice_list_init(&list, &names, OPTION_ARGS_LINE);
 	sink = slice_list_sink(&list);
@@ -213,25 +213,25 @@ END_TEST
 
 /* ---- Formats that go through the spool -------------------------------------- */
 
-static struct span_spool spool;
-static struct span_sink to_spool;
+static struct slice_store spool;
+static struct slice_sink to_spool;
 
 static void open_spool(void)
 {
-	ck_assert_int_eq(span_spool_init(&spool, &names, NULL), 0);
-	to_spool = span_spool_sink(&spool, false);
+	ck_assert_int_eq(slice_store_init(&spool, &names, NULL), 0);
+	to_spool = slice_store_sink(&spool, false);
 }
 
 static void close_spool(void)
 {
-	ck_assert_int_eq(span_spool_end(&spool, NULL), 0);
+	ck_assert_int_eq(slice_store_end(&spool, NULL), 0);
 }
 
 /* Two threads take turns. */
 START_TEST(the_spool_gives_back_what_each_thread_did)
 {
 	struct slice_list list;
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	open_spool();
 	begin(&to_spool, 0, 1, "f");
@@ -245,14 +245,14 @@ START_TEST(the_spool_gives_back_what_each_thread_did)
 	close_spool();
 	slice_list_init(&list, &names, OPTION_ARGS_LINE);
 	sink = slice_list_sink(&list);
-	span_spool_replay(&spool, &sink);
+	slice_store_replay(&spool, &sink);
 	slice_list_print(&list, out);
 	fflush(out);
 	ck_assert_str_eq(text, "1/1 0 1 7 f address=0x1000\n1/1 1 3 5 in f address=0x1000\n"
 			       "1/2 0 2 4 g address=0x1000 folded=7 folded_time=70\n1/2 0 6 6 mark\n");
-	ck_assert_uint_eq(span_spool_summary(&spool, 1).end, 6);
+	ck_assert_uint_eq(slice_store_summary(&spool, 1).end, 6);
 	slice_list_release(&list);
-	span_spool_release(&spool);
+	slice_store_release(&spool);
 }
 END_TEST
 
@@ -271,7 +271,7 @@ START_TEST(speedscope_has_a_profile_per_thread_with_slices)
 	       "{\"type\":\"O\",\"frame\":0,\"at\":0},\n{\"type\":\"C\",\"frame\":0,\"at\":500}]},\n");
 	expect("\"name\":\"thread 1/3\"");
 	expect("\"frames\":[\n{\"name\":\"f\"}]}}\n");
-	span_spool_release(&spool);
+	slice_store_release(&spool);
 }
 END_TEST
 
@@ -305,7 +305,7 @@ START_TEST(svg_draws_what_can_be_seen)
 	expect("<path class=\"grid\" d=\"M110.0 40V");
 	expect(">12us</text>");
 	ck_assert(!wrote(">500ns</text>"));
-	span_spool_release(&spool);
+	slice_store_release(&spool);
 }
 END_TEST
 
@@ -319,7 +319,7 @@ START_TEST(svg_has_lines_at_multiples_of_two_and_five_too)
 		close_spool();
 		format_svg_print(&spool, out);
 		expect(i ? ">500ns</text>" : ">200ns</text>");
-		span_spool_release(&spool);
+		slice_store_release(&spool);
 	}
 	ck_assert(!wrote(">100ns</text>"));
 }
@@ -332,14 +332,14 @@ START_TEST(svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep)
 	f.linkage = f.name;
 	open_spool();
 	for (int i = 0; i < 67; i++)
-		to_spool.begin(&to_spool, &tracks[0], 0, &f, 0, i ? 0 : SPAN_INFERRED_START);
+		to_spool.begin(&to_spool, &tracks[0], 0, &f, 0, i ? 0 : SLICE_INFERRED_START);
 	for (int i = 0; i < 67; i++)
 		to_spool.end(&to_spool, &tracks[0], 1000, &f);
 	close_spool();
 	format_svg_print(&spool, out);
 	expect(" inferred\" x=\"10.0\" y=\"56\"");
 	expect("3 slices on 3 deeper levels are not drawn");
-	span_spool_release(&spool);
+	slice_store_release(&spool);
 }
 END_TEST
 

@@ -16,7 +16,7 @@ static struct symbol outer, inner;
 static struct track track;
 static struct output output;
 static struct ftf_sink ftf;
-static struct span_sink sink;
+static struct slice_sink sink;
 
 static void setup(void)
 {
@@ -34,7 +34,7 @@ static void setup(void)
 static void start(enum option_args level)
 {
 	ftf_sink_init(&ftf, &output, &names, level);
-	sink = ftf_sink_spans(&ftf);
+	sink = ftf_sink_slices(&ftf);
 }
 
 static void teardown(void)
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(costs_are_told_at_the_end)
 {
-	const struct span_detail from = { .insns = 10 }, to = { .insns = 30 };
+	const struct slice_detail from = { .insns = 10 }, to = { .insns = 30 };
 
 	start(OPTION_ARGS_FULL);
 	sink.detail(&sink, &track, &from);
@@ -179,14 +179,14 @@ START_TEST(each_slice_of_a_symbol_has_its_own_address)
 }
 END_TEST
 
-static void put_edges(const struct span_edge *edges, size_t count, bool at_once)
+static void put_edges(const struct slice_event *edges, size_t count, bool at_once)
 {
 	if (at_once) {
 		sink.edges(&sink, &track, edges, count);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (edges[i].kind == EDGE_BEGIN)
+		if (edges[i].kind == SLICE_BEGIN)
 			sink.begin(&sink, &track, edges[i].time, edges[i].symbol, edges[i].ip,
 				   edges[i].flags);
 		else
@@ -195,12 +195,12 @@ static void put_edges(const struct span_edge *edges, size_t count, bool at_once)
 }
 
 /* Of too many words to be kept. */
-static void lengthen(struct span_edge *edge)
+static void lengthen(struct slice_event *edge)
 {
-	static const struct span_event event = { .values = { 1, 2, 3 }, .known = 7 };
+	static const struct slice_cause event = { .values = { 1, 2, 3 }, .known = 7 };
 
 	edge->ip = (uintptr_t)&event;
-	edge->flags = SPAN_HAS_EVENT | SPAN_HAS_VECTOR | SPAN_INFERRED_START | SPAN_CONTINUED;
+	edge->flags = SLICE_HAS_CAUSE | SLICE_HAS_VECTOR | SLICE_INFERRED_START | SLICE_CONTINUED;
 }
 
 /* Slices at more places than are kept, of any lengths, with other calls between them. */
@@ -209,7 +209,7 @@ static void put_wild(unsigned seed, bool at_once)
 	uint64_t time = 0, depth = 0;
 
 	for (int i = 0; i < 2000; i++) {
-		struct span_edge edges[100];
+		struct slice_event edges[100];
 		size_t count = 1 + (size_t)rand_r(&seed) % 100;
 
 		for (size_t k = 0; k < count; k++) {
@@ -217,11 +217,11 @@ static void put_wild(unsigned seed, bool at_once)
 
 			time += (uint64_t)rand_r(&seed) % 3;
 			depth += begins ? 1 : (uint64_t)-1;
-			edges[k] = (struct span_edge){
+			edges[k] = (struct slice_event){
 				.time = time, .symbol = rand_r(&seed) % 2 ? &outer : &inner,
 				.ip = rand_r(&seed) % 4 ? 0x1000 : 1 + (uint64_t)rand_r(&seed) % 9000,
-				.kind = begins ? EDGE_BEGIN : EDGE_END,
-				.flags = rand_r(&seed) % 9 ? 0 : SPAN_INFERRED_START,
+				.kind = begins ? SLICE_BEGIN : SLICE_END,
+				.flags = rand_r(&seed) % 9 ? 0 : SLICE_INFERRED_START,
 			};
 			if (rand_r(&seed) % 9 == 0)
 				lengthen(&edges[k]);

@@ -3,7 +3,7 @@ check_PROGRAMS += tests/unit/src/callstack_magic_trace.test
 TESTS += tests/unit/src/callstack_magic_trace.test
 tests_unit_src_callstack_magic_trace_test_SOURCES = \
 	tests/unit/src/callstack_magic_trace.c \
-	tests/unit/src/span_log.c tests/unit/src/span_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
 tests_unit_src_callstack_magic_trace_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_magic_trace_test_LDADD = $(UNIT_LIBS)
 
@@ -20,13 +20,13 @@ tests_unit_src_perf_script_test_SOURCES = tests/unit/src/perf_script.c \
 tests_unit_src_perf_script_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_perf_script_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/span_sorter.test
-TESTS += tests/unit/src/span_sorter.test
-tests_unit_src_span_sorter_test_SOURCES = \
-	tests/unit/src/span_sorter.c \
-	tests/unit/src/span_log.c tests/unit/src/span_log.h
-tests_unit_src_span_sorter_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_span_sorter_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/slice_sorter.test
+TESTS += tests/unit/src/slice_sorter.test
+tests_unit_src_slice_sorter_test_SOURCES = \
+	tests/unit/src/slice_sorter.c \
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+tests_unit_src_slice_sorter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slice_sorter_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/callstack_frames.test
 TESTS += tests/unit/src/callstack_frames.test
@@ -44,7 +44,7 @@ check_PROGRAMS += tests/unit/src/callstack_precise.test
 TESTS += tests/unit/src/callstack_precise.test
 tests_unit_src_callstack_precise_test_SOURCES = \
 	tests/unit/src/callstack_precise.c \
-	tests/unit/src/span_log.c tests/unit/src/span_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
 tests_unit_src_callstack_precise_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_precise_test_LDADD = $(UNIT_LIBS)
 
@@ -52,7 +52,7 @@ check_PROGRAMS += tests/unit/src/thread_stacks.test
 TESTS += tests/unit/src/thread_stacks.test
 tests_unit_src_thread_stacks_test_SOURCES = \
 	tests/unit/src/thread_stacks.c \
-	tests/unit/src/span_log.c tests/unit/src/span_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
 tests_unit_src_thread_stacks_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_thread_stacks_test_LDADD = $(UNIT_LIBS)
 
@@ -68,26 +68,26 @@ tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c
 tests_unit_src_jit_dumps_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_jit_dumps_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/side_events.test
-TESTS += tests/unit/src/side_events.test
-tests_unit_src_side_events_test_SOURCES = tests/unit/src/side_events.c \
-	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
-tests_unit_src_side_events_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_side_events_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/cpu_events.test
+TESTS += tests/unit/src/cpu_events.test
+tests_unit_src_cpu_events_test_SOURCES = tests/unit/src/cpu_events.c \
+	tests/unit/src/event_recording.c tests/unit/src/event_recording.h
+tests_unit_src_cpu_events_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_cpu_events_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/modes.test
 TESTS += tests/unit/src/modes.test
 tests_unit_src_modes_test_SOURCES = tests/unit/src/modes.c \
-	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
+	tests/unit/src/event_recording.c tests/unit/src/event_recording.h
 tests_unit_src_modes_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_modes_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/side_choice.test
-TESTS += tests/unit/src/side_choice.test
-tests_unit_src_side_choice_test_SOURCES = tests/unit/src/side_choice.c \
-	tests/unit/src/side_recording.c tests/unit/src/side_recording.h
-tests_unit_src_side_choice_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_side_choice_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/event_choice.test
+TESTS += tests/unit/src/event_choice.test
+tests_unit_src_event_choice_test_SOURCES = tests/unit/src/event_choice.c \
+	tests/unit/src/event_recording.c tests/unit/src/event_recording.h
+tests_unit_src_event_choice_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_event_choice_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/kernel_changes.test
 TESTS += tests/unit/src/kernel_changes.test
@@ -113,11 +113,11 @@ tests_unit_src_batch_plan_test_SOURCES = tests/unit/src/batch_plan.c
 tests_unit_src_batch_plan_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_batch_plan_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/nearest.test
-TESTS += tests/unit/src/nearest.test
-tests_unit_src_nearest_test_SOURCES = tests/unit/src/nearest.c
-tests_unit_src_nearest_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_nearest_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/spelling.test
+TESTS += tests/unit/src/spelling.test
+tests_unit_src_spelling_test_SOURCES = tests/unit/src/spelling.c
+tests_unit_src_spelling_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_spelling_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/selection.test
 TESTS += tests/unit/src/selection.test
@@ -125,13 +125,13 @@ tests_unit_src_selection_test_SOURCES = tests/unit/src/selection.c
 tests_unit_src_selection_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_selection_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/span_filter.test
-TESTS += tests/unit/src/span_filter.test
-tests_unit_src_span_filter_test_SOURCES = \
-	tests/unit/src/span_filter.c \
-	tests/unit/src/span_log.c tests/unit/src/span_log.h
-tests_unit_src_span_filter_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_span_filter_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/slice_filter.test
+TESTS += tests/unit/src/slice_filter.test
+tests_unit_src_slice_filter_test_SOURCES = \
+	tests/unit/src/slice_filter.c \
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+tests_unit_src_slice_filter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slice_filter_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/durations.test
 TESTS += tests/unit/src/durations.test
@@ -145,17 +145,17 @@ tests_unit_src_json_text_test_SOURCES = tests/unit/src/json_text.c
 tests_unit_src_json_text_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_json_text_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/size_note.test
-TESTS += tests/unit/src/size_note.test
-tests_unit_src_size_note_test_SOURCES = tests/unit/src/size_note.c
-tests_unit_src_size_note_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_size_note_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/perfetto_memory_hint.test
+TESTS += tests/unit/src/perfetto_memory_hint.test
+tests_unit_src_perfetto_memory_hint_test_SOURCES = tests/unit/src/perfetto_memory_hint.c
+tests_unit_src_perfetto_memory_hint_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_perfetto_memory_hint_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/span_relay.test
-TESTS += tests/unit/src/span_relay.test
-tests_unit_src_span_relay_test_SOURCES = tests/unit/src/span_relay.c tests/unit/src/span_log.c tests/unit/src/span_log.h
-tests_unit_src_span_relay_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_span_relay_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/slice_queue.test
+TESTS += tests/unit/src/slice_queue.test
+tests_unit_src_slice_queue_test_SOURCES = tests/unit/src/slice_queue.c tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+tests_unit_src_slice_queue_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slice_queue_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/sched_points.test
 TESTS += tests/unit/src/sched_points.test
@@ -211,8 +211,8 @@ tests_unit_src_report_test_SOURCES = tests/unit/src/report.c
 tests_unit_src_report_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_report_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/span_tally.test
-TESTS += tests/unit/src/span_tally.test
-tests_unit_src_span_tally_test_SOURCES = tests/unit/src/span_tally.c
-tests_unit_src_span_tally_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_span_tally_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/slice_totals.test
+TESTS += tests/unit/src/slice_totals.test
+tests_unit_src_slice_totals_test_SOURCES = tests/unit/src/slice_totals.c
+tests_unit_src_slice_totals_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slice_totals_test_LDADD = $(UNIT_LIBS)

@@ -6,7 +6,7 @@
 #include <intel-pt.h>
 #include <stdlib.h>
 
-#include "tests/unit/src/side_recording.h"
+#include "tests/unit/src/event_recording.h"
 
 /* attr.config: pt, tsc and, of the second, branch. */
 #define NO_BRANCHES 0x401

@@ -109,7 +109,7 @@ START_TEST(of_many_functions_the_longest_fifty_are_told)
 	struct symbol symbol = { 0 };
 	struct name_table names;
 	struct tally_function functions[FUNCTIONS] = { 0 };
-	struct span_tally tally = { .first = functions, .function_count = FUNCTIONS };
+	struct slice_totals tally = { .first = functions, .function_count = FUNCTIONS };
 	const json_t *told;
 
 	name_table_init(&names);

@@ -12,7 +12,7 @@
 #include "src/resolve/resolve.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
-#include "tests/unit/src/span_log.h"
+#include "tests/unit/src/slice_log.h"
 #include "src/callstack/thread_stacks.h"
 
 #define BASE   UINT64_C(1000000)
@@ -27,8 +27,8 @@ static struct dso_store *store;
 static struct diag diag;
 static struct resolver resolver;
 static struct arena arena;
-static struct span_log spans;
-static struct span_sink sink;
+static struct slice_log slices;
+static struct slice_sink sink;
 static struct callstack_machine *machine;
 static struct thread_stacks stacks;
 
@@ -75,14 +75,14 @@ static void open_recording(void)
 }
 
 /* The log does not tell flags of its own accord, such as an interrupt's vector. */
-static void log_flags_and_begin(const struct span_sink *log, void *track, uint64_t time,
+static void log_flags_and_begin(const struct slice_sink *log, void *track, uint64_t time,
 				const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	char text[40];
 
 	snprintf(text, sizeof(text), "flags %x", flags);
 	log->instant(log, track, time, text);
-	spans.sink.begin(log, track, time, symbol, ip, flags);
+	slices.sink.begin(log, track, time, symbol, ip, flags);
 }
 
 static void *add_track(void *context, const struct thread *thread)
@@ -98,9 +98,9 @@ static void open_stacks(void)
 	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &sink,
 					     .names = &names, .diag = &diag };
 
-	span_log_init(&spans);
-	spans.base = BASE;
-	sink = spans.sink;
+	slice_log_init(&slices);
+	slices.base = BASE;
+	sink = slices.sink;
 	sink.begin = log_flags_and_begin;
 	resolver_init(&resolver, timeline, store, &names);
 	machine = callstack_precise_open(&options);
@@ -114,7 +114,7 @@ static const char *close_stacks(void)
 	thread_stacks_release(&stacks);
 	callstack_machine_close(machine);
 	resolver_release(&resolver);
-	return span_log_take(&spans);
+	return slice_log_take(&slices);
 }
 
 static void setup(void)

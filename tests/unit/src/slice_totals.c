@@ -9,10 +9,10 @@
 static struct name_table names;
 static struct symbol f, g;
 static struct track track;
-static struct span_tally tally;
+static struct slice_totals tally;
 static size_t begins, ends;
 
-static void count_begin(const struct span_sink *sink, void *context, uint64_t time,
+static void count_begin(const struct slice_sink *sink, void *context, uint64_t time,
 			const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)sink;
@@ -24,7 +24,7 @@ static void count_begin(const struct span_sink *sink, void *context, uint64_t ti
 	begins++;
 }
 
-static void count_end(const struct span_sink *sink, void *context, uint64_t time,
+static void count_end(const struct slice_sink *sink, void *context, uint64_t time,
 		      const struct symbol *symbol)
 {
 	(void)sink;
@@ -34,19 +34,19 @@ static void count_end(const struct span_sink *sink, void *context, uint64_t time
 	ends++;
 }
 
-static void count_edges(const struct span_sink *sink, void *context, const struct span_edge *edges,
+static void count_edges(const struct slice_sink *sink, void *context, const struct slice_event *edges,
 			size_t count)
 {
 	(void)sink;
 	ck_assert_ptr_eq(context, &track);
 	for (size_t i = 0; i < count; i++) {
-		begins += edges[i].kind == EDGE_BEGIN;
-		ends += edges[i].kind == EDGE_END;
+		begins += edges[i].kind == SLICE_BEGIN;
+		ends += edges[i].kind == SLICE_END;
 	}
 }
 
-static const struct span_sink one_by_one = { .begin = count_begin, .end = count_end };
-static const struct span_sink at_once = { .begin = count_begin, .end = count_end,
+static const struct slice_sink one_by_one = { .begin = count_begin, .end = count_end };
+static const struct slice_sink at_once = { .begin = count_begin, .end = count_end,
 					  .edges = count_edges };
 
 static void setup(void)
@@ -60,22 +60,22 @@ static void setup(void)
 
 static void teardown(void)
 {
-	span_tally_release(&tally);
+	slice_totals_release(&tally);
 	name_table_release(&names);
 }
 
 /* f calls itself, and g in that; g runs once more on its own. */
-static const struct span_edge slices[] = {
-	{ .time = 10, .symbol = &f, .kind = EDGE_BEGIN },
-	{ .time = 12, .symbol = &f, .kind = EDGE_BEGIN },
-	{ .time = 15, .symbol = &g, .kind = EDGE_BEGIN },
-	{ .time = 19, .kind = EDGE_END },
-	{ .time = 20, .kind = EDGE_END },
-	{ .time = 40, .kind = EDGE_END },
-	{ .time = 50, .symbol = &g, .kind = EDGE_BEGIN, .flags = SPAN_INFERRED_START },
-	{ .time = 51, .kind = EDGE_END },
+static const struct slice_event slices[] = {
+	{ .time = 10, .symbol = &f, .kind = SLICE_BEGIN },
+	{ .time = 12, .symbol = &f, .kind = SLICE_BEGIN },
+	{ .time = 15, .symbol = &g, .kind = SLICE_BEGIN },
+	{ .time = 19, .kind = SLICE_END },
+	{ .time = 20, .kind = SLICE_END },
+	{ .time = 40, .kind = SLICE_END },
+	{ .time = 50, .symbol = &g, .kind = SLICE_BEGIN, .flags = SLICE_INFERRED_START },
+	{ .time = 51, .kind = SLICE_END },
 };
-#define EDGES (sizeof(slices) / sizeof(slices[0]))
+#define SLICE_EVENTS (sizeof(slices) / sizeof(slices[0]))
 
 static void expect_function(const struct tally_function *function, const struct symbol *symbol,
 			    uint64_t self, uint64_t total)
@@ -101,12 +101,12 @@ static void expect_sums(void)
 
 START_TEST(slices_one_by_one_add_up)
 {
-	const struct span_sink *sink = &tally.sink;
+	const struct slice_sink *sink = &tally.sink;
 
-	span_tally_init(&tally, &one_by_one);
+	slice_totals_init(&tally, &one_by_one);
 	ck_assert_ptr_null(sink->edges);
-	for (size_t i = 0; i < EDGES; i++) {
-		if (slices[i].kind == EDGE_BEGIN)
+	for (size_t i = 0; i < SLICE_EVENTS; i++) {
+		if (slices[i].kind == SLICE_BEGIN)
 			sink->begin(sink, &track, slices[i].time, slices[i].symbol, 0,
 				    slices[i].flags);
 		else
@@ -118,8 +118,8 @@ END_TEST
 
 START_TEST(slices_at_once_add_up)
 {
-	span_tally_init(&tally, &at_once);
-	tally.sink.edges(&tally.sink, &track, slices, EDGES);
+	slice_totals_init(&tally, &at_once);
+	tally.sink.edges(&tally.sink, &track, slices, SLICE_EVENTS);
 	expect_sums();
 }
 END_TEST

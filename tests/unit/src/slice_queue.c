@@ -10,38 +10,38 @@
 
 #include "src/slices/slice_queue.h"
 #include "tests/support/unit.h"
-#include "tests/unit/src/span_log.h"
+#include "tests/unit/src/slice_log.h"
 
 static struct name_table names;
 static struct symbol function;
 
-static struct span_log direct, relayed;
+static struct slice_log direct, relayed;
 static struct output output;
-static struct span_relay *relay;
-static struct pt_workers *workers;
+static struct slice_queue *relay;
+static struct workers *workers;
 static uint64_t written;
 
 static void begin(int count)
 {
-	workers = pt_workers_open((unsigned)count, 1);
+	workers = workers_open((unsigned)count, 1);
 	ck_assert_ptr_nonnull(workers);
-	relay = span_relay_open(&relayed.sink, &output, &written, workers);
+	relay = slice_queue_open(&relayed.sink, &output, &written, workers);
 }
 
 static void finish(void)
 {
-	span_relay_close(relay);
-	pt_workers_close(workers);
+	slice_queue_close(relay);
+	workers_close(workers);
 }
 
 static void setup(void)
 {
 	name_table_init(&names);
 	function.name = name_intern_text(&names, "f");
-	span_log_init(&direct);
-	span_log_init(&relayed);
-	span_log_take_edges(&direct);
-	span_log_take_edges(&relayed);
+	slice_log_init(&direct);
+	slice_log_init(&relayed);
+	slice_log_take_events(&direct);
+	slice_log_take_events(&relayed);
 }
 
 static void teardown(void)
@@ -50,34 +50,34 @@ static void teardown(void)
 }
 
 /* More than a block holds. */
-#define EDGES_MOST 3000
+#define SLICE_EVENTS_MOST 3000
 
-static void call_edges(const struct span_sink *sink, uint64_t time, char *track)
+static void call_edges(const struct slice_sink *sink, uint64_t time, char *track)
 {
-	static struct span_edge edges[EDGES_MOST];
-	size_t count = 1 + time * time % EDGES_MOST;
+	static struct slice_event edges[SLICE_EVENTS_MOST];
+	size_t count = 1 + time * time % SLICE_EVENTS_MOST;
 
 	for (size_t i = 0; i < count; i++)
-		edges[i] = (struct span_edge){ .time = time, .symbol = &function, .ip = time,
-					       .kind = i % 3 ? EDGE_END : EDGE_BEGIN,
-					       .flags = i % 2 ? SPAN_INFERRED_START : 0 };
+		edges[i] = (struct slice_event){ .time = time, .symbol = &function, .ip = time,
+					       .kind = i % 3 ? SLICE_END : SLICE_BEGIN,
+					       .flags = i % 2 ? SLICE_INFERRED_START : 0 };
 	sink->edges(sink, track, edges, count);
 	memset(edges, 0xff, sizeof(edges)); /* they were borrowed for the call only */
 }
 
 /* One of each call; no two are equal. */
-static void call_all(const struct span_sink *sink, uint64_t time, char *track)
+static void call_all(const struct slice_sink *sink, uint64_t time, char *track)
 {
 	char text[40];
 
 	if (time % 30 == 0)
 		call_edges(sink, time, track);
 
-	sink->begin(sink, track, time, &function, time, SPAN_INFERRED_START);
+	sink->begin(sink, track, time, &function, time, SLICE_INFERRED_START);
 	snprintf(text, sizeof(text), "instant %u", (unsigned)time);
 	sink->instant(sink, track, time + 1, text);
 	memset(text, 'x', sizeof(text) - 1); /* it was borrowed for the call only */
-	sink->complete(sink, NULL, time + 2, time + 3, &function, SPAN_DEFERRED);
+	sink->complete(sink, NULL, time + 2, time + 3, &function, SLICE_DEFERRED);
 	if (sink->folded)
 		sink->folded(sink, track, time, 30);
 	sink->end(sink, track, time + 4, &function);
@@ -87,26 +87,26 @@ static void call_all(const struct span_sink *sink, uint64_t time, char *track)
 START_TEST(calls_arrive_in_order_with_all_they_say)
 {
 	static char name[] = "track";
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	begin(_i);
-	sink = *span_relay_sink(relay);
+	sink = *slice_queue_sink(relay);
 
 	for (uint64_t time = 0; time < 100; time++) {
 		call_all(&direct.sink, 10 * time, name);
 		call_all(&sink, 10 * time, name);
 		if (time % 7 == 0)
-			span_relay_wait(relay);
+			slice_queue_wait(relay);
 	}
-	span_relay_wait(relay);
-	ck_assert_str_eq(span_log_take(&relayed), span_log_take(&direct));
+	slice_queue_wait(relay);
+	ck_assert_str_eq(slice_log_take(&relayed), slice_log_take(&direct));
 	finish();
 }
 END_TEST
 
 static uint64_t arrived, last;
 
-static void note_end(const struct span_sink *sink, void *track, uint64_t time,
+static void note_end(const struct slice_sink *sink, void *track, uint64_t time,
 		     const struct symbol *symbol)
 {
 	(void)sink;
@@ -120,33 +120,33 @@ static void note_end(const struct span_sink *sink, void *track, uint64_t time,
 /* More than all blocks together hold. */
 START_TEST(the_caller_waits_for_a_slow_thread)
 {
-	const struct span_sink next = { .end = note_end };
-	struct span_relay *slow;
-	struct span_sink sink;
+	const struct slice_sink next = { .end = note_end };
+	struct slice_queue *slow;
+	struct slice_sink sink;
 
 	begin(_i);
 	arrived = last = 0;
-	slow = span_relay_open(&next, &output, &written, workers);
-	sink = *span_relay_sink(slow);
+	slow = slice_queue_open(&next, &output, &written, workers);
+	sink = *slice_queue_sink(slow);
 	for (uint64_t time = 1; time <= 100000; time++)
 		sink.end(&sink, NULL, time, NULL);
-	span_relay_wait(slow);
+	slice_queue_wait(slow);
 	ck_assert_uint_eq(arrived, 100000);
-	span_relay_close(slow);
+	slice_queue_close(slow);
 	finish();
 }
 END_TEST
 
 static uint64_t told;
 
-static void note_detail(const struct span_sink *sink, void *track, const struct span_detail *detail)
+static void note_detail(const struct slice_sink *sink, void *track, const struct slice_detail *detail)
 {
 	(void)sink;
 	ck_assert_ptr_eq(track, &told);
 	told = detail->insns;
 }
 
-static void note_begin(const struct span_sink *sink, void *track, uint64_t time,
+static void note_begin(const struct slice_sink *sink, void *track, uint64_t time,
 		       const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)sink;
@@ -162,14 +162,14 @@ static void note_begin(const struct span_sink *sink, void *track, uint64_t time,
 
 START_TEST(a_detail_arrives_just_before_its_call)
 {
-	const struct span_sink next = { .detail = note_detail, .begin = note_begin };
-	struct span_detail detail = { 0 };
-	const struct span_sink *sink;
-	struct span_relay *detailed;
+	const struct slice_sink next = { .detail = note_detail, .begin = note_begin };
+	struct slice_detail detail = { 0 };
+	const struct slice_sink *sink;
+	struct slice_queue *detailed;
 
 	begin(_i);
-	detailed = span_relay_open(&next, &output, &written, workers);
-	sink = span_relay_sink(detailed);
+	detailed = slice_queue_open(&next, &output, &written, workers);
+	sink = slice_queue_sink(detailed);
 	arrived = 0;
 	for (uint64_t time = 1; time <= 50000; time++) {
 		detail.insns = time;
@@ -177,42 +177,42 @@ START_TEST(a_detail_arrives_just_before_its_call)
 			sink->detail(sink, &told, &detail);
 		sink->begin(sink, &told, time, &function, 0, 0);
 	}
-	span_relay_wait(detailed);
+	slice_queue_wait(detailed);
 	ck_assert_uint_eq(arrived, 50000);
-	span_relay_close(detailed);
+	slice_queue_close(detailed);
 	finish();
 }
 END_TEST
 
 START_TEST(a_failed_output_is_told_and_how_much_is_written)
 {
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	begin(_i);
-	sink = *span_relay_sink(relay);
+	sink = *slice_queue_sink(relay);
 	sink.segment_end(&sink, NULL);
-	span_relay_wait(relay);
-	ck_assert(!span_relay_failed(relay));
-	ck_assert_uint_eq(span_relay_slices(relay), 0);
+	slice_queue_wait(relay);
+	ck_assert(!slice_queue_failed(relay));
+	ck_assert_uint_eq(slice_queue_slices(relay), 0);
 	written = 300;
 	output.err.kind = ERROR_SYSTEM;
 	sink.segment_end(&sink, NULL);
-	span_relay_wait(relay);
-	ck_assert(span_relay_failed(relay));
-	ck_assert_uint_eq(span_relay_slices(relay), 300);
+	slice_queue_wait(relay);
+	ck_assert(slice_queue_failed(relay));
+	ck_assert_uint_eq(slice_queue_slices(relay), 300);
 	finish();
 }
 END_TEST
 
 START_TEST(a_relay_may_be_closed_with_work_left)
 {
-	struct span_sink sink;
+	struct slice_sink sink;
 
 	begin(_i);
-	sink = *span_relay_sink(relay);
+	sink = *slice_queue_sink(relay);
 	for (int i = 0; i < 5000; i++)
 		sink.segment_end(&sink, NULL);
-	span_relay_close(NULL);
+	slice_queue_close(NULL);
 	finish();
 }
 END_TEST
@@ -220,7 +220,7 @@ END_TEST
 static pthread_t here;
 static uint64_t elsewhere, counted;
 
-static void note_where(const struct span_sink *sink, void *track, uint64_t time,
+static void note_where(const struct slice_sink *sink, void *track, uint64_t time,
 		       const struct symbol *symbol)
 {
 	(void)sink;
@@ -234,21 +234,21 @@ static void note_where(const struct span_sink *sink, void *track, uint64_t time,
 
 START_TEST(calls_are_done_by_a_thread_that_has_nothing_to_do)
 {
-	const struct span_sink next = { .end = note_where };
-	struct span_relay *aside;
-	struct span_sink sink;
+	const struct slice_sink next = { .end = note_where };
+	struct slice_queue *aside;
+	struct slice_sink sink;
 
 	begin(_i);
 	here = pthread_self();
 	elsewhere = counted = 0;
-	aside = span_relay_open(&next, &output, &written, workers);
-	sink = *span_relay_sink(aside);
+	aside = slice_queue_open(&next, &output, &written, workers);
+	sink = *slice_queue_sink(aside);
 	for (int i = 0; i < 1000000 && !__atomic_load_n(&elsewhere, __ATOMIC_RELAXED); i++)
 		sink.end(&sink, NULL, 0, NULL);
-	span_relay_wait(aside);
+	slice_queue_wait(aside);
 	ck_assert_uint_gt(counted, 0);
 	ck_assert_int_eq(elsewhere > 0, _i > 1);
-	span_relay_close(aside);
+	slice_queue_close(aside);
 	finish();
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who does what, when: jobs by all threads, what is in order a turn at a time. */
-#include "base/workers.h"
+#include "decoder/engine/fast/workers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,22 +13,22 @@
 
 /* A number of a row that is to be told in order. */
 struct number {
-	struct pt_job job; /* first */
+	struct worker_job job; /* first */
 	unsigned value;
 	pthread_t writer;
 	bool done, slow;
 };
 
 static struct row {
-	struct pt_turns turns; /* first */
-	struct pt_workers *workers;
+	struct ordered_stage turns; /* first */
+	struct workers *workers;
 	struct number numbers[JOBS];
 	unsigned told, submitted;
 	unsigned by_others; /* were told by another thread than wrote them */
 	unsigned turns_taken, in_turn;
 } row;
 
-static void write_number(struct pt_job *job, struct pt_flow *flow)
+static void write_number(struct worker_job *job, struct pt_flow *flow)
 {
 	struct number *number = (struct number *)job;
 
@@ -42,7 +42,7 @@ static void write_number(struct pt_job *job, struct pt_flow *flow)
 static void submit_ahead(void)
 {
 	while (row.submitted < JOBS && row.submitted < row.told + AHEAD)
-		pt_workers_submit(row.workers, &row.numbers[row.submitted++].job);
+		workers_submit(row.workers, &row.numbers[row.submitted++].job);
 }
 
 static void tell(struct number *number)
@@ -54,14 +54,14 @@ static void tell(struct number *number)
 	usleep(100);
 }
 
-static bool take_turn(struct pt_turns *turns)
+static bool take_turn(struct ordered_stage *turns)
 {
 	ck_assert_ptr_eq(turns, &row.turns);
 	ck_assert_uint_eq(__atomic_fetch_add(&row.in_turn, 1, __ATOMIC_RELAXED), 0);
 	row.turns_taken++;
 	while (row.told < JOBS) {
 		submit_ahead();
-		if (!pt_workers_ready(row.workers, &row.numbers[row.told].job))
+		if (!workers_ready(row.workers, &row.numbers[row.told].job))
 			break;
 		tell(&row.numbers[row.told]);
 	}
@@ -71,7 +71,7 @@ static bool take_turn(struct pt_turns *turns)
 
 static void begin(unsigned count)
 {
-	row = (struct row){ .turns.take = take_turn, .workers = pt_workers_open(count, 1) };
+	row = (struct row){ .turns.take = take_turn, .workers = workers_open(count, 1) };
 	ck_assert_ptr_nonnull(row.workers);
 	for (unsigned i = 0; i < JOBS; i++)
 		row.numbers[i].job.run = write_number;
@@ -80,10 +80,10 @@ static void begin(unsigned count)
 START_TEST(turns_are_in_order_and_one_at_a_time)
 {
 	begin((unsigned)_i);
-	pt_workers_delay(row.workers, 200);
-	pt_workers_run(row.workers, &row.turns);
+	workers_delay(row.workers, 200);
+	workers_run(row.workers, &row.turns);
 	ck_assert_uint_eq(row.told, JOBS);
-	pt_workers_close(row.workers);
+	workers_close(row.workers);
 }
 END_TEST
 
@@ -91,11 +91,11 @@ END_TEST
 START_TEST(who_did_a_job_goes_on_with_it)
 {
 	begin(2);
-	pt_workers_run(row.workers, &row.turns);
+	workers_run(row.workers, &row.turns);
 	ck_assert_uint_eq(row.told, JOBS);
 	ck_assert_uint_lt(row.by_others, JOBS / 4);
 	ck_assert_uint_gt(row.turns_taken, JOBS / 4);
-	pt_workers_close(row.workers);
+	workers_close(row.workers);
 }
 END_TEST
 
@@ -105,10 +105,10 @@ START_TEST(who_has_nothing_to_do_goes_on_with_what_another_did)
 	begin(3);
 	for (unsigned i = 0; i < JOBS; i++)
 		row.numbers[i].slow = i % 4 == 3;
-	pt_workers_run(row.workers, &row.turns);
+	workers_run(row.workers, &row.turns);
 	ck_assert_uint_eq(row.told, JOBS);
 	ck_assert_uint_gt(row.by_others, 0);
-	pt_workers_close(row.workers);
+	workers_close(row.workers);
 }
 END_TEST
 
@@ -116,13 +116,13 @@ START_TEST(outside_of_a_turn_the_caller_does_what_nobody_has_begun)
 {
 	begin((unsigned)_i);
 	for (unsigned i = 0; i < 20; i++)
-		pt_workers_submit(row.workers, &row.numbers[i].job);
+		workers_submit(row.workers, &row.numbers[i].job);
 	for (unsigned i = 20; i-- > 0;) {
-		ck_assert(pt_workers_ready(row.workers, &row.numbers[i].job));
+		ck_assert(workers_ready(row.workers, &row.numbers[i].job));
 		ck_assert(row.numbers[i].done);
 	}
 	ck_assert(pthread_equal(row.numbers[19].writer, pthread_self()));
-	pt_workers_close(row.workers);
+	workers_close(row.workers);
 }
 END_TEST
 
@@ -132,13 +132,13 @@ START_TEST(an_offer_is_taken_when_there_is_no_other_job)
 
 	begin(2);
 	for (unsigned i = 0; i < 20; i++)
-		pt_workers_submit(row.workers, &row.numbers[i].job);
-	pt_workers_offer(row.workers, &offered->job);
+		workers_submit(row.workers, &row.numbers[i].job);
+	workers_offer(row.workers, &offered->job);
 	while (!__atomic_load_n(&offered->done, __ATOMIC_ACQUIRE))
 		usleep(100);
 	ck_assert(__atomic_load_n(&row.numbers[19].done, __ATOMIC_ACQUIRE));
-	ck_assert(!pt_workers_help(row.workers, &offered->job));
-	pt_workers_close(row.workers);
+	ck_assert(!workers_help(row.workers, &offered->job));
+	workers_close(row.workers);
 }
 END_TEST
 
@@ -146,17 +146,17 @@ START_TEST(a_cancelled_job_is_not_under_way)
 {
 	begin(3);
 	for (unsigned i = 0; i < 20; i++)
-		pt_workers_submit(row.workers, &row.numbers[i].job);
-	pt_workers_offer(row.workers, &row.numbers[20].job);
+		workers_submit(row.workers, &row.numbers[i].job);
+	workers_offer(row.workers, &row.numbers[20].job);
 	usleep(200);
 	for (unsigned i = 0; i <= 20; i++)
-		pt_workers_cancel(row.workers, &row.numbers[i].job);
+		workers_cancel(row.workers, &row.numbers[i].job);
 	row.numbers[0].done = row.numbers[19].done = row.numbers[20].done = false;
 	usleep(2000);
 	ck_assert(!row.numbers[0].done);
 	ck_assert(!row.numbers[19].done);
 	ck_assert(!row.numbers[20].done);
-	pt_workers_close(row.workers);
+	workers_close(row.workers);
 }
 END_TEST
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "src/events/cpu_event_sink.h"
-#include "tests/unit/src/side_recording.h"
+#include "tests/unit/src/event_recording.h"
 
 /* Tests of what libipt does not know are run with each. */
 static const char *const engines[] = { "", "--engine=libipt" };

@@ -18,13 +18,13 @@
 #include "base/arena.h"
 #include "src/select/slice_filter.h"
 #include "tests/support/unit.h"
-#include "tests/unit/src/span_log.h"
+#include "tests/unit/src/slice_log.h"
 
 static struct name_table names;
 static struct arena arena;
 static struct diag diag;
-static struct span_log spans;
-static struct span_filter filter;
+static struct slice_log slices;
+static struct slice_filter filter;
 static struct selection selection;
 static struct filter_track *track;
 
@@ -33,13 +33,13 @@ static void setup(void)
 	name_table_init(&names);
 	arena_init(&arena);
 	diag_init(&diag);
-	span_log_init(&spans);
+	slice_log_init(&slices);
 }
 
 static void teardown(void)
 {
-	span_filter_release(&filter);
-	span_filter_release(&filter);
+	slice_filter_release(&filter);
+	slice_filter_release(&filter);
 	selection_release(&selection);
 	name_table_release(&names);
 	arena_release(&arena);
@@ -67,8 +67,8 @@ static void slice(uint64_t from, uint64_t to, const char *name)
 
 static void start(void)
 {
-	span_filter_init(&filter, &selection, &spans.sink, &diag);
-	track = span_filter_track(&filter, NULL);
+	slice_filter_init(&filter, &selection, &slices.sink, &diag);
+	track = slice_filter_track(&filter, NULL);
 }
 
 static const char *run(void)
@@ -89,8 +89,8 @@ static const char *run(void)
 	end(60);
 	slice(70, 71, "done");
 	end(100);
-	span_filter_finish(&filter);
-	return span_log_take(&spans);
+	slice_filter_finish(&filter);
+	return slice_log_take(&slices);
 }
 
 START_TEST(a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context)
@@ -114,7 +114,7 @@ START_TEST(a_function_may_be_chosen_by_its_name_in_the_symbol_table)
 	filter.sink.begin(&filter.sink, track, 1, &shown, 0, 0);
 	end(2);
 	end(3);
-	ck_assert_str_eq(span_log_take(&spans), "B 1 main inferred\nB 1 space::f\nE 2 space::f\nE 2 main\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 1 main inferred\nB 1 space::f\nE 2 space::f\nE 2 main\n");
 }
 END_TEST
 
@@ -200,7 +200,7 @@ START_TEST(a_mark_stands_in_the_slices_that_it_is_in)
 	filter.sink.instant(&filter.sink, track, 2, "mark");
 	end(3);
 	end(50);
-	ck_assert_str_eq(span_log_take(&spans), "B 0 f\nB 1 g\nI 2 mark\nE 3 g\nE 50 f\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 0 f\nB 1 g\nI 2 mark\nE 3 g\nE 50 f\n");
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(a_mark_is_shown_where_the_part_is)
 	end(6);
 	slice(7, 8, "g");
 	mark(9);
-	ck_assert_str_eq(span_log_take(&spans), "B 4 main inferred\nB 4 f\nI 5 mark\nE 6 f\nE 7 main\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 4 main inferred\nB 4 f\nI 5 mark\nE 6 f\nE 7 main\n");
 }
 END_TEST
 
@@ -231,7 +231,7 @@ START_TEST(a_mark_before_all_slices_is_shown_if_all_are)
 	selection.depth = 2;
 	start();
 	mark(1);
-	ck_assert_str_eq(span_log_take(&spans), "I 1 mark\n");
+	ck_assert_str_eq(slice_log_take(&slices), "I 1 mark\n");
 }
 END_TEST
 
@@ -247,7 +247,7 @@ START_TEST(each_part_counts_its_own_short_slices)
 	slice(20, 30, "g");
 	slice(40, 45, "f");
 	slice(50, 60, "g");
-	ck_assert_str_eq(span_log_take(&spans), "B 1 main inferred\nB 1 f\nE 10 f\nF 1 1\nE 20 main\n"
+	ck_assert_str_eq(slice_log_take(&slices), "B 1 main inferred\nB 1 f\nE 10 f\nF 1 1\nE 20 main\n"
 						"B 40 main inferred\nB 40 f\nE 45 f\nE 50 main\n");
 }
 END_TEST
@@ -273,8 +273,8 @@ START_TEST(more_slices_than_the_output_can_take_are_counted)
 	end(3);
 	end(4);
 	end(5);
-	span_filter_finish(&filter);
-	ck_assert_str_eq(span_log_take(&spans), "B 0 a\nB 1 b\nE 4 b\nE 5 a\n");
+	slice_filter_finish(&filter);
+	ck_assert_str_eq(slice_log_take(&slices), "B 0 a\nB 1 b\nE 4 b\nE 5 a\n");
 	ck_assert_uint_eq(filter.counts.too_deep, 1);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 }

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "src/slices/slice_sorter.h"
 #include "tests/support/unit.h"
-#include "tests/unit/src/span_log.h"
+#include "tests/unit/src/slice_log.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -17,24 +17,24 @@
 static struct name_table names;
 static struct arena arena;
 static struct diag diag;
-static struct span_log spans;
-static struct span_sorter sorter;
-static struct span_track *track;
+static struct slice_log slices;
+static struct slice_sorter sorter;
+static struct sorter_track *track;
 
 static void setup(void)
 {
 	name_table_init(&names);
 	arena_init(&arena);
 	diag_init(&diag);
-	span_log_init(&spans);
-	span_sorter_init(&sorter, &spans.sink, &diag);
-	track = span_sorter_track(&sorter, NULL);
+	slice_log_init(&slices);
+	slice_sorter_init(&sorter, &slices.sink, &diag);
+	track = slice_sorter_track(&sorter, NULL);
 }
 
 static void teardown(void)
 {
-	span_sorter_release(&sorter);
-	span_sorter_release(&sorter);
+	slice_sorter_release(&sorter);
+	slice_sorter_release(&sorter);
 	name_table_release(&names);
 	arena_release(&arena);
 	diag_release(&diag);
@@ -56,7 +56,7 @@ static void begin(uint64_t time, const char *name)
 static void deferred(uint64_t time, const char *name)
 {
 	sorter.sink.begin(&sorter.sink, track, time, symbol(name), 0,
-			  SPAN_DEFERRED | SPAN_INFERRED_START);
+			  SLICE_DEFERRED | SLICE_INFERRED_START);
 }
 
 static void end(uint64_t time)
@@ -77,7 +77,7 @@ static void instant(uint64_t time, const char *text)
 static const char *segment(void)
 {
 	sorter.sink.segment_end(&sorter.sink, track);
-	return span_log_take(&spans);
+	return slice_log_take(&slices);
 }
 
 START_TEST(spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
@@ -87,7 +87,7 @@ START_TEST(spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 	end(2);
 	instant(3, "gap");
 	end(3);
-	ck_assert_str_eq(span_log_take(&spans), "");
+	ck_assert_str_eq(slice_log_take(&slices), "");
 	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\nE 2 g\nI 3 gap\nE 3 f\nS\n");
 }
 END_TEST
@@ -102,8 +102,8 @@ START_TEST(what_goes_back_in_time_is_put_in_order)
 }
 END_TEST
 
-static void log_detail(const struct span_sink *sink, void *next_track,
-		       const struct span_detail *detail)
+static void log_detail(const struct slice_sink *sink, void *next_track,
+		       const struct slice_detail *detail)
 {
 	(void)next_track;
 	sink->folded(sink, NULL, detail->insns, detail->cycles);
@@ -111,17 +111,17 @@ static void log_detail(const struct span_sink *sink, void *next_track,
 
 static void tell_detail(uint64_t insns)
 {
-	struct span_detail detail = { .insns = insns };
+	struct slice_detail detail = { .insns = insns };
 
 	sorter.sink.detail(&sorter.sink, track, &detail);
 }
 
 START_TEST(details_stay_with_their_begin_or_end)
 {
-	span_sorter_release(&sorter);
-	spans.sink.detail = log_detail;
-	span_sorter_init(&sorter, &spans.sink, &diag);
-	track = span_sorter_track(&sorter, NULL);
+	slice_sorter_release(&sorter);
+	slices.sink.detail = log_detail;
+	slice_sorter_init(&sorter, &slices.sink, &diag);
+	track = slice_sorter_track(&sorter, NULL);
 	tell_detail(1);
 	begin(1, "f");
 	begin(2, "g");
@@ -167,7 +167,7 @@ START_TEST(an_end_that_came_after_a_frame_found_late_closes_what_was_there_befor
 	end(10);
 	end(20);
 	sorter.sink.segment_end(&sorter.sink, track);
-	ck_assert_str_eq(span_log_take(&spans),
+	ck_assert_str_eq(slice_log_take(&slices),
 			 "B 0 old\nE 10 old\nB 10 late inferred\nE 20 late\nS\n");
 }
 END_TEST
@@ -188,7 +188,7 @@ START_TEST(a_complete_slice_ends_before_what_begins_then)
 {
 	begin(5, "f");
 	end(6);
-	complete(0, 5, "unknown", SPAN_DEFERRED);
+	complete(0, 5, "unknown", SLICE_DEFERRED);
 	ck_assert_str_eq(segment(), "B 0 unknown\nE 5 unknown\nB 5 f\nE 6 f\nS\n");
 }
 END_TEST
@@ -236,8 +236,8 @@ START_TEST(slices_stay_open_across_segments_and_close_in_the_end)
 	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\nS\n");
 	end(3);
 	begin(4, "h");
-	span_sorter_finish(&sorter);
-	ck_assert_str_eq(span_log_take(&spans), "E 3 g\nB 4 h\nE 4 h\nE 4 f\nS\n");
+	slice_sorter_finish(&sorter);
+	ck_assert_str_eq(slice_log_take(&slices), "E 3 g\nB 4 h\nE 4 h\nE 4 f\nS\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -248,19 +248,19 @@ START_TEST(slices_too_deep_are_left_out_with_their_ends)
 	const char *text;
 	size_t begins = 0, ends = 0;
 
-	for (uint64_t i = 0; i < SPAN_SORTER_DEPTH + 3; i++)
+	for (uint64_t i = 0; i < SLICE_SORTER_DEPTH + 3; i++)
 		begin(i, "f");
-	for (uint64_t i = 0; i < SPAN_SORTER_DEPTH + 3; i++)
+	for (uint64_t i = 0; i < SLICE_SORTER_DEPTH + 3; i++)
 		end(1000);
 	text = segment();
 	for (const char *at = text; *at; at++) {
 		begins += *at == 'B';
 		ends += *at == 'E';
 	}
-	ck_assert_uint_eq(begins, SPAN_SORTER_DEPTH);
-	ck_assert_uint_eq(ends, SPAN_SORTER_DEPTH);
+	ck_assert_uint_eq(begins, SLICE_SORTER_DEPTH);
+	ck_assert_uint_eq(ends, SLICE_SORTER_DEPTH);
 	ck_assert_ptr_nonnull(strstr(text, last_in));
-	span_sorter_finish(&sorter);
+	slice_sorter_finish(&sorter);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_str_eq(diag.first->text, "3 slices deeper than 512 were left out");
 }
@@ -269,8 +269,8 @@ END_TEST
 START_TEST(tracks_do_not_mix)
 {
 	char one[] = "one", two[] = "two";
-	struct span_track *a = span_sorter_track(&sorter, one);
-	struct span_track *b = span_sorter_track(&sorter, two);
+	struct sorter_track *a = slice_sorter_track(&sorter, one);
+	struct sorter_track *b = slice_sorter_track(&sorter, two);
 
 	track = b;
 	begin(1, "f");
@@ -279,8 +279,8 @@ START_TEST(tracks_do_not_mix)
 	end(3);
 	track = b;
 	end(4);
-	span_sorter_finish(&sorter);
-	ck_assert_str_eq(span_log_take(&spans), "one B 2 g\none E 3 g\none S\n"
+	slice_sorter_finish(&sorter);
+	ck_assert_str_eq(slice_log_take(&slices), "one B 2 g\none E 3 g\none S\n"
 						"two B 1 f\ntwo E 4 f\ntwo S\n");
 }
 END_TEST
@@ -288,7 +288,7 @@ END_TEST
 static size_t passed, wrong;
 static uint64_t last;
 
-static void count_begin(const struct span_sink *sink, void *context, uint64_t time,
+static void count_begin(const struct slice_sink *sink, void *context, uint64_t time,
 			const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)sink;
@@ -300,7 +300,7 @@ static void count_begin(const struct span_sink *sink, void *context, uint64_t ti
 	last = time;
 }
 
-static void count_end(const struct span_sink *sink, void *context, uint64_t time,
+static void count_end(const struct slice_sink *sink, void *context, uint64_t time,
 		      const struct symbol *symbol)
 {
 	(void)sink;
@@ -311,7 +311,7 @@ static void count_end(const struct span_sink *sink, void *context, uint64_t time
 	last = time;
 }
 
-static void forget(const struct span_sink *sink, void *context)
+static void forget(const struct slice_sink *sink, void *context)
 {
 	(void)sink;
 	(void)context;
@@ -321,14 +321,14 @@ static void forget(const struct span_sink *sink, void *context)
 START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 {
 	enum { SLICES = 3000000, LATE = 100 };
-	const struct span_sink next = { .begin = count_begin, .end = count_end,
+	const struct slice_sink next = { .begin = count_begin, .end = count_end,
 					.segment_end = forget };
 	const struct symbol *function = symbol("f");
 	struct rusage usage;
 
-	span_sorter_release(&sorter);
-	span_sorter_init(&sorter, &next, &diag);
-	track = span_sorter_track(&sorter, NULL);
+	slice_sorter_release(&sorter);
+	slice_sorter_init(&sorter, &next, &diag);
+	track = slice_sorter_track(&sorter, NULL);
 	for (uint64_t i = 0; i < SLICES; i++) {
 		sorter.sink.begin(&sorter.sink, track, 10 * i, function, 10 * i, 0);
 		end(10 * i + 5);
@@ -336,7 +336,7 @@ START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 	for (uint64_t i = LATE; i-- > 0;) {
 		uint64_t time = SLICES / LATE * i * 10;
 
-		sorter.sink.begin(&sorter.sink, track, time, function, time, SPAN_DEFERRED);
+		sorter.sink.begin(&sorter.sink, track, time, function, time, SLICE_DEFERRED);
 	}
 	sorter.sink.segment_end(&sorter.sink, track);
 	ck_assert_uint_eq(passed, 2 * SLICES + LATE);
@@ -355,11 +355,11 @@ START_TEST(a_segment_beyond_the_limit_is_passed_on_in_parts)
 	end(2);
 	instant(3, "three");
 	begin(4, "g");
-	ck_assert_str_eq(span_log_take(&spans), "B 1 f\nE 2 f\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 1 f\nE 2 f\n");
 	end(5);
 	deferred(1, "main");
 	ck_assert_str_eq(segment(), "I 3 three\nB 4 g\nB 4 main inferred\nE 5 main\nS\n");
-	span_sorter_finish(&sorter);
+	slice_sorter_finish(&sorter);
 	ck_assert_str_eq(diag.first->kind, "time-backwards");
 	ck_assert_str_eq(diag.first->next->kind, "segment-split");
 }
@@ -412,7 +412,7 @@ START_TEST(sorting_is_stable_for_any_runs)
 END_TEST
 
 /* About as many begin as end; of one in eight nearly all end. */
-static void make_edges(struct span_edge *edges, size_t count, unsigned *seed, uint64_t *time)
+static void make_edges(struct slice_event *edges, size_t count, unsigned *seed, uint64_t *time)
 {
 	const struct symbol *function = symbol("f");
 	int open = rand_r(seed) % 8 ? 32 : 96;
@@ -422,22 +422,22 @@ static void make_edges(struct span_edge *edges, size_t count, unsigned *seed, ui
 
 		open += begins ? 1 : -1;
 		*time += (uint64_t)rand_r(seed) % 3;
-		edges[i] = (struct span_edge){ .time = *time, .ip = *time,
-					       .kind = begins ? EDGE_BEGIN : EDGE_END,
+		edges[i] = (struct slice_event){ .time = *time, .ip = *time,
+					       .kind = begins ? SLICE_BEGIN : SLICE_END,
 					       .symbol = begins ? function : NULL };
 	}
 }
 
-static void put_edges(const struct span_edge *edges, size_t count, bool at_once)
+static void put_edges(const struct slice_event *edges, size_t count, bool at_once)
 {
-	const struct span_sink *sink = &sorter.sink;
+	const struct slice_sink *sink = &sorter.sink;
 
 	if (at_once) {
 		sink->edges(sink, track, edges, count);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (edges[i].kind == EDGE_BEGIN)
+		if (edges[i].kind == SLICE_BEGIN)
 			sink->begin(sink, track, edges[i].time, edges[i].symbol, edges[i].ip,
 				    edges[i].flags);
 		else
@@ -454,9 +454,9 @@ static void feed_wild(unsigned seed, bool at_once)
 	uint64_t time = 1000;
 
 	sorter.depth = 10;
-	sorter.limit = seed % 3 ? 300 : SPAN_SORTER_LIMIT;
+	sorter.limit = seed % 3 ? 300 : SLICE_SORTER_LIMIT;
 	for (int i = 0; i < 800; i++) {
-		struct span_edge edges[40];
+		struct slice_event edges[40];
 		size_t count = 1 + (size_t)rand_r(&seed) % 40;
 
 		make_edges(edges, count, &seed, &time);
@@ -481,25 +481,25 @@ static void feed_wild(unsigned seed, bool at_once)
 		if (i == 780)
 			time = INT64_MAX - 10;
 	}
-	span_sorter_finish(&sorter);
+	slice_sorter_finish(&sorter);
 }
 
 START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
 {
-	struct span_sorter_counts counts;
+	struct slice_sorter_counts counts;
 	char *expected;
 
-	spans.hides_ends = true;
+	slices.hides_ends = true;
 	feed_wild((unsigned)_i, false);
-	expected = strdup(span_log_take(&spans));
+	expected = strdup(slice_log_take(&slices));
 	counts = sorter.counts;
-	span_sorter_release(&sorter);
-	span_log_take_edges(&spans);
-	span_sorter_init(&sorter, &spans.sink, &diag);
-	track = span_sorter_track(&sorter, NULL);
+	slice_sorter_release(&sorter);
+	slice_log_take_events(&slices);
+	slice_sorter_init(&sorter, &slices.sink, &diag);
+	track = slice_sorter_track(&sorter, NULL);
 	feed_wild((unsigned)_i, true);
-	ck_assert_uint_gt(spans.edges, 1000);
-	ck_assert_str_eq(span_log_take(&spans), expected);
+	ck_assert_uint_gt(slices.edges, 1000);
+	ck_assert_str_eq(slice_log_take(&slices), expected);
 	ck_assert_mem_eq(&sorter.counts, &counts, sizeof(counts));
 	ck_assert(counts.too_deep + counts.unmatched_ends > 0);
 	free(expected);

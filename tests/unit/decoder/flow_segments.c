@@ -14,7 +14,7 @@
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/engine/pt_stream.h"
-#include "base/workers.h"
+#include "decoder/engine/fast/workers.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
@@ -321,7 +321,7 @@ static void finish(void)
 	diag_release(&run.diag);
 }
 
-static struct outcome decode(uint64_t segment, struct pt_workers *workers)
+static struct outcome decode(uint64_t segment, struct workers *workers)
 {
 	struct code_source source = { find_code, find_work, NULL, NULL };
 	struct code_image *code = code_image_open(&source, timeline_space_count(run.timeline),
@@ -383,12 +383,12 @@ static void expect_same(const struct outcome *a, const struct outcome *b)
 static uint64_t compare(uint64_t segment, unsigned threads)
 {
 	struct outcome one = decode(segment, NULL), many;
-	struct pt_workers *workers = pt_workers_open(threads, 1);
+	struct workers *workers = workers_open(threads, 1);
 
 	ck_assert_ptr_nonnull(workers);
-	pt_workers_delay(workers, 20);
+	workers_delay(workers, 20);
 	many = decode(segment, workers);
-	pt_workers_close(workers);
+	workers_close(workers);
 	expect_same(&one, &many);
 	ck_assert_uint_gt(one.count, 1000);
 	free(one.events);
@@ -460,13 +460,13 @@ END_TEST
 START_TEST(a_stream_may_be_left_in_the_middle)
 {
 	struct code_source source = { find_code, NULL, NULL, NULL };
-	struct pt_workers *workers = pt_workers_open(3, 1);
+	struct workers *workers = workers_open(3, 1);
 	struct branch_event event;
 	struct code_image *code;
 	struct pt_stream *stream;
 
 	begin(1, (struct dice){ 20, 5, 0, 0, 0 });
-	pt_workers_delay(workers, 1000);
+	workers_delay(workers, 1000);
 	code = code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
 							   .aux = &run.auxtrace.streams[0],
@@ -479,7 +479,7 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 		ck_assert_int_eq(pt_stream_next(stream, &event), 1);
 	pt_stream_close(stream);
 	code_image_close(code);
-	pt_workers_close(workers);
+	workers_close(workers);
 	finish();
 }
 END_TEST

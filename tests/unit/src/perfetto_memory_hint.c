@@ -11,7 +11,7 @@ static const char *note(uint64_t slices, bool args)
 {
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
-	size_note_print(slices, args, out);
+	perfetto_memory_hint_print(slices, args, out);
 	fclose(out);
 	return text;
 }

@@ -6,33 +6,33 @@
 #include "tests/support/unit.h"
 
 static const uint8_t code[64];
-static struct code_areas areas;
+static struct code_regions areas;
 
 static void setup(void)
 {
-	areas = (struct code_areas){ 0 };
+	areas = (struct code_regions){ 0 };
 }
 
 static void teardown(void)
 {
-	code_areas_forget(&areas);
+	code_regions_forget(&areas);
 }
 
 START_TEST(an_area_has_one_number_whoever_has_it_mapped)
 {
-	uint32_t number = code_areas_number(&areas, code, 64);
+	uint32_t number = code_regions_number(&areas, code, 64);
 
 	ck_assert_uint_ne(number, 0);
-	code_areas_number(&areas, code + 32, 32);
-	ck_assert_uint_eq(code_areas_number(&areas, code, 64), number);
+	code_regions_number(&areas, code + 32, 32);
+	ck_assert_uint_eq(code_regions_number(&areas, code, 64), number);
 }
 END_TEST
 
 START_TEST(what_begins_elsewhere_or_is_shorter_is_another_area)
 {
-	uint32_t all = code_areas_number(&areas, code, 64);
-	uint32_t less = code_areas_number(&areas, code, 32);
-	uint32_t end = code_areas_number(&areas, code + 32, 32);
+	uint32_t all = code_regions_number(&areas, code, 64);
+	uint32_t less = code_regions_number(&areas, code, 32);
+	uint32_t end = code_regions_number(&areas, code + 32, 32);
 
 	ck_assert_uint_ne(all, less);
 	ck_assert_uint_ne(all, end);
@@ -45,11 +45,11 @@ START_TEST(no_number_comes_again_once_all_are_forgotten)
 	uint32_t last = 0;
 
 	for (int i = 0; i < 3; i++) {
-		uint32_t number = code_areas_number(&areas, code, 64);
+		uint32_t number = code_regions_number(&areas, code, 64);
 
 		ck_assert_uint_gt(number, last);
 		last = number;
-		code_areas_forget(&areas);
+		code_regions_forget(&areas);
 	}
 }
 END_TEST

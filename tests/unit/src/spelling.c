@@ -13,9 +13,9 @@ static const char *nearest(const char *word)
 					     "inline", "input" };
 	struct nearest search;
 
-	nearest_init(&search, word, strlen(word));
+	spelling_init(&search, word, strlen(word));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		nearest_consider(&search, known[i]);
+		spelling_consider(&search, known[i]);
 	return search.best;
 }
 

@@ -17,29 +17,29 @@
 #include <stdbool.h>
 
 struct pt_flow;
-struct pt_worker;
-struct pt_workers;
+struct worker;
+struct workers;
 
-enum pt_job_state { PT_JOB_IDLE = 0, PT_JOB_QUEUED, PT_JOB_RUNNING, PT_JOB_DONE };
+enum worker_job_state { JOB_IDLE = 0, JOB_QUEUED, JOB_RUNNING, JOB_DONE };
 
 /* Something to do, part of what it is done for. */
-struct pt_job {
+struct worker_job {
 	/* `flow` is the thread's own, for the time of the call. */
-	void (*run)(struct pt_job *job, struct pt_flow *flow);
+	void (*run)(struct worker_job *job, struct pt_flow *flow);
 	/* Of the workers: */
-	enum pt_job_state state;
-	const struct pt_worker *by; /* who did it */
+	enum worker_job_state state;
+	const struct worker *by; /* who did it */
 	unsigned doing; /* threads: above 1 when it was submitted again just before its end */
-	struct pt_job *next;
+	struct worker_job *next;
 };
 
 /* What is done in order, a turn at a time, each by any thread. */
-struct pt_turns {
+struct ordered_stage {
 	/*
-	 * Returns true when pt_workers_ready() said no: another turn is to go on from
+	 * Returns true when workers_ready() said no: another turn is to go on from
 	 * there; false at the end.
 	 */
-	bool (*take)(struct pt_turns *turns);
+	bool (*take)(struct ordered_stage *turns);
 };
 
 /*
@@ -47,46 +47,46 @@ struct pt_turns {
  * streams, owned by the caller; NULL if `count` is above 1 and no thread can be
  * started.
  */
-struct pt_workers *pt_workers_open(unsigned count, unsigned stream_count);
+struct workers *workers_open(unsigned count, unsigned stream_count);
 
 /*
  * Returns how many segments of each stream are under way at most: one is given
  * out, and over all streams there are more than threads.
  */
-unsigned pt_workers_ahead(const struct pt_workers *workers);
+unsigned workers_ahead(const struct workers *workers);
 
 /* All jobs are to be done or cancelled.  NULL is allowed. */
-void pt_workers_close(struct pt_workers *workers);
+void workers_close(struct workers *workers);
 
 /* Take turns, and do jobs, until there are no more turns. */
-void pt_workers_run(struct pt_workers *workers, struct pt_turns *turns);
+void workers_run(struct workers *workers, struct ordered_stage *turns);
 
 /* Let a job, which is borrowed, be done.  Also in a turn. */
-void pt_workers_submit(struct pt_workers *workers, struct pt_job *job);
+void workers_submit(struct workers *workers, struct worker_job *job);
 
 /*
  * The same, for who has nothing else to do: whoever submits it would do it as well
- * (pt_workers_help()).  A job may be submitted so when all but its return is done.
+ * (workers_help()).  A job may be submitted so when all but its return is done.
  */
-void pt_workers_offer(struct pt_workers *workers, struct pt_job *job);
+void workers_offer(struct workers *workers, struct worker_job *job);
 
 /*
  * Whether a job that was submitted is done.  In a turn it returns false if it is
  * better to end the turn until then; else it does the job itself, or others until it
  * is done, and returns true.
  */
-bool pt_workers_ready(struct pt_workers *workers, struct pt_job *job);
+bool workers_ready(struct workers *workers, struct worker_job *job);
 
 /* Do a job here, if nobody has begun it.  Returns whether.  Also in a turn. */
-bool pt_workers_help(struct pt_workers *workers, struct pt_job *job);
+bool workers_help(struct workers *workers, struct worker_job *job);
 
 /* Returns whether a thread has nothing to do.  Also in a turn. */
-bool pt_workers_idle(struct pt_workers *workers);
+bool workers_idle(struct workers *workers);
 
 /* Wait until a job is not under way; it may stay undone.  An idle job is allowed. */
-void pt_workers_cancel(struct pt_workers *workers, struct pt_job *job);
+void workers_cancel(struct workers *workers, struct worker_job *job);
 
 /* For tests: let each job wait for some time up to so many us, another each time. */
-void pt_workers_delay(struct pt_workers *workers, unsigned us);
+void workers_delay(struct workers *workers, unsigned us);
 
 #endif

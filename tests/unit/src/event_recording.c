@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/src/side_recording.h"
+#include "tests/unit/src/event_recording.h"
 
 #include <intel-pt.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/workers.h"
+#include "decoder/engine/fast/workers.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,34 +9,34 @@
 #include "base/alloc.h"
 #include "decoder/engine/fast/pt_flow.h"
 
-struct pt_worker {
-	struct pt_workers *workers;
+struct worker {
+	struct workers *workers;
 	pthread_t thread;
 	struct pt_flow *flow; /* owned */
 };
 
-struct pt_workers {
+struct workers {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;	    /* there is something to do */
 	pthread_cond_t done;	    /* a job is, that somebody waits for */
-	struct pt_worker *members;  /* owned; the first is the caller */
+	struct worker *members;  /* owned; the first is the caller */
 	unsigned count, stream_count;
 	/* Under the lock: */
-	struct pt_job *first, **last; /* that are queued */
-	struct pt_job *offered;	      /* the same, for who has nothing else to do */
+	struct worker_job *first, **last; /* that are queued */
+	struct worker_job *offered;	      /* the same, for who has nothing else to do */
 	unsigned sleeping, waiting;   /* threads: for something to do, for a job */
-	struct pt_turns *turns;	      /* borrowed; NULL: none are to be taken */
-	struct pt_worker *holder;     /* who is in a turn; between turns NULL, else the caller */
-	struct pt_job *awaited;	      /* by the next turn; NULL: nothing */
+	struct ordered_stage *turns;	      /* borrowed; NULL: none are to be taken */
+	struct worker *holder;     /* who is in a turn; between turns NULL, else the caller */
+	struct worker_job *awaited;	      /* by the next turn; NULL: nothing */
 	bool closing;
 	unsigned delay, random;
 };
 
 /* ---- Jobs, with the lock held -------------------------------------------- */
 
-static void unqueue(struct pt_workers *workers, struct pt_job *job)
+static void unqueue(struct workers *workers, struct worker_job *job)
 {
-	struct pt_job **link = &workers->first;
+	struct worker_job **link = &workers->first;
 
 	while (*link && *link != job)
 		link = &(*link)->next;
@@ -47,36 +47,36 @@ static void unqueue(struct pt_workers *workers, struct pt_job *job)
 		workers->last = link;
 	}
 	*link = job->next;
-	job->state = PT_JOB_IDLE;
+	job->state = JOB_IDLE;
 }
 
-static unsigned next_delay(struct pt_workers *workers)
+static unsigned next_delay(struct workers *workers)
 {
 	/* A generator of C's standard (7.22.2.1, rand). */
 	workers->random = workers->random * 1103515245 + 12345;
 	return workers->delay ? (workers->random >> 16) % workers->delay : 0;
 }
 
-static void wake(struct pt_workers *workers)
+static void wake(struct workers *workers)
 {
 	if (workers->sleeping)
 		pthread_cond_signal(&workers->changed);
 }
 
 /* Returns NULL if there is none. */
-static struct pt_job *next_job(const struct pt_workers *workers)
+static struct worker_job *next_job(const struct workers *workers)
 {
 	return workers->first ? workers->first : workers->offered;
 }
 
 /* Do a queued job; the lock is not held meanwhile. */
-static void perform(struct pt_worker *worker, struct pt_job *job)
+static void perform(struct worker *worker, struct worker_job *job)
 {
-	struct pt_workers *workers = worker->workers;
+	struct workers *workers = worker->workers;
 	unsigned delay = next_delay(workers);
 
 	unqueue(workers, job);
-	job->state = PT_JOB_RUNNING;
+	job->state = JOB_RUNNING;
 	job->doing++;
 	if (!next_job(workers))
 		wake(workers); /* for a turn that is anybody's now */
@@ -90,8 +90,8 @@ static void perform(struct pt_worker *worker, struct pt_job *job)
 	job->by = worker;
 	job->doing--;
 	/* Else it was submitted again. */
-	if (job->state == PT_JOB_RUNNING && !job->doing)
-		job->state = PT_JOB_DONE;
+	if (job->state == JOB_RUNNING && !job->doing)
+		job->state = JOB_DONE;
 	if (workers->waiting)
 		pthread_cond_broadcast(&workers->done);
 }
@@ -99,21 +99,21 @@ static void perform(struct pt_worker *worker, struct pt_job *job)
 /* ---- Turns, with the lock held ------------------------------------------- */
 
 /* Who decoded what is next goes on with it, unless others have nothing else to do. */
-static bool is_for(const struct pt_workers *workers, const struct pt_job *job,
-		   const struct pt_worker *worker)
+static bool is_for(const struct workers *workers, const struct worker_job *job,
+		   const struct worker *worker)
 {
-	return job->state == PT_JOB_DONE && (job->by == worker || !next_job(workers));
+	return job->state == JOB_DONE && (job->by == worker || !next_job(workers));
 }
 
-static bool has_turn(const struct pt_workers *workers, const struct pt_worker *worker)
+static bool has_turn(const struct workers *workers, const struct worker *worker)
 {
 	return workers->turns && !workers->holder &&
 	       (!workers->awaited || is_for(workers, workers->awaited, worker));
 }
 
-static void take_turn(struct pt_worker *worker)
+static void take_turn(struct worker *worker)
 {
-	struct pt_workers *workers = worker->workers;
+	struct workers *workers = worker->workers;
 	bool more;
 
 	workers->holder = worker;
@@ -133,9 +133,9 @@ static void take_turn(struct pt_worker *worker)
 }
 
 /* Work until there is nothing to do for good, or, for the caller, until there are no more turns. */
-static void work(struct pt_worker *worker)
+static void work(struct worker *worker)
 {
-	struct pt_workers *workers = worker->workers;
+	struct workers *workers = worker->workers;
 	bool is_caller = worker == workers->members;
 
 	pthread_mutex_lock(&workers->lock);
@@ -161,7 +161,7 @@ static void *run(void *context)
 
 /* ---- The caller ---------------------------------------------------------- */
 
-static void start(struct pt_workers *workers, unsigned count)
+static void start(struct workers *workers, unsigned count)
 {
 	sigset_t all, before;
 
@@ -170,7 +170,7 @@ static void start(struct pt_workers *workers, unsigned count)
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (workers->count = 1; workers->count < count; workers->count++) {
-		struct pt_worker *worker = &workers->members[workers->count];
+		struct worker *worker = &workers->members[workers->count];
 
 		worker->workers = workers;
 		if (pthread_create(&worker->thread, NULL, run, worker) != 0)
@@ -179,9 +179,9 @@ static void start(struct pt_workers *workers, unsigned count)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct pt_workers *pt_workers_open(unsigned count, unsigned stream_count)
+struct workers *workers_open(unsigned count, unsigned stream_count)
 {
-	struct pt_workers *workers = alloc_zeroed(1, sizeof(*workers));
+	struct workers *workers = alloc_zeroed(1, sizeof(*workers));
 
 	pthread_mutex_init(&workers->lock, NULL);
 	pthread_cond_init(&workers->changed, NULL);
@@ -194,18 +194,18 @@ struct pt_workers *pt_workers_open(unsigned count, unsigned stream_count)
 	start(workers, count);
 	if (workers->count > 1 || count <= 1)
 		return workers;
-	pt_workers_close(workers);
+	workers_close(workers);
 	return NULL;
 }
 
-unsigned pt_workers_ahead(const struct pt_workers *workers)
+unsigned workers_ahead(const struct workers *workers)
 {
 	unsigned ahead = (workers->count + 2 + workers->stream_count - 1) / workers->stream_count;
 
 	return ahead < 2 ? 2 : ahead;
 }
 
-void pt_workers_close(struct pt_workers *workers)
+void workers_close(struct workers *workers)
 {
 	if (!workers)
 		return;
@@ -224,7 +224,7 @@ void pt_workers_close(struct pt_workers *workers)
 	free(workers);
 }
 
-void pt_workers_run(struct pt_workers *workers, struct pt_turns *turns)
+void workers_run(struct workers *workers, struct ordered_stage *turns)
 {
 	pthread_mutex_lock(&workers->lock);
 	workers->turns = turns;
@@ -234,10 +234,10 @@ void pt_workers_run(struct pt_workers *workers, struct pt_turns *turns)
 	work(workers->members);
 }
 
-void pt_workers_submit(struct pt_workers *workers, struct pt_job *job)
+void workers_submit(struct workers *workers, struct worker_job *job)
 {
 	pthread_mutex_lock(&workers->lock);
-	job->state = PT_JOB_QUEUED;
+	job->state = JOB_QUEUED;
 	job->next = NULL;
 	*workers->last = job;
 	workers->last = &job->next;
@@ -245,17 +245,17 @@ void pt_workers_submit(struct pt_workers *workers, struct pt_job *job)
 	pthread_mutex_unlock(&workers->lock);
 }
 
-void pt_workers_offer(struct pt_workers *workers, struct pt_job *job)
+void workers_offer(struct workers *workers, struct worker_job *job)
 {
 	pthread_mutex_lock(&workers->lock);
-	job->state = PT_JOB_QUEUED;
+	job->state = JOB_QUEUED;
 	job->next = workers->offered;
 	workers->offered = job;
 	wake(workers);
 	pthread_mutex_unlock(&workers->lock);
 }
 
-static void wait_until_done(struct pt_workers *workers, const struct pt_job *job)
+static void wait_until_done(struct workers *workers, const struct worker_job *job)
 {
 	workers->waiting++;
 	while (job->doing)
@@ -263,7 +263,7 @@ static void wait_until_done(struct pt_workers *workers, const struct pt_job *job
 	workers->waiting--;
 }
 
-bool pt_workers_ready(struct pt_workers *workers, struct pt_job *job)
+bool workers_ready(struct workers *workers, struct worker_job *job)
 {
 	bool ready = true;
 
@@ -272,28 +272,28 @@ bool pt_workers_ready(struct pt_workers *workers, struct pt_job *job)
 		ready = is_for(workers, job, workers->holder);
 		workers->awaited = ready ? NULL : job;
 	} else {
-		while (job->state != PT_JOB_DONE && (job->state == PT_JOB_QUEUED || next_job(workers)))
+		while (job->state != JOB_DONE && (job->state == JOB_QUEUED || next_job(workers)))
 			perform(workers->holder,
-				job->state == PT_JOB_QUEUED ? job : next_job(workers));
+				job->state == JOB_QUEUED ? job : next_job(workers));
 		wait_until_done(workers, job);
 	}
 	pthread_mutex_unlock(&workers->lock);
 	return ready;
 }
 
-bool pt_workers_help(struct pt_workers *workers, struct pt_job *job)
+bool workers_help(struct workers *workers, struct worker_job *job)
 {
 	bool queued;
 
 	pthread_mutex_lock(&workers->lock);
-	queued = job->state == PT_JOB_QUEUED;
+	queued = job->state == JOB_QUEUED;
 	if (queued)
 		perform(workers->holder, job);
 	pthread_mutex_unlock(&workers->lock);
 	return queued;
 }
 
-bool pt_workers_idle(struct pt_workers *workers)
+bool workers_idle(struct workers *workers)
 {
 	bool idle;
 
@@ -303,16 +303,16 @@ bool pt_workers_idle(struct pt_workers *workers)
 	return idle;
 }
 
-void pt_workers_cancel(struct pt_workers *workers, struct pt_job *job)
+void workers_cancel(struct workers *workers, struct worker_job *job)
 {
 	pthread_mutex_lock(&workers->lock);
-	if (job->state == PT_JOB_QUEUED)
+	if (job->state == JOB_QUEUED)
 		unqueue(workers, job);
 	wait_until_done(workers, job);
 	pthread_mutex_unlock(&workers->lock);
 }
 
-void pt_workers_delay(struct pt_workers *workers, unsigned us)
+void workers_delay(struct workers *workers, unsigned us)
 {
 	pthread_mutex_lock(&workers->lock);
 	workers->delay = us;

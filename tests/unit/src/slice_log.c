@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/src/span_log.h"
+#include "tests/unit/src/slice_log.h"
 
 #include <check.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-static void put(const struct span_sink *sink, const char *format, ...)
+static void put(const struct slice_sink *sink, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void put(const struct span_sink *sink, const char *format, ...)
+static void put(const struct slice_sink *sink, const char *format, ...)
 {
-	struct span_log *log = sink->context;
+	struct slice_log *log = sink->context;
 	size_t room = sizeof(log->text) - log->length;
 	va_list args;
 	int length;
@@ -24,26 +24,26 @@ static void put(const struct span_sink *sink, const char *format, ...)
 	log->length += (size_t)length;
 }
 
-static void put_track(const struct span_sink *sink, const char *track)
+static void put_track(const struct slice_sink *sink, const char *track)
 {
 	if (track)
 		put(sink, "%s ", track);
 }
 
-static int64_t since_base(const struct span_sink *sink, uint64_t time)
+static int64_t since_base(const struct slice_sink *sink, uint64_t time)
 {
-	const struct span_log *log = sink->context;
+	const struct slice_log *log = sink->context;
 
 	return (int64_t)(time - log->base);
 }
 
-static void put_flags(const struct span_sink *sink, unsigned flags)
+static void put_flags(const struct slice_sink *sink, unsigned flags)
 {
-	put(sink, "%s%s\n", flags & SPAN_INFERRED_START ? " inferred" : "",
-	    flags & SPAN_DEFERRED ? " deferred" : "");
+	put(sink, "%s%s\n", flags & SLICE_INFERRED_START ? " inferred" : "",
+	    flags & SLICE_DEFERRED ? " deferred" : "");
 }
 
-static void log_begin(const struct span_sink *sink, void *track, uint64_t time,
+static void log_begin(const struct slice_sink *sink, void *track, uint64_t time,
 		      const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	(void)ip;
@@ -52,10 +52,10 @@ static void log_begin(const struct span_sink *sink, void *track, uint64_t time,
 	put_flags(sink, flags);
 }
 
-static void log_end(const struct span_sink *sink, void *track, uint64_t time,
+static void log_end(const struct slice_sink *sink, void *track, uint64_t time,
 		    const struct symbol *symbol)
 {
-	const struct span_log *log = sink->context;
+	const struct slice_log *log = sink->context;
 	bool told = symbol && !log->hides_ends;
 
 	put_track(sink, track);
@@ -63,26 +63,26 @@ static void log_end(const struct span_sink *sink, void *track, uint64_t time,
 	    told ? symbol->name->text : "");
 }
 
-static void log_edges(const struct span_sink *sink, void *track, const struct span_edge *edges,
+static void log_edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
 		      size_t count)
 {
-	struct span_log *log = sink->context;
+	struct slice_log *log = sink->context;
 
 	ck_assert_uint_gt(count, 0);
 	log->edges += count;
 	for (size_t i = 0; i < count; i++) {
-		const struct span_edge *edge = &edges[i];
+		const struct slice_event *edge = &edges[i];
 
 		ck_assert(i == 0 || edge[-1].time <= edge->time);
-		ck_assert(edge->kind == EDGE_BEGIN || edge->kind == EDGE_END);
-		if (edge->kind == EDGE_BEGIN)
+		ck_assert(edge->kind == SLICE_BEGIN || edge->kind == SLICE_END);
+		if (edge->kind == SLICE_BEGIN)
 			log_begin(sink, track, edge->time, edge->symbol, edge->ip, edge->flags);
 		else
 			log_end(sink, track, edge->time, edge->symbol);
 	}
 }
 
-static void log_complete(const struct span_sink *sink, void *track, uint64_t begin_time,
+static void log_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
 			 uint64_t end_time, const struct symbol *symbol, unsigned flags)
 {
 	put_track(sink, track);
@@ -91,27 +91,27 @@ static void log_complete(const struct span_sink *sink, void *track, uint64_t beg
 	put_flags(sink, flags);
 }
 
-static void log_instant(const struct span_sink *sink, void *track, uint64_t time, const char *text)
+static void log_instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
 {
 	put_track(sink, track);
 	put(sink, "I %" PRId64 " %s\n", since_base(sink, time), text);
 }
 
-static void log_folded(const struct span_sink *sink, void *track, uint64_t count, uint64_t time)
+static void log_folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
 {
 	put_track(sink, track);
 	put(sink, "F %" PRIu64 " %" PRIu64 "\n", count, time);
 }
 
-static void log_segment_end(const struct span_sink *sink, void *track)
+static void log_segment_end(const struct slice_sink *sink, void *track)
 {
 	put_track(sink, track);
 	put(sink, "S\n");
 }
 
-void span_log_init(struct span_log *log)
+void slice_log_init(struct slice_log *log)
 {
-	log->sink = (struct span_sink){
+	log->sink = (struct slice_sink){
 		.begin = log_begin,
 		.end = log_end,
 		.complete = log_complete,
@@ -127,12 +127,12 @@ void span_log_init(struct span_log *log)
 	log->text[0] = 0;
 }
 
-void span_log_take_edges(struct span_log *log)
+void slice_log_take_events(struct slice_log *log)
 {
 	log->sink.edges = log_edges;
 }
 
-const char *span_log_take(struct span_log *log)
+const char *slice_log_take(struct slice_log *log)
 {
 	log->length = 0;
 	return log->text;

@@ -7,7 +7,7 @@
 #include <intel-pt.h>
 #include <stdio.h>
 
-#include "tests/unit/src/side_recording.h"
+#include "tests/unit/src/event_recording.h"
 
 static void add_sleep(void)
 {

@@ -9,43 +9,43 @@
 
 #define BITS_ALL (1u << CODE_PATH_BITS)
 
-static struct code_paths paths;
+static struct tnt_cache paths;
 
 static void setup(void)
 {
-	code_paths_init(&paths, 1 << 20);
+	tnt_cache_init(&paths, 1 << 20);
 }
 
 static void teardown(void)
 {
-	code_paths_release(&paths);
+	tnt_cache_release(&paths);
 }
 
 static uint32_t place_of(unsigned run)
 {
-	return (uint32_t)(run * sizeof(struct code_hop));
+	return (uint32_t)(run * sizeof(struct cfg_node));
 }
 
 static uint32_t id_of(unsigned run, unsigned bits)
 {
-	return code_path_id(place_of(run), (uint64_t)bits << (64 - CODE_PATH_BITS));
+	return tnt_cache_id(place_of(run), (uint64_t)bits << (64 - CODE_PATH_BITS));
 }
 
 static void keep(unsigned run, unsigned bits)
 {
-	struct code_path path = { .id = id_of(run, bits), .to = place_of(run + 1), .steps = bits };
+	struct tnt_cache_entry path = { .id = id_of(run, bits), .to = place_of(run + 1), .steps = bits };
 
-	code_paths_keep(&paths, &path);
+	tnt_cache_keep(&paths, &path);
 }
 
-static const struct code_path *find(unsigned run, unsigned bits)
+static const struct tnt_cache_entry *find(unsigned run, unsigned bits)
 {
-	return code_paths_find(&paths, id_of(run, bits));
+	return tnt_cache_find(&paths, id_of(run, bits));
 }
 
 START_TEST(a_path_is_found_by_its_run_and_its_bits)
 {
-	const struct code_path *path;
+	const struct tnt_cache_entry *path;
 
 	keep(1, 0x55);
 	path = find(1, 0x55);
@@ -64,7 +64,7 @@ START_TEST(bits_behind_those_of_a_path_do_not_matter)
 
 	keep(1, 0x54);
 	ck_assert_ptr_nonnull(find(1, 0x54));
-	ck_assert_ptr_eq(code_paths_find(&paths, code_path_id(place_of(1), bits | behind)),
+	ck_assert_ptr_eq(tnt_cache_find(&paths, tnt_cache_id(place_of(1), bits | behind)),
 			 find(1, 0x54));
 }
 END_TEST
@@ -83,7 +83,7 @@ START_TEST(no_two_paths_have_the_same_number)
 {
 	uint32_t last = 0;
 
-	for (unsigned run = 1; run <= CODE_RUNS_MAX; run++) {
+	for (unsigned run = 1; run <= BASIC_BLOCKS_MAX; run++) {
 		ck_assert_uint_gt(id_of(run, 0), last);
 		last = id_of(run, BITS_ALL - 1);
 	}
@@ -94,7 +94,7 @@ START_TEST(nothing_is_found_once_all_are_forgotten)
 {
 	keep(1, 0);
 	keep(2, 0);
-	code_paths_forget(&paths);
+	tnt_cache_forget(&paths);
 	ck_assert_ptr_null(find(1, 0));
 	ck_assert_ptr_null(find(2, 0));
 }
