@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/pages.h"
 #include "base/io/temp_file.h"
+#include "base/pages.h"
 
 /* Returns the file's first `bytes`, all of them reserved on the disk; NULL if there is no room. */
 static void *map_file(int fd, size_t bytes)
@@ -100,8 +100,8 @@ void big_array_grow(struct big_array *array, size_t need, size_t size, size_t mo
 		if (!array->stays)
 			array->room = room;
 	}
-	array->items = array->mapped ? array->items
-				     : alloc_grow(array->items, &array->room, need, size);
+	array->items =
+		array->mapped ? array->items : alloc_grow(array->items, &array->room, need, size);
 }
 
 void big_array_rest(const struct big_array *array, size_t begin, size_t end, size_t size)

@@ -35,7 +35,8 @@ static inline size_t cursor_left(const struct cursor *c)
 	return (size_t)(c->end - c->at);
 }
 
-/* Returns a view of the next `size` bytes and moves past them; NULL (and short) if there are fewer. */
+/* Returns a view of the next `size` bytes and moves past them; NULL (and short) if there are fewer.
+ */
 static inline const uint8_t *cursor_take(struct cursor *c, size_t size)
 {
 	const uint8_t *bytes = c->at;

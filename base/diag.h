@@ -17,8 +17,8 @@
 #include "base/arena.h"
 
 struct diag_line {
-	const char *kind;       /* borrowed: a string constant of the program */
-	char *text;             /* owned by the arena: the first message of this kind */
+	const char *kind; /* borrowed: a string constant of the program */
+	char *text;       /* owned by the arena: the first message of this kind */
 	uint64_t count;
 	struct diag_line *next; /* in the order of first appearance */
 };

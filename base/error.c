@@ -19,8 +19,7 @@ static void append(struct error *err, const char *format, ...)
 }
 
 /* Returns 0 if err takes a new failure, -1 if it is absent or taken. */
-static int begin(struct error *err, enum error_kind kind, const char *format,
-		 va_list args)
+static int begin(struct error *err, enum error_kind kind, const char *format, va_list args)
 {
 	if (!err || err->kind != ERROR_NONE)
 		return -1;

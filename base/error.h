@@ -52,7 +52,6 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Put "context: " in front of the recorded text.  Returns -1 always. */
-int error_prefix(struct error *err, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -22,7 +22,7 @@ struct name {
 };
 
 struct name_table {
-	struct arena arena;        /* owns the names */
+	struct arena arena;         /* owns the names */
 	struct name_entry *by_text; /* hash of all entries */
 	uint32_t count;
 	pthread_mutex_t lock;

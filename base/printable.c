@@ -70,8 +70,8 @@ size_t printable_pass(struct printable *state, const char *bytes, size_t size, c
 	for (size_t i = 0; i < size; i++) {
 		uint8_t byte = (uint8_t)bytes[i];
 
-		if (state->count && ((byte & 0xc0) != 0x80 ||
-				     (state->count == 1 && !fits(state->held[0], byte))))
+		if (state->count &&
+		    ((byte & 0xc0) != 0x80 || (state->count == 1 && !fits(state->held[0], byte))))
 			used += drop_held(state, out + used);
 		if (!state->count) {
 			used += begin(state, byte, out + used);

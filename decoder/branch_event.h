@@ -31,21 +31,22 @@ enum branch_kind {
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, exception, signal */
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
-	BRANCH_CPU_EVENT,      /* no branch: something beside the flow, see cpu_event.h */
+	BRANCH_CPU_EVENT, /* no branch: something beside the flow, see cpu_event.h */
 };
 
-/* Why a stretch of the trace is missing; the numbers are perf's error codes (util/intel-pt-decoder). */
+/* Why a stretch of the trace is missing; the numbers are perf's error codes
+ * (util/intel-pt-decoder). */
 enum gap_reason {
 	GAP_NONE = 0,
-	GAP_INTERNAL = 2,   /* the decoder library failed */
+	GAP_INTERNAL = 2, /* the decoder library failed */
 	GAP_BAD_PACKET = 3,
-	GAP_NO_DATA = 4,    /* the data ends in the middle */
-	GAP_NO_CODE = 5,    /* no code bytes for the address */
-	GAP_MISMATCH = 6,   /* the trace does not fit the code */
-	GAP_OVERFLOW = 7,   /* the CPU dropped packets (OVF) */
-	GAP_LOST = 8,       /* the kernel or perf dropped data (AUX truncated) */
+	GAP_NO_DATA = 4,  /* the data ends in the middle */
+	GAP_NO_CODE = 5,  /* no code bytes for the address */
+	GAP_MISMATCH = 6, /* the trace does not fit the code */
+	GAP_OVERFLOW = 7, /* the CPU dropped packets (OVF) */
+	GAP_LOST = 8,     /* the kernel or perf dropped data (AUX truncated) */
 	GAP_UNKNOWN = 9,
-	GAP_ENDLESS = 10,   /* the flow loops without using trace */
+	GAP_ENDLESS = 10,      /* the flow loops without using trace */
 	GAP_NOT_RECORDED = 11, /* between two snapshots or samples: no damage */
 };
 
@@ -56,24 +57,26 @@ enum branch_flags {
 	BRANCH_IN_TX = 8,           /* inside a transaction */
 	BRANCH_TIME_ESTIMATED = 16, /* no timing packet stands behind `time` */
 	BRANCH_INDIRECT = 32,       /* call or jump through a register or memory */
-	BRANCH_GUEST = 128,         /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
-	BRANCH_EXEC = 64,           /* the first event of a new program: the old one's code is gone */
+	BRANCH_GUEST = 128, /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
+	BRANCH_EXEC = 64,   /* the first event of a new program: the old one's code is gone */
 };
 
 struct branch_event {
-	uint64_t time;                     /* ns, perf's clock */
-	uint64_t tsc;                      /* ticks; 0: unknown.  Of a BRANCH_CPU_EVENT: see cpu_event.h */
-	uint64_t from;                     /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
-	uint64_t to;                       /* ip of the target; 0: not traced */
-	const struct thread *thread;       /* borrowed from the timeline; NULL: unknown */
-	const struct address_space *space; /* borrowed from the timeline; NULL: unknown.  What `from` and `to` mean */
-	uint32_t insns;                    /* instructions retired since the stream's previous event */
-	uint32_t cycles;                   /* core cycles since then, of traced code; 0: no CYC packets */
-	int32_t cpu;                       /* -1: unknown (buffer per thread) */
-	uint8_t kind;                      /* enum branch_kind */
-	uint8_t from_length;               /* bytes of the instruction at `from`; 0: unknown */
-	uint8_t gap;                       /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if BRANCH_CPU_EVENT */
-	uint8_t flags;                     /* enum branch_flags */
+	uint64_t time; /* ns, perf's clock */
+	uint64_t tsc;  /* ticks; 0: unknown.  Of a BRANCH_CPU_EVENT: see cpu_event.h */
+	uint64_t from; /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
+	uint64_t to;   /* ip of the target; 0: not traced */
+	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */
+	const struct address_space
+		*space;  /* borrowed from the timeline; NULL: unknown.  What `from` and `to` mean */
+	uint32_t insns;  /* instructions retired since the stream's previous event */
+	uint32_t cycles; /* core cycles since then, of traced code; 0: no CYC packets */
+	int32_t cpu;     /* -1: unknown (buffer per thread) */
+	uint8_t kind;    /* enum branch_kind */
+	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
+	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
+				BRANCH_CPU_EVENT */
+	uint8_t flags;       /* enum branch_flags */
 };
 
 #endif

@@ -20,33 +20,33 @@
 
 enum cpu_event_kind {
 	CPU_EVENT_NONE = 0,
-	CPU_EVENT_CBR, /* CBR: value = core clock / bus clock */
+	CPU_EVENT_CBR,       /* CBR: value = core clock / bus clock */
 	CPU_EVENT_PTWRITE,   /* PTW: value = what was written */
 	CPU_EVENT_MWAIT,     /* MWAIT: value = hints (EAX), extra = extensions (ECX) */
-	CPU_EVENT_PWRE,     /* PWRE: value = enum side_sleep fields */
-	CPU_EVENT_EXSTOP,      /* EXSTOP: the core clock stopped */
+	CPU_EVENT_PWRE,      /* PWRE: value = enum side_sleep fields */
+	CPU_EVENT_EXSTOP,    /* EXSTOP: the core clock stopped */
 	CPU_EVENT_PWRX,      /* PWRX: value = enum side_wake fields */
 	CPU_EVENT_TX_BEGIN,  /* MODE.TSX: a transaction begins */
 	CPU_EVENT_TX_COMMIT, /* it came to its end */
 	CPU_EVENT_TX_ABORT,  /* it was rolled back; a BRANCH_TX_ABORT follows */
-	CPU_EVENT_CFE,   /* CFE: value = vector, extra = enum cpu_event_control */
-	CPU_EVENT_EVD,      /* EVD, of the CPU_EVENT_CFE that follows: extra = type, value = payload */
-	CPU_EVENT_PIP,     /* PIP: value = CR3, extra = 1 in a guest, 0 in the host */
-	CPU_EVENT_VMCS,      /* VMCS: value = base address of the guest's control structure */
+	CPU_EVENT_CFE,       /* CFE: value = vector, extra = enum cpu_event_control */
+	CPU_EVENT_EVD,  /* EVD, of the CPU_EVENT_CFE that follows: extra = type, value = payload */
+	CPU_EVENT_PIP,  /* PIP: value = CR3, extra = 1 in a guest, 0 in the host */
+	CPU_EVENT_VMCS, /* VMCS: value = base address of the guest's control structure */
 	CPU_EVENT_KINDS,
 };
 
 /* CPU_EVENT_PWRE's value: the layout of PWRE's payload, as perf prints it. */
-#define PWRE_STATE(value) ((unsigned)((value) & 15))          /* resolved thread C-state */
+#define PWRE_STATE(value)     ((unsigned)((value)&15)) /* resolved thread C-state */
 #define PWRE_SUB_STATE(value) ((unsigned)((value) >> 4 & 15))
-#define PWRE_BY_HARDWARE 0x100                                 /* not asked for by software */
+#define PWRE_BY_HARDWARE      0x100 /* not asked for by software */
 
 /* CPU_EVENT_PWRX's value: core C-states, and why. */
-#define PWRX_LAST(value) ((unsigned)((value) & 15))             /* when it woke */
+#define PWRX_LAST(value)    ((unsigned)((value)&15)) /* when it woke */
 #define PWRX_DEEPEST(value) ((unsigned)((value) >> 4 & 15))
-#define PWRX_INTERRUPT 0x100
-#define PWRX_STORE 0x400     /* to the address that MONITOR watched */
-#define PWRX_AUTONOMOUS 0x800
+#define PWRX_INTERRUPT      0x100
+#define PWRX_STORE          0x400 /* to the address that MONITOR watched */
+#define PWRX_AUTONOMOUS     0x800
 
 /* CPU_EVENT_CFE's extra: the type field of a CFE packet. */
 enum cpu_event_control {
@@ -66,7 +66,7 @@ enum cpu_event_control {
 
 /* CPU_EVENT_EVD's extra: the type field of an EVD packet. */
 enum cpu_event_evd {
-	DATA_CR2 = 0,            /* the address of a page fault */
+	DATA_CR2 = 0, /* the address of a page fault */
 	DATA_EXIT_QUALIFICATION = 1,
 	DATA_EXIT_REASON = 2,
 };

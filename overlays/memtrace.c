@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-#define MAGIC 0xC1FC1FC1u
+#define MAGIC          0xC1FC1FC1u
 #define NEWEST_VERSION 3
-#define TIME_BITS 25
+#define TIME_BITS      25
 
 enum event_code {
 	CODE_INFO = 0,
@@ -98,7 +98,8 @@ static void resynchronize(struct memtrace *trace)
 		found = memmem(trace->in.at + 1, cursor_left(&trace->in) - 1, magic, sizeof(magic));
 	diag_warn(trace->diag, "memtrace-damaged",
 		  "no packet of memtrace at offset 0x%" PRIx64 ": %s",
-		  offset_of(trace, trace->in.at), found ? "skipped up to the next" : "nothing follows");
+		  offset_of(trace, trace->in.at),
+		  found ? "skipped up to the next" : "nothing follows");
 	trace->in.at = found ? found : trace->in.end;
 	lose_all(trace);
 }
@@ -108,8 +109,8 @@ static bool is_usable(struct memtrace *trace, const struct packet_header *header
 {
 	if (header->version != trace->version || header->size > rest) {
 		diag_warn(trace->diag, "memtrace-truncated",
-			  "the last packet of memtrace is cut off: %zu of %" PRIu64 " bytes",
-			  rest, header->size);
+			  "the last packet of memtrace is cut off: %zu of %" PRIu64 " bytes", rest,
+			  header->size);
 		return false;
 	}
 	if (header->pid == trace->info.pid)
@@ -142,8 +143,8 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 		return;
 	diag_warn(trace->diag, "memtrace-damaged",
 		  "memtrace's backtraces of domain %u are not known any more: the packet that ends "
-		  "at offset 0x%" PRIx64 " does not fit those before", domain->number,
-		  offset_of(trace, trace->packet.end));
+		  "at offset 0x%" PRIx64 " does not fit those before",
+		  domain->number, offset_of(trace, trace->packet.end));
 	domain->lost_backtraces = true;
 }
 
@@ -156,7 +157,8 @@ static bool next_packet(struct memtrace *trace)
 		size_t rest = cursor_left(&in);
 		bool sound = read_packet_header(&in, &header);
 
-		if (in.short_ && memcmp(trace->in.at, &(uint32_t){ MAGIC }, rest < 4 ? rest : 4) == 0) {
+		if (in.short_ &&
+		    memcmp(trace->in.at, &(uint32_t){ MAGIC }, rest < 4 ? rest : 4) == 0) {
 			diag_warn(trace->diag, "memtrace-truncated",
 				  "the last packet of memtrace is cut off: %zu bytes", rest);
 			trace->in.at = trace->in.end;
@@ -273,8 +275,11 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 	if (code == CODE_LOCATION)
 		return read_location(trace);
 	if (code == CODE_PROMOTE || code == CODE_COLLECT)
-		return read_object(trace, code == CODE_PROMOTE ? MEMTRACE_PROMOTE : MEMTRACE_COLLECT,
-				   event) < 0 ? -1 : 1;
+		return read_object(trace,
+				   code == CODE_PROMOTE ? MEMTRACE_PROMOTE : MEMTRACE_COLLECT,
+				   event) < 0
+			       ? -1
+			       : 1;
 	if (code == CODE_ALLOC || (code >= CODE_SHORT_1 && code <= CODE_SHORT_16))
 		return read_alloc(trace, code, event) < 0 ? -1 : 1;
 	return -1;
@@ -287,8 +292,10 @@ static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 
 	if (!domain->lost_locations)
 		diag_warn(trace->diag, "memtrace-damaged",
-			  "memtrace is damaged at offset 0x%" PRIx64 ": the rest of the packet is left "
-			  "out, and what builds upon it", offset_of(trace, at));
+			  "memtrace is damaged at offset 0x%" PRIx64
+			  ": the rest of the packet is left "
+			  "out, and what builds upon it",
+			  offset_of(trace, at));
 	domain->lost_backtraces |= !trace->holds_locations;
 	domain->lost_locations |= !trace->holds_events;
 	trace->packet.at = trace->packet.end;

@@ -30,46 +30,46 @@ enum memtrace_event_kind { MEMTRACE_ALLOC = 0, MEMTRACE_PROMOTE, MEMTRACE_COLLEC
 enum memtrace_source { MEMTRACE_MINOR = 0, MEMTRACE_MAJOR, MEMTRACE_EXTERNAL };
 
 struct memtrace_event {
-	uint64_t time;              /* us since the trace's start */
-	uint64_t object;            /* number of the block: unique in the trace */
-	uint8_t kind;               /* enum memtrace_event_kind; what follows is of ALLOC */
-	uint8_t source;             /* enum memtrace_source */
-	bool unknown_backtrace;     /* lost with something that was damaged before */
-	uint16_t domain;            /* of all kinds */
-	uint64_t words;             /* of the block, without its header */
-	uint64_t samples;           /* how often it was hit */
-	uint64_t common;            /* entries shared with the domain's backtrace before, as coded */
-	const uint64_t *backtrace;  /* codes, outermost caller first; borrowed until the next call */
+	uint64_t time;             /* us since the trace's start */
+	uint64_t object;           /* number of the block: unique in the trace */
+	uint8_t kind;              /* enum memtrace_event_kind; what follows is of ALLOC */
+	uint8_t source;            /* enum memtrace_source */
+	bool unknown_backtrace;    /* lost with something that was damaged before */
+	uint16_t domain;           /* of all kinds */
+	uint64_t words;            /* of the block, without its header */
+	uint64_t samples;          /* how often it was hit */
+	uint64_t common;           /* entries shared with the domain's backtrace before, as coded */
+	const uint64_t *backtrace; /* codes, outermost caller first; borrowed until the next call */
 	size_t backtrace_length;
 };
 
 struct memtrace_info {
-	double sample_rate;         /* samples per word */
-	unsigned word_size;         /* bits */
+	double sample_rate;                                   /* samples per word */
+	unsigned word_size;                                   /* bits */
 	const char *executable, *host, *parameters, *context; /* any bytes; owned by the arena */
 	uint64_t pid;
-	uint64_t start_time;        /* us since 1970-01-01 UTC */
+	uint64_t start_time; /* us since 1970-01-01 UTC */
 };
 
 struct memtrace_domain;
 
 struct memtrace {
-	struct cursor in;           /* behind the current packet */
-	struct cursor packet;       /* the rest of the current packet's events */
-	const uint8_t *begin;       /* borrowed: the mapped file */
+	struct cursor in;                   /* behind the current packet */
+	struct cursor packet;               /* the rest of the current packet's events */
+	const uint8_t *begin;               /* borrowed: the mapped file */
 	bool holds_locations, holds_events; /* the current packet, as far as it was read */
-	bool packets_lost;          /* some could not be found */
-	uint64_t packet_begin, packet_end; /* us since 1970 */
+	bool packets_lost;                  /* some could not be found */
+	uint64_t packet_begin, packet_end;  /* us since 1970 */
 	uint64_t next_object;
-	uint64_t last_object;       /* what next_object is after the packet, as its header says */
-	struct memtrace_domain *domain;   /* of the packet */
-	struct memtrace_domain *domains;  /* hash by number */
+	uint64_t last_object; /* what next_object is after the packet, as its header says */
+	struct memtrace_domain *domain;  /* of the packet */
+	struct memtrace_domain *domains; /* hash by number */
 	size_t domain_count, domain_limit, backtrace_limit;
 	uint16_t version;
 	struct memtrace_info info;
 	struct memtrace_locations locations;
 	struct arena arena;
-	struct diag *diag;          /* borrowed */
+	struct diag *diag; /* borrowed */
 };
 
 /*

@@ -22,7 +22,7 @@ struct memtrace_codec {
 	uint16_t *predictions; /* owned; the slot that followed last time */
 	uint64_t *backtrace;   /* owned: the latest, outermost caller first */
 	size_t length, room;
-	bool cut;              /* a backtrace was longer than the limit */
+	bool cut; /* a backtrace was longer than the limit */
 };
 
 /* Idempotent, also on zeroed memory. */

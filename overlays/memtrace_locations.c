@@ -67,7 +67,8 @@ static struct memtrace_file *read_file(struct memtrace_locations *table,
 		file.name = read_text(table, in);
 		if (!file.name)
 			return NULL;
-		/* A new file takes over the functions of the one that falls out: version 1 needs it. */
+		/* A new file takes over the functions of the one that falls out: version 1 needs
+		 * it. */
 		code = MEMTRACE_LIST_LENGTH - 1;
 		file.functions = list->files[code].functions;
 		if (!file.functions)
@@ -79,8 +80,8 @@ static struct memtrace_file *read_file(struct memtrace_locations *table,
 }
 
 /* The same for a function of a file. */
-static const char *read_function(struct memtrace_locations *table,
-				 struct memtrace_functions *list, struct cursor *in, unsigned code)
+static const char *read_function(struct memtrace_locations *table, struct memtrace_functions *list,
+				 struct cursor *in, unsigned code)
 {
 	const char *name;
 

@@ -10,10 +10,10 @@
 
 #define FILE_HEADER_SIZE 64
 #define RING_HEADER_SIZE 16 /* head and tail; the rest is padding */
-#define NAME_SIZE 128
-#define NAME_COUNT 8192
-#define ALLOC_BUCKETS 20
-#define DEPTH_MAX 64 /* of phases, to find the innermost open one */
+#define NAME_SIZE        128
+#define NAME_COUNT       8192
+#define ALLOC_BUCKETS    20
+#define DEPTH_MAX        64 /* of phases, to find the innermost open one */
 
 /* The four bits of a message's type: the program's own events have the same numbers. */
 enum runtime_type {
@@ -425,9 +425,11 @@ static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag
 		vote(survey, &event);
 	}
 	if (ring.damaged)
-		diag_warn(diag, "runtime-events-damaged",
-			  "ring %u of the runtime events is damaged, or was overwritten while it was "
-			  "copied; that part is left out", index);
+		diag_warn(
+			diag, "runtime-events-damaged",
+			"ring %u of the runtime events is damaged, or was overwritten while it was "
+			"copied; that part is left out",
+			index);
 }
 
 static void choose_phases(struct runtime_events *file, const struct survey *survey)

@@ -31,37 +31,37 @@ enum runtime_event_kind {
 	RUNTIME_LIFECYCLE = 0, /* id: enum runtime_lifecycle; value: a pid, 0 if none */
 	RUNTIME_BEGIN,         /* id: a phase */
 	RUNTIME_END,
-	RUNTIME_COUNTER,       /* id: enum runtime_counter; value */
-	RUNTIME_ALLOC,         /* payload: 20 counts of blocks by size, 8 bytes each */
-	RUNTIME_USER_UNIT,     /* events of the program: id is its number in the table of names */
-	RUNTIME_USER_INT,      /* value: the low 32 bits of the program's number, signed */
+	RUNTIME_COUNTER,   /* id: enum runtime_counter; value */
+	RUNTIME_ALLOC,     /* payload: 20 counts of blocks by size, 8 bytes each */
+	RUNTIME_USER_UNIT, /* events of the program: id is its number in the table of names */
+	RUNTIME_USER_INT,  /* value: the low 32 bits of the program's number, signed */
 	RUNTIME_USER_SPAN_BEGIN,
 	RUNTIME_USER_SPAN_END,
-	RUNTIME_USER_CUSTOM,   /* payload: bytes as the program made them */
-	RUNTIME_LOST,          /* value: words of the ring overwritten unread; no time */
+	RUNTIME_USER_CUSTOM, /* payload: bytes as the program made them */
+	RUNTIME_LOST,        /* value: words of the ring overwritten unread; no time */
 };
 
 /* The most bytes that a payload can have: 10 bits of length in words, 2 of them the header. */
 #define RUNTIME_PAYLOAD_MAX ((1023 - 2) * 8)
 
 struct runtime_event {
-	uint64_t time;         /* ns, CLOCK_MONOTONIC */
+	uint64_t time; /* ns, CLOCK_MONOTONIC */
 	uint32_t ring;
 	uint16_t id;
-	uint8_t kind;          /* enum runtime_event_kind */
+	uint8_t kind; /* enum runtime_event_kind */
 	int64_t value;
 	const uint8_t *payload; /* borrowed until the next call; NULL: none */
-	size_t payload_size;   /* bytes */
+	size_t payload_size;    /* bytes */
 };
 
 struct runtime_events {
-	const uint8_t *bytes;  /* borrowed: the mapped file */
+	const uint8_t *bytes; /* borrowed: the mapped file */
 	size_t size;
-	uint32_t rings;        /* how many there can be; most are unused */
+	uint32_t rings; /* how many there can be; most are unused */
 	uint64_t ring_header_size, ring_words, headers_offset, data_offset;
-	uint64_t names_offset; /* 0: OCaml 5.0, which has no events of the program */
-	uint8_t phases;        /* enum runtime_phases; may be set after open */
-	bool phases_guessed;   /* no event tells which table it is */
+	uint64_t names_offset;          /* 0: OCaml 5.0, which has no events of the program */
+	uint8_t phases;                 /* enum runtime_phases; may be set after open */
+	bool phases_guessed;            /* no event tells which table it is */
 	uint64_t first_time, last_time; /* ns: of all rings, as they were at open; 0: no event */
 };
 
@@ -69,10 +69,10 @@ struct runtime_events {
 struct runtime_ring {
 	const struct runtime_events *file; /* borrowed */
 	uint32_t index;
-	uint64_t at, end;      /* words since the ring's start; `end` as it was at the start */
-	uint64_t lost;         /* words not yet told as RUNTIME_LOST */
-	uint64_t gap, gap_end; /* words that are damaged: what follows is sound; equal: none */
-	bool damaged;          /* some of it is left out */
+	uint64_t at, end;       /* words since the ring's start; `end` as it was at the start */
+	uint64_t lost;          /* words not yet told as RUNTIME_LOST */
+	uint64_t gap, gap_end;  /* words that are damaged: what follows is sound; equal: none */
+	bool damaged;           /* some of it is left out */
 	uint64_t message[1023]; /* the copy of the event that was given out */
 };
 

@@ -7,12 +7,12 @@
 
 /* What a payload consists of, in order. */
 enum shape {
-	SHAPE_TEXT,        /* the text */
-	SHAPE_ID_TEXT,     /* an id and a text */
-	SHAPE_FIBER,       /* the ids of a fiber and of its cancellation context */
-	SHAPE_CONTEXT,     /* an id and a type */
+	SHAPE_TEXT,    /* the text */
+	SHAPE_ID_TEXT, /* an id and a text */
+	SHAPE_FIBER,   /* the ids of a fiber and of its cancellation context */
+	SHAPE_CONTEXT, /* an id and a type */
 	SHAPE_OBJECT,
-	SHAPE_INT_METRIC,  /* a value and the metric's name */
+	SHAPE_INT_METRIC, /* a value and the metric's name */
 	SHAPE_REAL_METRIC,
 };
 
@@ -38,16 +38,18 @@ static const struct known {
 
 static const char *context_type(unsigned type)
 {
-	static const char *const types[] = { [3] = "switch", [4] = "protect", [5] = "sub",
-					     [6] = "root", [7] = "any" };
+	static const char *const types[] = {
+		[3] = "switch", [4] = "protect", [5] = "sub", [6] = "root", [7] = "any"
+	};
 
 	return type < sizeof(types) / sizeof(types[0]) ? types[type] : NULL;
 }
 
 static const char *object_type(unsigned type)
 {
-	static const char *const types[] = { [15] = "promise", [16] = "semaphore", [18] = "stream",
-					     [19] = "mutex" };
+	static const char *const types[] = {
+		[15] = "promise", [16] = "semaphore", [18] = "stream", [19] = "mutex"
+	};
 
 	return type < sizeof(types) / sizeof(types[0]) ? types[type] : NULL;
 }

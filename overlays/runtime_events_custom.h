@@ -15,20 +15,20 @@
 #include <stdint.h>
 
 enum runtime_custom_kind {
-	RUNTIME_CUSTOM_OTHER = 0, /* an instant; the fields that are known */
+	RUNTIME_CUSTOM_OTHER = 0,  /* an instant; the fields that are known */
 	RUNTIME_CUSTOM_SPAN_BEGIN, /* of the slice that `text` names */
 	RUNTIME_CUSTOM_SPAN_END,
-	RUNTIME_CUSTOM_COUNTER,   /* `text` names it; its value is `integer` or `real` */
+	RUNTIME_CUSTOM_COUNTER, /* `text` names it; its value is `integer` or `real` */
 };
 
 struct runtime_custom {
 	enum runtime_custom_kind kind;
-	const char *text;    /* borrowed from the payload, not NUL-terminated; NULL: none */
-	size_t text_length;  /* bytes */
+	const char *text;   /* borrowed from the payload, not NUL-terminated; NULL: none */
+	size_t text_length; /* bytes */
 	const char *id_name, *parent_name, *type_name; /* what the numbers mean; NULL: not there */
 	int64_t id, parent;
-	const char *type;    /* a word; NULL: not known */
-	bool is_real;        /* of a COUNTER: the value is `real` */
+	const char *type; /* a word; NULL: not known */
+	bool is_real;     /* of a COUNTER: the value is `real` */
 	int64_t integer;
 	double real;
 };

@@ -49,7 +49,7 @@ enum runtime_counter_unit {
 	RUNTIME_UNIT_BYTES,
 	RUNTIME_UNIT_WORDS,
 	RUNTIME_UNIT_BLOCKS,
-	RUNTIME_UNIT_WORK,       /* the collector's own units of work */
+	RUNTIME_UNIT_WORK, /* the collector's own units of work */
 };
 
 /* Returns the name of a phase; NULL if the table has none of that number. */

@@ -17,7 +17,7 @@
 struct trace_unpacker {
 	z_stream gzip;
 	ZSTD_DCtx *zstd; /* owned; NULL: gzip */
-	bool inside;	 /* of a gzip member or zstd frame that has not ended */
+	bool inside;     /* of a gzip member or zstd frame that has not ended */
 };
 
 /* Read on until the block is full or the file ends.  Returns 0; -1 with err filled. */

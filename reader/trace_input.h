@@ -19,7 +19,7 @@ struct trace_input {
 	uint8_t *packed;  /* owned: bytes of the file */
 	size_t packed_used, packed_at;
 	struct trace_unpacker *unpacker; /* owned; NULL: plain */
-	uint8_t *bytes;			 /* owned: bytes of the trace */
+	uint8_t *bytes;                  /* owned: bytes of the trace */
 	size_t used, at;
 	bool ended; /* nothing comes after `used` */
 };

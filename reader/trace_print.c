@@ -28,7 +28,7 @@ static const char *const kinds[TRACE_KINDS] = {
 };
 
 static const char *const events[EVENT_TYPES] = {
-	"instant",	 "counter",   "begin",	    "end",	 "complete", "async-begin",
+	"instant",       "counter",   "begin",      "end",       "complete", "async-begin",
 	"async-instant", "async-end", "flow-begin", "flow-step", "flow-end",
 };
 

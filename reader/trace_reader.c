@@ -10,9 +10,9 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-#define MAGIC	      UINT64_C(0x0016547846040010)
-#define STRINGS	      32768
-#define THREADS	      256
+#define MAGIC         UINT64_C(0x0016547846040010)
+#define STRINGS       32768
+#define THREADS       256
 #define STRING_MAX    32000
 #define PROVIDERS_MAX 256 /* half a MiB each */
 #define HELD_MAX      ((uint64_t)1 << 30)

@@ -90,15 +90,15 @@ struct trace_record {
 	uint64_t offset; /* bytes from the start of the (unpacked) trace */
 	size_t words;
 	enum trace_kind kind;
-	unsigned type;	 /* of an event, blob, kernel object, provider event */
+	unsigned type;   /* of an event, blob, kernel object, provider event */
 	uint64_t number; /* reference of a string or thread; provider; CPU; ticks a second */
 	struct trace_ids thread; /* of an event; of the thread that leaves; of a log */
-	struct trace_ids other;	 /* the thread that comes */
-	unsigned state;		 /* in which it leaves */
+	struct trace_ids other;  /* the thread that comes */
+	unsigned state;          /* in which it leaves */
 	unsigned out_priority, in_priority;
 	uint64_t time, id; /* ticks; id: koid, pointer, counter, async, flow, or end time */
 	struct trace_text category, name; /* name: also a string's, log's or provider's text */
-	struct trace_text bytes;	  /* of a blob */
+	struct trace_text bytes;          /* of a blob */
 	struct trace_arg args[TRACE_ARGS_MAX];
 	size_t arg_count;
 	char problem[160]; /* empty: none */
@@ -106,10 +106,10 @@ struct trace_record {
 
 struct trace_reader {
 	struct trace_input input;
-	uint64_t offset;		  /* of the next record */
+	uint64_t offset;                  /* of the next record */
 	struct trace_provider *providers; /* owned; hash by id */
-	struct trace_provider *current;	  /* borrowed; NULL: none known */
-	uint64_t held;			  /* bytes of strings in all tables */
+	struct trace_provider *current;   /* borrowed; NULL: none known */
+	uint64_t held;                    /* bytes of strings in all tables */
 };
 
 /* Open a trace.  Returns 0; -1 with err filled. */

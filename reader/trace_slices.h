@@ -15,7 +15,7 @@ struct trace_slices {
 	struct slice_thread *threads; /* owned; hash by pid and tid */
 	struct read_slice *slices;    /* owned; only if `keep` */
 	size_t count, room;
-	bool keep;	/* for trace_slices_print() */
+	bool keep;      /* for trace_slices_print() */
 	uint64_t total; /* slices begun */
 	size_t deepest; /* most slices open on one thread */
 };

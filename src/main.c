@@ -9,9 +9,9 @@
 #include "base/printable.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
-#include "src/pipeline/convert.h"
 #include "src/options/options.h"
 #include "src/overlays/overlay_clock.h"
+#include "src/pipeline/convert.h"
 #include "src/sandbox/sandbox.h"
 
 /* `ptrace2ftf clock-sync`: one line that tells how the clocks of this machine differ now. */
@@ -20,7 +20,8 @@ static int print_clocks(void)
 	struct overlay_sync sync;
 
 	overlay_sync_now(&sync);
-	printf("tsc=%" PRIu64 " mono=%" PRId64 " real=%" PRId64 "\n", sync.tsc, sync.mono, sync.real);
+	printf("tsc=%" PRIu64 " mono=%" PRId64 " real=%" PRId64 "\n", sync.tsc, sync.mono,
+	       sync.real);
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
 }
 
@@ -98,7 +99,7 @@ static enum exit_status convert_one(const struct options *options, json_t *told)
 		print_error(&err);
 	if (status == EXIT_FAILED && options->input_count > 1)
 		fprintf(stderr, "ptrace2ftf: several inputs are taken for the files of one "
-			"recording: -o DIR/ converts each on its own\n");
+				"recording: -o DIR/ converts each on its own\n");
 	report_release(&report);
 	diag_release(&diag);
 	return status;

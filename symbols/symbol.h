@@ -20,25 +20,25 @@
 
 enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
-	SYMBOL_PLT,          /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share; a retpoline */
-	SYMBOL_FILE,         /* stands for all code of a file that has no symbol */
-	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
-	SYMBOL_MARK,         /* no code: a mark that says a value */
+	SYMBOL_PLT,     /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share; a retpoline */
+	SYMBOL_FILE,    /* stands for all code of a file that has no symbol */
+	SYMBOL_SPECIAL, /* made by the call-stack machine: "[untraced]" and the like */
+	SYMBOL_MARK,    /* no code: a mark that says a value */
 };
 
 enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
 
 struct symbol {
-	uint64_t start;  /* ELF virtual address in its file; unrelated to where it is mapped */
-	uint64_t size;   /* bytes; the range is [start, start + size) */
+	uint64_t start; /* ELF virtual address in its file; unrelated to where it is mapped */
+	uint64_t size;  /* bytes; the range is [start, start + size) */
 	const struct name *name;    /* as shown: demangled, in the style asked for */
 	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
-	const struct symbol *function; /* whose part this is; NULL: it is none, or not known */
+	const struct symbol *function;      /* whose part this is; NULL: it is none, or not known */
 	const struct inlined_call *inlined; /* if it stands for one (dso_store.h); else NULL */
-	struct dso *dso; /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
-	uint8_t kind;    /* enum symbol_kind */
-	uint8_t binding; /* enum symbol_binding */
-	bool has_traps;  /* its file says where OCaml's exceptions are handled (trap_table.h) */
+	struct dso *dso;                    /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
+	uint8_t kind;                       /* enum symbol_kind */
+	uint8_t binding;                    /* enum symbol_binding */
+	bool has_traps; /* its file says where OCaml's exceptions are handled (trap_table.h) */
 };
 
 /* Returns the function that the symbol's code belongs to. */

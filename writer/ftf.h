@@ -33,9 +33,9 @@ extern "C" {
 
 /* ---- The format's numbers ------------------------------------------------ */
 
-#define FTF_ARGS_MAX	      15    /* of one record: 4 bits */
+#define FTF_ARGS_MAX          15    /* of one record: 4 bits */
 #define FTF_RECORD_WORDS_MAX  4095  /* 12 bits */
-#define FTF_STRING_MAX	      32000 /* bytes of a string ("String Record") */
+#define FTF_STRING_MAX        32000 /* bytes of a string ("String Record") */
 #define FTF_STRING_REFERENCES 32767 /* 15 bits; 0 is the empty string */
 #define FTF_THREAD_REFERENCES 255   /* 8 bits; 0: the ids stand in the record */
 
@@ -108,7 +108,7 @@ enum ftf_thread_state {
 /* ---- Errors and destinations --------------------------------------------- */
 
 struct ftf_error {
-	int system;	/* errno, or 0 */
+	int system;     /* errno, or 0 */
 	char text[400]; /* one line, no newline at its end; empty: no error */
 };
 
@@ -214,9 +214,9 @@ struct ftf_arg {
 	struct ftf_name name; /* without '.', '[' and ']', which Perfetto takes for structure */
 	enum ftf_arg_type type;
 	union {
-		int64_t integer;	/* INT32, INT64 */
-		uint64_t word;		/* UINT32, UINT64, POINTER, KOID, BOOL */
-		double real;		/* DOUBLE */
+		int64_t integer;        /* INT32, INT64 */
+		uint64_t word;          /* UINT32, UINT64, POINTER, KOID, BOOL */
+		double real;            /* DOUBLE */
 		struct ftf_name string; /* STRING */
 	} value;
 };
@@ -276,9 +276,9 @@ struct ftf_event {
 	struct ftf_thread thread;
 	struct ftf_name category; /* zeroed: none */
 	struct ftf_name name;
-	uint64_t time;		    /* ns */
+	uint64_t time;              /* ns */
 	const struct ftf_arg *args; /* borrowed for the call; NULL if arg_count is 0 */
-	size_t arg_count;	    /* at most FTF_ARGS_MAX, or a sticky error */
+	size_t arg_count;           /* at most FTF_ARGS_MAX, or a sticky error */
 };
 
 /* A mark at one time. */
@@ -300,7 +300,7 @@ void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event);
 #define FTF_KEPT_WORDS 12
 struct ftf_kept {
 	uint64_t words[FTF_KEPT_WORDS]; /* the record without time and thread */
-	uint32_t count;			/* of words; 0: empty */
+	uint32_t count;                 /* of words; 0: empty */
 };
 
 /* The same as ftf_begin(), and keep it, if it is short; else `kept` is emptied. */
@@ -342,9 +342,10 @@ bool ftf_complete_again(struct ftf_writer *writer, struct ftf_thread thread, uin
 
 /* One of many records of a thread that are written at once. */
 struct ftf_repeat {
-	const struct ftf_kept *kept; /* a slice that begins so, not empty; NULL: the innermost ends */
-	uint64_t time;		     /* ns */
-	uint64_t end;		     /* of a whole slice, behind its time; else 0 */
+	const struct ftf_kept
+		*kept; /* a slice that begins so, not empty; NULL: the innermost ends */
+	uint64_t time; /* ns */
+	uint64_t end;  /* of a whole slice, behind its time; else 0 */
 };
 
 /*
@@ -394,7 +395,7 @@ struct ftf_wakeup {
 	uint16_t cpu;
 	uint64_t tid;
 	uint64_t waker_tid; /* the argument waker, left out if 0 */
-	int32_t weight;	    /* the argument weight, left out if 0 */
+	int32_t weight;     /* the argument weight, left out if 0 */
 };
 
 void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeup);
@@ -419,7 +420,7 @@ struct ftf_blob {
 	enum ftf_blob_type type;
 	struct ftf_name name; /* pieces of the same name belong together */
 	const void *bytes;    /* borrowed for the call */
-	size_t size;	      /* at most FTF_STRING_MAX, or a sticky error */
+	size_t size;          /* at most FTF_STRING_MAX, or a sticky error */
 };
 
 /* Any bytes.  Perfetto reads those of type FTF_BLOB_PERFETTO. */
@@ -456,11 +457,11 @@ void ftf_buffer_filled(struct ftf_writer *writer);
  * not as declared (too many, too few, another type) is a sticky error.
  */
 struct ftf_low {
-	uint64_t *at;	  /* where the next word goes */
-	uint64_t *full;	  /* from here on the buffer is handed on before the next record */
+	uint64_t *at;     /* where the next word goes */
+	uint64_t *full;   /* from here on the buffer is handed on before the next record */
 	uint64_t *start;  /* of the record being filled */
-	uint64_t *end;	  /* of the record being filled; NULL: none */
-	uint64_t shape;	  /* of the arguments still to come */
+	uint64_t *end;    /* of the record being filled; NULL: none */
+	uint64_t shape;   /* of the arguments still to come */
 	uint64_t *buffer; /* owned */
 	uint64_t written; /* bytes handed to the destination */
 	struct ftf_destination to;
@@ -537,10 +538,10 @@ static inline uint64_t ftf_low_header(enum ftf_record_type type, size_t words)
 
 struct ftf_low_event {
 	enum ftf_event_type type;
-	uint8_t thread;		 /* reference; 0: two words of ids follow the time */
+	uint8_t thread;          /* reference; 0: two words of ids follow the time */
 	uint16_t category, name; /* references, or FTF_INLINE() */
-	uint64_t shape;		 /* of the arguments */
-	size_t text_words;	 /* of inline strings in the arguments */
+	uint64_t shape;          /* of the arguments */
+	size_t text_words;       /* of inline strings in the arguments */
 };
 
 /* Returns whether such events end in a word of their own: an id, or the end of a slice. */
@@ -625,10 +626,10 @@ static inline void ftf_low_text(struct ftf_low *low, const void *text, size_t le
 
 struct ftf_low_arg {
 	enum ftf_arg_type type;
-	uint16_t name;		 /* reference, or FTF_INLINE() */
-	uint16_t string;	 /* the same for the value of a STRING; else not used */
-	uint64_t word;		 /* the value of all other types: a double's bits; 0 or 1 */
-	const char *name_text;	 /* borrowed, if inline */
+	uint16_t name;           /* reference, or FTF_INLINE() */
+	uint16_t string;         /* the same for the value of a STRING; else not used */
+	uint64_t word;           /* the value of all other types: a double's bits; 0 or 1 */
+	const char *name_text;   /* borrowed, if inline */
 	const char *string_text; /* borrowed, if inline */
 };
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 
 #define FIRST_ROOM 1024
-#define FACTOR	   UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / the golden ratio: spreads all bits */
+#define FACTOR     UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / the golden ratio: spreads all bits */
 
 void ftf_index_release(struct ftf_index *index)
 {

@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 
-#define MAGIC		  UINT64_C(0x0016547846040010) /* "Magic Number Record" */
-#define BUFFER_WORDS	  ((size_t)64 * 1024 / 8) /* see base/io/output.c */
-#define PROVIDER_NAME_MAX 255 /* 8 bits */
+#define MAGIC             UINT64_C(0x0016547846040010) /* "Magic Number Record" */
+#define BUFFER_WORDS      ((size_t)64 * 1024 / 8)      /* see base/io/output.c */
+#define PROVIDER_NAME_MAX 255                          /* 8 bits */
 
 /* "Metadata Record", types. */
 enum metadata_type {

@@ -203,8 +203,7 @@ static void keep(const struct ftf_low *low, const struct ftf_event *event, size_
 	kept->words[0] = (kept->words[0] - tail * WHOLE) & ~THREAD_MASK;
 }
 
-void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event,
-		    struct ftf_kept *kept)
+void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event, struct ftf_kept *kept)
 {
 	emit(writer, FTF_DURATION_BEGIN, event, 0);
 	keep(&writer->low, event, 0, kept);

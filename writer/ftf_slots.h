@@ -19,16 +19,16 @@
 
 struct ftf_slots {
 	uint32_t count; /* how many references there are: [1 .. count] */
-	uint32_t lent;	/* how many were ever lent */
+	uint32_t lent;  /* how many were ever lent */
 	uint32_t hand;
 	uint32_t patience; /* how often a key stands in the record before it gets a reference */
 	uint32_t *stamps;  /* owned; by reference: the record that last used it; 0: none of late */
-	uint32_t *keys;	   /* owned; by reference */
+	uint32_t *keys;    /* owned; by reference */
 	uint16_t *references; /* owned; by key; 0: none */
 	uint8_t *misses;      /* owned; by key: times it stood in the record, and HAD_ONE */
-	size_t room;	      /* of references and misses */
+	size_t room;          /* of references and misses */
 	uint64_t renewed;     /* keys that lost their reference and got one again */
-	bool taken;	      /* a reference was taken back: they do not stand for one key any more */
+	bool taken; /* a reference was taken back: they do not stand for one key any more */
 };
 
 /* `count` is at most 65535, and more than one record ever uses. */

@@ -18,7 +18,7 @@
 struct ftf_writer_text {
 	const char *text; /* borrowed from the caller, or from the writer's arena */
 	uint32_t length;  /* at most FTF_STRING_MAX */
-	uint8_t home;	  /* provider in which it is a name of events; 0: not yet */
+	uint8_t home;     /* provider in which it is a name of events; 0: not yet */
 };
 
 struct ftf_writer_thread {
@@ -28,7 +28,7 @@ struct ftf_writer_thread {
 /* One provider's tables. */
 struct ftf_provider {
 	struct ftf_slots strings, threads; /* keys: ids */
-	uint64_t renewed;		   /* as of the last look */
+	uint64_t renewed;                  /* as of the last look */
 };
 
 #define FTF_PROVIDERS_MAX 64
@@ -37,7 +37,7 @@ struct ftf_writer {
 	struct ftf_low low;
 	struct output output; /* of ftf_open() */
 	bool has_output;
-	struct arena arena;	       /* owns copied texts */
+	struct arena arena;            /* owns copied texts */
 	struct ftf_writer_text *texts; /* owned; by id, 0 is the empty string */
 	size_t text_count, text_room;
 	struct ftf_index text_index;
@@ -46,11 +46,11 @@ struct ftf_writer {
 	struct ftf_index thread_index;
 	struct ftf_provider *providers[FTF_PROVIDERS_MAX + 1]; /* owned; [1 .. provider_count] */
 	uint32_t provider_count;
-	uint32_t current;	       /* provider selected */
+	uint32_t current;              /* provider selected */
 	struct ftf_provider *provider; /* the same; borrowed from `providers` */
-	uint32_t filling;	       /* provider that takes names without a home */
+	uint32_t filling;              /* provider that takes names without a home */
 	const char *provider_name;     /* owned by the arena */
-	uint32_t record;	       /* number of the current record, not 0 */
+	uint32_t record;               /* number of the current record, not 0 */
 	uint64_t events;
 	uint64_t look_at; /* the number of events when the provider is looked at next */
 	uint64_t next_id; /* for new processes and threads */

@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 
-#define BLOCK_SIZE  ((size_t)1024 * 1024)
-#define BLOCKS	    4	      /* being filled, waiting, being compressed */
+#define BLOCK_SIZE ((size_t)1024 * 1024)
+#define BLOCKS     4 /* being filled, waiting, being compressed */
 /* Written at a time: larger pieces take the page cache several times as long (base/io/output.c). */
 #define WRITE_SIZE  ((size_t)64 * 1024)
 #define GZIP_WINDOW (15 + 16) /* zlib: 32 KiB, and a gzip header */
@@ -34,16 +34,16 @@ struct packer {
 	ZSTD_CCtx *zstd;  /* owned */
 	struct block out; /* of the thread only */
 	pthread_t thread; /* unless alone */
-	bool alone;	  /* there is no thread: the caller's does its work */
+	bool alone;       /* there is no thread: the caller's does its work */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Under the lock: */
 	struct block ring[BLOCKS];
 	unsigned filled,
 		emptied; /* blocks handed over, blocks done; the one being filled is apart */
-	bool ended;	 /* no more blocks come */
-	bool stopped;	 /* what is left is not wanted */
-	int failure;	 /* errno */
+	bool ended;      /* no more blocks come */
+	bool stopped;    /* what is left is not wanted */
+	int failure;     /* errno */
 };
 
 enum packing packing_of(const char *path)

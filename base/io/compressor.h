@@ -28,9 +28,8 @@ typedef int compressor_write_fn(void *context, const uint8_t *bytes, size_t size
 struct packer;
 
 /*
- * Start the thread of one of the compressions; where the system gives none, compressor_put() does its work.
- * `context` is borrowed until the packer is closed.
- * Returns the packer, never NULL.
+ * Start the thread of one of the compressions; where the system gives none, compressor_put() does
+ * its work. `context` is borrowed until the packer is closed. Returns the packer, never NULL.
  */
 struct packer *compressor_open(enum packing packing, compressor_write_fn *write, void *context);
 

@@ -29,7 +29,7 @@ static char unfinished[PATH_MAX];
 /* A file that is complete and waits for its place. */
 struct waiting {
 	struct waiting *next; /* owned: closed after it */
-	char *path;	      /* owned */
+	char *path;           /* owned */
 	char *temporary;      /* owned */
 };
 
@@ -216,8 +216,7 @@ static void write_printable(struct output *output, const char *bytes, size_t siz
 	while (size) {
 		size_t length = size < sizeof(part) - 4 ? size : sizeof(part) - 4;
 
-		output_write(output, part,
-			     printable_pass(&output->printable, bytes, length, part));
+		output_write(output, part, printable_pass(&output->printable, bytes, length, part));
 		bytes += length;
 		size -= length;
 	}

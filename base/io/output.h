@@ -6,10 +6,9 @@
  * destination's place when output_close() succeeds.  What exists and is not a
  * regular file (a device, a fifo), and "-" for standard output, is written
  * directly.  If the path ends in .gz or .zst, the bytes are compressed, in a
- * thread of their own, which may write others, too.  After an error, writing does nothing; output_close()
- * tells.  The temporary file is removed when the output is abandoned, and also
- * when a lack of memory ends the program, or a signal, if output_watch_signals()
- * was called.
+ * thread of their own, which may write others, too.  After an error, writing does nothing;
+ * output_close() tells.  The temporary file is removed when the output is abandoned, and also when
+ * a lack of memory ends the program, or a signal, if output_watch_signals() was called.
  *
  * A run may have more to do when an output is complete, and fail at it: then it
  * has outputs wait under their temporary names (output_hold()), and puts them into
@@ -34,11 +33,11 @@ struct output {
 	const char *path;      /* borrowed: as the user named it */
 	char *temporary;       /* owned; NULL: written directly */
 	uint8_t *buffer;       /* owned */
-	size_t used;	       /* bytes in the buffer */
+	size_t used;           /* bytes in the buffer */
 	uint64_t written;      /* bytes handed on, before compression */
-	bool terminal;	       /* controls in text become '?': printable.h */
+	bool terminal;         /* controls in text become '?': printable.h */
 	struct printable printable;
-	struct error err;      /* the first failure */
+	struct error err; /* the first failure */
 };
 
 /* The most that one output_reserve() may ask for. */

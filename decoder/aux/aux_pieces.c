@@ -15,8 +15,8 @@ static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
 
 static struct aux_piece *add(struct aux_piece_list *list, const struct aux_piece *piece)
 {
-	list->pieces = alloc_grow(list->pieces, &list->room, list->count + 1,
-				  sizeof(*list->pieces));
+	list->pieces =
+		alloc_grow(list->pieces, &list->room, list->count + 1, sizeof(*list->pieces));
 	list->pieces[list->count] = *piece;
 	return &list->pieces[list->count++];
 }
@@ -54,8 +54,8 @@ static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 }
 
 /* Add a piece in as many parts as cuts lie in it. */
-static void add_cut(struct aux_piece_list *list, struct aux_piece piece,
-		    const struct aux_cut *cuts, size_t cut_count)
+static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const struct aux_cut *cuts,
+		    size_t cut_count)
 {
 	size_t low = 0, high = cut_count;
 

@@ -107,7 +107,8 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 	last = end - offset < sizeof(psb) ? offset : end - (sizeof(psb) - 1);
 	size = copy(seeker, last, seam, sizeof(seam));
 	found = memmem(seam, size, psb, sizeof(psb));
-	return found && last + (uint64_t)(found - seam) < end ? last + (uint64_t)(found - seam) : NOWHERE;
+	return found && last + (uint64_t)(found - seam) < end ? last + (uint64_t)(found - seam)
+							      : NOWHERE;
 }
 
 /* Returns the first PSB that begins in [from, to). */
@@ -226,8 +227,8 @@ static void cut(const struct seeker *seeker, uint64_t from, uint64_t to, struct 
 		struct aux_stream *view)
 {
 	size_t first = piece_at(seeker, from), count = piece_at(seeker, to - 1) - first + 1;
-	struct aux_piece *pieces = arena_copy(arena, seeker->aux->pieces + first,
-					      count * sizeof(*pieces));
+	struct aux_piece *pieces =
+		arena_copy(arena, seeker->aux->pieces + first, count * sizeof(*pieces));
 	size_t skip = from - seeker->begins[first];
 
 	pieces[count - 1].size = to - seeker->begins[first + count - 1];

@@ -9,7 +9,8 @@
 
 #define WINDOW ((size_t)1 << 20)
 
-/* Of one that reads a segment here and there: a usual one (src/pipeline/decode_threads.c), with its last PSB. */
+/* Of one that reads a segment here and there: a usual one (src/pipeline/decode_threads.c), with its
+ * last PSB. */
 #define SEEK_WINDOW ((size_t)40 << 10)
 
 /*

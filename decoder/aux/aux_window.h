@@ -19,22 +19,23 @@
 
 /* Offset `at` of a stream, in a piece or behind one. */
 struct aux_place {
-	size_t piece;	      /* at or before `at` */
+	size_t piece;         /* at or before `at` */
 	uint64_t piece_begin; /* its offset in the stream */
 	uint64_t at;
-	bool run_begins; /* between two pieces: it is the second one's begin, not the first one's end */
+	bool run_begins; /* between two pieces: it is the second one's begin, not the first one's
+			    end */
 };
 
 struct aux_window {
 	const struct aux_stream *aux; /* borrowed */
-	uint8_t *bytes;		      /* owned */
-	size_t size;		      /* bytes that are valid */
-	size_t room;		      /* for so many; a short stream needs little */
-	uint64_t base;		      /* of the stream, at bytes[0] */
-	size_t piece;		      /* the next to be read, from `piece_used` on */
+	uint8_t *bytes;               /* owned */
+	size_t size;                  /* bytes that are valid */
+	size_t room;                  /* for so many; a short stream needs little */
+	uint64_t base;                /* of the stream, at bytes[0] */
+	size_t piece;                 /* the next to be read, from `piece_used` on */
 	uint64_t piece_used;
-	bool run_begins;	      /* nothing of the run was read yet */
-	bool seeks;		      /* others read what is around */
+	bool run_begins; /* nothing of the run was read yet */
+	bool seeks;      /* others read what is around */
 };
 
 /* `aux` is borrowed.  The first bytes are there at once. */

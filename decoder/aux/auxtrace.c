@@ -8,13 +8,14 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 #include "decoder/aux/aux_pieces.h"
+#include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
-#include "decoder/clock/tsc_clock.h"
 
-#define MAX_SHIFT 63        /* of 64-bit words */
-#define MTC_FREQ_BITS 4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"); MTC periods are 2 to its power */
+#define MAX_SHIFT 63 /* of 64-bit words */
+#define MTC_FREQ_BITS                                                                              \
+	4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"); MTC periods are 2 to its power */
 #define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
 
 /* One AUXTRACE record: struct perf_record_auxtrace, and where it stood. */
@@ -22,7 +23,7 @@ struct piece_record {
 	struct aux_piece piece;
 	uint32_t queue;
 	int32_t tid, cpu;
-	size_t order; /* in the file */
+	size_t order;  /* in the file */
 	uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
 };
 
@@ -37,7 +38,7 @@ struct piece_list {
 	struct piece_record *records; /* owned */
 	size_t count, room;
 	struct cut_list cpu_cuts, thread_cuts; /* the same ones, by CPU and by thread */
-	bool samples; /* the pieces are of samples */
+	bool samples;                          /* the pieces are of samples */
 	bool overwritten; /* an AUX record says that the buffer is overwritten: snapshots */
 };
 
@@ -80,13 +81,13 @@ static void read_info_words(struct pt_info *info, struct cursor *c, struct arena
 
 static int refuse_type(uint32_t type, struct error *err)
 {
-	static const char *const names[] = { NULL, NULL, "Intel BTS", "ARM CoreSight", "ARM SPE",
-					     "s390 sampling" };
+	static const char *const names[] = { NULL,        NULL,
+					     "Intel BTS", "ARM CoreSight",
+					     "ARM SPE",   "s390 sampling" };
 
 	if (type < sizeof(names) / sizeof(names[0]) && names[type])
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "holds %s trace data, and only Intel PT can be read",
-				 names[type]);
+				 "holds %s trace data, and only Intel PT can be read", names[type]);
 	return error_set(err, ERROR_UNSUPPORTED,
 			 "holds trace data of type %u, and only Intel PT (type 1) can be read",
 			 type);
@@ -98,8 +99,7 @@ static bool is_narrow(uint64_t mask, unsigned bits)
 	return !mask || mask >> __builtin_ctzll(mask) < UINT64_C(1) << bits;
 }
 
-static int read_info(struct auxtrace *auxtrace, const struct perf_record *record,
-		     struct error *err)
+static int read_info(struct auxtrace *auxtrace, const struct perf_record *record, struct error *err)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint32_t type = cursor_u32(&c);
@@ -129,8 +129,8 @@ static void read_time_conv(struct time_conversion *conversion, const struct perf
 	read.zero = cursor_u64(&c);
 	if (c.short_ || read.shift > MAX_SHIFT)
 		return;
-	cursor_u64(&c); /* time_cycles */
-	cursor_u64(&c); /* time_mask */
+	cursor_u64(&c);                        /* time_cycles */
+	cursor_u64(&c);                        /* time_mask */
 	if (cursor_left(&c) && !cursor_u8(&c)) /* cap_user_time_zero */
 		return;
 	*conversion = read;
@@ -178,8 +178,8 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	struct cursor c = cursor_over(record->payload, record->size);
 	struct piece_record *added;
 
-	list->records = alloc_grow(list->records, &list->room, list->count + 1,
-				   sizeof(*list->records));
+	list->records =
+		alloc_grow(list->records, &list->room, list->count + 1, sizeof(*list->records));
 	added = &list->records[list->count];
 	*added = (struct piece_record){ .order = list->count };
 	cursor_u64(&c); /* size: what is present counts */
@@ -205,8 +205,8 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 
 	if (perf_sample_read(file, record, &sample) < 0 || !sample.aux.size)
 		return;
-	list->records = alloc_grow(list->records, &list->room, list->count + 1,
-				   sizeof(*list->records));
+	list->records =
+		alloc_grow(list->records, &list->room, list->count + 1, sizeof(*list->records));
 	added = &list->records[list->count];
 	*added = (struct piece_record){ .order = list->count, .tid = sample.tid, .cpu = -1 };
 	if (info->per_cpu_mmaps)
@@ -216,7 +216,8 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 	added->piece.bytes = sample.aux.bytes;
 	added->piece.size = sample.aux.size;
 	added->piece.reference = tsc_clock_tsc(&clock, sample.time);
-	added->piece.file_offset = record->offset + 8 + (size_t)(sample.aux.bytes - record->payload);
+	added->piece.file_offset =
+		record->offset + 8 + (size_t)(sample.aux.bytes - record->payload);
 	list->count++;
 	list->samples = true;
 }
@@ -312,8 +313,8 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	for (size_t i = 0; i < count; i++)
 		pieces[i] = records[i].piece;
 	join(&joined, stream, pieces, count, list);
-	stream->pieces = arena_copy(&auxtrace->arena, joined.pieces,
-				    joined.count * sizeof(*joined.pieces));
+	stream->pieces =
+		arena_copy(&auxtrace->arena, joined.pieces, joined.count * sizeof(*joined.pieces));
 	stream->piece_count = joined.count;
 	stream->repeated = joined.repeated;
 	stream->missing = joined.missing;
@@ -413,8 +414,9 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 		}
 	}
 	complete_clock(&auxtrace->info, &conversion);
-	return found ? 0 : error_set(err, ERROR_FORMAT,
-				     "holds no Intel PT; record with: perf record -e intel_pt//u");
+	return found ? 0
+		     : error_set(err, ERROR_FORMAT,
+				 "holds no Intel PT; record with: perf record -e intel_pt//u");
 }
 
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err)

@@ -25,17 +25,18 @@ struct perf_file;
  */
 struct pt_info {
 	uint64_t pmu_type;
-	uint64_t time_shift, time_mult, time_zero; /* ns = time_zero + (tsc * mult) >> shift, see tsc_clock.h */
-	bool cap_user_time_zero;     /* the three words above mean something */
+	uint64_t time_shift, time_mult,
+		time_zero;       /* ns = time_zero + (tsc * mult) >> shift, see tsc_clock.h */
+	bool cap_user_time_zero; /* the three words above mean something */
 	uint64_t tsc_bit, noretcomp_bit; /* masks in attr.config */
 	bool have_sched_switch;
 	bool snapshot_mode;
-	bool per_cpu_mmaps;          /* a buffer per CPU; else per thread */
-	uint64_t mtc_bit, mtc_freq_bits; /* masks in attr.config */
+	bool per_cpu_mmaps;                        /* a buffer per CPU; else per thread */
+	uint64_t mtc_bit, mtc_freq_bits;           /* masks in attr.config */
 	uint64_t tsc_ctc_ratio_n, tsc_ctc_ratio_d; /* CPUID 15H: EBX, EAX */
-	uint64_t cyc_bit;            /* mask in attr.config */
-	uint64_t max_nonturbo_ratio; /* TSC frequency / bus clock */
-	const char *filter;          /* address filter, owned by the arena; NULL: none */
+	uint64_t cyc_bit;                          /* mask in attr.config */
+	uint64_t max_nonturbo_ratio;               /* TSC frequency / bus clock */
+	const char *filter; /* address filter, owned by the arena; NULL: none */
 
 	/* From the attribute of the intel_pt event: */
 	uint64_t config;
@@ -48,25 +49,25 @@ struct pt_info {
 
 /* One PERF_RECORD_AUXTRACE with the data behind it, or the trace data of one sample. */
 struct aux_piece {
-	const uint8_t *bytes;  /* view of a mapped file: pages are given back, to be read again */
-	size_t size;           /* bytes present (less than the record claims if the file is cut) */
-	uint64_t aux_offset;   /* position in the AUX buffer's own count */
-	uint64_t reference;    /* a TSC near the data; its top byte completes 7-byte TSC packets */
-	uint64_t file_offset;  /* of the data */
-	bool apart;            /* it does not go on where the piece before ends: data is missing */
+	const uint8_t *bytes; /* view of a mapped file: pages are given back, to be read again */
+	size_t size;          /* bytes present (less than the record claims if the file is cut) */
+	uint64_t aux_offset;  /* position in the AUX buffer's own count */
+	uint64_t reference;   /* a TSC near the data; its top byte completes 7-byte TSC packets */
+	uint64_t file_offset; /* of the data */
+	bool apart;           /* it does not go on where the piece before ends: data is missing */
 };
 
 struct aux_stream {
-	int32_t cpu;           /* -1: a buffer per thread */
-	int32_t tid;           /* -1: a buffer per CPU */
-	uint32_t queue;        /* perf's `idx` */
+	int32_t cpu;                    /* -1: a buffer per thread */
+	int32_t tid;                    /* -1: a buffer per CPU */
+	uint32_t queue;                 /* perf's `idx` */
 	const struct aux_piece *pieces; /* in aux_offset order per run of the file */
 	size_t piece_count;
-	uint64_t size;         /* bytes of all pieces */
-	uint64_t repeated;     /* bytes of the file besides: other snapshots have them, or padding */
-	uint64_t missing;      /* bytes that the CPU wrote and the file does not have */
-	bool again;            /* a stream before it is of the same CPU or thread; no machine does that */
-	bool copies;           /* of snapshots or samples, not of a full trace */
+	uint64_t size;     /* bytes of all pieces */
+	uint64_t repeated; /* bytes of the file besides: other snapshots have them, or padding */
+	uint64_t missing;  /* bytes that the CPU wrote and the file does not have */
+	bool again;  /* a stream before it is of the same CPU or thread; no machine does that */
+	bool copies; /* of snapshots or samples, not of a full trace */
 };
 
 struct auxtrace {

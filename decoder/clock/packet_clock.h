@@ -18,21 +18,21 @@ struct pt_packet;
 struct packet_clock {
 	/* Set by the owner. */
 	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
-	uint8_t mtc_shift;	   /* an MTC is 2^n crystal ticks */
-	uint8_t max_ratio;	   /* TSC clock : bus clock */
+	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
+	uint8_t max_ratio;         /* TSC clock : bus clock */
 
-	uint64_t tsc;	 /* the time; 0: not known yet */
-	uint64_t base;	 /* TSC of crystal tick `ctc` */
-	uint64_t step;	 /* TSC at the last TSC or MTC packet */
+	uint64_t tsc;    /* the time; 0: not known yet */
+	uint64_t base;   /* TSC of crystal tick `ctc` */
+	uint64_t step;   /* TSC at the last TSC or MTC packet */
 	uint64_t cycles; /* since then */
-	uint64_t ctc;	 /* crystal ticks since `base`, at the last MTC */
+	uint64_t ctc;    /* crystal ticks since `base`, at the last MTC */
 	uint64_t period; /* TSC ticks from one MTC to the next, if counting */
 	uint8_t last_mtc;
-	bool counting;	       /* base and last_mtc are known */
-	bool whole_step;       /* the step under way began with an MTC */
-	uint8_t ratio;	       /* core clock : bus clock, of the last CBR */
-	double tsc_per_cycle;  /* 0: unknown */
-	double most; /* ticks since `step` that cycles may tell without a closer look */
+	bool counting;        /* base and last_mtc are known */
+	bool whole_step;      /* the step under way began with an MTC */
+	uint8_t ratio;        /* core clock : bus clock, of the last CBR */
+	double tsc_per_cycle; /* 0: unknown */
+	double most;          /* ticks since `step` that cycles may tell without a closer look */
 };
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);

@@ -7,7 +7,7 @@
 #define SLIP 0x10000
 
 #define MTC_VALUES 256u
-#define TSC_SPAN (UINT64_C(1) << 56) /* a TSC packet has 7 bytes */
+#define TSC_SPAN   (UINT64_C(1) << 56) /* a TSC packet has 7 bytes */
 
 /* Faster than CBR says by so much, and it is not believed. */
 #define TOO_FAST 1.25
@@ -20,8 +20,7 @@ static uint64_t ticks_to_tsc(const struct perf_clock *clock, uint64_t ticks)
 }
 
 /* The bits of an MTC that a TMA does not have are those of the MTC that comes first. */
-static void complete_last(const struct perf_clock *clock, struct perf_crystal *crystal,
-			  uint8_t mtc)
+static void complete_last(const struct perf_clock *clock, struct perf_crystal *crystal, uint8_t mtc)
 {
 	uint32_t first_missing;
 
@@ -129,7 +128,9 @@ void perf_clock_cyc(struct perf_clock *clock, uint64_t cycles)
 void perf_ahead_init(struct perf_ahead *ahead, const struct perf_clock *clock)
 {
 	*ahead = (struct perf_ahead){
-		.crystal = clock->crystal, .tsc = clock->tsc, .after_cyc = true,
+		.crystal = clock->crystal,
+		.tsc = clock->tsc,
+		.after_cyc = true,
 	};
 }
 

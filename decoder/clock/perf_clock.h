@@ -20,7 +20,8 @@ struct pt_packet;
 
 /* The crystal clock as TMA and MTC tell it. */
 struct perf_crystal {
-	uint64_t base;	/* TSC at the last TMA's crystal tick, of which the MTCs' bits are the begin */
+	uint64_t base;  /* TSC at the last TMA's crystal tick, of which the MTCs' bits are the begin
+			 */
 	uint64_t ticks; /* crystal ticks since then, at the last MTC */
 	uint32_t last_mtc;
 	bool known;
@@ -30,17 +31,17 @@ struct perf_crystal {
 struct perf_clock {
 	/* Set by the owner. */
 	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
-	uint8_t mtc_shift;	   /* an MTC is 2^n crystal ticks */
-	uint8_t max_ratio;	   /* TSC clock : bus clock; 0: unknown */
+	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
+	uint8_t max_ratio;         /* TSC clock : bus clock; 0: unknown */
 
-	uint64_t tsc;	   /* the time, 7 bytes of it; 0: not known yet */
+	uint64_t tsc;      /* the time, 7 bytes of it; 0: not known yet */
 	uint64_t last_tsc; /* of the last TSC packet */
 	struct perf_crystal crystal;
 	uint64_t counted_from; /* TSC since which `cycles` are counted; 0: not known */
 	uint64_t cycles;
-	uint8_t ratio;	     /* core clock : bus clock, of the last CBR; 0: unknown */
-	double by_ratio;     /* TSC ticks a cycle by that; valid if `ratio` */
-	double measured;     /* the same of this stretch; valid if has_measured */
+	uint8_t ratio;   /* core clock : bus clock, of the last CBR; 0: unknown */
+	double by_ratio; /* TSC ticks a cycle by that; valid if `ratio` */
+	double measured; /* the same of this stretch; valid if has_measured */
 	bool has_measured;
 };
 

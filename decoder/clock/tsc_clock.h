@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct tsc_clock {
-	uint64_t zero;  /* ns */
+	uint64_t zero; /* ns */
 	uint32_t mult;
 	uint16_t shift; /* below 64 */
 };

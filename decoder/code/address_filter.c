@@ -72,8 +72,8 @@ static bool is_in(const struct filter_range *range, const struct mapping *mappin
 	       ip - mapping->begin + mapping->file_offset - range->begin < range->size;
 }
 
-bool address_filter_ends_at(const struct address_filter *filter,
-			    const struct address_space *space, uint64_t ip)
+bool address_filter_ends_at(const struct address_filter *filter, const struct address_space *space,
+			    uint64_t ip)
 {
 	const struct mapping *mapping = space ? address_space_borrow_mapping(space, ip) : NULL;
 	bool any = false, in = false, stops = false;

@@ -24,7 +24,8 @@ struct address_space;
 struct address_filter {
 	struct filter_range {
 		uint64_t begin, size;
-		const char *path; /* borrowed, of path_length bytes; NULL: addresses of the kernel */
+		const char
+			*path; /* borrowed, of path_length bytes; NULL: addresses of the kernel */
 		size_t path_length;
 		bool stops; /* tracing goes off in it */
 	} ranges[FILTER_RANGES];
@@ -35,7 +36,7 @@ struct address_filter {
 void address_filter_init(struct address_filter *filter, const char *text);
 
 /* Returns whether tracing goes off at ip: outside of all filters, or in a stop. */
-bool address_filter_ends_at(const struct address_filter *filter,
-			    const struct address_space *space, uint64_t ip);
+bool address_filter_ends_at(const struct address_filter *filter, const struct address_space *space,
+			    uint64_t ip);
 
 #endif

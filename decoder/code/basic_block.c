@@ -62,8 +62,8 @@ static uint32_t decode(struct basic_block *run, size_t size, uint8_t *lengths)
 	uint32_t length = 0;
 
 	while (run->insns < INSNS_MAX) {
-		run->insn = insn_decode(run->bytes + length, size - length,
-					(enum insn_mode)run->mode);
+		run->insn =
+			insn_decode(run->bytes + length, size - length, (enum insn_mode)run->mode);
 		if (!run->insn.length)
 			return length;
 		if (run->insns < LENGTHS_MAX)
@@ -81,8 +81,8 @@ static void add_block(struct basic_blocks *runs, size_t block)
 {
 	const size_t size = (BASIC_BLOCKS_BLOCK + 1) * sizeof(struct basic_block);
 
-	runs->blocks = alloc_grow(runs->blocks, &runs->block_room, block + 1,
-				  sizeof(*runs->blocks));
+	runs->blocks =
+		alloc_grow(runs->blocks, &runs->block_room, block + 1, sizeof(*runs->blocks));
 	runs->blocks[block] = next_line(arena_alloc(&runs->arena, size));
 }
 
@@ -95,8 +95,8 @@ static struct basic_block *new_run(struct basic_blocks *runs)
 	if (runs->count == 0 || number % BASIC_BLOCKS_BLOCK == 0)
 		add_block(runs, number / BASIC_BLOCKS_BLOCK);
 	runs->hops = alloc_grow(runs->hops, &runs->hop_room, number + 1, sizeof(*runs->hops));
-	runs->offsets = alloc_grow(runs->offsets, &runs->offset_room, number + 1,
-				   sizeof(*runs->offsets));
+	runs->offsets =
+		alloc_grow(runs->offsets, &runs->offset_room, number + 1, sizeof(*runs->offsets));
 	runs->hops[number] = (struct cfg_node){ 0 };
 	run = &runs->blocks[number / BASIC_BLOCKS_BLOCK][number % BASIC_BLOCKS_BLOCK];
 	run->hop = (uint32_t)(number * sizeof(*runs->hops));
@@ -104,7 +104,7 @@ static struct basic_block *new_run(struct basic_blocks *runs)
 }
 
 static struct basic_block *make_run(struct basic_blocks *runs, uint32_t area, const uint8_t *bytes,
-				 size_t size, enum insn_mode mode)
+				    size_t size, enum insn_mode mode)
 {
 	struct basic_block *run = new_run(runs);
 	uint8_t lengths[LENGTHS_MAX], *kept;
@@ -132,7 +132,7 @@ void basic_blocks_forget(struct basic_blocks *runs)
 
 /* Returns the run's slot, or the empty one where it belongs. */
 static struct basic_block **slot_of(const struct basic_blocks *runs, uint32_t area,
-				 const uint8_t *bytes, enum insn_mode mode)
+				    const uint8_t *bytes, enum insn_mode mode)
 {
 	size_t at = basic_blocks_slot(runs, bytes);
 
@@ -154,8 +154,8 @@ static void grow(struct basic_blocks *runs)
 	free(old);
 }
 
-struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area, const uint8_t *bytes,
-				size_t size, enum insn_mode mode)
+struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area,
+				      const uint8_t *bytes, size_t size, enum insn_mode mode)
 {
 	struct basic_block **slot = slot_of(runs, area, bytes, mode);
 
@@ -179,8 +179,8 @@ int64_t basic_block_count_insns(const struct basic_block *run, size_t distance)
 	while (at < distance && count < run->lengths_known)
 		at += run->lengths[count++];
 	while (at < distance) {
-		struct insn insn = insn_decode(run->bytes + at, distance - at,
-					       (enum insn_mode)run->mode);
+		struct insn insn =
+			insn_decode(run->bytes + at, distance - at, (enum insn_mode)run->mode);
 
 		if (!insn.length)
 			return -1;

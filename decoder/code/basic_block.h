@@ -14,9 +14,9 @@
 
 #include "base/arena.h"
 #include "decoder/code/code_regions.h"
-#include "decoder/code/tnt_cache.h"
-#include "decoder/code/packed_counts.h"
 #include "decoder/code/insn.h"
+#include "decoder/code/packed_counts.h"
+#include "decoder/code/tnt_cache.h"
 
 /* 25 MiB with their tables; a large program executes some 100,000. */
 #define BASIC_BLOCKS_MAX ((size_t)1 << 18)
@@ -29,20 +29,20 @@ struct basic_block {
 	 * An indirect branch or a return may go elsewhere the next time.
 	 */
 	struct basic_block *fall, *taken;
-	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
-	uint32_t length;      /* bytes before the branch */
-	uint32_t area;	      /* of the code: code_regions.h */
-	uint32_t hop;	      /* the run's own: cfg_node_at() */
-	uint16_t insns;	      /* instructions, the branch included */
+	struct insn insn;      /* the branch; length 0: no instruction, or the bytes end here */
+	uint32_t length;       /* bytes before the branch */
+	uint32_t area;         /* of the code: code_regions.h */
+	uint32_t hop;          /* the run's own: cfg_node_at() */
+	uint16_t insns;        /* instructions, the branch included */
 	uint8_t lengths_known; /* of the first so many instructions */
 	/* The owner's: */
-	uint8_t pace : 3;	 /* enum block_exit */
-	uint8_t mode : 2;	 /* enum insn_mode; not the owner's */
-	bool taken_local : 1;	 /* the branch stays in its function */
-	bool writes : 1;	 /* it begins an emulated PTWRITE */
-	bool function_known : 1; /* whether the next two are set */
+	uint8_t pace : 3;                     /* enum block_exit */
+	uint8_t mode : 2;                     /* enum insn_mode; not the owner's */
+	bool taken_local : 1;                 /* the branch stays in its function */
+	bool writes : 1;                      /* it begins an emulated PTWRITE */
+	bool function_known : 1;              /* whether the next two are set */
 	int32_t function_begin, function_end; /* from `bytes`, in bytes */
-	const uint8_t *lengths; /* of instructions, in bytes */
+	const uint8_t *lengths;               /* of instructions, in bytes */
 };
 
 /*
@@ -75,12 +75,13 @@ enum block_exit {
 #define BASIC_BLOCKS_BLOCK 32u
 
 struct basic_blocks {
-	struct arena arena;	/* owns the runs */
+	struct arena arena; /* owns the runs */
 	struct code_regions areas;
 	struct tnt_cache paths; /* over these runs, and forgotten with them */
-	struct basic_block **blocks; /* owned; of BASIC_BLOCKS_BLOCK runs each, by their hop; in the arena */
-	struct cfg_node *hops;	 /* owned; the first is none */
-	uint32_t *offsets;	 /* owned; of each run's first byte, in its area; the owner's */
+	struct basic_block *
+		*blocks; /* owned; of BASIC_BLOCKS_BLOCK runs each, by their hop; in the arena */
+	struct cfg_node *hops; /* owned; the first is none */
+	uint32_t *offsets;     /* owned; of each run's first byte, in its area; the owner's */
 	size_t block_room, hop_room, offset_room;
 	struct basic_block **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
@@ -101,8 +102,8 @@ void basic_blocks_share(struct basic_blocks *runs, size_t others, uint64_t size)
 void basic_blocks_release(struct basic_blocks *runs);
 
 /* Whether a run is the one that is asked for. */
-static inline bool basic_block_is(const struct basic_block *run, uint32_t area, const uint8_t *bytes,
-			       enum insn_mode mode)
+static inline bool basic_block_is(const struct basic_block *run, uint32_t area,
+				  const uint8_t *bytes, enum insn_mode mode)
 {
 	return run->bytes == bytes && run->area == area && run->mode == mode;
 }
@@ -135,12 +136,12 @@ static inline uint32_t *basic_blocks_offset(const struct basic_blocks *runs, uin
  * until the generation changes: there are at most `most`, then all are
  * forgotten, so that no trace makes memory grow without end.
  */
-struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area, const uint8_t *bytes,
-				size_t size, enum insn_mode mode);
+struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area,
+				      const uint8_t *bytes, size_t size, enum insn_mode mode);
 
 /* Returns the run that begins at `bytes` if it is found at once; NULL: ask basic_blocks_find(). */
 static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *runs, uint32_t area,
-					      const uint8_t *bytes, enum insn_mode mode)
+						    const uint8_t *bytes, enum insn_mode mode)
 {
 	struct basic_block *run = runs->slots[basic_blocks_slot(runs, bytes)];
 

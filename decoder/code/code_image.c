@@ -17,12 +17,12 @@ struct section {
 };
 
 struct code_image {
-	const struct code_source *source;      /* borrowed */
-	struct diag *diag;                     /* borrowed */
-	struct pt_image_section_cache *cache;  /* owned */
-	struct pt_image **images;              /* owned, by address space index; [count] is the empty one */
+	const struct code_source *source;     /* borrowed */
+	struct diag *diag;                    /* borrowed */
+	struct pt_image_section_cache *cache; /* owned */
+	struct pt_image **images; /* owned, by address space index; [count] is the empty one */
 	size_t space_count;
-	struct section *sections;              /* owned, by libipt's section identifier */
+	struct section *sections; /* owned, by libipt's section identifier */
 	size_t section_count, section_room;
 	const struct kernel_text *text; /* borrowed; of the stream that is decoded */
 };
@@ -68,8 +68,8 @@ static void remember_section(struct code_image *code, int isid, const struct sec
 }
 
 /* Put a part of a file into an image, as far as the file reaches. */
-static void add_bytes(struct code_image *code, struct pt_image *image,
-		      const struct code_file *file, const struct kernel_segment *part)
+static void add_bytes(struct code_image *code, struct pt_image *image, const struct code_file *file,
+		      const struct kernel_segment *part)
 {
 	uint64_t size = part->end - part->begin;
 	struct section section;
@@ -81,8 +81,8 @@ static void add_bytes(struct code_image *code, struct pt_image *image,
 		size = file->size - part->file_offset;
 	isid = pt_iscache_add_file(code->cache, file->path, part->file_offset, size, part->begin);
 	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
-		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s", file->path,
-			  isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
+		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s",
+			  file->path, isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
 		return;
 	}
 	section.begin = part->begin;
@@ -183,9 +183,10 @@ void code_image_use_text(struct code_image *code, const struct kernel_text *text
 	code->text = text;
 }
 
-/* What lies in one view lies in one mapping too, if there is any: functions are looked for there. */
-static struct code_view view_kernel(const struct kernel_code *kernel,
-				    const struct mapping *mapping, uint64_t ip)
+/* What lies in one view lies in one mapping too, if there is any: functions are looked for there.
+ */
+static struct code_view view_kernel(const struct kernel_code *kernel, const struct mapping *mapping,
+				    uint64_t ip)
 {
 	const uint8_t *bytes;
 	const struct kernel_segment *segment = kernel_code_find(kernel, ip, &bytes);
@@ -242,7 +243,8 @@ void code_image_function(const struct code_image *code, const struct code_view *
 
 	*begin = *end = 0;
 	if (!mapping || !code->source->find_function ||
-	    !code->source->find_function(code->source->context, mapping->file, ip - back, begin, end))
+	    !code->source->find_function(code->source->context, mapping->file, ip - back, begin,
+					 end))
 		return;
 	*begin += back;
 	*end += back;

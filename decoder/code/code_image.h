@@ -97,8 +97,8 @@ void code_image_use_text(struct code_image *code, const struct kernel_text *text
 
 /* Bytes of code at an address; NULL and an empty range if there are none. */
 struct code_view {
-	const uint8_t *bytes; /* of `begin` */
-	uint64_t begin, end;  /* ip range [begin, end) */
+	const uint8_t *bytes;          /* of `begin` */
+	uint64_t begin, end;           /* ip range [begin, end) */
 	const struct mapping *mapping; /* borrowed; NULL: none is known (kernel code only) */
 };
 

@@ -40,7 +40,8 @@ void code_regions_forget(struct code_regions *areas)
 {
 	struct code_region *area, *next;
 
-	HASH_ITER(hh, areas->known, area, next) {
+	HASH_ITER(hh, areas->known, area, next)
+	{
 		HASH_DEL(areas->known, area);
 		free(area);
 	}

@@ -21,11 +21,9 @@ static ZydisDecoder decoder_for(enum insn_mode mode)
 	if (mode == INSN_MODE_64)
 		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	else if (mode == INSN_MODE_32)
-		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
-				 ZYDIS_STACK_WIDTH_32);
+		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32);
 	else
-		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_COMPAT_16,
-				 ZYDIS_STACK_WIDTH_16);
+		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_COMPAT_16, ZYDIS_STACK_WIDTH_16);
 	return decoder;
 }
 

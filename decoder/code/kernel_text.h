@@ -16,9 +16,9 @@
 
 struct kernel_text {
 	const struct kernel_code *kernel; /* borrowed; NULL: it never changes */
-	uint8_t *copy;			  /* owned (mmap): its file as it is now; may be NULL */
-	uint8_t *runtime_segments;		  /* owned: the islands as they are now; may be NULL */
-	size_t next;			  /* the first patch that is not applied */
+	uint8_t *copy;                    /* owned (mmap): its file as it is now; may be NULL */
+	uint8_t *runtime_segments;        /* owned: the islands as they are now; may be NULL */
+	size_t next;                      /* the first patch that is not applied */
 };
 
 /*

@@ -17,8 +17,8 @@
 
 /* Four of them are a line of the processor's cache. */
 struct tnt_cache_entry {
-	uint32_t id; /* tnt_cache_id(); 0: no path */
-	uint32_t to; /* hop */
+	uint32_t id;    /* tnt_cache_id(); 0: no path */
+	uint32_t to;    /* hop */
 	uint64_t steps; /* what going there takes: packed_counts.h */
 };
 
@@ -26,9 +26,9 @@ struct tnt_cache_entry {
 #define CODE_PATH_JUMPS 255
 
 struct tnt_cache {
-	void *memory;		 /* owned: */
+	void *memory;                  /* owned: */
 	struct tnt_cache_entry *paths; /* by hash */
-	unsigned shift;		 /* from a hash of 32 bits to a path's place in `paths` */
+	unsigned shift;                /* from a hash of 32 bits to a path's place in `paths` */
 };
 
 /* For a trace of `size` bytes. */
@@ -54,13 +54,14 @@ static inline struct tnt_cache_entry *tnt_cache_at(const struct tnt_cache *paths
 }
 
 static inline struct tnt_cache_entry *tnt_cache_beside(const struct tnt_cache *paths,
-						  const struct tnt_cache_entry *path)
+						       const struct tnt_cache_entry *path)
 {
 	return &paths->paths[(size_t)(path - paths->paths) ^ 1];
 }
 
 /* Returns the path that is asked for; NULL: it is not kept. */
-static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cache *paths, uint32_t id)
+static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cache *paths,
+							   uint32_t id)
 {
 	const struct tnt_cache_entry *path = tnt_cache_at(paths, id);
 

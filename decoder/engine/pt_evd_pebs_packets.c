@@ -4,12 +4,12 @@
 #include "base/cursor.h"
 
 #define OPCODE_EXTENDED 0x02
-#define HAS_PLACE 0x80     /* of BEP's second byte, of CFE's third */
-#define ITEM_MASK 0x07     /* of a BIP's first byte; above it is what the value is */
-#define ITEM_OPCODE 0x04
-#define BLOCK_SIZE_4 0x80  /* of BBP's third byte: values of 4 bytes, else 8 */
-#define CONTROL_TYPE 0x1f
-#define DATA_TYPE 0x3f
+#define HAS_PLACE       0x80 /* of BEP's second byte, of CFE's third */
+#define ITEM_MASK       0x07 /* of a BIP's first byte; above it is what the value is */
+#define ITEM_OPCODE     0x04
+#define BLOCK_SIZE_4    0x80 /* of BBP's third byte: values of 4 bytes, else 8 */
+#define CONTROL_TYPE    0x1f
+#define DATA_TYPE       0x3f
 
 /* The second byte. */
 enum newer_opcode {

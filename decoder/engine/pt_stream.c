@@ -109,9 +109,9 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 /* ---- Who runs ------------------------------------------------------------ */
 
 /* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
-#define CONFIG_PASS_THROUGH 1               /* "pt": the next bit means something */
-#define CONFIG_BRANCHES (UINT64_C(1) << 13) /* "branch": BranchEn */
-#define CONFIG_NO_TNT (UINT64_C(1) << 55)   /* "notnt": DisTNT */
+#define CONFIG_PASS_THROUGH 1                   /* "pt": the next bit means something */
+#define CONFIG_BRANCHES     (UINT64_C(1) << 13) /* "branch": BranchEn */
+#define CONFIG_NO_TNT       (UINT64_C(1) << 55) /* "notnt": DisTNT */
 
 static bool lacks_branches(const struct pt_info *info)
 {

@@ -73,15 +73,15 @@ struct pt_stream_input {
 struct pt_stream_stats {
 	/* Of AUX data.  At the end of the stream total = decoded + skipped + lost. */
 	uint64_t bytes_total;
-	uint64_t bytes_decoded;  /* of packets that were understood */
-	uint64_t bytes_skipped;  /* before the first PSB of pieces that follow each other */
-	uint64_t bytes_lost;     /* from an error to where decoding went on */
-	uint64_t bytes_repeated; /* not of the total: what several snapshots have, and padding */
-	uint64_t bytes_missing;  /* not of the total: the CPU wrote them, the file lacks them */
-	uint64_t events, insns; /* events: also those that are left out */
-	uint64_t local_jumps;   /* events that were left out */
-	uint64_t writes_broken; /* emulated PTWRITEs whose value was not told to its end */
-	uint64_t segments_again; /* that threads had to decode a second time */
+	uint64_t bytes_decoded;     /* of packets that were understood */
+	uint64_t bytes_skipped;     /* before the first PSB of pieces that follow each other */
+	uint64_t bytes_lost;        /* from an error to where decoding went on */
+	uint64_t bytes_repeated;    /* not of the total: what several snapshots have, and padding */
+	uint64_t bytes_missing;     /* not of the total: the CPU wrote them, the file lacks them */
+	uint64_t events, insns;     /* events: also those that are left out */
+	uint64_t local_jumps;       /* events that were left out */
+	uint64_t writes_broken;     /* emulated PTWRITEs whose value was not told to its end */
+	uint64_t segments_again;    /* that threads had to decode a second time */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 

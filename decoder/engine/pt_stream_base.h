@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
+#include "decoder/clock/tsc_clock.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/kernel_text.h"
+#include "decoder/cpu_event.h"
 #include "decoder/engine/pt_stream.h"
 #include "decoder/timeline/schedule.h"
-#include "decoder/cpu_event.h"
-#include "decoder/clock/tsc_clock.h"
 
 struct pt_config;
 
@@ -50,11 +50,11 @@ struct pt_stream {
 	struct schedule schedule;
 	struct tsc_clock clock;
 	struct kernel_text text; /* the kernel's code at `now`, if it changes */
-	uint64_t reference; /* a TSC near the data */
+	uint64_t reference;      /* a TSC near the data */
 	bool ended;
-	bool waits; /* step() could not go on: others decode what comes next (workers.h) */
-	uint8_t event_flags;  /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
-	struct timestamp now;    /* of the packets read so far */
+	bool waits;          /* step() could not go on: others decode what comes next (workers.h) */
+	uint8_t event_flags; /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
+	struct timestamp now; /* of the packets read so far */
 	uint64_t last_pushed; /* ns: time of the event given out last */
 	uint32_t insn_count;  /* since the last event */
 	uint32_t cycle_count; /* the same */
@@ -189,7 +189,8 @@ void stream_push_apart(struct pt_stream *stream, bool told);
  * Give a side event out, if they are asked for.  Instructions and cycles stay
  * for the next branch.
  */
-void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *note, uint64_t ip);
+void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *note,
+			   uint64_t ip);
 
 /* Losses that the kernel reported show as gaps when the stream reaches their time. */
 void stream_push_losses(struct pt_stream *stream, uint64_t time);
@@ -220,7 +221,8 @@ bool stream_refill(struct pt_stream *stream);
 
 /*
  * Returns the events that come next, as many as are there and lie side by side,
- * in *count; 0: there are none any more, or the stream waits.  They are borrowed until stream_drop().
+ * in *count; 0: there are none any more, or the stream waits.  They are borrowed until
+ * stream_drop().
  */
 static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
 {

@@ -18,22 +18,22 @@
 
 /* A file that was mapped as code, as the recording names it.  One per path and build id. */
 struct mapped_file {
-	const char *path;        /* as recorded: "/usr/bin/ls", "[vdso]", "//anon"; bytes from the file */
+	const char *path; /* as recorded: "/usr/bin/ls", "[vdso]", "//anon"; bytes from the file */
 	uint8_t build_id[BUILD_ID_MAX];
-	uint8_t build_id_size;   /* bytes; 0: unknown */
-	uint32_t index;          /* dense, for the consumer's own arrays */
+	uint8_t build_id_size; /* bytes; 0: unknown */
+	uint32_t index;        /* dense, for the consumer's own arrays */
 };
 
 struct mapping {
-	uint64_t begin, end;             /* ip range [begin, end) */
-	uint64_t file_offset;            /* byte in `file` that is mapped at `begin` */
-	const struct mapped_file *file;  /* borrowed from the timeline */
+	uint64_t begin, end;            /* ip range [begin, end) */
+	uint64_t file_offset;           /* byte in `file` that is mapped at `begin` */
+	const struct mapped_file *file; /* borrowed from the timeline */
 };
 
 struct address_space {
-	const struct mapping *mappings;  /* sorted by begin, not overlapping */
+	const struct mapping *mappings; /* sorted by begin, not overlapping */
 	size_t count;
-	uint32_t index;                  /* dense over the timeline, for the consumer's own arrays */
+	uint32_t index; /* dense over the timeline, for the consumer's own arrays */
 	const struct address_space *kernel; /* what all processes see besides; NULL in itself */
 };
 

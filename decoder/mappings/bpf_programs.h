@@ -20,7 +20,7 @@ struct bpf_function {
 
 /* Where bpf_programs_next() is; begin with zeros. */
 struct bpf_place {
-	size_t offset;	     /* in the section, of the next program */
+	size_t offset;       /* in the section, of the next program */
 	uint32_t programs;   /* that were read */
 	uint32_t function;   /* of the program, the next */
 	uint32_t code_used;  /* bytes of its code, by its functions so far */

@@ -70,8 +70,8 @@ static struct file_entry *add(struct file_table *table, const struct file_entry 
 	entry->file.path = entry->key + 1 + entry->file.build_id_size;
 	entry->file.index = (uint32_t)table->count;
 	HASH_ADD_KEYPTR(hh, table->by_key, entry->key, key_size, entry);
-	table->files = alloc_grow(table->files, &table->room, table->count + 1,
-				  sizeof(*table->files));
+	table->files =
+		alloc_grow(table->files, &table->room, table->count + 1, sizeof(*table->files));
 	table->files[table->count++] = &entry->file;
 	return entry;
 }
@@ -88,8 +88,8 @@ const struct mapped_file *file_table_borrow(struct file_table *table, const char
 		id_size = known->size;
 	}
 	key_size = 1 + id_size + length;
-	table->scratch = alloc_grow(table->scratch, &table->scratch_room,
-				    sizeof(*wanted) + key_size + 1, 1);
+	table->scratch =
+		alloc_grow(table->scratch, &table->scratch_room, sizeof(*wanted) + key_size + 1, 1);
 	wanted = table->scratch;
 	memset(wanted, 0, sizeof(*wanted));
 	wanted->file.build_id_size = (uint8_t)id_size;

@@ -7,8 +7,8 @@
 
 bool hugepage_remap_is_memory(const char *path)
 {
-	static const char *const starts[] = { "//anon", "[anon:", "/anon_hugepage", "/memfd:",
-					      "/SYSV" };
+	static const char *const starts[] = { "//anon", "[anon:", "/anon_hugepage",
+					      "/memfd:", "/SYSV" };
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (strncmp(path, starts[i], strlen(starts[i])) == 0)

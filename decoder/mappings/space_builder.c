@@ -70,8 +70,8 @@ static bool same_content(const struct mapping *a, const struct mapping *b)
 }
 
 /* Put back the part [begin, end) of a mapping that was taken out. */
-static void insert_part(struct space_builder *builder, const struct mapping *whole,
-			uint64_t begin, uint64_t end)
+static void insert_part(struct space_builder *builder, const struct mapping *whole, uint64_t begin,
+			uint64_t end)
 {
 	struct mapping part = *whole;
 

@@ -49,7 +49,8 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 
 /*
  * Fill builder->space with the mappings as a sorted array in the arena, copies
- * on huge pages as their files, and release the set.  `kernel` (borrowed, may be NULL) becomes the space's own.
+ * on huge pages as their files, and release the set.  `kernel` (borrowed, may be NULL) becomes the
+ * space's own.
  */
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
 

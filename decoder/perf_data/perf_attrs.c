@@ -69,8 +69,7 @@ static void update(struct perf_file *file, const struct perf_record *record)
 		return;
 	attr = perf_file_borrow_attr(file, id);
 	if (attr)
-		file->attrs[attr - file->attrs].name =
-			arena_text(&file->arena, text, strlen(text));
+		file->attrs[attr - file->attrs].name = arena_text(&file->arena, text, strlen(text));
 }
 
 void perf_attrs_read_record(struct perf_file *file, const struct perf_record *record)
@@ -110,8 +109,8 @@ void perf_attrs_finish(struct perf_file *file)
 	}
 	file->by_id = alloc_zeroed(total, sizeof(*file->by_id));
 	for (size_t i = 0; i < file->attr_count; i++) {
-		struct cursor c = cursor_over(file->attrs[i].ids,
-					      file->attrs[i].id_count * sizeof(uint64_t));
+		struct cursor c =
+			cursor_over(file->attrs[i].ids, file->attrs[i].id_count * sizeof(uint64_t));
 
 		for (size_t k = 0; k < file->attrs[i].id_count; k++)
 			file->by_id[file->id_count++] = (struct perf_attr_id){ cursor_u64(&c), i };

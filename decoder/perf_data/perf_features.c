@@ -6,12 +6,12 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 
-#define FEATURE_BITS 256
-#define FEATURE_BITMAP_OFFSET 72 /* of struct perf_file_header */
-#define RECORD_HEADER 8 /* bytes of struct perf_event_header */
-#define BUILD_ID_FIXED 36        /* header, pid, 24 bytes of id */
-#define BUILD_ID_SIZE_GIVEN 0x8000 /* PERF_RECORD_MISC_BUILD_ID_SIZE */
-#define BUILD_ID_LENGTH 20
+#define FEATURE_BITS          256
+#define FEATURE_BITMAP_OFFSET 72     /* of struct perf_file_header */
+#define RECORD_HEADER         8      /* bytes of struct perf_event_header */
+#define BUILD_ID_FIXED        36     /* header, pid, 24 bytes of id */
+#define BUILD_ID_SIZE_GIVEN   0x8000 /* PERF_RECORD_MISC_BUILD_ID_SIZE */
+#define BUILD_ID_LENGTH       20
 
 /* A string is a length, that many bytes, among them a NUL and padding.  Returns NULL if cut. */
 static const char *read_string(struct perf_file *file, struct cursor *c)
@@ -157,7 +157,8 @@ void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_
 		section.size = cursor_u64(&table);
 		if (table.short_ || offset > bytes.size || section.size > bytes.size - offset) {
 			diag_warn(diag, "feature-damaged",
-				  "feature section %u of the file is damaged and left out", feature);
+				  "feature section %u of the file is damaged and left out",
+				  feature);
 			continue;
 		}
 		section.bytes = bytes.bytes + offset;

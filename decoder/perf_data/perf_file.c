@@ -13,11 +13,11 @@
 #include "decoder/perf_data/perf_input.h"
 #include "decoder/perf_data/perf_unpack.h"
 
-#define MAGIC_LITTLE UINT64_C(0x32454c4946524550) /* "PERFILE2" */
-#define MAGIC_BIG UINT64_C(0x50455246494c4532)    /* the same, byte-swapped */
-#define HEADER_SIZE 104
-#define PIPE_HEADER_SIZE 16
-#define SECTION_SIZE 16
+#define MAGIC_LITTLE       UINT64_C(0x32454c4946524550) /* "PERFILE2" */
+#define MAGIC_BIG          UINT64_C(0x50455246494c4532) /* the same, byte-swapped */
+#define HEADER_SIZE        104
+#define PIPE_HEADER_SIZE   16
+#define SECTION_SIZE       16
 #define RECORD_HEADER_SIZE 8
 
 struct section {
@@ -102,8 +102,8 @@ static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
 	return 0;
 }
 
-static int read_attrs(struct perf_file *file, struct perf_bytes bytes,
-		      const struct section *attrs, uint64_t entry_size, struct error *err)
+static int read_attrs(struct perf_file *file, struct perf_bytes bytes, const struct section *attrs,
+		      uint64_t entry_size, struct error *err)
 {
 	if (entry_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || !inside(bytes, attrs))
 		return error_set_at(err, 16, "the attribute section is damaged");
@@ -129,8 +129,7 @@ static void warn_incomplete(struct perf_file *file, struct perf_bytes bytes,
 		diag_warn(diag, "unfinished",
 			  "perf did not finish the file (was it killed?): reading to its end");
 	else if (!inside(bytes, data))
-		diag_warn(diag, "truncated",
-			  "the file is cut: %llu bytes of its data are missing",
+		diag_warn(diag, "truncated", "the file is cut: %llu bytes of its data are missing",
 			  (unsigned long long)(data->size - (bytes.size - data->offset)));
 }
 
@@ -162,7 +161,8 @@ static int read_header(struct perf_file *file, struct perf_bytes bytes, struct d
  */
 static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct diag *diag)
 {
-	struct perf_part part = { .bytes = bytes.bytes, .begin = PIPE_HEADER_SIZE,
+	struct perf_part part = { .bytes = bytes.bytes,
+				  .begin = PIPE_HEADER_SIZE,
 				  .end = bytes.size };
 	struct perf_record record;
 	uint64_t position = 0;
@@ -214,8 +214,8 @@ static int open_others(struct perf_file *file, const struct perf_input *input, s
 			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
 				  input->paths[i]);
 		else if (map(file, input->paths[i], &bytes, &err) == 0)
-			add_part(file, &(struct perf_part){ .bytes = bytes.bytes,
-							    .end = bytes.size });
+			add_part(file,
+				 &(struct perf_part){ .bytes = bytes.bytes, .end = bytes.size });
 		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* an empty one is usual */
 			diag_warn(diag, "part-missing", "%s: what it holds is missing", err.text);
 	}
@@ -234,8 +234,8 @@ static void unpack(struct perf_file *file, size_t first_part, struct diag *diag)
 					    file->mapping_count + 1, sizeof(*file->mappings));
 		file->mappings[file->mapping_count++] = bytes;
 		file->size += bytes.size;
-		add_part(file, &(struct perf_part){ .bytes = bytes.bytes, .end = bytes.size,
-						    .unpacked = true });
+		add_part(file, &(struct perf_part){
+				       .bytes = bytes.bytes, .end = bytes.size, .unpacked = true });
 	}
 }
 
@@ -295,8 +295,7 @@ static void take_over(struct perf_file *file, struct perf_file *from)
 		set_begin_time(file, first);
 }
 
-int perf_file_append(struct perf_file *file, const char *path, struct diag *diag,
-		     struct error *err)
+int perf_file_append(struct perf_file *file, const char *path, struct diag *diag, struct error *err)
 {
 	struct perf_file next;
 	int status = perf_file_open(&next, path, diag, err);
@@ -304,7 +303,8 @@ int perf_file_append(struct perf_file *file, const char *path, struct diag *diag
 	if (status == 0 && !perf_attrs_equal(file, &next))
 		status = error_set(err, ERROR_FORMAT,
 				   "%s: is not of the same recording as the files before it: its "
-				   "events are others", path);
+				   "events are others",
+				   path);
 	if (status == 0)
 		take_over(file, &next);
 	perf_file_close(&next);
@@ -333,7 +333,8 @@ static struct perf_bytes take_data(const struct perf_part *part, uint64_t at, ui
 	uint64_t left = part->end - at;
 
 	if (size > left) {
-		diag_warn(diag, "aux-cut", "the trace data at offset 0x%llx is cut: %llu of %llu bytes",
+		diag_warn(diag, "aux-cut",
+			  "the trace data at offset 0x%llx is cut: %llu of %llu bytes",
 			  (unsigned long long)at, (unsigned long long)left,
 			  (unsigned long long)size);
 		size = left;
@@ -369,8 +370,8 @@ static uint64_t take_tracing_data(const struct perf_part *part, uint64_t at,
 }
 
 /* Returns the bytes that the record and its data take; 0 if it is damaged. */
-static uint64_t read_record(const struct perf_file *file, const struct perf_part *part,
-			    uint64_t at, struct perf_record *record, struct diag *diag)
+static uint64_t read_record(const struct perf_file *file, const struct perf_part *part, uint64_t at,
+			    struct perf_record *record, struct diag *diag)
 {
 	struct cursor c = cursor_over(part->bytes + at, part->end - at);
 	uint16_t size;
@@ -382,7 +383,8 @@ static uint64_t read_record(const struct perf_file *file, const struct perf_part
 	if (c.short_ || size < RECORD_HEADER_SIZE || size > part->end - at) {
 		diag_warn(diag, "record-damaged",
 			  "the record at offset 0x%llx is damaged (type %u, size %u): nothing "
-			  "behind it is read", (unsigned long long)at, record->type, size);
+			  "behind it is read",
+			  (unsigned long long)at, record->type, size);
 		return 0;
 	}
 	record->payload = c.at;

@@ -77,7 +77,7 @@ struct perf_attr {
 	struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
 	const uint8_t *ids;          /* id_count little-endian 8-byte ids, unaligned */
 	size_t id_count;
-	const char *name;            /* from EVENT_DESC; NULL: unknown */
+	const char *name; /* from EVENT_DESC; NULL: unknown */
 };
 
 /* A view of bytes of the file. */
@@ -90,13 +90,13 @@ struct perf_bytes {
 struct perf_features {
 	struct perf_bytes sections[PERF_FEATURE_COUNT]; /* as they stand in the file */
 	const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
-	const char *command_line;  /* words joined by blanks */
+	const char *command_line; /* words joined by blanks */
 	uint32_t cpus_online, cpus_available;
 	uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
 	uint64_t clockid_resolution;                  /* ns; of CLOCKID */
 	bool has_clock_data;
-	uint32_t clock_id;                            /* of CLOCK_DATA: the clock that perf used */
-	uint64_t clock_wall_ns, clock_ns;             /* the same instant on both clocks */
+	uint32_t clock_id;                /* of CLOCK_DATA: the clock that perf used */
+	uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
 };
 
 /* What the sample_id trailer of a record says; absent fields are -1 and 0. */
@@ -107,26 +107,28 @@ struct perf_sample_id {
 };
 
 struct perf_record {
-	uint32_t type;          /* enum perf_event_type or perf_user_record */
+	uint32_t type; /* enum perf_event_type or perf_user_record */
 	uint16_t misc;
 	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
 	size_t size;            /* bytes of payload */
-	struct perf_bytes aux;  /* of AUXTRACE, TRACING_DATA: the data behind the record, as far as present */
+	struct perf_bytes
+		aux; /* of AUXTRACE, TRACING_DATA: the data behind the record, as far as present */
 	struct perf_sample_id id;
-	uint64_t offset;        /* of the record in its file, or in what it was unpacked to */
+	uint64_t offset; /* of the record in its file, or in what it was unpacked to */
 };
 
 /* Records that stand in a row. */
 struct perf_part {
-	const uint8_t *bytes;    /* of the whole file; a mapping of perf_file.mappings */
-	uint64_t begin, end;     /* of the records in the file */
-	uint64_t base;           /* position of the first record, as perf_file_next() counts */
-	uint64_t begin_time;     /* ns: when records happened that have no time; see perf_file_append() */
-	bool unpacked;           /* of COMPRESSED records */
+	const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
+	uint64_t begin, end;  /* of the records in the file */
+	uint64_t base;        /* position of the first record, as perf_file_next() counts */
+	uint64_t begin_time;  /* ns: when records happened that have no time; see perf_file_append()
+			       */
+	bool unpacked;        /* of COMPRESSED records */
 };
 
 struct perf_file {
-	uint64_t size;           /* bytes of all mappings */
+	uint64_t size;               /* bytes of all mappings */
 	struct perf_bytes *mappings; /* owned, and so is what they are */
 	size_t mapping_count, mapping_room;
 	struct perf_part *parts; /* owned */
@@ -134,12 +136,12 @@ struct perf_file {
 	const char *folder;      /* if the (first) input is a directory; else NULL */
 	struct perf_attr *attrs; /* owned */
 	size_t attr_count, attr_room;
-	struct perf_attr_id *by_id; /* owned, sorted: which attribute an id belongs to */
-	size_t id_count;            /* of all attributes together */
+	struct perf_attr_id *by_id;    /* owned, sorted: which attribute an id belongs to */
+	size_t id_count;               /* of all attributes together */
 	struct perf_features features; /* of the first input */
 	struct perf_bytes *build_ids;  /* owned: rows of build ids, of all inputs */
 	size_t build_id_count, build_id_room;
-	bool unfinished;        /* perf was killed: the data runs to the end of the file */
+	bool unfinished; /* perf was killed: the data runs to the end of the file */
 	struct arena arena;
 };
 

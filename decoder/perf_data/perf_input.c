@@ -13,20 +13,20 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/pages.h"
 #include "base/io/temp_file.h"
+#include "base/pages.h"
 
 static void add_path(struct perf_input *input, struct arena *arena, const char *folder,
 		     const char *name)
 {
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s%s%s", folder ? folder : "",
-			      folder ? "/" : "", name);
+	int length = snprintf(path, sizeof(path), "%s%s%s", folder ? folder : "", folder ? "/" : "",
+			      name);
 
 	if (length < 0 || length >= PATH_MAX)
 		return;
-	input->paths = alloc_grow(input->paths, &input->room, input->count + 1,
-				  sizeof(*input->paths));
+	input->paths =
+		alloc_grow(input->paths, &input->room, input->count + 1, sizeof(*input->paths));
 	input->paths[input->count++] = arena_text(arena, path, (size_t)length);
 }
 
@@ -72,7 +72,8 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 	if (!input->count || !perf_input_is_file(input->paths[0]))
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "%s: is a directory, and perf record did not make it (there is "
-				 "no file 'data' in it)", path);
+				 "no file 'data' in it)",
+				 path);
 	input->folder = arena_text(arena, path, strlen(path));
 	list_more(input, path, arena);
 	return 0;

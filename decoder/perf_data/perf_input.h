@@ -16,7 +16,8 @@
 /* The files of one input. */
 struct perf_input {
 	const char *folder; /* of the arena; NULL: it is not a directory */
-	const char **paths; /* owned array, texts of the arena: the file with the header, then others */
+	const char *
+		*paths; /* owned array, texts of the arena: the file with the header, then others */
 	size_t count, room;
 };
 

@@ -10,9 +10,9 @@
 #include "decoder/perf_data/perf_file.h"
 
 /* Newer than some linux/perf_event.h: the last type of the kernel that is known here. */
-#define KERNEL_RECORD_LAST 22 /* PERF_RECORD_CALLCHAIN_DEFERRED */
-#define FILE_IDENTITY_SIZE 24 /* of MMAP2: device and inode, or build id */
-#define KERNEL_PID (-1)       /* HOST_KERNEL_ID of tools/perf/util/machine.h */
+#define KERNEL_RECORD_LAST 22   /* PERF_RECORD_CALLCHAIN_DEFERRED */
+#define FILE_IDENTITY_SIZE 24   /* of MMAP2: device and inode, or build id */
+#define KERNEL_PID         (-1) /* HOST_KERNEL_ID of tools/perf/util/machine.h */
 
 static struct cursor payload_of(const struct perf_record *record)
 {

@@ -18,12 +18,12 @@ struct perf_record;
 
 /* PERF_RECORD_MMAP and MMAP2. */
 struct perf_mmap {
-	int32_t pid;             /* -1: the kernel */
+	int32_t pid; /* -1: the kernel */
 	bool executable;
-	bool kernel;             /* kernel code, seen by all processes */
-	bool guest;              /* of a virtual machine, not of this one */
-	uint64_t begin, end;     /* ip range [begin, end); cut at 2^64 - 1 */
-	uint64_t file_offset;    /* byte in the file that is mapped at `begin` */
+	bool kernel;          /* kernel code, seen by all processes */
+	bool guest;           /* of a virtual machine, not of this one */
+	uint64_t begin, end;  /* ip range [begin, end); cut at 2^64 - 1 */
+	uint64_t file_offset; /* byte in the file that is mapped at `begin` */
 	const char *path;
 	const uint8_t *build_id; /* NULL if the record has none */
 	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
@@ -83,7 +83,8 @@ int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid
 /* An entry of perf's THREAD_MAP: the threads that were asked for (util/event.h). */
 struct perf_thread_name {
 	int32_t tid;
-	const char *text; /* view of the record: PERF_THREAD_NAME_SIZE bytes, of which a NUL may be one */
+	const char *text; /* view of the record: PERF_THREAD_NAME_SIZE bytes, of which a NUL may be
+			     one */
 };
 
 #define PERF_THREAD_NAME_SIZE 16

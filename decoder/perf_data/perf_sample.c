@@ -4,11 +4,11 @@
 #include "base/cursor.h"
 
 /* Newer than some linux/perf_event.h. */
-#define FORMAT_LOST (UINT64_C(1) << 4)            /* PERF_FORMAT_LOST, Linux 6.0 */
-#define BRANCH_HW_INDEX (UINT64_C(1) << 17)       /* PERF_SAMPLE_BRANCH_HW_INDEX, 5.7 */
-#define BRANCH_COUNTERS (UINT64_C(1) << 19)       /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
-#define SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24)  /* 5.12 */
-#define BRANCH_ENTRY_SIZE 24 /* struct perf_branch_entry */
+#define FORMAT_LOST          (UINT64_C(1) << 4)  /* PERF_FORMAT_LOST, Linux 6.0 */
+#define BRANCH_HW_INDEX      (UINT64_C(1) << 17) /* PERF_SAMPLE_BRANCH_HW_INDEX, 5.7 */
+#define BRANCH_COUNTERS      (UINT64_C(1) << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
+#define SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24) /* 5.12 */
+#define BRANCH_ENTRY_SIZE    24                  /* struct perf_branch_entry */
 
 static void skip_words(struct cursor *c, uint64_t count)
 {
@@ -108,10 +108,13 @@ static void read_tail(struct perf_sample *sample, struct cursor *c,
 		      const struct perf_event_attr *attr)
 {
 	static const uint64_t words[] = {
-		PERF_SAMPLE_DATA_SRC, PERF_SAMPLE_TRANSACTION,
+		PERF_SAMPLE_DATA_SRC,
+		PERF_SAMPLE_TRANSACTION,
 	};
 	static const uint64_t last_words[] = {
-		PERF_SAMPLE_PHYS_ADDR, PERF_SAMPLE_CGROUP, PERF_SAMPLE_DATA_PAGE_SIZE,
+		PERF_SAMPLE_PHYS_ADDR,
+		PERF_SAMPLE_CGROUP,
+		PERF_SAMPLE_DATA_PAGE_SIZE,
 		PERF_SAMPLE_CODE_PAGE_SIZE,
 	};
 	uint64_t type = attr->sample_type;
@@ -136,8 +139,8 @@ static void read_tail(struct perf_sample *sample, struct cursor *c,
 static const struct perf_attr *attr_of(const struct perf_file *file,
 				       const struct perf_record *record)
 {
-	const uint64_t before = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				PERF_SAMPLE_ADDR;
+	const uint64_t before =
+		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
 	struct cursor c = cursor_over(record->payload, record->size);
 	const struct perf_attr *attr;
 	uint64_t type;
@@ -159,8 +162,9 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t type;
 
-	*sample = (struct perf_sample){ .attr = attr_of(file, record), .pid = -1, .tid = -1,
-					.cpu = -1 };
+	*sample = (struct perf_sample){
+		.attr = attr_of(file, record), .pid = -1, .tid = -1, .cpu = -1
+	};
 	if (!sample->attr)
 		return -1;
 	type = sample->attr->attr.sample_type;

@@ -12,12 +12,12 @@
 #include "decoder/perf_data/perf_file.h"
 
 struct perf_sample {
-	const struct perf_attr *attr; /* of the event; borrowed */
-	int32_t pid, tid, cpu;        /* -1: not told */
-	uint64_t time;                /* ns; 0: not told */
+	const struct perf_attr *attr;     /* of the event; borrowed */
+	int32_t pid, tid, cpu;            /* -1: not told */
+	uint64_t time;                    /* ns; 0: not told */
 	uint64_t ip, address, id, period; /* 0: not told */
-	struct perf_bytes raw;        /* of tracepoints and synthesised events; padding at its end */
-	struct perf_bytes aux;        /* trace data before the sample */
+	struct perf_bytes raw; /* of tracepoints and synthesised events; padding at its end */
+	struct perf_bytes aux; /* trace data before the sample */
 };
 
 /*

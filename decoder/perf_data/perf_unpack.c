@@ -13,7 +13,7 @@
  * Side-band records unpack to about ten times their size.  A hostile file
  * could fill the disk, so there is an end.
  */
-#define GROWTH_MAX 256
+#define GROWTH_MAX  256
 #define GROWTH_FREE ((uint64_t)1 << 20)
 
 #define CHUNK ((size_t)128 * 1024)
@@ -21,8 +21,8 @@
 struct unpacking {
 	ZSTD_DStream *zstd; /* owned */
 	struct spool spool;
-	uint8_t *chunk;     /* owned: CHUNK bytes */
-	uint64_t packed;    /* bytes read */
+	uint8_t *chunk;  /* owned: CHUNK bytes */
+	uint64_t packed; /* bytes read */
 };
 
 static struct perf_bytes payload_of(const struct perf_record *record)
@@ -50,8 +50,7 @@ static int feed(struct unpacking *unpacking, struct perf_bytes payload, struct e
 		status = ZSTD_decompressStream(unpacking->zstd, &out, &in);
 		if (ZSTD_isError(status))
 			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
-		if (unpacking->spool.size + out.pos >
-		    GROWTH_FREE + GROWTH_MAX * unpacking->packed)
+		if (unpacking->spool.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacking->packed)
 			return error_set(err, ERROR_LIMIT, "they unpack to too much");
 		if (temp_file_write(&unpacking->spool, out.dst, out.pos, err) < 0)
 			return -1;
@@ -85,8 +84,8 @@ static void unpack_records(struct unpacking *unpacking, const struct perf_file *
 			continue;
 		diag_warn(diag, "compressed",
 			  "compressed records are damaged from offset 0x%llx on (%s): threads "
-			  "and mappings may be missing", (unsigned long long)record.offset,
-			  err.text);
+			  "and mappings may be missing",
+			  (unsigned long long)record.offset, err.text);
 		return;
 	}
 }

@@ -8,11 +8,11 @@
 #include "decoder/engine/pt_stream_base.h"
 
 struct branch_merge_entry {
-	uint64_t time;			  /* of the next event */
-	const struct branch_event *next;  /* and those behind it; borrowed from the stream */
+	uint64_t time;                   /* of the next event */
+	const struct branch_event *next; /* and those behind it; borrowed from the stream */
 	size_t count;
-	struct pt_stream *stream;	  /* borrowed */
-	size_t rank;			  /* place among the streams, for equal times */
+	struct pt_stream *stream; /* borrowed */
+	size_t rank;              /* place among the streams, for equal times */
 };
 
 static bool before(const struct branch_merge_entry *a, const struct branch_merge_entry *b)
@@ -39,7 +39,8 @@ static void sift_down(struct branch_merge *merge, size_t at)
 
 		if (child >= merge->count)
 			break;
-		if (child + 1 < merge->count && before(&merge->heap[child + 1], &merge->heap[child]))
+		if (child + 1 < merge->count &&
+		    before(&merge->heap[child + 1], &merge->heap[child]))
 			child++;
 		if (!before(&merge->heap[child], &moving))
 			break;

@@ -27,7 +27,7 @@
 struct group {
 	struct pt_stream stream;
 	const struct branch_event *events; /* borrowed: the next */
-	uint64_t left;			   /* so many */
+	uint64_t left;                     /* so many */
 };
 
 /* What was given out last is done with. */
@@ -149,7 +149,8 @@ static int open_groups(struct pt_streams *streams, const uint64_t *counts, size_
 	const struct branch_event *next = NULL;
 
 	if (streams->file.size) {
-		next = (const struct branch_event *)(const void *)temp_file_map(&streams->file, err);
+		next = (const struct branch_event *)(const void *)temp_file_map(&streams->file,
+										err);
 		if (!next)
 			return -1;
 	}

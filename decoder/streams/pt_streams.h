@@ -17,8 +17,8 @@
 #include "base/big_array.h"
 #include "base/error.h"
 #include "base/io/temp_file.h"
-#include "decoder/streams/branch_merge.h"
 #include "decoder/engine/pt_stream.h"
+#include "decoder/streams/branch_merge.h"
 
 /* Where streams come from. */
 struct pt_streams_source {

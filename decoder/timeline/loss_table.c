@@ -10,8 +10,8 @@
 
 void loss_table_add(struct loss_table *table, const struct loss *loss)
 {
-	table->losses = alloc_grow(table->losses, &table->room, table->count + 1,
-				   sizeof(*table->losses));
+	table->losses =
+		alloc_grow(table->losses, &table->room, table->count + 1, sizeof(*table->losses));
 	table->losses[table->count] = *loss;
 	table->losses[table->count].order = table->count;
 	table->count++;

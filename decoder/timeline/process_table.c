@@ -11,7 +11,7 @@
  * for the square of its size.  So there is a fund of copies, of which real
  * recordings use little: 10 MiB, and five times the size of the file.
  */
-#define COPIES_MIN ((uint64_t)1 << 17)
+#define COPIES_MIN          ((uint64_t)1 << 17)
 #define FILE_BYTES_PER_COPY 16
 
 struct live_epoch {
@@ -190,5 +190,5 @@ void process_table_finish(struct process_table *table)
 	for (size_t i = 0; i < table->space_count; i++)
 		space_builder_finish(table->spaces[i], &table->kernel.space);
 	HASH_ITER(hh, table->by_pid, process, next)
-		finish_process(table, process);
+	finish_process(table, process);
 }

@@ -19,13 +19,13 @@
 #include "decoder/timeline/timeline.h"
 
 struct process_table {
-	struct arena *arena;             /* borrowed */
-	struct diag *diag;               /* borrowed */
-	struct live_process *by_pid;     /* hash of all processes */
-	struct space_builder **spaces;   /* owned array, by index; [0] is empty */
+	struct arena *arena;           /* borrowed */
+	struct diag *diag;             /* borrowed */
+	struct live_process *by_pid;   /* hash of all processes */
+	struct space_builder **spaces; /* owned array, by index; [0] is empty */
 	size_t space_count, space_room;
-	struct space_builder kernel;     /* what all processes see */
-	uint64_t copies_left;            /* mappings that may still be copied */
+	struct space_builder kernel; /* what all processes see */
+	uint64_t copies_left;        /* mappings that may still be copied */
 };
 
 /* Start empty; `file_size` (bytes) bounds the memory that copies may take. */

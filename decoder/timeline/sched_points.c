@@ -55,7 +55,8 @@ static uint32_t take_decimal(struct cursor *text)
 	return value;
 }
 
-/* "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;", or of an array "char next_comm[16];". */
+/* "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;", or of an array "char
+ * next_comm[16];". */
 static struct sched_field find_field(struct cursor text, const char *name)
 {
 	struct sched_field field = { 0 };
@@ -120,7 +121,8 @@ static void read_format(struct sched_points *points, struct cursor text)
 /* Returns the next text up to its NUL; NULL if there is none. */
 static const char *take_text(struct cursor *c)
 {
-	const uint8_t *text = c->at, *end = cursor_left(c) ? memchr(c->at, 0, cursor_left(c)) : NULL;
+	const uint8_t *text = c->at,
+		      *end = cursor_left(c) ? memchr(c->at, 0, cursor_left(c)) : NULL;
 
 	if (!end) {
 		c->short_ = true;
@@ -159,8 +161,8 @@ static void read_formats(struct sched_points *points, struct cursor c)
 
 	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0)
 		return;
-	take_text(&c); /* version */
-	cursor_take(&c, 6); /* byte order, size of a long, size of a page */
+	take_text(&c);                /* version */
+	cursor_take(&c, 6);           /* byte order, size of a long, size of a page */
 	for (int i = 0; i < 2; i++) { /* header_page, header_event */
 		take_text(&c);
 		take_sized(&c);

@@ -22,7 +22,7 @@ struct perf_sample;
 enum sched_kind {
 	SCHED_NONE = 0,
 	SCHED_SWITCH,
-	SCHED_WAKING,     /* by the waker; SCHED_WAKEUP follows, on the CPU where it will run */
+	SCHED_WAKING, /* by the waker; SCHED_WAKEUP follows, on the CPU where it will run */
 	SCHED_WAKEUP,
 	SCHED_WAKEUP_NEW, /* for the first time; without SCHED_WAKING */
 	SCHED_KINDS,

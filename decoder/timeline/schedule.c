@@ -4,8 +4,8 @@
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
 		   int32_t tid)
 {
-	*schedule = (struct schedule){ .timeline = timeline, .end = UINT64_MAX,
-					.fresh = UINT64_MAX };
+	*schedule =
+		(struct schedule){ .timeline = timeline, .end = UINT64_MAX, .fresh = UINT64_MAX };
 	if (tid != -1)
 		schedule->thread = timeline_borrow_thread(timeline, tid, 0);
 	else

@@ -21,7 +21,7 @@
 /* Where a thread's user code stopped on this CPU, and will go on. */
 struct schedule_stop {
 	const struct thread *thread; /* borrowed */
-	uint64_t ip; /* 0: unknown */
+	uint64_t ip;                 /* 0: unknown */
 };
 
 #define SCHEDULE_STOPS 64 /* of the threads seen last, by their index */
@@ -34,7 +34,7 @@ struct schedule {
 	const struct address_space *space; /* what is mapped; NULL: unknown */
 	size_t epoch;                      /* index of `space` in the process's epochs */
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
-	uint64_t slack;                    /* ns: that a time of the trace may be too early; set by the owner */
+	uint64_t slack; /* ns: that a time of the trace may be too early; set by the owner */
 	struct schedule_stop stops[SCHEDULE_STOPS];
 	/*
 	 * Of a cursor that began in the middle, a bit per stop: `fresh`, it was set

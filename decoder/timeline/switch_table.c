@@ -19,10 +19,9 @@ struct cpu_history {
 
 void switch_table_add(struct switch_table *table, int32_t cpu, const struct cpu_switch *change)
 {
-	table->notes = alloc_grow(table->notes, &table->room, table->count + 1,
-				  sizeof(*table->notes));
-	table->notes[table->count] =
-		(struct switch_note){ *change, table->count, cpu };
+	table->notes =
+		alloc_grow(table->notes, &table->room, table->count + 1, sizeof(*table->notes));
+	table->notes[table->count] = (struct switch_note){ *change, table->count, cpu };
 	table->count++;
 }
 

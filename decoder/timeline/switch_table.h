@@ -17,7 +17,7 @@
 struct switch_table {
 	struct switch_note *notes; /* owned: what was told */
 	size_t count, room;
-	struct cpu_history *cpus;  /* of the arena, by CPU, after switch_table_finish() */
+	struct cpu_history *cpus; /* of the arena, by CPU, after switch_table_finish() */
 	size_t cpu_count;
 };
 

@@ -71,8 +71,8 @@ static struct live_thread *add(struct thread_table *table, int32_t pid, struct l
 	if (thread->older && !has_ended(thread->older))
 		thread->older->thread.end = begin;
 	entry->latest = thread;
-	table->threads = alloc_grow(table->threads, &table->room, table->count + 1,
-				    sizeof(*table->threads));
+	table->threads =
+		alloc_grow(table->threads, &table->room, table->count + 1, sizeof(*table->threads));
 	table->threads[table->count++] = &thread->thread;
 	return thread;
 }
@@ -157,14 +157,14 @@ void thread_table_finish(struct thread_table *table)
 {
 	struct live_tid *entry, *next;
 
-	HASH_ITER(hh, table->by_tid, entry, next) {
+	HASH_ITER(hh, table->by_tid, entry, next)
+	{
 		for (struct live_thread *thread = entry->latest; thread; thread = thread->older)
 			finish_thread(table, thread);
 	}
 }
 
-const struct thread *thread_table_find(const struct thread_table *table, int32_t tid,
-				       uint64_t time)
+const struct thread *thread_table_find(const struct thread_table *table, int32_t tid, uint64_t time)
 {
 	const struct live_thread *thread;
 	struct live_tid *entry;

@@ -23,7 +23,7 @@ struct thread_table {
 	struct process_table *processes; /* borrowed */
 	const struct thread **threads;   /* owned array, by index */
 	size_t count, room;
-	struct live_tid *by_tid;         /* hash: the latest thread of each tid */
+	struct live_tid *by_tid; /* hash: the latest thread of each tid */
 };
 
 /* Start empty. */
@@ -38,8 +38,7 @@ struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid,
 					uint64_t time);
 
 /* The same of whatever process: the one known last, else one of the thread's own. */
-struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid,
-					    uint64_t time);
+struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time);
 
 /* Returns what is handed out of a thread; its names only after thread_table_finish(). */
 const struct thread *thread_table_view(const struct live_thread *thread);

@@ -125,9 +125,8 @@ struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, 
 	return timeline_open_written(file, NULL, 0, diag, err);
 }
 
-struct timeline *timeline_open_written(const struct perf_file *file,
-				       const struct jit_mapping *code, size_t count,
-				       struct diag *diag, struct error *err)
+struct timeline *timeline_open_written(const struct perf_file *file, const struct jit_mapping *code,
+				       size_t count, struct diag *diag, struct error *err)
 {
 	struct timeline *tl = alloc_zeroed(1, sizeof(*tl));
 

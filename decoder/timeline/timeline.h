@@ -19,20 +19,20 @@
 
 #include "base/diag.h"
 #include "base/error.h"
-#include "decoder/mappings/address_space.h"
 #include "decoder/code/code_image.h"
+#include "decoder/mappings/address_space.h"
 
 struct perf_file;
 struct timeline;
 
 struct thread_name {
-	uint64_t time; /* valid from here on; 0 for the first */
+	uint64_t time;    /* valid from here on; 0 for the first */
 	const char *text; /* of PERF_RECORD_COMM; any bytes */
 };
 
 struct thread {
 	int32_t pid, tid;
-	uint32_t index;                  /* dense, in the order of first appearance */
+	uint32_t index; /* dense, in the order of first appearance */
 	const struct process *process;
 	const struct thread *parent;     /* that forked it; NULL: not seen */
 	const struct thread_name *names; /* in time order; may be empty */
@@ -58,9 +58,9 @@ struct process {
 struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;
-	bool stayed; /* the thread ran nowhere else since it ran here last */
+	bool stayed;    /* the thread ran nowhere else since it ran here last */
 	bool preempted; /* the thread before could have gone on (MISC_SWITCH_OUT_PREEMPT) */
-	bool dead; /* the thread before has ended, says the sched_switch tracepoint */
+	bool dead;      /* the thread before has ended, says the sched_switch tracepoint */
 };
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
@@ -70,8 +70,8 @@ struct loss {
 	int32_t pid, tid; /* -1: unknown */
 	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION and others */
 	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
-	uint64_t file_offset; /* of the record */
-	uint64_t order;	      /* the timeline's own */
+	uint64_t file_offset;          /* of the record */
+	uint64_t order;                /* the timeline's own */
 };
 
 /*
@@ -97,7 +97,7 @@ struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, 
  * It lies in a file as if that were mapped there from `time` on.
  */
 struct jit_mapping {
-	uint64_t time;       /* ns, perf's clock */
+	uint64_t time; /* ns, perf's clock */
 	int32_t pid;
 	uint64_t begin, end; /* ip range [begin, end) */
 	uint64_t file_offset;
@@ -110,9 +110,8 @@ struct jit_mapping {
  * hide the code in it each time that its protection changes, and perf inject
  * --jit leaves it out, too.
  */
-struct timeline *timeline_open_written(const struct perf_file *file,
-				       const struct jit_mapping *code, size_t count,
-				       struct diag *diag, struct error *err);
+struct timeline *timeline_open_written(const struct perf_file *file, const struct jit_mapping *code,
+				       size_t count, struct diag *diag, struct error *err);
 
 /* Release everything.  NULL is allowed. */
 void timeline_close(struct timeline *timeline);
@@ -157,10 +156,10 @@ const struct loss *timeline_losses(const struct timeline *timeline, int32_t cpu,
 				   size_t *count);
 
 /* Returns what the kernel told of its code made at run time in time order, `*count` of them. */
-const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline,
-						    size_t *count);
+const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline, size_t *count);
 
-/* Returns the changes of the kernel's code (PERF_RECORD_TEXT_POKE) in time order, `*count` of them. */
+/* Returns the changes of the kernel's code (PERF_RECORD_TEXT_POKE) in time order, `*count` of them.
+ */
 const struct code_patch *timeline_code_patches(const struct timeline *timeline, size_t *count);
 
 /* Returns all mapped files, `*count` of them, by index. */

@@ -85,9 +85,8 @@ static void on_comm(struct timeline *tl, const struct perf_record *record)
 		warn_damaged(tl, record);
 		return;
 	}
-	thread_table_name(&tl->threads,
-			  thread_table_borrow(&tl->threads, comm.pid, comm.tid, time), time,
-			  comm.text);
+	thread_table_name(&tl->threads, thread_table_borrow(&tl->threads, comm.pid, comm.tid, time),
+			  time, comm.text);
 	if (comm.exec)
 		process_table_exec(&tl->processes, comm.pid, time);
 }
@@ -132,8 +131,8 @@ static void run(struct timeline *tl, const struct perf_record *record, int32_t p
 
 	if (record->id.cpu < 0 || tid < 0)
 		return;
-	change.thread = thread_table_view(
-		thread_table_borrow(&tl->threads, pid, tid, record->id.time));
+	change.thread =
+		thread_table_view(thread_table_borrow(&tl->threads, pid, tid, record->id.time));
 	switch_table_add(&tl->switches, record->id.cpu, &change);
 }
 
@@ -169,21 +168,22 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 		warn_damaged(tl, record);
 		return;
 	}
-	if (!(aux.flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL |
-			   PERF_AUX_FLAG_COLLISION)))
+	if (!(aux.flags &
+	      (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)))
 		return;
 	loss_table_add(&tl->losses, &(struct loss){
-		.time = record->id.time,
-		.cpu = record->id.cpu,
-		.pid = record->id.pid,
-		.tid = record->id.tid,
-		.flags = aux.flags,
-		.aux_offset = aux.offset,
-		.aux_size = aux.size,
-		.file_offset = record->offset,
-	});
-	diag_warn(tl->diag, "aux-truncated",
-		  "trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
+					    .time = record->id.time,
+					    .cpu = record->id.cpu,
+					    .pid = record->id.pid,
+					    .tid = record->id.tid,
+					    .flags = aux.flags,
+					    .aux_offset = aux.offset,
+					    .aux_size = aux.size,
+					    .file_offset = record->offset,
+				    });
+	diag_warn(
+		tl->diag, "aux-truncated",
+		"trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
 }
 
 static void on_ksymbol(struct timeline *tl, const struct perf_record *record)
@@ -215,8 +215,8 @@ static void on_text_poke(struct timeline *tl, const struct perf_record *record)
 		warn_damaged(tl, record);
 		return;
 	}
-	tl->patches = alloc_grow(tl->patches, &tl->patch_room, tl->patch_count + 1,
-				 sizeof(*tl->patches));
+	tl->patches =
+		alloc_grow(tl->patches, &tl->patch_room, tl->patch_count + 1, sizeof(*tl->patches));
 	tl->patches[tl->patch_count++] = (struct code_patch){
 		.time = record->id.time,
 		.address = poke.address,
@@ -275,8 +275,8 @@ static void on_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 		HASH_ADD_INT(tl->sampled_cpus, cpu, cpu);
 	}
 	change.time = cpu->time;
-	change.thread = thread_table_view(thread_table_borrow(&tl->threads, sample->pid, sample->tid,
-							      sample->time));
+	change.thread = thread_table_view(
+		thread_table_borrow(&tl->threads, sample->pid, sample->tid, sample->time));
 	switch_table_add(&tl->switches, sample->cpu, &change);
 	cpu->time = sample->time;
 }
@@ -288,7 +288,8 @@ static void on_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 static void on_sched_switch(struct timeline *tl, const struct perf_sample *sample,
 			    const struct sched_point *point)
 {
-	struct cpu_switch change = { .time = sample->time, .preempted = point->runnable,
+	struct cpu_switch change = { .time = sample->time,
+				     .preempted = point->runnable,
 				     .dead = point->dead };
 	struct live_thread *thread;
 

@@ -10,8 +10,8 @@
 
 #include "base/hash.h"
 #include "decoder/mappings/file_table.h"
-#include "decoder/timeline/loss_table.h"
 #include "decoder/perf_data/perf_record.h"
+#include "decoder/timeline/loss_table.h"
 #include "decoder/timeline/process_table.h"
 #include "decoder/timeline/sched_points.h"
 #include "decoder/timeline/switch_table.h"

@@ -18,7 +18,7 @@
 struct batch {
 	struct batch_run run;
 	struct batch_plan plan;
-	size_t next;		/* job to be started */
+	size_t next; /* job to be started */
 	size_t running;
 	size_t whole, gaps, failed, skipped;
 	int worst;
@@ -28,7 +28,7 @@ struct batch {
 /* ---- Signals ------------------------------------------------------------- */
 
 /* What the handler needs; the processes are written by the main flow only. */
-static volatile sig_atomic_t stopped; /* the signal */
+static volatile sig_atomic_t stopped;   /* the signal */
 static struct batch_process *processes; /* owned */
 static volatile size_t process_count;
 
@@ -86,8 +86,7 @@ static void note_end(struct batch *batch, const struct batch_job *job, const str
 	json_decref(line);
 }
 
-static void note_no_start(struct batch *batch, const struct batch_job *job,
-			  const struct error *err)
+static void note_no_start(struct batch *batch, const struct batch_job *job, const struct error *err)
 {
 	struct batch_end end = { .status = EXIT_FAILED };
 	json_t *told = json_object();
@@ -203,8 +202,8 @@ static void sum_up(const struct batch *batch)
 
 bool batch_wanted(const struct options *options)
 {
-	return options->input && (options->json_lines || options->skip_existing ||
-				  batch_plan_wanted(options));
+	return options->input &&
+	       (options->json_lines || options->skip_existing || batch_plan_wanted(options));
 }
 
 int batch_run(const struct options *options, batch_convert_fn *convert)

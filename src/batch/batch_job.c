@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/io/output.h"
-#include "src/batch/batch_stamp.h"
 #include "base/io/output_path.h"
+#include "src/batch/batch_stamp.h"
 
 #define PREFIX "ptrace2ftf: "
 
@@ -49,8 +49,10 @@ static enum exit_status give_up(const struct options *options, json_t *told)
 	struct error err = { 0 };
 
 	unlink(options->output);
-	error_set(&err, ERROR_SYSTEM, "interrupted: %s is not kept, or it would be taken for the "
-		  "whole", options->output);
+	error_set(&err, ERROR_SYSTEM,
+		  "interrupted: %s is not kept, or it would be taken for the "
+		  "whole",
+		  options->output);
 	return fail(told, &err);
 }
 
@@ -73,8 +75,10 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 		return give_up(options, told);
 	if (status != EXIT_FAILED && stamped && options->format != FORMAT_FTF &&
 	    stamp_put(&stamp, options->output) < 0 && options->skip_existing && !options->quiet)
-		fprintf(stderr, PREFIX "%s cannot be marked as done here (%s): --skip-existing "
-			"will make it again\n", options->output, strerror(errno));
+		fprintf(stderr,
+			PREFIX "%s cannot be marked as done here (%s): --skip-existing "
+			       "will make it again\n",
+			options->output, strerror(errno));
 	return status;
 }
 

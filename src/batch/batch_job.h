@@ -11,11 +11,11 @@
 #include "src/batch/batch_plan.h"
 
 struct batch_process {
-	pid_t pid;		     /* 0: none */
+	pid_t pid;                   /* 0: none */
 	const struct batch_job *job; /* borrowed */
-	int messages;		     /* owned: a file in memory for what it prints; -1: none is kept */
-	int told;		     /* owned: one for what it tells, as JSON */
-	struct timespec begin;	     /* CLOCK_MONOTONIC */
+	int messages;          /* owned: a file in memory for what it prints; -1: none is kept */
+	int told;              /* owned: one for what it tells, as JSON */
+	struct timespec begin; /* CLOCK_MONOTONIC */
 };
 
 /* What all jobs of a run have in common. */
@@ -24,7 +24,7 @@ struct batch_run {
 	batch_convert_fn *convert;
 	unsigned threads;   /* of each process that is not told how many; 0: as many as it likes */
 	bool keep_messages; /* until the process ends */
-	bool stamped;	    /* outputs get stamps */
+	bool stamped;       /* outputs get stamps */
 };
 
 /*

@@ -53,15 +53,18 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
 	json_object_set_new(line, "input", batch_line_text(job->inputs[0]));
 	if (job->input_count > 1)
 		add_inputs(line, job);
-	json_object_set_new(line, "output", job->output ? batch_line_text(job->output) : json_null());
+	json_object_set_new(line, "output",
+			    job->output ? batch_line_text(job->output) : json_null());
 	json_object_set_new(line, "status", json_integer(end->status));
 	if (end->signal)
 		json_object_set_new(line, "signal", json_integer(end->signal));
 	json_object_set_new(line, "seconds", json_real(end->seconds));
-	json_object_set_new(line, "cpu_seconds", json_real(seconds_of(end->usage.ru_utime) +
-							   seconds_of(end->usage.ru_stime)));
+	json_object_set_new(
+		line, "cpu_seconds",
+		json_real(seconds_of(end->usage.ru_utime) + seconds_of(end->usage.ru_stime)));
 	/* ru_maxrss is in KiB: getrusage(2). */
-	json_object_set_new(line, "peak_bytes", json_integer((json_int_t)end->usage.ru_maxrss * 1024));
+	json_object_set_new(line, "peak_bytes",
+			    json_integer((json_int_t)end->usage.ru_maxrss * 1024));
 	if (end->told)
 		json_object_update(line, (json_t *)end->told);
 	return line;

@@ -12,11 +12,11 @@
 
 /* How a job's process ended. */
 struct batch_end {
-	int status;	      /* its grade: enum exit_status */
-	int signal;	      /* that ended it; 0: none */
-	double seconds;	      /* from its start to its end */
-	struct rusage usage;  /* what it used */
-	const json_t *told;   /* borrowed; what it told itself; NULL: nothing */
+	int status;          /* its grade: enum exit_status */
+	int signal;          /* that ended it; 0: none */
+	double seconds;      /* from its start to its end */
+	struct rusage usage; /* what it used */
+	const json_t *told;  /* borrowed; what it told itself; NULL: nothing */
 };
 
 /*

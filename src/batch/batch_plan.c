@@ -61,7 +61,8 @@ static struct piece first_piece(const char *path, size_t job)
 
 		while (path[end] && path[end] != '/')
 			end++;
-		if (!is_text(path, above.front, end, ".") && !is_text(path, above.front, end, "..")) {
+		if (!is_text(path, above.front, end, ".") &&
+		    !is_text(path, above.front, end, "..")) {
 			above.end = end;
 			return above;
 		}
@@ -151,7 +152,8 @@ static void split(struct words *words, const char *input, size_t number, size_t 
 	words->name = strndup(input + front, end - front);
 	dot = words->name ? strrchr(words->name, '.') : NULL;
 	words->base = dot && dot > words->name ? strndup(words->name, (size_t)(dot - words->name))
-					       : words->name ? strdup(words->name) : NULL;
+		      : words->name            ? strdup(words->name)
+					       : NULL;
 	if (!words->dir || !words->name || !words->base)
 		alloc_fail(end);
 	snprintf(words->number, sizeof(words->number), "%0*zu", width, number);
@@ -186,8 +188,10 @@ static char *expand(const char *pattern, const struct words *words, struct error
 		if (*at == '{') {
 			part = close ? value_of(words, at + 1, (size_t)(close - at) - 1) : NULL;
 			if (!part) {
-				error_set(err, ERROR_FORMAT, "--output-pattern: '%s' at '%s': only "
-					  "{dir}, {base}, {name} and {n} are known", pattern, at);
+				error_set(err, ERROR_FORMAT,
+					  "--output-pattern: '%s' at '%s': only "
+					  "{dir}, {base}, {name} and {n} are known",
+					  pattern, at);
 				free(text);
 				return NULL;
 			}
@@ -243,15 +247,18 @@ static int check_outputs(const struct batch_plan *plan, struct error *err)
 	qsort(sorted, plan->count, sizeof(*sorted), compare_outputs);
 	for (size_t i = 1; i < plan->count && status == 0; i++)
 		if (compare_outputs(&sorted[i - 1], &sorted[i]) == 0)
-			status = error_set(err, ERROR_FORMAT, "%s and %s would both be written to "
+			status = error_set(err, ERROR_FORMAT,
+					   "%s and %s would both be written to "
 					   "%s: --output-pattern gives them names",
 					   sorted[i - 1]->inputs[0], sorted[i]->inputs[0],
 					   sorted[i]->output);
 	for (size_t i = 0; i < plan->count && status == 0; i++)
 		if (bsearch(plan->jobs[i].inputs[0], sorted, plan->count, sizeof(*sorted),
 			    compare_with_output))
-			status = error_set(err, ERROR_FORMAT, "%s is an input and would be written "
-					   "to", plan->jobs[i].inputs[0]);
+			status = error_set(err, ERROR_FORMAT,
+					   "%s is an input and would be written "
+					   "to",
+					   plan->jobs[i].inputs[0]);
 	free(sorted);
 	return status;
 }

@@ -20,15 +20,15 @@
 #include "config.h"
 
 #define ATTRIBUTE "user." STAMP_NAME
-#define BLOCK	  ((size_t)1024 * 1024)
+#define BLOCK     ((size_t)1024 * 1024)
 /* The stamp is the first thing after the trace's magic number and provider. */
-#define START	  ((size_t)4096)
+#define START ((size_t)4096)
 
 /* ---- Hashing ------------------------------------------------------------- */
 
 struct hasher {
 	XXH3_state_t *state; /* owned */
-	uint8_t *block;	     /* owned: BLOCK bytes */
+	uint8_t *block;      /* owned: BLOCK bytes */
 };
 
 static int hash_file(struct hasher *hasher, const char *path, struct error *err)

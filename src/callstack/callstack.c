@@ -15,8 +15,8 @@ static bool ends_with(const struct name *name, const char *text)
 /* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and stubs of them. */
 bool callstack_is_setjmp(const struct symbol *symbol)
 {
-	return symbol && (ends_with(symbol->name, "setjmp") ||
-			  ends_with(symbol->name, "setjmp@plt"));
+	return symbol &&
+	       (ends_with(symbol->name, "setjmp") || ends_with(symbol->name, "setjmp@plt"));
 }
 
 struct location_pair location_pair_of(const struct location *from, const struct location *to)

@@ -47,9 +47,9 @@ struct location {
  * never kept; the symbols live as long as the machine.
  */
 struct resolved_branch {
-	uint64_t time;             /* ns, perf's clock; meaningless if `untimed` */
-	struct location from, to;  /* of a gap: `from.ip` is where it begins, 0 if unknown */
-	const char *message;       /* of a gap, borrowed for the call; NULL: perf's text for the reason */
+	uint64_t time;            /* ns, perf's clock; meaningless if `untimed` */
+	struct location from, to; /* of a gap: `from.ip` is where it begins, 0 if unknown */
+	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
 	const struct symbol *mark; /* a mark to show at this time without length; NULL: none;
 				      kind BRANCH_TX_ABORT: of that, just before its branch */
 	uint64_t mark_value;       /* what it says, if its symbol is a SYMBOL_MARK */
@@ -57,15 +57,16 @@ struct resolved_branch {
 	uint32_t cycles;           /* of the core since then; 0: unknown */
 	const struct trap *traps;  /* OCaml handlers installed and removed on the way to `from` */
 	uint32_t trap_count;
-	bool enters_trap;          /* `to` is where an OCaml handler begins */
-	const struct slice_cause *event; /* more of it; borrowed for the machine's life; NULL: nothing */
-	bool enters_program;       /* tracing begins where a program does: nothing has called it */
-	uint16_t vector;           /* 1 + that of an interrupt; 0: not told */
-	uint8_t kind;              /* enum branch_kind */
-	uint8_t flags;             /* enum branch_flags */
-	uint8_t from_length;       /* bytes of the instruction at `from`; 0: unknown */
-	uint8_t gap;               /* enum gap_reason, if kind is BRANCH_GAP */
-	bool untimed;              /* a gap whose time is not known: that of the thread's previous event */
+	bool enters_trap; /* `to` is where an OCaml handler begins */
+	const struct slice_cause
+		*event;      /* more of it; borrowed for the machine's life; NULL: nothing */
+	bool enters_program; /* tracing begins where a program does: nothing has called it */
+	uint16_t vector;     /* 1 + that of an interrupt; 0: not told */
+	uint8_t kind;        /* enum branch_kind */
+	uint8_t flags;       /* enum branch_flags */
+	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
+	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP */
+	bool untimed; /* a gap whose time is not known: that of the thread's previous event */
 };
 
 /* What a call from one place to another does. */
@@ -83,7 +84,7 @@ struct location_pair {
 
 /* A branch of which no more is to be told than this: branch_is_plain(), and no OCaml handler. */
 struct plain_branch {
-	const struct branch_event *event;   /* borrowed for the call, as is: */
+	const struct branch_event *event; /* borrowed for the call, as is: */
 	const struct location_pair *places;
 };
 
@@ -110,7 +111,8 @@ struct callstack_ops {
 	void (*branch)(struct callstack *stack, const struct resolved_branch *branch);
 	/* See callstack_plain(); may be NULL. */
 	bool (*plain)(struct callstack *stack, const struct plain_branch *branches, size_t count);
-	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time); /* may be NULL */
+	void (*inherit)(struct callstack *stack, const struct callstack *parent,
+			uint64_t time); /* may be NULL */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
 	void (*machine_close)(struct callstack_machine *machine);
@@ -120,8 +122,8 @@ struct callstack_ops {
 struct callstack_machine {
 	const struct callstack_ops *ops;
 	const struct slice_sink *sink; /* borrowed */
-	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
-	uint64_t base_time;           /* ns: the time of the run's first timed event */
+	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
+	uint64_t base_time;            /* ns: the time of the run's first timed event */
 	/*
 	 * Events of one timestamp happened within so many ns of it: up to the
 	 * next timing packet.  0: unknown, they are spread up to the next event.
@@ -142,8 +144,8 @@ struct callstack {
 struct callstack_options {
 	enum trace_mode mode;
 	const struct slice_sink *sink; /* borrowed; must outlive the machine */
-	struct name_table *names;     /* borrowed; must be the table of the symbols' names */
-	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
+	struct name_table *names;      /* borrowed; must be the table of the symbols' names */
+	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
 	/*
 	 * So many calls may be open at once, in all threads; 0: CALLSTACK_OPEN_MOST.
 	 * Where there are more, a thread's stack is given up, with a warning, and begins anew.

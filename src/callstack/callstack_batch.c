@@ -217,7 +217,9 @@ static void take_apart(struct callstack_batch *batch)
 	for (size_t i = 0; i < taken.count; i++) {
 		const struct slice_event *edge = &taken.edges[i];
 		struct batch_event event = {
-			.symbol = edge->symbol, .ip = edge->ip, .flags = edge->flags,
+			.symbol = edge->symbol,
+			.ip = edge->ip,
+			.flags = edge->flags,
 			.kind = edge->kind == SLICE_BEGIN ? BATCH_CALL : BATCH_RETURN,
 		};
 
@@ -262,7 +264,8 @@ static size_t full_at(size_t room)
 }
 
 /* Returns `array` with room for `need`, counted. */
-static void *grow(struct callstack_batch *batch, void *array, size_t *room, size_t need, size_t size)
+static void *grow(struct callstack_batch *batch, void *array, size_t *room, size_t need,
+		  size_t size)
 {
 	size_t before = *room;
 
@@ -295,8 +298,7 @@ static void make_edge_room(struct callstack_batch *batch)
 		callstack_batch_flush(batch, batch->time);
 		need = 1;
 	}
-	edges->edges =
-		grow(batch, edges->edges, &edges->room, need, sizeof(*edges->edges));
+	edges->edges = grow(batch, edges->edges, &edges->room, need, sizeof(*edges->edges));
 	edges->full = full_at(edges->room);
 }
 

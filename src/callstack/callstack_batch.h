@@ -41,10 +41,10 @@ enum batch_kind {
 struct batch_event {
 	const struct symbol *symbol; /* borrowed */
 	uint64_t ip;                 /* of a call: the address it went to */
-	int64_t since;               /* of an unseen return: mapped time at which its slice begins */
-	struct slice_detail detail;   /* of a call or return; passed on if the sink wants it */
-	uint8_t kind;                /* enum batch_kind */
-	uint16_t flags;              /* enum slice_flags, besides what the kind says */
+	int64_t since;              /* of an unseen return: mapped time at which its slice begins */
+	struct slice_detail detail; /* of a call or return; passed on if the sink wants it */
+	uint8_t kind;               /* enum batch_kind */
+	uint16_t flags;             /* enum slice_flags, besides what the kind says */
 };
 
 struct start_event {
@@ -62,9 +62,9 @@ struct start_events {
 struct batch_edges {
 	struct slice_event *edges; /* owned */
 	size_t count, room;
-	size_t full;             /* at so many there is more to be done than to add one */
-	size_t dealt;            /* so many have the times that they are given out with */
-	uint64_t time;           /* ns, perf's clock: of all others */
+	size_t full;   /* at so many there is more to be done than to add one */
+	size_t dealt;  /* so many have the times that they are given out with */
+	uint64_t time; /* ns, perf's clock: of all others */
 };
 
 struct callstack_batch {
@@ -72,13 +72,13 @@ struct callstack_batch {
 	struct batch_edges edges;      /* in the order of arrival, */
 	struct batch_event *pending;   /* or, owned, if something else is among them */
 	size_t count, room;
-	size_t full;                   /* at so many it needs room, or is given out */
-	size_t calls;                  /* how many of the batch take time */
-	int64_t time;                  /* mapped: of all pending events */
-	bool keeps_order;              /* calls at mapped time 0 are no start events */
-	bool details;                  /* the sink wants them */
-	struct start_events outer;     /* found late; the last one found comes first */
-	struct start_events initial;   /* calls at mapped time 0, in order, after all of `outer` */
+	size_t full;                 /* at so many it needs room, or is given out */
+	size_t calls;                /* how many of the batch take time */
+	int64_t time;                /* mapped: of all pending events */
+	bool keeps_order;            /* calls at mapped time 0 are no start events */
+	bool details;                /* the sink wants them */
+	struct start_events outer;   /* found late; the last one found comes first */
+	struct start_events initial; /* calls at mapped time 0, in order, after all of `outer` */
 };
 
 /* Release the arrays.  Idempotent, also on zeroed memory. */

@@ -35,8 +35,8 @@ static struct frame_cell *cell_of(const struct frame_index *index, struct frame_
 {
 	size_t at = mix(key.value + key.kind) & (index->room - 1);
 
-	while (index->cells[at].kind && (index->cells[at].kind != key.kind ||
-					 index->cells[at].value != key.value))
+	while (index->cells[at].kind &&
+	       (index->cells[at].kind != key.kind || index->cells[at].value != key.value))
 		at = (at + 1) & (index->room - 1);
 	return &index->cells[at];
 }

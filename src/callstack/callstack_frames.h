@@ -43,16 +43,18 @@ struct frame {
 	const struct symbol *caller; /* CALLED: where the call instruction is; may be NULL */
 	union {
 		uint64_t caller_offset;
-		const struct slice_cause *event; /* more of it, if slice_flags has SLICE_HAS_CAUSE */
+		const struct slice_cause
+			*event; /* more of it, if slice_flags has SLICE_HAS_CAUSE */
 	};
 	union {
 		uint64_t call_ip;   /* CALLED: of the call instruction */
-		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0: unknown */
+		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where what is below goes on; 0:
+				       unknown */
 	};
 	uint64_t entry_ip;
 	struct counts called; /* of what ran before it */
 	uint32_t traps;       /* OCaml exception handlers that it has installed */
-	uint16_t slice_flags;  /* of its slice: an interrupt's vector */
+	uint16_t slice_flags; /* of its slice: an interrupt's vector */
 	uint8_t kind;         /* enum frame_kind */
 	bool returned;        /* PAUSE: tracing went off at a return, by a filter */
 	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */
@@ -61,10 +63,10 @@ struct frame {
 struct frame_list {
 	struct frame *frames; /* owned; outermost first */
 	size_t depth, room;
-	size_t fragile;       /* changes from a depth below this one on concern the index */
+	size_t fragile;            /* changes from a depth below this one on concern the index */
 	const struct name *resume; /* borrowed: _Unwind_Resume(), for frame_list_find_landing() */
 	struct frame_index index;
-	uint64_t looked_at;   /* frames that searches compared: their cost, for tests */
+	uint64_t looked_at; /* frames that searches compared: their cost, for tests */
 };
 
 /* Release the memory.  Idempotent, also on zeroed memory, which is an empty list. */
@@ -86,8 +88,8 @@ static inline void frame_list_cut(struct frame_list *list, size_t depth)
 /* Returns a new innermost frame, not filled. */
 static inline struct frame *frame_list_add(struct frame_list *list)
 {
-	list->frames = alloc_grow(list->frames, &list->room, list->depth + 1,
-				  sizeof(*list->frames));
+	list->frames =
+		alloc_grow(list->frames, &list->room, list->depth + 1, sizeof(*list->frames));
 	return &list->frames[list->depth++];
 }
 

@@ -45,7 +45,9 @@ static void look_up(const struct feeding *feeding, uint64_t ip)
 static void feed(const struct feeding *feeding, enum branch_kind kind, struct location from,
 		 struct location to)
 {
-	struct resolved_branch branch = { .time = feeding->branch->time, .from = from, .to = to,
+	struct resolved_branch branch = { .time = feeding->branch->time,
+					  .from = from,
+					  .to = to,
 					  .kind = (uint8_t)kind,
 					  .untimed = feeding->branch->untimed };
 

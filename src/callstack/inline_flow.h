@@ -11,8 +11,8 @@
 #ifndef SRC_CALLSTACK_INLINE_FLOW_H
 #define SRC_CALLSTACK_INLINE_FLOW_H
 
-#include "src/callstack/callstack.h"
 #include "decoder/branch_event.h"
+#include "src/callstack/callstack.h"
 #include "src/resolve/resolve.h"
 
 /* Of one thread.  Zeroed memory is the start. */

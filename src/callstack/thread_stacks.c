@@ -14,7 +14,7 @@ struct thread_state {
 	const struct address_space *space; /* of the last branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* where it went; 0: out of the trace */
-	struct slice_cause data;            /* of the next interrupt */
+	struct slice_cause data;           /* of the next interrupt */
 	uint16_t vector;                   /* 1 + its vector; 0: not told */
 };
 
@@ -54,7 +54,8 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 {
 	const struct thread *const *threads;
 
-	*stacks = (struct thread_stacks){ .machine = machine, .add_track = add_track,
+	*stacks = (struct thread_stacks){ .machine = machine,
+					  .add_track = add_track,
 					  .context = context };
 	threads = timeline_threads(timeline, &stacks->count);
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
@@ -74,8 +75,7 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 
 	if (state->stack || !parent->stack)
 		return;
-	state->stack = callstack_open(stacks->machine,
-				      stacks->add_track(stacks->context, child));
+	state->stack = callstack_open(stacks->machine, stacks->add_track(stacks->context, child));
 	state->space = parent->space;
 	callstack_inherit(state->stack, parent->stack, child->begin);
 }
@@ -112,8 +112,8 @@ static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
 		       const struct thread *thread)
 {
 	if (!state->stack)
-		state->stack = callstack_open(stacks->machine,
-					      stacks->add_track(stacks->context, thread));
+		state->stack =
+			callstack_open(stacks->machine, stacks->add_track(stacks->context, thread));
 }
 
 /* Whether the thread's process ran exec since its last branch. */

@@ -13,9 +13,9 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "src/callstack/callstack.h"
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"
+#include "src/callstack/callstack.h"
 #include "src/callstack/inline_flow.h"
 
 struct thread_state;
@@ -24,13 +24,13 @@ struct thread_stacks {
 	struct callstack_machine *machine; /* borrowed */
 	/* Returns the track of a thread (NULL: unknown); called once per thread. */
 	void *(*add_track)(void *context, const struct thread *thread);
-	void *context;                     /* borrowed: of add_track */
-	struct arena *events;              /* borrowed: keeps what slices say of events (struct slice_cause) */
-	const struct resolver *entries;    /* borrowed; to know where programs begin; NULL: not to */
-	struct resolver *inlines;          /* borrowed; to show inlined functions; NULL: not to */
-	struct thread_state *states;       /* owned; by thread index; the last is of unknown threads */
-	size_t count;                      /* threads of the timeline */
-	const struct thread **forks;       /* owned: first threads of forked processes, by time */
+	void *context;        /* borrowed: of add_track */
+	struct arena *events; /* borrowed: keeps what slices say of events (struct slice_cause) */
+	const struct resolver *entries; /* borrowed; to know where programs begin; NULL: not to */
+	struct resolver *inlines;       /* borrowed; to show inlined functions; NULL: not to */
+	struct thread_state *states;    /* owned; by thread index; the last is of unknown threads */
+	size_t count;                   /* threads of the timeline */
+	const struct thread **forks;    /* owned: first threads of forked processes, by time */
 	size_t fork_count, next_fork;
 };
 

@@ -23,14 +23,17 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Batches:", 9 },
 	{ "output-pattern", KEY_OUTPUT_PATTERN, "PATTERN", 0,
 	  "Convert each INPUT to an output of its own, named by PATTERN, in which {dir}, {name}, "
-	  "{base} (the name without its last suffix) and {n} stand for INPUT's", 9 },
+	  "{base} (the name without its last suffix) and {n} stand for INPUT's",
+	  9 },
 	{ "files0-from", KEY_FILES_FROM, "FILE", 0,
 	  "Convert each INPUT, and each file that FILE names with a NUL behind it, to an output "
-	  "of its own; - is standard input", 9 },
+	  "of its own; - is standard input",
+	  9 },
 	{ "jobs", KEY_JOBS, "N", 0,
 	  "Convert N files side by side (default: 1; 0: one per processor)", 9 },
 	{ "skip-existing", KEY_SKIP_EXISTING, NULL, 0,
-	  "Skip inputs whose output was made of the same bytes by the same version and options", 9 },
+	  "Skip inputs whose output was made of the same bytes by the same version and options",
+	  9 },
 	{ "json-lines", KEY_JSON_LINES, "FILE", OPTION_ARG_OPTIONAL,
 	  "Append a line of JSON per finished INPUT to FILE (default: standard output)", 9 },
 	{ 0 }
@@ -117,11 +120,13 @@ static void read_list(struct argp_state *state, struct options *options)
 /* Returns how many words an option takes that does not change what outputs hold; 0: it may. */
 static int neutral_words(const char *word)
 {
-	static const char *const alone[] = { "-q", "--quiet", "-v", "-vv", "--verbose", "--no-warn",
-					     "--skip-existing", "--json", "--json-lines" };
-	static const char *const valued[] = { "--output", "--output-pattern", "--files0-from",
-					      "--jobs", "--threads", "--json", "--json-lines",
-					      "--sandbox" };
+	static const char *const alone[] = {
+		"-q",        "--quiet",         "-v",     "-vv",         "--verbose",
+		"--no-warn", "--skip-existing", "--json", "--json-lines"
+	};
+	static const char *const valued[] = { "--output",     "--output-pattern", "--files0-from",
+					      "--jobs",       "--threads",        "--json",
+					      "--json-lines", "--sandbox" };
 
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
 		if (strcmp(word, alone[i]) == 0)

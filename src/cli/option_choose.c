@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "src/cli/spelling.h"
 #include "src/cli/option_group.h"
+#include "src/cli/spelling.h"
 
 int option_choose(struct argp_state *state, const struct option_choice *choices, const char *option,
 		  const char *word)
@@ -71,8 +71,9 @@ static void gather_short(char **text, size_t *room, size_t *used, const struct a
 			continue;
 		*text = alloc_grow(*text, room, *used + 4, 1);
 		*used += (size_t)sprintf(*text + *used, "%c%s", option->key,
-					 !option->arg ? "" :
-					 option->flags & OPTION_ARG_OPTIONAL ? "::" : ":");
+					 !option->arg                          ? ""
+					 : option->flags & OPTION_ARG_OPTIONAL ? "::"
+									       : ":");
 	}
 	for (const struct argp_child *child = argp->children; child && child->argp; child++)
 		gather_short(text, room, used, child->argp);

@@ -16,12 +16,15 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "OCaml:", 6 },
 	{ "runtime-events", KEY_RUNTIME_EVENTS, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", 0,
 	  "Show the collector's work and the program's events of FILE, which OCaml 5 calls "
-	  "PID.events; may be repeated, and needs no INPUT", 6 },
+	  "PID.events; may be repeated, and needs no INPUT",
+	  6 },
 	{ "memtrace", KEY_MEMTRACE, "FILE[,pid=N][,lives]", 0,
-	  "Show the sampled allocations of memtrace's FILE; may be repeated, and needs no INPUT", 6 },
+	  "Show the sampled allocations of memtrace's FILE; may be repeated, and needs no INPUT",
+	  6 },
 	{ "clock-offset", KEY_CLOCK_OFFSET, "CLOCK=TIME", 0,
 	  "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or memtrace "
-	  "(real=TIME); may be repeated", 6 },
+	  "(real=TIME); may be repeated",
+	  6 },
 	{ "clock-sync", KEY_CLOCK_SYNC, "FILE", 0,
 	  "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints", 6 },
 	{ 0 }
@@ -50,7 +53,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_CLOCK_OFFSET:
 		if (!overlay_clocks_offset(&options->clocks, arg))
-			argp_error(state, "--clock-offset: '%s' is neither mono=TIME nor real=TIME", arg);
+			argp_error(state, "--clock-offset: '%s' is neither mono=TIME nor real=TIME",
+				   arg);
 		return 0;
 	case KEY_CLOCK_SYNC:
 		options->clock_sync = arg;

@@ -13,12 +13,14 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Diagnostics:", 7 },
 	{ "json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
 	  "Write a summary in JSON to FILE (default: standard output): inputs, streams, threads, "
-	  "functions, files, gaps, warnings", 7 },
+	  "functions, files, gaps, warnings",
+	  7 },
 	{ "no-warn", KEY_NO_WARN, NULL, 0, "Exit with 0 also if there are gaps or warnings", 7 },
 	{ "quiet", KEY_QUIET, NULL, 0, "Print errors only", 7 },
 	{ "verbose", KEY_VERBOSE, NULL, 0,
 	  "Print also what took how long, what each buffer held, and what was found for each file "
-	  "of code; twice: also all threads, files that were not used, how it was recorded", 7 },
+	  "of code; twice: also all threads, files that were not used, how it was recorded",
+	  7 },
 	{ 0 }
 };
 

@@ -9,7 +9,8 @@ enum option_key {
 static const struct argp_option argp_options[] = {
 	{ "sandbox", KEY_SANDBOX, "WHEN", 0,
 	  "Give up what a conversion does not need, before the recording is read: auto (default: "
-	  "where the system has a way), on (fail if it has none), off", 7 },
+	  "where the system has a way), on (fail if it has none), off",
+	  7 },
 	{ 0 }
 };
 

@@ -28,14 +28,19 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Selection:", 2 },
 	{ "time", KEY_TIME, "FROM,TO", 0,
 	  "Decode this time only; each is empty, seconds of perf's clock, +1.5ms after the start, "
-	  "-2ms before the end, or a percentage: 10%,20%", 2 },
-	{ "pid", KEY_PID, "LIST", 0, "Show these processes: 1,2,5-7; as all lists, may be repeated", 2 },
+	  "-2ms before the end, or a percentage: 10%,20%",
+	  2 },
+	{ "pid", KEY_PID, "LIST", 0, "Show these processes: 1,2,5-7; as all lists, may be repeated",
+	  2 },
 	{ "tid", KEY_TID, "LIST", 0, "Show these threads", 2 },
-	{ "comm", KEY_COMM, "GLOB", 0, "Show threads that had such a name at any time; may be repeated", 2 },
+	{ "comm", KEY_COMM, "GLOB", 0,
+	  "Show threads that had such a name at any time; may be repeated", 2 },
 	{ "cpu", KEY_CPU, "LIST", 0, "Decode what these CPUs ran", 2 },
 	{ "symbol", KEY_SYMBOL, "GLOB", 0,
-	  "Show calls of these functions, with all below them and their callers; may be repeated", 2 },
-	{ "dso", KEY_DSO, "GLOB", 0, "The same of calls into these files, by path or last part of it", 2 },
+	  "Show calls of these functions, with all below them and their callers; may be repeated",
+	  2 },
+	{ "dso", KEY_DSO, "GLOB", 0,
+	  "The same of calls into these files, by path or last part of it", 2 },
 	{ "between", KEY_BETWEEN, "START,STOP", 0,
 	  "Show each thread from a call of START to the next call of STOP", 2 },
 	{ "depth", KEY_DEPTH, "N", 0, "Show so many levels of slices", 2 },
@@ -49,17 +54,16 @@ static const struct argp_option argp_options[] = {
 	  "Sort the table of --format=functions by self (default), total, calls or name", 5 },
 	{ "split", KEY_SPLIT, "SIZE", 0,
 	  "Write OUT.000.ftf and so on, each of so many slices (2M), bytes (500MB) or so much "
-	  "time (10ms)", 5 },
+	  "time (10ms)",
+	  5 },
 	{ 0 }
 };
 
-static const struct option_choice orders[] = {
-	{ "self", ORDER_SELF },
-	{ "total", ORDER_TOTAL },
-	{ "calls", ORDER_CALLS },
-	{ "name", ORDER_NAME },
-	{ NULL, 0 }
-};
+static const struct option_choice orders[] = { { "self", ORDER_SELF },
+					       { "total", ORDER_TOTAL },
+					       { "calls", ORDER_CALLS },
+					       { "name", ORDER_NAME },
+					       { NULL, 0 } };
 
 static void add_numbers(struct argp_state *state, struct number_list *list, const char *option,
 			const char *text)
@@ -87,7 +91,7 @@ static void refuse_unfiltered(struct argp_state *state, const struct options *op
 
 	if (!slices && selection_of_slices(&options->select))
 		argp_error(state, "--symbol, --dso, --between, --depth, --min-duration and --hide "
-			   "choose slices, which this --format does not show");
+				  "choose slices, which this --format does not show");
 }
 
 static void refuse_split(struct argp_state *state, const struct options *options)
@@ -110,8 +114,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_TIME:
 		if (!selection_time(select, arg))
-			argp_error(state, "--time: '%s' is no FROM,TO like 12.5,12.75 or +1ms,+2ms or 10%%,20%%",
-				   arg);
+			argp_error(
+				state,
+				"--time: '%s' is no FROM,TO like 12.5,12.75 or +1ms,+2ms or 10%%,20%%",
+				arg);
 		return 0;
 	case KEY_PID:
 		add_numbers(state, &select->pids, "pid", arg);
@@ -143,7 +149,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MIN_DURATION:
 		if (!selection_duration(arg, &select->min_duration))
-			argp_error(state, "--min-duration: '%s' is no time like 500ns or 1.5us", arg);
+			argp_error(state, "--min-duration: '%s' is no time like 500ns or 1.5us",
+				   arg);
 		return 0;
 	case KEY_NO_SAMPLES:
 		options->no_samples = true;
@@ -153,13 +160,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SPLIT:
 		if (!selection_split(&select->split, arg))
-			argp_error(state, "--split: '%s' is no size like 2M (slices), 500MB or 10ms", arg);
+			argp_error(state,
+				   "--split: '%s' is no size like 2M (slices), 500MB or 10ms", arg);
 		return 0;
 	case ARGP_KEY_END:
 		refuse_split(state, options);
 		refuse_unfiltered(state, options);
 		if (options->input_kind != INPUT_PERF_DATA && selection_of_events(select))
-			argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
+			argp_error(state,
+				   "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
 				   "perf script has options of these names");
 		return 0;
 	default:

@@ -17,10 +17,12 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Decoding:", 8 },
 	{ "threads", KEY_THREADS, "N", 0,
 	  "Decode with N threads (default: one per CPU; 1: without any beside the program's own); "
-	  "the output is the same", 8 },
+	  "the output is the same",
+	  8 },
 	{ "verify", KEY_VERIFY, "N", OPTION_ARG_OPTIONAL,
 	  "Decode every Nth part of the trace (default: all), from PSB to PSB, with libipt too, and "
-	  "tell where it finds other branches", 8 },
+	  "tell where it finds other branches",
+	  8 },
 	{ 0 }
 };
 

@@ -13,7 +13,8 @@ static const struct option_choice timings[] = {
 static const struct argp_option argp_options[] = {
 	{ "timing", KEY_TIMING, "WORD", 0,
 	  "Count core cycles (CYC) by the speed measured before (steady, the default), or as perf "
-	  "script does, up to the next MTC (perf): its very times, by one thread per buffer", 8 },
+	  "script does, up to the next MTC (perf): its very times, by one thread per buffer",
+	  8 },
 	{ 0 }
 };
 

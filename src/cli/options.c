@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/io/output_path.h"
 #include "src/batch/batch_plan.h"
 #include "src/cli/option_group.h"
-#include "base/io/output_path.h"
 #include "src/cli/versions.h"
 
 enum option_key {
@@ -45,7 +45,8 @@ static const char doc[] =
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Input:", 1 },
 	{ "input", KEY_INPUT, "KIND", 0,
-	  "What INPUT is: perf-data (default), or perf-script: the text that perf script prints", 1 },
+	  "What INPUT is: perf-data (default), or perf-script: the text that perf script prints",
+	  1 },
 	{ "mode", KEY_MODE, "MODE", 0,
 	  "What was traced: user, kernel or both (default: as the recording says)", 1 },
 	{ "engine", KEY_ENGINE, "ENGINE", 0,
@@ -71,18 +72,21 @@ static const struct argp_option argp_options[] = {
 	  "Show paths of source files below DIR relative to it", 4 },
 	{ "demangle", KEY_DEMANGLE, "STYLE", 0,
 	  "How names are shown: short (default), without template arguments and parameters; "
-	  "full; or none: as in the symbol table", 4 },
+	  "full; or none: as in the symbol table",
+	  4 },
 	{ NULL, 0, NULL, 0, "Stacks:", 3 },
 	{ "stacks", KEY_STACKS, "MACHINE", 0,
 	  "How call stacks are built: precise (default), by return addresses; "
-	  "magic-trace, by names, as magic-trace 1.0 does", 3 },
+	  "magic-trace, by names, as magic-trace 1.0 does",
+	  3 },
 	{ "inline", KEY_INLINE, NULL, 0,
 	  "Show calls that the compiler replaced by the called function's code, too", 3 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "output", KEY_OUTPUT, "FILE", 0,
 	  "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
 	  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each INPUT is "
-	  "converted to an output of its own in it, named after INPUT", 5 },
+	  "converted to an output of its own in it, named after INPUT",
+	  5 },
 	{ "format", KEY_FORMAT, "FORMAT", 0,
 	  "ftf (default); branches: a line per branch, as perf script prints it; "
 	  "calls: begins and ends as they are found; slices: a line per finished slice; "
@@ -90,48 +94,43 @@ static const struct argp_option argp_options[] = {
 	  "folded: call stacks with their own time, for flame graphs; "
 	  "functions: a table; chrome and speedscope: JSON for those; "
 	  "svg: a picture of the busiest thread; "
-	  "none: decode only", 5 },
+	  "none: decode only",
+	  5 },
 	{ "args", KEY_ARGS, "WHAT", 0,
 	  "What slices tell beside their name: none; line (default): the function's address and "
-	  "source; full: also the line of the call, instructions, cycles and IPC", 5 },
+	  "source; full: also the line of the call, instructions, cycles and IPC",
+	  5 },
 	{ 0 }
 };
 
-static const struct option_choice inputs[] = {
-	{ "perf-data", INPUT_PERF_DATA }, { "perf-script", INPUT_PERF_SCRIPT }, { NULL, 0 }
-};
-static const struct option_choice modes[] = {
-	{ "user", OPTION_MODE_USER },
-	{ "kernel", OPTION_MODE_KERNEL },
-	{ "both", OPTION_MODE_BOTH },
-	{ NULL, 0 }
-};
-static const struct option_choice machines[] = {
-	{ "precise", STACKS_PRECISE }, { "magic-trace", STACKS_MAGIC_TRACE }, { NULL, 0 }
-};
+static const struct option_choice inputs[] = { { "perf-data", INPUT_PERF_DATA },
+					       { "perf-script", INPUT_PERF_SCRIPT },
+					       { NULL, 0 } };
+static const struct option_choice modes[] = { { "user", OPTION_MODE_USER },
+					      { "kernel", OPTION_MODE_KERNEL },
+					      { "both", OPTION_MODE_BOTH },
+					      { NULL, 0 } };
+static const struct option_choice machines[] = { { "precise", STACKS_PRECISE },
+						 { "magic-trace", STACKS_MAGIC_TRACE },
+						 { NULL, 0 } };
 static const struct option_choice names[] = { { "short", OPTION_NAMES_SHORT },
-				       { "full", OPTION_NAMES_FULL },
-				       { "none", OPTION_NAMES_NONE },
-				       { NULL, 0 } };
-static const struct option_choice engines[] = {
-	{ "fast", OPTION_ENGINE_FAST }, { "libipt", OPTION_ENGINE_LIBIPT }, { NULL, 0 }
-};
-static const struct option_choice details[] = {
-	{ "none", OPTION_ARGS_NONE },
-	{ "line", OPTION_ARGS_LINE },
-	{ "full", OPTION_ARGS_FULL },
-	{ NULL, 0 }
-};
+					      { "full", OPTION_NAMES_FULL },
+					      { "none", OPTION_NAMES_NONE },
+					      { NULL, 0 } };
+static const struct option_choice engines[] = { { "fast", OPTION_ENGINE_FAST },
+						{ "libipt", OPTION_ENGINE_LIBIPT },
+						{ NULL, 0 } };
+static const struct option_choice details[] = { { "none", OPTION_ARGS_NONE },
+						{ "line", OPTION_ARGS_LINE },
+						{ "full", OPTION_ARGS_FULL },
+						{ NULL, 0 } };
 static const struct option_choice formats[] = {
-	{ "ftf", FORMAT_FTF },	     { "branches", FORMAT_BRANCHES }, { "calls", FORMAT_CALLS },
-	{ "slices", FORMAT_SLICES }, { "none", FORMAT_NONE },
-	{ "events", FORMAT_EVENTS },
-	{ "folded", FORMAT_FOLDED },
-	{ "functions", FORMAT_FUNCTIONS },
-	{ "chrome", FORMAT_CHROME },
-	{ "speedscope", FORMAT_SPEEDSCOPE },
-	{ "svg", FORMAT_SVG },
-	{ NULL, 0 }
+	{ "ftf", FORMAT_FTF },       { "branches", FORMAT_BRANCHES },
+	{ "calls", FORMAT_CALLS },   { "slices", FORMAT_SLICES },
+	{ "none", FORMAT_NONE },     { "events", FORMAT_EVENTS },
+	{ "folded", FORMAT_FOLDED }, { "functions", FORMAT_FUNCTIONS },
+	{ "chrome", FORMAT_CHROME }, { "speedscope", FORMAT_SPEEDSCOPE },
+	{ "svg", FORMAT_SVG },       { NULL, 0 }
 };
 
 const char *option_format_word(enum output_format format)
@@ -144,14 +143,10 @@ const char *option_format_word(enum output_format format)
 }
 
 static const struct argp_child groups[] = {
-	{ &option_group_select, 0, NULL, 0 },
-	{ &option_group_batch, 0, NULL, 0 },
-	{ &option_group_overlays, 0, NULL, 0 },
-	{ &option_group_report, 0, NULL, 0 },
-	{ &option_group_sandbox, 0, NULL, 0 },
-	{ &option_group_speed, 0, NULL, 0 },
-	{ &option_group_timing, 0, NULL, 0 },
-	{ NULL, 0, NULL, 0 },
+	{ &option_group_select, 0, NULL, 0 },   { &option_group_batch, 0, NULL, 0 },
+	{ &option_group_overlays, 0, NULL, 0 }, { &option_group_report, 0, NULL, 0 },
+	{ &option_group_sandbox, 0, NULL, 0 },  { &option_group_speed, 0, NULL, 0 },
+	{ &option_group_timing, 0, NULL, 0 },   { NULL, 0, NULL, 0 },
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -272,7 +267,8 @@ static void check_json(const struct options *options)
 	const char *output = options->output ? options->output : text ? "-" : "";
 	bool lines = options->json_lines && strcmp(options->json_lines, "-") == 0;
 
-	if (lines && (strcmp(output, "-") == 0 || (options->json && strcmp(options->json, "-") == 0)))
+	if (lines &&
+	    (strcmp(output, "-") == 0 || (options->json && strcmp(options->json, "-") == 0)))
 		wrong_usage("standard output is for something else: ", "--json-lines=FILE");
 	if (options->json && strcmp(options->json, "-") == 0 && strcmp(output, "-") == 0) {
 		fprintf(stderr, "ptrace2ftf: the output is on standard output: name a file for "
@@ -283,7 +279,9 @@ static void check_json(const struct options *options)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp argp = { argp_options, parse, "INPUT...", doc, groups, NULL, NULL };
+	static const struct argp argp = {
+		argp_options, parse, "INPUT...", doc, groups, NULL, NULL
+	};
 
 	*options = (struct options){ 0 };
 	argp_err_exit_status = EXIT_USAGE;
@@ -292,7 +290,8 @@ void options_parse(struct options *options, int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
 		alloc_fail(0); /* the only cause that it does not tell itself */
 	if (options->format == FORMAT_EVENTS && !options->overlay_count) {
-		fprintf(stderr, "ptrace2ftf: --format=events needs --runtime-events or --memtrace\n");
+		fprintf(stderr,
+			"ptrace2ftf: --format=events needs --runtime-events or --memtrace\n");
 		exit(EXIT_USAGE);
 	}
 	check_batch(options);

@@ -9,10 +9,10 @@
 #define NEAREST_LENGTH_MAX 63
 
 struct nearest {
-	const char *word;    /* borrowed: what was typed */
-	size_t length;       /* characters of it that count */
-	const char *best;    /* borrowed: the nearest up to now; NULL: none is near */
-	unsigned distance;   /* of `best` */
+	const char *word;  /* borrowed: what was typed */
+	size_t length;     /* characters of it that count */
+	const char *best;  /* borrowed: the nearest up to now; NULL: none is near */
+	unsigned distance; /* of `best` */
 };
 
 /* Start a search for the first `length` characters of `word`, which is borrowed. */

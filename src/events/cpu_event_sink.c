@@ -236,9 +236,9 @@ static struct side_transactions *transactions_of(struct event_sink *sink,
 	HASH_ADD_PTR(sink->transactions, thread, found);
 	if (thread)
 		snprintf(name, sizeof(name), "transactions of %d", thread->tid);
-	found->track = ftf_thread_new(sink->tracks->writer,
-				      thread ? (uint32_t)thread->pid : UINT32_MAX,
-				      text(sink, name));
+	found->track =
+		ftf_thread_new(sink->tracks->writer, thread ? (uint32_t)thread->pid : UINT32_MAX,
+			       text(sink, name));
 	return found;
 }
 
@@ -398,7 +398,7 @@ static void on_control(struct event_sink *sink, const struct cpu_event *event)
 /* ---- The sink ------------------------------------------------------------ */
 
 void event_sink_init(struct event_sink *sink, struct event_tracks *tracks,
-		    const struct pt_info *info)
+		     const struct pt_info *info)
 {
 	*sink = (struct event_sink){ .tracks = tracks, .info = info };
 }
@@ -452,20 +452,22 @@ void event_sink_finish(struct event_sink *sink, uint64_t time)
 	struct cpu_tracks_cpu *cpu, *next_cpu;
 	struct side_transactions *of, *next;
 
-	HASH_ITER(hh, sink->tracks->cpus, cpu, next_cpu) {
+	HASH_ITER(hh, sink->tracks->cpus, cpu, next_cpu)
+	{
 		tell_wait(sink, cpu, time);
 		end_guest(sink, cpu, time);
 		lose_wake(sink, cpu, time);
 	}
 	HASH_ITER(hh, sink->transactions, of, next)
-		end_transaction(sink, of, time, "not seen");
+	end_transaction(sink, of, time, "not seen");
 }
 
 void event_sink_release(struct event_sink *sink)
 {
 	struct side_transactions *of, *next;
 
-	HASH_ITER(hh, sink->transactions, of, next) {
+	HASH_ITER(hh, sink->transactions, of, next)
+	{
 		HASH_DEL(sink->transactions, of);
 		free(of);
 	}

@@ -21,7 +21,7 @@
 struct side_transactions;
 
 struct event_sink {
-	struct event_tracks *tracks;             /* borrowed */
+	struct event_tracks *tracks;            /* borrowed */
 	const struct pt_info *info;             /* borrowed: the clocks */
 	struct side_transactions *transactions; /* owned: hash by thread */
 	uint64_t untimed;                       /* events before any time was known: not shown */
@@ -29,7 +29,7 @@ struct event_sink {
 
 /* Both are borrowed until event_sink_release(). */
 void event_sink_init(struct event_sink *sink, struct event_tracks *tracks,
-		    const struct pt_info *info);
+		     const struct pt_info *info);
 
 /* Take one event, in the order of time of its CPU. */
 void event_sink_event(struct event_sink *sink, const struct cpu_event *event);

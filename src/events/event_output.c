@@ -17,7 +17,7 @@ static void init_mark(struct symbol *mark, struct name_table *names, const char 
 }
 
 void event_output_init(struct event_output *view, const struct event_output_input *input,
-		    struct name_table *names)
+		       struct name_table *names)
 {
 	*view = (struct event_output){ .input = *input };
 	init_mark(&view->ptwrite, names, "ptwrite", SYMBOL_MARK);
@@ -126,7 +126,8 @@ void event_output_finish(struct event_output *view, uint64_t begin, uint64_t end
 	if (view->sink.untimed)
 		diag_warn(view->input.diag, "side-untimed",
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
-			  "time was known, and are not shown", view->sink.untimed);
+			  "time was known, and are not shown",
+			  view->sink.untimed);
 	switch_events_write(&view->tracks, view->input.file);
 	record_events_write(&records);
 	side_clock_write(view->input.writer, &view->input.file->features, begin);

@@ -11,10 +11,10 @@
 #include "base/big_array.h"
 #include "base/name.h"
 #include "decoder/perf_data/perf_file.h"
-#include "src/select/event_filter.h"
-#include "src/events/initial_state.h"
-#include "src/events/cpu_event_sink.h"
 #include "src/callstack/thread_stacks.h"
+#include "src/events/cpu_event_sink.h"
+#include "src/events/initial_state.h"
+#include "src/select/event_filter.h"
 
 struct resolver;
 
@@ -25,7 +25,7 @@ struct event_output_input {
 	const struct timeline *timeline;
 	const struct pt_info *info;
 	const struct event_filter *filter; /* what is wanted */
-	struct thread_stacks *stacks; /* NULL: marks are left out */
+	struct thread_stacks *stacks;      /* NULL: marks are left out */
 	struct resolver *resolver;
 	struct diag *diag;
 	bool samples; /* show them */
@@ -36,13 +36,13 @@ struct event_output {
 	struct event_tracks tracks;
 	struct event_sink sink;
 	struct initial_state early; /* before the chosen time */
-	struct big_array events; /* owned: struct cpu_event, to be written in the end */
+	struct big_array events;    /* owned: struct cpu_event, to be written in the end */
 	size_t event_count;
 	struct symbol ptwrite, abort; /* marks */
 };
 
 void event_output_init(struct event_output *view, const struct event_output_input *input,
-		    struct name_table *names);
+		       struct name_table *names);
 
 /* Take an event of kind BRANCH_CPU_EVENT, in the order of time of its stream. */
 void event_output_event(struct event_output *view, const struct branch_event *event);

@@ -7,17 +7,17 @@
 #include "base/alloc.h"
 
 void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
-		      const struct timeline *timeline, const struct event_filter *filter)
+		       const struct timeline *timeline, const struct event_filter *filter)
 {
 	size_t count;
 
 	timeline_threads(timeline, &count);
-	*tracks = (struct event_tracks){ .writer = writer, .timeline = timeline,
-					.filter = filter };
+	*tracks = (struct event_tracks){ .writer = writer, .timeline = timeline, .filter = filter };
 	tracks->named = alloc_zeroed(count + 1, sizeof(*tracks->named));
 }
 
-bool event_tracks_wants(const struct event_tracks *tracks, const struct thread *thread, uint64_t time)
+bool event_tracks_wants(const struct event_tracks *tracks, const struct thread *thread,
+			uint64_t time)
 {
 	return event_filter_has(tracks->filter, thread, time);
 }
@@ -38,7 +38,8 @@ void event_tracks_release(struct event_tracks *tracks)
 {
 	struct cpu_tracks_cpu *cpu, *next;
 
-	HASH_ITER(hh, tracks->cpus, cpu, next) {
+	HASH_ITER(hh, tracks->cpus, cpu, next)
+	{
 		HASH_DEL(tracks->cpus, cpu);
 		free(cpu);
 	}
@@ -116,7 +117,8 @@ uint64_t side_cpu_time(struct cpu_tracks_cpu *cpu, uint64_t time)
 	return cpu->last_time;
 }
 
-void event_tracks_mark(struct event_tracks *tracks, struct cpu_tracks_cpu *cpu, struct ftf_event *event)
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_tracks_cpu *cpu,
+		       struct ftf_event *event)
 {
 	event->thread = cpu->track;
 	event->time = side_cpu_time(cpu, event->time);

@@ -31,33 +31,33 @@ struct cpu_tracks_cpu {
 	bool sleeps, waits;
 	uint64_t sleep, hints;
 	uint32_t extensions;
-	bool in_guest;             /* its slice is open */
-	uint64_t vmcs;             /* as told last; 0: not yet */
+	bool in_guest; /* its slice is open */
+	uint64_t vmcs; /* as told last; 0: not yet */
 	/* Of EVD packets, by their type, for the next event: */
 	struct side_data_value {
 		bool known;
 		uint64_t value;
 	} data[EVD_TYPES], exit[EVD_TYPES];
-	int exit_vector;           /* of the exit that ends the guest's slice, as `exit`; -1: none */
+	int exit_vector; /* of the exit that ends the guest's slice, as `exit`; -1: none */
 	UT_hash_handle hh;
 };
 
 struct event_tracks {
-	struct ftf_writer *writer;       /* borrowed */
-	const struct timeline *timeline; /* borrowed */
+	struct ftf_writer *writer;         /* borrowed */
+	const struct timeline *timeline;   /* borrowed */
 	const struct event_filter *filter; /* borrowed: what was chosen */
-	bool *named;                     /* owned; by thread index */
-	struct cpu_tracks_cpu *cpus;           /* owned: hash by cpu */
-	uint64_t group;                  /* the process that stands for the CPUs; 0: none yet */
+	bool *named;                       /* owned; by thread index */
+	struct cpu_tracks_cpu *cpus;       /* owned: hash by cpu */
+	uint64_t group;                    /* the process that stands for the CPUs; 0: none yet */
 };
 
 /* All are borrowed until event_tracks_release(). */
 void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
-		      const struct timeline *timeline, const struct event_filter *filter);
+		       const struct timeline *timeline, const struct event_filter *filter);
 
 /* Returns whether something of a thread (NULL: unknown) and time (ns) was chosen. */
 bool event_tracks_wants(const struct event_tracks *tracks, const struct thread *thread,
-		       uint64_t time);
+			uint64_t time);
 
 /* Returns whether something of a CPU (-1: unknown) and time (ns) was chosen. */
 bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint64_t time);
@@ -78,7 +78,8 @@ struct cpu_tracks_cpu *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu
  * Write a mark on a CPU's track: a slice without length.  An instant would take
  * in what begins at its time.
  */
-void event_tracks_mark(struct event_tracks *tracks, struct cpu_tracks_cpu *cpu, struct ftf_event *event);
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_tracks_cpu *cpu,
+		       struct ftf_event *event);
 
 /* Returns a time of the CPU's track: that of the event, but never back. */
 uint64_t side_cpu_time(struct cpu_tracks_cpu *cpu, uint64_t time);

@@ -24,7 +24,8 @@ struct early_thread {
 
 static bool is_of_transaction(enum cpu_event_kind kind)
 {
-	return kind == CPU_EVENT_TX_BEGIN || kind == CPU_EVENT_TX_COMMIT || kind == CPU_EVENT_TX_ABORT;
+	return kind == CPU_EVENT_TX_BEGIN || kind == CPU_EVENT_TX_COMMIT ||
+	       kind == CPU_EVENT_TX_ABORT;
 }
 
 bool initial_state_is_state(enum cpu_event_kind kind)
@@ -47,7 +48,8 @@ static struct early_cpu *cpu_of(struct initial_state *early, int32_t number, boo
 	return cpu;
 }
 
-static struct early_thread *thread_of(struct initial_state *early, const struct thread *key, bool add)
+static struct early_thread *thread_of(struct initial_state *early, const struct thread *key,
+				      bool add)
 {
 	struct early_thread *thread;
 
@@ -118,7 +120,7 @@ static void give_cpu(const struct initial_state *early, struct early_cpu *cpu,
 }
 
 void initial_state_give(struct initial_state *early, const struct cpu_event *event,
-		     const struct initial_state_out *out)
+			const struct initial_state_out *out)
 {
 	struct early_cpu *cpu = cpu_of(early, event->cpu, false);
 	struct early_thread *thread = thread_of(early, event->thread, false);
@@ -135,9 +137,9 @@ void initial_state_give_all(struct initial_state *early, const struct initial_st
 	struct early_thread *thread, *next_thread;
 
 	HASH_ITER(hh, early->cpus, cpu, next_cpu)
-		give_cpu(early, cpu, out);
+	give_cpu(early, cpu, out);
 	HASH_ITER(hh, early->threads, thread, next_thread)
-		give(early, &thread->transaction, out);
+	give(early, &thread->transaction, out);
 }
 
 void initial_state_release(struct initial_state *early)
@@ -145,11 +147,13 @@ void initial_state_release(struct initial_state *early)
 	struct early_cpu *cpu, *next_cpu;
 	struct early_thread *thread, *next_thread;
 
-	HASH_ITER(hh, early->cpus, cpu, next_cpu) {
+	HASH_ITER(hh, early->cpus, cpu, next_cpu)
+	{
 		HASH_DEL(early->cpus, cpu);
 		free(cpu);
 	}
-	HASH_ITER(hh, early->threads, thread, next_thread) {
+	HASH_ITER(hh, early->threads, thread, next_thread)
+	{
 		HASH_DEL(early->threads, thread);
 		free(thread);
 	}

@@ -32,7 +32,7 @@ void initial_state_take(struct initial_state *early, const struct cpu_event *eve
 
 /* Give out what is held of an event's CPU and thread; once. */
 void initial_state_give(struct initial_state *early, const struct cpu_event *event,
-		     const struct initial_state_out *out);
+			const struct initial_state_out *out);
 
 /* Give out all that is held. */
 void initial_state_give_all(struct initial_state *early, const struct initial_state_out *out);

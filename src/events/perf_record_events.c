@@ -11,7 +11,7 @@
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S        UINT64_C(1000000000)
 #define SAMPLE_ARGS_MAX 6
 
 /* ---- Samples ------------------------------------------------------------- */
@@ -56,9 +56,8 @@ static size_t fill_args(struct record_events *records, const struct perf_sample 
 	if (type & PERF_SAMPLE_PERIOD)
 		args[count++] = ftf_arg_int64(ftf_text(writer, "period"), (int64_t)sample->period);
 	if (type & PERF_SAMPLE_IP) {
-		const struct location *at =
-			resolver_find(records->resolver, RESOLVE_TO,
-				      space_of(thread, sample->time), sample->ip);
+		const struct location *at = resolver_find(
+			records->resolver, RESOLVE_TO, space_of(thread, sample->time), sample->ip);
 
 		args[count++] = ftf_arg_pointer(ftf_text(writer, "address"), sample->ip);
 		if (at->symbol)
@@ -95,8 +94,8 @@ static void on_wakeup(struct record_events *records, const struct perf_sample *s
 	struct event_tracks *tracks = records->tracks;
 	const struct thread *thread, *waker;
 
-	if (point->tid <= 0 || (point->kind == SCHED_WAKEUP &&
-				records->points.formats[SCHED_WAKING].recorded))
+	if (point->tid <= 0 ||
+	    (point->kind == SCHED_WAKEUP && records->points.formats[SCHED_WAKING].recorded))
 		return;
 	thread = timeline_borrow_thread(tracks->timeline, point->tid, sample->time);
 	waker = sample->tid > 0
@@ -184,9 +183,11 @@ static void warn_formatless(const struct record_events *records)
 		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
 		    strncmp(attr->name, sched_switch, sizeof(sched_switch) - 1) == 0 &&
 		    !records->points.formats[SCHED_SWITCH].recorded)
-			diag_warn(records->diag, "tracepoint-format",
-				  "%s: the recording lacks the event's format (TRACING_DATA), so its "
-				  "samples do not tell who runs", sched_switch);
+			diag_warn(
+				records->diag, "tracepoint-format",
+				"%s: the recording lacks the event's format (TRACING_DATA), so its "
+				"samples do not tell who runs",
+				sched_switch);
 	}
 }
 
@@ -211,7 +212,8 @@ void record_events_write(struct record_events *records)
 	if (records->untimed)
 		diag_warn(records->diag, "samples-untimed",
 			  "%" PRIu64 " samples say neither when nor on which CPU or thread they "
-			  "were taken, and are not shown", records->untimed);
+			  "were taken, and are not shown",
+			  records->untimed);
 }
 
 /* ---- The wall clock ------------------------------------------------------ */

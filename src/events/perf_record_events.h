@@ -9,18 +9,18 @@
 #include "base/diag.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/sched_points.h"
-#include "src/resolve/resolve.h"
 #include "src/events/event_tracks.h"
+#include "src/resolve/resolve.h"
 
 struct record_events {
-	struct event_tracks *tracks;   /* borrowed */
+	struct event_tracks *tracks;  /* borrowed */
 	const struct perf_file *file; /* borrowed */
 	struct resolver *resolver;    /* borrowed: names the samples' addresses */
 	struct diag *diag;            /* borrowed */
 	bool samples;                 /* write them */
 	uint64_t sample_count, untimed;
-	struct ftf_name *events;      /* owned, while writing: by attribute */
-	struct sched_points points;   /* samples of these are scheduling records, and no instants */
+	struct ftf_name *events;    /* owned, while writing: by attribute */
+	struct sched_points points; /* samples of these are scheduling records, and no instants */
 };
 
 /*

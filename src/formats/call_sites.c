@@ -58,7 +58,8 @@ void call_sites_release(struct call_sites *sites)
 {
 	struct call_site *site, *next;
 
-	HASH_ITER(hh, sites->sites, site, next) {
+	HASH_ITER(hh, sites->sites, site, next)
+	{
 		HASH_DEL(sites->sites, site);
 		free(site);
 	}

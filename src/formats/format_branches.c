@@ -62,8 +62,9 @@ static void print_gap(FILE *out, const struct branch_event *event)
 {
 	const struct thread *thread = event->thread;
 
-	fprintf(out, " instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
-		     " cpu %d pid %d tid %d ip ",
+	fprintf(out,
+		" instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
+		" cpu %d pid %d tid %d ip ",
 		event->time / NS_PER_S, event->time % NS_PER_S, event->cpu,
 		thread ? thread->pid : -1, thread ? thread->tid : -1);
 	fprintf(out, event->from ? "0x%" PRIx64 : "%" PRIx64, event->from);

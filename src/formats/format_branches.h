@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-#include "src/callstack/callstack.h"
 #include "decoder/branch_event.h"
+#include "src/callstack/callstack.h"
 
 /* Print one event; `from` and `to` are its resolved addresses.  Errors stay with the stream. */
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,

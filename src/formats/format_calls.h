@@ -24,9 +24,10 @@
 #include "src/slices/slice_sink.h"
 
 struct format_calls {
-	struct slice_sink sink;                   /* give this to the machine */
-	const struct callstack_machine *machine; /* borrowed; whose base time is the zero; NULL: 0 ns */
-	FILE *out;                               /* borrowed */
+	struct slice_sink sink; /* give this to the machine */
+	const struct callstack_machine
+		*machine; /* borrowed; whose base time is the zero; NULL: 0 ns */
+	FILE *out;        /* borrowed */
 };
 
 /*

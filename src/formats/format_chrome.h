@@ -18,7 +18,7 @@ struct format_chrome {
 	FILE *out;              /* borrowed */
 	enum option_args level; /* what slices tell */
 	uint64_t slices;
-	bool any;               /* an event was written */
+	bool any; /* an event was written */
 };
 
 /* Write the beginning; `out` is borrowed.  Errors stay with the stream. */

@@ -41,14 +41,15 @@ static struct folded_track *track_of(struct format_folded *folded, const struct 
 	if (track->index >= old) {
 		folded->tracks = alloc_grow(folded->tracks, &folded->track_room,
 					    (size_t)track->index + 1, sizeof(*folded->tracks));
-		memset(folded->tracks + old, 0, (folded->track_room - old) * sizeof(*folded->tracks));
+		memset(folded->tracks + old, 0,
+		       (folded->track_room - old) * sizeof(*folded->tracks));
 	}
 	found = &folded->tracks[track->index];
 	if (!found->root) {
 		const char *name = track->thread_name ? track->thread_name : "unknown";
 
-		found->root = found->node = node_of(folded, 0,
-						    name_intern_text(folded->names, name));
+		found->root = found->node =
+			node_of(folded, 0, name_intern_text(folded->names, name));
 	}
 	return found;
 }

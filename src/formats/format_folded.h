@@ -20,9 +20,10 @@ struct stack_node;
 struct folded_track;
 
 struct format_folded {
-	struct name_table *names;  /* borrowed */
-	struct pair_table stacks;  /* of (node of the caller, id of name): the node's number less 1 */
-	struct stack_node *nodes;  /* owned; [0] is the root of all */
+	struct name_table *names; /* borrowed */
+	struct pair_table
+		stacks; /* of (node of the caller, id of name): the node's number less 1 */
+	struct stack_node *nodes; /* owned; [0] is the root of all */
 	size_t count, room;
 	struct folded_track *tracks; /* owned; by index of the track */
 	size_t track_room;

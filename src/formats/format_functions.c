@@ -31,8 +31,9 @@ static struct function_track *track_of(struct format_functions *functions,
 	size_t old = functions->track_room;
 
 	if (track->index >= old) {
-		functions->tracks = alloc_grow(functions->tracks, &functions->track_room,
-					       (size_t)track->index + 1, sizeof(*functions->tracks));
+		functions->tracks =
+			alloc_grow(functions->tracks, &functions->track_room,
+				   (size_t)track->index + 1, sizeof(*functions->tracks));
 		memset(functions->tracks + old, 0,
 		       (functions->track_room - old) * sizeof(*functions->tracks));
 	}
@@ -79,8 +80,8 @@ static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 	frame.row = row_of(functions, symbol->name);
 	frame.open = open_of(functions, thread->index, frame.row);
 	functions->open_counts[frame.open]++;
-	track->frames = alloc_grow(track->frames, &track->room, track->count + 1,
-				   sizeof(*track->frames));
+	track->frames =
+		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
 	track->frames[track->count++] = frame;
 	functions->slices++;
 }
@@ -211,8 +212,8 @@ void format_functions_print(struct format_functions *functions, enum function_or
 			"%10" PRIu64 " %14" PRIu64 " %14" PRIu64 " %10" PRIu64 " %10" PRIu64
 			" %10" PRIu64 " %14" PRIu64 "  ",
 			row->calls.count, row->total, row->self, row->calls.min,
-			durations_percentile(&row->calls, 50), durations_percentile(&row->calls, 99),
-			row->calls.max);
+			durations_percentile(&row->calls, 50),
+			durations_percentile(&row->calls, 99), row->calls.max);
 		print_name(row->name, out);
 	}
 }

@@ -22,11 +22,11 @@ struct function_row;
 struct function_track;
 
 struct format_functions {
-	struct function_row *rows;     /* owned; by `ids` */
+	struct function_row *rows; /* owned; by `ids` */
 	size_t row_room;
-	struct pair_table ids;         /* of (0, id of name) */
-	struct pair_table open;        /* of (index of track, row): place in `open_counts` */
-	uint32_t *open_counts;         /* owned: open slices of this function on this track */
+	struct pair_table ids;  /* of (0, id of name) */
+	struct pair_table open; /* of (index of track, row): place in `open_counts` */
+	uint32_t *open_counts;  /* owned: open slices of this function on this track */
 	size_t open_room;
 	struct function_track *tracks; /* owned; by index of the track */
 	size_t track_room;

@@ -20,12 +20,13 @@
 struct slice {
 	uint64_t begin, end, ip;     /* ns, ns, address entered */
 	const struct symbol *symbol; /* NULL: an instant */
-	const struct name *text;     /* of a slice the caller, "file:line", NULL: unknown; of an instant */
+	const struct name
+		*text; /* of a slice the caller, "file:line", NULL: unknown; of an instant */
 	struct slice_cost cost;
 	uint64_t folded, folded_time; /* see struct slice_sink */
-	size_t next;                 /* on this track, NONE: there is none */
+	size_t next;                  /* on this track, NONE: there is none */
 	uint32_t depth;
-	uint16_t flags;              /* enum slice_flags */
+	uint16_t flags; /* enum slice_flags */
 	bool finished;
 };
 

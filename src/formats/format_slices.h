@@ -27,21 +27,21 @@ struct slice_chain {
 };
 
 struct slice_list {
-	struct big_array slices;    /* owned */
+	struct big_array slices; /* owned */
 	size_t count;
 	struct slice_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
 	struct slice_chain *depths; /* owned: of those that begin at one time, by depth */
 	size_t depth_count, depth_room;
-	uint64_t looked_at;	    /* so often was one written or read */
+	uint64_t looked_at;     /* so often was one written or read */
 	enum option_args level; /* what slices tell */
 	struct call_sites sites;
 };
 
 /*
  * Returns a sink that gathers slices; its tracks are struct track, its slices
- * must come in program order (src/slices/slice_sorter.h), begins of a track by time.  The list is borrowed by the
- * sink.
+ * must come in program order (src/slices/slice_sorter.h), begins of a track by time.  The list is
+ * borrowed by the sink.
  */
 struct slice_sink slice_list_sink(struct slice_list *list);
 

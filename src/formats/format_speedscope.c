@@ -17,8 +17,8 @@ struct printer {
 	struct pair_table ids;         /* of (0, id of name): the frame */
 	const struct symbol **symbols; /* owned; by frame */
 	size_t room;
-	uint64_t origin;               /* ns: what values count from */
-	bool any;                      /* an event of the profile was printed */
+	uint64_t origin; /* ns: what values count from */
+	bool any;        /* an event of the profile was printed */
 };
 
 static uint32_t frame_of(struct printer *printer, const struct symbol *symbol)
@@ -71,7 +71,10 @@ static void print_profile(struct printer *printer, const struct slice_store *spo
 {
 	struct temp_file_summary summary = slice_store_summary(spool, index);
 	const struct slice_sink sink = {
-		.begin = begin, .end = end, .instant = instant, .context = printer,
+		.begin = begin,
+		.end = end,
+		.instant = instant,
+		.context = printer,
 	};
 	const struct track *track = summary.track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
@@ -83,7 +86,8 @@ static void print_profile(struct printer *printer, const struct slice_store *spo
 	json_text_print(title, strlen(title), printer->out);
 	fprintf(printer->out,
 		",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64
-		",\"events\":[", summary.begin - printer->origin, summary.end - printer->origin);
+		",\"events\":[",
+		summary.begin - printer->origin, summary.end - printer->origin);
 	printer->any = false;
 	slice_store_replay_track(spool, index, &sink);
 	fputs("]}", printer->out);
@@ -124,7 +128,8 @@ void format_speedscope_print(const struct slice_store *spool, const char *name, 
 	bool any = false;
 
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-	      "\"exporter\":\"ptrace2ftf\",\"name\":", out);
+	      "\"exporter\":\"ptrace2ftf\",\"name\":",
+	      out);
 	json_text_print(name, strlen(name), out);
 	fputs(",\"profiles\":[", out);
 	for (size_t i = 0; i < slice_store_tracks(spool); i++) {

@@ -10,16 +10,16 @@
 #include "src/slices/track.h"
 
 /* Pixels. */
-#define WIDTH 1200.0
-#define MARGIN 10.0
-#define ROW 17.0
-#define TOP 56.0
+#define WIDTH     1200.0
+#define MARGIN    10.0
+#define ROW       17.0
+#define TOP       56.0
 #define CHARACTER 6.1 /* of the labels' font */
-#define NARROW 0.5    /* what is narrower is drawn with its neighbours */
+#define NARROW    0.5 /* what is narrower is drawn with its neighbours */
 #define LABEL_MIN 3   /* characters */
 #define POINTABLE 2.0 /* so wide are slices that tell their name */
 
-#define ROWS 64u
+#define ROWS    64u
 #define COLOURS 8u
 
 /* Slices of a row that are too narrow to be drawn on their own. */
@@ -36,12 +36,12 @@ struct open_slice {
 
 struct picture {
 	FILE *out;
-	uint64_t begin;  /* ns */
-	double scale;    /* pixels per ns */
+	uint64_t begin; /* ns */
+	double scale;   /* pixels per ns */
 	struct open_slice open[ROWS];
 	struct crowd crowds[ROWS];
 	size_t depth, deepest; /* levels, also those that are not drawn */
-	uint64_t hidden; /* slices that are not drawn */
+	uint64_t hidden;       /* slices that are not drawn */
 };
 
 /* ---- Text ------------------------------------------------------------------ */
@@ -206,8 +206,7 @@ static void instant(const struct slice_sink *sink, void *track, uint64_t time, c
 	double x = x_of(picture, time);
 
 	(void)track;
-	fprintf(picture->out,
-		"<path class=\"mark\" d=\"M%.1f %.0fl4 -6h-8z\"><title>", x, TOP);
+	fprintf(picture->out, "<path class=\"mark\" d=\"M%.1f %.0fl4 -6h-8z\"><title>", x, TOP);
 	print_text(text, strlen(text), SIZE_MAX, picture->out);
 	fputs("</title></path>\n", picture->out);
 }
@@ -336,10 +335,14 @@ static void print_thread(const struct slice_store *spool, size_t index, FILE *ou
 {
 	struct temp_file_summary summary = slice_store_summary(spool, index);
 	uint64_t took = summary.end > summary.begin ? summary.end - summary.begin : 1;
-	struct picture picture = { .out = out, .begin = summary.begin,
+	struct picture picture = { .out = out,
+				   .begin = summary.begin,
 				   .scale = WIDTH / (double)took };
 	const struct slice_sink sink = {
-		.begin = begin, .end = end, .instant = instant, .context = &picture,
+		.begin = begin,
+		.end = end,
+		.instant = instant,
+		.context = &picture,
 	};
 	size_t rows = deepest_of(spool, index);
 	double height = y_of(rows < ROWS ? rows : ROWS) + 26;
@@ -358,7 +361,8 @@ void format_svg_print(const struct slice_store *spool, FILE *out)
 	size_t busiest = 0, count = slice_store_tracks(spool);
 
 	for (size_t i = 1; i < count; i++) {
-		if (slice_store_summary(spool, i).slices > slice_store_summary(spool, busiest).slices)
+		if (slice_store_summary(spool, i).slices >
+		    slice_store_summary(spool, busiest).slices)
 			busiest = i;
 	}
 	if (count && slice_store_summary(spool, busiest).slices) {

@@ -70,7 +70,8 @@ int slice_output_finish(struct slice_output *output, struct error *err)
 		format_folded_print(&output->folded, output->out);
 		break;
 	case FORMAT_FUNCTIONS:
-		format_functions_print(&output->functions, output->options->select.order, output->out);
+		format_functions_print(&output->functions, output->options->select.order,
+				       output->out);
 		break;
 	case FORMAT_SPEEDSCOPE:
 		if (slice_store_end(&output->spool, err) < 0)

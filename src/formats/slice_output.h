@@ -16,8 +16,8 @@
 #include "src/formats/format_folded.h"
 #include "src/formats/format_functions.h"
 #include "src/options/options.h"
-#include "src/slices/slice_store.h"
 #include "src/slices/slice_sink.h"
+#include "src/slices/slice_store.h"
 
 struct slice_output {
 	const struct options *options; /* borrowed */
@@ -44,7 +44,8 @@ int slice_output_init(struct slice_output *output, const struct options *options
 /* Returns the number of slices that came. */
 uint64_t slice_output_slices(const struct slice_output *output);
 
-/* All slices have come: write the rest.  Returns 0; -1 with err filled; errors of `out` stay with it. */
+/* All slices have come: write the rest.  Returns 0; -1 with err filled; errors of `out` stay with
+ * it. */
 int slice_output_finish(struct slice_output *output, struct error *err);
 
 /* Idempotent, also on zeroed memory. */

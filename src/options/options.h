@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/overlays/overlay_clock.h"
 #include "src/options/selection.h"
+#include "src/overlays/overlay_clock.h"
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
 enum exit_status {
@@ -46,9 +46,14 @@ enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
 /* What is traced; OPTION_MODE_AUTO: as the recording says. */
 enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
 
-/* How names are shown: symbols/names/demangle.h; DEFAULT: short, or what the output is to agree with. */
-enum option_names { OPTION_NAMES_DEFAULT = 0, OPTION_NAMES_SHORT, OPTION_NAMES_FULL,
-		    OPTION_NAMES_NONE };
+/* How names are shown: symbols/names/demangle.h; DEFAULT: short, or what the output is to agree
+ * with. */
+enum option_names {
+	OPTION_NAMES_DEFAULT = 0,
+	OPTION_NAMES_SHORT,
+	OPTION_NAMES_FULL,
+	OPTION_NAMES_NONE
+};
 
 /* Whether to give up what a conversion does not need: sandbox.h; AUTO: where that is possible. */
 enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
@@ -62,8 +67,8 @@ struct overlay_option {
 };
 
 struct options {
-	const char *input;  /* path; "-": stdin; the first input; NULL: overlays only */
-	char **inputs;      /* borrowed: all inputs */
+	const char *input; /* path; "-": stdin; the first input; NULL: overlays only */
+	char **inputs;     /* borrowed: all inputs */
 	int input_count;
 	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
@@ -73,39 +78,40 @@ struct options {
 	enum option_engine engine;
 	enum option_names names;
 	enum option_args args;
-	const char *symfs;  /* NULL: none */
-	const char *vdso;   /* NULL: look for it */
-	const char *kcore, *vmlinux; /* the kernel's code; NULL: look for it */
-	const char *debug_dir; /* NULL: none besides the system's */
-	const char *strip_prefix; /* of source paths; NULL: none */
-	const char *kallsyms; /* NULL: look for it */
-	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp */
-	bool inlined;       /* show inlined functions */
-	bool debuginfod;    /* ask servers for files */
-	bool force_dso;     /* files with another build id will do */
+	const char *symfs;               /* NULL: none */
+	const char *vdso;                /* NULL: look for it */
+	const char *kcore, *vmlinux;     /* the kernel's code; NULL: look for it */
+	const char *debug_dir;           /* NULL: none besides the system's */
+	const char *strip_prefix;        /* of source paths; NULL: none */
+	const char *kallsyms;            /* NULL: look for it */
+	const char *perf_map_dir;        /* of perf-PID.map; NULL: /tmp */
+	bool inlined;                    /* show inlined functions */
+	bool debuginfod;                 /* ask servers for files */
+	bool force_dso;                  /* files with another build id will do */
 	struct overlay_option *overlays; /* owned */
 	size_t overlay_count;
 	struct overlay_clocks clocks; /* of --clock-offset */
-	const char *clock_sync; /* NULL: none */
-	bool no_samples;    /* leave out samples of other events */
-	const char *output_pattern; /* NULL: none */
-	const char *files_from;     /* NULL: none */
-	char *list, **listed;       /* owned: the inputs that it names, and all inputs */
-	const char *json_lines;     /* path; "-": stdout; NULL: none */
-	int jobs;                   /* files side by side; 0: one */
+	const char *clock_sync;       /* NULL: none */
+	bool no_samples;              /* leave out samples of other events */
+	const char *output_pattern;   /* NULL: none */
+	const char *files_from;       /* NULL: none */
+	char *list, **listed;         /* owned: the inputs that it names, and all inputs */
+	const char *json_lines;       /* path; "-": stdout; NULL: none */
+	int jobs;                     /* files side by side; 0: one */
 	bool skip_existing;
-	char **words;               /* owned array of argv's: those that change outputs */
+	char **words; /* owned array of argv's: those that change outputs */
 	int word_count;
-	const char *stamp;          /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
-	unsigned verify;    /* decode every so-manyth segment by libipt too; 0: none */
+	const char *stamp; /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
+	unsigned verify;   /* decode every so-manyth segment by libipt too; 0: none */
 	struct selection select;
-	bool perf_times;    /* as perf script has them */
-	unsigned threads;   /* that decode; 0: as many as there are CPUs */
-	bool no_warn;       /* gaps and warnings don't change the exit status */
-	bool quiet;         /* no summary and no warnings */
-	int verbose;        /* how much more to tell: 0, 1, 2 */
+	bool perf_times;  /* as perf script has them */
+	unsigned threads; /* that decode; 0: as many as there are CPUs */
+	bool no_warn;     /* gaps and warnings don't change the exit status */
+	bool quiet;       /* no summary and no warnings */
+	int verbose;      /* how much more to tell: 0, 1, 2 */
 	enum option_sandbox sandbox;
-	const char *json;   /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
+	const char
+		*json; /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
 };
 
 /*

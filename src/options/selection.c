@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 
 #define NS_PER_S 1000000000u
-#define MAX_NS ((double)INT64_MAX)
+#define MAX_NS   ((double)INT64_MAX)
 
 void selection_release(struct selection *selection)
 {
@@ -84,8 +84,8 @@ bool number_list_has(const struct number_list *list, int32_t number)
 
 void pattern_list_add(struct pattern_list *list, const char *pattern)
 {
-	list->patterns = alloc_grow(list->patterns, &list->room, list->count + 1,
-				    sizeof(*list->patterns));
+	list->patterns =
+		alloc_grow(list->patterns, &list->room, list->count + 1, sizeof(*list->patterns));
 	list->patterns[list->count++] = pattern;
 }
 
@@ -220,7 +220,9 @@ bool selection_between(struct selection *selection, char *text)
 bool selection_split(struct split_size *split, const char *text)
 {
 	static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
-	static const struct unit bytes[] = { { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 } };
+	static const struct unit bytes[] = {
+		{ "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 }
+	};
 
 	split->unit = SPLIT_NONE;
 	if (read_amount(text, slices, &split->amount))

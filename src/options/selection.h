@@ -28,8 +28,8 @@ struct pattern_list {
 };
 
 enum time_base {
-	TIME_OPEN = 0, /* not given */
-	TIME_ABSOLUTE, /* `ns` of perf's clock */
+	TIME_OPEN = 0,   /* not given */
+	TIME_ABSOLUTE,   /* `ns` of perf's clock */
 	TIME_FROM_START, /* `ns` after the trace begins */
 	TIME_FROM_END,   /* `ns` before the trace ends */
 	TIME_PERCENT,    /* `percent` of the trace's time */
@@ -53,13 +53,14 @@ enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
 struct selection {
 	struct number_list pids, tids, cpus;
-	struct pattern_list comms;   /* any of a thread's names matches */
+	struct pattern_list comms; /* any of a thread's names matches */
 	struct time_bound from, to;
 	struct pattern_list symbols, dsos; /* calls that are kept, with all below them */
-	struct pattern_list hidden;  /* slices that are left out; what they call is not */
-	const char *start, *stop;    /* patterns: from a call of one to a call of the other; or both NULL */
-	uint32_t depth;              /* levels of slices that are shown; 0: all */
-	uint64_t min_duration;       /* ns: shorter slices are counted in their caller's */
+	struct pattern_list hidden;        /* slices that are left out; what they call is not */
+	const char *start,
+		*stop;  /* patterns: from a call of one to a call of the other; or both NULL */
+	uint32_t depth; /* levels of slices that are shown; 0: all */
+	uint64_t min_duration; /* ns: shorter slices are counted in their caller's */
 	struct split_size split;
 	enum function_order order;
 };

@@ -58,8 +58,8 @@ static struct overlay_thread_calls *thread_of(struct overlay_calls *calls, int32
 	for (size_t i = 0; i < calls->count; i++)
 		if (calls->threads[i].tid == tid && calls->threads[i].pid == pid)
 			return &calls->threads[i];
-	calls->threads = alloc_grow(calls->threads, &calls->room, calls->count + 1,
-				    sizeof(*calls->threads));
+	calls->threads =
+		alloc_grow(calls->threads, &calls->room, calls->count + 1, sizeof(*calls->threads));
 	thread = &calls->threads[calls->count++];
 	*thread = (struct overlay_thread_calls){ .pid = pid, .tid = tid, .pending = -1 };
 	thread->calls = alloc_zeroed(OVERLAY_CALLS_KEPT, sizeof(*thread->calls));
@@ -123,10 +123,9 @@ static struct message *read_messages(const struct runtime_events *file, uint32_t
 		if (event.kind == RUNTIME_LOST)
 			continue;
 		messages = alloc_grow(messages, &room, *count + 1, sizeof(*messages));
-		messages[(*count)++] = (struct message){
-			event.time,
-			event.kind > RUNTIME_USER_UNIT ? RUNTIME_USER_UNIT : event.kind
-		};
+		messages[(*count)++] = (struct message){ event.time, event.kind > RUNTIME_USER_UNIT
+									     ? RUNTIME_USER_UNIT
+									     : event.kind };
 	}
 	return messages;
 }
@@ -161,8 +160,7 @@ static bool find_near(const struct message *messages, size_t count, const struct
 	     i < count && messages[i].time <= time + TOLERANCE; i++) {
 		int64_t distance = (int64_t)(messages[i].time - time);
 
-		if (messages[i].kind != call->kind ||
-		    (found && llabs(distance) >= llabs(*late)))
+		if (messages[i].kind != call->kind || (found && llabs(distance) >= llabs(*late)))
 			continue;
 		found = true;
 		*late = distance;
@@ -307,8 +305,8 @@ static size_t pair_nearest(const struct trial *trial, int64_t *lates)
 	size_t found = 0;
 
 	for (size_t i = 0; i < kept(trial->thread); i++)
-		found += find_near(trial->messages, trial->message_count,
-				   call_at(trial->thread, i), trial->best.ahead, &lates[found]);
+		found += find_near(trial->messages, trial->message_count, call_at(trial->thread, i),
+				   trial->best.ahead, &lates[found]);
 	return found;
 }
 
@@ -324,8 +322,7 @@ static void settle(struct trial *trial, int64_t *lates, size_t found)
 		return;
 	qsort(lates, found, sizeof(*lates), by_value);
 	trial->best.ahead += lates[found / 2];
-	trial->best.uncertainty =
-		(uint64_t)(lates[found - 1 - found / 20] - lates[found / 20]) + 1;
+	trial->best.uncertainty = (uint64_t)(lates[found - 1 - found / 20] - lates[found / 20]) + 1;
 }
 
 static bool is_convincing(const struct trial *trial)

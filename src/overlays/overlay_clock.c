@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
-#define SYNC_TRIES 100
+#define SYNC_TRIES    100
 
 const char *overlay_clock_method_name(enum overlay_clock_method method)
 {

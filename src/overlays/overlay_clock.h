@@ -56,14 +56,14 @@ static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uin
 
 /* The clocks of one moment: a line of `ptrace2ftf clock-sync`. */
 struct overlay_sync {
-	uint64_t tsc;        /* ticks; 0: not on this machine */
-	int64_t mono, real;  /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
+	uint64_t tsc;       /* ticks; 0: not on this machine */
+	int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
 };
 
 /* What is known of the clocks of a run. */
 struct overlay_clocks {
-	bool has_mono, has_real;  /* of --clock-offset */
-	int64_t mono, real;       /* ns to add */
+	bool has_mono, has_real;    /* of --clock-offset */
+	int64_t mono, real;         /* ns to add */
 	struct overlay_sync *syncs; /* owned; lines of --clock-sync */
 	size_t sync_count;
 };

@@ -24,8 +24,8 @@ static bool by_option(struct overlay_clock *clock, const struct overlay_clocks *
 
 	if (mono ? !clocks->has_mono : !clocks->has_real)
 		return false;
-	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT,
-					 mono ? clocks->mono : clocks->real, 0 };
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT, mono ? clocks->mono : clocks->real,
+					 0 };
 	return true;
 }
 
@@ -66,7 +66,8 @@ static bool by_header(struct overlay_clock *clock, const struct overlay_input *i
 
 	if (!file->attr_count || !file->attrs[0].attr.use_clockid)
 		return false;
-	if (file->attrs[0].attr.clockid != (is_monotonic(input) ? CLOCK_MONOTONIC : CLOCK_REALTIME)) {
+	if (file->attrs[0].attr.clockid !=
+	    (is_monotonic(input) ? CLOCK_MONOTONIC : CLOCK_REALTIME)) {
 		if (is_monotonic(input) || !features->has_clock_data)
 			return false;
 		offset = (int64_t)(features->clock_ns - features->clock_wall_ns);
@@ -118,14 +119,15 @@ static struct overlay_clock assume(struct overlays *overlays, const struct overl
 		clock.offset = (int64_t)(end - input->last_time);
 	diag_warn(overlays->diag, "overlay-clock",
 		  "%s: nothing tells how its clock and perf's differ; %s: see --clock-offset",
-		  input->path, is_monotonic(input) ? "taken for the same"
-						   : "its end is taken for the process's");
+		  input->path,
+		  is_monotonic(input) ? "taken for the same"
+				      : "its end is taken for the process's");
 	return clock;
 }
 
 struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
-					      struct overlay_input *input,
-					      const struct overlay_recording *recording)
+						    struct overlay_input *input,
+						    const struct overlay_recording *recording)
 {
 	struct overlay_clock clock = { 0 };
 	bool known = by_option(&clock, &overlays->clocks, input) ||
@@ -161,8 +163,7 @@ static bool has_events(const struct overlays *overlays)
 }
 
 /* Both are written to until the process ends. */
-static struct overlay_clock align_ends(struct overlays *overlays,
-					const struct overlay_input *input)
+static struct overlay_clock align_ends(struct overlays *overlays, const struct overlay_input *input)
 {
 	const struct overlay_input *events = events_of(overlays, input->pid);
 	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
@@ -172,13 +173,13 @@ static struct overlay_clock align_ends(struct overlays *overlays,
 		clock.offset = (int64_t)(last - input->last_time);
 	diag_warn(overlays->diag, "overlay-clock",
 		  "%s: nothing tells how the wall clock and the runtime events' differ; %s: see "
-		  "--clock-offset and --clock-sync", input->path,
-		  last ? "the ends are taken for the same" : "taken for the same");
+		  "--clock-offset and --clock-sync",
+		  input->path, last ? "the ends are taken for the same" : "taken for the same");
 	return clock;
 }
 
 struct overlay_clock overlay_clock_choice_alone(struct overlays *overlays,
-					  const struct overlay_input *input)
+						const struct overlay_input *input)
 {
 	const struct overlay_clocks *clocks = &overlays->clocks;
 	struct overlay_clock clock = { 0 };

@@ -13,8 +13,8 @@
  * events to be perf's; that is warned about.
  */
 struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
-					      struct overlay_input *input,
-					      const struct overlay_recording *recording);
+						    struct overlay_input *input,
+						    const struct overlay_recording *recording);
 
 /*
  * Match the clock of one overlay with that of the runtime events, if any
@@ -22,6 +22,6 @@ struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
  * assumed to end with the last runtime event of its process, with a warning.
  */
 struct overlay_clock overlay_clock_choice_alone(struct overlays *overlays,
-					  const struct overlay_input *input);
+						const struct overlay_input *input);
 
 #endif

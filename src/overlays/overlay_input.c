@@ -160,7 +160,8 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 	else if (events->phases_guessed && events->first_time)
 		diag_warn(diag, "runtime-events-release",
 			  "%s does not tell which OCaml wrote it; taken for 5.3 or later: "
-			  "say so with ,ocaml=5.N", input->path);
+			  "say so with ,ocaml=5.N",
+			  input->path);
 	if (input->pid < 0)
 		input->pid = started_pid(events);
 	if (input->pid < 0)

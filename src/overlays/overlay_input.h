@@ -12,9 +12,9 @@
 
 #include "base/diag.h"
 #include "base/error.h"
-#include "src/options/options.h"
 #include "overlays/memtrace.h"
 #include "overlays/runtime_events.h"
+#include "src/options/options.h"
 
 /* Which thread of the process a ring belongs to, as the user said: tid.RING=N. */
 struct overlay_tid {
@@ -24,15 +24,15 @@ struct overlay_tid {
 
 struct overlay_input {
 	enum overlay_kind kind;
-	char *path;             /* owned */
-	int32_t pid;            /* -1: unknown */
-	int ocaml_minor;        /* of ocaml=5.N; -1: not said */
-	bool lives;             /* of memtrace: show each block's life as an async slice */
+	char *path;               /* owned */
+	int32_t pid;              /* -1: unknown */
+	int ocaml_minor;          /* of ocaml=5.N; -1: not said */
+	bool lives;               /* of memtrace: show each block's life as an async slice */
 	struct overlay_tid *tids; /* owned */
 	size_t tid_count, tid_room;
-	uint8_t *bytes;         /* owned mapping */
+	uint8_t *bytes; /* owned mapping */
 	size_t size;
-	uint64_t last_time;     /* of memtrace: of its last event, ns since 1970 */
+	uint64_t last_time;           /* of memtrace: of its last event, ns since 1970 */
 	struct runtime_events events; /* of runtime events */
 	struct memtrace memtrace;     /* of memtrace; at its first event */
 };

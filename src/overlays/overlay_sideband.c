@@ -18,10 +18,10 @@ struct moments {
 
 /* What the two sides know of one process. */
 struct facts {
-	struct moments backups;     /* forks of domains' first children: when, by whom */
+	struct moments backups; /* forks of domains' first children: when, by whom */
 	struct moments domain_exits;
 	struct moments spawns, terminations;
-	uint64_t exec, main_exit;   /* 0: not seen */
+	uint64_t exec, main_exit; /* 0: not seen */
 	uint64_t first_event, last_event;
 };
 
@@ -251,7 +251,8 @@ void overlay_sideband_tids(struct overlay_input *input, const struct timeline *t
 	if (!has_tid(input, 0) && input->pid >= 0)
 		overlay_input_add_tid(input, 0, input->pid);
 	backup = facts.backups.list;
-	for (size_t i = 0; facts.spawns.count == facts.backups.count && i < facts.spawns.count; i++) {
+	for (size_t i = 0; facts.spawns.count == facts.backups.count && i < facts.spawns.count;
+	     i++) {
 		uint64_t time = facts.spawns.list[i].time - (uint64_t)ahead;
 		uint32_t ring = facts.spawns.list[i].who;
 		bool alone = i + 1 == facts.backups.count || backup[i + 1].time > time;

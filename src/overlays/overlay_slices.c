@@ -12,9 +12,9 @@
 void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, uint32_t name)
 {
 	slices->slices = alloc_grow(slices->slices, &slices->room, slices->count + 1,
-				  sizeof(*slices->slices));
+				    sizeof(*slices->slices));
 	slices->open = alloc_grow(slices->open, &slices->open_room, slices->open_count + 1,
-				 sizeof(*slices->open));
+				  sizeof(*slices->open));
 	slices->open[slices->open_count++] = slices->count;
 	slices->slices[slices->count++] = (struct overlay_slice){ .begin = time, .name = name };
 }
@@ -65,7 +65,7 @@ static size_t fill_lane(struct overlay_slices *slices, unsigned lane,
 }
 
 void overlay_slices_finish(struct overlay_slices *slices, uint64_t time,
-			  const struct overlay_lane_sink *sink)
+			   const struct overlay_lane_sink *sink)
 {
 	size_t left = slices->count;
 

@@ -31,7 +31,7 @@ struct overlay_slice {
 struct overlay_slices {
 	struct overlay_slice *slices; /* owned; in the order of begin */
 	size_t count, room;
-	size_t *open;               /* owned: indices of those without an end, in order */
+	size_t *open; /* owned: indices of those without an end, in order */
 	size_t open_count, open_room;
 	uint64_t unmatched_ends, left_out;
 };
@@ -51,7 +51,7 @@ void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uint32_t n
 
 /* End what is open at `time` and give out all slices, lane by lane. */
 void overlay_slices_finish(struct overlay_slices *slices, uint64_t time,
-			  const struct overlay_lane_sink *sink);
+			   const struct overlay_lane_sink *sink);
 
 /* Idempotent, also on zeroed memory. */
 void overlay_slices_release(struct overlay_slices *slices);

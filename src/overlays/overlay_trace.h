@@ -20,11 +20,11 @@
 #include "writer/ftf.h"
 
 struct overlay_trace {
-	struct ftf_writer *writer;  /* borrowed */
-	struct diag *diag;          /* borrowed */
-	uint32_t next_tid;          /* of tracks that are no threads */
-	uint64_t next_id;           /* of arrows and async slices */
-	uint64_t slices;            /* written up to now */
+	struct ftf_writer *writer; /* borrowed */
+	struct diag *diag;         /* borrowed */
+	uint32_t next_tid;         /* of tracks that are no threads */
+	uint64_t next_id;          /* of arrows and async slices */
+	uint64_t slices;           /* written up to now */
 };
 
 /* Ids of tracks begin here: no thread of Linux has one so high. */

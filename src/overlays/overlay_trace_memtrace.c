@@ -12,7 +12,7 @@
 #define NS_PER_US 1000
 
 /* Text of a stack: an event's record holds 32760 bytes, and the rest of it needs little. */
-#define STACK_MAX 24000
+#define STACK_MAX    24000
 #define FUNCTION_MAX 1000 /* bytes of the function's name */
 
 /* The allocation rate is that of so many ns. */
@@ -47,10 +47,10 @@ struct memtrace_view {
 	struct domain_track *tracks; /* owned */
 	size_t track_count, track_room;
 	struct ftf_thread counters;
-	uint64_t now;                /* ns, trace: of counters */
-	struct live_block *live;     /* hash */
+	uint64_t now;            /* ns, trace: of counters */
+	struct live_block *live; /* hash */
 	double live_bytes, window_bytes;
-	uint64_t window;             /* begin of the rate's window */
+	uint64_t window; /* begin of the rate's window */
 	struct ftf_name category, live_name, rate_name, bytes_name, rate_unit;
 	struct ftf_name promote, collect, object, block;
 };
@@ -223,9 +223,8 @@ static const struct memtrace_location *top_of(const struct memtrace_view *view,
 
 	if (!event->backtrace_length)
 		return NULL;
-	locations = memtrace_locations_borrow(&view->memtrace->locations,
-					      event->backtrace[event->backtrace_length - 1],
-					      &count);
+	locations = memtrace_locations_borrow(
+		&view->memtrace->locations, event->backtrace[event->backtrace_length - 1], &count);
 	return count ? &locations[count - 1] : NULL;
 }
 
@@ -263,8 +262,8 @@ static void put_begin(struct memtrace_view *view, const struct domain_track *tra
 
 	for (size_t i = 0; i < count; i++) {
 		event.shape = ftf_shape_add(event.shape, args[i].type);
-		event.text_words += ftf_reference_words(args[i].name) +
-				    ftf_reference_words(args[i].string);
+		event.text_words +=
+			ftf_reference_words(args[i].name) + ftf_reference_words(args[i].string);
 	}
 	ftf_low_start(low, ftf_low_event_header(&event), event.shape);
 	ftf_low_word(low, track->now);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "overlays/runtime_events_custom.h"
 #include "src/overlays/overlay_slices.h"
 #include "src/overlays/overlay_trace.h"
-#include "overlays/runtime_events_custom.h"
 
-#define NAME_ROOM 160
-#define TEXT_MAX 1000    /* bytes shown of a custom event */
+#define NAME_ROOM       160
+#define TEXT_MAX        1000 /* bytes shown of a custom event */
 #define LOST_BEGINS_MAX 64
 #define CUSTOM_ARGS_MAX 4
 
@@ -18,18 +18,18 @@ struct ring_trace {
 	struct overlay_trace *trace;
 	const struct runtime_events *file;
 	const struct overlay_clock *clock;
-	int32_t pid, tid;                /* tid -1: not known */
+	int32_t pid, tid; /* tid -1: not known */
 	uint32_t ring;
 	struct ftf_thread gc, events, lanes[OVERLAY_LANES]; /* id 0: not made yet */
-	uint64_t now;                    /* ns, trace: of the latest event */
-	uint16_t open[OVERLAY_DEPTH];    /* phases, innermost last */
-	size_t depth, too_deep;          /* open ones; those beyond, which are not shown */
+	uint64_t now;                                       /* ns, trace: of the latest event */
+	uint16_t open[OVERLAY_DEPTH];                       /* phases, innermost last */
+	size_t depth, too_deep; /* open ones; those beyond, which are not shown */
 	/* Phases that were open before the first event, innermost first. */
 	uint16_t lost_begins[LOST_BEGINS_MAX];
 	size_t lost_count;
-	const char *cause;               /* of the next minor collection; NULL: not told */
-	int64_t promoted, allocated;     /* bytes of the current minor collection; -1: not told */
-	struct overlay_slices slices;      /* of the program */
+	const char *cause;            /* of the next minor collection; NULL: not told */
+	int64_t promoted, allocated;  /* bytes of the current minor collection; -1: not told */
+	struct overlay_slices slices; /* of the program */
 };
 
 /* ---- Names and tracks ---------------------------------------------------- */
@@ -82,8 +82,8 @@ static const char *phase_name(const struct ring_trace *ring, unsigned phase, cha
 
 static bool is_minor(const struct ring_trace *ring, unsigned phase)
 {
-	return phase == (ring->file->phases == RUNTIME_PHASES_5_0 ? RUNTIME_MINOR_5_0
-								  : RUNTIME_MINOR_5_3);
+	return phase ==
+	       (ring->file->phases == RUNTIME_PHASES_5_0 ? RUNTIME_MINOR_5_0 : RUNTIME_MINOR_5_3);
 }
 
 static void begin_phase(struct ring_trace *ring, unsigned phase, const char *note)
@@ -119,9 +119,9 @@ static size_t minor_args(struct ring_trace *ring, struct ftf_arg *args)
 		args[count++] = ftf_arg_int64(name_of(ring, "allocated_bytes"), ring->allocated);
 	/* A domain may promote what others allocated: then there is no share to tell. */
 	if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
-		args[count++] = ftf_arg_double(name_of(ring, "promoted_percent"),
-					       100.0 * (double)ring->promoted /
-						       (double)ring->allocated);
+		args[count++] =
+			ftf_arg_double(name_of(ring, "promoted_percent"),
+				       100.0 * (double)ring->promoted / (double)ring->allocated);
 	if (ring->cause)
 		args[count++] = ftf_arg_string(name_of(ring, "cause"), name_of(ring, ring->cause));
 	ring->cause = NULL;
@@ -286,9 +286,9 @@ static struct ftf_arg bytes_arg(const struct ring_trace *ring, const struct runt
 	char hex[2 * TEXT_MAX + 1] = "";
 
 	if (!has_controls(event->payload, size))
-		return ftf_arg_string(name_of(ring, "text"),
-				      ftf_name(ring->trace->writer, (const char *)event->payload,
-					       size));
+		return ftf_arg_string(
+			name_of(ring, "text"),
+			ftf_name(ring->trace->writer, (const char *)event->payload, size));
 	for (size_t i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", event->payload[i]);
 	return ftf_arg_string(name_of(ring, "hex"), name_of(ring, hex));
@@ -307,9 +307,9 @@ static size_t custom_args(const struct ring_trace *ring, const struct runtime_cu
 		args[count++] = ftf_arg_string(name_of(ring, custom->type_name),
 					       name_of(ring, custom->type));
 	if (custom->text)
-		args[count++] = ftf_arg_string(name_of(ring, "text"),
-					       ftf_name(ring->trace->writer, custom->text,
-							custom->text_length));
+		args[count++] = ftf_arg_string(
+			name_of(ring, "text"),
+			ftf_name(ring->trace->writer, custom->text, custom->text_length));
 	return count;
 }
 
@@ -407,7 +407,8 @@ static void begin_slice(void *context, unsigned lane, const struct overlay_slice
 	ftf_begin(ring->trace->writer, &event);
 }
 
-static void end_slice(void *context, unsigned lane, const struct overlay_slice *slice, uint64_t time)
+static void end_slice(void *context, unsigned lane, const struct overlay_slice *slice,
+		      uint64_t time)
 {
 	struct ring_trace *ring = context;
 	struct ftf_event event = { .thread = ring->lanes[lane], .time = time };

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/io/output.h"
 #include "src/formats/ftf/ftf_sink.h"
-#include "src/overlays/overlay_dump.h"
 #include "src/overlays/overlay_clock_choice.h"
+#include "src/overlays/overlay_dump.h"
 #include "src/overlays/overlay_trace.h"
 
 int overlays_open(struct overlays *overlays, const struct options *options, struct diag *diag,
@@ -23,8 +23,9 @@ int overlays_open(struct overlays *overlays, const struct options *options, stru
 	for (size_t i = 0; i < options->overlay_count; i++)
 		if (overlay_input_open(&overlays->inputs[i], &options->overlays[i], diag, err) < 0)
 			return -1;
-	return options->clock_sync ? overlay_clocks_read(&overlays->clocks, options->clock_sync, err)
-				   : 0;
+	return options->clock_sync
+		       ? overlay_clocks_read(&overlays->clocks, options->clock_sync, err)
+		       : 0;
 }
 
 void overlays_close(struct overlays *overlays)
@@ -83,8 +84,8 @@ static struct overlay_clock match_clock(struct overlays *overlays, struct overla
 	main_thread = timeline_borrow_thread(recording->timeline, input->pid, 0);
 	if (!main_thread)
 		diag_warn(overlays->diag, "overlay-process",
-			  "%s is of process %d, which is not in the recording: see pid=", input->path,
-			  input->pid);
+			  "%s is of process %d, which is not in the recording: see pid=",
+			  input->path, input->pid);
 	return overlay_clock_choice_recording(overlays, input, recording);
 }
 

@@ -26,7 +26,7 @@ struct overlays {
 	struct overlay_input *inputs;  /* owned */
 	size_t count;
 	struct overlay_clocks clocks;
-	uint64_t slices;               /* written up to now */
+	uint64_t slices; /* written up to now */
 };
 
 /* The recording that overlays are laid over; all borrowed. */

@@ -290,12 +290,12 @@ struct flag_word {
  * trace, the line has "tr end" as well.
  */
 static const struct flag_word flag_words[] = {
-	{ "call", BRANCH_CALL },	{ "return", BRANCH_RETURN },
-	{ "jmp", BRANCH_JUMP },		{ "jcc", BRANCH_COND },
-	{ "syscall", BRANCH_SYSCALL },	{ "sysret", BRANCH_SYSRET },
-	{ "int", BRANCH_SOFTINT },	{ "iret", BRANCH_IRET },
+	{ "call", BRANCH_CALL },        { "return", BRANCH_RETURN },
+	{ "jmp", BRANCH_JUMP },         { "jcc", BRANCH_COND },
+	{ "syscall", BRANCH_SYSCALL },  { "sysret", BRANCH_SYSRET },
+	{ "int", BRANCH_SOFTINT },      { "iret", BRANCH_IRET },
 	{ "hw int", BRANCH_INTERRUPT }, { "tx abrt", BRANCH_TX_ABORT },
-	{ "vmentry", BRANCH_NONE },	{ "vmexit", BRANCH_NONE },
+	{ "vmentry", BRANCH_NONE },     { "vmexit", BRANCH_NONE },
 	{ "async", BRANCH_NONE },
 };
 

@@ -27,10 +27,10 @@ enum perf_line_kind {
 	PERF_LINE_UNKNOWN = 0, /* not perf script's, or of a form that is not known */
 	PERF_LINE_BLANK,
 	PERF_LINE_BRANCH,
-	PERF_LINE_ERROR,       /* a decode error */
-	PERF_LINE_SAMPLE,      /* of another event; also cbr (the CPU's frequency) */
+	PERF_LINE_ERROR,  /* a decode error */
+	PERF_LINE_SAMPLE, /* of another event; also cbr (the CPU's frequency) */
 	PERF_LINE_PTWRITE,
-	PERF_LINE_IGNORED,     /* known and of no use: psb, power states, a sample's stack */
+	PERF_LINE_IGNORED, /* known and of no use: psb, power states, a sample's stack */
 };
 
 /* A view of part of the line; not NUL-terminated. */
@@ -49,16 +49,16 @@ struct perf_line_place {
 };
 
 struct perf_line {
-	uint8_t kind;                 /* enum perf_line_kind */
-	uint8_t branch;               /* enum branch_kind, of a BRANCH */
-	uint8_t flags;                /* enum branch_flags, of a BRANCH */
-	bool has_time;                /* always, but for some errors */
-	int32_t pid, tid;             /* -1: unknown */
-	uint64_t time;                /* ns; digits after the ninth are dropped */
-	struct perf_line_place from;  /* of an ERROR: only `ip`, 0 if unknown */
+	uint8_t kind;                /* enum perf_line_kind */
+	uint8_t branch;              /* enum branch_kind, of a BRANCH */
+	uint8_t flags;               /* enum branch_flags, of a BRANCH */
+	bool has_time;               /* always, but for some errors */
+	int32_t pid, tid;            /* -1: unknown */
+	uint64_t time;               /* ns; digits after the ninth are dropped */
+	struct perf_line_place from; /* of an ERROR: only `ip`, 0 if unknown */
 	struct perf_line_place to;
-	unsigned code;                /* of an ERROR: perf's number */
-	struct text_view message;     /* of an ERROR */
+	unsigned code;            /* of an ERROR: perf's number */
+	struct text_view message; /* of an ERROR */
 };
 
 /* Take one line (without its newline) apart. */

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "src/pipeline/convert_perf_data.h"
 #include "src/options/output_check.h"
 #include "src/overlays/overlays.h"
 #include "src/perf_script/perf_script.h"
+#include "src/pipeline/convert_perf_data.h"
+#include "src/pipeline/output_pipeline.h"
 #include "src/report/perfetto_memory_hint.h"
 #include "src/report/summary.h"
-#include "src/pipeline/output_pipeline.h"
 
 static enum trace_mode mode_of(const struct options *options)
 {
@@ -57,8 +57,9 @@ static void tell_outputs(const struct output_pipeline *view, struct summary *sum
 		summary_add_output(summary, path);
 }
 
-static int feed_text(struct output_pipeline *view, FILE *in, struct name_table *names, struct arena *arena,
-		     struct summary *summary, struct diag *diag, struct error *err)
+static int feed_text(struct output_pipeline *view, FILE *in, struct name_table *names,
+		     struct arena *arena, struct summary *summary, struct diag *diag,
+		     struct error *err)
 {
 	struct perf_script_options options = {
 		.machine = view->machine,
@@ -73,7 +74,8 @@ static int feed_text(struct output_pipeline *view, FILE *in, struct name_table *
 	struct perf_script_counts counts;
 
 	summary_allow_interrupt(view->options->quiet);
-	if (perf_script_convert(in, &options, &counts, err) < 0 || output_pipeline_close(view, err) < 0)
+	if (perf_script_convert(in, &options, &counts, err) < 0 ||
+	    output_pipeline_close(view, err) < 0)
 		return -1;
 	summary->interrupted = interrupt_asked();
 	summary->branches = counts.branches;
@@ -129,8 +131,9 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	name_table_init(&names);
 	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
 	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))
-		diag_warn(diag, "overlays-left-out",
-			  "overlays are shown in FTF of a perf.data file, and by --format=events, only");
+		diag_warn(
+			diag, "overlays-left-out",
+			"overlays are shown in FTF of a perf.data file, and by --format=events, only");
 	if (options->input_kind == INPUT_PERF_SCRIPT || !options->input)
 		report_phase(report, "convert");
 	if (!options->input || options->format == FORMAT_EVENTS)
@@ -146,7 +149,8 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
 		summary_print(summary, options->format == FORMAT_FTF, stderr);
 	if (!options->quiet && options->format == FORMAT_FTF && !options->select.split.unit)
-		perfetto_memory_hint_print(summary->slices, options->args != OPTION_ARGS_NONE, stderr);
+		perfetto_memory_hint_print(summary->slices, options->args != OPTION_ARGS_NONE,
+					   stderr);
 	if (summary->interrupted)
 		return EXIT_INTERRUPTED;
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;

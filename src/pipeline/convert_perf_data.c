@@ -7,23 +7,23 @@
 
 #include "base/alloc.h"
 #include "base/interrupt.h"
-#include "src/resolve/code_files.h"
-#include "src/pipeline/decode_threads.h"
 #include "decoder/aux/auxtrace.h"
+#include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
-#include "decoder/clock/tsc_clock.h"
-#include "src/select/event_filter.h"
-#include "src/formats/format_branches.h"
-#include "src/resolve/kernel_files.h"
-#include "src/resolve/jit_dumps.h"
-#include "src/overlays/overlays.h"
-#include "src/report/progress.h"
-#include "src/resolve/resolve.h"
-#include "src/events/event_output.h"
 #include "src/callstack/thread_stacks.h"
+#include "src/events/event_output.h"
+#include "src/formats/format_branches.h"
+#include "src/overlays/overlays.h"
+#include "src/pipeline/decode_threads.h"
 #include "src/pipeline/output_pipeline.h"
+#include "src/report/progress.h"
+#include "src/resolve/code_files.h"
+#include "src/resolve/jit_dumps.h"
+#include "src/resolve/kernel_files.h"
+#include "src/resolve/resolve.h"
+#include "src/select/event_filter.h"
 
 struct conversion {
 	const struct options *options; /* borrowed */
@@ -34,7 +34,7 @@ struct conversion {
 	struct perf_file file;
 	struct timeline *timeline;
 	struct auxtrace auxtrace;
-	struct event_filter filter;    /* cuts `auxtrace` */
+	struct event_filter filter; /* cuts `auxtrace` */
 	struct dso_store *store;
 	struct resolver resolver;
 	struct code_files code_files;
@@ -47,11 +47,11 @@ struct conversion {
 	struct thread_stacks stacks;
 	struct event_output side;
 	struct arena events; /* of thread_stacks */
-	uint32_t *track_of;            /* by thread index, as `seen`: 1 + the track's index; 0: none */
-	bool *seen;                    /* by thread index, the last for unknown ones: it has branches */
+	uint32_t *track_of;  /* by thread index, as `seen`: 1 + the track's index; 0: none */
+	bool *seen;          /* by thread index, the last for unknown ones: it has branches */
 	const struct thread *last_seen; /* NULL: an unknown one, or none */
-	bool tells;                    /* branches are told to others than call stacks, too */
-	bool at_once;                  /* they are counted, or told to call stacks only: many at a time */
+	bool tells;                     /* branches are told to others than call stacks, too */
+	bool at_once; /* they are counted, or told to call stacks only: many at a time */
 	size_t thread_count;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
@@ -159,8 +159,8 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 				    c->options->stacks == STACKS_PRECISE &&
 				    !event_filter_by_thread(&c->filter),
 		.switch_ip = c->kernel_files.switch_ip,
-		.cpu_events = c->options->format == FORMAT_FTF ||
-			       c->options->format == FORMAT_SLICES,
+		.cpu_events =
+			c->options->format == FORMAT_FTF || c->options->format == FORMAT_SLICES,
 		.perf_times = c->options->perf_times,
 		.segment = decode_threads_segment(&c->auxtrace),
 		.workers = c->workers,
@@ -174,10 +174,9 @@ static int open_streams(struct conversion *c, struct error *err)
 	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
 	if (c->workers)
 		output_pipeline_start_writer(&c->view, c->workers);
-	return pt_streams_open(&c->streams,
-			       &(struct pt_streams_source){ stream_input, c,
-							    c->auxtrace.stream_count },
-			       err);
+	return pt_streams_open(
+		&c->streams,
+		&(struct pt_streams_source){ stream_input, c, c->auxtrace.stream_count }, err);
 }
 
 /* Compare what the engines find (--verify). */
@@ -292,8 +291,8 @@ static void *add_track(void *context, const struct thread *thread)
 	if (thread->tid == 0)
 		return output_pipeline_add_track(&c->view, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
-	return output_pipeline_add_track(&c->view, thread->pid, thread->tid, side_thread_name(main_thread),
-			      side_thread_name(thread));
+	return output_pipeline_add_track(&c->view, thread->pid, thread->tid,
+					 side_thread_name(main_thread), side_thread_name(thread));
 }
 
 /* ---- Branches ------------------------------------------------------------ */
@@ -301,8 +300,8 @@ static void *add_track(void *context, const struct thread *thread)
 static bool changes_symbol(const struct branch_event *event, const struct location *from,
 			   const struct location *to)
 {
-	return event->kind == BRANCH_GAP || (from->symbol ? from->symbol->name : NULL) !=
-						    (to->symbol ? to->symbol->name : NULL);
+	return event->kind == BRANCH_GAP ||
+	       (from->symbol ? from->symbol->name : NULL) != (to->symbol ? to->symbol->name : NULL);
 }
 
 static void see(struct conversion *c, const struct thread *thread)
@@ -412,7 +411,8 @@ static void tell_threads(const struct conversion *c)
 	for (size_t i = 0; i <= count; i++) {
 		if (c->seen[i])
 			report_thread(c->report, i < count ? threads[i] : NULL,
-				      c->track_of[i] ? output_pipeline_borrow_tally(&c->view, c->track_of[i] - 1)
+				      c->track_of[i] ? output_pipeline_borrow_tally(
+							       &c->view, c->track_of[i] - 1)
 						     : NULL);
 	}
 }
@@ -511,7 +511,7 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 /* What is done with branches in order, by any of the workers. */
 struct decoding {
 	struct ordered_stage turns; /* first */
-	struct conversion *c;  /* borrowed */
+	struct conversion *c;       /* borrowed */
 	struct progress progress;
 };
 
@@ -575,8 +575,7 @@ static int run(struct conversion *c, struct error *err)
 	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
 		overlays_write(&c->overlays, c->view.ftf.writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
-							    &c->auxtrace.info,
-							    &c->overlay_calls });
+							    &c->auxtrace.info, &c->overlay_calls });
 	if (c->options->verify && verify(c, err) < 0)
 		return -1;
 	/* What may end the program comes before the output is in its place. */
@@ -590,10 +589,11 @@ static int run(struct conversion *c, struct error *err)
 int convert_perf_data(const struct options *options, struct name_table *names,
 		      struct report *report, struct diag *diag, struct error *err)
 {
-	struct conversion c = {
-		.options = options, .diag = diag, .names = names, .report = report,
-		.summary = &report->summary
-	};
+	struct conversion c = { .options = options,
+				.diag = diag,
+				.names = names,
+				.report = report,
+				.summary = &report->summary };
 	int status;
 
 	report_phase(report, "read");

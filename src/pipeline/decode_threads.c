@@ -8,7 +8,8 @@
 /* A thread costs more than it saves where there is less to decode. */
 #define LONG ((uint64_t)1 << 20)
 
-/* Tests set it, to have many cuts in little data, and threads for it, however few CPUs there are. */
+/* Tests set it, to have many cuts in little data, and threads for it, however few CPUs there are.
+ */
 static const char *test_segment(void)
 {
 	return getenv("PTRACE2FTF_SEGMENT");
@@ -60,11 +61,11 @@ static unsigned thread_count(const struct options *options)
 	unsigned cpus = usable_cpus();
 
 	return !options->threads || (options->threads > cpus && !test_segment()) ? cpus
-									   : options->threads;
+										 : options->threads;
 }
 
-struct workers *decode_threads_open(const struct options *options,
-				       const struct auxtrace *auxtrace, struct diag *diag)
+struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
+				    struct diag *diag)
 {
 	unsigned count = thread_count(options);
 	struct workers *workers;

@@ -17,7 +17,7 @@
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace);
 
 /* Returns the threads, owned by the caller; NULL: one, the caller's, is to do it. */
-struct workers *decode_threads_open(const struct options *options,
-				       const struct auxtrace *auxtrace, struct diag *diag);
+struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
+				    struct diag *diag);
 
 #endif

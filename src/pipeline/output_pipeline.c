@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/io/output_path.h"
 #include "src/batch/batch_stamp.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
-#include "base/io/output_path.h"
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 
@@ -121,8 +121,9 @@ static int connect(struct output_pipeline *view, struct name_table *names, struc
 	return 0;
 }
 
-int output_pipeline_open(struct output_pipeline *view, const struct options *options, enum trace_mode mode,
-	      struct name_table *names, struct diag *diag, struct error *err)
+int output_pipeline_open(struct output_pipeline *view, const struct options *options,
+			 enum trace_mode mode, struct name_table *names, struct diag *diag,
+			 struct error *err)
 {
 	struct callstack_options machine = { .mode = mode, .names = names, .diag = diag };
 
@@ -142,8 +143,8 @@ int output_pipeline_open(struct output_pipeline *view, const struct options *opt
 	return 0;
 }
 
-void *output_pipeline_add_track(struct output_pipeline *view, int32_t pid, int32_t tid, const char *process_name,
-		     const char *thread_name)
+void *output_pipeline_add_track(struct output_pipeline *view, int32_t pid, int32_t tid,
+				const char *process_name, const char *thread_name)
 {
 	struct pipeline_track *added = alloc_zeroed(1, sizeof(*added));
 
@@ -158,7 +159,7 @@ void *output_pipeline_add_track(struct output_pipeline *view, int32_t pid, int32
 		return &added->track;
 	if (is_filtered(view))
 		return slice_sorter_track(&view->sorter,
-					 slice_filter_track(&view->filter, &added->track));
+					  slice_filter_track(&view->filter, &added->track));
 	return slice_sorter_track(&view->sorter, &added->track);
 }
 
@@ -193,7 +194,8 @@ const char *output_pipeline_output(const struct output_pipeline *view, size_t nu
 	return number == 0 ? view->output.path : NULL;
 }
 
-const struct tally_thread *output_pipeline_borrow_tally(const struct output_pipeline *view, uint32_t index)
+const struct tally_thread *output_pipeline_borrow_tally(const struct output_pipeline *view,
+							uint32_t index)
 {
 	return index < view->tally.thread_count ? &view->tally.threads[index] : NULL;
 }

@@ -9,7 +9,8 @@ void perfetto_memory_hint_print(uint64_t slices, bool args, FILE *out)
 {
 	if (slices <= SIZE_NOTE_SLICES)
 		return;
-	fprintf(out, "ptrace2ftf: %.1f M slices: about %.1f GB in Perfetto; --time, "
-		"--min-duration or --split\n", (double)slices / 1e6,
-		(double)slices * (args ? BYTES_ARGS : BYTES_BARE) / 1e9);
+	fprintf(out,
+		"ptrace2ftf: %.1f M slices: about %.1f GB in Perfetto; --time, "
+		"--min-duration or --split\n",
+		(double)slices / 1e6, (double)slices * (args ? BYTES_ARGS : BYTES_BARE) / 1e9);
 }

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/io/output.h"
-#include "src/callstack/callstack.h"
 #include "config.h"
+#include "src/callstack/callstack.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Values -------------------------------------------------------------- */
@@ -269,10 +269,8 @@ void report_functions(struct report *report, const struct slice_totals *tally)
 }
 
 static const char *const states[] = {
-	[DSO_FOUND] = "found",
-	[DSO_MISSING] = "missing",
-	[DSO_MISMATCHED] = "mismatched",
-	[DSO_UNREADABLE] = "unreadable",
+	[DSO_FOUND] = "found",           [DSO_MISSING] = "missing",
+	[DSO_MISMATCHED] = "mismatched", [DSO_UNREADABLE] = "unreadable",
 	[DSO_NOT_A_FILE] = "not-a-file",
 };
 
@@ -335,9 +333,8 @@ static json_t *inputs(const struct options *options)
 
 		if (!path)
 			alloc_fail(0);
-		push(list, input_json(path, overlay->kind == OVERLAY_MEMTRACE
-								     ? "memtrace"
-								     : "runtime-events"));
+		push(list, input_json(path, overlay->kind == OVERLAY_MEMTRACE ? "memtrace"
+									      : "runtime-events"));
 		free(path);
 	}
 	return list;
@@ -422,8 +419,8 @@ json_t *report_json(const struct report *report)
 	set(whole, "version", json_integer(REPORT_VERSION));
 	set(whole, "program", json_string(PACKAGE_STRING));
 	set(whole, "status", json_integer(report->status));
-	set(whole, "error", report->status == EXIT_FAILED ? text_or_null(report->err->text)
-							  : json_null());
+	set(whole, "error",
+	    report->status == EXIT_FAILED ? text_or_null(report->err->text) : json_null());
 	set(whole, "interrupted", json_boolean(report->summary.interrupted));
 	set(whole, "inputs", inputs(report->options));
 	set(whole, "outputs", outputs(&report->summary));

@@ -19,8 +19,8 @@
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "src/options/options.h"
-#include "src/slices/slice_totals.h"
 #include "src/report/summary.h"
+#include "src/slices/slice_totals.h"
 
 #define REPORT_VERSION 1
 
@@ -31,9 +31,9 @@ struct report {
 	const struct options *options; /* borrowed */
 	bool wanted;                   /* by --json or -v: the parts are gathered */
 	struct summary summary;
-	json_t *parts;                 /* owned: an object; NULL: not wanted */
-	const char *phase;             /* that runs now; NULL: none */
-	uint64_t begin_ns, phase_ns;   /* when the run and the phase began, CLOCK_MONOTONIC */
+	json_t *parts;               /* owned: an object; NULL: not wanted */
+	const char *phase;           /* that runs now; NULL: none */
+	uint64_t begin_ns, phase_ns; /* when the run and the phase began, CLOCK_MONOTONIC */
 	/* Of the end of the run, borrowed: */
 	const struct diag *diag;
 	const struct error *err;
@@ -69,7 +69,8 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps);
 void report_finish(struct report *report, enum exit_status status, const struct diag *diag,
 		   const struct error *err);
 
-/* Returns the whole report, owned by the caller; NULL if it is not wanted.  After report_finish(). */
+/* Returns the whole report, owned by the caller; NULL if it is not wanted.  After report_finish().
+ */
 json_t *report_json(const struct report *report);
 
 /*

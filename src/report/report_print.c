@@ -44,15 +44,19 @@ static void print_streams(const json_t *parts, FILE *out)
 	size_t index;
 	json_t *stream;
 
-	json_array_foreach(json_object_get(parts, "streams"), index, stream) {
+	json_array_foreach(json_object_get(parts, "streams"), index, stream)
+	{
 		const char *key = json_is_null(json_object_get(stream, "cpu")) ? "tid" : "cpu";
 
-		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key, number_of(stream, key));
-		fprintf(out, "%" JSON_INTEGER_FORMAT " bytes of trace, %" JSON_INTEGER_FORMAT
+		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key,
+			number_of(stream, key));
+		fprintf(out,
+			"%" JSON_INTEGER_FORMAT " bytes of trace, %" JSON_INTEGER_FORMAT
 			" decoded, %" JSON_INTEGER_FORMAT " skipped, %" JSON_INTEGER_FORMAT " lost",
 			number_of(stream, "bytes_total"), number_of(stream, "bytes_decoded"),
 			number_of(stream, "bytes_skipped"), number_of(stream, "bytes_lost"));
-		fprintf(out, ", %" JSON_INTEGER_FORMAT " missing, %" JSON_INTEGER_FORMAT
+		fprintf(out,
+			", %" JSON_INTEGER_FORMAT " missing, %" JSON_INTEGER_FORMAT
 			" recorded twice; %" JSON_INTEGER_FORMAT " events\n",
 			number_of(stream, "bytes_missing"), number_of(stream, "bytes_repeated"),
 			number_of(stream, "events"));
@@ -84,7 +88,8 @@ static void print_files(const json_t *parts, bool all, FILE *out)
 	size_t index;
 	json_t *file;
 
-	json_array_foreach(json_object_get(parts, "files"), index, file) {
+	json_array_foreach(json_object_get(parts, "files"), index, file)
+	{
 		if (all || json_is_true(json_object_get(file, "used")))
 			print_file(file, out);
 	}
@@ -95,10 +100,12 @@ static void print_threads(const json_t *parts, FILE *out)
 	size_t index, at;
 	json_t *thread, *name;
 
-	json_array_foreach(json_object_get(parts, "threads"), index, thread) {
+	json_array_foreach(json_object_get(parts, "threads"), index, thread)
+	{
 		fprintf(out, "thread %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT ":",
 			number_of(thread, "pid"), number_of(thread, "tid"));
-		json_array_foreach(json_object_get(thread, "names"), at, name) {
+		json_array_foreach(json_object_get(thread, "names"), at, name)
+		{
 			putc(' ', out);
 			diag_print_text(json_string_value(name), out);
 		}

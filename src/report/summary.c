@@ -117,10 +117,9 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 	text[0] = 0;
 	for (int reason = 0; reason < GAP_REASONS && used < room; reason++) {
 		if (summary->gaps[reason] && reason != GAP_NOT_RECORDED)
-			used += (size_t)snprintf(text + used, room - used, "%s%s: %" PRIu64,
-						 used ? ", " : "",
-						 callstack_gap_text((enum gap_reason)reason),
-						 summary->gaps[reason]);
+			used += (size_t)snprintf(
+				text + used, room - used, "%s%s: %" PRIu64, used ? ", " : "",
+				callstack_gap_text((enum gap_reason)reason), summary->gaps[reason]);
 	}
 }
 
@@ -132,14 +131,17 @@ void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdi
 	summary->verdict = *verdict;
 	if (verdict->apart)
 		diag_warn(diag, "engines-times",
-			  "libipt finds %" PRIu64 " of %" PRIu64 " branches more than an MTC period "
-			  "earlier or later", verdict->apart, verdict->branches);
+			  "libipt finds %" PRIu64 " of %" PRIu64
+			  " branches more than an MTC period "
+			  "earlier or later",
+			  verdict->apart, verdict->branches);
 	if (!verdict->differences)
 		return;
 	pt_verdict_print(verdict->has_fast, &verdict->fast, fast, sizeof(fast));
 	pt_verdict_print(verdict->has_libipt, &verdict->libipt, libipt, sizeof(libipt));
 	diag_warn(diag, "engines-differ",
-		  "libipt decodes %" PRIu64 " of %" PRIu64 " parts of the trace differently; first, at the "
+		  "libipt decodes %" PRIu64 " of %" PRIu64
+		  " parts of the trace differently; first, at the "
 		  "PSB at offset %" PRIu64 " of the file, branch %" PRIu64 ": %s; by libipt: %s",
 		  verdict->differences, verdict->segments, verdict->file_offset, verdict->index + 1,
 		  fast, libipt);
@@ -156,23 +158,27 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			 100.0 * (double)done / (double)total);
 	list_gaps(summary, gaps, sizeof(gaps));
 	if (gaps[0])
-		diag_warn(diag, "gaps", "gaps in the trace (%s); %" PRIu64 " of %" PRIu64
-			  " bytes of trace could not be decoded (%.1f%%)", gaps,
-			  summary->bytes_lost, summary->bytes_total,
+		diag_warn(diag, "gaps",
+			  "gaps in the trace (%s); %" PRIu64 " of %" PRIu64
+			  " bytes of trace could not be decoded (%.1f%%)",
+			  gaps, summary->bytes_lost, summary->bytes_total,
 			  100.0 * (double)summary->bytes_lost / (double)total);
 	if (summary->interrupted)
 		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
 			  progress);
 	else if (summary->unaccounted)
-		diag_warn(diag, "bytes-unaccounted", "the bytes of trace that were decoded, skipped and "
+		diag_warn(diag, "bytes-unaccounted",
+			  "the bytes of trace that were decoded, skipped and "
 			  "lost do not add up to all (buffers: %" PRIu64 "): please report it",
 			  summary->unaccounted);
 	if (summary->bytes_missing)
 		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
 			  summary->bytes_missing);
 	if (summary->writes_broken)
-		diag_warn(diag, "ptwrite-broken", "%" PRIu64 " values written by emulated ptwrite are "
-			  "not told to their end, and not shown", summary->writes_broken);
+		diag_warn(diag, "ptwrite-broken",
+			  "%" PRIu64 " values written by emulated ptwrite are "
+			  "not told to their end, and not shown",
+			  summary->writes_broken);
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
 			  summary->unknown_records);
@@ -190,9 +196,10 @@ static void print_counts(const struct summary *summary, FILE *out)
 		fprintf(out, ", %" PRIu64 " bytes of trace", summary->bytes_total);
 	if (summary->bytes_decoded != summary->bytes_total || summary->bytes_skipped ||
 	    summary->bytes_lost)
-		fprintf(out, " (%" PRIu64 " decoded, %" PRIu64 " before a PSB skipped, %" PRIu64
-			" lost)", summary->bytes_decoded, summary->bytes_skipped,
-			summary->bytes_lost);
+		fprintf(out,
+			" (%" PRIu64 " decoded, %" PRIu64 " before a PSB skipped, %" PRIu64
+			" lost)",
+			summary->bytes_decoded, summary->bytes_skipped, summary->bytes_lost);
 	if (summary->bytes_repeated)
 		fprintf(out, ", %" PRIu64 " more that were recorded twice",
 			summary->bytes_repeated);
@@ -215,9 +222,11 @@ static void print_gaps(const struct summary *summary, FILE *out)
 static void print_verdict(const struct summary *summary, FILE *out)
 {
 	if (summary->verdict.segments)
-		fprintf(out, "  %" PRIu64 " parts of the trace decoded by libipt, too: %" PRIu64
+		fprintf(out,
+			"  %" PRIu64 " parts of the trace decoded by libipt, too: %" PRIu64
 			" differ; %" PRIu64 " branches are the same, times at most %" PRIu64
-			" ns apart\n", summary->verdict.segments, summary->verdict.differences,
+			" ns apart\n",
+			summary->verdict.segments, summary->verdict.differences,
 			summary->verdict.branches, summary->verdict.most_apart);
 }
 

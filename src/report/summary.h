@@ -17,13 +17,14 @@ struct summary {
 	/* Of AUX data; see struct pt_stream_stats. */
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
-	uint64_t bytes_left_out; /* of streams and times that were not asked for; not of the total */
+	uint64_t
+		bytes_left_out; /* of streams and times that were not asked for; not of the total */
 	uint64_t unknown_records;
-	uint64_t unaccounted;    /* buffers whose bytes decoded, skipped and lost are not all */
-	uint64_t writes_broken; /* emulated PTWRITEs that were not told to their end */
-	struct pt_verdict verdict;      /* of --verify; segments 0: not asked for */
-	bool interrupted;               /* by SIGINT: what came after is left out */
-	char **outputs;                 /* owned, as its texts are: paths of what was written */
+	uint64_t unaccounted;      /* buffers whose bytes decoded, skipped and lost are not all */
+	uint64_t writes_broken;    /* emulated PTWRITEs that were not told to their end */
+	struct pt_verdict verdict; /* of --verify; segments 0: not asked for */
+	bool interrupted;          /* by SIGINT: what came after is left out */
+	char **outputs;            /* owned, as its texts are: paths of what was written */
 	size_t output_count, output_room;
 	unsigned files, nameless_files; /* of code that ran: all, and those without names */
 	char *nameless;                 /* owned: paths of the first of them; NULL: none */

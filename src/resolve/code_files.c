@@ -11,10 +11,10 @@
 #include "base/alloc.h"
 #include "src/resolve/kernel_modules.h"
 
-void code_files_init(struct code_files *files, const struct resolver *resolver,
-		     size_t file_count)
+void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count)
 {
-	*files = (struct code_files){ .resolver = resolver, .file_count = file_count,
+	*files = (struct code_files){ .resolver = resolver,
+				      .file_count = file_count,
 				      .lock = PTHREAD_MUTEX_INITIALIZER };
 	files->missing = alloc_zeroed(file_count, sizeof(*files->missing));
 	files->gaps = alloc_zeroed(file_count, sizeof(*files->gaps));

@@ -20,20 +20,19 @@
 
 struct code_files {
 	const struct resolver *resolver; /* borrowed */
-	int *memory_fds;                 /* owned; files that exist only in memory (the running vdso) */
+	int *memory_fds; /* owned; files that exist only in memory (the running vdso) */
 	size_t memory_fd_count, memory_fd_room;
-	const char **names;              /* owned; of those files, by index of mapped_file; NULL: none */
-	struct arena arena;              /* their paths */
-	bool *missing;                   /* owned; by index of mapped_file: the decoder wanted its code */
-	uint64_t *gaps;                  /* owned; by index of mapped_file: gaps for want of its code */
+	const char **names; /* owned; of those files, by index of mapped_file; NULL: none */
+	struct arena arena; /* their paths */
+	bool *missing;      /* owned; by index of mapped_file: the decoder wanted its code */
+	uint64_t *gaps;     /* owned; by index of mapped_file: gaps for want of its code */
 	size_t file_count;
-	pthread_mutex_t lock;            /* of what find() writes: threads decode */
-	bool any_gap;                    /* some code was missing */
+	pthread_mutex_t lock; /* of what find() writes: threads decode */
+	bool any_gap;         /* some code was missing */
 };
 
 /* `file_count` is that of the timeline. */
-void code_files_init(struct code_files *files, const struct resolver *resolver,
-		     size_t file_count);
+void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count);
 
 /* Close what was opened.  Idempotent, also on zeroed memory. */
 void code_files_release(struct code_files *files);

@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 #include "base/diag.h"
+#include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
-#include "decoder/clock/tsc_clock.h"
 #include "symbols/dso/dso_store.h"
 
 struct jit_dumps {

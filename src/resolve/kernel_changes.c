@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/mappings/bpf_programs.h"
 #include "decoder/code/kernel_text.h"
+#include "decoder/mappings/bpf_programs.h"
 
 /* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
@@ -54,8 +54,8 @@ static size_t join(struct kernel_segment *ranges, size_t count)
 }
 
 /* Returns the island that holds an address, which is in one. */
-static const struct kernel_segment *island_of(const struct kernel_segment *runtime_segments, size_t count,
-					      uint64_t address)
+static const struct kernel_segment *island_of(const struct kernel_segment *runtime_segments,
+					      size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
 
@@ -80,8 +80,9 @@ static void add_runtime_segments(struct kernel_code *code, const struct kernel_m
 	for (size_t i = 0; i < code->patch_count; i++)
 		ranges[i] = outside(code, &code->patches[i]);
 	for (size_t i = 0; i < modules->count; i++)
-		ranges[code->patch_count + i] = (struct kernel_segment){
-			modules->modules[i].begin, modules->modules[i].end, 0 };
+		ranges[code->patch_count + i] =
+			(struct kernel_segment){ modules->modules[i].begin, modules->modules[i].end,
+						 0 };
 	count = join(ranges, count);
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].file_offset = size;
@@ -92,8 +93,8 @@ static void add_runtime_segments(struct kernel_code *code, const struct kernel_m
 		const struct kernel_module *module = &modules->modules[i];
 		const struct kernel_segment *island = island_of(ranges, count, module->begin);
 
-		memcpy(bytes + island->file_offset + (module->begin - island->begin),
-		       module->bytes, module->end - module->begin);
+		memcpy(bytes + island->file_offset + (module->begin - island->begin), module->bytes,
+		       module->end - module->begin);
 	}
 	code->runtime_segments = ranges;
 	code->island_count = count;

@@ -14,8 +14,8 @@
 #include "decoder/perf_data/perf_input.h"
 #include "src/resolve/kernel_changes.h"
 
-#define KERNEL_PATH "[kernel.kallsyms]" /* the symbol whose address is told follows */
-#define SWITCH_NAME "__switch_to"
+#define KERNEL_PATH     "[kernel.kallsyms]" /* the symbol whose address is told follows */
+#define SWITCH_NAME     "__switch_to"
 #define TRAMPOLINE_PATH "__entry_SYSCALL_64_trampoline" /* ENTRY_TRAMPOLINE_NAME of perf */
 
 /* ---- Segments ------------------------------------------------------------ */
@@ -116,8 +116,7 @@ static const char *kallsyms_beside(const char *path, char kallsyms[PATH_MAX])
 }
 
 /* Returns whether there is a kcore at the path, or in the directory. */
-static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
-		      struct diag *diag)
+static bool try_kcore(struct kernel_files *files, const char *path, bool wanted, struct diag *diag)
 {
 	char kcore[PATH_MAX], kallsyms[PATH_MAX];
 	struct error err = { 0 };
@@ -170,8 +169,8 @@ static const struct address_space *kernel_space(const struct timeline *timeline)
 static const struct mapping *kernel_mapping(const struct address_space *kernel)
 {
 	for (size_t i = 0; kernel && i < kernel->count; i++) {
-		if (strncmp(kernel->mappings[i].file->path, KERNEL_PATH,
-			    sizeof(KERNEL_PATH) - 1) == 0)
+		if (strncmp(kernel->mappings[i].file->path, KERNEL_PATH, sizeof(KERNEL_PATH) - 1) ==
+		    0)
 			return &kernel->mappings[i];
 	}
 	return NULL;
@@ -213,8 +212,8 @@ static void name_trampolines(struct kernel_files *files, const struct address_sp
 {
 	for (size_t i = 0; files->kallsyms && i < kernel->count; i++) {
 		if (strcmp(kernel->mappings[i].file->path, TRAMPOLINE_PATH) == 0)
-			fprintf(files->kallsyms, "%016" PRIx64 " t %s\n",
-				kernel->mappings[i].begin, TRAMPOLINE_PATH);
+			fprintf(files->kallsyms, "%016" PRIx64 " t %s\n", kernel->mappings[i].begin,
+				TRAMPOLINE_PATH);
 	}
 }
 
@@ -232,8 +231,8 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 		return false;
 	}
 	if (!has_build_id(&files->elf, mapping->file)) {
-		diag_warn(diag, "build-id-mismatch", "%s is of another kernel than the recorded one",
-			  path);
+		diag_warn(diag, "build-id-mismatch",
+			  "%s is of another kernel than the recorded one", path);
 		elf_file_close(&files->elf);
 		return false;
 	}
@@ -248,9 +247,9 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 	return true;
 }
 
-static void look_for_vmlinux(struct kernel_files *files,
-			     const struct kernel_files_options *options, const char *release,
-			     const struct address_space *kernel, struct diag *diag)
+static void look_for_vmlinux(struct kernel_files *files, const struct kernel_files_options *options,
+			     const char *release, const struct address_space *kernel,
+			     struct diag *diag)
 {
 	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
 					      "/usr/lib/debug/lib/modules/%s/vmlinux",

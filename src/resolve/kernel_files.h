@@ -23,13 +23,13 @@
 #include "symbols/files/elf_file.h"
 
 struct kernel_files {
-	struct elf_file elf;   /* owned */
+	struct elf_file elf; /* owned */
 	struct kernel_code code;
-	struct arena arena;    /* of segments and path */
+	struct arena arena; /* of segments and path */
 	struct kernel_modules modules;
-	FILE *kallsyms;	       /* owned; names of vmlinux and modules; NULL: others have them */
+	FILE *kallsyms; /* owned; names of vmlinux and modules; NULL: others have them */
 	char kallsyms_path[64];
-	uint64_t switch_ip;    /* where __switch_to begins; 0: unknown */
+	uint64_t switch_ip; /* where __switch_to begins; 0: unknown */
 };
 
 struct kernel_files_options {

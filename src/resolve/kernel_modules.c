@@ -16,9 +16,9 @@ struct loading {
 	uint64_t begin, limit; /* where it was mapped */
 	uint64_t *addresses;   /* owned; of its sections; 0: not code */
 	size_t section_count;
-	uint8_t *bytes;	       /* of the arena */
+	uint8_t *bytes; /* of the arena */
 	uint64_t size;
-	const char *name;      /* as kallsyms calls it, in brackets */
+	const char *name; /* as kallsyms calls it, in brackets */
 	size_t name_length;
 };
 
@@ -164,7 +164,7 @@ static void copy_sections(struct loading *loading, struct arena *arena)
 /* ---- Relocation ---------------------------------------------------------- */
 
 struct reference {
-	uint64_t place;	 /* ip of the field */
+	uint64_t place;  /* ip of the field */
 	uint64_t target; /* with the addend */
 	size_t size;
 	bool relative;
@@ -218,8 +218,8 @@ static void relocate_one(const struct kernel_modules *modules, struct loading *l
 	struct reference reference = { .place = section + rela->r_offset };
 	uint64_t target = symbol->st_value;
 
-	if (!understand(GELF_R_TYPE(rela->r_info), &reference) ||
-	    reference.place < section || reference.place - loading->begin > loading->size)
+	if (!understand(GELF_R_TYPE(rela->r_info), &reference) || reference.place < section ||
+	    reference.place - loading->begin > loading->size)
 		return;
 	if (symbol->st_shndx == SHN_UNDEF && is_fentry(loading, reference.place, name)) {
 		if (loading->size - (reference.place - loading->begin) >= sizeof(nop5) - 1)
@@ -229,8 +229,7 @@ static void relocate_one(const struct kernel_modules *modules, struct loading *l
 	}
 	if (symbol->st_shndx == SHN_UNDEF)
 		target = find_export(modules, name);
-	else if (symbol->st_shndx < loading->section_count &&
-		 loading->addresses[symbol->st_shndx])
+	else if (symbol->st_shndx < loading->section_count && loading->addresses[symbol->st_shndx])
 		target += loading->addresses[symbol->st_shndx];
 	else if (symbol->st_shndx != SHN_ABS)
 		return; /* data: no code depends on where it is */
@@ -321,8 +320,9 @@ static void finish_module(struct kernel_modules *modules, struct loading *loadin
 		each_symbol(&loading->file, name_symbol, &naming);
 	modules->modules = alloc_grow(modules->modules, &modules->room, modules->count + 1,
 				      sizeof(*modules->modules));
-	modules->modules[modules->count++] = (struct kernel_module){
-		loading->begin, loading->begin + loading->size, loading->bytes };
+	modules->modules[modules->count++] =
+		(struct kernel_module){ loading->begin, loading->begin + loading->size,
+					loading->bytes };
 }
 
 static bool is_relocatable(const struct elf_file *file)

@@ -46,8 +46,8 @@ static void go(struct kernel_names *kernel, const struct symbol *symbol)
 		tdelete(old, &kernel->tree, compare);
 }
 
-void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *told,
-		       size_t count, struct name_table *names)
+void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *told, size_t count,
+		       struct name_table *names)
 {
 	*kernel = (struct kernel_names){ .told = told, .count = count, .begin = UINT64_MAX };
 	kernel->symbols = alloc_zeroed(count, sizeof(*kernel->symbols));

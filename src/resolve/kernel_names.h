@@ -28,8 +28,8 @@ struct kernel_names {
 };
 
 /* `told` (in time order) and `names` are borrowed. */
-void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *told,
-		       size_t count, struct name_table *names);
+void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *told, size_t count,
+		       struct name_table *names);
 
 /* Release everything.  Idempotent, also on zeroed memory. */
 void kernel_names_release(struct kernel_names *kernel);

@@ -6,7 +6,8 @@
 
 #include "base/alloc.h"
 
-/* The processes of address spaces: of those that share one, the first, which the others came from. */
+/* The processes of address spaces: of those that share one, the first, which the others came from.
+ */
 static int32_t *list_pids(const struct timeline *timeline)
 {
 	size_t thread_count, space_count = timeline_space_count(timeline);
@@ -55,8 +56,8 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 	resolver->pids = list_pids(timeline);
 	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
 	for (int end = 0; end < RESOLVE_ENDS; end++)
-		resolver->slots[end] = alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS,
-						    sizeof(struct resolve_slot));
+		resolver->slots[end] =
+			alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS, sizeof(struct resolve_slot));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
 	begin_branches(resolver);

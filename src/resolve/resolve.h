@@ -15,14 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/callstack/callstack.h"
 #include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
+#include "src/callstack/callstack.h"
 #include "src/resolve/kernel_names.h"
 #include "symbols/dso/dso_store.h"
 
 /* Places; branches, of which a program has more: where two have one slot each is found out anew. */
-#define RESOLVE_SLOT_BITS 14
+#define RESOLVE_SLOT_BITS   14
 #define RESOLVE_BRANCH_BITS 15
 
 /* Where a branch is from, and where it goes: kept apart, so that one answer leaves the other. */
@@ -43,13 +43,13 @@ struct resolve_branch {
 };
 
 struct resolver {
-	struct dso_store *store;          /* borrowed */
-	struct dso **dsos;                /* owned; by index of mapped_file */
-	int32_t *pids;                    /* owned; by index of address space; -1: unknown */
-	struct dso **jits;                /* owned; the same: names of JIT code; NULL: not asked for yet */
+	struct dso_store *store; /* borrowed */
+	struct dso **dsos;       /* owned; by index of mapped_file */
+	int32_t *pids;           /* owned; by index of address space; -1: unknown */
+	struct dso **jits;       /* owned; the same: names of JIT code; NULL: not asked for yet */
 	struct resolve_slot *slots[RESOLVE_ENDS]; /* owned */
-	struct location told[RESOLVE_ENDS]; /* what is not kept: the last answer */
-	struct resolve_branch *branches;    /* in, owned: */
+	struct location told[RESOLVE_ENDS];       /* what is not kept: the last answer */
+	struct resolve_branch *branches;          /* in, owned: */
 	void *branch_memory;
 	struct kernel_names kernel;
 };
@@ -87,8 +87,8 @@ static inline struct resolve_slot *resolver_slot(const struct resolver *resolver
 	/* Fibonacci hashing, with the address space mixed in. */
 	uint64_t key = ip ^ (uint64_t)(uintptr_t)space << 16;
 
-	return &resolver->slots[end][(key * UINT64_C(0x9e3779b97f4a7c15)) >>
-				     (64 - RESOLVE_SLOT_BITS)];
+	return &resolver->slots[end]
+			       [(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RESOLVE_SLOT_BITS)];
 }
 
 static inline bool resolve_slot_is(const struct resolve_slot *slot,

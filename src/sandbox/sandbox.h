@@ -25,8 +25,8 @@
 #include "src/options/options.h"
 
 struct sandbox {
-	bool files; /* Landlock holds */
-	bool calls; /* seccomp holds */
+	bool files;      /* Landlock holds */
+	bool calls;      /* seccomp holds */
 	const char *why; /* borrowed, constant: why not both; NULL: both */
 };
 

@@ -14,23 +14,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/io/temp_file.h"
 #include "base/io/output_path.h"
+#include "base/io/temp_file.h"
 #include "src/sandbox/sandbox.h"
 
 /* Newer than Debian 12's headers; each with the version that brought it. */
 #define FS_TRUNCATE  (UINT64_C(1) << 14) /* 3 */
 #define FS_IOCTL_DEV (UINT64_C(1) << 15) /* 5 */
-#define NET_TCP	     UINT64_C(3)	 /* 4: bind, connect */
-#define SCOPES	     UINT64_C(3)	 /* 6: abstract sockets, signals */
+#define NET_TCP      UINT64_C(3)         /* 4: bind, connect */
+#define SCOPES       UINT64_C(3)         /* 6: abstract sockets, signals */
 
-#define FS_OF_FILES                                                                              \
-	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |                             \
+#define FS_OF_FILES                                                                                \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |                               \
 	 LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
-#define READS  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define READS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 /* To make a file, fill it, rename it, and remove it. */
-#define WRITES                                                                                   \
-	(READS | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |                   \
+#define WRITES                                                                                     \
+	(READS | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |                     \
 	 LANDLOCK_ACCESS_FS_REMOVE_FILE | FS_TRUNCATE)
 /* A device or a fifo: whether it is a terminal is asked by ioctl(). */
 #define WRITES_DEVICE (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_IOCTL_DEV)
@@ -43,7 +43,7 @@ struct ruleset {
 struct rules {
 	int fd;
 	uint64_t handled; /* rights of files that this kernel knows */
-	bool failed;	  /* a rule could not be made: what is needed would be refused */
+	bool failed;      /* a rule could not be made: what is needed would be refused */
 };
 
 static bool is_want(int errnum)
@@ -110,8 +110,8 @@ static void allow_reading(struct rules *rules, const struct options *options)
 					      "/usr/share/zoneinfo", "/dev/urandom",
 					      /* Kernel names, with --symfs, too. */
 					      "/proc/kallsyms" };
-	const char *const named[] = { options->symfs, options->vdso, options->kcore,
-				      options->vmlinux, options->debug_dir, options->kallsyms,
+	const char *const named[] = { options->symfs,        options->vdso,      options->kcore,
+				      options->vmlinux,      options->debug_dir, options->kallsyms,
 				      options->perf_map_dir, options->clock_sync };
 
 	/* The client's library needs others, certificates and the names of hosts. */
@@ -166,13 +166,15 @@ static void allow_cache(struct rules *rules)
 		{ "HOME", "/.debuginfod_client_cache" },
 	};
 	/* It makes a directory per build id, and sets times to clean up by. */
-	const uint64_t rights = WRITES | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
+	const uint64_t rights =
+		WRITES | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const char *base = getenv(places[i][0]);
 
-		if (base && *base && snprintf(path, sizeof(path), "%s%s", base, places[i][1]) < PATH_MAX) {
+		if (base && *base &&
+		    snprintf(path, sizeof(path), "%s%s", base, places[i][1]) < PATH_MAX) {
 			mkdir(path, 0700);
 			allow(rules, path, rights);
 		}
@@ -209,8 +211,8 @@ static uint64_t rights_of_version(long version)
 
 const char *sandbox_enter_files(const struct options *options)
 {
-	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
-			       LANDLOCK_CREATE_RULESET_VERSION);
+	long version =
+		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	struct ruleset ruleset = { .fs = rights_of_version(version) };
 	struct rules rules = { .handled = ruleset.fs };
 	bool holds;

@@ -68,8 +68,9 @@ static int find_times(struct event_filter *filter, const struct auxtrace *auxtra
 	if (!selection->from.base && !selection->to.base)
 		return 0;
 	if (!find_extent(auxtrace, &begin, &end))
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "--time: the trace has no TSC packets, so its times are not known");
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"--time: the trace has no TSC packets, so its times are not known");
 	filter->begin = resolve(&selection->from, begin, end, 0);
 	filter->end = resolve(&selection->to, begin, end, UINT64_MAX);
 	if (filter->begin > filter->end)
@@ -109,8 +110,8 @@ static void choose_threads(struct event_filter *filter, const struct timeline *t
 	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
 	for (size_t i = 0; i < filter->thread_count; i++)
 		filter->threads[i] = wants_thread(selection, threads[i]);
-	filter->threads[filter->thread_count] = !selection->pids.count && !selection->tids.count &&
-						!selection->comms.count;
+	filter->threads[filter->thread_count] =
+		!selection->pids.count && !selection->tids.count && !selection->comms.count;
 }
 
 /* A tid may be of several threads, one after another. */
@@ -151,15 +152,16 @@ static void cut_stream(const struct event_filter *filter, struct auxtrace *auxtr
 	*view = *aux;
 	if (filter->begin || filter->end != UINT64_MAX)
 		aux_seek(aux, tsc_clock_tsc(&clock, filter->begin),
-			 filter->end == UINT64_MAX ? UINT64_MAX : tsc_clock_tsc(&clock, filter->end),
+			 filter->end == UINT64_MAX ? UINT64_MAX
+						   : tsc_clock_tsc(&clock, filter->end),
 			 &auxtrace->arena, view);
 }
 
 static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrace,
 			   const struct timeline *timeline, struct diag *diag)
 {
-	struct aux_stream *kept = arena_alloc(&auxtrace->arena,
-					      auxtrace->stream_count * sizeof(*kept));
+	struct aux_stream *kept =
+		arena_alloc(&auxtrace->arena, auxtrace->stream_count * sizeof(*kept));
 	size_t count = 0, per_thread = 0;
 
 	for (size_t i = 0; i < auxtrace->stream_count; i++) {
@@ -181,8 +183,8 @@ static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrac
 }
 
 int event_filter_init(struct event_filter *filter, const struct selection *selection,
-		      struct auxtrace *auxtrace, const struct timeline *timeline,
-		      struct diag *diag, struct error *err)
+		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
+		      struct error *err)
 {
 	*filter = (struct event_filter){ .selection = selection, .end = UINT64_MAX };
 	filter->active = selection_of_events(selection);

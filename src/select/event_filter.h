@@ -25,9 +25,9 @@ struct event_filter {
 	uint64_t begin, end;               /* ns: events of [begin, end] are wanted */
 	bool *threads;                     /* owned; by index, the last for unknown ones: wanted */
 	size_t thread_count;
-	bool active;                       /* something is chosen */
-	uint64_t gaps[GAP_REASONS];        /* by enum gap_reason: that are not wanted */
-	uint64_t bytes_left_out;           /* of trace: not decoded */
+	bool active;                /* something is chosen */
+	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason: that are not wanted */
+	uint64_t bytes_left_out;    /* of trace: not decoded */
 };
 
 /*
@@ -37,8 +37,8 @@ struct event_filter {
  * Returns 0; -1 with err filled if the selection cannot be made of this trace.
  */
 int event_filter_init(struct event_filter *filter, const struct selection *selection,
-		      struct auxtrace *auxtrace, const struct timeline *timeline,
-		      struct diag *diag, struct error *err);
+		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
+		      struct error *err);
 
 /* Idempotent, also on zeroed memory. */
 void event_filter_release(struct event_filter *filter);
@@ -76,8 +76,7 @@ static inline size_t event_filter_first(const struct event_filter *filter,
 }
 
 /* Returns whether an event is wanted.  Gaps that are not are counted. */
-static inline bool event_filter_wants(struct event_filter *filter,
-				      const struct branch_event *event)
+static inline bool event_filter_wants(struct event_filter *filter, const struct branch_event *event)
 {
 	bool wanted = event_filter_has(filter, event->thread, event->time);
 

@@ -12,7 +12,7 @@
 /* What the patterns say of a name. */
 enum verdict {
 	VERDICT_KNOWN = 1,
-	VERDICT_KEEP = 2,  /* --symbol */
+	VERDICT_KEEP = 2, /* --symbol */
 	VERDICT_HIDE = 4,
 	VERDICT_START = 8, /* --between */
 	VERDICT_STOP = 16,
@@ -39,9 +39,9 @@ struct frame {
 	uint64_t begin; /* ns: as shown */
 	uint64_t folded, folded_time;
 	struct slice_detail detail;
-	uint8_t state; /* enum frame_state */
+	uint8_t state;  /* enum frame_state */
 	uint16_t flags; /* enum slice_flags */
-	bool keep;     /* it is what --symbol and --dso ask for */
+	bool keep;      /* it is what --symbol and --dso ask for */
 	bool hide;
 };
 
@@ -51,11 +51,11 @@ struct filter_track {
 	struct filter_track *next;
 	struct frame *frames; /* owned; the open slices, outermost first */
 	size_t count, room;
-	size_t resolved;  /* no frame of the first so many is pending */
-	size_t levels;    /* frames that are pending or shown */
-	size_t keep;      /* frames with `keep` */
-	bool between;     /* START was called, STOP not yet */
-	bool visible;     /* the part is shown */
+	size_t resolved;         /* no frame of the first so many is pending */
+	size_t levels;           /* frames that are pending or shown */
+	size_t keep;             /* frames with `keep` */
+	bool between;            /* START was called, STOP not yet */
+	bool visible;            /* the part is shown */
 	struct slice_detail now; /* of the last begin or end */
 };
 
@@ -296,8 +296,8 @@ static void filter_begin(const struct slice_sink *sink, void *track_, uint64_t t
 	track->between |= (verdict & VERDICT_START) != 0;
 	track->keep += keeps(filter, symbol, verdict);
 	update(track, time);
-	track->frames = alloc_grow(track->frames, &track->room, track->count + 1,
-				   sizeof(*track->frames));
+	track->frames =
+		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
 	frame = &track->frames[track->count++];
 	*frame = (struct frame){
 		.symbol = symbol,
@@ -360,10 +360,13 @@ static void filter_segment_end(const struct slice_sink *sink, void *track_)
 }
 
 void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
-		      const struct slice_sink *next, struct diag *diag)
+		       const struct slice_sink *next, struct diag *diag)
 {
 	*filter = (struct slice_filter){
-		.next = next, .selection = selection, .diag = diag, .most = SIZE_MAX,
+		.next = next,
+		.selection = selection,
+		.diag = diag,
+		.most = SIZE_MAX,
 	};
 	filter->sink = (struct slice_sink){
 		.detail = next->detail ? filter_detail : NULL,
@@ -387,7 +390,8 @@ void slice_filter_release(struct slice_filter *filter)
 		free(track->frames);
 		free(track);
 	}
-	HASH_ITER(hh, filter->files, file, next) {
+	HASH_ITER(hh, filter->files, file, next)
+	{
 		HASH_DEL(filter->files, file);
 		free(file);
 	}
@@ -416,8 +420,9 @@ void slice_filter_finish(struct slice_filter *filter)
 	for (const struct filter_track *track = filter->tracks; track; track = track->next)
 		filter->counts.unended += track->between;
 	if (parts && !filter->counts.parts)
-		diag_warn(filter->diag, "nothing-selected",
-			  "--symbol, --dso or --between: no such call was seen, so there are no slices");
+		diag_warn(
+			filter->diag, "nothing-selected",
+			"--symbol, --dso or --between: no such call was seen, so there are no slices");
 	if (filter->counts.unended)
 		diag_warn(filter->diag, "between-unended",
 			  "on %" PRIu64 " threads %s was called, and %s not after it: shown to the "

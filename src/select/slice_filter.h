@@ -28,27 +28,28 @@ struct filter_track;
 struct file_verdict;
 
 struct slice_filter_counts {
-	uint64_t parts;    /* stretches of threads that were passed on, of --symbol, --dso, --between */
+	uint64_t
+		parts; /* stretches of threads that were passed on, of --symbol, --dso, --between */
 	uint64_t unended;  /* of --between: the other function was not called until the end */
 	uint64_t too_deep; /* slices left out because `most` were open */
 };
 
 struct slice_filter {
-	struct slice_sink sink;             /* give this to the sorter */
-	const struct slice_sink *next;      /* borrowed */
+	struct slice_sink sink;            /* give this to the sorter */
+	const struct slice_sink *next;     /* borrowed */
 	const struct selection *selection; /* borrowed */
 	struct diag *diag;                 /* borrowed; NULL: warnings are dropped */
 	struct filter_track *tracks;       /* owned list */
 	uint8_t *verdicts;                 /* owned; by id of name: enum verdict */
 	size_t verdict_room;
-	struct file_verdict *files;        /* owned; hash by dso */
-	size_t most;                       /* slices open at a time that `next` can take; may be set after init */
+	struct file_verdict *files; /* owned; hash by dso */
+	size_t most; /* slices open at a time that `next` can take; may be set after init */
 	struct slice_filter_counts counts;
 };
 
 /* Make a filter in front of `next`.  It borrows itself: it must not move. */
 void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
-		      const struct slice_sink *next, struct diag *diag);
+		       const struct slice_sink *next, struct diag *diag);
 
 /* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
 void slice_filter_release(struct slice_filter *filter);

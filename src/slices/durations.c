@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 
 /* Durations of 2^BITS and more keep their upper bits: so many steps for each further bit. */
-#define BITS 8u
+#define BITS  8u
 #define STEPS DURATION_STEPS
 
 static size_t bucket_of(uint64_t ns)

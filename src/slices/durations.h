@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DURATION_STEPS 128u
+#define DURATION_STEPS  128u
 #define DURATION_BLOCKS 58u
 
 struct durations {
-	uint64_t *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS buckets each; NULL: none counted */
+	uint64_t *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS buckets each; NULL: none counted
+					    */
 	uint64_t count, min, max;
 };
 

@@ -17,16 +17,16 @@
 struct slice_cause;
 
 struct slice_args {
-	uint64_t address;          /* ip that the slice entered; 0: a slice of no code; or a value */
-	bool is_value;             /* of a mark: `address` is its value, and so called */
-	uint32_t line, column;     /* 1-based; 0: not known, not shown */
-	const struct name *symbol; /* linkage name, if it is not the shown one; else NULL */
-	const struct name *file;   /* source file; NULL: not known */
-	const struct name *caller; /* "file:line" of the call; NULL: not known */
-	int vector;                /* of the interrupt that it is; -1: none, or not told */
+	uint64_t address;      /* ip that the slice entered; 0: a slice of no code; or a value */
+	bool is_value;         /* of a mark: `address` is its value, and so called */
+	uint32_t line, column; /* 1-based; 0: not known, not shown */
+	const struct name *symbol;       /* linkage name, if it is not the shown one; else NULL */
+	const struct name *file;         /* source file; NULL: not known */
+	const struct name *caller;       /* "file:line" of the call; NULL: not known */
+	int vector;                      /* of the interrupt that it is; -1: none, or not told */
 	const struct slice_cause *event; /* more of it; borrowed; NULL: nothing */
-	bool continued;            /* it began in the part before (--split) */
-	bool inferred_start;       /* the call was not seen */
+	bool continued;                  /* it began in the part before (--split) */
+	bool inferred_start;             /* the call was not seen */
 };
 
 #define SLICE_EVENT_VALUES 3

@@ -7,18 +7,24 @@
 
 #include "base/alloc.h"
 
-#define CALLS 1024 /* in a block: 40 KiB, so that all stay in a CPU's cache */
+#define CALLS  1024 /* in a block: 40 KiB, so that all stay in a CPU's cache */
 #define BLOCKS 8
 
 #define SLICE_EVENTS 1024 /* the same: 32 KiB */
 
 enum call_kind {
-	CALL_BEGIN, CALL_END, CALL_EVENTS, CALL_COMPLETE, CALL_FOLDED, CALL_INSTANT, CALL_SEGMENT_END,
+	CALL_BEGIN,
+	CALL_END,
+	CALL_EVENTS,
+	CALL_COMPLETE,
+	CALL_FOLDED,
+	CALL_INSTANT,
+	CALL_SEGMENT_END,
 };
 
 /* One call of the sink's functions; what is not its own is undefined. */
 struct call {
-	uint8_t kind;	 /* enum call_kind */
+	uint8_t kind;    /* enum call_kind */
 	bool has_detail; /* the block's next one */
 	unsigned flags;
 	void *track;
@@ -28,8 +34,8 @@ struct call {
 		uint64_t ip;
 		uint64_t end_time;    /* CALL_COMPLETE */
 		uint64_t folded_time; /* CALL_FOLDED */
-		size_t text;	      /* CALL_INSTANT: where it begins in the block's texts */
-		size_t edges;	      /* CALL_EVENTS: where they begin in the block's edges */
+		size_t text;          /* CALL_INSTANT: where it begins in the block's texts */
+		size_t edges;         /* CALL_EVENTS: where they begin in the block's edges */
 	};
 };
 
@@ -45,17 +51,17 @@ struct block {
 };
 
 struct slice_queue {
-	struct worker_job job; /* first: to do what is handed over */
+	struct worker_job job;   /* first: to do what is handed over */
 	struct workers *workers; /* borrowed */
 	struct slice_sink sink;
 	const struct slice_sink *next; /* borrowed */
-	const struct output *output;  /* borrowed */
-	const uint64_t *slices;	      /* borrowed */
-	bool has_detail;	      /* the next call has the block's last one */
-	struct call *at, *end;	      /* of the block that is being filled; equal: all else is looked at */
-	bool direct;		      /* calls are not put down, but called at once: */
-	unsigned direct_left;	      /* so many */
-	struct block *blocks;	      /* owned: BLOCKS */
+	const struct output *output;   /* borrowed */
+	const uint64_t *slices;        /* borrowed */
+	bool has_detail;               /* the next call has the block's last one */
+	struct call *at, *end; /* of the block that is being filled; equal: all else is looked at */
+	bool direct;           /* calls are not put down, but called at once: */
+	unsigned direct_left;  /* so many */
+	struct block *blocks;  /* owned: BLOCKS */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Atomic, told by who does it: */
@@ -64,12 +70,13 @@ struct slice_queue {
 	/* Under the lock; the block that is being filled is number `filled`: */
 	unsigned filled, done;
 	bool submitted; /* the job, and it will see what was filled */
-	bool waiting;	/* the caller: for `changed` */
+	bool waiting;   /* the caller: for `changed` */
 };
 
 /* ---- The workers --------------------------------------------------------- */
 
-static void replay(const struct slice_sink *next, const struct block *block, const struct call *call)
+static void replay(const struct slice_sink *next, const struct block *block,
+		   const struct call *call)
 {
 	switch ((enum call_kind)call->kind) {
 	case CALL_BEGIN:
@@ -337,8 +344,8 @@ static void edges(const struct slice_sink *sink, void *track, const struct slice
 		if (next) {
 			count = (size_t)(end - edges);
 			next->edges(next, track, edges, count);
-			relay->direct_left -= count < relay->direct_left ? (unsigned)count
-									 : relay->direct_left;
+			relay->direct_left -=
+				count < relay->direct_left ? (unsigned)count : relay->direct_left;
 			return;
 		}
 		edges += put_edges(sink, track, edges, (size_t)(end - edges));
@@ -419,7 +426,7 @@ static void release(struct slice_queue *relay)
 }
 
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
-				   const uint64_t *slices, struct workers *workers)
+				     const uint64_t *slices, struct workers *workers)
 {
 	struct slice_queue *relay = alloc_zeroed(1, sizeof(*relay));
 

@@ -26,7 +26,7 @@ struct slice_queue;
  * Returns the relay, owned by the caller.
  */
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
-				   const uint64_t *slices, struct workers *workers);
+				     const uint64_t *slices, struct workers *workers);
 
 /* Returns the sink; valid until slice_queue_close(). */
 const struct slice_sink *slice_queue_sink(const struct slice_queue *relay);

@@ -20,9 +20,9 @@
 enum slice_flags {
 	SLICE_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
 	SLICE_CONTINUED = 64,     /* it began in the part of the trace before (--split) */
-	SLICE_DEFERRED = 2,       /* written late; at equal times it is outside what was written before */
-	SLICE_HAS_CAUSE = 4,      /* `ip` is where its struct slice_cause is; 0: not kept */
-	SLICE_HAS_VECTOR = 0x80,  /* an interrupt or exception with the vector in bits 8 to 15 */
+	SLICE_DEFERRED = 2, /* written late; at equal times it is outside what was written before */
+	SLICE_HAS_CAUSE = 4,     /* `ip` is where its struct slice_cause is; 0: not kept */
+	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception with the vector in bits 8 to 15 */
 };
 
 /* What the processor said of the event that a slice is (EVD packets). */
@@ -40,7 +40,7 @@ static inline unsigned slice_vector(unsigned flags)
 
 /* What more there is to say of a begin or an end. */
 struct slice_detail {
-	uint64_t insns, cycles;      /* of the thread up to then; cycles stay 0 without CYC packets */
+	uint64_t insns, cycles; /* of the thread up to then; cycles stay 0 without CYC packets */
 	const struct symbol *caller; /* of a begin: where the call instruction is; NULL: unknown */
 	uint64_t caller_offset;      /* bytes from the caller's start */
 };
@@ -52,7 +52,7 @@ struct slice_event {
 	uint64_t time; /* ns, perf's clock */
 	union {
 		const struct symbol *symbol; /* of a begin; of an end a hint, or NULL */
-		size_t text;                 /* of an instant, which only the sorter has: sorter_track.h */
+		size_t text; /* of an instant, which only the sorter has: sorter_track.h */
 	};
 	uint64_t ip;     /* of a begin */
 	uint32_t detail; /* this and the order are for whoever keeps edges; else 0 */

@@ -76,8 +76,7 @@ static uint64_t hold(struct sorter_track *track, uint64_t time)
 }
 
 /* Returns a new record with its time, order and detail; the rest is to be filled. */
-static struct slice_event *add(struct sorter_track *track, uint64_t time,
-				      enum record_order order)
+static struct slice_event *add(struct sorter_track *track, uint64_t time, enum record_order order)
 {
 	struct slice_event *record;
 
@@ -187,8 +186,8 @@ static void add_edge(struct sorter_track *track, const struct slice_event *edge)
 		end_any(track, edge->time);
 }
 
-static void sorter_edges(const struct slice_sink *sink, void *track_, const struct slice_event *edges,
-			 size_t count)
+static void sorter_edges(const struct slice_sink *sink, void *track_,
+			 const struct slice_event *edges, size_t count)
 {
 	const struct slice_event *end = edges + count;
 	struct sorter_track *track = track_;
@@ -247,10 +246,14 @@ static void sorter_segment_end(const struct slice_sink *sink, void *track_)
 	sorter->next->segment_end(sorter->next, track->next_track);
 }
 
-void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next, struct diag *diag)
+void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
+		       struct diag *diag)
 {
 	*sorter = (struct slice_sorter){
-		.next = next, .diag = diag, .limit = SLICE_SORTER_LIMIT, .depth = SLICE_SORTER_DEPTH,
+		.next = next,
+		.diag = diag,
+		.limit = SLICE_SORTER_LIMIT,
+		.depth = SLICE_SORTER_DEPTH,
 	};
 	sorter->last = &sorter->first;
 	sorter->sink = (struct slice_sink){
@@ -306,8 +309,10 @@ static void warn(const struct slice_sorter *sorter)
 			  counts->unmatched_ends);
 	if (counts->late)
 		diag_warn(sorter->diag, "times-late",
-			  "%" PRIu64 " times lie beyond the 2^63 ns that Perfetto can show, and are "
-			  "shown there", counts->late);
+			  "%" PRIu64
+			  " times lie beyond the 2^63 ns that Perfetto can show, and are "
+			  "shown there",
+			  counts->late);
 	if (counts->backward)
 		diag_warn(sorter->diag, "time-backwards",
 			  "the time of %" PRIu64 " beginnings and ends went back and was held",

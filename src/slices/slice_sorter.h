@@ -45,30 +45,32 @@
 struct slice_sorter_counts {
 	uint64_t unmatched_ends; /* dropped: no slice was open */
 	uint64_t backward;       /* slices whose time was moved forward */
-	uint64_t late;           /* begins and ends moved back to 2^63 - 1 ns: Perfetto's are signed */
-	uint64_t too_deep;       /* slices left out */
-	uint64_t split;          /* segments passed on in parts */
+	uint64_t late;     /* begins and ends moved back to 2^63 - 1 ns: Perfetto's are signed */
+	uint64_t too_deep; /* slices left out */
+	uint64_t split;    /* segments passed on in parts */
 };
 
 struct sorter_track;
 struct sorter_run;
 
 struct slice_sorter {
-	struct slice_sink sink;            /* give this to the machine */
-	const struct slice_sink *next;     /* borrowed */
-	struct diag *diag;                /* borrowed; NULL: warnings are dropped */
+	struct slice_sink sink;             /* give this to the machine */
+	const struct slice_sink *next;      /* borrowed */
+	struct diag *diag;                  /* borrowed; NULL: warnings are dropped */
 	struct sorter_track *first, **last; /* owned; in the order of opening */
 	struct sorter_run *heap;            /* owned: the runs of a segment that is passed on */
 	size_t heap_room;
-	struct big_array group;           /* owned: records of one time */
-	size_t memory; /* bytes that the tracks' arrays take in memory */
-	size_t limit; /* may be set after init; at least 2 */
-	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more where all can be shown */
+	struct big_array group; /* owned: records of one time */
+	size_t memory;          /* bytes that the tracks' arrays take in memory */
+	size_t limit;           /* may be set after init; at least 2 */
+	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more where all can be shown
+		       */
 	struct slice_sorter_counts counts;
 };
 
 /* Make a sorter in front of `next`.  It borrows itself: it must not move. */
-void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next, struct diag *diag);
+void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
+		       struct diag *diag);
 
 /* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
 void slice_sorter_release(struct slice_sorter *sorter);

@@ -24,12 +24,12 @@ enum record_kind {
 };
 
 struct temp_file_record {
-	uint64_t time;                       /* ns; DETAIL: insns; CYCLES: cycles; FOLDED: how many */
+	uint64_t time; /* ns; DETAIL: insns; CYCLES: cycles; FOLDED: how many */
 	union {
 		const struct symbol *symbol; /* DETAIL: the caller */
 		const struct name *text;     /* of an instant */
 	};
-	uint64_t ip;                         /* DETAIL: the caller's offset; FOLDED: ns */
+	uint64_t ip; /* DETAIL: the caller's offset; FOLDED: ns */
 	uint8_t kind;
 	uint16_t flags;
 };
@@ -40,7 +40,7 @@ struct stretch {
 };
 
 struct temp_file_track {
-	struct track *track; /* borrowed; NULL: nothing came */
+	struct track *track;       /* borrowed; NULL: nothing came */
 	struct stretch *stretches; /* owned */
 	size_t count, room;
 	uint64_t slices, begin, end;
@@ -60,8 +60,8 @@ int slice_store_init(struct slice_store *spool, struct name_table *names, struct
 static void flush(struct slice_store *spool)
 {
 	if (spool->err.kind == ERROR_NONE)
-		temp_file_write(&spool->file, spool->buffer, spool->buffered * sizeof(*spool->buffer),
-			    &spool->err);
+		temp_file_write(&spool->file, spool->buffer,
+				spool->buffered * sizeof(*spool->buffer), &spool->err);
 	spool->buffered = 0;
 }
 
@@ -80,14 +80,14 @@ static struct temp_file_track *track_of(struct slice_store *spool, struct track 
 }
 
 static struct temp_file_track *add(struct slice_store *spool, struct track *track,
-			       const struct temp_file_record *record)
+				   const struct temp_file_record *record)
 {
 	struct temp_file_track *to = track_of(spool, track);
 	struct stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 
 	if (!last || last->begin + last->count != spool->count) {
-		to->stretches = alloc_grow(to->stretches, &to->room, to->count + 1,
-					   sizeof(*to->stretches));
+		to->stretches =
+			alloc_grow(to->stretches, &to->room, to->count + 1, sizeof(*to->stretches));
 		last = &to->stretches[to->count++];
 		*last = (struct stretch){ .begin = spool->count };
 	}
@@ -136,7 +136,10 @@ static void keep_begin(const struct slice_sink *sink, void *track, uint64_t time
 		       const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
 	struct temp_file_record record = {
-		.time = time, .symbol = symbol, .ip = ip, .flags = (uint16_t)flags,
+		.time = time,
+		.symbol = symbol,
+		.ip = ip,
+		.flags = (uint16_t)flags,
 	};
 	struct slice_store *spool = sink->context;
 
@@ -202,7 +205,8 @@ int slice_store_end(struct slice_store *spool, struct error *err)
 	}
 	if (!spool->count)
 		return 0;
-	spool->records = (const struct temp_file_record *)(const void *)temp_file_map(&spool->file, err);
+	spool->records =
+		(const struct temp_file_record *)(const void *)temp_file_map(&spool->file, err);
 	return spool->records ? 0 : -1;
 }
 
@@ -212,12 +216,13 @@ int slice_store_end(struct slice_store *spool, struct error *err)
 struct cursor {
 	const struct temp_file_track *track;
 	size_t stretch;
-	uint64_t at; /* in the stretch */
+	uint64_t at;  /* in the stretch */
 	uint64_t key; /* ns: of the next timed record */
 };
 
 /* Returns the next record, NULL at the end. */
-static const struct temp_file_record *peek(const struct slice_store *spool, const struct cursor *cursor)
+static const struct temp_file_record *peek(const struct slice_store *spool,
+					   const struct cursor *cursor)
 {
 	if (cursor->stretch == cursor->track->count)
 		return NULL;
@@ -328,7 +333,7 @@ struct temp_file_summary slice_store_summary(const struct slice_store *spool, si
 }
 
 void slice_store_replay_track(const struct slice_store *spool, size_t index,
-			     const struct slice_sink *sink)
+			      const struct slice_sink *sink)
 {
 	struct cursor cursor = { .track = &spool->tracks[index] };
 	uint64_t given = 0;

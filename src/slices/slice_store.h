@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/name.h"
 #include "base/io/temp_file.h"
+#include "base/name.h"
 #include "src/slices/slice_sink.h"
 
 struct track;
@@ -25,23 +25,23 @@ struct temp_file_record;
 struct temp_file_track;
 
 struct slice_store {
-	struct name_table *names;     /* borrowed: keeps the texts of instants */
+	struct name_table *names; /* borrowed: keeps the texts of instants */
 	struct spool file;
-	struct temp_file_record *buffer;  /* owned: not yet written */
+	struct temp_file_record *buffer; /* owned: not yet written */
 	size_t buffered;
-	uint64_t count;               /* records up to now */
-	struct temp_file_track *tracks;   /* owned; by index of the track */
+	uint64_t count;                 /* records up to now */
+	struct temp_file_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
 	const struct temp_file_record *records; /* owned mapping, from slice_store_end() on */
 	uint64_t slices;
-	struct error err;             /* the first failure; nothing is kept after it */
+	struct error err; /* the first failure; nothing is kept after it */
 };
 
 /* What is known of a track without reading it. */
 struct temp_file_summary {
-	struct track *track;    /* borrowed; NULL: there is no such track, or nothing on it */
+	struct track *track; /* borrowed; NULL: there is no such track, or nothing on it */
 	uint64_t slices;
-	uint64_t begin, end;    /* ns: of the first and the last record */
+	uint64_t begin, end; /* ns: of the first and the last record */
 };
 
 /* Make an empty file.  Returns 0; -1 with err filled.  `names` is borrowed until release. */
@@ -63,7 +63,7 @@ struct temp_file_summary slice_store_summary(const struct slice_store *spool, si
 
 /* Give out a track's slices.  After slice_store_end(). */
 void slice_store_replay_track(const struct slice_store *spool, size_t index,
-			     const struct slice_sink *sink);
+			      const struct slice_sink *sink);
 
 /* Give out all slices by time; where times are equal, by index of the track. */
 void slice_store_replay(const struct slice_store *spool, const struct slice_sink *sink);

@@ -47,9 +47,9 @@ static struct tally_function *function_of(struct slice_totals *tally, const stru
 	struct tally_function *function;
 
 	if (symbol->name->id >= old) {
-		tally->by_name = alloc_grow(tally->by_name, &tally->name_room,
-					    (size_t)symbol->name->id + 1,
-					    sizeof(struct tally_function *));
+		tally->by_name =
+			alloc_grow(tally->by_name, &tally->name_room, (size_t)symbol->name->id + 1,
+				   sizeof(struct tally_function *));
 		memset(tally->by_name + old, 0,
 		       (tally->name_room - old) * sizeof(struct tally_function *));
 	}

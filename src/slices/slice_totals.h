@@ -27,28 +27,29 @@ struct tally_function {
 };
 
 struct tally_thread {
-	uint64_t calls;                    /* slices of functions whose call was seen */
-	uint64_t slices;                   /* all */
-	size_t deepest;                    /* slices open at a time, at most */
-	struct tally_frame *frames;        /* owned */
+	uint64_t calls;             /* slices of functions whose call was seen */
+	uint64_t slices;            /* all */
+	size_t deepest;             /* slices open at a time, at most */
+	struct tally_frame *frames; /* owned */
 	size_t depth, room;
-	struct tally_open *open;           /* owned: a hash of the functions that the thread called */
-	size_t open_count, open_room;      /* the room is a power of two, or 0 */
+	struct tally_open *open;      /* owned: a hash of the functions that the thread called */
+	size_t open_count, open_room; /* the room is a power of two, or 0 */
 };
 
 struct slice_totals {
-	struct slice_sink sink;             /* give this to the sorter; its tracks are struct track */
-	const struct slice_sink *next;      /* borrowed */
-	struct tally_thread *threads;      /* owned; by index of the track */
+	struct slice_sink sink;        /* give this to the sorter; its tracks are struct track */
+	const struct slice_sink *next; /* borrowed */
+	struct tally_thread *threads;  /* owned; by index of the track */
 	size_t thread_count, thread_room;
-	struct tally_function **by_name;   /* owned; by id of the name */
+	struct tally_function **by_name; /* owned; by id of the name */
 	size_t name_room;
 	struct tally_function *first, **last;
 	size_t function_count;
-	struct arena arena;                /* the functions */
+	struct arena arena; /* the functions */
 };
 
-/* Start with nothing, in front of `next` (borrowed).  The tally borrows itself: it must not move. */
+/* Start with nothing, in front of `next` (borrowed).  The tally borrows itself: it must not move.
+ */
 void slice_totals_init(struct slice_totals *tally, const struct slice_sink *next);
 
 /* Idempotent, also on zeroed memory. */

@@ -245,7 +245,8 @@ static size_t list_runs(const struct sorter_track *track)
 		sorter->heap[i] = (struct sorter_run){
 			track->runs[i].begin,
 			i + 1 < count ? track->runs[i + 1].begin : track->count,
-			i, track->runs[i].mixed,
+			i,
+			track->runs[i].mixed,
 		};
 	for (size_t i = count / 2; i-- > 0;)
 		sift_down(sorter_track_records(track), sorter->heap, count, i);

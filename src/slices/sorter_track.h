@@ -32,9 +32,9 @@ struct sorter_track {
 	struct sorter_track *next;
 	struct big_array records; /* owned: of the segment */
 	size_t count;
-	size_t full;              /* at so many records there is more to be done than to add one */
-	uint64_t latest;          /* of the last record that was added */
-	struct record_run *runs;  /* owned: of records in order */
+	size_t full;             /* at so many records there is more to be done than to add one */
+	uint64_t latest;         /* of the last record that was added */
+	struct record_run *runs; /* owned: of records in order */
 	size_t run_count, run_room;
 	char *texts; /* owned; of the segment's instants, NUL-terminated */
 	size_t text_count, text_room;
@@ -42,7 +42,8 @@ struct sorter_track {
 	size_t detail_count;
 	struct slice_detail next_detail; /* of the next record, if has_detail */
 	bool has_detail;
-	const struct symbol **open; /* owned; of the open slices, if they are passed on one by one */
+	const struct symbol *
+		*open; /* owned; of the open slices, if they are passed on one by one */
 	size_t open_room;
 	uint64_t depth;     /* open slices, with those that were left out */
 	uint64_t last_time; /* ns; of the last record passed on */

@@ -13,15 +13,15 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "symbols/files/debug_file.h"
-#include "symbols/names/demangle.h"
 #include "symbols/dso/dso_store.h"
-#include "symbols/files/elf_file.h"
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
 #include "symbols/dwarf/split_unit.h"
-#include "symbols/tables/symbol_table.h"
+#include "symbols/files/debug_file.h"
+#include "symbols/files/elf_file.h"
+#include "symbols/names/demangle.h"
 #include "symbols/names/text_map.h"
+#include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
 /* What is known about a symbol beyond what is shown to others. */
@@ -33,34 +33,35 @@ struct known_symbol {
 
 /* The range of file offsets of the last answer: calls come in bunches. */
 struct last_hit {
-	uint64_t begin, end;	     /* bytes from the start of the file */
-	uint64_t vaddr;		     /* of `begin` */
+	uint64_t begin, end;         /* bytes from the start of the file */
+	uint64_t vaddr;              /* of `begin` */
 	const struct symbol *symbol; /* borrowed */
 };
 
 struct dso {
-	struct dso_store *store;	    /* borrowed */
-	const char *path;		    /* of the arena: as recorded */
-	const char *file;		    /* of the arena; NULL: none */
+	struct dso_store *store;            /* borrowed */
+	const char *path;                   /* of the arena: as recorded */
+	const char *file;                   /* of the arena; NULL: none */
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
 	size_t build_id_size;
 	enum dso_state state;
 	const char *
 		refused; /* of the arena: why a file at the path is not used; NULL: none is there */
 	struct elf_file elf; /* closed unless DSO_FOUND */
-	bool forced; /* a file with another build id will do */
+	bool forced;         /* a file with another build id will do */
 	bool debug_sought, symbols_read, lines_read;
-	bool asked; /* for a symbol */
-	struct elf_file debug; /* with the tables that `elf` lacks; closed: none */
-	struct elf_file mini;  /* with a .symtab that neither has; closed: none */
+	bool asked;             /* for a symbol */
+	struct elf_file debug;  /* with the tables that `elf` lacks; closed: none */
+	struct elf_file mini;   /* with a .symtab that neither has; closed: none */
 	struct elf_file shared; /* that the debug information shares; closed: none */
 	const char *debug_path; /* of the arena */
 	struct symbol_table table;
-	struct text_map map;         /* of a JIT compiler or the kernel */
-	struct name_ranges dumped;   /* of a jitdump */
+	struct text_map map;             /* of a JIT compiler or the kernel */
+	struct name_ranges dumped;       /* of a jitdump */
 	const struct name_ranges *named; /* one of the two, if names come from it; else NULL */
 	struct trap_table traps;
-	struct known_symbol **known; /* owned: by entry of the table, or of `named`; made when asked for */
+	struct known_symbol *
+		*known; /* owned: by entry of the table, or of `named`; made when asked for */
 	struct line_table lines;
 	struct inline_table inlined;
 	struct split_files split_files;
@@ -71,12 +72,13 @@ struct dso {
 
 struct dso_store {
 	struct dso_store_options options; /* its texts are of the arena */
-	struct name_table *names;	  /* borrowed */
-	struct diag *diag;		  /* borrowed */
+	struct name_table *names;         /* borrowed */
+	struct diag *diag;                /* borrowed */
 	struct arena arena;
 	struct dso *dsos; /* hash; its members are of the arena */
 	struct demangler demangler;
-	pthread_mutex_t lock; /* of all of this and of all dsos, held while a question is answered */
+	pthread_mutex_t
+		lock; /* of all of this and of all dsos, held while a question is answered */
 };
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */

@@ -148,12 +148,12 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 {
 	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
 	const char *linkage = call->name ? call->name : "[unknown]";
-	const char *shown = demangler_demangle(&dso->store->demangler, linkage,
-					       dso->store->options.demangle);
+	const char *shown =
+		demangler_demangle(&dso->store->demangler, linkage, dso->store->options.demangle);
 
 	known->symbol.linkage = name_intern_text(dso->store->names, linkage);
-	known->symbol.name = shown ? name_intern_text(dso->store->names, shown)
-				   : known->symbol.linkage;
+	known->symbol.name =
+		shown ? name_intern_text(dso->store->names, shown) : known->symbol.linkage;
 	known->symbol.inlined = inlined;
 	known->symbol.dso = dso;
 	known->line = make_line(dso, &call->at);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/io/path_in_root.h"
-#include "symbols/files/debuginfod.h"
 #include "symbols/dso/dso.h"
+#include "symbols/files/debuginfod.h"
 #include "symbols/files/dso_find.h"
 #include "symbols/names/jit_dump.h"
 
@@ -124,7 +124,8 @@ static bool search_paths(struct dso *dso)
 
 	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
 	     i++) {
-		if (!status || (options->symfs && !path_in_root_resolve(options->symfs, candidate.path)))
+		if (!status ||
+		    (options->symfs && !path_in_root_resolve(options->symfs, candidate.path)))
 			continue;
 		if (try_file(dso, candidate.path, candidate.needs_build_id))
 			return true;

@@ -37,25 +37,25 @@ struct dso_store;
 struct dso;
 
 struct dso_store_options {
-	const char *symfs;    /* directory in front of every recorded path; NULL: none */
-	const char *vdso;     /* file with the code of "[vdso]"; NULL: look in the build-id cache */
+	const char *symfs; /* directory in front of every recorded path; NULL: none */
+	const char *vdso;  /* file with the code of "[vdso]"; NULL: look in the build-id cache */
 	const char *build_id_cache; /* NULL: $HOME/.debug */
-	const char *debug_dir; /* debug files, laid out as in /usr/lib/debug; NULL: none */
-	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
-	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
+	const char *debug_dir;      /* debug files, laid out as in /usr/lib/debug; NULL: none */
+	const char *strip_prefix;   /* directory to leave out of source paths; NULL: none */
+	const char *perf_map_dir;   /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
-	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for files that are missing */
-	bool force; /* use a file at the recorded path although its build id is another */
+	bool debuginfod;      /* ask the servers in DEBUGINFOD_URLS for files that are missing */
+	bool force;           /* use a file at the recorded path although its build id is another */
 	enum demangle_style demangle; /* of symbols' names */
-	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
+	bool running_kernel; /* the recording is of the kernel that runs now: its own vdso fits */
 };
 
 enum dso_state {
 	DSO_FOUND = 0,
-	DSO_MISSING,     /* no such file */
-	DSO_MISMATCHED,  /* a file is there, but its build id is another */
-	DSO_UNREADABLE,  /* a file is there, but it cannot be read as ELF */
-	DSO_NOT_A_FILE,  /* anonymous memory, kernel, JIT code: nothing to look for */
+	DSO_MISSING,    /* no such file */
+	DSO_MISMATCHED, /* a file is there, but its build id is another */
+	DSO_UNREADABLE, /* a file is there, but it cannot be read as ELF */
+	DSO_NOT_A_FILE, /* anonymous memory, kernel, JIT code: nothing to look for */
 };
 
 struct source_line {
@@ -67,8 +67,8 @@ struct source_line {
  * `options` is copied; `names` and `diag` are borrowed and must outlive the store.
  * Returns the store, owned by the caller.  Never NULL.
  */
-struct dso_store *dso_store_open(const struct dso_store_options *options,
-				 struct name_table *names, struct diag *diag);
+struct dso_store *dso_store_open(const struct dso_store_options *options, struct name_table *names,
+				 struct diag *diag);
 
 /* Release everything.  NULL is allowed. */
 void dso_store_close(struct dso_store *store);
@@ -83,8 +83,8 @@ void dso_store_close(struct dso_store *store);
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
  * this process's own.
  */
-struct dso *dso_store_borrow(struct dso_store *store, const char *path,
-			     const uint8_t *build_id, size_t build_id_size);
+struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
+			     size_t build_id_size);
 
 /*
  * Returns the names that a JIT compiler gave to code of a process, from its
@@ -147,7 +147,8 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
  */
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 
-/* Returns whether a program or its loader begins at a byte of the file (e_entry of its ELF header). */
+/* Returns whether a program or its loader begins at a byte of the file (e_entry of its ELF header).
+ */
 bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 
 /*

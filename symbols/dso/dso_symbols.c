@@ -74,9 +74,10 @@ static const struct name *make_name(struct dso *dso, const char *text, bool stub
 static bool is_thunk(const char *name, size_t length)
 {
 	static const char *const begins[] = {
-		"__x86_indirect_", "__llvm_retpoline_", "__x86_return_thunk", "srso_return_thunk",
-		"srso_alias_return_thunk", "srso_safe_ret", "srso_alias_safe_ret",
-		"retbleed_return_thunk", "call_depth_return_thunk", "its_return_thunk",
+		"__x86_indirect_",     "__llvm_retpoline_",       "__x86_return_thunk",
+		"srso_return_thunk",   "srso_alias_return_thunk", "srso_safe_ret",
+		"srso_alias_safe_ret", "retbleed_return_thunk",   "call_depth_return_thunk",
+		"its_return_thunk",
 	};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
@@ -100,13 +101,12 @@ static void make_symbol(struct dso *dso, uint32_t index)
 	const char *shown;
 
 	if (!linkage)
-		linkage = ".plt"; /* perf's name for the header since Linux 6.3 */
+		linkage = ".plt";  /* perf's name for the header since Linux 6.3 */
 	dso->known[index] = known; /* before the function is asked for: two may claim each other */
 	known->symbol.start = entry->begin;
 	known->symbol.size = entry->end - entry->begin;
 	known->symbol.linkage = make_name(dso, linkage, stub);
-	shown = demangler_demangle(&dso->store->demangler, linkage,
-				   dso->store->options.demangle);
+	shown = demangler_demangle(&dso->store->demangler, linkage, dso->store->options.demangle);
 	known->symbol.name = shown ? make_name(dso, shown, stub) : known->symbol.linkage;
 	known->symbol.dso = dso;
 	known->symbol.kind = is_thunk(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;

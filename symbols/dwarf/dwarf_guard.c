@@ -19,8 +19,8 @@
  * Abbreviations are counted up to that of the unit's first entry, which
  * compilers put first.
  */
-#define BYTES_PER_UNIT	 64
-#define BYTES_PER_RANGE	 8
+#define BYTES_PER_UNIT   64
+#define BYTES_PER_RANGE  8
 #define ABBREVS_PER_BYTE 8
 
 /* Bytes of a line program.  SQLite in one file of 250,000 lines has 0.5 MB. */

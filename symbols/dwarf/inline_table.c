@@ -12,15 +12,15 @@
 #define DEPTH_MAX 200
 
 struct inline_unit {
-	Dwarf_Off offset; /* of the unit's entry in .debug_info */
-	Dwarf_Die skeleton; /* the unit's entry */
-	Dwarf_Die die;	    /* of the unit that has the functions: the split unit's own */
+	Dwarf_Off offset;        /* of the unit's entry in .debug_info */
+	Dwarf_Die skeleton;      /* the unit's entry */
+	Dwarf_Die die;           /* of the unit that has the functions: the split unit's own */
 	struct split_unit split; /* closed: all is here */
-	struct error problem; /* what is wrong with it, and whether that was told */
+	struct error problem;    /* what is wrong with it, and whether that was told */
 	bool told;
 	struct inline_function *functions; /* owned */
 	size_t count, room;
-	struct name_ranges ranges; /* of functions */
+	struct name_ranges ranges;     /* of functions */
 	uint32_t *functions_of_ranges; /* owned */
 	size_t range_room;
 	UT_hash_handle hh;
@@ -112,11 +112,12 @@ static bool add_call(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 	struct inline_function *function = walk->function;
 	struct inline_call call = { .name = name_of(die), .parent = parent };
 
-	line_table_place(walk->lines, &walk->unit->skeleton, number_of(die, DW_AT_call_file), &call.at);
+	line_table_place(walk->lines, &walk->unit->skeleton, number_of(die, DW_AT_call_file),
+			 &call.at);
 	call.at.line = number_of(die, DW_AT_call_line);
 	call.at.column = number_of(die, DW_AT_call_column);
-	function->calls = alloc_grow(function->calls, &function->room, function->count + 1,
-				     sizeof(call));
+	function->calls =
+		alloc_grow(function->calls, &function->room, function->count + 1, sizeof(call));
 	function->calls[function->count++] = call;
 	return add_ranges(walk, die, &function->ranges, &function->calls_of_ranges,
 			  &function->range_room, (uint32_t)function->count - 1);
@@ -126,8 +127,8 @@ static bool add_function(struct walk *walk, Dwarf_Die *die)
 {
 	struct inline_unit *unit = walk->unit;
 
-	unit->functions = alloc_grow(unit->functions, &unit->room, unit->count + 1,
-				     sizeof(*unit->functions));
+	unit->functions =
+		alloc_grow(unit->functions, &unit->room, unit->count + 1, sizeof(*unit->functions));
 	unit->functions[unit->count++] = (struct inline_function){ .die = dwarf_dieoffset(die) };
 	return add_ranges(walk, die, &unit->ranges, &unit->functions_of_ranges, &unit->range_room,
 			  (uint32_t)unit->count - 1);

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "symbols/dwarf/line_table.h"
-#include "symbols/names/name_ranges.h"
 #include "symbols/dwarf/split_unit.h"
+#include "symbols/names/name_ranges.h"
 
 /* One inlined call. */
 struct inline_call {
@@ -39,16 +39,17 @@ struct inline_function {
 /* Zeroed memory is an empty table. */
 struct inline_table {
 	struct inline_unit *units; /* hash */
-	struct split_files *split_files; /* borrowed; where other parts of units are; NULL: nowhere */
-	size_t entries_left;	   /* entries of debug information that may still be looked at */
+	struct split_files
+		*split_files; /* borrowed; where other parts of units are; NULL: nowhere */
+	size_t entries_left;  /* entries of debug information that may still be looked at */
 	bool begun;
 };
 
 /* What is at an address. */
 struct inline_hit {
 	struct inline_function *function; /* borrowed */
-	uint64_t begin, end;		  /* ELF virtual addresses: the same call holds in all of it */
-	uint32_t call;			  /* the innermost; NAME_RANGE_NONE: code of the function itself */
+	uint64_t begin, end; /* ELF virtual addresses: the same call holds in all of it */
+	uint32_t call;       /* the innermost; NAME_RANGE_NONE: code of the function itself */
 };
 
 /* Release everything.  Idempotent. */

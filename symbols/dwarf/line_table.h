@@ -19,13 +19,13 @@
 /* A range of addresses and the unit that it was compiled from. */
 struct unit_range {
 	uint64_t begin, end; /* ELF virtual addresses */
-	Dwarf_Off unit;	     /* of the unit's entry in .debug_info */
+	Dwarf_Off unit;      /* of the unit's entry in .debug_info */
 };
 
 /* Zeroed memory is a table that knows nothing. */
 struct line_table {
-	Dwarf *dwarf;		   /* owned; NULL: no debug information */
-	Dwarf *shared;		   /* owned; what it shares with other files (dwz(1)); NULL: nothing */
+	Dwarf *dwarf;  /* owned; NULL: no debug information */
+	Dwarf *shared; /* owned; what it shares with other files (dwz(1)); NULL: nothing */
 	struct unit_range *ranges; /* owned; sorted by begin */
 	size_t count, room;
 	struct dwarf_guard guard;
@@ -34,7 +34,7 @@ struct line_table {
 struct line_row {
 	const char *directory; /* that file is relative to; NULL: file says all; borrowed */
 	const char *file;      /* NULL: unknown; borrowed from the table */
-	uint32_t line;	       /* 0: unknown */
+	uint32_t line;         /* 0: unknown */
 	uint32_t column;       /* 0: unknown */
 };
 

@@ -15,9 +15,9 @@
 
 /* In files of split units the names have ".dwo" behind. */
 static const char *const section_names[SPLIT_SECTIONS] = {
-	[SPLIT_INFO] = ".debug_info",		    [SPLIT_ABBREV] = ".debug_abbrev",
-	[SPLIT_STR] = ".debug_str",		    [SPLIT_STR_OFFSETS] = ".debug_str_offsets",
-	[SPLIT_RNGLISTS] = ".debug_rnglists",	    [SPLIT_ADDR] = ".debug_addr",
+	[SPLIT_INFO] = ".debug_info",         [SPLIT_ABBREV] = ".debug_abbrev",
+	[SPLIT_STR] = ".debug_str",           [SPLIT_STR_OFFSETS] = ".debug_str_offsets",
+	[SPLIT_RNGLISTS] = ".debug_rnglists", [SPLIT_ADDR] = ".debug_addr",
 	[SPLIT_RANGES] = ".debug_ranges",
 };
 
@@ -113,8 +113,8 @@ static struct split_view find_section(Elf *elf, const char *wanted, uint64_t fro
 					   ? elf_strptr(elf, strings, shdr.sh_name)
 					   : NULL;
 
-		if (name && strcmp(name[0] == '.' && name[1] == 'z' ? name + 2 : name + 1,
-				   wanted + 1) == 0)
+		if (name &&
+		    strcmp(name[0] == '.' && name[1] == 'z' ? name + 2 : name + 1, wanted + 1) == 0)
 			view = view_of(scn);
 	}
 	if (from > view.size)
@@ -152,7 +152,7 @@ static struct skeleton read_skeleton(Dwarf_Die *die)
  * Headers of a file whose sections are empty: libelf hands out what describes
  * their contents for us to change (elf_getdata(3)).  libelf only reads it.
  */
-#define SECTIONS (1 + SPLIT_SECTIONS + 1) /* none, ours, names of sections */
+#define SECTIONS  (1 + SPLIT_SECTIONS + 1) /* none, ours, names of sections */
 #define NAME_ROOM 20
 
 static struct {
@@ -314,8 +314,8 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 	if (packed == 1)
 		return 1;
 	split_unit_close(unit);
-	for (unsigned i = 0; (found = debug_file_open_split(&files->request, &skeleton.name, i,
-							    &unit->file)) >= 0;
+	for (unsigned i = 0;
+	     (found = debug_file_open_split(&files->request, &skeleton.name, i, &unit->file)) >= 0;
 	     i++) {
 		if (found && open_file(unit, &skeleton))
 			return 1;

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "symbols/files/debug_file.h"
 #include "symbols/dwarf/dwarf_guard.h"
+#include "symbols/files/debug_file.h"
 #include "symbols/files/elf_file.h"
 
 /* The sections of a unit that are read. */
@@ -30,7 +30,7 @@ enum split_section {
 	SPLIT_STR,
 	SPLIT_STR_OFFSETS,
 	SPLIT_RNGLISTS,
-	SPLIT_ADDR, /* of the program, what is the unit's, as are the next */
+	SPLIT_ADDR,   /* of the program, what is the unit's, as are the next */
 	SPLIT_RANGES, /* DWARF 4 */
 	SPLIT_SECTIONS,
 	SPLIT_OF_PROGRAM = SPLIT_ADDR,
@@ -46,7 +46,7 @@ struct split_files {
 	struct debug_request request;
 	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
 	bool package_sought;
-	struct elf_file package; /* closed: none */
+	struct elf_file package;                    /* closed: none */
 	struct split_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
 	struct split_view index;
 	struct dwarf_guard guard;
@@ -55,12 +55,12 @@ struct split_files {
 
 /* Zeroed memory is a closed unit. */
 struct split_unit {
-	struct elf_file file; /* the .dwo; closed: of the package */
-	Elf *elf;	      /* owned, as is the next */
-	Dwarf *dwarf;	      /* NULL: closed */
-	Dwarf_Die die;	      /* the unit's first entry */
+	struct elf_file file;                       /* the .dwo; closed: of the package */
+	Elf *elf;                                   /* owned, as is the next */
+	Dwarf *dwarf;                               /* NULL: closed */
+	Dwarf_Die die;                              /* the unit's first entry */
 	struct split_view sections[SPLIT_SECTIONS]; /* borrowed */
-	Dwarf_Addr base;      /* that ranges count from */
+	Dwarf_Addr base;                            /* that ranges count from */
 	struct dwarf_guard own_guard;
 	struct dwarf_guard *guard; /* what may still be read of its file; own or the package's */
 };

@@ -125,7 +125,8 @@ static bool try_link(struct search *search)
 {
 	const struct debug_request *request = search->request;
 	const char *name = dwelf_elf_gnu_debuglink(request->code->elf, &search->crc), *roots[2];
-	int found = directory_length(request->found), recorded = directory_length(request->recorded);
+	int found = directory_length(request->found),
+	    recorded = directory_length(request->recorded);
 	char symfs[4096];
 	size_t count = list_roots(request->options, roots, symfs);
 
@@ -168,9 +169,8 @@ bool debug_file_open(const struct debug_request *request, struct elf_file *debug
 	return try_build_id(&search) || try_link(&search) || try_servers(&search);
 }
 
-bool debug_file_open_shared(const struct debug_request *request, const char *path,
-			    const char *name, const uint8_t *id, size_t id_size,
-			    struct elf_file *shared)
+bool debug_file_open_shared(const struct debug_request *request, const char *path, const char *name,
+			    const uint8_t *id, size_t id_size, struct elf_file *shared)
 {
 	char place[4096];
 	struct search search = { .request = request,
@@ -237,15 +237,17 @@ int debug_file_open_split(const struct debug_request *request, const struct spli
 	int beside = directory_length(request->found);
 	bool absolute = file[0] == '/';
 	char place[BENEATH_PATH];
-	struct search search = {
-		.request = request, .any = true, .found = split, .path = place, .room = sizeof(place)
-	};
+	struct search search = { .request = request,
+				 .any = true,
+				 .found = split,
+				 .path = place,
+				 .room = sizeof(place) };
 
 	switch (index) {
 	case 0: /* where the compiler put it */
 		return absolute ? try_path(&search, "%s%s", symfs, file)
-				: directory[0] == '/' && try_path(&search, "%s%s/%s", symfs,
-								  directory, file);
+				: directory[0] == '/' &&
+					  try_path(&search, "%s%s/%s", symfs, directory, file);
 	case 1: /* from the program, if paths were made relative */
 		return !absolute && directory[0] != '/' && request->found &&
 		       try_path(&search, "%.*s/%s/%s", beside, request->found, directory, file);

@@ -37,9 +37,8 @@ bool debug_file_open(const struct debug_request *request, struct elf_file *debug
  * (.gnu_debugaltlink, made by dwz(1)): `name` is how the debug file at `path`
  * names it, `id` its build id.
  */
-bool debug_file_open_shared(const struct debug_request *request, const char *path,
-			    const char *name, const uint8_t *id, size_t id_size,
-			    struct elf_file *shared);
+bool debug_file_open_shared(const struct debug_request *request, const char *path, const char *name,
+			    const uint8_t *id, size_t id_size, struct elf_file *shared);
 
 /*
  * Open the package of a file's split units (DWARF 5, 7.3.5): FILE.dwp beside the

@@ -23,8 +23,7 @@ static void open_library(void)
 	*(void **)&begin = dlsym(handle, "debuginfod_begin");
 	*(void **)&library.fetch[DEBUGINFOD_EXECUTABLE] =
 		dlsym(handle, "debuginfod_find_executable");
-	*(void **)&library.fetch[DEBUGINFOD_DEBUGINFO] =
-		dlsym(handle, "debuginfod_find_debuginfo");
+	*(void **)&library.fetch[DEBUGINFOD_DEBUGINFO] = dlsym(handle, "debuginfod_find_debuginfo");
 	if (begin && library.fetch[DEBUGINFOD_EXECUTABLE] && library.fetch[DEBUGINFOD_DEBUGINFO])
 		library.client = begin();
 }

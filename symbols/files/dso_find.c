@@ -34,7 +34,7 @@ static size_t length_undeleted(const char *path)
 enum dso_shape dso_find_shape(const char *path)
 {
 	static const char *const no_file[] = {
-		"[",	   "//",    "anon_inode:",    "inode:",
+		"[",       "//",    "anon_inode:",    "inode:",
 		"/memfd:", "/SYSV", "/anon_hugepage", "/dev/zero",
 	};
 

@@ -18,9 +18,9 @@
 /* How to treat a recorded path. */
 enum dso_shape {
 	DSO_SHAPE_FILE = 0,
-	DSO_SHAPE_VDSO,	   /* "[vdso]" */
+	DSO_SHAPE_VDSO,     /* "[vdso]" */
 	DSO_SHAPE_VSYSCALL, /* "[vsyscall]" */
-	DSO_SHAPE_NO_FILE, /* anonymous memory, kernel, ... */
+	DSO_SHAPE_NO_FILE,  /* anonymous memory, kernel, ... */
 };
 
 enum dso_shape dso_find_shape(const char *path);

@@ -18,7 +18,7 @@
 
 /* Modules pack to a third or a fifth; the largest, with debug information, have some 100 MiB. */
 #define UNPACK_FACTOR 32
-#define UNPACKED_MAX ((size_t)256 << 20)
+#define UNPACKED_MAX  ((size_t)256 << 20)
 
 /* Part of a range that lies in the file; returns false if nothing does. */
 static bool clip_to_file(const struct elf_file *file, uint64_t offset, uint64_t *size)

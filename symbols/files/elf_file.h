@@ -23,15 +23,15 @@
 /* A part of the file that is mapped executable. */
 struct code_range {
 	uint64_t offset; /* bytes from the start of the file */
-	uint64_t size;	 /* bytes */
-	uint64_t vaddr;	 /* ELF virtual address of its first byte */
+	uint64_t size;   /* bytes */
+	uint64_t vaddr;  /* ELF virtual address of its first byte */
 };
 
 struct elf_file {
-	uint8_t *bytes;		 /* owned; NULL: closed */
-	size_t size;		 /* bytes */
-	bool mapped;		 /* bytes are a mapping, else of the heap */
-	Elf *elf;		 /* owned */
+	uint8_t *bytes;          /* owned; NULL: closed */
+	size_t size;             /* bytes */
+	bool mapped;             /* bytes are a mapping, else of the heap */
+	Elf *elf;                /* owned */
 	struct code_range *code; /* owned; in the order of the program headers */
 	size_t code_count;
 	uint8_t build_id[ELF_BUILD_ID_MAX];

@@ -13,7 +13,7 @@
 #define XZ_MEMORY ((uint64_t)96 << 20)
 /* The same for zstd: 64 MiB of what came before.  zstd -19 looks back 8 MiB. */
 #define ZSTD_WINDOW_LOG 26
-#define GZIP_ONLY (15 + 16) /* windowBits of inflateInit2() */
+#define GZIP_ONLY       (15 + 16) /* windowBits of inflateInit2() */
 
 /* What has come out so far. */
 struct unpacking {

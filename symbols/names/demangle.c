@@ -147,8 +147,8 @@ struct suffix {
 
 /* GCC: clone_function_name(), lto.c, symtab_node::noninterposable_alias(); LLVM: FunctionImport. */
 static const struct suffix suffixes[] = {
-	{ "cold", false, true },	{ "part", true, true },	    { "__part", true, true },
-	{ "isra", true, false },	{ "constprop", true, false }, { "lto_priv", true, false },
+	{ "cold", false, true },        { "part", true, true },       { "__part", true, true },
+	{ "isra", true, false },        { "constprop", true, false }, { "lto_priv", true, false },
 	{ "localalias", false, false }, { "llvm", true, false },      { "__uniq", true, false },
 };
 

@@ -20,7 +20,7 @@ enum demangle_style {
 	DEMANGLE_SHORT = 0, /* no template arguments, no parameter lists */
 	DEMANGLE_FULL,      /* with both, as nm -C has it */
 	DEMANGLE_NONE,      /* as in the symbol table */
-	DEMANGLE_PERF,      /* as perf script has it: no parameter lists, suffixes of plain names stay */
+	DEMANGLE_PERF, /* as perf script has it: no parameter lists, suffixes of plain names stay */
 };
 
 /* Scratch memory; a zeroed one is ready for use. */

@@ -27,8 +27,8 @@ static size_t operator_length(const char *start, const char *at)
 {
 	/* C++ [over.oper]; a sign comes before those that it begins with. */
 	static const char *const signs[] = {
-		"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=",
-		"->",  "<",   ">",
+		"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>",
+		"<=",  ">=",  "==",  "!=",  "->", "<",  ">",
 	};
 	const size_t word = strlen("operator");
 
@@ -119,8 +119,7 @@ static bool skip_parameters(struct shortening *s)
 
 static bool follows_name(const struct shortening *s, const char *text)
 {
-	return s->out > text &&
-	       (is_word(s->out[-1]) || strchr(")]}", s->out[-1]) != NULL);
+	return s->out > text && (is_word(s->out[-1]) || strchr(")]}", s->out[-1]) != NULL);
 }
 
 /* Returns false if the brackets do not pair. */

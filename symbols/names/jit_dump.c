@@ -9,10 +9,10 @@
 #include "base/hash.h"
 
 /* tools/perf/util/jitdump.h */
-#define MAGIC UINT32_C(0x4a695444) /* "JiTD" */
+#define MAGIC               UINT32_C(0x4a695444) /* "JiTD" */
 #define FLAG_ARCH_TIMESTAMP 1
-#define HEADER_SIZE 40
-#define RECORD_HEADER_SIZE 16
+#define HEADER_SIZE         40
+#define RECORD_HEADER_SIZE  16
 
 enum record_type { RECORD_LOAD = 0, RECORD_MOVE = 1 };
 

@@ -17,18 +17,18 @@ struct jit_dump {
 	struct cursor rest;
 	const uint8_t *bytes; /* borrowed: the whole file */
 	int32_t pid;
-	bool tsc_times;       /* the records' times are TSC ticks, else CLOCK_MONOTONIC ns */
+	bool tsc_times;         /* the records' times are TSC ticks, else CLOCK_MONOTONIC ns */
 	struct jit_load *loads; /* owned; hash by code index, for code that moves */
 };
 
 /* Code that was written, or moved. */
 struct jit_code {
-	uint64_t time;	  /* see tsc_times */
+	uint64_t time;    /* see tsc_times */
 	uint64_t address; /* of the code from `time` on */
 	uint64_t offset;  /* bytes from the start of the file to its bytes */
-	uint64_t size;	  /* bytes; at least 1 */
+	uint64_t size;    /* bytes; at least 1 */
 	const char *name; /* NUL-terminated, borrowed from the file */
-	bool moved;	  /* the same code was elsewhere before */
+	bool moved;       /* the same code was elsewhere before */
 };
 
 /* Returns whether a path is one that a jitdump has: "jit-PID.dump" in any directory. */

@@ -107,8 +107,8 @@ static int compare_begins(const void *a, const void *b, void *context)
 
 static void add_piece(struct name_ranges *names, uint64_t begin, uint32_t range)
 {
-	struct range_piece *last = names->piece_count ? &names->pieces[names->piece_count - 1]
-						      : NULL;
+	struct range_piece *last =
+		names->piece_count ? &names->pieces[names->piece_count - 1] : NULL;
 
 	if (last && last->begin == begin)
 		last->range = range;

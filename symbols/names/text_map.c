@@ -12,7 +12,7 @@
 
 /* No function of the kernel is longer; behind a module's last one there is a gap. */
 #define KERNEL_FUNCTION_MAX ((uint64_t)1 << 20)
-#define READ_STEP ((size_t)1 << 16)
+#define READ_STEP           ((size_t)1 << 16)
 
 /* Files below /proc say that they are empty, so they are read to the end. */
 static char *read_all(int fd, size_t *size)

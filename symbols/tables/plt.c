@@ -9,7 +9,7 @@
 
 /* What the dynamic linker writes into one pointer. */
 struct slot {
-	uint64_t vaddr;	       /* of the pointer */
+	uint64_t vaddr;        /* of the pointer */
 	uint64_t addend;       /* resolver, if symbol is 0 */
 	uint32_t symbol_table; /* section index */
 	uint32_t symbol;
@@ -22,7 +22,7 @@ struct slots {
 
 struct scan {
 	const struct elf_file *file;
-	bool wide;	     /* x86-64, else x86 */
+	bool wide;           /* x86-64, else x86 */
 	struct slots slots;  /* every function pointer; sorted by vaddr */
 	struct slots pushed; /* .rela.plt in its own order: lazy stubs push an index into it */
 	size_t budget; /* bytes of sections left to read: sections may overlap in a hostile file */

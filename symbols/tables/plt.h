@@ -18,8 +18,8 @@
 
 enum plt_target {
 	PLT_HEADER = 0, /* the code that all lazy stubs jump to */
-	PLT_SYMBOL,	/* jumps to the function of a dynamic symbol */
-	PLT_RESOLVED,	/* jumps to what an indirect function's resolver chose */
+	PLT_SYMBOL,     /* jumps to the function of a dynamic symbol */
+	PLT_RESOLVED,   /* jumps to what an indirect function's resolver chose */
 };
 
 struct plt_stub {

@@ -20,11 +20,11 @@
 /* A part while its function is looked for. */
 struct candidate {
 	const char *name;
-	size_t length;	 /* of the function's name, at the start of `name` */
-	uint64_t part;	 /* address */
-	uint64_t whole;	 /* address of the best function yet */
+	size_t length;   /* of the function's name, at the start of `name` */
+	uint64_t part;   /* address */
+	uint64_t whole;  /* address of the best function yet */
 	uint32_t source; /* index of its source file */
-	uint8_t rank;	 /* of the best: enum rank */
+	uint8_t rank;    /* of the best: enum rank */
 };
 
 /* How sure it is that a function of the right name is the right one. */
@@ -65,7 +65,9 @@ static void add_candidate(struct finding *finding, const struct symbol_entry *en
 	finding->candidates = alloc_grow(finding->candidates, &finding->room, finding->count + 1,
 					 sizeof(*finding->candidates));
 	finding->candidates[finding->count++] =
-		(struct candidate){ .name = name, .length = length, .part = entry->begin,
+		(struct candidate){ .name = name,
+				    .length = length,
+				    .part = entry->begin,
 				    .source = source_of(finding, entry) };
 }
 
@@ -161,8 +163,9 @@ static void keep_found(struct symbol_table *table, const struct finding *finding
 
 void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count)
 {
-	struct finding finding = { table, sources, source_count, NULL, 0, 0,
-				   table->count * LOOKS_PER_ENTRY };
+	struct finding finding = {
+		table, sources, source_count, NULL, 0, 0, table->count * LOOKS_PER_ENTRY
+	};
 
 	for (size_t i = 0; i < table->count; i++)
 		add_candidate(&finding, &table->entries[i]);
@@ -181,8 +184,8 @@ bool symbol_parts_whole(const struct symbol_table *table, uint64_t part, uint64_
 	const struct symbol_part *found = NULL;
 
 	for (unsigned i = 0; i < NESTED_MAX && table->part_count; i++) {
-		const struct symbol_part *next = bsearch(&key, table->parts, table->part_count,
-							 sizeof(key), compare_parts);
+		const struct symbol_part *next =
+			bsearch(&key, table->parts, table->part_count, sizeof(key), compare_parts);
 
 		if (!next)
 			break;

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "symbols/tables/plt.h"
 #include "symbols/symbol.h"
+#include "symbols/tables/plt.h"
 #include "symbols/tables/symbol_parts.h"
 
 #define SECTION_LOADED 1 /* SHF_ALLOC */
-#define SECTION_LABELS 2 /* untyped symbols in it count: its name says text or data, as perf asks  \
-			  */
+#define SECTION_LABELS                                                                             \
+	2 /* untyped symbols in it count: its name says text or data, as perf asks                 \
+	   */
 
 struct section {
 	uint64_t begin, end; /* virtual addresses */
@@ -23,7 +24,7 @@ struct loader {
 	const struct elf_file *file;
 	struct section *sections; /* owned; by section index, the debug file's behind the file's */
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
-	size_t room; /* of table->entries */
+	size_t room;                                       /* of table->entries */
 	uint32_t order;
 	size_t tables_end; /* entries before this one are sorted; the rest are linkage stubs */
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
@@ -176,8 +177,8 @@ static bool is_table(Elf_Scn *scn, GElf_Shdr *shdr)
 static void read_table(struct loader *loader, const struct elf_file *file, Elf_Scn *scn,
 		       const GElf_Shdr *shdr)
 {
-	enum symbol_strings kind = shdr->sh_type == SHT_SYMTAB ? SYMBOL_STRINGS_SYMTAB
-							       : SYMBOL_STRINGS_DYNSYM;
+	enum symbol_strings kind =
+		shdr->sh_type == SHT_SYMTAB ? SYMBOL_STRINGS_SYMTAB : SYMBOL_STRINGS_DYNSYM;
 	struct string_section *strings = &loader->table->strings[kind];
 	GElf_Sym symbol;
 

@@ -27,17 +27,17 @@
 
 struct symbol_entry {
 	uint64_t begin, end; /* ELF virtual addresses; end of an entry without size: see above */
-	uint32_t name;	     /* offset in its string section */
-	uint32_t order;	     /* place in the file's tables: ties go to the first */
+	uint32_t name;       /* offset in its string section */
+	uint32_t order;      /* place in the file's tables: ties go to the first */
 	uint32_t section;    /* number of the section that holds it; 0 for linkage stubs */
-	uint8_t kind;	     /* enum symbol_kind */
+	uint8_t kind;        /* enum symbol_kind */
 	uint8_t binding;     /* enum symbol_binding */
 	uint8_t strings;     /* enum symbol_strings */
 };
 
 enum symbol_strings {
 	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, the debug file's if the file has none */
-	SYMBOL_STRINGS_DYNSYM,	   /* of .dynsym */
+	SYMBOL_STRINGS_DYNSYM,     /* of .dynsym */
 	SYMBOL_STRINGS_COUNT,
 };
 
@@ -56,7 +56,7 @@ struct string_section {
 	/* Index of the symbol table's section; 0: there is none, UINT32_MAX: in the debug file. */
 	uint32_t section;
 	const char *text; /* borrowed from the file; NULL: none */
-	size_t size;	  /* bytes */
+	size_t size;      /* bytes */
 };
 
 /* Zeroed memory is an empty table. */

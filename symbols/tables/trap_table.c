@@ -24,8 +24,8 @@ static bool find_section(const struct elf_file *file, const char *name, GElf_Shd
 
 static void add(struct trap_table *table, uint64_t vaddr, enum trap_kind kind)
 {
-	table->traps = alloc_grow(table->traps, &table->room, table->count + 1,
-				  sizeof(*table->traps));
+	table->traps =
+		alloc_grow(table->traps, &table->room, table->count + 1, sizeof(*table->traps));
 	table->traps[table->count++] = (struct trap){ vaddr, (uint8_t)kind };
 }
 

@@ -15,14 +15,14 @@
 #include "symbols/files/elf_file.h"
 
 enum trap_kind {
-	TRAP_ENTERED,	/* a handler begins here: a raised exception came */
+	TRAP_ENTERED,   /* a handler begins here: a raised exception came */
 	TRAP_INSTALLED, /* from here on the function has one more handler */
-	TRAP_REMOVED,	/* one less: the guarded code came to its end */
+	TRAP_REMOVED,   /* one less: the guarded code came to its end */
 };
 
 struct trap {
 	uint64_t vaddr; /* ELF virtual address */
-	uint8_t kind;	/* enum trap_kind */
+	uint8_t kind;   /* enum trap_kind */
 };
 
 /* Zeroed memory is an empty table. */

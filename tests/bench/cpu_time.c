@@ -21,8 +21,9 @@ static int write_usage(const char *path, const struct rusage *usage, double elap
 	FILE *file = fopen(path, "w");
 
 	if (file)
-		fprintf(file, "%.6f %.6f %ld\n", seconds(usage->ru_utime) + seconds(usage->ru_stime),
-			elapsed, usage->ru_maxrss);
+		fprintf(file, "%.6f %.6f %ld\n",
+			seconds(usage->ru_utime) + seconds(usage->ru_stime), elapsed,
+			usage->ru_maxrss);
 	if (file && fclose(file) == 0)
 		return 0;
 	perror(path);

@@ -43,8 +43,8 @@ void *__libc_realloc(void *memory, size_t size);
 
 __attribute__((constructor)) static void init(void)
 {
-	static const char *const kinds[] = { "", "malloc", "read", "write", "quota", "mmap",
-					     "shrink", "halve", "thread", "open" };
+	static const char *const kinds[] = { "",     "malloc", "read",  "write",  "quota",
+					     "mmap", "shrink", "halve", "thread", "open" };
 	const char *text = getenv("FAULT"), *colon = text ? strchr(text, ':') : NULL;
 	const char *path = getenv("FAULT_COUNT");
 	char *end;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/names/demangle.h"
 #include "symbols/dwarf/dwp_index.h"
-#include "symbols/files/elf_file.h"
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
+#include "symbols/files/elf_file.h"
+#include "symbols/names/demangle.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 

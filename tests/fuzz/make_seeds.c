@@ -67,8 +67,11 @@ static void make_memtrace(unsigned version)
 	for (uint64_t i = 0; i < 2; i++)
 		ctf_locate(&file, 0, 1000 + i, &location, 1);
 	for (uint64_t i = 0; i < 20; i++) {
-		struct ctf_alloc alloc = { .time = 1000000 + 100 * i, .words = 3 + i, .samples = 1,
-					   .backtrace = backtrace, .length = 2 };
+		struct ctf_alloc alloc = { .time = 1000000 + 100 * i,
+					   .words = 3 + i,
+					   .samples = 1,
+					   .backtrace = backtrace,
+					   .length = 2 };
 
 		ctf_alloc(&file, 0, &alloc);
 	}
@@ -101,8 +104,14 @@ static void add_records(struct perf_data *data)
 	static const uint8_t id[20] = { 1, 2, 3 };
 	static const char *const words[] = { "perf", "record", NULL };
 	struct perf_data_mmap map = {
-		.pid = 5, .tid = 5, .address = 0x1000, .length = 0x3000, .path = "/bin/prog",
-		.prot = 5, .build_id = id, .build_id_size = 20,
+		.pid = 5,
+		.tid = 5,
+		.address = 0x1000,
+		.length = 0x3000,
+		.path = "/bin/prog",
+		.prot = 5,
+		.build_id = id,
+		.build_id_size = 20,
 	};
 
 	perf_data_stamp(data, (struct perf_data_stamp){ 200, 5, 5, 0, 0 });
@@ -119,9 +128,11 @@ static void add_records(struct perf_data *data)
 	perf_data_add_aux_event(data, 0, 16, PERF_AUX_FLAG_TRUNCATED);
 	perf_data_add_lost(data, 1);
 	perf_data_add_record(data, PERF_RECORD_KSYMBOL, 0,
-			     "\0\0\0\x81\xff\xff\xff\xff\x40\0\0\0\1\0\0\0bpf_prog_1\0\0\0\0\0", 32);
+			     "\0\0\0\x81\xff\xff\xff\xff\x40\0\0\0\1\0\0\0bpf_prog_1\0\0\0\0\0",
+			     32);
 	perf_data_add_record(data, PERF_RECORD_TEXT_POKE, 0,
-			     "\0\0\0\x81\xff\xff\xff\xff\5\0\5\0\x0f\x1f\x44\0\0\xe9\0\0\0\0\0\0", 24);
+			     "\0\0\0\x81\xff\xff\xff\xff\5\0\5\0\x0f\x1f\x44\0\0\xe9\0\0\0\0\0\0",
+			     24);
 	perf_data_add_exit(data, 6, 6);
 	perf_data_add_user_record(data, 79, (uint64_t[]){ 1, 2, 3 }, 24); /* TIME_CONV */
 	perf_data_add_user_record(data, 68, "", 0);                       /* FINISHED_ROUND */
@@ -198,8 +209,9 @@ static void make_texts(void)
 		"prog 5/5 [000] 1.000000005:   tr end  syscall 401025 work+0x5 => 0 [unknown]\n"
 		"prog 5/5 [000] 1.000000006:   tr strt  0 [unknown] => 401027 work+0x7\n";
 	static const char map[] = "7f0000001000 40 a name\n0x7f0000001020 8 other\nzz\n";
-	static const char kallsyms[] = "ffffffff81000000 T _text\nffffffff81000040 t work\t[module]\n"
-				       "ffffffff81000080 D data\n";
+	static const char kallsyms[] =
+		"ffffffff81000000 T _text\nffffffff81000040 t work\t[module]\n"
+		"ffffffff81000080 D data\n";
 	static const struct {
 		uint32_t magic, version, size, machine, unused, pid;
 		uint64_t time, flags;
@@ -208,8 +220,8 @@ static void make_texts(void)
 		uint32_t record_pid, tid;
 		uint64_t vma, address, code_size, index;
 		char name[8], code[8];
-	} dump = { 0x4a695444, 1, 40, 62, 0, 5, 0, 0, 0, 72, 7, 5, 5, 0x1000, 0x1000, 8, 1, "jitted",
-		   "1234567" };
+	} dump = { 0x4a695444, 1, 40, 62,     0,      5, 0, 0,        0,        72,
+		   7,          5, 5,  0x1000, 0x1000, 8, 1, "jitted", "1234567" };
 
 	write_parts("perf_script", "precise", "0", 1, script, sizeof(script) - 1);
 	write_parts("perf_script", "magic", "1", 1, script, sizeof(script) - 1);

@@ -55,21 +55,26 @@ static void *add_track(void *context, int32_t pid, int32_t tid)
 
 static void convert(FILE *in, bool magic)
 {
-	static const struct slice_sink sink = { .begin = begin, .end = end, .complete = complete,
-					       .instant = instant, .segment_end = segment_end };
+	static const struct slice_sink sink = { .begin = begin,
+						.end = end,
+						.complete = complete,
+						.instant = instant,
+						.segment_end = segment_end };
 	struct name_table names;
 	struct arena arena = { 0 };
 	struct slice_sorter sorter;
-	struct callstack_options machine = { .mode = TRACE_MODE_GUESS, .sink = &sorter.sink,
+	struct callstack_options machine = { .mode = TRACE_MODE_GUESS,
+					     .sink = &sorter.sink,
 					     .names = &names };
-	struct perf_script_options options = { .names = &names, .arena = &arena, .track = add_track,
-					       .context = &sorter };
+	struct perf_script_options options = {
+		.names = &names, .arena = &arena, .track = add_track, .context = &sorter
+	};
 
 	name_table_init(&names);
 	slice_sorter_init(&sorter, &sink, NULL);
 	open_slices = 0;
-	options.machine = magic ? callstack_magic_trace_open(&machine)
-				: callstack_precise_open(&machine);
+	options.machine =
+		magic ? callstack_magic_trace_open(&machine) : callstack_precise_open(&machine);
 	perf_script_convert(in, &options, NULL, NULL);
 	slice_sorter_finish(&sorter);
 	/* Every thread's stack was closed. */

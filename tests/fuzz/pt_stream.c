@@ -15,8 +15,8 @@
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/engine/pt_stream.h"
+#include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/support/sample.h"
@@ -24,18 +24,18 @@
 enum flags {
 	FLAG_LIBIPT = 1,
 	FLAG_SKIP_LOCAL_JUMPS = 2,
-	FLAG_CLOCKS = 4,   /* MTC and CYC packets tell the time, too */
-	FLAG_KERNEL = 8,   /* the code is kernel code as well */
-	FLAG_PIECES = 16,  /* two pieces that follow each other */
-	FLAG_APART = 32,   /* two pieces, and trace is missing between them */
+	FLAG_CLOCKS = 4,  /* MTC and CYC packets tell the time, too */
+	FLAG_KERNEL = 8,  /* the code is kernel code as well */
+	FLAG_PIECES = 16, /* two pieces that follow each other */
+	FLAG_APART = 32,  /* two pieces, and trace is missing between them */
 	FLAG_FUNCTIONS = 64,
-	FLAG_SIDE = 128,   /* side events, too */
+	FLAG_SIDE = 128, /* side events, too */
 };
 
-#define FILE_SIZE (2 * TINY_ELF_CODE_OFFSET)
-#define KERNEL_CODE UINT64_C(0xffffffff81000000)
+#define FILE_SIZE     (2 * TINY_ELF_CODE_OFFSET)
+#define KERNEL_CODE   UINT64_C(0xffffffff81000000)
 #define FUNCTION_SIZE 32u
-#define TRACE_MAPPED 4096u /* shorter ones have no whole page */
+#define TRACE_MAPPED  4096u /* shorter ones have no whole page */
 
 /* The recording, which stays as it is, and the code, which does not. */
 static struct {
@@ -59,8 +59,8 @@ static void open_world(void)
 		return;
 	diag_init(&world.diag);
 	sample_begin(&data);
-	perf_data_add_auxtrace(&data, &(struct perf_data_aux){ .tid = -1, .bytes = "12345678",
-							       .size = 8 });
+	perf_data_add_auxtrace(
+		&data, &(struct perf_data_aux){ .tid = -1, .bytes = "12345678", .size = 8 });
 	bytes = perf_data_finish(&data, &size);
 	if (perf_file_open(&world.file, memory_file_set(&recording, bytes, size), &world.diag,
 			   NULL) < 0 ||
@@ -143,23 +143,29 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 {
 	struct kernel_segment segment = { KERNEL_CODE, KERNEL_CODE + TINY_ELF_CODE_OFFSET,
 					  TINY_ELF_CODE_OFFSET };
-	struct kernel_code kernel = { .file = find_code(NULL, NULL), .segments = &segment,
+	struct kernel_code kernel = { .file = find_code(NULL, NULL),
+				      .segments = &segment,
 				      .count = 1 };
 	struct code_source source = { .find = find_code,
-				      .find_function = flags & FLAG_FUNCTIONS ? find_function : NULL,
+				      .find_function =
+					      flags & FLAG_FUNCTIONS ? find_function : NULL,
 				      .kernel = flags & FLAG_KERNEL ? &kernel : NULL };
-	struct code_image *code = code_image_open(&source, timeline_space_count(world.timeline),
-						  &world.diag);
+	struct code_image *code =
+		code_image_open(&source, timeline_space_count(world.timeline), &world.diag);
 	size_t half = flags & (FLAG_PIECES | FLAG_APART) ? size / 2 : size;
 	struct aux_piece pieces[2] = {
 		{ trace, half, 0, SAMPLE_START, 0, false },
 		{ trace + half, size - half, half, SAMPLE_START, half, flags & FLAG_APART },
 	};
-	struct aux_stream aux = { .tid = -1, .pieces = pieces, .piece_count = size > half ? 2 : 1,
-				  .size = size };
+	struct aux_stream aux = {
+		.tid = -1, .pieces = pieces, .piece_count = size > half ? 2 : 1, .size = size
+	};
 	struct pt_info info = info_of(flags);
 	struct pt_stream_input input = {
-		.info = &info, .aux = &aux, .timeline = world.timeline, .code = code,
+		.info = &info,
+		.aux = &aux,
+		.timeline = world.timeline,
+		.code = code,
 		.diag = &world.diag,
 		.engine = flags & FLAG_LIBIPT ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,
 		.skip_local_jumps = flags & FLAG_SKIP_LOCAL_JUMPS,
@@ -171,7 +177,8 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 	code_image_close(code);
 }
 
-/* Pages of a trace are given back once they were read: it has to be in a file, as a recording is. */
+/* Pages of a trace are given back once they were read: it has to be in a file, as a recording is.
+ */
 static void decode_mapped(unsigned flags, const uint8_t *trace, size_t size)
 {
 	void *mapped;

@@ -137,7 +137,8 @@ static bool check_file(FILE *in, const char *name)
 	};
 	struct check check = { 0 };
 	struct name_table names;
-	struct callstack_options stacks = { .mode = TRACE_MODE_GUESS, .sink = &check.sorter.sink,
+	struct callstack_options stacks = { .mode = TRACE_MODE_GUESS,
+					    .sink = &check.sorter.sink,
 					    .names = &names };
 	struct perf_script_options script = {
 		.names = &names,

@@ -18,14 +18,14 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "src/callstack/precise/callstack_precise.h"
-#include "src/resolve/code_files.h"
 #include "decoder/aux/auxtrace.h"
-#include "decoder/streams/branch_merge.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/branch_merge.h"
 #include "decoder/timeline/timeline.h"
-#include "src/resolve/resolve.h"
+#include "src/callstack/precise/callstack_precise.h"
 #include "src/callstack/thread_stacks.h"
+#include "src/resolve/code_files.h"
+#include "src/resolve/resolve.h"
 
 #define SHOWN 12
 
@@ -133,7 +133,8 @@ static size_t match(const struct check *check, const struct stretch *stretch, in
 	     at = next_true(check, at + 1, tid), count++) {
 		const struct true_call *call = &check->truth.calls[at];
 
-		if (call->from != stretch->calls[count].from || call->to != stretch->calls[count].to)
+		if (call->from != stretch->calls[count].from ||
+		    call->to != stretch->calls[count].to)
 			break;
 	}
 	return count;
@@ -145,8 +146,7 @@ static void find_place(const struct check *check, struct followed *thread,
 {
 	size_t at = next_true(check, thread->next, thread->tid);
 
-	while (at < check->truth.count &&
-	       match(check, stretch, thread->tid, at) < stretch->count)
+	while (at < check->truth.count && match(check, stretch, thread->tid, at) < stretch->count)
 		at = next_true(check, at + 1, thread->tid);
 	if (at < check->truth.count)
 		thread->next = at;
@@ -239,10 +239,11 @@ static void no_segment_end(const struct slice_sink *sink, void *track)
 	(void)sink, (void)track;
 }
 
-static const struct slice_sink nowhere = {
-	.begin = no_begin, .end = no_end, .complete = no_complete, .instant = no_instant,
-	.segment_end = no_segment_end
-};
+static const struct slice_sink nowhere = { .begin = no_begin,
+					   .end = no_end,
+					   .complete = no_complete,
+					   .instant = no_instant,
+					   .segment_end = no_segment_end };
 
 /* ---- The pipeline -------------------------------------------------------- */
 
@@ -284,16 +285,16 @@ static void feed(struct pipeline *p, struct check *check, const struct branch_ev
 		begin_stretch(&check->threads[event->thread->index]);
 	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&
 	    (event->kind == BRANCH_RETURN || event->kind == BRANCH_CALL))
-		note(check, event, callstack_precise_depth(
-				thread_stacks_borrow(&p->stacks, event->thread)));
+		note(check, event,
+		     callstack_precise_depth(thread_stacks_borrow(&p->stacks, event->thread)));
 }
 
 static void run(struct pipeline *p, struct check *check)
 {
 	struct callstack_options options = { .sink = &nowhere, .names = &p->names };
 	struct callstack_machine *machine = callstack_precise_open(&options);
-	struct code_image *code = code_image_open(&p->source, timeline_space_count(p->timeline),
-						  &p->diag);
+	struct code_image *code =
+		code_image_open(&p->source, timeline_space_count(p->timeline), &p->diag);
 	struct pt_stream **streams = alloc_zeroed(p->auxtrace.stream_count, sizeof(*streams));
 	struct branch_merge merge;
 	const struct branch_event *events;
@@ -301,8 +302,11 @@ static void run(struct pipeline *p, struct check *check)
 
 	for (size_t i = 0; i < p->auxtrace.stream_count; i++) {
 		struct pt_stream_input input = {
-			.info = &p->auxtrace.info, .aux = &p->auxtrace.streams[i],
-			.timeline = p->timeline, .code = code, .diag = &p->diag,
+			.info = &p->auxtrace.info,
+			.aux = &p->auxtrace.streams[i],
+			.timeline = p->timeline,
+			.code = code,
+			.diag = &p->diag,
 			.engine = PT_ENGINE_FAST,
 		};
 
@@ -369,8 +373,8 @@ int main(int argc, char **argv)
 	p.source = code_files_source(&p.files);
 	run(&p, &check);
 	compare_all(&check, thread_count);
-	printf("%s: %" PRIu64 " of %zu compared in %" PRIu64 " stretches, %" PRIu64 " wrong, %" PRIu64
-	       " unmatched\n",
+	printf("%s: %" PRIu64 " of %zu compared in %" PRIu64 " stretches, %" PRIu64
+	       " wrong, %" PRIu64 " unmatched\n",
 	       argv[2], check.compared, check.truth.count, check.stretches, check.wrong,
 	       check.unmatched);
 	close_all(&p, &check);

@@ -28,9 +28,12 @@ static void emit(FILE *dump, uint8_t *code, const void *bytes, size_t size, cons
 {
 	static uint64_t index;
 	struct load load = { .size = (uint32_t)(sizeof(load) + strlen(name) + 1 + size),
-			     .pid = (uint32_t)getpid(), .tid = (uint32_t)getpid(),
-			     .vma = (uintptr_t)code, .address = (uintptr_t)code,
-			     .code_size = size, .index = index++ };
+			     .pid = (uint32_t)getpid(),
+			     .tid = (uint32_t)getpid(),
+			     .vma = (uintptr_t)code,
+			     .address = (uintptr_t)code,
+			     .code_size = size,
+			     .index = index++ };
 
 	memcpy(code, bytes, size);
 	fwrite(&load, sizeof(load), 1, dump);
@@ -45,7 +48,8 @@ int main(int argc, char **argv)
 	/* call inner; add %eax, %eax; ret: inner is 64 bytes before */
 	static const uint8_t outer[] = { 0xe8, 0xbb, 0xff, 0xff, 0xff, 0x01, 0xc0, 0xc3 };
 	struct header header = { 0x4a695444, 1, sizeof(header), 62, 0, (uint32_t)getpid(), 0, 0 };
-	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *code =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int (*function)(int);
 	char path[4096];
 	int sum = 0;

@@ -32,7 +32,8 @@ __attribute__((noinline)) uint64_t caml_time_counter(void)
 	return sink++;
 }
 
-__attribute__((noinline)) static void write_to_ring(enum kind kind, unsigned id, unsigned long value)
+__attribute__((noinline)) static void write_to_ring(enum kind kind, unsigned id,
+						    unsigned long value)
 {
 	caml_time_counter();
 	rings[domain][used[domain]++] = (struct message){ kind, id, value };

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 #define SLOT_BITS 16
-#define SLOTS	  ((size_t)1 << SLOT_BITS)
+#define SLOTS     ((size_t)1 << SLOT_BITS)
 #define INSN_MAX  15
 
 void code_init(struct code *code, code_read_fn *read, void *context)

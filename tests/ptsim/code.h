@@ -15,22 +15,22 @@
 /* SDM volume 3, "Intel Processor Trace", table of COFI types. */
 enum flow {
 	FLOW_NONE,
-	FLOW_COND,	    /* jcc, loop, jrcxz: a TNT bit */
-	FLOW_JUMP,	    /* direct: no packet */
+	FLOW_COND,          /* jcc, loop, jrcxz: a TNT bit */
+	FLOW_JUMP,          /* direct: no packet */
 	FLOW_JUMP_INDIRECT, /* a TIP */
-	FLOW_CALL,	    /* direct: no packet */
+	FLOW_CALL,          /* direct: no packet */
 	FLOW_CALL_INDIRECT, /* a TIP */
-	FLOW_RETURN,	    /* near: a TIP, or a TNT bit if compressed */
-	FLOW_SYSCALL,	    /* syscall, sysenter: the trace goes off */
-	FLOW_FAR,	    /* any other far transfer */
+	FLOW_RETURN,        /* near: a TIP, or a TNT bit if compressed */
+	FLOW_SYSCALL,       /* syscall, sysenter: the trace goes off */
+	FLOW_FAR,           /* any other far transfer */
 };
 
 struct code_insn {
 	uint64_t ip;
 	uint8_t length; /* bytes; 0: none */
-	uint8_t flow;	/* enum flow */
-	bool by_carry;	/* jc to the next instruction: only the flag tells whether it is taken */
-	bool sets_sp;	/* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
+	uint8_t flow;   /* enum flow */
+	bool by_carry;  /* jc to the next instruction: only the flag tells whether it is taken */
+	bool sets_sp;   /* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
 };
 
 /* Reads up to `size` bytes of the program at `address`; returns how many there are. */

@@ -74,8 +74,8 @@ static size_t piece_size(const struct machine *machine, const uint8_t *bytes, si
 	return PIECE;
 }
 
-static void write_pieces(struct machine *machine, const struct buffer *buffer,
-			 const uint8_t *bytes, size_t total)
+static void write_pieces(struct machine *machine, const struct buffer *buffer, const uint8_t *bytes,
+			 size_t total)
 {
 	struct clock_point now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
 	size_t size;
@@ -91,9 +91,9 @@ static void write_repeated(struct machine *machine, struct buffer *buffer)
 {
 	uint64_t duration = machine->cpus[0].tsc - buffer->reference;
 	size_t once = pt_output_size(&buffer->out), size;
-	uint8_t *bytes = repeat_trace(buffer->out.bytes, once, duration,
-				      machine->options->repeat_apart,
-				      machine->options->repeat_bytes, &size);
+	uint8_t *bytes =
+		repeat_trace(buffer->out.bytes, once, duration, machine->options->repeat_apart,
+			     machine->options->repeat_bytes, &size);
 
 	write_pieces(machine, buffer, bytes, size);
 	free(bytes);

@@ -30,10 +30,10 @@ struct buffer {
 	int32_t pid, tid;
 	int cpu;
 	unsigned queue;
-	uint64_t told;	    /* bytes that AUX records speak of */
+	uint64_t told;      /* bytes that AUX records speak of */
 	uint64_t reference; /* TSC when it was first used */
 	unsigned missing;   /* instructions still to be lost; 0: none is */
-	bool lost;	    /* they are lost by a full buffer, not by an overflow */
+	bool lost;          /* they are lost by a full buffer, not by an overflow */
 };
 
 enum task_state {
@@ -52,11 +52,11 @@ struct task {
 	uint64_t tsc; /* its time when it last stopped running */
 	int last_cpu;
 	struct user_regs_struct registers;
-	struct code_insn insn;	 /* at registers.rip, executed by the step under way */
-	bool in_user;		 /* user code runs, by the trace */
+	struct code_insn insn;   /* at registers.rip, executed by the step under way */
+	bool in_user;            /* user code runs, by the trace */
 	bool handler, sigreturn; /* how user code is entered next */
-	int signal;		 /* to be delivered */
-	struct buffer *buffer;	 /* borrowed; NULL: never ran */
+	int signal;              /* to be delivered */
+	struct buffer *buffer;   /* borrowed; NULL: never ran */
 	struct true_thread truth;
 };
 
@@ -74,9 +74,9 @@ struct machine {
 	struct side_band side;
 	struct truth truth;
 	struct cpu cpus[MACHINE_CPUS];
-	struct task *tasks;	   /* owned, ended ones too */
+	struct task *tasks;        /* owned, ended ones too */
 	struct process *processes; /* owned */
-	struct buffer *buffers;	   /* owned */
+	struct buffer *buffers;    /* owned */
 	unsigned buffer_count;
 	uint64_t random;
 	uint64_t instructions, oddities;

@@ -13,7 +13,7 @@
 
 struct mapping {
 	uint64_t begin, end, offset;
-	uint32_t prot;	       /* PROT_* */
+	uint32_t prot;         /* PROT_* */
 	uint32_t major, minor; /* device */
 	uint64_t inode;
 	char path[512]; /* "//anon" for memory that no file backs */

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-#define ROOM	   65536u
+#define ROOM       65536u
 #define PACKET_MAX 64u
 /* An MTC has 8 bits of the clock: a decoder cannot tell more periods without one apart. */
 #define MTC_WRAP 256u

@@ -27,7 +27,7 @@ struct pt_output_options {
 };
 
 /* The synthetic machine's clocks. */
-#define PT_TSC_PER_CTC	      100 /* CPUID leaf 15H: numerator 200, denominator 2 */
+#define PT_TSC_PER_CTC        100 /* CPUID leaf 15H: numerator 200, denominator 2 */
 #define PT_MAX_NONTURBO_RATIO 25
 
 #define PT_RETURN_STACK 64
@@ -35,8 +35,8 @@ struct pt_output_options {
 struct pt_output {
 	struct pt_output_options options;
 	struct pt_encoder *encoder; /* owned */
-	uint8_t *room;		    /* owned; what the encoder fills */
-	uint8_t *bytes;		    /* owned; see pt_output_size() */
+	uint8_t *room;              /* owned; what the encoder fills */
+	uint8_t *bytes;             /* owned; see pt_output_size() */
 	size_t size, allocated;
 
 	uint64_t decisions; /* of TNT not yet written, the last in bit 0 */
@@ -45,11 +45,11 @@ struct pt_output {
 	uint64_t returns[PT_RETURN_STACK];
 	unsigned return_top, return_count;
 	uint64_t next_psb;    /* size at which it is due */
-	uint64_t ctc;	      /* MTC periods told so far */
+	uint64_t ctc;         /* MTC periods told so far */
 	uint64_t cyc_tsc;     /* up to where cycles are told */
-	unsigned ratio;	      /* core clock : bus clock, in the CBR packet */
-	bool muted;	      /* an overflow: nothing is written */
-	uint64_t cr3;	      /* of PIP packets; 0: none are written */
+	unsigned ratio;       /* core clock : bus clock, in the CBR packet */
+	bool muted;           /* an overflow: nothing is written */
+	uint64_t cr3;         /* of PIP packets; 0: none are written */
 	uint64_t packets[64]; /* written, by enum pt_packet_type */
 };
 

@@ -13,18 +13,18 @@
 struct recorder_options {
 	struct side_band_options side;
 	uint64_t seed;
-	unsigned quantum;	  /* instructions a task runs when others wait */
+	unsigned quantum;         /* instructions a task runs when others wait */
 	unsigned interrupt_every; /* instructions, about; 0: never */
 	unsigned overflow_every;  /* instructions, about; 0: never */
 	unsigned overflow_length; /* instructions, at most */
-	unsigned lose_every;	  /* the same for data that is lost (AUX TRUNCATED) */
+	unsigned lose_every;      /* the same for data that is lost (AUX TRUNCATED) */
 	unsigned lose_length;
 	uint64_t snapshot_size; /* bytes of each ring; 0: everything is kept */
-	uint64_t repeat_bytes;	/* repeat the trace to this size; 0: as it is.  per_thread only */
-	bool repeat_apart;	/* with an overflow behind each copy */
-	uint64_t instructions;	/* stop after so many; 0: run to the end */
-	const char *output;	/* perf.data */
-	const char *truth;	/* folder for the truth, NULL: none */
+	uint64_t repeat_bytes;  /* repeat the trace to this size; 0: as it is.  per_thread only */
+	bool repeat_apart;      /* with an overflow behind each copy */
+	uint64_t instructions;  /* stop after so many; 0: run to the end */
+	const char *output;     /* perf.data */
+	const char *truth;      /* folder for the truth, NULL: none */
 };
 
 /* Returns 0, or -1 after a message on stderr. */

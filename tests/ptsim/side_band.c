@@ -220,7 +220,8 @@ static void stamp(struct side_band *side, const struct clock_point *now, unsigne
 				     });
 }
 
-void side_band_comm(struct side_band *side, const struct clock_point *now, const char *name, bool exec)
+void side_band_comm(struct side_band *side, const struct clock_point *now, const char *name,
+		    bool exec)
 {
 	stamp(side, now, EVENT_TASKS);
 	perf_data_add_comm(&side->data, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, now->pid, now->tid,
@@ -243,7 +244,8 @@ static struct build_ids *find_build_id(struct side_band *side, const char *path)
 	return entry;
 }
 
-void side_band_mapped(struct side_band *side, const struct clock_point *now, const struct mapping *map)
+void side_band_mapped(struct side_band *side, const struct clock_point *now,
+		      const struct mapping *map)
 {
 	struct build_ids *id = find_build_id(side, map->path);
 	struct perf_data_mmap record = {
@@ -293,7 +295,8 @@ void side_band_exit(struct side_band *side, const struct clock_point *now, int32
 		 now->tsc);
 }
 
-void side_band_switch(struct side_band *side, const struct clock_point *from, const struct clock_point *to)
+void side_band_switch(struct side_band *side, const struct clock_point *from,
+		      const struct clock_point *to)
 {
 	if (side->options.per_thread)
 		return;
@@ -303,8 +306,8 @@ void side_band_switch(struct side_band *side, const struct clock_point *from, co
 	perf_data_add_switch(&side->data, false, from->pid, from->tid);
 }
 
-void side_band_switched(struct side_band *side, const struct clock_point *now, bool out, int32_t pid,
-			int32_t tid)
+void side_band_switched(struct side_band *side, const struct clock_point *now, bool out,
+			int32_t pid, int32_t tid)
 {
 	stamp(side, now, EVENT_SWITCHES);
 	perf_data_add_switch(&side->data, out, pid, tid);
@@ -358,8 +361,8 @@ void side_band_trace_start(struct side_band *side, const struct clock_point *now
 	perf_data_add_itrace_start(&side->data, now->pid, now->tid);
 }
 
-void side_band_aux(struct side_band *side, const struct clock_point *now, uint64_t offset, uint64_t size,
-		   uint64_t flags)
+void side_band_aux(struct side_band *side, const struct clock_point *now, uint64_t offset,
+		   uint64_t size, uint64_t flags)
 {
 	if (!size && !flags)
 		return;

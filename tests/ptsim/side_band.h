@@ -14,9 +14,9 @@
 
 struct side_band_options {
 	bool per_thread; /* a buffer per thread, not per CPU */
-	bool snapshot;	 /* the buffers are rings */
+	bool snapshot;   /* the buffers are rings */
 	bool map_inodes; /* MMAP2 with device and inode, not with the build id */
-	bool kernel;	 /* the kernel is recorded too */
+	bool kernel;     /* the kernel is recorded too */
 	int cpus;
 	struct pt_output_options pt;
 	char *const *command;
@@ -41,19 +41,23 @@ uint64_t side_band_time(uint64_t tsc);
 void side_band_init(struct side_band *side, const struct side_band_options *options);
 void side_band_release(struct side_band *side);
 
-void side_band_comm(struct side_band *side, const struct clock_point *now, const char *name, bool exec);
-void side_band_mapped(struct side_band *side, const struct clock_point *now, const struct mapping *map);
+void side_band_comm(struct side_band *side, const struct clock_point *now, const char *name,
+		    bool exec);
+void side_band_mapped(struct side_band *side, const struct clock_point *now,
+		      const struct mapping *map);
 
 /* now is the new task; the moment's cpu is its parent's. */
-void side_band_fork(struct side_band *side, const struct clock_point *now, int32_t pid, int32_t tid);
+void side_band_fork(struct side_band *side, const struct clock_point *now, int32_t pid,
+		    int32_t tid);
 void side_band_exit(struct side_band *side, const struct clock_point *now, int32_t parent);
 
 /* The CPU goes from one task to another; pid 0 is idle.  Nothing per thread. */
-void side_band_switch(struct side_band *side, const struct clock_point *from, const struct clock_point *to);
+void side_band_switch(struct side_band *side, const struct clock_point *from,
+		      const struct clock_point *to);
 
 /* One half of it: the moment's thread leaves for another (`out`), or comes after it. */
-void side_band_switched(struct side_band *side, const struct clock_point *now, bool out, int32_t pid,
-			int32_t tid);
+void side_band_switched(struct side_band *side, const struct clock_point *now, bool out,
+			int32_t pid, int32_t tid);
 
 /* The kernel's own mapping, [kernel.kallsyms]_text, of so many bytes. */
 void side_band_kernel(struct side_band *side, uint64_t text, uint64_t size);
@@ -75,8 +79,8 @@ void side_band_poke(struct side_band *side, const struct clock_point *now, uint6
 void side_band_trace_start(struct side_band *side, const struct clock_point *now);
 
 /* `size` bytes were written to the buffer, flags as in PERF_AUX_FLAG_*. */
-void side_band_aux(struct side_band *side, const struct clock_point *now, uint64_t offset, uint64_t size,
-		   uint64_t flags);
+void side_band_aux(struct side_band *side, const struct clock_point *now, uint64_t offset,
+		   uint64_t size, uint64_t flags);
 void side_band_lost(struct side_band *side, const struct clock_point *now, uint64_t records);
 
 /* A finished buffer: the last `size` bytes at out->bytes, of the task or CPU in `now`. */

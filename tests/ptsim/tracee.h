@@ -17,9 +17,9 @@ enum tracee_event {
 	TRACEE_RUNNING, /* not stopped: it waits in the kernel */
 	TRACEE_STEPPED, /* one instruction was executed */
 	TRACEE_HANDLER, /* a signal handler was entered, nothing executed */
-	TRACEE_SIGNAL,	/* a signal is to be delivered, nothing executed */
-	TRACEE_CLONED,	/* it made another task; it is still in its system call */
-	TRACEE_EXECED,	/* it runs another program; it is still in its system call */
+	TRACEE_SIGNAL,  /* a signal is to be delivered, nothing executed */
+	TRACEE_CLONED,  /* it made another task; it is still in its system call */
+	TRACEE_EXECED,  /* it runs another program; it is still in its system call */
 	TRACEE_ENDED,
 };
 

@@ -355,8 +355,8 @@ void true_slices_print(struct true_slices *slices, FILE *out, bool counts)
 	for (size_t i = 0; i < slices->count; i++) {
 		const struct true_slice *slice = &slices->slices[i];
 
-		fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " %s", slice->pid,
-			slice->tid, slice->depth, slice->begin, slice->end, slice->name);
+		fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " %s", slice->pid, slice->tid,
+			slice->depth, slice->begin, slice->end, slice->name);
 		if (counts)
 			fprintf(out, " insns=%" PRIu64, slice->insns);
 		fputc('\n', out);

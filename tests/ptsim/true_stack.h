@@ -24,7 +24,7 @@ struct symbol;
 
 struct true_slice {
 	uint64_t begin, end; /* ns */
-	uint64_t insns;	     /* retired in it and in what it called */
+	uint64_t insns;      /* retired in it and in what it called */
 	const char *name;    /* borrowed */
 	int32_t pid, tid;
 	uint32_t depth, order;
@@ -36,13 +36,13 @@ struct true_slices {
 };
 
 struct true_frame {
-	uint64_t sp;		     /* where the return address lies */
-	uint64_t begin;		     /* ns */
-	uint64_t insns;		     /* the thread's count then */
+	uint64_t sp;                 /* where the return address lies */
+	uint64_t begin;              /* ns */
+	uint64_t insns;              /* the thread's count then */
 	const struct symbol *symbol; /* borrowed; NULL with a name */
-	const char *name;	     /* borrowed */
-	bool shown;		     /* a stub that was left before it came to its target */
-	bool handler;		     /* a signal handler: below it is what it interrupted */
+	const char *name;            /* borrowed */
+	bool shown;                  /* a stub that was left before it came to its target */
+	bool handler;                /* a signal handler: below it is what it interrupted */
 };
 
 /* One stack in memory; a thread has several if it switches (coroutines, sigaltstack). */
@@ -50,18 +50,18 @@ struct true_stack {
 	struct true_stack *next;
 	struct true_frame *frames; /* owned */
 	size_t count, room;
-	uint64_t since;	    /* ns: it is the current one from then on */
+	uint64_t since;       /* ns: it is the current one from then on */
 	uint64_t since_insns; /* the thread's count then */
-	size_t first_slice; /* slices that were given out before */
+	size_t first_slice;   /* slices that were given out before */
 };
 
 struct true_thread {
 	struct true_slices *slices; /* borrowed */
 	struct true_stack *stacks;  /* owned; the first is the current one */
 	int32_t pid, tid;
-	uint64_t insns;	       /* retired so far; counted by the owner */
+	uint64_t insns;        /* retired so far; counted by the owner */
 	uint64_t loaded_from;  /* the stack pointer before it was loaded; 0: not loaded */
-	uint64_t away;	       /* ns when user code was left */
+	uint64_t away;         /* ns when user code was left */
 	const char *away_name; /* [syscall], [untraced]; NULL: it runs */
 };
 
@@ -71,7 +71,7 @@ struct true_step {
 	uint64_t time; /* ns */
 	uint64_t from, to, sp;
 	const struct symbol *symbol; /* at `to` */
-	bool entry;		     /* `to` is where that symbol starts */
+	bool entry;                  /* `to` is where that symbol starts */
 };
 
 void true_thread_init(struct true_thread *thread, struct true_slices *slices, int32_t pid,

@@ -65,8 +65,8 @@ int truth_close(struct truth *truth)
 	return status;
 }
 
-void truth_branch(struct truth *truth, const struct clock_point *now, const char *kind, uint64_t from,
-		  uint64_t to)
+void truth_branch(struct truth *truth, const struct clock_point *now, const char *kind,
+		  uint64_t from, uint64_t to)
 {
 	truth->count++;
 	if (truth->branches)

@@ -24,12 +24,12 @@
 
 struct truth {
 	const char *folder; /* borrowed; NULL: nothing is written */
-	FILE *branches;	    /* owned */
+	FILE *branches;     /* owned */
 	struct true_slices slices;
 	struct name_table names;
 	struct diag diag;
 	struct dso_store *store; /* owned */
-	uint64_t count;		 /* branches */
+	uint64_t count;          /* branches */
 };
 
 /* Returns 0, or -1 after a message on stderr. */
@@ -38,8 +38,8 @@ int truth_open(struct truth *truth, const char *folder);
 /* Write what is left.  Returns 0, or -1 after a message on stderr. */
 int truth_close(struct truth *truth);
 
-void truth_branch(struct truth *truth, const struct clock_point *now, const char *kind, uint64_t from,
-		  uint64_t to);
+void truth_branch(struct truth *truth, const struct clock_point *now, const char *kind,
+		  uint64_t from, uint64_t to);
 
 /* Returns the symbol at an address of a process, with its start as file offset in *start. */
 const struct symbol *truth_symbol(struct truth *truth, const struct mappings *maps, uint64_t ip,

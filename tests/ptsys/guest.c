@@ -10,9 +10,9 @@
 #include "tests/ptsys/guest_files.h"
 
 #define FIRST_TSC  UINT64_C(50000000000)
-#define HALT_TICKS	5000
+#define HALT_TICKS 5000
 /* As the guest's kernel.c has it. */
-#define TRAMPOLINE	UINT64_C(0xfffffe0000006000)
+#define TRAMPOLINE      UINT64_C(0xfffffe0000006000)
 #define TRAMPOLINE_SIZE 4096
 /* perf_event_text_poke() gives bytes in two registers. */
 #define POKE_MAX 8
@@ -50,8 +50,10 @@ static size_t read_code(void *context, uint64_t address, uint8_t *bytes, size_t 
 	if (map == &guest->maps[MAP_USER])
 		memcpy(bytes, guest->user.bytes + map->offset + (address - map->begin), count);
 	else
-		memcpy(bytes, guest->memory + (map->offset - guest->maps[MAP_KERNEL].offset) +
-				      (address - map->begin), count);
+		memcpy(bytes,
+		       guest->memory + (map->offset - guest->maps[MAP_KERNEL].offset) +
+			       (address - map->begin),
+		       count);
 	return count;
 }
 
@@ -100,8 +102,12 @@ static void push_older(struct guest *guest, uint64_t ip, uint64_t sp, bool entry
 static const char *kind_of(struct guest *guest, const struct code_insn *insn)
 {
 	static const char *const names[] = {
-		[FLOW_COND] = "jcc",   [FLOW_JUMP] = "jmp",	     [FLOW_JUMP_INDIRECT] = "ijmp",
-		[FLOW_CALL] = "call",  [FLOW_CALL_INDIRECT] = "icall", [FLOW_RETURN] = "ret",
+		[FLOW_COND] = "jcc",
+		[FLOW_JUMP] = "jmp",
+		[FLOW_JUMP_INDIRECT] = "ijmp",
+		[FLOW_CALL] = "call",
+		[FLOW_CALL_INDIRECT] = "icall",
+		[FLOW_RETURN] = "ret",
 		[FLOW_SYSCALL] = "syscall",
 	};
 	uint8_t bytes[3] = { 0 };
@@ -449,7 +455,8 @@ int guest_open(struct guest *guest, const struct guest_options *options)
 	guest->mappings = (struct mappings){ guest->maps, GUEST_MAPS, GUEST_MAPS };
 	for (unsigned i = 0; i < PLACES; i++)
 		guest->places[i] = guest_address(&guest->kernel, names[i]);
-	guest->memory = alloc_zeroed(guest->maps[MAP_KERNEL].end - guest->maps[MAP_KERNEL].begin, 1);
+	guest->memory =
+		alloc_zeroed(guest->maps[MAP_KERNEL].end - guest->maps[MAP_KERNEL].begin, 1);
 	memcpy(guest->memory, guest->kernel.bytes + guest->maps[MAP_KERNEL].offset,
 	       guest->maps[MAP_KERNEL].end - guest->maps[MAP_KERNEL].begin);
 	code_init(&guest->code, read_code, guest);
@@ -467,8 +474,8 @@ int guest_write(struct guest *guest)
 {
 	struct clock_point moment = { .tid = -1 };
 
-	side_band_buffer(&guest->side, &moment, 0, guest->out.bytes, 0,
-			 pt_output_size(&guest->out), guest->begin);
+	side_band_buffer(&guest->side, &moment, 0, guest->out.bytes, 0, pt_output_size(&guest->out),
+			 guest->begin);
 	if (guest_write_kernel(&guest->kernel, guest->maps, guest->options->output) < 0)
 		return -1;
 	side_band_write(&guest->side, guest_path(guest->options->output, "data"));

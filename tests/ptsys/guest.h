@@ -36,9 +36,9 @@ enum guest_place {
 struct guest_options {
 	struct side_band_options side;
 	const char *kernel, *user; /* ELF files */
-	bool until_poke;	   /* stop when the kernel first changes its code */
-	const char *output;	   /* directory, as perf record --kcore makes */
-	const char *truth;	   /* folder for the truth */
+	bool until_poke;           /* stop when the kernel first changes its code */
+	const char *output;        /* directory, as perf record --kcore makes */
+	const char *truth;         /* folder for the truth */
 };
 
 struct guest {
@@ -57,9 +57,9 @@ struct guest {
 	uint64_t tsc, random, begin; /* `begin`: TSC at the start */
 	int32_t tid, next_tid;
 	bool traced;
-	bool exited;	       /* the thread will not come back when it is switched from */
-	bool pending;	       /* `state` is of an instruction that may be executed by now */
-	bool vector;	       /* an interrupt or a fault came before the instruction at `ip` */
+	bool exited;  /* the thread will not come back when it is switched from */
+	bool pending; /* `state` is of an instruction that may be executed by now */
+	bool vector;  /* an interrupt or a fault came before the instruction at `ip` */
 	uint64_t ip;
 	struct cpu_state state;
 	uint64_t insns, pokes, vectors, switches;

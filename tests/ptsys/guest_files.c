@@ -10,7 +10,7 @@
 #include "tests/ptsys/guest.h"
 
 /* Where the code begins in kcore. */
-#define KCORE_OFFSET 4096
+#define KCORE_OFFSET   4096
 #define KCORE_SEGMENTS 2
 
 int guest_map(struct elf_file *file, const char *path, struct mapping *map)
@@ -85,14 +85,16 @@ static void print_symbol(void *context, const char *name, const GElf_Sym *symbol
 {
 	unsigned kind = GELF_ST_TYPE(symbol->st_info);
 
-	if (name && *name && (kind == STT_FUNC || strcmp(name, "_text") == 0 || strcmp(name, "_entry_trampoline") == 0 ||
-			      strcmp(name, "_etext") == 0))
+	if (name && *name &&
+	    (kind == STT_FUNC || strcmp(name, "_text") == 0 ||
+	     strcmp(name, "_entry_trampoline") == 0 || strcmp(name, "_etext") == 0))
 		fprintf(context, "%016" PRIx64 " %c %s\n", (uint64_t)symbol->st_value,
 			GELF_ST_BIND(symbol->st_info) == STB_LOCAL ? 't' : 'T', name);
 }
 
 /* The ranges that the kernel is mapped at, of which two may be the same bytes. */
-static void write_kcore(FILE *out, const struct elf_file *kernel, const struct mapping *const maps[])
+static void write_kcore(FILE *out, const struct elf_file *kernel,
+			const struct mapping *const maps[])
 {
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },

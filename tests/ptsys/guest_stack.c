@@ -14,8 +14,8 @@ static bool is_thunk(const struct symbol *symbol)
 
 void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame)
 {
-	stack->frames = alloc_grow(stack->frames, &stack->room, stack->count + 1,
-				   sizeof(*stack->frames));
+	stack->frames =
+		alloc_grow(stack->frames, &stack->room, stack->count + 1, sizeof(*stack->frames));
 	stack->frames[stack->count] = *frame;
 	stack->frames[stack->count].hidden = frame->hidden || is_thunk(frame->symbol);
 	stack->frames[stack->count++].insns = stack->insns;
@@ -35,8 +35,8 @@ static void give(struct guest_stack *stack, uint64_t time, const struct guest_fr
 {
 	struct true_slices *list = stack->slices;
 
-	list->slices = alloc_grow(list->slices, &list->room, list->count + 1,
-				  sizeof(*list->slices));
+	list->slices =
+		alloc_grow(list->slices, &list->room, list->count + 1, sizeof(*list->slices));
 	list->slices[list->count] = (struct true_slice){
 		.begin = frame->begin,
 		.end = time,

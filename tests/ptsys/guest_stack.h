@@ -13,11 +13,11 @@
 #include "tests/ptsim/true_stack.h"
 
 struct guest_frame {
-	uint64_t sp;	/* where the return address lies */
+	uint64_t sp;    /* where the return address lies */
 	uint64_t begin; /* ns */
 	uint64_t insns; /* the thread's count then */
 	const struct symbol *symbol;
-	bool entry; /* by a system call, an interrupt or a fault */
+	bool entry;  /* by a system call, an interrupt or a fault */
 	bool hidden; /* not a slice: a retpoline or a return thunk, or older than the trace */
 };
 

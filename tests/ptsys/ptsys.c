@@ -15,8 +15,17 @@
 
 #include "tests/ptsys/guest.h"
 
-enum option_key { OPTION_KERNEL = 0x100, OPTION_USER, OPTION_TRUTH, OPTION_CYC, OPTION_NO_MTC,
-		  OPTION_NO_RETCOMP, OPTION_PSB, OPTION_MTC_PERIOD, OPTION_UNTIL_POKE };
+enum option_key {
+	OPTION_KERNEL = 0x100,
+	OPTION_USER,
+	OPTION_TRUTH,
+	OPTION_CYC,
+	OPTION_NO_MTC,
+	OPTION_NO_RETCOMP,
+	OPTION_PSB,
+	OPTION_MTC_PERIOD,
+	OPTION_UNTIL_POKE
+};
 
 static const struct argp_option option_list[] = {
 	{ .name = "output", .key = 'o', .arg = "DIR", .doc = "the recording" },
@@ -27,9 +36,12 @@ static const struct argp_option option_list[] = {
 	{ .name = "no-mtc", .key = OPTION_NO_MTC, .doc = "no MTC packets" },
 	{ .name = "no-retcomp", .key = OPTION_NO_RETCOMP, .doc = "no RET compression" },
 	{ .name = "psb-period", .key = OPTION_PSB, .arg = "BYTES", .doc = "about (4096)" },
-	{ .name = "mtc-period", .key = OPTION_MTC_PERIOD, .arg = "N",
+	{ .name = "mtc-period",
+	  .key = OPTION_MTC_PERIOD,
+	  .arg = "N",
 	  .doc = "2^N crystal clock ticks (3)" },
-	{ .name = "until-poke", .key = OPTION_UNTIL_POKE,
+	{ .name = "until-poke",
+	  .key = OPTION_UNTIL_POKE,
 	  .doc = "stop when the kernel first changes its code" },
 	{ 0 },
 };

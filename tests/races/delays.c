@@ -26,7 +26,8 @@ static __thread uint64_t state;
 
 __attribute__((constructor)) static void init(void)
 {
-	const char *us = getenv("DELAY_US"), *from = getenv("DELAY_SEED"), *path = getenv("DELAY_COUNT");
+	const char *us = getenv("DELAY_US"), *from = getenv("DELAY_SEED"),
+		   *path = getenv("DELAY_COUNT");
 
 	most = us ? strtoul(us, NULL, 10) : 0;
 	seed = from ? strtoull(from, NULL, 10) : 1;

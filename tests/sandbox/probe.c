@@ -120,8 +120,10 @@ static void try_calls(void)
 	tell("local socket", can_socket(AF_UNIX));
 	tell("signal", kill(getppid(), 0) == 0);
 	tell("make code", can_map_code());
-	tell("map code", mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
-	tell("read a process", process_vm_readv(getppid(), &here, 1, &there, 1, 0) == 1 || errno == EFAULT);
+	tell("map code",
+	     mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+	tell("read a process",
+	     process_vm_readv(getppid(), &here, 1, &there, 1, 0) == 1 || errno == EFAULT);
 	tell("leave the namespace", syscall(SYS_unshare, 0) == 0);
 	tell("type on the terminal", ioctl(0, TIOCSTI, "x") == 0 || errno == ENOTTY);
 	tell("be traced", ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
@@ -154,7 +156,8 @@ int open(const char *path, int flags, ...)
 	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
 	va_end(args);
 	/* The sandbox opens what it allows, too, as a path only. */
-	if (report >= 0 && !(flags & O_PATH) && length > 7 && !strcmp(path + length - 7, "/sample") &&
+	if (report >= 0 && !(flags & O_PATH) && length > 7 &&
+	    !strcmp(path + length - 7, "/sample") &&
 	    !__atomic_exchange_n(&probed, 1, __ATOMIC_SEQ_CST))
 		try_all();
 	return next(path, flags, mode);

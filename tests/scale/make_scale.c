@@ -38,19 +38,19 @@
 
 #include "tests/support/sample.h"
 
-#define STEP UINT64_C(0x2000)
+#define STEP        UINT64_C(0x2000)
 #define MAPPINGS_AT UINT64_C(0x10000000)
-#define MAPS_PID 5
-#define KERNEL_AT UINT64_C(0xffffffff81000000)
-#define AUXTRACE 71
+#define MAPS_PID    5
+#define KERNEL_AT   UINT64_C(0xffffffff81000000)
+#define AUXTRACE    71
 
 static struct perf_data data;
 static struct pt_packets packets;
 
 static void stamp(uint64_t time, int32_t pid, int32_t cpu)
 {
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = pid, .tid = pid,
-							 .cpu = cpu });
+	perf_data_stamp(&data, (struct perf_data_stamp){
+				       .time = time, .pid = pid, .tid = pid, .cpu = cpu });
 }
 
 static void add_threads(uint64_t count)
@@ -69,8 +69,9 @@ static void add_threads(uint64_t count)
 
 static void add_mappings(uint64_t count, uint64_t places, uint64_t files)
 {
-	struct perf_data_mmap map = { .pid = MAPS_PID, .tid = MAPS_PID, .length = STEP - 1,
-				      .prot = 5 };
+	struct perf_data_mmap map = {
+		.pid = MAPS_PID, .tid = MAPS_PID, .length = STEP - 1, .prot = 5
+	};
 	char path[32];
 
 	map.path = path;
@@ -85,8 +86,12 @@ static void add_mappings(uint64_t count, uint64_t places, uint64_t files)
 static void add_mapping(int32_t pid, uint64_t number)
 {
 	const struct perf_data_mmap map = {
-		.pid = pid, .tid = pid, .address = MAPPINGS_AT + number * STEP, .length = STEP - 1,
-		.path = "/lib/one.so", .prot = 5,
+		.pid = pid,
+		.tid = pid,
+		.address = MAPPINGS_AT + number * STEP,
+		.length = STEP - 1,
+		.path = "/lib/one.so",
+		.prot = 5,
 	};
 
 	stamp(1000 + number, pid, 0);
@@ -179,8 +184,12 @@ static void add_ksymbols(uint64_t count)
 
 static void add_buffer(uint32_t queue, int32_t cpu, uint64_t offset)
 {
-	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1, .cpu = cpu,
-				     .queue = queue, .bytes = packets.bytes, .aux_offset = offset,
+	struct perf_data_aux aux = { .reference = SAMPLE_START,
+				     .tid = -1,
+				     .cpu = cpu,
+				     .queue = queue,
+				     .bytes = packets.bytes,
+				     .aux_offset = offset,
 				     .size = pt_packets_size(&packets) };
 
 	perf_data_add_auxtrace(&data, &aux);
@@ -197,8 +206,8 @@ static void add_cpus(uint64_t count)
 }
 
 /* COUNT jumps to the next instruction, before each conditional one to its next. */
-#define JUMPS 4000u
-#define WALK (JUMPS * 2 + 2)
+#define JUMPS    4000u
+#define WALK     (JUMPS * 2 + 2)
 #define WALKS_AT UINT64_C(0x20000000)
 
 static void write_code(const char *path, uint64_t count)
@@ -240,8 +249,13 @@ static void write_dive(const char *path, uint64_t count)
 static void map_walk(int32_t pid)
 {
 	const struct perf_data_mmap map = {
-		.pid = pid, .tid = pid, .address = WALKS_AT, .length = 1 << 24,
-		.file_offset = TINY_ELF_CODE_OFFSET, .path = "/code", .prot = 5,
+		.pid = pid,
+		.tid = pid,
+		.address = WALKS_AT,
+		.length = 1 << 24,
+		.file_offset = TINY_ELF_CODE_OFFSET,
+		.path = "/code",
+		.prot = 5,
 	};
 
 	stamp(600, pid, 0);
@@ -377,10 +391,11 @@ static void write_program(const char *path, uint64_t count)
 		char name[24];
 
 		snprintf(name, sizeof(name), "function_%u", (unsigned)i);
-		symbols[i] = i < sample_elf.symbol_count
-				     ? sample_elf.symbols[i]
-				     : (struct tiny_symbol){ strdup(name), SAMPLE_CODE + 0x1000 + i, 1,
-							     ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
+		symbols[i] =
+			i < sample_elf.symbol_count
+				? sample_elf.symbols[i]
+				: (struct tiny_symbol){ strdup(name), SAMPLE_CODE + 0x1000 + i, 1,
+							ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
 	}
 	elf.symbols = symbols;
 	elf.symbol_count = count;
@@ -392,11 +407,11 @@ static const struct kind {
 	const char *name;
 	void (*add)(uint64_t count);
 } kinds[] = {
-	{ "threads", add_threads }, { "families", add_families }, { "circles", add_circles },
-	{ "execs", add_execs }, { "names", add_names }, { "pokes", add_pokes },
-	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus }, { "walks", add_walks },
-	{ "dives", add_dives }, { "returns", add_returns }, { "switches", add_switches }, { "pieces", add_pieces },
-	{ "late", add_late },
+	{ "threads", add_threads },   { "families", add_families }, { "circles", add_circles },
+	{ "execs", add_execs },       { "names", add_names },       { "pokes", add_pokes },
+	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus },         { "walks", add_walks },
+	{ "dives", add_dives },       { "returns", add_returns },   { "switches", add_switches },
+	{ "pieces", add_pieces },     { "late", add_late },
 };
 
 static void add_kind(const char *kind, uint64_t count)

@@ -49,7 +49,8 @@ int main(int argc, char **argv)
 
 	if (!out)
 		return EXIT_FAILURE;
-	ring_file_init(&file, (uint32_t)strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10), NAMES);
+	ring_file_init(&file, (uint32_t)strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10),
+		       NAMES);
 	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), "user.%u", i);
 		ring_file_name(&file, i, name);

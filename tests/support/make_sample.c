@@ -120,12 +120,12 @@ static void write_series(void)
 	perf_data_release(&data);
 }
 
-#define KERNEL_RUNS_AT UINT64_C(0xffffffff9a000000)
+#define KERNEL_RUNS_AT   UINT64_C(0xffffffff9a000000)
 #define KERNEL_LINKED_AT UINT64_C(0xffffffff81000000)
 
 static const uint8_t kernel_code[0x30] = {
 	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* _text: call do_call */
-	0x48, 0x0f, 0x07,                      /* sysretq */
+	0x48,          0x0f, 0x07,             /* sysretq */
 	[0x20] = 0xc3,                         /* do_call: ret */
 };
 
@@ -145,8 +145,11 @@ static void write_kernel_recording(void)
 {
 	static struct pt_packets trace;
 	struct perf_data_mmap map = {
-		.pid = -1, .address = KERNEL_RUNS_AT, .length = 0x1000,
-		.file_offset = KERNEL_RUNS_AT, .path = "[kernel.kallsyms]_text",
+		.pid = -1,
+		.address = KERNEL_RUNS_AT,
+		.length = 0x1000,
+		.file_offset = KERNEL_RUNS_AT,
+		.path = "[kernel.kallsyms]_text",
 	};
 	struct perf_data data;
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE 16384
-#define LIST 31
+#define CACHE          16384
+#define LIST           31
 #define IDS_PER_DOMAIN 10000 /* version 3 gives each domain ids of its own */
 
 struct ctf_list {
-	char names[LIST][64]; /* latest first; "": empty */
+	char names[LIST][64];         /* latest first; "": empty */
 	struct ctf_list *inner[LIST]; /* of files: their functions */
 };
 
@@ -101,8 +101,9 @@ static void put_packet(struct ctf_file *file, const struct packet *packet)
 void ctf_init(struct ctf_file *file, unsigned version, double rate, uint64_t pid, uint64_t start)
 {
 	struct ctf_buffer info = { 0 };
-	struct packet packet = { .begin = start, .end = start, .verify_slot = 0xffff,
-				 .content = &info };
+	struct packet packet = {
+		.begin = start, .end = start, .verify_slot = 0xffff, .content = &info
+	};
 
 	*file = (struct ctf_file){ .version = version, .pid = pid, .start = start };
 	put_event(&info, 0, start);
@@ -188,9 +189,10 @@ void ctf_locate(struct ctf_file *file, unsigned number, uint64_t code,
 		if (!domain->files.inner[0])
 			domain->files.inner[0] = calloc(1, sizeof(struct ctf_list));
 		function_code = use_name(domain->files.inner[0], place->function);
-		put_number(out, place->line | (uint64_t)place->begin << 20 |
-				(uint64_t)place->end << 28 | (uint64_t)file_code << 38 |
-				(uint64_t)function_code << 43, 6);
+		put_number(out,
+			   place->line | (uint64_t)place->begin << 20 | (uint64_t)place->end << 28 |
+				   (uint64_t)file_code << 38 | (uint64_t)function_code << 43,
+			   6);
 		if (file_code == LIST)
 			put_text(out, place->file);
 		if (function_code == LIST)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CTF_DOMAINS 4
+#define CTF_DOMAINS   4
 #define CTF_BACKTRACE 64
 
 struct ctf_buffer {
@@ -39,7 +39,7 @@ struct ctf_location {
 struct ctf_alloc {
 	uint64_t time; /* us since 1970 */
 	uint64_t words, samples;
-	unsigned source; /* 0 minor, 1 major, 2 external */
+	unsigned source;           /* 0 minor, 1 major, 2 external */
 	const uint64_t *backtrace; /* codes, outermost first; at most CTF_BACKTRACE */
 	size_t length;
 };

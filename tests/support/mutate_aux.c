@@ -12,7 +12,7 @@
 #include "decoder/perf_data/perf_file.h"
 
 #define PLACES_MAX 4
-#define CUT_MAX 64
+#define CUT_MAX    64
 
 static uint64_t state;
 

@@ -10,7 +10,7 @@
 enum {
 	HEADER_BYTES = 104,
 	ALIGNMENT = 8,
-	NAME_ALIGNMENT = 64, /* NAME_ALIGN of util/header.c */
+	NAME_ALIGNMENT = 64,       /* NAME_ALIGN of util/header.c */
 	RECORD_AUXTRACE_INFO = 70, /* enum perf_user_event_type of util/event.h */
 	RECORD_AUXTRACE = 71,
 	AUXTRACE_TYPE_INTEL_PT = 1, /* enum auxtrace_type of util/auxtrace.h */
@@ -174,8 +174,8 @@ static void end_record(struct perf_data_buffer *buffer, size_t begin)
 	memcpy(buffer->bytes + begin + 6, &size, sizeof(size));
 }
 
-void perf_data_add_record(struct perf_data *data, uint32_t type, uint16_t misc,
-			  const void *payload, size_t size)
+void perf_data_add_record(struct perf_data *data, uint32_t type, uint16_t misc, const void *payload,
+			  size_t size)
 {
 	size_t begin = begin_record(&data->records, type, misc);
 
@@ -283,8 +283,7 @@ void perf_data_add_itrace_start(struct perf_data *data, int32_t pid, int32_t tid
 			     2 * sizeof(int32_t));
 }
 
-void perf_data_add_aux_event(struct perf_data *data, uint64_t offset, uint64_t size,
-			     uint64_t flags)
+void perf_data_add_aux_event(struct perf_data *data, uint64_t offset, uint64_t size, uint64_t flags)
 {
 	perf_data_add_record(data, PERF_RECORD_AUX, 0, (const uint64_t[]){ offset, size, flags },
 			     3 * sizeof(uint64_t));
@@ -335,8 +334,7 @@ void perf_data_add_auxtrace(struct perf_data *data, const struct perf_data_aux *
 
 /* ---- Features ------------------------------------------------------------ */
 
-void perf_data_set_feature(struct perf_data *data, unsigned feature, const void *bytes,
-			   size_t size)
+void perf_data_set_feature(struct perf_data *data, unsigned feature, const void *bytes, size_t size)
 {
 	data->features[feature].size = 0;
 	put(&data->features[feature], bytes, size);

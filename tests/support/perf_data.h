@@ -27,9 +27,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PERF_DATA_EVENTS 8
+#define PERF_DATA_EVENTS   8
 #define PERF_DATA_FEATURES 64
-#define PERF_DATA_IDS 4 /* counters per event: one a CPU */
+#define PERF_DATA_IDS      4 /* counters per event: one a CPU */
 
 /* Bytes that grow; owned. */
 struct perf_data_buffer {
@@ -67,7 +67,7 @@ struct perf_data_mmap {
 	const char *path;
 	const uint8_t *build_id; /* NULL: device and inode instead; only in MMAP2 */
 	uint8_t build_id_size;
-	uint32_t prot;           /* only in MMAP2 */
+	uint32_t prot; /* only in MMAP2 */
 };
 
 struct perf_data_aux {
@@ -83,7 +83,8 @@ struct perf_data {
 	unsigned event_count;
 	struct perf_data_stamp stamp;
 	struct perf_data_buffer records;
-	struct perf_data_buffer aux_index; /* of AUXTRACE: pairs of offset in `records`, record size */
+	struct perf_data_buffer
+		aux_index; /* of AUXTRACE: pairs of offset in `records`, record size */
 	struct perf_data_buffer features[PERF_DATA_FEATURES];
 	bool unfinished; /* set it to write what a killed perf leaves: data size 0, no features */
 };
@@ -110,8 +111,8 @@ unsigned perf_data_add_pt_event(struct perf_data *data, uint32_t pmu_type, uint6
 void perf_data_stamp(struct perf_data *data, struct perf_data_stamp stamp);
 
 /* Any record of the kernel: the payload, padded to 8 bytes, and the trailer. */
-void perf_data_add_record(struct perf_data *data, uint32_t type, uint16_t misc,
-			  const void *payload, size_t size);
+void perf_data_add_record(struct perf_data *data, uint32_t type, uint16_t misc, const void *payload,
+			  size_t size);
 
 /* Any record of perf's own (type >= 64): no trailer. */
 void perf_data_add_user_record(struct perf_data *data, uint32_t type, const void *payload,

@@ -149,7 +149,8 @@ static void put_index(struct bytes *index, uint64_t at, const uint8_t *record)
 
 void perf_forms_compress(struct perf_data *data, uint32_t type)
 {
-	static const uint32_t feature[] = { 1, 1, 1, 2, 512 * 1024 }; /* version, zstd, level, ratio, mmap */
+	static const uint32_t feature[] = { 1, 1, 1, 2,
+					    512 * 1024 }; /* version, zstd, level, ratio, mmap */
 	struct bytes kernel = { 0 }, out = { 0 }, index = { 0 };
 
 	for (size_t at = 0; at < data->records.size; at += size_of(data->records.bytes + at)) {

@@ -15,8 +15,9 @@ int perf_script_print_calls(FILE *in, FILE *out,
 	struct name_table names;
 	struct arena arena;
 	struct format_calls calls;
-	struct callstack_options stacks = { .mode = mode, .sink = &calls.sink, .names = &names,
-					    .diag = diag };
+	struct callstack_options stacks = {
+		.mode = mode, .sink = &calls.sink, .names = &names, .diag = diag
+	};
 	struct perf_script_options script = {
 		.names = &names,
 		.arena = &arena,

@@ -90,8 +90,8 @@ void pt_packets_tnt(struct pt_packets *packets, const char *decisions)
 
 	packet.payload.tnt.bit_size = (uint8_t)count;
 	for (size_t i = 0; i < count; i++)
-		packet.payload.tnt.payload = packet.payload.tnt.payload << 1 |
-					     (decisions[i] == 't');
+		packet.payload.tnt.payload =
+			packet.payload.tnt.payload << 1 | (decisions[i] == 't');
 	put(packets, &packet);
 }
 

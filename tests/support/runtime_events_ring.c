@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_WORDS 8
+#define HEADER_WORDS      8
 #define RING_HEADER_BYTES 80
-#define NAME_BYTES 128
+#define NAME_BYTES        128
 
 static uint64_t *word_at(struct ring_file *file, uint64_t offset)
 {

@@ -21,7 +21,7 @@ struct ring_file {
 	uint8_t *bytes; /* owned: the whole file */
 	size_t size;
 	uint32_t rings;
-	uint64_t words; /* per ring */
+	uint64_t words;       /* per ring */
 	uint64_t data, names; /* offsets in bytes; names 0: as OCaml 5.0 */
 };
 
@@ -39,7 +39,7 @@ struct ring_message {
 	bool user;
 	unsigned type; /* enum ring_type or ring_user_type */
 	unsigned id;
-	uint64_t time; /* ns */
+	uint64_t time;           /* ns */
 	const uint64_t *payload; /* borrowed for the call */
 	size_t payload_words;
 };

@@ -6,11 +6,11 @@
 
 static const uint8_t code[0x60] = {
 	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* call work */
-	0xe8, 0x16, 0x00, 0x00, 0x00,          /* call work */
-	0x0f, 0x05,                            /* syscall */
+	0xe8,          0x16, 0x00, 0x00, 0x00, /* call work */
+	0x0f,          0x05,                   /* syscall */
 	0xf4,                                  /* hlt */
 	[0x20] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* call leaf */
-	0x75, 0xf9,                            /* jne work */
+	0x75,          0xf9,                   /* jne work */
 	0xc3,                                  /* ret */
 	[0x40] = 0xc3,                         /* ret */
 	[0x50] = 0xeb, 0xfe,                   /* jmp to itself */
@@ -35,13 +35,17 @@ void sample_begin(struct perf_data *data)
 		.cap_user_time_zero = 1,
 		.tsc_bit = 0x400,
 		.noretcomp_bit = 0x800,
-		
+
 		.per_cpu_mmaps = 1,
 		.max_nonturbo_ratio = 25,
 	};
 	static const struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = SAMPLE_CODE,
-		.length = 0x1000, .file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH,
+		.pid = SAMPLE_PID,
+		.tid = SAMPLE_PID,
+		.address = SAMPLE_CODE,
+		.length = 0x1000,
+		.file_offset = TINY_ELF_CODE_OFFSET,
+		.path = SAMPLE_PATH,
 		.prot = 5,
 	};
 
@@ -50,8 +54,8 @@ void sample_begin(struct perf_data *data)
 	data->events[0].attr.exclude_kernel = 1;
 	perf_data_set_text(data, 9, "GenuineIntel,6,85,7");
 	perf_data_add_pt_info(data, &info, NULL);
-	perf_data_stamp(data, (struct perf_data_stamp){ .time = 100, .pid = SAMPLE_PID,
-							.tid = SAMPLE_PID });
+	perf_data_stamp(data, (struct perf_data_stamp){
+				      .time = 100, .pid = SAMPLE_PID, .tid = SAMPLE_PID });
 	perf_data_add_comm(data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "sample");
 	perf_data_add_mmap2(data, 0, &map);
 	perf_data_add_itrace_start(data, SAMPLE_PID, SAMPLE_PID);

@@ -20,16 +20,16 @@
 #include "tests/support/pt_packets.h"
 #include "tests/support/tiny_elf.h"
 
-#define SAMPLE_PID 1234
-#define SAMPLE_PMU 8
-#define SAMPLE_PATH "/sample"
-#define SAMPLE_CODE UINT64_C(0x401000)
-#define SAMPLE_MAIN UINT64_C(0x401000)
-#define SAMPLE_WORK UINT64_C(0x401020)
-#define SAMPLE_LEAF UINT64_C(0x401040)
-#define SAMPLE_CIRCLE UINT64_C(0x401050)
+#define SAMPLE_PID     1234
+#define SAMPLE_PMU     8
+#define SAMPLE_PATH    "/sample"
+#define SAMPLE_CODE    UINT64_C(0x401000)
+#define SAMPLE_MAIN    UINT64_C(0x401000)
+#define SAMPLE_WORK    UINT64_C(0x401020)
+#define SAMPLE_LEAF    UINT64_C(0x401040)
+#define SAMPLE_CIRCLE  UINT64_C(0x401050)
 #define SAMPLE_SYSCALL UINT64_C(0x40100a)
-#define SAMPLE_START 1000000 /* ns: when the trace begins */
+#define SAMPLE_START   1000000 /* ns: when the trace begins */
 
 extern const struct tiny_elf sample_elf;
 

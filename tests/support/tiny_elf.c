@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum section { SECTION_NULL, SECTION_TEXT, SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTIONS };
+enum section {
+	SECTION_NULL,
+	SECTION_TEXT,
+	SECTION_SYMTAB,
+	SECTION_STRTAB,
+	SECTION_NAMES,
+	SECTIONS
+};
 
 static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
 
@@ -67,24 +74,27 @@ static void put_sections(uint8_t *bytes, const struct tiny_elf *elf, const struc
 {
 	Elf64_Shdr *headers = (Elf64_Shdr *)(bytes + layout->headers);
 
-	headers[SECTION_TEXT] = (Elf64_Shdr){
-		.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-		.sh_addr = elf->address, .sh_offset = TINY_ELF_CODE_OFFSET,
-		.sh_size = elf->code_size
-	};
-	headers[SECTION_SYMTAB] = (Elf64_Shdr){
-		.sh_name = 7, .sh_type = SHT_SYMTAB, .sh_offset = layout->symbols,
-		.sh_size = (elf->symbol_count + 1) * sizeof(Elf64_Sym),
-		.sh_link = SECTION_STRTAB, .sh_entsize = sizeof(Elf64_Sym)
-	};
-	headers[SECTION_STRTAB] = (Elf64_Shdr){
-		.sh_name = 15, .sh_type = SHT_STRTAB, .sh_offset = layout->strings,
-		.sh_size = layout->strings_size
-	};
-	headers[SECTION_NAMES] = (Elf64_Shdr){
-		.sh_name = 23, .sh_type = SHT_STRTAB, .sh_offset = layout->names,
-		.sh_size = sizeof(section_names)
-	};
+	headers[SECTION_TEXT] = (Elf64_Shdr){ .sh_name = 1,
+					      .sh_type = SHT_PROGBITS,
+					      .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+					      .sh_addr = elf->address,
+					      .sh_offset = TINY_ELF_CODE_OFFSET,
+					      .sh_size = elf->code_size };
+	headers[SECTION_SYMTAB] =
+		(Elf64_Shdr){ .sh_name = 7,
+			      .sh_type = SHT_SYMTAB,
+			      .sh_offset = layout->symbols,
+			      .sh_size = (elf->symbol_count + 1) * sizeof(Elf64_Sym),
+			      .sh_link = SECTION_STRTAB,
+			      .sh_entsize = sizeof(Elf64_Sym) };
+	headers[SECTION_STRTAB] = (Elf64_Shdr){ .sh_name = 15,
+						.sh_type = SHT_STRTAB,
+						.sh_offset = layout->strings,
+						.sh_size = layout->strings_size };
+	headers[SECTION_NAMES] = (Elf64_Shdr){ .sh_name = 23,
+					       .sh_type = SHT_STRTAB,
+					       .sh_offset = layout->names,
+					       .sh_size = sizeof(section_names) };
 }
 
 static void put_symbols(uint8_t *bytes, const struct tiny_elf *elf, const struct layout *layout)

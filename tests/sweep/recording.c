@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIPE_HEADER 16u
+#define PIPE_HEADER  16u
 #define DATA_SECTION 40u /* of the header: offset and size of the records */
-#define AUXTRACE 71u
-#define FEATURES_AT 72u /* of the header: a bit per feature section */
-#define FEATURES 256u
+#define AUXTRACE     71u
+#define FEATURES_AT  72u /* of the header: a bit per feature section */
+#define FEATURES     256u
 
 static uint64_t number(const uint8_t *at, size_t size)
 {
@@ -21,8 +21,8 @@ static uint64_t number(const uint8_t *at, size_t size)
 
 static void add_unit(struct recording *recording, size_t begin, size_t end)
 {
-	recording->units = reallocarray(recording->units, recording->count + 1,
-					sizeof(*recording->units));
+	recording->units =
+		reallocarray(recording->units, recording->count + 1, sizeof(*recording->units));
 	if (!recording->units)
 		abort();
 	recording->units[recording->count++] = (struct unit){ begin, end };
@@ -66,8 +66,8 @@ void recording_read(struct recording *recording, const char *path)
 	recording->data_end = recording->size;
 	if (!recording->stream) {
 		recording->data_begin = number(recording->bytes + DATA_SECTION, 8);
-		recording->data_end = recording->data_begin +
-				      number(recording->bytes + DATA_SECTION + 8, 8);
+		recording->data_end =
+			recording->data_begin + number(recording->bytes + DATA_SECTION + 8, 8);
 	}
 	find_units(recording);
 }

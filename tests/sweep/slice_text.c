@@ -44,8 +44,9 @@ static uint64_t last_time(const struct slice_text *slices, size_t from, size_t *
 	uint64_t last = 0;
 	size_t i = from;
 
-	for (; i < slices->count &&
-	       strcmp(slices->lines[i].thread, slices->lines[from].thread) == 0; i++)
+	for (;
+	     i < slices->count && strcmp(slices->lines[i].thread, slices->lines[from].thread) == 0;
+	     i++)
 		last = slices->lines[i].end > last ? slices->lines[i].end : last;
 	*behind = i;
 	return last;

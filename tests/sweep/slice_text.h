@@ -14,7 +14,7 @@ struct slice_line {
 };
 
 struct slice_text {
-	char *text; /* owned; cut into words */
+	char *text;               /* owned; cut into words */
 	struct slice_line *lines; /* owned; in the order of the text */
 	size_t count;
 };

@@ -21,20 +21,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/pipeline/convert.h"
 #include "reader/trace_slices.h"
+#include "src/pipeline/convert.h"
 #include "tests/sweep/recording.h"
 #include "tests/sweep/slice_text.h"
 
-#define MEMORY_BASE (64ul << 20)
+#define MEMORY_BASE   (64ul << 20)
 #define MEMORY_FACTOR 4ul
 
 /* Sanitizers are slow, and their memory is not ours. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SECONDS 30
+#define SECONDS        30
 #define MEMORY_IS_OURS false
 #else
-#define SECONDS 5
+#define SECONDS        5
 #define MEMORY_IS_OURS true
 #endif
 

@@ -7,9 +7,10 @@
 
 /* What of the flow changes with each decision: apart, so that registers hold it. */
 struct known_walk {
-	uint64_t bits;	/* of TNT that may be used, or wait for a TIP */
-	uint64_t steps; /* that nothing was given out of: packed_counts.h; instructions not counted yet */
-	uint32_t hop;	/* where it is */
+	uint64_t bits;  /* of TNT that may be used, or wait for a TIP */
+	uint64_t steps; /* that nothing was given out of: packed_counts.h; instructions not counted
+			   yet */
+	uint32_t hop;   /* where it is */
 };
 
 /* ---- Between the flow and the walk --------------------------------------- */
@@ -151,8 +152,8 @@ static inline void go_on_by_one(struct pt_flow *flow, struct known_walk *walk)
 
 /* The run's branch, at `from`, goes to `next`, at `to`. */
 static inline void give_out(struct pt_flow *flow, struct known_walk *walk,
-			    const struct basic_block *run, const struct basic_block *next, uint64_t from,
-			    uint64_t to)
+			    const struct basic_block *run, const struct basic_block *next,
+			    uint64_t from, uint64_t to)
 {
 	push_branch(flow, &run->insn, from, to);
 	flow->walked++;
@@ -220,8 +221,8 @@ static inline bool go_away(struct pt_flow *flow, struct known_walk *walk,
 }
 
 /* Returns the run at `to`, behind a call, and turns the view there; NULL: it is not known. */
-static inline const struct basic_block *turn_back(struct pt_flow *flow, const struct basic_block *call,
-					       uint64_t to)
+static inline const struct basic_block *turn_back(struct pt_flow *flow,
+						  const struct basic_block *call, uint64_t to)
 {
 	if (!call || to == flow->stream.input.switch_ip || !see(flow, to))
 		return NULL;
@@ -249,8 +250,8 @@ static inline bool go_back(struct pt_flow *flow, struct known_walk *walk,
 }
 
 /* The same as turn_back() where an indirect branch goes. */
-static inline struct basic_block *turn_to_target(struct pt_flow *flow, const struct basic_block *run,
-					      uint64_t to)
+static inline struct basic_block *turn_to_target(struct pt_flow *flow,
+						 const struct basic_block *run, uint64_t to)
 {
 	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip || !see(flow, to))
 		return NULL;

@@ -157,7 +157,8 @@ void flow_checkpoint_load(const struct flow_checkpoint *boundary, struct pt_flow
 
 /* ---- Guessing ------------------------------------------------------------ */
 
-/* Returns whether the header of the PSB that the window begins with tells the time; *tsc gets it. */
+/* Returns whether the header of the PSB that the window begins with tells the time; *tsc gets it.
+ */
 static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 {
 	struct pt_packet packet;
@@ -209,7 +210,7 @@ static void forget_events(struct pt_flow *flow)
 }
 
 bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *first,
-		       const struct aux_cuts *at)
+			   const struct aux_cuts *at)
 {
 	struct pt_stream *stream = &flow->stream;
 	struct flow_checkpoint start = *first;
@@ -245,8 +246,8 @@ static bool same_clock(const struct packet_clock *a, const struct packet_clock *
 	return a->tsc == b->tsc && a->base == b->base && a->step == b->step &&
 	       a->cycles == b->cycles && a->ctc == b->ctc && a->last_mtc == b->last_mtc &&
 	       a->counting == b->counting && a->whole_step == b->whole_step &&
-	       a->ratio == b->ratio &&
-	       !(a->tsc_per_cycle < b->tsc_per_cycle) && !(a->tsc_per_cycle > b->tsc_per_cycle);
+	       a->ratio == b->ratio && !(a->tsc_per_cycle < b->tsc_per_cycle) &&
+	       !(a->tsc_per_cycle > b->tsc_per_cycle);
 }
 
 static bool same_place(const struct flow_checkpoint *a, const struct flow_checkpoint *b)
@@ -257,15 +258,13 @@ static bool same_place(const struct flow_checkpoint *a, const struct flow_checkp
 	if (a->after_gap != b->after_gap && !b->gap_guessed)
 		return false;
 	/* Where the flow is off or lost, it begins anew. */
-	return !a->on || a->lost ||
-	       (a->ip == b->ip && a->mode == b->mode && a->told == b->told);
+	return !a->on || a->lost || (a->ip == b->ip && a->mode == b->mode && a->told == b->told);
 }
 
 static bool same_pending(const struct flow_checkpoint *a, const struct flow_checkpoint *b)
 {
 	return a->aborted == b->aborted && a->guest == b->guest && !a->write.left &&
-	       !b->write.left &&
-	       a->has_interrupt == b->has_interrupt &&
+	       !b->write.left && a->has_interrupt == b->has_interrupt &&
 	       (!a->has_interrupt || a->interrupted == b->interrupted);
 }
 
@@ -281,7 +280,7 @@ static bool equals(const struct flow_checkpoint *a, const struct flow_checkpoint
 }
 
 bool flow_checkpoint_join(const struct flow_checkpoint *now, const struct flow_checkpoint *before,
-		      struct flow_checkpoint *after)
+			  struct flow_checkpoint *after)
 {
 	if (!equals(now, before))
 		return false;

@@ -18,9 +18,9 @@
 #include "decoder/engine/fast/flow_step.h"
 
 struct flow_checkpoint {
-	uint64_t cut; /* offset of the PSB; 0: the stream's beginning */
+	uint64_t cut;           /* offset of the PSB; 0: the stream's beginning */
 	struct aux_place place; /* where the next packet is */
-	struct aux_cuts cuts; /* at the next one */
+	struct aux_cuts cuts;   /* at the next one */
 	bool synced;
 
 	struct schedule schedule;
@@ -57,7 +57,7 @@ void flow_checkpoint_load(const struct flow_checkpoint *boundary, struct pt_flow
  * Returns whether there is enough to guess by; then the flow has passed the cut.
  */
 bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *first,
-		       const struct aux_cuts *at);
+			   const struct aux_cuts *at);
 
 /*
  * A flow went from a guess, `before`, to `after`.  Returns whether it would have done the
@@ -65,6 +65,6 @@ bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *f
  * guess is made what it is.
  */
 bool flow_checkpoint_join(const struct flow_checkpoint *now, const struct flow_checkpoint *before,
-		      struct flow_checkpoint *after);
+			  struct flow_checkpoint *after);
 
 #endif

@@ -10,13 +10,12 @@
  *
  *   BDM70   a PSB+ before a TIP.PGE may have a FUP     header_ip is doubted: on_psbend()
  *   APL12   so may an OVF                              the same: flow_on_fup()
- *   BDM64   an abort may follow a branch never taken   the way there is not asked for: flow_on_fup()
- *   SKD007  an OVF may cut a CYC                       read_cycles()
- *   SKD010  no FUP or TIP.PGE may follow an OVF        no further damage: miss_place()
- *   APL11   a TIP.PGD may follow an OVF                tracing is off: flow_on_disable()
- *   SKD022  a VM entry may have a FUP                  it is no interrupt: flow_on_disable()
- *   SKL014  a TIP.PGD may lack the target's ip         the filter tells: flow_step.c
- *   SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
+ *   BDM64   an abort may follow a branch never taken   the way there is not asked for:
+ * flow_on_fup() SKD007  an OVF may cut a CYC                       read_cycles() SKD010  no FUP or
+ * TIP.PGE may follow an OVF        no further damage: miss_place() APL11   a TIP.PGD may follow an
+ * OVF                tracing is off: flow_on_disable() SKD022  a VM entry may have a FUP it is no
+ * interrupt: flow_on_disable() SKL014  a TIP.PGD may lack the target's ip         the filter tells:
+ * flow_step.c SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
  */
 
 /* Returns whether the packet tells an ip. */
@@ -367,8 +366,8 @@ static void on_psbend(struct pt_flow *flow)
 static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
 {
 	struct cpu_event_data note = { .kind = packet->intx   ? CPU_EVENT_TX_BEGIN
-					  : packet->abrt ? CPU_EVENT_TX_ABORT
-							 : CPU_EVENT_TX_COMMIT };
+					       : packet->abrt ? CPU_EVENT_TX_ABORT
+							      : CPU_EVENT_TX_COMMIT };
 
 	if (flow->in_header || !flow->on)
 		stream_set_in_tx(&flow->stream, packet->intx);
@@ -380,7 +379,7 @@ static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 {
 	if (packet->leaf == pt_mol_exec) {
 		flow->mode_end = flow->window.base + flow->at;
-		flow->next_mode = packet->bits.exec.csl	  ? INSN_MODE_64
+		flow->next_mode = packet->bits.exec.csl   ? INSN_MODE_64
 				  : packet->bits.exec.csd ? INSN_MODE_32
 							  : INSN_MODE_16;
 		return;
@@ -448,8 +447,7 @@ static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
 
 static void on_wake(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
 {
-	uint64_t why = (packet->interrupt ? PWRX_INTERRUPT : 0) |
-		       (packet->store ? PWRX_STORE : 0) |
+	uint64_t why = (packet->interrupt ? PWRX_INTERRUPT : 0) | (packet->store ? PWRX_STORE : 0) |
 		       (packet->autonomous ? PWRX_AUTONOMOUS : 0);
 
 	tell(flow, CPU_EVENT_PWRX, pwrx_value(packet->last, packet->deepest, why), 0);

@@ -8,8 +8,8 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
 
-#include "decoder/engine/pt_evd_pebs_packets.h"
 #include "decoder/engine/fast/flow_step.h"
+#include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* A packet as libipt reads it. */
 void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);
@@ -57,8 +57,7 @@ static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits)
 /* Returns whether a TIP is as nearly all are, and needs flow_take_target() only. */
 static inline bool flow_takes_target(const struct pt_flow *flow)
 {
-	return flow->on && !flow->lost && !flow->has_interrupt && !flow->guest &&
-	       !flow->next_guest;
+	return flow->on && !flow->lost && !flow->has_interrupt && !flow->guest && !flow->next_guest;
 }
 
 static inline void flow_take_target(struct pt_flow *flow, uint64_t ip)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast engine's time as perf script reckons it (pt_stream.h: perf_times).  Private to the engine. */
+/* The fast engine's time as perf script reckons it (pt_stream.h: perf_times).  Private to the
+ * engine. */
 #ifndef DECODER_ENGINE_FAST_FLOW_PERF_TIME_H
 #define DECODER_ENGINE_FAST_FLOW_PERF_TIME_H
 

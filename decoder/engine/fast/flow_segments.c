@@ -14,21 +14,21 @@
  * A segment with more is decoded when it is its turn.
  */
 #define EVENTS_FIRST ((size_t)1 << 12)
-#define EVENTS_MAX ((size_t)1 << 18)
+#define EVENTS_MAX   ((size_t)1 << 18)
 
 /* Of events.  Who wrote it last writes it again: its CPU's cache may have it still. */
 struct buffer {
 	struct branch_event *events; /* owned */
 	size_t room;
 	const struct pt_flow *writer; /* stands for a thread; NULL: none yet */
-	struct buffer *next;	      /* that is free */
+	struct buffer *next;          /* that is free */
 };
 
 struct segment {
 	struct worker_job job; /* first */
 	struct pt_segments *owner;
 	struct aux_cuts at; /* where it begins, if not at the stream's beginning */
-	uint64_t begin;	    /* its cut; 0: the stream's beginning */
+	uint64_t begin;     /* its cut; 0: the stream's beginning */
 	/* The outcome: */
 	bool usable, ended;
 	struct flow_checkpoint before, after;
@@ -39,19 +39,19 @@ struct segment {
 
 struct pt_segments {
 	struct pt_stream stream; /* first */
-	struct pt_flow *flow;	 /* owned: decodes what was guessed wrong */
+	struct pt_flow *flow;    /* owned: decodes what was guessed wrong */
 	struct pt_config config;
 	struct flow_checkpoint first;
-	struct flow_checkpoint now;	 /* where what was given out ends */
-	bool in_flow;		 /* the flow is on its way to the next cut */
-	bool given;		 /* the oldest segment's events are in the queue */
-	struct aux_cuts plan;	 /* where the segment begins that is planned next */
+	struct flow_checkpoint now; /* where what was given out ends */
+	bool in_flow;               /* the flow is on its way to the next cut */
+	bool given;                 /* the oldest segment's events are in the queue */
+	struct aux_cuts plan;       /* where the segment begins that is planned next */
 	bool planned_all;
 	/* A ring: */
 	struct segment *segments; /* owned */
 	unsigned room, oldest, newest;
 	struct buffer *buffers; /* owned: as many as segments */
-	pthread_mutex_t lock;	/* of those that are free: */
+	pthread_mutex_t lock;   /* of those that are free: */
 	struct buffer *free;
 };
 
@@ -140,8 +140,8 @@ static void decode_ahead(struct worker_job *job, struct pt_flow *flow)
 
 	segment->buffer = buffer;
 	if (!buffer->room)
-		buffer->events = alloc_grow(NULL, &buffer->room, EVENTS_FIRST,
-					    sizeof(*buffer->events));
+		buffer->events =
+			alloc_grow(NULL, &buffer->room, EVENTS_FIRST, sizeof(*buffer->events));
 	take_up(segment, flow);
 	use_buffer(buffer, &flow->stream);
 	if (!segment->begin)
@@ -188,7 +188,8 @@ static void raise_times(struct segment *segment, uint64_t time)
 		if (event->time >= time)
 			continue;
 		event->time = time;
-		if (event->kind == BRANCH_CPU_EVENT && cpu_event_has_thread((enum cpu_event_kind)event->gap))
+		if (event->kind == BRANCH_CPU_EVENT &&
+		    cpu_event_has_thread((enum cpu_event_kind)event->gap))
 			event->tsc = time;
 	}
 }

@@ -126,7 +126,7 @@ static void find_view(struct pt_flow *flow, uint64_t ip)
 		return;
 	limit_view(&flow->view, ip);
 	flow->area = code_regions_number(&flow->runs.areas, flow->view.bytes,
-				       flow->view.end - flow->view.begin);
+					 flow->view.end - flow->view.begin);
 	flow->views[at] = flow->view;
 	flow->areas[at] = flow->area;
 	flow->next_view++;
@@ -295,8 +295,7 @@ static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
 	uint64_t behind = (uint64_t)run->length + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
-	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
-	       flow->view.end - flow->ip > behind &&
+	       insn->distance == EMULATED_WRITE_SIGN_SIZE && flow->view.end - flow->ip > behind &&
 	       emulated_ptwrite_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
 }
 
@@ -441,8 +440,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	drop_write(flow);
 	if (flow->run->pace == EXIT_UNKNOWN)
 		set_exit(flow, insn, flow->target);
-	flow->run->taken_local = insn->kind == BRANCH_JUMP &&
-				 flow->stream.input.skip_local_jumps &&
+	flow->run->taken_local = insn->kind == BRANCH_JUMP && flow->stream.input.skip_local_jumps &&
 				 is_local(flow, flow->target);
 	go(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
@@ -520,8 +518,8 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 
 void flow_step_slow(struct pt_flow *flow)
 {
-	struct basic_block *run = flow->here ? basic_blocks_at(&flow->runs, flow->here) :
-					    run_at(flow, flow->ip);
+	struct basic_block *run =
+		flow->here ? basic_blocks_at(&flow->runs, flow->here) : run_at(flow, flow->ip);
 	struct insn insn;
 	uint64_t from;
 

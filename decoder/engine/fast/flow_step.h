@@ -11,15 +11,15 @@
 
 #include <intel-pt.h>
 
-#include "decoder/code/address_filter.h"
 #include "decoder/aux/aux_cuts.h"
 #include "decoder/aux/aux_window.h"
-#include "decoder/code/basic_block.h"
-#include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/clock/perf_clock.h"
-#include "decoder/engine/pt_stream_base.h"
+#include "decoder/code/address_filter.h"
+#include "decoder/code/basic_block.h"
+#include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/tnt_bits.h"
+#include "decoder/engine/pt_stream_base.h"
 
 #define RETURNS 64u
 
@@ -45,52 +45,53 @@ struct pt_flow {
 	struct aux_window window;
 	struct pt_config config;
 	struct pt_packet_decoder *packets; /* owned; of the window as it is */
-	size_t at;			   /* where the next packet is, in the window */
+	size_t at;                         /* where the next packet is, in the window */
 	bool synced;
-	struct aux_cuts cuts;	 /* at the next cut (flow_checkpoint.h) */
+	struct aux_cuts cuts;    /* at the next cut (flow_checkpoint.h) */
 	struct aux_place passed; /* the last one */
-	bool cutting;		 /* between its PSB and where that is passed */
-	bool stops_at_cuts;	 /* pause there, */
-	bool paused;		 /* as is done */
+	bool cutting;            /* between its PSB and where that is passed */
+	bool stops_at_cuts;      /* pause there, */
+	bool paused;             /* as is done */
 	struct basic_blocks runs;
-	struct code_view view;		   /* of the code at ip; bytes NULL: to be looked up */
-	uint32_t area;			   /* that it shows: code_regions.h */
-	struct code_view views[VIEWS];	   /* the same, of places seen last, */
-	uint32_t areas[VIEWS];		   /* and their areas */
-	unsigned next_view;		   /* to be replaced */
+	struct code_view view;             /* of the code at ip; bytes NULL: to be looked up */
+	uint32_t area;                     /* that it shows: code_regions.h */
+	struct code_view views[VIEWS];     /* the same, of places seen last, */
+	uint32_t areas[VIEWS];             /* and their areas */
+	unsigned next_view;                /* to be replaced */
 	const struct address_space *space; /* that the views are of */
 	struct packet_clock clock;
-	struct perf_clock perf;	 /* instead, with input.perf_times (flow_perf_time.h): */
-	uint64_t perf_cyc_end;	 /* offset behind the last CYC; UINT64_MAX: forgotten */
+	struct perf_clock perf;  /* instead, with input.perf_times (flow_perf_time.h): */
+	uint64_t perf_cyc_end;   /* offset behind the last CYC; UINT64_MAX: forgotten */
 	uint64_t perf_piece_end; /* offset behind the piece before `perf_piece` */
 	size_t perf_piece;
 	struct address_filter filter;
-	uint64_t last_ip;		/* for IP compression */
+	uint64_t last_ip;               /* for IP compression */
 	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
 
 	/* Side by side, as most packets ask for all of them: */
-	bool on;	    /* user code runs that is traced, at ip */
-	bool lost;	    /* ip is not known: wait for a packet that tells one */
+	bool on;            /* user code runs that is traced, at ip */
+	bool lost;          /* ip is not known: wait for a packet that tells one */
 	bool has_interrupt; /* `interrupted` is valid */
-	bool guest;	    /* a virtual machine runs, not `on`; */
+	bool guest;         /* a virtual machine runs, not `on`; */
 	bool next_guest;    /* as of the next ip */
 
-	bool after_gap;	 /* a gap was told and tracing did not begin since */
-	bool gap_guessed;  /* that is a guess (flow_checkpoint.h), */
-	bool gap_mattered; /* which was asked for */
-	bool overflowed; /* the next FUP tells where tracing goes on */
-	uint64_t erratum_resume_ip; /* tracing is on there, or an erratum tells so (flow_packets.c); 0: none */
-	bool in_header;	 /* between PSB and PSBEND */
+	bool after_gap;             /* a gap was told and tracing did not begin since */
+	bool gap_guessed;           /* that is a guess (flow_checkpoint.h), */
+	bool gap_mattered;          /* which was asked for */
+	bool overflowed;            /* the next FUP tells where tracing goes on */
+	uint64_t erratum_resume_ip; /* tracing is on there, or an erratum tells so (flow_packets.c);
+				       0: none */
+	bool in_header;             /* between PSB and PSBEND */
 	bool header_has_ip;
-	bool aborted;  /* the next TIP is where an aborted transaction went on */
+	bool aborted; /* the next TIP is where an aborted transaction went on */
 	struct cpu_event_data waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
 	unsigned waiting_count;
 	struct cpu_event_data control; /* of the interrupt whose FUP is next, if has_control */
 	bool has_control;
 	struct emulated_ptwrite write, waiting_write; /* that goes on, that was interrupted */
-	uint64_t waiting_place; /* ip: where */
-	uint64_t mode_end;   /* offset just behind the last MODE.Exec: a FUP there is its own */
-	unsigned item_size;  /* bytes of a BIP's value; 0: not between BBP and BEP */
+	uint64_t waiting_place;                       /* ip: where */
+	uint64_t mode_end;  /* offset just behind the last MODE.Exec: a FUP there is its own */
+	unsigned item_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
 
 	uint64_t ip;
 	struct return_place {
@@ -98,22 +99,22 @@ struct pt_flow {
 		struct basic_block *call; /* that is returned behind; NULL: not known */
 	} returns[RETURNS];
 	unsigned return_top, return_count;
-	bool compression; /* returns may be TNT bits */
+	bool compression;      /* returns may be TNT bits */
 	bool follows_switches; /* time tells who runs: stream_follows_switches() */
 
 	enum task task;
 	enum place place;
-	uint64_t target;      /* of the task; 0: suppressed */
-	uint64_t interrupted; /* where a FUP interrupted; valid if has_interrupt */
-	uint64_t bits;	    /* tnt_bits.h; with TASK_READ: those that wait for a TIP */
-	unsigned last_bits; /* of the last TNT packet that is among them */
-	unsigned walked;      /* branches since the last packet */
+	uint64_t target;         /* of the task; 0: suppressed */
+	uint64_t interrupted;    /* where a FUP interrupted; valid if has_interrupt */
+	uint64_t bits;           /* tnt_bits.h; with TASK_READ: those that wait for a TIP */
+	unsigned last_bits;      /* of the last TNT packet that is among them */
+	unsigned walked;         /* branches since the last packet */
 	struct basic_block *run; /* that is walked; valid during a step */
-	uint32_t here;	      /* the hop of the run at ip, which is in view; 0: look closely */
-	bool told;	      /* a branch was given out since tracing began */
+	uint32_t here;           /* the hop of the run at ip, which is in view; 0: look closely */
+	bool told;               /* a branch was given out since tracing began */
 	struct timestamp known;  /* when ip was told last: direct branches follow at once */
 
-	uint64_t offset; /* of the packet read last */
+	uint64_t offset;  /* of the packet read last */
 	uint64_t counted; /* offset up to where bytes are counted, as decoded or as lost */
 };
 

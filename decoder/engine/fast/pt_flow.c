@@ -30,10 +30,10 @@
 
 #include "base/alloc.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
-#include "decoder/engine/fast/pt_flow.h"
-#include "decoder/engine/pt_evd_pebs_packets.h"
 #include "decoder/engine/fast/flow_packets.h"
 #include "decoder/engine/fast/flow_perf_time.h"
+#include "decoder/engine/fast/pt_flow.h"
+#include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Bytes from one cut to the next: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)
@@ -128,14 +128,13 @@ static inline size_t take_tnt(struct pt_flow *flow, const uint8_t *bytes)
 /* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
 static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
 {
-	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF &&
-	       flow->config.errata.skd007;
+	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF && flow->config.errata.skd007;
 }
 
 /* A packet whose time is another clock's. */
 static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
-						      enum pt_packet_type type, size_t size,
-						      uint64_t value)
+							enum pt_packet_type type, size_t size,
+							uint64_t value)
 {
 	struct pt_packet packet = { .type = type, .size = (uint8_t)size };
 
@@ -253,8 +252,8 @@ static inline size_t count_padding(const uint8_t *bytes, size_t size)
 	uint64_t next;
 
 	memcpy(&next, bytes, sizeof(next));
-	return next ? (size_t)__builtin_ctzll(le64toh(next)) / 8 :
-		      count_long_padding(bytes, sizeof(next), size);
+	return next ? (size_t)__builtin_ctzll(le64toh(next)) / 8
+		    : count_long_padding(bytes, sizeof(next), size);
 }
 
 /*

@@ -17,17 +17,17 @@ struct worker {
 
 struct workers {
 	pthread_mutex_t lock;
-	pthread_cond_t changed;	    /* there is something to do */
-	pthread_cond_t done;	    /* a job is, that somebody waits for */
-	struct worker *members;  /* owned; the first is the caller */
+	pthread_cond_t changed; /* there is something to do */
+	pthread_cond_t done;    /* a job is, that somebody waits for */
+	struct worker *members; /* owned; the first is the caller */
 	unsigned count, stream_count;
 	/* Under the lock: */
 	struct worker_job *first, **last; /* that are queued */
-	struct worker_job *offered;	      /* the same, for who has nothing else to do */
-	unsigned sleeping, waiting;   /* threads: for something to do, for a job */
-	struct ordered_stage *turns;	      /* borrowed; NULL: none are to be taken */
-	struct worker *holder;     /* who is in a turn; between turns NULL, else the caller */
-	struct worker_job *awaited;	      /* by the next turn; NULL: nothing */
+	struct worker_job *offered;       /* the same, for who has nothing else to do */
+	unsigned sleeping, waiting;       /* threads: for something to do, for a job */
+	struct ordered_stage *turns;      /* borrowed; NULL: none are to be taken */
+	struct worker *holder;      /* who is in a turn; between turns NULL, else the caller */
+	struct worker_job *awaited; /* by the next turn; NULL: nothing */
 	bool closing;
 	unsigned delay, random;
 };
@@ -165,7 +165,8 @@ static void start(struct workers *workers, unsigned count)
 {
 	sigset_t all, before;
 
-	/* Signals are for the threads of the program, but for those of what a thread itself does. */
+	/* Signals are for the threads of the program, but for those of what a thread itself does.
+	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -145,8 +145,8 @@ static void on_transaction(struct pt_blocks *blocks, const struct pt_event *even
 {
 	bool was_in = blocks->stream.event_flags & BRANCH_IN_TX;
 	struct cpu_event_data note = { .kind = event->variant.tsx.speculative ? CPU_EVENT_TX_BEGIN
-					  : event->variant.tsx.aborted   ? CPU_EVENT_TX_ABORT
-									 : CPU_EVENT_TX_COMMIT };
+					       : event->variant.tsx.aborted   ? CPU_EVENT_TX_ABORT
+									    : CPU_EVENT_TX_COMMIT };
 
 	stream_set_in_tx(&blocks->stream, event->variant.tsx.speculative);
 	blocks->tx_aborted = event->variant.tsx.aborted;
@@ -159,7 +159,7 @@ static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
 	struct cpu_event_data note = {
 		.kind = CPU_EVENT_PWRE,
 		.value = pwre_value(event->variant.pwre.state, event->variant.pwre.sub_state,
-					  event->variant.pwre.hw),
+				    event->variant.pwre.hw),
 	};
 
 	tell(blocks, &note, event, 0);
@@ -187,11 +187,11 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 	switch (event->type) {
 	case ptev_cbr:
 		note = (struct cpu_event_data){ .kind = CPU_EVENT_CBR,
-					   .value = event->variant.cbr.ratio };
+						.value = event->variant.cbr.ratio };
 		break;
 	case ptev_ptwrite:
 		note = (struct cpu_event_data){ .kind = CPU_EVENT_PTWRITE,
-					   .value = event->variant.ptwrite.payload };
+						.value = event->variant.ptwrite.payload };
 		ip = event->variant.ptwrite.ip;
 		break;
 	case ptev_exstop:
@@ -199,20 +199,21 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 		return;
 	case ptev_mwait:
 		note = (struct cpu_event_data){ .kind = CPU_EVENT_MWAIT,
-					   .value = event->variant.mwait.hints,
-					   .extra = event->variant.mwait.ext };
+						.value = event->variant.mwait.hints,
+						.extra = event->variant.mwait.ext };
 		ip = event->variant.mwait.ip;
 		break;
 	case ptev_paging:
 	case ptev_async_paging:
 		note = (struct cpu_event_data){ .kind = CPU_EVENT_PIP,
-					   .value = event->variant.paging.cr3,
-					   .extra = event->variant.paging.non_root };
+						.value = event->variant.paging.cr3,
+						.extra = event->variant.paging.non_root };
 		blocks->guest = note.extra;
 		break;
 	case ptev_vmcs:
 	case ptev_async_vmcs:
-		note = (struct cpu_event_data){ .kind = CPU_EVENT_VMCS, .value = event->variant.vmcs.base };
+		note = (struct cpu_event_data){ .kind = CPU_EVENT_VMCS,
+						.value = event->variant.vmcs.base };
 		break;
 	default: /* modes, ticks, maintenance */
 		return;
@@ -223,8 +224,7 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	if (event->has_tsc)
-		stream_set_time(&blocks->stream,
-				stream_complete_tsc(&blocks->stream, event->tsc));
+		stream_set_time(&blocks->stream, stream_complete_tsc(&blocks->stream, event->tsc));
 	stream_push_losses(&blocks->stream, blocks->stream.now.time);
 	switch (event->type) {
 	case ptev_enabled:

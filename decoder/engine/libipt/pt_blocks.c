@@ -56,7 +56,8 @@ static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *bl
 		segment = kernel_code_find(kernel, block->end_ip, &bytes);
 	/* Not from the cache: what it knows of this place may be old. */
 	if (segment)
-		return insn_decode(kernel_text_bytes(text, bytes) + (block->end_ip - segment->begin),
+		return insn_decode(kernel_text_bytes(text, bytes) +
+					   (block->end_ip - segment->begin),
 				   segment->end - block->end_ip, insn_mode_of(block->mode));
 	if (block->truncated)
 		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));

@@ -21,12 +21,12 @@ struct pending_branch {
 
 struct pt_blocks {
 	struct pt_stream stream;
-	uint8_t *bytes;			  /* owned: pieces that follow each other in a row, padded */
-	uint64_t size;			  /* of those */
-	size_t next_piece;		  /* the first that is not among them */
+	uint8_t *bytes;    /* owned: pieces that follow each other in a row, padded */
+	uint64_t size;     /* of those */
+	size_t next_piece; /* the first that is not among them */
 	struct pt_config config;
 	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
-	uint64_t counted;		  /* bytes of this run that are in the statistics */
+	uint64_t counted;                 /* bytes of this run that are in the statistics */
 	struct insn_cache insns;
 	int status; /* of the last libipt call that gives one */
 	bool synced;
@@ -39,8 +39,8 @@ struct pt_blocks {
 	struct pt_rewrite rewrite;
 	struct cpu_event_data control; /* of the interrupt that is next, if has_control */
 	bool has_control;
-	bool off;		  /* tracing is */
-	bool guest;		  /* a guest runs from the next ip on */
+	bool off;               /* tracing is */
+	bool guest;             /* a guest runs from the next ip on */
 	uint64_t packet_offset; /* where libipt was when it last moved */
 	uint32_t blocks_without_packet;
 };

@@ -9,21 +9,21 @@
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Opcodes (SDM volume 3, packet definitions). */
-#define EXTENDED 0x02
-#define EXSTOP 0x62
-#define HAS_PLACE 0x80 /* of EXSTOP's and PTW's second byte */
-#define TIP_PGD 0x01   /* the ip suppressed */
-#define TIP_PGE 0x11
-#define FUP 0x1d
+#define EXTENDED       0x02
+#define EXSTOP         0x62
+#define HAS_PLACE      0x80 /* of EXSTOP's and PTW's second byte */
+#define TIP_PGD        0x01 /* the ip suppressed */
+#define TIP_PGE        0x11
+#define FUP            0x1d
 #define IP_OPCODE_MASK 0x1f /* of TIP, FUP and their like; IPBytes is above */
-#define UNKNOWN 0xff   /* no second byte of a packet */
+#define UNKNOWN        0xff /* no second byte of a packet */
 
 struct walk {
 	struct pt_rewrite *rewrite;
 	uint8_t *bytes;
 	uint64_t size;
-	uint64_t at, next;   /* the packet, and what is behind it */
-	uint64_t out;	     /* where packets go: `at`, but in a guest */
+	uint64_t at, next; /* the packet, and what is behind it */
+	uint64_t out;      /* where packets go: `at`, but in a guest */
 	struct pt_packet_decoder *packets;
 	unsigned item_size;  /* of a block of PEBS */
 	size_t first_bound;  /* notes from here on wait for a FUP */
@@ -143,8 +143,9 @@ static void on_guest_disable(struct walk *walk)
 
 static bool read_ip(struct walk *walk, const struct pt_packet_ip *packet)
 {
-	static const unsigned bits[] = { [pt_ipc_update_16] = 16, [pt_ipc_update_32] = 32,
-					 [pt_ipc_update_48] = 48 };
+	static const unsigned bits[] = {
+		[pt_ipc_update_16] = 16, [pt_ipc_update_32] = 32, [pt_ipc_update_48] = 48
+	};
 
 	switch (packet->ipc) {
 	case pt_ipc_suppressed:
@@ -152,7 +153,8 @@ static bool read_ip(struct walk *walk, const struct pt_packet_ip *packet)
 	case pt_ipc_update_16:
 	case pt_ipc_update_32:
 	case pt_ipc_update_48:
-		walk->last_ip = walk->last_ip >> bits[packet->ipc] << bits[packet->ipc] | packet->ip;
+		walk->last_ip =
+			walk->last_ip >> bits[packet->ipc] << bits[packet->ipc] | packet->ip;
 		break;
 	case pt_ipc_sext_48:
 		walk->last_ip = (uint64_t)((int64_t)(packet->ip << 16) >> 16);

@@ -25,8 +25,8 @@ struct pt_rewrite_note {
 	uint64_t offset; /* of the packet, in the rewritten trace */
 	struct cpu_event_data note;
 	bool of_interrupt; /* a CFE: the event is told where the FUP behind it says */
-	bool bound;	   /* it has a FUP of its own */
-	bool dropped;	   /* which never came: libipt tells of no event */
+	bool bound;        /* it has a FUP of its own */
+	bool dropped;      /* which never came: libipt tells of no event */
 };
 
 struct pt_rewrite {

@@ -12,7 +12,7 @@
 #include "decoder/clock/tsc_clock.h"
 
 /* A PSB with its header is shorter; libipt reads a little past the end when it looks for one. */
-#define HEADER_MAX 256
+#define HEADER_MAX     256
 #define HEADER_PADDING 64
 
 /* A part of a stream as a stream of its own. */
@@ -26,8 +26,8 @@ struct part {
 /* ---- Segments ------------------------------------------------------------ */
 
 /* Make the part [begin, end) of a stream, or less if data is missing in between. */
-static void cut_part(struct part *part, const struct aux_stream *aux,
-		     const struct aux_place *begin, uint64_t end)
+static void cut_part(struct part *part, const struct aux_stream *aux, const struct aux_place *begin,
+		     uint64_t end)
 {
 	uint64_t at = begin->piece_begin;
 	size_t count = 0;
@@ -46,8 +46,8 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 		piece.file_offset += skip;
 		piece.size = size - skip;
 		piece.apart = false;
-		part->pieces = alloc_grow(part->pieces, &part->room, count + 1,
-					  sizeof(*part->pieces));
+		part->pieces =
+			alloc_grow(part->pieces, &part->room, count + 1, sizeof(*part->pieces));
 		part->pieces[count++] = piece;
 		part->aux.size += piece.size;
 	}
@@ -120,7 +120,7 @@ struct comparison {
 	struct branch_event fast_event, libipt_event;
 	bool after_overflow; /* the event before was one, on both sides */
 	uint64_t index;
-	bool filtered;	 /* recorded with an address filter */
+	bool filtered;   /* recorded with an address filter */
 	uint64_t period; /* ns: times may be so far apart */
 	struct pt_verdict *verdict;
 };
@@ -296,9 +296,9 @@ static uint64_t timing_period(const struct pt_info *info)
 
 	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
 		return UINT64_MAX;
-	return 1 + tsc_clock_ns(&clock, (UINT64_C(1)
-					 << ((info->config & info->mtc_freq_bits) >> shift)) *
-						info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+	return 1 + tsc_clock_ns(&clock,
+				(UINT64_C(1) << ((info->config & info->mtc_freq_bits) >> shift)) *
+					info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
 }
 
 static int verify_part(const struct pt_stream_input *input, const struct part *part,
@@ -362,11 +362,11 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 void pt_verdict_print(bool has, const struct branch_event *event, char *text, size_t room)
 {
 	static const char *const kinds[] = {
-		[BRANCH_NONE] = "no branch",	[BRANCH_CALL] = "call",
-		[BRANCH_RETURN] = "return",	[BRANCH_JUMP] = "jump",
-		[BRANCH_COND] = "conditional",	[BRANCH_SYSCALL] = "syscall",
-		[BRANCH_SYSRET] = "sysret",	[BRANCH_SOFTINT] = "int",
-		[BRANCH_IRET] = "iret",		[BRANCH_INTERRUPT] = "interrupt",
+		[BRANCH_NONE] = "no branch",    [BRANCH_CALL] = "call",
+		[BRANCH_RETURN] = "return",     [BRANCH_JUMP] = "jump",
+		[BRANCH_COND] = "conditional",  [BRANCH_SYSCALL] = "syscall",
+		[BRANCH_SYSRET] = "sysret",     [BRANCH_SOFTINT] = "int",
+		[BRANCH_IRET] = "iret",         [BRANCH_INTERRUPT] = "interrupt",
 		[BRANCH_TX_ABORT] = "tx abort", [BRANCH_GAP] = "gap",
 	};
 
@@ -376,7 +376,6 @@ void pt_verdict_print(bool has, const struct branch_event *event, char *text, si
 		snprintf(text, room, "gap (reason %d) at %" PRIx64, event->gap, event->from);
 	else
 		snprintf(text, room, "%s %" PRIx64 " => %" PRIx64 "%s%s", kinds[event->kind],
-			 event->from, event->to,
-			 event->flags & BRANCH_TRACE_ON ? ", trace on" : "",
+			 event->from, event->to, event->flags & BRANCH_TRACE_ON ? ", trace on" : "",
 			 event->flags & BRANCH_TRACE_OFF ? ", trace off" : "");
 }

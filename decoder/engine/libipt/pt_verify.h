@@ -23,12 +23,12 @@ struct pt_verdict {
 	uint64_t differences; /* of those: in which the engines differ */
 	uint64_t one_sided;   /* of those: where one calls damaged what the other does not */
 	uint64_t branches;    /* that both found */
-	uint64_t apart;	      /* of those: whose times are more than a timing packet apart */
+	uint64_t apart;       /* of those: whose times are more than a timing packet apart */
 	uint64_t most_apart;  /* ns: the most that times are apart */
 	/* The first difference, if there is one of those that is not one-sided: */
-	uint64_t offset;	/* of the segment's PSB in the stream */
-	uint64_t file_offset;	/* the same in the file */
-	uint64_t index;		/* of the event in the segment */
+	uint64_t offset;           /* of the segment's PSB in the stream */
+	uint64_t file_offset;      /* the same in the file */
+	uint64_t index;            /* of the event in the segment */
 	bool has_fast, has_libipt; /* whether there is an event on that side */
 	struct branch_event fast, libipt;
 };

@@ -176,7 +176,8 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
 	const struct symbol *innermost = top(stack);
 
 	if (!innermost) {
-		struct batch_event event = { .symbol = symbol, .ip = to->ip,
+		struct batch_event event = { .symbol = symbol,
+					     .ip = to->ip,
 					     .kind = BATCH_INFERRED_CALL };
 
 		callstack_batch_pass(&stack->batch, current(stack)->since, &event);

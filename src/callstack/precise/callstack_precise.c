@@ -84,9 +84,8 @@ static const struct symbol *gap_symbol(struct precise *machine, const char *mess
 
 static void on_gap(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
-	const char *message = branch->message
-				      ? branch->message
-				      : callstack_gap_text((enum gap_reason)branch->gap);
+	const char *message = branch->message ? branch->message
+					      : callstack_gap_text((enum gap_reason)branch->gap);
 
 	if (stack->gap)
 		return; /* one after the other is one gap */
@@ -116,7 +115,8 @@ static void give_up(struct precise_stack *stack)
 
 	diag_warn(stack->base.machine->diag, "stack-too-deep",
 		  "more than %zu calls are open at once: a thread's stack was given up there, and "
-		  "begins anew", machine_of(stack)->room_most);
+		  "begins anew",
+		  machine_of(stack)->room_most);
 	on_gap(stack, stack->last_time, &gap);
 	release_frames(stack);
 	if (!in_gap)
@@ -166,7 +166,8 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 static void show_mark(struct precise_stack *stack, int64_t time,
 		      const struct resolved_branch *branch)
 {
-	struct batch_event mark = { .symbol = branch->mark, .ip = branch->mark_value,
+	struct batch_event mark = { .symbol = branch->mark,
+				    .ip = branch->mark_value,
 				    .kind = BATCH_MARK,
 				    .detail = { stack->counts.insns, stack->counts.cycles } };
 
@@ -290,7 +291,7 @@ static const struct callstack_ops precise_ops = {
 struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
 {
 	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]",
-						      "[guest]" };
+						     "[guest]" };
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
 	machine->base.ops = &precise_ops;

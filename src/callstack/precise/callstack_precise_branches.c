@@ -64,9 +64,12 @@ static size_t find_landing(struct precise_stack *stack, const struct symbol *sym
 static void on_call(struct precise_stack *stack, int64_t time, const struct location *from,
 		    const struct location *to)
 {
-	struct frame frame = { .symbol = symbol_of(stack, to), .call_ip = from->ip,
-			       .caller = from->symbol, .caller_offset = from->offset,
-			       .entry_ip = to->ip, .kind = FRAME_CALLED };
+	struct frame frame = { .symbol = symbol_of(stack, to),
+			       .call_ip = from->ip,
+			       .caller = from->symbol,
+			       .caller_offset = from->offset,
+			       .entry_ip = to->ip,
+			       .kind = FRAME_CALLED };
 
 	/* `call $+5; pop` reads the instruction pointer. */
 	if (to->ip == from->ip + 5 && !is_entry(to))
@@ -175,8 +178,7 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 {
 	size_t at;
 
-	if (!branch->enters_trap ||
-	    (branch->kind != BRANCH_RETURN && branch->kind != BRANCH_JUMP))
+	if (!branch->enters_trap || (branch->kind != BRANCH_RETURN && branch->kind != BRANCH_JUMP))
 		return false;
 	at = frame_list_find_trap(&stack->now);
 	if (!at || stack->now.frames[at - 1].symbol != branch->to.symbol)
@@ -199,7 +201,8 @@ static uint16_t vector_flags(const struct resolved_branch *branch)
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct precise *machine = machine_of(stack);
-	struct frame pause = { .kind = FRAME_PAUSE, .slice_flags = vector_flags(branch),
+	struct frame pause = { .kind = FRAME_PAUSE,
+			       .slice_flags = vector_flags(branch),
 			       .event = branch->event };
 
 	if (branch->kind == BRANCH_RETURN && stack->now.depth)
@@ -223,8 +226,10 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
 		   uint64_t expected)
 {
-	struct frame handler = { .symbol = symbol_of(stack, to), .resume_ip = expected,
-				 .entry_ip = to->ip, .kind = FRAME_HANDLER };
+	struct frame handler = { .symbol = symbol_of(stack, to),
+				 .resume_ip = expected,
+				 .entry_ip = to->ip,
+				 .kind = FRAME_HANDLER };
 	size_t at;
 
 	/* A system call that is started again goes back over its instruction. */
@@ -236,14 +241,17 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 	if (at)
 		precise_pop_to(stack, time, at - 1);
 	else if (is_entry(to) || !is_function(to->symbol))
-		precise_push(stack, time, &handler); /* in code without symbols, a guess: nothing else is as common */
+		precise_push(
+			stack, time,
+			&handler); /* in code without symbols, a guess: nothing else is as common */
 	else if (!same_function(top(stack)->symbol, to->symbol))
 		on_jump(stack, time, to);
 }
 
 static void on_on(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	struct frame called = { .symbol = symbol_of(stack, to), .entry_ip = to->ip,
+	struct frame called = { .symbol = symbol_of(stack, to),
+				.entry_ip = to->ip,
 				.kind = FRAME_HANDLER };
 	uint64_t expected;
 	bool returned;
@@ -263,9 +271,12 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct locati
 static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 			    const struct resolved_branch *branch)
 {
-	struct frame entry = { .symbol = symbol_of(stack, &branch->to), .entry_ip = branch->to.ip,
-			       .kind = FRAME_ENTRY, .resume_ip = branch->from.ip,
-			       .slice_flags = vector_flags(branch), .event = branch->event };
+	struct frame entry = { .symbol = symbol_of(stack, &branch->to),
+			       .entry_ip = branch->to.ip,
+			       .kind = FRAME_ENTRY,
+			       .resume_ip = branch->from.ip,
+			       .slice_flags = vector_flags(branch),
+			       .event = branch->event };
 
 	if (branch->kind != BRANCH_INTERRUPT)
 		entry.resume_ip += branch->from_length;
@@ -287,7 +298,8 @@ static void on_kernel_exit(struct precise_stack *stack, int64_t time, const stru
 	resume(stack, time, to, expected);
 }
 
-void precise_follow_near(struct precise_stack *stack, int64_t time, const struct near_branch *branch)
+void precise_follow_near(struct precise_stack *stack, int64_t time,
+			 const struct near_branch *branch)
 {
 	switch ((enum branch_kind)branch->kind) {
 	case BRANCH_CALL:

@@ -80,8 +80,8 @@ static __attribute__((noinline)) void follow_any(struct precise_stack *stack, in
 
 	precise_come_from(stack, time, &places->from);
 	precise_follow_near(stack, time,
-			    &(struct near_branch){ &places->from, &places->to,
-						   branch->event->kind, branch->event->flags });
+			    &(struct near_branch){ &places->from, &places->to, branch->event->kind,
+						   branch->event->flags });
 	precise_watch_room(stack);
 }
 

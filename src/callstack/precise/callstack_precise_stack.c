@@ -72,7 +72,8 @@ static void begin_stack(struct precise_stack *stack, int64_t time)
 
 void precise_infer_root(struct precise_stack *stack, const struct location *location)
 {
-	struct frame frame = { .symbol = symbol_of(stack, location), .entry_ip = location->ip,
+	struct frame frame = { .symbol = symbol_of(stack, location),
+			       .entry_ip = location->ip,
 			       .kind = FRAME_INFERRED };
 
 	if (stack->since < stack->settled)

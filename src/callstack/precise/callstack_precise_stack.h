@@ -13,7 +13,7 @@
 #include "src/callstack/precise/callstack_precise.h"
 
 /* Stacks that were left and may come back, per thread; setjmps that may be gone back to. */
-#define PARKED_MAX 64
+#define PARKED_MAX  64
 #define JUMP_POINTS 32
 
 /* Where a setjmp returned to, and how deep the stack was. */
@@ -34,7 +34,7 @@ struct precise {
 	struct name_table *names; /* borrowed */
 	struct symbol specials[SPECIALS];
 	const struct name *unwind_resume, *gogo;
-	struct gap_name *gaps; /* owned: a symbol per reason that occurred */
+	struct gap_name *gaps;  /* owned: a symbol per reason that occurred */
 	size_t room, room_most; /* frames that all stacks have room for, and may have */
 };
 
@@ -48,19 +48,19 @@ struct precise_stack {
 	unsigned next_jump;
 	size_t room, room_seen; /* of all lists as counted last; of `now` then */
 	struct frame_list undo; /* what changed since the transaction began, innermost first */
-	size_t untouched;       /* outermost frames that are as they were then; 0: none is going on */
+	size_t untouched; /* outermost frames that are as they were then; 0: none is going on */
 	bool in_tx;
-	bool rolled_back;       /* the next branch comes from what was undone */
-	int64_t since;          /* mapped: an unseen frame may have run since then */
+	bool rolled_back;                   /* the next branch comes from what was undone */
+	int64_t since;                      /* mapped: an unseen frame may have run since then */
 	struct counts counts, counts_since; /* so far, and at `since` */
-	int64_t last_time;      /* mapped */
-	int64_t gap_begin;      /* mapped; of the gap that is going on */
-	const struct symbol *gap; /* its slice's name; NULL: none */
+	int64_t last_time;                  /* mapped */
+	int64_t gap_begin;                  /* mapped; of the gap that is going on */
+	const struct symbol *gap;           /* its slice's name; NULL: none */
 	bool started;
-	bool plain;             /* nothing is going on but calls, jumps and returns */
-	bool rooted;            /* the outermost frame was called by none */
-	unsigned unsettled;     /* branches until slices are settled, if rooted */
-	int64_t settled;        /* mapped: what begins earlier cannot be given out any more */
+	bool plain;         /* nothing is going on but calls, jumps and returns */
+	bool rooted;        /* the outermost frame was called by none */
+	unsigned unsettled; /* branches until slices are settled, if rooted */
+	int64_t settled;    /* mapped: what begins earlier cannot be given out any more */
 };
 
 static inline struct precise *machine_of(const struct precise_stack *stack)
@@ -72,8 +72,7 @@ static inline struct precise *machine_of(const struct precise_stack *stack)
 static inline const struct symbol *symbol_of(const struct precise_stack *stack,
 					     const struct location *location)
 {
-	return location->symbol ? location->symbol
-				: &machine_of(stack)->specials[SPECIAL_UNKNOWN];
+	return location->symbol ? location->symbol : &machine_of(stack)->specials[SPECIAL_UNKNOWN];
 }
 
 static inline bool is_function(const struct symbol *symbol)
@@ -313,7 +312,8 @@ static inline bool precise_leaves_stub(const struct precise_stack *stack,
 void precise_come_from(struct precise_stack *stack, int64_t time, const struct location *from);
 
 /* What a near call, return or jump, from the top to known code, does to the stack. */
-void precise_follow_near(struct precise_stack *stack, int64_t time, const struct near_branch *branch);
+void precise_follow_near(struct precise_stack *stack, int64_t time,
+			 const struct near_branch *branch);
 
 /* precise_follow_branch() for what callstack_plain() may be fed (callstack_precise_fast.c). */
 bool callstack_precise_plain(struct callstack *base, const struct plain_branch *branches,

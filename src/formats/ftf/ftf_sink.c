@@ -9,7 +9,7 @@
 #include "src/slices/track.h"
 
 #define SLICE_ARGS_MAX (9 + SLICE_EVENT_VALUES)
-#define END_ARGS_MAX 5
+#define END_ARGS_MAX   5
 
 #define HABIT_BITS 12
 
@@ -273,8 +273,8 @@ static inline struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struc
 	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
 }
 
-static inline bool habit_is(const struct ftf_habit *habit, const struct symbol *symbol,
-			    uint64_t ip, unsigned flags, const struct name *caller)
+static inline bool habit_is(const struct ftf_habit *habit, const struct symbol *symbol, uint64_t ip,
+			    unsigned flags, const struct name *caller)
 {
 	return habit->symbol == symbol && habit->ip == ip && habit->caller == caller &&
 	       habit->flags == flags;
@@ -291,8 +291,8 @@ static void begin_habit(struct ftf_habit *habit, const struct innermost *slice,
 }
 
 /* Returns how a slice is written; if that is not known, its `kept` is empty. */
-static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf, const struct innermost *slice,
-				    const struct name *caller)
+static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf,
+					   const struct innermost *slice, const struct name *caller)
 {
 	struct ftf_habit *habit = habit_of(ftf, slice->symbol, slice->ip, caller);
 
@@ -316,8 +316,8 @@ static void write_whole(struct ftf_sink *ftf, struct track *track, const struct 
 {
 	struct ftf_habit *habit = find_habit(ftf, slice, NULL);
 
-	if (!track->announced || !ftf_complete_again(ftf->writer, thread_of(ftf, track),
-						     slice->time, end, &habit->kept))
+	if (!track->announced ||
+	    !ftf_complete_again(ftf->writer, thread_of(ftf, track), slice->time, end, &habit->kept))
 		write_anew(ftf, track, habit, slice->time, &end);
 }
 
@@ -414,8 +414,8 @@ static inline bool is_whole(const struct slice_event *begin, const struct slice_
 
 /* Write the first of some edges.  Returns what follows. */
 static const struct slice_event *write_first(struct ftf_sink *ftf, struct track *track,
-					   const struct slice_event *edge,
-					   const struct slice_event *limit)
+					     const struct slice_event *edge,
+					     const struct slice_event *limit)
 {
 	struct innermost slice = { edge->symbol, edge->time, edge->ip, edge->flags };
 
@@ -437,8 +437,8 @@ static const struct slice_event *write_first(struct ftf_sink *ftf, struct track 
 
 /* Write the first edges that are written as others were.  Returns what follows. */
 static const struct slice_event *write_known(struct ftf_sink *ftf, struct track *track,
-					   const struct slice_event *edge,
-					   const struct slice_event *limit)
+					     const struct slice_event *edge,
+					     const struct slice_event *limit)
 {
 	struct ftf_repeat records[REPEATS];
 	size_t count = 0;
@@ -459,8 +459,8 @@ static const struct slice_event *write_known(struct ftf_sink *ftf, struct track 
 		    !habit->kept.count || edge + 1 == limit)
 			break;
 		whole = is_whole(edge, limit);
-		records[count++] = (struct ftf_repeat){ &habit->kept, edge->time,
-							whole ? edge[1].time : 0 };
+		records[count++] =
+			(struct ftf_repeat){ &habit->kept, edge->time, whole ? edge[1].time : 0 };
 		ftf->slices++;
 		edge += 1 + whole;
 	}

@@ -8,8 +8,8 @@
 #ifndef SRC_FORMATS_FTF_FTF_SINK_H
 #define SRC_FORMATS_FTF_FTF_SINK_H
 
-#include "base/name.h"
 #include "base/io/output.h"
+#include "base/name.h"
 #include "src/formats/call_sites.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
@@ -24,11 +24,11 @@ struct ftf_sink {
 	uint64_t slices;           /* begun up to now */
 	enum option_args level;    /* what slices tell */
 	struct call_sites sites;
-	struct ftf_name *known;    /* owned; the writer's, by id of the program's; 0: not yet */
+	struct ftf_name *known; /* owned; the writer's, by id of the program's; 0: not yet */
 	size_t known_room;
 	struct ftf_thread *threads; /* owned; by index of the track; 0: not yet */
 	size_t thread_room;
-	struct ftf_habit *habits;   /* owned; slices that began before: most begin again */
+	struct ftf_habit *habits; /* owned; slices that began before: most begin again */
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
 	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;

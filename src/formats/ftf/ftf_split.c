@@ -21,7 +21,7 @@ struct split_track {
 	struct track *track;        /* borrowed; NULL: nothing came */
 	struct split_frame *frames; /* owned; innermost last */
 	size_t count, room;
-	struct slice_detail now;     /* of the last begin or end */
+	struct slice_detail now; /* of the last begin or end */
 };
 
 char *ftf_split_path(const char *path, size_t part)
@@ -123,7 +123,8 @@ static void begin_open(struct ftf_split *split, uint64_t time)
 	}
 }
 
-/* Returns the time at which the stretch begins that `time` lies in, of those that --split=TIME makes. */
+/* Returns the time at which the stretch begins that `time` lies in, of those that --split=TIME
+ * makes. */
 static uint64_t stretch_begin(const struct ftf_split *split, uint64_t time)
 {
 	return time - (time - split->first_time) % split->options->select.split.amount;
@@ -203,10 +204,10 @@ static void split_begin(const struct slice_sink *sink, void *context, uint64_t t
 		return;
 	pass_detail(split, track, track->now.caller, track->now.caller_offset);
 	to->begin(to, context, time, symbol, ip, flags);
-	track->frames = alloc_grow(track->frames, &track->room, track->count + 1,
-				   sizeof(*track->frames));
-	track->frames[track->count++] = (struct split_frame){ symbol, ip, track->now,
-							      (uint16_t)flags };
+	track->frames =
+		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
+	track->frames[track->count++] =
+		(struct split_frame){ symbol, ip, track->now, (uint16_t)flags };
 	track->now.caller = NULL;
 }
 

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/name.h"
 #include "base/io/output.h"
+#include "base/name.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/options/options.h"
 #include "src/slices/slice_store.h"
@@ -28,20 +28,20 @@ struct ftf_split {
 	struct name_table *names;      /* borrowed */
 	const char *path;              /* borrowed: of the whole */
 	struct slice_store spool;
-	struct slice_sink sink;         /* what the spool is replayed into */
-	struct slice_sink part_sink;     /* of `ftf` */
-	struct output output;          /* of the part under way */
+	struct slice_sink sink;      /* what the spool is replayed into */
+	struct slice_sink part_sink; /* of `ftf` */
+	struct output output;        /* of the part under way */
 	struct ftf_sink ftf;
-	bool open;                     /* there is a part under way */
-	char **parts;                  /* owned: paths, in order */
+	bool open;    /* there is a part under way */
+	char **parts; /* owned: paths, in order */
 	size_t part_count, part_room;
-	struct split_track *tracks;    /* owned; by index of the track */
+	struct split_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
-	uint64_t first_time;           /* ns: of the first slice; units of time count from it */
-	uint64_t part_begin;           /* ns: where the part under way begins */
-	uint64_t last_time;            /* ns: of the last slice */
-	uint64_t part_slices;          /* that are new in it */
-	uint64_t slices;               /* of the whole, each once */
+	uint64_t first_time;  /* ns: of the first slice; units of time count from it */
+	uint64_t part_begin;  /* ns: where the part under way begins */
+	uint64_t last_time;   /* ns: of the last slice */
+	uint64_t part_slices; /* that are new in it */
+	uint64_t slices;      /* of the whole, each once */
 	struct error err;
 };
 

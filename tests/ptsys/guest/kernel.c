@@ -12,29 +12,46 @@
 
 #include "abi.h"
 
-#define BASE	   0xffffffff80000000ull
-#define PAGE	   4096ull
-#define TASKS	   5
+#define BASE  0xffffffff80000000ull
+#define PAGE  4096ull
+#define TASKS 5
 /* Where Linux 4.15 to 4.19 map the first CPU's entry trampoline: in its cpu_entry_area. */
 #define TRAMPOLINE 0xfffffe0000006000ull
 #define USER_CR3   0x1000ull /* the user's page tables lie behind the kernel's */
-#define APIC	   (BASE + 0x40000000ull)
+#define APIC       (BASE + 0x40000000ull)
 #define APIC_PLACE 0xfee00000ull
 #define POOL_PAGES 512
-#define TELL	   __attribute__((noipa, used))
+#define TELL       __attribute__((noipa, used))
 
 enum { PTE_PRESENT = 1, PTE_WRITE = 2, PTE_USER = 4 };
 enum { KERNEL_CODE = 0x08, USER_DATA = 0x23, USER_CODE = 0x2b, TSS_SEGMENT = 0x30 };
 enum { MSR_STAR = 0xc0000081, MSR_LSTAR, MSR_SYSCALL_MASK = 0xc0000084 };
 enum { FLAG_IF = 0x200 };
 enum { PIC1 = 0x20, PIC2 = 0xa0, PIT = 0x40, END_OF_INTERRUPT = 0x20 };
-enum { VECTOR_NMI = 2, VECTOR_INT3 = 3, VECTOR_UD = 6, VECTOR_DF = 8, VECTOR_PF = 14,
-       VECTOR_TIMER = 32, VECTOR_IPI = 65 };
+enum {
+	VECTOR_NMI = 2,
+	VECTOR_INT3 = 3,
+	VECTOR_UD = 6,
+	VECTOR_DF = 8,
+	VECTOR_PF = 14,
+	VECTOR_TIMER = 32,
+	VECTOR_IPI = 65
+};
 /* Registers of the local APIC, and what a command is (SDM volume 3, "APIC"). */
-enum { APIC_EOI = 0xb0, APIC_SPURIOUS = 0xf0, APIC_COMMAND = 0x300, APIC_LINT0 = 0x350,
-       APIC_LINT1 = 0x360 };
-enum { APIC_ON = 0x1ff, APIC_EXTINT = 0x700, APIC_NMI = 0x400, APIC_ASSERT = 0x4000,
-       APIC_SELF = 0x40000 };
+enum {
+	APIC_EOI = 0xb0,
+	APIC_SPURIOUS = 0xf0,
+	APIC_COMMAND = 0x300,
+	APIC_LINT0 = 0x350,
+	APIC_LINT1 = 0x360
+};
+enum {
+	APIC_ON = 0x1ff,
+	APIC_EXTINT = 0x700,
+	APIC_NMI = 0x400,
+	APIC_ASSERT = 0x4000,
+	APIC_SELF = 0x40000
+};
 enum { IST_PF = 1, IST_NMI, IST_DF, IST_STACKS };
 /* Ticks of 1.19 MHz between two timer interrupts: about 7,000 instructions of 16 ns. */
 #define TIMER_PERIOD 133
@@ -86,8 +103,14 @@ static void spend_time(void)
 }
 
 /* The first timing packet comes before it ends, as in any other trace. */
-TELL void ptsys_trace_start(void) { spend_time(); }
-TELL void ptsys_trace_stop(void) { asm volatile(""); }
+TELL void ptsys_trace_start(void)
+{
+	spend_time();
+}
+TELL void ptsys_trace_stop(void)
+{
+	asm volatile("");
+}
 TELL void perf_event_task_sched_out(int64_t previous, int64_t next)
 {
 	asm volatile("" ::"r"(previous), "r"(next));
@@ -98,7 +121,10 @@ TELL void perf_event_task_sched_in(int64_t previous, int64_t next)
 	asm volatile("" ::"r"(previous), "r"(next));
 }
 
-TELL void perf_event_exit_task(int64_t pid) { asm volatile("" ::"r"(pid)); }
+TELL void perf_event_exit_task(int64_t pid)
+{
+	asm volatile("" ::"r"(pid));
+}
 /* The bytes as numbers, the first byte the lowest. */
 TELL void perf_event_text_poke(uint64_t address, uint64_t size, uint64_t old_bytes,
 			       uint64_t new_bytes)
@@ -336,8 +362,8 @@ static void add_task(struct task *task, int64_t pid)
 	*--top = USER_CODE;
 	*--top = USER_TEXT;
 	*--top = (uint64_t)ret_from_fork;
-	*--top = 0; /* rbp */
-	*--top = 0; /* rbx */
+	*--top = 0;                        /* rbp */
+	*--top = 0;                        /* rbx */
 	*--top = (uint64_t)(task - tasks); /* r12: the program's argument */
 	*--top = 0;
 	*--top = 0;
@@ -548,8 +574,12 @@ static int64_t sys_double_fault(uint64_t a, uint64_t b)
 }
 
 static int64_t (*volatile const sys_call_table[])(uint64_t, uint64_t) = {
-	[SYS_EXIT] = sys_exit, [SYS_YIELD] = sys_yield, [SYS_SLEEP] = sys_sleep,
-	[SYS_SUM] = sys_sum,   [SYS_TRACE] = sys_trace, [SYS_NMI] = sys_nmi,
+	[SYS_EXIT] = sys_exit,
+	[SYS_YIELD] = sys_yield,
+	[SYS_SLEEP] = sys_sleep,
+	[SYS_SUM] = sys_sum,
+	[SYS_TRACE] = sys_trace,
+	[SYS_NMI] = sys_nmi,
 	[SYS_DOUBLE_FAULT] = sys_double_fault,
 };
 

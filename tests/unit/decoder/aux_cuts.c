@@ -8,7 +8,7 @@
 
 #include "tests/support/unit.h"
 
-#define SIZE ((uint64_t)2 << 20)
+#define SIZE   ((uint64_t)2 << 20)
 #define STRIDE ((uint64_t)1 << 20) /* so much is looked through at a time */
 
 static uint8_t *bytes;

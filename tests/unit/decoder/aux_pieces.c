@@ -12,7 +12,8 @@ static struct aux_piece_list list;
 
 static struct aux_piece piece(uint64_t offset, const char *bytes, size_t size)
 {
-	return (struct aux_piece){ .bytes = (const uint8_t *)bytes, .size = size,
+	return (struct aux_piece){ .bytes = (const uint8_t *)bytes,
+				   .size = size,
 				   .aux_offset = offset };
 }
 
@@ -108,12 +109,12 @@ START_TEST(snapshots_that_do_not_meet_are_apart)
 {
 	static const char second[] = PSB "another" PSB "three ";
 	struct aux_piece pieces[] = { piece(0, first, sizeof(first) - 1),
-				      piece(0, second, sizeof(second) - 1),
-				      piece(0, "no psb", 6), piece(0, "no psb", 6) };
+				      piece(0, second, sizeof(second) - 1), piece(0, "no psb", 6),
+				      piece(0, "no psb", 6) };
 
 	aux_pieces_join_copies(&list, pieces, 4);
-	ck_assert_str_eq(content(), "end of" PSB "one " PSB "two |" PSB "another" PSB
-				    "three |no psb|no psb");
+	ck_assert_str_eq(content(),
+			 "end of" PSB "one " PSB "two |" PSB "another" PSB "three |no psb|no psb");
 	ck_assert_uint_eq(list.repeated, 0);
 }
 END_TEST

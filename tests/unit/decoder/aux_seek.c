@@ -8,8 +8,8 @@
 #include "tests/support/pt_packets.h"
 #include "tests/support/unit.h"
 
-#define PSBS 1000u
-#define TICKS 1000u
+#define PSBS        1000u
+#define TICKS       1000u
 #define FILE_OFFSET 500u /* of the trace */
 
 static struct pt_packets packets;

@@ -19,7 +19,8 @@ static const struct aux_piece pieces[] = {
 	{ .bytes = bytes + 150, .size = 30, .apart = true },
 	{ .bytes = bytes + 180, .size = 20, .apart = true },
 };
-static const struct aux_stream aux = { .pieces = (struct aux_piece *)pieces, .piece_count = 4,
+static const struct aux_stream aux = { .pieces = (struct aux_piece *)pieces,
+				       .piece_count = 4,
 				       .size = SIZE };
 static struct aux_window window;
 
@@ -80,7 +81,9 @@ START_TEST(a_place_may_be_anywhere)
 		{ { .at = 120 }, 120, 150 },
 		{ { .at = 150, .piece = 1, .piece_begin = 100 }, 150, 150 }, /* the end of a run */
 		{ { .at = 150, .piece = 1, .piece_begin = 100, .run_begins = true }, 150, 180 },
-		{ { .at = 150, .piece = 2, .piece_begin = 150 }, 150, 180 }, /* the next one's begin */
+		{ { .at = 150, .piece = 2, .piece_begin = 150 },
+		  150,
+		  180 }, /* the next one's begin */
 		{ { .at = 190, .piece = 3, .piece_begin = 180 }, 190, 200 },
 		{ { .at = 200, .piece = 3, .piece_begin = 180 }, 200, 200 },
 	};

@@ -17,10 +17,22 @@ static struct error err;
 
 /* Each word another value, so that a word in the wrong place shows. */
 static const struct perf_data_pt_info words = {
-	.pmu_type = 8, .time_shift = 31, .time_mult = 3, .time_zero = 4, .cap_user_time_zero = 1,
-	.tsc_bit = 0x400, .noretcomp_bit = 0x800, .have_sched_switch = 1, .snapshot_mode = 1,
-	.per_cpu_mmaps = 1, .mtc_bit = 0x200, .mtc_freq_bits = 0x3c000, .tsc_ctc_ratio_n = 250,
-	.tsc_ctc_ratio_d = 2, .cyc_bit = 0x2, .max_nonturbo_ratio = 32,
+	.pmu_type = 8,
+	.time_shift = 31,
+	.time_mult = 3,
+	.time_zero = 4,
+	.cap_user_time_zero = 1,
+	.tsc_bit = 0x400,
+	.noretcomp_bit = 0x800,
+	.have_sched_switch = 1,
+	.snapshot_mode = 1,
+	.per_cpu_mmaps = 1,
+	.mtc_bit = 0x200,
+	.mtc_freq_bits = 0x3c000,
+	.tsc_ctc_ratio_n = 250,
+	.tsc_ctc_ratio_d = 2,
+	.cyc_bit = 0x2,
+	.max_nonturbo_ratio = 32,
 };
 
 static void set_up(void)
@@ -202,8 +214,8 @@ START_TEST(other_kinds_of_traces_are_refused_by_name)
 		const char *name;
 	} kinds[] = { { 2, "Intel BTS" }, { 3, "CoreSight" }, { 4, "SPE" }, { 6, "type 6" } };
 
-	perf_data_add_user_record(&data, PERF_USER_AUXTRACE_INFO,
-				  (uint32_t[]){ kinds[_i].type, 0 }, 8);
+	perf_data_add_user_record(&data, PERF_USER_AUXTRACE_INFO, (uint32_t[]){ kinds[_i].type, 0 },
+				  8);
 	ck_assert_int_eq(read_built(), -1);
 	ck_assert_int_eq(err.kind, ERROR_UNSUPPORTED);
 	ck_assert_msg(strstr(err.text, kinds[_i].name) != NULL, "%s", err.text);

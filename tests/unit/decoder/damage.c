@@ -12,8 +12,8 @@
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/engine/pt_stream.h"
+#include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
@@ -39,13 +39,19 @@ struct outcome {
 static void add_records(void)
 {
 	static const uint8_t id[20] = { 1, 2, 3 };
-	static const uint8_t poke[] = { 0, 0x10, 0x40, 0, 0,	0,    0,    0,
-					2, 0,	 2,    0, 0x90, 0x90, 0xc3, 0xc3 };
+	static const uint8_t poke[] = { 0, 0x10, 0x40, 0, 0,    0,    0,    0,
+					2, 0,    2,    0, 0x90, 0x90, 0xc3, 0xc3 };
 	static const uint64_t names[] = { 1, 7, 0x656d616e, 0 };
 	struct perf_data_mmap map = {
-		.pid = 5, .tid = 5, .address = SAMPLE_CODE, .length = 0x1000,
-		.file_offset = TINY_ELF_CODE_OFFSET, .path = "/bin/prog",
-		.prot = PROT_EXEC, .build_id = id, .build_id_size = 20,
+		.pid = 5,
+		.tid = 5,
+		.address = SAMPLE_CODE,
+		.length = 0x1000,
+		.file_offset = TINY_ELF_CODE_OFFSET,
+		.path = "/bin/prog",
+		.prot = PROT_EXEC,
+		.build_id = id,
+		.build_id_size = 20,
 	};
 
 	perf_data_stamp(&data, (struct perf_data_stamp){ 100, 5, 5, 0, 0 });
@@ -65,9 +71,13 @@ static void add_records(void)
 static void set_up(void)
 {
 	static const char *const words[] = { "perf", "record", NULL };
-	struct perf_data_pt_info info = { .pmu_type = 8, .time_mult = 1, .cap_user_time_zero = 1,
-					 .tsc_bit = 0x400, .noretcomp_bit = 0x800,
-					 .per_cpu_mmaps = 1, .max_nonturbo_ratio = 25 };
+	struct perf_data_pt_info info = { .pmu_type = 8,
+					  .time_mult = 1,
+					  .cap_user_time_zero = 1,
+					  .tsc_bit = 0x400,
+					  .noretcomp_bit = 0x800,
+					  .per_cpu_mmaps = 1,
+					  .max_nonturbo_ratio = 25 };
 	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1 };
 	struct pt_packets packets;
 	int fd;

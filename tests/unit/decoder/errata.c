@@ -11,19 +11,19 @@
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/engine/pt_stream.h"
+#include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
 #define EVENTS_MAX 64
 
-#define BROADWELL "GenuineIntel,6,61,4"
-#define SKYLAKE "GenuineIntel,6,94,3"
-#define SKYLAKE_X "GenuineIntel,6,85,4"
+#define BROADWELL   "GenuineIntel,6,61,4"
+#define SKYLAKE     "GenuineIntel,6,94,3"
+#define SKYLAKE_X   "GenuineIntel,6,85,4"
 #define APOLLO_LAKE "GenuineIntel,6,92,9"
-#define UNKNOWN "GenuineIntel,6,255,0" /* none that libipt knows: without errata */
+#define UNKNOWN     "GenuineIntel,6,255,0" /* none that libipt knows: without errata */
 
 static struct {
 	char program[PERF_DATA_PATH];
@@ -126,8 +126,8 @@ static unsigned count_damage(const struct events *events)
 	unsigned count = 0;
 
 	for (size_t i = 0; i < events->count; i++)
-		count += events->event[i].kind == BRANCH_GAP &&
-			 events->event[i].gap != GAP_OVERFLOW;
+		count +=
+			events->event[i].kind == BRANCH_GAP && events->event[i].gap != GAP_OVERFLOW;
 	return count;
 }
 
@@ -222,19 +222,20 @@ END_TEST
 /* "an incorrect branch target may be logged ... before the ... packet produced by the abort" */
 START_TEST(bdm64_an_abort_is_where_its_fup_says)
 {
-	const struct pt_packet begin = { .type = ppt_mode,
-					 .payload.mode = { .leaf = pt_mol_tsx,
-							   .bits.tsx.intx = 1 } };
-	const struct pt_packet abort = { .type = ppt_mode,
-					 .payload.mode = { .leaf = pt_mol_tsx,
-							   .bits.tsx.abrt = 1 } };
+	const struct pt_packet begin = {
+		.type = ppt_mode, .payload.mode = { .leaf = pt_mol_tsx, .bits.tsx.intx = 1 }
+	};
+	const struct pt_packet abort = {
+		.type = ppt_mode, .payload.mode = { .leaf = pt_mol_tsx, .bits.tsx.abrt = 1 }
+	};
 	struct events events;
 
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
 	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
 	pt_packets_add(&sample.packets, &begin);
 	pt_packets_fup(&sample.packets, SAMPLE_LEAF);
-	pt_packets_tip(&sample.packets, SAMPLE_WORK); /* wrong: from there the FUP is out of reach */
+	pt_packets_tip(&sample.packets,
+		       SAMPLE_WORK); /* wrong: from there the FUP is out of reach */
 	pt_packets_add(&sample.packets, &abort);
 	pt_packets_fup(&sample.packets, SAMPLE_MAIN + 5);
 	pt_packets_tip(&sample.packets, SAMPLE_LEAF);

@@ -12,16 +12,16 @@
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/perf_data/perf_file.h"
-#include "decoder/engine/pt_stream.h"
 #include "decoder/engine/fast/workers.h"
+#include "decoder/engine/pt_stream.h"
+#include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
 #define EVENTS_MAX 100000
-#define SEEDS 60
-#define NOWHERE UINT64_C(0x900000)
+#define SEEDS      60
+#define NOWHERE    UINT64_C(0x900000)
 
 struct outcome {
 	struct branch_event *events;
@@ -75,8 +75,8 @@ static bool maybe_psb(uint64_t ip)
 
 static void stamp(int32_t tid)
 {
-	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = run.time, .pid = SAMPLE_PID,
-							     .tid = tid });
+	perf_data_stamp(&run.data, (struct perf_data_stamp){
+					   .time = run.time, .pid = SAMPLE_PID, .tid = tid });
 }
 
 static void put_transaction(bool in, bool aborted, uint64_t ip)
@@ -92,7 +92,8 @@ static void put_transaction(bool in, bool aborted, uint64_t ip)
 
 static void put_paging(bool guest)
 {
-	struct pt_packet packet = { .type = ppt_pip, .payload.pip = { .cr3 = 0x1000, .nr = guest } };
+	struct pt_packet packet = { .type = ppt_pip,
+				    .payload.pip = { .cr3 = 0x1000, .nr = guest } };
 
 	pt_packets_add(&run.packets, &packet);
 }
@@ -324,8 +325,8 @@ static void finish(void)
 static struct outcome decode(uint64_t segment, struct workers *workers)
 {
 	struct code_source source = { find_code, find_work, NULL, NULL };
-	struct code_image *code = code_image_open(&source, timeline_space_count(run.timeline),
-						  &run.diag);
+	struct code_image *code =
+		code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
 	struct pt_stream_input input = {
 		.info = &run.auxtrace.info,
 		.aux = &run.auxtrace.streams[0],

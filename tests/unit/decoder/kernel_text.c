@@ -19,7 +19,9 @@ static const struct kernel_segment segments[] = {
 	{ KERNEL + 12, KERNEL + 16, 4 },
 };
 static const struct kernel_code kernel = {
-	.file = { .bytes = file, .size = sizeof(file) }, .segments = segments, .count = 3,
+	.file = { .bytes = file, .size = sizeof(file) },
+	.segments = segments,
+	.count = 3,
 };
 
 /* The byte of the file that stands at an address; 0: none does. */
@@ -48,8 +50,10 @@ END_TEST
 
 /* Over two ranges that lie apart in the file, a hole, and the begin of a third. */
 static const struct code_patch long_patch = {
-	.time = 100, .address = KERNEL + 2,
-	.new_bytes = (const uint8_t *)"ABCDEFGHIJKL", .new_size = 12,
+	.time = 100,
+	.address = KERNEL + 2,
+	.new_bytes = (const uint8_t *)"ABCDEFGHIJKL",
+	.new_size = 12,
 };
 
 /* The file is opened by its path, of as many bytes as `size`. */

@@ -44,7 +44,8 @@ START_TEST(steps_are_full_at_the_bound_of_jumps_and_beyond)
 		steps += packed_counts(0, 1, 0);
 	}
 	ck_assert_uint_eq(packed_counts_jumps(steps), 2 * PACKED_COUNTS_JUMPS - 1);
-	ck_assert_uint_eq(packed_counts_insns(steps), (uint64_t)PACKED_COUNTS_JUMPS * CODE_STEP_INSNS_MAX);
+	ck_assert_uint_eq(packed_counts_insns(steps),
+			  (uint64_t)PACKED_COUNTS_JUMPS * CODE_STEP_INSNS_MAX);
 }
 END_TEST
 

@@ -8,7 +8,9 @@
 
 static struct packet_clock clock_of(void)
 {
-	return (struct packet_clock){ .ratio_n = 200, .ratio_d = 2, .mtc_shift = 3, .max_ratio = 25 };
+	return (struct packet_clock){
+		.ratio_n = 200, .ratio_d = 2, .mtc_shift = 3, .max_ratio = 25
+	};
 }
 
 /* The packets that a processor writes at a TSC value. */

@@ -17,7 +17,7 @@
 #include "tests/support/unit.h"
 
 #define SIDE_BAND "--ns --no-itrace --show-task-events --show-mmap-events --show-switch-events"
-#define CPUS 256
+#define CPUS      256
 
 static glob_t recordings;
 
@@ -99,7 +99,8 @@ static void compare_mmap(const char *record)
 	int pid, tid;
 
 	ck_assert_int_eq(sscanf(strchr(record, ' '), " %d/%d: [%llx(%llx) @ %llx", &pid, &tid,
-				&address, &length, &offset), 5);
+				&address, &length, &offset),
+			 5);
 	path = strchr(permissions + 3, ' ') + 1;
 	if (!memchr(permissions + 3, 'x', (size_t)(path - permissions - 3)))
 		return;
@@ -229,8 +230,13 @@ END_TEST
 static void build_history(struct perf_data *data)
 {
 	struct perf_data_mmap map = {
-		.pid = 5, .tid = 5, .address = 0x1000, .length = 0x1000, .file_offset = 0x3000,
-		.path = "/bin/prog", .prot = PROT_READ | PROT_EXEC,
+		.pid = 5,
+		.tid = 5,
+		.address = 0x1000,
+		.length = 0x1000,
+		.file_offset = 0x3000,
+		.path = "/bin/prog",
+		.prot = PROT_READ | PROT_EXEC,
 	};
 
 	perf_data_stamp(data, (struct perf_data_stamp){ 1000000100, 5, 5, 0, 0 });
@@ -279,7 +285,8 @@ START_TEST(perf_and_the_timeline_agree_on_what_perf_records_now)
 
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/perf.data", folder);
-	snprintf(command, sizeof(command), commands[_i], path, _i == 2 ? "2>/dev/null" : ">/dev/null 2>&1");
+	snprintf(command, sizeof(command), commands[_i], path,
+		 _i == 2 ? "2>/dev/null" : ">/dev/null 2>&1");
 	if (system(command) == 0)
 		ck_assert_uint_gt(compare_with_perf(path), 10);
 	snprintf(command, sizeof(command), "rm -r %s", folder);
@@ -334,7 +341,8 @@ START_TEST(perf_reads_the_builders_features)
 	build_features(&data);
 	perf_data_write_temporary(&data, path);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
-		ck_assert_msg(perf_reports(path, expected[i]), "perf does not say: %s", expected[i]);
+		ck_assert_msg(perf_reports(path, expected[i]), "perf does not say: %s",
+			      expected[i]);
 	unlink(path);
 	perf_data_release(&data);
 }

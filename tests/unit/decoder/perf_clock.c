@@ -7,7 +7,7 @@
 
 /* A crystal tick is 100 TSC ticks, an MTC comes every 8 of them. */
 #define PERIOD UINT64_C(800)
-#define START UINT64_C(1000000)
+#define START  UINT64_C(1000000)
 
 static struct perf_clock clock_of(void)
 {
@@ -51,8 +51,9 @@ static unsigned look_ahead(struct perf_clock *clock, const struct pt_packet *pac
 START_TEST(cycles_count_by_the_speed_up_to_the_next_mtc)
 {
 	struct perf_clock clock = clock_of();
-	const struct pt_packet packets[] = { cyc(100), { .type = ppt_tnt_8 }, cyc(300),
-					     mtc(START + 2 * PERIOD), cyc(999) };
+	const struct pt_packet packets[] = {
+		cyc(100), { .type = ppt_tnt_8 }, cyc(300), mtc(START + 2 * PERIOD), cyc(999)
+	};
 
 	perf_clock_cbr(&clock, 25);
 	begin_at(&clock, START);
@@ -75,8 +76,10 @@ END_TEST
 START_TEST(an_mtc_that_no_cyc_precedes_is_passed_over)
 {
 	struct perf_clock clock = clock_of();
-	const struct pt_packet packets[] = { cyc(700), { .type = ppt_tnt_8 },
-					     mtc(START + 2 * PERIOD), cyc(900),
+	const struct pt_packet packets[] = { cyc(700),
+					     { .type = ppt_tnt_8 },
+					     mtc(START + 2 * PERIOD),
+					     cyc(900),
 					     mtc(START + 3 * PERIOD) };
 
 	begin_at(&clock, START);
@@ -96,8 +99,9 @@ START_TEST(where_time_may_stand_still_nothing_is_measured)
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct perf_clock clock = clock_of();
-		const struct pt_packet packets[] = { cyc(1600), { .type = ends[i] },
-						     cyc(1), mtc(START + 2 * PERIOD) };
+		const struct pt_packet packets[] = {
+			cyc(1600), { .type = ends[i] }, cyc(1), mtc(START + 2 * PERIOD)
+		};
 
 		perf_clock_cbr(&clock, 50);
 		begin_at(&clock, START);

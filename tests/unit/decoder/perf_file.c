@@ -219,8 +219,8 @@ END_TEST
 /* What perf wrote before PERF_SAMPLE_IDENTIFIER: the id stands before STREAM_ID and CPU. */
 START_TEST(without_an_identifier_the_id_tells_it)
 {
-	check_two_layouts(PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU,
-			  PERF_SAMPLE_TID, PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
+	check_two_layouts(PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU, PERF_SAMPLE_TID,
+			  PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
 }
 END_TEST
 
@@ -456,7 +456,8 @@ END_TEST
 
 #define PACKED_ROOM 2048
 
-/* COMM records in blocks of so many (0: no more), up to a multiple of 8 bytes.  Returns the size. */
+/* COMM records in blocks of so many (0: no more), up to a multiple of 8 bytes.  Returns the size.
+ */
 static size_t pack_records(uint8_t packed[PACKED_ROOM], const size_t *counts)
 {
 	/* What is skipped stands in front: RFC 8878, 3.1.2. */
@@ -473,7 +474,8 @@ static size_t pack_records(uint8_t packed[PACKED_ROOM], const size_t *counts)
 		ZSTD_inBuffer in = { records, *counts * 64, 0 };
 
 		ck_assert_uint_eq(ZSTD_compressStream2(context, &out, &in,
-						       counts[1] ? ZSTD_e_flush : ZSTD_e_end), 0);
+						       counts[1] ? ZSTD_e_flush : ZSTD_e_end),
+				  0);
 	}
 	ZSTD_freeCCtx(context);
 	skip = 8 + -out.pos % 8;

@@ -51,21 +51,22 @@ static int read_words(size_t size, struct perf_sample *sample)
 
 static void write_all_fields(void)
 {
-	static const uint64_t plain[] = { 1003, 0x401000, (uint64_t)7 << 32 | 6, 123, 0xadd, 1003, 1,
-					  5, 99 };
+	static const uint64_t plain[] = { 1003, 0x401000, (uint64_t)7 << 32 | 6,
+					  123,  0xadd,    1003,
+					  1,    5,        99 };
 
 	memcpy(words, plain, sizeof(plain)); /* IDENTIFIER to PERIOD */
 	count = 9;
-	word(42), word(1003);                     /* READ: value, id */
-	word(2), word(0xc1), word(0xc2);          /* CALLCHAIN */
+	word(42), word(1003);                              /* READ: value, id */
+	word(2), word(0xc1), word(0xc2);                   /* CALLCHAIN */
 	word(UINT64_C(0x61626364) << 32 | 12), word(0x65); /* RAW: 12 bytes behind their size */
-	word(1), word(0xf), word(0x1), word(0x0); /* BRANCH_STACK */
-	word(2), word(0xa1), word(0xa2);          /* REGS_USER: abi, two of them */
-	word(8), word(0x57ac), word(8);           /* STACK_USER: size, data, how much is valid */
-	word(11), word(12), word(13);             /* WEIGHT, DATA_SRC, TRANSACTION */
-	word(0);                                  /* REGS_INTR: none */
-	word(14), word(15), word(16), word(17);   /* PHYS_ADDR, CGROUP, DATA and CODE_PAGE_SIZE */
-	word(3), word(0x636261);                  /* AUX: 3 bytes */
+	word(1), word(0xf), word(0x1), word(0x0);          /* BRANCH_STACK */
+	word(2), word(0xa1), word(0xa2);                   /* REGS_USER: abi, two of them */
+	word(8), word(0x57ac), word(8);         /* STACK_USER: size, data, how much is valid */
+	word(11), word(12), word(13);           /* WEIGHT, DATA_SRC, TRANSACTION */
+	word(0);                                /* REGS_INTR: none */
+	word(14), word(15), word(16), word(17); /* PHYS_ADDR, CGROUP, DATA and CODE_PAGE_SIZE */
+	word(3), word(0x636261);                /* AUX: 3 bytes */
 }
 
 static void add_event_with_all_fields(void)

@@ -15,8 +15,8 @@
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/engine/pt_stream.h"
+#include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
@@ -33,7 +33,7 @@ struct run {
 	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
 	uint8_t *program_bytes;
 	size_t program_size;
-	size_t work_size; /* 0: as the sample has it */
+	size_t work_size;   /* 0: as the sample has it */
 	uint8_t *far_bytes; /* instead: a file with the program at FAR; NULL: none */
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
 	int32_t tids[EVENTS_MAX];
@@ -41,13 +41,13 @@ struct run {
 	size_t count;
 	struct pt_stream_stats stats;
 	struct diag diag;
-	int32_t tid;   /* of the last event */
+	int32_t tid; /* of the last event */
 	enum pt_engine engine;
-	bool skip; /* leave out local jumps */
+	bool skip;                        /* leave out local jumps */
 	const struct kernel_code *kernel; /* NULL: none */
-	uint64_t switch_ip; /* of it; 0: not known */
-	bool has_pieces; /* the trace was added already */
-	bool in_pieces; /* write the trace in pieces of eight bytes */
+	uint64_t switch_ip;               /* of it; 0: not known */
+	bool has_pieces;                  /* the trace was added already */
+	bool in_pieces;                   /* write the trace in pieces of eight bytes */
 };
 
 static struct run run;
@@ -94,12 +94,17 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
 	struct code_source source = { find_code, find_work, NULL, run.kernel };
-	struct code_image *code = code_image_open(&source, timeline_space_count(timeline),
-						  &run.diag);
+	struct code_image *code =
+		code_image_open(&source, timeline_space_count(timeline), &run.diag);
 	struct pt_stream_input input = {
-		.info = &auxtrace->info, .aux = &auxtrace->streams[0], .timeline = timeline,
-		.code = code, .diag = &run.diag, .engine = run.engine,
-		.skip_local_jumps = run.skip, .switch_ip = run.switch_ip,
+		.info = &auxtrace->info,
+		.aux = &auxtrace->streams[0],
+		.timeline = timeline,
+		.code = code,
+		.diag = &run.diag,
+		.engine = run.engine,
+		.skip_local_jumps = run.skip,
+		.switch_ip = run.switch_ip,
 	};
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 
@@ -126,8 +131,10 @@ static void add_trace(void)
 		return;
 	}
 	for (size_t at = 0; at < pt_packets_size(&run.packets); at += 8) {
-		struct perf_data_aux aux = { .aux_offset = at, .reference = SAMPLE_START,
-					     .tid = -1, .bytes = run.packets.bytes + at,
+		struct perf_data_aux aux = { .aux_offset = at,
+					     .reference = SAMPLE_START,
+					     .tid = -1,
+					     .bytes = run.packets.bytes + at,
 					     .size = 8 };
 
 		perf_data_add_auxtrace(&run.data, &aux);
@@ -137,8 +144,11 @@ static void add_trace(void)
 /* Put `size` bytes of what was written so far, from `from` on, into the recording. */
 static void add_piece(uint64_t aux_offset, size_t from, size_t size)
 {
-	struct perf_data_aux aux = { .aux_offset = aux_offset, .reference = SAMPLE_START,
-				     .tid = -1, .bytes = run.packets.bytes + from, .size = size };
+	struct perf_data_aux aux = { .aux_offset = aux_offset,
+				     .reference = SAMPLE_START,
+				     .tid = -1,
+				     .bytes = run.packets.bytes + from,
+				     .size = size };
 
 	perf_data_add_auxtrace(&run.data, &aux);
 	run.has_pieces = true;
@@ -346,14 +356,14 @@ END_TEST
 
 static void stamp(uint64_t time)
 {
-	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = time, .pid = SAMPLE_PID,
-							     .tid = SAMPLE_PID });
+	perf_data_stamp(&run.data, (struct perf_data_stamp){
+					   .time = time, .pid = SAMPLE_PID, .tid = SAMPLE_PID });
 }
 
 static void expect_all_bytes_counted(void)
 {
-	ck_assert_uint_eq(run.stats.bytes_decoded + run.stats.bytes_skipped +
-				  run.stats.bytes_lost, run.stats.bytes_total);
+	ck_assert_uint_eq(run.stats.bytes_decoded + run.stats.bytes_skipped + run.stats.bytes_lost,
+			  run.stats.bytes_total);
 }
 
 /* A collision, or data missing somewhere in the record: only the time tells where. */
@@ -513,16 +523,16 @@ START_TEST(samples_with_trace_data_are_pieces_of_their_cpus_trace)
 }
 END_TEST
 
-#define KERNEL UINT64_C(0xffffffff81000000)
-#define KERNEL_SYS (KERNEL + 0x20)
+#define KERNEL       UINT64_C(0xffffffff81000000)
+#define KERNEL_SYS   (KERNEL + 0x20)
 #define KERNEL_FAULT (KERNEL + 0x40)
 
 static const uint8_t kernel_bytes[0x70] = {
 	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* call KERNEL_SYS */
-	0x48, 0x0f, 0x07,                      /* sysretq */
+	0x48,          0x0f, 0x07,             /* sysretq */
 	[0x20] = 0xc3,                         /* ret */
 	[0x40] = 0x90,                         /* nop */
-	0x48, 0xcf,                            /* iretq */
+	0x48,          0xcf,                   /* iretq */
 };
 
 /* Give the decoder a kernel as a copy of its memory would: by address. */
@@ -538,7 +548,8 @@ static void add_kernel(char path[PERF_DATA_PATH])
 	ck_assert_int_eq(write(fd, kernel_bytes, sizeof(kernel_bytes)), sizeof(kernel_bytes));
 	close(fd);
 	kernel = (struct kernel_code){ .file = { path, kernel_bytes, sizeof(kernel_bytes) },
-					.segments = &segment, .count = 1 };
+				       .segments = &segment,
+				       .count = 1 };
 	run.kernel = &kernel;
 	run.data.events[0].attr.exclude_kernel = 0;
 }
@@ -630,7 +641,8 @@ START_TEST(padding_of_any_length_is_passed_over)
 }
 END_TEST
 
-/* SDM volume 3, "IP Compression": so many bytes of an address, and the others from the one before. */
+/* SDM volume 3, "IP Compression": so many bytes of an address, and the others from the one before.
+ */
 START_TEST(a_target_has_the_bytes_that_its_packet_tells)
 {
 	static const uint8_t padding[100];
@@ -647,8 +659,12 @@ START_TEST(a_target_has_the_bytes_that_its_packet_tells)
 	};
 	const uint64_t moved = targets[_i].moved, to = SAMPLE_WORK + moved;
 	struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = SAMPLE_CODE + moved,
-		.length = 0x1000, .file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH,
+		.pid = SAMPLE_PID,
+		.tid = SAMPLE_PID,
+		.address = SAMPLE_CODE + moved,
+		.length = 0x1000,
+		.file_offset = TINY_ELF_CODE_OFFSET,
+		.path = SAMPLE_PATH,
 		.prot = 5,
 	};
 	uint8_t bytes[9] = { (uint8_t)(0x0d | targets[_i].compression << 5) };
@@ -801,8 +817,12 @@ END_TEST
 static void add_mapping(uint64_t begin, uint64_t length, uint64_t moved)
 {
 	struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = begin + moved, .length = length,
-		.file_offset = TINY_ELF_CODE_OFFSET + begin - SAMPLE_CODE, .path = SAMPLE_PATH,
+		.pid = SAMPLE_PID,
+		.tid = SAMPLE_PID,
+		.address = begin + moved,
+		.length = length,
+		.file_offset = TINY_ELF_CODE_OFFSET + begin - SAMPLE_CODE,
+		.path = SAMPLE_PATH,
 		.prot = 5,
 	};
 
@@ -816,7 +836,7 @@ static void expect_gap_at(uint64_t ip)
 	ck_assert_uint_eq(run.last.from, ip);
 }
 
-#define MOVED	   UINT64_C(0x100000)
+#define MOVED      UINT64_C(0x100000)
 #define MOVED_MORE UINT64_C(0x200000)
 
 /* What is known of a file's code was walked in another mapping, which had more of it. */
@@ -836,7 +856,8 @@ START_TEST(no_way_leads_out_of_a_mapping)
 	pt_packets_pgd(&run.packets, 0);
 	finish();
 	if (_i) {
-		expect(run.count - 2, BRANCH_CALL, SAMPLE_WORK + MOVED_MORE, SAMPLE_LEAF + MOVED_MORE);
+		expect(run.count - 2, BRANCH_CALL, SAMPLE_WORK + MOVED_MORE,
+		       SAMPLE_LEAF + MOVED_MORE);
 		expect_gap_at(SAMPLE_LEAF + MOVED_MORE);
 	} else {
 		expect(run.count - 2, BRANCH_RETURN, SAMPLE_LEAF + MOVED, SAMPLE_WORK + 5 + MOVED);
@@ -852,8 +873,12 @@ START_TEST(known_code_may_lie_anywhere_in_a_large_mapping)
 {
 	const uint64_t moved = UINT64_C(0x100000000000);
 	struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = SAMPLE_CODE + moved,
-		.length = FAR + 0x1000, .file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH,
+		.pid = SAMPLE_PID,
+		.tid = SAMPLE_PID,
+		.address = SAMPLE_CODE + moved,
+		.length = FAR + 0x1000,
+		.file_offset = TINY_ELF_CODE_OFFSET,
+		.path = SAMPLE_PATH,
 		.prot = PROT_EXEC,
 	};
 
@@ -872,7 +897,8 @@ START_TEST(known_code_may_lie_anywhere_in_a_large_mapping)
 	finish();
 	munmap(run.far_bytes, FAR + run.program_size);
 	for (size_t i = 0; i < 5; i++)
-		expect(2 * i + 1, BRANCH_CALL, SAMPLE_WORK + moved + FAR, SAMPLE_LEAF + moved + FAR);
+		expect(2 * i + 1, BRANCH_CALL, SAMPLE_WORK + moved + FAR,
+		       SAMPLE_LEAF + moved + FAR);
 	ck_assert_uint_eq(run.stats.local_jumps, 4);
 }
 END_TEST
@@ -978,7 +1004,8 @@ START_TEST(jumps_between_two_decisions_count_up_to_a_bound)
 	ck_assert_uint_eq(run.stats.gaps[GAP_ENDLESS], endless);
 	if (!endless)
 		ck_assert_uint_eq(run.stats.local_jumps, (bits + 2) * each + jumps[_i]);
-	ck_assert_uint_eq(run.last.from, endless ? SAMPLE_SYSCALL : SAMPLE_WORK + run.work_size - 1);
+	ck_assert_uint_eq(run.last.from,
+			  endless ? SAMPLE_SYSCALL : SAMPLE_WORK + run.work_size - 1);
 	ck_assert_uint_eq(run.last.kind, endless ? BRANCH_SYSCALL : BRANCH_RETURN);
 }
 END_TEST
@@ -1032,8 +1059,13 @@ START_TEST(a_place_beyond_4_gib_has_64_bit_code)
 	static const uint8_t mode_16[] = { 0x99, 0x00 };
 	const uint64_t beyond = SAMPLE_CODE + (UINT64_C(1) << 32);
 	struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = beyond, .length = 0x1000,
-		.file_offset = TINY_ELF_CODE_OFFSET, .path = SAMPLE_PATH, .prot = PROT_EXEC,
+		.pid = SAMPLE_PID,
+		.tid = SAMPLE_PID,
+		.address = beyond,
+		.length = 0x1000,
+		.file_offset = TINY_ELF_CODE_OFFSET,
+		.path = SAMPLE_PATH,
+		.prot = PROT_EXEC,
 	};
 
 	begin(_i);
@@ -1053,8 +1085,8 @@ END_TEST
 
 /* SDM volume 3, "Deferred TIPs": the TNT is sent, followed by all the deferred TIP packets. */
 static const uint8_t deferring[] = {
-	0x75, 0x01, 0x90, 0xff, 0xe0,	     /* jne .+3; nop; jmp *%rax */
-	[0x20] = 0x75, 0x01, 0x90, 0xff, 0xd0, /* the same; call *%rax */
+	0x75,          0x01, 0x90, 0xff, 0xe0,                   /* jne .+3; nop; jmp *%rax */
+	[0x20] = 0x75, 0x01, 0x90, 0xff, 0xd0,                   /* the same; call *%rax */
 	[0x40] = 0x75, 0x01, 0x90, 0x75, 0x01, 0x90, 0x0f, 0x05, /* twice; syscall */
 };
 
@@ -1069,10 +1101,10 @@ static void write_program(const uint8_t *bytes, size_t size)
 
 /* Calls into another mapping, which begins where the returns are. */
 static const uint8_t far_calls[] = {
-	0xff, 0xd0,		  /* call *%rax */
-	0x75, 0xfc,		  /* jne to it */
-	0xff, 0xd0, 0x0f, 0x05,	  /* call *%rax; syscall */
-	[0x10] = 0xc3, [0x11] = 0xc3, /* ret; ret */
+	0xff,          0xd0,                      /* call *%rax */
+	0x75,          0xfc,                      /* jne to it */
+	0xff,          0xd0,          0x0f, 0x05, /* call *%rax; syscall */
+	[0x10] = 0xc3, [0x11] = 0xc3,             /* ret; ret */
 };
 
 /* Known code leads to where nothing is known yet: a call's target, and behind another call. */
@@ -1182,7 +1214,8 @@ START_TEST(packets_that_fit_no_code_are_a_gap_and_no_crash)
 	finish();
 	ck_assert_uint_ge(run.count, 1);
 	ck_assert_uint_ge(run.stats.gaps[GAP_MISMATCH] + run.stats.gaps[GAP_INTERNAL] +
-				  run.stats.gaps[GAP_BAD_PACKET], 1);
+				  run.stats.gaps[GAP_BAD_PACKET],
+			  1);
 }
 END_TEST
 

@@ -10,8 +10,8 @@
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/engine/libipt/pt_verify.h"
+#include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
@@ -81,8 +81,9 @@ static struct pt_verdict verify(uint64_t every)
 				   every, &verdict, NULL),
 			 0);
 	/* Where the file has the trace. */
-	ck_assert(!verdict.differences || verdict.file_offset == verdict.offset +
-						auxtrace.streams[0].pieces[0].file_offset);
+	ck_assert(!verdict.differences ||
+		  verdict.file_offset ==
+			  verdict.offset + auxtrace.streams[0].pieces[0].file_offset);
 	code_image_close(code);
 	timeline_close(timeline);
 	auxtrace_release(&auxtrace);

@@ -9,7 +9,7 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define OTHER_PID 2000
+#define OTHER_PID  2000
 #define OTHER_CODE UINT64_C(0x700000)
 
 static struct perf_file file;
@@ -27,11 +27,16 @@ static void switch_to(struct perf_data *data, uint64_t time, int32_t from, int32
 	perf_data_add_switch(data, true, to, to);
 }
 
-/* The sample runs from 100; idle from 2000; another process from 3000; at 4000 it maps over its code. */
+/* The sample runs from 100; idle from 2000; another process from 3000; at 4000 it maps over its
+ * code. */
 static void open_timeline(void)
 {
-	struct perf_data_mmap map = { .pid = OTHER_PID, .tid = OTHER_PID, .address = OTHER_CODE,
-				      .length = 0x1000, .path = "/other", .prot = 5 };
+	struct perf_data_mmap map = { .pid = OTHER_PID,
+				      .tid = OTHER_PID,
+				      .address = OTHER_CODE,
+				      .length = 0x1000,
+				      .path = "/other",
+				      .prot = 5 };
 	char path[PERF_DATA_PATH];
 	struct perf_data data;
 
@@ -136,8 +141,8 @@ static void open_two_threads(void)
 	perf_data_add_fork(&data, SAMPLE_PID, SAMPLE_PID + 1, SAMPLE_PID);
 	at(&data, 2000, SAMPLE_PID);
 	perf_data_add_switch(&data, true, SAMPLE_PID, SAMPLE_PID + 1);
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 3000, .pid = SAMPLE_PID,
-							 .tid = SAMPLE_PID + 1 });
+	perf_data_stamp(&data, (struct perf_data_stamp){
+				       .time = 3000, .pid = SAMPLE_PID, .tid = SAMPLE_PID + 1 });
 	perf_data_add_switch(&data, true, SAMPLE_PID, SAMPLE_PID);
 	perf_data_write_temporary(&data, path);
 	diag_init(&diag);

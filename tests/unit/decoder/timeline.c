@@ -57,8 +57,13 @@ static void map_part(int32_t pid, const char *path, uint64_t address, uint64_t l
 		     uint64_t offset)
 {
 	struct perf_data_mmap map = {
-		.pid = pid, .tid = pid, .address = address, .length = length,
-		.file_offset = offset, .path = path, .prot = CODE,
+		.pid = pid,
+		.tid = pid,
+		.address = address,
+		.length = length,
+		.file_offset = offset,
+		.path = path,
+		.prot = CODE,
 	};
 
 	perf_data_add_mmap2(&data, PERF_RECORD_MISC_USER, &map);
@@ -318,11 +323,16 @@ END_TEST
 START_TEST(the_kernel_is_in_every_process_behind_its_own_code)
 {
 	struct perf_data_mmap kernel = {
-		.pid = -1, .address = UINT64_C(0xffffffff81000000), .length = 0x1000000,
-		.file_offset = 0x1000, .path = "[kernel.kallsyms]_text",
+		.pid = -1,
+		.address = UINT64_C(0xffffffff81000000),
+		.length = 0x1000000,
+		.file_offset = 0x1000,
+		.path = "[kernel.kallsyms]_text",
 	};
 	struct perf_data_mmap module = {
-		.pid = -1, .address = UINT64_C(0xffffffff81100000), .length = UINT64_MAX,
+		.pid = -1,
+		.address = UINT64_C(0xffffffff81100000),
+		.length = UINT64_MAX,
 		.path = "/m.ko",
 	};
 
@@ -348,8 +358,9 @@ END_TEST
 
 START_TEST(data_and_guests_are_not_code)
 {
-	struct perf_data_mmap plain = { .pid = 5, .address = 0x1000, .length = 0x1000,
-					.path = "/data", .prot = PROT_READ };
+	struct perf_data_mmap plain = {
+		.pid = 5, .address = 0x1000, .length = 0x1000, .path = "/data", .prot = PROT_READ
+	};
 
 	at(100, 5);
 	perf_data_add_comm(&data, 0, 5, 5, "p");
@@ -369,8 +380,13 @@ START_TEST(build_ids_come_with_the_mapping_or_from_their_feature)
 {
 	const uint8_t in_map[20] = "in the mapping......", in_feature[20] = "in the feature......";
 	struct perf_data_mmap with_id = {
-		.pid = 5, .address = 0x1000, .length = 0x1000, .path = "/a", .prot = CODE,
-		.build_id = in_map, .build_id_size = 20,
+		.pid = 5,
+		.address = 0x1000,
+		.length = 0x1000,
+		.path = "/a",
+		.prot = CODE,
+		.build_id = in_map,
+		.build_id_size = 20,
 	};
 	const struct mapped_file *const *files;
 	size_t count;
@@ -671,12 +687,25 @@ END_TEST
 START_TEST(records_that_tell_nothing_of_the_history_change_nothing)
 {
 	static const uint32_t types[] = {
-		PERF_RECORD_THROTTLE, PERF_RECORD_UNTHROTTLE, PERF_RECORD_READ,
-		PERF_RECORD_NAMESPACES, PERF_RECORD_BPF_EVENT, PERF_RECORD_CGROUP,
-		PERF_RECORD_AUX_OUTPUT_HW_ID, PERF_USER_ID_INDEX, PERF_USER_FINISHED_INIT,
-		22 /* CALLCHAIN_DEFERRED */, 65 /* HEADER_EVENT_TYPE */, 68 /* FINISHED_ROUND */,
-		72 /* AUXTRACE_ERROR */, 74 /* CPU_MAP */, 75 /* STAT_CONFIG */, 76 /* STAT */,
-		77 /* STAT_ROUND */, 84 /* BPF_METADATA */, 85 /* SCHEDSTAT_CPU */,
+		PERF_RECORD_THROTTLE,
+		PERF_RECORD_UNTHROTTLE,
+		PERF_RECORD_READ,
+		PERF_RECORD_NAMESPACES,
+		PERF_RECORD_BPF_EVENT,
+		PERF_RECORD_CGROUP,
+		PERF_RECORD_AUX_OUTPUT_HW_ID,
+		PERF_USER_ID_INDEX,
+		PERF_USER_FINISHED_INIT,
+		22 /* CALLCHAIN_DEFERRED */,
+		65 /* HEADER_EVENT_TYPE */,
+		68 /* FINISHED_ROUND */,
+		72 /* AUXTRACE_ERROR */,
+		74 /* CPU_MAP */,
+		75 /* STAT_CONFIG */,
+		76 /* STAT */,
+		77 /* STAT_ROUND */,
+		84 /* BPF_METADATA */,
+		85 /* SCHEDSTAT_CPU */,
 		86 /* SCHEDSTAT_DOMAIN */,
 	};
 	uint8_t bytes[64];
@@ -719,9 +748,11 @@ END_TEST
 START_TEST(a_record_that_is_too_short_costs_only_itself)
 {
 	static const uint32_t types[] = {
-		PERF_RECORD_MMAP, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
-		PERF_RECORD_EXIT, PERF_RECORD_AUX, PERF_RECORD_ITRACE_START,
-		PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_KSYMBOL,
+		PERF_RECORD_MMAP,         PERF_RECORD_MMAP2,
+		PERF_RECORD_COMM,         PERF_RECORD_FORK,
+		PERF_RECORD_EXIT,         PERF_RECORD_AUX,
+		PERF_RECORD_ITRACE_START, PERF_RECORD_SWITCH_CPU_WIDE,
+		PERF_RECORD_KSYMBOL,
 	};
 
 	at(100, 5);
@@ -770,7 +801,8 @@ START_TEST(many_buffers_with_losses_take_near_linear_time)
 
 	for (int i = 0; i < LOSSES; i++) {
 		perf_data_stamp(&data, (struct perf_data_stamp){ .time = 1000 + (uint64_t)i,
-								 .pid = 1, .tid = 1,
+								 .pid = 1,
+								 .tid = 1,
 								 .cpu = i * 7919 % CPUS });
 		perf_data_add_aux_event(&data, 0, 8, PERF_AUX_FLAG_TRUNCATED);
 	}

@@ -25,8 +25,9 @@ START_TEST(a_byte_has_the_bits_behind_its_first_one)
 		uint8_t byte;
 		const char *text;
 	} bytes[] = {
-		{ 0x04, "n" }, { 0x06, "t" }, { 0x08, "nn" }, { 0x0a, "nt" }, { 0x0e, "tt" },
-		{ 0x1a, "tnt" }, { 0x80, "nnnnnn" }, { 0xfe, "tttttt" }, { 0xaa, "ntntnt" },
+		{ 0x04, "n" },      { 0x06, "t" },      { 0x08, "nn" },
+		{ 0x0a, "nt" },     { 0x0e, "tt" },     { 0x1a, "tnt" },
+		{ 0x80, "nnnnnn" }, { 0xfe, "tttttt" }, { 0xaa, "ntntnt" },
 	};
 
 	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {

@@ -33,7 +33,9 @@ static uint32_t id_of(unsigned run, unsigned bits)
 
 static void keep(unsigned run, unsigned bits)
 {
-	struct tnt_cache_entry path = { .id = id_of(run, bits), .to = place_of(run + 1), .steps = bits };
+	struct tnt_cache_entry path = { .id = id_of(run, bits),
+					.to = place_of(run + 1),
+					.steps = bits };
 
 	tnt_cache_keep(&paths, &path);
 }

@@ -8,7 +8,7 @@
 #include "tests/support/unit.h"
 
 /* A second before the low 25 bits of times, which events have, begin anew. */
-#define START UINT64_C(1699999997017536)
+#define START  UINT64_C(1699999997017536)
 #define ALLOCS 600
 #define PLACES 200
 
@@ -34,8 +34,9 @@ static void locate_all(struct ctf_file *file, unsigned domain)
 		for (unsigned j = 0; j < 2; j++) {
 			snprintf(names[j][0], sizeof(names[j][0]), "file%u.ml", (i * 7 + j) % 40);
 			snprintf(names[j][1], sizeof(names[j][1]), "f%u", i % 50);
-			locations[j] = (struct ctf_location){ names[j][0], names[j][1], i * 5000 % 0xfffff,
-							      i % 0xff, i * 5 % 0x3ff };
+			locations[j] =
+				(struct ctf_location){ names[j][0], names[j][1], i * 5000 % 0xfffff,
+						       i % 0xff, i * 5 % 0x3ff };
 		}
 		ctf_locate(file, domain, 1000 + i, locations, i % 3);
 	}
@@ -63,12 +64,11 @@ static void make_recipe(struct recipe *recipes, struct ctf_file *file, unsigned 
 			.samples = 1 + next_random(&state) % 3,
 			.backtrace_length = length,
 		};
-		recipe->event.object = ctf_alloc(file, recipe->event.domain,
-						 &(struct ctf_alloc){ START + recipe->event.time,
-								      recipe->event.words,
-								      recipe->event.samples,
-								      recipe->event.source,
-								      recipe->backtrace, length });
+		recipe->event.object = ctf_alloc(
+			file, recipe->event.domain,
+			&(struct ctf_alloc){ START + recipe->event.time, recipe->event.words,
+					     recipe->event.samples, recipe->event.source,
+					     recipe->backtrace, length });
 		if (i % 3 == 0)
 			ctf_object(file, recipe->event.domain, i % 2 ? 3 : 4,
 				   START + recipe->event.time, recipe->event.object);
@@ -90,7 +90,8 @@ static void check_alloc(const struct memtrace_event *event, const struct recipe 
 	ck_assert_uint_eq(event->backtrace_length, recipe->event.backtrace_length);
 	ck_assert(!event->unknown_backtrace);
 	ck_assert_int_eq(memcmp(event->backtrace, recipe->backtrace,
-				event->backtrace_length * sizeof(uint64_t)), 0);
+				event->backtrace_length * sizeof(uint64_t)),
+			 0);
 }
 
 START_TEST(what_is_written_is_read)
@@ -226,7 +227,8 @@ START_TEST(versions_that_are_not_known_are_refused)
 		struct error err = { 0 };
 
 		file.out.bytes[PACKET_VERSION] = (uint8_t)version;
-		ck_assert_int_eq(memtrace_open(&trace, file.out.bytes, file.out.size, NULL, &err), -1);
+		ck_assert_int_eq(memtrace_open(&trace, file.out.bytes, file.out.size, NULL, &err),
+				 -1);
 		ck_assert_int_eq(err.kind, ERROR_UNSUPPORTED);
 		memtrace_close(&trace);
 	}
@@ -243,7 +245,8 @@ START_TEST(no_damage_makes_the_reader_hang_or_overrun)
 	locate_all(&file, 0);
 	make_recipe(recipes, &file, 2);
 	for (int round = 0; round < 1500; round++) {
-		size_t size = round % 4 ? file.out.size : next_random(&state) % file.out.size, events = 0;
+		size_t size = round % 4 ? file.out.size : next_random(&state) % file.out.size,
+		       events = 0;
 		uint8_t *copy = malloc(size ? size : 1);
 		struct memtrace_event event;
 		struct memtrace trace;

@@ -9,8 +9,8 @@
 #include "tests/support/unit.h"
 
 /* Phases "minor" of both tables: caml/runtime_events.h of 5.2 and 5.3. */
-#define MINOR_5_2 10
-#define MINOR_5_3 11
+#define MINOR_5_2      10
+#define MINOR_5_3      11
 #define MINOR_PROMOTED 4
 
 static struct runtime_events open_file(const struct ring_file *built)
@@ -361,7 +361,8 @@ START_TEST(rings_that_are_cut_off_are_left_out_and_told)
 	diag_init(&diag);
 	ring_file_init(&built, 3, 64, 0);
 	ring_file_runtime(&built, 0, RING_BEGIN, 6, 50);
-	ck_assert_int_eq(runtime_events_open(&file, built.bytes, built.data + 2 * 64 * 8, &diag, NULL), 0);
+	ck_assert_int_eq(
+		runtime_events_open(&file, built.bytes, built.data + 2 * 64 * 8, &diag, NULL), 0);
 	ck_assert_uint_eq(file.rings, 2);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_ptr_nonnull(strstr(diag.first->text, "2 of 3 rings"));
@@ -397,8 +398,12 @@ START_TEST(a_custom_event_cannot_be_less_than_empty)
 	struct runtime_event event;
 
 	ring_file_init(&built, 1, 64, 8);
-	ring_file_add(&built, &(struct ring_message){ .user = true, .type = RING_CUSTOM, .id = 3, .time = 1,
-						      .payload = &payload, .payload_words = 1 });
+	ring_file_add(&built, &(struct ring_message){ .user = true,
+						      .type = RING_CUSTOM,
+						      .id = 3,
+						      .time = 1,
+						      .payload = &payload,
+						      .payload_words = 1 });
 	file = open_file(&built);
 	ck_assert_uint_eq(count_events(&file, 0, &event), 1);
 	ck_assert_uint_eq(event.payload_size, 7);

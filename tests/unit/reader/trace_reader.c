@@ -161,7 +161,8 @@ static struct ftf_name name(const char *text)
 
 static void complete(uint64_t pid, uint64_t begin, uint64_t end, const char *text)
 {
-	const struct ftf_event event = { .thread = ftf_thread(trace.writer, pid, pid), .time = begin,
+	const struct ftf_event event = { .thread = ftf_thread(trace.writer, pid, pid),
+					 .time = begin,
 					 .name = name(text) };
 
 	ftf_complete(trace.writer, &event, end);

@@ -21,7 +21,8 @@ static struct batch_end end_of(const char *printed, const char *told, int status
 
 	process.messages = memfd_create("messages", MFD_CLOEXEC);
 	process.told = memfd_create("told", MFD_CLOEXEC);
-	ck_assert_int_eq(write(process.messages, printed, strlen(printed)), (ssize_t)strlen(printed));
+	ck_assert_int_eq(write(process.messages, printed, strlen(printed)),
+			 (ssize_t)strlen(printed));
 	ck_assert_int_eq(write(process.told, told, strlen(told)), (ssize_t)strlen(told));
 	batch_process_finish(&process, status, &end);
 	ck_assert_int_eq(process.pid, 0);
@@ -45,7 +46,8 @@ END_TEST
 
 START_TEST(the_cause_that_it_told_counts_more)
 {
-	expect_error(end_of("ptrace2ftf: printed\n", "{\"error\":\"told\"}", W_EXITCODE(1, 0)), "told");
+	expect_error(end_of("ptrace2ftf: printed\n", "{\"error\":\"told\"}", W_EXITCODE(1, 0)),
+		     "told");
 }
 END_TEST
 
@@ -58,7 +60,8 @@ END_TEST
 
 START_TEST(gaps_are_no_failure)
 {
-	struct batch_end end = end_of("ptrace2ftf: warning\n", "{\"branches\":7}", W_EXITCODE(2, 0));
+	struct batch_end end =
+		end_of("ptrace2ftf: warning\n", "{\"branches\":7}", W_EXITCODE(2, 0));
 
 	ck_assert_int_eq(end.status, EXIT_WITH_GAPS);
 	ck_assert_ptr_null(json_object_get(end.told, "error"));

@@ -14,8 +14,10 @@
 static void expect(const char *directory, const char *pattern, const char *const inputs[MANY],
 		   const char *const outputs[MANY])
 {
-	struct options options = { .inputs = (char **)inputs, .input = inputs[0],
-				   .output = directory, .output_pattern = pattern };
+	struct options options = { .inputs = (char **)inputs,
+				   .input = inputs[0],
+				   .output = directory,
+				   .output_pattern = pattern };
 	struct batch_plan plan;
 	struct error err = { 0 };
 
@@ -28,7 +30,11 @@ static void expect(const char *directory, const char *pattern, const char *const
 	batch_plan_release(&plan);
 }
 
-#define NAMES(...) (const char *[MANY]){ __VA_ARGS__ }
+#define NAMES(...)                                                                                 \
+	(const char *[MANY])                                                                       \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
 
 START_TEST(file_names_lose_data_and_perf_data_is_its_directory)
 {
@@ -60,8 +66,9 @@ END_TEST
 START_TEST(numbers_have_as_many_digits_as_the_largest)
 {
 	const char *inputs[10];
-	struct options options = { .inputs = (char **)inputs, .input = "x", .input_count = 10,
-				   .output_pattern = "{n}" };
+	struct options options = {
+		.inputs = (char **)inputs, .input = "x", .input_count = 10, .output_pattern = "{n}"
+	};
 	struct batch_plan plan;
 
 	for (int i = 0; i < 10; i++)
@@ -121,7 +128,9 @@ END_TEST
 static void refuse(const char *pattern, const char *text)
 {
 	const char *inputs[] = { "a/x.data", "b/x.data" };
-	struct options options = { .inputs = (char **)inputs, .input = inputs[0], .input_count = 2,
+	struct options options = { .inputs = (char **)inputs,
+				   .input = inputs[0],
+				   .input_count = 2,
 				   .output_pattern = pattern };
 	struct batch_plan plan;
 	struct error err = { 0 };
@@ -164,7 +173,8 @@ START_TEST(a_line_has_all_inputs_and_what_the_process_used)
 	end.usage.ru_maxrss = 3; /* KiB */
 	line = batch_line_make(&job, &end);
 	ck_assert_str_eq(json_string_value(json_object_get(line, "input")), "a.data");
-	ck_assert_str_eq(json_string_value(json_array_get(json_object_get(line, "inputs"), 1)), "b.data");
+	ck_assert_str_eq(json_string_value(json_array_get(json_object_get(line, "inputs"), 1)),
+			 "b.data");
 	ck_assert(json_is_null(json_object_get(line, "output")));
 	ck_assert_double_eq(json_real_value(json_object_get(line, "cpu_seconds")), 1.75);
 	ck_assert_int_eq(json_integer_value(json_object_get(line, "peak_bytes")), 3072);

@@ -10,12 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/batch/batch_stamp.h"
 #include "config.h"
+#include "src/batch/batch_stamp.h"
 #include "tests/support/unit.h"
 
 #define MANY 3
-#define WORDS(...) (const char *[MANY]){ __VA_ARGS__ }
+#define WORDS(...)                                                                                 \
+	(const char *[MANY])                                                                       \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
 
 static char directory[] = "/tmp/ptrace2ftf-XXXXXX";
 
@@ -47,7 +51,8 @@ static void write_file(const char *path, const char *text)
 
 static struct stamp stamp_of(const char *const inputs[MANY], const char *const words[MANY])
 {
-	struct options options = { .inputs = (char **)inputs, .input = inputs[0],
+	struct options options = { .inputs = (char **)inputs,
+				   .input = inputs[0],
 				   .words = (char **)words };
 	struct stamp stamp;
 	struct error err = { 0 };

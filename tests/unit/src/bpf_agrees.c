@@ -14,20 +14,24 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define BPF	 UINT64_C(0xffffffffc0100000)
-#define PROGRAM	 7 /* its id */
-#define FEATURE	 25
-#define ROOM	 10000
+#define BPF      UINT64_C(0xffffffffc0100000)
+#define PROGRAM  7 /* its id */
+#define FEATURE  25
+#define ROOM     10000
 #define BRANCHES "sed -n 's/.* \\([0-9a-f]*\\) [^ ]* *=> *\\([0-9a-f]*\\) .*/\\1 \\2/p'"
 
 /*
  * 0: test; 3: jne 10; 5: call 12; 10: jmp 0; 12: nop; 13: ret
  * What the JIT compiler makes has the same instructions.
  */
-#define CODE	  { 0x48, 0x85, 0xff, 0x75, 5, 0xe8, 2, 0, 0, 0, 0xeb, 0xf4, 0x90, 0xc3 }
+#define CODE                                                                                       \
+	{                                                                                          \
+		0x48, 0x85, 0xff, 0x75, 5, 0xe8, 2, 0, 0, 0, 0xeb, 0xf4, 0x90, 0xc3                \
+	}
 #define CODE_SIZE 16
 
-/* struct perf_bpil of tools/perf/util/bpf-utils.h: arrays' addresses are offsets in what follows. */
+/* struct perf_bpil of tools/perf/util/bpf-utils.h: arrays' addresses are offsets in what follows.
+ */
 struct program {
 	uint32_t info_size, data_size;
 	uint64_t arrays;
@@ -64,8 +68,8 @@ static void run(char *text, const char *format, const char *path)
 	size_t size;
 	FILE *out;
 
-	snprintf(command, sizeof(command), format, getenv("top_builddir") ? getenv("top_builddir") : ".",
-		 path);
+	snprintf(command, sizeof(command), format,
+		 getenv("top_builddir") ? getenv("top_builddir") : ".", path);
 	out = popen(command, "r");
 	ck_assert_ptr_nonnull(out);
 	size = fread(text, 1, ROOM - 1, out);

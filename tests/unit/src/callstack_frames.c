@@ -37,7 +37,8 @@ static struct frame random_frame(void)
 {
 	return (struct frame){ .symbol = &functions[below(FUNCTIONS)],
 			       .kind = (uint8_t)below(FRAME_ENTRY + 1),
-			       .call_ip = 0x1000 + below(40), .traps = below(20) == 0 };
+			       .call_ip = 0x1000 + below(40),
+			       .traps = below(20) == 0 };
 }
 
 /* ---- The model: every search frame by frame ------------------------------ */
@@ -120,7 +121,8 @@ static void add_frames(size_t count)
 	size_t usual = below(FUNCTIONS);
 
 	while (count--) {
-		struct frame frame = { .symbol = &functions[usual], .kind = FRAME_CALLED,
+		struct frame frame = { .symbol = &functions[usual],
+				       .kind = FRAME_CALLED,
 				       .call_ip = 0x2000 };
 
 		*frame_list_add(&list) = below(50) ? frame : random_frame();
@@ -157,7 +159,8 @@ static uint64_t cost_of_depth(size_t depth)
 	frame_list_release(&list);
 	for (size_t i = 0; i < depth; i++) {
 		*frame_list_add(&list) = (struct frame){ .symbol = &functions[3],
-							 .kind = FRAME_CALLED, .call_ip = i };
+							 .kind = FRAME_CALLED,
+							 .call_ip = i };
 		found += frame_list_find_return(&list, depth + 100);
 		found += frame_list_find_landing(&list, &functions[4]);
 		found += frame_list_find_entry(&list);

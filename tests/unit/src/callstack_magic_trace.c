@@ -26,8 +26,9 @@ static struct callstack *stack;
 
 static void open_in_mode(enum trace_mode mode)
 {
-	struct callstack_options options = { .mode = mode, .sink = &slices.sink, .names = &names,
-					     .diag = &diag };
+	struct callstack_options options = {
+		.mode = mode, .sink = &slices.sink, .names = &names, .diag = &diag
+	};
 
 	callstack_close(stack);
 	callstack_machine_close(machine);
@@ -371,11 +372,11 @@ START_TEST(interrupts_nest_in_system_calls)
 	go(60, BRANCH_SYSRET, "main");
 	go(70, BRANCH_CALL, "f");
 	ck_assert_str_eq(slice_log_take(&slices), "B 20 kentry\n"
-						"B 30 kirq\n"
-						"E 40 kirq\n"
-						"B 50 ksys\n"
-						"E 60 ksys\n"
-						"E 60 kentry\n");
+						  "B 30 kirq\n"
+						  "E 40 kirq\n"
+						  "B 50 ksys\n"
+						  "E 60 ksys\n"
+						  "E 60 kentry\n");
 }
 END_TEST
 
@@ -424,7 +425,7 @@ START_TEST(iret_and_sysret_off_leave_untraced_alone_on_the_stack)
 		on(40, "kfault");
 		go(50, BRANCH_CALL, "kh");
 		ck_assert_str_eq(slice_log_take(&slices), "B 10 kf\nB 20 kg\nE 30 kg\nE 30 kf\n"
-							"B 30 [untraced]\nE 40 [untraced]\n");
+							  "B 30 [untraced]\nE 40 [untraced]\n");
 	}
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
@@ -440,7 +441,8 @@ START_TEST(system_calls_seen_in_user_mode_are_handled_and_warned_about)
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_uint_eq(diag.first->count, 4);
 	go(50, BRANCH_CALL, "f");
-	ck_assert_str_eq(slice_log_take(&slices), "B 10 kentry\nE 20 kentry\nB 30 kirq\nE 40 kirq\n");
+	ck_assert_str_eq(slice_log_take(&slices),
+			 "B 10 kentry\nE 20 kentry\nB 30 kirq\nE 40 kirq\n");
 }
 END_TEST
 
@@ -530,11 +532,11 @@ START_TEST(a_gap_closes_everything_and_starts_anew)
 	go(10, BRANCH_CALL, "f");
 	gap_at(20, 0x2000);
 	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
-						"B 0 main inferred deferred\n"
-						"B 10 f\n"
-						"E 20 f\n"
-						"E 20 main\n"
-						"S\n");
+						  "B 0 main inferred deferred\n"
+						  "B 10 f\n"
+						  "E 20 f\n"
+						  "E 20 main\n"
+						  "S\n");
 	on(30, "g");
 	go(40, BRANCH_RETURN, "main");
 	ck_assert_str_eq(finish(), "B 30 g\n"
@@ -553,13 +555,13 @@ START_TEST(a_gap_closes_the_stacks_set_aside_as_well)
 	go(20, BRANCH_INTERRUPT, "kirq");
 	gap_at(30, KERNEL);
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 kentry\n"
-						"I 30 [decode error: Overflow packet]\n"
-						"B 0 main inferred deferred\n"
-						"B 20 kirq\n"
-						"E 30 kirq\n"
-						"E 30 kentry\n"
-						"E 30 main\n"
-						"S\n");
+						  "I 30 [decode error: Overflow packet]\n"
+						  "B 0 main inferred deferred\n"
+						  "B 20 kirq\n"
+						  "E 30 kirq\n"
+						  "E 30 kentry\n"
+						  "E 30 main\n"
+						  "S\n");
 }
 END_TEST
 
@@ -627,11 +629,11 @@ START_TEST(a_gap_without_a_time_is_at_the_threads_last_event)
 	go(10, BRANCH_CALL, "f");
 	callstack_branch(stack, &branch);
 	ck_assert_str_eq(slice_log_take(&slices), "I 10 [decode error: Odd message]\n"
-						"B 0 main inferred deferred\n"
-						"B 10 f\n"
-						"E 10 f\n"
-						"E 10 main\n"
-						"S\n");
+						  "B 0 main inferred deferred\n"
+						  "B 10 f\n"
+						  "E 10 f\n"
+						  "E 10 main\n"
+						  "S\n");
 }
 END_TEST
 
@@ -648,8 +650,8 @@ START_TEST(start_events_found_while_closing_come_with_the_next_segment)
 	go(10, BRANCH_RETURN, "a"); /* its [unknown] is still pending when the gap comes */
 	gap_at(20, 0x2000);
 	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
-						"B 0 a inferred deferred\n"
-						"E 20 a\n");
+						  "B 0 a inferred deferred\n"
+						  "E 20 a\n");
 	on(30, "f");
 	go(40, BRANCH_CALL, "g");
 	/* No segment end before: this is what was left of the one before the gap. */
@@ -678,7 +680,7 @@ START_TEST(an_ocaml_exception_unwinds_the_frames_it_walked_over)
 	go(80, BRANCH_RETURN, "main");
 	go(90, BRANCH_CALL, "f");
 	ck_assert_str_eq(slice_log_take(&slices), "E 65 caml_next_frame_descriptor\n"
-						"E 80 caml_raise_exn\nE 80 b\nE 80 a\n");
+						  "E 80 caml_raise_exn\nE 80 b\nE 80 a\n");
 }
 END_TEST
 
@@ -693,7 +695,7 @@ START_TEST(an_ocaml_exception_raised_from_c_unwinds_two_frames_more)
 	go(50, BRANCH_RETURN, "a");
 	go(60, BRANCH_CALL, "f");
 	ck_assert_str_eq(slice_log_take(&slices), "B 40 caml_raise_exception\n"
-						"E 50 caml_raise_exception\nE 50 c2\nE 50 c1\n");
+						  "E 50 caml_raise_exception\nE 50 c2\nE 50 c1\n");
 }
 END_TEST
 
@@ -733,9 +735,9 @@ START_TEST(gogo_returns_past_mcall_and_its_caller_for_newer_versions)
 	go(50, BRANCH_JUMP, "runtime.gosched");
 	go(60, BRANCH_CALL, "f");
 	ck_assert_str_eq(slice_log_take(&slices), "B 40 gogo\n"
-						"E 50 gogo\nE 50 schedule\n"
-						"E 50 runtime.mcall\nE 50 runtime.gosched\n"
-						"B 50 runtime.gosched\n");
+						  "E 50 gogo\nE 50 schedule\n"
+						  "E 50 runtime.mcall\nE 50 runtime.gosched\n"
+						  "B 50 runtime.gosched\n");
 }
 END_TEST
 

@@ -41,9 +41,12 @@ static void setup(void)
 		slice_log_take_events(&slices);
 	slices.base = BASE;
 
-	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &slices.sink,
-					     .names = &names, .diag = &diag,
-					     .open_most = 2 * DEEP, .pending_most = DEEP };
+	struct callstack_options options = { .mode = TRACE_MODE_USER,
+					     .sink = &slices.sink,
+					     .names = &names,
+					     .diag = &diag,
+					     .open_most = 2 * DEEP,
+					     .pending_most = DEEP };
 
 	machine = callstack_precise_open(&options);
 	stack = callstack_open(machine, NULL);
@@ -104,9 +107,12 @@ static struct location at(char letter, uint64_t offset)
 
 static struct branch_event event_of(const struct resolved_branch *branch)
 {
-	return (struct branch_event){ .time = branch->time, .from = branch->from.ip,
-				      .to = branch->to.ip, .kind = branch->kind,
-				      .flags = branch->flags, .insns = branch->insns };
+	return (struct branch_event){ .time = branch->time,
+				      .from = branch->from.ip,
+				      .to = branch->to.ip,
+				      .kind = branch->kind,
+				      .flags = branch->flags,
+				      .insns = branch->insns };
 }
 
 static void feed_held(void)
@@ -150,8 +156,11 @@ static void finish(void)
 
 static void feed(enum branch_kind kind, struct location from, struct location to, unsigned flags)
 {
-	struct resolved_branch branch = { .time = now, .from = from, .to = to,
-					  .kind = (uint8_t)kind, .flags = (uint8_t)flags,
+	struct resolved_branch branch = { .time = now,
+					  .from = from,
+					  .to = to,
+					  .kind = (uint8_t)kind,
+					  .flags = (uint8_t)flags,
 					  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 };
 
 	feed_branch(&branch);
@@ -316,8 +325,8 @@ static void show_mark(void)
 /* Calls, returns and jumps of a few functions at a few places, in any order. */
 static void run_wild(unsigned seed)
 {
-	static const enum branch_kind kinds[] = { BRANCH_CALL, BRANCH_CALL, BRANCH_RETURN,
-						  BRANCH_RETURN, BRANCH_JUMP, BRANCH_COND,
+	static const enum branch_kind kinds[] = { BRANCH_CALL,      BRANCH_CALL, BRANCH_RETURN,
+						  BRANCH_RETURN,    BRANCH_JUMP, BRANCH_COND,
 						  BRANCH_INTERRUPT, BRANCH_IRET };
 	static const char letters[] = "mfghFG";
 	struct location from = at('m', 0x10);
@@ -749,8 +758,15 @@ START_TEST(calls_at_the_first_time_stay_beside_each_other)
 	ret('g', 'm', 0x25);
 	now = BASE + 1;
 	ret('m', 'a', 0x15);
-	expect("B 0 f\n" "E 0 f\n" "B 0 g\n" "E 1 g\n" "E 1 m\n" "E 1 a\n"
-	       "B 0 a inferred deferred\n" "B 0 m inferred deferred\n" "S\n");
+	expect("B 0 f\n"
+	       "E 0 f\n"
+	       "B 0 g\n"
+	       "E 1 g\n"
+	       "E 1 m\n"
+	       "E 1 a\n"
+	       "B 0 a inferred deferred\n"
+	       "B 0 m inferred deferred\n"
+	       "S\n");
 }
 END_TEST
 
@@ -775,8 +791,14 @@ START_TEST(an_abort_brings_back_the_stack_of_the_transactions_begin)
 	feed(BRANCH_TX_ABORT, at('w', 0x30), at('l', 0x40), BRANCH_ASYNC);
 	ret('l', 'm', 0x15);
 	expect_depth(0);
-	expect("B 0 l\nE 10 l\n" "B 20 w\n" "E 30 w\n" "B 30 l\n" "E 40 l\n" "E 40 m\n"
-	       "B 0 m inferred deferred\n" "S\n");
+	expect("B 0 l\nE 10 l\n"
+	       "B 20 w\n"
+	       "E 30 w\n"
+	       "B 30 l\n"
+	       "E 40 l\n"
+	       "E 40 m\n"
+	       "B 0 m inferred deferred\n"
+	       "S\n");
 }
 END_TEST
 
@@ -790,16 +812,25 @@ START_TEST(a_commit_keeps_the_stack)
 	call('w', 0x10, 'x');
 	feed(BRANCH_TX_ABORT, at('x', 0x30), at('x', 0x40), BRANCH_ASYNC);
 	expect_depth(2);
-	expect("B 0 l\nE 10 l\n" "B 20 u\n" "E 30 u\n" "B 40 w\n" "B 50 x\n" "E 60 x\n" "E 60 w\n"
-	       "E 60 m\n" "B 0 m inferred deferred\n" "S\n");
+	expect("B 0 l\nE 10 l\n"
+	       "B 20 u\n"
+	       "E 30 u\n"
+	       "B 40 w\n"
+	       "B 50 x\n"
+	       "E 60 x\n"
+	       "E 60 w\n"
+	       "E 60 m\n"
+	       "B 0 m inferred deferred\n"
+	       "S\n");
 }
 END_TEST
 
 /* Tracing begins in `m`, at a program's entry if `entry`; then it calls f again and again. */
 static void run_program(bool entry, int calls)
 {
-	struct resolved_branch start = { .time = now, .to = at('m', 0), .flags = BRANCH_TRACE_ON,
-					 .enters_program = entry };
+	struct resolved_branch start = {
+		.time = now, .to = at('m', 0), .flags = BRANCH_TRACE_ON, .enters_program = entry
+	};
 
 	feed_branch(&start);
 	now += 10;
@@ -860,7 +891,8 @@ START_TEST(after_a_gap_callers_may_be_found_again)
 	run_program(false, MANY);
 	ret('m', 'x', 0x15);
 	finish();
-	ck_assert_ptr_nonnull(strstr(slice_log_take(&slices), " x inferred deferred\nB 50020 m inferred "));
+	ck_assert_ptr_nonnull(
+		strstr(slice_log_take(&slices), " x inferred deferred\nB 50020 m inferred "));
 }
 END_TEST
 

@@ -158,7 +158,8 @@ START_TEST(perf_reads_the_same_values)
 	pt_packets_tsc(&packets, SAMPLE_START + 1000);
 	pt_packets_pgd(&packets, 0);
 	finish("");
-	run(perf, "perf script -i %s/perf.data --symfs %s --itrace=wp --ns -F time,event,ip,synth 2>&1",
+	run(perf,
+	    "perf script -i %s/perf.data --symfs %s --itrace=wp --ns -F time,event,ip,synth 2>&1",
 	    place, place);
 	EXPECT(1, perf, "cbr:", "cbr: 42 freq: 1680 MHz");
 	EXPECT(1, records, "frequency (MHz)", "value=1680");
@@ -167,7 +168,8 @@ START_TEST(perf_reads_the_same_values)
 	EXPECT(1, perf, "mwait:", "hints: 0x20 extensions: 0x1");
 	EXPECT(1, perf, "pwre:", "hw: 0 cstate: 2 sub-cstate: 1");
 	EXPECT(1, perf, "pwrx:", "deepest cstate: 3 last cstate: 2 wake reason: 0x1");
-	EXPECT(1, slices, "C-state 2", "cstate=2 sub_cstate=1 hints=0x20 extensions=0x1 "
+	EXPECT(1, slices, "C-state 2",
+	       "cstate=2 sub_cstate=1 hints=0x20 extensions=0x1 "
 	       "last_cstate=2 deepest_cstate=3 wake=interrupt");
 }
 END_TEST
@@ -234,7 +236,8 @@ START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
 }
 END_TEST
 
-/* With the kernel's code traced, the slice is its handler's; here another function stands for it. */
+/* With the kernel's code traced, the slice is its handler's; here another function stands for it.
+ */
 START_TEST(a_page_fault_tells_its_address_in_the_handlers_slice)
 {
 	begin();
@@ -286,8 +289,8 @@ START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
 	finish(engines[_i]);
 	EXPECT(1, slices, " iret address=0x401040", "");
-	run(messages, "%s/ptrace2ftf -q --format=branches --symfs=%s %s/perf.data", getenv("top_builddir"),
-	    place, place);
+	run(messages, "%s/ptrace2ftf -q --format=branches --symfs=%s %s/perf.data",
+	    getenv("top_builddir"), place, place);
 	EXPECT(1, messages, " return ", " 401025 work+0x5");
 	EXPECT(0, slices, "[", "");
 	EXPECT(1, slices, "leaf", "");
@@ -332,8 +335,9 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 	EXPECT(1, slices, _i ? " 1000150 1000150 vm exit " : " 1000200 1000200 vm exit ",
 	       "exit_reason=0x30");
 	/* libipt does not tell where the trace's last return went. */
-	EXPECT(1, slices, _i ? "1234/1234 1 1000100 1000200 [guest]"
-			     : "1234/1234 2 1000100 1000200 [guest]", "");
+	EXPECT(1, slices,
+	       _i ? "1234/1234 1 1000100 1000200 [guest]" : "1234/1234 2 1000100 1000200 [guest]",
+	       "");
 	EXPECT(0, slices, "[lost", "");
 	EXPECT(0, slices, "leaf", "");
 }
@@ -368,8 +372,8 @@ END_TEST
 /* A block of PEBS: BBP, BIPs whose bytes could be TNTs, BEP. */
 START_TEST(records_of_pebs_in_the_trace_are_passed_over)
 {
-	static const uint8_t block[] = { 0x02, 0x63, 0x01, 0x04, 1, 2, 3, 4, 5, 6, 7, 8,
-					 0x0c, 9, 9, 9, 9, 9, 9, 9, 9, 0x02, 0x33 };
+	static const uint8_t block[] = { 0x02, 0x63, 0x01, 0x04, 1, 2, 3, 4, 5, 6,    7,   8,
+					 0x0c, 9,    9,    9,    9, 9, 9, 9, 9, 0x02, 0x33 };
 
 	begin();
 	pt_packets_raw(&packets, block, sizeof(block));
@@ -416,7 +420,8 @@ START_TEST(perf_reads_the_same_events_and_transactions)
 	pt_packets_fup(&packets, SAMPLE_WORK + 5);
 	pt_packets_pgd(&packets, 0);
 	finish("");
-	run(perf, "perf script -i %s/perf.data --symfs %s --itrace=Ixe --ns -F time,event,ip,synth,flags 2>&1",
+	run(perf,
+	    "perf script -i %s/perf.data --symfs %s --itrace=Ixe --ns -F time,event,ip,synth,flags 2>&1",
 	    place, place);
 	EXPECT(0, perf, "error", "");
 	EXPECT(4, perf, "transactions:", "");

@@ -61,7 +61,8 @@ START_TEST(what_goes_on_when_the_chosen_time_begins_begins_with_it)
 {
 	record_states();
 	finish("--time=+0.4ms,+0.75ms");
-	/* The frequency is what it was, the second sleep and the transaction begin with the time. */
+	/* The frequency is what it was, the second sleep and the transaction begin with the time.
+	 */
 	EXPECT(1, records, " counter ", "");
 	EXPECT(1, records, " 1400000 \"CPU 0 frequency (MHz)\"", "value=400\n");
 	EXPECT(1, slices, "C-state", "");
@@ -182,7 +183,8 @@ START_TEST(samples_switches_and_losses_outside_of_the_chosen_time_are_left_out)
 	pt_packets_tsc(&packets, SAMPLE_START + 900000);
 	for (uint64_t at = 1200000; at <= 1800000; at += 300000) {
 		add_sample(at, SAMPLE_PID, SAMPLE_WORK);
-		add_switch(at, at == 1500000 ? 0 : SAMPLE_PID, at == 1500000 ? SAMPLE_PID : 0, false);
+		add_switch(at, at == 1500000 ? 0 : SAMPLE_PID, at == 1500000 ? SAMPLE_PID : 0,
+			   false);
 		perf_data_add_lost(&data, at);
 	}
 	finish("--time=+0.4ms,+0.6ms");

@@ -131,8 +131,8 @@ void add_transaction(bool in, bool aborted, uint64_t ip)
 
 void stamp(uint64_t time, int32_t tid, int32_t cpu)
 {
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = tid, .tid = tid,
-							 .cpu = cpu });
+	perf_data_stamp(&data, (struct perf_data_stamp){
+				       .time = time, .pid = tid, .tid = tid, .cpu = cpu });
 }
 
 void add_switch(uint64_t time, int32_t from, int32_t to, bool preempted)
@@ -173,8 +173,9 @@ void add_paging(uint64_t cr3, bool guest)
 
 void add_sample(uint64_t time, int32_t tid, uint64_t ip)
 {
-	const uint64_t words[] = { 1100, ip, (uint64_t)(uint32_t)tid << 32 | (uint32_t)tid, time,
-				   0xdada, 0, 4000 };
+	const uint64_t words[] = { 1100, ip,     (uint64_t)(uint32_t)tid << 32 | (uint32_t)tid,
+				   time, 0xdada, 0,
+				   4000 };
 
 	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
 }
@@ -198,4 +199,3 @@ void begin_with_cycles(void)
 	add_sample(1000042, SAMPLE_PID, SAMPLE_WORK + 3);
 	add_sample(1000043, 0, 0);
 }
-

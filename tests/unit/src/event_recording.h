@@ -16,9 +16,9 @@
 
 extern struct perf_data data;
 extern struct pt_packets packets;
-extern char place[64];        /* a directory with perf.data, the sample and out.ftf */
+extern char place[64]; /* a directory with perf.data, the sample and out.ftf */
 extern char records[ROOM], slices[ROOM], messages[ROOM]; /* ftfdump's, and the program's */
-extern int status;            /* of the last command */
+extern int status;                                       /* of the last command */
 
 /* Run a command and read what it prints. */
 __attribute__((format(printf, 2, 3))) void run(char *text, const char *format, ...);
@@ -44,9 +44,9 @@ void clean(void);
 /* Returns how many lines of a text have both. */
 unsigned count(const char *text, const char *first, const char *second);
 
-#define EXPECT(number, text, first, second) \
-	ck_assert_msg(count(text, first, second) == (unsigned)(number), "%u of %s %s in:\n%.3000s", \
-		      count(text, first, second), first, second, text)
+#define EXPECT(number, text, first, second)                                                        \
+	ck_assert_msg(count(text, first, second) == (unsigned)(number),                            \
+		      "%u of %s %s in:\n%.3000s", count(text, first, second), first, second, text)
 
 /* Packets; an ip of 0: without FUP. */
 void add_ratio(uint8_t ratio);

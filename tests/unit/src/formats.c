@@ -13,8 +13,8 @@
 #include "src/formats/format_slices.h"
 #include "src/formats/format_speedscope.h"
 #include "src/formats/format_svg.h"
-#include "tests/support/unit.h"
 #include "src/slices/track.h"
+#include "tests/support/unit.h"
 
 static struct name_table names;
 static struct arena arena;
@@ -29,8 +29,9 @@ static void setup(void)
 {
 	name_table_init(&names);
 	arena_init(&arena);
-	tracks[0] = (struct track){ .pid = 1, .tid = 1, .index = 0, .process_name = "prog",
-				    .thread_name = "main" };
+	tracks[0] = (struct track){
+		.pid = 1, .tid = 1, .index = 0, .process_name = "prog", .thread_name = "main"
+	};
 	tracks[1] = (struct track){ .pid = 1, .tid = 2, .index = 1, .thread_name = "worker" };
 	tracks[2] = (struct track){ .pid = 1, .tid = 3, .index = 2 };
 	memset(depths, 0, sizeof(depths));
@@ -248,8 +249,9 @@ START_TEST(the_spool_gives_back_what_each_thread_did)
 	slice_store_replay(&spool, &sink);
 	slice_list_print(&list, out);
 	fflush(out);
-	ck_assert_str_eq(text, "1/1 0 1 7 f address=0x1000\n1/1 1 3 5 in f address=0x1000\n"
-			       "1/2 0 2 4 g address=0x1000 folded=7 folded_time=70\n1/2 0 6 6 mark\n");
+	ck_assert_str_eq(text,
+			 "1/1 0 1 7 f address=0x1000\n1/1 1 3 5 in f address=0x1000\n"
+			 "1/2 0 2 4 g address=0x1000 folded=7 folded_time=70\n1/2 0 6 6 mark\n");
 	ck_assert_uint_eq(slice_store_summary(&spool, 1).end, 6);
 	slice_list_release(&list);
 	slice_store_release(&spool);
@@ -348,9 +350,9 @@ START_TEST(times_are_printed_with_three_digits_behind_the_point)
 	static const struct {
 		int64_t ns;
 		const char *text;
-	} times[] = { { 0, "0ns" }, { 999, "999ns" }, { 1000, "1us" }, { 1500, "1.5us" },
-		      { -1500, "-1.5us" }, { 999999, "999.999us" }, { 60000000000, "1m" },
-		      { 999999999, "1_000ms" }, { 86400000000000, "1d" } };
+	} times[] = { { 0, "0ns" },          { 999, "999ns" },         { 1000, "1us" },
+		      { 1500, "1.5us" },     { -1500, "-1.5us" },      { 999999, "999.999us" },
+		      { 60000000000, "1m" }, { 999999999, "1_000ms" }, { 86400000000000, "1d" } };
 	char made[FORMAT_CALLS_TIME_SIZE];
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/formats/ftf/ftf_sink.h"
 #include "reader/trace_reader.h"
-#include "tests/support/unit.h"
+#include "src/formats/ftf/ftf_sink.h"
 #include "src/slices/track.h"
+#include "tests/support/unit.h"
 
 static char path[] = "ftf_sink.test.XXXXXX";
 static struct name_table names;
@@ -67,8 +67,9 @@ static void read_back(struct trace_reader *reader)
 /* Close the trace, and compare its events: "TYPE TIME[-END] NAME". */
 static void expect(const char *expected)
 {
-	static const char *const types[] = { [EVENT_BEGIN] = "begin", [EVENT_END] = "end",
-					     [EVENT_COMPLETE] = "complete" };
+	static const char *const types[] = {
+		[EVENT_BEGIN] = "begin", [EVENT_END] = "end", [EVENT_COMPLETE] = "complete"
+	};
 	struct error err = { 0 };
 	struct trace_reader reader;
 	struct trace_record record;
@@ -218,8 +219,10 @@ static void put_wild(unsigned seed, bool at_once)
 			time += (uint64_t)rand_r(&seed) % 3;
 			depth += begins ? 1 : (uint64_t)-1;
 			edges[k] = (struct slice_event){
-				.time = time, .symbol = rand_r(&seed) % 2 ? &outer : &inner,
-				.ip = rand_r(&seed) % 4 ? 0x1000 : 1 + (uint64_t)rand_r(&seed) % 9000,
+				.time = time,
+				.symbol = rand_r(&seed) % 2 ? &outer : &inner,
+				.ip = rand_r(&seed) % 4 ? 0x1000
+							: 1 + (uint64_t)rand_r(&seed) % 9000,
 				.kind = begins ? SLICE_BEGIN : SLICE_END,
 				.flags = rand_r(&seed) % 9 ? 0 : SLICE_INFERRED_START,
 			};

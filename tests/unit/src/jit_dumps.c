@@ -11,11 +11,11 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define HERE UINT64_C(0x10000)
-#define THERE UINT64_C(0x20000)
-#define WRITTEN (SAMPLE_START - 1000)
+#define HERE        UINT64_C(0x10000)
+#define THERE       UINT64_C(0x20000)
+#define WRITTEN     (SAMPLE_START - 1000)
 #define OVERWRITTEN (SAMPLE_START + 1000)
-#define MOVED (SAMPLE_START + 3000)
+#define MOVED       (SAMPLE_START + 3000)
 
 static char place[64];
 static uint8_t dump[1000];
@@ -41,8 +41,7 @@ static void put_header(void)
 	put(1, 8);
 }
 
-static void put_load(uint64_t time, uint64_t index, const char *name, const void *code,
-		     size_t size)
+static void put_load(uint64_t time, uint64_t index, const char *name, const void *code, size_t size)
 {
 	size_t name_size = strlen(name) + 1;
 
@@ -78,7 +77,8 @@ static void write_dump(const char *path)
 {
 	static const uint8_t first[0x12] = { 0xeb, 0x0e, /* jmp +0x10 */
 					     [0x10] = 0xff, 0xe0 /* jmp *%rax */ };
-	static const uint8_t second[0x21] = { 0xe8, 0x1b, 0, 0, 0, /* call +0x20 */
+	static const uint8_t second[0x21] = { 0xe8, 0x1b, 0,
+					      0,    0, /* call +0x20 */
 					      0xff, 0xe0, [0x20] = 0xc3 /* ret */ };
 	FILE *out = fopen(path, "w");
 
@@ -104,8 +104,12 @@ static void trace_run(struct pt_packets *packets, uint64_t tsc, uint64_t ip, con
 static void write_recording(const char *path, const char *dump_path)
 {
 	const struct perf_data_mmap map = {
-		.pid = SAMPLE_PID, .tid = SAMPLE_PID, .address = 0x700000, .length = 0x1000,
-		.path = dump_path, .prot = 5,
+		.pid = SAMPLE_PID,
+		.tid = SAMPLE_PID,
+		.address = 0x700000,
+		.length = 0x1000,
+		.path = dump_path,
+		.prot = 5,
 	};
 	static struct pt_packets packets;
 	struct perf_data data;
@@ -160,12 +164,13 @@ START_TEST(code_that_was_overwritten_or_moved_decodes_by_time)
 	branches[size] = 0;
 	pclose(program);
 	ck_assert_msg(!strstr(branches, "error"), "%s", branches);
-	ck_assert_msg(count_branches(branches, "10000 first+0x0", " 10010 first+0x10") == 1 &&
-		      count_branches(branches, "10000 second+0x0", " 10020 second+0x20") == 1 &&
-		      count_branches(branches, "10020 second+0x20", " 10005 second+0x5") == 1 &&
-		      count_branches(branches, "20000 second+0x0", " 20020 second+0x20") == 1 &&
-		      count_branches(branches, "20020 second+0x20", " 20005 second+0x5") == 1,
-		      "%s", branches);
+	ck_assert_msg(
+		count_branches(branches, "10000 first+0x0", " 10010 first+0x10") == 1 &&
+			count_branches(branches, "10000 second+0x0", " 10020 second+0x20") == 1 &&
+			count_branches(branches, "10020 second+0x20", " 10005 second+0x5") == 1 &&
+			count_branches(branches, "20000 second+0x0", " 20020 second+0x20") == 1 &&
+			count_branches(branches, "20020 second+0x20", " 20005 second+0x5") == 1,
+		"%s", branches);
 	unlink(dump_path);
 	unlink(perf_path);
 	rmdir(place);

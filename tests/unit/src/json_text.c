@@ -29,9 +29,15 @@ static const char *again(const char *text, size_t length)
 
 START_TEST(any_text_comes_back)
 {
-	static const char *const texts[] = { "", "f", "operator\"\" _x", "a\\b", "\t\n\x01\x1f\x7f",
-					     "</script>", "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x90\xab",
-					     "\xf4\x8f\xbf\xbf", "\xed\x9f\xbf\xee\x80\x80" };
+	static const char *const texts[] = { "",
+					     "f",
+					     "operator\"\" _x",
+					     "a\\b",
+					     "\t\n\x01\x1f\x7f",
+					     "</script>",
+					     "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x90\xab",
+					     "\xf4\x8f\xbf\xbf",
+					     "\xed\x9f\xbf\xee\x80\x80" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_str_eq(again(texts[i], strlen(texts[i])), texts[i]);
@@ -42,11 +48,14 @@ END_TEST
 
 START_TEST(what_is_no_utf8_is_replaced_byte_by_byte)
 {
-	ck_assert_str_eq(again("a\xff" "b", 3), "a" NO "b");
-	ck_assert_str_eq(again("\xc3", 1), NO);                 /* cut off */
+	ck_assert_str_eq(again("a\xff"
+			       "b",
+			       3),
+			 "a" NO "b");
+	ck_assert_str_eq(again("\xc3", 1), NO); /* cut off */
 	ck_assert_str_eq(again("\xc3x", 2), NO "x");
-	ck_assert_str_eq(again("\xc0\xaf", 2), NO NO);          /* too long for '/' */
-	ck_assert_str_eq(again("\xed\xa0\x80", 3), NO NO NO);   /* a surrogate */
+	ck_assert_str_eq(again("\xc0\xaf", 2), NO NO);        /* too long for '/' */
+	ck_assert_str_eq(again("\xed\xa0\x80", 3), NO NO NO); /* a surrogate */
 	ck_assert_str_eq(again("\xe2\x82", 2), NO NO);
 	ck_assert_str_eq(again("\xf4\x90\x80\x80", 4), NO NO NO NO); /* above U+10FFFF */
 	ck_assert_str_eq(again("\xf0\x80\x80\x80", 4), NO NO NO NO);

@@ -14,20 +14,20 @@
 
 #include "base/alloc.h"
 #include "decoder/aux/auxtrace.h"
-#include "decoder/mappings/bpf_programs.h"
 #include "decoder/code/kernel_text.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/engine/pt_stream.h"
+#include "decoder/mappings/bpf_programs.h"
+#include "decoder/perf_data/perf_file.h"
 #include "src/resolve/kernel_files.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define KERNEL	  UINT64_C(0xffffffff81000000)
-#define HOOK	  (KERNEL + 0x20)
-#define BETWEEN	  (KERNEL + 0x30) /* a ret that nothing changes */
-#define SLOT	  UINT64_C(0xffffffffa0000000) /* of a kprobe, outside of kcore */
-#define BPF	  UINT64_C(0xffffffffc0100000)
-#define FEATURE	  25
+#define KERNEL     UINT64_C(0xffffffff81000000)
+#define HOOK       (KERNEL + 0x20)
+#define BETWEEN    (KERNEL + 0x30)              /* a ret that nothing changes */
+#define SLOT       UINT64_C(0xffffffffa0000000) /* of a kprobe, outside of kcore */
+#define BPF        UINT64_C(0xffffffffc0100000)
+#define FEATURE    25
 #define EVENTS_MAX 32
 #define BPIL_FIXED 16 /* info_len, data_len, arrays */
 
@@ -170,7 +170,8 @@ static void decode(enum pt_engine engine)
 /* What is written so far, with the kernel as kcore has it. */
 static void finish(enum pt_engine engine)
 {
-	struct tiny_elf elf = { .address = KERNEL, .code = kernel_bytes,
+	struct tiny_elf elf = { .address = KERNEL,
+				.code = kernel_bytes,
 				.code_size = sizeof(kernel_bytes) };
 	char kcore[] = "/tmp/ptrace2ftf-XXXXXX";
 	int fd = mkstemp(kcore);
@@ -370,11 +371,16 @@ static size_t write_program(uint8_t *to, const struct program *program)
 
 /* Calls its own second function; the other takes its place later. */
 static const struct program first = {
-	.addresses = { BPF, BPF + 8 }, .lengths = { 8, 8 }, .functions = 2,
+	.addresses = { BPF, BPF + 8 },
+	.lengths = { 8, 8 },
+	.functions = 2,
 	.code = { 0xe8, 3, 0, 0, 0, 0xc3, 0x90, 0x90, 0x90, 0xc3 },
 };
 static const struct program second = {
-	.addresses = { BPF }, .lengths = { 4 }, .functions = 1, .code = { 0x90, 0x90, 0xc3 },
+	.addresses = { BPF },
+	.lengths = { 4 },
+	.functions = 1,
+	.code = { 0x90, 0x90, 0xc3 },
 };
 
 static size_t write_programs(uint8_t *section)
@@ -463,16 +469,19 @@ END_TEST
 
 /* ---- Modules ------------------------------------------------------------- */
 
-#define LINKED	UINT64_C(0xffffffff80000000) /* vmlinux; it runs at KERNEL */
-#define ONE	UINT64_C(0xffffffffc0200000)
-#define COLD	(ONE + 32) /* .text has 21 bytes */
-#define TWO	UINT64_C(0xffffffffc0300000)
+#define LINKED   UINT64_C(0xffffffff80000000) /* vmlinux; it runs at KERNEL */
+#define ONE      UINT64_C(0xffffffffc0200000)
+#define COLD     (ONE + 32) /* .text has 21 bytes */
+#define TWO      UINT64_C(0xffffffffc0300000)
 #define FUNCTION 0x20 /* of vmlinux: ret */
 
 static void map_kernel(uint64_t begin, uint64_t size, uint64_t file_offset, const char *path)
 {
-	struct perf_data_mmap map = { .pid = -1, .address = begin, .length = size,
-				      .file_offset = file_offset, .path = path };
+	struct perf_data_mmap map = { .pid = -1,
+				      .address = begin,
+				      .length = size,
+				      .file_offset = file_offset,
+				      .path = path };
 
 	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &map);
 }
@@ -491,7 +500,10 @@ static void expect_name(uint64_t ip, const char *name)
 
 /* As the kernel's Makefile.modinst calls them; NULL: as it is. */
 static const char *const packers[] = {
-	NULL, "xz --check=crc32 --lzma2=dict=1MiB -c", "zstd -T0 -q -c", "gzip -n -c",
+	NULL,
+	"xz --check=crc32 --lzma2=dict=1MiB -c",
+	"zstd -T0 -q -c",
+	"gzip -n -c",
 };
 static const char *const endings[] = { "", ".xz", ".zst", ".gz" };
 
@@ -540,8 +552,10 @@ START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 		{ "_text", LINKED, 1, 0x12 },
 		{ "kernel_function", LINKED + FUNCTION, 1, 0x12 },
 	};
-	struct tiny_elf elf = { .address = LINKED, .code = kernel_bytes,
-				.code_size = sizeof(kernel_bytes), .symbols = symbols,
+	struct tiny_elf elf = { .address = LINKED,
+				.code = kernel_bytes,
+				.code_size = sizeof(kernel_bytes),
+				.symbols = symbols,
 				.symbol_count = 2 };
 	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX", place[sizeof(vmlinux)];
 	unsigned packing = (unsigned)_i / 2;
@@ -658,8 +672,10 @@ END_TEST
 START_TEST(code_mapped_a_second_time_is_the_text_that_the_recording_names)
 {
 	static const struct tiny_symbol symbols[] = { { "_text", LINKED, 1, 0x12 } };
-	struct tiny_elf elf = { .address = LINKED, .code = kernel_bytes,
-				.code_size = sizeof(kernel_bytes), .symbols = symbols,
+	struct tiny_elf elf = { .address = LINKED,
+				.code = kernel_bytes,
+				.code_size = sizeof(kernel_bytes),
+				.symbols = symbols,
 				.symbol_count = 1 };
 	char vmlinux[] = "/tmp/ptrace2ftf-XXXXXX";
 
@@ -702,8 +718,8 @@ int main(void)
 	tcase_add_loop_test(all, a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out,
 			    0, 12);
 	tcase_add_test(all, a_module_that_does_not_fit_is_named_and_left_out);
-	tcase_add_loop_test(all, code_mapped_a_second_time_is_the_text_that_the_recording_names,
-			    0, 2);
+	tcase_add_loop_test(all, code_mapped_a_second_time_is_the_text_that_the_recording_names, 0,
+			    2);
 	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);
 	tcase_add_loop_test(all, code_where_the_kernel_had_none_is_code, 0, 2);
 	tcase_add_test(all, going_back_in_time_puts_old_bytes_back);

@@ -13,13 +13,13 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define KERNEL	  UINT64_C(0xffffffff81000000)
-#define SCHEDULE  KERNEL	  /* call __switch_to; ret */
+#define KERNEL    UINT64_C(0xffffffff81000000)
+#define SCHEDULE  KERNEL          /* call __switch_to; ret */
 #define SWITCH_TO (KERNEL + 0x20) /* ret */
 #define SYS_READ  (KERNEL + 0x40) /* call schedule; ret */
 #define SYS_WRITE (KERNEL + 0x50) /* the same */
-#define ENTRY	  (KERNEL + 0x60) /* call sys_read; call sys_write; jmp */
-#define ROOM	  20000
+#define ENTRY     (KERNEL + 0x60) /* call sys_read; call sys_write; jmp */
+#define ROOM      20000
 
 enum { READER = 11, WRITER = 12 };
 
@@ -74,8 +74,9 @@ static void teardown(void)
 
 static void add_switch(uint64_t time, int32_t cpu, int32_t from, int32_t to)
 {
-	struct perf_data_stamp stamp = { .time = SAMPLE_START + time, .pid = from, .tid = from,
-					 .cpu = cpu };
+	struct perf_data_stamp stamp = {
+		.time = SAMPLE_START + time, .pid = from, .tid = from, .cpu = cpu
+	};
 
 	perf_data_stamp(&data, stamp);
 	perf_data_add_switch(&data, true, to, to);
@@ -87,7 +88,9 @@ static void name_threads(void)
 	perf_data_add_comm(&data, 0, READER, READER, "reader");
 	perf_data_add_comm(&data, 0, WRITER, WRITER, "writer");
 	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL,
-			   &(struct perf_data_mmap){ .pid = -1, .address = KERNEL, .length = 0x80,
+			   &(struct perf_data_mmap){ .pid = -1,
+						     .address = KERNEL,
+						     .length = 0x80,
 						     .file_offset = KERNEL,
 						     .path = "[kernel.kallsyms]_text" });
 }
@@ -127,8 +130,11 @@ static void finish(const char *engine)
 	char path[PATH_MAX], format[100];
 
 	for (int32_t cpu = 0; cpu < 2; cpu++) {
-		struct perf_data_aux aux = { .reference = SAMPLE_START, .queue = (uint32_t)cpu,
-					     .tid = -1, .cpu = cpu, .bytes = cpus[cpu].bytes,
+		struct perf_data_aux aux = { .reference = SAMPLE_START,
+					     .queue = (uint32_t)cpu,
+					     .tid = -1,
+					     .cpu = cpu,
+					     .bytes = cpus[cpu].bytes,
 					     .size = pt_packets_size(&cpus[cpu]) };
 
 		perf_data_add_auxtrace(&data, &aux);
@@ -158,9 +164,9 @@ static unsigned count(const char *text, const char *first, const char *second)
 	return found;
 }
 
-#define EXPECT(number, text, first, second) \
-	ck_assert_msg(count(text, first, second) == (number), "'%s' '%s' in\n%.1500s%.1500s", first, second, \
-		      slices, branches)
+#define EXPECT(number, text, first, second)                                                        \
+	ck_assert_msg(count(text, first, second) == (number), "'%s' '%s' in\n%.1500s%.1500s",      \
+		      first, second, slices, branches)
 
 /* The thread of a CPU calls down to __switch_to; who comes there returns to `to` and from there. */
 static void pass_switch(struct pt_packets *cpu, uint64_t time)
@@ -186,8 +192,8 @@ START_TEST(threads_go_on_where_they_left_on_whatever_cpu)
 	add_switch(4000, 1, 0, READER);
 
 	pt_packets_psb(&cpus[0], SAMPLE_START + 10, 0);
-	pt_packets_pge(&cpus[0], ENTRY);   /* reader: entry, sys_read, schedule, __switch_to */
-	pass_switch(&cpus[0], 3000);	   /* writer, in schedule */
+	pt_packets_pge(&cpus[0], ENTRY); /* reader: entry, sys_read, schedule, __switch_to */
+	pass_switch(&cpus[0], 3000);     /* writer, in schedule */
 	pt_packets_tip(&cpus[0], SYS_WRITE + 5);
 	pt_packets_tip(&cpus[0], ENTRY + 10);
 	pt_packets_tsc(&cpus[0], SAMPLE_START + 4500);
@@ -195,9 +201,9 @@ START_TEST(threads_go_on_where_they_left_on_whatever_cpu)
 
 	pt_packets_psb(&cpus[1], SAMPLE_START + 10, 0);
 	pt_packets_pge(&cpus[1], ENTRY + 5); /* writer: entry, sys_write, schedule, __switch_to */
-	pass_switch(&cpus[1], 2000);	     /* idle, in schedule */
+	pass_switch(&cpus[1], 2000);         /* idle, in schedule */
 	pt_packets_tip(&cpus[1], SYS_READ);  /* of whom nothing else is known: it calls at once */
-	pass_switch(&cpus[1], 4000);	     /* reader, in schedule */
+	pass_switch(&cpus[1], 4000);         /* reader, in schedule */
 	pt_packets_tip(&cpus[1], SYS_READ + 5);
 	pt_packets_tip(&cpus[1], ENTRY + 5);
 	pt_packets_tsc(&cpus[1], SAMPLE_START + 4500);
@@ -212,8 +218,10 @@ START_TEST(threads_go_on_where_they_left_on_whatever_cpu)
 	EXPECT(1, slices, "12/12 1 1000010 ", _i ? " 1004500 sys_write" : " 1003000 sys_write");
 	EXPECT(1, slices, "12/12 3 ", " 1003000 __switch_to");
 	EXPECT(0, slices, "[lost", "");
-	EXPECT(1, branches, "11/11 ", "ffffffff81000045 sys_read+0x5 => ffffffff81000065 entry+0x5");
-	EXPECT(1, branches, "12/12 ", "ffffffff81000055 sys_write+0x5 => ffffffff8100006a entry+0xa");
+	EXPECT(1, branches, "11/11 ",
+	       "ffffffff81000045 sys_read+0x5 => ffffffff81000065 entry+0x5");
+	EXPECT(1, branches, "12/12 ",
+	       "ffffffff81000055 sys_write+0x5 => ffffffff8100006a entry+0xa");
 	EXPECT(2, branches, "0/0 ", "ffffffff81000020 __switch_to+0x0");
 }
 END_TEST

@@ -10,9 +10,9 @@
 
 /* attr.config: pt, tsc and, of the second, branch. */
 #define NO_BRANCHES 0x401
-#define NO_TNT (UINT64_C(1) << 55 | 0x2401)
-#define PTWRITE 0x1020 /* ptw, fup_on_ptw */
-#define POWER 0x10     /* pwr_evt */
+#define NO_TNT      (UINT64_C(1) << 55 | 0x2401)
+#define PTWRITE     0x1020 /* ptw, fup_on_ptw */
+#define POWER       0x10   /* pwr_evt */
 
 /* A filter of work() alone: tracing goes off at its call of leaf and its return, and on behind. */
 START_TEST(a_filter_leaves_out_what_other_functions_do)
@@ -39,7 +39,8 @@ START_TEST(a_filter_leaves_out_what_other_functions_do)
 	EXPECT(1, slices, "1234/1234 0 1000300 1000400 [untraced] ", "");
 	EXPECT(1, slices, "1234/1234 0 1000400 1000500 work address=0x401020\n", "");
 	EXPECT(0, slices, "[lost", "");
-	run(messages, "perf script -i %s/perf.data --symfs %s --itrace=be --ns -F time,ip,addr,flags 2>&1 || echo no perf",
+	run(messages,
+	    "perf script -i %s/perf.data --symfs %s --itrace=be --ns -F time,ip,addr,flags 2>&1 || echo no perf",
 	    place, place);
 	EXPECT(0, messages, "error", "");
 }
@@ -124,12 +125,18 @@ static void begin_two(void)
 	pt_packets_tnt(&others, "t");
 }
 
-/* The other thread's buffer, from a byte to its end, which stands at an offset of all that was written. */
+/* The other thread's buffer, from a byte to its end, which stands at an offset of all that was
+ * written. */
 static void add_other_piece(uint64_t offset, size_t from)
 {
 	struct perf_data_aux aux = {
-		.aux_offset = offset, .reference = SAMPLE_START, .queue = 1, .cpu = 1, .tid = -1,
-		.bytes = others.bytes + from, .size = pt_packets_size(&others) - from,
+		.aux_offset = offset,
+		.reference = SAMPLE_START,
+		.queue = 1,
+		.cpu = 1,
+		.tid = -1,
+		.bytes = others.bytes + from,
+		.size = pt_packets_size(&others) - from,
 	};
 
 	perf_data_add_auxtrace(&data, &aux);

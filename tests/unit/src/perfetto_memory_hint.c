@@ -20,8 +20,9 @@ START_TEST(a_large_trace_is_told_with_what_helps)
 {
 	ck_assert_str_eq(note(5200000, true), "ptrace2ftf: 5.2 M slices: about 2.4 GB in Perfetto; "
 					      "--time, --min-duration or --split\n");
-	ck_assert_str_eq(note(10000000, false), "ptrace2ftf: 10.0 M slices: about 3.7 GB in Perfetto; "
-						"--time, --min-duration or --split\n");
+	ck_assert_str_eq(note(10000000, false),
+			 "ptrace2ftf: 10.0 M slices: about 3.7 GB in Perfetto; "
+			 "--time, --min-duration or --split\n");
 }
 END_TEST
 

@@ -40,12 +40,14 @@ static void finish(void)
 
 static const char *text_at(const char *list, size_t index, const char *key)
 {
-	return json_string_value(json_object_get(json_array_get(json_object_get(whole, list), index), key));
+	return json_string_value(
+		json_object_get(json_array_get(json_object_get(whole, list), index), key));
 }
 
 static json_int_t number_at(const char *list, size_t index, const char *key)
 {
-	return json_integer_value(json_object_get(json_array_get(json_object_get(whole, list), index), key));
+	return json_integer_value(
+		json_object_get(json_array_get(json_object_get(whole, list), index), key));
 }
 
 START_TEST(inputs_are_paths_without_what_is_said_of_them)
@@ -70,7 +72,8 @@ END_TEST
 
 START_TEST(streams_are_of_a_cpu_or_a_thread)
 {
-	const struct aux_stream of_cpu = { .cpu = 0, .tid = -1 }, of_thread = { .cpu = -1, .tid = 7 };
+	const struct aux_stream of_cpu = { .cpu = 0, .tid = -1 },
+				of_thread = { .cpu = -1, .tid = 7 };
 	const struct pt_stream_stats stats = { .insns = 11, .events = 13, .bytes_total = 17 };
 	const json_t *streams;
 
@@ -99,7 +102,8 @@ START_TEST(totals_are_the_summary_s)
 	ck_assert_int_eq(json_integer_value(json_object_get(whole, "last_time_ns")), INT64_MAX);
 	ck_assert(json_is_true(json_object_get(whole, "interrupted")));
 	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(whole, "trace"),
-							    "bytes_left_out")), 19);
+							    "bytes_left_out")),
+			 19);
 }
 END_TEST
 

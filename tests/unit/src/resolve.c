@@ -96,7 +96,8 @@ START_TEST(kernel_code_has_the_name_under_which_it_was_registered_last)
 {
 	tell(100, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_one" });
 	tell(200, (struct ksymbol){ BPF, 64, TYPE_BPF, UNREGISTER, "bpf_prog_one" });
-	tell(300, (struct ksymbol){ BPF + 32, 64, TYPE_OUT_OF_LINE, REGISTER, "ftrace_trampoline" });
+	tell(300,
+	     (struct ksymbol){ BPF + 32, 64, TYPE_OUT_OF_LINE, REGISTER, "ftrace_trampoline" });
 	tell(400, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_two" });
 	open_built();
 	expect(100, BPF, "bpf_prog_one", 0);
@@ -211,8 +212,7 @@ int main(void)
 	tcase_add_test(all, kernel_code_has_the_name_under_which_it_was_registered_last);
 	tcase_add_test(all,
 		       kernel_code_that_takes_the_place_of_none_has_its_name_from_the_beginning);
-	tcase_add_test(all,
-		       kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless);
+	tcase_add_test(all, kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless);
 	tcase_add_test(all, a_branch_is_known_when_it_was_kept);
 	tcase_add_test(all, a_branch_is_of_its_address_space_only);
 	tcase_add_test(all, a_branch_is_never_known_where_more_than_its_places_matters);

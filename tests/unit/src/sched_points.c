@@ -15,9 +15,9 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define ROOM 100000
+#define ROOM                 100000
 #define FEATURE_TRACING_DATA 1
-#define RECORD_TRACING_DATA 66
+#define RECORD_TRACING_DATA  66
 
 enum { SWITCH_ID = 314, WAKING_ID = 318, WAKEUP_ID = 317, NEW_ID = 316 };
 
@@ -63,10 +63,10 @@ static void expect(unsigned wanted, const char *text, const char *part)
 
 /* ---- TRACING_DATA -------------------------------------------------------- */
 
-#define COMMON \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+#define COMMON                                                                                     \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 static const char switch_format[] =
@@ -81,12 +81,12 @@ static const char switch_format[] =
 	"print fmt: \"prev_pid=%d prev_state=%ld ==> next_comm=%s next_pid=%d\", REC->prev_pid, "
 	"REC->prev_state, REC->next_comm, REC->next_pid\n";
 
-#define WAKE_FIELDS \
-	COMMON \
-	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
-	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n" \
-	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n" \
-	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n" \
+#define WAKE_FIELDS                                                                                \
+	COMMON                                                                                     \
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                                 \
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"                                     \
+	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"                                      \
+	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n"                              \
 	"print fmt: \"comm=%s pid=%d target_cpu=%03d\", REC->comm, REC->pid, REC->target_cpu\n"
 
 static const char *const formats[] = {
@@ -135,8 +135,8 @@ static struct perf_data_buffer tracing_data(const char *format)
 	put_sized(&out, format);
 	for (unsigned i = 0; i < 3; i++)
 		put_sized(&out, formats[i]);
-	put_count(&out, 0); /* kallsyms */
-	put_count(&out, 0); /* printk's formats */
+	put_count(&out, 0);              /* kallsyms */
+	put_count(&out, 0);              /* printk's formats */
 	put(&out, (uint64_t[]){ 0 }, 8); /* saved names */
 	return out;
 }
@@ -224,8 +224,10 @@ struct switch_fields {
 
 static void add_switch(const struct when *when, int64_t state, int32_t next, const char *name)
 {
-	struct switch_fields fields = { .type = SWITCH_ID, .common_pid = when->tid,
-					.prev_pid = when->tid, .prev_state = state,
+	struct switch_fields fields = { .type = SWITCH_ID,
+					.common_pid = when->tid,
+					.prev_pid = when->tid,
+					.prev_state = state,
 					.next_pid = next };
 
 	strncpy(fields.next_comm, name, sizeof(fields.next_comm));
@@ -240,8 +242,11 @@ static void add_wakeup(uint64_t config, const struct when *when, int32_t tid, in
 		int32_t common_pid;
 		char comm[16];
 		int32_t pid, prio, target_cpu;
-	} fields = { .type = (uint16_t)config, .common_pid = when->tid, .comm = "other",
-		     .pid = tid, .target_cpu = target };
+	} fields = { .type = (uint16_t)config,
+		     .common_pid = when->tid,
+		     .comm = "other",
+		     .pid = tid,
+		     .target_cpu = target };
 
 	add_sample(config, when, &fields, sizeof(fields));
 }
@@ -320,10 +325,12 @@ START_TEST(sched_switch_tells_who_runs_where_no_records_of_switches_do)
 	finish(_i ? "--no-samples" : "");
 	run(perf, "perf script -i %s/perf.data --ns -F tid,time,event,trace 2>&1", place);
 	if (strstr(perf, "sched_switch")) {
-		expect(1, perf, "1234     0.000002000: sched:sched_switch: "
-				"prev_pid=1234 prev_state=256 ==> next_comm=other next_pid=77\n");
-		expect(1, perf, "1234     0.002000000: sched:sched_switch: "
-				"prev_pid=1234 prev_state=32 ==> next_comm=swapper/0 next_pid=0\n");
+		expect(1, perf,
+		       "1234     0.000002000: sched:sched_switch: "
+		       "prev_pid=1234 prev_state=256 ==> next_comm=other next_pid=77\n");
+		expect(1, perf,
+		       "1234     0.002000000: sched:sched_switch: "
+		       "prev_pid=1234 prev_state=32 ==> next_comm=swapper/0 next_pid=0\n");
 	}
 	expect_switches();
 	expect(0, messages, "sched_switch");
@@ -369,8 +376,8 @@ START_TEST(a_switch_that_a_record_tells_too_is_shown_once)
 	data.events[0].attr.context_switch = 1;
 	set_formats(switch_format);
 	add_switch(&(struct when){ 2000, SAMPLE_PID, 0 }, 0x100, 77, "other");
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 2001, .pid = SAMPLE_PID,
-							 .tid = SAMPLE_PID });
+	perf_data_stamp(&data, (struct perf_data_stamp){
+				       .time = 2001, .pid = SAMPLE_PID, .tid = SAMPLE_PID });
 	perf_data_add_record(&data, PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, next,
 			     sizeof(next));
 	finish("");
@@ -396,8 +403,9 @@ START_TEST(wakings_are_wakeup_records_once_each)
 	add_wakeup(NEW_ID, &(struct when){ 1000300, SAMPLE_PID, 0 }, 78, 3);
 	finish("");
 	expect(2, records, "wakeup ");
-	expect(1, records, _i ? "wakeup cpu 1 1000100 thread 77 waker=1234\n"
-			      : "wakeup cpu 1 1000200 thread 77 waker=1234\n");
+	expect(1, records,
+	       _i ? "wakeup cpu 1 1000100 thread 77 waker=1234\n"
+		  : "wakeup cpu 1 1000200 thread 77 waker=1234\n");
 	expect(1, records, "wakeup cpu 3 1000300 thread 78 waker=1234\n");
 	expect(0, records, "\"sched:sched_wak");
 }

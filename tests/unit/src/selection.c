@@ -27,8 +27,9 @@ END_TEST
 
 START_TEST(what_is_no_list_of_numbers_is_refused)
 {
-	static const char *const texts[] = { "", ",", "1,", "-1", "1-", "7-5", "a", "1 2",
-					     "2147483648", "99999999999999999999" };
+	static const char *const texts[] = {
+		"", ",", "1,", "-1", "1-", "7-5", "a", "1 2", "2147483648", "99999999999999999999"
+	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_msg(!number_list_add(&selection.pids, texts[i]), "%s", texts[i]);
@@ -63,9 +64,22 @@ END_TEST
 
 START_TEST(what_is_no_time_is_refused)
 {
-	static const char *const texts[] = { "", "1", "a,b", "1..2,3", "+,1", "+1h,2", "101%,", "-5%,",
-					     "1e3,2", "1,2,3", "99999999999999999999,", "+1e9s,", "nan,",
-					     "1.2.3,", "9223372037,", "1.1234567891," };
+	static const char *const texts[] = { "",
+					     "1",
+					     "a,b",
+					     "1..2,3",
+					     "+,1",
+					     "+1h,2",
+					     "101%,",
+					     "-5%,",
+					     "1e3,2",
+					     "1,2,3",
+					     "99999999999999999999,",
+					     "+1e9s,",
+					     "nan,",
+					     "1.2.3,",
+					     "9223372037,",
+					     "1.1234567891," };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_msg(!selection_time(&selection, texts[i]), "%s", texts[i]);

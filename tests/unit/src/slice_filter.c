@@ -114,7 +114,8 @@ START_TEST(a_function_may_be_chosen_by_its_name_in_the_symbol_table)
 	filter.sink.begin(&filter.sink, track, 1, &shown, 0, 0);
 	end(2);
 	end(3);
-	ck_assert_str_eq(slice_log_take(&slices), "B 1 main inferred\nB 1 space::f\nE 2 space::f\nE 2 main\n");
+	ck_assert_str_eq(slice_log_take(&slices),
+			 "B 1 main inferred\nB 1 space::f\nE 2 space::f\nE 2 main\n");
 }
 END_TEST
 
@@ -139,9 +140,10 @@ START_TEST(between_is_from_one_call_to_the_other)
 {
 	selection.start = "parse";
 	selection.stop = "done";
-	ck_assert_str_eq(run(), "B 11 main inferred\nB 11 serve inferred\nB 11 parse\nB 12 tiny\n"
-				"E 13 tiny\nE 20 parse\nB 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\n"
-				"E 60 serve\nE 70 main\n");
+	ck_assert_str_eq(run(),
+			 "B 11 main inferred\nB 11 serve inferred\nB 11 parse\nB 12 tiny\n"
+			 "E 13 tiny\nE 20 parse\nB 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\n"
+			 "E 60 serve\nE 70 main\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -149,10 +151,11 @@ END_TEST
 START_TEST(between_two_calls_of_one_function_are_all_stretches_of_it)
 {
 	selection.start = selection.stop = "serve";
-	ck_assert_str_eq(run(), "B 10 main inferred\nB 10 serve\nB 11 parse\nB 12 tiny\nE 13 tiny\n"
-				"E 20 parse\nE 21 serve\nE 21 main\n"
-				"B 21 main inferred\nB 21 serve inferred\nB 21 serve\nB 30 tiny\nE 32 tiny\n"
-				"E 50 serve\nE 60 serve\nB 70 done\nE 71 done\nE 100 main\n");
+	ck_assert_str_eq(
+		run(), "B 10 main inferred\nB 10 serve\nB 11 parse\nB 12 tiny\nE 13 tiny\n"
+		       "E 20 parse\nE 21 serve\nE 21 main\n"
+		       "B 21 main inferred\nB 21 serve inferred\nB 21 serve\nB 30 tiny\nE 32 tiny\n"
+		       "E 50 serve\nE 60 serve\nB 70 done\nE 71 done\nE 100 main\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 1); /* no serve() after the second one */
 }
 END_TEST
@@ -170,8 +173,9 @@ START_TEST(what_a_hidden_function_calls_stays)
 	pattern_list_add(&selection.hidden, "serve");
 	pattern_list_add(&selection.hidden, "init");
 	selection.depth = 2;
-	ck_assert_str_eq(run(), "B 0 main\nB 2 tiny\nE 3 tiny\nB 5 tiny\nE 6 tiny\nB 11 parse\nE 20 parse\n"
-				"B 30 tiny\nE 32 tiny\nB 70 done\nE 71 done\nE 100 main\n");
+	ck_assert_str_eq(
+		run(), "B 0 main\nB 2 tiny\nE 3 tiny\nB 5 tiny\nE 6 tiny\nB 11 parse\nE 20 parse\n"
+		       "B 30 tiny\nE 32 tiny\nB 70 done\nE 71 done\nE 100 main\n");
 }
 END_TEST
 
@@ -222,7 +226,8 @@ START_TEST(a_mark_is_shown_where_the_part_is)
 	end(6);
 	slice(7, 8, "g");
 	mark(9);
-	ck_assert_str_eq(slice_log_take(&slices), "B 4 main inferred\nB 4 f\nI 5 mark\nE 6 f\nE 7 main\n");
+	ck_assert_str_eq(slice_log_take(&slices),
+			 "B 4 main inferred\nB 4 f\nI 5 mark\nE 6 f\nE 7 main\n");
 }
 END_TEST
 
@@ -247,8 +252,9 @@ START_TEST(each_part_counts_its_own_short_slices)
 	slice(20, 30, "g");
 	slice(40, 45, "f");
 	slice(50, 60, "g");
-	ck_assert_str_eq(slice_log_take(&slices), "B 1 main inferred\nB 1 f\nE 10 f\nF 1 1\nE 20 main\n"
-						"B 40 main inferred\nB 40 f\nE 45 f\nE 50 main\n");
+	ck_assert_str_eq(slice_log_take(&slices),
+			 "B 1 main inferred\nB 1 f\nE 10 f\nF 1 1\nE 20 main\n"
+			 "B 40 main inferred\nB 40 f\nE 45 f\nE 50 main\n");
 }
 END_TEST
 
@@ -286,7 +292,8 @@ int main(void)
 	TCase *all = tcase_create("span_filter");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_test(all, a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context);
+	tcase_add_test(all,
+		       a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context);
 	tcase_add_test(all, a_function_may_be_chosen_by_its_name_in_the_symbol_table);
 	tcase_add_test(all, a_chosen_function_within_itself_is_one_part);
 	tcase_add_test(all, what_nobody_called_is_told);

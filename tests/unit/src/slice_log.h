@@ -16,8 +16,8 @@
  */
 struct slice_log {
 	struct slice_sink sink;
-	uint64_t base; /* ns, subtracted from all times */
-	size_t edges;  /* how many came by edges() */
+	uint64_t base;   /* ns, subtracted from all times */
+	size_t edges;    /* how many came by edges() */
 	bool hides_ends; /* not told which slice ends */
 	char text[1 << 20];
 	size_t length;

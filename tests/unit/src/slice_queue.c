@@ -58,9 +58,11 @@ static void call_edges(const struct slice_sink *sink, uint64_t time, char *track
 	size_t count = 1 + time * time % SLICE_EVENTS_MOST;
 
 	for (size_t i = 0; i < count; i++)
-		edges[i] = (struct slice_event){ .time = time, .symbol = &function, .ip = time,
-					       .kind = i % 3 ? SLICE_END : SLICE_BEGIN,
-					       .flags = i % 2 ? SLICE_INFERRED_START : 0 };
+		edges[i] = (struct slice_event){ .time = time,
+						 .symbol = &function,
+						 .ip = time,
+						 .kind = i % 3 ? SLICE_END : SLICE_BEGIN,
+						 .flags = i % 2 ? SLICE_INFERRED_START : 0 };
 	sink->edges(sink, track, edges, count);
 	memset(edges, 0xff, sizeof(edges)); /* they were borrowed for the call only */
 }
@@ -139,7 +141,8 @@ END_TEST
 
 static uint64_t told;
 
-static void note_detail(const struct slice_sink *sink, void *track, const struct slice_detail *detail)
+static void note_detail(const struct slice_sink *sink, void *track,
+			const struct slice_detail *detail)
 {
 	(void)sink;
 	ck_assert_ptr_eq(track, &told);

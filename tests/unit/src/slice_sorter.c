@@ -281,7 +281,7 @@ START_TEST(tracks_do_not_mix)
 	end(4);
 	slice_sorter_finish(&sorter);
 	ck_assert_str_eq(slice_log_take(&slices), "one B 2 g\none E 3 g\none S\n"
-						"two B 1 f\ntwo E 4 f\ntwo S\n");
+						  "two B 1 f\ntwo E 4 f\ntwo S\n");
 }
 END_TEST
 
@@ -321,8 +321,9 @@ static void forget(const struct slice_sink *sink, void *context)
 START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 {
 	enum { SLICES = 3000000, LATE = 100 };
-	const struct slice_sink next = { .begin = count_begin, .end = count_end,
-					.segment_end = forget };
+	const struct slice_sink next = { .begin = count_begin,
+					 .end = count_end,
+					 .segment_end = forget };
 	const struct symbol *function = symbol("f");
 	struct rusage usage;
 
@@ -422,9 +423,10 @@ static void make_edges(struct slice_event *edges, size_t count, unsigned *seed, 
 
 		open += begins ? 1 : -1;
 		*time += (uint64_t)rand_r(seed) % 3;
-		edges[i] = (struct slice_event){ .time = *time, .ip = *time,
-					       .kind = begins ? SLICE_BEGIN : SLICE_END,
-					       .symbol = begins ? function : NULL };
+		edges[i] = (struct slice_event){ .time = *time,
+						 .ip = *time,
+						 .kind = begins ? SLICE_BEGIN : SLICE_END,
+						 .symbol = begins ? function : NULL };
 	}
 }
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "src/slices/slice_totals.h"
-#include "tests/support/unit.h"
 #include "src/slices/track.h"
+#include "tests/support/unit.h"
 
 static struct name_table names;
 static struct symbol f, g;
@@ -34,8 +34,8 @@ static void count_end(const struct slice_sink *sink, void *context, uint64_t tim
 	ends++;
 }
 
-static void count_edges(const struct slice_sink *sink, void *context, const struct slice_event *edges,
-			size_t count)
+static void count_edges(const struct slice_sink *sink, void *context,
+			const struct slice_event *edges, size_t count)
 {
 	(void)sink;
 	ck_assert_ptr_eq(context, &track);
@@ -46,8 +46,9 @@ static void count_edges(const struct slice_sink *sink, void *context, const stru
 }
 
 static const struct slice_sink one_by_one = { .begin = count_begin, .end = count_end };
-static const struct slice_sink at_once = { .begin = count_begin, .end = count_end,
-					  .edges = count_edges };
+static const struct slice_sink at_once = { .begin = count_begin,
+					   .end = count_end,
+					   .edges = count_edges };
 
 static void setup(void)
 {

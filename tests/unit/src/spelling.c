@@ -9,8 +9,8 @@
 
 static const char *nearest(const char *word)
 {
-	static const char *const known[] = { "format", "force-dso", "symfs", "mode", "kernel",
-					     "inline", "input" };
+	static const char *const known[] = { "format", "force-dso", "symfs", "mode",
+					     "kernel", "inline",    "input" };
 	struct nearest search;
 
 	spelling_init(&search, word, strlen(word));

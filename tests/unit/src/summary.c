@@ -60,15 +60,18 @@ START_TEST(three_files_without_names_are_named_and_more_are_counted)
 	expect_print("no names in 3 of 4 files (--symfs, --debug-dir, --debuginfod): /a, /b, /c\n");
 	for (size_t i = 3; i < 5; i++)
 		summary_add_file(&summary, paths[i], false);
-	expect_print("no names in 5 of 6 files (--symfs, --debug-dir, --debuginfod): /a, /b, /c and 2 more\n");
+	expect_print(
+		"no names in 5 of 6 files (--symfs, --debug-dir, --debuginfod): /a, /b, /c and 2 more\n");
 }
 END_TEST
 
 START_TEST(gaps_are_counted_and_what_was_not_recorded_is_none)
 {
-	const struct pt_stream_stats stats = { .bytes_total = 10, .bytes_decoded = 10,
-					       .gaps = { [GAP_OVERFLOW] = 1, [GAP_LOST] = 2,
-							 [GAP_NOT_RECORDED] = 3 } };
+	const struct pt_stream_stats stats = {
+		.bytes_total = 10,
+		.bytes_decoded = 10,
+		.gaps = { [GAP_OVERFLOW] = 1, [GAP_LOST] = 2, [GAP_NOT_RECORDED] = 3 }
+	};
 
 	summary_add_stream(&summary, &stats);
 	expect_print("  1 gap: the CPU dropped packets");
@@ -81,8 +84,9 @@ END_TEST
 
 START_TEST(bytes_that_do_not_add_up_are_told_unless_it_was_interrupted)
 {
-	const struct pt_stream_stats whole = { .bytes_total = 10, .bytes_decoded = 7, .bytes_skipped = 1,
-					       .bytes_lost = 2 };
+	const struct pt_stream_stats whole = {
+		.bytes_total = 10, .bytes_decoded = 7, .bytes_skipped = 1, .bytes_lost = 2
+	};
 	const struct pt_stream_stats wrong = { .bytes_total = 10, .bytes_decoded = 7 };
 
 	summary_add_stream(&summary, &whole);
@@ -98,7 +102,8 @@ END_TEST
 
 START_TEST(what_is_missing_repeated_or_unknown_is_told)
 {
-	const struct pt_stream_stats stats = { .bytes_repeated = 12, .bytes_missing = 34,
+	const struct pt_stream_stats stats = { .bytes_repeated = 12,
+					       .bytes_missing = 34,
 					       .writes_broken = 56 };
 
 	summary_add_stream(&summary, &stats);
@@ -141,8 +146,9 @@ START_TEST(engines_that_differ_are_told_with_where)
 
 	summary_set_verdict(&summary, &verdict, &diag);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
-	expect_print("9 parts of the trace decoded by libipt, too: 0 differ; 1000 branches are the same, "
-		     "times at most 77 ns apart");
+	expect_print(
+		"9 parts of the trace decoded by libipt, too: 0 differ; 1000 branches are the same, "
+		"times at most 77 ns apart");
 	verdict.apart = 3;
 	verdict.differences = 2;
 	verdict.file_offset = 4096;
@@ -151,7 +157,8 @@ START_TEST(engines_that_differ_are_told_with_where)
 	ck_assert_uint_eq(diag_kinds(&diag), 2);
 	ck_assert_ptr_nonnull(strstr(diag.first->text, "3 of 1000 branches"));
 	ck_assert_ptr_nonnull(strstr(diag.first->next->text, "2 of 9 parts"));
-	ck_assert_ptr_nonnull(strstr(diag.first->next->text, "PSB at offset 4096 of the file, branch 7: "));
+	ck_assert_ptr_nonnull(
+		strstr(diag.first->next->text, "PSB at offset 4096 of the file, branch 7: "));
 }
 END_TEST
 

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "src/callstack/precise/callstack_precise.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/cpu_event.h"
+#include "decoder/perf_data/perf_file.h"
+#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/thread_stacks.h"
 #include "src/resolve/resolve.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"
-#include "src/callstack/thread_stacks.h"
 
 #define BASE   UINT64_C(1000000)
 #define FORKED (BASE + 2000) /* thread 7, by 5 */
@@ -41,8 +41,9 @@ static uint8_t vectors[EVENTS]; /* that are told before the event; 0: none */
 
 static void map_code(struct perf_data *data, uint64_t address)
 {
-	struct perf_data_mmap map = { .pid = 5, .tid = 5, .address = address, .length = 0x1000,
-				      .path = "/none" };
+	struct perf_data_mmap map = {
+		.pid = 5, .tid = 5, .address = address, .length = 0x1000, .path = "/none"
+	};
 
 	perf_data_add_mmap(data, 0, &map);
 }
@@ -95,8 +96,9 @@ static void *add_track(void *context, const struct thread *thread)
 
 static void open_stacks(void)
 {
-	struct callstack_options options = { .mode = TRACE_MODE_USER, .sink = &sink,
-					     .names = &names, .diag = &diag };
+	struct callstack_options options = {
+		.mode = TRACE_MODE_USER, .sink = &sink, .names = &names, .diag = &diag
+	};
 
 	slice_log_init(&slices);
 	slices.base = BASE;
@@ -174,7 +176,7 @@ static const struct address_space *space_at(const struct thread *thread, uint64_
 /* Most are near branches, some are what may come between. */
 static void make_kind(struct branch_event *event, unsigned *seed)
 {
-	static const enum branch_kind kinds[] = { BRANCH_CALL, BRANCH_CALL, BRANCH_RETURN,
+	static const enum branch_kind kinds[] = { BRANCH_CALL,   BRANCH_CALL, BRANCH_RETURN,
 						  BRANCH_RETURN, BRANCH_JUMP, BRANCH_COND };
 	static const enum branch_kind others[] = { BRANCH_SYSCALL, BRANCH_IRET, BRANCH_GAP,
 						   BRANCH_INTERRUPT, BRANCH_CALL };
@@ -224,8 +226,11 @@ static void make_events(unsigned seed)
 		if (rand_r(&seed) % 16 == 0)
 			thread = any_thread(&seed);
 		time += (uint64_t)rand_r(&seed) % 9;
-		*event = (struct branch_event){ .time = time, .from = from, .insns = 3,
-						.to = any_place(&seed), .thread = thread,
+		*event = (struct branch_event){ .time = time,
+						.from = from,
+						.insns = 3,
+						.to = any_place(&seed),
+						.thread = thread,
 						.space = space_at(thread, time) };
 		make_kind(event, &seed);
 		in_tx = make_transaction(event, in_tx, &seed);

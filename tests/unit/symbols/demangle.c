@@ -142,11 +142,11 @@ END_TEST
 
 START_TEST(other_names_stay_as_they_are)
 {
-	static const char *const plain[] = { "",	  "_",	   "main",
-					     "_Z",	  "_R",	   "_ZN",
+	static const char *const plain[] = { "",          "_",     "main",
+					     "_Z",        "_R",    "_ZN",
 					     "main.main", "_init", "__libc_start_main",
-					     "caml",	  "foo.1", "a.part",
-					     ".cold",	  "@",	   "$s4main3fooyyF" };
+					     "caml",      "foo.1", "a.part",
+					     ".cold",     "@",     "$s4main3fooyyF" };
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		ck_assert_ptr_null(demangle(plain[i]));

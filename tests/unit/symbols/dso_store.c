@@ -19,7 +19,7 @@ static struct name_table names;
 static struct diag diag;
 static struct dso_store *store;
 static char sample[4096]; /* path of the program */
-static char place[64];	  /* a directory of this test's own */
+static char place[64];    /* a directory of this test's own */
 
 static void set_sample(const char *name)
 {
@@ -140,7 +140,8 @@ static uint64_t own_offset(uint64_t address, char path[4096])
 
 	while (fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &begin,
-			   &end, &offset, path) == 4 && address >= begin && address < end) {
+			   &end, &offset, path) == 4 &&
+		    address >= begin && address < end) {
 			found = offset + address - begin;
 			break;
 		}
@@ -313,12 +314,12 @@ START_TEST(a_containers_file_is_at_its_path_inside_of_it)
 	ck_assert_int_eq(copy_sample(in_place("app/program")), 0);
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/root/app/program", NULL, 0)),
 			 DSO_FOUND);
-	ck_assert_int_eq(dso_state(dso_store_borrow(
-				 store, "/proc/4711/root/app/program (deleted)", sample_id, 20)),
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/root/app/program (deleted)",
+						    sample_id, 20)),
 			 DSO_FOUND);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/rooted/app/program", NULL,
-						    0)),
-			 DSO_MISSING);
+	ck_assert_int_eq(
+		dso_state(dso_store_borrow(store, "/proc/4711/rooted/app/program", NULL, 0)),
+		DSO_MISSING);
 	close_store();
 	remove_place();
 

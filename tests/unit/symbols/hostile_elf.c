@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/files/elf_file.h"
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
+#include "symbols/files/elf_file.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 #include "tests/support/unit.h"

@@ -53,16 +53,16 @@ static void name_all(struct dso *dso, const struct elf_file *elf, bool inlined)
 		if (code && inlined)
 			print_inlined(vaddr, dso, vaddr - code->vaddr + code->offset);
 		else if (code)
-			print(vaddr, dso_borrow_symbol(dso, vaddr - code->vaddr + code->offset,
-						       &offset));
+			print(vaddr,
+			      dso_borrow_symbol(dso, vaddr - code->vaddr + code->offset, &offset));
 	}
 }
 
 int main(int argc, char **argv)
 {
 	struct dso_store_options options = { .symfs = getenv("SYMFS"),
-					    .debug_dir = getenv("DEBUG_DIR"),
-					    .debuginfod = getenv("DEBUGINFOD") != NULL };
+					     .debug_dir = getenv("DEBUG_DIR"),
+					     .debuginfod = getenv("DEBUGINFOD") != NULL };
 	struct name_table names;
 	struct dso_store *store;
 	struct elf_file elf;
@@ -74,8 +74,7 @@ int main(int argc, char **argv)
 	name_table_init(&names);
 	diag_init(&diag);
 	store = dso_store_open(&options, &names, &diag);
-	name_all(dso_store_borrow(store, argv[2], elf.build_id, elf.build_id_size), &elf,
-		 argc > 3);
+	name_all(dso_store_borrow(store, argv[2], elf.build_id, elf.build_id_size), &elf, argc > 3);
 	diag_print(&diag, stderr);
 	dso_store_close(store);
 	elf_file_close(&elf);

@@ -163,7 +163,7 @@ START_TEST(names_and_offsets_are_those_of_perf_script)
 	static const char *const recordings[][2] = {
 		{ "truth", "tiny-default" },  { "truth", "except" },
 		{ "truth", "pipeline-2cpu" }, { "truth", "ls-l" },
-		{ "truth", "dlopen" },	      { "hase-2018-04", "control_flow" },
+		{ "truth", "dlopen" },        { "hase-2018-04", "control_flow" },
 		{ "hase-2018-04", "loopy" },  { "dynamorio-cyc", "" },
 		{ "lldb-multicore", "" },
 	};

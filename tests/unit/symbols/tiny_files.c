@@ -10,12 +10,12 @@
 #include "tests/support/tiny_elf.h"
 #include "tests/support/unit.h"
 
-#define CODE UINT64_C(0x401000)
+#define CODE            UINT64_C(0x401000)
 #define GLOBAL_FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
-#define WEAK_FUNCTION ELF64_ST_INFO(STB_WEAK, STT_FUNC)
-#define LOCAL_FUNCTION ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
-#define LABEL ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE)
-#define OBJECT ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT)
+#define WEAK_FUNCTION   ELF64_ST_INFO(STB_WEAK, STT_FUNC)
+#define LOCAL_FUNCTION  ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
+#define LABEL           ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE)
+#define OBJECT          ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT)
 
 static struct name_table names;
 static struct diag diag;
@@ -69,8 +69,8 @@ static void close_tiny(void)
 static void expect(struct dso *dso, uint64_t address, const char *name, uint64_t offset)
 {
 	uint64_t found_offset;
-	const struct symbol *symbol = dso_borrow_symbol(dso, address - CODE + TINY_ELF_CODE_OFFSET,
-							&found_offset);
+	const struct symbol *symbol =
+		dso_borrow_symbol(dso, address - CODE + TINY_ELF_CODE_OFFSET, &found_offset);
 
 	ck_assert_str_eq(symbol->name->text, name);
 	ck_assert_uint_eq(found_offset, offset);

@@ -133,10 +133,10 @@ START_TEST(the_vsyscall_page_has_three_functions)
 
 	name_table_init(&names);
 	store = dso_store_open(&options, &names, NULL);
-	ck_assert_str_eq(dso_borrow_symbol(dso_store_borrow(store, "[vsyscall]", NULL, 0), 0x409,
-					   &offset)
-				 ->name->text,
-			 "vtime");
+	ck_assert_str_eq(
+		dso_borrow_symbol(dso_store_borrow(store, "[vsyscall]", NULL, 0), 0x409, &offset)
+			->name->text,
+		"vtime");
 	ck_assert_uint_eq(offset, 9);
 	dso_store_close(store);
 	name_table_release(&names);
@@ -172,14 +172,14 @@ static void build_dump(void)
 	put(0, 4);
 	put(77, 4); /* pid */
 	put(0, 8);
-	put(1, 8); /* times are TSC ticks */
+	put(1, 8);                           /* times are TSC ticks */
 	put_record(0, 16 + 40 + 5 + 4, 100); /* load */
 	put(77, 4);
 	put(77, 4);
 	put(0x1000, 8);
 	put(0x1000, 8); /* address */
 	put(4, 8);
-	put(9, 8); /* index */
+	put(9, 8);          /* index */
 	put(0x6b726f77, 5); /* "work" */
 	put(0xc3909090, 4);
 	put_record(2, 24, 150); /* debug information: not read */

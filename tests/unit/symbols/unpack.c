@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections and modules as gzip, xz and zstd pack them, and bounds that hold for files made to hurt. */
+/* Sections and modules as gzip, xz and zstd pack them, and bounds that hold for files made to hurt.
+ */
 #include "symbols/files/unpack.h"
 
 #include <check.h>
@@ -21,21 +22,25 @@ static uint8_t plain[SIZE], packed[SIZE];
 /* Fills `packed` and returns how many bytes there are. */
 static size_t pack(enum packer packer)
 {
-	z_stream gzip = { .next_in = plain, .avail_in = SIZE, .next_out = packed, .avail_out = SIZE };
+	z_stream gzip = {
+		.next_in = plain, .avail_in = SIZE, .next_out = packed, .avail_out = SIZE
+	};
 	size_t size = 0;
 
 	for (size_t i = 0; i < SIZE; i++)
 		plain[i] = (uint8_t)(i * i >> 9);
 	switch (packer) {
 	case PACKER_GZIP:
-		ck_assert_int_eq(deflateInit2(&gzip, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+		ck_assert_int_eq(deflateInit2(&gzip, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY),
+				 Z_OK);
 		ck_assert_int_eq(deflate(&gzip, Z_FINISH), Z_STREAM_END);
 		size = gzip.total_out;
 		deflateEnd(&gzip);
 		return size;
 	case PACKER_XZ:
-		ck_assert_int_eq(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, plain, SIZE, packed,
-							 &size, SIZE), LZMA_OK);
+		ck_assert_int_eq(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, plain, SIZE,
+							 packed, &size, SIZE),
+				 LZMA_OK);
 		return size;
 	default:
 		size = ZSTD_compress(packed, SIZE, plain, SIZE, 1);
@@ -80,8 +85,8 @@ END_TEST
 /* RFC 8878, 3.1.1: the window is 2^(10 + the upper five bits); one raw block, the last one. */
 START_TEST(a_frame_may_ask_for_64_mib_and_not_for_more)
 {
-	static const uint8_t frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, (26 - 10) << 3, 3 << 3 | 1, 0, 0,
-					 'a', 'b', 'c' };
+	static const uint8_t frame[] = { 0x28,       0xb5, 0x2f, 0xfd, 0,   (26 - 10) << 3,
+					 3 << 3 | 1, 0,    0,    'a',  'b', 'c' };
 
 	memcpy(plain, "abc", 3);
 	memcpy(packed, frame, sizeof(frame));

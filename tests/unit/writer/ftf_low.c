@@ -39,9 +39,9 @@ START_TEST(everything_may_stand_in_the_record)
 		10,
 		11, /* process, thread */
 		0x746163,
-		'n',		    /* "cat", "n" */
+		'n',                /* "cat", "n" */
 		0x0000800980030046, /* string, 4 words, name of 3 bytes, value of 9 */
-		0x79656b,	    /* "key" */
+		0x79656b,           /* "key" */
 		0x3837363534333231,
 		'9',
 	};
@@ -80,7 +80,7 @@ START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 		0x0010000000710020,
 		'p', /* provider 7, 1 byte of name */
 		0x0000000000000021,
-		3000000000,	    /* ticks a second */
+		3000000000,         /* ticks a second */
 		0x0000000000720010, /* section of provider 7 */
 		0x0000000000730010, /* its buffer was full */
 		0x0000000000ff0033,
@@ -92,7 +92,7 @@ START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 		9, /* 5 words: counter, 1 argument, thread 255 */
 		0x000000007fff0024,
 		UINT64_MAX, /* uint64, 2 words, name 32767 */
-		42,	    /* counter id */
+		42,         /* counter id */
 	};
 	struct ftf_low_event event = {
 		.type = FTF_COUNTER,

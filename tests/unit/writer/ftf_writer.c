@@ -29,13 +29,13 @@ static void slice(struct ftf_thread thread, uint64_t begin, uint64_t end, const 
 START_TEST(a_slice_has_the_bytes_that_the_specification_gives)
 {
 	static const uint64_t expected[] = {
-		0x0016547846040010,		    /* magic */
-		0x0040000000110020, 0x74736574,	    /* provider info, id 1, 4 bytes: "test" */
-		0x0000000000000021, 1000000000,	    /* initialization */
-		0x0000000000010033, 10,		11, /* thread 1 */
-		0x0000000100010022, 'f',	    /* string 1, 1 byte */
-		0x0001000001020024, 5,		    /* duration begin on thread 1, name 1, at 5 */
-		0x0000000001030024, 9,		    /* duration end at 9 */
+		0x0016547846040010,                 /* magic */
+		0x0040000000110020, 0x74736574,     /* provider info, id 1, 4 bytes: "test" */
+		0x0000000000000021, 1000000000,     /* initialization */
+		0x0000000000010033, 10,         11, /* thread 1 */
+		0x0000000100010022, 'f',            /* string 1, 1 byte */
+		0x0001000001020024, 5,              /* duration begin on thread 1, name 1, at 5 */
+		0x0000000001030024, 9,              /* duration end at 9 */
 	};
 
 	trace_begin("");

@@ -123,7 +123,7 @@ static struct ftf_arg arg_of(const struct made_arg *made)
 static void emit_event(const struct made *made, const struct ftf_event *event)
 {
 	static void (*const with_id[])(struct ftf_writer *, const struct ftf_event *, uint64_t) = {
-		[FTF_COUNTER] = ftf_counter,	     [FTF_DURATION_COMPLETE] = ftf_complete,
+		[FTF_COUNTER] = ftf_counter,         [FTF_DURATION_COMPLETE] = ftf_complete,
 		[FTF_ASYNC_BEGIN] = ftf_async_begin, [FTF_ASYNC_INSTANT] = ftf_async_instant,
 		[FTF_ASYNC_END] = ftf_async_end,     [FTF_FLOW_BEGIN] = ftf_flow_begin,
 		[FTF_FLOW_STEP] = ftf_flow_step,     [FTF_FLOW_END] = ftf_flow_end,
@@ -243,8 +243,8 @@ static void say_args(FILE *out, const struct made *made)
 
 static void say_event(FILE *out, const struct made *made)
 {
-	static const char *const words[] = { "instant",	      "counter",   "begin",
-					     "end",	      "complete",  "async-begin",
+	static const char *const words[] = { "instant",       "counter",   "begin",
+					     "end",           "complete",  "async-begin",
 					     "async-instant", "async-end", "flow-begin",
 					     "flow-step",     "flow-end" };
 	char text[1400];
