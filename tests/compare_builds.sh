@@ -5,8 +5,8 @@
 #     tests/compare_builds.sh OLD NEW [RECORDINGS]
 #
 # OLD and NEW are build directories.  Compares each output format on the recordings
-# under ../shared (where it is present) and on 20 recordings of OLD's ptsim, which
-# stay in the directory RECORDINGS for the next run.  QUICK=1: only --format=ftf and
+# under ../shared (where it is present) and on 20 recordings of OLD's ptsim.  These and
+# what OLD wrote stay in the directory RECORDINGS for the next run.  QUICK=1: only --format=ftf and
 # --format=slices.  Prints the differences; exit status 1 if there are any.
 set -u
 [ $# -ge 2 ] || { sed -n '5p' "$0"; exit 64; }
@@ -17,6 +17,7 @@ trap 'rm -rf "$work"' EXIT
 recordings=${3:-$work/recordings}
 mkdir -p "$recordings"
 different=0 compared=0
+old_id=$(md5sum <"$old/ptrace2ftf")
 
 output() { # BUILD NAME OPTIONS...: one run's output, messages and exit status
 	build=$1 name=$2
@@ -24,19 +25,20 @@ output() { # BUILD NAME OPTIONS...: one run's output, messages and exit status
 	rm -rf "$work/out" && mkdir "$work/out"
 	(cd "$work" && timeout 300 "$build/ptrace2ftf" --threads=1 "$@" -o out/file >"$name" 2>"$name.messages")
 	echo "exit status $?" >>"$name"
-	# The summary says how long the run took.
+	# The summary says how long the run took, and how much memory.
 	(cd "$work/out" && find . -type f | sort | xargs -r md5sum) >>"$name"
-	sed -E 's/[0-9.]+ (m?s|MB\/s|MiB\/s)\b/N \1/g' "$name.messages" >>"$name"
+	sed -E 's/[0-9.]+ (m?s|MB\/s|MiB\/s|[KM]iB)\b/N \1/g' "$name.messages" >>"$name"
 }
 
 compare() { # OPTIONS... FILE
 	compared=$((compared + 1))
-	output "$old" "$work/old" "$@"
+	known=$recordings/$(echo "$old_id $*" | sed "s|$work||g" | md5sum | cut -d ' ' -f 1)
+	[ -s "$known" ] || { output "$old" "$work/old" "$@" && mv "$work/old" "$known"; }
 	output "$new" "$work/new" "$@"
-	cmp -s "$work/old" "$work/new" && return
+	cmp -s "$known" "$work/new" && return
 	different=$((different + 1))
 	echo "different: $*"
-	diff "$work/old" "$work/new" | head -n 6
+	diff "$known" "$work/new" | head -n 6
 }
 
 all_formats() { # OPTIONS... FILE
