@@ -74,8 +74,8 @@ done
 record family-lost --lose=20000 --overflows=30000 -- "$programs/family"
 record notime --no-tsc --no-mtc -- "$programs/recursion"
 
-shared=$here/../shared
-if [ -d "$shared" ]; then
+shared=$(cd "$here/../shared" 2>/dev/null && pwd -P)
+if [ -n "$shared" ]; then
 	for file in "$shared"/recordings/*/perf.data "$shared"/recordings/*/*/perf.data \
 		"$shared"/more/*/recording "$shared"/more/*/*/recording "$shared"/ocaml/perf/*/perf.data; do
 		[ -f "$file" ] || continue
