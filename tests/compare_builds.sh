@@ -16,6 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 recordings=${3:-$work/recordings}
 mkdir -p "$recordings"
+recordings=$(cd "$recordings" && pwd -P)
 different=0 compared=0
 old_id=$(md5sum <"$old/ptrace2ftf")
 
@@ -32,7 +33,7 @@ output() { # BUILD NAME OPTIONS...: one run's output, messages and exit status
 
 compare() { # OPTIONS... FILE
 	compared=$((compared + 1))
-	known=$recordings/$(echo "$old_id $*" | sed "s|$work||g" | md5sum | cut -d ' ' -f 1)
+	known=$recordings/$(echo "$old_id $*" | md5sum | cut -d ' ' -f 1)
 	[ -s "$known" ] || { output "$old" "$work/old" "$@" && mv "$work/old" "$known"; }
 	output "$new" "$work/new" "$@"
 	cmp -s "$known" "$work/new" && return
@@ -91,8 +92,9 @@ if [ -n "$shared" ]; then
 		compare --stacks=precise --format=slices "$file"
 	done
 	for file in "$shared"/ocaml/*/*/*.events.gz; do
-		gzip -dc "$file" >"$work/$(basename "$file" .gz)"
-		compare --runtime-events="$work/$(basename "$file" .gz)"
+		ring=$recordings/$(basename "$file" .gz)
+		[ -s "$ring" ] || gzip -dc "$file" >"$ring"
+		compare --runtime-events="$ring"
 	done
 	for file in "$shared"/ocaml/memtrace*/*.ctf; do
 		compare --memtrace="$file"
