@@ -82,6 +82,7 @@ libptrace2ftf_a_SOURCES = \
 	src/resolve/kernel_files.c src/resolve/kernel_files.h \
 	src/resolve/kernel_modules.c src/resolve/kernel_modules.h \
 	src/resolve/kernel_names.c src/resolve/kernel_names.h \
+	src/resolve/location.c src/resolve/location.h \
 	src/resolve/resolve.c src/resolve/resolve.h \
 	src/sandbox/sandbox.c src/sandbox/sandbox.h \
 	src/sandbox/sandbox_calls.c \

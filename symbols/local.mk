@@ -23,6 +23,7 @@ libsymbols_a_SOURCES = \
 	symbols/names/name_ranges.c symbols/names/name_ranges.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/plt.c symbols/tables/plt.h \
+	symbols/tables/symbol_entry.h \
 	symbols/tables/symbol_parts.c symbols/tables/symbol_parts.h \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h

@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "base/name.h"
 #include "decoder/branch_event.h"
+#include "src/resolve/location.h"
 #include "src/slices/slice_sink.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"
@@ -34,13 +35,6 @@ enum trace_mode {
 };
 
 struct slice_cause;
-
-/* Where a branch comes from or goes to. */
-struct location {
-	uint64_t ip;                 /* 0: not traced */
-	const struct symbol *symbol; /* borrowed; NULL: no name known, shown as "[unknown]" */
-	uint64_t offset;             /* bytes from the symbol's start */
-};
 
 /*
  * One branch, or a gap of the trace, with names.  Passed by const pointer and
@@ -69,19 +63,6 @@ struct resolved_branch {
 	bool untimed; /* a gap whose time is not known: that of the thread's previous event */
 };
 
-/* What a call from one place to another does. */
-enum call_effect {
-	CALL_NOT_KNOWN = 0,
-	CALL_ENTERS, /* a function, at its beginning, which returns once */
-	CALL_OTHER,
-};
-
-/* Both ends of a branch, made by location_pair_of(). */
-struct location_pair {
-	struct location from, to;
-	uint8_t call; /* enum call_effect: of a call from there to there */
-};
-
 /* A branch of which no more is to be told than this: branch_is_plain(), and no OCaml handler. */
 struct plain_branch {
 	const struct branch_event *event; /* borrowed for the call, as is: */
@@ -96,12 +77,6 @@ static inline bool branch_is_plain(const struct branch_event *event)
 	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
 	       !(event->flags & ~no_more);
 }
-
-/* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
-struct location_pair location_pair_of(const struct location *from, const struct location *to);
-
-/* Returns whether a symbol (NULL: not one) is setjmp() or one of its like, or a stub of such. */
-bool callstack_is_setjmp(const struct symbol *symbol);
 
 struct callstack_machine;
 struct callstack;

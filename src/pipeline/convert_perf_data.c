@@ -96,10 +96,10 @@ static struct kernel_files_options kernel_options(const struct options *options)
 static void open_symbols(struct conversion *c, struct name_table *names)
 {
 	struct dso_store_options options = {
-		.symfs = c->options->symfs,
+		.find.symfs = c->options->symfs,
 		.vdso = c->options->vdso,
-		.debug_dir = c->options->debug_dir,
-		.debuginfod = c->options->debuginfod,
+		.find.debug_dir = c->options->debug_dir,
+		.find.debuginfod = c->options->debuginfod,
 		.force = c->options->force_dso,
 		.strip_prefix = c->options->strip_prefix,
 		.kallsyms = c->options->kallsyms,

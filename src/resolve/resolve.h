@@ -17,8 +17,8 @@
 
 #include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
-#include "src/callstack/callstack.h"
 #include "src/resolve/kernel_names.h"
+#include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
 
 /* Places; branches, of which a program has more: where two have one slot each is found out anew. */

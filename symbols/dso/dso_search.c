@@ -102,7 +102,7 @@ static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 
 static bool search_cache(struct dso *dso)
 {
-	const struct dso_store_options *options = &dso->store->options;
+	const struct dso_find_options *options = &dso->store->options.find;
 	struct dso_candidate candidate;
 	int status;
 
@@ -118,7 +118,7 @@ static bool search_cache(struct dso *dso)
 
 static bool search_paths(struct dso *dso)
 {
-	const struct dso_store_options *options = &dso->store->options;
+	const struct dso_find_options *options = &dso->store->options.find;
 	struct dso_candidate candidate;
 	int status;
 
@@ -138,7 +138,7 @@ static bool search_servers(struct dso *dso)
 	bool found = false;
 	char *path = NULL;
 
-	if (dso->store->options.debuginfod)
+	if (dso->store->options.find.debuginfod)
 		path = debuginfod_fetch(DEBUGINFOD_EXECUTABLE, dso->build_id, dso->build_id_size);
 	if (path)
 		found = try_file(dso, path, true);

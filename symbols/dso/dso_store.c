@@ -32,13 +32,13 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	store->names = names;
 	store->diag = diag;
 	store->options = *options;
-	store->options.symfs = dso_keep_text(store, options->symfs);
+	store->options.find.symfs = dso_keep_text(store, options->find.symfs);
 	store->options.strip_prefix = dso_keep_text(store, options->strip_prefix);
 	store->options.perf_map_dir = dso_keep_text(store, options->perf_map_dir);
 	store->options.kallsyms = dso_keep_text(store, options->kallsyms);
-	store->options.debug_dir = dso_keep_text(store, options->debug_dir);
+	store->options.find.debug_dir = dso_keep_text(store, options->find.debug_dir);
 	store->options.vdso = dso_keep_text(store, options->vdso);
-	store->options.build_id_cache = dso_keep_text(store, options->build_id_cache);
+	store->options.find.build_id_cache = dso_keep_text(store, options->find.build_id_cache);
 	return store;
 }
 
@@ -190,10 +190,10 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 		snprintf(path, sizeof(path), "%s/perf-%d.map", options->perf_map_dir, pid);
 	else
 		snprintf(path, sizeof(path), "%s/tmp/perf-%d.map",
-			 options->symfs ? options->symfs : "", pid);
+			 options->find.symfs ? options->find.symfs : "", pid);
 	pthread_mutex_lock(&store->lock);
 	dso = borrow_named(store, path, &made);
-	if (made && (!options->symfs || path_in_root_resolve(options->symfs, path)) &&
+	if (made && (!options->find.symfs || path_in_root_resolve(options->find.symfs, path)) &&
 	    text_map_read_perf(&dso->map, path))
 		dso_set_named(dso, &dso->map.names);
 	pthread_mutex_unlock(&store->lock);
@@ -210,7 +210,7 @@ static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build
 
 	if (options->kallsyms)
 		return text_map_read_kallsyms(&dso->map, options->kallsyms);
-	if (build_id_size > 1 && dso_find_cache(options, cache, sizeof(cache))) {
+	if (build_id_size > 1 && dso_find_cache(&options->find, cache, sizeof(cache))) {
 		dso_print_hex(hex, build_id, build_id_size);
 		if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache, hex, hex + 2) < 0)
 			alloc_fail(sizeof(cache));

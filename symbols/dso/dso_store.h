@@ -29,6 +29,7 @@
 
 #include "base/diag.h"
 #include "base/name.h"
+#include "symbols/files/dso_find.h"
 #include "symbols/names/demangle.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"
@@ -37,17 +38,14 @@ struct dso_store;
 struct dso;
 
 struct dso_store_options {
-	const char *symfs; /* directory in front of every recorded path; NULL: none */
-	const char *vdso;  /* file with the code of "[vdso]"; NULL: look in the build-id cache */
-	const char *build_id_cache; /* NULL: $HOME/.debug */
-	const char *debug_dir;      /* debug files, laid out as in /usr/lib/debug; NULL: none */
-	const char *strip_prefix;   /* directory to leave out of source paths; NULL: none */
-	const char *perf_map_dir;   /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
+	struct dso_find_options find; /* where files are looked for */
+	const char *vdso; /* file with the code of "[vdso]"; NULL: look in the build-id cache */
+	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
+	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
-	bool debuginfod;      /* ask the servers in DEBUGINFOD_URLS for files that are missing */
 	bool force;           /* use a file at the recorded path although its build id is another */
+	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
 	enum demangle_style demangle; /* of symbols' names */
-	bool running_kernel; /* the recording is of the kernel that runs now: its own vdso fits */
 };
 
 enum dso_state {

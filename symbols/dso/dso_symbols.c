@@ -8,7 +8,7 @@
 
 struct debug_request dso_debug_request(const struct dso *dso)
 {
-	return (struct debug_request){ &dso->store->options, &dso->elf, dso->path, dso->file };
+	return (struct debug_request){ &dso->store->options.find, &dso->elf, dso->path, dso->file };
 }
 
 void dso_seek_debug_file(struct dso *dso)

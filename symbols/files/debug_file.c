@@ -74,7 +74,7 @@ static bool try_path(struct search *search, const char *format, ...)
  * The directories that mirror the file system with debug files, the best first.
  * Returns how many there are; texts are written into `symfs`.
  */
-static size_t list_roots(const struct dso_store_options *options, const char *roots[2],
+static size_t list_roots(const struct dso_find_options *options, const char *roots[2],
 			 char symfs[4096])
 {
 	size_t count = 0;
@@ -97,7 +97,7 @@ static void print_id(char hex[2 * ELF_BUILD_ID_MAX + 1], const struct search *se
 
 static bool try_build_id(struct search *search)
 {
-	const struct dso_store_options *options = search->request->options;
+	const struct dso_find_options *options = search->request->options;
 	char hex[2 * ELF_BUILD_ID_MAX + 1], symfs[4096];
 	const char *roots[2];
 	size_t count = list_roots(options, roots, symfs);

@@ -13,12 +13,12 @@
 
 #include <stdbool.h>
 
-#include "symbols/dso/dso_store.h"
+#include "symbols/files/dso_find.h"
 #include "symbols/files/elf_file.h"
 
 /* The file that a debug file is looked for. */
 struct debug_request {
-	const struct dso_store_options *options;
+	const struct dso_find_options *options;
 	const struct elf_file *code;
 	const char *recorded; /* its path as recorded */
 	const char *found;    /* its path here; NULL: it has none */

@@ -107,7 +107,7 @@ static const char *base_name(const char *path)
 }
 
 /* The candidate at so many bytes of a path, below symfs if that is given. */
-static int set_place(const struct dso_store_options *options, const char *path, size_t length,
+static int set_place(const struct dso_find_options *options, const char *path, size_t length,
 		     struct dso_candidate *candidate)
 {
 	if (length >= sizeof(candidate->path))
@@ -140,7 +140,7 @@ static const char *inside_container(const char *path)
  * there now, or outside of the container, may be another file, so only its
  * build id can tell.
  */
-int dso_find_candidate(const struct dso_store_options *options, const char *path, unsigned index,
+int dso_find_candidate(const struct dso_find_options *options, const char *path, unsigned index,
 		       struct dso_candidate *candidate)
 {
 	enum { AS_RECORDED, AS_INSIDE, BY_NAME, PLACES };
@@ -160,7 +160,7 @@ int dso_find_candidate(const struct dso_store_options *options, const char *path
 			 candidate);
 }
 
-bool dso_find_cache(const struct dso_store_options *options, char *path, size_t size)
+bool dso_find_cache(const struct dso_find_options *options, char *path, size_t size)
 {
 	const char *home = getenv("HOME");
 	int length;
@@ -174,7 +174,7 @@ bool dso_find_cache(const struct dso_store_options *options, char *path, size_t 
 	return length > 0 && (size_t)length < size;
 }
 
-int dso_find_cached(const struct dso_store_options *options, const uint8_t *build_id,
+int dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id,
 		    size_t build_id_size, unsigned index, struct dso_candidate *candidate)
 {
 	static const char *const names[] = { "/elf", "/vdso", "" };

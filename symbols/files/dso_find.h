@@ -13,7 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbols/dso/dso_store.h"
+/* Where files are looked for.  Its texts are borrowed. */
+struct dso_find_options {
+	const char *symfs;          /* directory in front of every recorded path; NULL: none */
+	const char *build_id_cache; /* NULL: $HOME/.debug */
+	const char *debug_dir;      /* debug files, laid out as in /usr/lib/debug; NULL: none */
+	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for files that are missing */
+};
 
 /* How to treat a recorded path. */
 enum dso_shape {
@@ -42,7 +48,7 @@ struct dso_candidate {
  * Returns 1 and fills *candidate; 0 if this index has none but a later one may
  * (the path would be too long, or points out of symfs); -1 after the last.
  */
-int dso_find_candidate(const struct dso_store_options *options, const char *path, unsigned index,
+int dso_find_candidate(const struct dso_find_options *options, const char *path, unsigned index,
 		       struct dso_candidate *candidate);
 
 /*
@@ -50,14 +56,14 @@ int dso_find_candidate(const struct dso_store_options *options, const char *path
  * build-id.c): .build-id/xx/rest is a directory that holds "elf" or "vdso", or
  * (before Linux 4.11) the file itself.
  */
-int dso_find_cached(const struct dso_store_options *options, const uint8_t *build_id,
+int dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id,
 		    size_t build_id_size, unsigned index, struct dso_candidate *candidate);
 
 /* Returns whether a recorded path has "..": it would lead out of a directory put before it. */
 bool dso_find_climbs(const char *path);
 
 /* Write the directory of the build-id cache into `path`; returns false if there is none. */
-bool dso_find_cache(const struct dso_store_options *options, char *path, size_t size);
+bool dso_find_cache(const struct dso_find_options *options, char *path, size_t size);
 
 /*
  * Returns a copy of this process's own vdso, owned by the caller; *size is its

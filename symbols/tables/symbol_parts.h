@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbols/tables/symbol_table.h"
+#include "symbols/tables/symbol_entry.h"
 
 /*
  * Fill table->parts.  The entries are all of the file's, in any order;

@@ -245,13 +245,6 @@ static void sort_entries(struct symbol_table *table)
 		qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
 }
 
-const char *symbol_table_name(const struct symbol_table *table, const struct symbol_entry *entry)
-{
-	if (entry->name == SYMBOL_ENTRY_NONE)
-		return NULL;
-	return table->strings[entry->strings].text + entry->name;
-}
-
 static bool is_empty(const struct symbol_entry *entry)
 {
 	return entry->begin == entry->end;

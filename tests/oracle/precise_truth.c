@@ -343,7 +343,7 @@ static void close_all(struct pipeline *p, struct check *check)
 int main(int argc, char **argv)
 {
 	char path[PATH_MAX], symfs[PATH_MAX], vdso[PATH_MAX];
-	struct dso_store_options options = { .symfs = symfs, .vdso = vdso };
+	struct dso_store_options options = { .find.symfs = symfs, .vdso = vdso };
 	struct pipeline p = { 0 };
 	struct check check = { 0 };
 	struct error err = { 0 };

@@ -144,7 +144,7 @@ void precise_forget_others(struct precise_stack *stack)
 
 void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip, const struct symbol *to)
 {
-	if (!callstack_is_setjmp(to))
+	if (!symbol_is_setjmp(to))
 		return;
 	stack->jumps[stack->next_jump++ % JUMP_POINTS] =
 		(struct jump_point){ call_ip, stack->now.depth };

@@ -126,7 +126,7 @@ static struct code_file find_nothing(void *context, const struct mapped_file *ma
 static void open_kernel(const struct kernel_files_options *wanted)
 {
 	struct kernel_files_options options = *wanted;
-	struct dso_store_options store_options = { .symfs = modules };
+	struct dso_store_options store_options = { .find.symfs = modules };
 	char path[PERF_DATA_PATH];
 
 	perf_data_write_temporary(&data, path);

@@ -53,7 +53,7 @@ static void read_addresses(void)
 /* Returns how many addresses are in inlined calls; *warned gets whether a warning was given. */
 static unsigned count_inlined(bool *warned)
 {
-	struct dso_store_options options = { .build_id_cache = "/nonexistent" };
+	struct dso_store_options options = { .find.build_id_cache = "/nonexistent" };
 	struct name_table names;
 	struct inlined_code code;
 	struct dso_store *store;

@@ -246,7 +246,7 @@ START_TEST(with_symfs_no_file_outside_of_it_is_opened)
 
 	make_place();
 	ck_assert_int_eq(mkdir(in_place("inside"), 0700), 0);
-	open_store((struct dso_store_options){ .symfs = in_place("inside") });
+	open_store((struct dso_store_options){ .find.symfs = in_place("inside") });
 	ck_assert_int_eq(symlink(sample, in_place("outside")), 0);
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, sample, NULL, 0)), DSO_MISSING);
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/../outside", NULL, 0)), DSO_MISSING);
@@ -276,7 +276,7 @@ START_TEST(symfs_holds_the_file_at_its_path_or_by_its_name)
 	struct dso *dso;
 
 	make_place();
-	open_store((struct dso_store_options){ .symfs = place });
+	open_store((struct dso_store_options){ .find.symfs = place });
 	ck_assert_int_eq(mkdir(in_place("opt"), 0700), 0);
 	ck_assert_int_eq(copy_sample(in_place("opt/program")), 0);
 	ck_assert_int_eq(copy_sample(in_place("other")), 0);
@@ -309,7 +309,7 @@ START_TEST(a_containers_file_is_at_its_path_inside_of_it)
 	char path[4200], real[4096];
 
 	make_place();
-	open_store((struct dso_store_options){ .symfs = place });
+	open_store((struct dso_store_options){ .find.symfs = place });
 	ck_assert_int_eq(mkdir(in_place("app"), 0700), 0);
 	ck_assert_int_eq(copy_sample(in_place("app/program")), 0);
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/root/app/program", NULL, 0)),
@@ -341,7 +341,7 @@ START_TEST(a_missing_file_is_found_in_the_build_id_cache)
 
 	for (size_t i = 0; i < 3; i++) {
 		make_place();
-		open_store((struct dso_store_options){ .build_id_cache = place });
+		open_store((struct dso_store_options){ .find.build_id_cache = place });
 		mkdir(in_place(".build-id"), 0700);
 		mkdir(in_place(".build-id/01"), 0700);
 		snprintf(path, sizeof(path), "%s%s%s", id, layouts[i][0] ? "/" : "", layouts[i]);
@@ -362,7 +362,7 @@ START_TEST(a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache)
 	struct dso *dso;
 
 	make_place();
-	open_store((struct dso_store_options){ .build_id_cache = place });
+	open_store((struct dso_store_options){ .find.build_id_cache = place });
 	mkdir(in_place(".build-id"), 0700);
 	mkdir(in_place(".build-id/01"), 0700);
 	ck_assert_int_eq(symlink(sample, in_place(".build-id/01/23456789abcdef0123456789abcdef"
@@ -386,15 +386,15 @@ START_TEST(the_running_kernels_vdso_is_our_own)
 	uint64_t offset = 99;
 	struct dso *dso;
 
-	open_store((struct dso_store_options){ .build_id_cache = "/nowhere" });
+	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere" });
 	dso = dso_store_borrow(store, "[vdso]", NULL, 0);
 	ck_assert_int_eq(dso_state(dso), DSO_MISSING);
 	ck_assert_str_eq(dso_borrow_symbol(dso, 0, &offset)->name->text, "[vdso]");
 	close_store();
 	if (!function || !image)
 		return;
-	open_store(
-		(struct dso_store_options){ .build_id_cache = "/nowhere", .running_kernel = true });
+	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere",
+					       .running_kernel = true });
 	dso = dso_store_borrow(store, "[vdso]", NULL, 0);
 	symbol = dso_borrow_symbol(dso, (uint64_t)(function - image), &offset);
 	ck_assert_int_eq(dso_state(dso), DSO_FOUND);

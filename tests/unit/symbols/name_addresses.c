@@ -60,9 +60,9 @@ static void name_all(struct dso *dso, const struct elf_file *elf, bool inlined)
 
 int main(int argc, char **argv)
 {
-	struct dso_store_options options = { .symfs = getenv("SYMFS"),
-					     .debug_dir = getenv("DEBUG_DIR"),
-					     .debuginfod = getenv("DEBUGINFOD") != NULL };
+	struct dso_store_options options = { .find.symfs = getenv("SYMFS"),
+					     .find.debug_dir = getenv("DEBUG_DIR"),
+					     .find.debuginfod = getenv("DEBUGINFOD") != NULL };
 	struct name_table names;
 	struct dso_store *store;
 	struct elf_file elf;

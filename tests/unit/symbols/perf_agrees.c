@@ -145,7 +145,7 @@ static void compare_recording(const char *directory, const char *recording)
 	FILE *perf;
 
 	snprintf(symfs, sizeof(symfs), "%s/symfs", directory);
-	options.symfs = symfs;
+	options.find.symfs = symfs;
 	name_table_init(&names);
 	store = dso_store_open(&options, &names, NULL);
 	mapping_count = 0;

@@ -24,7 +24,7 @@ static char path[64];
 
 static void open_store(void)
 {
-	struct dso_store_options options = { .build_id_cache = "/nonexistent" };
+	struct dso_store_options options = { .find.build_id_cache = "/nonexistent" };
 
 	name_table_init(&names);
 	diag_init(&diag);
@@ -344,7 +344,7 @@ END_TEST
 
 START_TEST(with_symfs_nothing_outside_of_it_is_opened)
 {
-	struct dso_store_options options = { .symfs = "/nonexistent" };
+	struct dso_store_options options = { .find.symfs = "/nonexistent" };
 	struct dso_store *below;
 
 	name_table_init(&names);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two ends of a branch with names: plain data, between the resolver
+ * (src/resolve/resolve.h) and the call stacks.
+ */
+#ifndef SRC_RESOLVE_LOCATION_H
+#define SRC_RESOLVE_LOCATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/symbol.h"
+
+/* Where a branch comes from or goes to. */
+struct location {
+	uint64_t ip;                 /* 0: not traced */
+	const struct symbol *symbol; /* borrowed; NULL: no name known, shown as "[unknown]" */
+	uint64_t offset;             /* bytes from the symbol's start */
+};
+
+/* The effect of a call from one place to another. */
+enum call_effect {
+	CALL_NOT_KNOWN = 0,
+	CALL_ENTERS, /* a function, at its beginning, which returns once */
+	CALL_OTHER,
+};
+
+/* Both ends of a branch, made by location_pair_of(). */
+struct location_pair {
+	struct location from, to;
+	uint8_t call; /* enum call_effect: of a call from `from` to `to` */
+};
+
+/* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
+struct location_pair location_pair_of(const struct location *from, const struct location *to);
+
+/* Returns whether a symbol (NULL: none) is setjmp(), one of its variants, or a stub of one. */
+bool symbol_is_setjmp(const struct symbol *symbol);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a symbol table (symbols/tables/symbol_table.h) consists of: plain data.
+ */
+#ifndef SYMBOLS_TABLES_SYMBOL_ENTRY_H
+#define SYMBOLS_TABLES_SYMBOL_ENTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* No entry; also the name of a linkage table's header. */
+#define SYMBOL_ENTRY_NONE UINT32_MAX
+
+struct symbol_entry {
+	uint64_t begin,
+		end;      /* ELF virtual addresses; end of an entry without size: symbol_table.h */
+	uint32_t name;    /* offset in its string section */
+	uint32_t order;   /* place in the file's tables: ties go to the first */
+	uint32_t section; /* number of the section that holds it; 0 for linkage stubs */
+	uint8_t kind;     /* enum symbol_kind */
+	uint8_t binding;  /* enum symbol_binding */
+	uint8_t strings;  /* enum symbol_strings */
+};
+
+enum symbol_strings {
+	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, the debug file's if the file has none */
+	SYMBOL_STRINGS_DYNSYM,     /* of .dynsym */
+	SYMBOL_STRINGS_COUNT,
+};
+
+/* Code at `part` is a part of the function at `whole`; both are where entries begin. */
+struct symbol_part {
+	uint64_t part, whole;
+};
+
+/* From `begin` to the next range's begin, `entry` is shown. */
+struct symbol_range {
+	uint64_t begin;
+	uint32_t entry; /* SYMBOL_ENTRY_NONE: a gap */
+};
+
+struct string_section {
+	/* Index of the symbol table's section; 0: there is none, UINT32_MAX: in the debug file. */
+	uint32_t section;
+	const char *text; /* borrowed from the file; NULL: none */
+	size_t size;      /* bytes */
+};
+
+/* Zeroed memory is an empty table. */
+struct symbol_table {
+	struct symbol_entry *entries; /* owned; sorted by begin, no two begin together */
+	size_t count;
+	struct symbol_range *ranges; /* owned; sorted; the last one is a gap */
+	size_t range_count;
+	struct symbol_part *parts; /* owned; sorted by part */
+	size_t part_count;
+	struct string_section strings[SYMBOL_STRINGS_COUNT];
+};
+
+/*
+ * Returns an entry's name, without "@plt"; NULL for a linkage table's header.
+ * NUL-terminated, borrowed from the file.
+ */
+static inline const char *symbol_table_name(const struct symbol_table *table,
+					    const struct symbol_entry *entry)
+{
+	return entry->name == SYMBOL_ENTRY_NONE ? NULL
+						: table->strings[entry->strings].text + entry->name;
+}
+
+#endif
