@@ -1,20 +1,52 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# decoder, symbols, writer, reader and overlays include only base and themselves; src
-# includes all; nothing includes tests.
+# The folder table of README.md is the architecture: each folder with code has a row,
+# and includes point from a row to itself or to rows above.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 cd "${top_srcdir:-.}" || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-includes() { # FOLDER ALLOWED-PATTERN: prints what is not allowed
-	grep -n '^#include "' $(find "$1" -name "*.[ch]") /dev/null 2>/dev/null |
-		grep -Ev "#include \"($2)" && return 1
+find base decoder symbols writer reader overlays src -name '*.[ch]' | sort >"$work/files"
+# "folder/" of the rows, in their order.
+sed -n 's/^| `\([a-z_/]*\)\/` |.*/\1/p' README.md >"$work/rows"
+# "FILE INCLUDED", by paths from the top.
+xargs grep -H '^#include "' <"$work/files" |
+	sed -n 's/^\([^:]*\):#include "\(.*\)"/\1 \2/p' >"$work/includes"
+
+has_a_row_for_each_folder() {
+	sed 's#/[^/]*$##' "$work/files" | sort -u >"$work/folders"
+	grep -E '^(base|decoder|symbols|writer|reader|overlays|src)(/|$)' "$work/rows" | sort >"$work/named"
+	[ "$(wc -l <"$work/folders")" -gt 30 ] && diff "$work/folders" "$work/named"
+}
+tap_check "the folder table has a row for each folder with code, and no other" has_a_row_for_each_folder
+
+includes_point_up() {
+	! awk 'NR == FNR { row[$1] = NR; next }
+		{ from = $1; sub(/\/[^\/]*$/, "", from); to = $2; sub(/\/[^\/]*$/, "", to) }
+		$2 != "config.h" && !(to in row && row[to] <= row[from]) { print $1 " includes " $2 }
+		' "$work/rows" "$work/includes" | grep .
+}
+tap_check "a folder includes only itself and folders above it in the table" includes_point_up
+
+only() { # FOLDER ALLOWED-PATTERN
+	! grep "^$1/" "$work/includes" | grep -Ev " ($2)" | grep .
+}
+tap_check "base includes only base" only base 'base/|config\.h'
+for folder in decoder symbols writer reader overlays; do
+	tap_check "$folder includes only base and itself" only $folder "base/|$folder/|config\\.h"
+done
+
+# A .c file and its own header are one module.
+has_no_circle() {
+	sed 's/\.[ch]\>//g' "$work/includes" | awk '$1 != $2' | tsort 2>&1 >/dev/null | grep . && return 1
+	sed -E 's#/[^/ ]+( |$)#\1#g' "$work/includes" | awk '$1 != $2' | tsort 2>&1 >/dev/null | grep . && return 1
 	return 0
 }
+tap_check "includes form no circle, between folders or files" has_no_circle
 
-tap_check "base includes only base" includes base 'base/|config\.h'
-for folder in decoder symbols writer reader overlays; do
-	[ -d $folder ] || continue
-	tap_check "$folder includes only base and itself" includes $folder "base/|$folder/|config\\.h"
-done
-tap_check "src does not include tests" includes src 'src/|base/|decoder/|symbols/|writer/|overlays/|config\.h'
+has_few_files() {
+	sed 's#/[^/]*$##' "$work/files" | sort | uniq -c | awk '$1 > 26 { print; bad = 1 } END { exit bad }'
+}
+tap_check "a folder holds one idea in few files" has_few_files
 tap_done
