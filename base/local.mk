@@ -6,10 +6,14 @@ libbase_a_SOURCES = \
 	base/big_array.c base/big_array.h \
 	base/cursor.h \
 	base/diag.c base/diag.h \
+	base/direct_cache.c base/direct_cache.h \
 	base/error.c base/error.h \
 	base/fault.c base/fault.h \
+	base/fibonacci_hash.h \
 	base/hash.h \
+	base/id_index.c base/id_index.h \
 	base/interrupt.c base/interrupt.h \
+	base/lower_bound.h \
 	base/name.c base/name.h \
 	base/pages.c base/pages.h \
 	base/printable.c base/printable.h \

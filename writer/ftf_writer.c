@@ -114,8 +114,8 @@ static void release(struct ftf_writer *writer)
 		ftf_slots_release(&writer->providers[i]->threads);
 		free(writer->providers[i]);
 	}
-	ftf_index_release(&writer->text_index);
-	ftf_index_release(&writer->thread_index);
+	id_index_release(&writer->text_index);
+	id_index_release(&writer->thread_index);
 	arena_release(&writer->arena);
 	free(writer->texts);
 	free(writer->threads);
@@ -199,12 +199,13 @@ struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, siz
 
 struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length)
 {
-	size_t kept = ftf_cut(text, length), probe = 0;
-	uint32_t hash = ftf_hash(text, kept), id;
+	size_t kept = ftf_cut(text, length);
+	uint32_t hash = hash_bytes(text, kept), id;
+	struct id_probe probe = id_index_probe(hash);
 
 	if (!length)
 		return (struct ftf_name){ 0 };
-	while ((id = ftf_index_next(&writer->text_index, hash, &probe)) != 0) {
+	while ((id = id_index_next(&writer->text_index, &probe)) != 0) {
 		const struct ftf_writer_text *found = &writer->texts[id];
 
 		if (found->length == kept && memcmp(found->text, text, kept) == 0)
@@ -212,7 +213,7 @@ struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t len
 	}
 	add_text(writer, arena_text(&writer->arena, text, kept), kept);
 	id = (uint32_t)writer->text_count - 1;
-	ftf_index_add(&writer->text_index, hash, id);
+	id_index_add(&writer->text_index, hash, id);
 	return (struct ftf_name){ id };
 }
 
@@ -293,21 +294,21 @@ static uint32_t hash_ids(uint64_t pid, uint64_t tid)
 {
 	const uint64_t ids[2] = { pid, tid };
 
-	return ftf_hash(ids, sizeof(ids));
+	return hash_bytes(ids, sizeof(ids));
 }
 
 struct ftf_thread ftf_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
 {
 	uint32_t hash = hash_ids(pid, tid), id;
-	size_t probe = 0;
+	struct id_probe probe = id_index_probe(hash);
 
-	while ((id = ftf_index_next(&writer->thread_index, hash, &probe)) != 0) {
+	while ((id = id_index_next(&writer->thread_index, &probe)) != 0) {
 		if (writer->threads[id].pid == pid && writer->threads[id].tid == tid)
 			return (struct ftf_thread){ id };
 	}
 	add_thread(writer, pid, tid);
 	id = (uint32_t)writer->thread_count - 1;
-	ftf_index_add(&writer->thread_index, hash, id);
+	id_index_add(&writer->thread_index, hash, id);
 	return (struct ftf_thread){ id };
 }
 

@@ -7,9 +7,9 @@
 #define WRITER_FTF_WRITER_H
 
 #include "base/arena.h"
+#include "base/id_index.h"
 #include "base/io/output.h"
 #include "writer/ftf.h"
-#include "writer/ftf_index.h"
 #include "writer/ftf_slots.h"
 
 /* A longer string never stands in a record of arguments: 17 of them must fit. */
@@ -40,10 +40,10 @@ struct ftf_writer {
 	struct arena arena;            /* owns copied texts */
 	struct ftf_writer_text *texts; /* owned; by id, 0 is the empty string */
 	size_t text_count, text_room;
-	struct ftf_index text_index;
+	struct id_index text_index;
 	struct ftf_writer_thread *threads; /* owned; by id, 0 is 0/0 */
 	size_t thread_count, thread_room;
-	struct ftf_index thread_index;
+	struct id_index thread_index;
 	struct ftf_provider *providers[FTF_PROVIDERS_MAX + 1]; /* owned; [1 .. provider_count] */
 	uint32_t provider_count;
 	uint32_t current;              /* provider selected */

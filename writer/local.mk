@@ -6,7 +6,6 @@ include_HEADERS += writer/ftf.h
 pkgconfig_DATA += writer/libftf.pc
 libftf_la_SOURCES = \
 	writer/ftf.h \
-	writer/ftf_index.c writer/ftf_index.h \
 	writer/ftf_low.c \
 	writer/ftf_records.c \
 	writer/ftf_slots.c writer/ftf_slots.h \
@@ -15,6 +14,8 @@ libftf_la_SOURCES = \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
 	base/error.c base/error.h \
+	base/fibonacci_hash.h \
+	base/id_index.c base/id_index.h \
 	base/io/output.c base/io/output.h \
 	base/io/compressor.c base/io/compressor.h \
 	base/printable.c base/printable.h

@@ -20,6 +20,9 @@
 #define error_set             ftf_private_error_set
 #define error_set_at          ftf_private_error_set_at
 #define error_set_system      ftf_private_error_set_system
+#define hash_bytes            ftf_private_hash_bytes
+#define id_index_add          ftf_private_id_index_add
+#define id_index_release      ftf_private_id_index_release
 #define output_abandon        ftf_private_output_abandon
 #define output_close          ftf_private_output_close
 #define output_interrupt_hook ftf_private_output_interrupt_hook
@@ -32,10 +35,10 @@
 #define output_stream         ftf_private_output_stream
 #define output_watch_signals  ftf_private_output_watch_signals
 #define output_write          ftf_private_output_write
-#define compressor_abandon    ftf_private_packer_abandon
-#define compressor_close      ftf_private_packer_close
-#define compressor_open       ftf_private_packer_open
-#define compressor_put        ftf_private_packer_put
+#define compressor_abandon    ftf_private_compressor_abandon
+#define compressor_close      ftf_private_compressor_close
+#define compressor_open       ftf_private_compressor_open
+#define compressor_put        ftf_private_compressor_put
 #define packing_of            ftf_private_packing_of
 #define printable_pass        ftf_private_printable_pass
 #define printable_print       ftf_private_printable_print

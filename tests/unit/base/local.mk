@@ -10,3 +10,9 @@ TESTS += tests/unit/base/big_array.test
 tests_unit_base_big_array_test_SOURCES = tests/unit/base/big_array.c
 tests_unit_base_big_array_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_big_array_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/tables.test
+TESTS += tests/unit/base/tables.test
+tests_unit_base_tables_test_SOURCES = tests/unit/base/tables.c
+tests_unit_base_tables_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_tables_test_LDADD = $(UNIT_LIBS)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The hash index from things to dense ids: how it grows. */
+#include "base/id_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define FIRST_ROOM 16
+
+void id_index_release(struct id_index *index)
+{
+	free(index->cells);
+	*index = (struct id_index){ 0 };
+}
+
+static void put_cell(struct id_index *index, uint64_t cell)
+{
+	size_t at = (cell >> 32) & (index->room - 1);
+
+	while (index->cells[at])
+		at = (at + 1) & (index->room - 1);
+	index->cells[at] = cell;
+}
+
+/* Double the room.  The index is at most two thirds full, so that empty cells end every search. */
+static void grow(struct id_index *index)
+{
+	struct id_index old = *index;
+
+	index->room = old.room ? old.room * 2 : FIRST_ROOM;
+	index->cells = alloc_zeroed(index->room, sizeof(*index->cells));
+	for (size_t i = 0; i < old.room; i++) {
+		if (old.cells[i])
+			put_cell(index, old.cells[i]);
+	}
+	free(old.cells);
+}
+
+void id_index_add(struct id_index *index, uint32_t hash, uint32_t id)
+{
+	if (index->count * 3 >= index->room * 2)
+		grow(index);
+	index->count++;
+	put_cell(index, (uint64_t)hash << 32 | id);
+}
+
+uint32_t hash_bytes(const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+	uint64_t hash = size;
+
+	for (; size; at += 8) {
+		size_t part = size < 8 ? size : 8;
+		uint64_t word = 0;
+
+		memcpy(&word, at, part);
+		hash = (hash ^ word) * FIBONACCI_FACTOR;
+		hash ^= hash >> 29;
+		size -= part;
+	}
+	return (uint32_t)fibonacci_hash(hash, 32);
+}

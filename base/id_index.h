@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash index from things to their dense ids (1, 2, 3, ...).
+ *
+ * The index holds only hashes and ids, 8 bytes each, in an open-addressing table
+ * with linear probing that is at most two thirds full.  The owner keeps the things in an
+ * array by id and compares them:
+ *
+ *     struct id_probe probe = id_index_probe(hash_u64(key));
+ *     uint32_t id;
+ *
+ *     while ((id = id_index_next(&index, &probe)) && keys[id] != key)
+ *             ;
+ *     if (!id) {
+ *             ... append the key to `keys`, as number `id` ...
+ *             id_index_add(&index, hash_u64(key), id);
+ *     }
+ *
+ * Where structs are chained to each other or removed, uthash fits better (base/hash.h).
+ */
+#ifndef BASE_ID_INDEX_H
+#define BASE_ID_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fibonacci_hash.h"
+
+struct id_index {
+	uint64_t *cells;    /* owned; hash in the high 32 bits, id in the low; 0: empty */
+	size_t count, room; /* room: a power of two, or 0 */
+};
+
+/* A search for the ids of one hash. */
+struct id_probe {
+	uint32_t hash;
+	size_t at; /* the next cell */
+};
+
+/* Release the memory.  Idempotent, also on zeroed memory, which is an empty index. */
+void id_index_release(struct id_index *index);
+
+/* Add an id, not 0, that is not in the index.  Ends all searches. */
+void id_index_add(struct id_index *index, uint32_t hash, uint32_t id);
+
+/* Begin a search. */
+static inline struct id_probe id_index_probe(uint32_t hash)
+{
+	return (struct id_probe){ hash, hash };
+}
+
+/* Returns the next id that was added with the probe's hash; 0: there are no more. */
+static inline uint32_t id_index_next(const struct id_index *index, struct id_probe *probe)
+{
+	while (index->room) {
+		uint64_t cell = index->cells[probe->at++ & (index->room - 1)];
+
+		if (cell == 0)
+			break;
+		if (cell >> 32 == probe->hash)
+			return (uint32_t)cell;
+	}
+	return 0;
+}
+
+/* Returns the hash of a number. */
+static inline uint32_t hash_u64(uint64_t key)
+{
+	return (uint32_t)fibonacci_hash(key ^ key >> 29, 32);
+}
+
+/* Returns the hash of bytes. */
+uint32_t hash_bytes(const void *bytes, size_t size);
+
+#endif

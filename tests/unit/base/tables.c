@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* What base offers to find things with: binary search, the index of ids, direct-mapped caches. */
+#include <stdint.h>
+#include <string.h>
+
+#include "base/direct_cache.h"
+#include "base/id_index.h"
+#include "base/lower_bound.h"
+#include "tests/support/unit.h"
+
+#define COUNT 1000
+
+START_TEST(a_binary_search_agrees_with_a_linear_one)
+{
+	static const uint64_t keys[] = { 3, 5, 5, 5, 9 };
+
+	for (size_t count = 0; count <= 5; count++) {
+		for (uint64_t key = 0; key < 12; key++) {
+			size_t below = 0, not_above = 0;
+
+			for (size_t k = 0; k < count; k++) {
+				below += keys[k] < key;
+				not_above += keys[k] <= key;
+			}
+			ck_assert_uint_eq(LOWER_BOUND(i, count, keys[i] < key), below);
+			ck_assert_uint_eq(LOWER_BOUND(i, count, keys[i] <= key), not_above);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_binary_search_looks_at_few_elements)
+{
+	size_t looks = 0;
+
+	ck_assert_uint_eq(LOWER_BOUND(i, SIZE_MAX / 2, (looks++, i < 12345)), 12345);
+	ck_assert_uint_le(looks, 64);
+}
+END_TEST
+
+/* Returns the id of a key among keys[1..], 0 if it is not in the index. */
+static uint32_t find_key(const struct id_index *index, const uint64_t *keys, uint64_t key,
+			 uint32_t hash)
+{
+	struct id_probe probe = id_index_probe(hash);
+	uint32_t id;
+
+	while ((id = id_index_next(index, &probe)) && keys[id] != key)
+		;
+	return id;
+}
+
+START_TEST(an_index_finds_each_id_by_its_key)
+{
+	static uint64_t keys[COUNT + 1];
+	struct id_index index = { 0 };
+
+	for (uint32_t id = 1; id <= COUNT; id++) {
+		keys[id] = (uint64_t)id << 32 | id % 7;
+		ck_assert_uint_eq(find_key(&index, keys, keys[id], hash_u64(keys[id])), 0);
+		id_index_add(&index, hash_u64(keys[id]), id);
+	}
+	ck_assert_uint_eq(index.count, COUNT);
+	ck_assert_uint_le(index.count * 3, index.room * 2 + 3);
+	for (uint32_t id = 1; id <= COUNT; id++)
+		ck_assert_uint_eq(find_key(&index, keys, keys[id], hash_u64(keys[id])), id);
+	ck_assert_uint_eq(find_key(&index, keys, 12345, hash_u64(12345)), 0);
+	id_index_release(&index);
+	id_index_release(&index);
+}
+END_TEST
+
+START_TEST(an_index_holds_any_number_of_ids_of_one_hash)
+{
+	static const uint32_t hashes[] = { 0, UINT32_MAX };
+	uint64_t keys[101];
+
+	for (size_t k = 0; k < 2; k++) {
+		struct id_index index = { 0 };
+
+		for (uint32_t id = 1; id <= 100; id++) {
+			keys[id] = id * 3;
+			id_index_add(&index, hashes[k], id);
+		}
+		for (uint32_t id = 1; id <= 100; id++)
+			ck_assert_uint_eq(find_key(&index, keys, keys[id], hashes[k]), id);
+		ck_assert_uint_eq(find_key(&index, keys, 1, hashes[k]), 0);
+		ck_assert_uint_eq(find_key(&index, keys, 3, hashes[1 - k]), 0);
+		id_index_release(&index);
+	}
+}
+END_TEST
+
+START_TEST(a_hash_of_bytes_depends_on_each_byte_and_the_length)
+{
+	static const char text[] = "0123456789abcdef\0";
+
+	for (size_t size = 1; size < sizeof(text); size++) {
+		char other[sizeof(text)];
+
+		ck_assert_uint_ne(hash_bytes(text, size), hash_bytes(text, size - 1));
+		for (size_t k = 0; k < size; k++) {
+			memcpy(other, text, sizeof(text));
+			other[k] ^= 1;
+			ck_assert_uint_ne(hash_bytes(text, size), hash_bytes(other, size));
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_direct_cache_has_zeroed_slots_on_whole_lines)
+{
+	struct direct_cache cache;
+	uint64_t *slots;
+
+	direct_cache_init(&cache, 7, sizeof(uint64_t));
+	ck_assert_uint_eq((uintptr_t)cache.slots % CACHE_LINE, 0);
+	slots = cache.slots;
+	for (uint64_t key = 0; key < COUNT; key++) {
+		size_t at = direct_cache_index(key << 12, 7);
+
+		ck_assert_uint_lt(at, 128);
+		ck_assert(slots[at] == 0 || slots[at] < key);
+		slots[at] = key;
+	}
+	/* Neighbours spread: nearly all slots are in use. */
+	for (size_t i = 0, used = 0; i < 128; i++) {
+		used += slots[i] != 0;
+		ck_assert(i < 127 || used > 120);
+	}
+	direct_cache_release(&cache);
+	direct_cache_release(&cache);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tables");
+	TCase *all = tcase_create("all");
+
+	tcase_add_test(all, a_binary_search_agrees_with_a_linear_one);
+	tcase_add_test(all, a_binary_search_looks_at_few_elements);
+	tcase_add_test(all, an_index_finds_each_id_by_its_key);
+	tcase_add_test(all, an_index_holds_any_number_of_ids_of_one_hash);
+	tcase_add_test(all, a_hash_of_bytes_depends_on_each_byte_and_the_length);
+	tcase_add_test(all, a_direct_cache_has_zeroed_slots_on_whole_lines);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
