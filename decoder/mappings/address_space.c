@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/mappings/address_space.h"
 
+#include "base/lower_bound.h"
+
 static const struct mapping *find(const struct address_space *space, uint64_t ip)
 {
-	size_t low = 0, high = space->count;
+	size_t low = LOWER_BOUND(i, space->count, space->mappings[i].end <= ip);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (space->mappings[middle].end <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == space->count || space->mappings[low].begin > ip)
 		return NULL;
 	return &space->mappings[low];

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/lower_bound.h"
 
 #define EVENT_UPDATE_NAME 2 /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */
 
@@ -120,16 +121,8 @@ void perf_attrs_finish(struct perf_file *file)
 
 const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id)
 {
-	size_t low = 0, high = file->id_count;
+	size_t low = LOWER_BOUND(i, file->id_count, file->by_id[i].id < id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->by_id[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == file->id_count || file->by_id[low].id != id)
 		return NULL;
 	return &file->attrs[file->by_id[low].attr];

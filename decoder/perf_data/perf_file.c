@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/lower_bound.h"
 #include "base/pages.h"
 #include "decoder/perf_data/perf_attrs.h"
 #include "decoder/perf_data/perf_features.h"
@@ -68,18 +69,11 @@ static void add_part(struct perf_file *file, const struct perf_part *part)
 /* Returns the part that holds a position, or where it is the end; NULL behind the last. */
 static const struct perf_part *part_at(const struct perf_file *file, uint64_t position)
 {
-	size_t low = 0, high = file->part_count;
+	const struct perf_part *parts = file->parts;
+	size_t at = LOWER_BOUND(i, file->part_count,
+				parts[i].base + parts[i].end - parts[i].begin <= position);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct perf_part *part = &file->parts[middle];
-
-		if (part->base + (part->end - part->begin) <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->part_count ? &file->parts[low] : NULL;
+	return at < file->part_count ? &parts[at] : NULL;
 }
 
 /* ---- Headers ------------------------------------------------------------- */

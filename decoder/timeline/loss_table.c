@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 void loss_table_add(struct loss_table *table, const struct loss *loss)
 {
@@ -56,17 +57,7 @@ void loss_table_release(struct loss_table *table)
 /* Returns the first of the sorted losses whose key is not below. */
 static size_t first_loss(const struct loss *losses, size_t count, int64_t key, bool by_tid)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if ((by_tid ? losses[middle].tid : losses[middle].cpu) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, count, (by_tid ? losses[i].tid : losses[i].cpu) < key);
 }
 
 const struct loss *loss_table_find(const struct loss_table *table, int32_t cpu, int32_t tid,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/timeline/schedule.h"
 
+#include "base/lower_bound.h"
+
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
 		   int32_t tid)
 {
@@ -24,17 +26,9 @@ static bool is_idle(const struct thread *thread)
 /* The epoch of a process at a time, not before the one given. */
 static size_t epoch_at(const struct process *process, size_t epoch, uint64_t time)
 {
-	size_t low = epoch, high = process->epoch_count;
+	const struct epoch *later = &process->epochs[epoch + 1];
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (process->epochs[middle].begin <= time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return epoch + LOWER_BOUND(i, process->epoch_count - epoch - 1, later[i].begin <= time);
 }
 
 static void enter_epoch(struct schedule *schedule, size_t epoch)
@@ -102,18 +96,10 @@ void schedule_seek(struct schedule *schedule, uint64_t time)
 
 void schedule_begin_at(struct schedule *schedule, uint64_t time)
 {
-	size_t low = 0, high = schedule->count;
+	size_t after = LOWER_BOUND(i, schedule->count, schedule->switches[i].time <= time);
 
 	schedule->fresh = 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (schedule->switches[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	schedule->next = low ? low - 1 : 0;
+	schedule->next = after ? after - 1 : 0;
 	schedule_seek(schedule, time);
 }
 

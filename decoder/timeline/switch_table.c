@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 struct switch_note {
 	struct cpu_switch change;
@@ -106,16 +107,8 @@ int32_t switch_table_cpu(const struct switch_table *table, size_t index)
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,
 					   size_t *count)
 {
-	size_t low = 0, high = table->cpu_count;
+	size_t low = LOWER_BOUND(i, table->cpu_count, table->cpus[i].cpu < cpu);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->cpus[middle].cpu < cpu)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*count = 0;
 	if (low == table->cpu_count || table->cpus[low].cpu != cpu)
 		return NULL;
