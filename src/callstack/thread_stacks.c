@@ -198,7 +198,7 @@ static size_t look_up_plain(const struct thread_stacks *stacks, const struct res
 		    event->time >= forks_at)
 			break;
 		branches[found].event = event;
-		branches[found].places = resolver_known(resolver, space, event->from, event->to);
+		branches[found].places = branch_cache_get(resolver, space, event->from, event->to);
 		if (!branches[found].places)
 			break;
 	}

@@ -56,14 +56,14 @@ static size_t fill_args(struct record_events *records, const struct perf_sample 
 	if (type & PERF_SAMPLE_PERIOD)
 		args[count++] = ftf_arg_int64(ftf_text(writer, "period"), (int64_t)sample->period);
 	if (type & PERF_SAMPLE_IP) {
-		const struct location *at = resolver_find(
-			records->resolver, RESOLVE_TO, space_of(thread, sample->time), sample->ip);
+		struct location at = resolver_find(records->resolver,
+						   space_of(thread, sample->time), sample->ip);
 
 		args[count++] = ftf_arg_pointer(ftf_text(writer, "address"), sample->ip);
-		if (at->symbol)
+		if (at.symbol)
 			args[count++] = ftf_arg_string(
 				ftf_text(writer, "function"),
-				ftf_name(writer, at->symbol->name->text, at->symbol->name->length));
+				ftf_name(writer, at.symbol->name->text, at.symbol->name->length));
 	}
 	if (type & PERF_SAMPLE_ADDR)
 		args[count++] = ftf_arg_pointer(ftf_text(writer, "data_address"), sample->address);

@@ -336,7 +336,7 @@ static void tell(struct conversion *c, const struct branch_event *event,
 
 static void feed(struct conversion *c, const struct branch_event *event)
 {
-	const struct location *from, *to;
+	const struct location_pair *places;
 
 	if (event->kind == BRANCH_CPU_EVENT) {
 		event_output_event(&c->side, event);
@@ -352,14 +352,11 @@ static void feed(struct conversion *c, const struct branch_event *event)
 	if (c->options->format == FORMAT_NONE)
 		return;
 	resolver_advance(&c->resolver, event->time);
-	from = resolver_find(&c->resolver, RESOLVE_FROM, event->space, event->from);
-	to = resolver_find(&c->resolver, RESOLVE_TO, event->space, event->to);
+	places = resolver_find_branch(&c->resolver, event->space, event->from, event->to);
 	if (c->tells)
-		tell(c, event, from, to);
+		tell(c, event, &places->from, &places->to);
 	if (c->view.machine)
-		thread_stacks_branch(&c->stacks, event, from, to);
-	if (c->at_once)
-		resolver_keep(&c->resolver, event->space, from, to);
+		thread_stacks_branch(&c->stacks, event, &places->from, &places->to);
 }
 
 /* Returns how many branches of one thread come first. */

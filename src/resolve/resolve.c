@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Resolves addresses and branches to functions, and caches the answers. */
 #include "src/resolve/resolve.h"
 
 #include <stdlib.h>
@@ -6,7 +7,9 @@
 
 #include "base/alloc.h"
 
-/* The processes of address spaces: of those that share one, the first, which the others came from.
+/*
+ * Returns the pid of each address space, owned by the caller.  Of processes that share a
+ * space it is the first, which forked the others.
  */
 static int32_t *list_pids(const struct timeline *timeline)
 {
@@ -28,16 +31,16 @@ static int32_t *list_pids(const struct timeline *timeline)
 	return pids;
 }
 
-/* An array of lines of the cache begins at one. */
-static void begin_branches(struct resolver *resolver)
+/* Each slot is one cache line, and begins at one. */
+static void open_branch_cache(struct resolver *resolver)
 {
-	const size_t line = sizeof(struct resolve_branch), count = (size_t)1 << RESOLVE_BRANCH_BITS;
+	const size_t line = sizeof(struct cached_branch), count = (size_t)1 << BRANCH_CACHE_BITS;
 	uintptr_t memory;
 
-	_Static_assert(sizeof(struct resolve_branch) == 64, "a line of the cache");
+	_Static_assert(sizeof(struct cached_branch) == 64, "a cache line");
 	resolver->branch_memory = alloc_zeroed(count + 1, line);
 	memory = (uintptr_t)resolver->branch_memory;
-	resolver->branches = (struct resolve_branch *)((memory + line - 1) & ~(line - 1));
+	resolver->branches = (struct cached_branch *)((memory + line - 1) & ~(line - 1));
 }
 
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
@@ -55,12 +58,11 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
 	resolver->pids = list_pids(timeline);
 	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
-	for (int end = 0; end < RESOLVE_ENDS; end++)
-		resolver->slots[end] =
-			alloc_zeroed((size_t)1 << RESOLVE_SLOT_BITS, sizeof(struct resolve_slot));
+	resolver->addresses =
+		alloc_zeroed((size_t)1 << ADDRESS_CACHE_BITS, sizeof(*resolver->addresses));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
-	begin_branches(resolver);
+	open_branch_cache(resolver);
 }
 
 void resolver_release(struct resolver *resolver)
@@ -68,8 +70,7 @@ void resolver_release(struct resolver *resolver)
 	free(resolver->dsos);
 	free(resolver->pids);
 	free(resolver->jits);
-	for (int end = 0; end < RESOLVE_ENDS; end++)
-		free(resolver->slots[end]);
+	free(resolver->addresses);
 	free(resolver->branch_memory);
 	kernel_names_release(&resolver->kernel);
 	*resolver = (struct resolver){ 0 };
@@ -86,7 +87,7 @@ static bool is_kernel(uint64_t ip)
 	return ip >> 63;
 }
 
-/* Returns who names code that is in no file, by its address; NULL: nobody. */
+/* Returns the dso that names code without a file, by its address; NULL: there is none. */
 static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
 				const struct mapped_file *file, uint64_t ip)
 {
@@ -102,36 +103,23 @@ static struct dso *borrow_namer(const struct resolver *resolver, const struct ad
 	return jit ? *jit : NULL;
 }
 
-static void name_code_without_file(const struct resolver *resolver,
-				   const struct address_space *space,
-				   const struct mapped_file *file, struct location *location)
-{
-	struct dso *namer = borrow_namer(resolver, space, file, location->ip);
-	const struct symbol *symbol;
-	uint64_t offset;
-
-	if (!namer)
-		return;
-	symbol = dso_borrow_symbol(namer, location->ip, &offset);
-	if (symbol->kind == SYMBOL_FILE)
-		return;
-	location->symbol = symbol;
-	location->offset = offset;
-}
-
 static struct location find_mapped(const struct resolver *resolver,
 				   const struct address_space *space, uint64_t ip)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
-	struct location location = { .ip = ip };
+	struct location location = { .ip = ip }, named = { .ip = ip };
+	struct dso *namer;
 
 	if (mapping)
 		location.symbol = dso_borrow_symbol(resolver->dsos[mapping->file->index],
 						    ip - mapping->begin + mapping->file_offset,
 						    &location.offset);
-	if (!location.symbol || location.symbol->kind == SYMBOL_FILE)
-		name_code_without_file(resolver, space, mapping ? mapping->file : NULL, &location);
-	return location;
+	if (location.symbol && location.symbol->kind != SYMBOL_FILE)
+		return location;
+	namer = borrow_namer(resolver, space, mapping ? mapping->file : NULL, ip);
+	if (namer)
+		named.symbol = dso_borrow_symbol(namer, ip, &named.offset);
+	return named.symbol && named.symbol->kind != SYMBOL_FILE ? named : location;
 }
 
 bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,
@@ -143,38 +131,45 @@ bool resolver_is_entry(const struct resolver *resolver, const struct address_spa
 				       ip - mapping->begin + mapping->file_offset);
 }
 
-const struct location *resolver_look_up(struct resolver *resolver, enum resolve_end end,
-					const struct address_space *space, uint64_t ip)
+struct location resolver_find(struct resolver *resolver, const struct address_space *space,
+			      uint64_t ip)
 {
-	struct resolve_slot *slot = resolver_slot(resolver, end, space, ip);
-	struct location *told = &resolver->told[end];
+	/* Fibonacci hashing, with the address space mixed in. */
+	uint64_t key = ip ^ (uint64_t)(uintptr_t)space << 16;
+	struct cached_location *cached =
+		&resolver->addresses[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
+				     (64 - ADDRESS_CACHE_BITS)];
 	const struct symbol *symbol;
 
-	*told = (struct location){ 0 };
 	if (!ip)
-		return told;
-	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip))) {
-		*told = (struct location){ ip, symbol, ip - symbol->start };
-		return told;
+		return (struct location){ 0 };
+	/* What the kernel makes at run time has its name by time. */
+	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
+		return (struct location){ ip, symbol, ip - symbol->start };
+	if (cached->location.ip != ip || cached->space != space) {
+		cached->location = find_mapped(resolver, space, ip);
+		cached->space = space;
 	}
-	if (!resolve_slot_is(slot, space, ip)) {
-		slot->location = find_mapped(resolver, space, ip);
-		slot->space = space;
-	}
-	return &slot->location;
+	return cached->location;
 }
 
-/* Whether it means the same at any time, and no handler of OCaml is near. */
-static bool is_plain(const struct resolver *resolver, const struct location *location)
+/* Whether the name does not depend on time, and the file has no traps. */
+static bool may_cache(const struct resolver *resolver, const struct location *location)
 {
 	return !(location->symbol && location->symbol->has_traps) &&
 	       !kernel_names_may_have(&resolver->kernel, location->ip);
 }
 
-void resolver_keep(struct resolver *resolver, const struct address_space *space,
-		   const struct location *from, const struct location *to)
+const struct location_pair *branch_cache_put(struct resolver *resolver,
+					     const struct address_space *space,
+					     const struct location *from, const struct location *to)
 {
-	if (is_plain(resolver, from) && is_plain(resolver, to))
-		*resolver_branch(resolver, space, from->ip, to->ip) =
-			(struct resolve_branch){ space, location_pair_of(from, to) };
+	struct cached_branch *slot = branch_cache_slot(resolver, space, from->ip, to->ip);
+
+	if (!may_cache(resolver, from) || !may_cache(resolver, to)) {
+		resolver->uncached = location_pair_of(from, to);
+		return &resolver->uncached;
+	}
+	*slot = (struct cached_branch){ space, location_pair_of(from, to) };
+	return &slot->places;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an address of a process to the function there.
+ * Resolves addresses of a process to functions.
  *
- * Joins what the decoder knows (address spaces) with what symbols know
- * (files).  The answer is kept per address in direct-mapped caches, so a
- * branch that runs again costs one probe.
+ * Joins the decoder's address spaces with the names of the files that are mapped
+ * there.  Code that no file holds gets its names from the maps of JIT compilers and
+ * from the kernel.  The names of code that the kernel makes at run time depend on time.
  *
- * Code that no file holds is looked for in what JIT compilers and the kernel
- * say of theirs.  What the kernel makes at run time has its name by time.
+ * Two direct-mapped caches keep the answers: one of addresses, and one of branches,
+ * so that a branch that runs again costs one probe.
  */
 #ifndef SRC_RESOLVE_RESOLVE_H
 #define SRC_RESOLVE_RESOLVE_H
@@ -21,36 +21,31 @@
 #include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
 
-/* Places; branches, of which a program has more: where two have one slot each is found out anew. */
-#define RESOLVE_SLOT_BITS   14
-#define RESOLVE_BRANCH_BITS 15
+/* Powers of two: slots of the caches.  A program has about twice as many branches as targets. */
+#define ADDRESS_CACHE_BITS 15
+#define BRANCH_CACHE_BITS  15
 
-/* Where a branch is from, and where it goes: kept apart, so that one answer leaves the other. */
-enum resolve_end { RESOLVE_FROM, RESOLVE_TO, RESOLVE_ENDS };
-
-struct resolve_slot {
+struct cached_location {
 	const struct address_space *space;
 	struct location location; /* ip 0: empty */
 };
 
-/*
- * A branch of no more than its places, which mean the same at any time: a line of the
- * cache.
- */
-struct resolve_branch {
+/* One cache line.  The names of both ends do not depend on time. */
+struct cached_branch {
 	const struct address_space *space;
-	struct location_pair places; /* CALL_NOT_KNOWN: it is empty */
+	struct location_pair places; /* CALL_NOT_KNOWN: empty */
 };
 
 struct resolver {
 	struct dso_store *store; /* borrowed */
 	struct dso **dsos;       /* owned; by index of mapped_file */
 	int32_t *pids;           /* owned; by index of address space; -1: unknown */
-	struct dso **jits;       /* owned; the same: names of JIT code; NULL: not asked for yet */
-	struct resolve_slot *slots[RESOLVE_ENDS]; /* owned */
-	struct location told[RESOLVE_ENDS];       /* what is not kept: the last answer */
-	struct resolve_branch *branches;          /* in, owned: */
-	void *branch_memory;
+	struct dso **jits;       /* owned; by index of address space: names of JIT code; NULL: not
+				    looked up yet */
+	struct cached_location *addresses; /* owned; the address cache */
+	struct cached_branch *branches;    /* the branch cache, in: */
+	void *branch_memory;               /* owned */
+	struct location_pair uncached;     /* the last branch that may not be cached */
 	struct kernel_names kernel;
 };
 
@@ -64,7 +59,7 @@ void resolver_release(struct resolver *resolver);
 /* Returns the dso of a mapped file, borrowed; never NULL. */
 struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct mapped_file *file);
 
-/* From now on, what is asked for is at `time` (ns, perf's clock), which never falls. */
+/* Resolve from now on at `time` (ns, perf's clock), which never decreases. */
 static inline void resolver_advance(struct resolver *resolver, uint64_t time)
 {
 	if (resolver->kernel.next < resolver->kernel.count)
@@ -75,64 +70,32 @@ static inline void resolver_advance(struct resolver *resolver, uint64_t time)
 bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,
 		       uint64_t ip);
 
-/* What resolver_find() does if the answer is not kept. */
-const struct location *resolver_look_up(struct resolver *resolver, enum resolve_end end,
-					const struct address_space *space, uint64_t ip);
+/* Returns the location of `ip` in an address space (NULL: unknown). */
+struct location resolver_find(struct resolver *resolver, const struct address_space *space,
+			      uint64_t ip);
 
-/* Returns where the answer for an address is kept, if it is. */
-static inline struct resolve_slot *resolver_slot(const struct resolver *resolver,
-						 enum resolve_end end,
-						 const struct address_space *space, uint64_t ip)
+/* Returns the slot that both ends of a branch have in the branch cache. */
+static inline struct cached_branch *branch_cache_slot(const struct resolver *resolver,
+						      const struct address_space *space,
+						      uint64_t from, uint64_t to)
 {
 	/* Fibonacci hashing, with the address space mixed in. */
-	uint64_t key = ip ^ (uint64_t)(uintptr_t)space << 16;
-
-	return &resolver->slots[end]
-			       [(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RESOLVE_SLOT_BITS)];
-}
-
-static inline bool resolve_slot_is(const struct resolve_slot *slot,
-				   const struct address_space *space, uint64_t ip)
-{
-	return slot->location.ip == ip && slot->space == space;
-}
-
-/*
- * Returns the location of `ip` in an address space (NULL: unknown), which stays
- * what it is until the next one is asked for of the same end.
- */
-static inline const struct location *resolver_find(struct resolver *resolver, enum resolve_end end,
-						   const struct address_space *space, uint64_t ip)
-{
-	const struct resolve_slot *slot = resolver_slot(resolver, end, space, ip);
-
-	/* What the kernel makes at run time has its name by time. */
-	if (!resolve_slot_is(slot, space, ip) || (resolver->kernel.count && ip >> 63))
-		return resolver_look_up(resolver, end, space, ip);
-	return &slot->location;
-}
-
-/* Returns where a branch is kept, if it is. */
-static inline struct resolve_branch *resolver_branch(const struct resolver *resolver,
-						     const struct address_space *space,
-						     uint64_t from, uint64_t to)
-{
 	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
 
 	return &resolver->branches[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
-				   (64 - RESOLVE_BRANCH_BITS)];
+				   (64 - BRANCH_CACHE_BITS)];
 }
 
 /*
- * Returns both ends of a branch of an address space (NULL: unknown), if they are kept,
- * mean the same at any time, and no handler of OCaml is near; else NULL.  They stay
- * what they are until resolver_keep() is called.
+ * Returns both ends of a branch of an address space (NULL: unknown) if they are cached,
+ * borrowed until the next branch_cache_put(); else NULL.  Their names do not depend
+ * on time, and their files have no traps (trap_table.h).
  */
-static inline const struct location_pair *resolver_known(const struct resolver *resolver,
-							 const struct address_space *space,
-							 uint64_t from, uint64_t to)
+static inline const struct location_pair *branch_cache_get(const struct resolver *resolver,
+							   const struct address_space *space,
+							   uint64_t from, uint64_t to)
 {
-	const struct resolve_branch *branch = resolver_branch(resolver, space, from, to);
+	const struct cached_branch *branch = branch_cache_slot(resolver, space, from, to);
 
 	if (!branch->places.call || branch->places.from.ip != from || branch->places.to.ip != to ||
 	    branch->space != space)
@@ -140,8 +103,31 @@ static inline const struct location_pair *resolver_known(const struct resolver *
 	return &branch->places;
 }
 
-/* Keep both ends of a branch for resolver_known(), if that can give them. */
-void resolver_keep(struct resolver *resolver, const struct address_space *space,
-		   const struct location *from, const struct location *to);
+/*
+ * Cache both ends of a branch if branch_cache_get() may return them.
+ * Returns the pair, borrowed until the next call.
+ */
+const struct location_pair *branch_cache_put(struct resolver *resolver,
+					     const struct address_space *space,
+					     const struct location *from,
+					     const struct location *to);
+
+/*
+ * Returns both ends of a branch of an address space (NULL: unknown), from the branch
+ * cache if it has them, else found and cached; borrowed until the next call.
+ */
+static inline const struct location_pair *resolver_find_branch(struct resolver *resolver,
+							       const struct address_space *space,
+							       uint64_t from, uint64_t to)
+{
+	const struct location_pair *places = branch_cache_get(resolver, space, from, to);
+	struct location ends[2];
+
+	if (places)
+		return places;
+	ends[0] = resolver_find(resolver, space, from);
+	ends[1] = resolver_find(resolver, space, to);
+	return branch_cache_put(resolver, space, &ends[0], &ends[1]);
+}
 
 #endif

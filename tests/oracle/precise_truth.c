@@ -268,14 +268,12 @@ static void *no_track(void *context, const struct thread *thread)
 /* As src/pipeline/convert_perf_data.c does. */
 static void follow(struct pipeline *p, const struct branch_event *event)
 {
-	const struct location *from, *to;
+	const struct location_pair *places;
 
 	if (thread_stacks_plain(&p->stacks, &p->resolver, event, 1))
 		return;
-	from = resolver_find(&p->resolver, RESOLVE_FROM, event->space, event->from);
-	to = resolver_find(&p->resolver, RESOLVE_TO, event->space, event->to);
-	thread_stacks_branch(&p->stacks, event, from, to);
-	resolver_keep(&p->resolver, event->space, from, to);
+	places = resolver_find_branch(&p->resolver, event->space, event->from, event->to);
+	thread_stacks_branch(&p->stacks, event, &places->from, &places->to);
 }
 
 static void feed(struct pipeline *p, struct check *check, const struct branch_event *event)

@@ -493,7 +493,7 @@ static void expect_name(uint64_t ip, const char *name)
 	size_t count;
 
 	threads = timeline_threads(timeline, &count);
-	location = *resolver_find(&resolver, RESOLVE_TO, threads[0]->process->epochs[0].space, ip);
+	location = resolver_find(&resolver, threads[0]->process->epochs[0].space, ip);
 	ck_assert_ptr_nonnull(location.symbol);
 	ck_assert_str_eq(location.symbol->name->text, name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of addresses, by what a recording tells. */
+/* Names of addresses, by the contents of a recording. */
 #include <string.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ struct ksymbol {
 	char name[32];
 };
 
-static void tell(uint64_t time, struct ksymbol symbol)
+static void register_symbol(uint64_t time, struct ksymbol symbol)
 {
 	at(time, 5);
 	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, &symbol, sizeof(symbol));
@@ -82,7 +82,7 @@ static void expect(uint64_t time, uint64_t ip, const char *name, uint64_t offset
 	struct location location;
 
 	resolver_advance(&resolver, time);
-	location = *resolver_find(&resolver, RESOLVE_FROM, NULL, ip);
+	location = resolver_find(&resolver, NULL, ip);
 	if (!name) {
 		ck_assert_ptr_null(location.symbol);
 		return;
@@ -94,11 +94,11 @@ static void expect(uint64_t time, uint64_t ip, const char *name, uint64_t offset
 
 START_TEST(kernel_code_has_the_name_under_which_it_was_registered_last)
 {
-	tell(100, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_one" });
-	tell(200, (struct ksymbol){ BPF, 64, TYPE_BPF, UNREGISTER, "bpf_prog_one" });
-	tell(300,
-	     (struct ksymbol){ BPF + 32, 64, TYPE_OUT_OF_LINE, REGISTER, "ftrace_trampoline" });
-	tell(400, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_two" });
+	register_symbol(100, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_one" });
+	register_symbol(200, (struct ksymbol){ BPF, 64, TYPE_BPF, UNREGISTER, "bpf_prog_one" });
+	register_symbol(300, (struct ksymbol){ BPF + 32, 64, TYPE_OUT_OF_LINE, REGISTER,
+					       "ftrace_trampoline" });
+	register_symbol(400, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_two" });
 	open_built();
 	expect(100, BPF, "bpf_prog_one", 0);
 	expect(199, BPF + 63, "bpf_prog_one", 63);
@@ -114,8 +114,9 @@ END_TEST
 
 START_TEST(kernel_code_that_takes_the_place_of_none_has_its_name_from_the_beginning)
 {
-	tell(300, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_late" });
-	tell(200, (struct ksymbol){ BPF + 64, 64, TYPE_BPF, UNREGISTER, "bpf_prog_early" });
+	register_symbol(300, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_late" });
+	register_symbol(200,
+			(struct ksymbol){ BPF + 64, 64, TYPE_BPF, UNREGISTER, "bpf_prog_early" });
 	open_built();
 	expect(100, BPF, "bpf_prog_late", 0);
 	expect(100, BPF + 64, "bpf_prog_early", 0);
@@ -126,9 +127,10 @@ END_TEST
 
 START_TEST(kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless)
 {
-	tell(1, (struct ksymbol){ UINT64_MAX - 8, UINT32_MAX, TYPE_BPF, REGISTER, "last" });
-	tell(1, (struct ksymbol){ BPF, 0, TYPE_BPF, REGISTER, "empty" });
-	tell(1, (struct ksymbol){ UINT64_MAX, 9, TYPE_BPF, REGISTER, "none" });
+	register_symbol(1,
+			(struct ksymbol){ UINT64_MAX - 8, UINT32_MAX, TYPE_BPF, REGISTER, "last" });
+	register_symbol(1, (struct ksymbol){ BPF, 0, TYPE_BPF, REGISTER, "empty" });
+	register_symbol(1, (struct ksymbol){ UINT64_MAX, 9, TYPE_BPF, REGISTER, "none" });
 	open_built();
 	expect(1, UINT64_MAX - 1, "last", 7);
 	expect(1, UINT64_MAX, NULL, 0);
@@ -139,32 +141,35 @@ END_TEST
 
 /* ---- Branches ------------------------------------------------------------ */
 
-static const struct symbol function = { .kind = SYMBOL_FUNCTION };
-static const struct symbol with_traps = { .kind = SYMBOL_FUNCTION, .has_traps = true };
+static const struct name name = { .text = "f", .length = 1 };
+static const struct symbol function = { .name = &name, .kind = SYMBOL_FUNCTION };
+static const struct symbol with_traps = { .name = &name,
+					  .kind = SYMBOL_FUNCTION,
+					  .has_traps = true };
 static const struct location here = { 0x1000, &function, 0 }, there = { 0x2000, &function, 16 };
 
-START_TEST(a_branch_is_known_when_it_was_kept)
+START_TEST(a_branch_is_cached_once_it_was_put)
 {
 	const struct address_space *other = (const struct address_space *)&data;
-	const struct location_pair *known;
+	const struct location_pair *places;
 
 	open_built();
-	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, there.ip));
-	ck_assert_ptr_null(resolver_known(&resolver, NULL, 0, 0));
-	resolver_keep(&resolver, NULL, &here, &there);
-	known = resolver_known(&resolver, NULL, here.ip, there.ip);
-	ck_assert_ptr_nonnull(known);
-	ck_assert_mem_eq(&known->from, &here, sizeof(here));
-	ck_assert_mem_eq(&known->to, &there, sizeof(there));
+	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip, there.ip));
+	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, 0, 0));
+	branch_cache_put(&resolver, NULL, &here, &there);
+	places = branch_cache_get(&resolver, NULL, here.ip, there.ip);
+	ck_assert_ptr_nonnull(places);
+	ck_assert_mem_eq(&places->from, &here, sizeof(here));
+	ck_assert_mem_eq(&places->to, &there, sizeof(there));
 	for (uint64_t i = 1; i < 4096; i++) {
-		ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip + i, there.ip));
-		ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, there.ip + i));
+		ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip + i, there.ip));
+		ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip, there.ip + i));
 	}
-	ck_assert_ptr_null(resolver_known(&resolver, other, here.ip, there.ip));
+	ck_assert_ptr_null(branch_cache_get(&resolver, other, here.ip, there.ip));
 }
 END_TEST
 
-/* Also of one that is kept in the same place. */
+/* Also if another branch has the same slot. */
 START_TEST(a_branch_is_of_its_address_space_only)
 {
 	const struct address_space *other;
@@ -173,33 +178,33 @@ START_TEST(a_branch_is_of_its_address_space_only)
 	open_built();
 	do {
 		other = (const struct address_space *)++address;
-	} while (resolver_branch(&resolver, other, here.ip, there.ip) !=
-		 resolver_branch(&resolver, NULL, here.ip, there.ip));
-	resolver_keep(&resolver, NULL, &here, &there);
-	ck_assert_ptr_null(resolver_known(&resolver, other, here.ip, there.ip));
-	resolver_keep(&resolver, other, &here, &there);
-	ck_assert_ptr_nonnull(resolver_known(&resolver, other, here.ip, there.ip));
-	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, there.ip));
+	} while (branch_cache_slot(&resolver, other, here.ip, there.ip) !=
+		 branch_cache_slot(&resolver, NULL, here.ip, there.ip));
+	branch_cache_put(&resolver, NULL, &here, &there);
+	ck_assert_ptr_null(branch_cache_get(&resolver, other, here.ip, there.ip));
+	branch_cache_put(&resolver, other, &here, &there);
+	ck_assert_ptr_nonnull(branch_cache_get(&resolver, other, here.ip, there.ip));
+	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip, there.ip));
 }
 END_TEST
 
-START_TEST(a_branch_is_never_known_where_more_than_its_places_matters)
+START_TEST(a_branch_is_never_cached_where_more_than_its_ends_matters)
 {
 	const struct location in_bpf = { BPF + 8, NULL, 0 }, behind = { BPF + 64, NULL, 0 };
 	const struct location trapping = { 0x3000, &with_traps, 0 };
 
-	tell(300, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_late" });
+	register_symbol(300, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_late" });
 	open_built();
-	resolver_keep(&resolver, NULL, &in_bpf, &here);
-	resolver_keep(&resolver, NULL, &here, &in_bpf);
-	resolver_keep(&resolver, NULL, &trapping, &here);
-	resolver_keep(&resolver, NULL, &here, &trapping);
-	resolver_keep(&resolver, NULL, &here, &behind);
-	ck_assert_ptr_null(resolver_known(&resolver, NULL, in_bpf.ip, here.ip));
-	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, in_bpf.ip));
-	ck_assert_ptr_null(resolver_known(&resolver, NULL, trapping.ip, here.ip));
-	ck_assert_ptr_null(resolver_known(&resolver, NULL, here.ip, trapping.ip));
-	ck_assert_ptr_nonnull(resolver_known(&resolver, NULL, here.ip, behind.ip));
+	branch_cache_put(&resolver, NULL, &in_bpf, &here);
+	branch_cache_put(&resolver, NULL, &here, &in_bpf);
+	branch_cache_put(&resolver, NULL, &trapping, &here);
+	branch_cache_put(&resolver, NULL, &here, &trapping);
+	branch_cache_put(&resolver, NULL, &here, &behind);
+	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, in_bpf.ip, here.ip));
+	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip, in_bpf.ip));
+	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, trapping.ip, here.ip));
+	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip, trapping.ip));
+	ck_assert_ptr_nonnull(branch_cache_get(&resolver, NULL, here.ip, behind.ip));
 }
 END_TEST
 
@@ -213,9 +218,9 @@ int main(void)
 	tcase_add_test(all,
 		       kernel_code_that_takes_the_place_of_none_has_its_name_from_the_beginning);
 	tcase_add_test(all, kernel_code_at_the_end_of_all_addresses_or_without_length_is_harmless);
-	tcase_add_test(all, a_branch_is_known_when_it_was_kept);
+	tcase_add_test(all, a_branch_is_cached_once_it_was_put);
 	tcase_add_test(all, a_branch_is_of_its_address_space_only);
-	tcase_add_test(all, a_branch_is_never_known_where_more_than_its_places_matters);
+	tcase_add_test(all, a_branch_is_never_cached_where_more_than_its_ends_matters);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -248,7 +248,7 @@ static void feed_one(const struct branch_event *event)
 	const struct location from = at(event->from), to = at(event->to);
 
 	thread_stacks_branch(&stacks, event, &from, &to);
-	resolver_keep(&resolver, event->space, &from, &to);
+	branch_cache_put(&resolver, event->space, &from, &to);
 }
 
 /* Returns how many events come before the next vector is told, at most so many. */
