@@ -532,7 +532,7 @@ static bool take_branches(struct ordered_stage *turns)
 
 static void decode(struct conversion *c)
 {
-	struct decoding decoding = { .turns.take = take_branches, .c = c };
+	struct decoding decoding = { .turns.run = take_branches, .c = c };
 
 	report_phase(c->report, "decode");
 	summary_allow_interrupt(c->options->quiet);

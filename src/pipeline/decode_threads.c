@@ -72,7 +72,7 @@ struct workers *decode_threads_open(const struct options *options, const struct 
 
 	if (count == 1 || options->engine != OPTION_ENGINE_FAST || !is_long(auxtrace))
 		return NULL;
-	workers = workers_open(count, (unsigned)auxtrace->stream_count);
+	workers = workers_open(count);
 	if (!workers)
 		diag_warn(diag, "no-threads", "no thread can be started: decoding with one CPU");
 	return workers;

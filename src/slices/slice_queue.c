@@ -125,11 +125,11 @@ static void tell(struct slice_queue *relay)
 	__atomic_store_n(&relay->told_slices, *relay->slices, __ATOMIC_RELAXED);
 }
 
-static void run(struct worker_job *job, struct pt_flow *flow)
+static void run(struct worker_job *job, struct worker_scratch *scratch)
 {
 	struct slice_queue *relay = (struct slice_queue *)job;
 
-	(void)flow;
+	(void)scratch;
 	pthread_mutex_lock(&relay->lock);
 	while (relay->filled != relay->done) {
 		const struct block *block = &relay->blocks[relay->done % BLOCKS];

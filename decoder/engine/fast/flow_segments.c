@@ -132,9 +132,23 @@ static void take_up(const struct segment *segment, struct pt_flow *flow)
 	flow->stops_at_cuts = true;
 }
 
-static void decode_ahead(struct worker_job *job, struct pt_flow *flow)
+static void free_scratch_flow(void *flow)
+{
+	pt_flow_free(flow);
+}
+
+/* Returns the thread's flow, for streams of any size. */
+static struct pt_flow *scratch_flow(struct worker_scratch *scratch)
+{
+	if (!scratch->data)
+		*scratch = (struct worker_scratch){ pt_flow_spare(UINT64_MAX), free_scratch_flow };
+	return scratch->data;
+}
+
+static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 {
 	struct segment *segment = (struct segment *)job;
+	struct pt_flow *flow = scratch_flow(scratch);
 	const struct flow_checkpoint *first = &segment->owner->first;
 	struct buffer *buffer = take_buffer(segment->owner, flow);
 
@@ -341,6 +355,18 @@ static void close_segments(struct pt_stream *stream)
 	free(segments);
 }
 
+/*
+ * Returns how many segments of a stream are under way at most: one is being consumed,
+ * and over all streams there are more than threads.
+ */
+static unsigned count_ahead(const struct pt_stream_input *input)
+{
+	size_t streams = input->others + 1;
+	size_t ahead = (workers_count(input->workers) + 2 + streams - 1) / streams;
+
+	return ahead < 2 ? 2 : (unsigned)ahead;
+}
+
 struct pt_stream *pt_segments_new(struct pt_flow *flow)
 {
 	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
@@ -354,7 +380,7 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	segments->plan = flow->cuts;
 	flow_checkpoint_save(&segments->first, flow);
 	segments->now = segments->first;
-	segments->room = workers_ahead(flow->stream.input.workers);
+	segments->room = count_ahead(&flow->stream.input);
 	segments->segments = alloc_zeroed(segments->room, sizeof(*segments->segments));
 	segments->buffers = alloc_zeroed(segments->room, sizeof(*segments->buffers));
 	pthread_mutex_init(&segments->lock, NULL);

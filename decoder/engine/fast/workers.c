@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: MIT */
+/* The thread pool: one lock, two queues (submitted, offered), and a stage that moves between
+ * threads. */
 #include "decoder/engine/fast/workers.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "decoder/engine/fast/pt_flow.h"
 
 struct worker {
 	struct workers *workers;
 	pthread_t thread;
-	struct pt_flow *flow; /* owned */
+	struct worker_scratch scratch; /* owned */
 };
 
 struct workers {
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* there is something to do */
-	pthread_cond_t done;    /* a job is, that somebody waits for */
+	pthread_cond_t changed; /* there may be work */
+	pthread_cond_t done;    /* a job ended while a thread waited for one */
 	struct worker *members; /* owned; the first is the caller */
-	unsigned count, stream_count;
+	unsigned count;
 	/* Under the lock: */
-	struct worker_job *first, **last; /* that are queued */
-	struct worker_job *offered;       /* the same, for who has nothing else to do */
-	unsigned sleeping, waiting;       /* threads: for something to do, for a job */
-	struct ordered_stage *turns;      /* borrowed; NULL: none are to be taken */
-	struct worker *holder;      /* who is in a turn; between turns NULL, else the caller */
-	struct worker_job *awaited; /* by the next turn; NULL: nothing */
+	struct worker_job *first, **last; /* submitted jobs */
+	struct worker_job *offered;       /* low-priority jobs, the newest first */
+	unsigned sleeping, waiting;       /* threads: without work, for the end of a job */
+	struct ordered_stage *stage;      /* borrowed; NULL: workers_run() is not under way */
+	struct worker *stage_runner;      /* NULL: the stage may run; without a stage the caller */
+	struct worker_job *awaited;       /* job that the stage needs next; NULL: none */
 	bool closing;
-	unsigned delay, random;
 };
 
 /* ---- Jobs, with the lock held -------------------------------------------- */
@@ -50,14 +49,7 @@ static void unqueue(struct workers *workers, struct worker_job *job)
 	job->state = JOB_IDLE;
 }
 
-static unsigned next_delay(struct workers *workers)
-{
-	/* A generator of C's standard (7.22.2.1, rand). */
-	workers->random = workers->random * 1103515245 + 12345;
-	return workers->delay ? (workers->random >> 16) % workers->delay : 0;
-}
-
-static void wake(struct workers *workers)
+static void wake_one(struct workers *workers)
 {
 	if (workers->sleeping)
 		pthread_cond_signal(&workers->changed);
@@ -69,81 +61,76 @@ static struct worker_job *next_job(const struct workers *workers)
 	return workers->first ? workers->first : workers->offered;
 }
 
-/* Do a queued job; the lock is not held meanwhile. */
-static void perform(struct worker *worker, struct worker_job *job)
+/* Run a queued job, without the lock meanwhile. */
+static void run_job(struct worker *worker, struct worker_job *job)
 {
 	struct workers *workers = worker->workers;
-	unsigned delay = next_delay(workers);
 
 	unqueue(workers, job);
 	job->state = JOB_RUNNING;
-	job->doing++;
+	job->running++;
 	if (!next_job(workers))
-		wake(workers); /* for a turn that is anybody's now */
+		wake_one(workers); /* any thread may run the stage now */
 	pthread_mutex_unlock(&workers->lock);
-	if (delay)
-		usleep(delay);
-	if (!worker->flow)
-		worker->flow = pt_flow_spare(UINT64_MAX);
-	job->run(job, worker->flow);
+	job->run(job, &worker->scratch);
 	pthread_mutex_lock(&workers->lock);
-	job->by = worker;
-	job->doing--;
-	/* Else it was submitted again. */
-	if (job->state == JOB_RUNNING && !job->doing)
+	job->runner = worker;
+	job->running--;
+	/* Otherwise it was submitted again. */
+	if (job->state == JOB_RUNNING && !job->running)
 		job->state = JOB_DONE;
 	if (workers->waiting)
 		pthread_cond_broadcast(&workers->done);
 }
 
-/* ---- Turns, with the lock held ------------------------------------------- */
+/* ---- The ordered stage, with the lock held ------------------------------- */
 
-/* Who decoded what is next goes on with it, unless others have nothing else to do. */
-static bool is_for(const struct workers *workers, const struct worker_job *job,
-		   const struct worker *worker)
+/* Returns whether the stage should consume the job in this thread: see the header's head. */
+static bool may_consume(const struct workers *workers, const struct worker_job *job,
+			const struct worker *worker)
 {
-	return job->state == JOB_DONE && (job->by == worker || !next_job(workers));
+	return job->state == JOB_DONE && (job->runner == worker || !next_job(workers));
 }
 
-static bool has_turn(const struct workers *workers, const struct worker *worker)
+static bool may_run_stage(const struct workers *workers, const struct worker *worker)
 {
-	return workers->turns && !workers->holder &&
-	       (!workers->awaited || is_for(workers, workers->awaited, worker));
+	return workers->stage && !workers->stage_runner &&
+	       (!workers->awaited || may_consume(workers, workers->awaited, worker));
 }
 
-static void take_turn(struct worker *worker)
+static void run_stage(struct worker *worker)
 {
 	struct workers *workers = worker->workers;
 	bool more;
 
-	workers->holder = worker;
+	workers->stage_runner = worker;
 	workers->awaited = NULL;
 	pthread_mutex_unlock(&workers->lock);
-	more = workers->turns->take(workers->turns);
+	more = workers->stage->run(workers->stage);
 	pthread_mutex_lock(&workers->lock);
-	workers->holder = NULL;
+	workers->stage_runner = NULL;
 	if (more) {
-		wake(workers);
+		wake_one(workers);
 		return;
 	}
-	workers->turns = NULL;
-	workers->holder = workers->members;
-	/* The caller is to go on; which thread a signal reaches is not known. */
+	workers->stage = NULL;
+	workers->stage_runner = workers->members;
+	/* The caller has to wake up, and a signal may reach another thread. */
 	pthread_cond_broadcast(&workers->changed);
 }
 
-/* Work until there is nothing to do for good, or, for the caller, until there are no more turns. */
+/* Work until the pool closes or, in the caller's thread, until the stage has ended. */
 static void work(struct worker *worker)
 {
 	struct workers *workers = worker->workers;
 	bool is_caller = worker == workers->members;
 
 	pthread_mutex_lock(&workers->lock);
-	while (is_caller ? workers->turns != NULL : !workers->closing) {
-		if (has_turn(workers, worker)) {
-			take_turn(worker);
+	while (is_caller ? workers->stage != NULL : !workers->closing) {
+		if (may_run_stage(workers, worker)) {
+			run_stage(worker);
 		} else if (next_job(workers)) {
-			perform(worker, next_job(workers));
+			run_job(worker, next_job(workers));
 		} else {
 			workers->sleeping++;
 			pthread_cond_wait(&workers->changed, &workers->lock);
@@ -153,7 +140,7 @@ static void work(struct worker *worker)
 	pthread_mutex_unlock(&workers->lock);
 }
 
-static void *run(void *context)
+static void *start_worker(void *context)
 {
 	work(context);
 	return NULL;
@@ -161,12 +148,11 @@ static void *run(void *context)
 
 /* ---- The caller ---------------------------------------------------------- */
 
-static void start(struct workers *workers, unsigned count)
+static void start_threads(struct workers *workers, unsigned count)
 {
 	sigset_t all, before;
 
-	/* Signals are for the threads of the program, but for those of what a thread itself does.
-	 */
+	/* Signals are for the caller's thread, except those that a thread raises itself. */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -174,13 +160,13 @@ static void start(struct workers *workers, unsigned count)
 		struct worker *worker = &workers->members[workers->count];
 
 		worker->workers = workers;
-		if (pthread_create(&worker->thread, NULL, run, worker) != 0)
+		if (pthread_create(&worker->thread, NULL, start_worker, worker) != 0)
 			break;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct workers *workers_open(unsigned count, unsigned stream_count)
+struct workers *workers_open(unsigned count)
 {
 	struct workers *workers = alloc_zeroed(1, sizeof(*workers));
 
@@ -188,22 +174,19 @@ struct workers *workers_open(unsigned count, unsigned stream_count)
 	pthread_cond_init(&workers->changed, NULL);
 	pthread_cond_init(&workers->done, NULL);
 	workers->last = &workers->first;
-	workers->stream_count = stream_count ? stream_count : 1;
 	workers->members = alloc_zeroed(count ? count : 1, sizeof(*workers->members));
 	workers->members->workers = workers;
-	workers->holder = workers->members;
-	start(workers, count);
+	workers->stage_runner = workers->members;
+	start_threads(workers, count);
 	if (workers->count > 1 || count <= 1)
 		return workers;
 	workers_close(workers);
 	return NULL;
 }
 
-unsigned workers_ahead(const struct workers *workers)
+unsigned workers_count(const struct workers *workers)
 {
-	unsigned ahead = (workers->count + 2 + workers->stream_count - 1) / workers->stream_count;
-
-	return ahead < 2 ? 2 : ahead;
+	return workers->count;
 }
 
 void workers_close(struct workers *workers)
@@ -216,8 +199,12 @@ void workers_close(struct workers *workers)
 	pthread_mutex_unlock(&workers->lock);
 	for (unsigned i = 1; i < workers->count; i++)
 		pthread_join(workers->members[i].thread, NULL);
-	for (unsigned i = 0; i < workers->count; i++)
-		pt_flow_free(workers->members[i].flow);
+	for (unsigned i = 0; i < workers->count; i++) {
+		struct worker_scratch *scratch = &workers->members[i].scratch;
+
+		if (scratch->data)
+			scratch->release(scratch->data);
+	}
 	pthread_cond_destroy(&workers->changed);
 	pthread_cond_destroy(&workers->done);
 	pthread_mutex_destroy(&workers->lock);
@@ -225,11 +212,11 @@ void workers_close(struct workers *workers)
 	free(workers);
 }
 
-void workers_run(struct workers *workers, struct ordered_stage *turns)
+void workers_run(struct workers *workers, struct ordered_stage *stage)
 {
 	pthread_mutex_lock(&workers->lock);
-	workers->turns = turns;
-	workers->holder = NULL;
+	workers->stage = stage;
+	workers->stage_runner = NULL;
 	workers->awaited = NULL;
 	pthread_mutex_unlock(&workers->lock);
 	work(workers->members);
@@ -242,7 +229,7 @@ void workers_submit(struct workers *workers, struct worker_job *job)
 	job->next = NULL;
 	*workers->last = job;
 	workers->last = &job->next;
-	wake(workers);
+	wake_one(workers);
 	pthread_mutex_unlock(&workers->lock);
 }
 
@@ -252,14 +239,14 @@ void workers_offer(struct workers *workers, struct worker_job *job)
 	job->state = JOB_QUEUED;
 	job->next = workers->offered;
 	workers->offered = job;
-	wake(workers);
+	wake_one(workers);
 	pthread_mutex_unlock(&workers->lock);
 }
 
 static void wait_until_done(struct workers *workers, const struct worker_job *job)
 {
 	workers->waiting++;
-	while (job->doing)
+	while (job->running)
 		pthread_cond_wait(&workers->done, &workers->lock);
 	workers->waiting--;
 }
@@ -269,12 +256,12 @@ bool workers_ready(struct workers *workers, struct worker_job *job)
 	bool ready = true;
 
 	pthread_mutex_lock(&workers->lock);
-	if (workers->turns) {
-		ready = is_for(workers, job, workers->holder);
+	if (workers->stage) {
+		ready = may_consume(workers, job, workers->stage_runner);
 		workers->awaited = ready ? NULL : job;
 	} else {
 		while (job->state != JOB_DONE && (job->state == JOB_QUEUED || next_job(workers)))
-			perform(workers->holder,
+			run_job(workers->stage_runner,
 				job->state == JOB_QUEUED ? job : next_job(workers));
 		wait_until_done(workers, job);
 	}
@@ -289,7 +276,7 @@ bool workers_help(struct workers *workers, struct worker_job *job)
 	pthread_mutex_lock(&workers->lock);
 	queued = job->state == JOB_QUEUED;
 	if (queued)
-		perform(workers->holder, job);
+		run_job(workers->stage_runner, job);
 	pthread_mutex_unlock(&workers->lock);
 	return queued;
 }
@@ -310,12 +297,5 @@ void workers_cancel(struct workers *workers, struct worker_job *job)
 	if (job->state == JOB_QUEUED)
 		unqueue(workers, job);
 	wait_until_done(workers, job);
-	pthread_mutex_unlock(&workers->lock);
-}
-
-void workers_delay(struct workers *workers, unsigned us)
-{
-	pthread_mutex_lock(&workers->lock);
-	workers->delay = us;
 	pthread_mutex_unlock(&workers->lock);
 }

@@ -1,92 +1,93 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that decode segments of streams, in the order in which they are asked
- * to, and take turns at what is to be done in order with the outcome.
+ * A thread pool: runs jobs in the order in which they are submitted, and one ordered
+ * stage that consumes their results.
  *
- * There are as many threads as there is to be done at a time, the caller's among
- * them, and none waits while there is something to do.  A thread that has decoded a
- * segment is the one to go on with it, when its turn has come: what it has just
- * written is in its CPU's cache then.
+ * The stage runs in one thread at a time, the caller's among them.  The thread that ran
+ * the job that the stage needs next is preferred, because the job's results are in its
+ * CPU's cache; another thread runs the stage only if it has no job to run.  No thread
+ * sleeps while there is work.
  *
- * All functions but those for a turn are for one thread, the one that opened the
- * workers.
+ * All functions are for the thread that opened the workers, and those marked "also in
+ * the stage" for the ordered stage.
  */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
 
 #include <stdbool.h>
 
-struct pt_flow;
 struct worker;
 struct workers;
 
 enum worker_job_state { JOB_IDLE = 0, JOB_QUEUED, JOB_RUNNING, JOB_DONE };
 
-/* Something to do, part of what it is done for. */
+/* Memory of one thread that stays from job to job.  Zeroed at first; a job fills it. */
+struct worker_scratch {
+	void *data;                  /* owned by the thread */
+	void (*release)(void *data); /* called by workers_close() */
+};
+
+/* Part of the struct that the job is for; borrowed by the workers until it is done. */
 struct worker_job {
-	/* `flow` is the thread's own, for the time of the call. */
-	void (*run)(struct worker_job *job, struct pt_flow *flow);
-	/* Of the workers: */
+	/* `scratch` is the thread's own, for the time of the call. */
+	void (*run)(struct worker_job *job, struct worker_scratch *scratch);
+	/* Private to the workers: */
 	enum worker_job_state state;
-	const struct worker *by; /* who did it */
-	unsigned doing; /* threads: above 1 when it was submitted again just before its end */
+	const struct worker *runner; /* thread that ran it last */
+	unsigned running; /* threads: 2 if the job was submitted again just before its end */
 	struct worker_job *next;
 };
 
-/* What is done in order, a turn at a time, each by any thread. */
+/* The part of the work that is done in order. */
 struct ordered_stage {
 	/*
-	 * Returns true when workers_ready() said no: another turn is to go on from
-	 * there; false at the end.
+	 * Returns true if workers_ready() returned false: any thread calls it again when
+	 * that job is done; false at the end.
 	 */
-	bool (*take)(struct ordered_stage *turns);
+	bool (*run)(struct ordered_stage *stage);
 };
 
 /*
- * Returns workers of up to `count` threads, that of the caller counted, for so many
- * streams, owned by the caller; NULL if `count` is above 1 and no thread can be
- * started.
+ * Returns a pool of up to `count` threads, the caller's included, owned by the caller;
+ * NULL if `count` is above 1 and no thread can be started.
  */
-struct workers *workers_open(unsigned count, unsigned stream_count);
+struct workers *workers_open(unsigned count);
 
-/*
- * Returns how many segments of each stream are under way at most: one is given
- * out, and over all streams there are more than threads.
- */
-unsigned workers_ahead(const struct workers *workers);
+/* Returns the number of threads, the caller's included. */
+unsigned workers_count(const struct workers *workers);
 
-/* All jobs are to be done or cancelled.  NULL is allowed. */
+/* All jobs are done or cancelled before.  NULL is allowed. */
 void workers_close(struct workers *workers);
 
-/* Take turns, and do jobs, until there are no more turns. */
-void workers_run(struct workers *workers, struct ordered_stage *turns);
+/* Run the stage to its end, and jobs beside it. */
+void workers_run(struct workers *workers, struct ordered_stage *stage);
 
-/* Let a job, which is borrowed, be done.  Also in a turn. */
+/* Queue a job.  Also in the stage. */
 void workers_submit(struct workers *workers, struct worker_job *job);
 
 /*
- * The same, for who has nothing else to do: whoever submits it would do it as well
- * (workers_help()).  A job may be submitted so when all but its return is done.
+ * Queue a low-priority job: idle threads run it, or its submitter does
+ * (workers_help()).  Also in the stage, and in the job itself as its last action.
  */
 void workers_offer(struct workers *workers, struct worker_job *job);
 
 /*
- * Whether a job that was submitted is done.  In a turn it returns false if it is
- * better to end the turn until then; else it does the job itself, or others until it
- * is done, and returns true.
+ * Returns whether a submitted job is done.  In the stage false means that the stage
+ * should return true until then.  Outside of the stage it first runs the job, or other jobs
+ * until that one is done, and returns true.
  */
 bool workers_ready(struct workers *workers, struct worker_job *job);
 
-/* Do a job here, if nobody has begun it.  Returns whether.  Also in a turn. */
+/* Run a job here if no thread has begun it.  Returns whether it did.  Also in the stage. */
 bool workers_help(struct workers *workers, struct worker_job *job);
 
-/* Returns whether a thread has nothing to do.  Also in a turn. */
+/* Returns whether a thread sleeps.  Also in the stage. */
 bool workers_idle(struct workers *workers);
 
-/* Wait until a job is not under way; it may stay undone.  An idle job is allowed. */
+/*
+ * Take a job out of the queue, or wait for its end if it runs.  An idle job is allowed.
+ * Also in the stage.
+ */
 void workers_cancel(struct workers *workers, struct worker_job *job);
-
-/* For tests: let each job wait for some time up to so many us, another each time. */
-void workers_delay(struct workers *workers, unsigned us);
 
 #endif

@@ -23,7 +23,7 @@ static uint64_t written;
 
 static void begin(int count)
 {
-	workers = workers_open((unsigned)count, 1);
+	workers = workers_open((unsigned)count);
 	ck_assert_ptr_nonnull(workers);
 	relay = slice_queue_open(&relayed.sink, &output, &written, workers);
 }
