@@ -31,7 +31,6 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_segments.c decoder/engine/fast/flow_segments.h \
 	decoder/engine/fast/flow_step.c decoder/engine/fast/flow_step.h \
 	decoder/engine/fast/pt_flow.c decoder/engine/fast/pt_flow.h \
-	decoder/engine/fast/workers.c decoder/engine/fast/workers.h \
 	decoder/engine/fast/tnt_bits.h \
 	decoder/engine/libipt/pt_block_events.c \
 	decoder/engine/libipt/pt_blocks.c decoder/engine/libipt/pt_blocks.h \

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/workers.h"
 #include "decoder/aux/auxtrace.h"
-#include "decoder/engine/fast/workers.h"
 #include "src/options/options.h"
 
 /*

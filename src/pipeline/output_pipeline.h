@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/io/output.h"
 #include "base/name.h"
-#include "decoder/engine/fast/workers.h"
+#include "base/workers.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/format_calls.h"
 #include "src/formats/format_slices.h"

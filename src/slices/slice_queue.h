@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "base/io/output.h"
-#include "decoder/engine/fast/workers.h"
+#include "base/workers.h"
 #include "src/slices/slice_sink.h"
 
 struct slice_queue;

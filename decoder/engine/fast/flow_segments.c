@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/workers.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
-#include "decoder/engine/fast/workers.h"
 
 /*
  * Events of one segment, 64 bytes each: dense traces have two a byte of trace.

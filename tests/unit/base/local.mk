@@ -16,3 +16,9 @@ TESTS += tests/unit/base/tables.test
 tests_unit_base_tables_test_SOURCES = tests/unit/base/tables.c
 tests_unit_base_tables_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_tables_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/workers.test
+TESTS += tests/unit/base/workers.test
+tests_unit_base_workers_test_SOURCES = tests/unit/base/workers.c
+tests_unit_base_workers_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_workers_test_LDADD = $(UNIT_LIBS)

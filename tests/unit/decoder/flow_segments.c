@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/workers.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/engine/fast/workers.h"
 #include "decoder/engine/pt_stream.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"

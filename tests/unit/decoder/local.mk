@@ -83,12 +83,6 @@ tests_unit_decoder_aux_seek_test_SOURCES = tests/unit/decoder/aux_seek.c
 tests_unit_decoder_aux_seek_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_aux_seek_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/workers.test
-TESTS += tests/unit/decoder/workers.test
-tests_unit_decoder_workers_test_SOURCES = tests/unit/decoder/workers.c
-tests_unit_decoder_workers_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_workers_test_LDADD = $(UNIT_LIBS)
-
 check_PROGRAMS += tests/unit/decoder/flow_segments.test
 TESTS += tests/unit/decoder/flow_segments.test
 tests_unit_decoder_flow_segments_test_SOURCES = tests/unit/decoder/flow_segments.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who does what, when: jobs by all threads, what is in order a turn at a time. */
-#include "decoder/engine/fast/workers.h"
+#include "base/workers.h"
 
 #include <pthread.h>
 #include <stdlib.h>

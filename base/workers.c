@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread pool: one lock, two queues (submitted, offered), and a stage that moves between
  * threads. */
-#include "decoder/engine/fast/workers.h"
+#include "base/workers.h"
 
 #include <pthread.h>
 #include <signal.h>
