@@ -19,17 +19,12 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/callstack_precise_branches.c \
 	src/callstack/precise/callstack_precise_fast.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
-	src/cli/option_batch.c \
-	src/cli/option_choose.c \
-	src/cli/option_group.h \
-	src/cli/option_overlays.c \
-	src/cli/option_report.c \
-	src/cli/option_sandbox.c \
-	src/cli/option_select.c \
-	src/cli/option_speed.c \
-	src/cli/option_timing.c \
-	src/cli/options.c \
+	src/cli/command_line.c src/cli/command_line.h \
+	src/cli/input_list.c src/cli/input_list.h \
+	src/cli/option_conflicts.c src/cli/option_conflicts.h \
+	src/cli/option_table.c src/cli/option_table.h \
 	src/cli/spelling.c src/cli/spelling.h \
+	src/cli/suggest.c src/cli/suggest.h \
 	src/cli/versions.c src/cli/versions.h \
 	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \
 	src/events/event_output.c src/events/event_output.h \
@@ -51,7 +46,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/slice_output.c src/formats/slice_output.h \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
-	src/options/options.h \
+	src/options/options.c src/options/options.h \
 	src/options/output_check.c src/options/output_check.h \
 	src/options/selection.c src/options/selection.h \
 	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \

@@ -9,7 +9,7 @@
 #include "base/printable.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
-#include "src/options/options.h"
+#include "src/cli/command_line.h"
 #include "src/overlays/overlay_clock.h"
 #include "src/pipeline/convert.h"
 #include "src/sandbox/sandbox.h"
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	output_watch_signals();
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();
-	options_parse(&options, argc, argv);
+	command_line_parse(&options, argc, argv);
 	if (batch_wanted(&options))
 		status = batch_run(&options, convert_one);
 	else

@@ -151,11 +151,17 @@ static void wait_for_one(struct batch *batch)
 		batch->running = 0; /* none of ours is left: cannot be */
 }
 
+static size_t processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+}
+
 /* Processes that run side by side share the processors. */
 static unsigned threads_of_each(size_t jobs)
 {
-	cpu_set_t set;
-	size_t count = sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+	size_t count = processors();
 
 	if (jobs < 2)
 		return 0;
@@ -164,8 +170,7 @@ static unsigned threads_of_each(size_t jobs)
 
 static void run_all(struct batch *batch)
 {
-	int jobs = batch->run.options->jobs;
-	size_t room = jobs ? (size_t)jobs : 1;
+	size_t room = batch->run.options->jobs ? batch->run.options->jobs : processors();
 
 	room = room < batch->plan.count ? room : batch->plan.count;
 	processes = alloc_zeroed(room, sizeof(*processes));
@@ -203,7 +208,7 @@ static void sum_up(const struct batch *batch)
 bool batch_wanted(const struct options *options)
 {
 	return options->input &&
-	       (options->json_lines || options->skip_existing || batch_plan_wanted(options));
+	       (options->json_lines || options->skip_existing || options_is_batch(options));
 }
 
 int batch_run(const struct options *options, batch_convert_fn *convert)
@@ -216,7 +221,7 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 		return EXIT_USAGE;
 	}
 	batch.run.keep_messages = batch.plan.count > 1;
-	batch.run.stamped = batch_plan_wanted(options) || options->skip_existing;
+	batch.run.stamped = options_is_batch(options) || options->skip_existing;
 	run_all(&batch);
 	if (!options->quiet && batch.plan.count > 1)
 		sum_up(&batch);

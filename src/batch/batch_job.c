@@ -101,7 +101,7 @@ static enum exit_status convert(const struct batch_run *run, const struct batch_
 		error_set(&err, ERROR_FORMAT, "%s is the input: not overwritten", job->output);
 		return fail(told, &err);
 	}
-	if (batch_plan_wanted(run->options) && output_path_make_parents(job->output, &err) < 0)
+	if (options_is_batch(run->options) && output_path_make_parents(job->output, &err) < 0)
 		return fail(told, &err);
 	/* A split output has other names. */
 	if (run->stamped && !options.select.split.unit)

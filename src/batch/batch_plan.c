@@ -8,12 +8,6 @@
 #include "base/alloc.h"
 #include "base/io/output_path.h"
 
-bool batch_plan_wanted(const struct options *options)
-{
-	return options->input && (options->output_pattern || options->files_from ||
-				  (options->output && output_path_is_directory(options->output)));
-}
-
 /* ---- Names in a directory ------------------------------------------------ */
 
 /* A name is a piece of its input's path, [front, end), that can grow to the front. */
@@ -307,7 +301,7 @@ int batch_plan_make(struct batch_plan *plan, const struct options *options, stru
 {
 	*plan = (struct batch_plan){ 0 };
 	plan->jobs = alloc_zeroed((size_t)options->input_count, sizeof(*plan->jobs));
-	if (!batch_plan_wanted(options)) {
+	if (!options_is_batch(options)) {
 		plan_one(plan, options);
 		return 0;
 	}

@@ -31,9 +31,6 @@ struct batch_plan {
 	size_t count;
 };
 
-/* Returns whether each input has an output of its own. */
-bool batch_plan_wanted(const struct options *options);
-
 /*
  * Make the jobs; `options` (with at least one input) must live as long as the plan.
  * Returns 0; -1 with err filled, and an empty plan: a pattern is wrong, two

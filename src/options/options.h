@@ -58,6 +58,9 @@ enum option_names {
 /* Whether to give up what a conversion does not need: sandbox.h; AUTO: where that is possible. */
 enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
 
+/* Times between timing packets: at a steady speed, or as perf script estimates them. */
+enum option_timing { TIMING_STEADY = 0, TIMING_PERF };
+
 enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
 
 /* An overlay as the user named it: overlay_input.h. */
@@ -89,7 +92,7 @@ struct options {
 	bool debuginfod;                 /* ask servers for files */
 	bool force_dso;                  /* files with another build id will do */
 	struct overlay_option *overlays; /* owned */
-	size_t overlay_count;
+	size_t overlay_count, overlay_room;
 	struct overlay_clocks clocks; /* of --clock-offset */
 	const char *clock_sync;       /* NULL: none */
 	bool no_samples;              /* leave out samples of other events */
@@ -97,14 +100,16 @@ struct options {
 	const char *files_from;       /* NULL: none */
 	char *list, **listed;         /* owned: the inputs that it names, and all inputs */
 	const char *json_lines;       /* path; "-": stdout; NULL: none */
-	int jobs;                     /* files side by side; 0: one */
+	unsigned jobs;                /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
-	char **words; /* owned array of argv's: those that change outputs */
+	/* Owned, with the texts: the options that may change an output, "--NAME=ARGUMENT". */
+	char **words;
 	int word_count;
+	size_t word_room;
 	const char *stamp; /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
 	unsigned verify;   /* decode every so-manyth segment by libipt too; 0: none */
 	struct selection select;
-	bool perf_times;  /* as perf script has them */
+	enum option_timing timing;
 	unsigned threads; /* that decode; 0: as many as there are CPUs */
 	bool no_warn;     /* gaps and warnings don't change the exit status */
 	bool quiet;       /* no summary and no warnings */
@@ -114,14 +119,20 @@ struct options {
 		*json; /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
 };
 
-/*
- * Parse the command line.  Prints usage errors, --help and --version itself
- * and exits then (status 64 for usage errors, 0 for the others).
- */
-void options_parse(struct options *options, int argc, char **argv);
+/* A word that an option takes, and its value; lists end with a NULL word. */
+struct option_choice {
+	const char *word;
+	int value;
+};
+
+/* The words of --format. */
+extern const struct option_choice option_formats[];
 
 /* Returns the word for a format: it also ends the names of a batch's outputs. */
 const char *option_format_word(enum output_format format);
+
+/* Returns whether each input is converted to an output of its own. */
+bool options_is_batch(const struct options *options);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void options_release(struct options *options);

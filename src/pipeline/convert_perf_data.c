@@ -161,7 +161,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.switch_ip = c->kernel_files.switch_ip,
 		.cpu_events =
 			c->options->format == FORMAT_FTF || c->options->format == FORMAT_SLICES,
-		.perf_times = c->options->perf_times,
+		.perf_times = c->options->timing == TIMING_PERF,
 		.segment = decode_threads_segment(&c->auxtrace),
 		.workers = c->workers,
 		.begin = c->filter.begin,

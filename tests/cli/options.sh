@@ -46,16 +46,16 @@ is_wrong() { # PATTERN OPTIONS...
 }
 numbers() {
 	for bad in 0 -1 x 1025 2x ''; do
-		is_wrong "--threads: '$bad' is no number from 1 to 1024" --threads=$bad a || return 1
+		is_wrong "--threads: '$bad' is not a number from 1 to 1024" --threads=$bad a || return 1
 	done
 	for bad in 0 x; do
-		is_wrong "--verify: '$bad' is no number from 1" --verify=$bad a || return 1
+		is_wrong "--verify: '$bad' is not a number from 1" --verify=$bad a || return 1
 	done
 	for bad in 10001 -1 x; do
-		is_wrong "--jobs: '$bad' is no number up to 10000" --jobs=$bad a || return 1
+		is_wrong "--jobs: '$bad' is not a number from 0 to 10000" --jobs=$bad a || return 1
 	done
 	for bad in 0 -1 x 4294967296; do
-		is_wrong "--depth: '$bad' is no number of levels" --depth=$bad a || return 1
+		is_wrong "--depth: '$bad' is not a number from 1 to 4294967295" --depth=$bad a || return 1
 	done
 }
 tap_check "numbers that are none, or too many, are wrong usage" numbers
@@ -65,7 +65,7 @@ excluded() {
 		is_wrong "overlays belong to one recording, and this is a second: b" --memtrace=m -o out/ a b &&
 		is_wrong "--format=events needs --runtime-events or --memtrace" --format=events a &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
-		is_wrong "neither mono=TIME nor real=TIME" --memtrace=m --clock-offset=5 -o x.ftf
+		is_wrong "is not mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf
 }
 tap_check "options that exclude each other are wrong usage" excluded
 

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* The argp parser of the option table. */
+#include "src/cli/command_line.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "src/cli/input_list.h"
+#include "src/cli/option_conflicts.h"
+#include "src/cli/option_table.h"
+#include "src/cli/suggest.h"
+#include "src/cli/versions.h"
+
+/* Keys of options without a letter: this and their index in the table. */
+#define FIRST_KEY 256
+
+static const char doc[] =
+	"Convert an Intel PT recording of perf into a trace that Perfetto opens: "
+	"every function call as a slice, to the nanosecond, with its source line."
+	"\v"
+	"Record with `perf record -e intel_pt//u PROGRAM`, convert with "
+	"`ptrace2ftf perf.data -o out.ftf`, open out.ftf at https://ui.perfetto.dev.\n\n"
+	"Exit status: 0 all converted; 2 converted, with gaps or warnings; "
+	"1 failed, nothing written; 64 wrong usage; 130 interrupted, the rest left out.";
+
+/* ---- Arguments ----------------------------------------------------------- */
+
+static void parse_number(struct argp_state *state, const struct option_spec *spec, const char *text,
+			 unsigned *number)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || value < spec->least ||
+	    value > spec->most)
+		argp_error(state, "--%s: '%s' is not a number from %u to %u", spec->name, text,
+			   spec->least, spec->most);
+	*number = (unsigned)value;
+}
+
+static void add_overlay(struct options *options, enum overlay_kind kind, const char *text)
+{
+	options->overlays = alloc_grow(options->overlays, &options->overlay_room,
+				       options->overlay_count + 1, sizeof(*options->overlays));
+	options->overlays[options->overlay_count++] = (struct overlay_option){ kind, text };
+}
+
+static const char *const expected[] = {
+	[OPTION_NUMBERS] = "a list of numbers like 1,2,5-7",
+	[OPTION_TIME_RANGE] = "FROM,TO like 12.5,12.75 or +1ms,+2ms or 10%,20%",
+	[OPTION_BETWEEN] = "START,STOP",
+	[OPTION_DURATION] = "a time like 500ns or 1.5us",
+	[OPTION_SPLIT_SIZE] = "a size like 2M (slices), 500MB or 10ms",
+	[OPTION_CLOCK_OFFSET] = "mono=TIME or real=TIME",
+};
+
+static void parse_argument(struct argp_state *state, const struct option_spec *spec, char *text)
+{
+	struct options *options = state->input;
+	void *field = (char *)options + spec->field;
+	bool valid = true;
+
+	switch (spec->type) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		break;
+	case OPTION_REPEATED:
+		++*(int *)field;
+		break;
+	case OPTION_TEXT:
+		*(const char **)field = text;
+		break;
+	case OPTION_CHOICE:
+		*(int *)field = choose_value(state, spec, text);
+		break;
+	case OPTION_NUMBER:
+		parse_number(state, spec, text, field);
+		break;
+	case OPTION_NUMBERS:
+		valid = number_list_add(field, text);
+		break;
+	case OPTION_PATTERN:
+		pattern_list_add(field, text);
+		break;
+	case OPTION_TIME_RANGE:
+		valid = selection_time(field, text);
+		break;
+	case OPTION_BETWEEN:
+		valid = selection_between(field, text);
+		break;
+	case OPTION_DURATION:
+		valid = selection_duration(text, field);
+		break;
+	case OPTION_SPLIT_SIZE:
+		valid = selection_split(field, text);
+		break;
+	case OPTION_CLOCK_OFFSET:
+		valid = overlay_clocks_offset(field, text);
+		break;
+	case OPTION_RUNTIME_EVENTS:
+		add_overlay(options, OVERLAY_RUNTIME_EVENTS, text);
+		break;
+	case OPTION_MEMTRACE:
+		add_overlay(options, OVERLAY_MEMTRACE, text);
+		break;
+	}
+	if (!valid)
+		argp_error(state, "--%s: '%s' is not %s", spec->name, text, expected[spec->type]);
+}
+
+/* Keep "--NAME" or "--NAME=ARGUMENT" for the stamps of outputs. */
+static void add_word(struct options *options, const struct option_spec *spec, const char *argument)
+{
+	size_t count = (size_t)options->word_count++;
+
+	options->words = alloc_grow(options->words, &options->word_room, count + 1, sizeof(char *));
+	if (asprintf(&options->words[count], "--%s%s%s", spec->name, argument ? "=" : "",
+		     argument ? argument : "") < 0)
+		alloc_fail(0);
+}
+
+/* ---- argp ---------------------------------------------------------------- */
+
+static int option_key(size_t index)
+{
+	return option_specs[index].letter ? option_specs[index].letter : FIRST_KEY + (int)index;
+}
+
+/* Returns the option of an argp key; NULL: the key is none. */
+static const struct option_spec *find_option(int key)
+{
+	for (size_t i = 0; i < option_count; i++)
+		if (option_key(i) == key)
+			return &option_specs[i];
+	return NULL;
+}
+
+static error_t parse_key(int key, char *argument, struct argp_state *state)
+{
+	const struct option_spec *spec = find_option(key);
+	struct options *options = state->input;
+
+	if (spec) {
+		if (!spec->neutral)
+			add_word(options, spec, argument);
+		parse_argument(state, spec, argument ? argument : (char *)spec->if_omitted);
+		return 0;
+	}
+	switch (key) {
+	case ARGP_KEY_ARG:
+		/* argp moves all inputs behind the options before it passes the first. */
+		if (!options->input_count++)
+			options->inputs = &state->argv[state->next - 1];
+		options->input = options->inputs[0];
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		if (!options->overlay_count && !options->files_from)
+			argp_error(state, "no input: name a perf.data file");
+		return 0;
+	case ARGP_KEY_END:
+		if (options->files_from)
+			input_list_read(state, options);
+		option_conflicts_refuse(state, options);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Returns the table as argp wants it, owned by the caller. */
+static struct argp_option *make_argp_options(void)
+{
+	static const char *const headings[OPTION_GROUPS] = {
+		[GROUP_INPUT] = "Input:",
+		[GROUP_SELECTION] = "Selection:",
+		[GROUP_STACKS] = "Stacks:",
+		[GROUP_SYMBOLS] = "Symbols:",
+		[GROUP_OUTPUT] = "Output:",
+		[GROUP_OCAML] = "OCaml:",
+		[GROUP_DIAGNOSTICS] = "Diagnostics:",
+		[GROUP_DECODING] = "Decoding:",
+		[GROUP_BATCHES] = "Batches:",
+	};
+	struct argp_option *rows = alloc_zeroed(option_count + OPTION_GROUPS, sizeof(*rows));
+	struct argp_option *row = rows;
+
+	for (int group = 1; group < OPTION_GROUPS; group++)
+		*row++ = (struct argp_option){ .doc = headings[group], .group = group };
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_spec *spec = &option_specs[i];
+
+		*row++ = (struct argp_option){
+			spec->name,     option_key(i),
+			spec->argument, spec->if_omitted ? OPTION_ARG_OPTIONAL : 0,
+			spec->help,     spec->group
+		};
+	}
+	return rows;
+}
+
+void command_line_parse(struct options *options, int argc, char **argv)
+{
+	struct argp_option *rows = make_argp_options();
+	const struct argp argp = { rows, parse_key, "INPUT...", doc, NULL, NULL, NULL };
+
+	*options = (struct options){ .jobs = 1 };
+	argp_err_exit_status = EXIT_USAGE;
+	argp_program_version_hook = versions_print;
+	suggest_option(argc, argv);
+	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
+		alloc_fail(0); /* the only error that argp does not print */
+	free(rows);
+}

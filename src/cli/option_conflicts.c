@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/cli/option_conflicts.h"
+
+#include <string.h>
+
+#include "base/io/output_path.h"
+
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+static void refuse_selection(struct argp_state *state, const struct options *options)
+{
+	bool slices = options->format != FORMAT_BRANCHES && options->format != FORMAT_CALLS &&
+		      options->format != FORMAT_NONE && options->format != FORMAT_EVENTS;
+
+	if (!slices && selection_of_slices(&options->select))
+		argp_error(state, "--symbol, --dso, --between, --depth, --min-duration and --hide "
+				  "choose slices, which this --format does not show");
+	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
+		argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
+				  "perf script has options of these names");
+	if (options->format == FORMAT_EVENTS && !options->overlay_count)
+		argp_error(state, "--format=events needs --runtime-events or --memtrace");
+}
+
+static void refuse_split(struct argp_state *state, const struct options *options)
+{
+	if (!options->select.split.unit)
+		return;
+	if (options->format != FORMAT_FTF)
+		argp_error(state, "--split needs --format=ftf");
+	if (is_stdout(options->output))
+		argp_error(state, "--split writes several files, not standard output");
+	if (options->overlay_count)
+		argp_error(state, "--split leaves overlays out: convert them without it");
+}
+
+static void refuse_batch(struct argp_state *state, const struct options *options)
+{
+	for (int i = 0; i < options->input_count; i++)
+		if (strcmp(options->inputs[i], "-") == 0)
+			argp_error(state, "no output name for standard input: name one with -o");
+	if (options->input_count > 1 && options->overlay_count)
+		argp_error(state, "overlays belong to one recording, and this is a second: %s",
+			   options->inputs[1]);
+	if (options->json)
+		argp_error(state, "--json describes one output: use --json-lines for several");
+}
+
+/* A summary or line of JSON may share standard output with nothing else. */
+static void refuse_json(struct argp_state *state, const struct options *options, bool to_stdout)
+{
+	bool json = is_stdout(options->json);
+
+	if (is_stdout(options->json_lines) && (to_stdout || json))
+		argp_error(state, "standard output has other content: name a file for the lines, "
+				  "--json-lines=FILE");
+	if (json && to_stdout)
+		argp_error(state, "standard output has other content: name a file for the summary, "
+				  "--json=FILE");
+}
+
+void option_conflicts_refuse(struct argp_state *state, const struct options *options)
+{
+	bool batch = options_is_batch(options), ftf = options->format == FORMAT_FTF;
+	bool text = !batch && !ftf && options->format != FORMAT_NONE;
+
+	if (options->output && options->output_pattern)
+		argp_error(state, "--output and --output-pattern exclude each other");
+	refuse_split(state, options);
+	refuse_selection(state, options);
+	if (options->files_from && options->output && !output_path_is_directory(options->output))
+		argp_error(state, "--files0-from needs a directory for --output, and '%s' is none",
+			   options->output);
+	if (batch)
+		refuse_batch(state, options);
+	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
+		argp_error(state, "one input at a time, and this is a second: %s",
+			   options->inputs[1]);
+	if (ftf && !batch && !options->output &&
+	    (!options->input || strcmp(options->input, "-") == 0))
+		argp_error(state, "no output name for %s: name one with -o",
+			   options->input ? "standard input" : "overlays without a recording");
+	refuse_json(state, options, options->output ? is_stdout(options->output) : text);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* All options of the command line: what --help shows, and how each is parsed. */
+#ifndef SRC_CLI_OPTION_TABLE_H
+#define SRC_CLI_OPTION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/options/options.h"
+
+/* The headings of --help, in its order. */
+enum option_group {
+	GROUP_INPUT = 1,
+	GROUP_SELECTION,
+	GROUP_STACKS,
+	GROUP_SYMBOLS,
+	GROUP_OUTPUT,
+	GROUP_OCAML,
+	GROUP_DIAGNOSTICS,
+	GROUP_DECODING,
+	GROUP_BATCHES,
+	OPTION_GROUPS
+};
+
+/* How an argument is parsed, and the type of the field that gets it. */
+enum option_type {
+	OPTION_FLAG,           /* bool: set; no argument */
+	OPTION_REPEATED,       /* int: the number of times; no argument */
+	OPTION_TEXT,           /* const char *: borrowed from the command line */
+	OPTION_CHOICE,         /* an enum: the value of one of `choices` */
+	OPTION_NUMBER,         /* unsigned, from `least` to `most` */
+	OPTION_NUMBERS,        /* struct number_list: added to */
+	OPTION_PATTERN,        /* struct pattern_list: added to */
+	OPTION_TIME_RANGE,     /* struct selection: from, to */
+	OPTION_BETWEEN,        /* struct selection: start, stop */
+	OPTION_DURATION,       /* uint64_t: ns */
+	OPTION_SPLIT_SIZE,     /* struct split_size */
+	OPTION_CLOCK_OFFSET,   /* struct overlay_clocks */
+	OPTION_RUNTIME_EVENTS, /* struct options: its overlays are added to */
+	OPTION_MEMTRACE,       /* the same */
+};
+
+struct option_spec {
+	const char *name;     /* without "--" */
+	char letter;          /* the short option; 0: none */
+	const char *argument; /* as --help shows it; NULL: none */
+	enum option_group group;
+	enum option_type type;
+	size_t field; /* offset in struct options */
+	const char *help;
+	const struct option_choice *choices; /* of OPTION_CHOICE */
+	unsigned least, most;                /* of OPTION_NUMBER */
+	const char *if_omitted; /* makes the argument optional: the value without one */
+	bool neutral;           /* outputs have the same content with and without the option */
+};
+
+extern const struct option_spec option_specs[]; /* ends with a NULL name */
+extern const size_t option_count;               /* without the NULL */
+
+#endif
