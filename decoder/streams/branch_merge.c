@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A binary heap of streams, each with a borrowed row of its next events. */
 #include "decoder/streams/branch_merge.h"
 
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 
 struct branch_merge_entry {
 	uint64_t time;                   /* of the next event */
-	const struct branch_event *next; /* and those behind it; borrowed from the stream */
+	const struct branch_event *next; /* `count` events, borrowed from the stream */
 	size_t count;
 	struct pt_stream *stream; /* borrowed */
 	size_t rank;              /* place among the streams, for equal times */
@@ -20,7 +21,7 @@ static bool before(const struct branch_merge_entry *a, const struct branch_merge
 	return a->time != b->time ? a->time < b->time : a->rank < b->rank;
 }
 
-/* Returns whether there is one. */
+/* Returns false if the stream has no event now: it waits, or is at its end. */
 static bool look_at_next(struct branch_merge_entry *entry)
 {
 	entry->next = stream_peek(entry->stream, &entry->count);
@@ -52,20 +53,36 @@ static void sift_down(struct branch_merge *merge, size_t at)
 
 void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count)
 {
+	*merge = (struct branch_merge){ .unseen = count };
 	merge->heap = alloc_zeroed(count, sizeof(*merge->heap));
-	merge->count = 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
+		merge->heap[i] = (struct branch_merge_entry){ .stream = streams[i], .rank = i };
+}
+
+/*
+ * Wait for the first event of each stream, then order the streams.  All are asked for it
+ * before one is waited for, so that threads decode all of them.  Returns false in the
+ * ordered stage if a stream waits.
+ */
+static bool look_at_all(struct branch_merge *merge)
+{
+	for (size_t i = 0; !merge->asked && i < merge->unseen; i++)
+		look_at_next(&merge->heap[i]);
+	merge->asked = true;
+	while (merge->unseen) {
 		struct branch_merge_entry *entry = &merge->heap[merge->count];
 
-		entry->stream = streams[i];
-		entry->rank = i;
 		if (look_at_next(entry))
 			merge->count++;
+		else if (entry->stream->waits)
+			return false;
+		else
+			*entry = merge->heap[merge->count + merge->unseen - 1];
+		merge->unseen--;
 	}
 	for (size_t i = merge->count / 2; i-- > 0;)
 		sift_down(merge, i);
-	merge->given = 0;
-	merge->waits = false;
+	return true;
 }
 
 void branch_merge_release(struct branch_merge *merge)
@@ -75,7 +92,7 @@ void branch_merge_release(struct branch_merge *merge)
 	merge->count = 0;
 }
 
-/* Returns how many events of the stream on top come before all of the others'. */
+/* Returns how many events of the stream on top come before all events of other streams. */
 static size_t count_due(const struct branch_merge *merge)
 {
 	const struct branch_merge_entry *top = merge->heap, *other = &merge->heap[1];
@@ -91,23 +108,31 @@ static size_t count_due(const struct branch_merge *merge)
 	return due;
 }
 
-size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events)
+/* Drop the events that the reader had; the stream on top moves down to its place. */
+static void advance_top(struct branch_merge *merge)
 {
 	struct branch_merge_entry *top = merge->heap;
 
-	/* What was given out last is its reader's until now. */
-	if (merge->given || merge->waits) {
-		stream_drop(top->stream, merge->given);
-		merge->given = 0;
-		merge->waits = !look_at_next(top) && top->stream->waits;
-		if (merge->waits)
-			return 0;
-		if (!top->count)
-			*top = merge->heap[--merge->count];
-		if (merge->count > 1)
-			sift_down(merge, 0);
-	}
-	merge->given = merge->count ? count_due(merge) : 0;
-	*events = top->next;
-	return merge->given;
+	stream_drop(top->stream, merge->lent);
+	merge->lent = 0;
+	merge->waits = !look_at_next(top) && top->stream->waits;
+	if (merge->waits)
+		return;
+	if (!top->count)
+		*top = merge->heap[--merge->count];
+	if (merge->count > 1)
+		sift_down(merge, 0);
+}
+
+size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events)
+{
+	if (merge->unseen)
+		merge->waits = !look_at_all(merge);
+	else if (merge->lent || merge->waits)
+		advance_top(merge);
+	if (merge->waits)
+		return 0;
+	merge->lent = merge->count ? count_due(merge) : 0;
+	*events = merge->heap->next;
+	return merge->lent;
 }
