@@ -145,3 +145,12 @@ void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *pac
 		break;
 	}
 }
+
+bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock *b)
+{
+	return a->tsc == b->tsc && a->base == b->base && a->step == b->step &&
+	       a->cycles == b->cycles && a->ctc == b->ctc && a->last_mtc == b->last_mtc &&
+	       a->counting == b->counting && a->whole_step == b->whole_step &&
+	       a->ratio == b->ratio && !(a->tsc_per_cycle < b->tsc_per_cycle) &&
+	       !(a->tsc_per_cycle > b->tsc_per_cycle);
+}

@@ -43,6 +43,9 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
 /* The same, of a packet as libipt reads it; those without a time change nothing. */
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet);
 
+/* Returns whether two clocks will measure the same from now on. */
+bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock *b);
+
 /* Any number of cycles. */
 void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles);
 

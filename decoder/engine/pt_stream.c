@@ -22,7 +22,7 @@ struct branch_event *stream_push_at(struct pt_stream *stream, const struct times
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to)
 {
-	return stream_push_at(stream, &stream->now, kind, from, to);
+	return stream_push_at(stream, &stream->state.now, kind, from, to);
 }
 
 void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *note, uint64_t ip)
@@ -33,22 +33,22 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 		return;
 	event = &stream->queue[stream->tail++ & stream->queue_mask];
 	*event = (struct branch_event){
-		.time = stream->last_pushed,
-		.tsc = stream->now.time,
+		.time = stream->state.last_pushed,
+		.tsc = stream->state.now.time,
 		.from = ip,
 		.to = note->value,
-		.thread = stream->schedule.thread,
-		.space = stream->schedule.space,
+		.thread = stream->state.schedule.thread,
+		.space = stream->state.schedule.space,
 		.cycles = note->extra,
 		.cpu = stream->input.aux->cpu,
 		.kind = BRANCH_CPU_EVENT,
 		.gap = (uint8_t)note->kind,
-		.flags = stream->event_flags & BRANCH_TIME_ESTIMATED,
+		.flags = stream->state.event_flags & BRANCH_TIME_ESTIMATED,
 	};
 	if (!cpu_event_has_thread(note->kind))
 		return;
 	/* Branches that are found later may be older: their time stays theirs. */
-	event->time = event->tsc = stream_event_time(stream, stream->now.time);
+	event->time = event->tsc = stream_event_time(stream, stream->state.now.time);
 }
 
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip)
@@ -59,7 +59,7 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 
 void stream_push_apart(struct pt_stream *stream, bool told)
 {
-	if (!told && stream->any_event)
+	if (!told && stream->state.any_event)
 		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
 }
 
@@ -73,7 +73,7 @@ static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss
 /* It is told when the next time is: it began then, unless something was given out since. */
 static void push_loss(struct pt_stream *stream, uint64_t time)
 {
-	struct timestamp moment = { stream->now.tsc, time };
+	struct timestamp moment = { stream->state.now.tsc, time };
 
 	stream_push_at(stream, &moment, BRANCH_GAP, 0, 0)->gap = GAP_LOST;
 	stream->stats.gaps[GAP_LOST]++;
@@ -87,17 +87,17 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 	const struct aux_stream *aux = stream->input.aux;
 	unsigned told = 0;
 
-	while (stream->next_loss < stream->loss_count && told < LOSSES_AT_ONCE &&
-	       stream->losses[stream->next_loss].time <= time) {
-		const struct loss *loss = &stream->losses[stream->next_loss];
+	while (stream->state.next_loss < stream->loss_count && told < LOSSES_AT_ONCE &&
+	       stream->losses[stream->state.next_loss].time <= time) {
+		const struct loss *loss = &stream->losses[stream->state.next_loss];
 
 		if (stream->tail - stream->head + LOSSES_AT_ONCE > stream->room)
 			return;
-		stream->next_loss++;
+		stream->state.next_loss++;
 		if (shows_as_piece(aux, loss))
 			continue;
-		if (loss->time > stream->now.time)
-			stream->now.time = loss->time;
+		if (loss->time > stream->state.now.time)
+			stream->state.now.time = loss->time;
 		push_loss(stream, loss->time);
 		told++;
 	}
@@ -134,38 +134,40 @@ void stream_enter(struct pt_stream *stream, uint64_t ip)
 	if (!stream_is_timed(stream))
 		return;
 	if (user_only(stream))
-		schedule_seek_user(&stream->schedule, stream->now.time, ip);
+		schedule_seek_user(&stream->state.schedule, stream->state.now.time, ip);
 	else
-		schedule_seek(&stream->schedule, stream->now.time);
+		schedule_seek(&stream->state.schedule, stream->state.now.time);
 }
 
 void stream_stop_user(struct pt_stream *stream, uint64_t ip)
 {
 	if (user_only(stream))
-		schedule_stop_user(&stream->schedule, ip);
+		schedule_stop_user(&stream->state.schedule, ip);
 }
 
 void stream_switch_thread(struct pt_stream *stream)
 {
-	uint64_t slack = stream->schedule.slack;
+	uint64_t slack = stream->state.schedule.slack;
 
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
 	/* Each switch has its record: without better timing the next one is meant. */
-	schedule_switch(&stream->schedule, stream->now.time, slack ? slack : UINT64_MAX);
+	schedule_switch(&stream->state.schedule, stream->state.now.time,
+			slack ? slack : UINT64_MAX);
 }
 
 void stream_follow_schedule(struct pt_stream *stream)
 {
-	uint64_t due = stream->schedule.end;
+	uint64_t due = stream->state.schedule.end;
 
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
 	/* The record is written just before __switch_to; if that does not come, time tells. */
-	if (stream->input.switch_ip && due < UINT64_MAX - SWITCH_OVERDUE - stream->schedule.slack)
-		due += SWITCH_OVERDUE + stream->schedule.slack;
-	if (stream->now.time >= due)
-		schedule_seek(&stream->schedule, stream->now.time);
+	if (stream->input.switch_ip &&
+	    due < UINT64_MAX - SWITCH_OVERDUE - stream->state.schedule.slack)
+		due += SWITCH_OVERDUE + stream->state.schedule.slack;
+	if (stream->state.now.time >= due)
+		schedule_seek(&stream->state.schedule, stream->state.now.time);
 }
 
 void stream_finish(struct pt_stream *stream)
@@ -177,7 +179,7 @@ void stream_finish(struct pt_stream *stream)
 bool stream_refill(struct pt_stream *stream)
 {
 	while (stream->head == stream->tail) {
-		if (stream->ended && stream->next_loss == stream->loss_count)
+		if (stream->ended && stream->state.next_loss == stream->loss_count)
 			return false;
 		stream->waits = false;
 		if (stream->ended)
@@ -263,10 +265,10 @@ static void choose_losses(struct pt_stream *stream)
 	if (!input->aux->again)
 		stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
 						 &stream->loss_count);
-	while (stream->next_loss < stream->loss_count &&
-	       stream->losses[stream->next_loss].time < input->begin)
-		stream->next_loss++;
-	while (input->end && stream->loss_count > stream->next_loss &&
+	while (stream->state.next_loss < stream->loss_count &&
+	       stream->losses[stream->state.next_loss].time < input->begin)
+		stream->state.next_loss++;
+	while (input->end && stream->loss_count > stream->state.next_loss &&
 	       stream->losses[stream->loss_count - 1].time > input->end)
 		stream->loss_count--;
 }
@@ -276,19 +278,19 @@ static void start_schedule(struct pt_stream *stream)
 	const struct aux_stream *aux = stream->input.aux;
 	const struct pt_info *info = stream->input.info;
 
-	schedule_init(&stream->schedule, stream->input.timeline, aux->cpu, aux->tid);
+	schedule_init(&stream->state.schedule, stream->input.timeline, aux->cpu, aux->tid);
 	stream->clock.zero = info->time_zero;
 	stream->clock.mult = (uint32_t)info->time_mult;
 	stream->clock.shift = (uint16_t)info->time_shift;
-	stream->schedule.slack = slack_of(info, &stream->clock);
+	stream->state.schedule.slack = slack_of(info, &stream->clock);
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
 	choose_losses(stream);
 	if (info->config & info->tsc_bit)
 		return;
-	if (!schedule_settle(&stream->schedule))
+	if (!schedule_settle(&stream->state.schedule))
 		diag_warn(stream->input.diag, "thread-unknown",
 			  "no timing packets on cpu %d: which thread ran is a guess", aux->cpu);
-	stream->now.time = tsc_clock_ns(&stream->clock, stream->reference);
+	stream->state.now.time = tsc_clock_ns(&stream->clock, stream->reference);
 	diag_warn(stream->input.diag, "no-timing",
 		  "recorded without timing packets: order is right, times are made up "
 		  "(1 ns an instruction)");
@@ -338,7 +340,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->queue = stream->ring;
 	stream->queue_mask = QUEUE_RING - 1;
 	stream->room = QUEUE_RING;
-	stream->event_flags = BRANCH_TIME_ESTIMATED;
+	stream->state.event_flags = BRANCH_TIME_ESTIMATED;
 	stream->stats.bytes_total = input->aux->size;
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;

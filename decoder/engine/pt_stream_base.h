@@ -41,26 +41,32 @@ struct cpu_event_data {
 	uint64_t value;
 };
 
+/* What decoding takes along over a cut (fast/flow_checkpoint.h); the rest of a stream stays. */
+struct stream_state {
+	struct timestamp now; /* time of the packets read so far */
+	uint64_t last_pushed; /* ns: time of the last event */
+	uint32_t insn_count;  /* instructions since the last event */
+	uint32_t cycle_count; /* core cycles since the last event */
+	size_t next_loss;     /* index in the stream's losses */
+	uint8_t event_flags;  /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
+	bool any_event;       /* an event was emitted since the stream's beginning */
+	struct schedule schedule;
+};
+
 struct pt_stream {
 	/* Do a little more work: give events, or set `ended`. */
 	void (*step)(struct pt_stream *stream);
 	void (*close)(struct pt_stream *stream);
 
 	struct pt_stream_input input;
-	struct schedule schedule;
 	struct tsc_clock clock;
 	struct kernel_text text; /* the kernel's code at `now`, if it changes */
 	uint64_t reference;      /* a TSC near the data */
 	bool ended;
-	bool waits;          /* step() could not go on: others decode what comes next (workers.h) */
-	uint8_t event_flags; /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
-	struct timestamp now; /* of the packets read so far */
-	uint64_t last_pushed; /* ns: time of the event given out last */
-	uint32_t insn_count;  /* since the last event */
-	uint32_t cycle_count; /* the same */
-	size_t next_loss, loss_count;
-	const struct loss *losses;
-	bool any_event; /* was given out, since the beginning */
+	bool waits; /* step() could not go on: others decode what comes next (workers.h) */
+	struct stream_state state;
+	const struct loss *losses; /* borrowed from the timeline */
+	size_t loss_count;
 	/*
 	 * Events on their way out: those from `head` to `tail`, each at its number
 	 * & `queue_mask` in `queue`, which is `ring` or, for a batch, borrowed.
@@ -80,14 +86,14 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 /* Whether packets have told the time. */
 static inline bool stream_is_timed(const struct pt_stream *stream)
 {
-	return !(stream->event_flags & BRANCH_TIME_ESTIMATED);
+	return !(stream->state.event_flags & BRANCH_TIME_ESTIMATED);
 }
 
 /* Whether branches from now on are part of a transaction. */
 static inline void stream_set_in_tx(struct pt_stream *stream, bool in_tx)
 {
-	stream->event_flags &= (uint8_t)~BRANCH_IN_TX;
-	stream->event_flags |= in_tx ? BRANCH_IN_TX : 0;
+	stream->state.event_flags &= (uint8_t)~BRANCH_IN_TX;
+	stream->state.event_flags |= in_tx ? BRANCH_IN_TX : 0;
 }
 
 /* Returns the TSC of which a packet names the lower 7 bytes. */
@@ -101,10 +107,10 @@ static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 {
 	uint64_t time = tsc_clock_ns(&stream->clock, tsc);
 
-	stream->now.tsc = tsc;
-	stream->event_flags &= (uint8_t)~BRANCH_TIME_ESTIMATED;
-	if (time > stream->now.time)
-		stream->now.time = time;
+	stream->state.now.tsc = tsc;
+	stream->state.event_flags &= (uint8_t)~BRANCH_TIME_ESTIMATED;
+	if (time > stream->state.now.time)
+		stream->state.now.time = time;
 }
 
 /* Returns whether what a packet can give fits into the queue. */
@@ -119,26 +125,26 @@ static inline bool stream_has_room(const struct pt_stream *stream)
  */
 static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 {
-	stream->insn_count += insns;
+	stream->state.insn_count += insns;
 	stream->stats.insns += insns;
 	if (!stream_is_timed(stream))
-		stream->now.time += insns;
+		stream->state.now.time += insns;
 }
 
 /* Traced code ran for so many core cycles. */
 static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
 {
-	if (__builtin_add_overflow(stream->cycle_count, cycles, &stream->cycle_count))
-		stream->cycle_count = UINT32_MAX;
+	if (__builtin_add_overflow(stream->state.cycle_count, cycles, &stream->state.cycle_count))
+		stream->state.cycle_count = UINT32_MAX;
 }
 
 /* Returns `time` within the thread's run on this CPU, and not before the event given out last. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
 {
 	if (!stream->input.perf_times)
-		time = schedule_clamp(&stream->schedule, time);
-	if (time < stream->last_pushed)
-		time = stream->last_pushed;
+		time = schedule_clamp(&stream->state.schedule, time);
+	if (time < stream->state.last_pushed)
+		time = stream->state.last_pushed;
 	return time;
 }
 
@@ -150,24 +156,24 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 {
 	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
 
-	stream->last_pushed = stream_event_time(stream, moment->time);
+	stream->state.last_pushed = stream_event_time(stream, moment->time);
 	*event = (struct branch_event){
-		.time = stream->last_pushed,
+		.time = stream->state.last_pushed,
 		.tsc = moment->tsc,
 		.from = from,
 		.to = to,
-		.thread = stream->schedule.thread,
-		.space = stream->schedule.space,
-		.insns = stream->insn_count,
-		.cycles = stream->cycle_count,
+		.thread = stream->state.schedule.thread,
+		.space = stream->state.schedule.space,
+		.insns = stream->state.insn_count,
+		.cycles = stream->state.cycle_count,
 		.cpu = stream->input.aux->cpu,
 		.kind = insn->kind,
 		.from_length = insn->length,
 		.gap = 0, /* all are set, so nothing is cleared first */
-		.flags = (uint8_t)(stream->event_flags | insn->indirect * BRANCH_INDIRECT),
+		.flags = (uint8_t)(stream->state.event_flags | insn->indirect * BRANCH_INDIRECT),
 	};
-	stream->insn_count = stream->cycle_count = 0;
-	stream->any_event = true;
+	stream->state.insn_count = stream->state.cycle_count = 0;
+	stream->state.any_event = true;
 	stream->stats.events++;
 	return event;
 }

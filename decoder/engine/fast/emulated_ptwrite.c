@@ -18,8 +18,8 @@ bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size)
 void emulated_ptwrite_begin(struct pt_flow *flow, uint64_t ip)
 {
 	emulated_ptwrite_drop(flow);
-	flow->write = (struct emulated_ptwrite){
-		.thread = flow->stream.schedule.thread,
+	flow->state.write = (struct emulated_ptwrite){
+		.thread = flow->stream.state.schedule.thread,
 		.place = ip,
 		.left = VALUE_BITS,
 	};
@@ -27,7 +27,7 @@ void emulated_ptwrite_begin(struct pt_flow *flow, uint64_t ip)
 
 void emulated_ptwrite_bit(struct pt_flow *flow, bool bit)
 {
-	struct emulated_ptwrite *write = &flow->write;
+	struct emulated_ptwrite *write = &flow->state.write;
 	struct cpu_event_data note = { .kind = CPU_EVENT_PTWRITE };
 
 	write->value = write->value << 1 | bit;
@@ -39,12 +39,12 @@ void emulated_ptwrite_bit(struct pt_flow *flow, bool bit)
 
 void emulated_ptwrite_interrupt(struct pt_flow *flow, uint64_t ip)
 {
-	if (!flow->write.left)
+	if (!flow->state.write.left)
 		return;
 	emulated_ptwrite_drop_waiting(flow);
-	flow->waiting_write = flow->write;
+	flow->waiting_write = flow->state.write;
 	flow->waiting_place = ip;
-	flow->write.left = 0;
+	flow->state.write.left = 0;
 }
 
 void emulated_ptwrite_resume(struct pt_flow *flow, uint64_t ip)
@@ -53,16 +53,16 @@ void emulated_ptwrite_resume(struct pt_flow *flow, uint64_t ip)
 
 	emulated_ptwrite_drop(flow);
 	if (!waiting->left || flow->waiting_place != ip ||
-	    waiting->thread != flow->stream.schedule.thread)
+	    waiting->thread != flow->stream.state.schedule.thread)
 		return;
-	flow->write = *waiting;
+	flow->state.write = *waiting;
 	waiting->left = 0;
 }
 
 void emulated_ptwrite_drop(struct pt_flow *flow)
 {
-	flow->stream.stats.writes_broken += flow->write.left != 0;
-	flow->write.left = 0;
+	flow->stream.stats.writes_broken += flow->state.write.left != 0;
+	flow->state.write.left = 0;
 }
 
 void emulated_ptwrite_drop_waiting(struct pt_flow *flow)

@@ -35,7 +35,7 @@ static inline void end_walk(struct pt_flow *flow, struct known_walk *walk)
 	flow->stream.stats.local_jumps += jumps;
 	flow->walked += jumps;
 	flow->here = walk->hop;
-	flow->ip = flow->view.begin + *basic_blocks_offset(&flow->runs, walk->hop);
+	flow->state.ip = flow->view.begin + *basic_blocks_offset(&flow->runs, walk->hop);
 	flow->bits = walk->bits;
 	if (flow->task == TASK_DECIDE && walk->bits == TNT_BITS_NONE)
 		flow->task = TASK_READ;
@@ -134,7 +134,7 @@ static inline void go_quietly(struct pt_flow *flow, struct known_walk *walk)
 	if (walk->bits != TNT_BITS_NONE)
 		*walk = walk_quietly(flow->runs.hops, *walk);
 	if (walk->bits != before)
-		flow->known = flow->stream.now;
+		flow->known = flow->stream.state.now;
 }
 
 /* The same by one bit: without packets of time it is told by instructions, and that at each one. */
@@ -145,7 +145,7 @@ static inline void go_on_by_one(struct pt_flow *flow, struct known_walk *walk)
 	*walk = walk_some(flow->runs.hops, *walk, 1);
 	count_insns(flow, walk, 0);
 	if (walk->bits != before)
-		flow->known = flow->stream.now;
+		flow->known = flow->stream.state.now;
 }
 
 /* ---- What is given out --------------------------------------------------- */
@@ -173,7 +173,7 @@ static inline void decide_run(struct pt_flow *flow, struct known_walk *walk,
 {
 	leave_run(flow, walk, run);
 	walk->bits <<= 1;
-	flow->known = flow->stream.now;
+	flow->known = flow->stream.state.now;
 }
 
 /* Returns where the branch of a run is that is in view. */
@@ -253,11 +253,12 @@ static inline bool go_back(struct pt_flow *flow, struct known_walk *walk,
 static inline struct basic_block *turn_to_target(struct pt_flow *flow,
 						 const struct basic_block *run, uint64_t to)
 {
-	if (flow->mode != flow->next_mode || to == flow->stream.input.switch_ip || !see(flow, to))
+	if (flow->state.mode != flow->state.next_mode || to == flow->stream.input.switch_ip ||
+	    !see(flow, to))
 		return NULL;
 	if (is_at(flow, run->taken, to))
 		return run->taken;
-	return basic_blocks_peek(&flow->runs, flow->area, bytes_at(flow, to), flow->mode);
+	return basic_blocks_peek(&flow->runs, flow->area, bytes_at(flow, to), flow->state.mode);
 }
 
 static inline void link_target(const struct pt_flow *flow, struct basic_block *run,
@@ -286,7 +287,7 @@ static inline bool go_to_target(struct pt_flow *flow, struct known_walk *walk,
 		push_return(flow, from + run->insn.length, run);
 	if (run->insn.kind == BRANCH_RETURN)
 		pop_return(flow);
-	flow->known = flow->stream.now;
+	flow->known = flow->stream.state.now;
 	if (run->taken_local) {
 		walk->steps += packed_counts(0, 1, 0);
 		walk->hop = next->hop;

@@ -19,9 +19,9 @@ static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
 /* Returns whether the code at ip is in view; it is looked for in other mappings, too. */
 static inline bool see(struct pt_flow *flow, uint64_t ip)
 {
-	if (!in_view(flow, ip) && flow->space == flow->stream.schedule.space)
+	if (!in_view(flow, ip) && flow->space == flow->stream.state.schedule.space)
 		flow_change_view(flow, ip);
-	return in_view(flow, ip) && flow->space == flow->stream.schedule.space;
+	return in_view(flow, ip) && flow->space == flow->stream.state.schedule.space;
 }
 
 static inline const uint8_t *bytes_at(const struct pt_flow *flow, uint64_t ip)
@@ -38,7 +38,7 @@ static inline uint64_t ip_at(const struct pt_flow *flow, const uint8_t *bytes)
 /* Whether a run is the one at ip, which is in view. */
 static inline bool is_at(const struct pt_flow *flow, const struct basic_block *run, uint64_t ip)
 {
-	return run && basic_block_is(run, flow->area, bytes_at(flow, ip), flow->mode);
+	return run && basic_block_is(run, flow->area, bytes_at(flow, ip), flow->state.mode);
 }
 
 /* Whether the branch of a run whose function is known lies in that, and `distance` too. */

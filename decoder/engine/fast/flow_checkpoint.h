@@ -22,22 +22,8 @@ struct flow_checkpoint {
 	struct aux_place place; /* where the next packet is */
 	struct aux_cuts cuts;   /* at the next one */
 	bool synced;
-
-	struct schedule schedule;
-	struct packet_clock clock;
-	struct timestamp now;
-	uint8_t event_flags;
-	bool any_event;
-	size_t next_loss;
-	/* These add up, and are no part of a guess: */
-	uint64_t last_pushed;
-	uint32_t insn_count, cycle_count;
-
-	uint64_t last_ip, ip, interrupted;
-	enum insn_mode mode, next_mode;
-	struct emulated_ptwrite write;
-	bool on, lost, after_gap, overflowed, told, has_interrupt, aborted, guest;
-	bool gap_guessed, gap_mattered; /* see struct pt_flow */
+	struct stream_state stream;
+	struct flow_state flow;
 };
 
 /* The flow is at a PSB.  If that is a cut, begin to pass it. */

@@ -34,9 +34,9 @@ static bool believe(struct pt_flow *flow)
 	uint64_t ip = flow->erratum_resume_ip;
 
 	flow->erratum_resume_ip = 0;
-	if (ip && !flow->on)
+	if (ip && !flow->state.on)
 		flow_begin(flow, ip, false);
-	return flow->on;
+	return flow->state.on;
 }
 
 /*
@@ -45,9 +45,9 @@ static bool believe(struct pt_flow *flow)
  */
 static bool miss_place(struct pt_flow *flow)
 {
-	bool dropped = flow->overflowed && flow->config.errata.skd010;
+	bool dropped = flow->state.overflowed && flow->config.errata.skd010;
 
-	flow->overflowed = false;
+	flow->state.overflowed = false;
 	if (dropped)
 		flow_lose(flow);
 	else
@@ -57,18 +57,18 @@ static bool miss_place(struct pt_flow *flow)
 
 void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
 {
-	if (flow->lost)
+	if (flow->state.lost)
 		return;
-	if (!flow->on && !believe(flow)) {
-		if (!flow->guest)
+	if (!flow->state.on && !believe(flow)) {
+		if (!flow->state.guest)
 			miss_place(flow);
 		return;
 	}
 	if (flow->bits != TNT_BITS_NONE) {
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
 	}
-	flow->has_interrupt = false;
+	flow->state.has_interrupt = false;
 	flow->bits = bits;
 	flow->task = bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
 }
@@ -76,14 +76,14 @@ void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
 static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 {
 	struct pt_stream *stream = &flow->stream;
-	enum branch_kind kind = flow->aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
+	enum branch_kind kind = flow->state.aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
-	stream_push(stream, kind, flow->interrupted, ip)->flags |= BRANCH_ASYNC;
-	emulated_ptwrite_interrupt(flow, flow->interrupted);
-	flow->has_interrupt = flow->aborted = false;
-	flow->ip = ip;
+	stream_push(stream, kind, flow->state.interrupted, ip)->flags |= BRANCH_ASYNC;
+	emulated_ptwrite_interrupt(flow, flow->state.interrupted);
+	flow->state.has_interrupt = flow->state.aborted = false;
+	flow->state.ip = ip;
 	flow->here = 0;
-	flow->known = stream->now;
+	flow->known = stream->state.now;
 	flow_take_mode(flow);
 }
 
@@ -119,12 +119,13 @@ static void stay_in_guest(struct pt_flow *flow)
 	flow_found(flow);
 	emulated_ptwrite_drop(flow);
 	flow->erratum_resume_ip = 0;
-	flow->on = flow->has_interrupt = flow->overflowed = flow->aborted = false;
+	flow->state.on = flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted =
+		false;
 }
 
 static void leave_for_guest(struct pt_flow *flow, uint64_t from)
 {
-	if (flow->on && !flow->lost)
+	if (flow->state.on && !flow->state.lost)
 		stream_push(&flow->stream, BRANCH_NONE, from, 0)->flags |=
 			BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_GUEST;
 	stay_in_guest(flow);
@@ -133,16 +134,16 @@ static void leave_for_guest(struct pt_flow *flow, uint64_t from)
 /* A TIP where a guest runs before it or behind it; ip 0: suppressed. */
 static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 {
-	bool enters = !flow->guest;
+	bool enters = !flow->state.guest;
 
-	flow->guest = flow->next_guest;
-	if (!flow->guest && ip) {
+	flow->state.guest = flow->next_guest;
+	if (!flow->state.guest && ip) {
 		flow_begin(flow, ip, true);
-	} else if (enters && flow->on && !flow->lost && !flow->has_interrupt) {
+	} else if (enters && flow->state.on && !flow->state.lost && !flow->state.has_interrupt) {
 		flow->target = 0;
 		flow->task = TASK_OFF;
 	} else if (enters) {
-		leave_for_guest(flow, flow->interrupted);
+		leave_for_guest(flow, flow->state.interrupted);
 	}
 }
 
@@ -159,25 +160,25 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	uint64_t ip;
 	bool told = read_ip(flow, packet, &ip);
 
-	if (flow->guest || flow->next_guest) {
+	if (flow->state.guest || flow->next_guest) {
 		on_guest_tip(flow, ip);
 		return;
 	}
-	if (flow->lost) {
+	if (flow->state.lost) {
 		if (told)
 			flow_try_at(flow, ip);
 		return;
 	}
-	if (!flow->on && !believe(flow)) {
+	if (!flow->state.on && !believe(flow)) {
 		if (miss_place(flow) && told)
 			flow_try_at(flow, ip);
 		return;
 	}
 	if (!told) {
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
 	}
-	if (flow->has_interrupt) {
+	if (flow->state.has_interrupt) {
 		on_interrupt(flow, ip);
 		return;
 	}
@@ -188,7 +189,7 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 /* Nothing has shown yet that tracing was on, but a header that an erratum may have written. */
 static bool may_be_off(const struct pt_flow *flow)
 {
-	return flow->config.errata.bdm70 && !flow->told && flow->ip == flow->target;
+	return flow->config.errata.bdm70 && !flow->state.emitted && flow->state.ip == flow->target;
 }
 
 void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
@@ -197,15 +198,15 @@ void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 
 	bool told = read_ip(flow, packet, &ip);
 
-	flow->guest = flow->next_guest;
-	if (flow->guest) {
+	flow->state.guest = flow->next_guest;
+	if (flow->state.guest) {
 		stay_in_guest(flow);
 		return;
 	}
-	flow->has_interrupt = flow->overflowed = flow->aborted = false;
+	flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted = false;
 	flow->erratum_resume_ip = 0;
-	if (!told || (flow->on && !flow->lost && !may_be_off(flow)))
-		flow_fail(flow, GAP_MISMATCH, flow->on ? flow->ip : 0);
+	if (!told || (flow->state.on && !flow->state.lost && !may_be_off(flow)))
+		flow_fail(flow, GAP_MISMATCH, flow->state.on ? flow->state.ip : 0);
 	if (told)
 		flow_begin(flow, ip, true);
 }
@@ -219,38 +220,38 @@ static void miss_begin(struct pt_flow *flow)
 
 void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
-	bool passed_over = flow->guest || flow->next_guest || flow->overflowed;
+	bool passed_over = flow->state.guest || flow->next_guest || flow->state.overflowed;
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
 	/* Where tracing goes on, a PIP tells again. */
-	flow->guest = flow->next_guest = false;
-	flow->overflowed = false;
-	if (!flow->lost && !believe(flow) && !passed_over)
+	flow->state.guest = flow->next_guest = false;
+	flow->state.overflowed = false;
+	if (!flow->state.lost && !believe(flow) && !passed_over)
 		miss_begin(flow);
-	if (flow->lost || !flow->on) {
-		flow->on = false;
+	if (flow->state.lost || !flow->state.on) {
+		flow->state.on = false;
 		return;
 	}
 	if (flow->bits != TNT_BITS_NONE) {
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		flow_found(flow);
-		flow->on = false;
+		flow->state.on = false;
 		return;
 	}
-	if (flow->config.errata.skd022 && flow->has_interrupt && flow_at_vm_entry(flow))
-		flow->has_interrupt = false;
-	if (!flow->has_interrupt) {
+	if (flow->config.errata.skd022 && flow->state.has_interrupt && flow_at_vm_entry(flow))
+		flow->state.has_interrupt = false;
+	if (!flow->state.has_interrupt) {
 		flow->target = ip;
 		flow->task = TASK_OFF;
 		return;
 	}
-	stream_push(&flow->stream, BRANCH_NONE, flow->interrupted, ip)->flags |=
+	stream_push(&flow->stream, BRANCH_NONE, flow->state.interrupted, ip)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC;
-	stream_stop_user(&flow->stream, flow->interrupted);
-	emulated_ptwrite_interrupt(flow, flow->interrupted);
-	flow->has_interrupt = flow->aborted = false;
-	flow->on = false;
+	stream_stop_user(&flow->stream, flow->state.interrupted);
+	emulated_ptwrite_interrupt(flow, flow->state.interrupted);
+	flow->state.has_interrupt = flow->state.aborted = false;
+	flow->state.on = false;
 }
 
 static bool waits_for_abort(const struct pt_flow *flow)
@@ -272,27 +273,27 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->target = ip;
 		return;
 	}
-	if (flow->guest) {
-		flow->overflowed = false;
+	if (flow->state.guest) {
+		flow->state.overflowed = false;
 		flow_emit_pending(flow, 0);
 		return;
 	}
-	if (flow->overflowed) {
-		flow->overflowed = false;
+	if (flow->state.overflowed) {
+		flow->state.overflowed = false;
 		if (flow->config.errata.apl12)
 			flow->erratum_resume_ip = ip;
 		else
 			flow_begin(flow, ip, true);
 		return;
 	}
-	if (flow->lost)
+	if (flow->state.lost)
 		flow_try_at(flow, ip);
-	if (flow->lost || !believe(flow)) {
+	if (flow->state.lost || !believe(flow)) {
 		flow_emit_pending(flow, ip);
 		return;
 	}
 	if (flow->config.errata.bdm64 && waits_for_abort(flow) && !flow_reaches(flow, ip)) {
-		flow->ip = ip;
+		flow->state.ip = ip;
 		flow->here = 0;
 	}
 	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
@@ -300,7 +301,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	flow->target = ip;
 	flow->task = TASK_PLACE;
 	if (flow->bits != TNT_BITS_NONE) /* the TIP that is waited for does not come */
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 }
 
 static void on_overflow(struct pt_flow *flow)
@@ -312,11 +313,11 @@ static void on_overflow(struct pt_flow *flow)
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->task = TASK_READ;
 	flow->bits = TNT_BITS_NONE;
-	flow->on = flow->has_interrupt = flow->aborted = false;
+	flow->state.on = flow->state.has_interrupt = flow->state.aborted = false;
 	stream_set_in_tx(&flow->stream, false);
 	flow->return_count = 0;
 	flow_note_gap(flow);
-	flow->overflowed = true;
+	flow->state.overflowed = true;
 	flow->erratum_resume_ip = 0;
 }
 
@@ -324,12 +325,12 @@ static void on_psb(struct pt_flow *flow)
 {
 	/* A PSB comes behind all that was deferred. */
 	if (flow->bits != TNT_BITS_NONE)
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 	flow->in_header = true;
 	flow->header_has_ip = false;
-	flow->last_ip = 0;
+	flow->state.last_ip = 0;
 	flow_drop_waiting(flow);
-	flow->overflowed = false;
+	flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
 	flow->item_size = 0;
 	flow_checkpoint_approach(flow);
@@ -340,22 +341,22 @@ static void on_psbend(struct pt_flow *flow)
 {
 	if (!flow->in_header) {
 		/* Its PSB is lost, and who knows what before it. */
-		if (flow->on && !flow->lost)
-			flow_fail(flow, GAP_MISMATCH, flow->ip);
+		if (flow->state.on && !flow->state.lost)
+			flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
 	}
 	flow->in_header = false;
 	flow_drop_waiting(flow);
-	flow->guest = flow->next_guest;
-	if (flow->guest) {
-		leave_for_guest(flow, flow->ip);
+	flow->state.guest = flow->next_guest;
+	if (flow->state.guest) {
+		leave_for_guest(flow, flow->state.ip);
 	} else if (!flow->header_has_ip) {
-		flow->on = false;
-	} else if (flow->lost) {
+		flow->state.on = false;
+	} else if (flow->state.lost) {
 		flow_try_at(flow, flow->target);
-	} else if (!flow->on && flow->config.errata.bdm70) {
+	} else if (!flow->state.on && flow->config.errata.bdm70) {
 		flow->erratum_resume_ip = flow->target;
-	} else if (!flow->on) {
+	} else if (!flow->state.on) {
 		flow_begin(flow, flow->target, false);
 	} else {
 		flow->place = PLACE_PSB;
@@ -369,7 +370,7 @@ static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx
 					       : packet->abrt ? CPU_EVENT_TX_ABORT
 							      : CPU_EVENT_TX_COMMIT };
 
-	if (flow->in_header || !flow->on)
+	if (flow->in_header || !flow->state.on)
 		stream_set_in_tx(&flow->stream, packet->intx);
 	else
 		wait_for_place(flow, &note);
@@ -379,9 +380,9 @@ static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 {
 	if (packet->leaf == pt_mol_exec) {
 		flow->mode_end = flow->window.base + flow->at;
-		flow->next_mode = packet->bits.exec.csl   ? INSN_MODE_64
-				  : packet->bits.exec.csd ? INSN_MODE_32
-							  : INSN_MODE_16;
+		flow->state.next_mode = packet->bits.exec.csl   ? INSN_MODE_64
+					: packet->bits.exec.csd ? INSN_MODE_32
+								: INSN_MODE_16;
 		return;
 	}
 	if (packet->leaf == pt_mol_tsx)
@@ -392,18 +393,18 @@ void flow_catch_up(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (stream->next_loss < stream->loss_count)
-		stream_push_losses(stream, stream->now.time);
+	if (stream->state.next_loss < stream->loss_count)
+		stream_push_losses(stream, stream->state.now.time);
 	stream_follow_schedule(stream);
 	if (stream->text.kernel)
 		flow_follow_text(flow);
-	if (flow->space != stream->schedule.space)
+	if (flow->space != stream->state.schedule.space)
 		flow->here = 0;
 }
 
 static void set_perf_time(struct pt_flow *flow, uint64_t tsc)
 {
-	flow->clock.tsc = tsc ? stream_complete_tsc(&flow->stream, tsc) : 0;
+	flow->state.clock.tsc = tsc ? stream_complete_tsc(&flow->stream, tsc) : 0;
 }
 
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
@@ -413,10 +414,10 @@ void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 	if (stream->input.perf_times)
 		set_perf_time(flow, pt_perf_time(flow, packet));
 	else if (packet->type == ppt_tsc)
-		packet_clock_tsc(&flow->clock,
+		packet_clock_tsc(&flow->state.clock,
 				 stream_complete_tsc(stream, packet->payload.tsc.tsc));
 	else
-		packet_clock_packet(&flow->clock, packet);
+		packet_clock_packet(&flow->state.clock, packet);
 	if (packet->type == ppt_cbr)
 		tell(flow, CPU_EVENT_CBR, packet->payload.cbr.ratio, 0);
 	if (packet->type == ppt_cyc)
@@ -540,7 +541,7 @@ static void on_control(struct pt_flow *flow, const struct newer_packet *packet)
 {
 	struct cpu_event_data note = { CPU_EVENT_CFE, packet->kind, packet->value };
 
-	if (!packet->has_place && flow->on && !flow->lost) {
+	if (!packet->has_place && flow->state.on && !flow->state.lost) {
 		flow_emit_cfe(flow, 0);
 		flow->control = note;
 		flow->has_control = true;

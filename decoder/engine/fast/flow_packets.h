@@ -36,20 +36,20 @@ static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, 
 	};
 
 	if (compression == pt_ipc_sext_48)
-		flow->last_ip = (uint64_t)((int64_t)(low << 16) >> 16);
+		flow->state.last_ip = (uint64_t)((int64_t)(low << 16) >> 16);
 	else
-		flow->last_ip ^= (flow->last_ip ^ low) & told[compression];
-	return flow->last_ip;
+		flow->state.last_ip ^= (flow->state.last_ip ^ low) & told[compression];
+	return flow->state.last_ip;
 }
 
 /* Bits of TNT as nearly all are: flow_on_tnt() looks at what else there may be. */
 static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits)
 {
-	if (!flow->on || flow->lost || flow->bits != TNT_BITS_NONE) {
+	if (!flow->state.on || flow->state.lost || flow->bits != TNT_BITS_NONE) {
 		flow_on_tnt(flow, bits);
 		return;
 	}
-	flow->has_interrupt = false;
+	flow->state.has_interrupt = false;
 	flow->bits = bits;
 	flow->task = TASK_DECIDE;
 }
@@ -57,7 +57,8 @@ static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits)
 /* Returns whether a TIP is as nearly all are, and needs flow_take_target() only. */
 static inline bool flow_takes_target(const struct pt_flow *flow)
 {
-	return flow->on && !flow->lost && !flow->has_interrupt && !flow->guest && !flow->next_guest;
+	return flow->state.on && !flow->state.lost && !flow->state.has_interrupt &&
+	       !flow->state.guest && !flow->next_guest;
 }
 
 static inline void flow_take_target(struct pt_flow *flow, uint64_t ip)
@@ -74,17 +75,18 @@ static inline void flow_on_time(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	if (!flow->clock.tsc)
+	if (!flow->state.clock.tsc)
 		return;
-	stream_set_time(stream, flow->clock.tsc);
-	if (flow->follows_switches || stream->next_loss < stream->loss_count || stream->text.kernel)
+	stream_set_time(stream, flow->state.clock.tsc);
+	if (flow->follows_switches || stream->state.next_loss < stream->loss_count ||
+	    stream->text.kernel)
 		flow_catch_up(flow);
 }
 
 /* A CYC, as far as it is not the clock's. */
 static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 {
-	if ((flow->on || flow->erratum_resume_ip) && !flow->lost)
+	if ((flow->state.on || flow->erratum_resume_ip) && !flow->state.lost)
 		stream_count_cycles(&flow->stream, cycles);
 }
 

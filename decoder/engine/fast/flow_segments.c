@@ -116,7 +116,7 @@ static bool decode(struct buffer *buffer, struct pt_flow *flow)
 		stream->step(stream);
 		room = grow(buffer, stream);
 	}
-	while (room && stream->ended && stream->next_loss < stream->loss_count) {
+	while (room && stream->ended && stream->state.next_loss < stream->loss_count) {
 		stream_finish(stream);
 		room = grow(buffer, stream);
 	}
@@ -215,24 +215,25 @@ static void complete(struct segment *segment, const struct flow_checkpoint *befo
 	struct branch_event *events = segment->buffer->events;
 	size_t first;
 
-	raise_times(segment, before->last_pushed);
-	if (after->last_pushed < before->last_pushed)
-		after->last_pushed = before->last_pushed;
+	raise_times(segment, before->stream.last_pushed);
+	if (after->stream.last_pushed < before->stream.last_pushed)
+		after->stream.last_pushed = before->stream.last_pushed;
 	for (first = 0; first < segment->count && events[first].kind == BRANCH_CPU_EVENT;)
 		first++;
 	if (first < segment->count) {
-		events[first].insns += before->insn_count;
-		events[first].cycles = add_cycles(events[first].cycles, before->cycle_count);
+		events[first].insns += before->stream.insn_count;
+		events[first].cycles = add_cycles(events[first].cycles, before->stream.cycle_count);
 	} else {
-		after->insn_count += before->insn_count;
-		after->cycle_count = add_cycles(after->cycle_count, before->cycle_count);
+		after->stream.insn_count += before->stream.insn_count;
+		after->stream.cycle_count =
+			add_cycles(after->stream.cycle_count, before->stream.cycle_count);
 	}
 }
 
 static void finish(struct pt_segments *segments)
 {
 	segments->stream.ended = true;
-	segments->stream.next_loss = segments->stream.loss_count;
+	segments->stream.state.next_loss = segments->stream.loss_count;
 }
 
 /* Returns whether the segment was decoded from a right guess. */
@@ -242,7 +243,7 @@ static bool accept(struct pt_segments *segments, struct segment *segment)
 
 	if (!segment->usable ||
 	    !flow_checkpoint_join(&segments->now, &segment->before, &segment->after) ||
-	    !schedule_join_stops(&segment->after.schedule, &segments->now.schedule))
+	    !schedule_join_stops(&segment->after.stream.schedule, &segments->now.stream.schedule))
 		return false;
 	complete(segment, &segments->now);
 	segments->now = segment->after;
@@ -297,7 +298,7 @@ static void follow(struct pt_segments *segments)
 {
 	struct pt_stream *stream = &segments->stream, *flow = &segments->flow->stream;
 
-	if (flow->ended && flow->next_loss < flow->loss_count)
+	if (flow->ended && flow->state.next_loss < flow->loss_count)
 		stream_finish(flow);
 	else if (!flow->ended && !segments->flow->paused)
 		flow->step(flow);
@@ -306,7 +307,7 @@ static void follow(struct pt_segments *segments)
 	stream->head = flow->head;
 	stream->tail = flow->tail;
 	flow->head = flow->tail;
-	if (flow->ended ? flow->next_loss < flow->loss_count : !segments->flow->paused)
+	if (flow->ended ? flow->state.next_loss < flow->loss_count : !segments->flow->paused)
 		return;
 	segments->in_flow = false;
 	add_stats(&stream->stats, &flow->stats);

@@ -5,7 +5,7 @@
 
 static void drop_write(struct pt_flow *flow)
 {
-	if (flow->write.left)
+	if (flow->state.write.left)
 		emulated_ptwrite_drop(flow);
 }
 
@@ -16,12 +16,12 @@ void flow_lose(struct pt_flow *flow)
 	flow->task = TASK_READ;
 	flow->bits = TNT_BITS_NONE;
 	flow->return_count = 0;
-	flow->has_interrupt = false;
+	flow->state.has_interrupt = false;
 	drop_write(flow);
 	stream_set_in_tx(&flow->stream, false);
-	flow->aborted = false;
+	flow->state.aborted = false;
 	flow_count_bytes(flow, flow->offset);
-	flow->lost = true;
+	flow->state.lost = true;
 }
 
 static void reach(struct pt_flow *flow);
@@ -30,7 +30,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 {
 	bool place = flow->task == TASK_PLACE;
 
-	if (!flow->lost)
+	if (!flow->state.lost)
 		stream_push_gap(&flow->stream, reason, ip);
 	flow_note_gap(flow);
 	flow_lose(flow);
@@ -38,15 +38,15 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 		return;
 	/* The way there is not known, but the place is. */
 	flow_try_at(flow, flow->target);
-	if (!flow->lost)
+	if (!flow->state.lost)
 		reach(flow);
 }
 
 void flow_found(struct pt_flow *flow)
 {
-	if (flow->lost)
+	if (flow->state.lost)
 		flow_count_bytes(flow, flow->offset);
-	flow->lost = false;
+	flow->state.lost = false;
 }
 
 /* ---- Beside the flow ----------------------------------------------------- */
@@ -55,10 +55,10 @@ void flow_found(struct pt_flow *flow)
 static void enter_transaction(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t ip)
 {
 	stream_set_in_tx(&flow->stream, kind == CPU_EVENT_TX_BEGIN);
-	if (kind != CPU_EVENT_TX_ABORT || !flow->on || flow->lost)
+	if (kind != CPU_EVENT_TX_ABORT || !flow->state.on || flow->state.lost)
 		return;
-	flow->aborted = flow->has_interrupt = true;
-	flow->interrupted = ip;
+	flow->state.aborted = flow->state.has_interrupt = true;
+	flow->state.interrupted = ip;
 }
 
 void flow_emit_pending(struct pt_flow *flow, uint64_t ip)
@@ -150,9 +150,9 @@ void flow_change_view(struct pt_flow *flow, uint64_t ip)
 /* Returns the bytes at ip, and how many in *size; NULL if there is no code. */
 static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 {
-	if (flow->space != flow->stream.schedule.space) {
+	if (flow->space != flow->stream.state.schedule.space) {
 		flow_forget_views(flow);
-		flow->space = flow->stream.schedule.space;
+		flow->space = flow->stream.state.schedule.space;
 	}
 	if (!in_view(flow, ip))
 		flow_change_view(flow, ip);
@@ -162,7 +162,7 @@ static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 
 void flow_follow_text(struct pt_flow *flow)
 {
-	if (!kernel_text_advance(&flow->stream.text, flow->stream.now.time))
+	if (!kernel_text_advance(&flow->stream.text, flow->stream.state.now.time))
 		return;
 	basic_blocks_forget(&flow->runs);
 	forget_calls(flow);
@@ -178,7 +178,7 @@ static struct basic_block *run_at(struct pt_flow *flow, uint64_t ip)
 
 	if (!bytes)
 		return NULL;
-	run = basic_blocks_find(&flow->runs, flow->area, bytes, size, flow->mode);
+	run = basic_blocks_find(&flow->runs, flow->area, bytes, size, flow->state.mode);
 	*basic_blocks_offset(&flow->runs, run->hop) = (uint32_t)(bytes - flow->view.bytes);
 	if (generation != flow->runs.generation) {
 		forget_calls(flow);
@@ -217,7 +217,7 @@ static void go_on(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 	unsigned generation = flow->runs.generation;
 	struct basic_block *run;
 
-	flow->ip = ip;
+	flow->state.ip = ip;
 	flow->here = 0;
 	if (!in_view(flow, ip))
 		return;
@@ -226,13 +226,13 @@ static void go_on(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 		*link = run;
 		set_hop(flow, flow->run);
 	}
-	flow->here = run && flow->told && !flow->write.left ? run->hop : 0;
+	flow->here = run && flow->state.emitted && !flow->state.write.left ? run->hop : 0;
 }
 
 /* The same as go_on() where the way is another each time: across mappings, too. */
 static void go_on_where(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
-	flow->ip = ip;
+	flow->state.ip = ip;
 	flow->here = 0;
 	if (!see(flow, ip))
 		return;
@@ -253,7 +253,7 @@ static void go_unseen(struct pt_flow *flow, uint64_t to)
 {
 	flow->stream.stats.events++;
 	flow->stream.stats.local_jumps++;
-	flow->ip = to;
+	flow->state.ip = to;
 	flow->here = 0;
 }
 
@@ -283,10 +283,12 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 	uint64_t begin, end;
 
 	if (!run->function_known) {
-		code_image_function(flow->stream.input.code, &flow->view, flow->ip, &begin, &end);
-		set_function(run, (int64_t)(begin - flow->ip), (int64_t)(end - flow->ip));
+		code_image_function(flow->stream.input.code, &flow->view, flow->state.ip, &begin,
+				    &end);
+		set_function(run, (int64_t)(begin - flow->state.ip),
+			     (int64_t)(end - flow->state.ip));
 	}
-	return in_function(run, to - flow->ip);
+	return in_function(run, to - flow->state.ip);
 }
 
 static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
@@ -295,8 +297,10 @@ static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
 	uint64_t behind = (uint64_t)run->length + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
-	       insn->distance == EMULATED_WRITE_SIGN_SIZE && flow->view.end - flow->ip > behind &&
-	       emulated_ptwrite_has_sign(run->bytes + behind, flow->view.end - flow->ip - behind);
+	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
+	       flow->view.end - flow->state.ip > behind &&
+	       emulated_ptwrite_has_sign(run->bytes + behind,
+					 flow->view.end - flow->state.ip - behind);
 }
 
 /* What flow_run_cached() may do the next time, without looking closer. */
@@ -325,14 +329,14 @@ static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uin
 {
 	if (flow->run->pace == EXIT_UNKNOWN)
 		set_exit(flow, insn, to);
-	if (flow->told && flow->run->taken_local) {
+	if (flow->state.emitted && flow->run->taken_local) {
 		go_unseen(flow, to);
 		return;
 	}
 	push_branch(flow, insn, from, to);
-	flow->ip = to;
+	flow->state.ip = to;
 	flow->here = 0;
-	flow->told = true;
+	flow->state.emitted = true;
 	if (to == flow->stream.input.switch_ip)
 		stream_switch_thread(&flow->stream);
 }
@@ -350,10 +354,10 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 		push_return(flow, next, flow->run);
 	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
 	if (flow->run->writes)
-		emulated_ptwrite_begin(flow, flow->ip);
+		emulated_ptwrite_begin(flow, flow->state.ip);
 	else if (insn->kind == BRANCH_CALL)
 		drop_write(flow);
-	go_on(flow, &flow->run->taken, flow->ip);
+	go_on(flow, &flow->run->taken, flow->state.ip);
 }
 
 static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t from)
@@ -367,7 +371,7 @@ static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		return;
 	}
 	go(flow, insn, from, to);
-	go_on(flow, &flow->run->taken, flow->ip);
+	go_on(flow, &flow->run->taken, flow->state.ip);
 }
 
 /* Returns whether the stack knew the place. */
@@ -401,18 +405,18 @@ static void defer(struct pt_flow *flow, uint64_t from)
 		return;
 	}
 	/* The run is walked again, then. */
-	stream->insn_count -= flow->run->insns;
+	stream->state.insn_count -= flow->run->insns;
 	stream->stats.insns -= flow->run->insns;
 	if (!stream_is_timed(stream))
-		stream->now.time -= flow->run->insns;
+		stream->state.now.time -= flow->run->insns;
 	flow->task = TASK_READ;
 }
 
 static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
-	flow->known = flow->stream.now;
+	flow->known = flow->stream.state.now;
 	if (insn->kind == BRANCH_COND) {
-		if (flow->write.left)
+		if (flow->state.write.left)
 			emulated_ptwrite_bit(flow, tnt_bits_next(flow->bits));
 		decide_jump(flow, insn, from);
 	} else if (insn->indirect) {
@@ -435,7 +439,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
-	flow->known = flow->stream.now;
+	flow->known = flow->stream.state.now;
 	flow->task = flow->bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
 	drop_write(flow);
 	if (flow->run->pace == EXIT_UNKNOWN)
@@ -446,7 +450,7 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_IRET)
 		emulated_ptwrite_resume(flow, flow->target);
 	flow_take_mode(flow);
-	go_on_where(flow, &flow->run->taken, flow->ip);
+	go_on_where(flow, &flow->run->taken, flow->state.ip);
 }
 
 static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
@@ -456,26 +460,26 @@ static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
 		push_return(flow, from + insn->length, flow->run);
-	flow->known = flow->stream.now;
+	flow->known = flow->stream.state.now;
 	push_branch(flow, insn, from, flow->target)->flags |=
-		BRANCH_TRACE_OFF | (flow->guest ? BRANCH_GUEST : 0);
+		BRANCH_TRACE_OFF | (flow->state.guest ? BRANCH_GUEST : 0);
 	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
 	flow->task = TASK_READ;
-	flow->on = false;
+	flow->state.on = false;
 }
 
 static void reach(struct pt_flow *flow)
 {
 	flow->task = TASK_READ;
-	flow->known = flow->stream.now;
+	flow->known = flow->stream.state.now;
 	switch (flow->place) {
 	case PLACE_INTERRUPT:
-		flow->has_interrupt = true;
-		flow->interrupted = flow->ip;
-		flow_emit_cfe(flow, flow->ip);
+		flow->state.has_interrupt = true;
+		flow->state.interrupted = flow->state.ip;
+		flow_emit_cfe(flow, flow->state.ip);
 		break;
 	case PLACE_EVENT:
-		flow_emit_pending(flow, flow->ip);
+		flow_emit_pending(flow, flow->state.ip);
 		break;
 	case PLACE_PSB:
 		flow_take_mode(flow);
@@ -487,19 +491,19 @@ static void reach(struct pt_flow *flow)
 /* Whether the place that is walked to lies before the run's branch has been taken. */
 static bool passes(const struct pt_flow *flow, const struct basic_block *run)
 {
-	return flow->task == TASK_PLACE && flow->target - flow->ip <= run->length;
+	return flow->task == TASK_PLACE && flow->target - flow->state.ip <= run->length;
 }
 
 static void pass(struct pt_flow *flow, const struct basic_block *run)
 {
-	int64_t count = basic_block_count_insns(run, flow->target - flow->ip);
+	int64_t count = basic_block_count_insns(run, flow->target - flow->state.ip);
 
 	if (count < 0) {
-		flow_fail(flow, GAP_MISMATCH, flow->ip);
+		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
 	}
 	stream_count_insns(&flow->stream, (uint32_t)count);
-	flow->ip = flow->target;
+	flow->state.ip = flow->target;
 	flow->here = 0;
 	reach(flow);
 }
@@ -518,17 +522,17 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 
 void flow_step_slow(struct pt_flow *flow)
 {
-	struct basic_block *run =
-		flow->here ? basic_blocks_at(&flow->runs, flow->here) : run_at(flow, flow->ip);
+	struct basic_block *run = flow->here ? basic_blocks_at(&flow->runs, flow->here)
+					     : run_at(flow, flow->state.ip);
 	struct insn insn;
 	uint64_t from;
 
-	if (!run && flow->task == TASK_PLACE && flow->target == flow->ip) {
+	if (!run && flow->task == TASK_PLACE && flow->target == flow->state.ip) {
 		reach(flow); /* nothing is executed on the way, so no code is missing */
 		return;
 	}
 	if (!run) {
-		flow_fail(flow, GAP_NO_CODE, flow->ip);
+		flow_fail(flow, GAP_NO_CODE, flow->state.ip);
 		return;
 	}
 	flow->run = run;
@@ -537,7 +541,7 @@ void flow_step_slow(struct pt_flow *flow)
 		return;
 	}
 	insn = run->insn;
-	from = flow->ip + run->length;
+	from = flow->state.ip + run->length;
 	if (!insn.length) {
 		flow_fail(flow, from >= flow->view.end ? GAP_NO_CODE : GAP_MISMATCH, from);
 		return;
@@ -569,7 +573,7 @@ void flow_step_slow(struct pt_flow *flow)
 
 bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 {
-	uint64_t at = flow->ip;
+	uint64_t at = flow->state.ip;
 
 	for (int i = 0; i < STEPS_MAX; i++) {
 		const struct basic_block *run = run_at(flow, at);
@@ -589,7 +593,7 @@ bool flow_at_vm_entry(struct pt_flow *flow)
 {
 	/* SDM volume 3, "VMLAUNCH/VMRESUME": 0F 01 C2, 0F 01 C3 */
 	size_t size;
-	const uint8_t *bytes = code_at(flow, flow->ip, &size);
+	const uint8_t *bytes = code_at(flow, flow->state.ip, &size);
 
 	return bytes && size >= 3 && bytes[0] == 0x0f && bytes[1] == 0x01 &&
 	       (bytes[2] == 0xc2 || bytes[2] == 0xc3);
@@ -604,15 +608,15 @@ void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
 	stream_enter(stream, ip);
 	emulated_ptwrite_resume(flow, ip);
 	flow_found(flow);
-	flow->on = true;
-	flow->told = false;
-	flow->ip = ip;
+	flow->state.on = true;
+	flow->state.emitted = false;
+	flow->state.ip = ip;
 	flow->here = 0;
-	flow->known = stream->now;
+	flow->known = stream->state.now;
 	flow_take_mode(flow);
 	if (told || flow_asks_for_gap(flow))
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
-	flow->after_gap = flow->gap_guessed = false;
+	flow->state.after_gap = flow->state.gap_guessed = false;
 }
 
 /* After damage, a packet tells that ip is executed: go on there if there is code. */
@@ -620,7 +624,7 @@ void flow_try_at(struct pt_flow *flow, uint64_t ip)
 {
 	size_t size;
 
-	flow->on = true;
+	flow->state.on = true;
 	stream_enter(&flow->stream, ip);
 	if (code_at(flow, ip, &size))
 		flow_begin(flow, ip, true);

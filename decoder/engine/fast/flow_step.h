@@ -40,6 +40,25 @@ enum task {
 /* Where a place (TASK_PLACE) comes from. */
 enum place { PLACE_INTERRUPT, PLACE_EVENT, PLACE_PSB };
 
+/* What the flow takes along over a cut (flow_checkpoint.h), beside the stream's state. */
+struct flow_state {
+	uint64_t ip, last_ip;           /* `last_ip`: for IP compression */
+	uint64_t interrupted;           /* ip of the last FUP, if has_interrupt */
+	enum insn_mode mode, next_mode; /* `next_mode` takes effect with the next ip */
+	bool on;                        /* user code runs that is traced, at ip */
+	bool lost;          /* ip is not known: the next packet with an ip restarts the flow */
+	bool has_interrupt; /* a FUP without its TIP: `interrupted` is valid */
+	bool guest;         /* a virtual machine runs, not `on` */
+	bool after_gap;     /* a gap was emitted, and tracing has not begun since */
+	bool gap_guessed;   /* after_gap is a guess */
+	bool gap_mattered;  /* the guess was used */
+	bool overflowed;    /* the next FUP is where tracing resumes */
+	bool aborted;       /* the next TIP is the abort handler of a transaction */
+	bool emitted;       /* a branch was emitted since tracing began */
+	struct emulated_ptwrite write;
+	struct packet_clock clock;
+};
+
 struct pt_flow {
 	struct pt_stream stream;
 	struct aux_window window;
@@ -59,41 +78,26 @@ struct pt_flow {
 	uint32_t areas[VIEWS];             /* and their areas */
 	unsigned next_view;                /* to be replaced */
 	const struct address_space *space; /* that the views are of */
-	struct packet_clock clock;
-	struct perf_clock perf;  /* instead, with input.perf_times (flow_perf_time.h): */
+	struct flow_state state;
+	struct perf_clock perf;  /* replaces state.clock with input.perf_times (flow_perf_time.h) */
 	uint64_t perf_cyc_end;   /* offset behind the last CYC; UINT64_MAX: forgotten */
 	uint64_t perf_piece_end; /* offset behind the piece before `perf_piece` */
 	size_t perf_piece;
 	struct address_filter filter;
-	uint64_t last_ip;               /* for IP compression */
-	enum insn_mode mode, next_mode; /* the next one takes effect with the next ip */
-
-	/* Side by side, as most packets ask for all of them: */
-	bool on;            /* user code runs that is traced, at ip */
-	bool lost;          /* ip is not known: wait for a packet that tells one */
-	bool has_interrupt; /* `interrupted` is valid */
-	bool guest;         /* a virtual machine runs, not `on`; */
-	bool next_guest;    /* as of the next ip */
-
-	bool after_gap;             /* a gap was told and tracing did not begin since */
-	bool gap_guessed;           /* that is a guess (flow_checkpoint.h), */
-	bool gap_mattered;          /* which was asked for */
-	bool overflowed;            /* the next FUP tells where tracing goes on */
+	bool next_guest;            /* state.guest as of the next ip */
 	uint64_t erratum_resume_ip; /* tracing is on there, or an erratum tells so (flow_packets.c);
 				       0: none */
 	bool in_header;             /* between PSB and PSBEND */
 	bool header_has_ip;
-	bool aborted; /* the next TIP is where an aborted transaction went on */
 	struct cpu_event_data waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
 	unsigned waiting_count;
 	struct cpu_event_data control; /* of the interrupt whose FUP is next, if has_control */
 	bool has_control;
-	struct emulated_ptwrite write, waiting_write; /* that goes on, that was interrupted */
-	uint64_t waiting_place;                       /* ip: where */
+	struct emulated_ptwrite waiting_write; /* was interrupted, */
+	uint64_t waiting_place;                /* at this ip */
 	uint64_t mode_end;  /* offset just behind the last MODE.Exec: a FUP there is its own */
 	unsigned item_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
 
-	uint64_t ip;
 	struct return_place {
 		uint64_t ip;
 		struct basic_block *call; /* that is returned behind; NULL: not known */
@@ -105,13 +109,11 @@ struct pt_flow {
 	enum task task;
 	enum place place;
 	uint64_t target;         /* of the task; 0: suppressed */
-	uint64_t interrupted;    /* where a FUP interrupted; valid if has_interrupt */
 	uint64_t bits;           /* tnt_bits.h; with TASK_READ: those that wait for a TIP */
 	unsigned last_bits;      /* of the last TNT packet that is among them */
 	unsigned walked;         /* branches since the last packet */
 	struct basic_block *run; /* that is walked; valid during a step */
 	uint32_t here;           /* the hop of the run at ip, which is in view; 0: look closely */
-	bool told;               /* a branch was given out since tracing began */
 	struct timestamp known;  /* when ip was told last: direct branches follow at once */
 
 	uint64_t offset;  /* of the packet read last */
@@ -123,7 +125,7 @@ static inline void flow_count_bytes(struct pt_flow *flow, uint64_t offset)
 {
 	struct pt_stream_stats *stats = &flow->stream.stats;
 
-	*(flow->lost ? &stats->bytes_lost : &stats->bytes_decoded) += offset - flow->counted;
+	*(flow->state.lost ? &stats->bytes_lost : &stats->bytes_decoded) += offset - flow->counted;
 	flow->counted = offset;
 }
 
@@ -134,7 +136,7 @@ static inline void flow_count_bytes(struct pt_flow *flow, uint64_t offset)
  */
 static inline void flow_take_mode(struct pt_flow *flow)
 {
-	flow->mode = flow->ip >> 32 ? INSN_MODE_64 : flow->next_mode;
+	flow->state.mode = flow->state.ip >> 32 ? INSN_MODE_64 : flow->state.next_mode;
 }
 
 /*
@@ -177,15 +179,15 @@ bool flow_at_vm_entry(struct pt_flow *flow);
 /* A gap was told. */
 static inline void flow_note_gap(struct pt_flow *flow)
 {
-	flow->after_gap = true;
-	flow->gap_guessed = false;
+	flow->state.after_gap = true;
+	flow->state.gap_guessed = false;
 }
 
 /* Returns whether a gap was told and tracing did not begin since. */
 static inline bool flow_asks_for_gap(struct pt_flow *flow)
 {
-	flow->gap_mattered |= flow->gap_guessed;
-	return flow->after_gap;
+	flow->state.gap_mattered |= flow->state.gap_guessed;
+	return flow->state.after_gap;
 }
 
 /* The trace cannot be followed at ip (0: unknown): a gap, until a packet tells an ip. */

@@ -171,7 +171,7 @@ static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 		perf_clock_packet(flow, ppt_mtc, 2, bytes[1]);
 		return 2;
 	}
-	packet_clock_mtc(&flow->clock, bytes[1]);
+	packet_clock_mtc(&flow->state.clock, bytes[1]);
 	flow_on_time(flow);
 	return 2;
 }
@@ -345,7 +345,7 @@ static void finish(struct pt_flow *flow)
 	emulated_ptwrite_drop(flow);
 	emulated_ptwrite_drop_waiting(flow);
 	flow->item_size = 0;
-	flow->guest = flow->next_guest = false;
+	flow->state.guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
 		return;
@@ -353,7 +353,7 @@ static void finish(struct pt_flow *flow)
 	flow->stream.ended = false;
 	stream_push_apart(&flow->stream, flow_asks_for_gap(flow));
 	flow_lose(flow);
-	flow->lost = flow->on = flow->in_header = flow->overflowed = false;
+	flow->state.lost = flow->state.on = flow->in_header = flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
 	flow_note_gap(flow);
 	flow->synced = false;
@@ -392,7 +392,7 @@ static void read_by_libipt(struct pt_flow *flow)
 	} else {
 		flow_fail(flow, GAP_BAD_PACKET, 0);
 		flow->item_size = 0;
-		flow->in_header = flow->overflowed = flow->on = false;
+		flow->in_header = flow->state.overflowed = flow->state.on = false;
 		flow->erratum_resume_ip = 0;
 		synchronise(flow, false);
 		if (flow->stream.ended)
@@ -417,7 +417,7 @@ static inline size_t pass_cycles(struct pt_flow *flow, const uint8_t *bytes)
 	size = read_cycles(flow, bytes, &cycles);
 	if (!size)
 		return 0;
-	packet_clock_cyc(&flow->clock, cycles);
+	packet_clock_cyc(&flow->state.clock, cycles);
 	flow_count_cycles(flow, cycles);
 	flow_on_time(flow);
 	return size;
@@ -548,10 +548,10 @@ static void set_config(struct pt_flow *flow, const struct pt_info *info,
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->follows_switches = stream_follows_switches(info);
 	address_filter_init(&flow->filter, info->filter);
-	flow->clock.ratio_n = config->cpuid_0x15_ebx;
-	flow->clock.ratio_d = config->cpuid_0x15_eax;
-	flow->clock.mtc_shift = config->mtc_freq;
-	flow->clock.max_ratio = config->nom_freq;
+	flow->state.clock.ratio_n = config->cpuid_0x15_ebx;
+	flow->state.clock.ratio_d = config->cpuid_0x15_eax;
+	flow->state.clock.mtc_shift = config->mtc_freq;
+	flow->state.clock.max_ratio = config->nom_freq;
 	flow->perf.ratio_n = config->cpuid_0x15_ebx;
 	flow->perf.ratio_d = config->cpuid_0x15_eax;
 	flow->perf.mtc_shift = config->mtc_freq;

@@ -22,7 +22,7 @@ void blocks_resolve(struct pt_blocks *blocks, uint64_t to)
 
 bool blocks_use_image(struct pt_blocks *blocks)
 {
-	const struct address_space *space = blocks->stream.schedule.space;
+	const struct address_space *space = blocks->stream.state.schedule.space;
 
 	if (blocks->space == space && blocks->space)
 		return false;
@@ -93,8 +93,8 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 	struct branch_event *off;
 
 	blocks_tell_control(blocks, 0);
-	off = stream_push_insn(&blocks->stream, &blocks->stream.now, &pending->insn, pending->from,
-			       to);
+	off = stream_push_insn(&blocks->stream, &blocks->stream.state.now, &pending->insn,
+			       pending->from, to);
 	blocks->off = true;
 	off->flags |= BRANCH_TRACE_OFF | (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
 	stream_stop_user(&blocks->stream, pending->insn.kind == BRANCH_SYSCALL
@@ -143,7 +143,7 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 
 static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	bool was_in = blocks->stream.event_flags & BRANCH_IN_TX;
+	bool was_in = blocks->stream.state.event_flags & BRANCH_IN_TX;
 	struct cpu_event_data note = { .kind = event->variant.tsx.speculative ? CPU_EVENT_TX_BEGIN
 					       : event->variant.tsx.aborted   ? CPU_EVENT_TX_ABORT
 									    : CPU_EVENT_TX_COMMIT };
@@ -225,7 +225,7 @@ void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	if (event->has_tsc)
 		stream_set_time(&blocks->stream, stream_complete_tsc(&blocks->stream, event->tsc));
-	stream_push_losses(&blocks->stream, blocks->stream.now.time);
+	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
 	switch (event->type) {
 	case ptev_enabled:
 		on_enabled(blocks, event);

@@ -76,8 +76,8 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
 	advance_time(blocks, block->ninsn);
 	/* The time of the block's own packet; of the next one, where that is an event. */
-	blocks->pending.decided = blocks->stream.now;
-	stream_push_losses(&blocks->stream, blocks->stream.now.time);
+	blocks->pending.decided = blocks->stream.state.now;
+	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
 	stream_follow_schedule(&blocks->stream);
 	blocks_use_image(blocks);
 }
@@ -230,7 +230,7 @@ static void synchronise(struct pt_blocks *blocks)
 	blocks->space = NULL;
 	advance_time(blocks, 0);
 	if (stream_is_timed(&blocks->stream))
-		schedule_seek(&blocks->stream.schedule, blocks->stream.now.time);
+		schedule_seek(&blocks->stream.state.schedule, blocks->stream.state.now.time);
 	blocks_use_image(blocks);
 }
 
@@ -314,7 +314,7 @@ static void step(struct pt_stream *stream)
 {
 	struct pt_blocks *blocks = (struct pt_blocks *)stream;
 
-	kernel_text_advance(&stream->text, stream->now.time);
+	kernel_text_advance(&stream->text, stream->state.now.time);
 	code_image_use_text(stream->input.code, &stream->text);
 	if (!blocks->synced)
 		synchronise(blocks);
