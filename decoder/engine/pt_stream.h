@@ -18,12 +18,11 @@
 #include "decoder/aux/auxtrace.h"
 #include "decoder/branch_event.h"
 #include "decoder/code/code_image.h"
+#include "decoder/engine/pt_engine.h"
 #include "decoder/timeline/timeline.h"
 
 struct pt_stream;
 struct workers;
-
-enum pt_engine { PT_ENGINE_FAST = 0, PT_ENGINE_LIBIPT };
 
 /* What a stream needs; all borrowed, and outlives the stream. */
 struct pt_stream_input {

@@ -21,18 +21,11 @@
 #include "base/diag.h"
 #include "base/name.h"
 #include "decoder/branch_event.h"
+#include "src/options/options.h"
 #include "src/resolve/location.h"
 #include "src/slices/slice_sink.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"
-
-/* What the recording traced: perf's exclude_kernel and exclude_user. */
-enum trace_mode {
-	TRACE_MODE_GUESS = 0, /* from the addresses seen so far; no warnings about the mode */
-	TRACE_MODE_USER,
-	TRACE_MODE_KERNEL,
-	TRACE_MODE_BOTH,
-};
 
 struct slice_cause;
 

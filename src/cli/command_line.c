@@ -102,7 +102,7 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		valid = selection_split(field, text);
 		break;
 	case OPTION_CLOCK_OFFSET:
-		valid = overlay_clocks_offset(field, text);
+		valid = clock_offsets_read(field, text);
 		break;
 	case OPTION_RUNTIME_EVENTS:
 		add_overlay(options, OVERLAY_RUNTIME_EVENTS, text);
@@ -124,6 +124,19 @@ static void add_word(struct options *options, const struct option_spec *spec, co
 	if (asprintf(&options->words[count], "--%s%s%s", spec->name, argument ? "=" : "",
 		     argument ? argument : "") < 0)
 		alloc_fail(0);
+}
+
+/*
+ * Without --demangle (which has no word for DEMANGLE_PERF), branches are printed
+ * as perf prints them, and magic-trace's rules are about perf's names, which
+ * distinguish instances of a template.
+ */
+static void choose_default_names(struct options *options)
+{
+	bool as_perf = options->format == FORMAT_BRANCHES || options->stacks == STACKS_MAGIC_TRACE;
+
+	if (options->names == DEMANGLE_PERF && !as_perf)
+		options->names = DEMANGLE_SHORT;
 }
 
 /* ---- argp ---------------------------------------------------------------- */
@@ -168,6 +181,7 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 		if (options->files_from)
 			input_list_read(state, options);
 		option_conflicts_refuse(state, options);
+		choose_default_names(options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -210,7 +224,7 @@ void command_line_parse(struct options *options, int argc, char **argv)
 	struct argp_option *rows = make_argp_options();
 	const struct argp argp = { rows, parse_key, "INPUT...", doc, NULL, NULL, NULL };
 
-	*options = (struct options){ .jobs = 1 };
+	*options = (struct options){ .jobs = 1, .names = DEMANGLE_PERF };
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version_hook = versions_print;
 	suggest_option(argc, argv);

@@ -9,19 +9,19 @@
 static const struct option_choice inputs[] = { { "perf-data", INPUT_PERF_DATA },
 					       { "perf-script", INPUT_PERF_SCRIPT },
 					       { NULL, 0 } };
-static const struct option_choice modes[] = { { "user", OPTION_MODE_USER },
-					      { "kernel", OPTION_MODE_KERNEL },
-					      { "both", OPTION_MODE_BOTH },
+static const struct option_choice modes[] = { { "user", TRACE_MODE_USER },
+					      { "kernel", TRACE_MODE_KERNEL },
+					      { "both", TRACE_MODE_BOTH },
 					      { NULL, 0 } };
 static const struct option_choice machines[] = { { "precise", STACKS_PRECISE },
 						 { "magic-trace", STACKS_MAGIC_TRACE },
 						 { NULL, 0 } };
-static const struct option_choice name_styles[] = { { "short", OPTION_NAMES_SHORT },
-						    { "full", OPTION_NAMES_FULL },
-						    { "none", OPTION_NAMES_NONE },
+static const struct option_choice name_styles[] = { { "short", DEMANGLE_SHORT },
+						    { "full", DEMANGLE_FULL },
+						    { "none", DEMANGLE_NONE },
 						    { NULL, 0 } };
-static const struct option_choice engines[] = { { "fast", OPTION_ENGINE_FAST },
-						{ "libipt", OPTION_ENGINE_LIBIPT },
+static const struct option_choice engines[] = { { "fast", PT_ENGINE_FAST },
+						{ "libipt", PT_ENGINE_LIBIPT },
 						{ NULL, 0 } };
 static const struct option_choice details[] = { { "none", OPTION_ARGS_NONE },
 						{ "line", OPTION_ARGS_LINE },
@@ -141,7 +141,7 @@ const struct option_spec option_specs[] = {
 	{ "memtrace", 0, "FILE[,pid=N][,lives]", GROUP_OCAML, OPTION_MEMTRACE, 0,
 	  .help = "Show the sampled allocations of memtrace's FILE; may be repeated, and needs "
 		  "no INPUT" },
-	{ "clock-offset", 0, "CLOCK=TIME", GROUP_OCAML, OPTION_CLOCK_OFFSET, FIELD(clocks),
+	{ "clock-offset", 0, "CLOCK=TIME", GROUP_OCAML, OPTION_CLOCK_OFFSET, FIELD(clock_offsets),
 	  .help = "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or "
 		  "memtrace (real=TIME); may be repeated" },
 	{ "clock-sync", 0, "FILE", GROUP_OCAML, OPTION_TEXT, FIELD(clock_sync),

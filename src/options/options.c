@@ -2,6 +2,7 @@
 #include "src/options/options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/io/output_path.h"
 
@@ -27,6 +28,22 @@ bool options_is_batch(const struct options *options)
 {
 	return options->input && (options->output_pattern || options->files_from ||
 				  (options->output && output_path_is_directory(options->output)));
+}
+
+bool clock_offsets_read(struct clock_offsets *offsets, const char *text)
+{
+	bool mono = strncmp(text, "mono=", 5) == 0, negative;
+	uint64_t ns;
+
+	if (!mono && strncmp(text, "real=", 5) != 0)
+		return false;
+	text += 5;
+	negative = *text == '-';
+	if (!selection_duration(text + (*text == '-' || *text == '+'), &ns))
+		return false;
+	*(mono ? &offsets->has_mono : &offsets->has_real) = true;
+	*(mono ? &offsets->mono : &offsets->real) = negative ? -(int64_t)ns : (int64_t)ns;
+	return true;
 }
 
 void options_release(struct options *options)

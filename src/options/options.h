@@ -5,9 +5,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"
-#include "src/overlays/overlay_clock.h"
+#include "symbols/names/demangle.h"
 
 /* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
 enum exit_status {
@@ -40,19 +42,12 @@ enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
-/* Who decodes packets: decoder/engine/pt_stream.h. */
-enum option_engine { OPTION_ENGINE_FAST = 0, OPTION_ENGINE_LIBIPT };
-
-/* What is traced; OPTION_MODE_AUTO: as the recording says. */
-enum option_mode { OPTION_MODE_AUTO = 0, OPTION_MODE_USER, OPTION_MODE_KERNEL, OPTION_MODE_BOTH };
-
-/* How names are shown: symbols/names/demangle.h; DEFAULT: short, or what the output is to agree
- * with. */
-enum option_names {
-	OPTION_NAMES_DEFAULT = 0,
-	OPTION_NAMES_SHORT,
-	OPTION_NAMES_FULL,
-	OPTION_NAMES_NONE
+/* What the recording traced: perf's exclude_kernel and exclude_user. */
+enum trace_mode {
+	TRACE_MODE_GUESS = 0, /* from perf.data, or from the addresses seen so far, unwarned */
+	TRACE_MODE_USER,
+	TRACE_MODE_KERNEL,
+	TRACE_MODE_BOTH,
 };
 
 /* Whether to give up what a conversion does not need: sandbox.h; AUTO: where that is possible. */
@@ -69,6 +64,12 @@ struct overlay_option {
 	const char *text;
 };
 
+/* Of --clock-offset: ns to add to times of an overlay's clock. */
+struct clock_offsets {
+	bool has_mono, has_real;
+	int64_t mono, real;
+};
+
 struct options {
 	const char *input; /* path; "-": stdin; the first input; NULL: overlays only */
 	char **inputs;     /* borrowed: all inputs */
@@ -76,10 +77,10 @@ struct options {
 	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
 	enum output_format format;
-	enum option_mode mode;
+	enum trace_mode mode;
 	enum stack_machine stacks;
-	enum option_engine engine;
-	enum option_names names;
+	enum pt_engine engine;
+	enum demangle_style names;
 	enum option_args args;
 	const char *symfs;               /* NULL: none */
 	const char *vdso;                /* NULL: look for it */
@@ -93,14 +94,14 @@ struct options {
 	bool force_dso;                  /* files with another build id will do */
 	struct overlay_option *overlays; /* owned */
 	size_t overlay_count, overlay_room;
-	struct overlay_clocks clocks; /* of --clock-offset */
-	const char *clock_sync;       /* NULL: none */
-	bool no_samples;              /* leave out samples of other events */
-	const char *output_pattern;   /* NULL: none */
-	const char *files_from;       /* NULL: none */
-	char *list, **listed;         /* owned: the inputs that it names, and all inputs */
-	const char *json_lines;       /* path; "-": stdout; NULL: none */
-	unsigned jobs;                /* files converted in parallel; 0: one per processor */
+	struct clock_offsets clock_offsets;
+	const char *clock_sync;     /* NULL: none */
+	bool no_samples;            /* leave out samples of other events */
+	const char *output_pattern; /* NULL: none */
+	const char *files_from;     /* NULL: none */
+	char *list, **listed;       /* owned: the inputs that it names, and all inputs */
+	const char *json_lines;     /* path; "-": stdout; NULL: none */
+	unsigned jobs;              /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
 	/* Owned, with the texts: the options that may change an output, "--NAME=ARGUMENT". */
 	char **words;
@@ -133,6 +134,12 @@ const char *option_format_word(enum output_format format);
 
 /* Returns whether each input is converted to an output of its own. */
 bool options_is_batch(const struct options *options);
+
+/*
+ * Read "mono=TIME" or "real=TIME"; TIME is as of selection_duration(), with a sign.
+ * Returns false if the text is neither.
+ */
+bool clock_offsets_read(struct clock_offsets *offsets, const char *text);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void options_release(struct options *options);

@@ -133,14 +133,17 @@ static double factor_of(const struct unit *units, const char *word)
 
 static bool read_amount(const char *text, const struct unit *units, uint64_t *amount)
 {
-	const char *unit;
 	double value, factor;
+	const char *unit = read_decimal(text, &value);
+	unsigned long long whole;
+	char *end;
 
-	unit = read_decimal(text, &value);
 	factor = unit ? factor_of(units, unit) : 0;
 	if (factor <= 0 || value * factor >= MAX_NS)
 		return false;
-	*amount = (uint64_t)(value * factor + 0.5);
+	/* Whole numbers are exact: a double has 53 bits. */
+	whole = strtoull(text, &end, 10);
+	*amount = end == unit ? whole * (uint64_t)factor : (uint64_t)(value * factor + 0.5);
 	return true;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -42,52 +41,6 @@ void overlay_clock_print(const struct overlay_clock *clock, const char *path, FI
 	else if (clock->method != OVERLAY_CLOCK_OWN)
 		fprintf(out, " +- %" PRIu64 " ns", clock->uncertainty);
 	fputc('\n', out);
-}
-
-/* ---- What the user says -------------------------------------------------- */
-
-static bool parse_duration(const char *text, int64_t *ns)
-{
-	static const struct {
-		const char *suffix;
-		double scale;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
-	double value;
-
-	errno = 0;
-	*ns = strtoll(text, &end, 10);
-	if (end != text && !errno && (!*end || strcmp(end, "ns") == 0))
-		return true;
-	value = strtod(text, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (end == text || strcmp(end, units[i].suffix) != 0)
-			continue;
-		value *= units[i].scale;
-		if (!(fabs(value) < 9e18))
-			return false;
-		*ns = (int64_t)value;
-		return true;
-	}
-	return false;
-}
-
-bool overlay_clocks_offset(struct overlay_clocks *clocks, const char *text)
-{
-	int64_t ns;
-
-	if (strlen(text) < 6 || !parse_duration(text + 5, &ns))
-		return false;
-	if (strncmp(text, "mono=", 5) == 0) {
-		clocks->has_mono = true;
-		clocks->mono = ns;
-		return true;
-	}
-	if (strncmp(text, "real=", 5) != 0)
-		return false;
-	clocks->has_real = true;
-	clocks->real = ns;
-	return true;
 }
 
 /* ---- Clocks of one moment ------------------------------------------------ */

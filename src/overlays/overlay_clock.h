@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "src/options/options.h"
 
 enum overlay_clock_method {
 	OVERLAY_CLOCK_OWN = 0,  /* the trace's clock is the overlay's own */
@@ -62,18 +63,10 @@ struct overlay_sync {
 
 /* What is known of the clocks of a run. */
 struct overlay_clocks {
-	bool has_mono, has_real;    /* of --clock-offset */
-	int64_t mono, real;         /* ns to add */
+	struct clock_offsets offsets;
 	struct overlay_sync *syncs; /* owned; lines of --clock-sync */
 	size_t sync_count;
 };
-
-/*
- * Take "mono=N" or "real=N" (ns, or with the unit s, ms, us or ns; signed) of
- * --clock-offset.
- * Returns whether it was one.
- */
-bool overlay_clocks_offset(struct overlay_clocks *clocks, const char *text);
 
 /*
  * Read the lines "tsc=N mono=N real=N" of a file; other lines are skipped.

@@ -17,15 +17,15 @@ static bool is_monotonic(const struct overlay_input *input)
 
 /* ---- With a recording ---------------------------------------------------- */
 
-static bool by_option(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+static bool by_option(struct overlay_clock *clock, const struct clock_offsets *offsets,
 		      const struct overlay_input *input)
 {
 	bool mono = is_monotonic(input);
 
-	if (mono ? !clocks->has_mono : !clocks->has_real)
+	if (mono ? !offsets->has_mono : !offsets->has_real)
 		return false;
-	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT, mono ? clocks->mono : clocks->real,
-					 0 };
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT,
+					 mono ? offsets->mono : offsets->real, 0 };
 	return true;
 }
 
@@ -130,7 +130,7 @@ struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
 						    const struct overlay_recording *recording)
 {
 	struct overlay_clock clock = { 0 };
-	bool known = by_option(&clock, &overlays->clocks, input) ||
+	bool known = by_option(&clock, &overlays->clocks.offsets, input) ||
 		     by_sync(&clock, &overlays->clocks, input, recording->info) ||
 		     by_header(&clock, input, recording->file) ||
 		     by_calls(&clock, input, recording->calls) ||
@@ -184,7 +184,7 @@ struct overlay_clock overlay_clock_choice_alone(struct overlays *overlays,
 	const struct overlay_clocks *clocks = &overlays->clocks;
 	struct overlay_clock clock = { 0 };
 
-	if (by_option(&clock, clocks, input))
+	if (by_option(&clock, &clocks->offsets, input))
 		return clock;
 	if (is_monotonic(input) || !has_events(overlays))
 		return clock;

@@ -18,7 +18,7 @@ int overlays_open(struct overlays *overlays, const struct options *options, stru
 	*overlays = (struct overlays){ .options = options,
 				       .diag = diag,
 				       .count = options->overlay_count,
-				       .clocks = options->clocks };
+				       .clocks.offsets = options->clock_offsets };
 	overlays->inputs = alloc_zeroed(options->overlay_count, sizeof(*overlays->inputs));
 	for (size_t i = 0; i < options->overlay_count; i++)
 		if (overlay_input_open(&overlays->inputs[i], &options->overlays[i], diag, err) < 0)

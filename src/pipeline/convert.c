@@ -14,20 +14,6 @@
 #include "src/report/perfetto_memory_hint.h"
 #include "src/report/summary.h"
 
-static enum trace_mode mode_of(const struct options *options)
-{
-	switch (options->mode) {
-	case OPTION_MODE_USER:
-		return TRACE_MODE_USER;
-	case OPTION_MODE_KERNEL:
-		return TRACE_MODE_KERNEL;
-	case OPTION_MODE_BOTH:
-		return TRACE_MODE_BOTH;
-	default:
-		return TRACE_MODE_GUESS;
-	}
-}
-
 static void *add_track(void *context, int32_t pid, int32_t tid)
 {
 	return output_pipeline_add_track(context, pid, tid, NULL, NULL);
@@ -100,7 +86,7 @@ static int convert_perf_script(const struct options *options, struct name_table 
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode: use --format=ftf, calls or "
 			  "slices");
-	else if (output_pipeline_open(&view, options, mode_of(options), names, diag, err) == 0) {
+	else if (output_pipeline_open(&view, options, options->mode, names, diag, err) == 0) {
 		status = feed_text(&view, in, names, &arena, summary, diag, err);
 		output_pipeline_release(&view);
 	}

@@ -67,26 +67,6 @@ static bool same_kernel(const struct perf_file *file)
 	       strcmp(running.release, file->features.os_release) == 0;
 }
 
-/*
- * Branches are printed as perf does, and magic-trace's rules go by perf's
- * names, which tell instances of a template apart.
- */
-static enum demangle_style style_of(const struct options *options)
-{
-	switch (options->names) {
-	case OPTION_NAMES_SHORT:
-		return DEMANGLE_SHORT;
-	case OPTION_NAMES_FULL:
-		return DEMANGLE_FULL;
-	case OPTION_NAMES_NONE:
-		return DEMANGLE_NONE;
-	default:
-		return options->format == FORMAT_BRANCHES || options->stacks == STACKS_MAGIC_TRACE
-			       ? DEMANGLE_PERF
-			       : DEMANGLE_SHORT;
-	}
-}
-
 static struct kernel_files_options kernel_options(const struct options *options)
 {
 	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs,
@@ -104,7 +84,7 @@ static void open_symbols(struct conversion *c, struct name_table *names)
 		.strip_prefix = c->options->strip_prefix,
 		.kallsyms = c->options->kallsyms,
 		.perf_map_dir = c->options->perf_map_dir,
-		.demangle = style_of(c->options),
+		.demangle = c->options->names,
 		.running_kernel = same_kernel(&c->file),
 	};
 	struct kernel_files_options kernel = kernel_options(c->options);
@@ -153,8 +133,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.timeline = c->timeline,
 		.code = c->code,
 		.diag = c->diag,
-		.engine = c->options->engine == OPTION_ENGINE_LIBIPT ? PT_ENGINE_LIBIPT
-								     : PT_ENGINE_FAST,
+		.engine = c->options->engine,
 		.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
 				    c->options->stacks == STACKS_PRECISE &&
 				    !event_filter_by_thread(&c->filter),
@@ -200,14 +179,11 @@ static enum trace_mode mode_of(const struct conversion *c)
 {
 	const struct pt_info *info = &c->auxtrace.info;
 
-	if (c->options->mode == OPTION_MODE_AUTO) {
-		if (info->exclude_kernel)
-			return TRACE_MODE_USER;
-		return info->exclude_user ? TRACE_MODE_KERNEL : TRACE_MODE_BOTH;
-	}
-	if (c->options->mode == OPTION_MODE_BOTH)
-		return TRACE_MODE_BOTH;
-	return c->options->mode == OPTION_MODE_USER ? TRACE_MODE_USER : TRACE_MODE_KERNEL;
+	if (c->options->mode != TRACE_MODE_GUESS)
+		return c->options->mode;
+	if (info->exclude_kernel)
+		return TRACE_MODE_USER;
+	return info->exclude_user ? TRACE_MODE_KERNEL : TRACE_MODE_BOTH;
 }
 
 /* Overlays can be laid over any recording of perf: without Intel PT they are all that is shown. */

@@ -70,7 +70,7 @@ struct workers *decode_threads_open(const struct options *options, const struct 
 	unsigned count = thread_count(options);
 	struct workers *workers;
 
-	if (count == 1 || options->engine != OPTION_ENGINE_FAST || !is_long(auxtrace))
+	if (count == 1 || options->engine != PT_ENGINE_FAST || !is_long(auxtrace))
 		return NULL;
 	workers = workers_open(count);
 	if (!workers)

@@ -89,7 +89,7 @@ static int convert_input(const struct variant *variant)
 		.output = "-",
 		.format = variant->format,
 		.symfs = sweep.symfs,
-		.engine = variant->number % 4 == 3 ? OPTION_ENGINE_LIBIPT : OPTION_ENGINE_FAST,
+		.engine = variant->number % 4 == 3 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,
 		.quiet = true,
 	};
 	struct itimerval timer = { .it_value = { .tv_sec = SECONDS } };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "src/options/selection.h"
+#include "src/options/options.h"
 #include "tests/support/unit.h"
 
 static struct selection selection;
@@ -133,6 +133,23 @@ START_TEST(the_unit_of_a_part_tells_slices_bytes_and_times_apart)
 }
 END_TEST
 
+/* Times of day need more bits than a double has. */
+START_TEST(offsets_of_clocks_are_exact_and_have_a_sign)
+{
+	struct clock_offsets offsets = { 0 };
+
+	ck_assert(clock_offsets_read(&offsets, "real=-1700000000123456789"));
+	ck_assert(offsets.has_real && !offsets.has_mono);
+	ck_assert_int_eq(offsets.real, INT64_C(-1700000000123456789));
+	ck_assert(clock_offsets_read(&offsets, "mono=+1.5ms"));
+	ck_assert(offsets.has_mono);
+	ck_assert_int_eq(offsets.mono, 1500000);
+	ck_assert(!clock_offsets_read(&offsets, "tsc=1"));
+	ck_assert(!clock_offsets_read(&offsets, "mono="));
+	ck_assert(!clock_offsets_read(&offsets, "mono=--1"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("selection");
@@ -147,6 +164,7 @@ int main(void)
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
 	tcase_add_test(tests, between_has_two_names);
 	tcase_add_test(tests, the_unit_of_a_part_tells_slices_bytes_and_times_apart);
+	tcase_add_test(tests, offsets_of_clocks_are_exact_and_have_a_sign);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
