@@ -34,16 +34,19 @@ libptrace2ftf_a_SOURCES = \
 	src/events/switch_events.c src/events/switch_events.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/format_branches.c src/formats/format_branches.h \
-	src/formats/format_calls.c src/formats/format_calls.h \
-	src/formats/format_chrome.c src/formats/format_chrome.h \
-	src/formats/format_folded.c src/formats/format_folded.h \
-	src/formats/format_functions.c src/formats/format_functions.h \
-	src/formats/format_slices.c src/formats/format_slices.h \
-	src/formats/format_speedscope.c src/formats/format_speedscope.h \
-	src/formats/format_svg.c src/formats/format_svg.h \
+	src/formats/format_calls.c \
+	src/formats/format_chrome.c \
+	src/formats/format_folded.c \
+	src/formats/format_functions.c \
+	src/formats/format_slices.c \
+	src/formats/format_speedscope.c \
+	src/formats/format_svg.c \
 	src/formats/json_text.c src/formats/json_text.h \
+	src/formats/output_format.c src/formats/output_format.h \
 	src/formats/pair_table.c src/formats/pair_table.h \
-	src/formats/slice_output.c src/formats/slice_output.h \
+	src/formats/short_time.c src/formats/short_time.h \
+	src/formats/stored_output.c src/formats/stored_output.h \
+	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
 	src/options/options.c src/options/options.h \

@@ -15,6 +15,7 @@
 #include "base/io/output.h"
 #include "base/io/output_path.h"
 #include "src/batch/batch_stamp.h"
+#include "src/formats/output_format.h"
 
 #define PREFIX "ptrace2ftf: "
 
@@ -73,7 +74,7 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	status = run->convert(options, told);
 	if (status == EXIT_INTERRUPTED)
 		return give_up(options, told);
-	if (status != EXIT_FAILED && stamped && options->format != FORMAT_FTF &&
+	if (status != EXIT_FAILED && stamped && !options->format->is_trace &&
 	    stamp_put(&stamp, options->output) < 0 && options->skip_existing && !options->quiet)
 		fprintf(stderr,
 			PREFIX "%s cannot be marked as done here (%s): --skip-existing "

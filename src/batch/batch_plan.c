@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/io/output_path.h"
+#include "src/formats/output_format.h"
 
 /* ---- Names in a directory ------------------------------------------------ */
 
@@ -257,17 +258,11 @@ static int check_outputs(const struct batch_plan *plan, struct error *err)
 	return status;
 }
 
-/* What the outputs' names end with, so that other programs know them. */
-static const char *suffix_of(enum output_format format)
-{
-	return format == FORMAT_CHROME ? "chrome.json" : option_format_word(format);
-}
-
 static int name_outputs(struct batch_plan *plan, const struct options *options, struct error *err)
 {
-	const char *suffix = suffix_of(options->format);
+	const char *suffix = output_format_suffix(options->format);
 
-	if (options->format == FORMAT_NONE)
+	if (options->format->default_output == DEFAULT_NONE)
 		return 0;
 	if (options->output_pattern && name_by_pattern(plan, options->output_pattern, err) < 0)
 		return -1;
@@ -287,12 +282,13 @@ static void plan_one(struct batch_plan *plan, const struct options *options)
 	job->inputs = options->inputs;
 	job->input_count = options->input_count;
 	plan->count = 1;
-	if (options->format == FORMAT_NONE)
+	if (options->format->default_output == DEFAULT_NONE)
 		return;
 	if (options->output)
 		job->output = output_path_copy(options->output);
-	else if (options->format == FORMAT_FTF)
-		job->output = output_path_beside(options->input, "ftf");
+	else if (options->format->default_output == DEFAULT_FILE)
+		job->output =
+			output_path_beside(options->input, output_format_suffix(options->format));
 	else
 		job->output = output_path_copy("-");
 }

@@ -18,8 +18,10 @@
 #include "base/alloc.h"
 #include "base/io/compressor.h"
 #include "config.h"
+#include "src/formats/ftf/ftf_sink.h"
+#include "src/formats/output_format.h"
 
-#define ATTRIBUTE "user." STAMP_NAME
+#define ATTRIBUTE "user." FTF_STAMP_NAME
 #define BLOCK     ((size_t)1024 * 1024)
 /* The stamp is the first thing after the trace's magic number and provider. */
 #define START ((size_t)4096)
@@ -164,7 +166,7 @@ static bool is_in_trace(const struct stamp *stamp, const char *path)
 	return memmem(start, size, stamp->text, strlen(stamp->text)) != NULL;
 }
 
-bool stamp_is_on(const struct stamp *stamp, enum output_format format, const char *path)
+bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, const char *path)
 {
 	char found[sizeof(stamp->text)];
 	struct stat status;
@@ -172,7 +174,7 @@ bool stamp_is_on(const struct stamp *stamp, enum output_format format, const cha
 
 	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return false;
-	if (format == FORMAT_FTF)
+	if (format->is_trace)
 		return is_in_trace(stamp, path);
 	size = getxattr(path, ATTRIBUTE, found, sizeof(found));
 	return size == (ssize_t)strlen(stamp->text) &&

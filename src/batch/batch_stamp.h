@@ -17,9 +17,6 @@
 #include "base/error.h"
 #include "src/options/options.h"
 
-/* The name of the blob and, behind "user.", of the attribute. */
-#define STAMP_NAME "ptrace2ftf"
-
 struct stamp {
 	char text[200]; /* one line without newline: "stamp 1 VERSION INPUT-HASH OPTIONS-HASH" */
 };
@@ -32,7 +29,7 @@ struct stamp {
 int stamp_make(struct stamp *stamp, const struct options *options, struct error *err);
 
 /* Returns whether there is an output at `path` that carries the stamp. */
-bool stamp_is_on(const struct stamp *stamp, enum output_format format, const char *path);
+bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, const char *path);
 
 /*
  * Put the stamp on a finished output that is not FTF.

@@ -15,6 +15,7 @@
 #include "src/cli/option_table.h"
 #include "src/cli/suggest.h"
 #include "src/cli/versions.h"
+#include "src/formats/output_format.h"
 
 /* Keys of options without a letter: this and their index in the table. */
 #define FIRST_KEY 256
@@ -43,6 +44,18 @@ static void parse_number(struct argp_state *state, const struct option_spec *spe
 		argp_error(state, "--%s: '%s' is not a number from %u to %u", spec->name, text,
 			   spec->least, spec->most);
 	*number = (unsigned)value;
+}
+
+static const struct output_format *choose_format(struct argp_state *state,
+						 const struct option_spec *spec, const char *name)
+{
+	struct option_choice choices[32] = { 0 };
+	struct option_spec with_choices = *spec;
+
+	for (int i = 0; output_formats[i]; i++)
+		choices[i] = (struct option_choice){ output_formats[i]->name, i };
+	with_choices.choices = choices;
+	return output_formats[choose_value(state, &with_choices, name)];
 }
 
 static void add_overlay(struct options *options, enum overlay_kind kind, const char *text)
@@ -79,6 +92,9 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		break;
 	case OPTION_CHOICE:
 		*(int *)field = choose_value(state, spec, text);
+		break;
+	case OPTION_FORMAT:
+		*(const struct output_format **)field = choose_format(state, spec, text);
 		break;
 	case OPTION_NUMBER:
 		parse_number(state, spec, text, field);
@@ -133,7 +149,7 @@ static void add_word(struct options *options, const struct option_spec *spec, co
  */
 static void choose_default_names(struct options *options)
 {
-	bool as_perf = options->format == FORMAT_BRANCHES || options->stacks == STACKS_MAGIC_TRACE;
+	bool as_perf = options->format->as_perf || options->stacks == STACKS_MAGIC_TRACE;
 
 	if (options->names == DEMANGLE_PERF && !as_perf)
 		options->names = DEMANGLE_SHORT;
@@ -224,7 +240,8 @@ void command_line_parse(struct options *options, int argc, char **argv)
 	struct argp_option *rows = make_argp_options();
 	const struct argp argp = { rows, parse_key, "INPUT...", doc, NULL, NULL, NULL };
 
-	*options = (struct options){ .jobs = 1, .names = DEMANGLE_PERF };
+	*options =
+		(struct options){ .format = output_formats[0], .jobs = 1, .names = DEMANGLE_PERF };
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version_hook = versions_print;
 	suggest_option(argc, argv);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/io/output_path.h"
+#include "src/formats/output_format.h"
 
 static bool is_stdout(const char *path)
 {
@@ -12,16 +13,13 @@ static bool is_stdout(const char *path)
 
 static void refuse_selection(struct argp_state *state, const struct options *options)
 {
-	bool slices = options->format != FORMAT_BRANCHES && options->format != FORMAT_CALLS &&
-		      options->format != FORMAT_NONE && options->format != FORMAT_EVENTS;
-
-	if (!slices && selection_of_slices(&options->select))
+	if (options->format->slices != SLICES_SORTED && selection_of_slices(&options->select))
 		argp_error(state, "--symbol, --dso, --between, --depth, --min-duration and --hide "
 				  "choose slices, which this --format does not show");
 	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
 		argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
 				  "perf script has options of these names");
-	if (options->format == FORMAT_EVENTS && !options->overlay_count)
+	if (options->format->overlays == OVERLAYS_ONLY && !options->overlay_count)
 		argp_error(state, "--format=events needs --runtime-events or --memtrace");
 }
 
@@ -29,7 +27,7 @@ static void refuse_split(struct argp_state *state, const struct options *options
 {
 	if (!options->select.split.unit)
 		return;
-	if (options->format != FORMAT_FTF)
+	if (!options->format->split)
 		argp_error(state, "--split needs --format=ftf");
 	if (is_stdout(options->output))
 		argp_error(state, "--split writes several files, not standard output");
@@ -64,8 +62,9 @@ static void refuse_json(struct argp_state *state, const struct options *options,
 
 void option_conflicts_refuse(struct argp_state *state, const struct options *options)
 {
-	bool batch = options_is_batch(options), ftf = options->format == FORMAT_FTF;
-	bool text = !batch && !ftf && options->format != FORMAT_NONE;
+	enum default_output default_output = options->format->default_output;
+	bool batch = options_is_batch(options);
+	bool text = !batch && default_output == DEFAULT_STDOUT;
 
 	if (options->output && options->output_pattern)
 		argp_error(state, "--output and --output-pattern exclude each other");
@@ -79,7 +78,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
 		argp_error(state, "one input at a time, and this is a second: %s",
 			   options->inputs[1]);
-	if (ftf && !batch && !options->output &&
+	if (default_output == DEFAULT_FILE && !batch && !options->output &&
 	    (!options->input || strcmp(options->input, "-") == 0))
 		argp_error(state, "no output name for %s: name one with -o",
 			   options->input ? "standard input" : "overlays without a recording");

@@ -116,13 +116,12 @@ const struct option_spec option_specs[] = {
 		  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each "
 		  "INPUT is converted to an output of its own in it, named after INPUT",
 	  .neutral = true },
-	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(format),
+	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
 	  .help = "ftf (default); branches: a line per branch, as perf script prints it; calls: "
 		  "begins and ends as they are found; slices: a line per finished slice; events: "
 		  "a line per event of the overlays; folded: call stacks with their own time, "
 		  "for flame graphs; functions: a table; chrome and speedscope: JSON for those; "
-		  "svg: a picture of the busiest thread; none: decode only",
-	  .choices = option_formats },
+		  "svg: a picture of the busiest thread; none: decode only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  .help = "What slices tell beside their name: none; line (default): the function's "
 		  "address and source; full: also the line of the call, instructions, cycles and "

@@ -28,6 +28,7 @@ enum option_type {
 	OPTION_REPEATED,       /* int: the number of times; no argument */
 	OPTION_TEXT,           /* const char *: borrowed from the command line */
 	OPTION_CHOICE,         /* an enum: the value of one of `choices` */
+	OPTION_FORMAT,         /* const struct output_format *: the one of this name */
 	OPTION_NUMBER,         /* unsigned, from `least` to `most` */
 	OPTION_NUMBERS,        /* struct number_list: added to */
 	OPTION_PATTERN,        /* struct pattern_list: added to */
@@ -38,6 +39,12 @@ enum option_type {
 	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */
 	OPTION_RUNTIME_EVENTS, /* struct options: its overlays are added to */
 	OPTION_MEMTRACE,       /* the same */
+};
+
+/* A word that an option takes, and its value; lists end with a NULL word. */
+struct option_choice {
+	const char *word;
+	int value;
 };
 
 struct option_spec {

@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 
+#include "base/alloc.h"
 #include "decoder/timeline/timeline.h"
+#include "src/formats/output_format.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -88,3 +90,25 @@ void format_branch(FILE *out, const struct branch_event *event, const struct loc
 	print_location(out, to);
 	putc('\n', out);
 }
+
+static struct format_output *open_branches(const struct format_request *request, struct error *err)
+{
+	struct format_output *branches = alloc_zeroed(1, sizeof(*branches));
+
+	(void)err;
+	branches->text = request->text;
+	return branches;
+}
+
+static void print_branch(struct format_output *output, const struct branch_event *event,
+			 const struct location *from, const struct location *to)
+{
+	format_branch(output->text, event, from, to);
+}
+
+const struct output_format format_branches = {
+	.name = "branches",
+	.as_perf = true,
+	.open = open_branches,
+	.branch = print_branch,
+};

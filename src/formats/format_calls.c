@@ -1,80 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/formats/format_calls.h"
+/*
+ * --format=calls: what a call-stack machine finds, as text, in its own
+ * order, in the form of magic-trace's tests:
+ *
+ *	-> %8s BEGIN name
+ *	-> %8s END   name
+ *
+ * The time is that since the run's first event, in ns, us, ms, s, m, h or d with up
+ * to three decimals.  A slice whose start was inferred is "name [inferred start
+ * time]"; a whole slice is a BEGIN and an END; an instant is a BEGIN and an END
+ * without a time.  Before them come the lines of the input that caused them: those of
+ * perf script, or the branches from one symbol to another as --format=branches prints them.
+ */
+#include "base/alloc.h"
+#include "decoder/branch_event.h"
+#include "src/callstack/callstack.h"
+#include "src/formats/format_branches.h"
+#include "src/formats/output_format.h"
+#include "src/formats/short_time.h"
 
-#include <string.h>
-
-struct time_unit {
-	int64_t ns;
-	const char *name;
-};
-
-static const struct time_unit units[] = {
-	{ INT64_C(86400000000000), "d" },
-	{ INT64_C(3600000000000), "h" },
-	{ INT64_C(60000000000), "m" },
-	{ 1000000000, "s" },
-	{ 1000000, "ms" },
-	{ 1000, "us" },
-	{ 1, "ns" },
-};
-
-/* Returns the largest unit that is not more than the time. */
-static const struct time_unit *unit_of(int64_t ns)
+/* Returns the time of the run's first event, ns; 0 before it. */
+static uint64_t base_of(const struct format_output *calls)
 {
-	const struct time_unit *unit = units;
-	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-
-	while (unit->ns > 1 && size < (uint64_t)unit->ns)
-		unit++;
-	return unit;
-}
-
-static void strip_zeros(char *text)
-{
-	size_t length = strlen(text);
-
-	while (length > 0 && text[length - 1] == '0')
-		text[--length] = 0;
-	if (length > 0 && text[length - 1] == '.')
-		text[--length] = 0;
-}
-
-/* "1000" becomes "1_000", as OCaml's libraries print: only rounding gives so many digits. */
-static void group_thousands(char *text)
-{
-	char *begin = text + (*text == '-');
-	size_t digits = strspn(begin, "0123456789");
-
-	for (; digits > 3; digits -= 3) {
-		char *at = begin + digits - 3;
-
-		memmove(at + 1, at, strlen(at) + 1);
-		*at = '_';
-	}
-}
-
-void format_calls_time(char text[FORMAT_CALLS_TIME_SIZE], int64_t ns)
-{
-	const struct time_unit *unit = unit_of(ns);
-
-	/* At most 106,752 days: fewer than 16 characters. */
-	snprintf(text, FORMAT_CALLS_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
-	strip_zeros(text);
-	group_thousands(text);
-	strcat(text, unit->name);
+	return calls->machine ? calls->machine->base_time : 0;
 }
 
 static void print(const struct slice_sink *sink, uint64_t time, const char *what,
 		  const struct symbol *symbol, unsigned flags)
 {
-	const struct format_calls *calls = sink->context;
-	uint64_t base = calls->machine ? calls->machine->base_time : 0;
-	char text[FORMAT_CALLS_TIME_SIZE];
+	const struct format_output *calls = sink->context;
+	uint64_t base = base_of(calls);
+	char text[SHORT_TIME_SIZE];
 
-	format_calls_time(text, (int64_t)(time - base));
-	fprintf(calls->out, "-> %8s %-5s ", text, what);
-	fwrite(symbol->name->text, 1, symbol->name->length, calls->out);
-	fputs(flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->out);
+	short_time(text, (int64_t)(time - base));
+	fprintf(calls->text, "-> %8s %-5s ", text, what);
+	fwrite(symbol->name->text, 1, symbol->name->length, calls->text);
+	fputs(flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->text);
 }
 
 static void calls_begin(const struct slice_sink *sink, void *track, uint64_t time,
@@ -103,14 +64,14 @@ static void calls_complete(const struct slice_sink *sink, void *track, uint64_t 
 static void calls_instant(const struct slice_sink *sink, void *track, uint64_t time,
 			  const char *text)
 {
-	const struct format_calls *calls = sink->context;
-	uint64_t base = calls->machine ? calls->machine->base_time : 0;
-	char when[FORMAT_CALLS_TIME_SIZE];
+	const struct format_output *calls = sink->context;
+	uint64_t base = base_of(calls);
+	char when[SHORT_TIME_SIZE];
 
 	(void)track;
-	format_calls_time(when, (int64_t)(time - base));
-	fprintf(calls->out, "-> %8s BEGIN %s\n", when, text);
-	fprintf(calls->out, "-> %8s END   %s\n", "", text);
+	short_time(when, (int64_t)(time - base));
+	fprintf(calls->text, "-> %8s BEGIN %s\n", when, text);
+	fprintf(calls->text, "-> %8s END   %s\n", "", text);
 }
 
 static void calls_segment_end(const struct slice_sink *sink, void *track)
@@ -119,8 +80,12 @@ static void calls_segment_end(const struct slice_sink *sink, void *track)
 	(void)track;
 }
 
-void format_calls_init(struct format_calls *calls, FILE *out)
+static struct format_output *open_calls(const struct format_request *request, struct error *err)
 {
+	struct format_output *calls = alloc_zeroed(1, sizeof(*calls));
+
+	(void)err;
+	calls->text = request->text;
 	calls->sink = (struct slice_sink){
 		.begin = calls_begin,
 		.end = calls_end,
@@ -129,23 +94,37 @@ void format_calls_init(struct format_calls *calls, FILE *out)
 		.segment_end = calls_segment_end,
 		.context = calls,
 	};
-	calls->machine = NULL;
-	calls->out = out;
+	return calls;
 }
 
-void format_calls_echo(void *context, const char *line, size_t length)
+static void print_branch(struct format_output *output, const struct branch_event *event,
+			 const struct location *from, const struct location *to)
 {
-	const struct format_calls *calls = context;
+	const struct name *left = from->symbol ? from->symbol->name : NULL;
+	const struct name *entered = to->symbol ? to->symbol->name : NULL;
 
-	fwrite(line, 1, length, calls->out);
-	putc('\n', calls->out);
+	if (event->kind == BRANCH_GAP || left != entered)
+		format_branch(output->text, event, from, to);
 }
 
-void format_calls_input_end(void *context, bool newer)
+static void print_input_line(struct format_output *output, const char *line, size_t length)
 {
-	const struct format_calls *calls = context;
+	fwrite(line, 1, length, output->text);
+	putc('\n', output->text);
+}
 
+static void print_input_end(struct format_output *output, bool newer)
+{
 	fputs(newer ? "INPUT TRACE STREAM ENDED, any lines printed below this were deferred\n"
 		    : "END\n",
-	      calls->out);
+	      output->text);
 }
+
+const struct output_format format_calls = {
+	.name = "calls",
+	.slices = SLICES_AS_FOUND,
+	.open = open_calls,
+	.branch = print_branch,
+	.input_line = print_input_line,
+	.input_end = print_input_end,
+};

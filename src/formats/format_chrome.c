@@ -1,45 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/formats/format_chrome.h"
+/*
+ * --format=chrome: JSON of the Trace Event Format ("Trace Event Format", Google,
+ * duration events B and E), which chrome://tracing and others read.  Written as
+ * slices come; times are microseconds of perf's clock with three decimals.
+ */
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "src/formats/json_text.h"
+#include "src/formats/output_format.h"
+#include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
+struct chrome_output {
+	struct format_output output; /* first */
+	enum option_args level;      /* what slices contain */
+	uint64_t slices;
+	bool any; /* an event was written */
+};
+
 /* Begin an event: all that every kind has. */
-static void open_event(struct format_chrome *chrome, const struct track *track, char phase)
+static void open_event(struct chrome_output *chrome, const struct track *track, char phase)
 {
-	fprintf(chrome->out, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", chrome->any ? "," : "",
-		phase, track->pid, track->tid);
+	fprintf(chrome->output.text, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d",
+		chrome->any ? "," : "", phase, track->pid, track->tid);
 	chrome->any = true;
 }
 
-static void print_time(const struct format_chrome *chrome, uint64_t ns)
+static void print_time(const struct chrome_output *chrome, uint64_t ns)
 {
-	fprintf(chrome->out, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+	fprintf(chrome->output.text, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
-static void print_name(const struct format_chrome *chrome, const char *text, size_t length)
+static void print_name(const struct chrome_output *chrome, const char *text, size_t length)
 {
-	fputs(",\"name\":", chrome->out);
-	json_text_print(text, length, chrome->out);
+	fputs(",\"name\":", chrome->output.text);
+	json_text_print(text, length, chrome->output.text);
 }
 
 /* Metadata: the name of a process or a thread. */
-static void tell_name(struct format_chrome *chrome, const struct track *track, const char *kind,
+static void tell_name(struct chrome_output *chrome, const struct track *track, const char *kind,
 		      const char *name)
 {
 	if (!name)
 		return;
 	open_event(chrome, track, 'M');
-	fprintf(chrome->out, ",\"name\":\"%s\",\"args\":{\"name\":", kind);
-	json_text_print(name, strlen(name), chrome->out);
-	fputs("}}", chrome->out);
+	fprintf(chrome->output.text, ",\"name\":\"%s\",\"args\":{\"name\":", kind);
+	json_text_print(name, strlen(name), chrome->output.text);
+	fputs("}}", chrome->output.text);
 }
 
-static void announce(struct format_chrome *chrome, struct track *track)
+static void announce(struct chrome_output *chrome, struct track *track)
 {
 	if (track->announced)
 		return;
@@ -48,33 +62,33 @@ static void announce(struct format_chrome *chrome, struct track *track)
 	tell_name(chrome, track, "thread_name", track->thread_name);
 }
 
-static void print_text_arg(const struct format_chrome *chrome, const char *key,
+static void print_text_arg(const struct chrome_output *chrome, const char *key,
 			   const struct name *value)
 {
 	if (!value)
 		return;
-	fprintf(chrome->out, ",\"%s\":", key);
-	json_text_print(value->text, value->length, chrome->out);
+	fprintf(chrome->output.text, ",\"%s\":", key);
+	json_text_print(value->text, value->length, chrome->output.text);
 }
 
-static void print_args(const struct format_chrome *chrome, const struct slice_args *args)
+static void print_args(const struct chrome_output *chrome, const struct slice_args *args)
 {
-	fprintf(chrome->out, ",\"args\":{\"address\":\"0x%" PRIx64 "\"", args->address);
+	fprintf(chrome->output.text, ",\"args\":{\"address\":\"0x%" PRIx64 "\"", args->address);
 	if (args->line)
-		fprintf(chrome->out, ",\"line\":%" PRIu32, args->line);
+		fprintf(chrome->output.text, ",\"line\":%" PRIu32, args->line);
 	if (args->column)
-		fprintf(chrome->out, ",\"col\":%" PRIu32, args->column);
+		fprintf(chrome->output.text, ",\"col\":%" PRIu32, args->column);
 	print_text_arg(chrome, "symbol", args->symbol);
 	print_text_arg(chrome, "file", args->file);
 	if (args->inferred_start)
-		fputs(",\"inferred_start_time\":true", chrome->out);
-	putc('}', chrome->out);
+		fputs(",\"inferred_start_time\":true", chrome->output.text);
+	putc('}', chrome->output.text);
 }
 
 static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct format_chrome *chrome = sink->context;
+	struct chrome_output *chrome = sink->context;
 	struct slice_args args;
 
 	announce(chrome, context);
@@ -82,30 +96,30 @@ static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 	print_time(chrome, time);
 	print_name(chrome, symbol->name->text, symbol->name->length);
 	if (symbol->inlined)
-		fputs(",\"cat\":\"inlined\"", chrome->out);
+		fputs(",\"cat\":\"inlined\"", chrome->output.text);
 	if (chrome->level != OPTION_ARGS_NONE) {
 		args = slice_args_of(symbol, ip, flags);
 		print_args(chrome, &args);
 	}
-	putc('}', chrome->out);
+	putc('}', chrome->output.text);
 	chrome->slices++;
 }
 
 static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
-	struct format_chrome *chrome = sink->context;
+	struct chrome_output *chrome = sink->context;
 	struct track *track = context;
 
 	(void)symbol;
 	open_event(chrome, track, 'E');
 	print_time(chrome, time);
 	if (track->folded && chrome->level != OPTION_ARGS_NONE)
-		fprintf(chrome->out,
+		fprintf(chrome->output.text,
 			",\"args\":{\"folded\":%" PRIu64 ",\"folded_time\":%" PRIu64 "}",
 			track->folded, track->folded_time);
 	track->folded = 0;
-	putc('}', chrome->out);
+	putc('}', chrome->output.text);
 }
 
 static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
@@ -127,13 +141,13 @@ static void folded(const struct slice_sink *sink, void *context, uint64_t count,
 /* "s":"t": of the thread. */
 static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
 {
-	struct format_chrome *chrome = sink->context;
+	struct chrome_output *chrome = sink->context;
 
 	announce(chrome, context);
 	open_event(chrome, context, 'i');
 	print_time(chrome, time);
 	print_name(chrome, text, strlen(text));
-	fputs(",\"s\":\"t\"}", chrome->out);
+	fputs(",\"s\":\"t\"}", chrome->output.text);
 }
 
 static void segment_end(const struct slice_sink *sink, void *context)
@@ -142,15 +156,15 @@ static void segment_end(const struct slice_sink *sink, void *context)
 	(void)context;
 }
 
-void format_chrome_init(struct format_chrome *chrome, FILE *out, enum option_args level)
+static struct format_output *open_chrome(const struct format_request *request, struct error *err)
 {
-	*chrome = (struct format_chrome){ .out = out, .level = level };
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
-}
+	struct chrome_output *chrome = alloc_zeroed(1, sizeof(*chrome));
 
-struct slice_sink format_chrome_sink(struct format_chrome *chrome)
-{
-	return (struct slice_sink){
+	(void)err;
+	chrome->output.text = request->text;
+	chrome->level = request->options->args;
+	chrome->output.slices = &chrome->slices;
+	chrome->output.sink = (struct slice_sink){
 		.begin = begin,
 		.end = end,
 		.complete = complete,
@@ -159,9 +173,21 @@ struct slice_sink format_chrome_sink(struct format_chrome *chrome)
 		.segment_end = segment_end,
 		.context = chrome,
 	};
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", chrome->output.text);
+	return &chrome->output;
 }
 
-void format_chrome_finish(struct format_chrome *chrome)
+static int finish_chrome(struct format_output *output, struct error *err)
 {
-	fputs("\n]}\n", chrome->out);
+	(void)err;
+	fputs("\n]}\n", output->text);
+	return 0;
 }
+
+const struct output_format format_chrome = {
+	.name = "chrome",
+	.suffix = "chrome.json",
+	.slices = SLICES_SORTED,
+	.open = open_chrome,
+	.finish = finish_chrome,
+};

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/formats/format_folded.h"
+/*
+ * --format=folded: the time that each distinct call stack had to itself, as
+ * Brendan Gregg's FlameGraph takes it (stackcollapse): "thread;a;b;c NS", in the
+ * order in which the stacks appeared, threads of one name together.
+ *
+ * Time in a slice is its own where no slice within it is open.  Memory grows
+ * with the distinct stacks.  In names, ';' and control characters become '?'.
+ */
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/name.h"
+#include "src/formats/output_format.h"
+#include "src/formats/pair_table.h"
 #include "src/slices/track.h"
 
 struct stack_node {
@@ -20,8 +30,20 @@ struct folded_track {
 	uint64_t last_time; /* ns; up to which time was counted */
 };
 
+struct folded_output {
+	struct format_output output; /* first */
+	struct name_table *names;    /* borrowed */
+	struct pair_table
+		stacks; /* of (node of the caller, id of name): the node's number less 1 */
+	struct stack_node *nodes; /* owned; [0] is the root of all */
+	size_t count, room;
+	struct folded_track *tracks; /* owned; by index of the track */
+	size_t track_room;
+	uint64_t slices;
+};
+
 /* Returns the node of a name that is called by another node's. */
-static uint32_t node_of(struct format_folded *folded, uint32_t caller, const struct name *name)
+static uint32_t node_of(struct folded_output *folded, uint32_t caller, const struct name *name)
 {
 	size_t node = (size_t)pair_table_find(&folded->stacks, caller, name->id) + 1;
 
@@ -33,7 +55,7 @@ static uint32_t node_of(struct format_folded *folded, uint32_t caller, const str
 	return (uint32_t)node;
 }
 
-static struct folded_track *track_of(struct format_folded *folded, const struct track *track)
+static struct folded_track *track_of(struct folded_output *folded, const struct track *track)
 {
 	size_t old = folded->track_room;
 	struct folded_track *found;
@@ -55,7 +77,7 @@ static struct folded_track *track_of(struct format_folded *folded, const struct 
 }
 
 /* What has passed is the innermost slice's. */
-static void count_time(struct format_folded *folded, struct folded_track *track, uint64_t time)
+static void count_time(struct folded_output *folded, struct folded_track *track, uint64_t time)
 {
 	if (track->node != track->root)
 		folded->nodes[track->node].self += time - track->last_time;
@@ -65,7 +87,7 @@ static void count_time(struct format_folded *folded, struct folded_track *track,
 static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 		  const struct symbol *symbol, uint64_t ip, unsigned flags)
 {
-	struct format_folded *folded = sink->context;
+	struct folded_output *folded = sink->context;
 	struct folded_track *track = track_of(folded, context);
 
 	(void)ip;
@@ -78,7 +100,7 @@ static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		const struct symbol *symbol)
 {
-	struct format_folded *folded = sink->context;
+	struct folded_output *folded = sink->context;
 	struct folded_track *track = track_of(folded, context);
 
 	(void)symbol;
@@ -108,16 +130,18 @@ static void segment_end(const struct slice_sink *sink, void *context)
 	(void)context;
 }
 
-void format_folded_init(struct format_folded *folded, struct name_table *names)
+static struct format_output *open_folded(const struct format_request *request, struct error *err)
 {
-	*folded = (struct format_folded){ .names = names, .count = 1 };
+	struct folded_output *folded = alloc_zeroed(1, sizeof(*folded));
+
+	(void)err;
+	folded->names = request->names;
+	folded->count = 1;
 	folded->nodes = alloc_grow(NULL, &folded->room, 1, sizeof(*folded->nodes));
 	folded->nodes[0] = (struct stack_node){ 0 };
-}
-
-struct slice_sink format_folded_sink(struct format_folded *folded)
-{
-	return (struct slice_sink){
+	folded->output.text = request->text;
+	folded->output.slices = &folded->slices;
+	folded->output.sink = (struct slice_sink){
 		.begin = begin,
 		.end = end,
 		.complete = complete,
@@ -125,6 +149,7 @@ struct slice_sink format_folded_sink(struct format_folded *folded)
 		.segment_end = segment_end,
 		.context = folded,
 	};
+	return &folded->output;
 }
 
 static void print_name(const struct name *name, FILE *out)
@@ -137,7 +162,7 @@ static void print_name(const struct name *name, FILE *out)
 }
 
 /* Print from the thread's name to the node; `stack` has room for every node's callers. */
-static void print_stack(const struct format_folded *folded, uint32_t node, uint32_t *stack,
+static void print_stack(const struct folded_output *folded, uint32_t node, uint32_t *stack,
 			FILE *out)
 {
 	size_t depth = 0;
@@ -152,21 +177,33 @@ static void print_stack(const struct format_folded *folded, uint32_t node, uint3
 	fprintf(out, "%" PRIu64 "\n", self);
 }
 
-void format_folded_print(const struct format_folded *folded, FILE *out)
+static int print_folded(struct format_output *output, struct error *err)
 {
+	const struct folded_output *folded = (struct folded_output *)output;
 	uint32_t *stack = alloc_zeroed(folded->count, sizeof(*stack));
 
+	(void)err;
 	for (size_t i = 1; i < folded->count; i++) {
 		if (folded->nodes[i].self)
-			print_stack(folded, (uint32_t)i, stack, out);
+			print_stack(folded, (uint32_t)i, stack, output->text);
 	}
 	free(stack);
+	return 0;
 }
 
-void format_folded_release(struct format_folded *folded)
+static void release_folded(struct format_output *output)
 {
+	struct folded_output *folded = (struct folded_output *)output;
+
 	pair_table_release(&folded->stacks);
 	free(folded->nodes);
 	free(folded->tracks);
-	*folded = (struct format_folded){ 0 };
 }
+
+const struct output_format format_folded = {
+	.name = "folded",
+	.slices = SLICES_SORTED,
+	.open = open_folded,
+	.finish = print_folded,
+	.release = release_folded,
+};

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/formats/format_slices.h"
+/*
+ * `--format=slices`: one line per finished slice,
+ * `pid/tid depth begin_ns end_ns name key=value...`, sorted by pid, tid,
+ * begin, depth.
+ *
+ * Names and values are printed as they are, but for control characters and
+ * backslashes, which become \xNN.  Slices are kept until the end, because only
+ * then can they be sorted: many of them in a file without a name (base/big_array.h).
+ */
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/big_array.h"
+#include "src/formats/call_sites.h"
+#include "src/formats/output_format.h"
+#include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
@@ -34,6 +46,24 @@ struct slice {
 struct slice_track {
 	const struct track *track; /* NULL: there are none */
 	size_t first, last;
+};
+
+/* Slices by their index; `first` is NONE: there are none. */
+struct slice_chain {
+	size_t first, last;
+};
+
+struct slice_list {
+	struct format_output output; /* first */
+	struct big_array slices;     /* owned */
+	uint64_t count;
+	struct slice_track *tracks; /* owned; by index of the track */
+	size_t track_count, track_room;
+	struct slice_chain *depths; /* owned: of those that begin at one time, by depth */
+	size_t depth_count, depth_room;
+	uint64_t looked_at;     /* so often was one written or read */
+	enum option_args level; /* what slices contain */
+	struct call_sites sites;
 };
 
 static struct slice *slice_at(const struct slice_list *list, size_t index)
@@ -160,14 +190,16 @@ static void folded(const struct slice_sink *sink, void *context, uint64_t count,
 	track->folded_time = time;
 }
 
-void slice_list_init(struct slice_list *list, struct name_table *names, enum option_args level)
+static struct format_output *open_slices(const struct format_request *request, struct error *err)
 {
-	*list = (struct slice_list){ .level = level, .sites = { .names = names } };
-}
+	struct slice_list *list = alloc_zeroed(1, sizeof(*list));
 
-struct slice_sink slice_list_sink(struct slice_list *list)
-{
-	return (struct slice_sink){
+	(void)err;
+	list->level = request->options->args;
+	list->sites.names = request->names;
+	list->output.text = request->text;
+	list->output.slices = &list->count;
+	list->output.sink = (struct slice_sink){
 		.detail = list->level == OPTION_ARGS_FULL ? detail : NULL,
 		.begin = begin,
 		.end = end,
@@ -177,6 +209,7 @@ struct slice_sink slice_list_sink(struct slice_list *list)
 		.segment_end = segment_end,
 		.context = list,
 	};
+	return &list->output;
 }
 
 static void print_text(const char *text, size_t length, FILE *out)
@@ -334,8 +367,11 @@ static void print_by_depth(struct slice_list *list, const struct track *track, s
 		print_chain(list, track, list->depths[depth].first, NONE, out);
 }
 
-void slice_list_print(struct slice_list *list, FILE *out)
+static int print_slices(struct format_output *output, struct error *err)
 {
+	struct slice_list *list = (struct slice_list *)output;
+
+	(void)err;
 	if (list->track_count)
 		qsort(list->tracks, list->track_count, sizeof(*list->tracks), compare_tracks);
 	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
@@ -346,19 +382,30 @@ void slice_list_print(struct slice_list *list, FILE *out)
 			size_t end = end_of_moment(list, at, &in_order);
 
 			if (in_order)
-				print_chain(list, list->tracks[i].track, at, end, out);
+				print_chain(list, list->tracks[i].track, at, end, output->text);
 			else
-				print_by_depth(list, list->tracks[i].track, at, end, out);
+				print_by_depth(list, list->tracks[i].track, at, end, output->text);
 			at = end;
 		}
 	}
+	return 0;
 }
 
-void slice_list_release(struct slice_list *list)
+static void release_slices(struct format_output *output)
 {
+	struct slice_list *list = (struct slice_list *)output;
+
 	big_array_release(&list->slices);
 	free(list->tracks);
 	free(list->depths);
 	call_sites_release(&list->sites);
-	*list = (struct slice_list){ 0 };
 }
+
+const struct output_format format_slices = {
+	.name = "slices",
+	.slices = SLICES_SORTED,
+	.cpu_events = true,
+	.open = open_slices,
+	.finish = print_slices,
+	.release = release_slices,
+};

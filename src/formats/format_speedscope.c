@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/formats/format_speedscope.h"
+/*
+ * --format=speedscope: JSON for speedscope (https://www.speedscope.app,
+ * file-format-schema.json): an evented profile per thread.
+ *
+ * Values are ns since the first slice of all threads, so that JavaScript's numbers
+ * hold them.
+ */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -9,6 +15,7 @@
 #include "base/alloc.h"
 #include "src/formats/json_text.h"
 #include "src/formats/pair_table.h"
+#include "src/formats/stored_output.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
@@ -122,15 +129,21 @@ static uint64_t first_time(const struct slice_store *spool)
 	return first;
 }
 
-void format_speedscope_print(const struct slice_store *spool, const char *name, FILE *out)
+static int print_speedscope(struct format_output *output, struct error *err)
 {
-	struct printer printer = { .out = out, .origin = first_time(spool) };
+	struct stored_output *stored = (struct stored_output *)output;
+	const struct slice_store *spool = &stored->store;
+	FILE *out = output->text;
+	struct printer printer = { .out = out };
 	bool any = false;
 
+	if (slice_store_end(&stored->store, err) < 0)
+		return -1;
+	printer.origin = first_time(spool);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	      "\"exporter\":\"ptrace2ftf\",\"name\":",
 	      out);
-	json_text_print(name, strlen(name), out);
+	json_text_print(stored->input, strlen(stored->input), out);
 	fputs(",\"profiles\":[", out);
 	for (size_t i = 0; i < slice_store_tracks(spool); i++) {
 		if (!slice_store_summary(spool, i).slices)
@@ -148,4 +161,13 @@ void format_speedscope_print(const struct slice_store *spool, const char *name, 
 	fputs("]}}\n", out);
 	pair_table_release(&printer.ids);
 	free(printer.symbols);
+	return 0;
 }
+
+const struct output_format format_speedscope = {
+	.name = "speedscope",
+	.slices = SLICES_SORTED,
+	.open = stored_output_open,
+	.finish = print_speedscope,
+	.release = stored_output_release,
+};

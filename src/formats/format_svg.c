@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/formats/format_svg.h"
+/*
+ * --format=svg: a picture of one thread: time to the right, callees below their
+ * callers.
+ *
+ * Of the size of a screen whatever the trace: what is narrower than half a pixel is
+ * drawn together with its neighbours, and levels beyond the 64th are counted.  Each
+ * slice of two pixels tells its name and time when pointed at.
+ */
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "src/formats/format_calls.h"
 #include "src/formats/json_text.h"
+#include "src/formats/short_time.h"
+#include "src/formats/stored_output.h"
 #include "src/slices/track.h"
 
 /* Pixels. */
@@ -144,15 +152,15 @@ static void draw_wide(const struct picture *picture, size_t row, uint64_t end)
 	const struct open_slice *slice = &picture->open[row];
 	double from = x_of(picture, slice->begin), width = x_of(picture, end) - from;
 	size_t room = (size_t)((width - 4) / CHARACTER > 0 ? (width - 4) / CHARACTER : 0);
-	char took[FORMAT_CALLS_TIME_SIZE], since[FORMAT_CALLS_TIME_SIZE];
+	char took[SHORT_TIME_SIZE], since[SHORT_TIME_SIZE];
 
 	if (width < POINTABLE) {
 		print_rect(picture, row, from, width);
 		putc('\n', picture->out);
 		return;
 	}
-	format_calls_time(took, (int64_t)(end - slice->begin));
-	format_calls_time(since, (int64_t)(slice->begin - picture->begin));
+	short_time(took, (int64_t)(end - slice->begin));
+	short_time(since, (int64_t)(slice->begin - picture->begin));
 	fputs("<g><title>", picture->out);
 	print_name(slice->symbol, SIZE_MAX, picture->out);
 	fprintf(picture->out, "\n%s, from %s%s</title>", took, since,
@@ -283,9 +291,9 @@ static void print_title(const struct temp_file_summary *summary, FILE *out)
 {
 	const struct track *track = summary->track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
-	char took[FORMAT_CALLS_TIME_SIZE];
+	char took[SHORT_TIME_SIZE];
 
-	format_calls_time(took, (int64_t)(summary->end - summary->begin));
+	short_time(took, (int64_t)(summary->end - summary->begin));
 	fprintf(out, "<text class=\"title\" x=\"%.0f\" y=\"18\">", MARGIN);
 	print_text(name, strlen(name), 60, out);
 	fprintf(out,
@@ -299,7 +307,7 @@ static void print_title(const struct temp_file_summary *summary, FILE *out)
 static void print_axis(const struct picture *picture, uint64_t took, double height)
 {
 	double step = 1;
-	char label[FORMAT_CALLS_TIME_SIZE];
+	char label[SHORT_TIME_SIZE];
 
 	while (step * picture->scale < 100) {
 		if (step * 2 * picture->scale >= 100)
@@ -313,7 +321,7 @@ static void print_axis(const struct picture *picture, uint64_t took, double heig
 		uint64_t at = i * (uint64_t)step;
 		double x = x_of(picture, picture->begin + at);
 
-		format_calls_time(label, (int64_t)at);
+		short_time(label, (int64_t)at);
 		fprintf(picture->out,
 			"<path class=\"grid\" d=\"M%.1f 40V%.0f\"/><text class=\"axis\" x=\"%.1f\" "
 			"y=\"37\">%s</text>\n",
@@ -356,19 +364,33 @@ static void print_thread(const struct slice_store *spool, size_t index, FILE *ou
 	print_foot(&picture, height);
 }
 
-void format_svg_print(const struct slice_store *spool, FILE *out)
+static int print_svg(struct format_output *output, struct error *err)
 {
-	size_t busiest = 0, count = slice_store_tracks(spool);
+	struct stored_output *stored = (struct stored_output *)output;
+	const struct slice_store *store = &stored->store;
+	size_t busiest = 0, count;
 
+	if (slice_store_end(&stored->store, err) < 0)
+		return -1;
+	count = slice_store_tracks(store);
 	for (size_t i = 1; i < count; i++) {
-		if (slice_store_summary(spool, i).slices >
-		    slice_store_summary(spool, busiest).slices)
+		if (slice_store_summary(store, i).slices >
+		    slice_store_summary(store, busiest).slices)
 			busiest = i;
 	}
-	if (count && slice_store_summary(spool, busiest).slices) {
-		print_thread(spool, busiest, out);
-		return;
+	if (count && slice_store_summary(store, busiest).slices) {
+		print_thread(store, busiest, output->text);
+		return 0;
 	}
-	print_head(60, out);
-	fputs("<text class=\"title\" x=\"10\" y=\"18\">no slices</text>\n</svg>\n", out);
+	print_head(60, output->text);
+	fputs("<text class=\"title\" x=\"10\" y=\"18\">no slices</text>\n</svg>\n", output->text);
+	return 0;
 }
+
+const struct output_format format_svg = {
+	.name = "svg",
+	.slices = SLICES_SORTED,
+	.open = stored_output_open,
+	.finish = print_svg,
+	.release = stored_output_release,
+};

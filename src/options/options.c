@@ -6,24 +6,6 @@
 
 #include "base/io/output_path.h"
 
-const struct option_choice option_formats[] = {
-	{ "ftf", FORMAT_FTF },       { "branches", FORMAT_BRANCHES },
-	{ "calls", FORMAT_CALLS },   { "slices", FORMAT_SLICES },
-	{ "none", FORMAT_NONE },     { "events", FORMAT_EVENTS },
-	{ "folded", FORMAT_FOLDED }, { "functions", FORMAT_FUNCTIONS },
-	{ "chrome", FORMAT_CHROME }, { "speedscope", FORMAT_SPEEDSCOPE },
-	{ "svg", FORMAT_SVG },       { NULL, 0 }
-};
-
-const char *option_format_word(enum output_format format)
-{
-	const struct option_choice *choice = option_formats;
-
-	while (choice->value != (int)format)
-		choice++;
-	return choice->word;
-}
-
 bool options_is_batch(const struct options *options)
 {
 	return options->input && (options->output_pattern || options->files_from ||

@@ -22,19 +22,7 @@ enum exit_status {
 
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
-enum output_format {
-	FORMAT_FTF = 0,
-	FORMAT_BRANCHES,
-	FORMAT_CALLS,
-	FORMAT_SLICES,
-	FORMAT_EVENTS,
-	FORMAT_FOLDED,
-	FORMAT_FUNCTIONS,
-	FORMAT_CHROME,
-	FORMAT_SPEEDSCOPE,
-	FORMAT_SVG,
-	FORMAT_NONE,
-};
+struct output_format;
 
 /* What slices say besides their name: nothing; the function and its line; all that is known. */
 enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
@@ -76,7 +64,7 @@ struct options {
 	int input_count;
 	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
-	enum output_format format;
+	const struct output_format *format;
 	enum trace_mode mode;
 	enum stack_machine stacks;
 	enum pt_engine engine;
@@ -119,18 +107,6 @@ struct options {
 	const char
 		*json; /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
 };
-
-/* A word that an option takes, and its value; lists end with a NULL word. */
-struct option_choice {
-	const char *word;
-	int value;
-};
-
-/* The words of --format. */
-extern const struct option_choice option_formats[];
-
-/* Returns the word for a format: it also ends the names of a batch's outputs. */
-const char *option_format_word(enum output_format format);
 
 /* Returns whether each input is converted to an output of its own. */
 bool options_is_batch(const struct options *options);

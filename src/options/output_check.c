@@ -55,7 +55,7 @@ int output_check(const struct options *options, struct error *err)
 	const char *output = options->output, *input;
 	struct stat file;
 
-	if (!output || options->format == FORMAT_NONE)
+	if (!output)
 		return 0;
 	if (strcmp(output, "-") == 0 ? fstat(STDOUT_FILENO, &file) != 0 : stat(output, &file) != 0)
 		return 0;

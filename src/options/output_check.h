@@ -7,6 +7,7 @@
 #include "src/options/options.h"
 
 /*
+ * For formats that write an output.
  * Returns 0; -1 with err filled if the output, under whatever name, is one of
  * the files that the options name.
  */

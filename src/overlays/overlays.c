@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/io/output.h"
 #include "src/formats/ftf/ftf_sink.h"
+#include "src/formats/output_format.h"
 #include "src/overlays/overlay_clock_choice.h"
 #include "src/overlays/overlay_dump.h"
 #include "src/overlays/overlay_trace.h"
@@ -136,9 +137,9 @@ int overlays_convert(const struct options *options, struct name_table *names, ui
 	struct overlays overlays;
 	int status = overlays_open(&overlays, options, diag, err);
 
-	if (status == 0 && options->format == FORMAT_EVENTS)
+	if (status == 0 && options->format->overlays == OVERLAYS_ONLY)
 		status = dump_all(&overlays, options->output, err);
-	else if (status == 0 && options->format == FORMAT_FTF)
+	else if (status == 0 && options->format->overlays == OVERLAYS_AS_SLICES)
 		status = write_alone(&overlays, names, err);
 	else if (status == 0)
 		status = error_set(err, ERROR_UNSUPPORTED,

@@ -19,56 +19,56 @@ static void *add_track(void *context, int32_t pid, int32_t tid)
 	return output_pipeline_add_track(context, pid, tid, NULL, NULL);
 }
 
-static void echo(void *context, const char *line, size_t length)
+static void show_line(void *context, const char *line, size_t length)
 {
-	struct output_pipeline *view = context;
+	struct output_pipeline *pipeline = context;
 
-	if (view->options->format == FORMAT_CALLS)
-		format_calls_echo(&view->calls, line, length);
+	if (pipeline->format->input_line)
+		pipeline->format->input_line(pipeline->end, line, length);
 }
 
-static void input_end(void *context, bool newer)
+static void show_end(void *context, bool newer)
 {
-	struct output_pipeline *view = context;
+	struct output_pipeline *pipeline = context;
 
-	if (view->options->format == FORMAT_CALLS)
-		format_calls_input_end(&view->calls, newer);
+	if (pipeline->format->input_end)
+		pipeline->format->input_end(pipeline->end, newer);
 }
 
-static void tell_outputs(const struct output_pipeline *view, struct summary *summary)
+static void report_outputs(const struct output_pipeline *pipeline, struct summary *summary)
 {
 	const char *path;
 
-	for (size_t i = 0; (path = output_pipeline_output(view, i)) != NULL; i++)
+	for (size_t i = 0; (path = output_pipeline_path(pipeline, i)) != NULL; i++)
 		summary_add_output(summary, path);
 }
 
-static int feed_text(struct output_pipeline *view, FILE *in, struct name_table *names,
+static int feed_text(struct output_pipeline *pipeline, FILE *in, struct name_table *names,
 		     struct arena *arena, struct summary *summary, struct diag *diag,
 		     struct error *err)
 {
 	struct perf_script_options options = {
-		.machine = view->machine,
+		.machine = pipeline->machine,
 		.names = names,
 		.arena = arena,
 		.diag = diag,
-		.context = view,
+		.context = pipeline,
 		.track = add_track,
-		.echo = echo,
-		.input_end = input_end,
+		.echo = show_line,
+		.input_end = show_end,
 	};
 	struct perf_script_counts counts;
 
-	summary_allow_interrupt(view->options->quiet);
+	summary_allow_interrupt(pipeline->options->quiet);
 	if (perf_script_convert(in, &options, &counts, err) < 0 ||
-	    output_pipeline_close(view, err) < 0)
+	    output_pipeline_close(pipeline, err) < 0)
 		return -1;
 	summary->interrupted = interrupt_asked();
 	summary->branches = counts.branches;
 	summary->gaps[GAP_UNKNOWN] = counts.errors;
-	summary->threads = view->track_count;
-	summary->slices = output_pipeline_slices(view);
-	tell_outputs(view, summary);
+	summary->threads = pipeline->track_count;
+	summary->slices = output_pipeline_slices(pipeline);
+	report_outputs(pipeline, summary);
 	return 0;
 }
 
@@ -77,18 +77,18 @@ static int convert_perf_script(const struct options *options, struct name_table 
 {
 	FILE *in = strcmp(options->input, "-") == 0 ? stdin : fopen(options->input, "r");
 	struct arena arena = { 0 };
-	struct output_pipeline view;
+	struct output_pipeline pipeline;
 	int status = -1;
 
 	if (!in)
 		return error_set_system(err, errno, "%s: cannot open", options->input);
-	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
+	if (options->format->slices == SLICES_NONE)
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode: use --format=ftf, calls or "
 			  "slices");
-	else if (output_pipeline_open(&view, options, options->mode, names, diag, err) == 0) {
-		status = feed_text(&view, in, names, &arena, summary, diag, err);
-		output_pipeline_release(&view);
+	else if (output_pipeline_open(&pipeline, options, options->mode, names, diag, err) == 0) {
+		status = feed_text(&pipeline, in, names, &arena, summary, diag, err);
+		output_pipeline_release(&pipeline);
 	}
 	if (in != stdin)
 		fclose(in);
@@ -108,21 +108,22 @@ static int convert_overlays(const struct options *options, struct name_table *na
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {
+	const struct output_format *format = options->format;
 	struct summary *summary = &report->summary;
 	struct name_table names;
 	int status;
 
-	if (output_check(options, err) < 0)
+	if (format->default_output != DEFAULT_NONE && output_check(options, err) < 0)
 		return EXIT_FAILED;
 	name_table_init(&names);
-	if (options->overlay_count && options->input && options->format != FORMAT_EVENTS &&
-	    (options->format != FORMAT_FTF || options->input_kind != INPUT_PERF_DATA))
+	if (options->overlay_count && options->input && format->overlays != OVERLAYS_ONLY &&
+	    (format->overlays == OVERLAYS_NONE || options->input_kind != INPUT_PERF_DATA))
 		diag_warn(
 			diag, "overlays-left-out",
 			"overlays are shown in FTF of a perf.data file, and by --format=events, only");
 	if (options->input_kind == INPUT_PERF_SCRIPT || !options->input)
 		report_phase(report, "convert");
-	if (!options->input || options->format == FORMAT_EVENTS)
+	if (!options->input || format->overlays == OVERLAYS_ONLY)
 		status = convert_overlays(options, &names, summary, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)
 		status = convert_perf_script(options, &names, summary, diag, err);
@@ -132,9 +133,9 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (status < 0)
 		return EXIT_FAILED;
 	summary_warn(summary, diag);
-	if (!options->quiet && options->input && options->format != FORMAT_EVENTS)
-		summary_print(summary, options->format == FORMAT_FTF, stderr);
-	if (!options->quiet && options->format == FORMAT_FTF && !options->select.split.unit)
+	if (!options->quiet && options->input && format->overlays != OVERLAYS_ONLY)
+		summary_print(summary, format->is_trace, stderr);
+	if (!options->quiet && format->is_trace && !options->select.split.unit)
 		perfetto_memory_hint_print(summary->slices, options->args != OPTION_ARGS_NONE,
 					   stderr);
 	if (summary->interrupted)

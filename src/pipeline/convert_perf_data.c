@@ -14,7 +14,7 @@
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/events/event_output.h"
-#include "src/formats/format_branches.h"
+#include "src/formats/output_format.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/decode_threads.h"
 #include "src/pipeline/output_pipeline.h"
@@ -43,7 +43,7 @@ struct conversion {
 	struct code_image *code;
 	struct workers *workers; /* NULL: none */
 	struct pt_streams streams;
-	struct output_pipeline view;
+	struct output_pipeline pipeline;
 	struct thread_stacks stacks;
 	struct event_output side;
 	struct arena events; /* of thread_stacks */
@@ -134,12 +134,11 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.code = c->code,
 		.diag = c->diag,
 		.engine = c->options->engine,
-		.skip_local_jumps = c->options->format != FORMAT_BRANCHES && !c->options->inlined &&
+		.skip_local_jumps = !c->options->format->as_perf && !c->options->inlined &&
 				    c->options->stacks == STACKS_PRECISE &&
 				    !event_filter_by_thread(&c->filter),
 		.switch_ip = c->kernel_files.switch_ip,
-		.cpu_events =
-			c->options->format == FORMAT_FTF || c->options->format == FORMAT_SLICES,
+		.cpu_events = c->options->format->cpu_events,
 		.perf_times = c->options->timing == TIMING_PERF,
 		.segment = decode_threads_segment(&c->auxtrace),
 		.workers = c->workers,
@@ -152,7 +151,7 @@ static int open_streams(struct conversion *c, struct error *err)
 {
 	c->workers = decode_threads_open(c->options, &c->auxtrace, c->diag);
 	if (c->workers)
-		output_pipeline_start_writer(&c->view, c->workers);
+		output_pipeline_start_writer(&c->pipeline, c->workers);
 	return pt_streams_open(
 		&c->streams,
 		&(struct pt_streams_source){ stream_input, c, c->auxtrace.stream_count }, err);
@@ -244,7 +243,7 @@ static void close_input(struct conversion *c)
 	code_image_close(c->code);
 	code_files_release(&c->code_files);
 	kernel_files_release(&c->kernel_files);
-	output_pipeline_release(&c->view);
+	output_pipeline_release(&c->pipeline);
 	event_filter_release(&c->filter);
 	resolver_release(&c->resolver);
 	dso_store_close(c->store);
@@ -261,24 +260,17 @@ static void *add_track(void *context, const struct thread *thread)
 	struct conversion *c = context;
 	const struct thread *main_thread;
 
-	c->track_of[thread ? thread->index : c->thread_count] = c->view.track_count + 1;
+	c->track_of[thread ? thread->index : c->thread_count] = c->pipeline.track_count + 1;
 	if (!thread)
-		return output_pipeline_add_track(&c->view, -1, -1, NULL, "unknown");
+		return output_pipeline_add_track(&c->pipeline, -1, -1, NULL, "unknown");
 	if (thread->tid == 0)
-		return output_pipeline_add_track(&c->view, 0, 0, "swapper", "swapper");
+		return output_pipeline_add_track(&c->pipeline, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
-	return output_pipeline_add_track(&c->view, thread->pid, thread->tid,
+	return output_pipeline_add_track(&c->pipeline, thread->pid, thread->tid,
 					 side_thread_name(main_thread), side_thread_name(thread));
 }
 
 /* ---- Branches ------------------------------------------------------------ */
-
-static bool changes_symbol(const struct branch_event *event, const struct location *from,
-			   const struct location *to)
-{
-	return event->kind == BRANCH_GAP ||
-	       (from->symbol ? from->symbol->name : NULL) != (to->symbol ? to->symbol->name : NULL);
-}
 
 static void see(struct conversion *c, const struct thread *thread)
 {
@@ -302,9 +294,8 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 static void tell(struct conversion *c, const struct branch_event *event,
 		 const struct location *from, const struct location *to)
 {
-	if (c->options->format == FORMAT_BRANCHES ||
-	    (c->options->format == FORMAT_CALLS && changes_symbol(event, from, to)))
-		format_branch(c->view.text, event, from, to);
+	if (c->pipeline.format->branch)
+		c->pipeline.format->branch(c->pipeline.end, event, from, to);
 	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
 		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
 				    event->time, to->symbol->name);
@@ -325,13 +316,13 @@ static void feed(struct conversion *c, const struct branch_event *event)
 		c->summary->branches++;
 	else
 		code_files_note_gap(&c->code_files, event);
-	if (c->options->format == FORMAT_NONE)
+	if (!c->pipeline.end)
 		return;
 	resolver_advance(&c->resolver, event->time);
 	places = resolver_find_branch(&c->resolver, event->space, event->from, event->to);
 	if (c->tells)
 		tell(c, event, &places->from, &places->to);
-	if (c->view.machine)
+	if (c->pipeline.machine)
 		thread_stacks_branch(&c->stacks, event, &places->from, &places->to);
 }
 
@@ -349,9 +340,8 @@ static size_t count_branches(const struct branch_event *events, size_t count)
 /* Feed what comes first and is plain, which most is.  Returns how many that are. */
 static size_t feed_plain(struct conversion *c, const struct branch_event *events, size_t count)
 {
-	size_t fed = c->options->format == FORMAT_NONE
-			     ? count_branches(events, count)
-			     : thread_stacks_plain(&c->stacks, &c->resolver, events, count);
+	size_t fed = c->pipeline.end ? thread_stacks_plain(&c->stacks, &c->resolver, events, count)
+				     : count_branches(events, count);
 
 	if (fed)
 		note_events(c, events, fed);
@@ -384,8 +374,8 @@ static void tell_threads(const struct conversion *c)
 	for (size_t i = 0; i <= count; i++) {
 		if (c->seen[i])
 			report_thread(c->report, i < count ? threads[i] : NULL,
-				      c->track_of[i] ? output_pipeline_borrow_tally(
-							       &c->view, c->track_of[i] - 1)
+				      c->track_of[i] ? output_pipeline_borrow_totals(
+							       &c->pipeline, c->track_of[i] - 1)
 						     : NULL);
 	}
 }
@@ -420,11 +410,11 @@ static void sum_up(struct conversion *c)
 	report_recording(c->report, &c->file);
 	tell_threads(c);
 	tell_files(c);
-	if (c->view.tally.next)
-		report_functions(c->report, &c->view.tally);
-	for (size_t i = 0; (path = output_pipeline_output(&c->view, i)) != NULL; i++)
+	if (c->pipeline.totals.next)
+		report_functions(c->report, &c->pipeline.totals);
+	for (size_t i = 0; (path = output_pipeline_path(&c->pipeline, i)) != NULL; i++)
 		summary_add_output(summary, path);
-	summary->slices = output_pipeline_slices(&c->view) + c->overlays.slices;
+	summary->slices = output_pipeline_slices(&c->pipeline) + c->overlays.slices;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= c->filter.gaps[reason];
 	summary->bytes_left_out = c->filter.bytes_left_out;
@@ -454,7 +444,7 @@ static uint64_t resolution_of(const struct pt_info *info)
 static void open_side(struct conversion *c)
 {
 	struct event_output_input input = {
-		.writer = c->view.ftf.writer,
+		.writer = c->pipeline.end ? c->pipeline.end->writer : NULL,
 		.file = &c->file,
 		.timeline = c->timeline,
 		.info = &c->auxtrace.info,
@@ -478,7 +468,7 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 		done += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost;
 		total += stats->bytes_total;
 	}
-	progress_show(progress, done, total, output_pipeline_slices(&c->view));
+	progress_show(progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
 /* What is done with branches in order, by any of the workers. */
@@ -495,7 +485,7 @@ static bool take_branches(struct ordered_stage *turns)
 	const struct branch_event *events;
 	size_t count;
 
-	while (!output_pipeline_failed(&c->view) && !interrupt_asked()) {
+	while (!output_pipeline_failed(&c->pipeline) && !interrupt_asked()) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
@@ -523,37 +513,38 @@ static void decode(struct conversion *c)
 
 static int run(struct conversion *c, struct error *err)
 {
+	struct ftf_writer *writer = c->pipeline.end ? c->pipeline.end->writer : NULL;
+
 	if (open_streams(c, err) < 0)
 		return -1;
-	if (c->view.machine && c->options->stacks == STACKS_PRECISE)
-		c->view.machine->resolution = resolution_of(&c->auxtrace.info);
-	if (c->view.machine)
-		thread_stacks_init(&c->stacks, c->timeline, c->view.machine, add_track, c);
+	if (c->pipeline.machine && c->options->stacks == STACKS_PRECISE)
+		c->pipeline.machine->resolution = resolution_of(&c->auxtrace.info);
+	if (c->pipeline.machine)
+		thread_stacks_init(&c->stacks, c->timeline, c->pipeline.machine, add_track, c);
 	c->stacks.events = &c->events;
 	c->stacks.entries = &c->resolver;
 	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
 		c->stacks.inlines = &c->resolver;
-	c->tells = c->options->format == FORMAT_BRANCHES || c->options->format == FORMAT_CALLS ||
-		   c->options->overlay_count;
-	c->at_once = c->options->format == FORMAT_NONE ||
-		     (c->view.machine && !c->tells && thread_stacks_take_plain(&c->stacks));
+	c->tells = c->pipeline.format->branch || c->options->overlay_count;
+	c->at_once = !c->pipeline.end ||
+		     (c->pipeline.machine && !c->tells && thread_stacks_take_plain(&c->stacks));
 	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");
-	if (c->options->format == FORMAT_CALLS)
-		format_calls_input_end(&c->view.calls, false);
+	if (c->pipeline.format->input_end)
+		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
-	output_pipeline_join_writer(&c->view);
+	output_pipeline_join_writer(&c->pipeline);
 	event_output_finish(&c->side, c->summary->first_time, c->summary->last_time);
-	if (c->options->format == FORMAT_FTF && !c->options->select.split.unit)
-		overlays_write(&c->overlays, c->view.ftf.writer,
+	if (writer)
+		overlays_write(&c->overlays, writer,
 			       &(struct overlay_recording){ &c->file, c->timeline,
 							    &c->auxtrace.info, &c->overlay_calls });
 	if (c->options->verify && verify(c, err) < 0)
 		return -1;
 	/* What may end the program comes before the output is in its place. */
 	code_files_warn(&c->code_files, c->timeline, c->diag);
-	if (output_pipeline_close(&c->view, err) < 0)
+	if (output_pipeline_close(&c->pipeline, err) < 0)
 		return -1;
 	sum_up(c);
 	return 0;
@@ -572,7 +563,7 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 	report_phase(report, "read");
 	status = open_input(&c, names, err);
 	if (status == 0)
-		status = output_pipeline_open(&c.view, options, mode_of(&c), names, diag, err);
+		status = output_pipeline_open(&c.pipeline, options, mode_of(&c), names, diag, err);
 	if (status == 0)
 		status = run(&c, err);
 	close_input(&c);

@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/io/output_path.h"
-#include "src/batch/batch_stamp.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/slices/slice_queue.h"
@@ -18,241 +16,222 @@ struct pipeline_track {
 	struct pipeline_track *next;
 };
 
-static bool is_sorted(const struct output_pipeline *view)
+static bool is_sorted(const struct output_pipeline *pipeline)
 {
-	return view->options->format == FORMAT_FTF || view->options->format == FORMAT_SLICES ||
-	       slice_output_is(view->options->format);
+	return pipeline->format->slices == SLICES_SORTED;
 }
 
-static bool is_split(const struct output_pipeline *view)
+static bool is_filtered(const struct output_pipeline *pipeline)
 {
-	return view->options->format == FORMAT_FTF && view->options->select.split.unit;
+	return is_sorted(pipeline) && selection_of_slices(&pipeline->options->select);
 }
 
-/* Where the output goes: as asked for; else INPUT.ftf, and standard output for text. */
-static const char *output_path(struct output_pipeline *view)
+static const char *output_path(struct output_pipeline *pipeline)
 {
-	const struct options *options = view->options;
+	const struct options *options = pipeline->options;
 
 	if (options->output)
 		return options->output;
-	if (options->format != FORMAT_FTF)
+	if (options->format->default_output != DEFAULT_FILE)
 		return "-";
-	view->default_path = output_path_beside(options->input, "ftf");
-	return view->default_path;
+	if (!pipeline->default_path)
+		pipeline->default_path =
+			output_path_beside(options->input, output_format_suffix(options->format));
+	return pipeline->default_path;
 }
 
-static int open_output(struct output_pipeline *view, struct error *err)
+static int open_output(struct output_pipeline *pipeline, struct error *err)
 {
-	if (view->options->format == FORMAT_NONE || is_split(view))
+	if (pipeline->format->default_output == DEFAULT_NONE)
 		return 0;
-	if (output_open(&view->output, output_path(view), err) < 0)
+	if (output_open(&pipeline->output, output_path(pipeline), err) < 0)
 		return -1;
-	if (view->options->format == FORMAT_FTF)
+	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;
-	view->text = output_stream(&view->output);
-	return view->text ? 0 : error_set_system(err, errno, "cannot open a stream");
+	pipeline->text = output_stream(&pipeline->output);
+	return pipeline->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
-/* Returns what the sorter writes to. */
-static const struct slice_sink *before_tail(struct output_pipeline *view)
+static int open_format(struct output_pipeline *pipeline, struct name_table *names,
+		       struct error *err)
 {
-	if (!view->options->json)
-		return &view->tail;
-	slice_totals_init(&view->tally, &view->tail);
-	return &view->tally.sink;
+	const struct format_request request = {
+		.options = pipeline->options,
+		.path = output_path(pipeline),
+		.output = &pipeline->output,
+		.text = pipeline->text,
+		.names = names,
+	};
+
+	if (!pipeline->format->open)
+		return 0;
+	pipeline->end = pipeline->format->open(&request, err);
+	return pipeline->end ? 0 : -1;
 }
 
-static bool is_filtered(const struct output_pipeline *view)
+/* Connect the stages from the format back to the sorter. */
+static void connect(struct output_pipeline *pipeline, struct diag *diag)
 {
-	return is_sorted(view) && selection_of_slices(&view->options->select);
-}
+	size_t depth = pipeline->format->depth ? pipeline->format->depth : SIZE_MAX;
+	const struct slice_sink *sink = &pipeline->end->sink;
 
-/* What the sink at the end needs in front of it. */
-static void connect_tail(struct output_pipeline *view, struct diag *diag)
-{
-	size_t most = view->options->format == FORMAT_FTF ? SLICE_SORTER_DEPTH : SIZE_MAX;
-
-	view->head = &view->sorter.sink;
-	if (!is_filtered(view)) {
-		slice_sorter_init(&view->sorter, before_tail(view), diag);
-		view->sorter.depth = most;
+	if (!is_sorted(pipeline)) {
+		pipeline->head = sink;
 		return;
 	}
-	slice_filter_init(&view->filter, &view->options->select, before_tail(view), diag);
-	view->filter.most = most;
-	slice_sorter_init(&view->sorter, &view->filter.sink, diag);
-	view->sorter.depth = SIZE_MAX;
+	if (pipeline->options->json) {
+		slice_totals_init(&pipeline->totals, sink);
+		sink = &pipeline->totals.sink;
+	}
+	if (is_filtered(pipeline)) {
+		slice_filter_init(&pipeline->filter, &pipeline->options->select, sink, diag);
+		pipeline->filter.most = depth;
+		sink = &pipeline->filter.sink;
+		depth = SIZE_MAX;
+	}
+	slice_sorter_init(&pipeline->sorter, sink, diag);
+	pipeline->sorter.depth = depth;
+	pipeline->head = &pipeline->sorter.sink;
 }
 
-static int connect(struct output_pipeline *view, struct name_table *names, struct diag *diag,
-		   struct error *err)
-{
-	switch (view->options->format) {
-	case FORMAT_FTF:
-		if (is_split(view))
-			break;
-		ftf_sink_init(&view->ftf, &view->output, names, view->options->args);
-		if (view->options->stamp)
-			ftf_sink_note(&view->ftf, STAMP_NAME, view->options->stamp);
-		view->tail = ftf_sink_slices(&view->ftf);
-		break;
-	case FORMAT_SLICES:
-		slice_list_init(&view->slices, names, view->options->args);
-		view->tail = slice_list_sink(&view->slices);
-		break;
-	case FORMAT_CALLS:
-		format_calls_init(&view->calls, view->text);
-		view->head = &view->calls.sink;
-		break;
-	default:
-		break;
-	}
-	if (is_split(view)) {
-		if (ftf_split_init(&view->split, view->options, output_path(view), names, err) < 0)
-			return -1;
-		view->tail = ftf_split_sink(&view->split);
-	}
-	if (slice_output_is(view->options->format) &&
-	    slice_output_init(&view->other, view->options, view->text, names, &view->tail, err) < 0)
-		return -1;
-	if (is_sorted(view))
-		connect_tail(view, diag);
-	return 0;
-}
-
-int output_pipeline_open(struct output_pipeline *view, const struct options *options,
+int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
 			 enum trace_mode mode, struct name_table *names, struct diag *diag,
 			 struct error *err)
 {
 	struct callstack_options machine = { .mode = mode, .names = names, .diag = diag };
 
-	*view = (struct output_pipeline){ .options = options };
-	if (open_output(view, err) < 0)
-		return -1;
-	if (connect(view, names, diag, err) < 0) {
-		output_pipeline_release(view);
+	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
+	if (options->select.split.unit && options->format->split)
+		pipeline->format = options->format->split;
+	if (open_output(pipeline, err) < 0 || open_format(pipeline, names, err) < 0) {
+		output_pipeline_release(pipeline);
 		return -1;
 	}
-	if (options->format == FORMAT_BRANCHES || options->format == FORMAT_NONE)
+	if (pipeline->format->slices == SLICES_NONE)
 		return 0;
-	machine.sink = view->head;
-	view->machine = options->stacks == STACKS_MAGIC_TRACE ? callstack_magic_trace_open(&machine)
-							      : callstack_precise_open(&machine);
-	view->calls.machine = view->machine;
+	connect(pipeline, diag);
+	machine.sink = pipeline->head;
+	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
+				    ? callstack_magic_trace_open(&machine)
+				    : callstack_precise_open(&machine);
+	pipeline->end->machine = pipeline->machine;
 	return 0;
 }
 
-void *output_pipeline_add_track(struct output_pipeline *view, int32_t pid, int32_t tid,
+void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
 				const char *process_name, const char *thread_name)
 {
 	struct pipeline_track *added = alloc_zeroed(1, sizeof(*added));
+	void *track = &added->track;
 
 	added->track.pid = pid;
 	added->track.tid = tid;
-	added->track.index = view->track_count++;
+	added->track.index = pipeline->track_count++;
 	added->track.process_name = process_name;
 	added->track.thread_name = thread_name;
-	added->next = view->tracks;
-	view->tracks = added;
-	if (!is_sorted(view))
-		return &added->track;
-	if (is_filtered(view))
-		return slice_sorter_track(&view->sorter,
-					  slice_filter_track(&view->filter, &added->track));
-	return slice_sorter_track(&view->sorter, &added->track);
+	added->next = pipeline->tracks;
+	pipeline->tracks = added;
+	if (is_filtered(pipeline))
+		track = slice_filter_track(&pipeline->filter, track);
+	if (is_sorted(pipeline))
+		track = slice_sorter_track(&pipeline->sorter, track);
+	return track;
 }
 
-void output_pipeline_start_writer(struct output_pipeline *view, struct workers *workers)
+void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers)
 {
-	if (view->options->format != FORMAT_FTF || is_split(view))
+	if (!pipeline->end || !pipeline->end->writer)
 		return;
-	view->relay = slice_queue_open(view->head, &view->output, &view->ftf.slices, workers);
-	view->machine->sink = slice_queue_sink(view->relay);
+	pipeline->queue =
+		slice_queue_open(pipeline->head, &pipeline->output, pipeline->end->slices, workers);
+	pipeline->machine->sink = slice_queue_sink(pipeline->queue);
 }
 
-void output_pipeline_join_writer(struct output_pipeline *view)
+void output_pipeline_join_writer(struct output_pipeline *pipeline)
 {
-	if (!view->relay)
+	if (!pipeline->queue)
 		return;
-	slice_queue_wait(view->relay);
-	slice_queue_close(view->relay);
-	view->relay = NULL;
-	view->machine->sink = view->head;
+	slice_queue_wait(pipeline->queue);
+	slice_queue_close(pipeline->queue);
+	pipeline->queue = NULL;
+	pipeline->machine->sink = pipeline->head;
 }
 
-uint64_t output_pipeline_slices(const struct output_pipeline *view)
+uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 {
-	return view->slices.count + slice_output_slices(&view->other) + view->split.slices +
-	       (view->relay ? slice_queue_slices(view->relay) : view->ftf.slices);
+	if (pipeline->queue)
+		return slice_queue_slices(pipeline->queue);
+	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
-const char *output_pipeline_output(const struct output_pipeline *view, size_t number)
+const char *output_pipeline_path(const struct output_pipeline *pipeline, size_t number)
 {
-	if (is_split(view))
-		return number < view->split.part_count ? view->split.parts[number] : NULL;
-	return number == 0 ? view->output.path : NULL;
+	const struct format_output *end = pipeline->end;
+
+	if (end && end->parts)
+		return number < end->part_count ? end->parts[number] : NULL;
+	return number == 0 ? pipeline->output.path : NULL;
 }
 
-const struct tally_thread *output_pipeline_borrow_tally(const struct output_pipeline *view,
-							uint32_t index)
+const struct tally_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
+							 uint32_t index)
 {
-	return index < view->tally.thread_count ? &view->tally.threads[index] : NULL;
+	return index < pipeline->totals.thread_count ? &pipeline->totals.threads[index] : NULL;
 }
 
-bool output_pipeline_failed(const struct output_pipeline *view)
+bool output_pipeline_failed(const struct output_pipeline *pipeline)
 {
-	if (view->relay)
-		return slice_queue_failed(view->relay);
-	return output_failed(&view->output);
+	if (pipeline->queue)
+		return slice_queue_failed(pipeline->queue);
+	return output_failed(&pipeline->output);
 }
 
-int output_pipeline_close(struct output_pipeline *view, struct error *err)
+/* Write errors of the stream show in the output. */
+static void close_text(struct output_pipeline *pipeline)
 {
-	if (is_sorted(view))
-		slice_sorter_finish(&view->sorter);
-	if (is_filtered(view))
-		slice_filter_finish(&view->filter);
-	output_pipeline_join_writer(view);
-	if (is_split(view))
-		return ftf_split_close(&view->split, err);
-	if (view->options->format == FORMAT_FTF && ftf_sink_close(&view->ftf, err) < 0)
+	if (pipeline->text)
+		fclose(pipeline->text);
+	pipeline->text = NULL;
+}
+
+int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
+{
+	const struct output_format *format = pipeline->format;
+
+	if (is_sorted(pipeline))
+		slice_sorter_finish(&pipeline->sorter);
+	if (is_filtered(pipeline))
+		slice_filter_finish(&pipeline->filter);
+	output_pipeline_join_writer(pipeline);
+	if (format->finish && format->finish(pipeline->end, err) < 0)
 		return -1;
-	if (view->options->format == FORMAT_SLICES)
-		slice_list_print(&view->slices, view->text);
-	if (slice_output_finish(&view->other, err) < 0)
-		return -1;
-	if (view->text)
-		fclose(view->text); /* what fails here shows in the output */
-	view->text = NULL;
-	return view->options->format == FORMAT_NONE ? 0 : output_close(&view->output, err);
+	close_text(pipeline);
+	return format->default_output == DEFAULT_NONE ? 0 : output_close(&pipeline->output, err);
 }
 
-void output_pipeline_release(struct output_pipeline *view)
+void output_pipeline_release(struct output_pipeline *pipeline)
 {
-	slice_queue_close(view->relay);
-	view->relay = NULL;
-	if (view->text)
-		fclose(view->text);
-	view->text = NULL;
-	output_abandon(&view->output);
-	while (view->tracks) {
-		struct pipeline_track *track = view->tracks;
+	slice_queue_close(pipeline->queue);
+	pipeline->queue = NULL;
+	close_text(pipeline);
+	output_abandon(&pipeline->output);
+	while (pipeline->tracks) {
+		struct pipeline_track *track = pipeline->tracks;
 
-		view->tracks = track->next;
+		pipeline->tracks = track->next;
 		free(track->track.open);
 		slice_costs_release(&track->track.costs);
 		free(track);
 	}
-	callstack_machine_close(view->machine);
-	view->machine = NULL;
-	slice_sorter_release(&view->sorter);
-	slice_totals_release(&view->tally);
-	slice_filter_release(&view->filter);
-	ftf_sink_release(&view->ftf);
-	slice_list_release(&view->slices);
-	slice_output_release(&view->other);
-	ftf_split_release(&view->split);
-	free(view->default_path);
-	view->default_path = NULL;
+	callstack_machine_close(pipeline->machine);
+	pipeline->machine = NULL;
+	slice_sorter_release(&pipeline->sorter);
+	slice_totals_release(&pipeline->totals);
+	slice_filter_release(&pipeline->filter);
+	if (pipeline->end && pipeline->format->release)
+		pipeline->format->release(pipeline->end);
+	free(pipeline->end);
+	pipeline->end = NULL;
+	free(pipeline->default_path);
+	pipeline->default_path = NULL;
 }

@@ -16,6 +16,7 @@
 
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
+#include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"
 
 /* Newer than Debian 12's headers; each with the version that brought it. */
@@ -185,9 +186,8 @@ static void allow_writing(struct rules *rules, const struct options *options)
 {
 	char *beside = NULL;
 
-	/* Where none is named: INPUT.ftf, or text on standard output (output_pipeline.c). */
-	if (!options->output && options->format == FORMAT_FTF)
-		beside = output_path_beside(options->input, "ftf");
+	if (!options->output && options->format->default_output == DEFAULT_FILE)
+		beside = output_path_beside(options->input, output_format_suffix(options->format));
 	allow_output(rules, options->output);
 	allow_output(rules, beside);
 	free(beside);

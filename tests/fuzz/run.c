@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "src/formats/output_format.h"
 #include "src/pipeline/convert.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/support/sample.h"
@@ -35,8 +36,9 @@ static void make_folder(void)
 
 static struct options options_of(const uint8_t *bytes)
 {
-	static const enum output_format formats[] = { FORMAT_FTF, FORMAT_SLICES, FORMAT_BRANCHES,
-						      FORMAT_CALLS, FORMAT_NONE };
+	static const struct output_format *const formats[] = { &format_ftf, &format_slices,
+							       &format_branches, &format_calls,
+							       &format_none };
 
 	return (struct options){
 		.output = "/dev/null",

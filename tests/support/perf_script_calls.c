@@ -2,11 +2,22 @@
 #include "tests/support/perf_script_calls.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/name.h"
-#include "src/formats/format_calls.h"
+#include "src/formats/output_format.h"
 #include "src/perf_script/perf_script.h"
+
+static void print_line(void *context, const char *line, size_t length)
+{
+	format_calls.input_line(context, line, length);
+}
+
+static void print_end(void *context, bool newer)
+{
+	format_calls.input_end(context, newer);
+}
 
 int perf_script_print_calls(FILE *in, FILE *out,
 			    struct callstack_machine *(*open)(const struct callstack_options *),
@@ -14,28 +25,29 @@ int perf_script_print_calls(FILE *in, FILE *out,
 {
 	struct name_table names;
 	struct arena arena;
-	struct format_calls calls;
+	const struct format_request request = { .text = out };
+	struct format_output *calls = format_calls.open(&request, err);
 	struct callstack_options stacks = {
-		.mode = mode, .sink = &calls.sink, .names = &names, .diag = diag
+		.mode = mode, .sink = &calls->sink, .names = &names, .diag = diag
 	};
 	struct perf_script_options script = {
 		.names = &names,
 		.arena = &arena,
 		.diag = diag,
-		.context = &calls,
-		.echo = format_calls_echo,
-		.input_end = format_calls_input_end,
+		.context = calls,
+		.echo = print_line,
+		.input_end = print_end,
 	};
 	struct callstack_machine *machine;
 	int status;
 
 	name_table_init(&names);
 	arena_init(&arena);
-	format_calls_init(&calls, out);
 	machine = open(&stacks);
-	calls.machine = script.machine = machine;
+	calls->machine = script.machine = machine;
 	status = perf_script_convert(in, &script, NULL, err);
 	callstack_machine_close(machine);
+	free(calls);
 	name_table_release(&names);
 	arena_release(&arena);
 	if (fflush(out) || ferror(out))

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "reader/trace_slices.h"
+#include "src/formats/output_format.h"
 #include "src/pipeline/convert.h"
 #include "tests/sweep/recording.h"
 #include "tests/sweep/slice_text.h"
@@ -42,7 +43,7 @@ struct variant {
 	const uint8_t *bytes;
 	size_t size;
 	unsigned number; /* of the run: chooses options by turns */
-	enum output_format format;
+	const struct output_format *format;
 };
 
 static struct {
@@ -187,7 +188,7 @@ static char *read_output(void)
 
 static void sweep_prefixes(const struct recording *recording, size_t step)
 {
-	struct variant variant = { recording->bytes, recording->size, 0, FORMAT_SLICES };
+	struct variant variant = { recording->bytes, recording->size, 0, &format_slices };
 	struct slice_text whole, part;
 	size_t unit = 0, most = 0;
 
@@ -219,19 +220,19 @@ static void sweep_prefixes(const struct recording *recording, size_t step)
 
 static void run_any(struct variant *variant)
 {
-	static const enum output_format formats[] = { FORMAT_FTF, FORMAT_BRANCHES, FORMAT_FTF,
-						      FORMAT_CALLS };
+	static const struct output_format *const formats[] = { &format_ftf, &format_branches,
+							       &format_ftf, &format_calls };
 
 	variant->number++;
 	variant->format = formats[variant->number / 4 % 4];
-	if (run(variant) % 2 == 0 && variant->format == FORMAT_FTF)
+	if (run(variant) % 2 == 0 && variant->format == &format_ftf)
 		check_trace(variant);
 }
 
 static void sweep_bytes(struct recording *recording, size_t step)
 {
 	static const uint8_t masks[] = { 0xff, 0x01, 0x80, 0x10 };
-	struct variant variant = { recording->bytes, recording->size, 0, FORMAT_FTF };
+	struct variant variant = { recording->bytes, recording->size, 0, &format_ftf };
 
 	for (size_t at = 0; at < recording->size; at += step) {
 		uint8_t mask = masks[at / step % 4];

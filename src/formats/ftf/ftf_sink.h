@@ -16,6 +16,9 @@
 #include "src/slices/slice_sink.h"
 #include "writer/ftf.h"
 
+/* The name of the blob with options->stamp. */
+#define FTF_STAMP_NAME "ptrace2ftf"
+
 struct ftf_habit;
 
 struct ftf_sink {

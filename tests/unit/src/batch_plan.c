@@ -6,6 +6,7 @@
 
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_plan.h"
+#include "src/formats/output_format.h"
 #include "tests/support/unit.h"
 
 #define MANY 4
@@ -14,7 +15,8 @@
 static void expect(const char *directory, const char *pattern, const char *const inputs[MANY],
 		   const char *const outputs[MANY])
 {
-	struct options options = { .inputs = (char **)inputs,
+	struct options options = { .format = &format_ftf,
+				   .inputs = (char **)inputs,
 				   .input = inputs[0],
 				   .output = directory,
 				   .output_pattern = pattern };
@@ -66,9 +68,11 @@ END_TEST
 START_TEST(numbers_have_as_many_digits_as_the_largest)
 {
 	const char *inputs[10];
-	struct options options = {
-		.inputs = (char **)inputs, .input = "x", .input_count = 10, .output_pattern = "{n}"
-	};
+	struct options options = { .format = &format_ftf,
+				   .inputs = (char **)inputs,
+				   .input = "x",
+				   .input_count = 10,
+				   .output_pattern = "{n}" };
 	struct batch_plan plan;
 
 	for (int i = 0; i < 10; i++)
@@ -101,9 +105,9 @@ static const char *output_of(const struct options *options)
 
 START_TEST(outputs_end_with_the_name_of_the_format)
 {
-	const struct options svg = { .output = "o/", .format = FORMAT_SVG };
-	const struct options chrome = { .output = "o/", .format = FORMAT_CHROME };
-	const struct options none = { .output = "o/", .format = FORMAT_NONE };
+	const struct options svg = { .output = "o/", .format = &format_svg };
+	const struct options chrome = { .output = "o/", .format = &format_chrome };
+	const struct options none = { .output = "o/", .format = &format_none };
 
 	ck_assert_str_eq(output_of(&svg), "o/a.svg");
 	ck_assert_str_eq(output_of(&chrome), "o/a.chrome.json");
@@ -113,10 +117,10 @@ END_TEST
 
 START_TEST(one_recording_goes_beside_its_file_and_text_to_standard_output)
 {
-	const struct options ftf = { .format = FORMAT_FTF };
-	const struct options text = { .format = FORMAT_SLICES };
-	const struct options named = { .format = FORMAT_SLICES, .output = "x" };
-	const struct options none = { .format = FORMAT_NONE };
+	const struct options ftf = { .format = &format_ftf };
+	const struct options text = { .format = &format_slices };
+	const struct options named = { .format = &format_slices, .output = "x" };
+	const struct options none = { .format = &format_none };
 
 	ck_assert_str_eq(output_of(&ftf), "a.data.ftf");
 	ck_assert_str_eq(output_of(&text), "-");
@@ -128,7 +132,8 @@ END_TEST
 static void refuse(const char *pattern, const char *text)
 {
 	const char *inputs[] = { "a/x.data", "b/x.data" };
-	struct options options = { .inputs = (char **)inputs,
+	struct options options = { .format = &format_ftf,
+				   .inputs = (char **)inputs,
 				   .input = inputs[0],
 				   .input_count = 2,
 				   .output_pattern = pattern };

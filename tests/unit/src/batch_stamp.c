@@ -12,6 +12,7 @@
 
 #include "config.h"
 #include "src/batch/batch_stamp.h"
+#include "src/formats/output_format.h"
 #include "tests/support/unit.h"
 
 #define MANY 3
@@ -122,8 +123,8 @@ START_TEST(what_is_no_file_carries_no_stamp)
 	struct stamp stamp = { "stamp" };
 
 	ck_assert_int_eq(mkfifo("a", 0600), 0);
-	ck_assert(!stamp_is_on(&stamp, FORMAT_FTF, "a"));
-	ck_assert(!stamp_is_on(&stamp, FORMAT_FTF, "b"));
+	ck_assert(!stamp_is_on(&stamp, &format_ftf, "a"));
+	ck_assert(!stamp_is_on(&stamp, &format_ftf, "b"));
 }
 END_TEST
 

@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "src/formats/format_calls.h"
-#include "src/formats/format_chrome.h"
-#include "src/formats/format_folded.h"
-#include "src/formats/format_functions.h"
-#include "src/formats/format_slices.h"
-#include "src/formats/format_speedscope.h"
-#include "src/formats/format_svg.h"
+#include "src/formats/output_format.h"
+#include "src/formats/short_time.h"
+#include "src/options/options.h"
+#include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
 
@@ -24,6 +21,8 @@ static size_t depths[3];
 static char *text; /* what was written */
 static size_t size;
 static FILE *out;
+static const struct output_format *format; /* that is open */
+static struct format_output *output;
 
 static void setup(void)
 {
@@ -46,6 +45,28 @@ static void teardown(void)
 		free(tracks[i].open);
 	name_table_release(&names);
 	arena_release(&arena);
+}
+
+/* Returns the sink of an output of the format. */
+static const struct slice_sink *open_format(const struct output_format *wanted,
+					    enum option_args args)
+{
+	const struct options options = { .input = "a.data", .args = args };
+	const struct format_request request = { .options = &options, .text = out, .names = &names };
+
+	format = wanted;
+	output = format->open(&request, NULL);
+	ck_assert_ptr_nonnull(output);
+	return &output->sink;
+}
+
+static void finish_format(void)
+{
+	ck_assert_int_eq(format->finish(output, NULL), 0);
+	fflush(out);
+	if (format->release)
+		format->release(output);
+	free(output);
 }
 
 static bool wrote(const char *part)
@@ -76,18 +97,16 @@ static void end(const struct slice_sink *sink, int track, uint64_t time)
 /* Trace Event Format: times are microseconds. */
 START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 {
-	struct format_chrome chrome;
-	struct slice_sink sink;
+	const struct slice_sink *sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 
-	format_chrome_init(&chrome, out, OPTION_ARGS_LINE);
-	sink = format_chrome_sink(&chrome);
-	sink.instant(&sink, &tracks[1], 5, "mark");
-	begin(&sink, 0, 1001, "f");
-	begin(&sink, 0, 2000, "g");
-	sink.folded(&sink, &tracks[0], 7, 70);
-	end(&sink, 0, 3000);
-	end(&sink, 0, 4000);
-	format_chrome_finish(&chrome);
+	sink->instant(sink, &tracks[1], 5, "mark");
+	begin(sink, 0, 1001, "f");
+	begin(sink, 0, 2000, "g");
+	sink->folded(sink, &tracks[0], 7, 70);
+	end(sink, 0, 3000);
+	end(sink, 0, 4000);
+	ck_assert_uint_eq(*output->slices, 2);
+	finish_format();
 	expect("{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"worker\"}},\n"
 	       "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":0.005,\"name\":\"mark\",\"s\":\"t\"}");
 	expect("\"name\":\"process_name\",\"args\":{\"name\":\"prog\"}}");
@@ -101,18 +120,17 @@ START_TEST(chrome_tells_whether_a_call_was_seen_and_inlined)
 {
 	static const int anything;
 	struct symbol symbol = { .name = name_intern_text(&names, "f") };
-	struct format_chrome chrome;
-	struct slice_sink sink;
+	const struct slice_sink *sink = open_format(&format_chrome, OPTION_ARGS_NONE);
 
 	symbol.linkage = symbol.name;
-	format_chrome_init(&chrome, out, OPTION_ARGS_NONE);
-	sink = format_chrome_sink(&chrome);
 	symbol.inlined = (const void *)&anything;
-	sink.begin(&sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
+	sink->begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
+	finish_format();
 	expect("\"name\":\"f\",\"cat\":\"inlined\"}");
+	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 	symbol.inlined = NULL;
-	chrome.level = OPTION_ARGS_LINE;
-	sink.begin(&sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START);
+	sink->begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START);
+	finish_format();
 	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true}}");
 }
 END_TEST
@@ -120,99 +138,82 @@ END_TEST
 /* flamegraph.pl: names are separated by ';'. */
 START_TEST(folded_stacks_have_their_own_time_only)
 {
-	struct format_folded folded;
-	struct slice_sink sink;
+	const struct slice_sink *sink = open_format(&format_folded, OPTION_ARGS_LINE);
 
-	format_folded_init(&folded, &names);
-	sink = format_folded_sink(&folded);
-	begin(&sink, 0, 100, "a;b");
-	begin(&sink, 0, 100, "empty");
-	begin(&sink, 0, 100, "c");
-	end(&sink, 0, 130);
-	end(&sink, 0, 130);
-	end(&sink, 0, 150);
-	begin(&sink, 2, 500, "d"); /* nothing runs between */
-	end(&sink, 2, 501);
-	begin(&sink, 0, 1000, "d");
-	end(&sink, 0, 1001);
-	format_folded_print(&folded, out);
-	fflush(out);
+	begin(sink, 0, 100, "a;b");
+	begin(sink, 0, 100, "empty");
+	begin(sink, 0, 100, "c");
+	end(sink, 0, 130);
+	end(sink, 0, 130);
+	end(sink, 0, 150);
+	begin(sink, 2, 500, "d"); /* nothing runs between */
+	end(sink, 2, 501);
+	begin(sink, 0, 1000, "d");
+	end(sink, 0, 1001);
+	finish_format();
 	ck_assert_str_eq(text, "main;a?b 20\nmain;a?b;empty;c 30\nunknown;d 1\nmain;d 1\n");
-	format_folded_release(&folded);
 }
 END_TEST
 
 /* f calls itself on one thread, and runs on another at the same time. */
 START_TEST(functions_count_the_outermost_call_of_each_thread)
 {
-	struct format_functions functions = { 0 };
-	struct slice_sink sink = format_functions_sink(&functions);
+	const struct slice_sink *sink = open_format(&format_functions, OPTION_ARGS_LINE);
 
-	begin(&sink, 0, 0, "f");
-	begin(&sink, 1, 10, "f");
-	begin(&sink, 0, 20, "f");
-	end(&sink, 0, 30);
-	end(&sink, 0, 100);
-	end(&sink, 1, 110);
+	begin(sink, 0, 0, "f");
+	begin(sink, 1, 10, "f");
+	begin(sink, 0, 20, "f");
+	end(sink, 0, 30);
+	end(sink, 0, 100);
+	end(sink, 1, 110);
 	for (int i = 0; i < 2; i++) {
-		begin(&sink, 0, 200, i ? "a\x1b\x7f" : "b");
-		end(&sink, 0, 210);
+		begin(sink, 0, 200, i ? "a\x1b\x7f" : "b");
+		end(sink, 0, 210);
 	}
-	format_functions_print(&functions, ORDER_SELF, out);
+	finish_format();
 	expect("         3            200            200         10        100        100            100  f\n"
 	       "         1             10             10         10         10         10             10  a??\n"
 	       "         1             10             10         10         10         10             10  b\n");
-	format_functions_release(&functions);
 }
 END_TEST
 
 START_TEST(slices_that_begin_together_are_outermost_first_and_open_ones_left_out)
 {
-	struct slice_list list;
-	struct slice_sink sink;
+	const struct slice_sink *sink = open_format(&format_slices, OPTION_ARGS_NONE);
 
-	slice_list_init(&list, &names, OPTION_ARGS_NONE);
-	sink = slice_list_sink(&list);
-	begin(&sink, 0, 1, "open");
-	begin(&sink, 1, 5, "outer\\");
-	begin(&sink, 1, 5, "inner\n");
-	end(&sink, 1, 6);
-	end(&sink, 1, 7);
-	begin(&sink, 1, 8, "f");
-	begin(&sink, 1, 9, "in f");
-	end(&sink, 1, 9);
-	end(&sink, 1, 9);
-	begin(&sink, 1, 9, "g");
-	end(&sink, 1, 10);
-	slice_list_print(&list, out);
-	fflush(out);
+	begin(sink, 0, 1, "open");
+	begin(sink, 1, 5, "outer\\");
+	begin(sink, 1, 5, "inner\n");
+	end(sink, 1, 6);
+	end(sink, 1, 7);
+	begin(sink, 1, 8, "f");
+	begin(sink, 1, 9, "in f");
+	end(sink, 1, 9);
+	end(sink, 1, 9);
+	begin(sink, 1, 9, "g");
+	end(sink, 1, 10);
+	finish_format();
 	ck_assert_str_eq(text, "1/2 0 5 7 outer\\x5c\n1/2 1 5 6 inner\\x0a\n"
 			       "1/2 0 8 9 f\n1/2 0 9 10 g\n1/2 1 9 9 in f\n");
-	slice_list_release(&list);
 }
 END_TEST
 
 START_TEST(slices_tell_what_is_folded_in_each)
 {
-	struct slice_list list;
-	struct slice_sink sink;
+	const struct slice_sink *sink = open_format(&format_slices, OPTION_ARGS_LINE);
 
-	slice_list_init(&list, &names, OPTION_ARGS_LINE);
-	sink = slice_list_sink(&list);
-	begin(&sink, 0, 1, "f");
-	begin(&sink, 0, 2, "g");
-	sink.folded(&sink, &tracks[0], 7, 70);
-	end(&sink, 0, 100);
-	end(&sink, 0, 101);
-	slice_list_print(&list, out);
-	fflush(out);
+	begin(sink, 0, 1, "f");
+	begin(sink, 0, 2, "g");
+	sink->folded(sink, &tracks[0], 7, 70);
+	end(sink, 0, 100);
+	end(sink, 0, 101);
+	finish_format();
 	ck_assert_str_eq(text, "1/1 0 1 101 f address=0x1000\n"
 			       "1/1 1 2 100 g address=0x1000 folded=7 folded_time=70\n");
-	slice_list_release(&list);
 }
 END_TEST
 
-/* ---- Formats that go through the spool -------------------------------------- */
+/* ---- Formats that store all slices first ----------------------------------- */
 
 static struct slice_store spool;
 static struct slice_sink to_spool;
@@ -231,9 +232,6 @@ static void close_spool(void)
 /* Two threads take turns. */
 START_TEST(the_spool_gives_back_what_each_thread_did)
 {
-	struct slice_list list;
-	struct slice_sink sink;
-
 	open_spool();
 	begin(&to_spool, 0, 1, "f");
 	begin(&to_spool, 1, 2, "g");
@@ -244,16 +242,12 @@ START_TEST(the_spool_gives_back_what_each_thread_did)
 	to_spool.instant(&to_spool, &tracks[1], 6, "mark");
 	end(&to_spool, 0, 7);
 	close_spool();
-	slice_list_init(&list, &names, OPTION_ARGS_LINE);
-	sink = slice_list_sink(&list);
-	slice_store_replay(&spool, &sink);
-	slice_list_print(&list, out);
-	fflush(out);
+	slice_store_replay(&spool, open_format(&format_slices, OPTION_ARGS_LINE));
+	finish_format();
 	ck_assert_str_eq(text,
 			 "1/1 0 1 7 f address=0x1000\n1/1 1 3 5 in f address=0x1000\n"
 			 "1/2 0 2 4 g address=0x1000 folded=7 folded_time=70\n1/2 0 6 6 mark\n");
 	ck_assert_uint_eq(slice_store_summary(&spool, 1).end, 6);
-	slice_list_release(&list);
 	slice_store_release(&spool);
 }
 END_TEST
@@ -261,42 +255,41 @@ END_TEST
 /* Threads without slices are no profiles, nor do their marks move the origin. */
 START_TEST(speedscope_has_a_profile_per_thread_with_slices)
 {
-	open_spool();
-	begin(&to_spool, 1, 1000, "f");
-	end(&to_spool, 1, 1500);
-	begin(&to_spool, 2, 2000, "f");
-	end(&to_spool, 2, 2001);
-	close_spool();
-	format_speedscope_print(&spool, "a.data", out);
+	const struct slice_sink *sink = open_format(&format_speedscope, OPTION_ARGS_LINE);
+
+	begin(sink, 1, 1000, "f");
+	end(sink, 1, 1500);
+	begin(sink, 2, 2000, "f");
+	end(sink, 2, 2001);
+	finish_format();
 	expect("\"name\":\"a.data\",\"profiles\":[\n{\"type\":\"evented\",\"name\":\"worker 1/2\","
 	       "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":500,\"events\":[\n"
 	       "{\"type\":\"O\",\"frame\":0,\"at\":0},\n{\"type\":\"C\",\"frame\":0,\"at\":500}]},\n");
 	expect("\"name\":\"thread 1/3\"");
 	expect("\"frames\":[\n{\"name\":\"f\"}]}}\n");
-	slice_store_release(&spool);
 }
 END_TEST
 
 /* 1,200 pixels are 12,000 ns: ten a pixel, and lines 100 pixels apart each 1,000 ns. */
 START_TEST(svg_draws_what_can_be_seen)
 {
-	open_spool();
-	begin(&to_spool, 0, 0, "R&D <main>");
-	begin(&to_spool, 0, 100, "[lost: overflow]");
-	end(&to_spool, 0, 4100);
-	begin(&to_spool, 0, 5000, "[syscall]");
-	end(&to_spool, 0, 9000);
+	const struct slice_sink *sink = open_format(&format_svg, OPTION_ARGS_LINE);
+
+	begin(sink, 0, 0, "R&D <main>");
+	begin(sink, 0, 100, "[lost: overflow]");
+	end(sink, 0, 4100);
+	begin(sink, 0, 5000, "[syscall]");
+	end(sink, 0, 9000);
 	for (uint64_t at = 9100; at < 9103; at++) {
-		begin(&to_spool, 0, at, "tiny");
-		end(&to_spool, 0, at + 1);
+		begin(sink, 0, at, "tiny");
+		end(sink, 0, at + 1);
 	}
-	begin(&to_spool, 0, 9900, "tiny");
-	end(&to_spool, 0, 9901);
-	begin(&to_spool, 0, 10000, "a_name_that_is_too_long");
-	end(&to_spool, 0, 10690);
-	end(&to_spool, 0, 12000);
-	close_spool();
-	format_svg_print(&spool, out);
+	begin(sink, 0, 9900, "tiny");
+	end(sink, 0, 9901);
+	begin(sink, 0, 10000, "a_name_that_is_too_long");
+	end(sink, 0, 10690);
+	end(sink, 0, 12000);
+	finish_format();
 	expect("<title>R&amp;D &lt;main>\n12us, from 0ns</title>");
 	expect("<rect class=\"lost\" x=\"20.0\" y=\"73\" width=\"399.7\" height=\"16\"/>");
 	expect("<rect class=\"other\" x=\"510.0\"");
@@ -307,7 +300,6 @@ START_TEST(svg_draws_what_can_be_seen)
 	expect("<path class=\"grid\" d=\"M110.0 40V");
 	expect(">12us</text>");
 	ck_assert(!wrote(">500ns</text>"));
-	slice_store_release(&spool);
 }
 END_TEST
 
@@ -315,13 +307,12 @@ END_TEST
 START_TEST(svg_has_lines_at_multiples_of_two_and_five_too)
 {
 	for (int i = 0; i < 2; i++) {
-		open_spool();
-		begin(&to_spool, 0, 0, "f");
-		end(&to_spool, 0, i ? 6000 : 2400);
-		close_spool();
-		format_svg_print(&spool, out);
+		const struct slice_sink *sink = open_format(&format_svg, OPTION_ARGS_LINE);
+
+		begin(sink, 0, 0, "f");
+		end(sink, 0, i ? 6000 : 2400);
+		finish_format();
 		expect(i ? ">500ns</text>" : ">200ns</text>");
-		slice_store_release(&spool);
 	}
 	ck_assert(!wrote(">100ns</text>"));
 }
@@ -330,18 +321,16 @@ END_TEST
 START_TEST(svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep)
 {
 	struct symbol f = { .name = name_intern_text(&names, "f") };
+	const struct slice_sink *sink = open_format(&format_svg, OPTION_ARGS_LINE);
 
 	f.linkage = f.name;
-	open_spool();
 	for (int i = 0; i < 67; i++)
-		to_spool.begin(&to_spool, &tracks[0], 0, &f, 0, i ? 0 : SLICE_INFERRED_START);
+		sink->begin(sink, &tracks[0], 0, &f, 0, i ? 0 : SLICE_INFERRED_START);
 	for (int i = 0; i < 67; i++)
-		to_spool.end(&to_spool, &tracks[0], 1000, &f);
-	close_spool();
-	format_svg_print(&spool, out);
+		sink->end(sink, &tracks[0], 1000, &f);
+	finish_format();
 	expect(" inferred\" x=\"10.0\" y=\"56\"");
 	expect("3 slices on 3 deeper levels are not drawn");
-	slice_store_release(&spool);
 }
 END_TEST
 
@@ -353,10 +342,10 @@ START_TEST(times_are_printed_with_three_digits_behind_the_point)
 	} times[] = { { 0, "0ns" },          { 999, "999ns" },         { 1000, "1us" },
 		      { 1500, "1.5us" },     { -1500, "-1.5us" },      { 999999, "999.999us" },
 		      { 60000000000, "1m" }, { 999999999, "1_000ms" }, { 86400000000000, "1d" } };
-	char made[FORMAT_CALLS_TIME_SIZE];
+	char made[SHORT_TIME_SIZE];
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		format_calls_time(made, times[i].ns);
+		short_time(made, times[i].ns);
 		ck_assert_str_eq(made, times[i].text);
 	}
 }

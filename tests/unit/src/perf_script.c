@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
-#include "src/formats/format_calls.h"
+#include "src/formats/short_time.h"
 #include "src/perf_script/perf_script.h"
 #include "tests/support/perf_script_calls.h"
 #include "tests/support/unit.h"
@@ -176,10 +176,10 @@ START_TEST(a_time_has_a_unit_and_at_most_three_decimals)
 		{ 999999600, "1_000ms" },
 		{ INT64_MIN, "-106_751.991d" },
 	};
-	char text[FORMAT_CALLS_TIME_SIZE];
+	char text[SHORT_TIME_SIZE];
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		format_calls_time(text, times[i].ns);
+		short_time(text, times[i].ns);
 		ck_assert_str_eq(text, times[i].text);
 	}
 }

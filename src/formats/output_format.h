@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The output formats: what each needs of the pipeline, and how it is written.
+ *
+ * A new format is one file with a `const struct output_format`, and a line in
+ * OUTPUT_FORMATS.
+ */
+#ifndef SRC_FORMATS_OUTPUT_FORMAT_H
+#define SRC_FORMATS_OUTPUT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "src/slices/slice_sink.h"
+
+struct branch_event;
+struct callstack_machine;
+struct ftf_writer;
+struct location;
+struct name_table;
+struct options;
+struct output;
+
+/* Where the output goes if the user names no file. */
+enum default_output {
+	DEFAULT_STDOUT = 0,
+	DEFAULT_FILE, /* INPUT.SUFFIX */
+	DEFAULT_NONE, /* the pipeline opens no output, whatever the user names */
+};
+
+enum format_slices {
+	SLICES_NONE = 0, /* no call stacks are built */
+	SLICES_AS_FOUND, /* in the call-stack machine's order; its tracks may be anything */
+	SLICES_SORTED,   /* in program order (slice_sorter.h), filtered; tracks are struct track */
+};
+
+enum format_overlays {
+	OVERLAYS_NONE = 0, /* left out */
+	OVERLAYS_AS_SLICES,
+	OVERLAYS_ONLY, /* the format shows nothing else */
+};
+
+/* What a format is opened with; all is borrowed until release. */
+struct format_request {
+	const struct options *options;
+	const char *path; /* of the output */
+	struct output *output;
+	FILE *text; /* into `output`; NULL for a format of DEFAULT_FILE or DEFAULT_NONE */
+	struct name_table *names;
+};
+
+/* An output that is being written: the first member of each format's own struct. */
+struct format_output {
+	FILE *text;                              /* borrowed: request->text, if it prints any */
+	struct slice_sink sink;                  /* of its slices, if it takes any */
+	const uint64_t *slices;                  /* borrowed: begun up to now; NULL: not counted */
+	const struct callstack_machine *machine; /* borrowed; set once it exists */
+	struct ftf_writer *writer; /* borrowed: for tracks of events; NULL: it has none */
+	char *const *parts; /* borrowed: paths of an output of several files, once finished */
+	size_t part_count;
+};
+
+struct output_format {
+	const char *name;   /* the word of --format */
+	const char *suffix; /* of names of outputs; NULL: the name */
+	enum default_output default_output;
+	enum format_slices slices;
+	enum format_overlays overlays;
+	size_t depth;    /* slices open at a time, at most; 0: any number */
+	bool cpu_events; /* shows PTWRITE, power, TSX and EVD events */
+	bool as_perf;    /* shows each branch, with perf's names */
+	bool is_trace;   /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
+	const struct output_format *split; /* its form of several files; NULL: it has none */
+
+	/*
+	 * Begin an output.  Returns it, from malloc(), owned by the caller; NULL with err
+	 * filled.  Write errors stay with the output or text.  NULL: nothing is written.
+	 */
+	struct format_output *(*open)(const struct format_request *request, struct error *err);
+	/* A branch and its resolved addresses, in order of time.  NULL: not shown. */
+	void (*branch)(struct format_output *output, const struct branch_event *event,
+		       const struct location *from, const struct location *to);
+	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
+	void (*input_line)(struct format_output *output, const char *line, size_t length);
+	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */
+	void (*input_end)(struct format_output *output, bool newer);
+	/* All slices have come: write the rest.  Returns 0; -1 with err filled.  NULL: no rest. */
+	int (*finish)(struct format_output *output, struct error *err);
+	/* Release what the output owns, finished or not.  NULL: it owns nothing. */
+	void (*release)(struct format_output *output);
+};
+
+/* All formats that --format takes, in the order of its error message; the first is the default. */
+#define OUTPUT_FORMATS(FORMAT)                                                                     \
+	FORMAT(ftf)                                                                                \
+	FORMAT(branches)                                                                           \
+	FORMAT(calls)                                                                              \
+	FORMAT(slices)                                                                             \
+	FORMAT(none)                                                                               \
+	FORMAT(events)                                                                             \
+	FORMAT(folded)                                                                             \
+	FORMAT(functions)                                                                          \
+	FORMAT(chrome)                                                                             \
+	FORMAT(speedscope)                                                                         \
+	FORMAT(svg)
+
+#define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
+OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
+
+/* Ends with a NULL. */
+extern const struct output_format *const output_formats[];
+
+/* Returns the format of a name; NULL: there is none. */
+const struct output_format *output_format_find(const char *name);
+
+/* Returns what the names of a format's outputs end with, behind a dot. */
+const char *output_format_suffix(const struct output_format *format);
+
+#endif

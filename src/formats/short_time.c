@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/formats/short_time.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct time_unit {
+	int64_t ns;
+	const char *name;
+};
+
+static const struct time_unit units[] = {
+	{ INT64_C(86400000000000), "d" },
+	{ INT64_C(3600000000000), "h" },
+	{ INT64_C(60000000000), "m" },
+	{ 1000000000, "s" },
+	{ 1000000, "ms" },
+	{ 1000, "us" },
+	{ 1, "ns" },
+};
+
+/* Returns the largest unit that is not more than the time. */
+static const struct time_unit *unit_of(int64_t ns)
+{
+	const struct time_unit *unit = units;
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	while (unit->ns > 1 && size < (uint64_t)unit->ns)
+		unit++;
+	return unit;
+}
+
+static void strip_zeros(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && text[length - 1] == '0')
+		text[--length] = 0;
+	if (length > 0 && text[length - 1] == '.')
+		text[--length] = 0;
+}
+
+/* "1000" becomes "1_000", as OCaml's libraries print: only rounding gives so many digits. */
+static void group_thousands(char *text)
+{
+	char *begin = text + (*text == '-');
+	size_t digits = strspn(begin, "0123456789");
+
+	for (; digits > 3; digits -= 3) {
+		char *at = begin + digits - 3;
+
+		memmove(at + 1, at, strlen(at) + 1);
+		*at = '_';
+	}
+}
+
+void short_time(char text[SHORT_TIME_SIZE], int64_t ns)
+{
+	const struct time_unit *unit = unit_of(ns);
+
+	/* At most 106,752 days: fewer than 16 characters. */
+	snprintf(text, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
+	strip_zeros(text);
+	group_thousands(text);
+	strcat(text, unit->name);
+}
