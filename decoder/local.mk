@@ -6,6 +6,7 @@ libdecoder_a_SOURCES = \
 	decoder/aux/aux_cuts.c decoder/aux/aux_cuts.h \
 	decoder/aux/aux_pieces.c decoder/aux/aux_pieces.h \
 	decoder/aux/aux_seek.c decoder/aux/aux_seek.h \
+	decoder/aux/aux_stream.h \
 	decoder/aux/aux_window.c decoder/aux/aux_window.h \
 	decoder/aux/auxtrace.c decoder/aux/auxtrace.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
@@ -16,6 +17,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/code_image.c decoder/code/code_image.h \
 	decoder/code/code_regions.c decoder/code/code_regions.h \
 	decoder/code/insn.c decoder/code/insn.h \
+	decoder/code/kernel_code.c decoder/code/kernel_code.h \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
 	decoder/code/packed_counts.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \

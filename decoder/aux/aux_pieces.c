@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 /* perf fills the data of a record up to a multiple of 8 bytes with zeros. */
 #define PADDING_MAX 7
@@ -57,18 +58,10 @@ static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const struct aux_cut *cuts,
 		    size_t cut_count)
 {
-	size_t low = 0, high = cut_count;
+	size_t next = LOWER_BOUND(i, cut_count, cuts[i].at < piece.aux_offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cuts[middle].at < piece.aux_offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < cut_count && cuts[low].at < end_of(&piece); low++) {
-		uint64_t size = cuts[low].at - piece.aux_offset;
+	for (; next < cut_count && cuts[next].at < end_of(&piece); next++) {
+		uint64_t size = cuts[next].at - piece.aux_offset;
 
 		if (size) {
 			add(list, &piece)->size = size;
@@ -173,4 +166,14 @@ void aux_pieces_join_copies(struct aux_piece_list *list, const struct aux_piece 
 		if (piece.size)
 			add(list, &piece);
 	}
+}
+
+/* ---- Streams ------------------------------------------------------------- */
+
+bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
+{
+	const struct aux_piece *pieces = stream->pieces;
+	size_t next = LOWER_BOUND(i, stream->piece_count, pieces[i].aux_offset < at);
+
+	return !stream->copies && next < stream->piece_count && pieces[next].apart;
 }

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "decoder/aux/auxtrace.h"
+#include "decoder/aux/aux_stream.h"
 
 /* A place in the AUX buffer's own count where the buffer was full. */
 struct aux_cut {

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "decoder/aux/auxtrace.h"
+#include "decoder/aux/aux_stream.h"
 
 /* No packet is longer (SDM volume 3, "Packet definitions"; PSB has 16 bytes). */
 #define AUX_WINDOW_PACKET_MAX 64u

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/lower_bound.h"
 #include "decoder/aux/aux_pieces.h"
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_file.h"
@@ -271,17 +272,7 @@ static void sort_cuts(struct cut_list *list)
 /* Returns how many cuts are of owners below this one. */
 static size_t cuts_below(const struct cut_list *list, int64_t owner)
 {
-	size_t low = 0, high = list->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->cuts[middle].owner < owner)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, list->count, list->cuts[i].owner < owner);
 }
 
 static void join(struct aux_piece_list *joined, const struct aux_stream *stream,
@@ -370,24 +361,6 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 	}
 	mark_again(streams, auxtrace->stream_count);
 	auxtrace->streams = streams;
-}
-
-bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
-{
-	size_t low = 0, high = stream->piece_count;
-
-	if (stream->copies)
-		return false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (stream->pieces[middle].aux_offset < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < stream->piece_count && stream->pieces[low].apart &&
-	       stream->pieces[low].aux_offset >= at;
 }
 
 static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,

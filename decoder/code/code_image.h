@@ -15,49 +15,11 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "decoder/code/kernel_code.h"
 #include "decoder/mappings/address_space.h"
 
 struct pt_image;
 struct code_image;
-
-/* A file of code as the caller found it; borrowed from the caller. */
-struct code_file {
-	const char *path;     /* to open it by; NULL: not available */
-	const uint8_t *bytes; /* the whole file, mapped as long as the code_image lives */
-	size_t size;
-};
-
-/* A range of kernel addresses and the bytes of a file that stand there. */
-struct kernel_segment {
-	uint64_t begin, end;  /* ip range [begin, end) */
-	uint64_t file_offset; /* of `begin` in the file, which holds the whole range */
-};
-
-/* The kernel's code changed: from `time` (ns) on, the new bytes stand at the address. */
-struct code_patch {
-	uint64_t time;
-	uint64_t address;
-	const uint8_t *old_bytes, *new_bytes; /* either may be none */
-	uint32_t old_size, new_size;
-	uint64_t order; /* among patches of one time; the caller's own */
-};
-
-/*
- * The kernel's code by address: a copy of its memory, or its relocated file;
- * and besides, what was made while it ran, at addresses that the file does not
- * have ("islands": modules, and what only patches give).  Changes are decoder/code/kernel_text.h's.
- */
-struct kernel_code {
-	struct code_file file;
-	const struct kernel_segment *segments; /* sorted by begin, not overlapping */
-	size_t count;
-	const struct kernel_segment *runtime_segments; /* the same; offsets in island_bytes */
-	size_t island_count;
-	const uint8_t *island_bytes; /* zeros where only patches tell */
-	size_t island_size;
-	const struct code_patch *patches; /* in time order */
-	size_t patch_count;
-};
 
 /* How the decoder gets files: it knows only their recorded names. */
 struct code_source {

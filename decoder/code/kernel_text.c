@@ -8,40 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-
-/* ---- Where code stands --------------------------------------------------- */
-
-static const struct kernel_segment *segment_at(const struct kernel_segment *segments, size_t count,
-					       uint64_t ip)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (segments[middle].end <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && segments[low].begin <= ip ? &segments[low] : NULL;
-}
-
-const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, uint64_t ip,
-					      const uint8_t **bytes)
-{
-	const struct kernel_segment *segment = segment_at(kernel->segments, kernel->count, ip);
-
-	*bytes = NULL;
-	if (segment) {
-		*bytes = kernel->file.bytes + segment->file_offset;
-		return segment;
-	}
-	segment = segment_at(kernel->runtime_segments, kernel->island_count, ip);
-	if (segment)
-		*bytes = kernel->island_bytes + segment->file_offset;
-	return segment;
-}
+#include "decoder/timeline/timeline.h"
 
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes)
 {

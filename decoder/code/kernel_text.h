@@ -12,7 +12,9 @@
 #ifndef DECODER_CODE_KERNEL_TEXT_H
 #define DECODER_CODE_KERNEL_TEXT_H
 
-#include "decoder/code/code_image.h"
+#include <stdbool.h>
+
+#include "decoder/code/kernel_code.h"
 
 struct kernel_text {
 	const struct kernel_code *kernel; /* borrowed; NULL: it never changes */
@@ -41,13 +43,5 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time);
  * are returned as they are.
  */
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes);
-
-/*
- * Find the range of kernel code that holds ip.
- * Returns NULL if none does; else the segment, and in *bytes where its first
- * byte stands, in the file or among the islands.
- */
-const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, uint64_t ip,
-					      const uint8_t **bytes);
 
 #endif

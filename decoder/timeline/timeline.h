@@ -19,7 +19,6 @@
 
 #include "base/diag.h"
 #include "base/error.h"
-#include "decoder/code/code_image.h"
 #include "decoder/mappings/address_space.h"
 
 struct perf_file;
@@ -46,6 +45,15 @@ struct epoch {
 	uint64_t begin;
 	bool exec; /* it began with an exec: nothing of the epoch before is left */
 	const struct address_space *space;
+};
+
+/* The kernel's code changed: from `time` (ns) on, the new bytes are at the address. */
+struct code_patch {
+	uint64_t time;
+	uint64_t address;
+	const uint8_t *old_bytes, *new_bytes; /* borrowed; either may be empty */
+	uint32_t old_size, new_size;
+	uint64_t order; /* among patches of one time; for the caller's use */
 };
 
 struct process {
