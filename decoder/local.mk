@@ -23,8 +23,8 @@ libdecoder_a_SOURCES = \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/engine/pt_evd_pebs_packets.c decoder/engine/pt_evd_pebs_packets.h \
 	decoder/engine/pt_engine.h \
-	decoder/engine/pt_stream.c decoder/engine/pt_stream.h \
-	decoder/engine/pt_stream_base.h \
+	decoder/engine/pt_stream.h \
+	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \
 	decoder/engine/fast/emulated_ptwrite.c decoder/engine/fast/emulated_ptwrite.h \
 	decoder/engine/fast/flow_cached.c \
 	decoder/engine/fast/flow_cached_steps.h \
@@ -38,7 +38,6 @@ libdecoder_a_SOURCES = \
 	decoder/engine/libipt/pt_block_events.c \
 	decoder/engine/libipt/pt_blocks.c decoder/engine/libipt/pt_blocks.h \
 	decoder/engine/libipt/pt_rewrite.c decoder/engine/libipt/pt_rewrite.h \
-	decoder/engine/libipt/pt_verify.c decoder/engine/libipt/pt_verify.h \
 	decoder/mappings/address_space.c decoder/mappings/address_space.h \
 	decoder/mappings/bpf_programs.c decoder/mappings/bpf_programs.h \
 	decoder/mappings/file_table.c decoder/mappings/file_table.h \
@@ -52,7 +51,9 @@ libdecoder_a_SOURCES = \
 	decoder/perf_data/perf_sample.c decoder/perf_data/perf_sample.h \
 	decoder/perf_data/perf_unpack.c decoder/perf_data/perf_unpack.h \
 	decoder/streams/branch_merge.c decoder/streams/branch_merge.h \
+	decoder/streams/pt_stream_open.c decoder/streams/pt_stream_open.h \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \
+	decoder/streams/pt_verify.c decoder/streams/pt_verify.h \
 	decoder/timeline/loss_table.c decoder/timeline/loss_table.h \
 	decoder/timeline/process_table.c decoder/timeline/process_table.h \
 	decoder/timeline/sched_points.c decoder/timeline/sched_points.h \

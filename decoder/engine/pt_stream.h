@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/branch_event.h"
 #include "decoder/code/code_image.h"
@@ -83,9 +82,6 @@ struct pt_stream_stats {
 	uint64_t segments_again;    /* that threads had to decode a second time */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
-
-/* Returns the stream, owned by the caller; NULL with err filled on failure. */
-struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err);
 
 /* NULL is allowed. */
 void pt_stream_close(struct pt_stream *stream);

@@ -15,8 +15,6 @@
 #include "decoder/engine/pt_stream.h"
 #include "decoder/timeline/schedule.h"
 
-struct pt_config;
-
 /* The most events that a packet can give at once: lost data, a pending branch, an event, a gap. */
 #define QUEUE_ROOM 16
 /* Events that a step may give, a power of two: a call for each would cost more than the event. */
@@ -78,10 +76,6 @@ struct pt_stream {
 	struct branch_event ring[QUEUE_RING];
 	struct pt_stream_stats stats;
 };
-
-/* Make engines; each returns NULL, and nothing is left behind, if libipt refuses the trace. */
-struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config);
-struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
 /* Whether packets have told the time. */
 static inline bool stream_is_timed(const struct pt_stream *stream)
@@ -209,6 +203,9 @@ void stream_stop_user(struct pt_stream *stream, uint64_t ip);
 
 /* The flow reached input.switch_ip: the next thread goes on. */
 void stream_switch_thread(struct pt_stream *stream);
+
+/* Returns whether the trace was recorded without branches ("branch=0"). */
+bool stream_lacks_branches(const struct pt_info *info);
 
 /*
  * Returns whether time tells who runs: not where only user code is traced, and entering

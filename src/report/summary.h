@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "decoder/engine/libipt/pt_verify.h"
+#include "decoder/streams/pt_verify.h"
 
 struct summary {
 	uint64_t branches, threads, slices;

@@ -6,6 +6,12 @@
 #include "decoder/engine/fast/flow_step.h"
 
 /*
+ * Returns a stream of the fast engine, owned by the caller; NULL, and nothing is left
+ * behind, if libipt refuses the trace.
+ */
+struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
+
+/*
  * Returns a flow without a stream, owned by the caller; flow_checkpoint_load() gives
  * it one.  It is to decode about `size` bytes.
  */

@@ -45,6 +45,12 @@ struct pt_blocks {
 	uint32_t blocks_without_packet;
 };
 
+/*
+ * Returns a stream of libipt's engine, owned by the caller; NULL, and nothing is left
+ * behind, if libipt refuses the trace.
+ */
+struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config);
+
 /* The pending branch went to `to`. */
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's bytes by address and time, of ranges and patches made by hand. */
 #include "decoder/code/kernel_text.h"
+#include "decoder/timeline/timeline.h"
 
 #include <check.h>
 #include <stdio.h>

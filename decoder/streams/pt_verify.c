@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/engine/libipt/pt_verify.h"
+#include "decoder/streams/pt_verify.h"
 
 #include <intel-pt.h>
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "decoder/aux/aux_cuts.h"
 #include "decoder/clock/tsc_clock.h"
+#include "decoder/streams/pt_stream_open.h"
 
 /* A PSB with its header is shorter; libipt reads a little past the end when it looks for one. */
 #define HEADER_MAX     256

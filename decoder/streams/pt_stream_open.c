@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/streams/pt_stream_open.h"
+
+#include <intel-pt.h>
+
+#include "decoder/engine/fast/flow_segments.h"
+#include "decoder/engine/libipt/pt_blocks.h"
+
+#define CONFIG_NO_TNT (UINT64_C(1) << 55) /* "notnt" of attr.config: DisTNT of IA32_RTIT_CTL */
+
+/* Returns the value of a field of attr.config; `mask` has the field's bits. */
+static uint64_t config_field(uint64_t config, uint64_t mask)
+{
+	return mask ? (config & mask) >> __builtin_ctzll(mask) : 0;
+}
+
+static void configure(const struct pt_info *info, struct pt_config *config)
+{
+	pt_config_init(config);
+	if (info->cpu_is_intel) {
+		config->cpu.vendor = pcv_intel;
+		config->cpu.family = (uint16_t)info->cpu_family;
+		config->cpu.model = (uint8_t)info->cpu_model;
+		config->cpu.stepping = (uint8_t)info->cpu_stepping;
+		/* A CPU that libipt does not know has no errata for it. */
+		pt_cpu_errata(&config->errata, &config->cpu);
+	}
+	if (info->config & info->mtc_bit)
+		config->mtc_freq = (uint8_t)config_field(info->config, info->mtc_freq_bits);
+	config->nom_freq = (uint8_t)info->max_nonturbo_ratio;
+	config->cpuid_0x15_eax = (uint32_t)info->tsc_ctc_ratio_d;
+	config->cpuid_0x15_ebx = (uint32_t)info->tsc_ctc_ratio_n;
+}
+
+/*
+ * Returns the greatest age of the last timing packet, in ns.  With TSC packets alone it has no
+ * bound: 0.  A thread may then have run on another CPU meanwhile, so the address where
+ * this CPU saw it stop says nothing.
+ */
+static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
+{
+	const uint64_t cycles = 500; /* between two CYC packets, also where nothing branches */
+	uint64_t ticks = cycles;
+
+	if (!(info->config & info->cyc_bit)) {
+		if (!(info->config & info->mtc_bit) || !info->tsc_ctc_ratio_d)
+			return 0;
+		ticks = (UINT64_C(1) << config_field(info->config, info->mtc_freq_bits)) *
+			info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d;
+	}
+	return tsc_clock_ns(clock, ticks) - clock->zero;
+}
+
+static void choose_losses(struct pt_stream *stream)
+{
+	const struct pt_stream_input *input = &stream->input;
+
+	/* Report the losses of a buffer once, even if a file claims to have it repeatedly. */
+	if (!input->aux->again)
+		stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
+						 &stream->loss_count);
+	while (stream->state.next_loss < stream->loss_count &&
+	       stream->losses[stream->state.next_loss].time < input->begin)
+		stream->state.next_loss++;
+	while (input->end && stream->loss_count > stream->state.next_loss &&
+	       stream->losses[stream->loss_count - 1].time > input->end)
+		stream->loss_count--;
+}
+
+static void start_schedule(struct pt_stream *stream)
+{
+	const struct aux_stream *aux = stream->input.aux;
+	const struct pt_info *info = stream->input.info;
+
+	schedule_init(&stream->state.schedule, stream->input.timeline, aux->cpu, aux->tid);
+	stream->clock.zero = info->time_zero;
+	stream->clock.mult = (uint32_t)info->time_mult;
+	stream->clock.shift = (uint16_t)info->time_shift;
+	stream->state.schedule.slack = slack_of(info, &stream->clock);
+	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
+	choose_losses(stream);
+	if (info->config & info->tsc_bit)
+		return;
+	if (!schedule_settle(&stream->state.schedule))
+		diag_warn(stream->input.diag, "thread-unknown",
+			  "no timing packets on cpu %d: which thread ran is a guess", aux->cpu);
+	stream->state.now.time = tsc_clock_ns(&stream->clock, stream->reference);
+	diag_warn(stream->input.diag, "no-timing",
+		  "recorded without timing packets: order is right, times are made up "
+		  "(1 ns an instruction)");
+}
+
+static void warn_of_config(const struct pt_stream_input *input)
+{
+	if (stream_lacks_branches(input->info))
+		diag_warn(input->diag, "no-branches",
+			  "recorded with branch=0: there are no branches in the trace");
+	if (input->info->config & CONFIG_NO_TNT)
+		diag_warn(input->diag, "no-tnt",
+			  "recorded with notnt: which way conditional branches went is not in "
+			  "the trace, so little of it can be followed");
+}
+
+static struct pt_stream *new_engine(const struct pt_stream_input *input,
+				    const struct pt_config *config)
+{
+	return input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, config)
+						 : pt_flow_new(input, config);
+}
+
+/* Let threads decode a long stream, if there are any. */
+static struct pt_stream *split_stream(struct pt_stream *stream)
+{
+	struct pt_flow *flow = (struct pt_flow *)stream;
+
+	if (!stream->input.workers || stream->input.engine != PT_ENGINE_FAST ||
+	    flow->cuts.place.at == AUX_CUTS_NONE)
+		return stream;
+	return pt_segments_new(flow);
+}
+
+struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err)
+{
+	struct pt_stream *stream;
+	struct pt_config config;
+
+	configure(input->info, &config);
+	stream = new_engine(input, &config);
+	if (!stream) {
+		error_set(err, ERROR_LIBRARY, "libipt cannot make a decoder for this trace");
+		return NULL;
+	}
+	stream->input = *input;
+	stream->queue = stream->ring;
+	stream->queue_mask = QUEUE_RING - 1;
+	stream->room = QUEUE_RING;
+	stream->state.event_flags = BRANCH_TIME_ESTIMATED;
+	stream->stats.bytes_total = input->aux->size;
+	stream->stats.bytes_repeated = input->aux->repeated;
+	stream->stats.bytes_missing = input->aux->missing;
+	stream->ended = !input->aux->size;
+	kernel_text_init(&stream->text, code_image_kernel(input->code));
+	start_schedule(stream);
+	warn_of_config(input);
+	return split_stream(stream);
+}
