@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUILD_ID_MAX 20
+#include "decoder/perf_data/perf_record.h"
 
 /* A file that was mapped as code, as the recording names it.  One per path and build id. */
 struct mapped_file {

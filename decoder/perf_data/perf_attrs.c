@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Collects the events of a recording and finds them by the ids of their counters. */
 #include "decoder/perf_data/perf_attrs.h"
 
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void add_record(struct perf_file *file, const struct perf_record *record)
 }
 
 /* struct perf_record_event_update; the event's counters are known by now. */
-static void update(struct perf_file *file, const struct perf_record *record)
+static void update_name(struct perf_file *file, const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t type = cursor_u64(&c);
@@ -78,7 +79,7 @@ void perf_attrs_read_record(struct perf_file *file, const struct perf_record *re
 	if (record->type == PERF_USER_HEADER_ATTR)
 		add_record(file, record);
 	else
-		update(file, record);
+		update_name(file, record);
 }
 
 /* ---- Ids ----------------------------------------------------------------- */
@@ -94,7 +95,7 @@ static int compare_ids(const void *left, const void *right)
 
 /*
  * Real id sections do not overlap, so more ids than fit into the file are
- * damage; what comes behind them is left out.
+ * damage: the id sections of the attributes behind them are ignored.
  */
 void perf_attrs_finish(struct perf_file *file)
 {
@@ -145,96 +146,4 @@ bool perf_attrs_equal(const struct perf_file *a, const struct perf_file *b)
 			return false;
 	}
 	return true;
-}
-
-/* ---- Trailers ------------------------------------------------------------ */
-
-static unsigned bit_count(uint64_t bits)
-{
-	return (unsigned)__builtin_popcountll(bits);
-}
-
-/* Bytes of the sample_id trailer for a sample_type (perf_event.h, struct sample_id). */
-static size_t trailer_size(uint64_t sample_type)
-{
-	return 8 * bit_count(sample_type &
-			     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER));
-}
-
-static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_type)
-{
-	struct perf_sample_id id = { .pid = -1, .tid = -1, .cpu = -1 };
-	struct cursor c = cursor_over(bytes, trailer_size(sample_type));
-
-	if (sample_type & PERF_SAMPLE_TID) {
-		id.pid = (int32_t)cursor_u32(&c);
-		id.tid = (int32_t)cursor_u32(&c);
-	}
-	if (sample_type & PERF_SAMPLE_TIME)
-		id.time = cursor_u64(&c);
-	if (sample_type & PERF_SAMPLE_ID)
-		id.id = cursor_u64(&c);
-	if (sample_type & PERF_SAMPLE_STREAM_ID)
-		cursor_u64(&c);
-	if (sample_type & PERF_SAMPLE_CPU) {
-		id.cpu = (int32_t)cursor_u32(&c);
-		cursor_u32(&c);
-	}
-	if (sample_type & PERF_SAMPLE_IDENTIFIER)
-		id.id = cursor_u64(&c);
-	return id;
-}
-
-/*
- * Where the id stands, in 8-byte words before the end of a record; 0 if there
- * is none.  With IDENTIFIER it is the last word; else ID is followed by
- * STREAM_ID and CPU.  All events of a file have it in the same place, or perf
- * would refuse to record them (tools/perf/util/evlist.c,
- * evlist__valid_sample_type).
- */
-static size_t id_position(uint64_t sample_type)
-{
-	if (sample_type & PERF_SAMPLE_IDENTIFIER)
-		return 1;
-	if (!(sample_type & PERF_SAMPLE_ID))
-		return 0;
-	return 1 + bit_count(sample_type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
-}
-
-/* The attribute that a kernel record belongs to; the first one where its id does not tell. */
-static const struct perf_attr *attr_of(const struct perf_file *file, const uint8_t *end,
-				       size_t size)
-{
-	const struct perf_attr *attr = NULL;
-	size_t position;
-	uint64_t id;
-
-	if (!file->attr_count)
-		return NULL;
-	position = id_position(file->attrs[0].attr.sample_type) * sizeof(id);
-	if (position && position <= size) {
-		memcpy(&id, end - position, sizeof(id));
-		attr = perf_file_borrow_attr(file, id);
-	}
-	return attr ? attr : &file->attrs[0];
-}
-
-void perf_attrs_split_trailer(const struct perf_file *file, struct perf_record *record)
-{
-	const uint8_t *end = record->payload + record->size;
-	const struct perf_attr *attr;
-	size_t size;
-
-	record->id = (struct perf_sample_id){ .pid = -1, .tid = -1, .cpu = -1 };
-	if (record->type >= PERF_USER_HEADER_ATTR || record->type == PERF_RECORD_SAMPLE)
-		return;
-	attr = attr_of(file, end, record->size);
-	if (!attr || !attr->attr.sample_id_all)
-		return;
-	size = trailer_size(attr->attr.sample_type);
-	if (size > record->size)
-		return;
-	record->id = read_trailer(end - size, attr->attr.sample_type);
-	record->size -= size;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the feature sections and the build ids of a recording. */
 #include "decoder/perf_data/perf_features.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "decoder/perf_data/perf_record.h"
 
 #define FEATURE_BITS          256
 #define FEATURE_BITMAP_OFFSET 72     /* of struct perf_file_header */
 #define RECORD_HEADER         8      /* bytes of struct perf_event_header */
 #define BUILD_ID_FIXED        36     /* header, pid, 24 bytes of id */
 #define BUILD_ID_SIZE_GIVEN   0x8000 /* PERF_RECORD_MISC_BUILD_ID_SIZE */
-#define BUILD_ID_LENGTH       20
 
 /* A string is a length, that many bytes, among them a NUL and padding.  Returns NULL if cut. */
 static const char *read_string(struct perf_file *file, struct cursor *c)
@@ -47,7 +48,7 @@ static const char *read_command_line(struct perf_file *file, struct cursor *c)
 	return line;
 }
 
-/* The events stand in the order of the attributes. */
+/* The events are in the order of the attributes. */
 static void read_event_names(struct perf_file *file, struct cursor *c)
 {
 	uint32_t count = cursor_u32(c);
@@ -72,58 +73,50 @@ static void read_clock_data(struct perf_features *features, struct cursor *c)
 	features->has_clock_data = !c->short_;
 }
 
-static void add_build_ids(struct perf_file *file, struct perf_bytes row)
+void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row)
 {
 	file->build_ids = alloc_grow(file->build_ids, &file->build_id_room,
 				     file->build_id_count + 1, sizeof(*file->build_ids));
 	file->build_ids[file->build_id_count++] = row;
 }
 
+/* Features that are one string each. */
+static const struct {
+	unsigned feature; /* enum perf_feature */
+	size_t field;     /* offset in struct perf_features of the const char pointer */
+} strings[] = {
+	{ PERF_FEATURE_HOSTNAME, offsetof(struct perf_features, hostname) },
+	{ PERF_FEATURE_OSRELEASE, offsetof(struct perf_features, os_release) },
+	{ PERF_FEATURE_VERSION, offsetof(struct perf_features, version) },
+	{ PERF_FEATURE_ARCH, offsetof(struct perf_features, arch) },
+	{ PERF_FEATURE_CPUDESC, offsetof(struct perf_features, cpu_description) },
+	{ PERF_FEATURE_CPUID, offsetof(struct perf_features, cpuid) },
+};
+
+/* Read the values of a feature; features without values are kept as bytes, or not needed. */
 static void read_values(struct perf_file *file, unsigned feature, struct cursor *c)
 {
 	struct perf_features *features = &file->features;
 
-	switch (feature) {
-	case PERF_FEATURE_HOSTNAME:
-		features->hostname = read_string(file, c);
-		break;
-	case PERF_FEATURE_OSRELEASE:
-		features->os_release = read_string(file, c);
-		break;
-	case PERF_FEATURE_VERSION:
-		features->version = read_string(file, c);
-		break;
-	case PERF_FEATURE_ARCH:
-		features->arch = read_string(file, c);
-		break;
-	case PERF_FEATURE_CPUDESC:
-		features->cpu_description = read_string(file, c);
-		break;
-	case PERF_FEATURE_CPUID:
-		features->cpuid = read_string(file, c);
-		break;
-	case PERF_FEATURE_NRCPUS:
+	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+		if (strings[i].feature == feature)
+			*(const char **)((char *)features + strings[i].field) =
+				read_string(file, c);
+	}
+	if (feature == PERF_FEATURE_NRCPUS) {
 		features->cpus_available = cursor_u32(c);
 		features->cpus_online = cursor_u32(c);
-		break;
-	case PERF_FEATURE_CMDLINE:
+	} else if (feature == PERF_FEATURE_CMDLINE) {
 		features->command_line = read_command_line(file, c);
-		break;
-	case PERF_FEATURE_EVENT_DESC:
+	} else if (feature == PERF_FEATURE_EVENT_DESC) {
 		read_event_names(file, c);
-		break;
-	case PERF_FEATURE_SAMPLE_TIME:
+	} else if (feature == PERF_FEATURE_SAMPLE_TIME) {
 		features->first_sample_time = cursor_u64(c);
 		features->last_sample_time = cursor_u64(c);
-		break;
-	case PERF_FEATURE_CLOCKID:
+	} else if (feature == PERF_FEATURE_CLOCKID) {
 		features->clockid_resolution = cursor_u64(c);
-		break;
-	case PERF_FEATURE_CLOCK_DATA:
+	} else if (feature == PERF_FEATURE_CLOCK_DATA) {
 		read_clock_data(features, c);
-		break;
-	default: /* kept as bytes, or not needed */
-		break;
 	}
 }
 
@@ -163,7 +156,7 @@ void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_
 		}
 		section.bytes = bytes.bytes + offset;
 		if (feature == PERF_FEATURE_BUILD_ID)
-			add_build_ids(file, section);
+			perf_features_add_build_ids(file, section);
 		if (first)
 			read_feature(file, feature, section, diag);
 	}
@@ -178,8 +171,9 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 
 	if (record->type == PERF_USER_HEADER_BUILD_ID) {
 		/* The record is an entry of the section, header and all. */
-		add_build_ids(file, (struct perf_bytes){ record->payload - RECORD_HEADER,
-							 record->size + RECORD_HEADER });
+		perf_features_add_build_ids(file,
+					    (struct perf_bytes){ record->payload - RECORD_HEADER,
+								 record->size + RECORD_HEADER });
 		return;
 	}
 	if (record->type == PERF_USER_HEADER_TRACING_DATA) {
@@ -189,7 +183,7 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 	feature = cursor_u64(&c);
 	section = (struct perf_bytes){ c.at, cursor_left(&c) };
 	if (feature == PERF_FEATURE_BUILD_ID)
-		add_build_ids(file, section);
+		perf_features_add_build_ids(file, section);
 	if (!c.short_ && feature < FEATURE_BITS)
 		read_feature(file, (unsigned)feature, section, diag);
 }
@@ -207,9 +201,9 @@ static size_t read_build_id(const struct perf_bytes *row, size_t at, struct perf
 	if (c.short_ || size <= BUILD_ID_FIXED || size > row->size - at)
 		return 0;
 	found->id = entry + 12;
-	found->id_size = misc & BUILD_ID_SIZE_GIVEN ? entry[12 + BUILD_ID_LENGTH] : BUILD_ID_LENGTH;
-	if (found->id_size > BUILD_ID_LENGTH)
-		found->id_size = BUILD_ID_LENGTH;
+	found->id_size = misc & BUILD_ID_SIZE_GIVEN ? entry[12 + BUILD_ID_MAX] : BUILD_ID_MAX;
+	if (found->id_size > BUILD_ID_MAX)
+		found->id_size = BUILD_ID_MAX;
 	found->path = (const char *)entry + BUILD_ID_FIXED;
 	return memchr(found->path, 0, size - BUILD_ID_FIXED) ? size : 0;
 }

@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens a recording: finds its files, and reads their headers, attributes and features. */
 #include "decoder/perf_data/perf_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/cursor.h"
-#include "base/lower_bound.h"
-#include "base/pages.h"
-#include "decoder/perf_data/perf_attrs.h"
-#include "decoder/perf_data/perf_features.h"
 #include "decoder/perf_data/perf_input.h"
 #include "decoder/perf_data/perf_unpack.h"
 
-#define MAGIC_LITTLE       UINT64_C(0x32454c4946524550) /* "PERFILE2" */
-#define MAGIC_BIG          UINT64_C(0x50455246494c4532) /* the same, byte-swapped */
-#define HEADER_SIZE        104
-#define PIPE_HEADER_SIZE   16
-#define SECTION_SIZE       16
-#define RECORD_HEADER_SIZE 8
+#define MAGIC_LITTLE     UINT64_C(0x32454c4946524550) /* "PERFILE2" */
+#define MAGIC_BIG        UINT64_C(0x50455246494c4532) /* the same, byte-swapped */
+#define HEADER_SIZE      104
+#define PIPE_HEADER_SIZE 16
+#define SECTION_SIZE     16
 
 struct section {
 	uint64_t offset, size;
@@ -39,41 +34,22 @@ static bool inside(struct perf_bytes bytes, const struct section *section)
 	return section->offset <= bytes.size && section->size <= bytes.size - section->offset;
 }
 
-/* ---- Parts --------------------------------------------------------------- */
+/* Make mapped bytes the file's own. */
+static void own_mapping(struct perf_file *file, struct perf_bytes bytes)
+{
+	file->mappings = alloc_grow(file->mappings, &file->mapping_room, file->mapping_count + 1,
+				    sizeof(*file->mappings));
+	file->mappings[file->mapping_count++] = bytes;
+	file->size += bytes.size;
+}
 
 static int map(struct perf_file *file, const char *path, struct perf_bytes *bytes,
 	       struct error *err)
 {
 	if (perf_input_map(path, bytes, err) < 0)
 		return -1;
-	file->mappings = alloc_grow(file->mappings, &file->mapping_room, file->mapping_count + 1,
-				    sizeof(*file->mappings));
-	file->mappings[file->mapping_count++] = *bytes;
-	file->size += bytes->size;
+	own_mapping(file, *bytes);
 	return 0;
-}
-
-static void add_part(struct perf_file *file, const struct perf_part *part)
-{
-	const struct perf_part *last;
-	struct perf_part *added;
-
-	file->parts = alloc_grow(file->parts, &file->part_room, file->part_count + 1,
-				 sizeof(*file->parts));
-	added = &file->parts[file->part_count];
-	*added = *part;
-	last = file->part_count++ ? added - 1 : NULL;
-	added->base = last ? last->base + (last->end - last->begin) : 0;
-}
-
-/* Returns the part that holds a position, or where it is the end; NULL behind the last. */
-static const struct perf_part *part_at(const struct perf_file *file, uint64_t position)
-{
-	const struct perf_part *parts = file->parts;
-	size_t at = LOWER_BOUND(i, file->part_count,
-				parts[i].base + parts[i].end - parts[i].begin <= position);
-
-	return at < file->part_count ? &parts[at] : NULL;
 }
 
 /* ---- Headers ------------------------------------------------------------- */
@@ -145,13 +121,13 @@ static int read_header(struct perf_file *file, struct perf_bytes bytes, struct d
 		part.end = data.offset + data.size;
 	if (part.end < bytes.size)
 		perf_features_read(file, bytes, part.end, diag);
-	add_part(file, &part);
+	perf_parts_add(file, &part);
 	return 0;
 }
 
 /*
- * A stream tells of its events and features in records, and features first,
- * although the names of events are one of them.
+ * A stream has its events and features in records, features first, although
+ * the names of events are a feature: read the events first.
  */
 static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct diag *diag)
 {
@@ -161,7 +137,7 @@ static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct 
 	struct perf_record record;
 	uint64_t position = 0;
 
-	add_part(file, &part);
+	perf_parts_add(file, &part);
 	while (perf_file_next(file, &position, &record, NULL)) {
 		if (record.type == PERF_USER_HEADER_ATTR)
 			perf_attrs_read_record(file, &record);
@@ -198,7 +174,7 @@ static int open_first(struct perf_file *file, const char *path, struct diag *dia
 }
 
 /* The other files of a directory have neither header nor features. */
-static int open_others(struct perf_file *file, const struct perf_input *input, struct diag *diag)
+static void open_others(struct perf_file *file, const struct perf_input *input, struct diag *diag)
 {
 	for (size_t i = 1; i < input->count; i++) {
 		struct error err = { 0 };
@@ -208,28 +184,25 @@ static int open_others(struct perf_file *file, const struct perf_input *input, s
 			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
 				  input->paths[i]);
 		else if (map(file, input->paths[i], &bytes, &err) == 0)
-			add_part(file,
-				 &(struct perf_part){ .bytes = bytes.bytes, .end = bytes.size });
+			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
+								  .end = bytes.size });
 		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* an empty one is usual */
 			diag_warn(diag, "part-missing", "%s: what it holds is missing", err.text);
 	}
-	return 0;
 }
 
-/* Records that were compressed follow those that were not; their times give the order. */
-static void unpack(struct perf_file *file, size_t first_part, struct diag *diag)
+/* Unpacked records get parts behind all others; consumers order records by time. */
+static void unpack(struct perf_file *file, struct diag *diag)
 {
-	for (size_t i = first_part, count = file->part_count; i < count; i++) {
+	for (size_t i = 0, count = file->part_count; i < count; i++) {
 		struct perf_bytes bytes = perf_unpack(file, i, diag);
 
 		if (!bytes.bytes)
 			continue;
-		file->mappings = alloc_grow(file->mappings, &file->mapping_room,
-					    file->mapping_count + 1, sizeof(*file->mappings));
-		file->mappings[file->mapping_count++] = bytes;
-		file->size += bytes.size;
-		add_part(file, &(struct perf_part){
-				       .bytes = bytes.bytes, .end = bytes.size, .unpacked = true });
+		own_mapping(file, bytes);
+		perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
+							  .end = bytes.size,
+							  .unpacked = true });
 	}
 }
 
@@ -242,16 +215,16 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 	status = perf_input_list(&input, path, &file->arena, err);
 	if (status == 0)
 		status = open_first(file, input.paths[0], diag, err);
-	if (status == 0)
-		status = open_others(file, &input, diag);
-	if (status == 0)
-		unpack(file, 0, diag);
+	if (status == 0) {
+		open_others(file, &input, diag);
+		unpack(file, diag);
+	}
 	file->folder = input.folder;
 	perf_input_release(&input);
 	return status;
 }
 
-/* When the parts from `first` on begin: the first time that any of their records tells. */
+/* Set the begin time of the parts from `first` on: the least time of their records. */
 static void set_begin_time(struct perf_file *file, size_t first)
 {
 	uint64_t position = file->parts[first].base, time = UINT64_MAX;
@@ -265,24 +238,17 @@ static void set_begin_time(struct perf_file *file, size_t first)
 		file->parts[i].begin_time = time;
 }
 
-/* What the other one holds becomes part of the file. */
+/* Move mappings, parts and build ids of another file to this one. */
 static void take_over(struct perf_file *file, struct perf_file *from)
 {
 	size_t first = file->part_count;
 
 	for (size_t i = 0; i < from->part_count; i++)
-		add_part(file, &from->parts[i]);
-	for (size_t i = 0; i < from->mapping_count; i++) {
-		file->mappings = alloc_grow(file->mappings, &file->mapping_room,
-					    file->mapping_count + 1, sizeof(*file->mappings));
-		file->mappings[file->mapping_count++] = from->mappings[i];
-	}
-	for (size_t i = 0; i < from->build_id_count; i++) {
-		file->build_ids = alloc_grow(file->build_ids, &file->build_id_room,
-					     file->build_id_count + 1, sizeof(*file->build_ids));
-		file->build_ids[file->build_id_count++] = from->build_ids[i];
-	}
-	file->size += from->size;
+		perf_parts_add(file, &from->parts[i]);
+	for (size_t i = 0; i < from->mapping_count; i++)
+		own_mapping(file, from->mappings[i]);
+	for (size_t i = 0; i < from->build_id_count; i++)
+		perf_features_add_build_ids(file, from->build_ids[i]);
 	file->unfinished |= from->unfinished;
 	from->mapping_count = 0;
 	if (first < file->part_count)
@@ -316,96 +282,4 @@ void perf_file_close(struct perf_file *file)
 	free(file->attrs);
 	arena_release(&file->arena);
 	*file = (struct perf_file){ 0 };
-}
-
-/* ---- Records ------------------------------------------------------------- */
-
-/* Data follows some records; the file may end before it does. */
-static struct perf_bytes take_data(const struct perf_part *part, uint64_t at, uint64_t size,
-				   struct diag *diag)
-{
-	uint64_t left = part->end - at;
-
-	if (size > left) {
-		diag_warn(diag, "aux-cut",
-			  "the trace data at offset 0x%llx is cut: %llu of %llu bytes",
-			  (unsigned long long)at, (unsigned long long)left,
-			  (unsigned long long)size);
-		size = left;
-	}
-	return (struct perf_bytes){ part->bytes + at, size };
-}
-
-static uint64_t take_aux(const struct perf_part *part, uint64_t at, struct perf_record *record,
-			 struct diag *diag)
-{
-	uint64_t size = 0;
-
-	if (record->size >= sizeof(size))
-		memcpy(&size, record->payload, sizeof(size));
-	/* The kernel maps pages around each one that is read, trace data too. */
-	pages_give_back(part->bytes + part->begin, record->offset - part->begin);
-	record->aux = take_data(part, at, size, diag);
-	return record->aux.size;
-}
-
-/* What a stream tells of tracepoints' formats stands behind the record. */
-static uint64_t take_tracing_data(const struct perf_part *part, uint64_t at,
-				  struct perf_record *record)
-{
-	uint32_t size = 0;
-
-	if (record->size >= sizeof(size))
-		memcpy(&size, record->payload, sizeof(size));
-	size = (size + 7) & ~7u;
-	record->aux = (struct perf_bytes){ part->bytes + at,
-					   size < part->end - at ? size : part->end - at };
-	return record->aux.size;
-}
-
-/* Returns the bytes that the record and its data take; 0 if it is damaged. */
-static uint64_t read_record(const struct perf_file *file, const struct perf_part *part, uint64_t at,
-			    struct perf_record *record, struct diag *diag)
-{
-	struct cursor c = cursor_over(part->bytes + at, part->end - at);
-	uint16_t size;
-
-	*record = (struct perf_record){ .offset = at };
-	record->type = cursor_u32(&c);
-	record->misc = cursor_u16(&c);
-	size = cursor_u16(&c);
-	if (c.short_ || size < RECORD_HEADER_SIZE || size > part->end - at) {
-		diag_warn(diag, "record-damaged",
-			  "the record at offset 0x%llx is damaged (type %u, size %u): nothing "
-			  "behind it is read",
-			  (unsigned long long)at, record->type, size);
-		return 0;
-	}
-	record->payload = c.at;
-	record->size = size - RECORD_HEADER_SIZE;
-	perf_attrs_split_trailer(file, record);
-	if (!record->id.time)
-		record->id.time = part->begin_time;
-	if (record->type == PERF_USER_AUXTRACE)
-		return size + take_aux(part, at + size, record, diag);
-	if (record->type == PERF_USER_HEADER_TRACING_DATA)
-		return size + take_tracing_data(part, at + size, record);
-	return size;
-}
-
-int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
-		   struct diag *diag)
-{
-	const struct perf_part *part;
-	uint64_t size;
-
-	while ((part = part_at(file, *position))) {
-		uint64_t at = part->begin + (*position - part->base);
-
-		size = read_record(file, part, at, record, diag);
-		*position = size ? *position + size : part->base + (part->end - part->begin);
-		if (size)
-			return 1;
-	}
-	return 0;
 }

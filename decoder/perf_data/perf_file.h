@@ -4,146 +4,20 @@
  *
  * It is a perf.data file, a stream of perf record -o -, a directory (perf
  * record --kcore, --threads), or a series of files (perf record
- * --switch-output).  All records of it are in parts: ranges of mapped files,
- * viewed and never copied; everything returned is borrowed from the mappings or
- * the perf_file and lives until perf_file_close().  No size in it is trusted.
+ * --switch-output).  Everything returned is borrowed from the mappings or the
+ * perf_file and lives until perf_file_close().  No size in the file is trusted.
  * Sources: tools/perf/Documentation/perf.data-file-format.txt,
  * perf.data-directory-format.txt and tools/perf/util/header.h.
  */
 #ifndef DECODER_PERF_DATA_PERF_FILE_H
 #define DECODER_PERF_DATA_PERF_FILE_H
 
-#include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/arena.h"
 #include "base/diag.h"
 #include "base/error.h"
-
-/* Records that perf itself writes (tools/perf/lib/include/perf/event.h). */
-enum perf_user_record {
-	PERF_USER_HEADER_ATTR = 64,
-	PERF_USER_HEADER_EVENT_TYPE = 65,
-	PERF_USER_HEADER_TRACING_DATA = 66,
-	PERF_USER_HEADER_BUILD_ID = 67,
-	PERF_USER_FINISHED_ROUND = 68,
-	PERF_USER_ID_INDEX = 69,
-	PERF_USER_AUXTRACE_INFO = 70,
-	PERF_USER_AUXTRACE = 71,
-	PERF_USER_AUXTRACE_ERROR = 72,
-	PERF_USER_THREAD_MAP = 73,
-	PERF_USER_CPU_MAP = 74,
-	PERF_USER_STAT_CONFIG = 75,
-	PERF_USER_STAT = 76,
-	PERF_USER_STAT_ROUND = 77,
-	PERF_USER_EVENT_UPDATE = 78,
-	PERF_USER_TIME_CONV = 79,
-	PERF_USER_HEADER_FEATURE = 80,
-	PERF_USER_COMPRESSED = 81,
-	PERF_USER_FINISHED_INIT = 82,
-	PERF_USER_COMPRESSED2 = 83,
-	PERF_USER_BPF_METADATA = 84,
-	PERF_USER_SCHEDSTAT_CPU = 85,
-	PERF_USER_SCHEDSTAT_DOMAIN = 86,
-	PERF_USER_END, /* one more than the last */
-};
-
-/* Feature sections (tools/perf/util/header.h, enum HEADER_*). */
-enum perf_feature {
-	PERF_FEATURE_TRACING_DATA = 1,
-	PERF_FEATURE_BUILD_ID = 2,
-	PERF_FEATURE_HOSTNAME = 3,
-	PERF_FEATURE_OSRELEASE = 4,
-	PERF_FEATURE_VERSION = 5,
-	PERF_FEATURE_ARCH = 6,
-	PERF_FEATURE_NRCPUS = 7,
-	PERF_FEATURE_CPUDESC = 8,
-	PERF_FEATURE_CPUID = 9,
-	PERF_FEATURE_CMDLINE = 11,
-	PERF_FEATURE_EVENT_DESC = 12,
-	PERF_FEATURE_AUXTRACE = 18,
-	PERF_FEATURE_SAMPLE_TIME = 21,
-	PERF_FEATURE_CLOCKID = 23,
-	PERF_FEATURE_DIR_FORMAT = 24,
-	PERF_FEATURE_BPF_PROG_INFO = 25,
-	PERF_FEATURE_CLOCK_DATA = 29,
-	PERF_FEATURE_COUNT = 64, /* of those whose sections are kept */
-};
-
-/* One event of the recording and the ids of its counters. */
-struct perf_attr {
-	struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
-	const uint8_t *ids;          /* id_count little-endian 8-byte ids, unaligned */
-	size_t id_count;
-	const char *name; /* from EVENT_DESC; NULL: unknown */
-};
-
-/* A view of bytes of the file. */
-struct perf_bytes {
-	const uint8_t *bytes; /* NULL: absent */
-	size_t size;
-};
-
-/* Feature sections as plain values; what is absent is NULL or 0. */
-struct perf_features {
-	struct perf_bytes sections[PERF_FEATURE_COUNT]; /* as they stand in the file */
-	const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
-	const char *command_line; /* words joined by blanks */
-	uint32_t cpus_online, cpus_available;
-	uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
-	uint64_t clockid_resolution;                  /* ns; of CLOCKID */
-	bool has_clock_data;
-	uint32_t clock_id;                /* of CLOCK_DATA: the clock that perf used */
-	uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
-};
-
-/* What the sample_id trailer of a record says; absent fields are -1 and 0. */
-struct perf_sample_id {
-	int32_t pid, tid, cpu;
-	uint64_t time; /* ns; 0: unknown */
-	uint64_t id;
-};
-
-struct perf_record {
-	uint32_t type; /* enum perf_event_type or perf_user_record */
-	uint16_t misc;
-	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
-	size_t size;            /* bytes of payload */
-	struct perf_bytes
-		aux; /* of AUXTRACE, TRACING_DATA: the data behind the record, as far as present */
-	struct perf_sample_id id;
-	uint64_t offset; /* of the record in its file, or in what it was unpacked to */
-};
-
-/* Records that stand in a row. */
-struct perf_part {
-	const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
-	uint64_t begin, end;  /* of the records in the file */
-	uint64_t base;        /* position of the first record, as perf_file_next() counts */
-	uint64_t begin_time;  /* ns: when records happened that have no time; see perf_file_append()
-			       */
-	bool unpacked;        /* of COMPRESSED records */
-};
-
-struct perf_file {
-	uint64_t size;               /* bytes of all mappings */
-	struct perf_bytes *mappings; /* owned, and so is what they are */
-	size_t mapping_count, mapping_room;
-	struct perf_part *parts; /* owned */
-	size_t part_count, part_room;
-	const char *folder;      /* if the (first) input is a directory; else NULL */
-	struct perf_attr *attrs; /* owned */
-	size_t attr_count, attr_room;
-	struct perf_attr_id *by_id;    /* owned, sorted: which attribute an id belongs to */
-	size_t id_count;               /* of all attributes together */
-	struct perf_features features; /* of the first input */
-	struct perf_bytes *build_ids;  /* owned: rows of build ids, of all inputs */
-	size_t build_id_count, build_id_room;
-	bool unfinished; /* perf was killed: the data runs to the end of the file */
-	struct arena arena;
-};
+#include "decoder/perf_data/perf_attrs.h"
+#include "decoder/perf_data/perf_features.h"
+#include "decoder/perf_data/perf_parts.h"
+#include "decoder/perf_data/perf_types.h"
 
 /*
  * Map and check an input: a path, or "-" for standard input.
@@ -156,8 +30,8 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 
 /*
  * Add the next file of a series (perf record --switch-output) to an open one.
- * perf tells at the start of each file what it finds then, in records without a
- * time: those count as of the file's first time.
+ * At the start of each file perf writes the state of the system in records without a
+ * time: their time becomes the first time in the file.
  * Returns 0; -1 with err filled, also if it is not of the same recording.
  */
 int perf_file_append(struct perf_file *file, const char *path, struct diag *diag,
@@ -165,35 +39,5 @@ int perf_file_append(struct perf_file *file, const char *path, struct diag *diag
 
 /* Idempotent, also on zeroed memory. */
 void perf_file_close(struct perf_file *file);
-
-/*
- * Give the record at *position (start with 0) and move behind it.
- * Returns 1; 0 at the end.  Where a damaged record makes it impossible to go
- * on, which is warned about with its offset, the next file goes on.
- */
-int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
-		   struct diag *diag);
-
-/* Returns the attribute that an id belongs to, borrowed; NULL if none. */
-const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id);
-
-/* Where perf_features_next_build_id() is; begin with zeros. */
-struct perf_build_id_place {
-	size_t row, offset;
-};
-
-/* An entry of the BUILD_ID feature, as views of the file. */
-struct perf_build_id {
-	const char *path;
-	const uint8_t *id;
-	size_t id_size; /* bytes, at most 20 */
-};
-
-/*
- * Give the next entry of all BUILD_ID features.
- * Returns 1 with *entry filled; 0 at the end.
- */
-int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_place *place,
-				struct perf_build_id *entry);
 
 #endif

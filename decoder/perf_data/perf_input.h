@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "decoder/perf_data/perf_file.h"
+#include "decoder/perf_data/perf_types.h"
 
 /* The files of one input. */
 struct perf_input {

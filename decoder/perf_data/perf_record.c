@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the fields of side-band records. */
 #include "decoder/perf_data/perf_record.h"
 
 #include <linux/perf_event.h>
@@ -6,8 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/cursor.h"
-#include "decoder/mappings/address_space.h"
-#include "decoder/perf_data/perf_file.h"
+#include "decoder/perf_data/perf_types.h"
 
 /* Newer than some linux/perf_event.h: the last type of the kernel that is known here. */
 #define KERNEL_RECORD_LAST 22   /* PERF_RECORD_CALLCHAIN_DEFERRED */

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define BUILD_ID_MAX 20 /* bytes of a build id that a record can hold */
+
 struct perf_record;
 
 /* PERF_RECORD_MMAP and MMAP2. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads samples and sample_id trailers, field by field in the order of the kernel. */
 #include "decoder/perf_data/perf_sample.h"
 
+#include <string.h>
+
 #include "base/cursor.h"
+#include "decoder/perf_data/perf_attrs.h"
 
 /* Newer than some linux/perf_event.h. */
 #define FORMAT_LOST          (UINT64_C(1) << 4)  /* PERF_FORMAT_LOST, Linux 6.0 */
@@ -9,6 +13,11 @@
 #define BRANCH_COUNTERS      (UINT64_C(1) << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
 #define SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24) /* 5.12 */
 #define BRANCH_ENTRY_SIZE    24                  /* struct perf_branch_entry */
+
+static unsigned bit_count(uint64_t bits)
+{
+	return (unsigned)__builtin_popcountll(bits);
+}
 
 static void skip_words(struct cursor *c, uint64_t count)
 {
@@ -66,7 +75,7 @@ static void skip_branches(struct cursor *c, uint64_t branch_type)
 static void skip_registers(struct cursor *c, uint64_t mask)
 {
 	if (cursor_u64(c) != PERF_SAMPLE_REGS_ABI_NONE)
-		skip_words(c, (uint64_t)__builtin_popcountll(mask));
+		skip_words(c, bit_count(mask));
 }
 
 static void skip_stack(struct cursor *c)
@@ -107,16 +116,6 @@ static void read_head(struct perf_sample *sample, struct cursor *c, uint64_t typ
 static void read_tail(struct perf_sample *sample, struct cursor *c,
 		      const struct perf_event_attr *attr)
 {
-	static const uint64_t words[] = {
-		PERF_SAMPLE_DATA_SRC,
-		PERF_SAMPLE_TRANSACTION,
-	};
-	static const uint64_t last_words[] = {
-		PERF_SAMPLE_PHYS_ADDR,
-		PERF_SAMPLE_CGROUP,
-		PERF_SAMPLE_DATA_PAGE_SIZE,
-		PERF_SAMPLE_CODE_PAGE_SIZE,
-	};
 	uint64_t type = attr->sample_type;
 
 	if (type & PERF_SAMPLE_REGS_USER)
@@ -125,19 +124,18 @@ static void read_tail(struct perf_sample *sample, struct cursor *c,
 		skip_stack(c);
 	if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))
 		cursor_u64(c);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		skip_words(c, !!(type & words[i]));
+	skip_words(c, bit_count(type & (PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION)));
 	if (type & PERF_SAMPLE_REGS_INTR)
 		skip_registers(c, attr->sample_regs_intr);
-	for (size_t i = 0; i < sizeof(last_words) / sizeof(last_words[0]); i++)
-		skip_words(c, !!(type & last_words[i]));
+	skip_words(c, bit_count(type & (PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
+					PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)));
 	if (type & PERF_SAMPLE_AUX)
 		sample->aux = take_sized(c, cursor_u64(c));
 }
 
-/* The words before the id: IDENTIFIER is the first, ID follows what stands in front of it. */
-static const struct perf_attr *attr_of(const struct perf_file *file,
-				       const struct perf_record *record)
+/* IDENTIFIER is the first word of a sample; ID follows the words of `before`. */
+static const struct perf_attr *attr_of_sample(const struct perf_file *file,
+					      const struct perf_record *record)
 {
 	const uint64_t before =
 		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
@@ -149,7 +147,7 @@ static const struct perf_attr *attr_of(const struct perf_file *file,
 		return NULL;
 	type = file->attrs[0].attr.sample_type;
 	if (!(type & PERF_SAMPLE_IDENTIFIER))
-		skip_words(&c, (uint64_t)__builtin_popcountll(type & before));
+		skip_words(&c, bit_count(type & before));
 	attr = type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)
 		       ? perf_file_borrow_attr(file, cursor_u64(&c))
 		       : NULL;
@@ -163,7 +161,7 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 	uint64_t type;
 
 	*sample = (struct perf_sample){
-		.attr = attr_of(file, record), .pid = -1, .tid = -1, .cpu = -1
+		.attr = attr_of_sample(file, record), .pid = -1, .tid = -1, .cpu = -1
 	};
 	if (!sample->attr)
 		return -1;
@@ -179,4 +177,82 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 		skip_branches(&c, sample->attr->attr.branch_sample_type);
 	read_tail(sample, &c, &sample->attr->attr);
 	return c.short_ ? -1 : 0;
+}
+
+/* ---- sample_id trailers -------------------------------------------------- */
+
+/* The fields of struct sample_id (perf_event.h) in front of IDENTIFIER. */
+#define ID_FIELDS                                                                                  \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |             \
+	 PERF_SAMPLE_CPU)
+
+static size_t trailer_size(uint64_t sample_type)
+{
+	return 8 * bit_count(sample_type & (ID_FIELDS | PERF_SAMPLE_IDENTIFIER));
+}
+
+/* The fields have the order of a sample's first fields, except that IDENTIFIER is last. */
+static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_type)
+{
+	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
+	struct cursor c = cursor_over(bytes, trailer_size(sample_type));
+
+	read_head(&sample, &c, sample_type & ID_FIELDS);
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		sample.id = cursor_u64(&c);
+	return (struct perf_sample_id){ sample.pid, sample.tid, sample.cpu, sample.time,
+					sample.id };
+}
+
+/*
+ * Returns the position of the id in 8-byte words before the end of a record; 0 if there
+ * is none.  With IDENTIFIER it is the last word; else ID is followed by
+ * STREAM_ID and CPU.  All events of a file have the id at the same position, or perf
+ * would refuse to record them (tools/perf/util/evlist.c,
+ * evlist__valid_sample_type).
+ */
+static size_t id_position(uint64_t sample_type)
+{
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 1;
+	if (!(sample_type & PERF_SAMPLE_ID))
+		return 0;
+	return 1 + bit_count(sample_type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
+}
+
+/* Returns the attribute of a kernel record; the first attribute if its id is not known. */
+static const struct perf_attr *attr_of_trailer(const struct perf_file *file, const uint8_t *end,
+					       size_t size)
+{
+	const struct perf_attr *attr = NULL;
+	size_t position;
+	uint64_t id;
+
+	if (!file->attr_count)
+		return NULL;
+	position = id_position(file->attrs[0].attr.sample_type) * sizeof(id);
+	if (position && position <= size) {
+		memcpy(&id, end - position, sizeof(id));
+		attr = perf_file_borrow_attr(file, id);
+	}
+	return attr ? attr : &file->attrs[0];
+}
+
+void perf_sample_split_id(const struct perf_file *file, struct perf_record *record)
+{
+	const uint8_t *end = record->payload + record->size;
+	const struct perf_attr *attr;
+	size_t size;
+
+	record->id = (struct perf_sample_id){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (record->type >= PERF_USER_HEADER_ATTR || record->type == PERF_RECORD_SAMPLE)
+		return;
+	attr = attr_of_trailer(file, end, record->size);
+	if (!attr || !attr->attr.sample_id_all)
+		return;
+	size = trailer_size(attr->attr.sample_type);
+	if (size > record->size)
+		return;
+	record->id = read_trailer(end - size, attr->attr.sample_type);
+	record->size -= size;
 }

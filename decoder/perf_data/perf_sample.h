@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PERF_RECORD_SAMPLE as plain values (linux/perf_event.h, at that record; newer
- * fields from the kernel's own header).  Which fields a sample has, its event's
- * attribute says.
+ * fields from the kernel's own header), and the sample_id trailers of other records.  The
+ * attribute of the event determines the fields of both.
  */
 #ifndef DECODER_PERF_DATA_PERF_SAMPLE_H
 #define DECODER_PERF_DATA_PERF_SAMPLE_H
 
-#include <stdint.h>
-
-#include "decoder/perf_data/perf_file.h"
+#include "decoder/perf_data/perf_types.h"
 
 struct perf_sample {
 	const struct perf_attr *attr;     /* of the event; borrowed */
-	int32_t pid, tid, cpu;            /* -1: not told */
-	uint64_t time;                    /* ns; 0: not told */
-	uint64_t ip, address, id, period; /* 0: not told */
+	int32_t pid, tid, cpu;            /* -1: not in the sample */
+	uint64_t time;                    /* ns; 0: not in the sample */
+	uint64_t ip, address, id, period; /* 0: not in the sample */
 	struct perf_bytes raw; /* of tracepoints and synthesised events; padding at its end */
 	struct perf_bytes aux; /* trace data before the sample */
 };
@@ -27,5 +25,11 @@ struct perf_sample {
  */
 int perf_sample_read(const struct perf_file *file, const struct perf_record *record,
 		     struct perf_sample *sample);
+
+/*
+ * Split the sample_id trailer off a kernel record, and read it into record->id; records of
+ * perf itself have none.
+ */
+void perf_sample_split_id(const struct perf_file *file, struct perf_record *record);
 
 #endif

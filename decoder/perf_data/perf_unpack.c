@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/io/temp_file.h"
+#include "decoder/perf_data/perf_parts.h"
 
 /*
  * Side-band records unpack to about ten times their size.  A hostile file

@@ -10,7 +10,7 @@
 #ifndef DECODER_PERF_DATA_PERF_UNPACK_H
 #define DECODER_PERF_DATA_PERF_UNPACK_H
 
-#include "decoder/perf_data/perf_file.h"
+#include "decoder/perf_data/perf_types.h"
 
 /*
  * Unpack what is compressed in a part, into a file without a name.

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "decoder/perf_data/perf_file.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 

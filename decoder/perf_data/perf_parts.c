@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads records one after the other from the parts of a recording. */
+#include "decoder/perf_data/perf_parts.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/lower_bound.h"
+#include "base/pages.h"
+#include "decoder/perf_data/perf_sample.h"
+
+#define RECORD_HEADER_SIZE 8 /* bytes of struct perf_event_header */
+
+void perf_parts_add(struct perf_file *file, const struct perf_part *part)
+{
+	struct perf_part *added;
+
+	file->parts = alloc_grow(file->parts, &file->part_room, file->part_count + 1,
+				 sizeof(*file->parts));
+	added = &file->parts[file->part_count];
+	*added = *part;
+	added->base = file->part_count++ ? added[-1].base + perf_part_size(&added[-1]) : 0;
+}
+
+/* The data of an AUXTRACE record begin at `at`; the file may end before they do. */
+static struct perf_bytes read_aux(const struct perf_part *part, uint64_t at,
+				  const struct perf_record *record, struct diag *diag)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint64_t size = cursor_u64(&c), left = part->end - at;
+
+	/* The kernel maps pages around each page that is read, which are trace data. */
+	pages_give_back(part->bytes + part->begin, record->offset - part->begin);
+	if (size > left) {
+		diag_warn(diag, "aux-cut",
+			  "the trace data at offset 0x%llx is cut: %llu of %llu bytes",
+			  (unsigned long long)at, (unsigned long long)left,
+			  (unsigned long long)size);
+		size = left;
+	}
+	return (struct perf_bytes){ part->bytes + at, size };
+}
+
+/* In a stream, the formats of tracepoints are behind the TRACING_DATA record. */
+static struct perf_bytes read_tracing_data(const struct perf_part *part, uint64_t at,
+					   const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint64_t size = (cursor_u32(&c) + 7) & ~7u, left = part->end - at;
+
+	return (struct perf_bytes){ part->bytes + at, size < left ? size : left };
+}
+
+/* Returns the bytes of the record and its data; 0 if it is damaged. */
+static uint64_t read_record(const struct perf_file *file, const struct perf_part *part, uint64_t at,
+			    struct perf_record *record, struct diag *diag)
+{
+	struct cursor c = cursor_over(part->bytes + at, part->end - at);
+	uint16_t size;
+
+	*record = (struct perf_record){ .offset = at };
+	record->type = cursor_u32(&c);
+	record->misc = cursor_u16(&c);
+	size = cursor_u16(&c);
+	if (c.short_ || size < RECORD_HEADER_SIZE || size > part->end - at) {
+		diag_warn(diag, "record-damaged",
+			  "the record at offset 0x%llx is damaged (type %u, size %u): nothing "
+			  "behind it is read",
+			  (unsigned long long)at, record->type, size);
+		return 0;
+	}
+	record->payload = c.at;
+	record->size = size - RECORD_HEADER_SIZE;
+	perf_sample_split_id(file, record);
+	if (!record->id.time)
+		record->id.time = part->begin_time;
+	if (record->type == PERF_USER_AUXTRACE)
+		record->aux = read_aux(part, at + size, record, diag);
+	if (record->type == PERF_USER_HEADER_TRACING_DATA)
+		record->aux = read_tracing_data(part, at + size, record);
+	return size + record->aux.size;
+}
+
+int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
+		   struct diag *diag)
+{
+	const struct perf_part *parts = file->parts;
+	size_t i = LOWER_BOUND(k, file->part_count,
+			       parts[k].base + perf_part_size(&parts[k]) <= *position);
+
+	for (; i < file->part_count; i++) {
+		uint64_t at = parts[i].begin + (*position - parts[i].base);
+		uint64_t size =
+			at < parts[i].end ? read_record(file, &parts[i], at, record, diag) : 0;
+
+		*position = size ? *position + size : parts[i].base + perf_part_size(&parts[i]);
+		if (size)
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The structs that the readers of perf.data share.  All other modules of this folder build
+ * upon them; perf_file.h is on top.
+ */
+#ifndef DECODER_PERF_DATA_PERF_TYPES_H
+#define DECODER_PERF_DATA_PERF_TYPES_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+/* Records that perf itself writes (tools/perf/lib/include/perf/event.h), as far as used here. */
+enum perf_user_record {
+	PERF_USER_HEADER_ATTR = 64,
+	PERF_USER_HEADER_TRACING_DATA = 66,
+	PERF_USER_HEADER_BUILD_ID = 67,
+	PERF_USER_FINISHED_ROUND = 68,
+	PERF_USER_ID_INDEX = 69,
+	PERF_USER_AUXTRACE_INFO = 70,
+	PERF_USER_AUXTRACE = 71,
+	PERF_USER_THREAD_MAP = 73,
+	PERF_USER_EVENT_UPDATE = 78,
+	PERF_USER_TIME_CONV = 79,
+	PERF_USER_HEADER_FEATURE = 80,
+	PERF_USER_COMPRESSED = 81,
+	PERF_USER_FINISHED_INIT = 82,
+	PERF_USER_COMPRESSED2 = 83,
+	PERF_USER_END = 87, /* one more than the last that perf writes */
+};
+
+/* Feature sections (tools/perf/util/header.h, enum HEADER_*), as far as used here. */
+enum perf_feature {
+	PERF_FEATURE_TRACING_DATA = 1,
+	PERF_FEATURE_BUILD_ID = 2,
+	PERF_FEATURE_HOSTNAME = 3,
+	PERF_FEATURE_OSRELEASE = 4,
+	PERF_FEATURE_VERSION = 5,
+	PERF_FEATURE_ARCH = 6,
+	PERF_FEATURE_NRCPUS = 7,
+	PERF_FEATURE_CPUDESC = 8,
+	PERF_FEATURE_CPUID = 9,
+	PERF_FEATURE_CMDLINE = 11,
+	PERF_FEATURE_EVENT_DESC = 12,
+	PERF_FEATURE_SAMPLE_TIME = 21,
+	PERF_FEATURE_CLOCKID = 23,
+	PERF_FEATURE_BPF_PROG_INFO = 25,
+	PERF_FEATURE_CLOCK_DATA = 29,
+	PERF_FEATURE_COUNT = 64, /* sections with a higher number are not kept */
+};
+
+/* A view of bytes of the file. */
+struct perf_bytes {
+	const uint8_t *bytes; /* NULL: absent */
+	size_t size;
+};
+
+/* One event of the recording and the ids of its counters. */
+struct perf_attr {
+	struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
+	const uint8_t *ids;          /* id_count little-endian 8-byte ids, unaligned */
+	size_t id_count;
+	const char *name; /* from EVENT_DESC; NULL: unknown */
+};
+
+/* Feature sections as plain values; absent values are NULL or 0. */
+struct perf_features {
+	struct perf_bytes sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
+	const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
+	const char *command_line; /* words joined by blanks */
+	uint32_t cpus_online, cpus_available;
+	uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
+	uint64_t clockid_resolution;                  /* ns; of CLOCKID */
+	bool has_clock_data;
+	uint32_t clock_id;                /* of CLOCK_DATA: the clock that perf used */
+	uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
+};
+
+/* The sample_id trailer of a record; absent fields are -1 and 0. */
+struct perf_sample_id {
+	int32_t pid, tid, cpu;
+	uint64_t time; /* ns; 0: unknown */
+	uint64_t id;
+};
+
+struct perf_record {
+	uint32_t type; /* enum perf_event_type or perf_user_record */
+	uint16_t misc;
+	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
+	size_t size;            /* bytes of payload */
+	struct perf_bytes
+		aux; /* of AUXTRACE, TRACING_DATA: the data behind the record; may be cut */
+	struct perf_sample_id id;
+	uint64_t offset; /* of the record in its file, or in the data that it was unpacked to */
+};
+
+/* A range of a mapped file that holds records one behind the other. */
+struct perf_part {
+	const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
+	uint64_t begin, end;  /* of the records in the file */
+	uint64_t base;        /* position of the first record, as perf_file_next() counts */
+	uint64_t begin_time;  /* ns: time of records without one; see perf_file_append() */
+	bool unpacked;        /* of COMPRESSED records */
+};
+
+struct perf_file {
+	uint64_t size;               /* bytes of all mappings */
+	struct perf_bytes *mappings; /* owned array of owned mappings */
+	size_t mapping_count, mapping_room;
+	struct perf_part *parts; /* owned */
+	size_t part_count, part_room;
+	const char *folder;      /* if the (first) input is a directory; else NULL */
+	struct perf_attr *attrs; /* owned */
+	size_t attr_count, attr_room;
+	struct perf_attr_id *by_id;    /* owned, sorted: the attribute of each id */
+	size_t id_count;               /* of all attributes together */
+	struct perf_features features; /* of the first input */
+	struct perf_bytes *build_ids;  /* owned: BUILD_ID sections and records of all inputs */
+	size_t build_id_count, build_id_room;
+	bool unfinished; /* perf was killed: the data runs to the end of the file */
+	struct arena arena;
+};
+
+#endif
