@@ -3,7 +3,7 @@ noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
-	base/big_array.c base/big_array.h \
+	base/io/big_array.c base/io/big_array.h \
 	base/cursor.h \
 	base/diag.c base/diag.h \
 	base/direct_cache.c base/direct_cache.h \
@@ -12,7 +12,7 @@ libbase_a_SOURCES = \
 	base/fibonacci_hash.h \
 	base/hash.h \
 	base/id_index.c base/id_index.h \
-	base/interrupt.c base/interrupt.h \
+	base/io/interrupt.c base/io/interrupt.h \
 	base/lower_bound.h \
 	base/name.c base/name.h \
 	base/pages.c base/pages.h \

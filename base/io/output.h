@@ -52,7 +52,7 @@ int output_open(struct output *output, const char *path, struct error *err);
 /*
  * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
  * program, and exit() do so, too; but SIGINT may be taken as a request
- * (base/interrupt.h).  For main(): a library leaves both alone.
+ * (base/io/interrupt.h).  For main(): a library leaves both alone.
  */
 void output_watch_signals(void);
 

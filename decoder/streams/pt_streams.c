@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "base/interrupt.h"
+#include "base/io/interrupt.h"
 #include "base/pages.h"
 #include "decoder/engine/pt_stream_base.h"
 #include "decoder/streams/pt_stream_open.h"

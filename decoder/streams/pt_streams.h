@@ -14,8 +14,8 @@
 
 #include <stddef.h>
 
-#include "base/big_array.h"
 #include "base/error.h"
+#include "base/io/big_array.h"
 #include "base/io/temp_file.h"
 #include "decoder/engine/pt_stream.h"
 #include "decoder/streams/branch_merge.h"

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/big_array.h"
+#include "base/io/big_array.h"
 #include "src/callstack/callstack.h"
 #include "src/slices/slice_sink.h"
 
@@ -52,7 +52,7 @@ struct start_event {
 	struct batch_event event;
 };
 
-/* An array that only grows; many of them are in a file (base/big_array.h). */
+/* An array that only grows; many of them are in a file (base/io/big_array.h). */
 struct start_events {
 	struct big_array events; /* owned */
 	size_t count;

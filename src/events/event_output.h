@@ -8,7 +8,7 @@
 #ifndef SRC_EVENTS_EVENT_OUTPUT_H
 #define SRC_EVENTS_EVENT_OUTPUT_H
 
-#include "base/big_array.h"
+#include "base/io/big_array.h"
 #include "base/name.h"
 #include "decoder/perf_data/perf_file.h"
 #include "src/callstack/thread_stacks.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/big_array.h"
+#include "base/io/big_array.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"

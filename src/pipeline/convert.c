@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/interrupt.h"
+#include "base/io/interrupt.h"
 #include "src/options/output_check.h"
 #include "src/overlays/overlays.h"
 #include "src/perf_script/perf_script.h"

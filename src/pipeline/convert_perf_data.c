@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 
 #include "base/alloc.h"
-#include "base/interrupt.h"
+#include "base/io/interrupt.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_file.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/interrupt.h"
+#include "base/io/interrupt.h"
 #include "src/callstack/callstack.h"
 
 /* Names of files that are printed; more are only counted. */

@@ -40,7 +40,7 @@ void summary_add_output(struct summary *summary, const char *path);
 void summary_add_file(struct summary *summary, const char *path, bool named);
 
 /*
- * From now on the first SIGINT asks the run to end early (base/interrupt.h), and
+ * From now on the first SIGINT asks the run to end early (base/io/interrupt.h), and
  * says so unless `quiet`.
  */
 void summary_allow_interrupt(bool quiet);

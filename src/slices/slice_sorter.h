@@ -24,7 +24,7 @@
  *
  * Sorting is a stable merge of natural runs on their way out: O(n) when the
  * slices are in order, O(n log n) at worst.  Memory is reused from segment to
- * segment; a long segment is kept in a file without a name (base/big_array.h).
+ * segment; a long segment is kept in a file without a name (base/io/big_array.h).
  */
 #ifndef SRC_SLICES_SLICE_SORTER_H
 #define SRC_SLICES_SLICE_SORTER_H
@@ -32,8 +32,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/big_array.h"
 #include "base/diag.h"
+#include "base/io/big_array.h"
 #include "src/slices/slice_sink.h"
 
 /* Perfetto's limit of nested slices. */

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/big_array.h"
+#include "base/io/big_array.h"
 #include "tests/support/unit.h"
 
 enum { MOST = 1 << 20, COUNT = 1 << 20 };

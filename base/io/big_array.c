@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/big_array.h"
+#include "base/io/big_array.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

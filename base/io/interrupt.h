@@ -7,8 +7,8 @@
  * second ends the program, as the first did before.  The signal handler is that
  * of output_watch_signals(); one run of a program at a time.
  */
-#ifndef BASE_INTERRUPT_H
-#define BASE_INTERRUPT_H
+#ifndef BASE_IO_INTERRUPT_H
+#define BASE_IO_INTERRUPT_H
 
 #include <signal.h>
 #include <stdbool.h>

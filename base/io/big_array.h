@@ -7,8 +7,8 @@
  * to, and memory of ours only while it is looked at.  Where no such file can be
  * made, or the disk is full, it stays in memory.
  */
-#ifndef BASE_BIG_ARRAY_H
-#define BASE_BIG_ARRAY_H
+#ifndef BASE_IO_BIG_ARRAY_H
+#define BASE_IO_BIG_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/interrupt.h"
+#include "base/io/interrupt.h"
 
 #include <stddef.h>
 #include <string.h>
