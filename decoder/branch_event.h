@@ -58,7 +58,6 @@ enum branch_flags {
 	BRANCH_TIME_ESTIMATED = 16, /* no timing packet stands behind `time` */
 	BRANCH_INDIRECT = 32,       /* call or jump through a register or memory */
 	BRANCH_GUEST = 128, /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
-	BRANCH_EXEC = 64,   /* the first event of a new program: the old one's code is gone */
 };
 
 struct branch_event {

@@ -17,7 +17,6 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/magic_trace/callstack_magic_trace.c src/callstack/magic_trace/callstack_magic_trace.h \
 	src/callstack/precise/callstack_precise.c src/callstack/precise/callstack_precise.h \
 	src/callstack/precise/callstack_precise_branches.c \
-	src/callstack/precise/callstack_precise_fast.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/input_list.c src/cli/input_list.h \

@@ -8,11 +8,6 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
 	return machine->ops->open(machine, track);
 }
 
-void callstack_branch(struct callstack *stack, const struct resolved_branch *branch)
-{
-	stack->machine->ops->branch(stack, branch);
-}
-
 void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time)
 {
 	if (stack->machine->ops->inherit)

@@ -29,58 +29,56 @@
 
 struct slice_cause;
 
-/*
- * One branch, or a gap of the trace, with names.  Passed by const pointer and
- * never kept; the symbols live as long as the machine.
- */
-struct resolved_branch {
-	uint64_t time;            /* ns, perf's clock; meaningless if `untimed` */
-	struct location from, to; /* of a gap: `from.ip` is where it begins, 0 if unknown */
+/* What else is known of a branch or gap.  Of most branches that is nothing. */
+struct branch_notes {
 	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
-	const struct symbol *mark; /* a mark to show at this time without length; NULL: none;
-				      kind BRANCH_TX_ABORT: of that, just before its branch */
-	uint64_t mark_value;       /* what it says, if its symbol is a SYMBOL_MARK */
-	uint32_t insns;            /* retired since the thread's previous branch; 0: unknown */
-	uint32_t cycles;           /* of the core since then; 0: unknown */
-	const struct trap *traps;  /* OCaml handlers installed and removed on the way to `from` */
+	/*
+	 * Show this instant at the event's time, and nothing else; NULL: none.  Of a
+	 * BRANCH_TX_ABORT: the instant belongs to the abort, and comes just before its branch.
+	 */
+	const struct symbol *mark;
+	uint64_t mark_value;      /* shown with the mark if its symbol is a SYMBOL_MARK */
+	const struct trap *traps; /* OCaml handlers installed and removed on the way to `from` */
+	const struct slice_cause *cause; /* of an interrupt; borrowed for the machine's life */
 	uint32_t trap_count;
-	bool enters_trap; /* `to` is where an OCaml handler begins */
-	const struct slice_cause
-		*event;      /* more of it; borrowed for the machine's life; NULL: nothing */
-	bool enters_program; /* tracing begins where a program does: nothing has called it */
-	uint16_t vector;     /* 1 + that of an interrupt; 0: not told */
-	uint8_t kind;        /* enum branch_kind */
-	uint8_t flags;       /* enum branch_flags */
-	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
-	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP */
-	bool untimed; /* a gap whose time is not known: that of the thread's previous event */
+	uint16_t vector;     /* 1 + the interrupt's vector; 0: unknown */
+	bool enters_trap;    /* an OCaml handler begins at `to` */
+	bool enters_program; /* a program begins at `to`: nothing has called it */
+	bool exec;           /* the first event of a new program: the old one's code is gone */
+	bool untimed; /* the event's time is unknown: use that of the thread's previous one */
 };
 
-/* A branch of which no more is to be told than this: branch_is_plain(), and no OCaml handler. */
-struct plain_branch {
-	const struct branch_event *event; /* borrowed for the call, as is: */
-	const struct location_pair *places;
+/* One branch or gap with names.  The machine borrows all of it for the call. */
+struct resolved_branch {
+	const struct branch_event *event;
+	const struct location_pair *places; /* of a gap: `from.ip` is where it begins, 0: unknown */
 };
 
-/* Returns whether it is a near call, return or jump, which the thread's stack alone has to know. */
-static inline bool branch_is_plain(const struct branch_event *event)
+/* Returns whether an event is a near call, return or jump outside of transactions. */
+static inline bool branch_is_near(const struct branch_event *event)
 {
-	const unsigned no_more = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
+	const unsigned harmless = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
 
 	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
-	       !(event->flags & ~no_more);
+	       !(event->flags & ~harmless);
 }
 
 struct callstack_machine;
 struct callstack;
 
+/* The innermost frame; all NULL: there is none. */
+struct callstack_top {
+	const struct symbol *symbol;   /* of a function or inlined call */
+	const struct symbol *function; /* that it is, or is inlined in: see symbol_function() */
+};
+
 struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
-	void (*branch)(struct callstack *stack, const struct resolved_branch *branch);
-	/* See callstack_plain(); may be NULL. */
-	bool (*plain)(struct callstack *stack, const struct plain_branch *branches, size_t count);
+	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
+		     const struct branch_notes *notes);
 	void (*inherit)(struct callstack *stack, const struct callstack *parent,
 			uint64_t time); /* may be NULL */
+	struct callstack_top (*top)(const struct callstack *stack);
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
 	void (*machine_close)(struct callstack_machine *machine);
@@ -136,22 +134,20 @@ struct callstack_options {
 struct callstack *callstack_open(struct callstack_machine *machine, void *track);
 
 /*
- * Feed one branch or gap.  Times of one thread should not decrease; where they
- * do, the slices given out may go back in time as well (see slice_sorter.h).
+ * Feed branches and gaps.  `notes`, borrowed, are on the first one, which then is the only
+ * one; NULL: there are none.  Times of one thread should not decrease; where they do, the
+ * times of slices may decrease as well (see slice_sorter.h).
  */
-void callstack_branch(struct callstack *stack, const struct resolved_branch *branch);
-
-/*
- * Feed branches that are plain, at least one, for less than callstack_branch() takes,
- * with the same outcome.
- * Returns whether they were fed; if not, feed the first one to callstack_branch().
- */
-static inline bool callstack_plain(struct callstack *stack, const struct plain_branch *branches,
-				   size_t count)
+static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
+				  size_t count, const struct branch_notes *notes)
 {
-	const struct callstack_ops *ops = stack->machine->ops;
+	stack->machine->ops->feed(stack, branches, count, notes);
+}
 
-	return ops->plain && ops->plain(stack, branches, count);
+/* Returns the innermost frame; only for machines of address-based stacks (precise). */
+static inline struct callstack_top callstack_top(const struct callstack *stack)
+{
+	return stack->machine->ops->top(stack);
 }
 
 /*

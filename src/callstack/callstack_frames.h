@@ -43,8 +43,7 @@ struct frame {
 	const struct symbol *caller; /* CALLED: where the call instruction is; may be NULL */
 	union {
 		uint64_t caller_offset;
-		const struct slice_cause
-			*event; /* more of it, if slice_flags has SLICE_HAS_CAUSE */
+		const struct slice_cause *cause; /* if slice_flags has SLICE_HAS_CAUSE */
 	};
 	union {
 		uint64_t call_ip;   /* CALLED: of the call instruction */

@@ -1,34 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/callstack/inline_flow.h"
 
-#include "src/callstack/precise/callstack_precise.h"
-
-/* Pieces that one run of code may pass; a run is at most a function long. */
+/* Pieces of code with different inlined calls between two branches: bounds the time. */
 #define PIECES_MAX 4096
 
-/* No return goes behind this address, so no real return ends an inlined call. */
+/* No return address follows this one, so no return instruction ends an inlined call. */
 #define NO_CALL_IP UINT64_MAX
 
-/* What is fed: one thread's branch, and where it is told. */
 struct feeding {
 	struct inline_flow *flow;
 	struct resolver *resolver;
 	struct callstack *stack;
-	const struct address_space *space;
 	const struct resolved_branch *branch;
 };
 
-/* Find the inlined call at ip: flow->call.  What is not known of is of no call. */
+/* Set flow->call to the inlined call at ip; NULL: none is known. */
 static void look_up(const struct feeding *feeding, uint64_t ip)
 {
 	struct inline_flow *flow = feeding->flow;
-	const struct mapping *mapping = address_space_borrow_mapping(feeding->space, ip);
+	const struct address_space *space = feeding->branch->event->space;
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
 	struct inlined_code code;
 	uint64_t offset;
 
-	if (flow->space == feeding->space && ip - flow->begin < flow->end - flow->begin)
+	if (flow->space == space && ip - flow->begin < flow->end - flow->begin)
 		return;
-	flow->space = feeding->space;
+	flow->space = space;
 	flow->call = NULL;
 	flow->begin = ip;
 	flow->end = ip + 1;
@@ -42,16 +39,13 @@ static void look_up(const struct feeding *feeding, uint64_t ip)
 	flow->call = code.innermost;
 }
 
-static void feed(const struct feeding *feeding, enum branch_kind kind, struct location from,
-		 struct location to)
+static void feed_near(const struct feeding *feeding, enum branch_kind kind, struct location from,
+		      struct location to)
 {
-	struct resolved_branch branch = { .time = feeding->branch->time,
-					  .from = from,
-					  .to = to,
-					  .kind = (uint8_t)kind,
-					  .untimed = feeding->branch->untimed };
+	struct branch_event event = { .time = feeding->branch->event->time, .kind = (uint8_t)kind };
+	struct location_pair places = { from, to, CALL_NOT_KNOWN };
 
-	callstack_branch(feeding->stack, &branch);
+	callstack_feed(feeding->stack, &(struct resolved_branch){ &event, &places }, 1, NULL);
 }
 
 static unsigned depth_of(const struct inlined_call *call)
@@ -63,7 +57,7 @@ static unsigned depth_of(const struct inlined_call *call)
 	return depth;
 }
 
-/* Returns the innermost call that both are or lie in; NULL: the function itself. */
+/* Returns the innermost call that both are equal to or inlined in; NULL: only the function. */
 static const struct inlined_call *common(const struct inlined_call *a, const struct inlined_call *b)
 {
 	unsigned depth_a = depth_of(a), depth_b = depth_of(b);
@@ -85,17 +79,17 @@ static const struct symbol *symbol_of(const struct inlined_call *call,
 	return call ? call->symbol : function;
 }
 
-/* End a call and those that it is in, up to `outer`. */
+/* End a call and those that it is inlined in, up to `outer`, which continues. */
 static void leave(const struct feeding *feeding, const struct inlined_call *call,
 		  const struct inlined_call *outer, const struct symbol *function, uint64_t ip)
 {
 	struct location from = { ip, call->symbol, 1 };
 	struct location to = { ip, symbol_of(outer, symbol_function(function)), 1 };
 
-	feed(feeding, BRANCH_JUMP, from, to);
+	feed_near(feeding, BRANCH_JUMP, from, to);
 }
 
-/* Enter all calls from below `outer` to `call`, the outermost first. */
+/* Enter the calls inlined in `outer` down to `call`, the outermost first. */
 static void enter(const struct feeding *feeding, const struct inlined_call *outer,
 		  const struct inlined_call *call, const struct symbol *function, uint64_t ip)
 {
@@ -106,22 +100,21 @@ static void enter(const struct feeding *feeding, const struct inlined_call *oute
 	enter(feeding, outer, call->parent, function, ip);
 	from = (struct location){ NO_CALL_IP, symbol_of(call->parent, function), 1 };
 	to = (struct location){ ip, call->symbol, 0 };
-	feed(feeding, BRANCH_CALL, from, to);
+	feed_near(feeding, BRANCH_CALL, from, to);
 }
 
-/* The outermost function that an inlined call's frame stands on is the physical one. */
+/* Returns whether the innermost physical frame is the function's; *call: what is inlined in it. */
 static bool is_top(const struct feeding *feeding, const struct symbol *function,
 		   const struct inlined_call **call)
 {
-	const struct symbol *top = callstack_precise_top(feeding->stack);
+	struct callstack_top top = callstack_top(feeding->stack);
 
-	*call = top ? top->inlined : NULL;
-	return top && (*call ? callstack_precise_function(feeding->stack) : symbol_function(top)) ==
-			      symbol_function(function);
+	*call = top.symbol ? top.symbol->inlined : NULL;
+	return top.symbol && top.function == symbol_function(function);
 }
 
-/* Bring the frames of inlined calls to what holds at ip, if `function` is on top. */
-static void go_to(const struct feeding *feeding, const struct symbol *function, uint64_t ip)
+/* Make the inlined frames those of the code at ip, if `function` is the innermost one. */
+static void enter_code_at(const struct feeding *feeding, const struct symbol *function, uint64_t ip)
 {
 	const struct inlined_call *now, *outer;
 
@@ -134,68 +127,59 @@ static void go_to(const struct feeding *feeding, const struct symbol *function, 
 	enter(feeding, outer, feeding->flow->call, function, ip);
 }
 
-/* Pass the code that ran in a line from the last branch to this one. */
-static void pass_run(const struct feeding *feeding)
+/* Follow the straight-line code from the previous branch to this one. */
+static void follow_code(const struct feeding *feeding)
 {
-	const struct location *from = &feeding->branch->from;
+	const struct location *from = &feeding->branch->places->from;
 	uint64_t ip = feeding->flow->run_begin;
 
 	if (!ip || ip > from->ip)
 		ip = from->ip;
 	for (unsigned i = 0; i < PIECES_MAX && ip <= from->ip; i++) {
-		go_to(feeding, from->symbol, ip);
+		enter_code_at(feeding, from->symbol, ip);
 		if (feeding->flow->end <= ip)
 			break;
 		ip = feeding->flow->end;
 	}
 }
 
-static bool is_jump(const struct resolved_branch *branch)
+static bool is_jump(const struct branch_event *event)
 {
-	return (branch->kind == BRANCH_JUMP || branch->kind == BRANCH_COND) &&
-	       !(branch->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
+	return (event->kind == BRANCH_JUMP || event->kind == BRANCH_COND) &&
+	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
 }
 
-static bool stays(const struct resolved_branch *branch)
+void inline_flow_feed(struct inline_flow *flow, struct resolver *resolver, struct callstack *stack,
+		      const struct resolved_branch *branch, const struct branch_notes *notes)
 {
-	return is_jump(branch) &&
-	       symbol_function(branch->from.symbol) == symbol_function(branch->to.symbol);
-}
-
-/* A tail call ends the function, and with it all that was inlined in it. */
-static bool leaves_function(const struct resolved_branch *branch)
-{
-	return is_jump(branch) && !stays(branch);
-}
-
-void inline_flow_branch(struct inline_flow *flow, struct resolver *resolver,
-			struct callstack *stack, const struct branch_event *event,
-			const struct resolved_branch *branch)
-{
-	struct feeding feeding = { flow, resolver, stack, event->space, branch };
-	struct resolved_branch seen = *branch;
+	const struct branch_event *event = branch->event;
+	const struct location *from = &branch->places->from, *to = &branch->places->to;
+	struct feeding feeding = { flow, resolver, stack, branch };
+	struct location_pair places = *branch->places;
 	const struct inlined_call *call = NULL;
-	bool on_top;
+	bool on_top, stays;
 
-	if (branch->kind == BRANCH_GAP || branch->flags & BRANCH_EXEC)
+	if (event->kind == BRANCH_GAP || notes->exec)
 		flow->run_begin = 0;
-	if (branch->kind == BRANCH_GAP) {
-		callstack_branch(stack, branch);
+	if (event->kind == BRANCH_GAP) {
+		callstack_feed(stack, branch, 1, notes);
 		return;
 	}
-	if (branch->from.ip && !(branch->flags & BRANCH_EXEC))
-		pass_run(&feeding);
-	on_top = branch->from.symbol && is_top(&feeding, branch->from.symbol, &call);
-	if (on_top && call && leaves_function(branch)) {
-		leave(&feeding, call, NULL, branch->from.symbol, branch->from.ip);
+	if (from->ip && !notes->exec)
+		follow_code(&feeding);
+	on_top = from->symbol && is_top(&feeding, from->symbol, &call);
+	stays = is_jump(event) && symbol_function(from->symbol) == symbol_function(to->symbol);
+	if (on_top && call && is_jump(event) && !stays) {
+		/* A tail call ends the function, and all that was inlined in it. */
+		leave(&feeding, call, NULL, from->symbol, from->ip);
 	} else if (on_top && call) {
-		/* An inlined call's symbol starts at 0, so that the place stays the same. */
-		seen.from.offset += branch->from.symbol->start;
-		seen.from.symbol = call->symbol;
+		/* An inlined call's symbol starts at 0: keep the address in the file. */
+		places.from.offset += from->symbol->start;
+		places.from.symbol = call->symbol;
 	}
-	if (!on_top || !stays(branch))
-		callstack_branch(stack, &seen);
-	flow->run_begin = branch->to.ip;
-	if (branch->to.ip && !(branch->flags & BRANCH_TRACE_OFF))
-		go_to(&feeding, branch->to.symbol, branch->to.ip);
+	if (!on_top || !stays)
+		callstack_feed(stack, &(struct resolved_branch){ event, &places }, 1, notes);
+	flow->run_begin = to->ip;
+	if (to->ip && !(event->flags & BRANCH_TRACE_OFF))
+		enter_code_at(&feeding, to->symbol, to->ip);
 }

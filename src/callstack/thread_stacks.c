@@ -5,21 +5,24 @@
 
 #include "base/alloc.h"
 #include "decoder/cpu_event.h"
+#include "src/callstack/inline_flow.h"
 #include "src/resolve/resolve.h"
-#include "src/slices/slice_sink.h"
 #include "symbols/dso/dso_store.h"
 
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
-	const struct address_space *space; /* of the last branch */
+	const struct address_space *space; /* of the previous branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
-	uint64_t last_ip;                  /* where it went; 0: out of the trace */
-	struct slice_cause data;           /* of the next interrupt */
-	uint16_t vector;                   /* 1 + its vector; 0: not told */
+	uint64_t last_ip;                  /* its target; 0: not traced */
+	struct slice_cause cause;          /* of the next interrupt */
+	uint16_t vector;                   /* 1 + its vector; 0: unknown */
 };
 
-/* More lies between two branches only if something is wrong. */
+/* Bytes of straight-line code between two branches; more is an error of the trace. */
 #define STRAIGHT_MAX 65536
+
+/* Branches that are looked up before any is fed. */
+#define BATCH_MOST 64
 
 static bool is_forked(const struct thread *thread)
 {
@@ -47,17 +50,10 @@ static void list_forks(struct thread_stacks *stacks, const struct thread *const 
 		qsort(stacks->forks, stacks->fork_count, sizeof(*stacks->forks), compare_begin);
 }
 
-void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline,
-			struct callstack_machine *machine,
-			void *(*add_track)(void *context, const struct thread *thread),
-			void *context)
+void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline)
 {
-	const struct thread *const *threads;
+	const struct thread *const *threads = timeline_threads(timeline, &stacks->count);
 
-	*stacks = (struct thread_stacks){ .machine = machine,
-					  .add_track = add_track,
-					  .context = context };
-	threads = timeline_threads(timeline, &stacks->count);
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
 	list_forks(stacks, threads);
 }
@@ -80,18 +76,18 @@ static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
 	callstack_inherit(state->stack, parent->stack, child->begin);
 }
 
-/* What was told of an interrupt, if this branch is it. */
-static void take_event(struct thread_stacks *stacks, struct thread_state *state,
-		       const struct branch_event *event, struct resolved_branch *branch)
+/* The processor announced an interrupt: note its vector and cause, if this event is one. */
+static void note_interrupt(struct thread_stacks *stacks, struct thread_state *state,
+			   const struct branch_event *event, struct branch_notes *notes)
 {
-	struct slice_cause *data = &state->data;
+	struct slice_cause *cause = &state->cause;
 
 	if (event->flags & BRANCH_ASYNC) {
-		branch->vector = state->vector;
-		data->ip = event->flags & BRANCH_TRACE_OFF ? 0 : event->to;
-		if (data->known)
-			branch->event = arena_copy(stacks->events, data, sizeof(*data));
-		data->known = 0;
+		notes->vector = state->vector;
+		cause->ip = event->flags & BRANCH_TRACE_OFF ? 0 : event->to;
+		if (cause->known)
+			notes->cause = arena_copy(stacks->events, cause, sizeof(*cause));
+		cause->known = 0;
 	}
 	state->vector = 0;
 }
@@ -127,10 +123,9 @@ static bool began_program(struct thread_state *state, const struct branch_event 
 	return before && timeline_ran_exec(event->thread->process, before, event->space);
 }
 
-/* What of its file's handlers the straight way to `from` passed; the branch itself does nothing. */
-static void pass_traps(struct resolved_branch *branch, uint64_t last_ip)
+/* Note the OCaml handlers that the straight-line code up to the branch installs and removes. */
+static void find_traps(struct branch_notes *notes, const struct location *from, uint64_t last_ip)
 {
-	const struct location *from = &branch->from;
 	const struct trap_table *table = dso_borrow_traps(from->symbol->dso);
 	uint64_t vaddr = from->symbol->start + from->offset, distance = from->ip - last_ip;
 	size_t begin;
@@ -138,8 +133,8 @@ static void pass_traps(struct resolved_branch *branch, uint64_t last_ip)
 	if (!table || !last_ip || distance > STRAIGHT_MAX)
 		return;
 	begin = trap_table_find(table, vaddr - distance);
-	branch->traps = table->traps + begin;
-	branch->trap_count = (uint32_t)(trap_table_find(table, vaddr) - begin);
+	notes->traps = table->traps + begin;
+	notes->trap_count = (uint32_t)(trap_table_find(table, vaddr) - begin);
 }
 
 static bool enters_trap(const struct location *to)
@@ -155,153 +150,140 @@ static bool enters_trap(const struct location *to)
 	return false;
 }
 
-/* A file's symbol as a whole says nothing of where in it the code is. */
+/* The offset in a SYMBOL_FILE is none in the code. */
 static bool is_in_function(const struct location *location)
 {
 	return location->symbol && location->symbol->dso && location->symbol->kind != SYMBOL_FILE;
 }
 
-static void note_traps(struct thread_state *state, struct resolved_branch *branch)
+static void note_traps(const struct thread_state *state, const struct location_pair *places,
+		       struct branch_notes *notes)
 {
-	if (is_in_function(&branch->from))
-		pass_traps(branch, state->last_ip);
-	if (is_in_function(&branch->to))
-		branch->enters_trap = enters_trap(&branch->to);
-	state->last_ip = branch->to.ip;
+	if (is_in_function(&places->from))
+		find_traps(notes, &places->from, state->last_ip);
+	if (is_in_function(&places->to))
+		notes->enters_trap = enters_trap(&places->to);
 }
 
 static bool enters_program(const struct thread_stacks *stacks, const struct branch_event *event)
 {
-	return event->flags & BRANCH_TRACE_ON && stacks->entries &&
-	       resolver_is_entry(stacks->entries, event->space, event->to);
+	return event->flags & BRANCH_TRACE_ON &&
+	       resolver_is_entry(stacks->resolver, event->space, event->to);
 }
 
-/* Branches that are looked up before any is fed. */
-#define PLAIN_MOST 64
-
-/* Returns how many branches, from the first on, are plain, of places that are known. */
-static size_t look_up_plain(const struct thread_stacks *stacks, const struct resolver *resolver,
-			    const struct branch_event *events, size_t count,
-			    struct plain_branch branches[PLAIN_MOST])
+/*
+ * Returns how many branches, from the first on, are of its thread and program, come before
+ * the next fork, and have places that the resolver has cached.
+ */
+static size_t look_up_cached(const struct thread_stacks *stacks, const struct branch_event *events,
+			     size_t count, struct resolved_branch branches[BATCH_MOST])
 {
 	const struct thread *thread = events->thread;
 	const struct address_space *space = state_of(stacks, thread)->space;
 	uint64_t forks_at = stacks->next_fork < stacks->fork_count
 				    ? stacks->forks[stacks->next_fork]->begin
 				    : UINT64_MAX;
-	size_t most = count < PLAIN_MOST ? count : PLAIN_MOST, found;
+	size_t most = count < BATCH_MOST ? count : BATCH_MOST, found;
 
 	for (found = 0; found < most; found++) {
 		const struct branch_event *event = &events[found];
 
-		if (event->thread != thread || event->space != space || !branch_is_plain(event) ||
-		    event->time >= forks_at)
+		if (event->thread != thread || event->space != space ||
+		    event->kind > BRANCH_TX_ABORT || event->time >= forks_at)
 			break;
 		branches[found].event = event;
-		branches[found].places = branch_cache_get(resolver, space, event->from, event->to);
+		branches[found].places =
+			branch_cache_get(stacks->resolver, space, event->from, event->to);
 		if (!branches[found].places)
 			break;
 	}
 	return found;
 }
 
-bool thread_stacks_take_plain(const struct thread_stacks *stacks)
+/* Feed any event. */
+static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
+		     const struct branch_event *event)
 {
-	return stacks->machine->ops->plain && !stacks->inlines;
-}
+	struct branch_notes notes = { .enters_program =
+					      !state->stack && enters_program(stacks, event) };
+	struct resolved_branch branch = { .event = event };
 
-size_t thread_stacks_plain(struct thread_stacks *stacks, struct resolver *resolver,
-			   const struct branch_event *events, size_t count)
-{
-	struct thread_state *state = state_of(stacks, events->thread);
-	struct plain_branch branches[PLAIN_MOST];
-	size_t found;
-
-	if (!state->stack || state->vector)
-		return 0;
-	found = look_up_plain(stacks, resolver, events, count, branches);
-	if (!found || !callstack_plain(state->stack, branches, found))
-		return 0;
-	state->last_ip = events[found - 1].to;
-	return found;
-}
-
-void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
-			  const struct location *from, const struct location *to)
-{
-	struct thread_state *state = state_of(stacks, event->thread);
-	struct resolved_branch branch = {
-		.time = event->time,
-		.from = *from,
-		.to = *to,
-		.insns = event->insns,
-		.cycles = event->cycles,
-		.kind = event->kind,
-		.flags = event->flags,
-		.from_length = event->from_length,
-		.gap = event->gap,
-	};
-
-	follow_forks(stacks, event->time);
-	branch.enters_program = !state->stack && enters_program(stacks, event);
+	resolver_advance(stacks->resolver, event->time);
+	branch.places =
+		resolver_find_branch(stacks->resolver, event->space, event->from, event->to);
 	open_stack(stacks, state, event->thread);
 	if (began_program(state, event)) {
-		branch.flags |= BRANCH_EXEC;
-		branch.enters_program = enters_program(stacks, event);
+		notes.exec = true;
+		notes.enters_program = enters_program(stacks, event);
 	}
 	if (event->kind == BRANCH_GAP)
-		state->data.known = 0; /* behind it nothing holds */
+		state->cause.known = 0; /* it may be that of a lost event */
 	if (state->vector)
-		take_event(stacks, state, event, &branch);
-	note_traps(state, &branch);
-	if (stacks->inlines)
-		inline_flow_branch(&state->flow, stacks->inlines, state->stack, event, &branch);
+		note_interrupt(stacks, state, event, &notes);
+	note_traps(state, branch.places, &notes);
+	if (stacks->inlined)
+		inline_flow_feed(&state->flow, stacks->resolver, state->stack, &branch, &notes);
 	else
-		callstack_branch(state->stack, &branch);
+		callstack_feed(state->stack, &branch, 1, &notes);
+}
+
+size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
+			  size_t count)
+{
+	struct thread_state *state = state_of(stacks, events->thread);
+	struct resolved_branch branches[BATCH_MOST];
+	size_t fed = 0;
+
+	if (state->stack && !state->vector && !stacks->inlined)
+		fed = look_up_cached(stacks, events, count, branches);
+	if (fed) {
+		callstack_feed(state->stack, branches, fed, NULL);
+	} else {
+		follow_forks(stacks, events->time);
+		feed_one(stacks, state, events);
+		fed = 1;
+	}
+	state->last_ip = events[fed - 1].to;
+	return fed;
 }
 
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol)
 {
+	static const struct location_pair nowhere;
 	struct thread_state *state = state_of(stacks, event->thread);
-	struct resolved_branch branch = {
+	struct branch_event mark = {
 		.time = event->time,
 		.kind = event->gap == CPU_EVENT_TX_ABORT ? BRANCH_TX_ABORT : BRANCH_CPU_EVENT,
-		.mark = symbol,
-		.mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0,
 	};
+	struct branch_notes notes = { .mark = symbol,
+				      .mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0 };
 
 	follow_forks(stacks, event->time);
 	open_stack(stacks, state, event->thread);
-	callstack_branch(state->stack, &branch);
+	callstack_feed(state->stack, &(struct resolved_branch){ &mark, &nowhere }, 1, &notes);
 }
 
 void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,
 			      uint32_t type, uint64_t value)
 {
-	struct slice_cause *data = &state_of(stacks, thread)->data;
+	struct slice_cause *cause = &state_of(stacks, thread)->cause;
 
-	if (type >= sizeof(data->values) / sizeof(data->values[0]))
+	if (type >= sizeof(cause->values) / sizeof(cause->values[0]))
 		return;
-	data->values[type] = value;
-	data->known |= (uint8_t)(1u << type);
+	cause->values[type] = value;
+	cause->known |= (uint8_t)(1u << type);
 }
 
 void thread_stacks_drop_event_data(struct thread_stacks *stacks, const struct thread *thread)
 {
-	state_of(stacks, thread)->data.known = 0;
+	state_of(stacks, thread)->cause.known = 0;
 }
 
 void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
 			     uint8_t vector)
 {
 	state_of(stacks, thread)->vector = (uint16_t)(vector + 1);
-}
-
-const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,
-					     const struct thread *thread)
-{
-	return state_of(stacks, thread)->stack;
 }
 
 void thread_stacks_finish(struct thread_stacks *stacks)

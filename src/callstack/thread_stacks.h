@@ -16,45 +16,35 @@
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/callstack.h"
-#include "src/callstack/inline_flow.h"
 
+struct resolver;
 struct thread_state;
 
+/* The caller sets the borrowed members before thread_stacks_init(). */
 struct thread_stacks {
 	struct callstack_machine *machine; /* borrowed */
+	struct resolver *resolver;         /* borrowed */
 	/* Returns the track of a thread (NULL: unknown); called once per thread. */
 	void *(*add_track)(void *context, const struct thread *thread);
-	void *context;        /* borrowed: of add_track */
-	struct arena *events; /* borrowed: keeps what slices say of events (struct slice_cause) */
-	const struct resolver *entries; /* borrowed; to know where programs begin; NULL: not to */
-	struct resolver *inlines;       /* borrowed; to show inlined functions; NULL: not to */
-	struct thread_state *states;    /* owned; by thread index; the last is of unknown threads */
-	size_t count;                   /* threads of the timeline */
-	const struct thread **forks;    /* owned: first threads of forked processes, by time */
+	void *context;               /* borrowed: of add_track */
+	struct arena *events;        /* borrowed: holds what slices refer to (struct slice_cause) */
+	bool inlined;                /* show inlined functions; needs the precise machine */
+	struct thread_state *states; /* owned; by thread index; the last is of unknown threads */
+	size_t count;                /* threads of the timeline */
+	const struct thread **forks; /* owned: first threads of forked processes, by time */
 	size_t fork_count, next_fork;
 };
 
-/* `timeline`, `machine` and `context` are borrowed until release. */
-void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline,
-			struct callstack_machine *machine,
-			void *(*add_track)(void *context, const struct thread *thread),
-			void *context);
-
-/* Returns whether thread_stacks_plain() may be used; after all of the struct is set. */
-bool thread_stacks_take_plain(const struct thread_stacks *stacks);
+/* `timeline` is borrowed until release. */
+void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline);
 
 /*
- * Feed those of `count` events, at least one, that come first, are of one thread, plain
- * as struct plain_branch has it, and of places that `resolver` knows: for less than
- * thread_stacks_branch() takes, with the same outcome.
- * Returns how many; if not all, feed the next one there.
+ * Feed the first of `count` branches and gaps (at least one), which come in the order of time
+ * over all threads.  A BRANCH_CPU_EVENT may not come first.
+ * Returns how many were fed, at least one: one gap, or branches of one thread.
  */
-size_t thread_stacks_plain(struct thread_stacks *stacks, struct resolver *resolver,
-			   const struct branch_event *events, size_t count);
-
-/* Feed one branch or gap, in the order of time over all threads. */
-void thread_stacks_branch(struct thread_stacks *stacks, const struct branch_event *event,
-			  const struct location *from, const struct location *to);
+size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
+			  size_t count);
 
 /*
  * Show a mark at an event's place among the thread's calls: a BRANCH_CPU_EVENT, whose
@@ -73,10 +63,6 @@ void thread_stacks_drop_event_data(struct thread_stacks *stacks, const struct th
 /* The thread's next branch, if it is an interrupt or exception, has this vector. */
 void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
 			     uint8_t vector);
-
-/* Returns the stack of a thread, borrowed; NULL if it had no branch. */
-const struct callstack *thread_stacks_borrow(const struct thread_stacks *stacks,
-					     const struct thread *thread);
 
 /* The trace has ended: finish all stacks. */
 void thread_stacks_finish(struct thread_stacks *stacks);

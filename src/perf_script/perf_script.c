@@ -124,62 +124,60 @@ static void echo(const struct script *script, const char *text, size_t length)
 		script->options->echo(script->options->context, text, length);
 }
 
-static void feed(struct script *script, const struct perf_line *line,
-		 struct resolved_branch *branch)
+static void feed(struct script *script, const struct perf_line *line, struct branch_event *event,
+		 const struct location_pair *places, const struct branch_notes *notes)
 {
-	branch->time = line->time;
-	callstack_branch(thread_of(script, line)->stack, branch);
+	event->time = line->time;
+	callstack_feed(thread_of(script, line)->stack, &(struct resolved_branch){ event, places },
+		       1, notes);
 }
 
 static void feed_branch(struct script *script, const struct perf_line *line, const char *text,
 			size_t length)
 {
-	struct resolved_branch branch = {
+	struct location_pair places = {
 		.from = resolve(script, &line->from),
 		.to = resolve(script, &line->to),
-		.kind = line->branch,
-		.flags = line->flags,
 	};
+	struct branch_event event = { .kind = line->branch, .flags = line->flags };
 
-	/* The text does not tell which jumps are; any may be. */
-	if (branch.kind == BRANCH_JUMP)
-		branch.flags |= BRANCH_INDIRECT;
+	/* The text does not say which jumps are indirect; any may be. */
+	if (event.kind == BRANCH_JUMP)
+		event.flags |= BRANCH_INDIRECT;
 
 	if (line->from.has_dso || line->to.has_dso)
 		script->options->machine->newer_upstream = true;
 	/* A symbol is one per name, so equal names are equal pointers. */
-	if (branch.from.symbol != branch.to.symbol)
+	if (places.from.symbol != places.to.symbol)
 		echo(script, text, length);
 	script->counts->branches++;
-	feed(script, line, &branch);
+	feed(script, line, &event, &places, NULL);
 }
 
 static void feed_error(struct script *script, const struct perf_line *line)
 {
-	struct resolved_branch branch = {
-		.from = { .ip = line->from.ip },
-		.message = script->text,
-		.kind = BRANCH_GAP,
-		.gap = (uint8_t)line->code,
-		.untimed = !line->has_time,
-	};
+	struct branch_event event = { .kind = BRANCH_GAP, .gap = (uint8_t)line->code };
+	struct location_pair places = { .from = { .ip = line->from.ip } };
+	struct branch_notes notes = { .message = script->text, .untimed = !line->has_time };
 
 	memcpy(script->text, line->message.at, line->message.length);
 	script->text[line->message.length] = 0;
 	script->counts->errors++;
-	feed(script, line, &branch);
+	feed(script, line, &event, &places, &notes);
 }
 
 /* What moves time on but no stack. */
 static void feed_sample(struct script *script, const struct perf_line *line,
 			const struct symbol *mark)
 {
-	struct resolved_branch branch = { .kind = BRANCH_NONE, .mark = mark };
+	static const struct location_pair nowhere;
+	struct branch_event event = { .kind = BRANCH_NONE };
+	struct branch_notes notes = { .mark = mark };
 
 	if (line->from.has_dso)
 		script->options->machine->newer_upstream = true;
 	script->counts->samples++;
-	feed(script, line, &branch);
+	feed(script, line, &event, &nowhere, &notes);
 }
 
 static void skip_line(struct script *script, const char *reason)

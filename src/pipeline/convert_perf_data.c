@@ -50,8 +50,7 @@ struct conversion {
 	uint32_t *track_of;  /* by thread index, as `seen`: 1 + the track's index; 0: none */
 	bool *seen;          /* by thread index, the last for unknown ones: it has branches */
 	const struct thread *last_seen; /* NULL: an unknown one, or none */
-	bool tells;                     /* branches are told to others than call stacks, too */
-	bool at_once; /* they are counted, or told to call stacks only: many at a time */
+	bool reports_branches;          /* to the format or the overlays, one by one */
 	size_t thread_count;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
@@ -291,39 +290,20 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 	c->summary->last_time = events[count - 1].time;
 }
 
-static void tell(struct conversion *c, const struct branch_event *event,
-		 const struct location *from, const struct location *to)
+/* Report one branch or gap to the format and to the overlays. */
+static void report_branch(struct conversion *c, const struct branch_event *event)
 {
+	const struct location_pair *places;
+	const struct location *to;
+
+	resolver_advance(&c->resolver, event->time);
+	places = resolver_find_branch(&c->resolver, event->space, event->from, event->to);
+	to = &places->to;
 	if (c->pipeline.format->branch)
-		c->pipeline.format->branch(c->pipeline.end, event, from, to);
+		c->pipeline.format->branch(c->pipeline.end, event, &places->from, to);
 	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
 		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
 				    event->time, to->symbol->name);
-}
-
-static void feed(struct conversion *c, const struct branch_event *event)
-{
-	const struct location_pair *places;
-
-	if (event->kind == BRANCH_CPU_EVENT) {
-		event_output_event(&c->side, event);
-		return;
-	}
-	if (!event_filter_wants(&c->filter, event))
-		return;
-	note_events(c, event, 1);
-	if (event->kind != BRANCH_GAP)
-		c->summary->branches++;
-	else
-		code_files_note_gap(&c->code_files, event);
-	if (!c->pipeline.end)
-		return;
-	resolver_advance(&c->resolver, event->time);
-	places = resolver_find_branch(&c->resolver, event->space, event->from, event->to);
-	if (c->tells)
-		tell(c, event, &places->from, &places->to);
-	if (c->pipeline.machine)
-		thread_stacks_branch(&c->stacks, event, &places->from, &places->to);
 }
 
 /* Returns how many branches of one thread come first. */
@@ -337,15 +317,22 @@ static size_t count_branches(const struct branch_event *events, size_t count)
 	return branches;
 }
 
-/* Feed what comes first and is plain, which most is.  Returns how many that are. */
-static size_t feed_plain(struct conversion *c, const struct branch_event *events, size_t count)
+/* Feed the first events, which are wanted branches or gaps.  Returns how many. */
+static size_t feed(struct conversion *c, const struct branch_event *events, size_t count)
 {
-	size_t fed = c->pipeline.end ? thread_stacks_plain(&c->stacks, &c->resolver, events, count)
-				     : count_branches(events, count);
+	bool is_gap = events->kind == BRANCH_GAP;
+	size_t fed = 1;
 
-	if (fed)
-		note_events(c, events, fed);
-	c->summary->branches += fed;
+	if (is_gap)
+		code_files_note_gap(&c->code_files, events);
+	if (c->reports_branches)
+		report_branch(c, events);
+	if (c->pipeline.machine)
+		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
+	else if (!is_gap && !c->reports_branches)
+		fed = count_branches(events, count);
+	note_events(c, events, fed);
+	c->summary->branches += is_gap ? 0 : fed;
 	return fed;
 }
 
@@ -354,12 +341,14 @@ static void feed_all(struct conversion *c, const struct branch_event *events, si
 	size_t at = 0, wanted = 0;
 
 	while (at < count) {
-		if (at >= wanted && c->at_once)
+		if (at >= wanted)
 			wanted = at + event_filter_first(&c->filter, events + at, count - at);
-		if (at < wanted)
-			at += feed_plain(c, events + at, wanted - at);
-		if (at < count)
-			feed(c, &events[at++]);
+		if (events[at].kind == BRANCH_CPU_EVENT)
+			event_output_event(&c->side, &events[at++]);
+		else if (at < wanted)
+			at += feed(c, events + at, wanted - at);
+		else
+			event_filter_drop(&c->filter, &events[at++]);
 	}
 }
 
@@ -519,15 +508,19 @@ static int run(struct conversion *c, struct error *err)
 		return -1;
 	if (c->pipeline.machine && c->options->stacks == STACKS_PRECISE)
 		c->pipeline.machine->resolution = resolution_of(&c->auxtrace.info);
-	if (c->pipeline.machine)
-		thread_stacks_init(&c->stacks, c->timeline, c->pipeline.machine, add_track, c);
-	c->stacks.events = &c->events;
-	c->stacks.entries = &c->resolver;
-	if (c->options->inlined && c->options->stacks == STACKS_PRECISE)
-		c->stacks.inlines = &c->resolver;
-	c->tells = c->pipeline.format->branch || c->options->overlay_count;
-	c->at_once = !c->pipeline.end ||
-		     (c->pipeline.machine && !c->tells && thread_stacks_take_plain(&c->stacks));
+	if (c->pipeline.machine) {
+		c->stacks = (struct thread_stacks){
+			.machine = c->pipeline.machine,
+			.resolver = &c->resolver,
+			.add_track = add_track,
+			.context = c,
+			.events = &c->events,
+			.inlined = c->options->inlined && c->options->stacks == STACKS_PRECISE,
+		};
+		thread_stacks_init(&c->stacks, c->timeline);
+	}
+	c->reports_branches =
+		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	open_side(c);
 	decode(c);
 	report_phase(c->report, "write");

@@ -75,14 +75,10 @@ static inline size_t event_filter_first(const struct event_filter *filter,
 	return wanted;
 }
 
-/* Returns whether an event is wanted.  Gaps that are not are counted. */
-static inline bool event_filter_wants(struct event_filter *filter, const struct branch_event *event)
+/* Count an event that is not wanted, if it is a gap. */
+static inline void event_filter_drop(struct event_filter *filter, const struct branch_event *event)
 {
-	bool wanted = event_filter_has(filter, event->thread, event->time);
-
-	if (!wanted)
-		filter->gaps[event->gap] += event->kind == BRANCH_GAP;
-	return wanted;
+	filter->gaps[event->gap] += event->kind == BRANCH_GAP;
 }
 
 #endif

@@ -27,6 +27,7 @@
 #include "src/callstack/thread_stacks.h"
 #include "src/resolve/code_files.h"
 #include "src/resolve/resolve.h"
+#include "tests/support/precise_depth.h"
 
 #define SHOWN 12
 
@@ -60,6 +61,7 @@ struct followed {
 	int32_t tid;
 	struct stretch *first, **last; /* NULL: no event yet */
 	size_t next;                   /* in the true calls, of any thread */
+	const struct callstack *stack; /* borrowed */
 };
 
 struct check {
@@ -260,32 +262,42 @@ struct pipeline {
 	struct thread_stacks stacks;
 };
 
-static void *no_track(void *context, const struct thread *thread)
+static void *track_of(void *context, const struct thread *thread)
 {
-	(void)context, (void)thread;
-	return NULL;
+	struct check *check = context;
+
+	return thread ? &check->threads[thread->index] : NULL;
 }
 
-/* As src/pipeline/convert_perf_data.c does. */
-static void follow(struct pipeline *p, const struct branch_event *event)
-{
-	const struct location_pair *places;
+static struct callstack_ops noting_ops;
+static struct callstack *(*precise_open)(struct callstack_machine *machine, void *track);
 
-	if (thread_stacks_plain(&p->stacks, &p->resolver, event, 1))
-		return;
-	places = resolver_find_branch(&p->resolver, event->space, event->from, event->to);
-	thread_stacks_branch(&p->stacks, event, &places->from, &places->to);
+static struct callstack *open_and_note(struct callstack_machine *machine, void *track)
+{
+	struct callstack *stack = precise_open(machine, track);
+	struct followed *thread = track;
+
+	if (thread)
+		thread->stack = stack;
+	return stack;
+}
+
+static void note_stacks(struct callstack_machine *machine)
+{
+	precise_open = machine->ops->open;
+	noting_ops = *machine->ops;
+	noting_ops.open = open_and_note;
+	machine->ops = &noting_ops;
 }
 
 static void feed(struct pipeline *p, struct check *check, const struct branch_event *event)
 {
-	follow(p, event);
+	thread_stacks_feed(&p->stacks, event, 1);
 	if (event->thread && event->kind == BRANCH_GAP && check->gaps)
 		begin_stretch(&check->threads[event->thread->index]);
 	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&
 	    (event->kind == BRANCH_RETURN || event->kind == BRANCH_CALL))
-		note(check, event,
-		     callstack_precise_depth(thread_stacks_borrow(&p->stacks, event->thread)));
+		note(check, event, precise_depth(check->threads[event->thread->index].stack));
 }
 
 static void run(struct pipeline *p, struct check *check)
@@ -311,7 +323,12 @@ static void run(struct pipeline *p, struct check *check)
 
 		streams[i] = pt_stream_open(&input, NULL);
 	}
-	thread_stacks_init(&p->stacks, p->timeline, machine, no_track, NULL);
+	note_stacks(machine);
+	p->stacks = (struct thread_stacks){ .machine = machine,
+					    .resolver = &p->resolver,
+					    .add_track = track_of,
+					    .context = check };
+	thread_stacks_init(&p->stacks, p->timeline);
 	branch_merge_init(&merge, streams, p->auxtrace.stream_count);
 	while ((count = branch_merge_next(&merge, &events)) > 0)
 		for (size_t i = 0; i < count; i++)

@@ -50,6 +50,13 @@ struct magic_level {
 	int64_t since; /* mapped time from which a frame found late may have run */
 };
 
+/* A copy of a struct resolved_branch. */
+struct held_branch {
+	struct branch_event event;
+	struct location_pair places;
+	struct branch_notes notes;
+};
+
 struct magic_stack {
 	struct callstack base;
 	struct callstack_batch batch;
@@ -57,7 +64,7 @@ struct magic_stack {
 	size_t depth, frame_room;
 	struct magic_level *levels; /* owned; the last is the current stack; never empty */
 	size_t level_count, level_room;
-	struct resolved_branch *transaction; /* owned; branches that wait for its end */
+	struct held_branch *transaction; /* owned; branches that wait for its end */
 	size_t transaction_count, transaction_room;
 	size_t frames_to_unwind; /* OCaml: frames that the raising exception has walked over */
 	int64_t last_gap_time;   /* mapped; at first: that of the thread's first event */

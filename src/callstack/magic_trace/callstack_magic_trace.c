@@ -65,7 +65,7 @@ static void expect_mode(struct magic_stack *stack, const struct resolved_branch 
 	diag_warn(machine->diag, "branch-not-in-mode",
 		  "the trace has branches that its mode (user, kernel) excludes; "
 		  "first: kind %u from 0x%llx",
-		  branch->kind, (unsigned long long)branch->from.ip);
+		  branch->event->kind, (unsigned long long)branch->places->from.ip);
 }
 
 static void trace_on(struct magic_stack *stack, int64_t time, const struct location *to)
@@ -101,7 +101,7 @@ static void trace_off(struct magic_stack *stack, int64_t time, const struct reso
 {
 	switch (kind) {
 	case BRANCH_CALL:
-		magic_call(stack, time, &branch->to);
+		magic_call(stack, time, &branch->places->to);
 		break;
 	case BRANCH_RETURN:
 		magic_call_special(stack, time, MAGIC_RETURNED);
@@ -125,35 +125,35 @@ static void trace_off(struct magic_stack *stack, int64_t time, const struct reso
 static void trace_goes_on(struct magic_stack *stack, int64_t time,
 			  const struct resolved_branch *branch)
 {
-	switch ((enum branch_kind)branch->kind) {
+	switch ((enum branch_kind)branch->event->kind) {
 	case BRANCH_CALL:
-		magic_call(stack, time, &branch->to);
+		magic_call(stack, time, &branch->places->to);
 		break;
 	case BRANCH_RETURN:
 		magic_ret(stack, time);
-		magic_check_symbol(stack, time, &branch->to);
+		magic_check_symbol(stack, time, &branch->places->to);
 		break;
 	case BRANCH_JUMP:
 	case BRANCH_COND:
 	case BRANCH_SOFTINT:
 	case BRANCH_TX_ABORT:
-		magic_check_symbol(stack, time, &branch->to);
+		magic_check_symbol(stack, time, &branch->places->to);
 		break;
 	case BRANCH_SYSCALL:
 		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_BOTH);
-		enter_kernel(stack, time, &branch->to);
+		enter_kernel(stack, time, &branch->places->to);
 		break;
 	case BRANCH_INTERRUPT:
 		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_KERNEL);
-		enter_kernel(stack, time, &branch->to);
+		enter_kernel(stack, time, &branch->places->to);
 		break;
 	case BRANCH_SYSRET:
 		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_BOTH);
-		leave_kernel(stack, time, &branch->to);
+		leave_kernel(stack, time, &branch->places->to);
 		break;
 	case BRANCH_IRET:
 		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_KERNEL);
-		leave_kernel(stack, time, &branch->to);
+		leave_kernel(stack, time, &branch->places->to);
 		break;
 	case BRANCH_NONE:
 	case BRANCH_GAP:
@@ -173,8 +173,8 @@ static bool is_possible(enum branch_kind kind, unsigned state)
 
 static void dispatch(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
-	unsigned state = branch->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF);
-	enum branch_kind kind = (enum branch_kind)branch->kind;
+	unsigned state = branch->event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF);
+	enum branch_kind kind = (enum branch_kind)branch->event->kind;
 
 	if (state == (BRANCH_TRACE_ON | BRANCH_TRACE_OFF))
 		return; /* perf prints it for odd streams of other programs; it changes nothing */
@@ -186,27 +186,27 @@ static void dispatch(struct magic_stack *stack, int64_t time, const struct resol
 		diag_warn(stack->base.machine->diag, "impossible-branch",
 			  "tracing started or stopped with a branch that cannot do that "
 			  "(kind %u from 0x%llx); its kind was ignored",
-			  kind, (unsigned long long)branch->from.ip);
+			  kind, (unsigned long long)branch->places->from.ip);
 		kind = BRANCH_NONE;
 	}
 	if (state == BRANCH_TRACE_ON)
-		trace_on(stack, time, &branch->to);
+		trace_on(stack, time, &branch->places->to);
 	else
 		trace_off(stack, time, branch, kind);
 }
 
-static void gap(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch)
+static void gap(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch,
+		const char *message)
 {
 	const struct callstack_machine *machine = stack->base.machine;
-	const char *message = branch->message;
 	char text[1024];
 
 	if (!message)
-		message = callstack_gap_text((enum gap_reason)branch->gap);
+		message = callstack_gap_text((enum gap_reason)branch->event->gap);
 	snprintf(text, sizeof(text), "[decode error: %s]", message);
 	machine->sink->instant(machine->sink, stack->base.track, callstack_perf_time(machine, time),
 			       text);
-	magic_restart(stack, time, branch->from.ip);
+	magic_restart(stack, time, branch->places->from.ip);
 }
 
 static void mark(struct magic_stack *stack, int64_t time, const struct symbol *symbol)
@@ -233,16 +233,16 @@ static int64_t map_time(struct callstack_machine *machine, uint64_t time)
  * one ns, so that a new segment never begins at the instant at which the one
  * before it ends.  The run's very first instant is exempt.
  */
-static int64_t event_time(struct magic_stack *stack, const struct resolved_branch *branch)
+static int64_t event_time(struct magic_stack *stack, const struct branch_event *event, bool untimed)
 {
-	int64_t time = branch->untimed ? 0 : map_time(stack->base.machine, branch->time);
+	int64_t time = untimed ? 0 : map_time(stack->base.machine, event->time);
 
 	if (!stack->started) {
 		stack->started = true;
 		stack->last_gap_time = stack->last_event_time = time;
 		magic_renew(stack, time, 0);
 	}
-	if (branch->untimed)
+	if (untimed)
 		time = stack->last_event_time;
 	stack->last_event_time = time;
 	if (time == stack->last_gap_time && time != 0)
@@ -256,56 +256,73 @@ static void note_address(struct magic_trace *machine, uint64_t ip)
 	machine->saw_user |= ip && !magic_is_kernel(ip);
 }
 
-static void deliver(struct magic_stack *stack, const struct resolved_branch *branch)
+static void deliver(struct magic_stack *stack, const struct resolved_branch *branch,
+		    const struct branch_notes *notes)
 {
-	int64_t time = event_time(stack, branch);
+	int64_t time = event_time(stack, branch->event, notes->untimed);
 
-	note_address(magic_machine(stack), branch->from.ip);
-	note_address(magic_machine(stack), branch->to.ip);
-	if (branch->kind == BRANCH_GAP)
-		gap(stack, time, branch);
-	else if (branch->mark)
-		mark(stack, time, branch->mark);
+	note_address(magic_machine(stack), branch->places->from.ip);
+	note_address(magic_machine(stack), branch->places->to.ip);
+	if (branch->event->kind == BRANCH_GAP)
+		gap(stack, time, branch, notes->message);
+	else if (notes->mark)
+		mark(stack, time, notes->mark);
 	else
 		dispatch(stack, time, branch);
 }
 
 static void deliver_transaction(struct magic_stack *stack)
 {
-	for (size_t i = 0; i < stack->transaction_count; i++)
-		deliver(stack, &stack->transaction[i]);
+	for (size_t i = 0; i < stack->transaction_count; i++) {
+		const struct held_branch *held = &stack->transaction[i];
+
+		deliver(stack, &(struct resolved_branch){ &held->event, &held->places },
+			&held->notes);
+	}
 	stack->transaction_count = 0;
 }
 
-static void hold_back(struct magic_stack *stack, const struct resolved_branch *branch)
+static void hold_back(struct magic_stack *stack, const struct resolved_branch *branch,
+		      const struct branch_notes *notes)
 {
 	stack->transaction = alloc_grow(stack->transaction, &stack->transaction_room,
 					stack->transaction_count + 1, sizeof(*stack->transaction));
-	stack->transaction[stack->transaction_count++] = *branch;
+	stack->transaction[stack->transaction_count++] =
+		(struct held_branch){ *branch->event, *branch->places, *notes };
 }
 
 /* What a transaction does is shown only when it is known not to be rolled back. */
-static void magic_trace_branch(struct callstack *base, const struct resolved_branch *branch)
+static void feed_one(struct magic_stack *stack, const struct resolved_branch *branch,
+		     const struct branch_notes *notes)
 {
-	struct magic_stack *stack = (struct magic_stack *)base;
+	struct callstack_machine *machine = stack->base.machine;
 
-	if (!branch->untimed)
-		map_time(base->machine, branch->time); /* the run's base may be a held branch */
-	if (branch->kind == BRANCH_TX_ABORT) {
+	if (!notes->untimed)
+		map_time(machine, branch->event->time); /* a held branch may be the run's first */
+	if (branch->event->kind == BRANCH_TX_ABORT) {
 		stack->transaction_count = 0;
-	} else if (branch->kind == BRANCH_GAP) {
+	} else if (branch->event->kind == BRANCH_GAP) {
 		if (stack->transaction_count)
-			diag_warn(base->machine->diag, "transaction-lost",
+			diag_warn(machine->diag, "transaction-lost",
 				  "a gap cut a transaction short; its branches are not shown");
 		stack->transaction_count = 0;
-	} else if (branch->flags & BRANCH_IN_TX) {
+	} else if (branch->event->flags & BRANCH_IN_TX) {
 		if (stack->transaction_count >= TRANSACTION_LIMIT)
 			deliver_transaction(stack);
-		hold_back(stack, branch);
+		hold_back(stack, branch, notes);
 		return;
 	}
 	deliver_transaction(stack);
-	deliver(stack, branch);
+	deliver(stack, branch, notes);
+}
+
+static void magic_trace_feed(struct callstack *stack, const struct resolved_branch *branches,
+			     size_t count, const struct branch_notes *notes)
+{
+	static const struct branch_notes none;
+
+	for (size_t i = 0; i < count; i++)
+		feed_one((struct magic_stack *)stack, &branches[i], notes ? notes : &none);
 }
 
 static void magic_trace_finish(struct callstack *base)
@@ -345,7 +362,7 @@ static void magic_trace_machine_close(struct callstack_machine *machine)
 
 static const struct callstack_ops magic_trace_ops = {
 	.open = magic_trace_open,
-	.branch = magic_trace_branch,
+	.feed = magic_trace_feed,
 	.finish = magic_trace_finish,
 	.close = magic_trace_close,
 	.machine_close = magic_trace_machine_close,

@@ -82,13 +82,10 @@ static const struct symbol *gap_symbol(struct precise *machine, const char *mess
 	return &gap->symbol;
 }
 
-static void on_gap(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+static void on_gap(struct precise_stack *stack, int64_t time, const char *message)
 {
-	const char *message = branch->message ? branch->message
-					      : callstack_gap_text((enum gap_reason)branch->gap);
-
 	if (stack->gap)
-		return; /* one after the other is one gap */
+		return; /* successive gaps are one */
 	end_segment(stack, time);
 	stack->gap = gap_symbol(machine_of(stack), message);
 	stack->gap_begin = time;
@@ -110,14 +107,13 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 
 static void give_up(struct precise_stack *stack)
 {
-	static const struct resolved_branch gap = { .message = "too many open calls" };
 	bool in_gap = stack->gap;
 
 	diag_warn(stack->base.machine->diag, "stack-too-deep",
 		  "more than %zu calls are open at once: a thread's stack was given up there, and "
 		  "begins anew",
 		  machine_of(stack)->room_most);
-	on_gap(stack, stack->last_time, &gap);
+	on_gap(stack, stack->last_time, "too many open calls");
 	release_frames(stack);
 	if (!in_gap)
 		end_gap(stack, stack->last_time);
@@ -141,17 +137,18 @@ void precise_count_room(struct precise_stack *stack)
 
 /* ---- The machine --------------------------------------------------------- */
 
-/* Returns the time since the run's first event; it does not go back on a thread. */
-static int64_t event_time(struct precise_stack *stack, const struct resolved_branch *branch)
+/* Returns the mapped time of an event; it does not decrease on a thread. */
+static int64_t event_time(struct precise_stack *stack, const struct branch_event *event,
+			  bool untimed)
 {
 	struct callstack_machine *machine = stack->base.machine;
 	int64_t time = stack->last_time;
 
-	if (!branch->untimed) {
+	if (!untimed) {
 		if (!machine->has_base_time)
-			machine->base_time = branch->time;
+			machine->base_time = event->time;
 		machine->has_base_time = true;
-		time = (int64_t)(branch->time - machine->base_time);
+		time = (int64_t)(event->time - machine->base_time);
 	}
 	if (!stack->started)
 		stack->since = stack->batch.time = time;
@@ -162,48 +159,59 @@ static int64_t event_time(struct precise_stack *stack, const struct resolved_bra
 	return time;
 }
 
-/* Marks change nothing (but that of an abort, which its branch follows), and end no gap. */
-static void show_mark(struct precise_stack *stack, int64_t time,
-		      const struct resolved_branch *branch)
+/* A mark changes no frames, unless it is that of an abort, and ends no gap. */
+static void show_mark(struct precise_stack *stack, int64_t time, const struct branch_event *event,
+		      const struct branch_notes *notes)
 {
-	struct batch_event mark = { .symbol = branch->mark,
-				    .ip = branch->mark_value,
+	struct batch_event mark = { .symbol = notes->mark,
+				    .ip = notes->mark_value,
 				    .kind = BATCH_MARK,
 				    .detail = { stack->counts.insns, stack->counts.cycles } };
 
-	if (branch->kind == BRANCH_TX_ABORT)
+	if (event->kind == BRANCH_TX_ABORT)
 		precise_roll_back(stack, time);
 	callstack_batch_add(&stack->batch, time, &mark);
 }
 
-static void precise_branch(struct callstack *base, const struct resolved_branch *branch)
+bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
+			const struct branch_notes *notes)
 {
-	struct precise_stack *stack = (struct precise_stack *)base;
-	int64_t time = event_time(stack, branch);
+	static const struct branch_notes none;
+	const struct branch_event *event = branch->event;
+	int64_t time;
+	bool done;
 
+	if (!notes)
+		notes = &none;
+	time = event_time(stack, event, notes->untimed);
 	stack->plain = false;
-	if (branch->mark) {
-		show_mark(stack, time, branch);
-		return;
+	if (notes->mark) {
+		show_mark(stack, time, event, notes);
+		return true;
 	}
-	if (branch->kind == BRANCH_GAP) {
-		on_gap(stack, time, branch);
-		return;
+	if (event->kind == BRANCH_GAP) {
+		on_gap(stack, time,
+		       notes->message ? notes->message
+				      : callstack_gap_text((enum gap_reason)event->gap));
+		return true;
 	}
 	if (stack->gap)
 		end_gap(stack, time);
-	stack->counts.insns += branch->insns;
-	stack->counts.cycles += branch->cycles;
-	if (branch->flags & BRANCH_EXEC) {
+	stack->counts.insns += event->insns;
+	stack->counts.cycles += event->cycles;
+	if (notes->exec) {
 		end_segment(stack, time);
 		precise_set_since(stack, time);
 	}
-	if (branch->enters_program && !stack->now.depth)
+	if (notes->enters_program && !stack->now.depth)
 		precise_set_root(stack);
-	precise_follow_branch(stack, time, branch);
+	done = precise_follow_far(stack, time, branch, notes);
 	stack->plain = !stack->in_tx && !stack->rolled_back;
-	precise_settle(stack);
-	precise_watch_room(stack);
+	if (done) {
+		precise_settle(stack);
+		precise_watch_room(stack);
+	}
+	return done;
 }
 
 /* The child's frames are the parent's, since the fork; they return to the same places. */
@@ -237,6 +245,18 @@ static void precise_finish(struct callstack *base)
 	if (stack->gap)
 		end_gap(stack, stack->last_time);
 	end_segment(stack, stack->last_time);
+}
+
+static struct callstack_top precise_top(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+	const struct frame *frame = top(stack);
+
+	if (!frame)
+		return (struct callstack_top){ NULL, NULL };
+	while (frame > stack->now.frames && frame->symbol->inlined)
+		frame--;
+	return (struct callstack_top){ top(stack)->symbol, symbol_function(frame->symbol) };
 }
 
 static struct callstack *precise_open(struct callstack_machine *machine, void *track)
@@ -280,8 +300,8 @@ static void precise_machine_close(struct callstack_machine *base)
 
 static const struct callstack_ops precise_ops = {
 	.open = precise_open,
-	.branch = precise_branch,
-	.plain = callstack_precise_plain,
+	.feed = precise_feed,
+	.top = precise_top,
 	.inherit = precise_inherit,
 	.finish = precise_finish,
 	.close = precise_close,
@@ -310,31 +330,4 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 		machine->specials[i].linkage = machine->specials[i].name;
 	}
 	return &machine->base;
-}
-
-const struct symbol *callstack_precise_top(const struct callstack *base)
-{
-	const struct precise_stack *stack = (const struct precise_stack *)base;
-
-	return stack->now.depth ? stack->now.frames[stack->now.depth - 1].symbol : NULL;
-}
-
-const struct symbol *callstack_precise_function(const struct callstack *base)
-{
-	const struct precise_stack *stack = (const struct precise_stack *)base;
-	size_t at = stack->now.depth;
-
-	while (at && stack->now.frames[at - 1].symbol->inlined)
-		at--;
-	return at ? symbol_function(stack->now.frames[at - 1].symbol) : NULL;
-}
-
-size_t callstack_precise_depth(const struct callstack *base)
-{
-	const struct precise_stack *stack = (const struct precise_stack *)base;
-	size_t called = 0;
-
-	for (size_t i = 0; i < stack->now.depth; i++)
-		called += stack->now.frames[i].kind == FRAME_CALLED;
-	return called;
 }

@@ -21,16 +21,4 @@
  */
 struct callstack_machine *callstack_precise_open(const struct callstack_options *options);
 
-/*
- * Returns how many frames of a precise stack were seen to be called: signal
- * handlers, pauses and inferred frames do not count.
- */
-size_t callstack_precise_depth(const struct callstack *stack);
-
-/* Returns the symbol of the innermost frame, NULL if there is none. */
-const struct symbol *callstack_precise_top(const struct callstack *stack);
-
-/* Returns the function that the innermost frame or its inlined calls are code of; NULL: none. */
-const struct symbol *callstack_precise_function(const struct callstack *stack);
-
 #endif

@@ -35,7 +35,12 @@
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-void precise_come_from(struct precise_stack *stack, int64_t time, const struct location *from)
+/*
+ * Make the innermost frame that of the function at `from`, if it is not: it is a pause,
+ * there is none, or it is another function's.
+ */
+static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int64_t time,
+					       const struct location *from)
 {
 	size_t at;
 
@@ -61,43 +66,51 @@ static size_t find_landing(struct precise_stack *stack, const struct symbol *sym
 	return is_function(symbol) ? frame_list_find_landing(&stack->now, symbol) : 0;
 }
 
-static void on_call(struct precise_stack *stack, int64_t time, const struct location *from,
-		    const struct location *to)
+/* Returns whether a call is that of `call $+5; pop`, which reads the instruction pointer. */
+static bool reads_ip(const struct location_pair *places)
 {
-	struct frame frame = { .symbol = symbol_of(stack, to),
-			       .call_ip = from->ip,
-			       .caller = from->symbol,
-			       .caller_offset = from->offset,
-			       .entry_ip = to->ip,
-			       .kind = FRAME_CALLED };
-
-	/* `call $+5; pop` reads the instruction pointer. */
-	if (to->ip == from->ip + 5 && !is_entry(to))
-		return;
-	precise_remember_setjmp(stack, from->ip, to->symbol);
-	frame.hidden = frame.symbol->kind == SYMBOL_PLT;
-	precise_push(stack, time, &frame);
+	return places->to.ip == places->from.ip + 5 && !is_entry(&places->to);
 }
 
-static void on_jump(struct precise_stack *stack, int64_t time, const struct location *to)
+static inline void on_call(struct precise_stack *stack, int64_t time,
+			   const struct location_pair *places)
+{
+	const struct location *from = &places->from, *to = &places->to;
+	struct frame *frame;
+
+	if (places->call != CALL_ENTERS) {
+		if (reads_ip(places))
+			return;
+		precise_remember_setjmp(stack, from->ip, to->symbol);
+	}
+	frame = frame_list_add(&stack->now);
+	frame->symbol = symbol_of(stack, to);
+	frame->caller = from->symbol;
+	frame->caller_offset = from->offset;
+	frame->call_ip = from->ip;
+	frame->entry_ip = to->ip;
+	frame->called = stack->counts;
+	frame->traps = 0;
+	frame->slice_flags = 0;
+	frame->kind = FRAME_CALLED;
+	frame->returned = false;
+	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	if (!frame->hidden)
+		precise_emit_begin(stack, time, frame);
+	precise_watch_room(stack);
+}
+
+/* A jump into the body of another function than the top's. */
+static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
+						const struct location *to)
 {
 	size_t at;
 
-	if (!stack->now.depth) {
-		precise_infer_root(stack, to);
-		return;
-	}
-	if (is_entry(to) && !same_function(top(stack)->symbol, to->symbol)) {
-		precise_replace(stack, time, to);
-		return;
-	}
-	if (same_function(top(stack)->symbol, symbol_of(stack, to)))
-		return;
 	if (!is_function(to->symbol))
 		precise_reveal(stack, time);
 	if (precise_back_to_setjmp(stack, time, to->ip))
 		return;
-	/* To just behind a call: a return in all but name (a goroutine that goes on). */
+	/* To just behind a call: a return in all but name (a goroutine that is resumed). */
 	at = frame_list_find_return(&stack->now, to->ip);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
@@ -112,6 +125,19 @@ static void on_jump(struct precise_stack *stack, int64_t time, const struct loca
 		precise_pop_to(stack, time, at);
 	else if (is_function(to->symbol))
 		precise_replace(stack, time, to);
+}
+
+static inline void on_jump(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	if (!stack->now.depth)
+		precise_infer_root(stack, to);
+	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
+		return;
+	else if (is_entry(to))
+		precise_replace(stack, time, to);
+	else
+		jump_into(stack, time, to);
+	precise_watch_room(stack);
 }
 
 /*
@@ -132,7 +158,9 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	}
 }
 
-static void on_return(struct precise_stack *stack, int64_t time, const struct location *to)
+/* A return to elsewhere than just behind the call of the top. */
+static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
+						       const struct location *to)
 {
 	size_t at = frame_list_find_return(&stack->now, to->ip);
 
@@ -145,43 +173,45 @@ static void on_return(struct precise_stack *stack, int64_t time, const struct lo
 	} else if (stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED) {
 		precise_pop(stack, time);
 		precise_infer_root(stack, to);
-	} else if (precise_back_to_setjmp(stack, time, to->ip)) {
-		return;
-	} else if ((at = find_landing(stack, to->symbol))) {
-		precise_pop_to(stack, time, at);
-	} else {
-		precise_switch_stack(stack, time, to);
+	} else if (!precise_back_to_setjmp(stack, time, to->ip)) {
+		at = find_landing(stack, to->symbol);
+		if (at)
+			precise_pop_to(stack, time, at);
+		else
+			precise_switch_stack(stack, time, to);
 	}
+	precise_watch_room(stack);
 }
 
 /* ---- OCaml's exceptions -------------------------------------------------- */
 
 /* The top installed and removed handlers on its way to its next branch. */
-static void pass_traps(struct precise_stack *stack, const struct resolved_branch *branch)
+static void follow_traps(struct precise_stack *stack, const struct branch_notes *notes)
 {
 	struct frame *frame = top(stack);
 
-	if (!frame || !branch->trap_count)
+	if (!frame || !notes->trap_count)
 		return;
 	frame_list_cut(&stack->now, stack->now.depth - 1);
-	for (uint32_t i = 0; i < branch->trap_count; i++) {
-		if (branch->traps[i].kind == TRAP_INSTALLED)
+	for (uint32_t i = 0; i < notes->trap_count; i++) {
+		if (notes->traps[i].kind == TRAP_INSTALLED)
 			frame->traps++;
-		else if (branch->traps[i].kind == TRAP_REMOVED && frame->traps)
+		else if (notes->traps[i].kind == TRAP_REMOVED && frame->traps)
 			frame->traps--;
 	}
 }
 
 /* Returns whether an exception came to the handler at `to`; pops to the frame that has it. */
 static bool handle_exception(struct precise_stack *stack, int64_t time,
-			     const struct resolved_branch *branch)
+			     const struct resolved_branch *branch, const struct branch_notes *notes)
 {
 	size_t at;
 
-	if (!branch->enters_trap || (branch->kind != BRANCH_RETURN && branch->kind != BRANCH_JUMP))
+	if (!notes->enters_trap ||
+	    (branch->event->kind != BRANCH_RETURN && branch->event->kind != BRANCH_JUMP))
 		return false;
 	at = frame_list_find_trap(&stack->now);
-	if (!at || stack->now.frames[at - 1].symbol != branch->to.symbol)
+	if (!at || stack->now.frames[at - 1].symbol != branch->places->to.symbol)
 		return false;
 	precise_pop_to(stack, time, at);
 	frame_list_cut(&stack->now, at - 1);
@@ -191,34 +221,36 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 
 /* ---- Pauses -------------------------------------------------------------- */
 
-static uint16_t vector_flags(const struct resolved_branch *branch)
+static uint16_t vector_flags(const struct branch_notes *notes)
 {
-	unsigned flags = branch->vector ? SLICE_HAS_VECTOR | (branch->vector - 1u) << 8 : 0;
+	unsigned flags = notes->vector ? SLICE_HAS_VECTOR | (notes->vector - 1u) << 8 : 0;
 
-	return (uint16_t)(flags | (branch->event ? SLICE_HAS_CAUSE : 0));
+	return (uint16_t)(flags | (notes->cause ? SLICE_HAS_CAUSE : 0));
 }
 
-static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch,
+		   const struct branch_notes *notes)
 {
 	const struct precise *machine = machine_of(stack);
+	const struct branch_event *event = branch->event;
 	struct frame pause = { .kind = FRAME_PAUSE,
-			       .slice_flags = vector_flags(branch),
-			       .event = branch->event };
+			       .slice_flags = vector_flags(notes),
+			       .cause = notes->cause };
 
-	if (branch->kind == BRANCH_RETURN && stack->now.depth)
+	if (event->kind == BRANCH_RETURN && stack->now.depth)
 		precise_pop(stack, time);
 	precise_reveal(stack, time);
-	pause.symbol = &machine->specials[branch->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
-									 : SPECIAL_UNTRACED];
-	/* The host goes on where it told the processor to, not behind the entry. */
-	if (branch->flags & BRANCH_GUEST)
+	pause.symbol = &machine->specials[event->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
+									: SPECIAL_UNTRACED];
+	/* The host resumes where it set the processor up to, not behind the entry of the guest. */
+	if (event->flags & BRANCH_GUEST)
 		pause.symbol = &machine->specials[SPECIAL_GUEST];
-	else if (branch->flags & BRANCH_ASYNC || branch->kind == BRANCH_NONE)
-		pause.resume_ip = branch->from.ip;
-	else if (branch->kind == BRANCH_RETURN)
+	else if (event->flags & BRANCH_ASYNC || event->kind == BRANCH_NONE)
+		pause.resume_ip = branch->places->from.ip;
+	else if (event->kind == BRANCH_RETURN)
 		pause.returned = true;
-	else if (branch->from_length)
-		pause.resume_ip = branch->from.ip + branch->from_length;
+	else if (event->from_length)
+		pause.resume_ip = branch->places->from.ip + event->from_length;
 	precise_push(stack, time, &pause);
 }
 
@@ -269,17 +301,17 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct locati
 }
 
 static void on_kernel_entry(struct precise_stack *stack, int64_t time,
-			    const struct resolved_branch *branch)
+			    const struct resolved_branch *branch, const struct branch_notes *notes)
 {
-	struct frame entry = { .symbol = symbol_of(stack, &branch->to),
-			       .entry_ip = branch->to.ip,
+	struct frame entry = { .symbol = symbol_of(stack, &branch->places->to),
+			       .entry_ip = branch->places->to.ip,
 			       .kind = FRAME_ENTRY,
-			       .resume_ip = branch->from.ip,
-			       .slice_flags = vector_flags(branch),
-			       .event = branch->event };
+			       .resume_ip = branch->places->from.ip,
+			       .slice_flags = vector_flags(notes),
+			       .cause = notes->cause };
 
-	if (branch->kind != BRANCH_INTERRUPT)
-		entry.resume_ip += branch->from_length;
+	if (branch->event->kind != BRANCH_INTERRUPT)
+		entry.resume_ip += branch->event->from_length;
 	precise_push(stack, time, &entry);
 }
 
@@ -298,24 +330,53 @@ static void on_kernel_exit(struct precise_stack *stack, int64_t time, const stru
 	resume(stack, time, to, expected);
 }
 
-void precise_follow_near(struct precise_stack *stack, int64_t time,
-			 const struct near_branch *branch)
+/* ---- All branches -------------------------------------------------------- */
+
+/*
+ * Returns whether a jump stays in its function for sure: by an address in the
+ * instruction, within one symbol, be it that of all code without a name.  An
+ * indirect jump may be a longjmp() within its function.
+ */
+static inline bool stays(const struct branch_event *event, const struct location_pair *places)
 {
-	switch ((enum branch_kind)branch->kind) {
+	return (event->kind == BRANCH_COND ||
+		(event->kind == BRANCH_JUMP && !(event->flags & BRANCH_INDIRECT))) &&
+	       places->from.symbol && places->from.symbol == places->to.symbol;
+}
+
+/* Returns whether a jump is that of the top, a stub, to code without a name. */
+static inline bool leaves_stub(const struct precise_stack *stack,
+			       const struct location_pair *places)
+{
+	return stack->now.depth && top(stack)->hidden &&
+	       places->from.symbol == top(stack)->symbol && !is_function(places->to.symbol);
+}
+
+/* Follow a near call, return or jump out of the top. */
+static inline void follow_near(struct precise_stack *stack, int64_t time,
+			       const struct resolved_branch *branch)
+{
+	const struct location_pair *places = branch->places;
+
+	switch ((enum branch_kind)branch->event->kind) {
 	case BRANCH_CALL:
-		on_call(stack, time, branch->from, branch->to);
+		on_call(stack, time, places);
 		break;
 	case BRANCH_RETURN:
-		if (stack->now.depth)
-			on_return(stack, time, branch->to);
+		if (!stack->now.depth)
+			break;
+		if (frame_returns_to(top(stack), places->to.ip))
+			precise_pop(stack, time);
+		else
+			return_elsewhere(stack, time, &places->to);
 		break;
 	case BRANCH_JUMP:
 	case BRANCH_COND:
 	case BRANCH_TX_ABORT:
-		if (precise_leaves_stub(stack, branch->from, branch->to))
+		if (leaves_stub(stack, places))
 			precise_reveal(stack, time);
-		else if (!precise_stays(branch->kind, branch->flags, branch->from, branch->to))
-			on_jump(stack, time, branch->to);
+		else if (!stays(branch->event, places))
+			on_jump(stack, time, &places->to);
 		break;
 	default:
 		break;
@@ -323,50 +384,88 @@ void precise_follow_near(struct precise_stack *stack, int64_t time,
 }
 
 static void follow_transaction(struct precise_stack *stack, int64_t time,
-			       const struct resolved_branch *branch)
+			       const struct branch_event *event)
 {
-	if (branch->kind == BRANCH_TX_ABORT)
+	if (event->kind == BRANCH_TX_ABORT)
 		precise_roll_back(stack, time);
-	else if (!(branch->flags & BRANCH_IN_TX))
+	else if (!(event->flags & BRANCH_IN_TX))
 		precise_end_transaction(stack);
 	else if (!stack->in_tx)
 		precise_begin_transaction(stack);
 }
 
-void precise_follow_branch(struct precise_stack *stack, int64_t time,
-			   const struct resolved_branch *branch)
+bool precise_follow_far(struct precise_stack *stack, int64_t time,
+			const struct resolved_branch *branch, const struct branch_notes *notes)
 {
-	follow_transaction(stack, time, branch);
-	if (branch->flags & BRANCH_TRACE_ON) {
+	const struct branch_event *event = branch->event;
+
+	follow_transaction(stack, time, event);
+	if (event->flags & BRANCH_TRACE_ON) {
 		stack->rolled_back = false;
-		on_on(stack, time, &branch->to);
-		return;
+		on_on(stack, time, &branch->places->to);
+		return true;
 	}
 	if (!stack->rolled_back) {
-		precise_come_from(stack, time, &branch->from);
-		pass_traps(stack, branch);
+		sync_top(stack, time, &branch->places->from);
+		follow_traps(stack, notes);
 	}
 	stack->rolled_back = false;
-	if (handle_exception(stack, time, branch))
-		return;
-	if (branch->flags & BRANCH_TRACE_OFF) {
-		on_off(stack, time, branch);
-		return;
+	if (handle_exception(stack, time, branch, notes))
+		return true;
+	if (event->flags & BRANCH_TRACE_OFF) {
+		on_off(stack, time, branch, notes);
+		return true;
 	}
-	switch ((enum branch_kind)branch->kind) {
+	switch ((enum branch_kind)event->kind) {
 	case BRANCH_SYSCALL:
 	case BRANCH_SOFTINT:
 	case BRANCH_INTERRUPT:
-		on_kernel_entry(stack, time, branch);
-		break;
+		on_kernel_entry(stack, time, branch, notes);
+		return true;
 	case BRANCH_SYSRET:
 	case BRANCH_IRET:
-		on_kernel_exit(stack, time, &branch->to);
-		break;
+		on_kernel_exit(stack, time, &branch->places->to);
+		return true;
+	case BRANCH_CALL:
+		return reads_ip(branch->places);
 	default:
-		precise_follow_near(stack, time,
-				    &(struct near_branch){ &branch->from, &branch->to, branch->kind,
-							   branch->flags });
-		break;
+		return false;
+	}
+}
+
+/* Returns whether sync_top() has nothing to do. */
+static inline bool comes_from_top(const struct precise_stack *stack, const struct location *from)
+{
+	const struct frame *frame = top(stack);
+
+	return frame && frame->kind != FRAME_PAUSE &&
+	       (frame->symbol == from->symbol || !is_function(from->symbol));
+}
+
+void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+		  const struct branch_notes *notes)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	if (notes)
+		stack->plain = false; /* only here: precise_follow_any() sets it anew */
+	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++) {
+		const struct branch_event *event = branch->event;
+		int64_t time;
+
+		if (stack->plain && branch_is_near(event)) {
+			time = (int64_t)(event->time - base->machine->base_time);
+			if (time < stack->last_time)
+				time = stack->last_time;
+			stack->last_time = time;
+			stack->counts.insns += event->insns;
+			stack->counts.cycles += event->cycles;
+			if (!comes_from_top(stack, &branch->places->from))
+				sync_top(stack, time, &branch->places->from);
+		} else if (precise_follow_any(stack, branch, notes)) {
+			continue;
+		}
+		follow_near(stack, stack->last_time, branch);
+		precise_settle(stack);
 	}
 }

@@ -96,7 +96,7 @@ static inline struct frame *top(const struct precise_stack *stack)
 /* Returns what the slice of a frame begins with: see slice_sink.h. */
 static inline uint64_t precise_slice_ip(const struct frame *frame)
 {
-	return frame->slice_flags & SLICE_HAS_CAUSE ? (uintptr_t)frame->event : frame->entry_ip;
+	return frame->slice_flags & SLICE_HAS_CAUSE ? (uintptr_t)frame->cause : frame->entry_ip;
 }
 
 /* What precise_emit_begin() and _end() do where no edges are taken. */
@@ -270,53 +270,24 @@ static inline void precise_set_root(struct precise_stack *stack)
 	stack->unsettled = SETTLE_BRANCHES;
 }
 
-/* ---- Branches (callstack_precise_branches.c) ----------------------------- */
-
-/* A branch as an instruction makes it. */
-struct near_branch {
-	const struct location *from, *to;
-	unsigned kind, flags; /* enum branch_kind, enum branch_flags */
-};
-
-/* Do what a branch of a known time that is neither gap nor mark does to the stack. */
-void precise_follow_branch(struct precise_stack *stack, int64_t time,
-			   const struct resolved_branch *branch);
+/* ---- Branches ------------------------------------------------------------ */
 
 /*
- * Returns whether a jump stays in its function for sure: by an address in the
- * instruction, within one symbol, be it that of all code without a name.  By one
- * from elsewhere execution may go back to where it was before.
+ * Follow any event, but not yet what a near branch does to the frames (callstack_precise.c).
+ * Returns whether that was all; if not, it happened at stack->last_time.
  */
-static inline bool precise_stays(unsigned kind, unsigned flags, const struct location *from,
-				 const struct location *to)
-{
-	return (kind == BRANCH_COND || (kind == BRANCH_JUMP && !(flags & BRANCH_INDIRECT))) &&
-	       from->symbol && from->symbol == to->symbol;
-}
+bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
+			const struct branch_notes *notes);
 
 /*
- * Returns whether a jump is that of the top, a stub, to its target, of which no more
- * is known than where it is.
+ * The same for a branch at a time and without a gap before it
+ * (callstack_precise_branches.c).
  */
-static inline bool precise_leaves_stub(const struct precise_stack *stack,
-				       const struct location *from, const struct location *to)
-{
-	return stack->now.depth && top(stack)->hidden && from->symbol == top(stack)->symbol &&
-	       !is_function(to->symbol);
-}
+bool precise_follow_far(struct precise_stack *stack, int64_t time,
+			const struct resolved_branch *branch, const struct branch_notes *notes);
 
-/*
- * The top becomes the function that a branch comes from, if it is not: it is that
- * of a pause, there is none, or its symbol is another one.
- */
-void precise_come_from(struct precise_stack *stack, int64_t time, const struct location *from);
-
-/* What a near call, return or jump, from the top to known code, does to the stack. */
-void precise_follow_near(struct precise_stack *stack, int64_t time,
-			 const struct near_branch *branch);
-
-/* precise_follow_branch() for what callstack_plain() may be fed (callstack_precise_fast.c). */
-bool callstack_precise_plain(struct callstack *base, const struct plain_branch *branches,
-			     size_t count);
+/* The machine's operation `feed` (callstack_precise_branches.c). */
+void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+		  const struct branch_notes *notes);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "tests/support/stack_branch.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"
 
@@ -73,18 +74,16 @@ static const struct symbol *symbol(const char *name)
 static void feed(struct callstack *to, uint64_t time, unsigned kind, unsigned flags,
 		 const char *target)
 {
-	struct resolved_branch branch = {
-		.time = BASE + time,
+	struct stack_branch branch = {
+		.event = { .time = BASE + time, .kind = (uint8_t)kind, .flags = (uint8_t)flags },
 		.from = { .ip = 0x1000 },
 		.to = { .ip = target ? 0x2000 : 0, .symbol = symbol(target) },
-		.kind = (uint8_t)kind,
-		.flags = (uint8_t)flags,
 	};
 
 	/* Names of the kernel's functions begin with k in these tests. */
 	if (target && *target == 'k')
 		branch.to.ip |= KERNEL;
-	callstack_branch(to, &branch);
+	stack_branch_feed(to, &branch);
 }
 
 static void go(uint64_t time, unsigned kind, const char *target)
@@ -104,14 +103,12 @@ static void off(uint64_t time, unsigned kind)
 
 static void gap_at(uint64_t time, uint64_t ip)
 {
-	struct resolved_branch branch = {
-		.time = BASE + time,
+	struct stack_branch branch = {
+		.event = { .time = BASE + time, .kind = BRANCH_GAP, .gap = GAP_OVERFLOW },
 		.from = { .ip = ip },
-		.kind = BRANCH_GAP,
-		.gap = GAP_OVERFLOW,
 	};
 
-	callstack_branch(stack, &branch);
+	stack_branch_feed(stack, &branch);
 }
 
 static const char *finish(void)
@@ -448,14 +445,13 @@ END_TEST
 
 START_TEST(a_guessed_mode_is_kernel_until_a_user_address_is_seen)
 {
-	struct resolved_branch branch = {
-		.time = BASE + 10,
+	struct stack_branch branch = {
+		.event = { .time = BASE + 10, .flags = BRANCH_TRACE_ON },
 		.to = { KERNEL, symbol("kf"), 0 },
-		.flags = BRANCH_TRACE_ON,
 	};
 
 	open_in_mode(TRACE_MODE_GUESS);
-	callstack_branch(stack, &branch);
+	stack_branch_feed(stack, &branch);
 	go(20, BRANCH_JUMP, "user");
 	on(30, "kf");
 	go(40, BRANCH_SYSCALL, "kentry");
@@ -621,13 +617,13 @@ END_TEST
 
 START_TEST(a_gap_without_a_time_is_at_the_threads_last_event)
 {
-	struct resolved_branch branch = { .message = "Odd message",
-					  .kind = BRANCH_GAP,
-					  .untimed = true };
+	struct stack_branch branch = { .event = { .kind = BRANCH_GAP },
+				       .notes = { .message = "Odd message", .untimed = true },
+				       .has_notes = true };
 
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
-	callstack_branch(stack, &branch);
+	stack_branch_feed(stack, &branch);
 	ck_assert_str_eq(slice_log_take(&slices), "I 10 [decode error: Odd message]\n"
 						  "B 0 main inferred deferred\n"
 						  "B 10 f\n"
@@ -765,30 +761,33 @@ END_TEST
 
 START_TEST(a_mark_is_given_out_at_once_without_length)
 {
-	struct resolved_branch branch = { .time = BASE + 20, .mark = symbol("PTWRITE") };
+	struct stack_branch branch = { .event = { .time = BASE + 20 },
+				       .notes = { .mark = symbol("PTWRITE") },
+				       .has_notes = true };
 
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
-	callstack_branch(stack, &branch);
+	stack_branch_feed(stack, &branch);
 	ck_assert_str_eq(slice_log_take(&slices), "C 20-20 PTWRITE\n");
 }
 END_TEST
 
 START_TEST(times_before_the_base_time_do_not_go_below_zero)
 {
-	struct resolved_branch branch = { .kind = BRANCH_CALL, .to = { 1, symbol("f"), 0 } };
+	struct stack_branch branch = { .event = { .kind = BRANCH_CALL },
+				       .to = { 1, symbol("f"), 0 } };
 
 	open_in_mode(TRACE_MODE_USER);
 	machine->base_time = 5;
 	slices.base = 0;
-	branch.time = 10;
-	callstack_branch(stack, &branch);
-	branch.time = 0;
-	callstack_branch(stack, &branch);
-	branch.time = UINT64_MAX;
-	callstack_branch(stack, &branch);
-	branch.time = UINT64_C(1) << 63;
-	callstack_branch(stack, &branch);
+	branch.event.time = 10;
+	stack_branch_feed(stack, &branch);
+	branch.event.time = 0;
+	stack_branch_feed(stack, &branch);
+	branch.event.time = UINT64_MAX;
+	stack_branch_feed(stack, &branch);
+	branch.event.time = UINT64_C(1) << 63;
+	stack_branch_feed(stack, &branch);
 	callstack_finish(stack);
 }
 END_TEST

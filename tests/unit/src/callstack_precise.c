@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "src/callstack/precise/callstack_precise.h"
+#include "tests/support/precise_depth.h"
+#include "tests/support/stack_branch.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"
 
@@ -24,10 +26,10 @@ static struct callstack *stack;
 static struct symbol *symbols[128];
 static uint64_t now;
 
-/* All that callstack_plain() may be fed is, so many at once; 0: nothing. */
+/* Branches are fed so many at once; 0: one by one, with empty notes. */
 #define AT_ONCE_MOST 8
 static size_t at_once;
-static struct resolved_branch held[AT_ONCE_MOST]; /* that are not fed yet */
+static struct stack_branch held[AT_ONCE_MOST]; /* that are not fed yet */
 static size_t held_count;
 
 static bool takes_edges;
@@ -53,7 +55,7 @@ static void setup(void)
 	now = BASE;
 }
 
-static void setup_plain(void)
+static void setup_short(void)
 {
 	setup();
 	at_once = 1;
@@ -105,42 +107,28 @@ static struct location at(char letter, uint64_t offset)
 	return letter ? location : (struct location){ 0 };
 }
 
-static struct branch_event event_of(const struct resolved_branch *branch)
-{
-	return (struct branch_event){ .time = branch->time,
-				      .from = branch->from.ip,
-				      .to = branch->to.ip,
-				      .kind = branch->kind,
-				      .flags = branch->flags,
-				      .insns = branch->insns };
-}
-
 static void feed_held(void)
 {
-	struct branch_event events[AT_ONCE_MOST];
 	struct location_pair places[AT_ONCE_MOST];
-	struct plain_branch branches[AT_ONCE_MOST];
+	struct resolved_branch branches[AT_ONCE_MOST];
 
 	for (size_t i = 0; i < held_count; i++) {
-		events[i] = event_of(&held[i]);
 		places[i] = location_pair_of(&held[i].from, &held[i].to);
-		branches[i] = (struct plain_branch){ &events[i], &places[i] };
+		branches[i] = (struct resolved_branch){ &held[i].event, &places[i] };
 	}
-	for (size_t i = 0; i < held_count; i++) {
-		if (callstack_plain(stack, branches + i, held_count - i))
-			break;
-		callstack_branch(stack, &held[i]);
-	}
+	if (held_count)
+		callstack_feed(stack, branches, held_count, NULL);
 	held_count = 0;
 }
 
-static void feed_branch(const struct resolved_branch *branch)
+static void feed_branch(const struct stack_branch *branch)
 {
-	const struct branch_event event = event_of(branch);
+	struct stack_branch alone = *branch;
 
-	if (!at_once || !branch_is_plain(&event)) {
+	if (!at_once || branch->has_notes) {
 		feed_held();
-		callstack_branch(stack, branch);
+		alone.has_notes = true;
+		stack_branch_feed(stack, &alone);
 		return;
 	}
 	held[held_count++] = *branch;
@@ -156,12 +144,12 @@ static void finish(void)
 
 static void feed(enum branch_kind kind, struct location from, struct location to, unsigned flags)
 {
-	struct resolved_branch branch = { .time = now,
-					  .from = from,
-					  .to = to,
-					  .kind = (uint8_t)kind,
-					  .flags = (uint8_t)flags,
-					  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 };
+	struct stack_branch branch = { .event = { .time = now,
+						  .kind = (uint8_t)kind,
+						  .flags = (uint8_t)flags,
+						  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 },
+				       .from = from,
+				       .to = to };
 
 	feed_branch(&branch);
 	now += 10;
@@ -184,7 +172,9 @@ static void jump(char from, char to, uint64_t offset)
 
 static void gap(enum gap_reason reason)
 {
-	struct resolved_branch branch = { .time = now, .kind = BRANCH_GAP, .gap = (uint8_t)reason };
+	struct stack_branch branch = {
+		.event = { .time = now, .kind = BRANCH_GAP, .gap = (uint8_t)reason }
+	};
 
 	feed_branch(&branch);
 	now += 10;
@@ -200,7 +190,7 @@ static void expect(const char *text)
 static void expect_depth(size_t depth)
 {
 	feed_held();
-	ck_assert_uint_eq(callstack_precise_depth(stack), depth);
+	ck_assert_uint_eq(precise_depth(stack), depth);
 }
 
 START_TEST(a_return_pops_the_frame_that_was_called_from_there)
@@ -317,7 +307,9 @@ END_TEST
 
 static void show_mark(void)
 {
-	struct resolved_branch mark = { .time = now, .mark = function('x') };
+	struct stack_branch mark = { .event = { .time = now },
+				     .notes = { .mark = function('x') },
+				     .has_notes = true };
 
 	feed_branch(&mark);
 }
@@ -415,8 +407,8 @@ START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
 	ck_assert_ptr_null(diag.first);
 	stack = callstack_open(machine, NULL);
 	call_deep();
-	ck_assert_uint_eq(callstack_precise_depth(other), DEEP);
-	ck_assert_uint_lt(callstack_precise_depth(stack), DEEP);
+	ck_assert_uint_eq(precise_depth(other), DEEP);
+	ck_assert_uint_lt(precise_depth(stack), DEEP);
 	ck_assert_str_eq(diag.first->kind, "stack-too-deep");
 	ck_assert_ptr_nonnull(strstr(slice_log_take(&slices), "[lost: too many open calls]"));
 	callstack_finish(other);
@@ -434,7 +426,7 @@ static size_t give_up(size_t fed_at_once)
 	call_deep();
 	stack = callstack_open(machine, NULL);
 	call_deep();
-	depth = callstack_precise_depth(stack);
+	depth = precise_depth(stack);
 	callstack_close(other);
 	begin_anew();
 	return depth;
@@ -456,6 +448,7 @@ START_TEST(calls_that_have_ended_leave_room_for_others)
 
 	call_deep();
 	gap(GAP_OVERFLOW);
+	feed_held();
 	stack = callstack_open(machine, NULL);
 	call_deep();
 	expect_depth(DEEP);
@@ -689,9 +682,15 @@ END_TEST
 
 START_TEST(exec_leaves_nothing_of_the_old_stack)
 {
+	struct stack_branch first = { .event = { .time = BASE + 20, .flags = BRANCH_TRACE_ON },
+				      .to = at('n', 0),
+				      .notes = { .exec = true },
+				      .has_notes = true };
+
 	call('m', 0x10, 'f');
 	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
-	feed(BRANCH_NONE, at(0, 0), at('n', 0), BRANCH_TRACE_ON | BRANCH_EXEC);
+	feed_branch(&first);
+	now += 10;
 	call('n', 0x10, 'g');
 	expect_depth(1);
 }
@@ -706,7 +705,7 @@ START_TEST(a_forked_child_has_its_parents_frames)
 	feed_held();
 	child = callstack_open(machine, NULL);
 	callstack_inherit(child, stack, now);
-	ck_assert_uint_eq(callstack_precise_depth(child), 1);
+	ck_assert_uint_eq(precise_depth(child), 1);
 	callstack_close(stack);
 	stack = child;
 	feed(BRANCH_NONE, at(0, 0), at('f', 0x22), BRANCH_TRACE_ON);
@@ -773,10 +772,10 @@ END_TEST
 /* Elided locks: lock() begins a transaction and returns in it, unlock() commits. */
 START_TEST(a_mark_takes_no_time_and_stands_behind_the_calls_before_it)
 {
-	struct resolved_branch mark = { .mark = function('x') };
+	struct stack_branch mark = { .notes = { .mark = function('x') }, .has_notes = true };
 
 	call('m', 0x10, 'f');
-	mark.time = now - 10;
+	mark.event.time = now - 10;
 	feed_branch(&mark);
 	ret('f', 'm', 0x15);
 	expect("B 0 f\nB 10 x\nE 10 x\nE 10 f\nE 10 m\nB 0 m inferred deferred\nS\n");
@@ -828,9 +827,10 @@ END_TEST
 /* Tracing begins in `m`, at a program's entry if `entry`; then it calls f again and again. */
 static void run_program(bool entry, int calls)
 {
-	struct resolved_branch start = {
-		.time = now, .to = at('m', 0), .flags = BRANCH_TRACE_ON, .enters_program = entry
-	};
+	struct stack_branch start = { .event = { .time = now, .flags = BRANCH_TRACE_ON },
+				      .to = at('m', 0),
+				      .notes = { .enters_program = entry },
+				      .has_notes = true };
 
 	feed_branch(&start);
 	now += 10;
@@ -942,13 +942,13 @@ static void add_tests(TCase *tests)
 int main(void)
 {
 	Suite *suite = suite_create("callstack_precise");
-	TCase *all = tcase_create("by callstack_branch()");
-	TCase *plain = tcase_create("by callstack_plain() where it may be");
-	TCase *many = tcase_create("so, and many at once");
-	TCase *edges = tcase_create("so, and given out many at once");
+	TCase *all = tcase_create("with notes");
+	TCase *plain = tcase_create("without notes");
+	TCase *many = tcase_create("many at once");
+	TCase *edges = tcase_create("many at once, and emitted many at once");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_checked_fixture(plain, setup_plain, teardown);
+	tcase_add_checked_fixture(plain, setup_short, teardown);
 	tcase_add_checked_fixture(many, setup_many, teardown);
 	add_tests(all);
 	add_tests(plain);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The depth of a stack of the precise machine. */
+#ifndef TESTS_SUPPORT_PRECISE_DEPTH_H
+#define TESTS_SUPPORT_PRECISE_DEPTH_H
+
+#include "src/callstack/precise/callstack_precise_stack.h"
+
+/* Returns the number of frames whose call was seen: no signal handlers, pauses, inferred ones. */
+static inline size_t precise_depth(const struct callstack *base)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)base;
+	size_t called = 0;
+
+	for (size_t i = 0; i < stack->now.depth; i++)
+		called += stack->now.frames[i].kind == FRAME_CALLED;
+	return called;
+}
+
+#endif

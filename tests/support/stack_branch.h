@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* One branch for a call-stack machine, as one struct that a test can fill. */
+#ifndef TESTS_SUPPORT_STACK_BRANCH_H
+#define TESTS_SUPPORT_STACK_BRANCH_H
+
+#include "src/callstack/callstack.h"
+
+struct stack_branch {
+	struct branch_event event;
+	struct location from, to;
+	struct branch_notes notes;
+	bool has_notes;
+};
+
+static inline void stack_branch_feed(struct callstack *stack, const struct stack_branch *branch)
+{
+	struct location_pair places = location_pair_of(&branch->from, &branch->to);
+	struct resolved_branch resolved = { &branch->event, &places };
+
+	callstack_feed(stack, &resolved, 1, branch->has_notes ? &branch->notes : NULL);
+}
+
+#endif
