@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* ptrace2ftf: one conversion, or a batch of them. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "src/pipeline/convert.h"
 #include "src/sandbox/sandbox.h"
 
-/* `ptrace2ftf clock-sync`: one line that tells how the clocks of this machine differ now. */
+/* `ptrace2ftf clock-sync`: print this machine's clocks, read at one moment. */
 static int print_clocks(void)
 {
 	struct overlay_sync sync;
@@ -32,43 +33,37 @@ static void print_error(const struct error *err)
 	putc('\n', stderr);
 }
 
-/* What --json-lines says beside how the process ended: batch.h. */
-static void tell(json_t *told, const struct report *report, const struct error *err)
+/* Fill the report for --json-lines: batch_job.h. */
+static void fill_child_report(json_t *child_report, const struct report *report,
+			      const struct error *err)
 {
 	json_t *whole = report_json(report);
 
 	if (report->status == EXIT_FAILED) {
-		json_object_set_new(told, "error", batch_line_text(err->text));
+		json_object_set_new(child_report, "error", batch_line_text(err->text));
 	} else {
-		json_object_set_new(told, "branches",
+		json_object_set_new(child_report, "branches",
 				    json_integer((json_int_t)report->summary.branches));
-		json_object_set_new(told, "slices",
+		json_object_set_new(child_report, "slices",
 				    json_integer((json_int_t)report->summary.slices));
 	}
 	if (whole)
-		json_object_set_new(told, "report", whole);
+		json_object_set_new(child_report, "report", whole);
 }
 
-/*
- * The last thing that can fail: write the JSON, and put that and the outputs into
- * their places.  Returns the status of the run.
- */
-static enum exit_status put_in_place(struct report *report, json_t *told, struct error *err)
+/* Write the JSON of --json and rename the outputs into place, or drop them if either fails. */
+static int place_outputs(const struct report *report, struct error *err)
 {
-	bool asked = report->options->json && *report->options->json;
+	const char *json = report->options->json;
 
-	if (asked && report_write(report, err) < 0)
+	if (json && *json && report_write(report, err) < 0) {
 		output_drop();
-	else if (output_place(err) == 0)
-		return report->status;
-	report->status = EXIT_FAILED;
-	if (told)
-		tell(told, report, err);
-	return EXIT_FAILED;
+		return -1;
+	}
+	return output_place(err);
 }
 
-/* `told`: NULL if nobody wants to know. */
-static enum exit_status convert_one(const struct options *options, json_t *told)
+static enum exit_status convert_recording(const struct options *options, json_t *child_report)
 {
 	struct sandbox sandbox;
 	struct report report;
@@ -78,7 +73,7 @@ static enum exit_status convert_one(const struct options *options, json_t *told)
 
 	diag_init(&diag);
 	report_init(&report, options);
-	/* Whatever fails from here on, there is no output when the status says so. */
+	/* No output may exist if the exit status is EXIT_FAILED. */
 	output_hold();
 	if (sandbox_enter(&sandbox, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
@@ -92,14 +87,17 @@ static enum exit_status convert_one(const struct options *options, json_t *told)
 	report_print(&report, stderr);
 	if (options->verbose)
 		sandbox_print(&sandbox, stderr);
-	if (told)
-		tell(told, &report, &err);
-	status = put_in_place(&report, told, &err);
-	if (status == EXIT_FAILED)
+	if (place_outputs(&report, &err) < 0)
+		report.status = EXIT_FAILED;
+	if (child_report)
+		fill_child_report(child_report, &report, &err);
+	if (report.status == EXIT_FAILED)
 		print_error(&err);
-	if (status == EXIT_FAILED && options->input_count > 1)
-		fprintf(stderr, "ptrace2ftf: several inputs are taken for the files of one "
-				"recording: -o DIR/ converts each on its own\n");
+	if (report.status == EXIT_FAILED && options->input_count > 1)
+		fprintf(stderr,
+			"ptrace2ftf: several inputs are the files of one recording; to "
+			"convert each to an output of its own, name a directory: -o DIR/\n");
+	status = report.status;
 	report_release(&report);
 	diag_release(&diag);
 	return status;
@@ -110,9 +108,8 @@ int main(int argc, char **argv)
 	struct options options;
 	int status;
 
-	/* A closed pipe is an error of write(), with a message, not a silent death. */
+	/* Writes to a closed pipe, or beyond `ulimit -f`, return errors, which are printed. */
 	signal(SIGPIPE, SIG_IGN);
-	/* So is a file beyond `ulimit -f`. */
 	signal(SIGXFSZ, SIG_IGN);
 	fault_watch();
 	output_watch_signals();
@@ -120,9 +117,9 @@ int main(int argc, char **argv)
 		return print_clocks();
 	command_line_parse(&options, argc, argv);
 	if (batch_wanted(&options))
-		status = batch_run(&options, convert_one);
+		status = batch_run(&options, convert_recording);
 	else
-		status = convert_one(&options, NULL);
+		status = convert_recording(&options, NULL);
 	options_release(&options);
 	return status;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The loop of a batch: starts processes, waits for them, and adds up how they ended. */
 #include "src/batch/batch.h"
 
 #include <errno.h>
@@ -18,21 +19,21 @@
 struct batch {
 	struct batch_run run;
 	struct batch_plan plan;
-	size_t next; /* job to be started */
+	size_t next; /* index of the next job to start */
 	size_t running;
-	size_t whole, gaps, failed, skipped;
-	int worst;
-	bool lines_failed; /* --json-lines could not be written */
+	size_t whole, gaps, failed, skipped; /* finished jobs */
+	int worst;                           /* exit status of a finished job */
+	bool lines_failed;                   /* --json-lines could not be written */
 };
 
 /* ---- Signals ------------------------------------------------------------- */
 
-/* What the handler needs; the processes are written by the main flow only. */
-static volatile sig_atomic_t stopped;   /* the signal */
+/* Read by the signal handler; the processes change only while signals are blocked. */
+static volatile sig_atomic_t stopped;   /* the signal; 0: none */
 static struct batch_process *processes; /* owned */
 static volatile size_t process_count;
 
-/* A terminal sends its signals to the processes, too; others have to be handed on. */
+/* A terminal sends its signals to all processes; forward those of other senders. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -53,9 +54,9 @@ static void watch_signals(void)
 			sigaction(signals[i], &action, NULL);
 }
 
-/* ---- Grades -------------------------------------------------------------- */
+/* ---- Finished jobs ------------------------------------------------------- */
 
-/* 1 is worse than 2, which is worse than 0. */
+/* Returns the worse exit status: 1, then 2, then 0. */
 static int worse(int left, int right)
 {
 	if (left == EXIT_WHOLE || right == EXIT_WHOLE)
@@ -63,7 +64,9 @@ static int worse(int left, int right)
 	return left == EXIT_WITH_GAPS && right == EXIT_WITH_GAPS ? EXIT_WITH_GAPS : EXIT_FAILED;
 }
 
-static void note_end(struct batch *batch, const struct batch_job *job, const struct batch_end *end)
+/* Count a job and write its line. */
+static void add_finished(struct batch *batch, const struct batch_job *job,
+			 const struct batch_end *end)
 {
 	const char *path = batch->run.options->json_lines;
 	struct error err = { 0 };
@@ -73,7 +76,7 @@ static void note_end(struct batch *batch, const struct batch_job *job, const str
 	batch->whole += end->status == EXIT_WHOLE;
 	batch->gaps += end->status == EXIT_WITH_GAPS;
 	batch->failed += end->status != EXIT_WHOLE && end->status != EXIT_WITH_GAPS;
-	batch->skipped += json_is_true(json_object_get(end->told, "skipped"));
+	batch->skipped += json_is_true(json_object_get(end->report, "skipped"));
 	if (!path)
 		return;
 	line = batch_line_make(job, end);
@@ -86,21 +89,20 @@ static void note_end(struct batch *batch, const struct batch_job *job, const str
 	json_decref(line);
 }
 
-static void note_no_start(struct batch *batch, const struct batch_job *job, const struct error *err)
+static void add_not_started(struct batch *batch, const struct batch_job *job,
+			    const struct error *err)
 {
-	struct batch_end end = { .status = EXIT_FAILED };
-	json_t *told = json_object();
+	struct batch_end end = { .status = EXIT_FAILED, .report = json_object() };
 
 	fprintf(stderr, "ptrace2ftf: %s\n", err->text);
-	json_object_set_new(told, "error", batch_line_text(err->text));
-	end.told = told;
-	note_end(batch, job, &end);
-	json_decref(told);
+	json_object_set_new(end.report, "error", batch_line_text(err->text));
+	add_finished(batch, job, &end);
+	json_decref(end.report);
 }
 
-/* ---- Running ------------------------------------------------------------- */
+/* ---- Processes ----------------------------------------------------------- */
 
-static struct batch_process *free_process(void)
+static struct batch_process *find_free_process(void)
 {
 	for (size_t i = 0; i < process_count; i++)
 		if (processes[i].pid == 0)
@@ -116,24 +118,24 @@ static void start_next(struct batch *batch)
 	sigset_t all, usual;
 	int status;
 
-	/* A signal comes when the process is known, and never to the handler in the child. */
+	/* No signal may come before the process is known, or to the handler in the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &usual);
 	status = batch_process_start(&started, &batch->run, job, &err);
 	if (status == 0)
-		*free_process() = started;
+		*find_free_process() = started;
 	sigprocmask(SIG_SETMASK, &usual, NULL);
 	if (status == 0) {
 		batch->running++;
 	} else if (batch->running) {
-		return; /* when another has ended there may be room */
+		return; /* tried again after the end of another one */
 	} else {
-		note_no_start(batch, job, &err);
+		add_not_started(batch, job, &err);
 	}
 	batch->next++;
 }
 
-static void wait_for_one(struct batch *batch)
+static void wait_for_process(struct batch *batch)
 {
 	struct batch_end end = { 0 };
 	int status;
@@ -144,24 +146,24 @@ static void wait_for_one(struct batch *batch)
 			continue;
 		batch_process_finish(&processes[i], status, &end);
 		batch->running--;
-		note_end(batch, processes[i].job, &end);
-		json_decref((json_t *)end.told);
+		add_finished(batch, processes[i].job, &end);
+		json_decref(end.report);
 	}
 	if (pid < 0 && errno != EINTR)
-		batch->running = 0; /* none of ours is left: cannot be */
+		batch->running = 0; /* impossible: no process is left */
 }
 
-static size_t processors(void)
+static size_t count_processors(void)
 {
 	cpu_set_t set;
 
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
 }
 
-/* Processes that run side by side share the processors. */
-static unsigned threads_of_each(size_t jobs)
+/* Returns the threads of each of so many parallel processes: they share the processors. */
+static unsigned threads_per_job(size_t jobs)
 {
-	size_t count = processors();
+	size_t count = count_processors();
 
 	if (jobs < 2)
 		return 0;
@@ -170,12 +172,12 @@ static unsigned threads_of_each(size_t jobs)
 
 static void run_all(struct batch *batch)
 {
-	size_t room = batch->run.options->jobs ? batch->run.options->jobs : processors();
+	size_t room = batch->run.options->jobs ? batch->run.options->jobs : count_processors();
 
 	room = room < batch->plan.count ? room : batch->plan.count;
 	processes = alloc_zeroed(room, sizeof(*processes));
 	process_count = room;
-	batch->run.threads = threads_of_each(room);
+	batch->run.threads = threads_per_job(room);
 	watch_signals();
 	while (batch->running || (batch->next < batch->plan.count && !stopped)) {
 		size_t before = batch->next;
@@ -184,14 +186,14 @@ static void run_all(struct batch *batch)
 			start_next(batch);
 		if (batch->running && (batch->next == before || batch->running == room ||
 				       batch->next == batch->plan.count))
-			wait_for_one(batch);
+			wait_for_process(batch);
 	}
 	process_count = 0;
 	free(processes);
 	processes = NULL;
 }
 
-static void sum_up(const struct batch *batch)
+static void print_totals(const struct batch *batch)
 {
 	fprintf(stderr, "ptrace2ftf: %zu files: %zu whole", batch->plan.count, batch->whole);
 	if (batch->skipped)
@@ -224,7 +226,7 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 	batch.run.stamped = options_is_batch(options) || options->skip_existing;
 	run_all(&batch);
 	if (!options->quiet && batch.plan.count > 1)
-		sum_up(&batch);
+		print_totals(&batch);
 	batch_plan_release(&batch.plan);
 	return stopped ? 128 + stopped : batch.worst;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* One process of a batch: in the child a conversion, in the parent its end. */
 #include "src/batch/batch_job.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,46 +19,27 @@
 
 #define PREFIX "ptrace2ftf: "
 
-/* ---- In the process ------------------------------------------------------ */
+/* ---- The child ----------------------------------------------------------- */
 
-static enum exit_status fail(json_t *told, const struct error *err)
+static enum exit_status fail(json_t *report, const struct error *err)
 {
 	fprintf(stderr, PREFIX "%s\n", err->text);
-	json_object_set_new(told, "error", batch_line_text(err->text));
+	json_object_set_new(report, "error", batch_line_text(err->text));
 	return EXIT_FAILED;
 }
 
-static bool is_same_file(const char *left, const char *right)
-{
-	struct stat a, b;
-
-	return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
-static enum exit_status skip(const struct options *options, json_t *told)
-{
-	if (!options->quiet)
-		fprintf(stderr, PREFIX "%s is up to date\n", options->output);
-	json_object_set_new(told, "skipped", json_true());
-	return EXIT_WHOLE;
-}
-
-/* What was written carries the stamp and would be taken for the whole. */
-static enum exit_status give_up(const struct options *options, json_t *told)
+/* Delete the output of an interrupted run: its stamp says that it is complete. */
+static enum exit_status discard_interrupted(const struct options *options, json_t *report)
 {
 	struct error err = { 0 };
 
 	unlink(options->output);
-	error_set(&err, ERROR_SYSTEM,
-		  "interrupted: %s is not kept, or it would be taken for the "
-		  "whole",
-		  options->output);
-	return fail(told, &err);
+	error_set(&err, ERROR_SYSTEM, "interrupted: deleted the incomplete %s", options->output);
+	return fail(report, &err);
 }
 
 static enum exit_status convert_stamped(const struct batch_run *run, struct options *options,
-					json_t *told)
+					json_t *report)
 {
 	struct error err = { 0 };
 	struct stamp stamp;
@@ -66,25 +47,30 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	enum exit_status status;
 
 	if (stamped < 0)
-		return fail(told, &err);
+		return fail(report, &err);
 	if (stamped && options->skip_existing &&
-	    stamp_is_on(&stamp, options->format, options->output))
-		return skip(options, told);
+	    stamp_is_on(&stamp, options->format, options->output)) {
+		if (!options->quiet)
+			fprintf(stderr, PREFIX "%s is up to date\n", options->output);
+		json_object_set_new(report, "skipped", json_true());
+		return EXIT_WHOLE;
+	}
 	options->stamp = stamped ? stamp.text : NULL;
-	status = run->convert(options, told);
+	status = run->convert(options, report);
 	if (status == EXIT_INTERRUPTED)
-		return give_up(options, told);
+		return discard_interrupted(options, report);
 	if (status != EXIT_FAILED && stamped && !options->format->is_trace &&
-	    stamp_put(&stamp, options->output) < 0 && options->skip_existing && !options->quiet)
+	    stamp_set_attribute(&stamp, options->output) < 0 && options->skip_existing &&
+	    !options->quiet)
 		fprintf(stderr,
-			PREFIX "%s cannot be marked as done here (%s): --skip-existing "
-			       "will make it again\n",
+			PREFIX "cannot set the attribute of %s: %s; --skip-existing will convert "
+			       "again\n",
 			options->output, strerror(errno));
 	return status;
 }
 
 static enum exit_status convert(const struct batch_run *run, const struct batch_job *job,
-				json_t *told)
+				json_t *report)
 {
 	struct options options = *run->options;
 	struct error err = { 0 };
@@ -97,23 +83,19 @@ static enum exit_status convert(const struct batch_run *run, const struct batch_
 	if (options.json_lines && !options.json)
 		options.json = "";
 	if (!job->output || strcmp(job->output, "-") == 0)
-		return run->convert(&options, told);
-	if (is_same_file(job->output, job->inputs[0])) {
-		error_set(&err, ERROR_FORMAT, "%s is the input: not overwritten", job->output);
-		return fail(told, &err);
-	}
+		return run->convert(&options, report);
 	if (options_is_batch(run->options) && output_path_make_parents(job->output, &err) < 0)
-		return fail(told, &err);
-	/* A split output has other names. */
+		return fail(report, &err);
+	/* The parts of a split output have other names. */
 	if (run->stamped && !options.select.split.unit)
-		return convert_stamped(run, &options, told);
-	return run->convert(&options, told);
+		return convert_stamped(run, &options, report);
+	return run->convert(&options, report);
 }
 
-/* The process's own life: what it prints and tells goes to the files in memory. */
-static _Noreturn void live(const struct batch_process *process, const struct batch_run *run)
+/* The child's main(): messages and report go to the files in memory. */
+static _Noreturn void run_child(const struct batch_process *process, const struct batch_run *run)
 {
-	json_t *told = json_object();
+	json_t *report = json_object();
 	enum exit_status status;
 	sigset_t none;
 
@@ -123,38 +105,38 @@ static _Noreturn void live(const struct batch_process *process, const struct bat
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (process->messages >= 0)
 		dup2(process->messages, STDERR_FILENO);
-	status = convert(run, process->job, told);
-	json_dumpfd(told, process->told, 0);
-	json_decref(told);
+	status = convert(run, process->job, report);
+	json_dumpfd(report, process->report, 0);
+	json_decref(report);
 	exit(status);
 }
 
-/* ---- In the parent ------------------------------------------------------- */
+/* ---- The parent ---------------------------------------------------------- */
 
 static void close_files(struct batch_process *process)
 {
 	if (process->messages >= 0)
 		close(process->messages);
-	if (process->told >= 0)
-		close(process->told);
-	process->messages = process->told = -1;
+	if (process->report >= 0)
+		close(process->report);
+	process->messages = process->report = -1;
 }
 
 int batch_process_start(struct batch_process *process, const struct batch_run *run,
 			const struct batch_job *job, struct error *err)
 {
 	*process = (struct batch_process){ .job = job, .messages = -1 };
-	process->told = memfd_create("told", MFD_CLOEXEC);
+	process->report = memfd_create("report", MFD_CLOEXEC);
 	if (run->keep_messages)
 		process->messages = memfd_create("messages", MFD_CLOEXEC);
-	clock_gettime(CLOCK_MONOTONIC, &process->begin);
+	clock_gettime(CLOCK_MONOTONIC, &process->start);
 	fflush(NULL); /* or the child would write it again */
-	if (process->told >= 0 && (process->messages >= 0 || !run->keep_messages))
+	if (process->report >= 0 && (process->messages >= 0 || !run->keep_messages))
 		process->pid = fork();
 	else
 		process->pid = -1;
 	if (process->pid == 0)
-		live(process, run);
+		run_child(process, run);
 	if (process->pid > 0)
 		return 0;
 	process->pid = 0;
@@ -163,7 +145,7 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 	return -1;
 }
 
-/* "ptrace2ftf: text" becomes "ptrace2ftf: INPUT: text", unless it begins so. */
+/* Print "ptrace2ftf: text" as "ptrace2ftf: INPUT: text", unless the text begins with INPUT. */
 static void print_message(const char *line, const char *input)
 {
 	size_t length = strlen(input);
@@ -180,7 +162,7 @@ static void print_message(const char *line, const char *input)
 	fprintf(stderr, ": %s", text);
 }
 
-/* `last` gets the last line; the caller releases it. */
+/* `last` gets the last line, owned by the caller. */
 static void print_messages(const struct batch_process *process, char **last)
 {
 	int copy = dup(process->messages);
@@ -201,37 +183,37 @@ static void print_messages(const struct batch_process *process, char **last)
 	fclose(in);
 }
 
-/* Returns what the process told, owned by the caller; an empty object if it told nothing. */
-static json_t *take_told(const struct batch_process *process)
+/* Returns the report of the process, owned by the caller; an empty object if it has none. */
+static json_t *read_report(const struct batch_process *process)
 {
-	json_t *told = NULL;
+	json_t *report = NULL;
 
-	if (lseek(process->told, 0, SEEK_SET) == 0)
-		told = json_loadfd(process->told, 0, NULL);
-	return told ? told : json_object();
+	if (lseek(process->report, 0, SEEK_SET) == 0)
+		report = json_loadfd(process->report, 0, NULL);
+	return report ? report : json_object();
 }
 
-/* A process that failed without telling why, for want of memory: its last message tells. */
-static void note_cause(const char *last, json_t *told)
+/* Without an error in the report (for lack of memory), the last message is the error. */
+static void add_cause(const char *last, json_t *report)
 {
 	const char *text = last && strncmp(last, PREFIX, strlen(PREFIX)) == 0
 				   ? last + strlen(PREFIX)
 				   : "failed without a message";
 	char *line = strndup(text, strcspn(text, "\n"));
 
-	if (line && !json_object_get(told, "error"))
-		json_object_set_new(told, "error", batch_line_text(line));
+	if (line && !json_object_get(report, "error"))
+		json_object_set_new(report, "error", batch_line_text(line));
 	free(line);
 }
 
-static void note_signal(const struct batch_process *process, struct batch_end *end, json_t *told)
+static void fail_for_signal(const struct batch_process *process, struct batch_end *end)
 {
 	struct error err = { 0 };
 
 	error_set(&err, ERROR_SYSTEM, "%s: its process was ended by signal %d (%s)%s",
 		  process->job->inputs[0], end->signal, strsignal(end->signal),
-		  end->signal == SIGKILL ? ": perhaps for want of memory" : "");
-	end->status = fail(told, &err);
+		  end->signal == SIGKILL ? ": perhaps for lack of memory" : "");
+	end->status = fail(end->report, &err);
 	if (process->job->output)
 		output_remove_left(process->job->output, process->pid);
 }
@@ -239,22 +221,21 @@ static void note_signal(const struct batch_process *process, struct batch_end *e
 void batch_process_finish(struct batch_process *process, int status, struct batch_end *end)
 {
 	struct timespec now;
-	json_t *told = take_told(process);
 	char *last = NULL;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	end->seconds = (double)(now.tv_sec - process->begin.tv_sec) +
-		       (double)(now.tv_nsec - process->begin.tv_nsec) / 1e9;
+	end->seconds = (double)(now.tv_sec - process->start.tv_sec) +
+		       (double)(now.tv_nsec - process->start.tv_nsec) / 1e9;
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
-	end->told = told;
+	end->report = read_report(process);
 	if (process->messages >= 0)
 		print_messages(process, &last);
 	if (end->signal)
-		note_signal(process, end, told);
+		fail_for_signal(process, end);
 	if (end->status != EXIT_WHOLE && end->status != EXIT_WITH_GAPS) {
 		end->status = EXIT_FAILED;
-		note_cause(last, told);
+		add_cause(last, end->report);
 	}
 	free(last);
 	close_files(process);

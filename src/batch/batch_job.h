@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* One process of a batch: starting it, what it does, and how it ended. */
+/* One process of a batch: its start, its conversion, and its end. */
 #ifndef SRC_BATCH_BATCH_JOB_H
 #define SRC_BATCH_BATCH_JOB_H
 
 #include <stdbool.h>
 #include <time.h>
 
-#include "src/batch/batch.h"
+#include <jansson.h>
+
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_plan.h"
 
 struct batch_process {
 	pid_t pid;                   /* 0: none */
 	const struct batch_job *job; /* borrowed */
-	int messages;          /* owned: a file in memory for what it prints; -1: none is kept */
-	int told;              /* owned: one for what it tells, as JSON */
-	struct timespec begin; /* CLOCK_MONOTONIC */
+	int messages; /* owned: a file in memory for its standard error; -1: not redirected */
+	int report;   /* owned: a file in memory for its report in JSON: batch_convert_fn */
+	struct timespec start; /* CLOCK_MONOTONIC */
 };
+
+/*
+ * Converts as the options say, and prints messages to standard error.
+ * `report`, an object, gets keys of --json-lines: "error", or "branches" and
+ * "slices"; "report"; "skipped".  NULL: none are needed.
+ * Returns the exit status.
+ */
+typedef enum exit_status batch_convert_fn(const struct options *options, json_t *report);
 
 /* What all jobs of a run have in common. */
 struct batch_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
-	unsigned threads;   /* of each process that is not told how many; 0: as many as it likes */
+	unsigned threads;   /* of each process, without --threads; 0: the default of one process */
 	bool keep_messages; /* until the process ends */
 	bool stamped;       /* outputs get stamps */
 };
@@ -35,9 +44,9 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 			const struct batch_job *job, struct error *err);
 
 /*
- * The process has ended with `status` (as of wait4()): print what it printed, and
- * remove what a process that was killed left of its output.
- * `end` gets how it ended; what it told is owned by the caller.
+ * Reap a process that ended with `status` (as of wait4()): print its messages,
+ * delete its partial output if it was killed, and fill `end`, whose `usage` the
+ * caller fills; its `report` is owned by the caller.
  */
 void batch_process_finish(struct batch_process *process, int status, struct batch_end *end);
 

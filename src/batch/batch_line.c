@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lines of --json-lines. */
 #include "src/batch/batch_line.h"
 
 #include <errno.h>
@@ -65,8 +66,8 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
 	/* ru_maxrss is in KiB: getrusage(2). */
 	json_object_set_new(line, "peak_bytes",
 			    json_integer((json_int_t)end->usage.ru_maxrss * 1024));
-	if (end->told)
-		json_object_update(line, (json_t *)end->told);
+	if (end->report)
+		json_object_update(line, end->report);
 	return line;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Which inputs are converted together, and the names of outputs. */
 #include "src/batch/batch_plan.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 /* ---- Names in a directory ------------------------------------------------ */
 
-/* A name is a piece of its input's path, [front, end), that can grow to the front. */
+/* A name: a piece [front, end) of its input's path, which can be extended to the front. */
 struct piece {
 	const char *path; /* borrowed */
 	size_t front, end;
@@ -25,8 +26,8 @@ static size_t component_before(const char *path, size_t end)
 	return end;
 }
 
-/* Take the directory above, too.  Returns whether there is one. */
-static bool grow(struct piece *piece)
+/* Extend the piece by the directory above.  Returns whether there is one. */
+static bool extend_piece(struct piece *piece)
 {
 	size_t end = piece->front;
 
@@ -51,7 +52,7 @@ static struct piece first_piece(const char *path, size_t job)
 
 	piece.front = component_before(path, piece.end);
 	above = piece;
-	if (is_text(path, piece.front, piece.end, "perf.data") && grow(&above)) {
+	if (is_text(path, piece.front, piece.end, "perf.data") && extend_piece(&above)) {
 		size_t end = above.front;
 
 		while (path[end] && path[end] != '/')
@@ -79,10 +80,10 @@ static int compare_pieces(const void *left, const void *right)
 	return order;
 }
 
-/* Let all pieces grow that another one is equal to.  Returns whether any did. */
-static bool grow_equals(struct piece *pieces, size_t count)
+/* Extend all pieces that are not unique.  Returns whether one was extended. */
+static bool extend_equal_pieces(struct piece *pieces, size_t count)
 {
-	bool grown = false;
+	bool extended = false;
 
 	qsort(pieces, count, sizeof(*pieces), compare_pieces);
 	for (size_t begin = 0, end; begin < count; begin = end) {
@@ -90,9 +91,9 @@ static bool grow_equals(struct piece *pieces, size_t count)
 			if (compare_pieces(&pieces[begin], &pieces[end]) != 0)
 				break;
 		for (size_t i = begin; end - begin > 1 && i < end; i++)
-			grown |= grow(&pieces[i]);
+			extended |= extend_piece(&pieces[i]);
 	}
-	return grown;
+	return extended;
 }
 
 /* "dir/a/b.data" with the piece a/b: DIRECTORY/a-b.SUFFIX */
@@ -122,7 +123,7 @@ static void name_in_directory(struct batch_plan *plan, const char *directory, co
 
 	for (size_t i = 0; i < plan->count; i++)
 		pieces[i] = first_piece(plan->jobs[i].inputs[0], i);
-	while (grow_equals(pieces, plan->count))
+	while (extend_equal_pieces(pieces, plan->count))
 		continue;
 	for (size_t i = 0; i < plan->count; i++)
 		plan->jobs[pieces[i].job].output = path_of_piece(&pieces[i], directory, suffix);
@@ -131,86 +132,83 @@ static void name_in_directory(struct batch_plan *plan, const char *directory, co
 
 /* ---- Names by a pattern -------------------------------------------------- */
 
-struct words {
-	char *dir, *name, *base, number[24]; /* the first three are owned */
+/* A {word} of a pattern and its value for one input. */
+struct pattern_word {
+	const char *name, *value; /* borrowed */
+	size_t length;            /* of the value */
 };
 
-static void split(struct words *words, const char *input, size_t number, size_t count)
+enum { WORD_DIR, WORD_NAME, WORD_BASE, WORD_NUMBER, PATTERN_WORDS };
+
+/* `number` has the text of {n}. */
+static void split_input(struct pattern_word words[PATTERN_WORDS], const char *input,
+			const char *number)
 {
 	size_t end = output_path_length(input), front = component_before(input, end), dir = front;
-	const char *dot;
-	int width = snprintf(NULL, 0, "%zu", count);
+	size_t dot = end;
 
 	while (dir > 1 && input[dir - 1] == '/')
 		dir--;
-	words->dir = dir ? strndup(input, dir) : strdup(".");
-	words->name = strndup(input + front, end - front);
-	dot = words->name ? strrchr(words->name, '.') : NULL;
-	words->base = dot && dot > words->name ? strndup(words->name, (size_t)(dot - words->name))
-		      : words->name            ? strdup(words->name)
-					       : NULL;
-	if (!words->dir || !words->name || !words->base)
-		alloc_fail(end);
-	snprintf(words->number, sizeof(words->number), "%0*zu", width, number);
+	while (dot > front && input[dot - 1] != '.')
+		dot--;
+	/* A dot at the front begins a hidden file's name and no suffix. */
+	dot = dot > front + 1 ? dot - 1 : end;
+	words[WORD_DIR] = (struct pattern_word){ "dir", dir ? input : ".", dir ? dir : 1 };
+	words[WORD_NAME] = (struct pattern_word){ "name", input + front, end - front };
+	words[WORD_BASE] = (struct pattern_word){ "base", input + front, dot - front };
+	words[WORD_NUMBER] = (struct pattern_word){ "n", number, strlen(number) };
 }
 
-/* Returns the word's value; NULL: there is no such word. */
-static const char *value_of(const struct words *words, const char *word, size_t length)
+/* Returns the word that a part of a pattern, up to its brace, names; NULL: none. */
+static const struct pattern_word *find_word(const struct pattern_word *words, const char *part)
 {
-	const struct {
-		const char *word, *value;
-	} known[] = { { "dir", words->dir },
-		      { "name", words->name },
-		      { "base", words->base },
-		      { "n", words->number } };
+	const char *close = strchr(part, '}');
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (is_text(word, 0, length, known[i].word))
-			return known[i].value;
+	for (size_t i = 0; close && i < PATTERN_WORDS; i++)
+		if (is_text(part, 0, (size_t)(close - part), words[i].name))
+			return &words[i];
 	return NULL;
 }
 
 /* Returns the pattern with its words replaced, owned; NULL with err filled. */
-static char *expand(const char *pattern, const struct words *words, struct error *err)
+static char *expand(const char *pattern, const struct pattern_word *words, struct error *err)
 {
 	char *text = NULL;
 	size_t room = 0, used = 0;
 
 	for (const char *at = pattern; *at; at++) {
-		const char *part = at, *close = strchr(at, '}');
-		size_t size = 1;
+		struct pattern_word literal = { .value = at, .length = 1 };
+		const struct pattern_word *part = *at == '{' ? find_word(words, at + 1) : &literal;
 
-		if (*at == '{') {
-			part = close ? value_of(words, at + 1, (size_t)(close - at) - 1) : NULL;
-			if (!part) {
-				error_set(err, ERROR_FORMAT,
-					  "--output-pattern: '%s' at '%s': only "
-					  "{dir}, {base}, {name} and {n} are known",
-					  pattern, at);
-				free(text);
-				return NULL;
-			}
-			size = strlen(part);
-			at = close;
+		if (!part) {
+			error_set(err, ERROR_FORMAT,
+				  "--output-pattern: '%s' at '%s': only {dir}, {base}, {name} and "
+				  "{n} are known",
+				  pattern, at);
+			free(text);
+			return NULL;
 		}
-		text = alloc_grow(text, &room, used + size + 1, 1);
-		memcpy(text + used, part, size);
-		used += size;
+		text = alloc_grow(text, &room, used + part->length + 1, 1);
+		memcpy(text + used, part->value, part->length);
+		used += part->length;
 		text[used] = 0;
+		if (part != &literal)
+			at = strchr(at, '}');
 	}
 	return text;
 }
 
 static int name_by_pattern(struct batch_plan *plan, const char *pattern, struct error *err)
 {
-	for (size_t i = 0; i < plan->count; i++) {
-		struct words words;
+	int width = snprintf(NULL, 0, "%zu", plan->count);
 
-		split(&words, plan->jobs[i].inputs[0], i + 1, plan->count);
-		plan->jobs[i].output = expand(pattern, &words, err);
-		free(words.dir);
-		free(words.name);
-		free(words.base);
+	for (size_t i = 0; i < plan->count; i++) {
+		struct pattern_word words[PATTERN_WORDS];
+		char number[24];
+
+		snprintf(number, sizeof(number), "%0*zu", width, i + 1);
+		split_input(words, plan->jobs[i].inputs[0], number);
+		plan->jobs[i].output = expand(pattern, words, err);
 		if (!plan->jobs[i].output)
 			return -1;
 	}
@@ -231,7 +229,7 @@ static int compare_with_output(const void *path, const void *job)
 	return strcmp(path, (*(const struct batch_job *const *)job)->output);
 }
 
-/* No output may take another's place, or an input's. */
+/* No output may overwrite another one, or an input. */
 static int check_outputs(const struct batch_plan *plan, struct error *err)
 {
 	const struct batch_job **sorted = alloc_zeroed(plan->count, sizeof(*sorted));
@@ -244,15 +242,13 @@ static int check_outputs(const struct batch_plan *plan, struct error *err)
 		if (compare_outputs(&sorted[i - 1], &sorted[i]) == 0)
 			status = error_set(err, ERROR_FORMAT,
 					   "%s and %s would both be written to "
-					   "%s: --output-pattern gives them names",
+					   "%s: name the outputs with --output-pattern",
 					   sorted[i - 1]->inputs[0], sorted[i]->inputs[0],
 					   sorted[i]->output);
 	for (size_t i = 0; i < plan->count && status == 0; i++)
 		if (bsearch(plan->jobs[i].inputs[0], sorted, plan->count, sizeof(*sorted),
 			    compare_with_output))
-			status = error_set(err, ERROR_FORMAT,
-					   "%s is an input and would be written "
-					   "to",
+			status = error_set(err, ERROR_FORMAT, "cannot write to %s: it is an input",
 					   plan->jobs[i].inputs[0]);
 	free(sorted);
 	return status;
@@ -274,8 +270,8 @@ static int name_outputs(struct batch_plan *plan, const struct options *options, 
 	return check_outputs(plan, err);
 }
 
-/* All inputs are one recording's. */
-static void plan_one(struct batch_plan *plan, const struct options *options)
+/* All inputs are files of one recording. */
+static void plan_recording(struct batch_plan *plan, const struct options *options)
 {
 	struct batch_job *job = plan->jobs;
 
@@ -298,7 +294,7 @@ int batch_plan_make(struct batch_plan *plan, const struct options *options, stru
 	*plan = (struct batch_plan){ 0 };
 	plan->jobs = alloc_zeroed((size_t)options->input_count, sizeof(*plan->jobs));
 	if (!options_is_batch(options)) {
-		plan_one(plan, options);
+		plan_recording(plan, options);
 		return 0;
 	}
 	plan->count = (size_t)options->input_count;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The jobs of a run: which inputs give which output.
+ * The jobs of a run: which inputs are converted to which output.
  *
- * Inputs are the files of one recording, and one job, unless the user asked for
- * outputs by a rule: a directory, a pattern, or a list of inputs in a file.
- * Then each input is a job of its own.
+ * Inputs are the files of one recording, and one job, unless options name
+ * outputs by a rule (options_is_batch()): then each input is a job of its own.
  *
  * Outputs in a directory are named after their inputs: the file's name without
- * ".data"; the directory's instead, if the file is called perf.data.  Where
- * two are the same, the name of the next directory above is put in front
- * ("-" between), until they differ.
+ * ".data", or the directory's if the file is called perf.data.  Equal names are
+ * extended by the next directory above, with "-" between, until they differ.
  */
 #ifndef SRC_BATCH_BATCH_PLAN_H
 #define SRC_BATCH_BATCH_PLAN_H

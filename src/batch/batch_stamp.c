@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Hashes of inputs and options, and their stamps on outputs. */
 #include "src/batch/batch_stamp.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static int hash_file(struct hasher *hasher, const char *path, struct error *err)
 	}
 	if (got < 0)
 		error_set_system(err, errno, "%s: cannot read", path);
-	/* So that a byte cannot move from one file to the next unseen. */
+	/* Moving a byte from one file to the next changes the hash. */
 	XXH3_128bits_update(hasher->state, &size, sizeof(size));
 	close(fd);
 	return got < 0 ? -1 : 0;
@@ -58,7 +59,7 @@ static int compare_entries(const FTSENT **left, const FTSENT **right)
 	return strcmp((*left)->fts_name, (*right)->fts_name);
 }
 
-/* All files of a recording that is a directory, with their names, in the order of the names. */
+/* Hash the names and the content of all files below a directory, in the order of names. */
 static int hash_directory(struct hasher *hasher, const char *path, struct error *err)
 {
 	char *paths[] = { (char *)path, NULL };
@@ -121,9 +122,9 @@ int stamp_make(struct stamp *stamp, const struct options *options, struct error 
 	return status;
 }
 
-/* ---- Finding ------------------------------------------------------------- */
+/* ---- Comparing ----------------------------------------------------------- */
 
-/* Plain or gzip: zlib tells them apart.  Returns the bytes read. */
+/* Plain or gzip, which zlib detects.  Returns the bytes read. */
 static size_t start_of_gzip(const char *path, uint8_t start[START])
 {
 	gzFile file = gzopen(path, "rbe");
@@ -181,7 +182,7 @@ bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, 
 	       memcmp(found, stamp->text, (size_t)size) == 0;
 }
 
-int stamp_put(const struct stamp *stamp, const char *path)
+int stamp_set_attribute(const struct stamp *stamp, const char *path)
 {
 	return setxattr(path, ATTRIBUTE, stamp->text, strlen(stamp->text), 0);
 }

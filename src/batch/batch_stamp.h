@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an output was made of: the program's version, a hash of the input's
- * bytes, and one of the options.  An output that carries the stamp of a run is
- * what that run would write, so the run can be left out.
+ * Stamps of outputs: the program's version, a hash of the inputs' bytes, and a
+ * hash of the options.  A run whose stamp is on the output already can be
+ * skipped, as it would write the same bytes.
  *
- * In FTF the stamp is a blob record near the start (Perfetto skips it), also
- * inside of .gz and .zst, so it survives copies.  Other formats have no place
- * for it: there it is the extended attribute "user.ptrace2ftf", which not every
- * file system keeps; an output that has lost it is made again.
+ * In FTF, also inside .gz and .zst, the stamp is a blob record near the start,
+ * which Perfetto skips; it survives copies.  Outputs of other formats have the
+ * extended attribute "user.ptrace2ftf", which not every file system keeps;
+ * without it an output is converted again.
  */
 #ifndef SRC_BATCH_BATCH_STAMP_H
 #define SRC_BATCH_BATCH_STAMP_H
@@ -22,19 +22,19 @@ struct stamp {
 };
 
 /*
- * Read all of the options' inputs, and make the stamp of them.
- * Returns 1; 0 if an input is no file or directory, so that it can be read
- * only once; -1 with err filled.
+ * Make the stamp of the options and their inputs, which are read whole.
+ * Returns 1; 0 if an input can be read only once, as it is no file or
+ * directory; -1 with err filled.
  */
 int stamp_make(struct stamp *stamp, const struct options *options, struct error *err);
 
-/* Returns whether there is an output at `path` that carries the stamp. */
+/* Returns whether a file at `path` has the stamp. */
 bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, const char *path);
 
 /*
- * Put the stamp on a finished output that is not FTF.
+ * Set the attribute of a finished output of a format other than FTF.
  * Returns 0; -1 if the file system does not keep attributes.
  */
-int stamp_put(const struct stamp *stamp, const char *path);
+int stamp_set_attribute(const struct stamp *stamp, const char *path);
 
 #endif

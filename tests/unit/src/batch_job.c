@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of a process that has ended, ptrace2ftf(1), BATCHES. */
+/* What is reported of a process that has ended, ptrace2ftf(1), BATCHES. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +13,17 @@
 static const char *const inputs[] = { "a.data" };
 static const struct batch_job job = { .inputs = (char **)inputs, .input_count = 1 };
 
-/* A process that printed one text and told another. */
-static struct batch_end end_of(const char *printed, const char *told, int status)
+/* A process that printed one text and reported another. */
+static struct batch_end end_of(const char *printed, const char *report, int status)
 {
 	struct batch_process process = { .pid = 1, .job = &job };
 	struct batch_end end = { 0 };
 
 	process.messages = memfd_create("messages", MFD_CLOEXEC);
-	process.told = memfd_create("told", MFD_CLOEXEC);
+	process.report = memfd_create("report", MFD_CLOEXEC);
 	ck_assert_int_eq(write(process.messages, printed, strlen(printed)),
 			 (ssize_t)strlen(printed));
-	ck_assert_int_eq(write(process.told, told, strlen(told)), (ssize_t)strlen(told));
+	ck_assert_int_eq(write(process.report, report, strlen(report)), (ssize_t)strlen(report));
 	batch_process_finish(&process, status, &end);
 	ck_assert_int_eq(process.pid, 0);
 	return end;
@@ -32,11 +32,11 @@ static struct batch_end end_of(const char *printed, const char *told, int status
 static void expect_error(struct batch_end end, const char *error)
 {
 	ck_assert_int_eq(end.status, EXIT_FAILED);
-	ck_assert_str_eq(json_string_value(json_object_get(end.told, "error")), error);
-	json_decref((json_t *)end.told);
+	ck_assert_str_eq(json_string_value(json_object_get(end.report, "error")), error);
+	json_decref(end.report);
 }
 
-START_TEST(a_process_that_told_no_cause_failed_for_what_it_printed_last)
+START_TEST(without_a_report_the_last_message_is_the_error)
 {
 	expect_error(end_of("ptrace2ftf: first\nptrace2ftf: no memory\n", "", W_EXITCODE(1, 0)),
 		     "no memory");
@@ -44,10 +44,10 @@ START_TEST(a_process_that_told_no_cause_failed_for_what_it_printed_last)
 }
 END_TEST
 
-START_TEST(the_cause_that_it_told_counts_more)
+START_TEST(an_error_of_the_report_comes_before_the_last_message)
 {
-	expect_error(end_of("ptrace2ftf: printed\n", "{\"error\":\"told\"}", W_EXITCODE(1, 0)),
-		     "told");
+	expect_error(end_of("ptrace2ftf: printed\n", "{\"error\":\"reported\"}", W_EXITCODE(1, 0)),
+		     "reported");
 }
 END_TEST
 
@@ -64,9 +64,9 @@ START_TEST(gaps_are_no_failure)
 		end_of("ptrace2ftf: warning\n", "{\"branches\":7}", W_EXITCODE(2, 0));
 
 	ck_assert_int_eq(end.status, EXIT_WITH_GAPS);
-	ck_assert_ptr_null(json_object_get(end.told, "error"));
-	ck_assert_int_eq(json_integer_value(json_object_get(end.told, "branches")), 7);
-	json_decref((json_t *)end.told);
+	ck_assert_ptr_null(json_object_get(end.report, "error"));
+	ck_assert_int_eq(json_integer_value(json_object_get(end.report, "branches")), 7);
+	json_decref(end.report);
 }
 END_TEST
 
@@ -75,8 +75,8 @@ int main(void)
 	Suite *suite = suite_create("batch_job");
 	TCase *c = tcase_create("batch_job");
 
-	tcase_add_test(c, a_process_that_told_no_cause_failed_for_what_it_printed_last);
-	tcase_add_test(c, the_cause_that_it_told_counts_more);
+	tcase_add_test(c, without_a_report_the_last_message_is_the_error);
+	tcase_add_test(c, an_error_of_the_report_comes_before_the_last_message);
 	tcase_add_test(c, an_exit_status_of_none_of_ours_is_a_failure);
 	tcase_add_test(c, gaps_are_no_failure);
 	suite_add_tcase(suite, c);

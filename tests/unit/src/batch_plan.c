@@ -150,7 +150,7 @@ START_TEST(wrong_patterns_are_refused)
 	refuse("{dir", "'{dir'");
 	refuse("{}", "only {dir}");
 	refuse("out/{base}", "would both be written to out/x");
-	refuse("{dir}/{name}", "is an input");
+	refuse("{dir}/{name}", "it is an input");
 }
 END_TEST
 
