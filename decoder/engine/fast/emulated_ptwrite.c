@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "decoder/engine/fast/flow_step.h"
-
 #define VALUE_BITS 64
 
 bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size)

@@ -13,19 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pt_flow;
-struct thread;
+#include "decoder/engine/fast/flow_state.h"
 
 /* The bytes that the jump passes over: UD2 and a text. */
 #define EMULATED_WRITE_SIGN_SIZE 16
-
-/* A value that is being told; `left` 0: none. */
-struct emulated_ptwrite {
-	const struct thread *thread; /* whose it is; borrowed */
-	uint64_t value;              /* bits so far, the first highest */
-	uint64_t place;              /* ip: of the function that tells it */
-	unsigned left;               /* bits that are to come */
-};
 
 /* Returns whether `size` bytes behind a jump are the sign. */
 bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size);

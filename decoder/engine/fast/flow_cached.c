@@ -3,7 +3,9 @@
  * The bulk of a trace: what was walked before.  Each function does the same as
  * the closer look (flow_step.c), or nothing, where something is to be looked at.
  */
-#include "decoder/engine/fast/flow_cached_steps.h"
+#include "decoder/engine/fast/flow_cached.h"
+
+#include "decoder/engine/fast/flow_code.h"
 
 /* What of the flow changes with each decision: apart, so that registers hold it. */
 struct known_walk {

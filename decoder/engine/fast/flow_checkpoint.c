@@ -2,7 +2,10 @@
 #include "decoder/engine/fast/flow_checkpoint.h"
 
 #include "base/lower_bound.h"
-#include "decoder/engine/fast/pt_flow.h"
+#include "decoder/engine/fast/emulated_ptwrite.h"
+#include "decoder/engine/fast/flow_code.h"
+#include "decoder/engine/fast/flow_step.h"
+#include "decoder/engine/fast/flow_window.h"
 
 /* ---- Passing ------------------------------------------------------------- */
 
@@ -110,7 +113,7 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	flow->synced = checkpoint->synced;
 	forget_pending(flow);
 	flow_follow_text(flow);
-	pt_flow_seek(flow, &checkpoint->place);
+	flow_window_seek(flow, &checkpoint->place);
 	flow->offset = flow->counted = checkpoint->place.at;
 }
 

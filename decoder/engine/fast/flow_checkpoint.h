@@ -15,7 +15,7 @@
 #define DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
 
 #include "decoder/aux/aux_cuts.h"
-#include "decoder/engine/fast/flow_step.h"
+#include "decoder/engine/fast/flow_state.h"
 
 struct flow_checkpoint {
 	uint64_t cut;           /* offset of the PSB; 0: the stream's beginning */

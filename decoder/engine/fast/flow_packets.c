@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/engine/fast/flow_packets.h"
 
+#include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
+#include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_perf_time.h"
 
 /*

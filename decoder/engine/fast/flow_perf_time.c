@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/engine/fast/flow_perf_time.h"
 
-#include "decoder/engine/fast/pt_flow.h"
+#include "decoder/engine/fast/flow_window.h"
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Of the window, that are there to read ahead; an MTC period with CYC packets has a few KiB. */
@@ -78,7 +78,7 @@ static void look_ahead(struct pt_flow *flow, size_t size)
 	size_t at, end;
 
 	if (flow->window.size - (flow->offset - flow->window.base) < AHEAD)
-		pt_flow_refill(flow);
+		flow_window_refill(flow);
 	at = flow->offset - flow->window.base + size;
 	end = end_of_ahead(flow);
 	perf_ahead_init(&ahead, &flow->perf);

@@ -4,7 +4,7 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_PERF_TIME_H
 #define DECODER_ENGINE_FAST_FLOW_PERF_TIME_H
 
-#include "decoder/engine/fast/flow_step.h"
+#include "decoder/engine/fast/flow_state.h"
 
 /*
  * Tell the clock a timing packet: TSC, TMA, MTC, CYC or CBR, that begins at

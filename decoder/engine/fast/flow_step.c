@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/engine/fast/flow_cached_steps.h"
+#include "decoder/engine/fast/flow_step.h"
 
-#include <string.h>
+#include "decoder/engine/fast/emulated_ptwrite.h"
+#include "decoder/engine/fast/flow_code.h"
 
 static void drop_write(struct pt_flow *flow)
 {
@@ -88,104 +89,7 @@ void flow_drop_waiting(struct pt_flow *flow)
 	flow->waiting_count = 0;
 }
 
-/* ---- Code ---------------------------------------------------------------- */
-
-static void forget_calls(struct pt_flow *flow)
-{
-	for (unsigned i = 0; i < RETURNS; i++)
-		flow->returns[i].call = NULL;
-}
-
-void flow_forget_views(struct pt_flow *flow)
-{
-	memset(flow->views, 0, sizeof(flow->views));
-	flow->view = (struct code_view){ 0 };
-	flow->here = 0;
-	forget_calls(flow);
-}
-
-/* Offsets in an area have 32 bits: of one that is longer a part is seen at a time. */
-static void limit_view(struct code_view *view, uint64_t ip)
-{
-	uint64_t before = (ip - view->begin) & ~(uint64_t)UINT32_MAX;
-
-	view->begin += before;
-	view->bytes += before;
-	if (view->end - view->begin > UINT32_MAX)
-		view->end = view->begin + UINT32_MAX + UINT64_C(1);
-}
-
-static void find_view(struct pt_flow *flow, uint64_t ip)
-{
-	struct pt_stream *stream = &flow->stream;
-	unsigned at = flow->next_view % VIEWS;
-
-	flow->view = code_image_view(stream->input.code, flow->space, ip);
-	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
-	if (!flow->view.bytes)
-		return;
-	limit_view(&flow->view, ip);
-	flow->area = code_regions_number(&flow->runs.areas, flow->view.bytes,
-					 flow->view.end - flow->view.begin);
-	flow->views[at] = flow->view;
-	flow->areas[at] = flow->area;
-	flow->next_view++;
-}
-
-void flow_change_view(struct pt_flow *flow, uint64_t ip)
-{
-	flow->here = 0;
-	for (unsigned i = 0; i < VIEWS; i++) {
-		const struct code_view *view = &flow->views[i];
-
-		if (ip - view->begin >= view->end - view->begin)
-			continue;
-		flow->view = *view;
-		flow->area = flow->areas[i];
-		return;
-	}
-	find_view(flow, ip);
-}
-
-/* Returns the bytes at ip, and how many in *size; NULL if there is no code. */
-static const uint8_t *code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
-{
-	if (flow->space != flow->stream.state.schedule.space) {
-		flow_forget_views(flow);
-		flow->space = flow->stream.state.schedule.space;
-	}
-	if (!in_view(flow, ip))
-		flow_change_view(flow, ip);
-	*size = flow->view.end - ip;
-	return flow->view.bytes ? bytes_at(flow, ip) : NULL;
-}
-
-void flow_follow_text(struct pt_flow *flow)
-{
-	if (!kernel_text_advance(&flow->stream.text, flow->stream.state.now.time))
-		return;
-	basic_blocks_forget(&flow->runs);
-	forget_calls(flow);
-	flow->here = 0;
-}
-
-static struct basic_block *run_at(struct pt_flow *flow, uint64_t ip)
-{
-	unsigned generation = flow->runs.generation;
-	struct basic_block *run;
-	size_t size;
-	const uint8_t *bytes = code_at(flow, ip, &size);
-
-	if (!bytes)
-		return NULL;
-	run = basic_blocks_find(&flow->runs, flow->area, bytes, size, flow->state.mode);
-	*basic_blocks_offset(&flow->runs, run->hop) = (uint32_t)(bytes - flow->view.bytes);
-	if (generation != flow->runs.generation) {
-		forget_calls(flow);
-		flow->here = 0;
-	}
-	return run;
-}
+/* ---- Links between blocks ------------------------------------------------ */
 
 /* Returns where a way goes that is known, and gives nothing out; 0: there is none. */
 static uint32_t quiet_way(const struct basic_block *run, const struct basic_block *next)
@@ -221,7 +125,7 @@ static void go_on(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 	flow->here = 0;
 	if (!in_view(flow, ip))
 		return;
-	run = *link ? *link : run_at(flow, ip);
+	run = *link ? *link : flow_block_at(flow, ip);
 	if (generation == flow->runs.generation) {
 		*link = run;
 		set_hop(flow, flow->run);
@@ -523,7 +427,7 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 void flow_step_slow(struct pt_flow *flow)
 {
 	struct basic_block *run = flow->here ? basic_blocks_at(&flow->runs, flow->here)
-					     : run_at(flow, flow->state.ip);
+					     : flow_block_at(flow, flow->state.ip);
 	struct insn insn;
 	uint64_t from;
 
@@ -576,7 +480,7 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 	uint64_t at = flow->state.ip;
 
 	for (int i = 0; i < STEPS_MAX; i++) {
-		const struct basic_block *run = run_at(flow, at);
+		const struct basic_block *run = flow_block_at(flow, at);
 
 		if (!run)
 			return at == ip;
@@ -593,7 +497,7 @@ bool flow_at_vm_entry(struct pt_flow *flow)
 {
 	/* SDM volume 3, "VMLAUNCH/VMRESUME": 0F 01 C2, 0F 01 C3 */
 	size_t size;
-	const uint8_t *bytes = code_at(flow, flow->state.ip, &size);
+	const uint8_t *bytes = flow_code_at(flow, flow->state.ip, &size);
 
 	return bytes && size >= 3 && bytes[0] == 0x0f && bytes[1] == 0x01 &&
 	       (bytes[2] == 0xc2 || bytes[2] == 0xc3);
@@ -626,6 +530,6 @@ void flow_try_at(struct pt_flow *flow, uint64_t ip)
 
 	flow->state.on = true;
 	stream_enter(&flow->stream, ip);
-	if (code_at(flow, ip, &size))
+	if (flow_code_at(flow, ip, &size))
 		flow_begin(flow, ip, true);
 }

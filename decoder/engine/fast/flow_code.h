@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps that both walks of the fast engine take: the one that looks closely
- * (flow_step.c), and the one over code that was walked before (flow_cached.c).
+ * The code that a flow runs through: views of mapped bytes, the blocks in them, and the stack of
+ * return addresses.  Private to the engine.
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_CACHED_STEPS_H
-#define DECODER_ENGINE_FAST_FLOW_CACHED_STEPS_H
+#ifndef DECODER_ENGINE_FAST_FLOW_CODE_H
+#define DECODER_ENGINE_FAST_FLOW_CODE_H
 
-#include "decoder/engine/fast/flow_step.h"
+#include "decoder/engine/fast/flow_state.h"
+
+/* What was known of the code that is mapped is not true of what comes next. */
+void flow_forget_views(struct pt_flow *flow);
+
+/* The kernel's code is as it was at the stream's time. */
+void flow_follow_text(struct pt_flow *flow);
+
+/* Returns the bytes at ip, *size of them; NULL if there is no code. */
+const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size);
+
+/* Returns the block at ip; NULL if there is no code. */
+struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip);
 
 /* Find the view of an ip that is not in the present one.  What is `here` is to be looked up. */
 void flow_change_view(struct pt_flow *flow, uint64_t ip);
@@ -75,12 +87,6 @@ static inline struct return_place pop_return(struct pt_flow *flow)
 		return (struct return_place){ 0 };
 	drop_return(flow);
 	return place;
-}
-
-static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
-					       uint64_t from, uint64_t to)
-{
-	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
 }
 
 #endif

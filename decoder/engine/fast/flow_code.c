@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/fast/flow_code.h"
+
+#include <string.h>
+
+static void forget_calls(struct pt_flow *flow)
+{
+	for (unsigned i = 0; i < RETURNS; i++)
+		flow->returns[i].call = NULL;
+}
+
+void flow_forget_views(struct pt_flow *flow)
+{
+	memset(flow->views, 0, sizeof(flow->views));
+	flow->view = (struct code_view){ 0 };
+	flow->here = 0;
+	forget_calls(flow);
+}
+
+/* Offsets in an area have 32 bits: of one that is longer a part is seen at a time. */
+static void limit_view(struct code_view *view, uint64_t ip)
+{
+	uint64_t before = (ip - view->begin) & ~(uint64_t)UINT32_MAX;
+
+	view->begin += before;
+	view->bytes += before;
+	if (view->end - view->begin > UINT32_MAX)
+		view->end = view->begin + UINT32_MAX + UINT64_C(1);
+}
+
+static void find_view(struct pt_flow *flow, uint64_t ip)
+{
+	struct pt_stream *stream = &flow->stream;
+	unsigned at = flow->next_view % VIEWS;
+
+	flow->view = code_image_view(stream->input.code, flow->space, ip);
+	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
+	if (!flow->view.bytes)
+		return;
+	limit_view(&flow->view, ip);
+	flow->area = code_regions_number(&flow->runs.areas, flow->view.bytes,
+					 flow->view.end - flow->view.begin);
+	flow->views[at] = flow->view;
+	flow->areas[at] = flow->area;
+	flow->next_view++;
+}
+
+void flow_change_view(struct pt_flow *flow, uint64_t ip)
+{
+	flow->here = 0;
+	for (unsigned i = 0; i < VIEWS; i++) {
+		const struct code_view *view = &flow->views[i];
+
+		if (ip - view->begin >= view->end - view->begin)
+			continue;
+		flow->view = *view;
+		flow->area = flow->areas[i];
+		return;
+	}
+	find_view(flow, ip);
+}
+
+const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
+{
+	if (flow->space != flow->stream.state.schedule.space) {
+		flow_forget_views(flow);
+		flow->space = flow->stream.state.schedule.space;
+	}
+	if (!in_view(flow, ip))
+		flow_change_view(flow, ip);
+	*size = flow->view.end - ip;
+	return flow->view.bytes ? bytes_at(flow, ip) : NULL;
+}
+
+void flow_follow_text(struct pt_flow *flow)
+{
+	if (!kernel_text_advance(&flow->stream.text, flow->stream.state.now.time))
+		return;
+	basic_blocks_forget(&flow->runs);
+	forget_calls(flow);
+	flow->here = 0;
+}
+
+struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip)
+{
+	unsigned generation = flow->runs.generation;
+	struct basic_block *run;
+	size_t size;
+	const uint8_t *bytes = flow_code_at(flow, ip, &size);
+
+	if (!bytes)
+		return NULL;
+	run = basic_blocks_find(&flow->runs, flow->area, bytes, size, flow->state.mode);
+	*basic_blocks_offset(&flow->runs, run->hop) = (uint32_t)(bytes - flow->view.bytes);
+	if (generation != flow->runs.generation) {
+		forget_calls(flow);
+		flow->here = 0;
+	}
+	return run;
+}

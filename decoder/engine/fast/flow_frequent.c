@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/fast/flow_frequent.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "decoder/engine/fast/flow_packets.h"
+
+/*
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions");
+ * they are read here, and all others by libipt.  The bytes are all there: the
+ * window ends AUX_WINDOW_PACKET_MAX or more behind, longer than any two of them.
+ */
+enum opcode {
+	OPCODE_PAD = 0,
+	OPCODE_EXTENDED = 2,
+	OPCODE_OVF = 0xf3, /* behind that */
+	OPCODE_MTC = 0x59,
+	/* With 3 bits of how the address is compressed: */
+	OPCODE_DISABLE = 1,
+	OPCODE_TIP = 0x0d,
+	OPCODE_ENABLE = 0x11,
+	OPCODE_FUP = 0x1d,
+};
+
+static bool is_tnt(uint8_t byte)
+{
+	return !(byte & 1) && byte > OPCODE_EXTENDED;
+}
+
+/* A TNT of one byte holds up to six bits below its stop bit. */
+#define TNT_BITS 6u
+
+/* So many that are full are one; with a shorter one behind they have 47 bits, as a long TNT. */
+#define TNT_FULL_MAX 7u
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+static bool is_full_tnt(uint8_t byte)
+{
+	return (byte & 0x81) == 0x80;
+}
+
+/* Returns how many of 8 bytes are full TNTs up to the first that is none. */
+static inline unsigned count_full_tnts(uint64_t bytes)
+{
+	uint64_t others = (bytes ^ EACH_BYTE * 0x80) & EACH_BYTE * 0x81;
+
+	return (unsigned)__builtin_ctzll(others | UINT64_C(1) << 8 * TNT_FULL_MAX) / 8;
+}
+
+/* Returns the bits of the first `count` of 8 bytes, which are full TNTs, the oldest highest. */
+static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
+{
+	uint64_t bits = __builtin_bswap64(bytes) >> (64 - 8 * count) >> 1 & EACH_BYTE * 0x3f;
+
+	/* By twos, by fours, all. */
+	bits = (bits & UINT64_C(0x003f003f003f003f)) | (bits & UINT64_C(0x3f003f003f003f00)) >> 2;
+	bits = (bits & UINT64_C(0x00000fff00000fff)) | (bits & UINT64_C(0x0fff00000fff0000)) >> 4;
+	return (bits & 0xffffff) | bits >> 32 << 24;
+}
+
+/*
+ * Full packets that follow each other, and a shorter one behind them, are one: nothing
+ * happens between them.  Returns the size of all.
+ */
+static inline size_t take_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
+{
+	uint64_t next, bits, last;
+	unsigned count;
+
+	memcpy(&next, bytes, sizeof(next));
+	count = count_full_tnts(le64toh(next));
+	bits = join_full_tnts(le64toh(next), count);
+	if (!is_tnt(bytes[count]) || is_full_tnt(bytes[count])) {
+		flow->last_bits = TNT_BITS;
+		flow_take_bits(flow, tnt_bits(bits, TNT_BITS * count));
+		return count;
+	}
+	last = tnt_bits_of_byte(bytes[count], &flow->last_bits);
+	flow_take_bits(flow, bits << (64 - TNT_BITS * count) | last >> TNT_BITS * count);
+	return count + 1;
+}
+
+/* Returns the size of what was read. */
+static inline size_t take_tnt(struct pt_flow *flow, const uint8_t *bytes)
+{
+	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]))
+		return take_full_tnts(flow, bytes);
+	flow_take_bits(flow, tnt_bits_of_byte(bytes[0], &flow->last_bits));
+	return 1;
+}
+
+/* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
+static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
+{
+	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF && flow->config.errata.skd007;
+}
+
+/* A packet whose time is another clock's. */
+static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
+							enum pt_packet_type type, size_t size,
+							uint64_t value)
+{
+	struct pt_packet packet = { .type = type, .size = (uint8_t)size };
+
+	if (type == ppt_cyc)
+		packet.payload.cyc.value = value;
+	else
+		packet.payload.mtc.ctc = (uint8_t)value;
+	flow_on_timing(flow, &packet);
+}
+
+/* One or two bytes of 5 and 7 bits.  Returns their number, 0 if there are more. */
+static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
+{
+	*cycles = bytes[0] >> 3;
+	if (!(bytes[0] & 4) || is_cut(flow, bytes))
+		return 1;
+	*cycles |= (uint32_t)(bytes[1] >> 1) << 5;
+	return bytes[1] & 1 ? 0 : 2;
+}
+
+static size_t tell_perf_cycles(struct pt_flow *flow, const uint8_t *bytes)
+{
+	uint32_t cycles;
+	size_t size = read_cycles(flow, bytes, &cycles);
+
+	if (size)
+		perf_clock_packet(flow, ppt_cyc, size, cycles);
+	return size;
+}
+
+static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
+{
+	if (flow->stream.input.perf_times) {
+		perf_clock_packet(flow, ppt_mtc, 2, bytes[1]);
+		return 2;
+	}
+	packet_clock_mtc(&flow->state.clock, bytes[1]);
+	flow_on_time(flow);
+	return 2;
+}
+
+/* Bytes of an ip, by how it is compressed; it is suppressed, or that is reserved, without any. */
+static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
+
+/*
+ * Returns the bytes of an ip, lowest, with some of what is behind them.  No packet begins so near
+ * to the end of the window that those are not there.
+ */
+static inline uint64_t read_low_ip(const uint8_t *bytes)
+{
+	uint64_t low;
+
+	memcpy(&low, bytes, sizeof(low));
+	return le64toh(low);
+}
+
+/* TIP, TIP.PGE, TIP.PGD and FUP.  Returns the size of what was read. */
+static __attribute__((noinline)) size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
+{
+	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)(bytes[0] >> 5) };
+
+	if (packet.ipc == 5 || packet.ipc == 7)
+		return 0; /* reserved */
+	packet.ip = read_low_ip(bytes + 1);
+	switch (bytes[0] & 0x1f) {
+	case OPCODE_TIP:
+		flow_on_tip(flow, &packet);
+		break;
+	case OPCODE_ENABLE:
+		flow_on_enable(flow, &packet);
+		break;
+	case OPCODE_DISABLE:
+		flow_on_disable(flow, &packet);
+		break;
+	case OPCODE_FUP:
+		flow_on_fup(flow, &packet);
+		break;
+	default:
+		return 0;
+	}
+	return 1u + ip_sizes[packet.ipc];
+}
+
+/* Nearly all TIPs: an ip of 16 to 48 bits, where an indirect branch goes. */
+static inline size_t read_target(struct pt_flow *flow, const uint8_t *bytes)
+{
+	unsigned compression = bytes[0] >> 5;
+
+	if (compression - 1 >= pt_ipc_update_48 || !flow_takes_target(flow))
+		return read_place(flow, bytes);
+	flow_take_target(flow, flow_read_ip(flow, compression, read_low_ip(bytes + 1)));
+	return 1u + ip_sizes[compression];
+}
+
+/* Returns how many bytes of padding there are from `count` on, where a buffer was never filled. */
+static __attribute__((noinline)) size_t count_long_padding(const uint8_t *bytes, size_t count,
+							   size_t size)
+{
+	uint64_t words[4];
+
+	while (count + sizeof(words) <= size) {
+		memcpy(words, bytes + count, sizeof(words));
+		if (words[0] | words[1] | words[2] | words[3])
+			break;
+		count += sizeof(words);
+	}
+	while (count < size && bytes[count] == OPCODE_PAD)
+		count++;
+	return count;
+}
+
+/* Mostly it is a few bytes, to align a packet. */
+static inline size_t count_padding(const uint8_t *bytes, size_t size)
+{
+	uint64_t next;
+
+	memcpy(&next, bytes, sizeof(next));
+	return next ? (size_t)__builtin_ctzll(le64toh(next)) / 8
+		    : count_long_padding(bytes, sizeof(next), size);
+}
+
+/*
+ * Returns the size of what was read of `size` bytes, 0 if it is not one of these; of CYCs
+ * only those whose time is another clock's.
+ */
+static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+{
+	if (is_tnt(bytes[0]))
+		return take_tnt(flow, bytes);
+	if ((bytes[0] & 0x1f) == OPCODE_TIP)
+		return read_target(flow, bytes);
+	if ((bytes[0] & 3) == 3)
+		return flow->stream.input.perf_times ? tell_perf_cycles(flow, bytes) : 0;
+	if (bytes[0] == OPCODE_MTC)
+		return read_mtc(flow, bytes);
+	if (bytes[0] == OPCODE_PAD)
+		return count_padding(bytes, size);
+	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
+}
+
+/* Returns the size of the CYC that bytes begin with, and tells the time; 0: there is none. */
+static inline size_t pass_cycles(struct pt_flow *flow, const uint8_t *bytes)
+{
+	uint32_t cycles;
+	size_t size;
+
+	if ((bytes[0] & 3) != 3 || flow->stream.input.perf_times)
+		return 0;
+	size = read_cycles(flow, bytes, &cycles);
+	if (!size)
+		return 0;
+	packet_clock_cyc(&flow->state.clock, cycles);
+	flow_count_cycles(flow, cycles);
+	flow_on_time(flow);
+	return size;
+}
+
+/* Returns where the next packet begins that is no padding, or the last packets of the window do. */
+static inline size_t pass_padding(const struct pt_flow *flow, size_t at)
+{
+	if (flow->window.bytes[at] == OPCODE_PAD)
+		at += count_padding(flow->window.bytes + at, flow->window.size - at);
+	return at;
+}
+
+/*
+ * Returns whether the next packet was a frequent one.  A CYC changes nothing of where the flow
+ * is: it is read with the packet behind it, of which the bytes are there, too.
+ */
+static inline bool read_next_frequent(struct pt_flow *flow)
+{
+	size_t begin = pass_padding(flow, flow->at), cycles, at, size;
+
+	if (begin != flow->at && flow_is_near_end(flow, begin)) {
+		flow->at = begin;
+		return true;
+	}
+	cycles = pass_cycles(flow, flow->window.bytes + begin);
+	at = begin + cycles;
+	flow->offset = flow->window.base + at;
+	flow->walked = 0;
+	size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
+	flow->at = at + size;
+	return flow->at != begin;
+}
+
+bool flow_read_frequent(struct pt_flow *flow)
+{
+	while (!flow_is_near_end(flow, flow->at)) {
+		if (!read_next_frequent(flow))
+			return true;
+		if (flow->task != TASK_READ)
+			flow_step(flow);
+		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
+			return false;
+	}
+	return aux_window_at_end(&flow->window);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoder/engine/fast/flow_window.h"
+
+void flow_window_open(struct pt_flow *flow, bool in_flow)
+{
+	pt_pkt_free_decoder(flow->packets);
+	flow->config.begin = flow->window.bytes;
+	flow->config.end = flow->window.bytes + flow->window.size;
+	flow->packets = pt_pkt_alloc_decoder(&flow->config);
+	flow->at = 0;
+	if (flow->packets && in_flow)
+		pt_pkt_sync_set(flow->packets, 0);
+}
+
+size_t flow_window_position(const struct pt_flow *flow)
+{
+	uint64_t offset = 0;
+
+	pt_pkt_get_offset(flow->packets, &offset);
+	return offset;
+}
+
+void flow_window_move(struct pt_flow *flow, size_t used, bool in_flow)
+{
+	aux_window_move(&flow->window, used);
+	flow_window_open(flow, in_flow);
+}
+
+void flow_window_refill(struct pt_flow *flow)
+{
+	size_t used = flow->offset - flow->window.base, beyond = flow->at - used;
+
+	if (aux_window_at_end(&flow->window))
+		return;
+	flow_window_move(flow, used, true);
+	flow->at = beyond;
+}
+
+void flow_window_seek(struct pt_flow *flow, const struct aux_place *place)
+{
+	aux_window_seek(&flow->window, flow->stream.input.aux, place);
+	flow_window_open(flow, flow->synced);
+}
