@@ -33,18 +33,20 @@ static const uint8_t *find_in(const struct aux_piece *piece, uint64_t at)
 
 static void find_from(struct aux_cuts *cuts, uint64_t from)
 {
-	for (; cuts->place.piece < cuts->aux->piece_count; cuts->place.piece++) {
-		const struct aux_piece *piece = &cuts->aux->pieces[cuts->place.piece];
-		uint64_t skip = from > cuts->place.piece_begin ? from - cuts->place.piece_begin : 0;
+	for (; cuts->position.piece < cuts->aux->piece_count; cuts->position.piece++) {
+		const struct aux_piece *piece = &cuts->aux->pieces[cuts->position.piece];
+		uint64_t skip =
+			from > cuts->position.piece_begin ? from - cuts->position.piece_begin : 0;
 		const uint8_t *found = find_in(piece, skip);
 
 		if (found) {
-			cuts->place.at = cuts->place.piece_begin + (uint64_t)(found - piece->bytes);
+			cuts->position.at =
+				cuts->position.piece_begin + (uint64_t)(found - piece->bytes);
 			return;
 		}
-		cuts->place.piece_begin += piece->size;
+		cuts->position.piece_begin += piece->size;
 	}
-	cuts->place.at = AUX_CUTS_NONE;
+	cuts->position.at = AUX_CUTS_NONE;
 }
 
 void aux_cuts_init(struct aux_cuts *cuts, const struct aux_stream *aux, uint64_t distance)
@@ -55,6 +57,6 @@ void aux_cuts_init(struct aux_cuts *cuts, const struct aux_stream *aux, uint64_t
 
 void aux_cuts_next(struct aux_cuts *cuts)
 {
-	if (cuts->place.at != AUX_CUTS_NONE)
-		find_from(cuts, cuts->place.at + cuts->distance);
+	if (cuts->position.at != AUX_CUTS_NONE)
+		find_from(cuts, cuts->position.at + cuts->distance);
 }

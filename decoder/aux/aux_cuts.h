@@ -17,7 +17,8 @@
 struct aux_cuts {
 	const struct aux_stream *aux; /* borrowed */
 	uint64_t distance;            /* bytes between two cuts, at least */
-	struct aux_place place; /* of the cut; `at` is AUX_CUTS_NONE: there is none any more */
+	struct aux_position
+		position; /* of the cut; `at` is AUX_CUTS_NONE: there is none any more */
 };
 
 /* Begin at the first cut. */

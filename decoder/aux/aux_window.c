@@ -67,24 +67,24 @@ void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
 }
 
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
-		     const struct aux_place *place)
+		     const struct aux_position *position)
 {
-	uint64_t begin = place->piece_begin;
-	size_t piece = place->piece;
+	uint64_t begin = position->piece_begin;
+	size_t piece = position->piece;
 
 	if (!window->bytes)
 		window->bytes = alloc_zeroed(1, SEEK_WINDOW + PADDING);
 	if (!window->room || window->room > SEEK_WINDOW)
 		window->room = SEEK_WINDOW;
-	while (piece < aux->piece_count && place->at - begin > aux->pieces[piece].size)
+	while (piece < aux->piece_count && position->at - begin > aux->pieces[piece].size)
 		begin += aux->pieces[piece++].size;
 	window->seeks = true;
 	window->aux = aux;
 	window->size = 0;
-	window->base = place->at;
+	window->base = position->at;
 	window->piece = piece;
-	window->piece_used = place->at - begin;
-	window->run_begins = place->run_begins;
+	window->piece_used = position->at - begin;
+	window->run_begins = position->run_begins;
 	if (piece < aux->piece_count && window->piece_used == aux->pieces[piece].size) {
 		window->piece++;
 		window->piece_used = 0;

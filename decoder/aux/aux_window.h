@@ -18,7 +18,7 @@
 #define AUX_WINDOW_PACKET_MAX 64u
 
 /* Offset `at` of a stream, in a piece or behind one. */
-struct aux_place {
+struct aux_position {
 	size_t piece;         /* at or before `at` */
 	uint64_t piece_begin; /* its offset in the stream */
 	uint64_t at;
@@ -46,7 +46,7 @@ void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
  * It does not read far ahead from then on.
  */
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
-		     const struct aux_place *place);
+		     const struct aux_position *position);
 
 /* Idempotent, also on zeroed memory. */
 void aux_window_release(struct aux_window *window);

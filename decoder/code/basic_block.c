@@ -13,8 +13,8 @@
 #define LENGTHS_MAX 32
 
 /* Kept by one of many; and the trace that pays for one more, which takes some 100 bytes. */
-#define RUNS_LEAST    64
-#define BYTES_FOR_RUN 64
+#define BLOCKS_MIN      64
+#define BYTES_PER_BLOCK 64
 
 #define CACHE_LINE 64
 
@@ -29,158 +29,159 @@ static void *next_line(void *memory)
 	return (unsigned char *)memory + (-(uintptr_t)memory & (CACHE_LINE - 1));
 }
 
-void basic_blocks_init(struct basic_blocks *runs, uint64_t size)
+void basic_blocks_init(struct basic_blocks *blocks, uint64_t size)
 {
-	*runs = (struct basic_blocks){ .room = FIRST_ROOM, .most = BASIC_BLOCKS_MAX };
-	arena_init(&runs->arena);
-	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
-	tnt_cache_init(&runs->paths, size);
+	*blocks = (struct basic_blocks){ .room = FIRST_ROOM, .limit = BASIC_BLOCKS_MAX };
+	arena_init(&blocks->arena);
+	blocks->slots = alloc_zeroed(blocks->room, sizeof(*blocks->slots));
+	tnt_cache_init(&blocks->tnt_cache, size);
 }
 
-void basic_blocks_share(struct basic_blocks *runs, size_t others, uint64_t size)
+void basic_blocks_share(struct basic_blocks *blocks, size_t others, uint64_t size)
 {
-	uint64_t most = RUNS_LEAST + BASIC_BLOCKS_MAX / (others + 1) + size / BYTES_FOR_RUN;
+	uint64_t limit = BLOCKS_MIN + BASIC_BLOCKS_MAX / (others + 1) + size / BYTES_PER_BLOCK;
 
-	runs->most = most < BASIC_BLOCKS_MAX ? most : BASIC_BLOCKS_MAX;
+	blocks->limit = limit < BASIC_BLOCKS_MAX ? limit : BASIC_BLOCKS_MAX;
 }
 
-void basic_blocks_release(struct basic_blocks *runs)
+void basic_blocks_release(struct basic_blocks *blocks)
 {
-	arena_release(&runs->arena);
-	code_regions_forget(&runs->areas);
-	free(runs->blocks);
-	free(runs->hops);
-	free(runs->offsets);
-	free(runs->slots);
-	tnt_cache_release(&runs->paths);
-	*runs = (struct basic_blocks){ 0 };
+	arena_release(&blocks->arena);
+	code_regions_forget(&blocks->regions);
+	free(blocks->chunks);
+	free(blocks->nodes);
+	free(blocks->offsets);
+	free(blocks->slots);
+	tnt_cache_release(&blocks->tnt_cache);
+	*blocks = (struct basic_blocks){ 0 };
 }
 
 /* Returns the bytes before the branch. */
-static uint32_t decode(struct basic_block *run, size_t size, uint8_t *lengths)
+static uint32_t decode_block(struct basic_block *block, size_t size, uint8_t *lengths)
 {
 	uint32_t length = 0;
 
-	while (run->insns < INSNS_MAX) {
-		run->insn =
-			insn_decode(run->bytes + length, size - length, (enum insn_mode)run->mode);
-		if (!run->insn.length)
+	while (block->insns < INSNS_MAX) {
+		block->insn = insn_decode(block->bytes + length, size - length,
+					  (enum insn_mode)block->mode);
+		if (!block->insn.length)
 			return length;
-		if (run->insns < LENGTHS_MAX)
-			lengths[run->lengths_known++] = run->insn.length;
-		run->insns++;
-		if (run->insn.kind != BRANCH_NONE)
+		if (block->insns < LENGTHS_MAX)
+			lengths[block->length_count++] = block->insn.length;
+		block->insns++;
+		if (block->insn.kind != BRANCH_NONE)
 			return length;
-		length += run->insn.length;
+		length += block->insn.length;
 	}
-	run->insn.length = 0;
+	block->insn.length = 0;
 	return length;
 }
 
-static void add_block(struct basic_blocks *runs, size_t block)
+static void add_chunk(struct basic_blocks *blocks, size_t chunk)
 {
-	const size_t size = (BASIC_BLOCKS_BLOCK + 1) * sizeof(struct basic_block);
+	const size_t size = (BASIC_BLOCKS_CHUNK + 1) * sizeof(struct basic_block);
 
-	runs->blocks =
-		alloc_grow(runs->blocks, &runs->block_room, block + 1, sizeof(*runs->blocks));
-	runs->blocks[block] = next_line(arena_alloc(&runs->arena, size));
+	blocks->chunks =
+		alloc_grow(blocks->chunks, &blocks->chunk_room, chunk + 1, sizeof(*blocks->chunks));
+	blocks->chunks[chunk] = next_line(arena_alloc(&blocks->arena, size));
 }
 
 /* Returns a zeroed run, with a hop that is zeroed, too. */
-static struct basic_block *new_run(struct basic_blocks *runs)
+static struct basic_block *add_block(struct basic_blocks *blocks)
 {
-	size_t number = runs->count + 1;
-	struct basic_block *run;
+	size_t number = blocks->count + 1;
+	struct basic_block *block;
 
-	if (runs->count == 0 || number % BASIC_BLOCKS_BLOCK == 0)
-		add_block(runs, number / BASIC_BLOCKS_BLOCK);
-	runs->hops = alloc_grow(runs->hops, &runs->hop_room, number + 1, sizeof(*runs->hops));
-	runs->offsets =
-		alloc_grow(runs->offsets, &runs->offset_room, number + 1, sizeof(*runs->offsets));
-	runs->hops[number] = (struct cfg_node){ 0 };
-	run = &runs->blocks[number / BASIC_BLOCKS_BLOCK][number % BASIC_BLOCKS_BLOCK];
-	run->hop = (uint32_t)(number * sizeof(*runs->hops));
-	return run;
+	if (blocks->count == 0 || number % BASIC_BLOCKS_CHUNK == 0)
+		add_chunk(blocks, number / BASIC_BLOCKS_CHUNK);
+	blocks->nodes =
+		alloc_grow(blocks->nodes, &blocks->node_room, number + 1, sizeof(*blocks->nodes));
+	blocks->offsets = alloc_grow(blocks->offsets, &blocks->offset_room, number + 1,
+				     sizeof(*blocks->offsets));
+	blocks->nodes[number] = (struct cfg_node){ 0 };
+	block = &blocks->chunks[number / BASIC_BLOCKS_CHUNK][number % BASIC_BLOCKS_CHUNK];
+	block->node = (uint32_t)(number * sizeof(*blocks->nodes));
+	return block;
 }
 
-static struct basic_block *make_run(struct basic_blocks *runs, uint32_t area, const uint8_t *bytes,
-				    size_t size, enum insn_mode mode)
+static struct basic_block *make_block(struct basic_blocks *blocks, uint32_t region,
+				      const uint8_t *bytes, size_t size, enum insn_mode mode)
 {
-	struct basic_block *run = new_run(runs);
+	struct basic_block *block = add_block(blocks);
 	uint8_t lengths[LENGTHS_MAX], *kept;
 
-	run->bytes = bytes;
-	run->area = area;
-	run->mode = (uint8_t)mode;
-	run->length = decode(run, size, lengths);
-	kept = arena_alloc(&runs->arena, run->lengths_known);
-	memcpy(kept, lengths, run->lengths_known);
-	run->lengths = kept;
-	return run;
+	block->bytes = bytes;
+	block->region = region;
+	block->mode = (uint8_t)mode;
+	block->length = decode_block(block, size, lengths);
+	kept = arena_alloc(&blocks->arena, block->length_count);
+	memcpy(kept, lengths, block->length_count);
+	block->lengths = kept;
+	return block;
 }
 
-void basic_blocks_forget(struct basic_blocks *runs)
+void basic_blocks_forget(struct basic_blocks *blocks)
 {
-	arena_release(&runs->arena);
-	arena_init(&runs->arena);
-	memset(runs->slots, 0, runs->room * sizeof(*runs->slots));
-	code_regions_forget(&runs->areas);
-	tnt_cache_forget(&runs->paths);
-	runs->count = 0;
-	runs->generation++;
+	arena_release(&blocks->arena);
+	arena_init(&blocks->arena);
+	memset(blocks->slots, 0, blocks->room * sizeof(*blocks->slots));
+	code_regions_forget(&blocks->regions);
+	tnt_cache_forget(&blocks->tnt_cache);
+	blocks->count = 0;
+	blocks->generation++;
 }
 
 /* Returns the run's slot, or the empty one where it belongs. */
-static struct basic_block **slot_of(const struct basic_blocks *runs, uint32_t area,
-				    const uint8_t *bytes, enum insn_mode mode)
+static struct basic_block **find_slot(const struct basic_blocks *blocks, uint32_t region,
+				      const uint8_t *bytes, enum insn_mode mode)
 {
-	size_t at = basic_blocks_slot(runs, bytes);
+	size_t at = basic_blocks_slot(blocks, bytes);
 
-	while (runs->slots[at] && !basic_block_is(runs->slots[at], area, bytes, mode))
-		at = (at + 1) & (runs->room - 1);
-	return &runs->slots[at];
+	while (blocks->slots[at] && !basic_block_is(blocks->slots[at], region, bytes, mode))
+		at = (at + 1) & (blocks->room - 1);
+	return &blocks->slots[at];
 }
 
-static void grow(struct basic_blocks *runs)
+static void grow_slots(struct basic_blocks *blocks)
 {
-	struct basic_block **old = runs->slots;
-	size_t room = runs->room;
+	struct basic_block **old = blocks->slots;
+	size_t room = blocks->room;
 
-	runs->room *= 2;
-	runs->slots = alloc_zeroed(runs->room, sizeof(*runs->slots));
+	blocks->room *= 2;
+	blocks->slots = alloc_zeroed(blocks->room, sizeof(*blocks->slots));
 	for (size_t i = 0; i < room; i++)
 		if (old[i])
-			*slot_of(runs, old[i]->area, old[i]->bytes, old[i]->mode) = old[i];
+			*find_slot(blocks, old[i]->region, old[i]->bytes, old[i]->mode) = old[i];
 	free(old);
 }
 
-struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area,
+struct basic_block *basic_blocks_find(struct basic_blocks *blocks, uint32_t region,
 				      const uint8_t *bytes, size_t size, enum insn_mode mode)
 {
-	struct basic_block **slot = slot_of(runs, area, bytes, mode);
+	struct basic_block **slot = find_slot(blocks, region, bytes, mode);
 
 	if (*slot)
 		return *slot;
-	if (runs->count >= runs->most)
-		basic_blocks_forget(runs);
-	if (2 * runs->count >= runs->room)
-		grow(runs);
-	slot = slot_of(runs, area, bytes, mode);
-	*slot = make_run(runs, area, bytes, size, mode);
-	runs->count++;
+	if (blocks->count >= blocks->limit)
+		basic_blocks_forget(blocks);
+	if (2 * blocks->count >= blocks->room)
+		grow_slots(blocks);
+	slot = find_slot(blocks, region, bytes, mode);
+	*slot = make_block(blocks, region, bytes, size, mode);
+	blocks->count++;
 	return *slot;
 }
 
-int64_t basic_block_count_insns(const struct basic_block *run, size_t distance)
+int64_t basic_block_count_insns(const struct basic_block *block, size_t distance)
 {
 	int64_t count = 0;
 	size_t at = 0;
 
-	while (at < distance && count < run->lengths_known)
-		at += run->lengths[count++];
+	while (at < distance && count < block->length_count)
+		at += block->lengths[count++];
 	while (at < distance) {
 		struct insn insn =
-			insn_decode(run->bytes + at, distance - at, (enum insn_mode)run->mode);
+			insn_decode(block->bytes + at, distance - at, (enum insn_mode)block->mode);
 
 		if (!insn.length)
 			return -1;

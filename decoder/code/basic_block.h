@@ -28,18 +28,18 @@ struct basic_block {
 	 * The owner's: where it goes on, the branch taken or not; NULL: not known yet.
 	 * An indirect branch or a return may go elsewhere the next time.
 	 */
-	struct basic_block *fall, *taken;
-	struct insn insn;      /* the branch; length 0: no instruction, or the bytes end here */
-	uint32_t length;       /* bytes before the branch */
-	uint32_t area;         /* of the code: code_regions.h */
-	uint32_t hop;          /* the run's own: cfg_node_at() */
-	uint16_t insns;        /* instructions, the branch included */
-	uint8_t lengths_known; /* of the first so many instructions */
+	struct basic_block *not_taken, *taken;
+	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
+	uint32_t length;      /* bytes before the branch */
+	uint32_t region;      /* of the code: code_regions.h */
+	uint32_t node;        /* the run's own: cfg_node_at() */
+	uint16_t insns;       /* instructions, the branch included */
+	uint8_t length_count; /* of the first so many instructions */
 	/* The owner's: */
-	uint8_t pace : 3;                     /* enum block_exit */
+	uint8_t exit : 3;                     /* enum block_exit */
 	uint8_t mode : 2;                     /* enum insn_mode; not the owner's */
 	bool taken_local : 1;                 /* the branch stays in its function */
-	bool writes : 1;                      /* it begins an emulated PTWRITE */
+	bool begins_ptwrite : 1;              /* it begins an emulated PTWRITE */
 	bool function_known : 1;              /* whether the next two are set */
 	int32_t function_begin, function_end; /* from `bytes`, in bytes */
 	const uint8_t *lengths;               /* of instructions, in bytes */
@@ -55,9 +55,9 @@ struct cfg_node {
 };
 
 /* Returns a hop by its place: bytes behind the first one, which is none. */
-static inline struct cfg_node *cfg_node_at(struct cfg_node *hops, uint32_t place)
+static inline struct cfg_node *cfg_node_at(struct cfg_node *nodes, uint32_t place)
 {
-	return (struct cfg_node *)(void *)((unsigned char *)hops + place);
+	return (struct cfg_node *)(void *)((unsigned char *)nodes + place);
 }
 
 /* What is to be done where a run ends. */
@@ -72,63 +72,64 @@ enum block_exit {
 };
 
 /* Runs that lie side by side. */
-#define BASIC_BLOCKS_BLOCK 32u
+#define BASIC_BLOCKS_CHUNK 32u
 
 struct basic_blocks {
 	struct arena arena; /* owns the runs */
-	struct code_regions areas;
-	struct tnt_cache paths; /* over these runs, and forgotten with them */
+	struct code_regions regions;
+	struct tnt_cache tnt_cache; /* over these runs, and forgotten with them */
 	struct basic_block *
-		*blocks; /* owned; of BASIC_BLOCKS_BLOCK runs each, by their hop; in the arena */
-	struct cfg_node *hops; /* owned; the first is none */
-	uint32_t *offsets;     /* owned; of each run's first byte, in its area; the owner's */
-	size_t block_room, hop_room, offset_room;
+		*chunks; /* owned; of BASIC_BLOCKS_CHUNK runs each, by their hop; in the arena */
+	struct cfg_node *nodes; /* owned; the first is none */
+	uint32_t *offsets;      /* owned; of each run's first byte, in its area; the owner's */
+	size_t chunk_room, node_room, offset_room;
 	struct basic_block **slots; /* owned: hash by place, a power of two */
 	size_t room, count;
-	size_t most; /* runs that are kept: BASIC_BLOCKS_MAX, or what basic_blocks_share() says */
+	size_t limit; /* runs that are kept: BASIC_BLOCKS_MAX, or what basic_blocks_share() says */
 	unsigned generation; /* changes when all runs are forgotten */
 };
 
 /* For a trace of `size` bytes. */
-void basic_blocks_init(struct basic_blocks *runs, uint64_t size);
+void basic_blocks_init(struct basic_blocks *blocks, uint64_t size);
 
 /*
  * So many others are used at the same time: keep a share of BASIC_BLOCKS_MAX runs, and what a
  * trace of `size` bytes pays for.  A few bytes of trace can walk through any number.
  */
-void basic_blocks_share(struct basic_blocks *runs, size_t others, uint64_t size);
+void basic_blocks_share(struct basic_blocks *blocks, size_t others, uint64_t size);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
-void basic_blocks_release(struct basic_blocks *runs);
+void basic_blocks_release(struct basic_blocks *blocks);
 
 /* Whether a run is the one that is asked for. */
-static inline bool basic_block_is(const struct basic_block *run, uint32_t area,
+static inline bool basic_block_is(const struct basic_block *block, uint32_t region,
 				  const uint8_t *bytes, enum insn_mode mode)
 {
-	return run->bytes == bytes && run->area == area && run->mode == mode;
+	return block->bytes == bytes && block->region == region && block->mode == mode;
 }
 
 /* Returns where a run is among the slots, or behind that. */
-static inline size_t basic_blocks_slot(const struct basic_blocks *runs, const uint8_t *bytes)
+static inline size_t basic_blocks_slot(const struct basic_blocks *blocks, const uint8_t *bytes)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */
 	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
 
-	return hash >> (64 - __builtin_ctzll(runs->room));
+	return hash >> (64 - __builtin_ctzll(blocks->room));
 }
 
 /* Returns the run of a hop, which is not 0. */
-static inline struct basic_block *basic_blocks_at(const struct basic_blocks *runs, uint32_t hop)
+static inline struct basic_block *basic_block_of_node(const struct basic_blocks *blocks,
+						      uint32_t node)
 {
-	uint32_t number = hop / sizeof(struct cfg_node);
+	uint32_t number = node / sizeof(struct cfg_node);
 
-	return &runs->blocks[number / BASIC_BLOCKS_BLOCK][number % BASIC_BLOCKS_BLOCK];
+	return &blocks->chunks[number / BASIC_BLOCKS_CHUNK][number % BASIC_BLOCKS_CHUNK];
 }
 
 /* The same, where it begins in its area. */
-static inline uint32_t *basic_blocks_offset(const struct basic_blocks *runs, uint32_t hop)
+static inline uint32_t *basic_block_offset(const struct basic_blocks *blocks, uint32_t node)
 {
-	return &runs->offsets[hop / sizeof(struct cfg_node)];
+	return &blocks->offsets[node / sizeof(struct cfg_node)];
 }
 
 /*
@@ -136,25 +137,26 @@ static inline uint32_t *basic_blocks_offset(const struct basic_blocks *runs, uin
  * until the generation changes: there are at most `most`, then all are
  * forgotten, so that no trace makes memory grow without end.
  */
-struct basic_block *basic_blocks_find(struct basic_blocks *runs, uint32_t area,
+struct basic_block *basic_blocks_find(struct basic_blocks *blocks, uint32_t region,
 				      const uint8_t *bytes, size_t size, enum insn_mode mode);
 
 /* Returns the run that begins at `bytes` if it is found at once; NULL: ask basic_blocks_find(). */
-static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *runs, uint32_t area,
-						    const uint8_t *bytes, enum insn_mode mode)
+static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *blocks,
+						    uint32_t region, const uint8_t *bytes,
+						    enum insn_mode mode)
 {
-	struct basic_block *run = runs->slots[basic_blocks_slot(runs, bytes)];
+	struct basic_block *block = blocks->slots[basic_blocks_slot(blocks, bytes)];
 
-	return run && basic_block_is(run, area, bytes, mode) ? run : NULL;
+	return block && basic_block_is(block, region, bytes, mode) ? block : NULL;
 }
 
 /* The code has changed: forget all runs.  The generation changes. */
-void basic_blocks_forget(struct basic_blocks *runs);
+void basic_blocks_forget(struct basic_blocks *blocks);
 
 /*
  * Count a run's instructions from where it begins up to `distance` bytes behind.
  * Returns -1 if none begins there.
  */
-int64_t basic_block_count_insns(const struct basic_block *run, size_t distance);
+int64_t basic_block_count_insns(const struct basic_block *block, size_t distance);
 
 #endif

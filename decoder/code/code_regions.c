@@ -6,43 +6,43 @@
 
 #include "base/hash.h"
 
-struct place {
+struct range {
 	const uint8_t *bytes;
 	uint64_t size;
 };
 
 struct code_region {
-	struct place place; /* the key */
+	struct range range; /* the key */
 	uint32_t number;
 	UT_hash_handle hh;
 };
 
-static uint32_t add(struct code_regions *areas, struct place place)
+static uint32_t add_region(struct code_regions *regions, struct range range)
 {
-	struct code_region *area = alloc_zeroed(1, sizeof(*area));
+	struct code_region *region = alloc_zeroed(1, sizeof(*region));
 
-	area->place = place;
-	area->number = ++areas->last;
-	HASH_ADD(hh, areas->known, place, sizeof(area->place), area);
-	return area->number;
+	region->range = range;
+	region->number = ++regions->last;
+	HASH_ADD(hh, regions->by_range, range, sizeof(region->range), region);
+	return region->number;
 }
 
-uint32_t code_regions_number(struct code_regions *areas, const uint8_t *bytes, uint64_t size)
+uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size)
 {
-	struct place place = { bytes, size };
-	struct code_region *area;
+	struct range range = { bytes, size };
+	struct code_region *region;
 
-	HASH_FIND(hh, areas->known, &place, sizeof(place), area);
-	return area ? area->number : add(areas, place);
+	HASH_FIND(hh, regions->by_range, &range, sizeof(range), region);
+	return region ? region->number : add_region(regions, range);
 }
 
-void code_regions_forget(struct code_regions *areas)
+void code_regions_forget(struct code_regions *regions)
 {
-	struct code_region *area, *next;
+	struct code_region *region, *next;
 
-	HASH_ITER(hh, areas->known, area, next)
+	HASH_ITER(hh, regions->by_range, region, next)
 	{
-		HASH_DEL(areas->known, area);
-		free(area);
+		HASH_DEL(regions->by_range, region);
+		free(region);
 	}
 }

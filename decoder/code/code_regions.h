@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct code_regions {
-	struct code_region *known; /* owned; a hash */
+	struct code_region *by_range; /* owned; a hash */
 	uint32_t last;
 };
 
@@ -20,9 +20,9 @@ struct code_regions {
  * Returns the number of the area of these bytes, by where they lie in memory: never 0, and
  * never one that another area had.
  */
-uint32_t code_regions_number(struct code_regions *areas, const uint8_t *bytes, uint64_t size);
+uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size);
 
 /* Those that are asked for again have new numbers.  Idempotent, also on zeroed memory. */
-void code_regions_forget(struct code_regions *areas);
+void code_regions_forget(struct code_regions *regions);
 
 #endif

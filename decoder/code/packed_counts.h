@@ -17,7 +17,7 @@
 #define PACKED_COUNTS_INSNS_AT 21
 
 /* Of one step, which is half a word. */
-#define CODE_STEP_INSNS_MAX (UINT32_MAX >> PACKED_COUNTS_INSNS_AT)
+#define PACKED_COUNTS_STEP_INSNS (UINT32_MAX >> PACKED_COUNTS_INSNS_AT)
 
 static inline uint32_t packed_counts(unsigned bits, unsigned jumps, unsigned insns)
 {

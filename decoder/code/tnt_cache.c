@@ -7,32 +7,32 @@
 #include "base/alloc.h"
 
 /* 128 KiB: more would not stay in the cache, and that costs more than to walk some again. */
-#define PATHS_BITS 13
+#define CACHE_BITS 13
 
 /* 2 KiB, for a short trace: there may be thousands of them side by side. */
-#define PATHS_BITS_SHORT 7
+#define CACHE_BITS_SHORT 7
 
 /* Less is decoded before a table that fits the cache pays. */
 #define SHORT_TRACE (UINT64_C(128) << 10)
 
 #define CACHE_LINE 64
 
-void tnt_cache_init(struct tnt_cache *paths, uint64_t size)
+void tnt_cache_init(struct tnt_cache *cache, uint64_t size)
 {
-	unsigned bits = size < SHORT_TRACE ? PATHS_BITS_SHORT : PATHS_BITS;
-	unsigned char *memory = alloc_zeroed(1, (sizeof(*paths->paths) << bits) + CACHE_LINE);
+	unsigned bits = size < SHORT_TRACE ? CACHE_BITS_SHORT : CACHE_BITS;
+	unsigned char *memory = alloc_zeroed(1, (sizeof(*cache->cache) << bits) + CACHE_LINE);
 
-	*paths = (struct tnt_cache){ .memory = memory, .shift = 32 - bits };
-	paths->paths = (void *)(memory + (-(uintptr_t)memory & (CACHE_LINE - 1)));
+	*cache = (struct tnt_cache){ .memory = memory, .shift = 32 - bits };
+	cache->cache = (void *)(memory + (-(uintptr_t)memory & (CACHE_LINE - 1)));
 }
 
-void tnt_cache_release(struct tnt_cache *paths)
+void tnt_cache_release(struct tnt_cache *cache)
 {
-	free(paths->memory);
-	*paths = (struct tnt_cache){ 0 };
+	free(cache->memory);
+	*cache = (struct tnt_cache){ 0 };
 }
 
-void tnt_cache_forget(struct tnt_cache *paths)
+void tnt_cache_forget(struct tnt_cache *cache)
 {
-	memset(paths->paths, 0, sizeof(*paths->paths) << (32 - paths->shift));
+	memset(cache->cache, 0, sizeof(*cache->cache) << (32 - cache->shift));
 }

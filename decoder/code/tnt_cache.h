@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Decisions of a path at most. */
-#define CODE_PATH_BITS 7
+#define TNT_CACHE_BITS 7
 
 /* Four of them are a line of the processor's cache. */
 struct tnt_cache_entry {
@@ -23,61 +23,62 @@ struct tnt_cache_entry {
 };
 
 /* Of more jumps than that no path is kept, so that a few may be added without a look. */
-#define CODE_PATH_JUMPS 255
+#define TNT_CACHE_JUMPS 255
 
 struct tnt_cache {
 	void *memory;                  /* owned: */
-	struct tnt_cache_entry *paths; /* by hash */
+	struct tnt_cache_entry *cache; /* by hash */
 	unsigned shift;                /* from a hash of 32 bits to a path's place in `paths` */
 };
 
 /* For a trace of `size` bytes. */
-void tnt_cache_init(struct tnt_cache *paths, uint64_t size);
+void tnt_cache_init(struct tnt_cache *cache, uint64_t size);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
-void tnt_cache_release(struct tnt_cache *paths);
+void tnt_cache_release(struct tnt_cache *cache);
 
 /* There is no path any more. */
-void tnt_cache_forget(struct tnt_cache *paths);
+void tnt_cache_forget(struct tnt_cache *cache);
 
 /* Returns what no other path has: the hop where it begins, and its bits, the highest of `bits`. */
 static inline uint32_t tnt_cache_id(uint32_t from, uint64_t bits)
 {
-	return from << CODE_PATH_BITS | (uint32_t)(bits >> (64 - CODE_PATH_BITS));
+	return from << TNT_CACHE_BITS | (uint32_t)(bits >> (64 - TNT_CACHE_BITS));
 }
 
 /* Returns where a path is kept first; the second place is in the same line of the cache. */
-static inline struct tnt_cache_entry *tnt_cache_at(const struct tnt_cache *paths, uint32_t id)
+static inline struct tnt_cache_entry *tnt_cache_at(const struct tnt_cache *cache, uint32_t id)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */
-	return &paths->paths[id * UINT32_C(0x9e3779b9) >> paths->shift];
+	return &cache->cache[id * UINT32_C(0x9e3779b9) >> cache->shift];
 }
 
-static inline struct tnt_cache_entry *tnt_cache_beside(const struct tnt_cache *paths,
-						       const struct tnt_cache_entry *path)
+static inline struct tnt_cache_entry *tnt_cache_beside(const struct tnt_cache *cache,
+						       const struct tnt_cache_entry *entry)
 {
-	return &paths->paths[(size_t)(path - paths->paths) ^ 1];
+	return &cache->cache[(size_t)(entry - cache->cache) ^ 1];
 }
 
 /* Returns the path that is asked for; NULL: it is not kept. */
-static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cache *paths,
+static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cache *cache,
 							   uint32_t id)
 {
-	const struct tnt_cache_entry *path = tnt_cache_at(paths, id);
+	const struct tnt_cache_entry *entry = tnt_cache_at(cache, id);
 
-	if (path->id == id)
-		return path;
-	path = tnt_cache_beside(paths, path);
-	return path->id == id ? path : NULL;
+	if (entry->id == id)
+		return entry;
+	entry = tnt_cache_beside(cache, entry);
+	return entry->id == id ? entry : NULL;
 }
 
 /* Keep a path: the one that was in its place moves beside it. */
-static inline void tnt_cache_keep(const struct tnt_cache *paths, const struct tnt_cache_entry *path)
+static inline void tnt_cache_keep(const struct tnt_cache *cache,
+				  const struct tnt_cache_entry *entry)
 {
-	struct tnt_cache_entry *kept = tnt_cache_at(paths, path->id);
+	struct tnt_cache_entry *slot = tnt_cache_at(cache, entry->id);
 
-	*tnt_cache_beside(paths, kept) = *kept;
-	*kept = *path;
+	*tnt_cache_beside(cache, slot) = *slot;
+	*slot = *entry;
 }
 
 #endif

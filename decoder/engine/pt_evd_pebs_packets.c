@@ -24,7 +24,7 @@ static bool read_extended(struct newer_packet *packet, struct cursor *c)
 {
 	uint8_t opcode = cursor_u8(c);
 
-	packet->has_place = opcode & HAS_PLACE;
+	packet->has_ip = opcode & HAS_PLACE;
 	if (opcode == OPCODE_EVD) {
 		packet->type = NEWER_DATA;
 		packet->kind = cursor_u8(c) & DATA_TYPE;
@@ -38,7 +38,7 @@ static bool read_extended(struct newer_packet *packet, struct cursor *c)
 		uint8_t type = cursor_u8(c);
 
 		packet->type = NEWER_CONTROL;
-		packet->has_place = type & HAS_PLACE;
+		packet->has_ip = type & HAS_PLACE;
 		packet->kind = type & CONTROL_TYPE;
 		packet->value = cursor_u8(c);
 	} else {

@@ -21,7 +21,7 @@ enum newer_type {
 
 struct newer_packet {
 	enum newer_type type;
-	bool has_place; /* of CFE, BEP: a FUP of its own follows */
+	bool has_ip;    /* of CFE, BEP: a FUP of its own follows */
 	uint8_t kind;   /* of CFE, EVD: its type field */
 	uint64_t value; /* CFE: vector; EVD: payload; BBP: bytes of its items' values */
 };

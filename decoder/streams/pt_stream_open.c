@@ -114,7 +114,7 @@ static struct pt_stream *split_stream(struct pt_stream *stream)
 	struct pt_flow *flow = (struct pt_flow *)stream;
 
 	if (!stream->input.workers || stream->input.engine != PT_ENGINE_FAST ||
-	    flow->cuts.place.at == AUX_CUTS_NONE)
+	    flow->cuts.position.at == AUX_CUTS_NONE)
 		return stream;
 	return pt_segments_new(flow);
 }

@@ -27,8 +27,8 @@ struct part {
 /* ---- Segments ------------------------------------------------------------ */
 
 /* Make the part [begin, end) of a stream, or less if data is missing in between. */
-static void cut_part(struct part *part, const struct aux_stream *aux, const struct aux_place *begin,
-		     uint64_t end)
+static void cut_part(struct part *part, const struct aux_stream *aux,
+		     const struct aux_position *begin, uint64_t end)
 {
 	uint64_t at = begin->piece_begin;
 	size_t count = 0;
@@ -61,7 +61,7 @@ static void cut_part(struct part *part, const struct aux_stream *aux, const stru
  * Returns the size of a PSB with its header, up to its PSBEND; 0 if it does not
  * lie within one piece.
  */
-static uint64_t header_size(const struct aux_stream *aux, const struct aux_place *place)
+static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *place)
 {
 	const struct aux_piece *piece = &aux->pieces[place->piece];
 	uint8_t bytes[HEADER_MAX + HEADER_PADDING] = { 0 };
@@ -342,15 +342,15 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 
 	aux_cuts_init(&cuts, input->aux, 0);
 	cuts.distance = 1;
-	for (uint64_t number = 0; status == 0 && cuts.place.at != AUX_CUTS_NONE; number++) {
-		struct aux_place begin = cuts.place;
+	for (uint64_t number = 0; status == 0 && cuts.position.at != AUX_CUTS_NONE; number++) {
+		struct aux_position begin = cuts.position;
 		uint64_t end;
 
 		aux_cuts_next(&cuts);
 		end = input->aux->size;
 		/* The next header tells where the way to it ends. */
-		if (cuts.place.at != AUX_CUTS_NONE)
-			end = cuts.place.at + header_size(input->aux, &cuts.place);
+		if (cuts.position.at != AUX_CUTS_NONE)
+			end = cuts.position.at + header_size(input->aux, &cuts.position);
 		if (number % every)
 			continue;
 		cut_part(&part, input->aux, &begin, end);

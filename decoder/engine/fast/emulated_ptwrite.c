@@ -16,55 +16,55 @@ bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size)
 void emulated_ptwrite_begin(struct pt_flow *flow, uint64_t ip)
 {
 	emulated_ptwrite_drop(flow);
-	flow->state.write = (struct emulated_ptwrite){
+	flow->state.ptwrite = (struct emulated_ptwrite){
 		.thread = flow->stream.state.schedule.thread,
-		.place = ip,
+		.ip = ip,
 		.left = VALUE_BITS,
 	};
 }
 
 void emulated_ptwrite_bit(struct pt_flow *flow, bool bit)
 {
-	struct emulated_ptwrite *write = &flow->state.write;
-	struct cpu_event_data note = { .kind = CPU_EVENT_PTWRITE };
+	struct emulated_ptwrite *ptwrite = &flow->state.ptwrite;
+	struct cpu_event_data event = { .kind = CPU_EVENT_PTWRITE };
 
-	write->value = write->value << 1 | bit;
-	if (--write->left)
+	ptwrite->value = ptwrite->value << 1 | bit;
+	if (--ptwrite->left)
 		return;
-	note.value = write->value;
-	stream_push_cpu_event(&flow->stream, &note, write->place);
+	event.value = ptwrite->value;
+	stream_push_cpu_event(&flow->stream, &event, ptwrite->ip);
 }
 
 void emulated_ptwrite_interrupt(struct pt_flow *flow, uint64_t ip)
 {
-	if (!flow->state.write.left)
+	if (!flow->state.ptwrite.left)
 		return;
-	emulated_ptwrite_drop_waiting(flow);
-	flow->waiting_write = flow->state.write;
-	flow->waiting_place = ip;
-	flow->state.write.left = 0;
+	emulated_ptwrite_drop_interrupted(flow);
+	flow->interrupted_ptwrite = flow->state.ptwrite;
+	flow->interrupted_ptwrite_ip = ip;
+	flow->state.ptwrite.left = 0;
 }
 
 void emulated_ptwrite_resume(struct pt_flow *flow, uint64_t ip)
 {
-	struct emulated_ptwrite *waiting = &flow->waiting_write;
+	struct emulated_ptwrite *pending_fup = &flow->interrupted_ptwrite;
 
 	emulated_ptwrite_drop(flow);
-	if (!waiting->left || flow->waiting_place != ip ||
-	    waiting->thread != flow->stream.state.schedule.thread)
+	if (!pending_fup->left || flow->interrupted_ptwrite_ip != ip ||
+	    pending_fup->thread != flow->stream.state.schedule.thread)
 		return;
-	flow->state.write = *waiting;
-	waiting->left = 0;
+	flow->state.ptwrite = *pending_fup;
+	pending_fup->left = 0;
 }
 
 void emulated_ptwrite_drop(struct pt_flow *flow)
 {
-	flow->stream.stats.writes_broken += flow->state.write.left != 0;
-	flow->state.write.left = 0;
+	flow->stream.stats.writes_broken += flow->state.ptwrite.left != 0;
+	flow->state.ptwrite.left = 0;
 }
 
-void emulated_ptwrite_drop_waiting(struct pt_flow *flow)
+void emulated_ptwrite_drop_interrupted(struct pt_flow *flow)
 {
-	flow->stream.stats.writes_broken += flow->waiting_write.left != 0;
-	flow->waiting_write.left = 0;
+	flow->stream.stats.writes_broken += flow->interrupted_ptwrite.left != 0;
+	flow->interrupted_ptwrite.left = 0;
 }

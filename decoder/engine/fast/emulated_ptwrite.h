@@ -37,6 +37,6 @@ void emulated_ptwrite_resume(struct pt_flow *flow, uint64_t ip);
 void emulated_ptwrite_drop(struct pt_flow *flow);
 
 /* The same of what waits. */
-void emulated_ptwrite_drop_waiting(struct pt_flow *flow);
+void emulated_ptwrite_drop_interrupted(struct pt_flow *flow);
 
 #endif

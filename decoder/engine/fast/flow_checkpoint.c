@@ -25,9 +25,9 @@ static void forget_time(struct pt_flow *flow)
 
 void flow_checkpoint_approach(struct pt_flow *flow)
 {
-	while (flow->cuts.place.at < flow->offset)
+	while (flow->cuts.position.at < flow->offset)
 		aux_cuts_next(&flow->cuts);
-	if (flow->cuts.place.at != flow->offset)
+	if (flow->cuts.position.at != flow->offset)
 		return;
 	flow->cutting = true;
 	forget_time(flow);
@@ -40,17 +40,17 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 
 	flow->cutting = false;
 	/* Nothing waits behind a PSB; in its header it is damage. */
-	flow_drop_waiting(flow);
+	flow_flush_pending(flow);
 	/* Who begins here could not know for how long it will have to wait. */
-	emulated_ptwrite_drop_waiting(flow);
+	emulated_ptwrite_drop_interrupted(flow);
 	/* Nor whether tracing was off, where the header may tell an ip by an erratum. */
 	if (flow->erratum_resume_ip && !flow->state.on)
-		flow_begin(flow, flow->erratum_resume_ip, false);
+		flow_begin_tracing(flow, flow->erratum_resume_ip, false);
 	flow->erratum_resume_ip = 0;
 	flow->item_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;
-	flow->here = 0;
+	flow->cached_block = 0;
 	/* Whether tracing began at this PSB or before it cannot be seen from here on. */
 	flow->state.emitted = false;
 	flow->known = stream->state.now;
@@ -59,7 +59,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	/* The PSB's own time is exact, unlike that of the event by which the thread was found. */
 	if (stream_is_timed(stream) && (stream->input.info->exclude_kernel || !flow->state.on))
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
-	flow->passed = flow->cuts.place;
+	flow->passed = flow->cuts.position;
 	aux_cuts_next(&flow->cuts);
 	flow->paused = flow->stops_at_cuts;
 }
@@ -83,13 +83,13 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 static void forget_pending(struct pt_flow *flow)
 {
 	flow->erratum_resume_ip = 0; /* it is believed at a cut */
-	flow->waiting_count = 0;
-	flow->has_control = false;
-	flow->waiting_write.left = 0;
+	flow->pending_fup_count = 0;
+	flow->has_cfe = false;
+	flow->interrupted_ptwrite.left = 0;
 	flow->mode_end = 0;
 	flow->item_size = 0;
-	flow->here = 0;
-	flow->task = TASK_READ;
+	flow->cached_block = 0;
+	flow->pending = PENDING_NONE;
 	flow->return_count = 0;
 	flow->bits = TNT_BITS_NONE;
 	flow->cutting = flow->paused = flow->in_header = false;
@@ -124,17 +124,17 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 {
 	struct pt_packet packet;
-	bool told = false;
+	bool by_packet = false;
 
 	if (!flow->packets || pt_pkt_sync_set(flow->packets, 0) < 0)
 		return false;
 	while (pt_pkt_next(flow->packets, &packet, sizeof(packet)) >= 0) {
 		if (packet.type == ppt_psbend)
-			return told;
+			return by_packet;
 		if (packet.type != ppt_tsc)
 			continue;
 		*tsc = packet.payload.tsc.tsc;
-		told = true;
+		by_packet = true;
 	}
 	return false;
 }
@@ -162,7 +162,7 @@ bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *f
 	struct flow_checkpoint start = *first;
 	uint64_t tsc = 0;
 
-	start.place = at->place;
+	start.place = at->position;
 	start.cuts = *at;
 	start.synced = true;
 	flow_checkpoint_load(&start, flow);
@@ -179,7 +179,7 @@ bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *f
 		stream->step(stream);
 		stream->head = stream->tail = 0;
 	}
-	if (!flow->paused || flow->passed.at != at->place.at)
+	if (!flow->paused || flow->passed.at != at->position.at)
 		return false;
 	flow->paused = false;
 	forget_events(flow);
@@ -200,8 +200,8 @@ static bool flow_state_equals(const struct flow_state *a, const struct flow_stat
 {
 	if (a->on != guess->on || a->lost != guess->lost || a->overflowed != guess->overflowed ||
 	    a->last_ip != guess->last_ip || a->next_mode != guess->next_mode ||
-	    a->aborted != guess->aborted || a->guest != guess->guest || a->write.left ||
-	    guess->write.left || a->has_interrupt != guess->has_interrupt)
+	    a->aborted != guess->aborted || a->guest != guess->guest || a->ptwrite.left ||
+	    guess->ptwrite.left || a->has_interrupt != guess->has_interrupt)
 		return false;
 	if (a->has_interrupt && a->interrupted != guess->interrupted)
 		return false;

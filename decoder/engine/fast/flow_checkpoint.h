@@ -18,9 +18,9 @@
 #include "decoder/engine/fast/flow_state.h"
 
 struct flow_checkpoint {
-	uint64_t cut;           /* offset of the PSB; 0: the stream's beginning */
-	struct aux_place place; /* where the next packet is */
-	struct aux_cuts cuts;   /* at the next one */
+	uint64_t cut;              /* offset of the PSB; 0: the stream's beginning */
+	struct aux_position place; /* where the next packet is */
+	struct aux_cuts cuts;      /* at the next one */
 	bool synced;
 	struct stream_state stream;
 	struct flow_state flow;

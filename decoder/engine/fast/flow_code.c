@@ -5,7 +5,7 @@
 
 static void forget_calls(struct pt_flow *flow)
 {
-	for (unsigned i = 0; i < RETURNS; i++)
+	for (unsigned i = 0; i < RETURN_STACK_SIZE; i++)
 		flow->returns[i].call = NULL;
 }
 
@@ -13,7 +13,7 @@ void flow_forget_views(struct pt_flow *flow)
 {
 	memset(flow->views, 0, sizeof(flow->views));
 	flow->view = (struct code_view){ 0 };
-	flow->here = 0;
+	flow->cached_block = 0;
 	forget_calls(flow);
 }
 
@@ -31,30 +31,30 @@ static void limit_view(struct code_view *view, uint64_t ip)
 static void find_view(struct pt_flow *flow, uint64_t ip)
 {
 	struct pt_stream *stream = &flow->stream;
-	unsigned at = flow->next_view % VIEWS;
+	unsigned at = flow->next_view % VIEW_CACHE_SIZE;
 
 	flow->view = code_image_view(stream->input.code, flow->space, ip);
 	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
 	if (!flow->view.bytes)
 		return;
 	limit_view(&flow->view, ip);
-	flow->area = code_regions_number(&flow->runs.areas, flow->view.bytes,
-					 flow->view.end - flow->view.begin);
+	flow->region = code_regions_number(&flow->blocks.regions, flow->view.bytes,
+					   flow->view.end - flow->view.begin);
 	flow->views[at] = flow->view;
-	flow->areas[at] = flow->area;
+	flow->regions[at] = flow->region;
 	flow->next_view++;
 }
 
 void flow_change_view(struct pt_flow *flow, uint64_t ip)
 {
-	flow->here = 0;
-	for (unsigned i = 0; i < VIEWS; i++) {
+	flow->cached_block = 0;
+	for (unsigned i = 0; i < VIEW_CACHE_SIZE; i++) {
 		const struct code_view *view = &flow->views[i];
 
 		if (ip - view->begin >= view->end - view->begin)
 			continue;
 		flow->view = *view;
-		flow->area = flow->areas[i];
+		flow->region = flow->regions[i];
 		return;
 	}
 	find_view(flow, ip);
@@ -69,32 +69,32 @@ const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 	if (!in_view(flow, ip))
 		flow_change_view(flow, ip);
 	*size = flow->view.end - ip;
-	return flow->view.bytes ? bytes_at(flow, ip) : NULL;
+	return flow->view.bytes ? bytes_of_ip(flow, ip) : NULL;
 }
 
 void flow_follow_text(struct pt_flow *flow)
 {
 	if (!kernel_text_advance(&flow->stream.text, flow->stream.state.now.time))
 		return;
-	basic_blocks_forget(&flow->runs);
+	basic_blocks_forget(&flow->blocks);
 	forget_calls(flow);
-	flow->here = 0;
+	flow->cached_block = 0;
 }
 
 struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip)
 {
-	unsigned generation = flow->runs.generation;
-	struct basic_block *run;
+	unsigned generation = flow->blocks.generation;
+	struct basic_block *block;
 	size_t size;
 	const uint8_t *bytes = flow_code_at(flow, ip, &size);
 
 	if (!bytes)
 		return NULL;
-	run = basic_blocks_find(&flow->runs, flow->area, bytes, size, flow->state.mode);
-	*basic_blocks_offset(&flow->runs, run->hop) = (uint32_t)(bytes - flow->view.bytes);
-	if (generation != flow->runs.generation) {
+	block = basic_blocks_find(&flow->blocks, flow->region, bytes, size, flow->state.mode);
+	*basic_block_offset(&flow->blocks, block->node) = (uint32_t)(bytes - flow->view.bytes);
+	if (generation != flow->blocks.generation) {
 		forget_calls(flow);
-		flow->here = 0;
+		flow->cached_block = 0;
 	}
-	return run;
+	return block;
 }

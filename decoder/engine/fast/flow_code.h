@@ -29,35 +29,37 @@ static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
 }
 
 /* Returns whether the code at ip is in view; it is looked for in other mappings, too. */
-static inline bool see(struct pt_flow *flow, uint64_t ip)
+static inline bool bring_into_view(struct pt_flow *flow, uint64_t ip)
 {
 	if (!in_view(flow, ip) && flow->space == flow->stream.state.schedule.space)
 		flow_change_view(flow, ip);
 	return in_view(flow, ip) && flow->space == flow->stream.state.schedule.space;
 }
 
-static inline const uint8_t *bytes_at(const struct pt_flow *flow, uint64_t ip)
+static inline const uint8_t *bytes_of_ip(const struct pt_flow *flow, uint64_t ip)
 {
 	return flow->view.bytes + (ip - flow->view.begin);
 }
 
 /* The same the other way: bytes of the view. */
-static inline uint64_t ip_at(const struct pt_flow *flow, const uint8_t *bytes)
+static inline uint64_t ip_of_bytes(const struct pt_flow *flow, const uint8_t *bytes)
 {
 	return flow->view.begin + (uint64_t)(bytes - flow->view.bytes);
 }
 
 /* Whether a run is the one at ip, which is in view. */
-static inline bool is_at(const struct pt_flow *flow, const struct basic_block *run, uint64_t ip)
+static inline bool is_block_at(const struct pt_flow *flow, const struct basic_block *block,
+			       uint64_t ip)
 {
-	return run && basic_block_is(run, flow->area, bytes_at(flow, ip), flow->state.mode);
+	return block &&
+	       basic_block_is(block, flow->region, bytes_of_ip(flow, ip), flow->state.mode);
 }
 
 /* Whether the branch of a run whose function is known lies in that, and `distance` too. */
-static inline bool in_function(const struct basic_block *run, uint64_t distance)
+static inline bool in_function(const struct basic_block *block, uint64_t distance)
 {
-	int64_t begin = run->function_begin, end = run->function_end;
-	int64_t length = run->length;
+	int64_t begin = block->function_begin, end = block->function_end;
+	int64_t length = block->length;
 
 	return (int64_t)distance >= begin && (int64_t)distance < end && length >= begin &&
 	       length < end;
@@ -65,9 +67,9 @@ static inline bool in_function(const struct basic_block *run, uint64_t distance)
 
 static inline void push_return(struct pt_flow *flow, uint64_t ip, struct basic_block *call)
 {
-	flow->return_top = (flow->return_top + 1) % RETURNS;
-	flow->returns[flow->return_top] = (struct return_place){ ip, call };
-	if (flow->return_count < RETURNS)
+	flow->return_top = (flow->return_top + 1) % RETURN_STACK_SIZE;
+	flow->returns[flow->return_top] = (struct return_address){ ip, call };
+	if (flow->return_count < RETURN_STACK_SIZE)
 		flow->return_count++;
 }
 
@@ -75,16 +77,16 @@ static inline void push_return(struct pt_flow *flow, uint64_t ip, struct basic_b
 static inline void drop_return(struct pt_flow *flow)
 {
 	flow->return_count--;
-	flow->return_top = (flow->return_top + RETURNS - 1) % RETURNS;
+	flow->return_top = (flow->return_top + RETURN_STACK_SIZE - 1) % RETURN_STACK_SIZE;
 }
 
 /* Returns a place with ip 0 if the stack is empty. */
-static inline struct return_place pop_return(struct pt_flow *flow)
+static inline struct return_address pop_return(struct pt_flow *flow)
 {
-	struct return_place place = flow->returns[flow->return_top];
+	struct return_address place = flow->returns[flow->return_top];
 
 	if (!flow->return_count)
-		return (struct return_place){ 0 };
+		return (struct return_address){ 0 };
 	drop_return(flow);
 	return place;
 }

@@ -17,9 +17,9 @@ enum opcode {
 	OPCODE_OVF = 0xf3, /* behind that */
 	OPCODE_MTC = 0x59,
 	/* With 3 bits of how the address is compressed: */
-	OPCODE_DISABLE = 1,
+	OPCODE_TIP_PGD = 1,
 	OPCODE_TIP = 0x0d,
-	OPCODE_ENABLE = 0x11,
+	OPCODE_TIP_PGE = 0x11,
 	OPCODE_FUP = 0x1d,
 };
 
@@ -64,7 +64,7 @@ static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
  * Full packets that follow each other, and a shorter one behind them, are one: nothing
  * happens between them.  Returns the size of all.
  */
-static inline size_t take_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
+static inline size_t read_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint64_t next, bits, last;
 	unsigned count;
@@ -74,25 +74,25 @@ static inline size_t take_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 	bits = join_full_tnts(le64toh(next), count);
 	if (!is_tnt(bytes[count]) || is_full_tnt(bytes[count])) {
 		flow->last_bits = TNT_BITS;
-		flow_take_bits(flow, tnt_bits(bits, TNT_BITS * count));
+		flow_take_tnt(flow, tnt_bits(bits, TNT_BITS * count));
 		return count;
 	}
 	last = tnt_bits_of_byte(bytes[count], &flow->last_bits);
-	flow_take_bits(flow, bits << (64 - TNT_BITS * count) | last >> TNT_BITS * count);
+	flow_take_tnt(flow, bits << (64 - TNT_BITS * count) | last >> TNT_BITS * count);
 	return count + 1;
 }
 
 /* Returns the size of what was read. */
-static inline size_t take_tnt(struct pt_flow *flow, const uint8_t *bytes)
+static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes)
 {
 	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]))
-		return take_full_tnts(flow, bytes);
-	flow_take_bits(flow, tnt_bits_of_byte(bytes[0], &flow->last_bits));
+		return read_full_tnts(flow, bytes);
+	flow_take_tnt(flow, tnt_bits_of_byte(bytes[0], &flow->last_bits));
 	return 1;
 }
 
 /* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
-static bool is_cut(const struct pt_flow *flow, const uint8_t *bytes)
+static bool is_cut_by_ovf(const struct pt_flow *flow, const uint8_t *bytes)
 {
 	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF && flow->config.errata.skd007;
 }
@@ -115,13 +115,13 @@ static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
 	*cycles = bytes[0] >> 3;
-	if (!(bytes[0] & 4) || is_cut(flow, bytes))
+	if (!(bytes[0] & 4) || is_cut_by_ovf(flow, bytes))
 		return 1;
 	*cycles |= (uint32_t)(bytes[1] >> 1) << 5;
 	return bytes[1] & 1 ? 0 : 2;
 }
 
-static size_t tell_perf_cycles(struct pt_flow *flow, const uint8_t *bytes)
+static size_t read_perf_cycles(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint32_t cycles;
 	size_t size = read_cycles(flow, bytes, &cycles);
@@ -138,7 +138,7 @@ static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 		return 2;
 	}
 	packet_clock_mtc(&flow->state.clock, bytes[1]);
-	flow_on_time(flow);
+	flow_update_time(flow);
 	return 2;
 }
 
@@ -158,7 +158,7 @@ static inline uint64_t read_low_ip(const uint8_t *bytes)
 }
 
 /* TIP, TIP.PGE, TIP.PGD and FUP.  Returns the size of what was read. */
-static __attribute__((noinline)) size_t read_place(struct pt_flow *flow, const uint8_t *bytes)
+static __attribute__((noinline)) size_t read_ip_packet(struct pt_flow *flow, const uint8_t *bytes)
 {
 	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)(bytes[0] >> 5) };
 
@@ -169,11 +169,11 @@ static __attribute__((noinline)) size_t read_place(struct pt_flow *flow, const u
 	case OPCODE_TIP:
 		flow_on_tip(flow, &packet);
 		break;
-	case OPCODE_ENABLE:
-		flow_on_enable(flow, &packet);
+	case OPCODE_TIP_PGE:
+		flow_on_tip_pge(flow, &packet);
 		break;
-	case OPCODE_DISABLE:
-		flow_on_disable(flow, &packet);
+	case OPCODE_TIP_PGD:
+		flow_on_tip_pgd(flow, &packet);
 		break;
 	case OPCODE_FUP:
 		flow_on_fup(flow, &packet);
@@ -185,13 +185,13 @@ static __attribute__((noinline)) size_t read_place(struct pt_flow *flow, const u
 }
 
 /* Nearly all TIPs: an ip of 16 to 48 bits, where an indirect branch goes. */
-static inline size_t read_target(struct pt_flow *flow, const uint8_t *bytes)
+static inline size_t read_tip(struct pt_flow *flow, const uint8_t *bytes)
 {
 	unsigned compression = bytes[0] >> 5;
 
-	if (compression - 1 >= pt_ipc_update_48 || !flow_takes_target(flow))
-		return read_place(flow, bytes);
-	flow_take_target(flow, flow_read_ip(flow, compression, read_low_ip(bytes + 1)));
+	if (compression - 1 >= pt_ipc_update_48 || !flow_takes_tip(flow))
+		return read_ip_packet(flow, bytes);
+	flow_take_tip(flow, flow_read_ip(flow, compression, read_low_ip(bytes + 1)));
 	return 1u + ip_sizes[compression];
 }
 
@@ -229,20 +229,20 @@ static inline size_t count_padding(const uint8_t *bytes, size_t size)
 static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
 	if (is_tnt(bytes[0]))
-		return take_tnt(flow, bytes);
+		return read_tnt(flow, bytes);
 	if ((bytes[0] & 0x1f) == OPCODE_TIP)
-		return read_target(flow, bytes);
+		return read_tip(flow, bytes);
 	if ((bytes[0] & 3) == 3)
-		return flow->stream.input.perf_times ? tell_perf_cycles(flow, bytes) : 0;
+		return flow->stream.input.perf_times ? read_perf_cycles(flow, bytes) : 0;
 	if (bytes[0] == OPCODE_MTC)
 		return read_mtc(flow, bytes);
 	if (bytes[0] == OPCODE_PAD)
 		return count_padding(bytes, size);
-	return bytes[0] & 1 ? read_place(flow, bytes) : 0;
+	return bytes[0] & 1 ? read_ip_packet(flow, bytes) : 0;
 }
 
 /* Returns the size of the CYC that bytes begin with, and tells the time; 0: there is none. */
-static inline size_t pass_cycles(struct pt_flow *flow, const uint8_t *bytes)
+static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint32_t cycles;
 	size_t size;
@@ -254,12 +254,12 @@ static inline size_t pass_cycles(struct pt_flow *flow, const uint8_t *bytes)
 		return 0;
 	packet_clock_cyc(&flow->state.clock, cycles);
 	flow_count_cycles(flow, cycles);
-	flow_on_time(flow);
+	flow_update_time(flow);
 	return size;
 }
 
 /* Returns where the next packet begins that is no padding, or the last packets of the window do. */
-static inline size_t pass_padding(const struct pt_flow *flow, size_t at)
+static inline size_t skip_padding(const struct pt_flow *flow, size_t at)
 {
 	if (flow->window.bytes[at] == OPCODE_PAD)
 		at += count_padding(flow->window.bytes + at, flow->window.size - at);
@@ -272,16 +272,16 @@ static inline size_t pass_padding(const struct pt_flow *flow, size_t at)
  */
 static inline bool read_next_frequent(struct pt_flow *flow)
 {
-	size_t begin = pass_padding(flow, flow->at), cycles, at, size;
+	size_t begin = skip_padding(flow, flow->at), cycles, at, size;
 
 	if (begin != flow->at && flow_is_near_end(flow, begin)) {
 		flow->at = begin;
 		return true;
 	}
-	cycles = pass_cycles(flow, flow->window.bytes + begin);
+	cycles = read_cyc(flow, flow->window.bytes + begin);
 	at = begin + cycles;
 	flow->offset = flow->window.base + at;
-	flow->walked = 0;
+	flow->branches_followed = 0;
 	size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
 	flow->at = at + size;
 	return flow->at != begin;
@@ -292,9 +292,9 @@ bool flow_read_frequent(struct pt_flow *flow)
 	while (!flow_is_near_end(flow, flow->at)) {
 		if (!read_next_frequent(flow))
 			return true;
-		if (flow->task != TASK_READ)
+		if (flow->pending != PENDING_NONE)
 			flow_step(flow);
-		if (flow->task != TASK_READ || !stream_has_room(&flow->stream))
+		if (flow->pending != PENDING_NONE || !stream_has_room(&flow->stream))
 			return false;
 	}
 	return aux_window_at_end(&flow->window);

@@ -14,10 +14,11 @@
  *   APL12   so may an OVF                              the same: flow_on_fup()
  *   BDM64   an abort may follow a branch never taken   the way there is not asked for:
  * flow_on_fup() SKD007  an OVF may cut a CYC                       read_cycles() SKD010  no FUP or
- * TIP.PGE may follow an OVF        no further damage: miss_place() APL11   a TIP.PGD may follow an
- * OVF                tracing is off: flow_on_disable() SKD022  a VM entry may have a FUP it is no
- * interrupt: flow_on_disable() SKL014  a TIP.PGD may lack the target's ip         the filter tells:
- * flow_step.c SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
+ * TIP.PGE may follow an OVF        no further damage: fail_without_ip() APL11   a TIP.PGD may
+ * follow an OVF                tracing is off: flow_on_tip_pgd() SKD022  a VM entry may have a FUP
+ * it is no interrupt: flow_on_tip_pgd() SKL014  a TIP.PGD may lack the target's ip         the
+ * filter tells: flow_step.c SKL168  a CYC before a PSB may be dropped          no speed is measured
+ * across a TSC
  */
 
 /* Returns whether the packet tells an ip. */
@@ -31,13 +32,13 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 }
 
 /* A packet shows that the ip was no erratum's, if there is one.  Returns whether tracing is on. */
-static bool believe(struct pt_flow *flow)
+static bool accept_erratum_ip(struct pt_flow *flow)
 {
 	uint64_t ip = flow->erratum_resume_ip;
 
 	flow->erratum_resume_ip = 0;
 	if (ip && !flow->state.on)
-		flow_begin(flow, ip, false);
+		flow_begin_tracing(flow, ip, false);
 	return flow->state.on;
 }
 
@@ -45,13 +46,13 @@ static bool believe(struct pt_flow *flow)
  * A packet is of code that runs, but where is not known.  Returns whether that is part
  * of an overflow, and no further damage.
  */
-static bool miss_place(struct pt_flow *flow)
+static bool fail_without_ip(struct pt_flow *flow)
 {
 	bool dropped = flow->state.overflowed && flow->config.errata.skd010;
 
 	flow->state.overflowed = false;
 	if (dropped)
-		flow_lose(flow);
+		flow_set_lost(flow);
 	else
 		flow_fail(flow, GAP_MISMATCH, 0);
 	return dropped;
@@ -61,9 +62,9 @@ void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
 {
 	if (flow->state.lost)
 		return;
-	if (!flow->state.on && !believe(flow)) {
+	if (!flow->state.on && !accept_erratum_ip(flow)) {
 		if (!flow->state.guest)
-			miss_place(flow);
+			fail_without_ip(flow);
 		return;
 	}
 	if (flow->bits != TNT_BITS_NONE) {
@@ -72,7 +73,7 @@ void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
 	}
 	flow->state.has_interrupt = false;
 	flow->bits = bits;
-	flow->task = bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
+	flow->pending = bits != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
 }
 
 static void on_interrupt(struct pt_flow *flow, uint64_t ip)
@@ -84,28 +85,29 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	emulated_ptwrite_interrupt(flow, flow->state.interrupted);
 	flow->state.has_interrupt = flow->state.aborted = false;
 	flow->state.ip = ip;
-	flow->here = 0;
+	flow->cached_block = 0;
 	flow->known = stream->state.now;
-	flow_take_mode(flow);
+	flow_apply_mode(flow);
 }
 
 /* What happened is told where the packet's FUP says. */
-static void wait_for_place(struct pt_flow *flow, const struct cpu_event_data *note)
+static void add_pending_fup(struct pt_flow *flow, const struct cpu_event_data *event)
 {
-	if (flow->waiting_count == WAITING)
-		flow_drop_waiting(flow);
-	flow->waiting[flow->waiting_count++] = *note;
+	if (flow->pending_fup_count == PENDING_FUPS_MAX)
+		flow_flush_pending(flow);
+	flow->pending_fup[flow->pending_fup_count++] = *event;
 }
 
 /* Of the CPU, now; in a header the time may come behind it, up to the end. */
-static void tell(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t value, uint32_t extra)
+static void add_cpu_event(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t value,
+			  uint32_t extra)
 {
-	struct cpu_event_data note = { kind, extra, value };
+	struct cpu_event_data event = { kind, extra, value };
 
 	if (flow->in_header)
-		wait_for_place(flow, &note);
+		add_pending_fup(flow, &event);
 	else
-		stream_push_cpu_event(&flow->stream, &note, 0);
+		stream_push_cpu_event(&flow->stream, &event, 0);
 }
 
 /* ---- Virtual machines ---------------------------------------------------- */
@@ -118,7 +120,7 @@ static void tell(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t value,
 /* What was lost, or off, is the guest's now, and not looked at. */
 static void stay_in_guest(struct pt_flow *flow)
 {
-	flow_found(flow);
+	flow_set_found(flow);
 	emulated_ptwrite_drop(flow);
 	flow->erratum_resume_ip = 0;
 	flow->state.on = flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted =
@@ -140,19 +142,19 @@ static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 
 	flow->state.guest = flow->next_guest;
 	if (!flow->state.guest && ip) {
-		flow_begin(flow, ip, true);
+		flow_begin_tracing(flow, ip, true);
 	} else if (enters && flow->state.on && !flow->state.lost && !flow->state.has_interrupt) {
 		flow->target = 0;
-		flow->task = TASK_OFF;
+		flow->pending = PENDING_TIP_PGD;
 	} else if (enters) {
 		leave_for_guest(flow, flow->state.interrupted);
 	}
 }
 
-static void on_paging(struct pt_flow *flow, const struct pt_packet_pip *packet)
+static void on_pip(struct pt_flow *flow, const struct pt_packet_pip *packet)
 {
 	flow->next_guest = packet->nr;
-	tell(flow, CPU_EVENT_PIP, packet->cr3, packet->nr);
+	add_cpu_event(flow, CPU_EVENT_PIP, packet->cr3, packet->nr);
 }
 
 /* ---- The flow ------------------------------------------------------------ */
@@ -160,23 +162,23 @@ static void on_paging(struct pt_flow *flow, const struct pt_packet_pip *packet)
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	uint64_t ip;
-	bool told = read_ip(flow, packet, &ip);
+	bool has_ip = read_ip(flow, packet, &ip);
 
 	if (flow->state.guest || flow->next_guest) {
 		on_guest_tip(flow, ip);
 		return;
 	}
 	if (flow->state.lost) {
-		if (told)
-			flow_try_at(flow, ip);
+		if (has_ip)
+			flow_resync_at(flow, ip);
 		return;
 	}
-	if (!flow->state.on && !believe(flow)) {
-		if (miss_place(flow) && told)
-			flow_try_at(flow, ip);
+	if (!flow->state.on && !accept_erratum_ip(flow)) {
+		if (fail_without_ip(flow) && has_ip)
+			flow_resync_at(flow, ip);
 		return;
 	}
-	if (!told) {
+	if (!has_ip) {
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
 	}
@@ -185,7 +187,7 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	flow->target = ip;
-	flow->task = TASK_TARGET;
+	flow->pending = PENDING_TIP;
 }
 
 /* Nothing has shown yet that tracing was on, but a header that an erratum may have written. */
@@ -194,11 +196,11 @@ static bool may_be_off(const struct pt_flow *flow)
 	return flow->config.errata.bdm70 && !flow->state.emitted && flow->state.ip == flow->target;
 }
 
-void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
+void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	uint64_t ip;
 
-	bool told = read_ip(flow, packet, &ip);
+	bool has_ip = read_ip(flow, packet, &ip);
 
 	flow->state.guest = flow->next_guest;
 	if (flow->state.guest) {
@@ -207,20 +209,20 @@ void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted = false;
 	flow->erratum_resume_ip = 0;
-	if (!told || (flow->state.on && !flow->state.lost && !may_be_off(flow)))
+	if (!has_ip || (flow->state.on && !flow->state.lost && !may_be_off(flow)))
 		flow_fail(flow, GAP_MISMATCH, flow->state.on ? flow->state.ip : 0);
-	if (told)
-		flow_begin(flow, ip, true);
+	if (has_ip)
+		flow_begin_tracing(flow, ip, true);
 }
 
 /* Tracing goes off that was off: where it began is lost. */
-static void miss_begin(struct pt_flow *flow)
+static void fail_without_begin(struct pt_flow *flow)
 {
 	flow_fail(flow, GAP_MISMATCH, 0);
-	flow_found(flow);
+	flow_set_found(flow);
 }
 
-void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
+void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	bool passed_over = flow->state.guest || flow->next_guest || flow->state.overflowed;
 	uint64_t ip;
@@ -229,15 +231,15 @@ void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	/* Where tracing goes on, a PIP tells again. */
 	flow->state.guest = flow->next_guest = false;
 	flow->state.overflowed = false;
-	if (!flow->state.lost && !believe(flow) && !passed_over)
-		miss_begin(flow);
+	if (!flow->state.lost && !accept_erratum_ip(flow) && !passed_over)
+		fail_without_begin(flow);
 	if (flow->state.lost || !flow->state.on) {
 		flow->state.on = false;
 		return;
 	}
 	if (flow->bits != TNT_BITS_NONE) {
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
-		flow_found(flow);
+		flow_set_found(flow);
 		flow->state.on = false;
 		return;
 	}
@@ -245,7 +247,7 @@ void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->state.has_interrupt = false;
 	if (!flow->state.has_interrupt) {
 		flow->target = ip;
-		flow->task = TASK_OFF;
+		flow->pending = PENDING_TIP_PGD;
 		return;
 	}
 	stream_push(&flow->stream, BRANCH_NONE, flow->state.interrupted, ip)->flags |=
@@ -256,10 +258,10 @@ void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	flow->state.on = false;
 }
 
-static bool waits_for_abort(const struct pt_flow *flow)
+static bool has_pending_abort(const struct pt_flow *flow)
 {
-	for (unsigned i = 0; i < flow->waiting_count; i++)
-		if (flow->waiting[i].kind == CPU_EVENT_TX_ABORT)
+	for (unsigned i = 0; i < flow->pending_fup_count; i++)
+		if (flow->pending_fup[i].kind == CPU_EVENT_TX_ABORT)
 			return true;
 	return false;
 }
@@ -285,23 +287,23 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		if (flow->config.errata.apl12)
 			flow->erratum_resume_ip = ip;
 		else
-			flow_begin(flow, ip, true);
+			flow_begin_tracing(flow, ip, true);
 		return;
 	}
 	if (flow->state.lost)
-		flow_try_at(flow, ip);
-	if (flow->state.lost || !believe(flow)) {
+		flow_resync_at(flow, ip);
+	if (flow->state.lost || !accept_erratum_ip(flow)) {
 		flow_emit_pending(flow, ip);
 		return;
 	}
-	if (flow->config.errata.bdm64 && waits_for_abort(flow) && !flow_reaches(flow, ip)) {
+	if (flow->config.errata.bdm64 && has_pending_abort(flow) && !flow_reaches(flow, ip)) {
 		flow->state.ip = ip;
-		flow->here = 0;
+		flow->cached_block = 0;
 	}
-	flow->place = flow->waiting_count || flow->offset == flow->mode_end ? PLACE_EVENT
-									    : PLACE_INTERRUPT;
+	flow->fup_kind = flow->pending_fup_count || flow->offset == flow->mode_end ? FUP_EVENT
+										   : FUP_INTERRUPT;
 	flow->target = ip;
-	flow->task = TASK_PLACE;
+	flow->pending = PENDING_FUP;
 	if (flow->bits != TNT_BITS_NONE) /* the TIP that is waited for does not come */
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 }
@@ -309,16 +311,16 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 static void on_overflow(struct pt_flow *flow)
 {
 	flow->in_header = false;
-	flow_found(flow);
-	flow_drop_waiting(flow);
+	flow_set_found(flow);
+	flow_flush_pending(flow);
 	emulated_ptwrite_drop(flow);
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
-	flow->task = TASK_READ;
+	flow->pending = PENDING_NONE;
 	flow->bits = TNT_BITS_NONE;
 	flow->state.on = flow->state.has_interrupt = flow->state.aborted = false;
 	stream_set_in_tx(&flow->stream, false);
 	flow->return_count = 0;
-	flow_note_gap(flow);
+	flow_set_after_gap(flow);
 	flow->state.overflowed = true;
 	flow->erratum_resume_ip = 0;
 }
@@ -331,7 +333,7 @@ static void on_psb(struct pt_flow *flow)
 	flow->in_header = true;
 	flow->header_has_ip = false;
 	flow->state.last_ip = 0;
-	flow_drop_waiting(flow);
+	flow_flush_pending(flow);
 	flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
 	flow->item_size = 0;
@@ -348,34 +350,34 @@ static void on_psbend(struct pt_flow *flow)
 		return;
 	}
 	flow->in_header = false;
-	flow_drop_waiting(flow);
+	flow_flush_pending(flow);
 	flow->state.guest = flow->next_guest;
 	if (flow->state.guest) {
 		leave_for_guest(flow, flow->state.ip);
 	} else if (!flow->header_has_ip) {
 		flow->state.on = false;
 	} else if (flow->state.lost) {
-		flow_try_at(flow, flow->target);
+		flow_resync_at(flow, flow->target);
 	} else if (!flow->state.on && flow->config.errata.bdm70) {
 		flow->erratum_resume_ip = flow->target;
 	} else if (!flow->state.on) {
-		flow_begin(flow, flow->target, false);
+		flow_begin_tracing(flow, flow->target, false);
 	} else {
-		flow->place = PLACE_PSB;
-		flow->task = TASK_PLACE;
+		flow->fup_kind = FUP_PSB;
+		flow->pending = PENDING_FUP;
 	}
 }
 
 static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
 {
-	struct cpu_event_data note = { .kind = packet->intx   ? CPU_EVENT_TX_BEGIN
-					       : packet->abrt ? CPU_EVENT_TX_ABORT
-							      : CPU_EVENT_TX_COMMIT };
+	struct cpu_event_data event = { .kind = packet->intx   ? CPU_EVENT_TX_BEGIN
+						: packet->abrt ? CPU_EVENT_TX_ABORT
+							       : CPU_EVENT_TX_COMMIT };
 
 	if (flow->in_header || !flow->state.on)
 		stream_set_in_tx(&flow->stream, packet->intx);
 	else
-		wait_for_place(flow, &note);
+		add_pending_fup(flow, &event);
 }
 
 static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
@@ -401,7 +403,7 @@ void flow_catch_up(struct pt_flow *flow)
 	if (stream->text.kernel)
 		flow_follow_text(flow);
 	if (flow->space != stream->state.schedule.space)
-		flow->here = 0;
+		flow->cached_block = 0;
 }
 
 static void set_perf_time(struct pt_flow *flow, uint64_t tsc)
@@ -421,73 +423,73 @@ void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 	else
 		packet_clock_packet(&flow->state.clock, packet);
 	if (packet->type == ppt_cbr)
-		tell(flow, CPU_EVENT_CBR, packet->payload.cbr.ratio, 0);
+		add_cpu_event(flow, CPU_EVENT_CBR, packet->payload.cbr.ratio, 0);
 	if (packet->type == ppt_cyc)
 		flow_count_cycles(flow, packet->payload.cyc.value);
 	if (packet->type != ppt_cbr && packet->type != ppt_tma)
-		flow_on_time(flow);
+		flow_update_time(flow);
 }
 
 /* The packets with values come with a FUP of the instruction, or without. */
-static void on_side(struct pt_flow *flow, const struct cpu_event_data *note, bool has_place)
+static void add_event_with_ip(struct pt_flow *flow, const struct cpu_event_data *event, bool has_ip)
 {
-	if (has_place)
-		wait_for_place(flow, note);
+	if (has_ip)
+		add_pending_fup(flow, event);
 	else
-		stream_push_cpu_event(&flow->stream, note, 0);
+		stream_push_cpu_event(&flow->stream, event, 0);
 }
 
-static void on_sleep(struct pt_flow *flow, const struct pt_packet_pwre *packet)
+static void on_pwre(struct pt_flow *flow, const struct pt_packet_pwre *packet)
 {
-	struct cpu_event_data note = {
+	struct cpu_event_data event = {
 		.kind = CPU_EVENT_PWRE,
 		.value = pwre_value(packet->state, packet->sub_state, packet->hw),
 	};
 
 	/* Behind the MWAIT that asked for it. */
-	on_side(flow, &note, flow->waiting_count != 0);
+	add_event_with_ip(flow, &event, flow->pending_fup_count != 0);
 }
 
-static void on_wake(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
+static void on_pwrx(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
 {
 	uint64_t why = (packet->interrupt ? PWRX_INTERRUPT : 0) | (packet->store ? PWRX_STORE : 0) |
 		       (packet->autonomous ? PWRX_AUTONOMOUS : 0);
 
-	tell(flow, CPU_EVENT_PWRX, pwrx_value(packet->last, packet->deepest, why), 0);
+	add_cpu_event(flow, CPU_EVENT_PWRX, pwrx_value(packet->last, packet->deepest, why), 0);
 }
 
 /* Packets that change nothing of the flow. */
-static void on_packet_beside(struct pt_flow *flow, const struct pt_packet *packet)
+static void on_event_packet(struct pt_flow *flow, const struct pt_packet *packet)
 {
-	struct cpu_event_data note = { 0 };
+	struct cpu_event_data event = { 0 };
 
 	switch (packet->type) {
 	case ppt_ptw:
-		note.kind = CPU_EVENT_PTWRITE;
-		note.value = packet->payload.ptw.payload;
-		on_side(flow, &note, packet->payload.ptw.ip);
+		event.kind = CPU_EVENT_PTWRITE;
+		event.value = packet->payload.ptw.payload;
+		add_event_with_ip(flow, &event, packet->payload.ptw.ip);
 		break;
 	case ppt_exstop:
-		note.kind = CPU_EVENT_EXSTOP;
-		on_side(flow, &note, packet->payload.exstop.ip);
+		event.kind = CPU_EVENT_EXSTOP;
+		add_event_with_ip(flow, &event, packet->payload.exstop.ip);
 		break;
 	case ppt_mwait:
-		note.kind = CPU_EVENT_MWAIT;
-		note.value = packet->payload.mwait.hints;
-		note.extra = packet->payload.mwait.ext;
-		on_side(flow, &note, true);
+		event.kind = CPU_EVENT_MWAIT;
+		event.value = packet->payload.mwait.hints;
+		event.extra = packet->payload.mwait.ext;
+		add_event_with_ip(flow, &event, true);
 		break;
 	case ppt_pwre:
-		on_sleep(flow, &packet->payload.pwre);
+		on_pwre(flow, &packet->payload.pwre);
 		break;
 	case ppt_pwrx:
-		on_wake(flow, &packet->payload.pwrx);
+		on_pwrx(flow, &packet->payload.pwrx);
 		break;
 	case ppt_pip:
-		on_paging(flow, &packet->payload.pip);
+		on_pip(flow, &packet->payload.pip);
 		break;
 	case ppt_vmcs:
-		tell(flow, CPU_EVENT_VMCS, packet->payload.vmcs.base, 0);
+		add_cpu_event(flow, CPU_EVENT_VMCS, packet->payload.vmcs.base, 0);
 		break;
 	default: /* padding, maintenance, the end of tracing by an address range */
 		break;
@@ -506,10 +508,10 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 		flow_on_tip(flow, &packet->payload.ip);
 		break;
 	case ppt_tip_pge:
-		flow_on_enable(flow, &packet->payload.ip);
+		flow_on_tip_pge(flow, &packet->payload.ip);
 		break;
 	case ppt_tip_pgd:
-		flow_on_disable(flow, &packet->payload.ip);
+		flow_on_tip_pgd(flow, &packet->payload.ip);
 		break;
 	case ppt_fup:
 		flow_on_fup(flow, &packet->payload.ip);
@@ -534,21 +536,21 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 		on_mode(flow, &packet->payload.mode);
 		break;
 	default:
-		on_packet_beside(flow, packet);
+		on_event_packet(flow, packet);
 		break;
 	}
 }
 
-static void on_control(struct pt_flow *flow, const struct newer_packet *packet)
+static void on_cfe(struct pt_flow *flow, const struct newer_packet *packet)
 {
-	struct cpu_event_data note = { CPU_EVENT_CFE, packet->kind, packet->value };
+	struct cpu_event_data event = { CPU_EVENT_CFE, packet->kind, packet->value };
 
-	if (!packet->has_place && flow->state.on && !flow->state.lost) {
+	if (!packet->has_ip && flow->state.on && !flow->state.lost) {
 		flow_emit_cfe(flow, 0);
-		flow->control = note;
-		flow->has_control = true;
+		flow->cfe = event;
+		flow->has_cfe = true;
 	} else {
-		on_side(flow, &note, packet->has_place);
+		add_event_with_ip(flow, &event, packet->has_ip);
 	}
 }
 
@@ -556,10 +558,10 @@ void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packe
 {
 	switch (packet->type) {
 	case NEWER_CONTROL:
-		on_control(flow, packet);
+		on_cfe(flow, packet);
 		break;
 	case NEWER_DATA:
-		tell(flow, CPU_EVENT_EVD, packet->value, packet->kind);
+		add_cpu_event(flow, CPU_EVENT_EVD, packet->value, packet->kind);
 		break;
 	case NEWER_BLOCK_BEGIN:
 		flow->item_size = (unsigned)packet->value;
@@ -568,8 +570,9 @@ void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packe
 		break;
 	case NEWER_BLOCK_END:
 		flow->item_size = 0;
-		if (packet->has_place)
-			on_side(flow, &(struct cpu_event_data){ .kind = CPU_EVENT_NONE }, true);
+		if (packet->has_ip)
+			add_event_with_ip(flow, &(struct cpu_event_data){ .kind = CPU_EVENT_NONE },
+					  true);
 		break;
 	}
 }

@@ -17,8 +17,8 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);
 /* The same, of one kind: bits of TNT; TIP, TIP.PGE, TIP.PGD and FUP; any of those with times. */
 void flow_on_tnt(struct pt_flow *flow, uint64_t bits);
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet);
-void flow_on_enable(struct pt_flow *flow, const struct pt_packet_ip *packet);
-void flow_on_disable(struct pt_flow *flow, const struct pt_packet_ip *packet);
+void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet);
+void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet);
 
@@ -28,7 +28,7 @@ void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet);
  */
 static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, uint64_t low)
 {
-	static const uint64_t told[] = {
+	static const uint64_t by_packet[] = {
 		[pt_ipc_update_16] = UINT64_C(0xffff),
 		[pt_ipc_update_32] = UINT64_C(0xffffffff),
 		[pt_ipc_update_48] = UINT64_C(0xffffffffffff),
@@ -38,12 +38,12 @@ static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, 
 	if (compression == pt_ipc_sext_48)
 		flow->state.last_ip = (uint64_t)((int64_t)(low << 16) >> 16);
 	else
-		flow->state.last_ip ^= (flow->state.last_ip ^ low) & told[compression];
+		flow->state.last_ip ^= (flow->state.last_ip ^ low) & by_packet[compression];
 	return flow->state.last_ip;
 }
 
 /* Bits of TNT as nearly all are: flow_on_tnt() looks at what else there may be. */
-static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits)
+static inline void flow_take_tnt(struct pt_flow *flow, uint64_t bits)
 {
 	if (!flow->state.on || flow->state.lost || flow->bits != TNT_BITS_NONE) {
 		flow_on_tnt(flow, bits);
@@ -51,27 +51,27 @@ static inline void flow_take_bits(struct pt_flow *flow, uint64_t bits)
 	}
 	flow->state.has_interrupt = false;
 	flow->bits = bits;
-	flow->task = TASK_DECIDE;
+	flow->pending = PENDING_TNT;
 }
 
-/* Returns whether a TIP is as nearly all are, and needs flow_take_target() only. */
-static inline bool flow_takes_target(const struct pt_flow *flow)
+/* Returns whether a TIP is as nearly all are, and needs flow_take_tip() only. */
+static inline bool flow_takes_tip(const struct pt_flow *flow)
 {
 	return flow->state.on && !flow->state.lost && !flow->state.has_interrupt &&
 	       !flow->state.guest && !flow->next_guest;
 }
 
-static inline void flow_take_target(struct pt_flow *flow, uint64_t ip)
+static inline void flow_take_tip(struct pt_flow *flow, uint64_t ip)
 {
 	flow->target = ip;
-	flow->task = TASK_TARGET;
+	flow->pending = PENDING_TIP;
 }
 
 /* What was to happen until now does: losses are told, others run, code changes. */
 void flow_catch_up(struct pt_flow *flow);
 
 /* The clock, as we reckon it ourselves, was told a packet. */
-static inline void flow_on_time(struct pt_flow *flow)
+static inline void flow_update_time(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 

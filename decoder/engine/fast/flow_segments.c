@@ -269,11 +269,11 @@ static void plan(struct pt_segments *segments)
 		struct segment *segment = at(segments, segments->newest);
 
 		segment->at = segments->plan;
-		segment->begin = segments->newest ? segments->plan.place.at : 0;
+		segment->begin = segments->newest ? segments->plan.position.at : 0;
 		if (segments->newest)
 			aux_cuts_next(&segments->plan);
 		segments->newest++;
-		segments->planned_all = segments->plan.place.at == AUX_CUTS_NONE;
+		segments->planned_all = segments->plan.position.at == AUX_CUTS_NONE;
 		workers_submit(segments->stream.input.workers, &segment->job);
 	}
 }

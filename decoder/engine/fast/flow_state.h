@@ -19,30 +19,30 @@
 #include "decoder/engine/fast/tnt_bits.h"
 #include "decoder/engine/pt_stream_base.h"
 
-#define RETURNS 64u
+#define RETURN_STACK_SIZE 64u
 
 /* Mappings seen last: a program goes to and fro between itself and a few libraries. */
-#define VIEWS 4u
+#define VIEW_CACHE_SIZE 4u
 
 /* Packets that wait for a FUP at a time: one is of all (an MWAIT, an EXSTOP), or it is lost. */
-#define WAITING 4u
+#define PENDING_FUPS_MAX 4u
 
-enum task {
-	TASK_READ,   /* nothing: read a packet */
-	TASK_DECIDE, /* bits of a TNT */
-	TASK_TARGET, /* a TIP */
-	TASK_OFF,    /* a TIP.PGD without FUP */
-	TASK_PLACE,  /* walk to an ip */
+enum pending {
+	PENDING_NONE,    /* nothing: read a packet */
+	PENDING_TNT,     /* bits of a TNT */
+	PENDING_TIP,     /* a TIP */
+	PENDING_TIP_PGD, /* a TIP.PGD without FUP */
+	PENDING_FUP,     /* walk to an ip */
 };
 
-/* Where a place (TASK_PLACE) comes from. */
-enum place { PLACE_INTERRUPT, PLACE_EVENT, PLACE_PSB };
+/* Where a place (PENDING_FUP) comes from. */
+enum fup_kind { FUP_INTERRUPT, FUP_EVENT, FUP_PSB };
 
 /* A value that is being told; `left` 0: none. */
 struct emulated_ptwrite {
 	const struct thread *thread; /* whose it is; borrowed */
 	uint64_t value;              /* bits so far, the first highest */
-	uint64_t place;              /* ip: of the function that tells it */
+	uint64_t ip;                 /* ip: of the function that tells it */
 	unsigned left;               /* bits that are to come */
 };
 
@@ -61,7 +61,7 @@ struct flow_state {
 	bool overflowed;    /* the next FUP is where tracing resumes */
 	bool aborted;       /* the next TIP is the abort handler of a transaction */
 	bool emitted;       /* a branch was emitted since tracing began */
-	struct emulated_ptwrite write;
+	struct emulated_ptwrite ptwrite;
 	struct packet_clock clock;
 };
 
@@ -72,18 +72,18 @@ struct pt_flow {
 	struct pt_packet_decoder *packets; /* owned; of the window as it is */
 	size_t at;                         /* where the next packet is, in the window */
 	bool synced;
-	struct aux_cuts cuts;    /* at the next cut (flow_checkpoint.h) */
-	struct aux_place passed; /* the last one */
-	bool cutting;            /* between its PSB and where that is passed */
-	bool stops_at_cuts;      /* pause there, */
-	bool paused;             /* as is done */
-	struct basic_blocks runs;
-	struct code_view view;             /* of the code at ip; bytes NULL: to be looked up */
-	uint32_t area;                     /* that it shows: code_regions.h */
-	struct code_view views[VIEWS];     /* the same, of places seen last, */
-	uint32_t areas[VIEWS];             /* and their areas */
-	unsigned next_view;                /* to be replaced */
-	const struct address_space *space; /* that the views are of */
+	struct aux_cuts cuts;       /* at the next cut (flow_checkpoint.h) */
+	struct aux_position passed; /* the last one */
+	bool cutting;               /* between its PSB and where that is passed */
+	bool stops_at_cuts;         /* pause there, */
+	bool paused;                /* as is done */
+	struct basic_blocks blocks;
+	struct code_view view; /* of the code at ip; bytes NULL: to be looked up */
+	uint32_t region;       /* that it shows: code_regions.h */
+	struct code_view views[VIEW_CACHE_SIZE]; /* the same, of places seen last, */
+	uint32_t regions[VIEW_CACHE_SIZE];       /* and their areas */
+	unsigned next_view;                      /* to be replaced */
+	const struct address_space *space;       /* that the views are of */
 	struct flow_state state;
 	struct perf_clock perf;  /* replaces state.clock with input.perf_times (flow_perf_time.h) */
 	uint64_t perf_cyc_end;   /* offset behind the last CYC; UINT64_MAX: forgotten */
@@ -95,32 +95,33 @@ struct pt_flow {
 				       0: none */
 	bool in_header;             /* between PSB and PSBEND */
 	bool header_has_ip;
-	struct cpu_event_data waiting[WAITING]; /* for FUPs of their own, which are no interrupts */
-	unsigned waiting_count;
-	struct cpu_event_data control; /* of the interrupt whose FUP is next, if has_control */
-	bool has_control;
-	struct emulated_ptwrite waiting_write; /* was interrupted, */
-	uint64_t waiting_place;                /* at this ip */
+	struct cpu_event_data
+		pending_fup[PENDING_FUPS_MAX]; /* for FUPs of their own, which are no interrupts */
+	unsigned pending_fup_count;
+	struct cpu_event_data cfe; /* of the interrupt whose FUP is next, if has_cfe */
+	bool has_cfe;
+	struct emulated_ptwrite interrupted_ptwrite; /* was interrupted, */
+	uint64_t interrupted_ptwrite_ip;             /* at this ip */
 	uint64_t mode_end;  /* offset just behind the last MODE.Exec: a FUP there is its own */
 	unsigned item_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
 
-	struct return_place {
+	struct return_address {
 		uint64_t ip;
 		struct basic_block *call; /* that is returned behind; NULL: not known */
-	} returns[RETURNS];
+	} returns[RETURN_STACK_SIZE];
 	unsigned return_top, return_count;
 	bool compression;      /* returns may be TNT bits */
 	bool follows_switches; /* time tells who runs: stream_follows_switches() */
 
-	enum task task;
-	enum place place;
-	uint64_t target;         /* of the task; 0: suppressed */
-	uint64_t bits;           /* tnt_bits.h; with TASK_READ: those that wait for a TIP */
-	unsigned last_bits;      /* of the last TNT packet that is among them */
-	unsigned walked;         /* branches since the last packet */
-	struct basic_block *run; /* that is walked; valid during a step */
-	uint32_t here;           /* the hop of the run at ip, which is in view; 0: look closely */
-	struct timestamp known;  /* when ip was told last: direct branches follow at once */
+	enum pending pending;
+	enum fup_kind fup_kind;
+	uint64_t target;            /* of the task; 0: suppressed */
+	uint64_t bits;              /* tnt_bits.h; with PENDING_NONE: those that wait for a TIP */
+	unsigned last_bits;         /* of the last TNT packet that is among them */
+	unsigned branches_followed; /* branches since the last packet */
+	struct basic_block *block;  /* that is walked; valid during a step */
+	uint32_t cached_block;  /* the hop of the run at ip, which is in view; 0: look closely */
+	struct timestamp known; /* when ip was told last: direct branches follow at once */
 
 	uint64_t offset;  /* of the packet read last */
 	uint64_t counted; /* offset up to where bytes are counted, as decoded or as lost */
@@ -140,28 +141,28 @@ static inline void flow_count_bytes(struct pt_flow *flow, uint64_t offset)
  * GiB is of 64-bit code, whatever a damaged packet tells (SDM volume 1, "Memory
  * Organization in 64-Bit Mode").
  */
-static inline void flow_take_mode(struct pt_flow *flow)
+static inline void flow_apply_mode(struct pt_flow *flow)
 {
 	flow->state.mode = flow->state.ip >> 32 ? INSN_MODE_64 : flow->state.next_mode;
 }
 
 /* A gap was told. */
-static inline void flow_note_gap(struct pt_flow *flow)
+static inline void flow_set_after_gap(struct pt_flow *flow)
 {
 	flow->state.after_gap = true;
 	flow->state.gap_guessed = false;
 }
 
 /* Returns whether a gap was told and tracing did not begin since. */
-static inline bool flow_asks_for_gap(struct pt_flow *flow)
+static inline bool flow_is_after_gap(struct pt_flow *flow)
 {
 	flow->state.gap_mattered |= flow->state.gap_guessed;
 	return flow->state.after_gap;
 }
 
 /* Emit a branch at the time when ip was known last. */
-static inline struct branch_event *push_branch(struct pt_flow *flow, const struct insn *insn,
-					       uint64_t from, uint64_t to)
+static inline struct branch_event *flow_emit_branch(struct pt_flow *flow, const struct insn *insn,
+						    uint64_t from, uint64_t to)
 {
 	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
 }

@@ -4,46 +4,46 @@
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_code.h"
 
-static void drop_write(struct pt_flow *flow)
+static void drop_ptwrite(struct pt_flow *flow)
 {
-	if (flow->state.write.left)
+	if (flow->state.ptwrite.left)
 		emulated_ptwrite_drop(flow);
 }
 
 /* ---- Damage -------------------------------------------------------------- */
 
-void flow_lose(struct pt_flow *flow)
+void flow_set_lost(struct pt_flow *flow)
 {
-	flow->task = TASK_READ;
+	flow->pending = PENDING_NONE;
 	flow->bits = TNT_BITS_NONE;
 	flow->return_count = 0;
 	flow->state.has_interrupt = false;
-	drop_write(flow);
+	drop_ptwrite(flow);
 	stream_set_in_tx(&flow->stream, false);
 	flow->state.aborted = false;
 	flow_count_bytes(flow, flow->offset);
 	flow->state.lost = true;
 }
 
-static void reach(struct pt_flow *flow);
+static void reach_fup(struct pt_flow *flow);
 
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 {
-	bool place = flow->task == TASK_PLACE;
+	bool place = flow->pending == PENDING_FUP;
 
 	if (!flow->state.lost)
 		stream_push_gap(&flow->stream, reason, ip);
-	flow_note_gap(flow);
-	flow_lose(flow);
+	flow_set_after_gap(flow);
+	flow_set_lost(flow);
 	if (!place)
 		return;
 	/* The way there is not known, but the place is. */
-	flow_try_at(flow, flow->target);
+	flow_resync_at(flow, flow->target);
 	if (!flow->state.lost)
-		reach(flow);
+		reach_fup(flow);
 }
 
-void flow_found(struct pt_flow *flow)
+void flow_set_found(struct pt_flow *flow)
 {
 	if (flow->state.lost)
 		flow_count_bytes(flow, flow->offset);
@@ -64,51 +64,55 @@ static void enter_transaction(struct pt_flow *flow, enum cpu_event_kind kind, ui
 
 void flow_emit_pending(struct pt_flow *flow, uint64_t ip)
 {
-	for (unsigned i = 0; i < flow->waiting_count; i++) {
-		const struct cpu_event_data *note = &flow->waiting[i];
+	for (unsigned i = 0; i < flow->pending_fup_count; i++) {
+		const struct cpu_event_data *event = &flow->pending_fup[i];
 
-		stream_push_cpu_event(&flow->stream, note, ip);
-		if (note->kind >= CPU_EVENT_TX_BEGIN && note->kind <= CPU_EVENT_TX_ABORT)
-			enter_transaction(flow, note->kind, ip);
+		stream_push_cpu_event(&flow->stream, event, ip);
+		if (event->kind >= CPU_EVENT_TX_BEGIN && event->kind <= CPU_EVENT_TX_ABORT)
+			enter_transaction(flow, event->kind, ip);
 	}
-	flow->waiting_count = 0;
+	flow->pending_fup_count = 0;
 }
 
 void flow_emit_cfe(struct pt_flow *flow, uint64_t ip)
 {
-	if (flow->has_control)
-		stream_push_cpu_event(&flow->stream, &flow->control, ip);
-	flow->has_control = false;
+	if (flow->has_cfe)
+		stream_push_cpu_event(&flow->stream, &flow->cfe, ip);
+	flow->has_cfe = false;
 }
 
-void flow_drop_waiting(struct pt_flow *flow)
+void flow_flush_pending(struct pt_flow *flow)
 {
 	flow_emit_cfe(flow, 0);
-	for (unsigned i = 0; i < flow->waiting_count; i++)
-		stream_push_cpu_event(&flow->stream, &flow->waiting[i], 0);
-	flow->waiting_count = 0;
+	for (unsigned i = 0; i < flow->pending_fup_count; i++)
+		stream_push_cpu_event(&flow->stream, &flow->pending_fup[i], 0);
+	flow->pending_fup_count = 0;
 }
 
 /* ---- Links between blocks ------------------------------------------------ */
 
 /* Returns where a way goes that is known, and gives nothing out; 0: there is none. */
-static uint32_t quiet_way(const struct basic_block *run, const struct basic_block *next)
+static uint32_t silent_successor(const struct basic_block *block, const struct basic_block *next)
 {
-	return next && next->area == run->area ? next->hop : 0;
+	return next && next->region == block->region ? next->node : 0;
 }
 
 /* What flow_run_cached() need not look at more of. */
-static void set_hop(struct pt_flow *flow, const struct basic_block *run)
+static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 {
-	struct cfg_node *hop = cfg_node_at(flow->runs.hops, run->hop);
-	bool jumps = run->pace == EXIT_JUMP, decides = run->pace == EXIT_DECIDE;
+	struct cfg_node *node = cfg_node_at(flow->blocks.nodes, block->node);
+	bool jumps = block->exit == EXIT_JUMP, decides = block->exit == EXIT_DECIDE;
 
-	if (run->insns > CODE_STEP_INSNS_MAX)
+	if (block->insns > PACKED_COUNTS_STEP_INSNS)
 		return;
-	hop->step[0] = packed_counts(!jumps, jumps, run->insns);
-	hop->step[1] = packed_counts(!jumps, 1, run->insns);
-	hop->next[1] = run->taken_local && (jumps || decides) ? quiet_way(run, run->taken) : 0;
-	hop->next[0] = jumps ? hop->next[1] : decides ? quiet_way(run, run->fall) : 0;
+	node->step[0] = packed_counts(!jumps, jumps, block->insns);
+	node->step[1] = packed_counts(!jumps, 1, block->insns);
+	node->next[1] = block->taken_local && (jumps || decides)
+				? silent_successor(block, block->taken)
+				: 0;
+	node->next[0] = jumps     ? node->next[1]
+			: decides ? silent_successor(block, block->not_taken)
+				  : 0;
 }
 
 /*
@@ -116,130 +120,131 @@ static void set_hop(struct pt_flow *flow, const struct basic_block *run)
  * run before it, for the next time.  Links stay within a mapping: they are of
  * the file, which others may have mapped elsewhere.
  */
-static void go_on(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
+static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
-	unsigned generation = flow->runs.generation;
-	struct basic_block *run;
+	unsigned generation = flow->blocks.generation;
+	struct basic_block *block;
 
 	flow->state.ip = ip;
-	flow->here = 0;
+	flow->cached_block = 0;
 	if (!in_view(flow, ip))
 		return;
-	run = *link ? *link : flow_block_at(flow, ip);
-	if (generation == flow->runs.generation) {
-		*link = run;
-		set_hop(flow, flow->run);
+	block = *link ? *link : flow_block_at(flow, ip);
+	if (generation == flow->blocks.generation) {
+		*link = block;
+		set_cfg_node(flow, flow->block);
 	}
-	flow->here = run && flow->state.emitted && !flow->state.write.left ? run->hop : 0;
+	flow->cached_block =
+		block && flow->state.emitted && !flow->state.ptwrite.left ? block->node : 0;
 }
 
-/* The same as go_on() where the way is another each time: across mappings, too. */
-static void go_on_where(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
+/* The same as follow_link() where the way is another each time: across mappings, too. */
+static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
 	flow->state.ip = ip;
-	flow->here = 0;
-	if (!see(flow, ip))
+	flow->cached_block = 0;
+	if (!bring_into_view(flow, ip))
 		return;
-	if (!is_at(flow, *link, ip))
+	if (!is_block_at(flow, *link, ip))
 		*link = NULL;
-	go_on(flow, link, ip);
+	follow_link(flow, link, ip);
 }
 
 /* ---- Walking ------------------------------------------------------------- */
 
-static void count_run(struct pt_flow *flow, const struct basic_block *run)
+static void count_block(struct pt_flow *flow, const struct basic_block *block)
 {
-	stream_count_insns(&flow->stream, run->insns);
+	stream_count_insns(&flow->stream, block->insns);
 }
 
 /* Within a function: nothing of it is given out. */
-static void go_unseen(struct pt_flow *flow, uint64_t to)
+static void skip_local_jump(struct pt_flow *flow, uint64_t to)
 {
 	flow->stream.stats.events++;
 	flow->stream.stats.local_jumps++;
 	flow->state.ip = to;
-	flow->here = 0;
+	flow->cached_block = 0;
 }
 
 /* One bit is used. */
-static void decided(struct pt_flow *flow)
+static void drop_tnt_bit(struct pt_flow *flow)
 {
 	flow->bits <<= 1;
 	if (flow->bits == TNT_BITS_NONE)
-		flow->task = TASK_READ;
+		flow->pending = PENDING_NONE;
 }
 
 /* A function that is too long to tell, or not known, is an empty one. */
-static void set_function(struct basic_block *run, int64_t begin, int64_t end)
+static void set_function(struct basic_block *block, int64_t begin, int64_t end)
 {
-	run->function_known = true;
-	run->function_begin = run->function_end = 0;
+	block->function_known = true;
+	block->function_begin = block->function_end = 0;
 	if (begin != (int32_t)begin || end != (int32_t)end || begin >= end)
 		return;
-	run->function_begin = (int32_t)begin;
-	run->function_end = (int32_t)end;
+	block->function_begin = (int32_t)begin;
+	block->function_end = (int32_t)end;
 }
 
 /* Whether the run that is walked, its branch and `to` lie in one function. */
 static bool is_local(struct pt_flow *flow, uint64_t to)
 {
-	struct basic_block *run = flow->run;
+	struct basic_block *block = flow->block;
 	uint64_t begin, end;
 
-	if (!run->function_known) {
+	if (!block->function_known) {
 		code_image_function(flow->stream.input.code, &flow->view, flow->state.ip, &begin,
 				    &end);
-		set_function(run, (int64_t)(begin - flow->state.ip),
+		set_function(block, (int64_t)(begin - flow->state.ip),
 			     (int64_t)(end - flow->state.ip));
 	}
-	return in_function(run, to - flow->state.ip);
+	return in_function(block, to - flow->state.ip);
 }
 
-static bool begins_write(const struct pt_flow *flow, const struct insn *insn)
+static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *insn)
 {
-	const struct basic_block *run = flow->run;
-	uint64_t behind = (uint64_t)run->length + insn->length;
+	const struct basic_block *block = flow->block;
+	uint64_t behind = (uint64_t)block->length + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
 	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
 	       flow->view.end - flow->state.ip > behind &&
-	       emulated_ptwrite_has_sign(run->bytes + behind,
+	       emulated_ptwrite_has_sign(block->bytes + behind,
 					 flow->view.end - flow->state.ip - behind);
 }
 
 /* What flow_run_cached() may do the next time, without looking closer. */
 static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
-	struct basic_block *run = flow->run;
+	struct basic_block *block = flow->block;
 	bool plain = flow->stream.input.skip_local_jumps && !insn->indirect;
 
-	run->pace = EXIT_STEP;
-	run->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
-			   is_local(flow, to);
-	run->writes = begins_write(flow, insn);
-	if (run->writes)
+	block->exit = EXIT_STEP;
+	block->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
+			     is_local(flow, to);
+	block->begins_ptwrite = begins_ptwrite_at(flow, insn);
+	if (block->begins_ptwrite)
 		return;
 	if (plain && insn->kind == BRANCH_COND)
-		run->pace = EXIT_DECIDE;
-	else if (run->taken_local)
-		run->pace = EXIT_JUMP;
+		block->exit = EXIT_DECIDE;
+	else if (block->taken_local)
+		block->exit = EXIT_JUMP;
 	else if (insn->kind == BRANCH_RETURN)
-		run->pace = EXIT_RETURN;
+		block->exit = EXIT_RETURN;
 	else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP)
-		run->pace = insn->indirect ? EXIT_TARGET : EXIT_GO;
+		block->exit = insn->indirect ? EXIT_TARGET : EXIT_GO;
 }
 
-static void go(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
+static void take_branch(struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
-	if (flow->run->pace == EXIT_UNKNOWN)
+	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, to);
-	if (flow->state.emitted && flow->run->taken_local) {
-		go_unseen(flow, to);
+	if (flow->state.emitted && flow->block->taken_local) {
+		skip_local_jump(flow, to);
 		return;
 	}
-	push_branch(flow, insn, from, to);
+	flow_emit_branch(flow, insn, from, to);
 	flow->state.ip = to;
-	flow->here = 0;
+	flow->cached_block = 0;
 	flow->state.emitted = true;
 	if (to == flow->stream.input.switch_ip)
 		stream_switch_thread(&flow->stream);
@@ -255,43 +260,43 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	uint64_t next = from + insn->length;
 
 	if (insn->kind == BRANCH_CALL && insn->distance)
-		push_return(flow, next, flow->run);
-	go(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
-	if (flow->run->writes)
+		push_return(flow, next, flow->block);
+	take_branch(flow, insn, from, next + (uint64_t)(int64_t)insn->distance);
+	if (flow->block->begins_ptwrite)
 		emulated_ptwrite_begin(flow, flow->state.ip);
 	else if (insn->kind == BRANCH_CALL)
-		drop_write(flow);
-	go_on(flow, &flow->run->taken, flow->state.ip);
+		drop_ptwrite(flow);
+	follow_link(flow, &flow->block->taken, flow->state.ip);
 }
 
-static void decide_jump(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+static void take_conditional(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	uint64_t next = from + insn->length, to = next + (uint64_t)(int64_t)insn->distance;
 
-	if (flow->run->pace == EXIT_UNKNOWN)
+	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, to);
 	if (!tnt_bits_next(flow->bits)) {
-		go_on(flow, &flow->run->fall, next);
+		follow_link(flow, &flow->block->not_taken, next);
 		return;
 	}
-	go(flow, insn, from, to);
-	go_on(flow, &flow->run->taken, flow->state.ip);
+	take_branch(flow, insn, from, to);
+	follow_link(flow, &flow->block->taken, flow->state.ip);
 }
 
 /* Returns whether the stack knew the place. */
-static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	bool compressed = tnt_bits_next(flow->bits);
-	struct return_place place = { 0 };
+	struct return_address place = { 0 };
 
 	if (insn->kind == BRANCH_RETURN && compressed && flow->compression)
 		place = pop_return(flow);
 	if (!place.ip)
 		return false;
-	drop_write(flow);
-	go(flow, insn, from, place.ip);
+	drop_ptwrite(flow);
+	take_branch(flow, insn, from, place.ip);
 	if (place.call)
-		go_on_where(flow, &place.call->fall, place.ip);
+		follow_indirect_link(flow, &place.call->not_taken, place.ip);
 	return true;
 }
 
@@ -299,7 +304,7 @@ static bool decide_return(struct pt_flow *flow, const struct insn *insn, uint64_
  * Decisions may come before the TIPs of indirect branches between them (SDM volume 3,
  * "Deferred TIPs"): the rest of the bits waits for the next TIP.
  */
-static void defer(struct pt_flow *flow, uint64_t from)
+static void defer_tnt(struct pt_flow *flow, uint64_t from)
 {
 	struct pt_stream *stream = &flow->stream;
 
@@ -309,31 +314,31 @@ static void defer(struct pt_flow *flow, uint64_t from)
 		return;
 	}
 	/* The run is walked again, then. */
-	stream->state.insn_count -= flow->run->insns;
-	stream->stats.insns -= flow->run->insns;
+	stream->state.insn_count -= flow->block->insns;
+	stream->stats.insns -= flow->block->insns;
 	if (!stream_is_timed(stream))
-		stream->state.now.time -= flow->run->insns;
-	flow->task = TASK_READ;
+		stream->state.now.time -= flow->block->insns;
+	flow->pending = PENDING_NONE;
 }
 
-static void decide(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+static void consume_tnt(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	flow->known = flow->stream.state.now;
 	if (insn->kind == BRANCH_COND) {
-		if (flow->state.write.left)
+		if (flow->state.ptwrite.left)
 			emulated_ptwrite_bit(flow, tnt_bits_next(flow->bits));
-		decide_jump(flow, insn, from);
+		take_conditional(flow, insn, from);
 	} else if (insn->indirect) {
-		defer(flow, from);
+		defer_tnt(flow, from);
 		return;
-	} else if (!decide_return(flow, insn, from)) {
+	} else if (!take_return(flow, insn, from)) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
-	decided(flow);
+	drop_tnt_bit(flow);
 }
 
-static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	if (insn->kind == BRANCH_COND) {
 		flow_fail(flow, GAP_MISMATCH, from);
@@ -342,65 +347,66 @@ static void arrive(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 	if (insn->kind == BRANCH_RETURN)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length, flow->run);
+		push_return(flow, from + insn->length, flow->block);
 	flow->known = flow->stream.state.now;
-	flow->task = flow->bits != TNT_BITS_NONE ? TASK_DECIDE : TASK_READ;
-	drop_write(flow);
-	if (flow->run->pace == EXIT_UNKNOWN)
+	flow->pending = flow->bits != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
+	drop_ptwrite(flow);
+	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, flow->target);
-	flow->run->taken_local = insn->kind == BRANCH_JUMP && flow->stream.input.skip_local_jumps &&
-				 is_local(flow, flow->target);
-	go(flow, insn, from, flow->target);
+	flow->block->taken_local = insn->kind == BRANCH_JUMP &&
+				   flow->stream.input.skip_local_jumps &&
+				   is_local(flow, flow->target);
+	take_branch(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
 		emulated_ptwrite_resume(flow, flow->target);
-	flow_take_mode(flow);
-	go_on_where(flow, &flow->run->taken, flow->state.ip);
+	flow_apply_mode(flow);
+	follow_indirect_link(flow, &flow->block->taken, flow->state.ip);
 }
 
-static void go_off(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+static void stop_tracing(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
-	drop_write(flow);
+	drop_ptwrite(flow);
 	if (insn->kind == BRANCH_RETURN)
 		pop_return(flow);
 	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length, flow->run);
+		push_return(flow, from + insn->length, flow->block);
 	flow->known = flow->stream.state.now;
-	push_branch(flow, insn, from, flow->target)->flags |=
+	flow_emit_branch(flow, insn, from, flow->target)->flags |=
 		BRANCH_TRACE_OFF | (flow->state.guest ? BRANCH_GUEST : 0);
 	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
-	flow->task = TASK_READ;
+	flow->pending = PENDING_NONE;
 	flow->state.on = false;
 }
 
-static void reach(struct pt_flow *flow)
+static void reach_fup(struct pt_flow *flow)
 {
-	flow->task = TASK_READ;
+	flow->pending = PENDING_NONE;
 	flow->known = flow->stream.state.now;
-	switch (flow->place) {
-	case PLACE_INTERRUPT:
+	switch (flow->fup_kind) {
+	case FUP_INTERRUPT:
 		flow->state.has_interrupt = true;
 		flow->state.interrupted = flow->state.ip;
 		flow_emit_cfe(flow, flow->state.ip);
 		break;
-	case PLACE_EVENT:
+	case FUP_EVENT:
 		flow_emit_pending(flow, flow->state.ip);
 		break;
-	case PLACE_PSB:
-		flow_take_mode(flow);
-		flow->here = 0;
+	case FUP_PSB:
+		flow_apply_mode(flow);
+		flow->cached_block = 0;
 		break;
 	}
 }
 
 /* Whether the place that is walked to lies before the run's branch has been taken. */
-static bool passes(const struct pt_flow *flow, const struct basic_block *run)
+static bool fup_is_inside(const struct pt_flow *flow, const struct basic_block *block)
 {
-	return flow->task == TASK_PLACE && flow->target - flow->state.ip <= run->length;
+	return flow->pending == PENDING_FUP && flow->target - flow->state.ip <= block->length;
 }
 
-static void pass(struct pt_flow *flow, const struct basic_block *run)
+static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block)
 {
-	int64_t count = basic_block_count_insns(run, flow->target - flow->state.ip);
+	int64_t count = basic_block_count_insns(block, flow->target - flow->state.ip);
 
 	if (count < 0) {
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
@@ -408,8 +414,8 @@ static void pass(struct pt_flow *flow, const struct basic_block *run)
 	}
 	stream_count_insns(&flow->stream, (uint32_t)count);
 	flow->state.ip = flow->target;
-	flow->here = 0;
-	reach(flow);
+	flow->cached_block = 0;
+	reach_fup(flow);
 }
 
 /*
@@ -426,46 +432,47 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 
 void flow_step_slow(struct pt_flow *flow)
 {
-	struct basic_block *run = flow->here ? basic_blocks_at(&flow->runs, flow->here)
-					     : flow_block_at(flow, flow->state.ip);
+	struct basic_block *block = flow->cached_block
+					    ? basic_block_of_node(&flow->blocks, flow->cached_block)
+					    : flow_block_at(flow, flow->state.ip);
 	struct insn insn;
 	uint64_t from;
 
-	if (!run && flow->task == TASK_PLACE && flow->target == flow->state.ip) {
-		reach(flow); /* nothing is executed on the way, so no code is missing */
+	if (!block && flow->pending == PENDING_FUP && flow->target == flow->state.ip) {
+		reach_fup(flow); /* nothing is executed on the way, so no code is missing */
 		return;
 	}
-	if (!run) {
+	if (!block) {
 		flow_fail(flow, GAP_NO_CODE, flow->state.ip);
 		return;
 	}
-	flow->run = run;
-	if (passes(flow, run)) {
-		pass(flow, run);
+	flow->block = block;
+	if (fup_is_inside(flow, block)) {
+		advance_to_fup(flow, block);
 		return;
 	}
-	insn = run->insn;
-	from = flow->state.ip + run->length;
+	insn = block->insn;
+	from = flow->state.ip + block->length;
 	if (!insn.length) {
 		flow_fail(flow, from >= flow->view.end ? GAP_NO_CODE : GAP_MISMATCH, from);
 		return;
 	}
-	if (++flow->walked > BRANCHES_WITHOUT_PACKET_MAX) {
+	if (++flow->branches_followed > BRANCHES_WITHOUT_PACKET_MAX) {
 		flow_fail(flow, GAP_ENDLESS, from);
 		return;
 	}
-	count_run(flow, run);
-	if (is_direct(&insn) && flow->task == TASK_OFF &&
+	count_block(flow, block);
+	if (is_direct(&insn) && flow->pending == PENDING_TIP_PGD &&
 	    leaves_filter(flow, from + insn.length + (uint64_t)(int64_t)insn.distance))
-		go_off(flow, &insn, from);
+		stop_tracing(flow, &insn, from);
 	else if (is_direct(&insn))
 		follow_direct(flow, &insn, from);
-	else if (flow->task == TASK_DECIDE)
-		decide(flow, &insn, from);
-	else if (flow->task == TASK_TARGET)
-		arrive(flow, &insn, from);
-	else if (flow->task == TASK_OFF)
-		go_off(flow, &insn, from);
+	else if (flow->pending == PENDING_TNT)
+		consume_tnt(flow, &insn, from);
+	else if (flow->pending == PENDING_TIP)
+		consume_tip(flow, &insn, from);
+	else if (flow->pending == PENDING_TIP_PGD)
+		stop_tracing(flow, &insn, from);
 	else
 		flow_fail(flow, GAP_MISMATCH, from);
 }
@@ -480,15 +487,15 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 	uint64_t at = flow->state.ip;
 
 	for (int i = 0; i < STEPS_MAX; i++) {
-		const struct basic_block *run = flow_block_at(flow, at);
+		const struct basic_block *block = flow_block_at(flow, at);
 
-		if (!run)
+		if (!block)
 			return at == ip;
-		if (ip - at <= run->length)
-			return basic_block_count_insns(run, ip - at) >= 0;
-		if (!run->insn.length || !is_direct(&run->insn))
+		if (ip - at <= block->length)
+			return basic_block_count_insns(block, ip - at) >= 0;
+		if (!block->insn.length || !is_direct(&block->insn))
 			return false;
-		at += run->length + run->insn.length + (uint64_t)(int64_t)run->insn.distance;
+		at += block->length + block->insn.length + (uint64_t)(int64_t)block->insn.distance;
 	}
 	return false;
 }
@@ -505,31 +512,31 @@ bool flow_at_vm_entry(struct pt_flow *flow)
 
 /* ---- Where tracing begins ------------------------------------------------ */
 
-void flow_begin(struct pt_flow *flow, uint64_t ip, bool told)
+void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet)
 {
 	struct pt_stream *stream = &flow->stream;
 
 	stream_enter(stream, ip);
 	emulated_ptwrite_resume(flow, ip);
-	flow_found(flow);
+	flow_set_found(flow);
 	flow->state.on = true;
 	flow->state.emitted = false;
 	flow->state.ip = ip;
-	flow->here = 0;
+	flow->cached_block = 0;
 	flow->known = stream->state.now;
-	flow_take_mode(flow);
-	if (told || flow_asks_for_gap(flow))
+	flow_apply_mode(flow);
+	if (by_packet || flow_is_after_gap(flow))
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
 	flow->state.after_gap = flow->state.gap_guessed = false;
 }
 
 /* After damage, a packet tells that ip is executed: go on there if there is code. */
-void flow_try_at(struct pt_flow *flow, uint64_t ip)
+void flow_resync_at(struct pt_flow *flow, uint64_t ip)
 {
 	size_t size;
 
 	flow->state.on = true;
 	stream_enter(&flow->stream, ip);
 	if (flow_code_at(flow, ip, &size))
-		flow_begin(flow, ip, true);
+		flow_begin_tracing(flow, ip, true);
 }

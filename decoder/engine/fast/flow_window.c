@@ -36,7 +36,7 @@ void flow_window_refill(struct pt_flow *flow)
 	flow->at = beyond;
 }
 
-void flow_window_seek(struct pt_flow *flow, const struct aux_place *place)
+void flow_window_seek(struct pt_flow *flow, const struct aux_position *place)
 {
 	aux_window_seek(&flow->window, flow->stream.input.aux, place);
 	flow_window_open(flow, flow->synced);

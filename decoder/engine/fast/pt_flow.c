@@ -75,10 +75,10 @@ static void finish(struct pt_flow *flow)
 {
 	flow->offset = flow->window.base + flow->window.size;
 	flow_count_bytes(flow, flow->offset);
-	flow_found(flow);
-	flow_drop_waiting(flow);
+	flow_set_found(flow);
+	flow_flush_pending(flow);
 	emulated_ptwrite_drop(flow);
-	emulated_ptwrite_drop_waiting(flow);
+	emulated_ptwrite_drop_interrupted(flow);
 	flow->item_size = 0;
 	flow->state.guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
@@ -86,11 +86,11 @@ static void finish(struct pt_flow *flow)
 		return;
 	}
 	flow->stream.ended = false;
-	stream_push_apart(&flow->stream, flow_asks_for_gap(flow));
-	flow_lose(flow);
+	stream_push_apart(&flow->stream, flow_is_after_gap(flow));
+	flow_set_lost(flow);
 	flow->state.lost = flow->state.on = flow->in_header = flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
-	flow_note_gap(flow);
+	flow_set_after_gap(flow);
 	flow->synced = false;
 	pt_perf_time_restart(flow);
 	flow_window_open(flow, false);
@@ -142,7 +142,7 @@ static void read_packet(struct pt_flow *flow)
 	if (!flow->item_size && !flow_read_frequent(flow))
 		return;
 	flow->offset = flow->window.base + flow->at;
-	flow->walked = 0;
+	flow->branches_followed = 0;
 	if (!read_newer(flow))
 		read_by_libipt(flow);
 }
@@ -159,7 +159,7 @@ static void step(struct pt_stream *stream)
 	struct pt_flow *flow = (struct pt_flow *)stream;
 
 	do {
-		if (flow->task != TASK_READ)
+		if (flow->pending != PENDING_NONE)
 			flow_step(flow);
 		else if (flow->cutting && !flow->in_header)
 			flow_checkpoint_pass(flow);
@@ -177,7 +177,7 @@ void pt_flow_free(struct pt_flow *flow)
 		return;
 	pt_pkt_free_decoder(flow->packets);
 	aux_window_release(&flow->window);
-	basic_blocks_release(&flow->runs);
+	basic_blocks_release(&flow->blocks);
 	kernel_text_release(&flow->stream.text);
 	free(flow);
 }
@@ -194,7 +194,7 @@ struct pt_flow *pt_flow_spare(uint64_t size)
 	flow->bits = TNT_BITS_NONE;
 	flow->stream.step = step;
 	flow->stream.close = close_flow;
-	basic_blocks_init(&flow->runs, size);
+	basic_blocks_init(&flow->blocks, size);
 	return flow;
 }
 
@@ -240,14 +240,14 @@ static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 	if (input->info->config & input->info->tsc_bit && !input->perf_times)
 		aux_cuts_init(&flow->cuts, input->aux, input->segment ? input->segment : SEGMENT);
 	else
-		flow->cuts.place.at = AUX_CUTS_NONE;
+		flow->cuts.position.at = AUX_CUTS_NONE;
 }
 
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config)
 {
 	struct pt_flow *flow = pt_flow_spare(input->aux->size);
 
-	basic_blocks_share(&flow->runs, input->others, input->aux->size);
+	basic_blocks_share(&flow->blocks, input->others, input->aux->size);
 	set_config(flow, input->info, config);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);

@@ -219,18 +219,18 @@ static void on_psbend(struct walk *walk)
 }
 
 /* What tells its place by a FUP has none in a guest. */
-static void on_placed(struct walk *walk, bool has_place)
+static void on_placed(struct walk *walk, bool has_ip)
 {
-	if (walk->guest && has_place)
+	if (walk->guest && has_ip)
 		walk->bytes[walk->at + 1] &= (uint8_t)~HAS_PLACE;
 	keep(walk);
 }
 
-static void on_stop(struct walk *walk, bool has_place)
+static void on_stop(struct walk *walk, bool has_ip)
 {
 	put_note(walk, (struct pt_rewrite_note){ .note.kind = CPU_EVENT_EXSTOP,
-						 .bound = has_place && !walk->guest });
-	on_placed(walk, has_place);
+						 .bound = has_ip && !walk->guest });
+	on_placed(walk, has_ip);
 }
 
 static void on_ip_packet(struct walk *walk, const struct pt_packet *packet)
@@ -318,12 +318,12 @@ static void on_packet(struct walk *walk, const struct pt_packet *packet)
 
 static void on_newer_packet(struct walk *walk, const struct newer_packet *packet)
 {
-	struct pt_rewrite_note note = { .bound = packet->has_place };
+	struct pt_rewrite_note note = { .bound = packet->has_ip };
 
 	switch (packet->type) {
 	case NEWER_CONTROL:
 		note.note = (struct cpu_event_data){ CPU_EVENT_CFE, packet->kind, packet->value };
-		note.of_interrupt = !packet->has_place;
+		note.of_interrupt = !packet->has_ip;
 		put_stop(walk, note);
 		break;
 	case NEWER_DATA:
@@ -339,7 +339,7 @@ static void on_newer_packet(struct walk *walk, const struct newer_packet *packet
 		break;
 	case NEWER_BLOCK_END:
 		walk->item_size = 0;
-		if (packet->has_place)
+		if (packet->has_ip)
 			put_stop(walk, note);
 		else
 			drop(walk);

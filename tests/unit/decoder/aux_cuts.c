@@ -42,12 +42,12 @@ static void expect(const uint64_t *sizes, size_t count, uint64_t distance, const
 	}
 	aux_cuts_init(&cursor, &aux, distance);
 	for (size_t i = 0; cuts[i] != AUX_CUTS_NONE; i++) {
-		ck_assert_uint_eq(cursor.place.at, cuts[i]);
+		ck_assert_uint_eq(cursor.position.at, cuts[i]);
 		aux_cuts_next(&cursor);
 	}
-	ck_assert_uint_eq(cursor.place.at, AUX_CUTS_NONE);
+	ck_assert_uint_eq(cursor.position.at, AUX_CUTS_NONE);
 	aux_cuts_next(&cursor);
-	ck_assert_uint_eq(cursor.place.at, AUX_CUTS_NONE);
+	ck_assert_uint_eq(cursor.position.at, AUX_CUTS_NONE);
 }
 
 START_TEST(cuts_are_a_distance_apart_at_least)

@@ -72,7 +72,7 @@ END_TEST
 START_TEST(a_place_may_be_anywhere)
 {
 	static const struct {
-		struct aux_place place;
+		struct aux_position place;
 		uint64_t from, to;
 	} places[] = {
 		{ { .at = 0 }, 0, 150 },

@@ -36,7 +36,7 @@ START_TEST(steps_are_full_at_the_bound_of_jumps_and_beyond)
 
 	for (unsigned i = 0; i < PACKED_COUNTS_JUMPS; i++) {
 		ck_assert(!packed_counts_full(steps));
-		steps += packed_counts(0, 1, CODE_STEP_INSNS_MAX);
+		steps += packed_counts(0, 1, PACKED_COUNTS_STEP_INSNS);
 	}
 	/* What is added without a look, up to the next one. */
 	for (unsigned i = 1; i < PACKED_COUNTS_JUMPS; i++) {
@@ -45,7 +45,7 @@ START_TEST(steps_are_full_at_the_bound_of_jumps_and_beyond)
 	}
 	ck_assert_uint_eq(packed_counts_jumps(steps), 2 * PACKED_COUNTS_JUMPS - 1);
 	ck_assert_uint_eq(packed_counts_insns(steps),
-			  (uint64_t)PACKED_COUNTS_JUMPS * CODE_STEP_INSNS_MAX);
+			  (uint64_t)PACKED_COUNTS_JUMPS * PACKED_COUNTS_STEP_INSNS);
 }
 END_TEST
 

@@ -7,7 +7,7 @@
 #include "decoder/code/basic_block.h"
 #include "tests/support/unit.h"
 
-#define BITS_ALL (1u << CODE_PATH_BITS)
+#define BITS_ALL (1u << TNT_CACHE_BITS)
 
 static struct tnt_cache paths;
 
@@ -28,7 +28,7 @@ static uint32_t place_of(unsigned run)
 
 static uint32_t id_of(unsigned run, unsigned bits)
 {
-	return tnt_cache_id(place_of(run), (uint64_t)bits << (64 - CODE_PATH_BITS));
+	return tnt_cache_id(place_of(run), (uint64_t)bits << (64 - TNT_CACHE_BITS));
 }
 
 static void keep(unsigned run, unsigned bits)
@@ -61,8 +61,8 @@ END_TEST
 
 START_TEST(bits_behind_those_of_a_path_do_not_matter)
 {
-	uint64_t bits = UINT64_C(0x54) << (64 - CODE_PATH_BITS);
-	uint64_t behind = UINT64_MAX >> CODE_PATH_BITS;
+	uint64_t bits = UINT64_C(0x54) << (64 - TNT_CACHE_BITS);
+	uint64_t behind = UINT64_MAX >> TNT_CACHE_BITS;
 
 	keep(1, 0x54);
 	ck_assert_ptr_nonnull(find(1, 0x54));
