@@ -82,36 +82,40 @@ static void start_events_add(struct start_events *list, int64_t time,
 		start_events_rest(list, list->count - START_STEP);
 }
 
-/* Give one event to the sink. */
+/* Emit one event. */
 static void emit(const struct callstack_batch *batch, int64_t time, const struct batch_event *event,
-		 unsigned flags)
+		 enum slice_order order)
 {
 	const struct callstack_machine *machine = batch->owner->machine;
 	const struct slice_sink *sink = machine->sink;
-	uint64_t at = callstack_perf_time(machine, time);
+	const struct slice_detail *detail = sink->details ? &event->detail : NULL;
+	struct slice_event slice = {
+		.time = callstack_perf_time(machine, time),
+		.symbol = event->symbol,
+		.ip = event->ip,
+		.flags = event->flags,
+		.order = (int8_t)order,
+	};
 
-	flags |= event->flags;
-	if (sink->detail && event->kind != BATCH_UNSEEN_RETURN)
-		sink->detail(sink, batch->owner->track, &event->detail);
 	switch ((enum batch_kind)event->kind) {
 	case BATCH_INFERRED_CALL:
-		flags |= SLICE_INFERRED_START;
+		slice.flags |= SLICE_INFERRED_START;
 		/* fall through */
 	case BATCH_CALL:
-		sink->begin(sink, batch->owner->track, at, event->symbol, event->ip, flags);
+		slice_sink_emit(sink, batch->owner->track, &slice, detail);
 		break;
 	case BATCH_MARK:
-		sink->begin(sink, batch->owner->track, at, event->symbol, event->ip, flags);
-		if (sink->detail)
-			sink->detail(sink, batch->owner->track, &event->detail);
+		slice_sink_emit(sink, batch->owner->track, &slice, detail);
 		/* fall through */
 	case BATCH_RETURN:
-		sink->end(sink, batch->owner->track, at, event->symbol);
+		slice.kind = SLICE_END;
+		slice.flags = 0;
+		slice_sink_emit(sink, batch->owner->track, &slice, detail);
 		break;
 	case BATCH_UNSEEN_RETURN:
-		sink->complete(sink, batch->owner->track,
-			       callstack_perf_time(machine, event->since), at, event->symbol,
-			       flags);
+		slice.time = callstack_perf_time(machine, event->since);
+		slice_sink_emit_whole(sink, batch->owner->track, &slice,
+				      callstack_perf_time(machine, time));
 		break;
 	}
 }
@@ -125,7 +129,7 @@ void callstack_batch_pass(struct callstack_batch *batch, int64_t time,
 		 batch->initial.count < BATCH_LIMIT)
 		start_events_add(&batch->initial, time, event);
 	else
-		emit(batch, time, event, 0);
+		emit(batch, time, event, SLICE_ORDER_PLAIN);
 }
 
 /*
@@ -186,7 +190,8 @@ static void give_edges(struct callstack_batch *batch)
 
 	if (!edges->dealt)
 		return;
-	sink->edges(sink, batch->owner->track, edges->edges, edges->dealt);
+	sink->events(sink, batch->owner->track,
+		     &(struct slice_batch){ edges->edges, edges->dealt, NULL, true });
 	edges->count -= edges->dealt;
 	memmove(edges->edges, edges->edges + edges->dealt, edges->count * sizeof(*edges->edges));
 	edges->dealt = 0;
@@ -305,8 +310,10 @@ static void make_edge_room(struct callstack_batch *batch)
 /* Whether nothing but edges was put down, and the sink takes them as they come. */
 static bool takes_edges(const struct callstack_batch *batch)
 {
-	return batch->keeps_order && !batch->details && !batch->count && batch->time >= 0 &&
-	       batch->owner->machine->sink->edges;
+	const struct slice_sink *sink = batch->owner->machine->sink;
+
+	return batch->keeps_order && !sink->details && !sink->immediate && !batch->count &&
+	       batch->time >= 0;
 }
 
 /* The batch, which has edges only, ends before `time`: they get their times, and wait for more. */
@@ -373,10 +380,10 @@ void callstack_batch_drain_start(struct callstack_batch *batch)
 	give_edges(batch);
 	for (size_t i = outer->count; i-- > 0; start_events_rest(outer, i))
 		emit(batch, start_event_at(outer, i)->time, &start_event_at(outer, i)->event,
-		     SLICE_DEFERRED);
+		     SLICE_ORDER_DEFERRED);
 	for (size_t i = 0; i < initial->count; i++)
 		emit(batch, start_event_at(initial, i)->time, &start_event_at(initial, i)->event,
-		     SLICE_DEFERRED);
+		     SLICE_ORDER_DEFERRED);
 	batch->outer.count = batch->initial.count = 0;
 }
 

@@ -15,7 +15,7 @@
  * already given out, because they were found late (a caller that was returned
  * to but never seen to be called) or, for magic-trace's machine, because they
  * begin at the very start of the run.  They wait until the thread's segment
- * ends, outermost first, and are then given out with SLICE_DEFERRED.
+ * ends, outermost first, and are then given out with SLICE_ORDER_DEFERRED.
  *
  * Times here are "mapped": ns since the run's first timed event, which may be
  * negative.  Arithmetic on them wraps and never traps.
@@ -76,7 +76,6 @@ struct callstack_batch {
 	size_t calls;                /* how many of the batch take time */
 	int64_t time;                /* mapped: of all pending events */
 	bool keeps_order;            /* calls at mapped time 0 are no start events */
-	bool details;                /* the sink wants them */
 	struct start_events outer;   /* found late; the last one found comes first */
 	struct start_events initial; /* calls at mapped time 0, in order, after all of `outer` */
 };

@@ -25,59 +25,27 @@ static uint64_t base_of(const struct format_output *calls)
 	return calls->machine ? calls->machine->base_time : 0;
 }
 
-static void print(const struct slice_sink *sink, uint64_t time, const char *what,
-		  const struct symbol *symbol, unsigned flags)
+static void print_event(const struct format_output *calls, const struct slice_event *event)
 {
-	const struct format_output *calls = sink->context;
-	uint64_t base = base_of(calls);
-	char text[SHORT_TIME_SIZE];
+	char time[SHORT_TIME_SIZE];
 
-	short_time(text, (int64_t)(time - base));
-	fprintf(calls->text, "-> %8s %-5s ", text, what);
-	fwrite(symbol->name->text, 1, symbol->name->length, calls->text);
-	fputs(flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->text);
+	short_time(time, (int64_t)(event->time - base_of(calls)));
+	if (event->kind == SLICE_INSTANT) {
+		fprintf(calls->text, "-> %8s BEGIN %s\n", time, event->text);
+		fprintf(calls->text, "-> %8s END   %s\n", "", event->text);
+		return;
+	}
+	fprintf(calls->text, "-> %8s %-5s ", time, event->kind == SLICE_BEGIN ? "BEGIN" : "END");
+	fwrite(event->symbol->name->text, 1, event->symbol->name->length, calls->text);
+	fputs(event->flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->text);
 }
 
-static void calls_begin(const struct slice_sink *sink, void *track, uint64_t time,
-			const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void print_events(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
 	(void)track;
-	(void)ip;
-	print(sink, time, "BEGIN", symbol, flags);
-}
-
-static void calls_end(const struct slice_sink *sink, void *track, uint64_t time,
-		      const struct symbol *symbol)
-{
-	(void)track;
-	print(sink, time, "END", symbol, 0);
-}
-
-static void calls_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-			   uint64_t end_time, const struct symbol *symbol, unsigned flags)
-{
-	(void)track;
-	print(sink, begin_time, "BEGIN", symbol, flags);
-	print(sink, end_time, "END", symbol, 0);
-}
-
-static void calls_instant(const struct slice_sink *sink, void *track, uint64_t time,
-			  const char *text)
-{
-	const struct format_output *calls = sink->context;
-	uint64_t base = base_of(calls);
-	char when[SHORT_TIME_SIZE];
-
-	(void)track;
-	short_time(when, (int64_t)(time - base));
-	fprintf(calls->text, "-> %8s BEGIN %s\n", when, text);
-	fprintf(calls->text, "-> %8s END   %s\n", "", text);
-}
-
-static void calls_segment_end(const struct slice_sink *sink, void *track)
-{
-	(void)sink;
-	(void)track;
+	for (size_t i = 0; i < batch->count; i++)
+		print_event(sink->context, &batch->events[i]);
 }
 
 static struct format_output *open_calls(const struct format_request *request, struct error *err)
@@ -87,12 +55,9 @@ static struct format_output *open_calls(const struct format_request *request, st
 	(void)err;
 	calls->text = request->text;
 	calls->sink = (struct slice_sink){
-		.begin = calls_begin,
-		.end = calls_end,
-		.complete = calls_complete,
-		.instant = calls_instant,
-		.segment_end = calls_segment_end,
+		.events = print_events,
 		.context = calls,
+		.immediate = true,
 	};
 	return calls;
 }

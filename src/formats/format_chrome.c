@@ -85,75 +85,50 @@ static void print_args(const struct chrome_output *chrome, const struct slice_ar
 	putc('}', chrome->output.text);
 }
 
-static void begin(const struct slice_sink *sink, void *context, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void print_begin(struct chrome_output *chrome, const struct slice_event *event)
 {
-	struct chrome_output *chrome = sink->context;
+	const struct symbol *symbol = event->symbol;
 	struct slice_args args;
 
-	announce(chrome, context);
-	open_event(chrome, context, 'B');
-	print_time(chrome, time);
 	print_name(chrome, symbol->name->text, symbol->name->length);
 	if (symbol->inlined)
 		fputs(",\"cat\":\"inlined\"", chrome->output.text);
 	if (chrome->level != OPTION_ARGS_NONE) {
-		args = slice_args_of(symbol, ip, flags);
+		args = slice_args_of(symbol, event->ip, event->flags);
 		print_args(chrome, &args);
 	}
-	putc('}', chrome->output.text);
 	chrome->slices++;
 }
 
-static void end(const struct slice_sink *sink, void *context, uint64_t time,
-		const struct symbol *symbol)
+static void print_event(struct chrome_output *chrome, struct track *track,
+			const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct chrome_output *chrome = sink->context;
-	struct track *track = context;
+	static const char phases[] = {
+		[SLICE_BEGIN] = 'B', [SLICE_END] = 'E', [SLICE_INSTANT] = 'i'
+	};
 
-	(void)symbol;
-	open_event(chrome, track, 'E');
-	print_time(chrome, time);
-	if (track->folded && chrome->level != OPTION_ARGS_NONE)
+	announce(chrome, track);
+	open_event(chrome, track, phases[event->kind]);
+	print_time(chrome, event->time);
+	if (event->kind == SLICE_BEGIN) {
+		print_begin(chrome, event);
+	} else if (event->kind == SLICE_INSTANT) {
+		print_name(chrome, event->text, strlen(event->text));
+		fputs(",\"s\":\"t\"", chrome->output.text); /* of the thread */
+	} else if (detail && detail->folded) {
 		fprintf(chrome->output.text,
 			",\"args\":{\"folded\":%" PRIu64 ",\"folded_time\":%" PRIu64 "}",
-			track->folded, track->folded_time);
-	track->folded = 0;
+			detail->folded, detail->folded_time);
+	}
 	putc('}', chrome->output.text);
 }
 
-static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+static void print_events(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
-	begin(sink, context, begin_time, symbol, 0, flags);
-	end(sink, context, end_time, symbol);
-}
-
-static void folded(const struct slice_sink *sink, void *context, uint64_t count, uint64_t time)
-{
-	struct track *track = context;
-
-	(void)sink;
-	track->folded = count;
-	track->folded_time = time;
-}
-
-/* "s":"t": of the thread. */
-static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
-{
-	struct chrome_output *chrome = sink->context;
-
-	announce(chrome, context);
-	open_event(chrome, context, 'i');
-	print_time(chrome, time);
-	print_name(chrome, text, strlen(text));
-	fputs(",\"s\":\"t\"}", chrome->output.text);
-}
-
-static void segment_end(const struct slice_sink *sink, void *context)
-{
-	(void)sink;
-	(void)context;
+	for (size_t i = 0; i < batch->count; i++)
+		print_event(sink->context, track, &batch->events[i],
+			    slice_batch_detail(batch, &batch->events[i]));
 }
 
 static struct format_output *open_chrome(const struct format_request *request, struct error *err)
@@ -165,13 +140,9 @@ static struct format_output *open_chrome(const struct format_request *request, s
 	chrome->level = request->options->args;
 	chrome->output.slices = &chrome->slices;
 	chrome->output.sink = (struct slice_sink){
-		.begin = begin,
-		.end = end,
-		.complete = complete,
-		.folded = folded,
-		.instant = instant,
-		.segment_end = segment_end,
+		.events = print_events,
 		.context = chrome,
+		.folded = chrome->level != OPTION_ARGS_NONE,
 	};
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", chrome->output.text);
 	return &chrome->output;

@@ -84,50 +84,27 @@ static void count_time(struct folded_output *folded, struct folded_track *track,
 	track->last_time = time;
 }
 
-static void begin(const struct slice_sink *sink, void *context, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void count_event(struct folded_output *folded, struct folded_track *track,
+			const struct slice_event *event)
 {
-	struct folded_output *folded = sink->context;
-	struct folded_track *track = track_of(folded, context);
-
-	(void)ip;
-	(void)flags;
-	count_time(folded, track, time);
-	track->node = node_of(folded, track->node, symbol->name);
-	folded->slices++;
-}
-
-static void end(const struct slice_sink *sink, void *context, uint64_t time,
-		const struct symbol *symbol)
-{
-	struct folded_output *folded = sink->context;
-	struct folded_track *track = track_of(folded, context);
-
-	(void)symbol;
-	count_time(folded, track, time);
-	if (track->node != track->root)
+	if (event->kind == SLICE_INSTANT)
+		return;
+	count_time(folded, track, event->time);
+	if (event->kind == SLICE_BEGIN) {
+		track->node = node_of(folded, track->node, event->symbol->name);
+		folded->slices++;
+	} else if (track->node != track->root) {
 		track->node = folded->nodes[track->node].caller;
+	}
 }
 
-static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+static void count_events(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
-	begin(sink, context, begin_time, symbol, 0, flags);
-	end(sink, context, end_time, symbol);
-}
+	struct folded_output *folded = sink->context;
 
-static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
-{
-	(void)sink;
-	(void)context;
-	(void)time;
-	(void)text;
-}
-
-static void segment_end(const struct slice_sink *sink, void *context)
-{
-	(void)sink;
-	(void)context;
+	for (size_t i = 0; i < batch->count; i++)
+		count_event(folded, track_of(folded, track), &batch->events[i]);
 }
 
 static struct format_output *open_folded(const struct format_request *request, struct error *err)
@@ -141,14 +118,7 @@ static struct format_output *open_folded(const struct format_request *request, s
 	folded->nodes[0] = (struct stack_node){ 0 };
 	folded->output.text = request->text;
 	folded->output.slices = &folded->slices;
-	folded->output.sink = (struct slice_sink){
-		.begin = begin,
-		.end = end,
-		.complete = complete,
-		.instant = instant,
-		.segment_end = segment_end,
-		.context = folded,
-	};
+	folded->output.sink = (struct slice_sink){ .events = count_events, .context = folded };
 	return &folded->output;
 }
 

@@ -94,18 +94,13 @@ static uint32_t open_of(struct functions_output *functions, uint32_t track, uint
 	return place;
 }
 
-static void begin(const struct slice_sink *sink, void *context, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void begin_call(struct functions_output *functions, uint32_t thread,
+		       struct function_track *track, const struct slice_event *event)
 {
-	struct functions_output *functions = sink->context;
-	const struct track *thread = context;
-	struct function_track *track = track_of(functions, thread);
-	struct function_frame frame = { .begin = time };
+	struct function_frame frame = { .begin = event->time };
 
-	(void)ip;
-	(void)flags;
-	frame.row = row_of(functions, symbol->name);
-	frame.open = open_of(functions, thread->index, frame.row);
+	frame.row = row_of(functions, event->symbol->name);
+	frame.open = open_of(functions, thread, frame.row);
 	functions->open_counts[frame.open]++;
 	track->frames =
 		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
@@ -113,16 +108,13 @@ static void begin(const struct slice_sink *sink, void *context, uint64_t time,
 	functions->slices++;
 }
 
-static void end(const struct slice_sink *sink, void *context, uint64_t time,
-		const struct symbol *symbol)
+static void end_call(struct functions_output *functions, struct function_track *track,
+		     uint64_t time)
 {
-	struct functions_output *functions = sink->context;
-	struct function_track *track = track_of(functions, context);
 	const struct function_frame *frame;
 	struct function_row *row;
 	uint64_t took;
 
-	(void)symbol;
 	if (!track->count)
 		return;
 	frame = &track->frames[--track->count];
@@ -136,25 +128,20 @@ static void end(const struct slice_sink *sink, void *context, uint64_t time,
 		track->frames[track->count - 1].within += took;
 }
 
-static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+static void count_events(const struct slice_sink *sink, void *context,
+			 const struct slice_batch *batch)
 {
-	begin(sink, context, begin_time, symbol, 0, flags);
-	end(sink, context, end_time, symbol);
-}
+	const struct track *thread = context;
+	struct function_track *track = track_of(sink->context, thread);
 
-static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
-{
-	(void)sink;
-	(void)context;
-	(void)time;
-	(void)text;
-}
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
 
-static void segment_end(const struct slice_sink *sink, void *context)
-{
-	(void)sink;
-	(void)context;
+		if (event->kind == SLICE_BEGIN)
+			begin_call(sink->context, thread->index, track, event);
+		else if (event->kind == SLICE_END)
+			end_call(sink->context, track, event->time);
+	}
 }
 
 static struct format_output *open_functions(const struct format_request *request, struct error *err)
@@ -165,14 +152,8 @@ static struct format_output *open_functions(const struct format_request *request
 	functions->order = request->options->select.order;
 	functions->output.text = request->text;
 	functions->output.slices = &functions->slices;
-	functions->output.sink = (struct slice_sink){
-		.begin = begin,
-		.end = end,
-		.complete = complete,
-		.instant = instant,
-		.segment_end = segment_end,
-		.context = functions,
-	};
+	functions->output.sink =
+		(struct slice_sink){ .events = count_events, .context = functions };
 	return &functions->output;
 }
 

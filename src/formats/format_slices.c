@@ -35,7 +35,7 @@ struct slice {
 	const struct name
 		*text; /* of a slice the caller, "file:line", NULL: unknown; of an instant */
 	struct slice_cost cost;
-	uint64_t folded, folded_time; /* see struct slice_sink */
+	uint64_t folded, folded_time; /* see struct slice_detail */
 	size_t next;                  /* on this track, NONE: there is none */
 	uint32_t depth;
 	uint16_t flags; /* enum slice_flags */
@@ -110,34 +110,28 @@ static struct slice *add(struct slice_list *list, struct track *track, uint64_t 
 	return slice_at(list, index);
 }
 
-static void begin(const struct slice_sink *sink, void *context, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void begin_slice(struct slice_list *list, struct track *track,
+			const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct slice_list *list = sink->context;
-	struct track *track = context;
-	struct slice *slice = add(list, track, time);
+	struct slice *slice = add(list, track, event->time);
 
-	slice->symbol = symbol;
-	slice->ip = ip;
-	slice->flags = (uint16_t)flags;
-	if (list->level == OPTION_ARGS_FULL) {
-		struct slice_detail detail = slice_costs_begin(&track->costs);
-
-		slice->text = call_sites_find(&list->sites, detail.caller, detail.caller_offset);
-	}
+	slice->symbol = event->symbol;
+	slice->ip = event->ip;
+	slice->flags = event->flags;
+	if (list->level == OPTION_ARGS_FULL)
+		slice_costs_begin(&track->costs, detail);
+	if (detail)
+		slice->text = call_sites_find(&list->sites, detail->caller, detail->caller_offset);
 	track->open = alloc_grow(track->open, &track->open_room, track->open_count + 1,
 				 sizeof(*track->open));
 	track->open[track->open_count++] = list->count - 1;
 }
 
-static void end(const struct slice_sink *sink, void *context, uint64_t time,
-		const struct symbol *symbol)
+static void end_slice(struct slice_list *list, struct track *track, uint64_t time,
+		      const struct slice_detail *detail)
 {
-	struct slice_list *list = sink->context;
-	struct track *track = context;
 	struct slice *slice;
 
-	(void)symbol;
 	if (!track->open_count)
 		return;
 	slice = slice_at(list, track->open[--track->open_count]);
@@ -145,49 +139,35 @@ static void end(const struct slice_sink *sink, void *context, uint64_t time,
 	slice->end = time;
 	slice->finished = true;
 	if (list->level == OPTION_ARGS_FULL)
-		slice->cost = slice_costs_end(&track->costs);
-	slice->folded = track->folded;
-	slice->folded_time = track->folded_time;
-	track->folded = track->folded_time = 0;
+		slice->cost = slice_costs_end(&track->costs, detail);
+	if (detail) {
+		slice->folded = detail->folded;
+		slice->folded_time = detail->folded_time;
+	}
 }
 
-static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+static void add_instant(struct slice_list *list, struct track *track,
+			const struct slice_event *event)
 {
-	begin(sink, context, begin_time, symbol, 0, flags);
-	end(sink, context, end_time, symbol);
-}
+	struct slice *slice = add(list, track, event->time);
 
-static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
-{
-	struct slice_list *list = sink->context;
-	struct slice *slice = add(list, context, time);
-
-	slice->text = name_intern_text(list->sites.names, text);
+	slice->text = name_intern_text(list->sites.names, event->text);
 	slice->finished = true;
 }
 
-static void segment_end(const struct slice_sink *sink, void *context)
+static void add_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	(void)sink;
-	(void)context;
-}
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
 
-static void detail(const struct slice_sink *sink, void *context, const struct slice_detail *detail)
-{
-	struct track *track = context;
-
-	(void)sink;
-	slice_costs_detail(&track->costs, detail);
-}
-
-static void folded(const struct slice_sink *sink, void *context, uint64_t count, uint64_t time)
-{
-	struct track *track = context;
-
-	(void)sink;
-	track->folded = count;
-	track->folded_time = time;
+		if (event->kind == SLICE_BEGIN)
+			begin_slice(sink->context, track, event, detail);
+		else if (event->kind == SLICE_END)
+			end_slice(sink->context, track, event->time, detail);
+		else
+			add_instant(sink->context, track, event);
+	}
 }
 
 static struct format_output *open_slices(const struct format_request *request, struct error *err)
@@ -200,14 +180,10 @@ static struct format_output *open_slices(const struct format_request *request, s
 	list->output.text = request->text;
 	list->output.slices = &list->count;
 	list->output.sink = (struct slice_sink){
-		.detail = list->level == OPTION_ARGS_FULL ? detail : NULL,
-		.begin = begin,
-		.end = end,
-		.complete = complete,
-		.folded = folded,
-		.instant = instant,
-		.segment_end = segment_end,
+		.events = add_events,
 		.context = list,
+		.details = list->level == OPTION_ARGS_FULL,
+		.folded = true,
 	};
 	return &list->output;
 }

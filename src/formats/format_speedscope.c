@@ -26,6 +26,8 @@ struct printer {
 	size_t room;
 	uint64_t origin; /* ns: what values count from */
 	bool any;        /* an event of the profile was printed */
+	uint32_t *open;  /* owned: frames of the open slices, innermost last */
+	size_t open_count, open_room;
 };
 
 static uint32_t frame_of(struct printer *printer, const struct symbol *symbol)
@@ -41,48 +43,45 @@ static uint32_t frame_of(struct printer *printer, const struct symbol *symbol)
 	return frame;
 }
 
-static void print_event(struct printer *printer, char type, uint64_t time,
-			const struct symbol *symbol)
+static void print_event(struct printer *printer, char type, uint64_t time, uint32_t frame)
 {
 	fprintf(printer->out, "%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
-		printer->any ? "," : "", type, frame_of(printer, symbol), time - printer->origin);
+		printer->any ? "," : "", type, frame, time - printer->origin);
 	printer->any = true;
 }
 
-static void begin(const struct slice_sink *sink, void *track, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void begin_frame(struct printer *printer, const struct slice_event *event)
 {
-	(void)track;
-	(void)ip;
-	(void)flags;
-	print_event(sink->context, 'O', time, symbol);
+	uint32_t frame = frame_of(printer, event->symbol);
+
+	printer->open = alloc_grow(printer->open, &printer->open_room, printer->open_count + 1,
+				   sizeof(*printer->open));
+	printer->open[printer->open_count++] = frame;
+	print_event(printer, 'O', event->time, frame);
 }
 
-static void end(const struct slice_sink *sink, void *track, uint64_t time,
-		const struct symbol *symbol)
+/* The format has no instants. */
+static void print_events(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
-	(void)track;
-	print_event(sink->context, 'C', time, symbol);
-}
+	struct printer *printer = sink->context;
 
-/* The format has no marks. */
-static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
-{
-	(void)sink;
 	(void)track;
-	(void)time;
-	(void)text;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+
+		if (event->kind == SLICE_BEGIN)
+			begin_frame(printer, event);
+		else if (event->kind == SLICE_END)
+			print_event(printer, 'C', event->time,
+				    printer->open[--printer->open_count]);
+	}
 }
 
 static void print_profile(struct printer *printer, const struct slice_store *spool, size_t index)
 {
 	struct temp_file_summary summary = slice_store_summary(spool, index);
-	const struct slice_sink sink = {
-		.begin = begin,
-		.end = end,
-		.instant = instant,
-		.context = printer,
-	};
+	const struct slice_sink sink = { .events = print_events, .context = printer };
 	const struct track *track = summary.track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
 	size_t size = strlen(name) + 64;
@@ -161,6 +160,7 @@ static int print_speedscope(struct format_output *output, struct error *err)
 	fputs("]}}\n", out);
 	pair_table_release(&printer.ids);
 	free(printer.symbols);
+	free(printer.open);
 	return 0;
 }
 

@@ -174,30 +174,21 @@ static void draw_wide(const struct picture *picture, size_t row, uint64_t end)
 	fputs("</g>\n", picture->out);
 }
 
-static void begin(const struct slice_sink *sink, void *track, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void begin_slice(struct picture *picture, const struct slice_event *event)
 {
-	struct picture *picture = sink->context;
-
-	(void)track;
-	(void)ip;
 	if (picture->depth < ROWS)
-		picture->open[picture->depth] = (struct open_slice){ symbol, time, flags };
+		picture->open[picture->depth] =
+			(struct open_slice){ event->symbol, event->time, event->flags };
 	else
 		picture->hidden++;
-	if (++picture->depth > picture->deepest)
-		picture->deepest = picture->depth;
+	picture->depth++;
 }
 
-static void end(const struct slice_sink *sink, void *track, uint64_t time,
-		const struct symbol *symbol)
+static void end_slice(struct picture *picture, uint64_t time)
 {
-	struct picture *picture = sink->context;
 	size_t row = --picture->depth;
 	double from, to;
 
-	(void)track;
-	(void)symbol;
 	if (row >= ROWS)
 		return;
 	from = x_of(picture, picture->open[row].begin);
@@ -208,63 +199,50 @@ static void end(const struct slice_sink *sink, void *track, uint64_t time,
 		draw_wide(picture, row, time);
 }
 
-static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
+static void draw_instant(const struct picture *picture, const struct slice_event *event)
 {
-	struct picture *picture = sink->context;
-	double x = x_of(picture, time);
+	double x = x_of(picture, event->time);
 
-	(void)track;
 	fprintf(picture->out, "<path class=\"mark\" d=\"M%.1f %.0fl4 -6h-8z\"><title>", x, TOP);
-	print_text(text, strlen(text), SIZE_MAX, picture->out);
+	print_text(event->text, strlen(event->text), SIZE_MAX, picture->out);
 	fputs("</title></path>\n", picture->out);
+}
+
+static void draw_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	(void)track;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+
+		if (event->kind == SLICE_BEGIN)
+			begin_slice(sink->context, event);
+		else if (event->kind == SLICE_END)
+			end_slice(sink->context, event->time);
+		else
+			draw_instant(sink->context, event);
+	}
 }
 
 /* ---- The picture ----------------------------------------------------------- */
 
-/* Finds out how deep the thread is. */
-static void measure_begin(const struct slice_sink *sink, void *track, uint64_t time,
-			  const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void measure_events(const struct slice_sink *sink, void *track,
+			   const struct slice_batch *batch)
 {
 	struct picture *picture = sink->context;
 
 	(void)track;
-	(void)time;
-	(void)symbol;
-	(void)ip;
-	(void)flags;
-	if (++picture->depth > picture->deepest)
-		picture->deepest = picture->depth;
-}
-
-static void measure_end(const struct slice_sink *sink, void *track, uint64_t time,
-			const struct symbol *symbol)
-{
-	struct picture *picture = sink->context;
-
-	(void)track;
-	(void)time;
-	(void)symbol;
-	picture->depth--;
-}
-
-static void measure_instant(const struct slice_sink *sink, void *track, uint64_t time,
-			    const char *text)
-{
-	(void)sink;
-	(void)track;
-	(void)time;
-	(void)text;
+	for (size_t i = 0; i < batch->count; i++) {
+		picture->depth += batch->events[i].kind == SLICE_BEGIN;
+		picture->depth -= batch->events[i].kind == SLICE_END;
+		if (picture->depth > picture->deepest)
+			picture->deepest = picture->depth;
+	}
 }
 
 static size_t deepest_of(const struct slice_store *spool, size_t index)
 {
 	struct picture picture = { 0 };
-	const struct slice_sink sink = {
-		.begin = measure_begin,
-		.end = measure_end,
-		.instant = measure_instant,
-		.context = &picture,
-	};
+	const struct slice_sink sink = { .events = measure_events, .context = &picture };
 
 	slice_store_replay_track(spool, index, &sink);
 	return picture.deepest;
@@ -346,13 +324,8 @@ static void print_thread(const struct slice_store *spool, size_t index, FILE *ou
 	struct picture picture = { .out = out,
 				   .begin = summary.begin,
 				   .scale = WIDTH / (double)took };
-	const struct slice_sink sink = {
-		.begin = begin,
-		.end = end,
-		.instant = instant,
-		.context = &picture,
-	};
-	size_t rows = deepest_of(spool, index);
+	const struct slice_sink sink = { .events = draw_events, .context = &picture };
+	size_t rows = picture.deepest = deepest_of(spool, index);
 	double height = y_of(rows < ROWS ? rows : ROWS) + 26;
 
 	print_head(height, out);

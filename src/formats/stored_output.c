@@ -16,7 +16,7 @@ struct format_output *stored_output_open(const struct format_request *request, s
 	}
 	stored->input = request->options->input;
 	stored->output.text = request->text;
-	stored->output.sink = slice_store_sink(&stored->store, false);
+	stored->output.sink = slice_store_sink(&stored->store, false, false);
 	stored->output.slices = &stored->store.slices;
 	return &stored->output;
 }

@@ -38,10 +38,10 @@ struct frame {
 	uint64_t ip;
 	uint64_t begin; /* ns: as shown */
 	uint64_t folded, folded_time;
-	struct slice_detail detail;
-	uint8_t state;  /* enum frame_state */
-	uint16_t flags; /* enum slice_flags */
-	bool keep;      /* it is what --symbol and --dso ask for */
+	struct slice_detail detail; /* of its begin */
+	uint8_t state;              /* enum frame_state */
+	uint16_t flags;             /* enum slice_flags */
+	bool keep;                  /* it is what --symbol and --dso ask for */
 	bool hide;
 };
 
@@ -140,10 +140,13 @@ static bool keeps(struct slice_filter *filter, const struct symbol *symbol, uint
 static void show(struct filter_track *track, struct frame *frame)
 {
 	const struct slice_sink *next = track->filter->next;
+	const struct slice_event begin = { .time = frame->begin,
+					   .symbol = frame->symbol,
+					   .ip = frame->ip,
+					   .flags = frame->flags,
+					   .kind = SLICE_BEGIN };
 
-	if (next->detail)
-		next->detail(next, track->next_track, &frame->detail);
-	next->begin(next, track->next_track, frame->begin, frame->symbol, frame->ip, frame->flags);
+	slice_sink_emit(next, track->next_track, &begin, next->details ? &frame->detail : NULL);
 	frame->state = FRAME_SHOWN;
 }
 
@@ -175,12 +178,14 @@ static struct frame *shown_below(struct filter_track *track, size_t index)
 static void end_shown(struct filter_track *track, const struct frame *frame, uint64_t time)
 {
 	const struct slice_sink *next = track->filter->next;
+	const struct slice_event end = { .time = time, .symbol = frame->symbol, .kind = SLICE_END };
+	struct slice_detail detail = { .insns = track->now.insns,
+				       .cycles = track->now.cycles,
+				       .folded = frame->folded,
+				       .folded_time = frame->folded_time };
 
-	if (next->detail)
-		next->detail(next, track->next_track, &track->now);
-	if (frame->folded && next->folded)
-		next->folded(next, track->next_track, frame->folded, frame->folded_time);
-	next->end(next, track->next_track, time, frame->symbol);
+	slice_sink_emit(next, track->next_track, &end,
+			next->details || (next->folded && frame->folded) ? &detail : NULL);
 }
 
 /* What is shown of a frame ends; all frames above it have ended. */
@@ -271,55 +276,38 @@ static void update(struct filter_track *track, uint64_t time)
 
 /* ---- The sink ------------------------------------------------------------ */
 
-static void filter_detail(const struct slice_sink *sink, void *track_,
-			  const struct slice_detail *detail)
+static void begin_slice(struct filter_track *track, const struct slice_event *event)
 {
-	struct filter_track *track = track_;
-
-	(void)sink;
-	track->now = *detail;
-}
-
-static void filter_begin(const struct slice_sink *sink, void *track_, uint64_t time,
-			 const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	struct filter_track *track = track_;
-	struct slice_filter *filter = sink->context;
-	uint8_t verdict = verdict_of(filter, symbol);
+	struct slice_filter *filter = track->filter;
+	uint8_t verdict = verdict_of(filter, event->symbol);
 	struct frame *frame;
 
-	settle(track, time, false);
+	settle(track, event->time, false);
 	if (verdict & VERDICT_STOP) {
 		track->between = false;
-		update(track, time);
+		update(track, event->time);
 	}
 	track->between |= (verdict & VERDICT_START) != 0;
-	track->keep += keeps(filter, symbol, verdict);
-	update(track, time);
+	track->keep += keeps(filter, event->symbol, verdict);
+	update(track, event->time);
 	track->frames =
 		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
 	frame = &track->frames[track->count++];
 	*frame = (struct frame){
-		.symbol = symbol,
-		.ip = ip,
+		.symbol = event->symbol,
+		.ip = event->ip,
 		.detail = track->now,
-		.flags = (uint16_t)flags,
-		.keep = keeps(filter, symbol, verdict),
+		.flags = event->flags,
+		.keep = keeps(filter, event->symbol, verdict),
 		.hide = (verdict & VERDICT_HIDE) != 0,
 	};
-	track->now.caller = NULL; /* of this begin only */
 	if (track->visible)
-		enter(track, frame, time);
-	settle(track, time, false);
+		enter(track, frame, event->time);
+	settle(track, event->time, false);
 }
 
-static void filter_end(const struct slice_sink *sink, void *track_, uint64_t time,
-		       const struct symbol *symbol)
+static void end_slice(struct filter_track *track, uint64_t time)
 {
-	struct filter_track *track = track_;
-
-	(void)sink;
-	(void)symbol;
 	if (!track->count)
 		return;
 	settle(track, time, false);
@@ -329,34 +317,36 @@ static void filter_end(const struct slice_sink *sink, void *track_, uint64_t tim
 	update(track, time);
 }
 
-static void filter_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-			    uint64_t end_time, const struct symbol *symbol, unsigned flags)
+/* An instant keeps the slices around it visible, even those below --min-duration. */
+static void show_instant(struct filter_track *track, const struct slice_event *event)
 {
-	filter_begin(sink, track, begin_time, symbol, 0, flags);
-	filter_end(sink, track, end_time, symbol);
-}
-
-/* What a mark stands in is shown, however short, so that it stands there. */
-static void filter_instant(const struct slice_sink *sink, void *track_, uint64_t time,
-			   const char *text)
-{
-	struct filter_track *track = track_;
-	const struct slice_sink *next = track->filter->next;
-
-	(void)sink;
 	if (!track->visible)
 		return;
-	settle(track, time, true);
-	next->instant(next, track->next_track, time, text);
+	settle(track, event->time, true);
+	slice_sink_emit(track->filter->next, track->next_track, event, NULL);
 }
 
-static void filter_segment_end(const struct slice_sink *sink, void *track_)
+static void filter_events(const struct slice_sink *sink, void *track_,
+			  const struct slice_batch *batch)
 {
-	const struct filter_track *track = track_;
-	const struct slice_sink *next = track->filter->next;
+	struct filter_track *track = track_;
 
 	(void)sink;
-	next->segment_end(next, track->next_track);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		if (detail)
+			track->now = *detail;
+		else
+			track->now.caller = NULL;
+		if (event->kind == SLICE_BEGIN)
+			begin_slice(track, event);
+		else if (event->kind == SLICE_END)
+			end_slice(track, event->time);
+		else
+			show_instant(track, event);
+	}
 }
 
 void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
@@ -369,13 +359,9 @@ void slice_filter_init(struct slice_filter *filter, const struct selection *sele
 		.most = SIZE_MAX,
 	};
 	filter->sink = (struct slice_sink){
-		.detail = next->detail ? filter_detail : NULL,
-		.begin = filter_begin,
-		.end = filter_end,
-		.complete = filter_complete,
-		.instant = filter_instant,
-		.segment_end = filter_segment_end,
+		.events = filter_events,
 		.context = filter,
+		.details = next->details,
 	};
 }
 

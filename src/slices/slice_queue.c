@@ -6,48 +6,25 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 
-#define CALLS  1024 /* in a block: 40 KiB, so that all stay in a CPU's cache */
+#define EVENTS 1024 /* in a block: 32 KiB, so that all stay in a CPU's cache */
 #define BLOCKS 8
 
-#define SLICE_EVENTS 1024 /* the same: 32 KiB */
-
-enum call_kind {
-	CALL_BEGIN,
-	CALL_END,
-	CALL_EVENTS,
-	CALL_COMPLETE,
-	CALL_FOLDED,
-	CALL_INSTANT,
-	CALL_SEGMENT_END,
-};
-
-/* One call of the sink's functions; what is not its own is undefined. */
-struct call {
-	uint8_t kind;    /* enum call_kind */
-	bool has_detail; /* the block's next one */
-	unsigned flags;
+/* Events of one batch, or a flush. */
+struct span {
 	void *track;
-	uint64_t time; /* CALL_FOLDED: the count; CALL_EVENTS: that of them */
-	const struct symbol *symbol;
-	union {
-		uint64_t ip;
-		uint64_t end_time;    /* CALL_COMPLETE */
-		uint64_t folded_time; /* CALL_FOLDED */
-		size_t text;          /* CALL_INSTANT: where it begins in the block's texts */
-		size_t edges;         /* CALL_EVENTS: where they begin in the block's edges */
-	};
+	size_t count; /* 0: a flush */
+	bool plain;
 };
 
 struct block {
-	struct call calls[CALLS];
-	size_t count;
-	struct slice_event edges[SLICE_EVENTS];
-	size_t edge_count;
+	struct slice_event events[EVENTS];
+	struct span spans[EVENTS];
+	size_t event_count, span_count;
 	struct slice_detail *details; /* owned */
 	size_t detail_count, detail_room;
-	char *texts; /* owned */
-	size_t text_count, text_room;
+	struct arena texts; /* of instants */
 };
 
 struct slice_queue {
@@ -57,16 +34,14 @@ struct slice_queue {
 	const struct slice_sink *next; /* borrowed */
 	const struct output *output;   /* borrowed */
 	const uint64_t *slices;        /* borrowed */
-	bool has_detail;               /* the next call has the block's last one */
-	struct call *at, *end; /* of the block that is being filled; equal: all else is looked at */
-	bool direct;           /* calls are not put down, but called at once: */
-	unsigned direct_left;  /* so many */
-	struct block *blocks;  /* owned: BLOCKS */
+	size_t direct_left;            /* events that bypass the queue until the next choice */
+	bool direct;                   /* this one does */
+	struct block *blocks;          /* owned: BLOCKS */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* Atomic, told by who does it: */
+	/* Atomic: see publish(). */
 	bool failed;
-	uint64_t told_slices;
+	uint64_t written_slices;
 	/* Under the lock; the block that is being filled is number `filled`: */
 	unsigned filled, done;
 	bool submitted; /* the job, and it will see what was filled */
@@ -75,54 +50,29 @@ struct slice_queue {
 
 /* ---- The workers --------------------------------------------------------- */
 
-static void replay(const struct slice_sink *next, const struct block *block,
-		   const struct call *call)
+static void replay_block(const struct slice_sink *next, const struct block *block)
 {
-	switch ((enum call_kind)call->kind) {
-	case CALL_BEGIN:
-		next->begin(next, call->track, call->time, call->symbol, call->ip, call->flags);
-		break;
-	case CALL_END:
-		next->end(next, call->track, call->time, call->symbol);
-		break;
-	case CALL_EVENTS:
-		next->edges(next, call->track, block->edges + call->edges, call->time);
-		break;
-	case CALL_COMPLETE:
-		next->complete(next, call->track, call->time, call->end_time, call->symbol,
-			       call->flags);
-		break;
-	case CALL_FOLDED:
-		next->folded(next, call->track, call->time, call->folded_time);
-		break;
-	case CALL_INSTANT:
-		next->instant(next, call->track, call->time, block->texts + call->text);
-		break;
-	case CALL_SEGMENT_END:
-		next->segment_end(next, call->track);
-		break;
+	const struct slice_event *events = block->events;
+
+	for (size_t i = 0; i < block->span_count; i++) {
+		const struct span *span = &block->spans[i];
+		const struct slice_batch batch = { events, span->count, block->details,
+						   span->plain };
+
+		if (span->count)
+			next->events(next, span->track, &batch);
+		else
+			slice_sink_flush(next, span->track);
+		events += span->count;
 	}
 }
 
-static void replay_block(const struct slice_queue *relay, const struct block *block)
-{
-	const struct slice_sink *next = relay->next;
-	size_t details = 0;
-
-	for (size_t i = 0; i < block->count; i++) {
-		const struct call *call = &block->calls[i];
-
-		if (call->has_detail)
-			next->detail(next, call->track, &block->details[details++]);
-		replay(next, block, call);
-	}
-}
-
-static void tell(struct slice_queue *relay)
+/* Publish what the writer has done, for slice_queue_failed() and _slices(). */
+static void publish(struct slice_queue *relay)
 {
 	if (output_failed(relay->output))
 		__atomic_store_n(&relay->failed, true, __ATOMIC_RELAXED);
-	__atomic_store_n(&relay->told_slices, *relay->slices, __ATOMIC_RELAXED);
+	__atomic_store_n(&relay->written_slices, *relay->slices, __ATOMIC_RELAXED);
 }
 
 static void run(struct worker_job *job, struct worker_scratch *scratch)
@@ -135,8 +85,8 @@ static void run(struct worker_job *job, struct worker_scratch *scratch)
 		const struct block *block = &relay->blocks[relay->done % BLOCKS];
 
 		pthread_mutex_unlock(&relay->lock);
-		replay_block(relay, block);
-		tell(relay);
+		replay_block(relay->next, block);
+		publish(relay);
 		pthread_mutex_lock(&relay->lock);
 		relay->done++;
 		if (relay->waiting)
@@ -177,7 +127,6 @@ static void hand_over(struct slice_queue *relay, unsigned left)
 	bool submitted;
 
 	pthread_mutex_lock(&relay->lock);
-	being_filled(relay)->count = (size_t)(relay->at - being_filled(relay)->calls);
 	relay->filled++;
 	submitted = relay->submitted;
 	relay->submitted = true;
@@ -188,14 +137,13 @@ static void hand_over(struct slice_queue *relay, unsigned left)
 	wait_for(relay, left);
 	pthread_mutex_unlock(&relay->lock);
 	block = being_filled(relay);
-	block->detail_count = block->text_count = block->edge_count = 0;
-	relay->at = block->calls;
-	relay->end = block->calls + CALLS;
+	block->event_count = block->span_count = block->detail_count = 0;
+	arena_release(&block->texts);
 }
 
 /*
- * Where all threads have something to do, putting calls down for others only costs:
- * then this one does them, if it has done all that was put down.
+ * Choose what happens to the next events.  If no worker is idle, queueing only
+ * costs: then they bypass the queue, once it is empty.
  */
 static void choose(struct slice_queue *relay)
 {
@@ -205,219 +153,98 @@ static void choose(struct slice_queue *relay)
 		relay->direct = relay->filled == relay->done && !relay->submitted;
 		pthread_mutex_unlock(&relay->lock);
 	}
-	relay->direct_left = CALLS;
-	relay->at = being_filled(relay)->calls;
-	relay->end = relay->direct ? relay->at : relay->at + CALLS;
+	relay->direct_left = EVENTS;
 }
 
-/* Returns whether there is a place for another call; false: it is to be called. */
-static bool find_place(struct slice_queue *relay)
+/* Returns the block that takes the next events; NULL: they bypass the queue. */
+static struct block *find_room(struct slice_queue *relay)
 {
-	/* A detail and its call go the same way. */
-	if (relay->has_detail && relay->direct)
-		return false;
-	if (relay->direct && relay->direct_left)
-		return false;
+	struct block *block = being_filled(relay);
+	/* Room for a whole slice, which is two events. */
+	bool full = block->event_count + 1 >= EVENTS || block->span_count == EVENTS;
+
+	if (relay->direct ? relay->direct_left : !full)
+		return relay->direct ? NULL : block;
 	if (relay->direct)
-		tell(relay);
+		publish(relay);
 	else
 		hand_over(relay, BLOCKS - 1);
 	choose(relay);
-	return !relay->direct;
+	return relay->direct ? NULL : being_filled(relay);
 }
 
-static inline bool has_place(struct slice_queue *relay)
+/* What an event refers to must outlive the call: details and texts. */
+static void keep_references(struct block *block, const struct slice_batch *batch,
+			    struct slice_event *event)
 {
-	return relay->at != relay->end || find_place(relay);
-}
+	const struct slice_detail *detail = slice_batch_detail(batch, event);
 
-/* Returns what to call instead of putting a call down; NULL: it is to be put down. */
-static inline const struct slice_sink *called(const struct slice_sink *sink)
-{
-	struct slice_queue *relay = sink->context;
-
-	if (has_place(relay))
-		return NULL;
-	relay->direct_left -= relay->direct_left > 0;
-	relay->has_detail = false;
-	return relay->next;
-}
-
-/* The block that is being filled holds no more, though it has places for calls. */
-static void close_block(struct slice_queue *relay)
-{
-	relay->end = relay->at;
-}
-
-static inline struct call *add(const struct slice_sink *sink, enum call_kind kind, void *track)
-{
-	struct slice_queue *relay = sink->context;
-	struct call *call = relay->at++;
-
-	call->kind = (uint8_t)kind;
-	call->has_detail = relay->has_detail;
-	call->track = track;
-	relay->has_detail = false;
-	return call;
-}
-
-/* It is of the track's next call, which is the next one. */
-static void detail(const struct slice_sink *sink, void *track, const struct slice_detail *detail)
-{
-	struct slice_queue *relay = sink->context;
-	bool place = has_place(relay);
-	struct block *block = being_filled(relay);
-
-	relay->has_detail = true;
-	if (!place) {
-		relay->next->detail(relay->next, track, detail);
+	if (event->kind == SLICE_INSTANT)
+		event->text = arena_text(&block->texts, event->text, strlen(event->text));
+	if (!detail)
 		return;
-	}
 	block->details = alloc_grow(block->details, &block->detail_room, block->detail_count + 1,
 				    sizeof(*block->details));
 	block->details[block->detail_count++] = *detail;
+	event->detail = (uint32_t)block->detail_count;
 }
 
-static void begin(const struct slice_sink *sink, void *track, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
+/* Copy the first events that the block has room for.  Returns how many. */
+static size_t copy_events(struct block *block, void *track, const struct slice_batch *batch)
 {
-	const struct slice_sink *next = called(sink);
-	struct call *call;
+	struct slice_event *events = block->events + block->event_count;
+	size_t room = EVENTS - block->event_count,
+	       count = batch->count < room ? batch->count : room;
 
-	if (next) {
-		next->begin(next, track, time, symbol, ip, flags);
-		return;
-	}
-	call = add(sink, CALL_BEGIN, track);
-	call->time = time;
-	call->symbol = symbol;
-	call->ip = ip;
-	call->flags = flags;
-}
-
-static void end(const struct slice_sink *sink, void *track, uint64_t time,
-		const struct symbol *symbol)
-{
-	const struct slice_sink *next = called(sink);
-	struct call *call;
-
-	if (next) {
-		next->end(next, track, time, symbol);
-		return;
-	}
-	call = add(sink, CALL_END, track);
-	call->time = time;
-	call->symbol = symbol;
-}
-
-/* Put as many down as the block has room for.  Returns how many. */
-static size_t put_edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
-			size_t count)
-{
-	struct slice_queue *relay = sink->context;
-	struct block *block = being_filled(relay);
-	struct call *call;
-
-	if (block->edge_count == SLICE_EVENTS) {
-		close_block(relay);
-		return 0;
-	}
-	if (count > SLICE_EVENTS - block->edge_count)
-		count = SLICE_EVENTS - block->edge_count;
-	call = add(sink, CALL_EVENTS, track);
-	call->time = count;
-	call->edges = block->edge_count;
-	memcpy(block->edges + block->edge_count, edges, count * sizeof(*edges));
-	block->edge_count += count;
+	/* A whole slice is one piece. */
+	if (count < batch->count && batch->events[count].order == SLICE_ORDER_WHOLE)
+		count--;
+	memcpy(events, batch->events, count * sizeof(*events));
+	for (size_t i = 0; !batch->plain && i < count; i++)
+		keep_references(block, batch, &events[i]);
+	block->spans[block->span_count++] = (struct span){ track, count, batch->plain };
+	block->event_count += count;
 	return count;
 }
 
-static void edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
-		  size_t count)
+static void queue_events(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
-	const struct slice_event *end = edges + count;
 	struct slice_queue *relay = sink->context;
+	struct slice_batch left = *batch;
 
-	while (edges < end) {
-		const struct slice_sink *next = called(sink);
+	while (left.count) {
+		struct block *block = find_room(relay);
+		size_t count = left.count;
 
-		if (next) {
-			count = (size_t)(end - edges);
-			next->edges(next, track, edges, count);
+		if (block) {
+			count = copy_events(block, track, &left);
+		} else {
+			relay->next->events(relay->next, track, &left);
 			relay->direct_left -=
-				count < relay->direct_left ? (unsigned)count : relay->direct_left;
-			return;
+				count < relay->direct_left ? count : relay->direct_left;
 		}
-		edges += put_edges(sink, track, edges, (size_t)(end - edges));
+		left.events += count;
+		left.count -= count;
 	}
 }
 
-static void complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
+static void queue_flush(const struct slice_sink *sink, void *track)
 {
-	const struct slice_sink *next = called(sink);
-	struct call *call;
+	struct slice_queue *relay = sink->context;
+	struct block *block = find_room(relay);
 
-	if (next) {
-		next->complete(next, track, begin_time, end_time, symbol, flags);
-		return;
-	}
-	call = add(sink, CALL_COMPLETE, track);
-	call->time = begin_time;
-	call->end_time = end_time;
-	call->symbol = symbol;
-	call->flags = flags;
-}
-
-static void folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
-{
-	const struct slice_sink *next = called(sink);
-	struct call *call;
-
-	if (next) {
-		next->folded(next, track, count, time);
-		return;
-	}
-	call = add(sink, CALL_FOLDED, track);
-	call->time = count;
-	call->folded_time = time;
-}
-
-static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
-{
-	const struct slice_sink *next = called(sink);
-	size_t size = strlen(text) + 1;
-	struct block *block;
-	struct call *call;
-
-	if (next) {
-		next->instant(next, track, time, text);
-		return;
-	}
-	block = being_filled(sink->context);
-	call = add(sink, CALL_INSTANT, track);
-	block->texts = alloc_grow(block->texts, &block->text_room, block->text_count + size, 1);
-	memcpy(block->texts + block->text_count, text, size);
-	call->time = time;
-	call->text = block->text_count;
-	block->text_count += size;
-}
-
-static void segment_end(const struct slice_sink *sink, void *track)
-{
-	const struct slice_sink *next = called(sink);
-
-	if (next)
-		next->segment_end(next, track);
+	if (block)
+		block->spans[block->span_count++] = (struct span){ .track = track };
 	else
-		add(sink, CALL_SEGMENT_END, track);
+		slice_sink_flush(relay->next, track);
 }
 
 static void release(struct slice_queue *relay)
 {
 	for (size_t i = 0; i < BLOCKS; i++) {
 		free(relay->blocks[i].details);
-		free(relay->blocks[i].texts);
+		arena_release(&relay->blocks[i].texts);
 	}
 	free(relay->blocks);
 	pthread_cond_destroy(&relay->changed);
@@ -436,20 +263,14 @@ struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct
 	relay->output = output;
 	relay->slices = slices;
 	relay->blocks = alloc_zeroed(BLOCKS, sizeof(*relay->blocks));
-	relay->at = relay->blocks->calls;
-	relay->end = relay->at + CALLS;
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->changed, NULL);
 	relay->sink = (struct slice_sink){
-		.detail = next->detail ? detail : NULL,
-		.begin = begin,
-		.end = end,
-		.edges = next->edges ? edges : NULL,
-		.complete = complete,
-		.folded = next->folded ? folded : NULL,
-		.instant = instant,
-		.segment_end = segment_end,
+		.events = queue_events,
+		.flush = queue_flush,
 		.context = relay,
+		.details = next->details,
+		.folded = next->folded,
 	};
 	return relay;
 }
@@ -461,7 +282,7 @@ const struct slice_sink *slice_queue_sink(const struct slice_queue *relay)
 
 uint64_t slice_queue_slices(const struct slice_queue *relay)
 {
-	return __atomic_load_n(&relay->told_slices, __ATOMIC_RELAXED);
+	return __atomic_load_n(&relay->written_slices, __ATOMIC_RELAXED);
 }
 
 bool slice_queue_failed(const struct slice_queue *relay)
@@ -473,7 +294,7 @@ void slice_queue_wait(struct slice_queue *relay)
 {
 	hand_over(relay, 0);
 	relay->direct = false;
-	tell(relay);
+	publish(relay);
 }
 
 void slice_queue_close(struct slice_queue *relay)

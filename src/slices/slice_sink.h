@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a call-stack machine puts its slices: the FTF output, a text printer,
- * a test.
+ * The interface between everything that produces slices and everything that
+ * consumes them: call-stack machines, queue, sorter, filter, output formats, tests.
  *
- * A machine calls the functions in the order in which it finds things out,
- * which is not always the order of time: a caller that was never seen to be
- * called is found when it is returned to.  Such slices carry SLICE_DEFERRED and
- * come before all others of the same track and time.  Ends name no slice: an
- * end closes the innermost open one.
+ * A machine emits events in the order in which it discovers them, which is not
+ * always the order of time: a caller that was never seen to be called is found
+ * when it is returned to.  The order of such events (enum slice_order) says how
+ * they sort among others of the same track and time.  An end names no slice: it
+ * closes the innermost open one.
  */
 #ifndef SRC_SLICES_SLICE_SINK_H
 #define SRC_SLICES_SLICE_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,16 +21,15 @@
 enum slice_flags {
 	SLICE_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
 	SLICE_CONTINUED = 64,     /* it began in the part of the trace before (--split) */
-	SLICE_DEFERRED = 2, /* written late; at equal times it is outside what was written before */
-	SLICE_HAS_CAUSE = 4,     /* `ip` is where its struct slice_cause is; 0: not kept */
-	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception with the vector in bits 8 to 15 */
+	SLICE_HAS_CAUSE = 4,      /* `ip` is the address of its struct slice_cause; 0: not kept */
+	SLICE_HAS_VECTOR = 0x80,  /* an interrupt or exception with the vector in bits 8 to 15 */
 };
 
-/* What the processor said of the event that a slice is (EVD packets). */
+/* The processor's description of the event that a slice shows (EVD packets). */
 struct slice_cause {
 	uint64_t ip;        /* that the slice entered; 0: none */
 	uint64_t values[3]; /* by enum cpu_event_evd */
-	uint8_t known;      /* a bit for each */
+	uint8_t known;      /* a bit for each value */
 };
 
 /* Returns the vector of flags with SLICE_HAS_VECTOR. */
@@ -38,72 +38,107 @@ static inline unsigned slice_vector(unsigned flags)
 	return flags >> 8 & 0xff;
 }
 
-/* What more there is to say of a begin or an end. */
+/* Optional data of a begin or an end. */
 struct slice_detail {
 	uint64_t insns, cycles; /* of the thread up to then; cycles stay 0 without CYC packets */
-	const struct symbol *caller; /* of a begin: where the call instruction is; NULL: unknown */
-	uint64_t caller_offset;      /* bytes from the caller's start */
+	union {
+		struct {                             /* of a begin: */
+			const struct symbol *caller; /* contains the call; NULL: unknown */
+			uint64_t caller_offset;      /* bytes from the caller's start */
+		};
+		struct {                      /* of an end: */
+			uint64_t folded;      /* shorter slices inside that are not shown, */
+			uint64_t folded_time; /* and their ns together */
+		};
+	};
 };
 
 enum slice_event_kind { SLICE_BEGIN, SLICE_END, SLICE_INSTANT };
 
-/* A slice begins or ends, as one of many that are given out at once. */
+/* Events of equal time are sorted by this, then by arrival. */
+enum slice_order {
+	SLICE_ORDER_WHOLE =
+		-2, /* the end of a slice whose begin is the event before, in one batch */
+	SLICE_ORDER_DEFERRED = -1, /* emitted late: it encloses what was emitted before */
+	SLICE_ORDER_PLAIN = 0,
+};
+
 struct slice_event {
 	uint64_t time; /* ns, perf's clock */
 	union {
 		const struct symbol *symbol; /* of a begin; of an end a hint, or NULL */
-		size_t text; /* of an instant, which only the sorter has: sorter_track.h */
+		const char *text;            /* of an instant; borrowed for the call */
 	};
-	uint64_t ip;     /* of a begin */
-	uint32_t detail; /* this and the order are for whoever keeps edges; else 0 */
+	uint64_t ip;     /* of a begin: the code that it entered, a call's function; 0: none */
+	uint32_t detail; /* 1 + index in the batch's details; 0: it has none */
 	uint16_t flags;  /* of a begin: enum slice_flags */
 	uint8_t kind;    /* enum slice_event_kind */
-	int8_t order;
+	int8_t order;    /* enum slice_order; PLAIN behind the sorter */
 };
 
-/* `track` is what the machine was given for the thread. */
-struct slice_sink {
+/* Events of one track, at least one; all is borrowed for the call. */
+struct slice_batch {
+	const struct slice_event *events;
+	size_t count;
+	const struct slice_detail *details; /* NULL: no event has one */
 	/*
-	 * The begin or end that this track gets next has this detail, which is
-	 * borrowed for the call.  NULL: the sink does not want to know.
+	 * Only begins and ends of SLICE_ORDER_PLAIN without details, whose times do
+	 * not decrease: sinks may handle them faster.  May be false for such, too.
 	 */
-	void (*detail)(const struct slice_sink *sink, void *track,
-		       const struct slice_detail *detail);
-	/*
-	 * A slice begins.  `ip` is the address of the code it entered (0: none),
-	 * which is the function's start for a call.
-	 */
-	void (*begin)(const struct slice_sink *sink, void *track, uint64_t time,
-		      const struct symbol *symbol, uint64_t ip, unsigned flags);
-	/* The innermost open slice ends; `symbol` is only a hint, or NULL. */
-	void (*end)(const struct slice_sink *sink, void *track, uint64_t time,
-		    const struct symbol *symbol);
-	/*
-	 * Begins and ends (none deferred) of one track, at least one, whose times
-	 * do not decrease: for less than begin() and end() take, with the same
-	 * outcome.  They are borrowed for the call.  NULL: they are to be given one
-	 * by one, as soon as they are known.
-	 */
-	void (*edges)(const struct slice_sink *sink, void *track, const struct slice_event *edges,
-		      size_t count);
-	/* A whole slice, flags as for begin. */
-	void (*complete)(const struct slice_sink *sink, void *track, uint64_t begin_time,
-			 uint64_t end_time, const struct symbol *symbol, unsigned flags);
-	/*
-	 * The slice that ends next on this track has so many shorter ones in it
-	 * that are not shown, of so many ns together.  NULL: the sink does not
-	 * want to know.
-	 */
-	void (*folded)(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time);
-	/* A mark without length; `text` is borrowed for the call. */
-	void (*instant)(const struct slice_sink *sink, void *track, uint64_t time,
-			const char *text);
-	/*
-	 * Everything of this track up to now is written: what comes later is not
-	 * earlier in time.  Slices may be open.
-	 */
-	void (*segment_end)(const struct slice_sink *sink, void *track);
-	void *context; /* the implementation's own; borrowed */
+	bool plain;
 };
+
+/* `track` is the pointer that the emitter was given for the thread. */
+struct slice_sink {
+	void (*events)(const struct slice_sink *sink, void *track, const struct slice_batch *batch);
+	/*
+	 * All events of this track up to now have arrived: later ones are not earlier
+	 * in time.  Slices may be open.  NULL: the sink needs events in order of time.
+	 */
+	void (*flush)(const struct slice_sink *sink, void *track);
+	void *context;  /* the implementation's own; borrowed */
+	bool details;   /* it uses insns, cycles and callers: emit them */
+	bool folded;    /* it uses `folded` and `folded_time` of ends */
+	bool immediate; /* each event must be emitted as soon as it is known */
+};
+
+/* Returns an event's detail, borrowed from the batch; NULL: it has none. */
+static inline const struct slice_detail *slice_batch_detail(const struct slice_batch *batch,
+							    const struct slice_event *event)
+{
+	return event->detail ? &batch->details[event->detail - 1] : NULL;
+}
+
+/* Emit one event, whose field `detail` is ignored: it has `detail`, or NULL. */
+static inline void slice_sink_emit(const struct slice_sink *sink, void *track,
+				   const struct slice_event *event,
+				   const struct slice_detail *detail)
+{
+	struct slice_event one = *event;
+
+	one.detail = detail != NULL;
+	sink->events(sink, track, &(struct slice_batch){ &one, 1, detail, false });
+}
+
+/* Emit a whole slice: its begin, and an end without detail at `end_time`. */
+static inline void slice_sink_emit_whole(const struct slice_sink *sink, void *track,
+					 const struct slice_event *begin, uint64_t end_time)
+{
+	const struct slice_event pair[2] = {
+		*begin,
+		{ .time = end_time,
+		  .symbol = begin->symbol,
+		  .kind = SLICE_END,
+		  .order = SLICE_ORDER_WHOLE },
+	};
+
+	sink->events(sink, track, &(struct slice_batch){ pair, 2, NULL, false });
+}
+
+static inline void slice_sink_flush(const struct slice_sink *sink, void *track)
+{
+	if (sink->flush)
+		sink->flush(sink, track);
+}
 
 #endif

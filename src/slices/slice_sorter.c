@@ -36,14 +36,10 @@ static void make_room(struct sorter_track *track, struct big_array *array, size_
 	*memory += array->mapped ? 0 : array->room * size;
 }
 
-static uint32_t keep_detail(struct sorter_track *track)
+static uint32_t keep_detail(struct sorter_track *track, const struct slice_detail *detail)
 {
-	struct slice_detail *details;
-
-	track->has_detail = false;
-	make_room(track, &track->details, track->detail_count + 1, sizeof(*details));
-	details = track->details.items;
-	details[track->detail_count++] = track->next_detail;
+	make_room(track, &track->details, track->detail_count + 1, sizeof(*detail));
+	((struct slice_detail *)track->details.items)[track->detail_count++] = *detail;
 	return (uint32_t)track->detail_count;
 }
 
@@ -69,181 +65,81 @@ static void make_way(struct sorter_track *track)
 		track->full = track->sorter->limit;
 }
 
-static uint64_t hold(struct sorter_track *track, uint64_t time)
+static uint64_t hold_time(struct sorter_track *track, uint64_t time)
 {
 	track->sorter->counts.late += time > INT64_MAX;
 	return time > INT64_MAX ? INT64_MAX : time;
 }
 
-/* Returns a new record with its time, order and detail; the rest is to be filled. */
-static struct slice_event *add(struct sorter_track *track, uint64_t time, enum record_order order)
+/* Returns an event's time and order as they are sorted by: a slice ends where it begins, or later.
+ */
+static struct slice_event as_sorted(struct sorter_track *track, const struct slice_event *event)
 {
+	struct slice_event sorted = *event;
+
+	if (event->order == SLICE_ORDER_WHOLE && event->time <= event[-1].time) {
+		sorted.time = event[-1].time;
+		sorted.order = event[-1].order;
+	}
+	sorted.time = hold_time(track, sorted.time);
+	return sorted;
+}
+
+static void add_event(struct sorter_track *track, const struct slice_batch *batch,
+		      const struct slice_event *event)
+{
+	const struct slice_detail *detail = slice_batch_detail(batch, event);
 	struct slice_event *record;
 
 	if (track->count >= track->full)
 		make_way(track);
-	if (time > INT64_MAX)
-		time = hold(track, time);
 	record = sorter_track_records(track) + track->count;
-	if (!track->count || record[-1].time > time ||
-	    (record[-1].time == time && record[-1].order > order))
+	*record = as_sorted(track, event);
+	if (!track->count || record[-1].time > record->time ||
+	    (record[-1].time == record->time && record[-1].order > record->order))
 		begin_run(track);
-	track->runs[track->run_count - 1].mixed |= order != ORDER_PLAIN;
-	record->time = track->latest = time;
-	record->order = (int8_t)order;
-	record->detail = track->has_detail ? keep_detail(track) : 0;
+	track->runs[track->run_count - 1].mixed |= record->order != SLICE_ORDER_PLAIN;
+	if (detail)
+		record->detail = keep_detail(track, detail);
+	if (record->kind == SLICE_INSTANT)
+		record->text = arena_text(&track->texts, record->text, strlen(record->text));
+	track->latest = record->time;
 	track->count++;
-	return record;
 }
 
-/* Returns whether add_plain() may be used, of a begin or end that comes in order, as most do. */
-static inline bool comes_plain(const struct sorter_track *track, uint64_t time)
+/* Add the first events of a plain batch, which continue the last run.  Returns how many. */
+static size_t add_plain(struct sorter_track *track, const struct slice_event *events, size_t count)
 {
-	return track->count < track->full && time >= track->latest && time <= INT64_MAX &&
-	       !track->has_detail;
+	size_t room = track->full - track->count;
+
+	if (count > room)
+		count = room;
+	memcpy(sorter_track_records(track) + track->count, events, count * sizeof(*events));
+	track->count += count;
+	track->latest = events[count - 1].time;
+	return count;
 }
 
-/* add() for less, of ORDER_PLAIN. */
-static inline struct slice_event *add_plain(struct sorter_track *track, uint64_t time)
+static void sorter_events(const struct slice_sink *sink, void *track_,
+			  const struct slice_batch *batch)
 {
-	struct slice_event *record = sorter_track_records(track) + track->count++;
-
-	record->time = track->latest = time;
-	record->order = ORDER_PLAIN;
-	record->detail = 0;
-	return record;
-}
-
-static void sorter_detail(const struct slice_sink *sink, void *track_,
-			  const struct slice_detail *detail)
-{
+	const struct slice_event *event = batch->events, *end = event + batch->count;
 	struct sorter_track *track = track_;
+	bool plain = batch->plain && end[-1].time <= INT64_MAX;
 
 	(void)sink;
-	track->next_detail = *detail;
-	track->has_detail = true;
-}
-
-static enum record_order order_of(unsigned flags)
-{
-	return flags & SLICE_DEFERRED ? ORDER_DEFERRED : ORDER_PLAIN;
-}
-
-static inline void fill_begin(struct slice_event *record, const struct symbol *symbol, uint64_t ip,
-			      unsigned flags)
-{
-	record->kind = SLICE_BEGIN;
-	record->symbol = symbol;
-	record->ip = ip;
-	record->flags = (uint16_t)flags;
-}
-
-static inline void fill_end(struct slice_event *record)
-{
-	record->kind = SLICE_END;
-	record->symbol = NULL;
-}
-
-/* What sorter_begin() and sorter_end() do seldom, apart from them, who so save no registers. */
-static __attribute__((noinline)) void begin_any(struct sorter_track *track, uint64_t time,
-						const struct symbol *symbol, uint64_t ip,
-						unsigned flags)
-{
-	fill_begin(add(track, time, order_of(flags)), symbol, ip, flags);
-}
-
-static __attribute__((noinline)) void end_any(struct sorter_track *track, uint64_t time)
-{
-	fill_end(add(track, time, ORDER_PLAIN));
-}
-
-static void sorter_begin(const struct slice_sink *sink, void *track, uint64_t time,
-			 const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	(void)sink;
-	if (flags & SLICE_DEFERRED || !comes_plain(track, time))
-		begin_any(track, time, symbol, ip, flags);
-	else
-		fill_begin(add_plain(track, time), symbol, ip, flags);
-}
-
-static void sorter_end(const struct slice_sink *sink, void *track, uint64_t time,
-		       const struct symbol *symbol)
-{
-	(void)sink;
-	(void)symbol;
-	if (!comes_plain(track, time))
-		end_any(track, time);
-	else
-		fill_end(add_plain(track, time));
-}
-
-static void add_edge(struct sorter_track *track, const struct slice_event *edge)
-{
-	if (edge->kind == SLICE_BEGIN)
-		begin_any(track, edge->time, edge->symbol, edge->ip, edge->flags);
-	else
-		end_any(track, edge->time);
-}
-
-static void sorter_edges(const struct slice_sink *sink, void *track_,
-			 const struct slice_event *edges, size_t count)
-{
-	const struct slice_event *end = edges + count;
-	struct sorter_track *track = track_;
-	bool late = end[-1].time > INT64_MAX;
-
-	(void)sink;
-	while (edges < end) {
-		size_t some = (size_t)(end - edges);
-
-		if (late || !comes_plain(track, edges->time)) {
-			add_edge(track, edges++);
-			continue;
-		}
-		if (some > track->full - track->count)
-			some = track->full - track->count;
-		memcpy(sorter_track_records(track) + track->count, edges, some * sizeof(*edges));
-		track->count += some;
-		edges += some;
-		track->latest = edges[-1].time;
+	while (event < end) {
+		if (plain && track->count < track->full && event->time >= track->latest)
+			event += add_plain(track, event, (size_t)(end - event));
+		else
+			add_event(track, batch, event++);
 	}
 }
 
-static void sorter_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-			    uint64_t end_time, const struct symbol *symbol, unsigned flags)
+static void sorter_flush(const struct slice_sink *sink, void *track)
 {
-	bool is_long = end_time > begin_time;
-
-	sorter_begin(sink, track, begin_time, symbol, 0, flags);
-	fill_end(add(track, is_long ? end_time : begin_time,
-		     is_long ? ORDER_CLOSE : order_of(flags)));
-}
-
-static void sorter_instant(const struct slice_sink *sink, void *track_, uint64_t time,
-			   const char *text)
-{
-	struct sorter_track *track = track_;
-	size_t size = strlen(text) + 1;
-	struct slice_event *record;
-
 	(void)sink;
-	bound(track); /* forgets the texts: before this one is among them */
-	record = add(track, time, ORDER_PLAIN);
-	record->kind = SLICE_INSTANT;
-	record->text = track->text_count;
-	track->texts = alloc_grow(track->texts, &track->text_room, track->text_count + size, 1);
-	memcpy(track->texts + track->text_count, text, size);
-	track->text_count += size;
-}
-
-static void sorter_segment_end(const struct slice_sink *sink, void *track_)
-{
-	struct sorter_track *track = track_;
-	const struct slice_sorter *sorter = sink->context;
-
 	sorter_track_flush(track);
-	sorter->next->segment_end(sorter->next, track->next_track);
 }
 
 void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
@@ -257,14 +153,10 @@ void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *nex
 	};
 	sorter->last = &sorter->first;
 	sorter->sink = (struct slice_sink){
-		.detail = next->detail ? sorter_detail : NULL,
-		.begin = sorter_begin,
-		.end = sorter_end,
-		.edges = sorter_edges,
-		.complete = sorter_complete,
-		.instant = sorter_instant,
-		.segment_end = sorter_segment_end,
+		.events = sorter_events,
+		.flush = sorter_flush,
 		.context = sorter,
+		.details = next->details,
 	};
 }
 
@@ -277,8 +169,7 @@ void slice_sorter_release(struct slice_sorter *sorter)
 		big_array_release(&track->records);
 		big_array_release(&track->details);
 		free(track->runs);
-		free(track->texts);
-		free(track->open);
+		arena_release(&track->texts);
 		free(track);
 	}
 	sorter->last = &sorter->first;
@@ -331,13 +222,8 @@ static void warn(const struct slice_sorter *sorter)
 void slice_sorter_finish(struct slice_sorter *sorter)
 {
 	for (struct sorter_track *track = sorter->first; track; track = track->next) {
-		bool any = track->count || track->depth;
-
 		sorter_track_flush(track);
-		while (track->depth)
-			sorter_track_close(track);
-		if (any)
-			sorter->next->segment_end(sorter->next, track->next_track);
+		sorter_track_close_all(track);
 	}
 	warn(sorter);
 }

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slice sink that puts slices in order, in front of outputs that need it.
+ * A slice sink that sorts slices, in front of sinks that need them in order.
  *
- * Call-stack machines give out slices in the order in which they find them out.
- * The sorter buffers a segment of each track, sorts it by time, and passes on
- * begins, ends and instants only, such that for every track
+ * Call-stack machines emit slices in the order in which they discover them.
+ * The sorter buffers a segment of each track, sorts it by time when it is flushed,
+ * and emits it such that for every track
  *  - times never decrease, also across segments;
  *  - every end closes an open slice, every slice is closed in the end;
  *  - no slice is deeper than SLICE_SORTER_DEPTH (Perfetto drops deeper ones and
  *    then mixes up their ends).
  *
- * Order at equal times: the end of a complete slice; ends that stand before
- * every begin and instant and close slices begun earlier; slices with
- * SLICE_DEFERRED, in the order in which they came; all others, in the order in
- * which they came.  So what was found late encloses what begins with it, and
- * never takes the end of what was there before.  A complete slice without length
- * stays one begin and end beside each other.  A slice's end is passed on with
- * its own symbol, whatever the machine hinted; details stay with their begin or end.
+ * Order at equal times: the end of a whole slice (SLICE_ORDER_WHOLE); ends before
+ * every begin and instant that close slices begun earlier; SLICE_ORDER_DEFERRED;
+ * all others; each in the order of arrival.  So a slice found late encloses slices
+ * that begin at its time, and never takes the end of an earlier one.  A whole slice
+ * without length stays one begin and end beside each other.  The symbol of an end
+ * is undefined; details stay with their begin or end.
  *
- * What had to be changed is counted, and told as one warning of each kind by
+ * Changes are counted, and reported as one warning of each kind by
  * slice_sorter_finish().  A segment of more than `limit` slices is passed on in
  * parts: slices found late then begin no earlier than the part before ended.
  *

@@ -11,27 +11,15 @@
 
 #define BUFFER_RECORDS 32768u
 
-/* So many begins, ends and instants are given out before what was read may leave memory. */
+/* Events between two calls that let the file leave memory. */
 #define STEP 32768u
 
-enum record_kind {
-	RECORD_BEGIN = 0,
-	RECORD_END,
-	RECORD_INSTANT,
-	RECORD_DETAIL, /* of the begin or end that follows */
-	RECORD_CYCLES, /* more of it */
-	RECORD_FOLDED, /* of the end that follows */
-};
-
+/* An event, whose `detail` says whether a detail follows in the next record. */
 struct temp_file_record {
-	uint64_t time; /* ns; DETAIL: insns; CYCLES: cycles; FOLDED: how many */
 	union {
-		const struct symbol *symbol; /* DETAIL: the caller */
-		const struct name *text;     /* of an instant */
+		struct slice_event event;
+		struct slice_detail detail;
 	};
-	uint64_t ip; /* DETAIL: the caller's offset; FOLDED: ns */
-	uint8_t kind;
-	uint16_t flags;
 };
 
 /* Records of a track in a row. */
@@ -79,10 +67,10 @@ static struct temp_file_track *track_of(struct slice_store *spool, struct track 
 	return found;
 }
 
-static struct temp_file_track *add(struct slice_store *spool, struct track *track,
-				   const struct temp_file_record *record)
+/* Add one record to the file. */
+static void add(struct slice_store *spool, struct temp_file_track *to,
+		const struct temp_file_record *record)
 {
-	struct temp_file_track *to = track_of(spool, track);
 	struct stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 
 	if (!last || last->begin + last->count != spool->count) {
@@ -96,103 +84,42 @@ static struct temp_file_track *add(struct slice_store *spool, struct track *trac
 	spool->count++;
 	if (spool->buffered == BUFFER_RECORDS)
 		flush(spool);
-	return to;
 }
 
-static void add_timed(struct slice_store *spool, struct track *track,
-		      const struct temp_file_record *record)
+static void keep_event(struct slice_store *spool, struct temp_file_track *to,
+		       const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct temp_file_track *to = add(spool, track, record);
+	struct temp_file_record record = { .event = *event };
 
+	record.event.detail = detail != NULL;
+	if (event->kind == SLICE_INSTANT)
+		record.event.text = name_intern_text(spool->names, event->text)->text;
 	if (!to->slices)
-		to->begin = record->time;
-	to->slices += record->kind != RECORD_END;
-	to->end = record->time;
+		to->begin = event->time;
+	to->slices += event->kind != SLICE_END;
+	spool->slices += event->kind != SLICE_END;
+	to->end = event->time;
+	add(spool, to, &record);
+	if (detail)
+		add(spool, to, &(struct temp_file_record){ .detail = *detail });
 }
 
-static void keep_detail(const struct slice_sink *sink, void *track,
-			const struct slice_detail *detail)
+static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	struct temp_file_record record = {
-		.time = detail->insns,
-		.symbol = detail->caller,
-		.ip = detail->caller_offset,
-		.kind = RECORD_DETAIL,
-	};
+	struct temp_file_track *to = track_of(sink->context, track);
 
-	add(sink->context, track, &record);
-	record = (struct temp_file_record){ .time = detail->cycles, .kind = RECORD_CYCLES };
-	add(sink->context, track, &record);
+	for (size_t i = 0; i < batch->count; i++)
+		keep_event(sink->context, to, &batch->events[i],
+			   slice_batch_detail(batch, &batch->events[i]));
 }
 
-static void keep_folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
-{
-	struct temp_file_record record = { .time = count, .ip = time, .kind = RECORD_FOLDED };
-
-	add(sink->context, track, &record);
-}
-
-static void keep_begin(const struct slice_sink *sink, void *track, uint64_t time,
-		       const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	struct temp_file_record record = {
-		.time = time,
-		.symbol = symbol,
-		.ip = ip,
-		.flags = (uint16_t)flags,
-	};
-	struct slice_store *spool = sink->context;
-
-	add_timed(spool, track, &record);
-	spool->slices++;
-}
-
-static void keep_end(const struct slice_sink *sink, void *track, uint64_t time,
-		     const struct symbol *symbol)
-{
-	struct temp_file_record record = { .time = time, .symbol = symbol, .kind = RECORD_END };
-
-	add_timed(sink->context, track, &record);
-}
-
-static void keep_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-			  uint64_t end_time, const struct symbol *symbol, unsigned flags)
-{
-	keep_begin(sink, track, begin_time, symbol, 0, flags);
-	keep_end(sink, track, end_time, symbol);
-}
-
-static void keep_instant(const struct slice_sink *sink, void *track, uint64_t time,
-			 const char *text)
-{
-	struct slice_store *spool = sink->context;
-	struct temp_file_record record = {
-		.time = time,
-		.text = name_intern_text(spool->names, text),
-		.kind = RECORD_INSTANT,
-	};
-
-	add_timed(spool, track, &record);
-	spool->slices++;
-}
-
-static void segment_end(const struct slice_sink *sink, void *track)
-{
-	(void)sink;
-	(void)track;
-}
-
-struct slice_sink slice_store_sink(struct slice_store *spool, bool details)
+struct slice_sink slice_store_sink(struct slice_store *spool, bool details, bool folded)
 {
 	return (struct slice_sink){
-		.detail = details ? keep_detail : NULL,
-		.begin = keep_begin,
-		.end = keep_end,
-		.complete = keep_complete,
-		.folded = keep_folded,
-		.instant = keep_instant,
-		.segment_end = segment_end,
+		.events = keep_events,
 		.context = spool,
+		.details = details,
+		.folded = folded,
 	};
 }
 
@@ -212,112 +139,55 @@ int slice_store_end(struct slice_store *spool, struct error *err)
 
 /* ---- Out ----------------------------------------------------------------- */
 
-/* A place among a track's records. */
-struct cursor {
+/* A position in a track's records; while `event` is set, it is the next one. */
+struct store_cursor {
 	const struct temp_file_track *track;
 	size_t stretch;
-	uint64_t at;  /* in the stretch */
-	uint64_t key; /* ns: of the next timed record */
+	uint64_t at; /* in the stretch */
+	const struct slice_event *event;
 };
 
-/* Returns the next record, NULL at the end. */
-static const struct temp_file_record *peek(const struct slice_store *spool,
-					   const struct cursor *cursor)
+/* Returns the next record, which is consumed; NULL at the end. */
+static const struct temp_file_record *take_record(const struct slice_store *spool,
+						  struct store_cursor *cursor)
 {
+	const struct stretch *stretch = &cursor->track->stretches[cursor->stretch];
+
 	if (cursor->stretch == cursor->track->count)
 		return NULL;
-	return &spool->records[cursor->track->stretches[cursor->stretch].begin + cursor->at];
-}
-
-static void step(struct cursor *cursor)
-{
-	if (++cursor->at < cursor->track->stretches[cursor->stretch].count)
-		return;
-	cursor->stretch++;
-	cursor->at = 0;
-}
-
-static bool is_timed(const struct temp_file_record *record)
-{
-	return record->kind <= RECORD_INSTANT;
-}
-
-static void give_detail(const struct slice_sink *sink, struct track *track,
-			const struct temp_file_record *record, uint64_t cycles)
-{
-	struct slice_detail detail = {
-		.insns = record->time,
-		.cycles = cycles,
-		.caller = record->symbol,
-		.caller_offset = record->ip,
-	};
-
-	if (sink->detail)
-		sink->detail(sink, track, &detail);
-}
-
-static void give(const struct slice_sink *sink, struct track *track,
-		 const struct temp_file_record *record)
-{
-	switch ((enum record_kind)record->kind) {
-	case RECORD_BEGIN:
-		sink->begin(sink, track, record->time, record->symbol, record->ip, record->flags);
-		break;
-	case RECORD_END:
-		sink->end(sink, track, record->time, record->symbol);
-		break;
-	case RECORD_INSTANT:
-		sink->instant(sink, track, record->time, record->text->text);
-		break;
-	case RECORD_FOLDED:
-		if (sink->folded)
-			sink->folded(sink, track, record->time, record->ip);
-		break;
-	default:
-		break;
+	if (cursor->at + 1 == stretch->count) {
+		cursor->stretch++;
+		cursor->at = 0;
+		return &spool->records[stretch->begin + stretch->count - 1];
 	}
+	return &spool->records[stretch->begin + cursor->at++];
 }
 
-/* Give the next begin, end or instant, with what belongs to it.  Returns false at the end. */
-static bool give_next(const struct slice_store *spool, struct cursor *cursor,
-		      const struct slice_sink *sink)
+/* Move to the next event.  Returns false at the end. */
+static bool next_event(const struct slice_store *spool, struct store_cursor *cursor)
 {
-	struct track *track = cursor->track->track;
-	const struct temp_file_record *record, *detail = NULL;
+	const struct temp_file_record *record = take_record(spool, cursor);
 
-	while ((record = peek(spool, cursor))) {
-		step(cursor);
-		if (record->kind == RECORD_DETAIL) {
-			detail = record;
-		} else if (record->kind == RECORD_CYCLES && detail) {
-			give_detail(sink, track, detail, record->time);
-		} else {
-			give(sink, track, record);
-			if (is_timed(record))
-				return true;
-		}
-	}
-	return false;
+	cursor->event = record ? &record->event : NULL;
+	return record;
 }
 
-/* `count` of those were given out: the file need not stay in memory. */
+/* Emit the cursor's event and move to the next one.  Returns false at the end. */
+static bool emit_event(const struct slice_store *spool, struct store_cursor *cursor,
+		       const struct slice_sink *sink)
+{
+	const struct slice_event *event = cursor->event;
+	const struct temp_file_record *detail = event->detail ? take_record(spool, cursor) : NULL;
+
+	slice_sink_emit(sink, cursor->track->track, event, detail ? &detail->detail : NULL);
+	return next_event(spool, cursor);
+}
+
+/* After `count` events the file need not stay in memory. */
 static void leave_behind(const struct slice_store *spool, uint64_t count)
 {
 	if (count % STEP == 0)
 		pages_give_back((const uint8_t *)spool->records, spool->file.size);
-}
-
-/* Find the time of what comes next.  Returns false at the end. */
-static bool find_key(const struct slice_store *spool, struct cursor *cursor)
-{
-	struct cursor ahead = *cursor;
-	const struct temp_file_record *record;
-
-	while ((record = peek(spool, &ahead)) && !is_timed(record))
-		step(&ahead);
-	if (record)
-		cursor->key = record->time;
-	return record;
 }
 
 size_t slice_store_tracks(const struct slice_store *spool)
@@ -335,25 +205,26 @@ struct temp_file_summary slice_store_summary(const struct slice_store *spool, si
 void slice_store_replay_track(const struct slice_store *spool, size_t index,
 			      const struct slice_sink *sink)
 {
-	struct cursor cursor = { .track = &spool->tracks[index] };
-	uint64_t given = 0;
+	struct store_cursor cursor = { .track = &spool->tracks[index] };
+	uint64_t emitted = 0;
 
-	while (give_next(spool, &cursor, sink))
-		leave_behind(spool, ++given);
+	for (bool more = next_event(spool, &cursor); more; leave_behind(spool, ++emitted))
+		more = emit_event(spool, &cursor, sink);
 }
 
 /* ---- By time: a binary heap of the tracks ---------------------------------- */
 
-static bool is_before(const struct cursor *a, const struct cursor *b)
+static bool is_before(const struct store_cursor *a, const struct store_cursor *b)
 {
-	return a->key != b->key ? a->key < b->key : a->track < b->track;
+	return a->event->time != b->event->time ? a->event->time < b->event->time
+						: a->track < b->track;
 }
 
-static void sift(struct cursor *heap, size_t count, size_t at)
+static void sift(struct store_cursor *heap, size_t count, size_t at)
 {
 	for (;;) {
 		size_t least = at, child = 2 * at + 1;
-		struct cursor swap = heap[at];
+		struct store_cursor swap = heap[at];
 
 		if (child < count && is_before(&heap[child], &heap[least]))
 			least = child;
@@ -369,21 +240,20 @@ static void sift(struct cursor *heap, size_t count, size_t at)
 
 void slice_store_replay(const struct slice_store *spool, const struct slice_sink *sink)
 {
-	struct cursor *heap = alloc_zeroed(spool->track_count + 1, sizeof(*heap));
+	struct store_cursor *heap = alloc_zeroed(spool->track_count + 1, sizeof(*heap));
 	size_t count = 0;
-	uint64_t given = 0;
+	uint64_t emitted = 0;
 
 	for (size_t i = 0; i < spool->track_count; i++) {
-		heap[count] = (struct cursor){ .track = &spool->tracks[i] };
-		count += find_key(spool, &heap[count]);
+		heap[count] = (struct store_cursor){ .track = &spool->tracks[i] };
+		count += next_event(spool, &heap[count]);
 	}
 	for (size_t i = count; i-- > 0;)
 		sift(heap, count, i);
 	while (count) {
-		give_next(spool, &heap[0], sink);
-		leave_behind(spool, ++given);
-		if (!find_key(spool, &heap[0]))
+		if (!emit_event(spool, &heap[0], sink))
 			heap[0] = heap[--count];
+		leave_behind(spool, ++emitted);
 		sift(heap, count, 0);
 	}
 	free(heap);

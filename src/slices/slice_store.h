@@ -49,9 +49,9 @@ int slice_store_init(struct slice_store *spool, struct name_table *names, struct
 
 /*
  * Returns the sink; its tracks are struct track, its slices must come in program
- * order for each.  `details`: they have details that are to be kept.
+ * order for each.  `details` and `folded` are those of struct slice_sink.
  */
-struct slice_sink slice_store_sink(struct slice_store *spool, bool details);
+struct slice_sink slice_store_sink(struct slice_store *spool, bool details, bool folded);
 
 /* No more will come.  Returns 0; -1 with err filled: the first failure. */
 int slice_store_end(struct slice_store *spool, struct error *err);

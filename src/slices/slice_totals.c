@@ -147,89 +147,30 @@ static void pop(struct slice_totals *tally, const struct track *track, uint64_t 
 		thread->frames[thread->depth - 1].callees += duration;
 }
 
-static void detail(const struct slice_sink *sink, void *track, const struct slice_detail *detail)
+static void count_events(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
 	struct slice_totals *tally = sink->context;
 
-	tally->next->detail(tally->next, track, detail);
-}
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
 
-static void begin(const struct slice_sink *sink, void *track, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	struct slice_totals *tally = sink->context;
-
-	push(tally, track, time, symbol, flags);
-	tally->next->begin(tally->next, track, time, symbol, ip, flags);
-}
-
-static void end(const struct slice_sink *sink, void *track, uint64_t time,
-		const struct symbol *symbol)
-{
-	struct slice_totals *tally = sink->context;
-
-	pop(tally, track, time);
-	tally->next->end(tally->next, track, time, symbol);
-}
-
-static void edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
-		  size_t count)
-{
-	struct slice_totals *tally = sink->context;
-
-	for (const struct slice_event *edge = edges; edge < edges + count; edge++) {
-		if (edge->kind == SLICE_BEGIN)
-			push(tally, track, edge->time, edge->symbol, edge->flags);
-		else
-			pop(tally, track, edge->time);
+		if (event->kind == SLICE_BEGIN)
+			push(tally, track, event->time, event->symbol, event->flags);
+		else if (event->kind == SLICE_END)
+			pop(tally, track, event->time);
 	}
-	tally->next->edges(tally->next, track, edges, count);
-}
-
-static void complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
-{
-	struct slice_totals *tally = sink->context;
-
-	push(tally, track, begin_time, symbol, flags);
-	pop(tally, track, end_time);
-	tally->next->complete(tally->next, track, begin_time, end_time, symbol, flags);
-}
-
-static void folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
-{
-	struct slice_totals *tally = sink->context;
-
-	tally->next->folded(tally->next, track, count, time);
-}
-
-static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
-{
-	struct slice_totals *tally = sink->context;
-
-	tally->next->instant(tally->next, track, time, text);
-}
-
-static void segment_end(const struct slice_sink *sink, void *track)
-{
-	struct slice_totals *tally = sink->context;
-
-	tally->next->segment_end(tally->next, track);
+	tally->next->events(tally->next, track, batch);
 }
 
 void slice_totals_init(struct slice_totals *tally, const struct slice_sink *next)
 {
 	*tally = (struct slice_totals){
 		.sink = {
-			.detail = next->detail ? detail : NULL,
-			.begin = begin,
-			.end = end,
-			.edges = next->edges ? edges : NULL,
-			.complete = complete,
-			.folded = next->folded ? folded : NULL,
-			.instant = instant,
-			.segment_end = segment_end,
+			.events = count_events,
 			.context = tally,
+			.details = next->details,
+			.folded = next->folded,
 		},
 		.next = next,
 		.last = &tally->first,

@@ -15,85 +15,84 @@ static void leave_behind(const struct sorter_track *track, size_t at)
 		sorter_track_leave(track, at, record->detail ? record->detail - 1 : 0);
 }
 
-static inline void pass_detail(struct sorter_track *track, const struct slice_event *record)
+static void emit_events(const struct sorter_track *track, const struct slice_event *events,
+			size_t count)
 {
 	const struct slice_sink *next = track->sorter->next;
+	const struct slice_batch batch = { events, count, track->details.items, false };
 
-	if (record && record->detail)
-		next->detail(next, track->next_track,
-			     (struct slice_detail *)track->details.items + record->detail - 1);
+	next->events(next, track->next_track, &batch);
 }
 
-/* Whose end the next one is, for a sink that is told of each begin. */
-static inline void keep_open(struct sorter_track *track, const struct symbol *symbol)
+/* Emit a record that may have to be changed, or left out. */
+static void emit_checked(struct sorter_track *track, const struct slice_event *record)
 {
-	if (track->sorter->next->edges)
-		return;
-	if (track->depth > track->open_room)
-		track->open = alloc_grow(track->open, &track->open_room, track->depth,
-					 sizeof(*track->open));
-	track->open[track->depth - 1] = symbol;
-}
+	struct slice_sorter *sorter = track->sorter;
+	struct slice_event event = *record;
 
-static inline void pass_begin(struct sorter_track *track, const struct slice_event *record)
-{
-	const struct slice_sink *next = track->sorter->next;
-
-	if (track->depth++ >= track->sorter->depth) {
-		track->sorter->counts.too_deep++;
-		return;
-	}
-	keep_open(track, record->symbol);
-	pass_detail(track, record);
-	next->begin(next, track->next_track, track->last_time, record->symbol, record->ip,
-		    record->flags & (unsigned)~SLICE_DEFERRED);
-}
-
-/* `record`: the end's own; NULL: it has none, the trace has ended. */
-static inline void pass_end(struct sorter_track *track, const struct slice_event *record)
-{
-	const struct slice_sink *next = track->sorter->next;
-
-	if (!track->depth) {
-		track->sorter->counts.unmatched_ends++;
-		return;
-	}
-	if (--track->depth >= track->sorter->depth)
-		return;
-	pass_detail(track, record);
-	next->end(next, track->next_track, track->last_time,
-		  next->edges ? NULL : track->open[track->depth]);
-}
-
-static inline __attribute__((always_inline)) void pass_one(struct sorter_track *track,
-							   const struct slice_event *record)
-{
-	const struct slice_sink *next = track->sorter->next;
-
-	if (record->time < track->last_time)
-		track->sorter->counts.backward++;
+	if (event.time < track->last_time)
+		sorter->counts.backward++;
 	else
-		track->last_time = record->time;
-	switch ((enum slice_event_kind)record->kind) {
-	case SLICE_BEGIN:
-		pass_begin(track, record);
-		break;
-	case SLICE_END:
-		pass_end(track, record);
-		break;
-	case SLICE_INSTANT:
-		next->instant(next, track->next_track, track->last_time,
-			      track->texts + record->text);
-		break;
+		track->last_time = event.time;
+	event.time = track->last_time;
+	event.order = SLICE_ORDER_PLAIN;
+	if (event.kind == SLICE_BEGIN && track->depth++ >= sorter->depth) {
+		sorter->counts.too_deep++;
+		return;
+	}
+	if (event.kind == SLICE_END && !track->depth) {
+		sorter->counts.unmatched_ends++;
+		return;
+	}
+	if (event.kind == SLICE_END && --track->depth >= sorter->depth)
+		return;
+	emit_events(track, &event, 1);
+}
+
+/*
+ * Returns how many of the records [0, count), sorted by time, can be emitted
+ * unchanged; the track's depth and time are those after them.
+ */
+static size_t count_valid(struct sorter_track *track, const struct slice_event *records,
+			  size_t count)
+{
+	uint64_t depth = track->depth, most = track->sorter->depth;
+	size_t valid = 0;
+
+	if (records->time < track->last_time)
+		return 0;
+	for (; valid < count; valid++) {
+		/* Slices open around it; this wraps around for an end without a slice. */
+		uint64_t outside = depth - (records[valid].kind == SLICE_END);
+
+		if (outside >= most)
+			break;
+		depth = outside + (records[valid].kind == SLICE_BEGIN);
+	}
+	if (valid)
+		track->last_time = records[valid - 1].time;
+	track->depth = depth;
+	return valid;
+}
+
+/* Emit records that are in order, most of them many at once and in place. */
+static void emit_sorted(struct sorter_track *track, const struct slice_event *records, size_t count)
+{
+	while (count) {
+		size_t valid = records->order == SLICE_ORDER_PLAIN
+				       ? count_valid(track, records, count)
+				       : 0;
+
+		if (valid)
+			emit_events(track, records, valid);
+		else
+			emit_checked(track, records);
+		records += valid ? valid : 1;
+		count -= valid ? valid : 1;
 	}
 }
 
-static void pass(struct sorter_track *track, const struct slice_event *record)
-{
-	pass_one(track, record);
-}
-
-/* Record `at` of an array is the next; what lies far behind it may leave memory. */
+/* Returns record `at` of an array; records far before it may leave memory. */
 static const struct slice_event *visit(const struct big_array *array, size_t at)
 {
 	if (at % SORTER_TRACK_STEP == 0 && at)
@@ -101,28 +100,33 @@ static const struct slice_event *visit(const struct big_array *array, size_t at)
 	return (const struct slice_event *)array->items + at;
 }
 
-/* Pass the records [begin, end) of an array on, which are of equal time. */
+static void emit_one(struct sorter_track *track, const struct big_array *array, size_t at)
+{
+	emit_sorted(track, visit(array, at), 1);
+}
+
+/* Emit the records [begin, end) of an array, which are of equal time. */
 static void pass_group(struct sorter_track *track, const struct big_array *array, size_t begin,
 		       size_t end)
 {
 	const struct slice_event *records = array->items;
 	size_t deferred, plain;
 
-	for (; begin < end && records[begin].order == ORDER_CLOSE; begin++)
-		pass(track, visit(array, begin));
+	for (; begin < end && records[begin].order == SLICE_ORDER_WHOLE; begin++)
+		emit_one(track, array, begin);
 	deferred = plain = begin;
-	while (plain < end && visit(array, plain)->order == ORDER_DEFERRED)
+	while (plain < end && visit(array, plain)->order == SLICE_ORDER_DEFERRED)
 		plain++;
 	for (begin = plain; plain < end && records[plain].kind == SLICE_END && track->depth;
 	     plain++)
-		pass(track, visit(array, plain));
+		emit_one(track, array, plain);
 	for (; deferred < begin; deferred++)
-		pass(track, visit(array, deferred));
+		emit_one(track, array, deferred);
 	for (; plain < end; plain++)
-		pass(track, visit(array, plain));
+		emit_one(track, array, plain);
 }
 
-/* Pass the records [begin, end) on, which are in order, whatever their orders are. */
+/* Emit the records [begin, end), which are in order and of any order. */
 static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
 {
 	const struct slice_event *records = sorter_track_records(track);
@@ -138,40 +142,10 @@ static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
 	}
 }
 
-/*
- * Pass those of the records [begin, end), which are ORDER_PLAIN, on at once that are
- * begins and ends as they should be.  Returns where the others begin.
- */
-static size_t pass_edges(struct sorter_track *track, size_t begin, size_t end)
-{
-	const struct slice_event *records = sorter_track_records(track);
-	const struct slice_sink *next = track->sorter->next;
-	uint64_t depth = track->depth, most = track->sorter->depth;
-	size_t at = begin;
-
-	if (records[begin].time < track->last_time)
-		return begin;
-	for (; at < end && records[at].kind <= SLICE_END; at++) {
-		/* What is open outside of the slice; of an end without one it wraps around. */
-		uint64_t outside = depth - (records[at].kind == SLICE_END);
-
-		if (outside >= most)
-			break;
-		depth = outside + (records[at].kind == SLICE_BEGIN);
-	}
-	if (at == begin)
-		return begin;
-	track->depth = depth;
-	track->last_time = records[at - 1].time;
-	next->edges(next, track->next_track, records + begin, at - begin);
-	return at;
-}
-
-/* The same of records that are all ORDER_PLAIN, as most are: they stand as they are passed. */
+/* The same of records that are all SLICE_ORDER_PLAIN, as most are: they are emitted in place. */
 static void pass_plain(struct sorter_track *track, size_t begin, size_t end)
 {
 	const struct slice_event *records = sorter_track_records(track);
-	bool edges = track->sorter->next->edges;
 
 	while (begin < end) {
 		size_t stop = begin - begin % SORTER_TRACK_STEP + SORTER_TRACK_STEP;
@@ -179,12 +153,8 @@ static void pass_plain(struct sorter_track *track, size_t begin, size_t end)
 		leave_behind(track, begin);
 		if (stop > end)
 			stop = end;
-		while (begin < stop) {
-			if (edges)
-				begin = pass_edges(track, begin, stop);
-			if (begin < stop)
-				pass_one(track, &records[begin++]);
-		}
+		emit_sorted(track, records + begin, stop - begin);
+		begin = stop;
 	}
 }
 
@@ -280,7 +250,7 @@ static void order_group(struct slice_sorter *sorter, size_t count)
 	struct slice_event *group = group_of(sorter, 2 * count);
 	size_t placed = count;
 
-	for (int8_t order = ORDER_CLOSE; order <= ORDER_PLAIN; order++) {
+	for (int8_t order = SLICE_ORDER_WHOLE; order <= SLICE_ORDER_PLAIN; order++) {
 		for (size_t i = 0; i < count; i++) {
 			if (visit(&sorter->group, i)->order != order)
 				continue;
@@ -321,11 +291,14 @@ void sorter_track_flush(struct sorter_track *track)
 		merge_runs(track);
 	else if (track->run_count)
 		pass_run(track, 0, track->count, track->runs->mixed);
-	track->count = track->run_count = track->text_count = track->detail_count = 0;
-	track->full = 0;
+	arena_release(&track->texts);
+	track->count = track->run_count = track->detail_count = track->full = 0;
 }
 
-void sorter_track_close(struct sorter_track *track)
+void sorter_track_close_all(struct sorter_track *track)
 {
-	pass_end(track, NULL);
+	const struct slice_event end = { .time = track->last_time, .kind = SLICE_END };
+
+	while (track->depth)
+		emit_checked(track, &end);
 }

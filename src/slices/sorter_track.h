@@ -11,19 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "src/slices/slice_sorter.h"
-
-/*
- * The order of records of equal time; see slice_sorter.h.  A record is a slice_event; its
- * `detail` is 1 + the index in the track's details, 0 if it has none, and the `text` of
- * an instant is an offset in the track's texts.
- */
-enum record_order { ORDER_CLOSE = -2, ORDER_DEFERRED = -1, ORDER_PLAIN = 0 };
 
 /* Records one after the other that are in order. */
 struct record_run {
 	size_t begin; /* of the track's records; it ends where the next one begins */
-	bool mixed;   /* they have other orders than ORDER_PLAIN */
+	bool mixed;   /* some have an order other than SLICE_ORDER_PLAIN */
 };
 
 struct sorter_track {
@@ -36,15 +30,9 @@ struct sorter_track {
 	uint64_t latest;         /* of the last record that was added */
 	struct record_run *runs; /* owned: of records in order */
 	size_t run_count, run_room;
-	char *texts; /* owned; of the segment's instants, NUL-terminated */
-	size_t text_count, text_room;
+	struct arena texts;       /* of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
-	struct slice_detail next_detail; /* of the next record, if has_detail */
-	bool has_detail;
-	const struct symbol *
-		*open; /* owned; of the open slices, if they are passed on one by one */
-	size_t open_room;
 	uint64_t depth;     /* open slices, with those that were left out */
 	uint64_t last_time; /* ns; of the last record passed on */
 };
@@ -67,7 +55,7 @@ static inline void sorter_track_leave(const struct sorter_track *track, size_t a
 /* Pass what is buffered on, in order: nothing is, then. */
 void sorter_track_flush(struct sorter_track *track);
 
-/* Close the innermost slice that is open, at the time of what was passed on last. */
-void sorter_track_close(struct sorter_track *track);
+/* Close all open slices, at the time of the last event that was passed on. */
+void sorter_track_close_all(struct sorter_track *track);
 
 #endif

@@ -9,27 +9,17 @@
 
 #include "src/slices/slice_costs.h"
 
-struct symbol;
-
-/* A slice that has begun, if no other has begun in it yet. */
-struct innermost {
-	const struct symbol *symbol; /* borrowed; NULL: there is none */
-	uint64_t time;               /* ns */
-	uint64_t ip;
-	unsigned flags; /* enum slice_flags */
-};
-
 struct track {
 	int32_t pid, tid;
 	uint32_t index;                         /* dense, in the order of first use */
 	const char *process_name, *thread_name; /* NULL: unknown; borrowed */
 	size_t *open; /* owned by the output in use: its open slices, innermost last */
 	size_t open_count, open_room;
-	struct slice_costs costs;     /* of the output in use, with --args=full */
-	uint64_t folded, folded_time; /* of the slice that ends next; see struct slice_sink */
-	struct innermost innermost;   /* not written yet by the output in use */
-	bool announced;               /* the output has written the track's names */
-	uint32_t writer_thread;       /* then, if the output is FTF: its id of the thread */
+	struct slice_costs costs; /* of the output in use, with --args=full */
+	struct slice_event
+		pending;        /* begin that the output in use has not written; no symbol: none */
+	bool announced;         /* the output has written the track's names */
+	uint32_t writer_thread; /* then, if the output is FTF: its id of the thread */
 };
 
 #endif

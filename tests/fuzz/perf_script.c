@@ -13,36 +13,16 @@
 
 static size_t open_slices;
 
-static void begin(const struct slice_sink *sink, void *track, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	(void)sink, (void)track, (void)time, (void)symbol, (void)ip, (void)flags;
-	open_slices++;
-}
-
-static void end(const struct slice_sink *sink, void *track, uint64_t time,
-		const struct symbol *symbol)
-{
-	(void)sink, (void)track, (void)time, (void)symbol;
-	/* Nothing ends that did not begin. */
-	if (!open_slices--)
-		abort();
-}
-
-static void complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
-{
-	(void)sink, (void)track, (void)begin_time, (void)end_time, (void)symbol, (void)flags;
-}
-
-static void instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
-{
-	(void)sink, (void)track, (void)time, (void)text;
-}
-
-static void segment_end(const struct slice_sink *sink, void *track)
+static void count_events(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
 	(void)sink, (void)track;
+	for (size_t i = 0; i < batch->count; i++) {
+		open_slices += batch->events[i].kind == SLICE_BEGIN;
+		/* Nothing ends that did not begin. */
+		if (batch->events[i].kind == SLICE_END && !open_slices--)
+			abort();
+	}
 }
 
 static void *add_track(void *context, int32_t pid, int32_t tid)
@@ -55,11 +35,7 @@ static void *add_track(void *context, int32_t pid, int32_t tid)
 
 static void convert(FILE *in, bool magic)
 {
-	static const struct slice_sink sink = { .begin = begin,
-						.end = end,
-						.complete = complete,
-						.instant = instant,
-						.segment_end = segment_end };
+	static const struct slice_sink sink = { .events = count_events };
 	struct name_table names;
 	struct arena arena = { 0 };
 	struct slice_sorter sorter;

@@ -32,51 +32,25 @@ struct check {
 	struct checked_track *tracks;
 };
 
-static void see_time(struct checked_track *track, uint64_t time)
+static void see_event(struct checked_track *track, const struct slice_event *event)
 {
-	track->backward += time < track->last_time;
-	track->last_time = time;
-}
-
-static void see_begin(const struct slice_sink *sink, void *track_, uint64_t time,
-		      const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	struct checked_track *track = track_;
-
-	(void)sink;
-	(void)symbol;
-	(void)ip;
-	(void)flags;
-	see_time(track, time);
-	track->depth++;
-	track->slices++;
-}
-
-static void see_end(const struct slice_sink *sink, void *track_, uint64_t time,
-		    const struct symbol *symbol)
-{
-	struct checked_track *track = track_;
-
-	(void)sink;
-	(void)symbol;
-	see_time(track, time);
-	if (!track->depth)
+	track->backward += event->time < track->last_time;
+	track->last_time = event->time;
+	if (event->kind == SLICE_BEGIN) {
+		track->depth++;
+		track->slices++;
+	} else if (event->kind == SLICE_END && !track->depth) {
 		track->unbalanced++;
-	else
+	} else if (event->kind == SLICE_END) {
 		track->depth--;
+	}
 }
 
-static void see_instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
+static void see_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	(void)sink;
-	(void)text;
-	see_time(track, time);
-}
-
-static void see_segment_end(const struct slice_sink *sink, void *track)
-{
-	(void)sink;
-	(void)track;
+	for (size_t i = 0; i < batch->count; i++)
+		see_event(track, &batch->events[i]);
 }
 
 static void *new_track(void *context, int32_t pid, int32_t tid)
@@ -129,12 +103,7 @@ static bool is_in_order(const struct check *check, const char *name)
 
 static bool check_file(FILE *in, const char *name)
 {
-	static const struct slice_sink checker = {
-		.begin = see_begin,
-		.end = see_end,
-		.instant = see_instant,
-		.segment_end = see_segment_end,
-	};
+	static const struct slice_sink checker = { .events = see_events };
 	struct check check = { 0 };
 	struct name_table names;
 	struct callstack_options stacks = { .mode = TRACE_MODE_GUESS,

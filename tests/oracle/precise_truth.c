@@ -214,39 +214,12 @@ static void compare_all(struct check *check, size_t thread_count)
 
 /* ---- Spans go nowhere ---------------------------------------------------- */
 
-static void no_begin(const struct slice_sink *sink, void *track, uint64_t time,
-		     const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void drop_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	(void)sink, (void)track, (void)time, (void)symbol, (void)ip, (void)flags;
+	(void)sink, (void)track, (void)batch;
 }
 
-static void no_end(const struct slice_sink *sink, void *track, uint64_t time,
-		   const struct symbol *symbol)
-{
-	(void)sink, (void)track, (void)time, (void)symbol;
-}
-
-static void no_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-			uint64_t end_time, const struct symbol *symbol, unsigned flags)
-{
-	(void)sink, (void)track, (void)begin_time, (void)end_time, (void)symbol, (void)flags;
-}
-
-static void no_instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
-{
-	(void)sink, (void)track, (void)time, (void)text;
-}
-
-static void no_segment_end(const struct slice_sink *sink, void *track)
-{
-	(void)sink, (void)track;
-}
-
-static const struct slice_sink nowhere = { .begin = no_begin,
-					   .end = no_end,
-					   .complete = no_complete,
-					   .instant = no_instant,
-					   .segment_end = no_segment_end };
+static const struct slice_sink nowhere = { .events = drop_events, .immediate = true };
 
 /* ---- The pipeline -------------------------------------------------------- */
 

@@ -130,7 +130,7 @@ void magic_tell_segment_end(struct magic_stack *stack)
 {
 	const struct slice_sink *sink = stack->base.machine->sink;
 
-	sink->segment_end(sink, stack->base.track);
+	slice_sink_flush(sink, stack->base.track);
 }
 
 /* The thread's flow was cut at `time`: what comes is a new stack, beginning at `ip`. */

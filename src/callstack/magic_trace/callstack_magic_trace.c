@@ -204,8 +204,11 @@ static void gap(struct magic_stack *stack, int64_t time, const struct resolved_b
 	if (!message)
 		message = callstack_gap_text((enum gap_reason)branch->event->gap);
 	snprintf(text, sizeof(text), "[decode error: %s]", message);
-	machine->sink->instant(machine->sink, stack->base.track, callstack_perf_time(machine, time),
-			       text);
+	slice_sink_emit(machine->sink, stack->base.track,
+			&(struct slice_event){ .time = callstack_perf_time(machine, time),
+					       .text = text,
+					       .kind = SLICE_INSTANT },
+			NULL);
 	magic_restart(stack, time, branch->places->from.ip);
 }
 
@@ -214,7 +217,8 @@ static void mark(struct magic_stack *stack, int64_t time, const struct symbol *s
 	const struct callstack_machine *machine = stack->base.machine;
 	uint64_t at = callstack_perf_time(machine, time);
 
-	machine->sink->complete(machine->sink, stack->base.track, at, at, symbol, 0);
+	slice_sink_emit_whole(machine->sink, stack->base.track,
+			      &(struct slice_event){ .time = at, .symbol = symbol }, at);
 }
 
 /* Returns perf's time as a mapped one; the first of all is the base. */

@@ -11,7 +11,7 @@
  *  - nothing is given out for a timestamp until a later one arrives
  *    (callstack_batch.h);
  *  - callers found late, returns from unseen functions, and calls at the time
- *    of the run's first event come when the segment ends, with SLICE_DEFERRED;
+ *    of the run's first event come when the segment ends, with SLICE_ORDER_DEFERRED;
  *  - times go back where the input's do.
  * segment_end is called when a gap or the end of the trace has closed all
  * frames, unless start events are left over (they come with the next segment).

@@ -38,7 +38,7 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	precise_end_transaction(stack);
 	callstack_batch_flush(&stack->batch, time);
 	callstack_batch_drain_start(&stack->batch);
-	sink->segment_end(sink, stack->base.track);
+	slice_sink_flush(sink, stack->base.track);
 	precise_forget_others(stack);
 	stack->rooted = false;
 	if (stack->room)
@@ -56,7 +56,7 @@ void precise_settle_now(struct precise_stack *stack)
 	if (stack->batch.time <= stack->since)
 		return;
 	callstack_batch_drain_start(&stack->batch);
-	sink->segment_end(sink, stack->base.track);
+	slice_sink_flush(sink, stack->base.track);
 	stack->settled = stack->batch.time;
 	stack->unsettled = SETTLE_BRANCHES;
 }
@@ -98,9 +98,13 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 	const struct slice_sink *sink = machine->sink;
 
 	callstack_batch_flush(&stack->batch, time); /* marks within the gap */
-	sink->complete(sink, stack->base.track, callstack_perf_time(machine, stack->gap_begin),
-		       callstack_perf_time(machine, time), stack->gap, 0);
-	sink->segment_end(sink, stack->base.track);
+	slice_sink_emit_whole(
+		sink, stack->base.track,
+		&(struct slice_event){ .time = callstack_perf_time(machine, stack->gap_begin),
+				       .symbol = stack->gap,
+				       .kind = SLICE_BEGIN },
+		callstack_perf_time(machine, time));
+	slice_sink_flush(sink, stack->base.track);
 	stack->gap = NULL;
 	precise_set_since(stack, time);
 }
@@ -166,7 +170,8 @@ static void show_mark(struct precise_stack *stack, int64_t time, const struct br
 	struct batch_event mark = { .symbol = notes->mark,
 				    .ip = notes->mark_value,
 				    .kind = BATCH_MARK,
-				    .detail = { stack->counts.insns, stack->counts.cycles } };
+				    .detail = { .insns = stack->counts.insns,
+						.cycles = stack->counts.cycles } };
 
 	if (event->kind == BRANCH_TX_ABORT)
 		precise_roll_back(stack, time);
@@ -269,7 +274,6 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->settled = INT64_MIN;
 	/* What encloses them is found by its flag, and ends are given out at once. */
 	stack->batch.keeps_order = true;
-	stack->batch.details = machine->sink->detail != NULL;
 	stack->now.resume = machine_of(stack)->unwind_resume;
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		stack->parked[i].resume = stack->now.resume;

@@ -10,8 +10,10 @@ void precise_add_begin(struct precise_stack *stack, int64_t time, const struct f
 		.ip = precise_slice_ip(frame),
 		.kind = BATCH_CALL,
 		.flags = frame->slice_flags,
-		.detail = { frame->called.insns, frame->called.cycles, frame->caller,
-			    frame->caller_offset },
+		.detail = { .insns = frame->called.insns,
+			    .cycles = frame->called.cycles,
+			    .caller = frame->caller,
+			    .caller_offset = frame->caller_offset },
 	};
 
 	callstack_batch_add(&stack->batch, time, &event);

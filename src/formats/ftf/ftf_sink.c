@@ -197,43 +197,14 @@ static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
 	return count;
 }
 
-static size_t fill_folded(const struct ftf_sink *ftf, struct track *track, struct ftf_arg *args)
+static size_t fill_folded(const struct ftf_sink *ftf, const struct slice_detail *detail,
+			  struct ftf_arg *args)
 {
-	size_t count = 0;
-
-	if (track->folded) {
-		args[count++] = number_arg(ftf->folded, track->folded);
-		args[count++] = number_arg(ftf->folded_time, track->folded_time);
-	}
-	track->folded = 0;
-	return count;
-}
-
-static void folded(const struct slice_sink *sink, void *context, uint64_t count, uint64_t time)
-{
-	const struct ftf_sink *ftf = sink->context;
-	struct track *track = context;
-
-	if (ftf->level == OPTION_ARGS_NONE)
-		return;
-	track->folded = count;
-	track->folded_time = time;
-}
-
-static void detail(const struct slice_sink *sink, void *context, const struct slice_detail *detail)
-{
-	struct track *track = context;
-
-	(void)sink;
-	slice_costs_detail(&track->costs, detail);
-}
-
-/* Returns where the slice was called from; NULL: unknown. */
-static const struct name *begin_costs(struct ftf_sink *ftf, struct track *track)
-{
-	struct slice_detail detail = slice_costs_begin(&track->costs);
-
-	return call_sites_find(&ftf->sites, detail.caller, detail.caller_offset);
+	if (!detail || !detail->folded)
+		return 0;
+	args[0] = number_arg(ftf->folded, detail->folded);
+	args[1] = number_arg(ftf->folded_time, detail->folded_time);
+	return 2;
 }
 
 /* Write a slice, or its beginning, for the first time, and keep how it is written. */
@@ -280,87 +251,58 @@ static inline bool habit_is(const struct ftf_habit *habit, const struct symbol *
 	       habit->flags == flags;
 }
 
-static void begin_habit(struct ftf_habit *habit, const struct innermost *slice,
+static void begin_habit(struct ftf_habit *habit, const struct slice_event *begin,
 			const struct name *caller)
 {
-	habit->symbol = slice->symbol;
+	habit->symbol = begin->symbol;
 	habit->caller = caller;
-	habit->ip = slice->ip;
-	habit->flags = slice->flags;
+	habit->ip = begin->ip;
+	habit->flags = begin->flags;
 	habit->kept.count = 0;
 }
 
 /* Returns how a slice is written; if that is not known, its `kept` is empty. */
 static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf,
-					   const struct innermost *slice, const struct name *caller)
+					   const struct slice_event *begin,
+					   const struct name *caller)
 {
-	struct ftf_habit *habit = habit_of(ftf, slice->symbol, slice->ip, caller);
+	struct ftf_habit *habit = habit_of(ftf, begin->symbol, begin->ip, caller);
 
-	if (!habit_is(habit, slice->symbol, slice->ip, slice->flags, caller))
-		begin_habit(habit, slice, caller);
+	if (!habit_is(habit, begin->symbol, begin->ip, begin->flags, caller))
+		begin_habit(habit, begin, caller);
 	return habit;
 }
 
-static void write_begin(struct ftf_sink *ftf, struct track *track, const struct innermost *slice,
+static void write_begin(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
 			const struct name *caller)
 {
-	struct ftf_habit *habit = find_habit(ftf, slice, caller);
+	struct ftf_habit *habit = find_habit(ftf, begin, caller);
 
 	if (!track->announced ||
-	    !ftf_again(ftf->writer, thread_of(ftf, track), slice->time, &habit->kept))
-		write_anew(ftf, track, habit, slice->time, NULL);
+	    !ftf_again(ftf->writer, thread_of(ftf, track), begin->time, &habit->kept))
+		write_anew(ftf, track, habit, begin->time, NULL);
 }
 
-static void write_whole(struct ftf_sink *ftf, struct track *track, const struct innermost *slice,
+static void write_whole(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
 			uint64_t end)
 {
-	struct ftf_habit *habit = find_habit(ftf, slice, NULL);
+	struct ftf_habit *habit = find_habit(ftf, begin, NULL);
 
 	if (!track->announced ||
-	    !ftf_complete_again(ftf->writer, thread_of(ftf, track), slice->time, end, &habit->kept))
-		write_anew(ftf, track, habit, slice->time, &end);
+	    !ftf_complete_again(ftf->writer, thread_of(ftf, track), begin->time, end, &habit->kept))
+		write_anew(ftf, track, habit, begin->time, &end);
 }
 
-/*
- * The beginning of the innermost slice cannot wait for its end any more: another
- * begins inside of it, or it tells where it was called from.
- */
-static __attribute__((noinline)) void write_waiting(struct ftf_sink *ftf, struct track *track)
+/* Write the begin that cannot wait for its slice's end any more, if there is one. */
+static void write_pending(struct ftf_sink *ftf, struct track *track)
 {
-	const struct name *caller = NULL;
-
-	if (ftf->level == OPTION_ARGS_FULL)
-		caller = begin_costs(ftf, track);
-	write_begin(ftf, track, &track->innermost, caller);
-	track->innermost.symbol = NULL;
+	if (track->pending.symbol)
+		write_begin(ftf, track, &track->pending, NULL);
+	track->pending.symbol = NULL;
 }
 
-/* A slice begins inside of the innermost one, or tells where it was called from. */
-static __attribute__((noinline)) void begin_inside(struct ftf_sink *ftf, struct track *track,
-						   const struct innermost *slice)
-{
-	if (track->innermost.symbol)
-		write_waiting(ftf, track);
-	track->innermost = *slice;
-	if (ftf->level == OPTION_ARGS_FULL)
-		write_waiting(ftf, track);
-}
-
-static void begin(const struct slice_sink *sink, void *context, uint64_t time,
-		  const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	struct ftf_sink *ftf = sink->context;
-	struct track *track = context;
-
-	ftf->slices++;
-	if (track->innermost.symbol || ftf->level == OPTION_ARGS_FULL)
-		begin_inside(ftf, track, &(struct innermost){ symbol, time, ip, flags });
-	else
-		track->innermost = (struct innermost){ symbol, time, ip, flags };
-}
-
-static __attribute__((noinline)) void write_end_args(struct ftf_sink *ftf, struct track *track,
-						     uint64_t time)
+static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
+		      const struct slice_detail *detail)
 {
 	struct ftf_arg args[END_ARGS_MAX];
 	struct ftf_event event = {
@@ -370,72 +312,78 @@ static __attribute__((noinline)) void write_end_args(struct ftf_sink *ftf, struc
 	};
 
 	if (ftf->level == OPTION_ARGS_FULL)
-		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs), args);
-	event.arg_count += fill_folded(ftf, track, args + event.arg_count);
+		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs, detail), args);
+	event.arg_count += fill_folded(ftf, detail, args + event.arg_count);
 	ftf_end(ftf->writer, &event);
 }
 
-static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time)
+/* Perfetto does not show instants of a thread well; a slice without length it does. */
+static void write_instant(struct ftf_sink *ftf, struct track *track, const struct slice_event *mark)
 {
-	if (track->folded || ftf->level == OPTION_ARGS_FULL)
-		write_end_args(ftf, track, time);
-	else
-		ftf_end(ftf->writer,
-			&(struct ftf_event){ .thread = thread_of(ftf, track), .time = time });
+	struct ftf_event event = {
+		.thread = thread_of(ftf, track),
+		.name = ftf_text(ftf->writer, mark->text),
+		.time = mark->time,
+	};
+
+	announce(ftf, track);
+	ftf_begin(ftf->writer, &event);
+	event.name = (struct ftf_name){ 0 };
+	ftf_end(ftf->writer, &event);
 }
 
 /*
- * A slice without slices in it is one record instead of two: less to write, and
- * two thirds of the memory in Perfetto.  Not if it has no length: Perfetto puts
- * one such record into another of the same time; nor if its end has arguments.
+ * Returns whether a slice is written as one record instead of two: less to write,
+ * and two thirds of the memory in Perfetto.  Only if it has length, because Perfetto
+ * puts one such record into another of the same time, and if its end has no arguments.
  */
-static void end(const struct slice_sink *sink, void *context, uint64_t time,
-		const struct symbol *symbol)
+static inline bool is_whole(const struct slice_event *begin, const struct slice_event *end)
 {
-	struct ftf_sink *ftf = sink->context;
-	struct track *track = context;
-
-	(void)symbol;
-	if (track->innermost.symbol && time > track->innermost.time && !track->folded) {
-		write_whole(ftf, track, &track->innermost, time);
-		track->innermost.symbol = NULL;
-		return;
-	}
-	if (track->innermost.symbol)
-		write_waiting(ftf, track);
-	write_end(ftf, track, time);
+	return end->kind == SLICE_END && end->time > begin->time && !end->detail;
 }
 
-/* Whether the slice of a begin has none in it, and length: see end(). */
-static inline bool is_whole(const struct slice_event *begin, const struct slice_event *limit)
-{
-	return begin + 1 < limit && begin[1].kind == SLICE_END && begin[1].time > begin->time;
-}
-
-/* Write the first of some edges.  Returns what follows. */
+/* Write the first event, and the next one if both are one record.  Returns the following one. */
 static const struct slice_event *write_first(struct ftf_sink *ftf, struct track *track,
-					     const struct slice_event *edge,
-					     const struct slice_event *limit)
+					     const struct slice_batch *batch,
+					     const struct slice_event *event)
 {
-	struct innermost slice = { edge->symbol, edge->time, edge->ip, edge->flags };
+	const struct slice_event *limit = batch->events + batch->count;
+	const struct slice_detail *detail = slice_batch_detail(batch, event);
+	const struct name *caller = NULL;
 
-	if (edge->kind == SLICE_END) {
-		write_end(ftf, track, edge->time);
-		return edge + 1;
+	if (track->pending.symbol && is_whole(&track->pending, event)) {
+		write_whole(ftf, track, &track->pending, event->time);
+		track->pending.symbol = NULL;
+		return event + 1;
+	}
+	write_pending(ftf, track);
+	if (event->kind == SLICE_END) {
+		write_end(ftf, track, event->time, detail);
+		return event + 1;
 	}
 	ftf->slices++;
-	if (is_whole(edge, limit)) {
-		write_whole(ftf, track, &slice, edge[1].time);
-		return edge + 2;
+	if (event->kind == SLICE_INSTANT) {
+		write_instant(ftf, track, event);
+		return event + 1;
 	}
-	if (edge + 1 < limit)
-		write_begin(ftf, track, &slice, NULL);
-	else
-		track->innermost = slice;
-	return edge + 1;
+	if (ftf->level == OPTION_ARGS_FULL) {
+		slice_costs_begin(&track->costs, detail);
+		if (detail)
+			caller =
+				call_sites_find(&ftf->sites, detail->caller, detail->caller_offset);
+	} else if (event + 1 == limit) {
+		track->pending = *event;
+		return limit;
+	} else if (is_whole(event, event + 1)) {
+		write_whole(ftf, track, event, event[1].time);
+		return event + 2;
+	}
+	write_begin(ftf, track, event, caller);
+	return event + 1;
 }
 
-/* Write the first edges that are written as others were.  Returns what follows. */
+/* Write the first events, without details, that are written as others were.  Returns the next one.
+ */
 static const struct slice_event *write_known(struct ftf_sink *ftf, struct track *track,
 					     const struct slice_event *edge,
 					     const struct slice_event *limit)
@@ -454,11 +402,12 @@ static const struct slice_event *write_known(struct ftf_sink *ftf, struct track 
 			edge++;
 			continue;
 		}
+		/* The text of an instant is no habit's symbol. */
 		habit = habit_of(ftf, edge->symbol, edge->ip, NULL);
 		if (!habit_is(habit, edge->symbol, edge->ip, edge->flags, NULL) ||
 		    !habit->kept.count || edge + 1 == limit)
 			break;
-		whole = is_whole(edge, limit);
+		whole = edge[1].kind == SLICE_END && edge[1].time > edge->time;
 		records[count++] =
 			(struct ftf_repeat){ &habit->kept, edge->time, whole ? edge[1].time : 0 };
 		ftf->slices++;
@@ -468,80 +417,29 @@ static const struct slice_event *write_known(struct ftf_sink *ftf, struct track 
 	return edge;
 }
 
-/*
- * What begin() and end() do with many: a slice waits only if what comes next is not
- * among them.
- */
-static void edges(const struct slice_sink *sink, void *context, const struct slice_event *edge,
-		  size_t count)
+static void write_events(const struct slice_sink *sink, void *context,
+			 const struct slice_batch *batch)
 {
+	const struct slice_event *event = batch->events, *limit = event + batch->count;
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
-	const struct slice_event *limit = edge + count;
 
-	if (track->innermost.symbol && edge->kind == SLICE_BEGIN)
-		write_waiting(ftf, track);
-	/* One that waits, or has arguments, ends. */
-	for (; edge < limit && (track->innermost.symbol || track->folded); edge++) {
-		if (edge->kind == SLICE_END)
-			end(sink, track, edge->time, edge->symbol);
-		else
-			begin(sink, track, edge->time, edge->symbol, edge->ip, edge->flags);
+	while (event < limit) {
+		const struct slice_event *first = event;
+
+		if (!track->pending.symbol && !batch->details && ftf->level != OPTION_ARGS_FULL)
+			event = write_known(ftf, track, event, limit);
+		if (event == first)
+			event = write_first(ftf, track, batch, event);
 	}
-	while (edge < limit) {
-		const struct slice_event *first = edge;
-
-		edge = write_known(ftf, track, edge, limit);
-		if (edge == first)
-			edge = write_first(ftf, track, edge, limit);
-	}
-}
-
-static void complete(const struct slice_sink *sink, void *context, uint64_t begin_time,
-		     uint64_t end_time, const struct symbol *symbol, unsigned flags)
-{
-	begin(sink, context, begin_time, symbol, 0, flags);
-	end(sink, context, end_time, symbol);
-}
-
-/* Perfetto does not show instants of a thread well; a slice without length it does. */
-static void instant(const struct slice_sink *sink, void *context, uint64_t time, const char *text)
-{
-	struct ftf_sink *ftf = sink->context;
-	struct track *track = context;
-	struct ftf_event event = {
-		.thread = thread_of(ftf, track),
-		.name = ftf_text(ftf->writer, text),
-		.time = time,
-	};
-
-	if (track->innermost.symbol)
-		write_waiting(ftf, track);
-	announce(ftf, track);
-	ftf->slices++;
-	ftf_begin(ftf->writer, &event);
-	event.name = (struct ftf_name){ 0 };
-	ftf_end(ftf->writer, &event);
-}
-
-static void segment_end(const struct slice_sink *sink, void *context)
-{
-	(void)sink;
-	(void)context;
 }
 
 struct slice_sink ftf_sink_slices(struct ftf_sink *ftf)
 {
 	return (struct slice_sink){
-		.detail = ftf->level == OPTION_ARGS_FULL ? detail : NULL,
-		.begin = begin,
-		.end = end,
-		/* With all arguments each has a detail. */
-		.edges = ftf->level == OPTION_ARGS_FULL ? NULL : edges,
-		.complete = complete,
-		.folded = folded,
-		.instant = instant,
-		.segment_end = segment_end,
+		.events = write_events,
 		.context = ftf,
+		.details = ftf->level == OPTION_ARGS_FULL,
+		.folded = ftf->level != OPTION_ARGS_NONE,
 	};
 }

@@ -9,16 +9,14 @@
 #include "base/io/compressor.h"
 #include "src/slices/track.h"
 
-/* An open slice, to be begun again. */
+/* An open slice, which begins again in the next part. */
 struct split_frame {
-	const struct symbol *symbol;
-	uint64_t ip;
+	struct slice_event begin;
 	struct slice_detail detail;
-	uint16_t flags;
 };
 
 struct split_track {
-	struct track *track;        /* borrowed; NULL: nothing came */
+	struct track *track;        /* borrowed; NULL: no slices */
 	struct split_frame *frames; /* owned; innermost last */
 	size_t count, room;
 	struct slice_detail now; /* of the last begin or end */
@@ -77,48 +75,44 @@ static void end_part(struct ftf_split *split)
 	output_abandon(&split->output);
 }
 
-static void pass_detail(const struct ftf_split *split, const struct split_track *track,
-			const struct symbol *caller, uint64_t caller_offset)
+/* Emit an event with its own detail, or with the thread's counters up to now and `own`, if any. */
+static void emit_event(const struct ftf_split *split, const struct split_track *track,
+		       const struct slice_event *event, const struct slice_detail *own)
 {
-	const struct slice_sink *to = &split->part_sink;
-	struct slice_detail detail = track->now;
+	struct slice_detail detail = own ? *own : (struct slice_detail){ 0 };
 
-	detail.caller = caller;
-	detail.caller_offset = caller_offset;
-	if (to->detail)
-		to->detail(to, track->track, &detail);
+	detail.insns = track->now.insns;
+	detail.cycles = track->now.cycles;
+	slice_sink_emit(&split->part_sink, track->track, event,
+			own || split->part_sink.details ? &detail : NULL);
 }
 
 /* Every open slice ends at `time`. */
 static void end_open(struct ftf_split *split, uint64_t time)
 {
-	const struct slice_sink *to = &split->part_sink;
+	const struct slice_event end = { .time = time, .kind = SLICE_END };
 
 	for (size_t i = 0; i < split->track_count; i++) {
-		struct split_track *track = &split->tracks[i];
+		const struct split_track *track = &split->tracks[i];
 
-		for (size_t k = track->count; k-- > 0;) {
-			pass_detail(split, track, NULL, 0);
-			to->end(to, track->track, time, track->frames[k].symbol);
-		}
+		for (size_t k = track->count; k-- > 0;)
+			emit_event(split, track, &end, NULL);
 	}
 }
 
-/* And begins again. */
+/* Every open slice begins again. */
 static void begin_open(struct ftf_split *split, uint64_t time)
 {
-	const struct slice_sink *to = &split->part_sink;
-
 	for (size_t i = 0; i < split->track_count; i++) {
-		struct split_track *track = &split->tracks[i];
+		const struct split_track *track = &split->tracks[i];
 
 		for (size_t k = 0; k < track->count; k++) {
-			const struct split_frame *frame = &track->frames[k];
+			struct slice_event begin = track->frames[k].begin;
 
-			pass_detail(split, track, frame->detail.caller,
-				    frame->detail.caller_offset);
-			to->begin(to, track->track, time, frame->symbol, frame->ip,
-				  frame->flags | (unsigned)SLICE_CONTINUED);
+			begin.time = time;
+			begin.flags |= SLICE_CONTINUED;
+			emit_event(split, track, &begin,
+				   split->part_sink.details ? &track->frames[k].detail : NULL);
 		}
 	}
 }
@@ -186,66 +180,51 @@ static struct split_track *track_of(struct ftf_split *split, struct track *track
 	return &split->tracks[track->index];
 }
 
-static void split_detail(const struct slice_sink *sink, void *track,
-			 const struct slice_detail *detail)
+static void begin_slice(struct ftf_split *split, struct split_track *track,
+			const struct slice_event *event, const struct slice_detail *detail)
 {
-	track_of(sink->context, track)->now = *detail;
-}
-
-static void split_begin(const struct slice_sink *sink, void *context, uint64_t time,
-			const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	struct ftf_split *split = sink->context;
-	struct split_track *track = track_of(split, context);
-	const struct slice_sink *to = &split->part_sink;
-
-	advance(split, time);
+	advance(split, event->time);
 	if (!split->open)
 		return;
-	pass_detail(split, track, track->now.caller, track->now.caller_offset);
-	to->begin(to, context, time, symbol, ip, flags);
+	emit_event(split, track, event, detail);
 	track->frames =
 		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
 	track->frames[track->count++] =
-		(struct split_frame){ symbol, ip, track->now, (uint16_t)flags };
-	track->now.caller = NULL;
+		(struct split_frame){ *event, detail ? *detail : (struct slice_detail){ 0 } };
 }
 
-static void split_end(const struct slice_sink *sink, void *context, uint64_t time,
-		      const struct symbol *symbol)
+static void end_slice(struct ftf_split *split, struct split_track *track,
+		      const struct slice_event *event, const struct slice_detail *detail)
+{
+	if (!split->open || !track->count)
+		return;
+	emit_event(split, track, event, detail);
+	track->count--;
+	split->last_time = event->time;
+}
+
+static void split_events(const struct slice_sink *sink, void *context,
+			 const struct slice_batch *batch)
 {
 	struct ftf_split *split = sink->context;
 	struct split_track *track = track_of(split, context);
-	const struct slice_sink *to = &split->part_sink;
 
-	if (!split->open || !track->count)
-		return;
-	pass_detail(split, track, NULL, 0);
-	to->end(to, context, time, symbol);
-	track->count--;
-	split->last_time = time;
-}
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
 
-static void split_folded(const struct slice_sink *sink, void *context, uint64_t count,
-			 uint64_t time)
-{
-	struct ftf_split *split = sink->context;
-	const struct slice_sink *to = &split->part_sink;
-
-	if (split->open)
-		to->folded(to, context, count, time);
-}
-
-static void split_instant(const struct slice_sink *sink, void *context, uint64_t time,
-			  const char *text)
-{
-	struct ftf_split *split = sink->context;
-	const struct slice_sink *to = &split->part_sink;
-
-	track_of(split, context);
-	advance(split, time);
-	if (split->open)
-		to->instant(to, context, time, text);
+		if (detail)
+			track->now = *detail;
+		if (event->kind == SLICE_BEGIN) {
+			begin_slice(split, track, event, detail);
+		} else if (event->kind == SLICE_END) {
+			end_slice(split, track, event, detail);
+		} else {
+			advance(split, event->time);
+			if (split->open)
+				slice_sink_emit(&split->part_sink, context, event, NULL);
+		}
+	}
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -254,20 +233,16 @@ int ftf_split_init(struct ftf_split *split, const struct options *options, const
 		   struct name_table *names, struct error *err)
 {
 	*split = (struct ftf_split){ .options = options, .names = names, .path = path };
-	split->sink = (struct slice_sink){
-		.detail = options->args == OPTION_ARGS_FULL ? split_detail : NULL,
-		.begin = split_begin,
-		.end = split_end,
-		.folded = split_folded,
-		.instant = split_instant,
-		.context = split,
-	};
+	split->sink = (struct slice_sink){ .events = split_events, .context = split };
 	return slice_store_init(&split->spool, names, err);
 }
 
 struct slice_sink ftf_split_sink(struct ftf_split *split)
 {
-	return slice_store_sink(&split->spool, split->options->args == OPTION_ARGS_FULL);
+	enum option_args level = split->options->args;
+
+	return slice_store_sink(&split->spool, level == OPTION_ARGS_FULL,
+				level != OPTION_ARGS_NONE);
 }
 
 int ftf_split_close(struct ftf_split *split, struct error *err)

@@ -12,6 +12,7 @@
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 
 static struct name_table names;
 static struct arena arena;
@@ -86,12 +87,16 @@ static void begin(const struct slice_sink *sink, int track, uint64_t time, const
 
 	symbol->name = symbol->linkage = name_intern_text(&names, name);
 	open_slices[track][depths[track]++] = symbol;
-	sink->begin(sink, &tracks[track], time, symbol, 0x1000, 0);
+	feed_begin(sink, &tracks[track], time, symbol, 0x1000, 0);
 }
 
 static void end(const struct slice_sink *sink, int track, uint64_t time)
 {
-	sink->end(sink, &tracks[track], time, open_slices[track][--depths[track]]);
+	slice_sink_emit(sink, &tracks[track],
+			&(struct slice_event){ .time = time,
+					       .symbol = open_slices[track][--depths[track]],
+					       .kind = SLICE_END },
+			NULL);
 }
 
 /* Trace Event Format: times are microseconds. */
@@ -99,11 +104,10 @@ START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 {
 	const struct slice_sink *sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 
-	sink->instant(sink, &tracks[1], 5, "mark");
+	feed_instant(sink, &tracks[1], 5, "mark");
 	begin(sink, 0, 1001, "f");
 	begin(sink, 0, 2000, "g");
-	sink->folded(sink, &tracks[0], 7, 70);
-	end(sink, 0, 3000);
+	feed_folded_end(sink, &tracks[0], 3000, 7, 70);
 	end(sink, 0, 4000);
 	ck_assert_uint_eq(*output->slices, 2);
 	finish_format();
@@ -124,12 +128,12 @@ START_TEST(chrome_tells_whether_a_call_was_seen_and_inlined)
 
 	symbol.linkage = symbol.name;
 	symbol.inlined = (const void *)&anything;
-	sink->begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
+	feed_begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
 	finish_format();
 	expect("\"name\":\"f\",\"cat\":\"inlined\"}");
 	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 	symbol.inlined = NULL;
-	sink->begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START);
+	feed_begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START);
 	finish_format();
 	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true}}");
 }
@@ -204,8 +208,7 @@ START_TEST(slices_tell_what_is_folded_in_each)
 
 	begin(sink, 0, 1, "f");
 	begin(sink, 0, 2, "g");
-	sink->folded(sink, &tracks[0], 7, 70);
-	end(sink, 0, 100);
+	feed_folded_end(sink, &tracks[0], 100, 7, 70);
 	end(sink, 0, 101);
 	finish_format();
 	ck_assert_str_eq(text, "1/1 0 1 101 f address=0x1000\n"
@@ -221,7 +224,7 @@ static struct slice_sink to_spool;
 static void open_spool(void)
 {
 	ck_assert_int_eq(slice_store_init(&spool, &names, NULL), 0);
-	to_spool = slice_store_sink(&spool, false);
+	to_spool = slice_store_sink(&spool, false, true);
 }
 
 static void close_spool(void)
@@ -236,10 +239,9 @@ START_TEST(the_spool_gives_back_what_each_thread_did)
 	begin(&to_spool, 0, 1, "f");
 	begin(&to_spool, 1, 2, "g");
 	begin(&to_spool, 0, 3, "in f");
-	to_spool.folded(&to_spool, &tracks[1], 7, 70);
-	end(&to_spool, 1, 4);
+	feed_folded_end(&to_spool, &tracks[1], 4, 7, 70);
 	end(&to_spool, 0, 5);
-	to_spool.instant(&to_spool, &tracks[1], 6, "mark");
+	feed_instant(&to_spool, &tracks[1], 6, "mark");
 	end(&to_spool, 0, 7);
 	close_spool();
 	slice_store_replay(&spool, open_format(&format_slices, OPTION_ARGS_LINE));
@@ -325,9 +327,9 @@ START_TEST(svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep)
 
 	f.linkage = f.name;
 	for (int i = 0; i < 67; i++)
-		sink->begin(sink, &tracks[0], 0, &f, 0, i ? 0 : SLICE_INFERRED_START);
+		feed_begin(sink, &tracks[0], 0, &f, 0, i ? 0 : SLICE_INFERRED_START);
 	for (int i = 0; i < 67; i++)
-		sink->end(sink, &tracks[0], 1000, &f);
+		feed_end(sink, &tracks[0], 1000);
 	finish_format();
 	expect(" inferred\" x=\"10.0\" y=\"56\"");
 	expect("3 slices on 3 deeper levels are not drawn");

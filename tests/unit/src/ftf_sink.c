@@ -9,6 +9,7 @@
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 
 static char path[] = "ftf_sink.test.XXXXXX";
 static struct name_table names;
@@ -47,12 +48,12 @@ static void teardown(void)
 
 static void begin(uint64_t time, const struct symbol *symbol)
 {
-	sink.begin(&sink, &track, time, symbol, 0x1000, 0);
+	feed_begin(&sink, &track, time, symbol, 0x1000, 0);
 }
 
 static void end(uint64_t time)
 {
-	sink.end(&sink, &track, time, NULL);
+	feed_end(&sink, &track, time);
 }
 
 static void read_back(struct trace_reader *reader)
@@ -122,8 +123,7 @@ START_TEST(what_is_known_at_the_end_needs_an_end)
 {
 	start(OPTION_ARGS_LINE);
 	begin(1, &outer);
-	sink.folded(&sink, &track, 3, 2);
-	end(9);
+	feed_folded_end(&sink, &track, 9, 3, 2);
 	begin(10, &outer);
 	end(19);
 	expect("begin 1 outer 1\nend 9  2\ncomplete 10-19 outer 1\n");
@@ -135,10 +135,8 @@ START_TEST(costs_are_told_at_the_end)
 	const struct slice_detail from = { .insns = 10 }, to = { .insns = 30 };
 
 	start(OPTION_ARGS_FULL);
-	sink.detail(&sink, &track, &from);
-	begin(1, &outer);
-	sink.detail(&sink, &track, &to);
-	end(9);
+	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = 1, .symbol = &outer }, &from);
+	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = 9, .kind = SLICE_END }, &to);
 	expect("begin 1 outer 1\nend 9  1\n");
 }
 END_TEST
@@ -147,7 +145,7 @@ START_TEST(a_mark_in_a_slice_comes_after_its_beginning)
 {
 	start(OPTION_ARGS_NONE);
 	begin(1, &outer);
-	sink.instant(&sink, &track, 2, "mark");
+	feed_instant(&sink, &track, 2, "mark");
 	end(9);
 	expect("begin 1 outer 0\nbegin 2 mark 0\nend 2  0\nend 9  0\n");
 }
@@ -164,7 +162,7 @@ START_TEST(each_slice_of_a_symbol_has_its_own_address)
 
 	start(OPTION_ARGS_LINE);
 	for (uint64_t i = 0; i < 2 * places; i++) {
-		sink.begin(&sink, &track, 2 * i, &outer, 1 + i % places, 0);
+		feed_begin(&sink, &track, 2 * i, &outer, 1 + i % places, 0);
 		end(2 * i + 1);
 	}
 	read_back(&reader);
@@ -179,21 +177,6 @@ START_TEST(each_slice_of_a_symbol_has_its_own_address)
 	ck_assert_uint_eq(read, 2 * places);
 }
 END_TEST
-
-static void put_edges(const struct slice_event *edges, size_t count, bool at_once)
-{
-	if (at_once) {
-		sink.edges(&sink, &track, edges, count);
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (edges[i].kind == SLICE_BEGIN)
-			sink.begin(&sink, &track, edges[i].time, edges[i].symbol, edges[i].ip,
-				   edges[i].flags);
-		else
-			sink.end(&sink, &track, edges[i].time, edges[i].symbol);
-	}
-}
 
 /* Of too many words to be kept. */
 static void lengthen(struct slice_event *edge)
@@ -229,11 +212,13 @@ static void put_wild(unsigned seed, bool at_once)
 			if (rand_r(&seed) % 9 == 0)
 				lengthen(&edges[k]);
 		}
-		put_edges(edges, count, at_once);
+		feed_edges(&sink, &track, edges, count, at_once);
 		if (rand_r(&seed) % 9 == 0)
-			sink.instant(&sink, &track, time, "mark");
-		if (depth && rand_r(&seed) % 9 == 0)
-			sink.folded(&sink, &track, 3, 2);
+			feed_instant(&sink, &track, time, "mark");
+		if (depth && rand_r(&seed) % 9 == 0) {
+			feed_folded_end(&sink, &track, time, 3, 2);
+			depth--;
+		}
 	}
 }
 

@@ -3,7 +3,7 @@ check_PROGRAMS += tests/unit/src/callstack_magic_trace.test
 TESTS += tests/unit/src/callstack_magic_trace.test
 tests_unit_src_callstack_magic_trace_test_SOURCES = \
 	tests/unit/src/callstack_magic_trace.c \
-	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_callstack_magic_trace_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_magic_trace_test_LDADD = $(UNIT_LIBS)
 
@@ -24,7 +24,7 @@ check_PROGRAMS += tests/unit/src/slice_sorter.test
 TESTS += tests/unit/src/slice_sorter.test
 tests_unit_src_slice_sorter_test_SOURCES = \
 	tests/unit/src/slice_sorter.c \
-	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_slice_sorter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_sorter_test_LDADD = $(UNIT_LIBS)
 
@@ -44,7 +44,7 @@ check_PROGRAMS += tests/unit/src/callstack_precise.test
 TESTS += tests/unit/src/callstack_precise.test
 tests_unit_src_callstack_precise_test_SOURCES = \
 	tests/unit/src/callstack_precise.c \
-	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_callstack_precise_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_precise_test_LDADD = $(UNIT_LIBS)
 
@@ -52,7 +52,7 @@ check_PROGRAMS += tests/unit/src/thread_stacks.test
 TESTS += tests/unit/src/thread_stacks.test
 tests_unit_src_thread_stacks_test_SOURCES = \
 	tests/unit/src/thread_stacks.c \
-	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_thread_stacks_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_thread_stacks_test_LDADD = $(UNIT_LIBS)
 
@@ -129,7 +129,7 @@ check_PROGRAMS += tests/unit/src/slice_filter.test
 TESTS += tests/unit/src/slice_filter.test
 tests_unit_src_slice_filter_test_SOURCES = \
 	tests/unit/src/slice_filter.c \
-	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_slice_filter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_filter_test_LDADD = $(UNIT_LIBS)
 
@@ -153,7 +153,7 @@ tests_unit_src_perfetto_memory_hint_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/slice_queue.test
 TESTS += tests/unit/src/slice_queue.test
-tests_unit_src_slice_queue_test_SOURCES = tests/unit/src/slice_queue.c tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+tests_unit_src_slice_queue_test_SOURCES = tests/unit/src/slice_queue.c tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_slice_queue_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_queue_test_LDADD = $(UNIT_LIBS)
 

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "src/select/slice_filter.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 #include "tests/unit/src/slice_log.h"
 
 static struct name_table names;
@@ -51,12 +52,12 @@ static void begin(uint64_t time, const char *name)
 	struct symbol *made = arena_alloc(&arena, sizeof(*made));
 
 	made->name = made->linkage = name_intern_text(&names, name);
-	filter.sink.begin(&filter.sink, track, time, made, 0, 0);
+	feed_begin(&filter.sink, track, time, made, 0, 0);
 }
 
 static void end(uint64_t time)
 {
-	filter.sink.end(&filter.sink, track, time, NULL);
+	feed_end(&filter.sink, track, time);
 }
 
 static void slice(uint64_t from, uint64_t to, const char *name)
@@ -111,7 +112,7 @@ START_TEST(a_function_may_be_chosen_by_its_name_in_the_symbol_table)
 	pattern_list_add(&selection.symbols, "_ZN5space1f*");
 	start();
 	begin(0, "main");
-	filter.sink.begin(&filter.sink, track, 1, &shown, 0, 0);
+	feed_begin(&filter.sink, track, 1, &shown, 0, 0);
 	end(2);
 	end(3);
 	ck_assert_str_eq(slice_log_take(&slices),
@@ -201,7 +202,7 @@ START_TEST(a_mark_stands_in_the_slices_that_it_is_in)
 	start();
 	begin(0, "f");
 	begin(1, "g");
-	filter.sink.instant(&filter.sink, track, 2, "mark");
+	feed_instant(&filter.sink, track, 2, "mark");
 	end(3);
 	end(50);
 	ck_assert_str_eq(slice_log_take(&slices), "B 0 f\nB 1 g\nI 2 mark\nE 3 g\nE 50 f\n");
@@ -210,7 +211,7 @@ END_TEST
 
 static void mark(uint64_t time)
 {
-	filter.sink.instant(&filter.sink, track, time, "mark");
+	feed_instant(&filter.sink, track, time, "mark");
 }
 
 START_TEST(a_mark_is_shown_where_the_part_is)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void put(const struct slice_sink *sink, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -37,73 +38,112 @@ static int64_t since_base(const struct slice_sink *sink, uint64_t time)
 	return (int64_t)(time - log->base);
 }
 
-static void put_flags(const struct slice_sink *sink, unsigned flags)
+static void put_flags(const struct slice_sink *sink, const struct slice_event *event)
 {
-	put(sink, "%s%s\n", flags & SLICE_INFERRED_START ? " inferred" : "",
-	    flags & SLICE_DEFERRED ? " deferred" : "");
+	put(sink, "%s%s\n", event->flags & SLICE_INFERRED_START ? " inferred" : "",
+	    event->order == SLICE_ORDER_DEFERRED ? " deferred" : "");
 }
 
-static void log_begin(const struct slice_sink *sink, void *track, uint64_t time,
-		      const struct symbol *symbol, uint64_t ip, unsigned flags)
+/* Returns the open slices of a track. */
+static struct slice_log_track *track_of(struct slice_log *log, const void *track)
 {
-	(void)ip;
-	put_track(sink, track);
-	put(sink, "B %" PRId64 " %s", since_base(sink, time), symbol->name->text);
-	put_flags(sink, flags);
+	size_t i = 0;
+
+	while (i < log->track_count && log->tracks[i].track != track)
+		i++;
+	ck_assert_uint_lt(i, SLICE_LOG_TRACKS);
+	log->tracks[i].track = track;
+	log->track_count += i == log->track_count;
+	return &log->tracks[i];
 }
 
-static void log_end(const struct slice_sink *sink, void *track, uint64_t time,
-		    const struct symbol *symbol)
-{
-	const struct slice_log *log = sink->context;
-	bool told = symbol && !log->hides_ends;
-
-	put_track(sink, track);
-	put(sink, "E %" PRId64 "%s%s\n", since_base(sink, time), told ? " " : "",
-	    told ? symbol->name->text : "");
-}
-
-static void log_edges(const struct slice_sink *sink, void *track, const struct slice_event *edges,
-		      size_t count)
+static void log_begin(const struct slice_sink *sink, void *context, const struct slice_event *event)
 {
 	struct slice_log *log = sink->context;
 
-	ck_assert_uint_gt(count, 0);
-	log->edges += count;
-	for (size_t i = 0; i < count; i++) {
-		const struct slice_event *edge = &edges[i];
+	if (log->names_ends) {
+		struct slice_log_track *track = track_of(log, context);
 
-		ck_assert(i == 0 || edge[-1].time <= edge->time);
-		ck_assert(edge->kind == SLICE_BEGIN || edge->kind == SLICE_END);
-		if (edge->kind == SLICE_BEGIN)
-			log_begin(sink, track, edge->time, edge->symbol, edge->ip, edge->flags);
-		else
-			log_end(sink, track, edge->time, edge->symbol);
+		ck_assert_uint_lt(track->depth, SLICE_LOG_DEPTH);
+		track->open[track->depth++] = event->symbol;
+	}
+	put(sink, "B %" PRId64 " %s", since_base(sink, event->time), event->symbol->name->text);
+	put_flags(sink, event);
+}
+
+static void log_end(const struct slice_sink *sink, void *context, const struct slice_event *event)
+{
+	struct slice_log *log = sink->context;
+	const struct symbol *symbol = event->symbol;
+
+	if (log->names_ends) {
+		struct slice_log_track *track = track_of(log, context);
+
+		ck_assert_uint_gt(track->depth, 0);
+		symbol = track->open[--track->depth];
+	}
+	put(sink, "E %" PRId64 "%s%s\n", since_base(sink, event->time), symbol ? " " : "",
+	    symbol ? symbol->name->text : "");
+}
+
+static void log_whole(const struct slice_sink *sink, const struct slice_event *begin)
+{
+	put(sink, "C %" PRId64 "-%" PRId64 " %s", since_base(sink, begin->time),
+	    since_base(sink, begin[1].time), begin->symbol->name->text);
+	put_flags(sink, begin);
+}
+
+static void log_folded(const struct slice_sink *sink, void *track,
+		       const struct slice_detail *detail)
+{
+	put_track(sink, track);
+	put(sink, "F %" PRIu64 " %" PRIu64 "\n", detail->folded, detail->folded_time);
+}
+
+/* Logs the first of events.  Returns how many it is, two of a whole slice. */
+static size_t log_event(const struct slice_sink *sink, void *track, const struct slice_event *event,
+			size_t count)
+{
+	put_track(sink, track);
+	if (count > 1 && event[1].order == SLICE_ORDER_WHOLE) {
+		log_whole(sink, event);
+		return 2;
+	}
+	ck_assert_int_ne(event->order, SLICE_ORDER_WHOLE);
+	if (event->kind == SLICE_BEGIN)
+		log_begin(sink, track, event);
+	else if (event->kind == SLICE_END)
+		log_end(sink, track, event);
+	else
+		put(sink, "I %" PRId64 " %s\n", since_base(sink, event->time), event->text);
+	return 1;
+}
+
+static void log_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	struct slice_log *log = sink->context;
+	size_t some;
+
+	ck_assert_uint_gt(batch->count, 0);
+	log->plain += batch->plain ? batch->count : 0;
+	for (size_t i = 0; i < batch->count; i += some) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		if (batch->plain) {
+			ck_assert(i == 0 || event[-1].time <= event->time);
+			ck_assert(event->kind == SLICE_BEGIN || event->kind == SLICE_END);
+			ck_assert(event->order == SLICE_ORDER_PLAIN && !detail);
+		}
+		if (event->kind == SLICE_END && detail && detail->folded)
+			log_folded(sink, track, detail);
+		if (log->before && event->kind != SLICE_INSTANT)
+			log->before(log, event, detail);
+		some = log_event(sink, track, event, batch->count - i);
 	}
 }
 
-static void log_complete(const struct slice_sink *sink, void *track, uint64_t begin_time,
-			 uint64_t end_time, const struct symbol *symbol, unsigned flags)
-{
-	put_track(sink, track);
-	put(sink, "C %" PRId64 "-%" PRId64 " %s", since_base(sink, begin_time),
-	    since_base(sink, end_time), symbol->name->text);
-	put_flags(sink, flags);
-}
-
-static void log_instant(const struct slice_sink *sink, void *track, uint64_t time, const char *text)
-{
-	put_track(sink, track);
-	put(sink, "I %" PRId64 " %s\n", since_base(sink, time), text);
-}
-
-static void log_folded(const struct slice_sink *sink, void *track, uint64_t count, uint64_t time)
-{
-	put_track(sink, track);
-	put(sink, "F %" PRIu64 " %" PRIu64 "\n", count, time);
-}
-
-static void log_segment_end(const struct slice_sink *sink, void *track)
+static void log_flush(const struct slice_sink *sink, void *track)
 {
 	put_track(sink, track);
 	put(sink, "S\n");
@@ -111,25 +151,12 @@ static void log_segment_end(const struct slice_sink *sink, void *track)
 
 void slice_log_init(struct slice_log *log)
 {
-	log->sink = (struct slice_sink){
-		.begin = log_begin,
-		.end = log_end,
-		.complete = log_complete,
-		.instant = log_instant,
-		.folded = log_folded,
-		.segment_end = log_segment_end,
-		.context = log,
-	};
-	log->base = 0;
-	log->edges = 0;
-	log->hides_ends = false;
-	log->length = 0;
-	log->text[0] = 0;
-}
-
-void slice_log_take_events(struct slice_log *log)
-{
-	log->sink.edges = log_edges;
+	memset(log, 0, sizeof(*log));
+	log->sink = (struct slice_sink){ .events = log_events,
+					 .flush = log_flush,
+					 .context = log,
+					 .folded = true,
+					 .immediate = true };
 }
 
 const char *slice_log_take(struct slice_log *log)

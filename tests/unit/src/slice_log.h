@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A slice sink for tests: one line of text a call, in the order of the calls. */
-#ifndef TESTS_UNIT_SRC_SPAN_LOG_H
-#define TESTS_UNIT_SRC_SPAN_LOG_H
+/* A slice sink for tests: one line of text an event, in the order of arrival. */
+#ifndef TESTS_UNIT_SRC_SLICE_LOG_H
+#define TESTS_UNIT_SRC_SLICE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,24 +9,37 @@
 
 #include "src/slices/slice_sink.h"
 
+#define SLICE_LOG_TRACKS 4
+#define SLICE_LOG_DEPTH  2048
+
+/* Symbols of a track's open slices. */
+struct slice_log_track {
+	const void *track;
+	size_t depth;
+	const struct symbol *open[SLICE_LOG_DEPTH];
+};
+
 /*
- * "B 5 f", "E 5 f", "C 0-5 f", "I 5 text", "F 2 30" (folded), "S" (segment end).  Flags follow as
- * " inferred" and " deferred".  A track that is not NULL is a string in front.  The
- * end of a slice that is not told is "E 5".
+ * "B 5 f", "E 5 f", "C 0-5 f" (a whole slice), "I 5 text", "F 2 30" (folded, before
+ * its end), "S" (flush).  Flags follow as " inferred" and " deferred".  A track that
+ * is not NULL is a string in front.  An end without a symbol is "E 5".
  */
 struct slice_log {
 	struct slice_sink sink;
 	uint64_t base;   /* ns, subtracted from all times */
-	size_t edges;    /* how many came by edges() */
-	bool hides_ends; /* not told which slice ends */
+	size_t plain;    /* events that came in plain batches */
+	bool names_ends; /* an end's symbol is that of the slice that it closes, of few tracks */
+	/* Called before each event is logged; the detail is NULL if it has none.  May be NULL. */
+	void (*before)(struct slice_log *log, const struct slice_event *event,
+		       const struct slice_detail *detail);
+	struct slice_log_track tracks[SLICE_LOG_TRACKS];
+	size_t track_count;
 	char text[1 << 20];
 	size_t length;
 };
 
+/* An empty log, which gets each event as soon as it is known. */
 void slice_log_init(struct slice_log *log);
-
-/* From now on begins and ends may come many at once; they are logged as if they came one by one. */
-void slice_log_take_events(struct slice_log *log);
 
 /* Returns the text since the last call of this, and forgets it. */
 const char *slice_log_take(struct slice_log *log);

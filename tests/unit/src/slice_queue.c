@@ -10,6 +10,7 @@
 
 #include "src/slices/slice_queue.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 #include "tests/unit/src/slice_log.h"
 
 static struct name_table names;
@@ -40,8 +41,6 @@ static void setup(void)
 	function.name = name_intern_text(&names, "f");
 	slice_log_init(&direct);
 	slice_log_init(&relayed);
-	slice_log_take_events(&direct);
-	slice_log_take_events(&relayed);
 }
 
 static void teardown(void)
@@ -63,7 +62,7 @@ static void call_edges(const struct slice_sink *sink, uint64_t time, char *track
 						 .ip = time,
 						 .kind = i % 3 ? SLICE_END : SLICE_BEGIN,
 						 .flags = i % 2 ? SLICE_INFERRED_START : 0 };
-	sink->edges(sink, track, edges, count);
+	feed_edges(sink, track, edges, count, true);
 	memset(edges, 0xff, sizeof(edges)); /* they were borrowed for the call only */
 }
 
@@ -75,15 +74,17 @@ static void call_all(const struct slice_sink *sink, uint64_t time, char *track)
 	if (time % 30 == 0)
 		call_edges(sink, time, track);
 
-	sink->begin(sink, track, time, &function, time, SLICE_INFERRED_START);
+	feed_begin(sink, track, time, &function, time, SLICE_INFERRED_START);
 	snprintf(text, sizeof(text), "instant %u", (unsigned)time);
-	sink->instant(sink, track, time + 1, text);
+	feed_instant(sink, track, time + 1, text);
 	memset(text, 'x', sizeof(text) - 1); /* it was borrowed for the call only */
-	sink->complete(sink, NULL, time + 2, time + 3, &function, SLICE_DEFERRED);
-	if (sink->folded)
-		sink->folded(sink, track, time, 30);
-	sink->end(sink, track, time + 4, &function);
-	sink->segment_end(sink, track);
+	slice_sink_emit_whole(sink, NULL,
+			      &(struct slice_event){ .time = time + 2,
+						     .symbol = &function,
+						     .order = SLICE_ORDER_DEFERRED },
+			      time + 3);
+	feed_folded_end(sink, track, time + 4, time + 1, 30);
+	slice_sink_flush(sink, track);
 }
 
 START_TEST(calls_arrive_in_order_with_all_they_say)
@@ -108,21 +109,21 @@ END_TEST
 
 static uint64_t arrived, last;
 
-static void note_end(const struct slice_sink *sink, void *track, uint64_t time,
-		     const struct symbol *symbol)
+static void note_ends(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	(void)sink;
 	(void)track;
-	(void)symbol;
-	ck_assert_uint_eq(time, last + 1);
-	last = time;
-	arrived++;
+	for (size_t i = 0; i < batch->count; i++) {
+		ck_assert_uint_eq(batch->events[i].time, last + 1);
+		last = batch->events[i].time;
+		arrived++;
+	}
 }
 
 /* More than all blocks together hold. */
 START_TEST(the_caller_waits_for_a_slow_thread)
 {
-	const struct slice_sink next = { .end = note_end };
+	const struct slice_sink next = { .events = note_ends };
 	struct slice_queue *slow;
 	struct slice_sink sink;
 
@@ -131,7 +132,7 @@ START_TEST(the_caller_waits_for_a_slow_thread)
 	slow = slice_queue_open(&next, &output, &written, workers);
 	sink = *slice_queue_sink(slow);
 	for (uint64_t time = 1; time <= 100000; time++)
-		sink.end(&sink, NULL, time, NULL);
+		feed_end(&sink, NULL, time);
 	slice_queue_wait(slow);
 	ck_assert_uint_eq(arrived, 100000);
 	slice_queue_close(slow);
@@ -139,33 +140,25 @@ START_TEST(the_caller_waits_for_a_slow_thread)
 }
 END_TEST
 
-static uint64_t told;
-
-static void note_detail(const struct slice_sink *sink, void *track,
-			const struct slice_detail *detail)
+/* Every third one has a detail. */
+static void note_details(const struct slice_sink *sink, void *track,
+			 const struct slice_batch *batch)
 {
 	(void)sink;
-	ck_assert_ptr_eq(track, &told);
-	told = detail->insns;
+	ck_assert_ptr_eq(track, &last);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		ck_assert_int_eq(detail != NULL, event->time % 3 == 0);
+		ck_assert(!detail || detail->insns == event->time);
+		arrived++;
+	}
 }
 
-static void note_begin(const struct slice_sink *sink, void *track, uint64_t time,
-		       const struct symbol *symbol, uint64_t ip, unsigned flags)
+START_TEST(a_detail_arrives_with_its_event)
 {
-	(void)sink;
-	(void)track;
-	(void)symbol;
-	(void)ip;
-	(void)flags;
-	/* Every third one has a detail. */
-	ck_assert_uint_eq(told, time % 3 ? 0 : time);
-	told = 0;
-	arrived++;
-}
-
-START_TEST(a_detail_arrives_just_before_its_call)
-{
-	const struct slice_sink next = { .detail = note_detail, .begin = note_begin };
+	const struct slice_sink next = { .events = note_details, .details = true };
 	struct slice_detail detail = { 0 };
 	const struct slice_sink *sink;
 	struct slice_queue *detailed;
@@ -176,9 +169,9 @@ START_TEST(a_detail_arrives_just_before_its_call)
 	arrived = 0;
 	for (uint64_t time = 1; time <= 50000; time++) {
 		detail.insns = time;
-		if (time % 3 == 0)
-			sink->detail(sink, &told, &detail);
-		sink->begin(sink, &told, time, &function, 0, 0);
+		slice_sink_emit(sink, &last,
+				&(struct slice_event){ .time = time, .symbol = &function },
+				time % 3 ? NULL : &detail);
 	}
 	slice_queue_wait(detailed);
 	ck_assert_uint_eq(arrived, 50000);
@@ -193,13 +186,13 @@ START_TEST(a_failed_output_is_told_and_how_much_is_written)
 
 	begin(_i);
 	sink = *slice_queue_sink(relay);
-	sink.segment_end(&sink, NULL);
+	slice_sink_flush(&sink, NULL);
 	slice_queue_wait(relay);
 	ck_assert(!slice_queue_failed(relay));
 	ck_assert_uint_eq(slice_queue_slices(relay), 0);
 	written = 300;
 	output.err.kind = ERROR_SYSTEM;
-	sink.segment_end(&sink, NULL);
+	slice_sink_flush(&sink, NULL);
 	slice_queue_wait(relay);
 	ck_assert(slice_queue_failed(relay));
 	ck_assert_uint_eq(slice_queue_slices(relay), 300);
@@ -214,7 +207,7 @@ START_TEST(a_relay_may_be_closed_with_work_left)
 	begin(_i);
 	sink = *slice_queue_sink(relay);
 	for (int i = 0; i < 5000; i++)
-		sink.segment_end(&sink, NULL);
+		slice_sink_flush(&sink, NULL);
 	slice_queue_close(NULL);
 	finish();
 }
@@ -223,21 +216,18 @@ END_TEST
 static pthread_t here;
 static uint64_t elsewhere, counted;
 
-static void note_where(const struct slice_sink *sink, void *track, uint64_t time,
-		       const struct symbol *symbol)
+static void note_where(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	(void)sink;
 	(void)track;
-	(void)time;
-	(void)symbol;
-	counted++;
+	counted += batch->count;
 	if (!pthread_equal(here, pthread_self()))
 		__atomic_add_fetch(&elsewhere, 1, __ATOMIC_RELAXED);
 }
 
 START_TEST(calls_are_done_by_a_thread_that_has_nothing_to_do)
 {
-	const struct slice_sink next = { .end = note_where };
+	const struct slice_sink next = { .events = note_where };
 	struct slice_queue *aside;
 	struct slice_sink sink;
 
@@ -247,7 +237,7 @@ START_TEST(calls_are_done_by_a_thread_that_has_nothing_to_do)
 	aside = slice_queue_open(&next, &output, &written, workers);
 	sink = *slice_queue_sink(aside);
 	for (int i = 0; i < 1000000 && !__atomic_load_n(&elsewhere, __ATOMIC_RELAXED); i++)
-		sink.end(&sink, NULL, 0, NULL);
+		feed_end(&sink, NULL, 0);
 	slice_queue_wait(aside);
 	ck_assert_uint_gt(counted, 0);
 	ck_assert_int_eq(elsewhere > 0, _i > 1);
@@ -258,13 +248,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("span_relay");
+	Suite *suite = suite_create("slice_queue");
 	TCase *tests = tcase_create("all");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, calls_arrive_in_order_with_all_they_say, 1, 4);
 	tcase_add_loop_test(tests, the_caller_waits_for_a_slow_thread, 1, 4);
-	tcase_add_loop_test(tests, a_detail_arrives_just_before_its_call, 1, 4);
+	tcase_add_loop_test(tests, a_detail_arrives_with_its_event, 1, 4);
 	tcase_add_loop_test(tests, a_failed_output_is_told_and_how_much_is_written, 1, 4);
 	tcase_add_loop_test(tests, a_relay_may_be_closed_with_work_left, 1, 4);
 	tcase_add_loop_test(tests, calls_are_done_by_a_thread_that_has_nothing_to_do, 1, 4);

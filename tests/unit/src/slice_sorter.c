@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "src/slices/slice_sorter.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 #include "tests/unit/src/slice_log.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -27,6 +28,7 @@ static void setup(void)
 	arena_init(&arena);
 	diag_init(&diag);
 	slice_log_init(&slices);
+	slices.names_ends = true;
 	slice_sorter_init(&sorter, &slices.sink, &diag);
 	track = slice_sorter_track(&sorter, NULL);
 }
@@ -50,37 +52,51 @@ static const struct symbol *symbol(const char *name)
 
 static void begin(uint64_t time, const char *name)
 {
-	sorter.sink.begin(&sorter.sink, track, time, symbol(name), 0, 0);
+	feed_begin(&sorter.sink, track, time, symbol(name), 0, 0);
+}
+
+static void begin_deferred(uint64_t time, const struct symbol *found, uint64_t ip)
+{
+	slice_sink_emit(&sorter.sink, track,
+			&(struct slice_event){ .time = time,
+					       .symbol = found,
+					       .ip = ip,
+					       .flags = SLICE_INFERRED_START,
+					       .order = SLICE_ORDER_DEFERRED },
+			NULL);
 }
 
 static void deferred(uint64_t time, const char *name)
 {
-	sorter.sink.begin(&sorter.sink, track, time, symbol(name), 0,
-			  SLICE_DEFERRED | SLICE_INFERRED_START);
+	begin_deferred(time, symbol(name), 0);
 }
 
 static void end(uint64_t time)
 {
-	sorter.sink.end(&sorter.sink, track, time, NULL);
+	feed_end(&sorter.sink, track, time);
 }
 
-static void complete(uint64_t from, uint64_t to, const char *name, unsigned flags)
+static void complete(uint64_t from, uint64_t to, const char *name, enum slice_order order)
 {
-	sorter.sink.complete(&sorter.sink, track, from, to, symbol(name), flags);
+	const struct slice_event event = { .time = from,
+					   .symbol = symbol(name),
+					   .order = (int8_t)order };
+
+	slice_sink_emit_whole(&sorter.sink, track, &event, to);
 }
 
 static void instant(uint64_t time, const char *text)
 {
-	sorter.sink.instant(&sorter.sink, track, time, text);
+	feed_instant(&sorter.sink, track, time, text);
 }
 
 static const char *segment(void)
 {
-	sorter.sink.segment_end(&sorter.sink, track);
+	slice_sink_flush(&sorter.sink, track);
 	return slice_log_take(&slices);
 }
 
-START_TEST(spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
+START_TEST(slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 {
 	begin(1, "f");
 	begin(2, "g");
@@ -88,7 +104,7 @@ START_TEST(spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 	instant(3, "gap");
 	end(3);
 	ck_assert_str_eq(slice_log_take(&slices), "");
-	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\nE 2 g\nI 3 gap\nE 3 f\nS\n");
+	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\nE 2 g\nI 3 gap\nE 3 f\n");
 }
 END_TEST
 
@@ -98,37 +114,35 @@ START_TEST(what_goes_back_in_time_is_put_in_order)
 	end(20);
 	begin(5, "early");
 	end(7);
-	ck_assert_str_eq(segment(), "B 5 early\nE 7 early\nB 10 late\nE 20 late\nS\n");
+	ck_assert_str_eq(segment(), "B 5 early\nE 7 early\nB 10 late\nE 20 late\n");
 }
 END_TEST
 
-static void log_detail(const struct slice_sink *sink, void *next_track,
-		       const struct slice_detail *detail)
+static void log_insns(struct slice_log *log, const struct slice_event *event,
+		      const struct slice_detail *detail)
 {
-	(void)next_track;
-	sink->folded(sink, NULL, detail->insns, detail->cycles);
+	(void)event;
+	if (detail)
+		feed_instant(&log->sink, NULL, detail->insns, "insns");
 }
 
-static void tell_detail(uint64_t insns)
+static void edge_with_insns(enum slice_event_kind kind, uint64_t time, uint64_t insns)
 {
-	struct slice_detail detail = { .insns = insns };
+	const struct slice_event event = { .time = time,
+					   .symbol = symbol("f"),
+					   .kind = (uint8_t)kind };
 
-	sorter.sink.detail(&sorter.sink, track, &detail);
+	slice_sink_emit(&sorter.sink, track, &event, &(struct slice_detail){ .insns = insns });
 }
 
 START_TEST(details_stay_with_their_begin_or_end)
 {
-	slice_sorter_release(&sorter);
-	slices.sink.detail = log_detail;
-	slice_sorter_init(&sorter, &slices.sink, &diag);
-	track = slice_sorter_track(&sorter, NULL);
-	tell_detail(1);
-	begin(1, "f");
+	slices.before = log_insns;
+	edge_with_insns(SLICE_BEGIN, 1, 1);
 	begin(2, "g");
 	end(3);
-	tell_detail(2);
-	end(4);
-	ck_assert_str_eq(segment(), "F 1 0\nB 1 f\nB 2 g\nE 3 g\nF 2 0\nE 4 f\nS\n");
+	edge_with_insns(SLICE_END, 4, 2);
+	ck_assert_str_eq(segment(), "I 1 insns\nB 1 f\nB 2 g\nE 3 g\nI 2 insns\nE 4 f\n");
 }
 END_TEST
 
@@ -141,7 +155,7 @@ START_TEST(frames_found_late_enclose_what_begins_with_them)
 	end(9);
 	end(9);
 	ck_assert_str_eq(segment(), "B 0 main inferred\nB 0 caller inferred\nB 0 f\n"
-				    "E 5 f\nE 9 caller\nE 9 main\nS\n");
+				    "E 5 f\nE 9 caller\nE 9 main\n");
 }
 END_TEST
 
@@ -155,7 +169,7 @@ START_TEST(a_frame_found_late_does_not_take_the_end_of_what_was_there_before)
 	deferred(5, "fault");
 	end(8);
 	ck_assert_str_eq(segment(), "B 1 untraced\nE 5 untraced\nB 5 fault inferred\n"
-				    "B 6 g\nE 7 g\nE 8 fault\nS\n");
+				    "B 6 g\nE 7 g\nE 8 fault\n");
 }
 END_TEST
 
@@ -166,9 +180,9 @@ START_TEST(an_end_that_came_after_a_frame_found_late_closes_what_was_there_befor
 	deferred(10, "late");
 	end(10);
 	end(20);
-	sorter.sink.segment_end(&sorter.sink, track);
+	slice_sink_flush(&sorter.sink, track);
 	ck_assert_str_eq(slice_log_take(&slices),
-			 "B 0 old\nE 10 old\nB 10 late inferred\nE 20 late\nS\n");
+			 "B 0 old\nE 10 old\nB 10 late inferred\nE 20 late\n");
 }
 END_TEST
 
@@ -179,7 +193,7 @@ START_TEST(the_end_of_a_frame_found_late_does_not_come_before_it)
 	begin(1, "g");
 	deferred(0, "f");
 	end(2);
-	ck_assert_str_eq(segment(), "B 0 f inferred\nE 0 f\nB 1 g\nE 2 g\nS\n");
+	ck_assert_str_eq(segment(), "B 0 f inferred\nE 0 f\nB 1 g\nE 2 g\n");
 	ck_assert_uint_eq(sorter.counts.unmatched_ends, 0);
 }
 END_TEST
@@ -188,19 +202,19 @@ START_TEST(a_complete_slice_ends_before_what_begins_then)
 {
 	begin(5, "f");
 	end(6);
-	complete(0, 5, "unknown", SLICE_DEFERRED);
-	ck_assert_str_eq(segment(), "B 0 unknown\nE 5 unknown\nB 5 f\nE 6 f\nS\n");
+	complete(0, 5, "unknown", SLICE_ORDER_DEFERRED);
+	ck_assert_str_eq(segment(), "B 0 unknown\nE 5 unknown\nB 5 f\nE 6 f\n");
 }
 END_TEST
 
 START_TEST(a_complete_slice_without_length_stays_together)
 {
 	begin(5, "f");
-	complete(5, 5, "mark", 0);
-	complete(7, 4, "backwards", 0);
+	complete(5, 5, "mark", SLICE_ORDER_PLAIN);
+	complete(7, 4, "backwards", SLICE_ORDER_PLAIN);
 	end(8);
 	ck_assert_str_eq(segment(), "B 5 f\nB 5 mark\nE 5 mark\n"
-				    "B 7 backwards\nE 7 backwards\nE 8 f\nS\n");
+				    "B 7 backwards\nE 7 backwards\nE 8 f\n");
 }
 END_TEST
 
@@ -210,7 +224,7 @@ START_TEST(an_end_without_an_open_slice_is_dropped_and_counted)
 	begin(2, "f");
 	end(3);
 	end(3);
-	ck_assert_str_eq(segment(), "B 2 f\nE 3 f\nS\n");
+	ck_assert_str_eq(segment(), "B 2 f\nE 3 f\n");
 	ck_assert_uint_eq(sorter.counts.unmatched_ends, 2);
 }
 END_TEST
@@ -224,7 +238,7 @@ START_TEST(time_never_goes_back_across_segments)
 	end(15);
 	begin(30, "h");
 	end(31);
-	ck_assert_str_eq(segment(), "B 20 g\nE 20 g\nB 30 h\nE 31 h\nS\n");
+	ck_assert_str_eq(segment(), "B 20 g\nE 20 g\nB 30 h\nE 31 h\n");
 	ck_assert_uint_eq(sorter.counts.backward, 2);
 }
 END_TEST
@@ -233,11 +247,11 @@ START_TEST(slices_stay_open_across_segments_and_close_in_the_end)
 {
 	begin(1, "f");
 	begin(2, "g");
-	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\nS\n");
+	ck_assert_str_eq(segment(), "B 1 f\nB 2 g\n");
 	end(3);
 	begin(4, "h");
 	slice_sorter_finish(&sorter);
-	ck_assert_str_eq(slice_log_take(&slices), "E 3 g\nB 4 h\nE 4 h\nE 4 f\nS\n");
+	ck_assert_str_eq(slice_log_take(&slices), "E 3 g\nB 4 h\nE 4 h\nE 4 f\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -280,50 +294,34 @@ START_TEST(tracks_do_not_mix)
 	track = b;
 	end(4);
 	slice_sorter_finish(&sorter);
-	ck_assert_str_eq(slice_log_take(&slices), "one B 2 g\none E 3 g\none S\n"
-						  "two B 1 f\ntwo E 4 f\ntwo S\n");
+	ck_assert_str_eq(slice_log_take(&slices), "one B 2 g\none E 3 g\n"
+						  "two B 1 f\ntwo E 4 f\n");
 }
 END_TEST
 
 static size_t passed, wrong;
 static uint64_t last;
 
-static void count_begin(const struct slice_sink *sink, void *context, uint64_t time,
-			const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void check_events(const struct slice_sink *sink, void *context,
+			 const struct slice_batch *batch)
 {
 	(void)sink;
 	(void)context;
-	(void)symbol;
-	(void)flags;
-	passed++;
-	wrong += time < last || ip != time;
-	last = time;
-}
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
 
-static void count_end(const struct slice_sink *sink, void *context, uint64_t time,
-		      const struct symbol *symbol)
-{
-	(void)sink;
-	(void)context;
-	(void)symbol;
-	passed++;
-	wrong += time < last;
-	last = time;
-}
-
-static void forget(const struct slice_sink *sink, void *context)
-{
-	(void)sink;
-	(void)context;
+		passed++;
+		wrong += event->time < last ||
+			 (event->kind == SLICE_BEGIN && event->ip != event->time);
+		last = event->time;
+	}
 }
 
 /* 6 million records are 192 MiB; 64 may stay.  Some come late, as callers do. */
 START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 {
 	enum { SLICES = 3000000, LATE = 100 };
-	const struct slice_sink next = { .begin = count_begin,
-					 .end = count_end,
-					 .segment_end = forget };
+	const struct slice_sink next = { .events = check_events };
 	const struct symbol *function = symbol("f");
 	struct rusage usage;
 
@@ -331,15 +329,15 @@ START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 	slice_sorter_init(&sorter, &next, &diag);
 	track = slice_sorter_track(&sorter, NULL);
 	for (uint64_t i = 0; i < SLICES; i++) {
-		sorter.sink.begin(&sorter.sink, track, 10 * i, function, 10 * i, 0);
+		feed_begin(&sorter.sink, track, 10 * i, function, 10 * i, 0);
 		end(10 * i + 5);
 	}
 	for (uint64_t i = LATE; i-- > 0;) {
 		uint64_t time = SLICES / LATE * i * 10;
 
-		sorter.sink.begin(&sorter.sink, track, time, function, time, SLICE_DEFERRED);
+		begin_deferred(time, function, time);
 	}
-	sorter.sink.segment_end(&sorter.sink, track);
+	slice_sink_flush(&sorter.sink, track);
 	ck_assert_uint_eq(passed, 2 * SLICES + LATE);
 	ck_assert_uint_eq(wrong, 0);
 	getrusage(RUSAGE_SELF, &usage);
@@ -359,7 +357,7 @@ START_TEST(a_segment_beyond_the_limit_is_passed_on_in_parts)
 	ck_assert_str_eq(slice_log_take(&slices), "B 1 f\nE 2 f\n");
 	end(5);
 	deferred(1, "main");
-	ck_assert_str_eq(segment(), "I 3 three\nB 4 g\nB 4 main inferred\nE 5 main\nS\n");
+	ck_assert_str_eq(segment(), "I 3 three\nB 4 g\nB 4 main inferred\nE 5 main\n");
 	slice_sorter_finish(&sorter);
 	ck_assert_str_eq(diag.first->kind, "time-backwards");
 	ck_assert_str_eq(diag.first->next->kind, "segment-split");
@@ -406,7 +404,6 @@ START_TEST(sorting_is_stable_for_any_runs)
 			length += (size_t)snprintf(expected + length, sizeof(expected) - length,
 						   "I %lu %u\n", (unsigned long)model[i].time,
 						   model[i].number);
-		snprintf(expected + length, sizeof(expected) - length, "S\n");
 		ck_assert_str_eq(segment(), expected);
 	}
 }
@@ -430,23 +427,6 @@ static void make_edges(struct slice_event *edges, size_t count, unsigned *seed, 
 	}
 }
 
-static void put_edges(const struct slice_event *edges, size_t count, bool at_once)
-{
-	const struct slice_sink *sink = &sorter.sink;
-
-	if (at_once) {
-		sink->edges(sink, track, edges, count);
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (edges[i].kind == SLICE_BEGIN)
-			sink->begin(sink, track, edges[i].time, edges[i].symbol, edges[i].ip,
-				    edges[i].flags);
-		else
-			sink->end(sink, track, edges[i].time, edges[i].symbol);
-	}
-}
-
 /*
  * Slices too deep, ends without beginnings, times that go back or are too late, frames
  * found late, instants and parts, in any order.
@@ -462,7 +442,7 @@ static void feed_wild(unsigned seed, bool at_once)
 		size_t count = 1 + (size_t)rand_r(&seed) % 40;
 
 		make_edges(edges, count, &seed, &time);
-		put_edges(edges, count, at_once);
+		feed_edges(&sorter.sink, track, edges, count, at_once);
 		switch (rand_r(&seed) % 40) {
 		case 0:
 			time -= 20;
@@ -474,10 +454,10 @@ static void feed_wild(unsigned seed, bool at_once)
 			instant(time, "here");
 			break;
 		case 3:
-			sorter.sink.segment_end(&sorter.sink, track);
+			slice_sink_flush(&sorter.sink, track);
 			break;
 		case 4:
-			complete(time, time + 3, "whole", 0);
+			complete(time, time + 3, "whole", SLICE_ORDER_PLAIN);
 			break;
 		}
 		if (i == 780)
@@ -491,16 +471,13 @@ START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
 	struct slice_sorter_counts counts;
 	char *expected;
 
-	slices.hides_ends = true;
 	feed_wild((unsigned)_i, false);
 	expected = strdup(slice_log_take(&slices));
 	counts = sorter.counts;
 	slice_sorter_release(&sorter);
-	slice_log_take_events(&slices);
 	slice_sorter_init(&sorter, &slices.sink, &diag);
 	track = slice_sorter_track(&sorter, NULL);
 	feed_wild((unsigned)_i, true);
-	ck_assert_uint_gt(slices.edges, 1000);
 	ck_assert_str_eq(slice_log_take(&slices), expected);
 	ck_assert_mem_eq(&sorter.counts, &counts, sizeof(counts));
 	ck_assert(counts.too_deep + counts.unmatched_ends > 0);
@@ -510,12 +487,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("span_sorter");
-	TCase *all = tcase_create("span_sorter");
+	Suite *suite = suite_create("slice_sorter");
+	TCase *all = tcase_create("slice_sorter");
 
 	tcase_set_timeout(all, 60);
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_test(all, spans_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
+	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
 	tcase_add_test(all, what_goes_back_in_time_is_put_in_order);
 	tcase_add_test(all, details_stay_with_their_begin_or_end);
 	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);

@@ -5,6 +5,7 @@
 #include "src/slices/slice_totals.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 
 static struct name_table names;
 static struct symbol f, g;
@@ -12,43 +13,18 @@ static struct track track;
 static struct slice_totals tally;
 static size_t begins, ends;
 
-static void count_begin(const struct slice_sink *sink, void *context, uint64_t time,
-			const struct symbol *symbol, uint64_t ip, unsigned flags)
-{
-	(void)sink;
-	(void)time;
-	(void)symbol;
-	(void)ip;
-	(void)flags;
-	ck_assert_ptr_eq(context, &track);
-	begins++;
-}
-
-static void count_end(const struct slice_sink *sink, void *context, uint64_t time,
-		      const struct symbol *symbol)
-{
-	(void)sink;
-	(void)time;
-	(void)symbol;
-	ck_assert_ptr_eq(context, &track);
-	ends++;
-}
-
-static void count_edges(const struct slice_sink *sink, void *context,
-			const struct slice_event *edges, size_t count)
+static void count_events(const struct slice_sink *sink, void *context,
+			 const struct slice_batch *batch)
 {
 	(void)sink;
 	ck_assert_ptr_eq(context, &track);
-	for (size_t i = 0; i < count; i++) {
-		begins += edges[i].kind == SLICE_BEGIN;
-		ends += edges[i].kind == SLICE_END;
+	for (size_t i = 0; i < batch->count; i++) {
+		begins += batch->events[i].kind == SLICE_BEGIN;
+		ends += batch->events[i].kind == SLICE_END;
 	}
 }
 
-static const struct slice_sink one_by_one = { .begin = count_begin, .end = count_end };
-static const struct slice_sink at_once = { .begin = count_begin,
-					   .end = count_end,
-					   .edges = count_edges };
+static const struct slice_sink counter = { .events = count_events };
 
 static void setup(void)
 {
@@ -100,39 +76,21 @@ static void expect_sums(void)
 	ck_assert_uint_eq(ends, 4);
 }
 
-START_TEST(slices_one_by_one_add_up)
+START_TEST(slices_one_by_one_and_at_once_add_up)
 {
-	const struct slice_sink *sink = &tally.sink;
-
-	slice_totals_init(&tally, &one_by_one);
-	ck_assert_ptr_null(sink->edges);
-	for (size_t i = 0; i < SLICE_EVENTS; i++) {
-		if (slices[i].kind == SLICE_BEGIN)
-			sink->begin(sink, &track, slices[i].time, slices[i].symbol, 0,
-				    slices[i].flags);
-		else
-			sink->end(sink, &track, slices[i].time, NULL);
-	}
-	expect_sums();
-}
-END_TEST
-
-START_TEST(slices_at_once_add_up)
-{
-	slice_totals_init(&tally, &at_once);
-	tally.sink.edges(&tally.sink, &track, slices, SLICE_EVENTS);
+	slice_totals_init(&tally, &counter);
+	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, _i);
 	expect_sums();
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("span_tally");
+	Suite *suite = suite_create("slice_totals");
 	TCase *tests = tcase_create("all");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, slices_one_by_one_add_up);
-	tcase_add_test(tests, slices_at_once_add_up);
+	tcase_add_loop_test(tests, slices_one_by_one_and_at_once_add_up, 0, 2);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

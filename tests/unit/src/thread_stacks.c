@@ -13,6 +13,7 @@
 #include "src/resolve/resolve.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 #include "tests/unit/src/slice_log.h"
 
 #define BASE   UINT64_C(1000000)
@@ -28,7 +29,6 @@ static struct diag diag;
 static struct resolver resolver;
 static struct arena arena;
 static struct slice_log slices;
-static struct slice_sink sink;
 static struct callstack_machine *machine;
 static struct thread_stacks stacks;
 
@@ -75,15 +75,17 @@ static void open_recording(void)
 	ck_assert_ptr_nonnull(timeline);
 }
 
-/* The log does not tell flags of its own accord, such as an interrupt's vector. */
-static void log_flags_and_begin(const struct slice_sink *log, void *track, uint64_t time,
-				const struct symbol *symbol, uint64_t ip, unsigned flags)
+/* The log itself shows no other flags, such as an interrupt's vector. */
+static void log_flags(struct slice_log *log, const struct slice_event *event,
+		      const struct slice_detail *detail)
 {
 	char text[40];
 
-	snprintf(text, sizeof(text), "flags %x", flags);
-	log->instant(log, track, time, text);
-	slices.sink.begin(log, track, time, symbol, ip, flags);
+	(void)detail;
+	if (event->kind != SLICE_BEGIN)
+		return;
+	snprintf(text, sizeof(text), "flags %x", event->flags);
+	feed_instant(&log->sink, NULL, event->time, text);
 }
 
 static void *add_track(void *context, const struct thread *thread)
@@ -97,13 +99,12 @@ static void *add_track(void *context, const struct thread *thread)
 static void open_stacks(void)
 {
 	struct callstack_options options = {
-		.mode = TRACE_MODE_USER, .sink = &sink, .names = &names, .diag = &diag
+		.mode = TRACE_MODE_USER, .sink = &slices.sink, .names = &names, .diag = &diag
 	};
 
 	slice_log_init(&slices);
 	slices.base = BASE;
-	sink = slices.sink;
-	sink.begin = log_flags_and_begin;
+	slices.before = log_flags;
 	resolver_init(&resolver, timeline, store, &names);
 	machine = callstack_precise_open(&options);
 	stacks = (struct thread_stacks){
