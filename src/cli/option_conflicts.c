@@ -32,16 +32,18 @@ static void refuse_split(struct argp_state *state, const struct options *options
 	if (is_stdout(options->output))
 		argp_error(state, "--split writes several files, not standard output");
 	if (options->overlay_count)
-		argp_error(state, "--split leaves overlays out: convert them without it");
+		argp_error(state, "--split cannot show overlays: convert them without --split");
 }
 
 static void refuse_batch(struct argp_state *state, const struct options *options)
 {
 	for (int i = 0; i < options->input_count; i++)
 		if (strcmp(options->inputs[i], "-") == 0)
-			argp_error(state, "no output name for standard input: name one with -o");
+			argp_error(state,
+				   "cannot name an output after standard input: name one with -o");
 	if (options->input_count > 1 && options->overlay_count)
-		argp_error(state, "overlays belong to one recording, and this is a second: %s",
+		argp_error(state,
+			   "cannot combine overlays with several recordings: '%s' is a second one",
 			   options->inputs[1]);
 	if (options->json)
 		argp_error(state, "--json describes one output: use --json-lines for several");
@@ -71,16 +73,16 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	refuse_split(state, options);
 	refuse_selection(state, options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))
-		argp_error(state, "--files0-from needs a directory for --output, and '%s' is none",
+		argp_error(state, "--files0-from needs a directory for --output: '%s' is not one",
 			   options->output);
 	if (batch)
 		refuse_batch(state, options);
 	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
-		argp_error(state, "one input at a time, and this is a second: %s",
+		argp_error(state, "cannot combine several texts: '%s' is a second input",
 			   options->inputs[1]);
 	if (default_output == DEFAULT_FILE && !batch && !options->output &&
 	    (!options->input || strcmp(options->input, "-") == 0))
-		argp_error(state, "no output name for %s: name one with -o",
-			   options->input ? "standard input" : "overlays without a recording");
+		argp_error(state, "cannot name an output after %s: name one with -o",
+			   options->input ? "standard input" : "overlays");
 	refuse_json(state, options, options->output ? is_stdout(options->output) : text);
 }

@@ -43,50 +43,51 @@ static const struct option_choice timings[] = { { "steady", TIMING_STEADY },
 
 const struct option_spec option_specs[] = {
 	{ "input", 0, "KIND", GROUP_INPUT, OPTION_CHOICE, FIELD(input_kind),
-	  .help = "What INPUT is: perf-data (default), or perf-script: the text that perf script "
+	  .help = "Kind of INPUT: perf-data (default), or perf-script: the text that perf script "
 		  "prints",
 	  .choices = inputs },
 	{ "mode", 0, "MODE", GROUP_INPUT, OPTION_CHOICE, FIELD(mode),
-	  .help = "What was traced: user, kernel or both (default: as the recording says)",
+	  .help = "Traced privilege levels: user, kernel or both (default: from the recording)",
 	  .choices = modes },
 	{ "engine", 0, "ENGINE", GROUP_INPUT, OPTION_CHOICE, FIELD(engine),
-	  .help = "Who decodes the trace: fast (default), or libipt, to compare: slower, loses "
-		  "more",
+	  .help = "Packet decoder: fast (default), or libipt, for comparison: slower, loses more "
+		  "after damage",
 	  .choices = engines },
 	{ "time", 0, "FROM,TO", GROUP_SELECTION, OPTION_TIME_RANGE, FIELD(select),
-	  .help = "Decode this time only; each is empty, seconds of perf's clock, +1.5ms after "
-		  "the start, -2ms before the end, or a percentage: 10%,20%" },
+	  .help = "Decode this time range only; each side is empty, seconds of perf's clock, "
+		  "+1.5ms after the start, -2ms before the end, or a percentage: 10%,20%" },
 	{ "pid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.pids),
-	  .help = "Show these processes: 1,2,5-7; as all lists, may be repeated" },
+	  .help = "Show these processes: 1,2,5-7; all lists may be repeated" },
 	{ "tid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.tids),
 	  .help = "Show these threads" },
 	{ "comm", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.comms),
-	  .help = "Show threads that had such a name at any time; may be repeated" },
+	  .help = "Show threads that had a matching name at any time; may be repeated" },
 	{ "cpu", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.cpus),
-	  .help = "Decode what these CPUs ran" },
+	  .help = "Decode the trace of these CPUs" },
 	{ "symbol", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.symbols),
-	  .help = "Show calls of these functions, with all below them and their callers; may be "
-		  "repeated" },
+	  .help = "Show calls of these functions, with everything inside and their callers; may "
+		  "be repeated" },
 	{ "dso", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.dsos),
-	  .help = "The same of calls into these files, by path or last part of it" },
+	  .help = "Show calls into these files, by path or its last part, as --symbol does" },
 	{ "between", 0, "START,STOP", GROUP_SELECTION, OPTION_BETWEEN, FIELD(select),
 	  .help = "Show each thread from a call of START to the next call of STOP" },
 	{ "depth", 0, "N", GROUP_SELECTION, OPTION_NUMBER, FIELD(select.depth),
-	  .help = "Show so many levels of slices", .least = 1, .most = UINT32_MAX },
+	  .help = "Show the outermost N levels of slices", .least = 1, .most = UINT32_MAX },
 	{ "min-duration", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(select.min_duration),
-	  .help = "Leave slices shorter than TIME (1us) out, and count them in those around them" },
+	  .help = "Leave out slices shorter than TIME (1us); the slices around them count them" },
 	{ "hide", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.hidden),
-	  .help = "Leave these functions' slices out, but not what they call; may be repeated" },
+	  .help = "Leave out slices of these functions, but not those of their callees; may be "
+		  "repeated" },
 	{ "no-samples", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(no_samples),
 	  .help = "Leave out samples of other events of the recording (cycles, tracepoints)" },
 	{ "stacks", 0, "MACHINE", GROUP_STACKS, OPTION_CHOICE, FIELD(stacks),
-	  .help = "How call stacks are built: precise (default), by return addresses; "
-		  "magic-trace, by names, as magic-trace 1.0 does",
+	  .help = "How call stacks are built: precise (default), from return addresses; "
+		  "magic-trace, from names, by the rules of magic-trace 1.0",
 	  .choices = machines },
 	{ "inline", 0, NULL, GROUP_STACKS, OPTION_FLAG, FIELD(inlined),
-	  .help = "Show calls that the compiler replaced by the called function's code, too" },
+	  .help = "Show inlined functions, too" },
 	{ "symfs", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(symfs),
-	  .help = "Look for all files of the recording below DIR, and nowhere else" },
+	  .help = "Search the files of the recording below DIR only" },
 	{ "vdso", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(vdso),
 	  .help = "The vdso of the recorded kernel" },
 	{ "kcore", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(kcore),
@@ -95,51 +96,51 @@ const struct option_spec option_specs[] = {
 	{ "vmlinux", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(vmlinux),
 	  .help = "The recorded kernel, if there is no kcore" },
 	{ "debug-dir", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(debug_dir),
-	  .help = "Look for debug files in DIR, laid out as /usr/lib/debug is, first" },
+	  .help = "Search DIR, laid out as /usr/lib/debug is, for debug files first" },
 	{ "debuginfod", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(debuginfod),
-	  .help = "Ask the servers in DEBUGINFOD_URLS for files that are missing here" },
+	  .help = "Ask the servers in DEBUGINFOD_URLS for missing files" },
 	{ "force-dso", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(force_dso),
 	  .help = "Use the file at a recorded path although its build id is not the recorded one" },
 	{ "kallsyms", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(kallsyms),
-	  .help = "The symbols of the recorded kernel, as /proc/kallsyms had them" },
+	  .help = "The symbols of the recorded kernel, as its /proc/kallsyms listed them" },
 	{ "perf-map-dir", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(perf_map_dir),
-	  .help = "Where the perf-PID.map files are that name code of JIT compilers (default: "
-		  "/tmp)" },
+	  .help = "The directory of perf-PID.map files, which name code of JIT compilers "
+		  "(default: /tmp)" },
 	{ "strip-prefix", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(strip_prefix),
 	  .help = "Show paths of source files below DIR relative to it" },
 	{ "demangle", 0, "STYLE", GROUP_SYMBOLS, OPTION_CHOICE, FIELD(names),
-	  .help = "How names are shown: short (default), without template arguments and "
+	  .help = "How function names are shown: short (default), without template arguments and "
 		  "parameters; full; or none: as in the symbol table",
 	  .choices = name_styles },
 	{ "output", 'o', "FILE", GROUP_OUTPUT, OPTION_TEXT, FIELD(output),
 	  .help = "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
 		  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each "
-		  "INPUT is converted to an output of its own in it, named after INPUT",
+		  "INPUT gets an output of its own in it, named after INPUT",
 	  .neutral = true },
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
 	  .help = "ftf (default); branches: a line per branch, as perf script prints it; calls: "
-		  "begins and ends as they are found; slices: a line per finished slice; events: "
-		  "a line per event of the overlays; folded: call stacks with their own time, "
-		  "for flame graphs; functions: a table; chrome and speedscope: JSON for those; "
-		  "svg: a picture of the busiest thread; none: decode only" },
+		  "begins and ends of slices in the order found; slices: a line per finished "
+		  "slice; events: a line per event of the overlays; folded: call stacks with "
+		  "their own time, for flame graphs; functions: a table; chrome and speedscope: "
+		  "JSON for these viewers; svg: a picture of the busiest thread; none: decode "
+		  "only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
-	  .help = "What slices tell beside their name: none; line (default): the function's "
-		  "address and source; full: also the line of the call, instructions, cycles and "
-		  "IPC",
+	  .help = "Arguments of slices: none; line (default): the function's address and source; "
+		  "full: also the line of the call, instructions, cycles and IPC",
 	  .choices = details },
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order),
 	  .help = "Sort the table of --format=functions by self (default), total, calls or name",
 	  .choices = orders },
 	{ "split", 0, "SIZE", GROUP_OUTPUT, OPTION_SPLIT_SIZE, FIELD(select.split),
-	  .help = "Write OUT.000.ftf and so on, each of so many slices (2M), bytes (500MB) or so "
-		  "much time (10ms)" },
+	  .help = "Write OUT.000.ftf and so on, each of SIZE: a number of slices (2M), bytes "
+		  "(500MB) or a time (10ms)" },
 	{ "runtime-events", 0, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", GROUP_OCAML,
 	  OPTION_RUNTIME_EVENTS, 0,
-	  .help = "Show the collector's work and the program's events of FILE, which OCaml 5 "
-		  "calls PID.events; may be repeated, and needs no INPUT" },
+	  .help = "Show garbage collections and the program's own events of FILE, the PID.events "
+		  "of OCaml 5; may be repeated, and needs no INPUT" },
 	{ "memtrace", 0, "FILE[,pid=N][,lives]", GROUP_OCAML, OPTION_MEMTRACE, 0,
-	  .help = "Show the sampled allocations of memtrace's FILE; may be repeated, and needs "
-		  "no INPUT" },
+	  .help = "Show the sampled allocations of FILE, written by memtrace; may be repeated, "
+		  "and needs no INPUT" },
 	{ "clock-offset", 0, "CLOCK=TIME", GROUP_OCAML, OPTION_CLOCK_OFFSET, FIELD(clock_offsets),
 	  .help = "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or "
 		  "memtrace (real=TIME); may be repeated" },
@@ -150,48 +151,48 @@ const struct option_spec option_specs[] = {
 		  "threads, functions, files, gaps, warnings",
 	  .if_omitted = "-", .neutral = true },
 	{ "no-warn", 0, NULL, GROUP_DIAGNOSTICS, OPTION_FLAG, FIELD(no_warn),
-	  .help = "Exit with 0 also if there are gaps or warnings", .neutral = true },
+	  .help = "Exit with 0 instead of 2 after gaps or warnings", .neutral = true },
 	{ "quiet", 'q', NULL, GROUP_DIAGNOSTICS, OPTION_FLAG, FIELD(quiet), "Print errors only",
 	  .neutral = true },
 	{ "verbose", 'v', NULL, GROUP_DIAGNOSTICS, OPTION_REPEATED, FIELD(verbose),
-	  .help = "Print also what took how long, what each buffer held, and what was found for "
-		  "each file of code; twice: also all threads, files that were not used, how it "
-		  "was recorded",
+	  .help = "Print also the time of each phase, the bytes of each buffer by outcome, and "
+		  "the symbols found for each file of code; twice: also all threads, unused "
+		  "files, and how the recording was made",
 	  .neutral = true },
 	{ "sandbox", 0, "WHEN", GROUP_DIAGNOSTICS, OPTION_CHOICE, FIELD(sandbox),
-	  .help = "Give up what a conversion does not need, before the recording is read: auto "
-		  "(default: where the system has a way), on (fail if it has none), off",
+	  .help = "Drop the rights that a conversion does not need, before the recording is "
+		  "read: auto (default), if the kernel can; on, or fail; off",
 	  .choices = whens, .neutral = true },
 	{ "threads", 'j', "N", GROUP_DECODING, OPTION_NUMBER, FIELD(threads),
-	  .help = "Decode with N threads (default: one per CPU; 1: without any beside the "
-		  "program's own); the output is the same",
+	  .help = "Decode with N threads (default: one per CPU; 1: no additional thread); the "
+		  "output is the same",
 	  .least = 1, .most = 1024, .neutral = true },
 	{ "verify", 0, "N", GROUP_DECODING, OPTION_NUMBER, FIELD(verify),
-	  .help = "Decode every Nth part of the trace (default: all), from PSB to PSB, with "
-		  "libipt too, and tell where it finds other branches",
+	  .help = "Decode every Nth part of the trace (default: all), from PSB to PSB, by both "
+		  "engines, and warn of differences",
 	  .least = 1, .most = INT_MAX, .if_omitted = "1" },
 	{ "timing", 0, "WORD", GROUP_DECODING, OPTION_CHOICE, FIELD(timing),
-	  .help = "Count core cycles (CYC) by the speed measured before (steady, the default), "
-		  "or as perf script does, up to the next MTC (perf): its very times, by one "
-		  "thread per buffer",
+	  .help = "How CYC packets become time: steady (default), by the clock speed measured "
+		  "before; perf, by the speed up to the next MTC packet, as perf script does, "
+		  "with one thread per buffer",
 	  .choices = timings },
 	{ "output-pattern", 0, "PATTERN", GROUP_BATCHES, OPTION_TEXT, FIELD(output_pattern),
-	  .help = "Convert each INPUT to an output of its own, named by PATTERN, in which {dir}, "
-		  "{name}, {base} (the name without its last suffix) and {n} stand for INPUT's",
+	  .help = "Convert each INPUT to an output of its own, named by PATTERN with {dir}, "
+		  "{name}, {base} (the name without its last suffix) and {n} of INPUT",
 	  .neutral = true },
 	{ "files0-from", 0, "FILE", GROUP_BATCHES, OPTION_TEXT, FIELD(files_from),
-	  .help = "Convert each INPUT, and each file that FILE names with a NUL behind it, to an "
-		  "output of its own; - is standard input",
+	  .help = "Convert each INPUT, and each NUL-terminated name in FILE, to an output of its "
+		  "own; - is standard input",
 	  .neutral = true },
 	{ "jobs", 0, "N", GROUP_BATCHES, OPTION_NUMBER, FIELD(jobs),
-	  .help = "Convert N files side by side (default: 1; 0: one per processor)", .most = 10000,
+	  .help = "Convert N files in parallel (default: 1; 0: one per processor)", .most = 10000,
 	  .neutral = true },
 	{ "skip-existing", 0, NULL, GROUP_BATCHES, OPTION_FLAG, FIELD(skip_existing),
-	  .help = "Skip inputs whose output was made of the same bytes by the same version and "
-		  "options",
+	  .help = "Keep existing outputs that the same version made from the same bytes with the "
+		  "same options",
 	  .neutral = true },
 	{ "json-lines", 0, "FILE", GROUP_BATCHES, OPTION_TEXT, FIELD(json_lines),
-	  .help = "Append a line of JSON per finished INPUT to FILE (default: standard output)",
+	  .help = "Append one line of JSON per finished INPUT to FILE (default: standard output)",
 	  .if_omitted = "-", .neutral = true },
 	{ 0 }
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Compares the output with each input by device and inode. */
 #include "src/options/output_check.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ static bool is_file(const char *path, const struct stat *file)
 	       status.st_ino == file->st_ino;
 }
 
-/* Words may follow an overlay's file behind commas, which its name may have, too. */
+/* An overlay's argument is FILE,WORD,...; FILE may contain commas, too: try each. */
 static bool is_overlay(const char *text, const struct stat *file)
 {
 	char path[4096];
@@ -32,7 +33,7 @@ static bool is_overlay(const char *text, const struct stat *file)
 	return false;
 }
 
-/* Returns the input that is this file; NULL: none is. */
+/* Returns the name of the input that is this file; NULL: none. */
 static const char *find_input(const struct options *options, const struct stat *file)
 {
 	const char *const named[] = { options->vdso, options->kcore, options->vmlinux,
@@ -59,9 +60,10 @@ int output_check(const struct options *options, struct error *err)
 		return 0;
 	if (strcmp(output, "-") == 0 ? fstat(STDOUT_FILENO, &file) != 0 : stat(output, &file) != 0)
 		return 0;
-	/* What is no regular file is not replaced. */
+	/* Only regular files are replaced. */
 	input = S_ISREG(file.st_mode) ? find_input(options, &file) : NULL;
 	if (!input)
 		return 0;
-	return error_set(err, ERROR_SYSTEM, "%s: is the input %s itself", output, input);
+	return error_set(err, ERROR_SYSTEM, "cannot write to %s: it is the input %s", output,
+			 input);
 }

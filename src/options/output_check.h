@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An output that would overwrite what it is made of. */
+/* Refuses an output that would overwrite an input. */
 #ifndef SRC_OPTIONS_OUTPUT_CHECK_H
 #define SRC_OPTIONS_OUTPUT_CHECK_H
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* Enters both halves of the sandbox, and reports which is active. */
 #include "src/sandbox/sandbox.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Sanitizers make calls of their own, when they report and when the program
- * ends: AddressSanitizer's search for leaks stops all threads by ptrace().
+ * Sanitizers make other system calls when they report and at exit:
+ * AddressSanitizer's leak check stops all threads by ptrace().
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
@@ -19,14 +20,14 @@
 #define SANITIZED false
 #endif
 
-/* Returns what else is in the process and makes calls of its own; NULL: nothing. */
-static const char *find_company(void)
+/* Returns why the process may make other system calls than a conversion's; NULL: it may not. */
+static const char *find_obstacle(void)
 {
 	const char *preloaded = getenv("LD_PRELOAD");
 
 	if (SANITIZED)
 		return "this build has sanitizers";
-	/* It makes code while it runs, and writes files when the program ends. */
+	/* valgrind generates code, and writes files at exit. */
 	return preloaded && strstr(preloaded, "/vgpreload_") ? "valgrind runs the program" : NULL;
 }
 
@@ -34,13 +35,13 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
 {
 	const char *files, *calls;
 
-	*sandbox = (struct sandbox){ .why = "not asked for" };
+	*sandbox = (struct sandbox){ .why = "--sandbox=off" };
 	if (options->sandbox == SANDBOX_OFF)
 		return 0;
-	sandbox->why = find_company();
+	sandbox->why = find_obstacle();
 	if (options->sandbox == SANDBOX_AUTO && sandbox->why)
 		return 0;
-	/* In this order: the second half leaves no call to enter the first. */
+	/* In this order: the filter of system calls would refuse those of Landlock. */
 	files = sandbox_enter_files(options);
 	calls = sandbox_enter_calls(options->debuginfod);
 	sandbox->files = !files;
@@ -48,7 +49,8 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
 	sandbox->why = files ? files : calls;
 	if (!sandbox->why || options->sandbox == SANDBOX_AUTO)
 		return 0;
-	return error_set(err, ERROR_SYSTEM, "no sandbox: %s (--sandbox=auto goes on without)",
+	return error_set(err, ERROR_SYSTEM,
+			 "cannot enter the sandbox: %s; use --sandbox=auto to run without it",
 			 sandbox->why);
 }
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program may still do once it reads what someone else recorded: a
- * fault in it that a recording makes use of shall reach nothing.
+ * The rights that the program keeps while it reads a recording of someone else,
+ * so that a recording that exploits a fault in the program gains little.
  *
- * Landlock (landlock(7)) leaves of the file system what a conversion reads:
- * with --symfs what is named on the command line, else any file, as a recording
- * names any; and as places to write the outputs' directories and the one of
- * temporary files.  seccomp (seccomp(2)) leaves the system calls
- * of a conversion: no program and no process is started, nothing is made
- * executable, no socket, no signal to another process, no input put into a
- * terminal.  What is not left fails: files with EACCES, calls with ENOSYS.
+ * Landlock (landlock(7)) allows to read the files named on the command line with
+ * --symfs, and else any file, as a recording may name any; and to write in the
+ * outputs' directories and the one of temporary files.  seccomp (seccomp(2))
+ * allows the system calls of a conversion: no new program or process, nothing
+ * made executable, no socket, no signal to another process, no input for a
+ * terminal.  Refused files fail with EACCES, refused calls with ENOSYS.
  *
- * With --debuginfod the network, the client's library and its cache are left, too.
+ * --debuginfod allows the network, and its client's library and cache, too.
  *
- * It holds for the process until it ends, and for the threads that it starts.
+ * The sandbox lasts until the process ends, and includes its threads.
  */
 #ifndef SRC_SANDBOX_SANDBOX_H
 #define SRC_SANDBOX_SANDBOX_H
@@ -25,25 +24,25 @@
 #include "src/options/options.h"
 
 struct sandbox {
-	bool files;      /* Landlock holds */
-	bool calls;      /* seccomp holds */
-	const char *why; /* borrowed, constant: why not both; NULL: both */
+	bool files;      /* Landlock is active */
+	bool calls;      /* seccomp is active */
+	const char *why; /* borrowed, constant: why one is not active; NULL: both are */
 };
 
 /*
- * Enter it, as the options ask.  Called with one thread, and before anything of
- * an input is read.  `sandbox` gets what holds then.
- * Returns 0, also if it was not asked for, or only where available (--sandbox=auto)
- * and is not; -1 with err filled if it was (--sandbox=on) and cannot hold whole.
+ * Enter the sandbox, as --sandbox says.  Called with one thread, before an input
+ * is read.  Fills `sandbox`.
+ * Returns 0, for off and auto always; -1 with err filled if on was given and not
+ * both halves are active.
  */
 int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct error *err);
 
-/* Print a line of what holds: of -v. */
+/* Print which halves are active: a line of -v. */
 void sandbox_print(const struct sandbox *sandbox, FILE *out);
 
 /*
- * The halves, for sandbox_enter().  Each returns NULL if it holds now; else why
- * it cannot, a constant.
+ * The halves, for sandbox_enter().  Each returns NULL if it is active now; else
+ * the reason, a constant.
  */
 const char *sandbox_enter_files(const struct options *options);
 const char *sandbox_enter_calls(bool network);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The filter of system calls.  It has the calls that the program, the C library
- * and the libraries make in a conversion; to any other the answer is that there
- * is no such call (ENOSYS), as libraries have another way for an older kernel.
+ * The seccomp half of the sandbox: a filter of system calls.  It allows the calls
+ * that the program and its libraries make in a conversion.  All others fail with
+ * ENOSYS, for which libraries have fallbacks, as of an older kernel.
  *
- * Made here and not by libseccomp, which needs a thousand allocations for this,
- * and crashes when one of them fails (2.5.4).  The filter's language: the
- * kernel's Documentation/userspace-api/seccomp_filter.rst.
+ * libseccomp would need a thousand allocations, and crashes when one fails
+ * (2.5.4).  The filter's language: the kernel's
+ * Documentation/userspace-api/seccomp_filter.rst.
  */
 #include "src/sandbox/sandbox.h"
 
@@ -26,12 +26,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Of Linux 5.17; the C library names its memory by it. */
+/* Linux 5.17; the C library names its memory by it. */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
 
-static const uint16_t allowed[] = {
+static const uint16_t allowed_calls[] = {
 	/* files */
 	SYS_access,
 	SYS_close,
@@ -143,7 +143,7 @@ static const uint16_t allowed[] = {
 	SYS_sigaltstack,
 	SYS_time,
 	SYS_times,
-	/* what the process is */
+	/* identity of the process */
 	SYS_arch_prctl,
 	SYS_capget,
 	SYS_getegid,
@@ -166,8 +166,8 @@ static const uint16_t allowed[] = {
 	SYS_uname,
 };
 
-/* The client of debuginfod servers: sockets, and times of the files in its cache. */
-static const uint16_t of_network[] = {
+/* For the client of debuginfod servers: sockets, and times of the files in its cache. */
+static const uint16_t network_calls[] = {
 	SYS_accept4,     SYS_bind,       SYS_connect,  SYS_epoll_create1, SYS_epoll_ctl,
 	SYS_epoll_pwait, SYS_epoll_wait, SYS_eventfd2, SYS_futimesat,     SYS_getpeername,
 	SYS_getsockname, SYS_getsockopt, SYS_listen,   SYS_mmap,          SYS_mprotect,
@@ -176,25 +176,25 @@ static const uint16_t of_network[] = {
 	SYS_socket,      SYS_socketpair, SYS_utime,    SYS_utimensat,     SYS_utimes,
 };
 
-/* A call that is allowed if an argument has these bits. */
+/* A call that is allowed if an argument has these bits under the mask. */
 struct condition {
 	uint16_t call;
-	uint8_t argument; /* its lower word: all of these are of 32 bits, or flags below */
+	uint8_t argument; /* its index; the low 32 bits are compared */
 	uint32_t mask, value;
 };
 
 #define WORD UINT32_MAX
 
 static const struct condition conditions[] = {
-	/* A thread, no process; the flags of clone3() are behind a pointer. */
+	/* Threads, not processes; a filter cannot read the flags of clone3(). */
 	{ SYS_clone, 0, CLONE_THREAD, CLONE_THREAD },
 	{ SYS_prlimit64, 0, WORD, 0 },
 	{ SYS_prctl, 0, WORD, PR_SET_NAME },
 	{ SYS_prctl, 0, WORD, PR_SET_VMA },
-	/* No code that was not there before. */
+	/* No new code. */
 	{ SYS_mmap, 2, PROT_EXEC, 0 },
 	{ SYS_mprotect, 2, PROT_EXEC, 0 },
-	/* Of terminals: whether it is one, and its size; of sockets: not to wait. */
+	/* isatty() and the size of a terminal; non-blocking sockets. */
 	{ SYS_ioctl, 1, WORD, TCGETS },
 	{ SYS_ioctl, 1, WORD, TIOCGWINSZ },
 	{ SYS_ioctl, 1, WORD, FIONREAD },
@@ -203,7 +203,7 @@ static const struct condition conditions[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define INSTRUCTIONS_MAX                                                                           \
-	(6 * (COUNT(conditions) + 1) + 2 * (COUNT(allowed) + COUNT(of_network)) + 8)
+	(6 * (COUNT(conditions) + 1) + 2 * (COUNT(allowed_calls) + COUNT(network_calls)) + 8)
 
 /* A program of struct sock_filter. */
 struct filter {
@@ -216,7 +216,7 @@ static void emit(struct filter *filter, uint16_t code, uint32_t operand)
 	filter->code[filter->used++] = (struct sock_filter)BPF_STMT(code, operand);
 }
 
-/* If the accumulator is not `value`, the next `skip` instructions are left out. */
+/* If the accumulator is not `value`, skip the next `skip` instructions. */
 static void emit_unless_skip(struct filter *filter, uint32_t value, uint8_t skip)
 {
 	filter->code[filter->used++] =
@@ -228,7 +228,7 @@ static void emit_load(struct filter *filter, size_t offset)
 	emit(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
-static void allow(struct filter *filter, const uint16_t *calls, size_t count)
+static void allow_calls(struct filter *filter, const uint16_t *calls, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		emit_unless_skip(filter, calls[i], 1);
@@ -247,7 +247,7 @@ static void allow_if(struct filter *filter, const struct condition *condition)
 	emit_load(filter, offsetof(struct seccomp_data, nr));
 }
 
-/* Calls of another architecture, as of 32 bits, have other numbers. */
+/* Refuse calls of other architectures, such as of 32 bits: their numbers differ. */
 static void make_filter(struct filter *filter, bool network)
 {
 	/* For abort() and raise(). */
@@ -255,10 +255,11 @@ static void make_filter(struct filter *filter, bool network)
 
 	emit_load(filter, offsetof(struct seccomp_data, arch));
 	emit_unless_skip(filter, AUDIT_ARCH_X86_64, 1);
-	emit_load(filter, offsetof(struct seccomp_data, nr)); /* else no number of a call */
+	/* For another architecture its constant stays loaded, which is no number of a call. */
+	emit_load(filter, offsetof(struct seccomp_data, nr));
 	if (network)
-		allow(filter, of_network, COUNT(of_network));
-	allow(filter, allowed, COUNT(allowed));
+		allow_calls(filter, network_calls, COUNT(network_calls));
+	allow_calls(filter, allowed_calls, COUNT(allowed_calls));
 	allow_if(filter, &own);
 	for (size_t i = 0; i < COUNT(conditions); i++)
 		allow_if(filter, &conditions[i]);
@@ -272,13 +273,13 @@ const char *sandbox_enter_calls(bool network)
 
 	make_filter(&filter, network);
 	program.len = filter.used;
-	/* The flag: no slower branches for what is filtered; before Linux 4.17 there is none. */
+	/* SPEC_ALLOW keeps speculation on, for speed; before Linux 4.17 the flag is unknown. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	    (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
 		     &program) == 0 ||
 	     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0))
 		return NULL;
-	return "this system has no filters of system calls";
+	return "the system has no filters of system calls";
 }
 
 #else
@@ -286,7 +287,7 @@ const char *sandbox_enter_calls(bool network)
 const char *sandbox_enter_calls(bool network)
 {
 	(void)network;
-	return "no filter of system calls for this processor";
+	return "there is no filter of system calls for this processor";
 }
 
 #endif

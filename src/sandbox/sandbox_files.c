@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Landlock; rights and versions: the kernel's Documentation/userspace-api/landlock.rst. */
+/*
+ * The Landlock half of the sandbox.  Rights and versions: the kernel's
+ * Documentation/userspace-api/landlock.rst.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +22,7 @@
 #include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"
 
-/* Newer than Debian 12's headers; each with the version that brought it. */
+/* Missing in Debian 12's headers; each with its version of Landlock. */
 #define FS_TRUNCATE  (UINT64_C(1) << 14) /* 3 */
 #define FS_IOCTL_DEV (UINT64_C(1) << 15) /* 5 */
 #define NET_TCP      UINT64_C(3)         /* 4: bind, connect */
@@ -29,14 +32,14 @@
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |                               \
 	 LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 #define READS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-/* To make a file, fill it, rename it, and remove it. */
+/* To create, write, rename and remove a file. */
 #define WRITES                                                                                     \
 	(READS | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |                     \
 	 LANDLOCK_ACCESS_FS_REMOVE_FILE | FS_TRUNCATE)
-/* A device or a fifo: whether it is a terminal is asked by ioctl(). */
+/* For a device or a fifo; isatty() is an ioctl(). */
 #define WRITES_DEVICE (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_IOCTL_DEV)
 
-/* As the kernel's struct landlock_ruleset_attr has grown; it takes zeros behind what it knows. */
+/* The newest struct landlock_ruleset_attr; older kernels accept it with zeros at its end. */
 struct ruleset {
 	uint64_t fs, net, scopes;
 };
@@ -44,16 +47,16 @@ struct ruleset {
 struct rules {
 	int fd;
 	uint64_t handled; /* rights of files that this kernel knows */
-	bool failed;      /* a rule could not be made: what is needed would be refused */
+	bool failed;      /* a rule could not be made */
 };
 
-static bool is_want(int errnum)
+static bool is_shortage(int errnum)
 {
 	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
 }
 
-/* What is not there needs no rule, and what is on no file system has none (EBADFD). */
-static void allow(struct rules *rules, const char *path, uint64_t rights)
+/* A missing file needs no rule; one outside of file systems has none (EBADFD). */
+static void allow_path(struct rules *rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr rule;
 	struct stat status;
@@ -62,20 +65,20 @@ static void allow(struct rules *rules, const char *path, uint64_t rights)
 		return;
 	rule = (struct landlock_path_beneath_attr){ .parent_fd = open(path, O_PATH | O_CLOEXEC) };
 	if (rule.parent_fd < 0) {
-		rules->failed |= is_want(errno);
+		rules->failed |= is_shortage(errno);
 		return;
 	}
 	if (fstat(rule.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode))
 		rights &= FS_OF_FILES;
 	rule.allowed_access = rights & rules->handled;
 	if (syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
-		rules->failed |= is_want(errno);
+		rules->failed |= is_shortage(errno);
 	close(rule.parent_fd);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* Words may follow an overlay's file behind commas, which its name may have, too. */
+/* An overlay's argument is FILE,WORD,...; FILE may contain commas, too: allow each. */
 static void allow_overlay(struct rules *rules, const char *text)
 {
 	char *path = strdup(text), *comma;
@@ -85,7 +88,7 @@ static void allow_overlay(struct rules *rules, const char *text)
 		return;
 	}
 	do {
-		allow(rules, path, READS);
+		allow_path(rules, path, READS);
 		comma = strrchr(path, ',');
 		if (comma)
 			*comma = '\0';
@@ -93,47 +96,46 @@ static void allow_overlay(struct rules *rules, const char *text)
 	free(path);
 }
 
-/* perf's cache of what it recorded, where kernel names are. */
-static void allow_below_home(struct rules *rules, const char *name)
+/* Makes the path of a file below the directory that a variable of the environment names. */
+static bool path_below(char path[PATH_MAX], const char *variable, const char *name)
 {
-	const char *home = getenv("HOME");
-	char path[PATH_MAX];
+	const char *base = getenv(variable);
 
-	if (home && *home && snprintf(path, sizeof(path), "%s%s", home, name) < PATH_MAX)
-		allow(rules, path, READS);
+	return base && *base && snprintf(path, PATH_MAX, "%s%s", base, name) < PATH_MAX;
 }
 
 static void allow_reading(struct rules *rules, const struct options *options)
 {
-	/* What the C library reads: about the machine, the time zone, and for fault.h. */
-	static const char *const system[] = { "/proc/self", "/proc/sys/vm", "/proc/meminfo",
-					      "/sys/devices/system/cpu", "/etc/localtime",
-					      "/usr/share/zoneinfo", "/dev/urandom",
-					      /* Kernel names, with --symfs, too. */
-					      "/proc/kallsyms" };
+	/* For the C library (the machine, the time zone) and base/fault.h. */
+	static const char *const system[] = { "/proc/self",     "/proc/sys/vm",
+					      "/proc/meminfo",  "/sys/devices/system/cpu",
+					      "/etc/localtime", "/usr/share/zoneinfo",
+					      "/dev/urandom",   "/proc/kallsyms" };
 	const char *const named[] = { options->symfs,        options->vdso,      options->kcore,
 				      options->vmlinux,      options->debug_dir, options->kallsyms,
 				      options->perf_map_dir, options->clock_sync };
+	char path[PATH_MAX];
 
-	/* The client's library needs others, certificates and the names of hosts. */
+	/* The debuginfod client reads certificates and the names of hosts. */
 	if (!options->symfs || options->debuginfod) {
-		allow(rules, "/", READS);
+		allow_path(rules, "/", READS);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
-		allow(rules, system[i], READS);
+		allow_path(rules, system[i], READS);
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		allow(rules, named[i], READS);
+		allow_path(rules, named[i], READS);
 	for (int i = 0; i < options->input_count; i++)
-		allow(rules, options->inputs[i], READS);
-	allow_below_home(rules, "/.debug");
+		allow_path(rules, options->inputs[i], READS);
+	if (path_below(path, "HOME", "/.debug")) /* perf's build-id cache */
+		allow_path(rules, path, READS);
 	for (size_t i = 0; i < options->overlay_count; i++)
 		allow_overlay(rules, options->overlays[i].text);
 }
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* A file beside `path` is made, and takes its place; a device is written directly: output.h. */
+/* A new file in the same directory replaces `path`; a device is written directly: output.h. */
 static void allow_output(struct rules *rules, const char *path)
 {
 	struct stat status;
@@ -142,7 +144,7 @@ static void allow_output(struct rules *rules, const char *path)
 	if (!path || !*path || strcmp(path, "-") == 0)
 		return;
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		allow(rules, path, WRITES_DEVICE);
+		allow_path(rules, path, WRITES_DEVICE);
 		return;
 	}
 	copy = strdup(path);
@@ -153,11 +155,11 @@ static void allow_output(struct rules *rules, const char *path)
 	slash = strrchr(copy, '/');
 	if (slash)
 		slash[slash == copy] = '\0';
-	allow(rules, slash ? copy : ".", WRITES);
+	allow_path(rules, slash ? copy : ".", WRITES);
 	free(copy);
 }
 
-/* The cache of debuginfod_begin(3), if it is there: one that is not cannot be made. */
+/* The cache of debuginfod_begin(3), which is created here: the client could not. */
 static void allow_cache(struct rules *rules)
 {
 	static const char *const places[][2] = {
@@ -166,19 +168,16 @@ static void allow_cache(struct rules *rules)
 		{ "HOME", "/.cache/debuginfod_client" },
 		{ "HOME", "/.debuginfod_client_cache" },
 	};
-	/* It makes a directory per build id, and sets times to clean up by. */
+	/* A directory per build id. */
 	const uint64_t rights =
 		WRITES | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		const char *base = getenv(places[i][0]);
-
-		if (base && *base &&
-		    snprintf(path, sizeof(path), "%s%s", base, places[i][1]) < PATH_MAX) {
-			mkdir(path, 0700);
-			allow(rules, path, rights);
-		}
+		if (!path_below(path, places[i][0], places[i][1]))
+			continue;
+		mkdir(path, 0700);
+		allow_path(rules, path, rights);
 	}
 }
 
@@ -192,7 +191,7 @@ static void allow_writing(struct rules *rules, const struct options *options)
 	allow_output(rules, beside);
 	free(beside);
 	allow_output(rules, options->json);
-	allow(rules, temp_file_folder(), WRITES);
+	allow_path(rules, temp_file_folder(), WRITES);
 	if (options->debuginfod)
 		allow_cache(rules);
 }
@@ -215,21 +214,21 @@ const char *sandbox_enter_files(const struct options *options)
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	struct ruleset ruleset = { .fs = rights_of_version(version) };
 	struct rules rules = { .handled = ruleset.fs };
-	bool holds;
+	bool active;
 
 	if (version < 1)
-		return "this system has no Landlock";
+		return "the system has no Landlock";
 	ruleset.net = version >= 4 && !options->debuginfod ? NET_TCP : 0;
 	ruleset.scopes = version >= 6 ? SCOPES : 0;
 	rules.fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
 	if (rules.fd < 0)
-		return "Landlock makes no rules here";
+		return "Landlock rules cannot be created";
 	allow_reading(&rules, options);
 	allow_writing(&rules, options);
-	holds = !rules.failed && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-		syscall(SYS_landlock_restrict_self, rules.fd, 0) == 0;
+	active = !rules.failed && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+		 syscall(SYS_landlock_restrict_self, rules.fd, 0) == 0;
 	close(rules.fd);
 	if (rules.failed)
-		return "there are too few file descriptors, or too little memory, for its rules";
-	return holds ? NULL : "Landlock refuses to hold here";
+		return "too few file descriptors, or too little memory, for the rules of Landlock";
+	return active ? NULL : "Landlock cannot be entered";
 }

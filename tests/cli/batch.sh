@@ -304,7 +304,7 @@ no_json() {
 }
 tap_check "--json, of one output, is no part of a batch" no_json
 no_stdin() {
-	batch 64 -o out/ - <c/long.data && grep -q "no output name for standard input" messages
+	batch 64 -o out/ - <c/long.data && grep -q "cannot name an output after standard input" messages
 }
 tap_check "standard input is no part of a batch" no_stdin
 text() {

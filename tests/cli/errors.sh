@@ -98,7 +98,7 @@ usage() { # PATTERN OPTIONS...
 	[ $? -eq 64 ] && grep -q "$pattern" "$work/messages" && [ ! -s "$work/stdout" ]
 }
 tap_check "no input is wrong usage" usage "no input"
-tap_check "two texts are wrong usage" usage "one input at a time" --input=perf-script a b
+tap_check "two texts are wrong usage" usage "cannot combine several texts" --input=perf-script a b
 tap_check "an unknown option is wrong usage" usage "unrecognized option" --nonsense a
 tap_check "an unknown format is wrong usage, and the known ones are named" usage "ftf, branches, calls" --format=x a
 

@@ -22,11 +22,11 @@ suggests() { # PATTERN OPTIONS...
 	cat "$work/messages"
 	return 1
 }
-tap_check "a misspelt option is told its name" \
+tap_check "a misspelt option is an error with the option meant" \
 	suggests "^ptrace2ftf: unrecognized option '--fromat'; did you mean '--format'?$" --fromat=ftf a
 tap_check "also one of another group, behind other options" \
 	suggests "'--memtrase'; did you mean '--memtrace'" -q -o x --symfs --fromat --memtrase a
-tap_check "a misspelt word is told the one meant, and all others" \
+tap_check "a misspelt word is an error with the word meant, and all others" \
 	suggests "--format: 'slises' is none of: ftf, branches.*; did you mean 'slices'?$" --format=slises a
 suggests_nothing() {
 	suggests "unrecognized option '--nonsense'" --nonsense a && ! grep -q "did you mean" "$work/messages" &&
@@ -61,8 +61,8 @@ numbers() {
 tap_check "numbers that are none, or too many, are wrong usage" numbers
 excluded() {
 	is_wrong "--output and --output-pattern exclude each other" -o out/ --output-pattern=x a &&
-		is_wrong "--split leaves overlays out" --split=1k --memtrace=m -o x.ftf a &&
-		is_wrong "overlays belong to one recording, and this is a second: b" --memtrace=m -o out/ a b &&
+		is_wrong "--split cannot show overlays" --split=1k --memtrace=m -o x.ftf a &&
+		is_wrong "cannot combine overlays with several recordings: 'b'" --memtrace=m -o out/ a b &&
 		is_wrong "--format=events needs --runtime-events or --memtrace" --format=events a &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
 		is_wrong "is not mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf

@@ -62,7 +62,7 @@ without_it_all_is_done() {
 	# What else systems refuse, or let only root do.
 	grep -v "read another's memory\|type on" "$work/tried" >"$work/tried2"
 	echo "type on the terminal: done" | cat "$work/tried2" - >"$work/tried"
-	done_are "$all_but_exec" && ! untouched && grep -q 'sandbox: none (not asked for)' "$work/messages"
+	done_are "$all_but_exec" && ! untouched && grep -q 'sandbox: none (--sandbox=off)' "$work/messages"
 }
 tap_check "without the sandbox the probe does what it tries" without_it_all_is_done
 nothing_is_done() { # OPTIONS...
@@ -72,7 +72,7 @@ nothing_is_done() { # OPTIONS...
 		grep -qx 'sandbox: files and system calls' "$work/messages"
 }
 tap_check "in it nothing is written or read elsewhere, started, connected or made code" nothing_is_done
-tap_check "and neither in one that was asked for" nothing_is_done --sandbox=on
+tap_check "and neither with --sandbox=on" nothing_is_done --sandbox=on
 tap_check "and neither by threads that decode" nothing_is_done --threads=8
 refused_by() { # ERROR NAME...
 	error=$1
@@ -120,12 +120,12 @@ without() { # WHAT MESSAGE
 		grep -qx "$2" "$work/messages" || { cat "$work/messages"; return 1; }
 	PROBE_WITHOUT=$1 probe --sandbox=on $symfs "$data" -o "$work/out/x.ftf" >/dev/null
 	[ $status -eq 1 ] && [ -z "$(ls "$work/out")" ] && [ ! -s "$work/tried" ] &&
-		grep -q '^ptrace2ftf: no sandbox: ' "$work/messages"
+		grep -q '^ptrace2ftf: cannot enter the sandbox: ' "$work/messages"
 }
 tap_check "a system without Landlock has half of it, and fails --sandbox=on" \
-	without files 'sandbox: system calls (this system has no Landlock)'
+	without files 'sandbox: system calls (the system has no Landlock)'
 tap_check "a system without seccomp has half of it, and fails --sandbox=on" \
-	without calls 'sandbox: files (this system has no filters of system calls)'
+	without calls 'sandbox: files (the system has no filters of system calls)'
 tap_check "a system without either goes on, and fails --sandbox=on" \
-	without both 'sandbox: none (this system has no Landlock)'
+	without both 'sandbox: none (the system has no Landlock)'
 tap_done
