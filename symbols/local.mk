@@ -21,6 +21,7 @@ libsymbols_a_SOURCES = \
 	symbols/names/demangle_short.c symbols/names/demangle_short.h \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
 	symbols/names/name_ranges.c symbols/names/name_ranges.h \
+	symbols/names/range_map.c symbols/names/range_map.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/plt.c symbols/tables/plt.h \
 	symbols/tables/symbol_entry.h \

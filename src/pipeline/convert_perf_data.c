@@ -377,9 +377,9 @@ static void tell_files(const struct conversion *c)
 	files = timeline_files(c->timeline, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct dso *dso = resolver_borrow_dso(&c->resolver, files[i]);
-		struct dso_findings found = dso_findings(dso);
+		struct dso_info found = dso_info(dso);
 
-		if (found.asked && dso_state(dso) != DSO_NOT_A_FILE)
+		if (found.used && dso_state(dso) != DSO_NOT_A_FILE)
 			summary_add_file(c->summary, files[i]->path, found.names != DSO_NAMES_NONE);
 		report_file(c->report, dso, c->code_files.gaps[files[i]->index]);
 	}

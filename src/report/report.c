@@ -282,7 +282,7 @@ static const char *const name_kinds[] = {
 
 void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 {
-	struct dso_findings found = dso_findings(dso);
+	struct dso_info found = dso_info(dso);
 	const uint8_t *build_id;
 	size_t size;
 	json_t *file;
@@ -293,7 +293,7 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 	build_id = dso_build_id(dso, &size);
 	set(file, "path", text_or_null(dso_path(dso)));
 	set(file, "build_id", hex(build_id, size));
-	set(file, "used", json_boolean(found.asked));
+	set(file, "used", json_boolean(found.used));
 	set(file, "state", json_string(states[dso_state(dso)]));
 	set(file, "file", text_or_null(dso_file(dso)));
 	set(file, "code", json_boolean(dso_borrow_bytes(dso, &size) != NULL));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds kcore or vmlinux, and the modules, and describes the kernel's code by them. */
 #include "src/resolve/kernel_files.h"
 
 #include <inttypes.h>
@@ -10,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io/path_in_root.h"
 #include "decoder/perf_data/perf_input.h"
 #include "src/resolve/kernel_changes.h"
+#include "symbols/files/dso_find.h"
 
-#define KERNEL_PATH     "[kernel.kallsyms]" /* the symbol whose address is told follows */
+#define KERNEL_PATH     "[kernel.kallsyms]" /* the name of a symbol at a known address follows */
 #define SWITCH_NAME     "__switch_to"
 #define TRAMPOLINE_PATH "__entry_SYSCALL_64_trampoline" /* ENTRY_TRAMPOLINE_NAME of perf */
 
@@ -28,9 +29,9 @@ static int compare_segments(const void *left, const void *right)
 }
 
 /*
- * Returns where the file has the code of an entry trampoline: perf tells its place in
+ * Returns the file's range with the code of an entry trampoline: perf stores its place in
  * the kernel's text as the file offset (machine__create_extra_kernel_map()).  Empty if
- * the mapping is none, or there is no such code.
+ * the mapping is no trampoline, or there is no such code.
  */
 static struct kernel_segment trampoline_segment(const struct elf_file *elf,
 						const struct mapping *mapping, uint64_t distance)
@@ -47,8 +48,8 @@ static struct kernel_segment trampoline_segment(const struct elf_file *elf,
 }
 
 /*
- * The file's code, so many bytes further, and what the recording tells is mapped once
- * more (`kernel` may be NULL); where ranges overlap the first wins.
+ * Use the file's code, `distance` bytes further, and the recorded second mappings of it
+ * (`kernel` may be NULL); where ranges overlap the first wins.
  */
 static void set_segments(struct kernel_files *files, const char *path, uint64_t distance,
 			 const struct address_space *kernel)
@@ -82,7 +83,7 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 /* "address type name [module]", sorted or not. */
 static uint64_t find_in_kallsyms(const char *path)
 {
-	/* A pipe in someone else's recording could be waited for without end. */
+	/* Opening a pipe in someone else's recording could block for ever. */
 	FILE *in = perf_input_is_file(path) ? fopen(path, "r") : NULL;
 	uint64_t address, found = 0;
 	char line[600], name[512];
@@ -155,7 +156,7 @@ const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 
 /* ---- vmlinux ------------------------------------------------------------- */
 
-/* Returns what is mapped in the kernel; NULL: nothing is known. */
+/* Returns the kernel's mappings; NULL: none are known. */
 static const struct address_space *kernel_space(const struct timeline *timeline)
 {
 	const struct thread *const *threads;
@@ -165,7 +166,7 @@ static const struct address_space *kernel_space(const struct timeline *timeline)
 	return count ? threads[0]->process->epochs[0].space->kernel : NULL;
 }
 
-/* Returns the kernel's own mapping as the recording tells it; NULL: none. */
+/* Returns the recorded mapping of the kernel itself; NULL: none. */
 static const struct mapping *kernel_mapping(const struct address_space *kernel)
 {
 	for (size_t i = 0; kernel && i < kernel->count; i++) {
@@ -179,23 +180,13 @@ static const struct mapping *kernel_mapping(const struct address_space *kernel)
 /* Returns whether the file has the symbol; its address in *address. */
 static bool find_symbol(const struct elf_file *file, const char *name, uint64_t *address)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
+	struct elf_symbol it = { 0 };
 
-	while ((section = elf_nextscn(file->elf, section))) {
-		Elf_Data *data;
-		GElf_Sym symbol;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+	while (elf_symbol_next(file->elf, &it)) {
+		if (strcmp(it.name, name) != 0)
 			continue;
-		data = elf_getdata(section, NULL);
-		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-			const char *text = elf_strptr(file->elf, header.sh_link, symbol.st_name);
-
-			*address = symbol.st_value;
-			if (text && strcmp(text, name) == 0)
-				return true;
-		}
+		*address = it.symbol.st_value;
+		return true;
 	}
 	return false;
 }
@@ -207,8 +198,8 @@ static bool has_build_id(const struct elf_file *elf, const struct mapped_file *r
 		memcmp(elf->build_id, recorded->build_id, elf->build_id_size) == 0);
 }
 
-/* As the kernel's own kallsyms calls them. */
-static void name_trampolines(struct kernel_files *files, const struct address_space *kernel)
+/* Print the trampolines under the names that the kernel's own kallsyms has. */
+static void print_trampolines(struct kernel_files *files, const struct address_space *kernel)
 {
 	for (size_t i = 0; files->kallsyms && i < kernel->count; i++) {
 		if (strcmp(kernel->mappings[i].file->path, TRAMPOLINE_PATH) == 0)
@@ -236,14 +227,14 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 		elf_file_close(&files->elf);
 		return false;
 	}
-	/* perf gives the reference symbol's address in the place of a file offset. */
+	/* perf stores the reference symbol's address as the file offset. */
 	if (*reference && find_symbol(&files->elf, reference, &address))
 		distance = mapping->file_offset - address;
 	if (find_symbol(&files->elf, SWITCH_NAME, &address))
 		files->switch_ip = address + distance;
 	set_segments(files, path, distance, kernel);
-	name_trampolines(files, kernel);
-	kernel_modules_take_kernel(&files->modules, &files->elf, distance, files->kallsyms);
+	print_trampolines(files, kernel);
+	kernel_modules_add_kernel(&files->modules, &files->elf, distance, files->kallsyms);
 	return true;
 }
 
@@ -251,22 +242,20 @@ static void look_for_vmlinux(struct kernel_files *files, const struct kernel_fil
 			     const char *release, const struct address_space *kernel,
 			     struct diag *diag)
 {
-	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
-					      "/usr/lib/debug/lib/modules/%s/vmlinux",
-					      "/lib/modules/%s/build/vmlinux" };
-	char path[BENEATH_PATH], place[PATH_MAX];
+	static const char *const places[][2] = {
+		{ "/usr/lib/debug/boot/vmlinux-", "" },
+		{ "/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		{ "/lib/modules/", "/build/vmlinux" },
+	};
+	const char *symfs = options->symfs;
+	char path[BENEATH_PATH];
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		const char *percent = strchr(places[i], '%');
-
-		snprintf(place, sizeof(place), "%.*s%s%s", (int)(percent - places[i]), places[i],
-			 release, percent + 2);
-		if (snprintf(path, sizeof(path), "%s%s", options->symfs ? options->symfs : "",
-			     place) < PATH_MAX &&
-		    (!options->symfs || path_in_root_resolve(options->symfs, path)) &&
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (dso_find_path(symfs, path, "%s%s%s%s", symfs ? symfs : "", places[i][0],
+				  release, places[i][1]) &&
 		    try_vmlinux(files, path, kernel, false, diag))
 			return;
-	}
 }
 
 /* ---- All ----------------------------------------------------------------- */

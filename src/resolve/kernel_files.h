@@ -6,7 +6,7 @@
  * static keys), so the best source is a copy of its memory: the kcore that
  * perf record --kcore puts beside the recording.  Else vmlinux, which must have
  * the recorded build id, moved to where the recording says that the kernel was
- * (its MMAP record "[kernel.kallsyms]_text" tells the address of _text), and the
+ * (its MMAP record "[kernel.kallsyms]_text" has the address of _text), and the
  * modules' files (src/resolve/kernel_modules.h).
  */
 #ifndef SRC_RESOLVE_KERNEL_FILES_H

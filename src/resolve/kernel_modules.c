@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lays out and relocates the code of kernel modules as the kernel does. */
 #include "src/resolve/kernel_modules.h"
 
 #include <inttypes.h>
@@ -10,15 +11,15 @@
 /* The kernel aligns nothing of a module's code by more than a page. */
 #define ALIGNMENT_MAX 4096
 
-/* A module on its way. */
-struct loading {
+/* A module while it is loaded. */
+struct module_load {
 	struct elf_file file;
-	uint64_t begin, limit; /* where it was mapped */
-	uint64_t *addresses;   /* owned; of its sections; 0: not code */
+	uint64_t begin, limit; /* ip range where it was mapped */
+	uint64_t *addresses;   /* owned; by section index; 0: not code */
 	size_t section_count;
 	uint8_t *bytes; /* of the arena */
 	uint64_t size;
-	const char *name; /* as kallsyms calls it, in brackets */
+	const char *name; /* borrowed; as kallsyms has it, in brackets */
 	size_t name_length;
 };
 
@@ -49,201 +50,165 @@ static uint64_t find_export(const struct kernel_modules *modules, const char *na
 	return found ? found->address : KERNEL_MODULE_HOLE;
 }
 
-/* Calls `take` with all named symbols of a file's symbol tables. */
-typedef void take_symbol_fn(void *context, const char *name, const GElf_Sym *symbol);
-
-static void each_symbol(const struct elf_file *file, take_symbol_fn *take, void *context)
+void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
+			       uint64_t distance, FILE *kallsyms)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	GElf_Sym symbol;
+	struct elf_symbol it = { 0 };
 
-	while ((section = elf_nextscn(file->elf, section))) {
-		Elf_Data *data;
+	while (elf_symbol_next(vmlinux->elf, &it)) {
+		uint64_t address = it.symbol.st_value + distance;
+		bool local = GELF_ST_BIND(it.symbol.st_info) == STB_LOCAL;
 
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+		if (GELF_ST_TYPE(it.symbol.st_info) > STT_FUNC ||
+		    !elf_file_code_at_vaddr(vmlinux, it.symbol.st_value))
 			continue;
-		data = elf_getdata(section, NULL);
-		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-			const char *name = elf_strptr(file->elf, header.sh_link, symbol.st_name);
-
-			if (name && *name)
-				take(context, name, &symbol);
-		}
+		if (!local)
+			add_export(modules, it.name, address);
+		if (kallsyms)
+			fprintf(kallsyms, "%016" PRIx64 " %c %s\n", address, local ? 't' : 'T',
+				it.name);
 	}
 }
 
-struct kernel_taking {
-	struct kernel_modules *modules;
-	const struct elf_file *file;
-	uint64_t distance;
-	FILE *kallsyms;
-};
+/* ---- Layout of sections -------------------------------------------------- */
 
-static void take_kernel_symbol(void *context, const char *name, const GElf_Sym *symbol)
-{
-	struct kernel_taking *taking = context;
-	uint64_t address = symbol->st_value + taking->distance;
-	bool local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
-
-	if (GELF_ST_TYPE(symbol->st_info) > STT_FUNC ||
-	    !elf_file_code_at_vaddr(taking->file, symbol->st_value))
-		return;
-	if (!local)
-		add_export(taking->modules, name, address);
-	if (taking->kallsyms)
-		fprintf(taking->kallsyms, "%016" PRIx64 " %c %s\n", address, local ? 't' : 'T',
-			name);
-}
-
-void kernel_modules_take_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
-				uint64_t distance, FILE *kallsyms)
-{
-	struct kernel_taking taking = { modules, vmlinux, distance, kallsyms };
-
-	each_symbol(vmlinux, take_kernel_symbol, &taking);
-}
-
-/* ---- Where sections go --------------------------------------------------- */
-
-static bool starts(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* What is needed only while a module starts lies elsewhere, and is gone later. */
-static bool is_core_code(const struct loading *loading, const GElf_Shdr *header)
+/* Code that is needed only while a module starts is in other memory, and freed later. */
+static bool is_core_code(const struct elf_section *section)
 {
 	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
 
-	return header->sh_type == SHT_PROGBITS && (header->sh_flags & wanted) == wanted &&
-	       !starts(elf_file_section_name(&loading->file, header), ".init");
+	return section->header.sh_type == SHT_PROGBITS &&
+	       (section->header.sh_flags & wanted) == wanted &&
+	       strncmp(section->name, ".init", strlen(".init")) != 0;
 }
 
-static void place_sections(struct loading *loading)
+static void lay_out_sections(struct module_load *load)
 {
-	Elf_Scn *section = NULL;
-	uint64_t at = loading->begin;
-	GElf_Shdr header;
+	struct elf_section section = { 0 };
+	const GElf_Shdr *header = &section.header;
+	uint64_t at = load->begin;
 
-	elf_getshdrnum(loading->file.elf, &loading->section_count);
-	loading->addresses = alloc_zeroed(loading->section_count + 1, sizeof(uint64_t));
-	while ((section = elf_nextscn(loading->file.elf, section))) {
-		uint64_t alignment;
+	elf_getshdrnum(load->file.elf, &load->section_count);
+	load->addresses = alloc_zeroed(load->section_count + 1, sizeof(uint64_t));
+	while (elf_section_next(load->file.elf, &section)) {
+		uint64_t alignment = header->sh_addralign ? header->sh_addralign : 1;
 
-		if (!gelf_getshdr(section, &header) || !is_core_code(loading, &header) ||
-		    !elf_file_section_bytes(&loading->file, &header))
+		if (!is_core_code(&section) || !elf_file_section_bytes(&load->file, header))
 			continue;
-		alignment = header.sh_addralign ? header.sh_addralign : 1;
 		if (alignment > ALIGNMENT_MAX || alignment & (alignment - 1))
 			return;
 		at = (at + alignment - 1) & ~(alignment - 1);
-		if (at > loading->limit || header.sh_size > loading->limit - at)
+		if (at > load->limit || header->sh_size > load->limit - at)
 			return;
-		loading->addresses[elf_ndxscn(section)] = at;
-		at += header.sh_size;
-		loading->size = at - loading->begin;
+		load->addresses[elf_ndxscn(section.scn)] = at;
+		at += header->sh_size;
+		load->size = at - load->begin;
 	}
 }
 
-static void copy_sections(struct loading *loading, struct arena *arena)
+static void copy_sections(struct module_load *load, struct arena *arena)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
+	struct elf_section section = { 0 };
 
-	loading->bytes = arena_alloc(arena, loading->size);
-	while ((section = elf_nextscn(loading->file.elf, section))) {
-		uint64_t address = loading->addresses[elf_ndxscn(section)];
+	load->bytes = arena_alloc(arena, load->size);
+	while (elf_section_next(load->file.elf, &section)) {
+		uint64_t address = load->addresses[elf_ndxscn(section.scn)];
 
-		if (address && gelf_getshdr(section, &header))
-			memcpy(loading->bytes + (address - loading->begin),
-			       elf_file_section_bytes(&loading->file, &header), header.sh_size);
+		if (address)
+			memcpy(load->bytes + (address - load->begin),
+			       elf_file_section_bytes(&load->file, &section.header),
+			       section.header.sh_size);
 	}
+}
+
+/* Returns the address of a section of the module's code, 0: it is not code. */
+static uint64_t section_address(const struct module_load *load, size_t index)
+{
+	return index < load->section_count ? load->addresses[index] : 0;
 }
 
 /* ---- Relocation ---------------------------------------------------------- */
 
+/* An address that the kernel writes into the code. */
 struct reference {
-	uint64_t place;  /* ip of the field */
+	uint64_t offset; /* of the field in the module's bytes */
 	uint64_t target; /* with the addend */
 	size_t size;
 	bool relative;
 };
 
-static bool is_fentry(const struct loading *loading, uint64_t place, const char *name)
+static bool is_fentry_call(const struct module_load *load, uint64_t offset, const char *name)
 {
-	return strcmp(name, "__fentry__") == 0 && place > loading->begin &&
-	       loading->bytes[place - loading->begin - 1] == 0xe8;
+	return strcmp(name, "__fentry__") == 0 && offset && load->bytes[offset - 1] == 0xe8;
 }
 
-static void write_reference(struct loading *loading, const struct reference *reference)
+static void write_reference(struct module_load *load, const struct reference *reference)
 {
-	uint64_t value = reference->target - (reference->relative ? reference->place : 0);
-	uint64_t offset = reference->place - loading->begin;
+	uint64_t ip = load->begin + reference->offset;
+	uint64_t value = reference->target - (reference->relative ? ip : 0);
 
-	if (offset <= loading->size && reference->size <= loading->size - offset)
-		memcpy(loading->bytes + offset, &value, reference->size);
+	if (reference->size <= load->size - reference->offset)
+		memcpy(load->bytes + reference->offset, &value, reference->size);
 }
 
-/* System V ABI, AMD64 supplement, "Relocation Types".  Returns false for those of no code. */
-static bool understand(unsigned type, struct reference *reference)
+/*
+ * Fill the field's size and kind by a relocation's type (System V ABI, AMD64 supplement,
+ * "Relocation Types").  Returns false for types that are not in code.
+ */
+static bool decode_type(unsigned type, struct reference *reference)
 {
-	switch (type) {
-	case R_X86_64_PC32:
-	case R_X86_64_PLT32:
-		reference->size = 4;
-		reference->relative = true;
+	static const struct {
+		unsigned type;
+		uint8_t size;
+		bool relative;
+	} types[] = {
+		{ R_X86_64_PC32, 4, true }, { R_X86_64_PLT32, 4, true }, { R_X86_64_PC64, 8, true },
+		{ R_X86_64_64, 8, false },  { R_X86_64_32, 4, false },   { R_X86_64_32S, 4, false },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (types[i].type != type)
+			continue;
+		reference->size = types[i].size;
+		reference->relative = types[i].relative;
 		return true;
-	case R_X86_64_PC64:
-		reference->size = 8;
-		reference->relative = true;
-		return true;
-	case R_X86_64_64:
-		reference->size = 8;
-		return true;
-	case R_X86_64_32:
-	case R_X86_64_32S:
-		reference->size = 4;
-		return true;
-	default:
-		return false;
 	}
+	return false;
 }
 
-static void relocate_one(const struct kernel_modules *modules, struct loading *loading,
-			 const GElf_Rela *rela, uint64_t section, const GElf_Sym *symbol,
-			 const char *name)
+static void relocate_field(const struct kernel_modules *modules, struct module_load *load,
+			   const GElf_Rela *rela, uint64_t section, const GElf_Sym *symbol,
+			   const char *name)
 {
 	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
-	struct reference reference = { .place = section + rela->r_offset };
-	uint64_t target = symbol->st_value;
+	uint64_t place = section + rela->r_offset, target = symbol->st_value;
+	struct reference reference = { .offset = place - load->begin };
 
-	if (!understand(GELF_R_TYPE(rela->r_info), &reference) || reference.place < section ||
-	    reference.place - loading->begin > loading->size)
+	if (!decode_type(GELF_R_TYPE(rela->r_info), &reference) || place < section ||
+	    reference.offset > load->size)
 		return;
-	if (symbol->st_shndx == SHN_UNDEF && is_fentry(loading, reference.place, name)) {
-		if (loading->size - (reference.place - loading->begin) >= sizeof(nop5) - 1)
-			memcpy(loading->bytes + (reference.place - loading->begin) - 1, nop5,
-			       sizeof(nop5));
+	if (symbol->st_shndx == SHN_UNDEF && is_fentry_call(load, reference.offset, name)) {
+		if (load->size - reference.offset >= sizeof(nop5) - 1)
+			memcpy(load->bytes + reference.offset - 1, nop5, sizeof(nop5));
 		return;
 	}
 	if (symbol->st_shndx == SHN_UNDEF)
 		target = find_export(modules, name);
-	else if (symbol->st_shndx < loading->section_count && loading->addresses[symbol->st_shndx])
-		target += loading->addresses[symbol->st_shndx];
+	else if (section_address(load, symbol->st_shndx))
+		target += section_address(load, symbol->st_shndx);
 	else if (symbol->st_shndx != SHN_ABS)
-		return; /* data: no code depends on where it is */
+		return; /* data: no code depends on its address */
 	reference.target = target + (uint64_t)rela->r_addend;
-	write_reference(loading, &reference);
+	write_reference(load, &reference);
 }
 
-static void relocate_section(const struct kernel_modules *modules, struct loading *loading,
-			     Elf_Scn *relocations, const GElf_Shdr *header)
+static void relocate_section(const struct kernel_modules *modules, struct module_load *load,
+			     const struct elf_section *relocations)
 {
-	Elf_Scn *table = elf_getscn(loading->file.elf, header->sh_link);
-	Elf_Data *data = elf_getdata(relocations, NULL);
+	Elf_Scn *table = elf_getscn(load->file.elf, relocations->header.sh_link);
+	Elf_Data *data = elf_getdata(relocations->scn, NULL);
 	Elf_Data *symbols = table ? elf_getdata(table, NULL) : NULL;
-	uint64_t section = loading->addresses[header->sh_info];
+	uint64_t section = section_address(load, relocations->header.sh_info);
 	GElf_Shdr symbol_header;
 	GElf_Rela rela;
 	GElf_Sym symbol;
@@ -255,74 +220,60 @@ static void relocate_section(const struct kernel_modules *modules, struct loadin
 
 		if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol))
 			continue;
-		name = elf_strptr(loading->file.elf, symbol_header.sh_link, symbol.st_name);
-		relocate_one(modules, loading, &rela, section, &symbol, name ? name : "");
+		name = elf_strptr(load->file.elf, symbol_header.sh_link, symbol.st_name);
+		relocate_field(modules, load, &rela, section, &symbol, name ? name : "");
 	}
 }
 
-static void relocate(const struct kernel_modules *modules, struct loading *loading)
+static void relocate(const struct kernel_modules *modules, struct module_load *load)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
+	struct elf_section section = { 0 };
 
-	while ((section = elf_nextscn(loading->file.elf, section))) {
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA &&
-		    header.sh_info < loading->section_count && loading->addresses[header.sh_info])
-			relocate_section(modules, loading, section, &header);
-	}
+	while (elf_section_next(load->file.elf, &section))
+		if (section.header.sh_type == SHT_RELA &&
+		    section_address(load, section.header.sh_info))
+			relocate_section(modules, load, &section);
 }
 
 /* ---- Modules ------------------------------------------------------------- */
 
-struct module_exporting {
-	struct kernel_modules *modules;
-	const struct loading *loading;
-};
-
-struct module_naming {
-	const struct loading *loading;
-	FILE *kallsyms;
-};
-
-static void name_symbol(void *context, const char *name, const GElf_Sym *symbol)
+static void print_symbols(const struct module_load *load, FILE *kallsyms)
 {
-	const struct module_naming *naming = context;
-	const struct loading *loading = naming->loading;
-	uint64_t section = symbol->st_shndx < loading->section_count
-				   ? loading->addresses[symbol->st_shndx]
-				   : 0;
+	struct elf_symbol it = { 0 };
 
-	if (section && GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
-		fprintf(naming->kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n",
-			section + symbol->st_value, name, (int)loading->name_length, loading->name);
+	while (elf_symbol_next(load->file.elf, &it)) {
+		uint64_t section = section_address(load, it.symbol.st_shndx);
+
+		if (section && GELF_ST_TYPE(it.symbol.st_info) == STT_FUNC)
+			fprintf(kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n",
+				section + it.symbol.st_value, it.name, (int)load->name_length,
+				load->name);
+	}
 }
 
-static void export_symbol(void *context, const char *name, const GElf_Sym *symbol)
+static void add_exports(struct kernel_modules *modules, const struct module_load *load)
 {
-	const struct module_exporting *exporting = context;
-	const struct loading *loading = exporting->loading;
-	uint64_t section = symbol->st_shndx < loading->section_count
-				   ? loading->addresses[symbol->st_shndx]
-				   : 0;
+	struct elf_symbol it = { 0 };
 
-	if (section && GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
-		add_export(exporting->modules, name, section + symbol->st_value);
+	while (elf_symbol_next(load->file.elf, &it)) {
+		uint64_t section = section_address(load, it.symbol.st_shndx);
+
+		if (section && GELF_ST_BIND(it.symbol.st_info) != STB_LOCAL)
+			add_export(modules, it.name, section + it.symbol.st_value);
+	}
 }
 
-/* Once all modules are placed, since they call each other. */
-static void finish_module(struct kernel_modules *modules, struct loading *loading, FILE *kallsyms)
+/* Relocate a module once all are laid out, since they call each other. */
+static void add_module(struct kernel_modules *modules, struct module_load *load, FILE *kallsyms)
 {
-	struct module_naming naming = { loading, kallsyms };
-
-	copy_sections(loading, modules->arena);
-	relocate(modules, loading);
+	copy_sections(load, modules->arena);
+	relocate(modules, load);
 	if (kallsyms)
-		each_symbol(&loading->file, name_symbol, &naming);
+		print_symbols(load, kallsyms);
 	modules->modules = alloc_grow(modules->modules, &modules->room, modules->count + 1,
 				      sizeof(*modules->modules));
 	modules->modules[modules->count++] =
-		(struct kernel_module){ loading->begin, loading->begin + loading->size,
-					loading->bytes };
+		(struct kernel_module){ load->begin, load->begin + load->size, load->bytes };
 }
 
 static bool is_relocatable(const struct elf_file *file)
@@ -333,62 +284,61 @@ static bool is_relocatable(const struct elf_file *file)
 	       header.e_machine == EM_X86_64;
 }
 
-/* Returns whether the module's file is open and its code has a place. */
-static bool place_module(struct kernel_modules *modules, const struct mapping *mapping,
-			 const char *path, struct loading *loading)
+static void close_module(struct module_load *load)
 {
-	struct module_exporting exporting = { modules, loading };
-	const char *base = strrchr(mapping->file->path, '/');
-	struct error err = { 0 };
+	free(load->addresses);
+	elf_file_close(&load->file);
+	*load = (struct module_load){ 0 };
+}
 
-	*loading = (struct loading){ .begin = mapping->begin, .limit = mapping->end };
-	loading->name = base ? base + 1 : mapping->file->path;
-	loading->name_length = strcspn(loading->name, ".");
-	if (elf_file_open(&loading->file, path, &err) < 0)
+/* Returns whether the module's file is open and its code is laid out. */
+static bool open_module(struct kernel_modules *modules, const struct mapping *mapping,
+			const char *path, struct module_load *load)
+{
+	const char *slash = strrchr(mapping->file->path, '/');
+
+	*load = (struct module_load){ .begin = mapping->begin, .limit = mapping->end };
+	load->name = slash ? slash + 1 : mapping->file->path;
+	load->name_length = strcspn(load->name, ".");
+	if (elf_file_open(&load->file, path, NULL) < 0)
 		return false;
-	if (is_relocatable(&loading->file))
-		place_sections(loading);
-	if (loading->size)
-		each_symbol(&loading->file, export_symbol, &exporting);
-	return loading->size;
+	if (is_relocatable(&load->file))
+		lay_out_sections(load);
+	if (load->size)
+		add_exports(modules, load);
+	else
+		close_module(load);
+	return load->size;
 }
 
-static void close_module(struct loading *loading)
+/* Returns the modules that were laid out, `*count` of them; owned by the caller. */
+static struct module_load *open_modules(struct kernel_modules *modules,
+					const struct address_space *kernel,
+					const struct resolver *resolver, size_t *count,
+					struct diag *diag)
 {
-	free(loading->addresses);
-	elf_file_close(&loading->file);
-	*loading = (struct loading){ 0 };
-}
-
-/* Returns the modules that were placed, `*count` of them; owned by the caller. */
-static struct loading *place_all(struct kernel_modules *modules, const struct address_space *kernel,
-				 const struct resolver *resolver, size_t *count, struct diag *diag)
-{
-	struct loading *all = alloc_zeroed(kernel->count + 1, sizeof(*all));
+	struct module_load *all = alloc_zeroed(kernel->count + 1, sizeof(*all));
 	uint32_t files = 0;
 	bool *seen;
 
-	for (size_t i = 0; i < kernel->count; i++) {
+	for (size_t i = 0; i < kernel->count; i++)
 		if (files <= kernel->mappings[i].file->index)
 			files = kernel->mappings[i].file->index + 1;
-	}
 	seen = alloc_zeroed(files + 1, sizeof(*seen));
 	*count = 0;
 	for (size_t i = 0; i < kernel->count; i++) {
 		const struct mapped_file *file = kernel->mappings[i].file;
 		const char *path = dso_file(resolver_borrow_dso(resolver, file));
 
-		/* A module is loaded once: a file that tells more would only take memory. */
+		/* A module is loaded once: repeated mappings would only take memory. */
 		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
 			continue;
 		seen[file->index] = true;
-		if (place_module(modules, &kernel->mappings[i], path, &all[*count])) {
+		if (open_module(modules, &kernel->mappings[i], path, &all[*count]))
 			++*count;
-			continue;
-		}
-		close_module(&all[*count]);
-		diag_warn(diag, "module-unusable",
-			  "%s: its code cannot be placed where the recording has it", path);
+		else
+			diag_warn(diag, "module-unusable",
+				  "%s: its code cannot be placed where the recording has it", path);
 	}
 	free(seen);
 	return all;
@@ -411,19 +361,18 @@ bool kernel_modules_is_module(const char *path)
 void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,
 			 const struct resolver *resolver, FILE *kallsyms, struct diag *diag)
 {
-	struct loading *all;
+	struct module_load *all;
 	size_t count;
 
 	if (!kernel)
 		return;
-	all = place_all(modules, kernel, resolver, &count, diag);
+	all = open_modules(modules, kernel, resolver, &count, diag);
 	if (modules->export_count)
 		qsort(modules->exports, modules->export_count, sizeof(*modules->exports),
 		      compare_exports);
 	for (size_t i = 0; i < count; i++)
-		finish_module(modules, &all[i], kallsyms);
-	/* The names of what they export are the files'. */
-	modules->export_count = 0;
+		add_module(modules, &all[i], kallsyms);
+	modules->export_count = 0; /* their names belong to the files, which are closed now */
 	for (size_t i = 0; i < count; i++)
 		close_module(&all[i]);
 	free(all);

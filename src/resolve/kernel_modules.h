@@ -2,14 +2,14 @@
 /*
  * Kernel modules from their .ko files (packed or not), for recordings without kcore.
  *
- * A .ko is relocatable: the kernel puts its code sections one behind the other
+ * A .ko is relocatable: the kernel puts its code sections one after the other
  * (kernel/module/main.c, layout_sections()) and writes addresses into them.
- * The same is done here, as far as it decides where code goes: references to
+ * The same is done here for the references that control flow depends on: to
  * code of the module, and to functions of the kernel and of other modules whose
  * addresses are known.  A call of an unknown function leads to KERNEL_MODULE_HOLE,
- * where there is no code.  What a kernel patches by the CPU that it runs on
- * (alternatives, retpolines) is as in the file, but for calls of __fentry__, which
- * are nops.
+ * where there is no code.  The instructions that a kernel patches for its CPU
+ * (alternatives, retpolines) stay as in the file, except calls of __fentry__, which
+ * become nops.
  */
 #ifndef SRC_RESOLVE_KERNEL_MODULES_H
 #define SRC_RESOLVE_KERNEL_MODULES_H
@@ -45,15 +45,16 @@ struct kernel_modules {
 };
 
 /*
- * Take the addresses of the kernel's own functions: from vmlinux, so many bytes
- * further.  `kallsyms` (may be NULL) gets a line for each.
+ * Add the kernel's own functions: their addresses are those in vmlinux plus `distance`
+ * (bytes).  `kallsyms` (may be NULL) gets a line for each.
  */
-void kernel_modules_take_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
-				uint64_t distance, FILE *kallsyms);
+void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
+			       uint64_t distance, FILE *kallsyms);
 
 /*
- * Load all modules that the kernel had mapped and whose files are found.  A
- * module that cannot be laid out as recorded is warned about.
+ * Load all modules that the kernel had mapped and whose files are found; their symbols
+ * are printed to `kallsyms` (may be NULL).  Warns of each module that does not fit
+ * into its recorded range.
  */
 void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,
 			 const struct resolver *resolver, FILE *kallsyms, struct diag *diag);

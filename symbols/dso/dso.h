@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the store of files (symbols/dso/dso_store.h) share: for
- * dso_store.c, dso_search.c, dso_symbols.c and dso_lines.c only.
+ * The private part of the store of files (symbols/dso/dso_store.h): for dso_store.c,
+ * dso_search.c, dso_symbols.c and dso_lines.c only.
  */
 #ifndef SYMBOLS_DSO_DSO_H
 #define SYMBOLS_DSO_DSO_H
@@ -24,14 +24,14 @@
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
-/* What is known about a symbol beyond what is shown to others. */
-struct known_symbol {
-	struct symbol symbol; /* first: a symbol's address is its known_symbol's */
-	bool line_known;
+/* A symbol and its line, which is found later. */
+struct cached_symbol {
+	struct symbol symbol; /* first: a symbol's address is its cached_symbol's */
+	bool has_line;        /* `line` is valid */
 	struct source_line line;
 };
 
-/* The range of file offsets of the last answer: calls come in bunches. */
+/* The range of file offsets of the last answer: lookups come in bunches. */
 struct last_hit {
 	uint64_t begin, end;         /* bytes from the start of the file */
 	uint64_t vaddr;              /* of `begin` */
@@ -45,27 +45,26 @@ struct dso {
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
 	size_t build_id_size;
 	enum dso_state state;
-	const char *
-		refused; /* of the arena: why a file at the path is not used; NULL: none is there */
+	const char *refused; /* of the arena: why the file at the path is not used; NULL: no file */
 	struct elf_file elf; /* closed unless DSO_FOUND */
-	bool forced;         /* a file with another build id will do */
-	bool debug_sought, symbols_read, lines_read;
-	bool asked;             /* for a symbol */
+	bool forced;         /* a file with another build id is used, too */
+	bool debug_loaded, symbols_loaded, lines_loaded; /* or looked for in vain */
+	bool used;                                       /* a symbol was looked up */
 	struct elf_file debug;  /* with the tables that `elf` lacks; closed: none */
 	struct elf_file mini;   /* with a .symtab that neither has; closed: none */
-	struct elf_file shared; /* that the debug information shares; closed: none */
+	struct elf_file shared; /* with the common part of the debug information; closed: none */
 	const char *debug_path; /* of the arena */
 	struct symbol_table table;
-	struct text_map map;             /* of a JIT compiler or the kernel */
-	struct name_ranges dumped;       /* of a jitdump */
-	const struct name_ranges *named; /* one of the two, if names come from it; else NULL */
 	struct trap_table traps;
-	struct known_symbol *
-		*known; /* owned: by entry of the table, or of `named`; made when asked for */
+	struct text_map map;       /* of a JIT compiler or the kernel */
+	struct name_ranges dumped; /* of a jitdump */
+	const struct name_ranges
+		*named; /* `map` or `dumped` if the names come from it; else NULL */
+	struct cached_symbol **symbol_cache; /* owned: by entry of the table, or of `named` */
 	struct line_table lines;
 	struct inline_table inlined;
 	struct split_files split_files;
-	struct known_symbol whole; /* the SYMBOL_FILE symbol */
+	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
 	struct last_hit hit;
 	UT_hash_handle hh; /* by path and build id */
 };
@@ -77,26 +76,26 @@ struct dso_store {
 	struct arena arena;
 	struct dso *dsos; /* hash; its members are of the arena */
 	struct demangler demangler;
-	pthread_mutex_t
-		lock; /* of all of this and of all dsos, held while a question is answered */
+	/*
+	 * Of all of this and of all dsos, held during each lookup.  The threads that decode
+	 * ask for the functions of code while the thread that follows events asks for names.
+	 */
+	pthread_mutex_t lock;
 };
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */
 const char *dso_keep_text(struct dso_store *store, const char *text);
 
-/* Write bytes as hexadecimal digits and a NUL; `text` has room for 2 * size + 1. */
-void dso_print_hex(char *text, const uint8_t *bytes, size_t size);
-
 /* Find the file of a new dso by its path and build id; sets its state and file. */
 void dso_search(struct dso *dso);
 
-/* Take names from ranges, which live as long as the dso, instead of a symbol table. */
+/* Use names of ranges, which live as long as the dso, instead of a symbol table. */
 void dso_set_named(struct dso *dso, const struct name_ranges *named);
 
-/* Returns a request for files that have what the dso's own lacks. */
+/* Returns a request for files that have the tables which the dso's own file lacks. */
 struct debug_request dso_debug_request(const struct dso *dso);
 
-/* Open the debug file if there is one; done once, when a table is wanted that the file lacks. */
-void dso_seek_debug_file(struct dso *dso);
+/* Open the debug file if there is one; done once, at the first lookup of a missing table. */
+void dso_load_debug_file(struct dso *dso);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Looks up source lines and inlined calls of a dso by its debug information. */
 #include <elfutils/libdwelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static const struct name *name_source(struct dso *dso, const struct line_row *ro
 	return name;
 }
 
-/* Let the debug information at `path` see what it shares with that of other files. */
+/* Connect the debug information at `path` with the parts that it has in common with others. */
 static void share_lines(struct dso *dso, const char *path)
 {
 	struct debug_request request = dso_debug_request(dso);
@@ -47,14 +48,14 @@ static void share_lines(struct dso *dso, const char *path)
 		line_table_share(&dso->lines, &dso->shared);
 }
 
-static void read_lines(struct dso *dso)
+static void load_lines(struct dso *dso)
 {
 	const struct elf_file *file = &dso->elf;
 	struct error err = { 0 };
 
-	dso->lines_read = true;
+	dso->lines_loaded = true;
 	if (!line_table_is_in(file)) {
-		dso_seek_debug_file(dso);
+		dso_load_debug_file(dso);
 		file = &dso->debug;
 	}
 	if (file->elf && line_table_open(&dso->lines, file, &err) != 0)
@@ -77,8 +78,8 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 	struct error err = { 0 };
 	struct line_row row;
 
-	if (!dso->lines_read)
-		read_lines(dso);
+	if (!dso->lines_loaded)
+		load_lines(dso);
 	switch (line_table_find(&dso->lines, vaddr, &row, &err)) {
 	case 1:
 		line = make_line(dso, &row);
@@ -103,42 +104,42 @@ struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
 }
 
 /*
- * The line of the function itself: if a call at its very start was inlined, the
- * row there is one of the called function's, and the call's line is ours.
+ * Find the line of the function itself: if a call at its very start was inlined, the
+ * row there belongs to the called function, and the result is the line of the call.
  */
 static struct source_line find_start(struct dso *dso, uint64_t vaddr)
 {
 	struct inline_hit hit;
-	uint32_t call = NAME_RANGE_NONE;
+	uint32_t call = RANGE_NONE;
 
-	if (!dso->lines_read)
-		read_lines(dso);
+	if (!dso->lines_loaded)
+		load_lines(dso);
 	if (inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) == 1)
 		call = hit.call;
-	if (call == NAME_RANGE_NONE)
+	if (call == RANGE_NONE)
 		return find_line(dso, vaddr);
-	while (hit.function->calls[call].parent != NAME_RANGE_NONE)
+	while (hit.function->calls[call].parent != RANGE_NONE)
 		call = hit.function->calls[call].parent;
 	return make_line(dso, &hit.function->calls[call].at);
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
 {
-	/* Only this file makes symbols that have a dso, each inside a known_symbol. */
-	struct known_symbol *known = (struct known_symbol *)symbol;
+	/* Only the store makes symbols that have a dso, each inside a cached_symbol. */
+	struct cached_symbol *cached = (struct cached_symbol *)symbol;
 
 	if (!symbol->dso)
 		return (struct source_line){ 0 };
-	/* Asked for every slice, and found once. */
-	if (__atomic_load_n(&known->line_known, __ATOMIC_ACQUIRE))
-		return known->line;
+	/* Called for every slice, and found once. */
+	if (__atomic_load_n(&cached->has_line, __ATOMIC_ACQUIRE))
+		return cached->line;
 	pthread_mutex_lock(&symbol->dso->store->lock);
-	if (!known->line_known) {
-		known->line = find_start(symbol->dso, symbol->start);
-		__atomic_store_n(&known->line_known, true, __ATOMIC_RELEASE);
+	if (!cached->has_line) {
+		cached->line = find_start(symbol->dso, symbol->start);
+		__atomic_store_n(&cached->has_line, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&symbol->dso->store->lock);
-	return known->line;
+	return cached->line;
 }
 
 /* ---- Inlined calls ------------------------------------------------------- */
@@ -146,40 +147,40 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call,
 						const struct inlined_call *inlined)
 {
-	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
+	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
 	const char *linkage = call->name ? call->name : "[unknown]";
 	const char *shown =
 		demangler_demangle(&dso->store->demangler, linkage, dso->store->options.demangle);
 
-	known->symbol.linkage = name_intern_text(dso->store->names, linkage);
-	known->symbol.name =
-		shown ? name_intern_text(dso->store->names, shown) : known->symbol.linkage;
-	known->symbol.inlined = inlined;
-	known->symbol.dso = dso;
-	known->line = make_line(dso, &call->at);
-	known->line_known = true;
-	return &known->symbol;
+	cached->symbol.linkage = name_intern_text(dso->store->names, linkage);
+	cached->symbol.name =
+		shown ? name_intern_text(dso->store->names, shown) : cached->symbol.linkage;
+	cached->symbol.inlined = inlined;
+	cached->symbol.dso = dso;
+	cached->line = make_line(dso, &call->at);
+	cached->has_line = true;
+	return &cached->symbol;
 }
 
-/* Returns the call with all that it is in; they are made at first use, outermost first. */
+/* Returns the call, with those around it as its parents; all are made at first use. */
 static const struct inlined_call *make_call(struct dso *dso, struct inline_function *function,
 					    uint32_t index)
 {
 	struct inlined_call *inner = NULL, *first = NULL;
 
-	for (; index != NAME_RANGE_NONE; index = function->calls[index].parent) {
+	for (; index != RANGE_NONE; index = function->calls[index].parent) {
 		struct inline_call *call = &function->calls[index];
-		struct inlined_call *known = call->data;
+		struct inlined_call *made = call->data;
 
-		if (!known) {
-			known = arena_alloc(&dso->store->arena, sizeof(*known));
-			known->symbol = make_inlined_symbol(dso, call, known);
-			call->data = known;
+		if (!made) {
+			made = arena_alloc(&dso->store->arena, sizeof(*made));
+			made->symbol = make_inlined_symbol(dso, call, made);
+			call->data = made;
 		}
 		if (inner)
-			inner->parent = known;
-		first = first ? first : known;
-		inner = known;
+			inner->parent = made;
+		first = first ? first : made;
+		inner = made;
 	}
 	return first;
 }
@@ -194,8 +195,8 @@ static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_c
 
 	if (!range)
 		return false;
-	if (!dso->lines_read)
-		read_lines(dso);
+	if (!dso->lines_loaded)
+		load_lines(dso);
 	vaddr = file_offset - range->offset + range->vaddr;
 	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
 	if (status < 0) {

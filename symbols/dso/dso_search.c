@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the file of a dso: the one that was recorded, by its path and build id. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/io/path_in_root.h"
 #include "symbols/dso/dso.h"
 #include "symbols/files/debuginfod.h"
-#include "symbols/files/dso_find.h"
 #include "symbols/names/jit_dump.h"
 
 /*
@@ -29,7 +28,7 @@ static bool build_id_agrees(const struct dso *dso, const struct elf_file *elf)
 }
 
 /*
- * Remember why a file is not used: the user need not know if a better one is
+ * Store the reason why a file is not used, which the user sees only if no better file is
  * found.  The first reason is that of the most likely place.
  */
 static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
@@ -53,8 +52,8 @@ static void refuse_mismatch(struct dso *dso, const char *path, const struct elf_
 {
 	char recorded[2 * ELF_BUILD_ID_MAX + 1], found[2 * ELF_BUILD_ID_MAX + 1];
 
-	dso_print_hex(recorded, dso->build_id, dso->build_id_size);
-	dso_print_hex(found, elf->build_id, elf->build_id_size);
+	elf_file_print_id(recorded, dso->build_id, dso->build_id_size);
+	elf_file_print_id(found, elf->build_id, elf->build_id_size);
 	refuse(dso, DSO_MISMATCHED,
 	       "%s is not the file that was recorded: its build id is %s, recorded is %s", path,
 	       elf->build_id_size ? found : "absent", recorded);
@@ -68,19 +67,16 @@ static void warn_if_refused(const struct dso *dso)
 		diag_warn(dso->store->diag, "elf-unreadable", "%s", dso->refused);
 }
 
-/* Take an open file if it is the recorded one; closes it otherwise.  Returns true if taken. */
-static bool take_file(struct dso *dso, struct elf_file *elf, const char *path, bool needs_build_id)
+/* Use an open file if it is the recorded one, else close it.  Returns true if it is used. */
+static bool use_file(struct dso *dso, struct elf_file *elf, const char *path, bool needs_build_id)
 {
-	if (needs_build_id && (!dso->build_id_size || !build_id_agrees(dso, elf))) {
+	bool agrees = build_id_agrees(dso, elf);
+
+	if (!agrees && !needs_build_id)
+		refuse_mismatch(dso, path, elf);
+	if (needs_build_id ? !dso->build_id_size || !agrees : !agrees && !dso->forced) {
 		elf_file_close(elf);
 		return false;
-	}
-	if (!build_id_agrees(dso, elf)) {
-		refuse_mismatch(dso, path, elf);
-		if (!dso->forced) {
-			elf_file_close(elf);
-			return false;
-		}
 	}
 	dso->elf = *elf;
 	dso->file = dso_keep_text(dso->store, path);
@@ -88,13 +84,14 @@ static bool take_file(struct dso *dso, struct elf_file *elf, const char *path, b
 	return true;
 }
 
-static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
+static bool try_file(void *context, const char *path, bool needs_build_id)
 {
+	struct dso *dso = context;
 	struct error err = { 0 };
 	struct elf_file elf;
 
 	if ((jit_dump_is_path(dso->path) ? elf_file_map : elf_file_open)(&elf, path, &err) == 0)
-		return take_file(dso, &elf, path, needs_build_id);
+		return use_file(dso, &elf, path, needs_build_id);
 	if (err.kind == ERROR_FORMAT && !needs_build_id)
 		refuse(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
 	return false;
@@ -102,35 +99,13 @@ static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 
 static bool search_cache(struct dso *dso)
 {
-	const struct dso_find_options *options = &dso->store->options.find;
-	struct dso_candidate candidate;
-	int status;
-
-	if (options->symfs || !dso->build_id_size)
-		return false;
-	for (unsigned i = 0; (status = dso_find_cached(options, dso->build_id, dso->build_id_size,
-						       i, &candidate)) >= 0;
-	     i++)
-		if (status && try_file(dso, candidate.path, candidate.needs_build_id))
-			return true;
-	return false;
+	return dso_find_by_build_id(&dso->store->options.find, dso->build_id, dso->build_id_size,
+				    try_file, dso);
 }
 
 static bool search_paths(struct dso *dso)
 {
-	const struct dso_find_options *options = &dso->store->options.find;
-	struct dso_candidate candidate;
-	int status;
-
-	for (unsigned i = 0; (status = dso_find_candidate(options, dso->path, i, &candidate)) >= 0;
-	     i++) {
-		if (!status ||
-		    (options->symfs && !path_in_root_resolve(options->symfs, candidate.path)))
-			continue;
-		if (try_file(dso, candidate.path, candidate.needs_build_id))
-			return true;
-	}
-	return false;
+	return dso_find_by_path(&dso->store->options.find, dso->path, try_file, dso);
 }
 
 static bool search_servers(struct dso *dso)
@@ -148,6 +123,7 @@ static bool search_servers(struct dso *dso)
 
 static void search_file(struct dso *dso)
 {
+	dso->state = DSO_MISSING;
 	if (search_paths(dso) || search_cache(dso) || search_servers(dso))
 		return;
 	dso->forced = dso->store->options.force;
@@ -163,13 +139,14 @@ static void search_vdso(struct dso *dso)
 	uint8_t *bytes;
 	size_t size;
 
+	dso->state = DSO_MISSING;
 	if (options->vdso && try_file(dso, options->vdso, false))
 		return;
 	if (search_cache(dso) || !options->running_kernel)
 		return;
 	bytes = dso_find_own_vdso(&size);
 	if (bytes && elf_file_open_bytes(&elf, bytes, size, NULL) == 0 &&
-	    take_file(dso, &elf, dso->path, false))
+	    use_file(dso, &elf, dso->path, false))
 		dso->file = NULL; /* it is in memory only */
 }
 
@@ -184,11 +161,9 @@ void dso_search(struct dso *dso)
 		break;
 	case DSO_SHAPE_NO_FILE:
 		/* Memory may hold a program that some file holds, too (memfd_create(2)). */
-		if (!search_cache(dso))
-			dso->state = DSO_NOT_A_FILE;
+		search_cache(dso);
 		break;
 	case DSO_SHAPE_VSYSCALL:
-		dso->state = DSO_NOT_A_FILE;
 		break;
 	}
 	warn_if_refused(dso);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens the store and makes its dsos: of files, of JIT compilers and of the kernel. */
 #include "symbols/dso/dso_store.h"
 
 #include <stdio.h>
@@ -13,13 +14,6 @@
 const char *dso_keep_text(struct dso_store *store, const char *text)
 {
 	return text ? arena_text(&store->arena, text, strlen(text)) : NULL;
-}
-
-void dso_print_hex(char *text, const uint8_t *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	text[2 * size] = 0;
 }
 
 struct dso_store *dso_store_open(const struct dso_store_options *options, struct name_table *names,
@@ -56,7 +50,7 @@ void dso_store_close(struct dso_store *store)
 		text_map_release(&dso->map);
 		name_ranges_release(&dso->dumped);
 		trap_table_release(&dso->traps);
-		free(dso->known);
+		free(dso->symbol_cache);
 		elf_file_close(&dso->shared);
 		elf_file_close(&dso->mini);
 		elf_file_close(&dso->debug);
@@ -69,21 +63,21 @@ void dso_store_close(struct dso_store *store)
 	free(store);
 }
 
-static void make_whole(struct dso *dso)
+static void init_file_symbol(struct dso *dso)
 {
 	char *text = dso_find_bracketed(dso->path);
 	const struct name *name = name_intern_text(dso->store->names, text);
 
-	dso->whole.symbol =
+	dso->file_symbol.symbol =
 		(struct symbol){ .name = name, .linkage = name, .dso = dso, .kind = SYMBOL_FILE };
-	dso->whole.line_known = true;
+	dso->file_symbol.has_line = true;
 	free(text);
 }
 
 void dso_set_named(struct dso *dso, const struct name_ranges *named)
 {
 	dso->named = named;
-	dso->known = alloc_zeroed(named->count, sizeof(*dso->known));
+	dso->symbol_cache = alloc_zeroed(named->count, sizeof(*dso->symbol_cache));
 }
 
 /* The page has three functions, 1 KiB apart (arch/x86/entry/vsyscall/vsyscall_emu_64.S). */
@@ -102,32 +96,7 @@ static void name_vsyscalls(struct dso *dso)
 	dso_set_named(dso, &dso->dumped);
 }
 
-static struct dso *new_dso(struct dso_store *store, const char *path)
-{
-	struct dso *dso = arena_alloc(&store->arena, sizeof(*dso));
-
-	dso->store = store;
-	dso->path = dso_keep_text(store, path);
-	make_whole(dso);
-	return dso;
-}
-
-static struct dso *make_dso(struct dso_store *store, const char *path, const uint8_t *build_id,
-			    size_t build_id_size)
-{
-	struct dso *dso = new_dso(store, path);
-
-	if (build_id_size)
-		memcpy(dso->build_id, build_id, build_id_size);
-	dso->build_id_size = build_id_size;
-	dso->state = DSO_MISSING;
-	dso_search(dso);
-	if (dso_find_shape(path) == DSO_SHAPE_VSYSCALL)
-		name_vsyscalls(dso);
-	return dso;
-}
-
-/* An id of zeros only is perf's way to say that it had none. */
+/* Returns the build id's size, 0 for one of only zeros: perf's way to say that it had none. */
 static size_t known_size(const uint8_t *build_id, size_t size)
 {
 	if (size > ELF_BUILD_ID_MAX)
@@ -138,88 +107,85 @@ static size_t known_size(const uint8_t *build_id, size_t size)
 	return 0;
 }
 
+/* Returns the dso of a key, which begins with its path; DSO_NOT_A_FILE if it is *new. */
+static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t key_size, bool *new)
+{
+	struct dso *dso;
+
+	HASH_FIND(hh, store->dsos, key, key_size, dso);
+	*new = !dso;
+	if (dso)
+		return dso;
+	dso = arena_alloc(&store->arena, sizeof(*dso));
+	dso->store = store;
+	dso->path = arena_text(&store->arena, key, key_size);
+	dso->state = DSO_NOT_A_FILE;
+	init_file_symbol(dso);
+	HASH_ADD_KEYPTR(hh, store->dsos, dso->path, key_size, dso);
+	return dso;
+}
+
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size)
 {
 	size_t path_size = strlen(path) + 1, size = known_size(build_id, build_id_size);
-	size_t key_size = path_size + size;
-	char *key = alloc_zeroed(key_size, 1);
+	char *key = alloc_zeroed(path_size + size, 1);
 	struct dso *dso;
+	bool new;
 
 	memcpy(key, path, path_size);
 	if (size)
 		memcpy(key + path_size, build_id, size);
 	pthread_mutex_lock(&store->lock);
-	HASH_FIND(hh, store->dsos, key, key_size, dso);
-	if (!dso) {
-		const char *kept = arena_copy(&store->arena, key, key_size);
-
-		dso = make_dso(store, path, build_id, size);
-		HASH_ADD_KEYPTR(hh, store->dsos, kept, key_size, dso);
+	dso = borrow_dso(store, key, path_size + size, &new);
+	if (new) {
+		memcpy(dso->build_id, key + path_size, size);
+		dso->build_id_size = size;
+		dso_search(dso);
+		if (dso_find_shape(path) == DSO_SHAPE_VSYSCALL)
+			name_vsyscalls(dso);
 	}
 	pthread_mutex_unlock(&store->lock);
 	free(key);
 	return dso;
 }
 
-/* ---- Names without files of code ----------------------------------------- */
-
-/* Returns the dso of a key, or makes one without names: *made tells. */
-static struct dso *borrow_named(struct dso_store *store, const char *key, bool *made)
-{
-	struct dso *dso;
-
-	HASH_FIND(hh, store->dsos, key, strlen(key), dso);
-	*made = !dso;
-	if (dso)
-		return dso;
-	dso = new_dso(store, key);
-	dso->state = DSO_NOT_A_FILE;
-	HASH_ADD_KEYPTR(hh, store->dsos, dso->path, strlen(dso->path), dso);
-	return dso;
-}
+/*
+ * ---- Names without files of code: the keys have no NUL, unlike those of files. ----
+ */
 
 struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 {
 	const struct dso_store_options *options = &store->options;
+	const char *symfs = options->find.symfs;
 	char path[BENEATH_PATH];
 	struct dso *dso;
-	bool made;
+	bool new;
 
-	if (options->perf_map_dir)
-		snprintf(path, sizeof(path), "%s/perf-%d.map", options->perf_map_dir, pid);
-	else
-		snprintf(path, sizeof(path), "%s/tmp/perf-%d.map",
-			 options->find.symfs ? options->find.symfs : "", pid);
+	snprintf(path, sizeof(path), "%s%s/perf-%d.map",
+		 options->perf_map_dir ? options->perf_map_dir
+		 : symfs               ? symfs
+				       : "",
+		 options->perf_map_dir ? "" : "/tmp", pid);
 	pthread_mutex_lock(&store->lock);
-	dso = borrow_named(store, path, &made);
-	if (made && (!options->find.symfs || path_in_root_resolve(options->find.symfs, path)) &&
+	dso = borrow_dso(store, path, strlen(path), &new);
+	if (new && (!symfs || path_in_root_resolve(symfs, path)) &&
 	    text_map_read_perf(&dso->map, path))
 		dso_set_named(dso, &dso->map.names);
 	pthread_mutex_unlock(&store->lock);
 	return dso;
 }
 
-/* Returns whether kallsyms was read. */
 static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build_id_size)
 {
 	const struct dso_store_options *options = &dso->store->options;
-	char cache[4096], hex[2 * ELF_BUILD_ID_MAX + 1];
-	char *path;
-	bool done;
+	char path[BENEATH_PATH];
 
 	if (options->kallsyms)
 		return text_map_read_kallsyms(&dso->map, options->kallsyms);
-	if (build_id_size > 1 && dso_find_cache(&options->find, cache, sizeof(cache))) {
-		dso_print_hex(hex, build_id, build_id_size);
-		if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache, hex, hex + 2) < 0)
-			alloc_fail(sizeof(cache));
-		done = text_map_read_kallsyms(&dso->map, path);
-		free(path);
-		if (done)
-			return true;
-	}
-	return options->running_kernel && text_map_read_kallsyms(&dso->map, "/proc/kallsyms");
+	return (dso_find_cached(&options->find, build_id, build_id_size, "/kallsyms", path) &&
+		text_map_read_kallsyms(&dso->map, path)) ||
+	       (options->running_kernel && text_map_read_kallsyms(&dso->map, "/proc/kallsyms"));
 }
 
 void dso_store_offer_kallsyms(struct dso_store *store, const char *path)
@@ -231,12 +197,13 @@ void dso_store_offer_kallsyms(struct dso_store *store, const char *path)
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
 				    size_t build_id_size)
 {
+	static const char path[] = "[kernel.kallsyms]";
 	struct dso *dso;
-	bool made;
+	bool new;
 
 	pthread_mutex_lock(&store->lock);
-	dso = borrow_named(store, "[kernel.kallsyms]", &made);
-	if (made && read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
+	dso = borrow_dso(store, path, strlen(path), &new);
+	if (new &&read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
 		dso_set_named(dso, &dso->map.names);
 	pthread_mutex_unlock(&store->lock);
 	return dso;

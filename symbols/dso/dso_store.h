@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of code of one run: found once, opened once, asked for names and
+ * The files of code of one run: found once, opened once, and searched for names and
  * lines by file offset.
  *
- * Everything handed out is borrowed and lives until dso_store_close().  A file
- * that cannot be found or read is a dso all the same: it has a name, no code
- * and one SYMBOL_FILE symbol.  Symbol tables are read when the first symbol of
- * a file is asked for, debug information when the first line is.  Broken ELF
- * or DWARF costs that file its names or lines and one warning, nothing else.
+ * All results are borrowed and live until dso_store_close().  A file that cannot
+ * be found or read is a dso all the same: it has a name, no code and one
+ * SYMBOL_FILE symbol.  Symbol tables are read at the first lookup of a symbol of
+ * the file, debug information at that of a line.  Broken ELF or DWARF costs that
+ * file its names or lines and one warning, nothing else.
  *
  * The symbols and lines of a stripped file are those of its debug file, if one
  * is found (symbols/files/debug_file.h).
  *
- * Warnings: "build-id-mismatch" and "elf-unreadable" for files that are there
- * but not used, "symbols-damaged", "lines-damaged", and
- * "split-dwarf-missing" for units whose other part (.dwo, .dwp) is not found.
- * Missing files are for the caller to name (dso_state()).
+ * Warnings: "build-id-mismatch" and "elf-unreadable" for existing files that are
+ * not used, "symbols-damaged", "lines-damaged", and "split-dwarf-missing" for
+ * units whose other part (.dwo, .dwp) is not found.  The caller reports missing
+ * files (dso_state()).
  *
- * Threads may ask at the same time, one after the other: every question may read
- * tables and make names.  Symbols do not change once they are handed out.
+ * All functions but open and close are safe for use by several threads: a lock
+ * serialises the lookups.  Symbols do not change once they are returned.
  */
 #ifndef SYMBOLS_DSO_DSO_STORE_H
 #define SYMBOLS_DSO_DSO_STORE_H
@@ -72,12 +72,12 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 void dso_store_close(struct dso_store *store);
 
 /*
- * Returns the dso of a recorded path and build id (size 0, or zeros only:
- * unknown), made and searched for at the first call.  Never NULL.  Looked at
- * are the path, or with symfs its place under symfs and then its last component
+ * Returns the dso of a recorded path and build id (size 0, or only zeros:
+ * unknown), made and searched for at the first call.  Never NULL.  The places are
+ * the path, or with symfs its place under symfs and then its last component
  * there, and nothing outside of it; then, without symfs, perf's build-id cache.
  * "/proc/PID/root" in front of a container's path is left out if need be.
- * A file called jit-PID.dump is a jitdump: code and names are those in it.
+ * A file called jit-PID.dump is a jitdump, with its own code and names.
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
  * this process's own.
  */
@@ -86,23 +86,23 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 
 /*
  * Returns the names that a JIT compiler gave to code of a process, from its
- * perf-PID.map: a dso of which dso_borrow_symbol() is asked with addresses of
- * the process instead of file offsets.  Without a map it has none.  Never NULL.
+ * perf-PID.map: a dso whose dso_borrow_symbol() takes addresses of the process
+ * instead of file offsets.  Without a map it has no names.  Never NULL.
  */
 struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid);
 
 /*
- * The same for the kernel and its modules, by kallsyms: options.kallsyms, else
+ * Returns the names of the kernel and its modules, by kallsyms: options.kallsyms, else
  * of the build-id cache by the kernel's build id (size 0: unknown), else the
- * running kernel's own if that is the recorded one.
+ * running kernel's own if that is the recorded one.  Takes addresses, as above.
  */
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
 				    size_t build_id_size);
 
 /*
- * Offer a file with the names of the recorded kernel, as options.kallsyms is one,
- * unless that was given.  `path` (NULL: none) is copied.  Before names of the
- * kernel are first asked for.
+ * Use a file with the names of the recorded kernel as options.kallsyms unless that is
+ * set.  `path` (NULL: none) is copied.  Call it before the first lookup of a
+ * name of the kernel.
  */
 void dso_store_offer_kallsyms(struct dso_store *store, const char *path);
 
@@ -120,18 +120,18 @@ enum dso_names {
 	DSO_NAMES_ALL,      /* of .symtab, the debug file's if need be; or of a JIT compiler */
 };
 
-/* What was found for a dso up to now, to tell the user. */
-struct dso_findings {
-	bool asked;             /* a symbol of it was asked for: code of it ran */
-	enum dso_names names;   /* NONE also if not asked */
-	size_t symbols;         /* how many names */
-	bool lines;             /* debug information with lines was asked for and is there */
+/* What was found for a dso up to now, for reports. */
+struct dso_info {
+	bool used;              /* a symbol of it was looked up: code of it ran */
+	enum dso_names names;   /* NONE also if not used */
+	size_t symbols;         /* number of names */
+	bool lines;             /* debug information with lines was looked up and found */
 	const char *debug_file; /* borrowed; NULL: none, or none was needed */
-	const char *refused;    /* borrowed; why a file at the path is not used; NULL: not so */
+	const char *refused;    /* borrowed; why the file at the path is not used; NULL: no file */
 };
 
-/* Returns what was found up to now; looks for nothing. */
-struct dso_findings dso_findings(const struct dso *dso);
+/* Returns what was found up to now; looks nothing up. */
+struct dso_info dso_info(const struct dso *dso);
 
 /*
  * Returns the build id as recorded or, failing that, as found in the file;
@@ -140,13 +140,12 @@ struct dso_findings dso_findings(const struct dso *dso);
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
 
 /*
- * Give the file's bytes, mapped read-only; valid until dso_store_close().
- * Returns NULL and *size 0 if there is no file.
+ * Returns the file's bytes, mapped read-only and valid until dso_store_close();
+ * NULL and *size 0 if there is no file.
  */
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 
-/* Returns whether a program or its loader begins at a byte of the file (e_entry of its ELF header).
- */
+/* Returns whether a program or its loader begins at a byte of the file (ELF's e_entry). */
 bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 
 /*
@@ -159,48 +158,49 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
- * The same symbol, and around the byte, as file offsets [*begin, *end), what has that symbol
- * without anything between; empty where the file has no code.
+ * Find the symbol as dso_borrow_symbol() does, and the file offsets [*begin, *end) around
+ * the byte that it covers without interruption; empty where the file has no code.
  */
 const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
 				      uint64_t *end);
 
 /*
- * Returns where the code of a dso, one of whose symbols was asked for, handles
- * OCaml exceptions; NULL: it does not say.
+ * Returns the places where the code of a dso handles OCaml exceptions, once a symbol
+ * of it was looked up; NULL: the file does not list them.
  */
 const struct trap_table *dso_borrow_traps(const struct dso *dso);
 
 /*
- * Returns the place in the source where the symbol's code starts, as the last
- * frame of addr2line -i: by the DWARF line table, of several rows the last; where
- * the code starts with an inlined call, the place of that call.  Looked up at the
- * first call per symbol and kept.  Unknown parts are NULL and 0.
+ * Returns the place in the source of the beginning of the symbol's code, as the last
+ * frame of addr2line -i: by the DWARF line table, of several rows the last; if
+ * the code begins with an inlined call, the place of that call.  Looked up at the
+ * first call per symbol.  Unknown parts are NULL and 0.
  */
 struct source_line dso_symbol_line(const struct symbol *symbol);
 
 /*
- * Returns the place in the source of the code so many bytes behind a
- * function's start; looked up at every call.  Unknown parts are NULL and 0.
+ * Returns the place in the source of the code at an offset (bytes) from the start of a
+ * function; looked up at every call.  Unknown parts are NULL and 0.
  */
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
 
 /* A call that the compiler replaced by the called function's code. */
 struct inlined_call {
 	const struct symbol *symbol; /* the function; its line is that of the call in the source */
-	const struct inlined_call *parent; /* whose code the call is in; NULL: the function's own */
+	const struct inlined_call
+		*parent; /* the code that has the call; NULL: the function's own */
 };
 
-/* The stretch of code around an address that the same inlined calls hold. */
+/* The range of code around an address with the same inlined calls. */
 struct inlined_code {
-	uint64_t begin, end; /* bytes from the start of the file, as far as they are of one piece */
+	uint64_t begin, end; /* bytes from the start of the file, without interruption */
 	const struct inlined_call *innermost; /* NULL: none */
 };
 
 /*
  * Find the inlined calls at a byte of the file, by its debug information.
  * Calls compare by pointer and live until dso_store_close().
- * Returns false if nothing is known of the function there.
+ * Returns false if no function is known there.
  */
 bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
 

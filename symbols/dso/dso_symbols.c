@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Looks up symbols of a dso: reads its table or names at the first lookup. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,65 +13,63 @@ struct debug_request dso_debug_request(const struct dso *dso)
 	return (struct debug_request){ &dso->store->options.find, &dso->elf, dso->path, dso->file };
 }
 
-void dso_seek_debug_file(struct dso *dso)
+void dso_load_debug_file(struct dso *dso)
 {
 	struct debug_request request = dso_debug_request(dso);
-	char path[4096];
+	char path[BENEATH_PATH];
 
-	if (dso->debug_sought)
+	if (dso->debug_loaded)
 		return;
-	dso->debug_sought = true;
-	if (debug_file_open(&request, &dso->debug, path, sizeof(path)))
+	dso->debug_loaded = true;
+	if (debug_file_open(&request, &dso->debug, path))
 		dso->debug_path = dso_keep_text(dso->store, path);
 }
 
 /* Returns the file that has the .symtab which the file of code lacks, NULL if none has. */
-static const struct elf_file *seek_symbols(struct dso *dso)
+static const struct elf_file *load_symtab(struct dso *dso)
 {
 	struct error err = { 0 };
 
-	if (symbol_table_is_whole(&dso->elf))
+	if (symbol_table_is_complete(&dso->elf))
 		return NULL;
-	dso_seek_debug_file(dso);
-	if (dso->debug.elf && symbol_table_is_whole(&dso->debug))
+	dso_load_debug_file(dso);
+	if (dso->debug.elf && symbol_table_is_complete(&dso->debug))
 		return &dso->debug;
 	if (debug_file_open_mini(&dso->elf, &dso->mini, &err) < 0)
 		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
 	return dso->mini.elf ? &dso->mini : NULL;
 }
 
-static void read_symbols(struct dso *dso)
+static void load_symbols(struct dso *dso)
 {
 	struct error err = { 0 };
 
-	dso->symbols_read = true;
+	dso->symbols_loaded = true;
 	trap_table_open(&dso->traps, &dso->elf);
-	if (symbol_table_load(&dso->table, &dso->elf, seek_symbols(dso), &err) != 0)
+	if (symbol_table_load(&dso->table, &dso->elf, load_symtab(dso), &err) != 0)
 		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
-	dso->known = alloc_zeroed(dso->table.count, sizeof(*dso->known));
+	dso->symbol_cache = alloc_zeroed(dso->table.count, sizeof(*dso->symbol_cache));
 }
 
 /* Returns `text` + "@plt" for a linkage stub, `text` as a name for others. */
 static const struct name *make_name(struct dso *dso, const char *text, bool stub)
 {
-	size_t length = strlen(text), tail = sizeof("@plt") - 1;
 	const struct name *name;
-	char *whole;
+	char *stub_text;
 
 	if (!stub)
-		return name_intern(dso->store->names, text, length);
-	whole = alloc_zeroed(length + tail + 1, 1);
-	memcpy(whole, text, length);
-	memcpy(whole + length, "@plt", tail);
-	name = name_intern(dso->store->names, whole, length + tail);
-	free(whole);
+		return name_intern_text(dso->store->names, text);
+	if (asprintf(&stub_text, "%s@plt", text) < 0)
+		alloc_fail(strlen(text));
+	name = name_intern_text(dso->store->names, stub_text);
+	free(stub_text);
 	return name;
 }
 
 /*
- * Code that stands for a return or an indirect jump where processors must not
- * speculate (arch/x86/lib/retpoline.S in Linux; LLVM's thunks): it belongs to no
- * function of the program's own, like a linkage stub.
+ * Returns whether code replaces a return or an indirect jump where processors must not
+ * speculate (arch/x86/lib/retpoline.S in Linux; LLVM's thunks): like a linkage
+ * stub, it belongs to no function of the program's own.
  */
 static bool is_thunk(const char *name, size_t length)
 {
@@ -89,84 +89,79 @@ static bool is_thunk(const char *name, size_t length)
 	return false;
 }
 
-static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index);
-
-static void make_symbol(struct dso *dso, uint32_t index)
+/* Returns the new symbol in the cache's slot. */
+static struct symbol *add_symbol(struct dso *dso, uint32_t index, uint64_t begin, uint64_t end)
 {
-	const struct symbol_entry *entry = &dso->table.entries[index];
-	uint32_t whole = symbol_table_whole(&dso->table, index);
-	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
-	const char *linkage = symbol_table_name(&dso->table, entry);
-	bool stub = entry->kind == SYMBOL_PLT && linkage;
-	const char *shown;
+	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
 
+	cached->symbol.start = begin;
+	cached->symbol.size = end - begin;
+	cached->symbol.dso = dso;
+	dso->symbol_cache[index] = cached;
+	return &cached->symbol;
+}
+
+static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
+{
+	const struct symbol_entry *entry;
+	const char *linkage, *shown;
+	struct symbol *symbol;
+	uint32_t function;
+	bool stub;
+
+	if (index == SYMBOL_ENTRY_NONE)
+		return &dso->file_symbol.symbol;
+	if (dso->symbol_cache[index])
+		return &dso->symbol_cache[index]->symbol;
+	entry = &dso->table.entries[index];
+	/* Cached before its function is looked up: two entries may be parts of each other. */
+	symbol = add_symbol(dso, index, entry->begin, entry->end);
+	linkage = symbol_table_name(&dso->table, entry);
+	stub = entry->kind == SYMBOL_PLT && linkage;
 	if (!linkage)
-		linkage = ".plt";  /* perf's name for the header since Linux 6.3 */
-	dso->known[index] = known; /* before the function is asked for: two may claim each other */
-	known->symbol.start = entry->begin;
-	known->symbol.size = entry->end - entry->begin;
-	known->symbol.linkage = make_name(dso, linkage, stub);
+		linkage = ".plt"; /* perf's name for the header since Linux 6.3 */
+	symbol->linkage = make_name(dso, linkage, stub);
 	shown = demangler_demangle(&dso->store->demangler, linkage, dso->store->options.demangle);
-	known->symbol.name = shown ? make_name(dso, shown, stub) : known->symbol.linkage;
-	known->symbol.dso = dso;
-	known->symbol.kind = is_thunk(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
-	known->symbol.binding = entry->binding;
-	known->symbol.has_traps = dso_borrow_traps(dso) != NULL;
-	if (whole != SYMBOL_ENTRY_NONE && whole != index)
-		known->symbol.function = symbol_function(symbol_of_entry(dso, whole));
-	known->line_known = entry->kind != SYMBOL_FUNCTION;
+	symbol->name = shown ? make_name(dso, shown, stub) : symbol->linkage;
+	symbol->kind = is_thunk(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
+	symbol->binding = entry->binding;
+	symbol->has_traps = dso_borrow_traps(dso) != NULL;
+	function = symbol_table_function(&dso->table, index);
+	if (function != SYMBOL_ENTRY_NONE && function != index)
+		symbol->function = symbol_function(symbol_of_entry(dso, function));
+	dso->symbol_cache[index]->has_line = entry->kind != SYMBOL_FUNCTION;
+	return symbol;
 }
 
-static void make_named_symbol(struct dso *dso, uint32_t index)
+static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 {
-	struct known_symbol *known = arena_alloc(&dso->store->arena, sizeof(*known));
-	const struct named_range *range = &dso->named->ranges[index];
+	const struct named_range *range;
+	struct symbol *symbol;
 
-	known->symbol.start = range->begin;
-	known->symbol.size = range->end - range->begin;
-	known->symbol.name = name_intern(dso->store->names, range->name, range->length);
-	known->symbol.linkage = known->symbol.name;
-	known->symbol.dso = dso;
-	known->symbol.binding = SYMBOL_GLOBAL;
-	known->symbol.kind = is_thunk(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
-	known->line_known = true;
-	dso->known[index] = known;
+	if (index == RANGE_NONE)
+		return &dso->file_symbol.symbol;
+	if (dso->symbol_cache[index])
+		return &dso->symbol_cache[index]->symbol;
+	range = &dso->named->ranges[index];
+	symbol = add_symbol(dso, index, range->begin, range->end);
+	symbol->name = name_intern(dso->store->names, range->name, range->length);
+	symbol->linkage = symbol->name;
+	symbol->binding = SYMBOL_GLOBAL;
+	symbol->kind = is_thunk(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
+	dso->symbol_cache[index]->has_line = true;
+	return symbol;
 }
 
-static const struct symbol *symbol_of_range(struct dso *dso, uint32_t range)
-{
-	if (range == NAME_RANGE_NONE)
-		return &dso->whole.symbol;
-	if (!dso->known[range])
-		make_named_symbol(dso, range);
-	return &dso->known[range]->symbol;
-}
-
-static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t entry)
-{
-	if (entry == SYMBOL_ENTRY_NONE)
-		return &dso->whole.symbol;
-	if (!dso->known[entry])
-		make_symbol(dso, entry);
-	return &dso->known[entry]->symbol;
-}
-
-/* The table's range around a place in the code, cut to the code range, as file offsets. */
+/* Returns the table's range around an address, cut to the code range, as file offsets. */
 static struct last_hit find_hit(struct dso *dso, const struct code_range *code, uint64_t vaddr)
 {
-	const struct symbol_table *table = &dso->table;
-	uint32_t index = symbol_table_find(table, vaddr);
-	uint64_t begin = code->vaddr, end = code->vaddr + code->size;
-	uint32_t entry = SYMBOL_ENTRY_NONE, next = 0;
+	uint64_t begin, end;
+	uint32_t entry = range_map_find(&dso->table.ranges, vaddr, &begin, &end);
 
-	if (index != SYMBOL_ENTRY_NONE) {
-		entry = table->ranges[index].entry;
-		if (table->ranges[index].begin > begin)
-			begin = table->ranges[index].begin;
-		next = index + 1;
-	}
-	if (next < table->range_count && table->ranges[next].begin < end)
-		end = table->ranges[next].begin;
+	if (begin < code->vaddr)
+		begin = code->vaddr;
+	if (end > code->vaddr + code->size)
+		end = code->vaddr + code->size;
 	return (struct last_hit){ begin - code->vaddr + code->offset,
 				  end - code->vaddr + code->offset, begin,
 				  symbol_of_entry(dso, entry) };
@@ -175,20 +170,20 @@ static struct last_hit find_hit(struct dso *dso, const struct code_range *code, 
 static struct last_hit find_named(struct dso *dso, uint64_t address)
 {
 	struct last_hit hit;
-	uint32_t range = name_ranges_find(dso->named, address, &hit.begin, &hit.end);
+	uint32_t range = range_map_find(&dso->named->map, address, &hit.begin, &hit.end);
 
 	hit.vaddr = hit.begin;
 	hit.symbol = symbol_of_range(dso, range);
 	return hit;
 }
 
-/* What a jitdump says: the names of its own bytes. */
-static void read_dump(struct dso *dso)
+/* Load the names of a jitdump's own bytes. */
+static void load_dump(struct dso *dso)
 {
 	struct jit_dump dump;
 	struct jit_code code;
 
-	dso->symbols_read = true;
+	dso->symbols_loaded = true;
 	if (!jit_dump_init(&dump, dso->elf.bytes, dso->elf.size))
 		return;
 	while (jit_dump_next(&dump, &code)) {
@@ -203,21 +198,22 @@ static void read_dump(struct dso *dso)
 	dso_set_named(dso, &dso->dumped);
 }
 
+/* Fill dso->hit; returns false if no code is at the offset. */
 static bool look_up(struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
 
-	dso->asked = true;
-	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_read)
-		read_dump(dso);
+	dso->used = true;
+	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_loaded)
+		load_dump(dso);
 	if (dso->named) {
 		dso->hit = find_named(dso, file_offset);
 		return true;
 	}
 	if (!code)
 		return false;
-	if (!dso->symbols_read)
-		read_symbols(dso);
+	if (!dso->symbols_loaded)
+		load_symbols(dso);
 	dso->hit = find_hit(dso, code, file_offset - code->offset + code->vaddr);
 	return true;
 }
@@ -228,8 +224,8 @@ static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, u
 
 	*offset = 0;
 	if (file_offset - hit->begin >= hit->end - hit->begin && !look_up(dso, file_offset))
-		return &dso->whole.symbol;
-	if (hit->symbol != &dso->whole.symbol)
+		return &dso->file_symbol.symbol;
+	if (hit->symbol != &dso->file_symbol.symbol)
 		*offset = file_offset - hit->begin + hit->vaddr - hit->symbol->start;
 	return hit->symbol;
 }
@@ -240,19 +236,19 @@ static enum dso_names names_of(const struct dso *dso)
 		return dso->named->count ? DSO_NAMES_ALL : DSO_NAMES_NONE;
 	if (!dso->table.count)
 		return DSO_NAMES_NONE;
-	if (symbol_table_is_whole(&dso->elf) || dso->mini.elf ||
-	    (dso->debug.elf && symbol_table_is_whole(&dso->debug)))
+	if (symbol_table_is_complete(&dso->elf) || dso->mini.elf ||
+	    (dso->debug.elf && symbol_table_is_complete(&dso->debug)))
 		return DSO_NAMES_ALL;
 	return DSO_NAMES_EXPORTED;
 }
 
-struct dso_findings dso_findings(const struct dso *dso)
+struct dso_info dso_info(const struct dso *dso)
 {
-	struct dso_findings findings;
+	struct dso_info info;
 
 	pthread_mutex_lock(&dso->store->lock);
-	findings = (struct dso_findings){
-		.asked = dso->asked,
+	info = (struct dso_info){
+		.used = dso->used,
 		.names = names_of(dso),
 		.symbols = dso->named ? dso->named->count : dso->table.count,
 		.lines = dso->lines.dwarf != NULL,
@@ -260,7 +256,7 @@ struct dso_findings dso_findings(const struct dso *dso)
 		.refused = dso->refused,
 	};
 	pthread_mutex_unlock(&dso->store->lock);
-	return findings;
+	return info;
 }
 
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)

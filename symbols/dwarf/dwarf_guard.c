@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Bounds the memory and time that damaged debug information can cost. */
 #include "symbols/dwarf/dwarf_guard.h"
 
 #include <dwarf.h>
@@ -8,7 +9,7 @@
 
 /*
  * Compilers' output shrinks to a tenth at best; a section that claims to grow a
- * hundredfold is there to fill our memory.
+ * hundredfold is there to exhaust memory.
  */
 #define INFLATE_MAX 100
 
@@ -26,16 +27,18 @@
 /* Bytes of a line program.  SQLite in one file of 250,000 lines has 0.5 MB. */
 #define LINE_PROGRAM_MAX (8 << 20)
 
-static bool grows_too_much(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *shdr)
+static bool grows_too_much(const struct elf_file *file, const struct elf_section *section)
 {
+	const GElf_Shdr *shdr = &section->header;
 	const uint8_t *bytes = elf_file_section_bytes(file, shdr);
 	uint64_t size = 0;
 	GElf_Chdr chdr;
 
 	if (shdr->sh_flags & SHF_COMPRESSED)
-		return !gelf_getchdr(scn, &chdr) || chdr.ch_size / INFLATE_MAX > shdr->sh_size;
+		return !gelf_getchdr(section->scn, &chdr) ||
+		       chdr.ch_size / INFLATE_MAX > shdr->sh_size;
 	/* The older form: "ZLIB" and the size as 8 bytes, most significant first. */
-	if (strncmp(elf_file_section_name(file, shdr), ".zdebug", 7) != 0)
+	if (strncmp(section->name, ".zdebug", 7) != 0)
 		return false;
 	for (unsigned i = 4; bytes && shdr->sh_size >= 12 && i < 12; i++)
 		size = size << 8 | bytes[i];
@@ -44,45 +47,33 @@ static bool grows_too_much(const struct elf_file *file, Elf_Scn *scn, const GElf
 
 bool dwarf_guard_is_bomb(const struct elf_file *file)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
 
-	while ((scn = elf_nextscn(file->elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && grows_too_much(file, scn, &shdr))
+	while (elf_section_next(file->elf, &section))
+		if (grows_too_much(file, &section))
 			return true;
 	return false;
 }
 
-/* libdw, too, takes the first section of a name. */
-static void take_section(Elf_Data **data, Elf_Scn *scn, const char *name, const char *wanted)
+/* As libdw does, choose the first section of a name. */
+static void choose_section(Elf_Data **data, const struct elf_section *section, const char *name,
+			   const char *packed_name)
 {
-	const char *kind = name;
-
-	if (strncmp(name, ".debug_", 7) == 0)
-		kind = name + 7;
-	else if (strncmp(name, ".zdebug_", 8) == 0)
-		kind = name + 8;
-	if (!*data && kind != name && strcmp(kind, wanted) == 0)
-		*data = elf_getdata(scn, NULL);
+	if (!*data && (strcmp(section->name, name) == 0 || strcmp(section->name, packed_name) == 0))
+		*data = elf_getdata(section->scn, NULL);
 }
 
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
 
 	*guard = (struct dwarf_guard){ .units_left = 64 + file->size / BYTES_PER_UNIT,
 				       .ranges_left = file->size / BYTES_PER_RANGE,
 				       .bytes_left = file->size * ABBREVS_PER_BYTE };
-	while ((scn = elf_nextscn(file->elf, scn))) {
-		const char *name;
-
-		if (!gelf_getshdr(scn, &shdr))
-			continue;
-		name = elf_file_section_name(file, &shdr);
-		take_section(&guard->info, scn, name, "info");
-		take_section(&guard->abbrev, scn, name, "abbrev");
-		take_section(&guard->line, scn, name, "line");
+	while (elf_section_next(file->elf, &section)) {
+		choose_section(&guard->info, &section, ".debug_info", ".zdebug_info");
+		choose_section(&guard->abbrev, &section, ".debug_abbrev", ".zdebug_abbrev");
+		choose_section(&guard->line, &section, ".debug_line", ".zdebug_line");
 	}
 }
 

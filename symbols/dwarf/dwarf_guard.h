@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks of debug information, before libdw reads it, whether the file is large
- * enough to hold what it claims.
+ * Checks, before libdw reads debug information, whether the file is large enough
+ * for its contents.
  *
- * libdw does not crash on damage, but it takes a file at its word: units may
- * share one table of abbreviations (DWARF 5, 7.5.3), of which each unit then
- * keeps a copy in memory, and one byte of a line program can be a row of a
- * hundred.  A file of 700 kB so made takes all memory there is.
+ * libdw does not crash on damage, but it trusts numbers: units may share one table of
+ * abbreviations (DWARF 5, 7.5.3), of which each unit then keeps a copy in memory, and
+ * one byte of a line program can be a row of a hundred.  Such a file of 700 kB takes
+ * all memory of the machine.
  */
 #ifndef SYMBOLS_DWARF_DWARF_GUARD_H
 #define SYMBOLS_DWARF_DWARF_GUARD_H
@@ -16,7 +16,7 @@
 
 #include "symbols/files/elf_file.h"
 
-/* What is left of the work that the file's size allows.  Zeroed memory allows none. */
+/* The rest of the work that the file's size allows.  Zeroed memory allows none. */
 struct dwarf_guard {
 	Elf_Data *info; /* borrowed from the ELF handle, as are the next two; NULL: none */
 	Elf_Data *abbrev;
@@ -29,7 +29,7 @@ struct dwarf_guard {
 /* Returns true if some section, unpacked, would be implausibly large: do not open the file then. */
 bool dwarf_guard_is_bomb(const struct elf_file *file);
 
-/* Start to count.  To be called after dwarf_begin_elf(), which unpacks compressed sections. */
+/* Start to count.  Call it after dwarf_begin_elf(), which unpacks compressed sections. */
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file);
 
 /*

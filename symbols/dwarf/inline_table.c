@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lists the functions of units and their inlined calls, by libdw. */
 #include "symbols/dwarf/inline_table.h"
 
 #include <dwarf.h>
@@ -12,39 +13,41 @@
 #define DEPTH_MAX 200
 
 struct inline_unit {
-	Dwarf_Off offset;        /* of the unit's entry in .debug_info */
-	Dwarf_Die skeleton;      /* the unit's entry */
-	Dwarf_Die die;           /* of the unit that has the functions: the split unit's own */
-	struct split_unit split; /* closed: all is here */
-	struct error problem;    /* what is wrong with it, and whether that was told */
-	bool told;
+	Dwarf_Off offset;   /* of the unit's entry in .debug_info */
+	Dwarf_Die skeleton; /* the unit's entry */
+	Dwarf_Die die; /* of the entry above the functions: the split unit's own if there is one */
+	struct split_unit split;           /* closed: the program has all of the unit */
+	struct error problem;              /* of the unit; ERROR_NONE: none */
+	bool reported;                     /* the problem was returned */
 	struct inline_function *functions; /* owned */
 	size_t count, room;
-	struct name_ranges ranges;     /* of functions */
-	uint32_t *functions_of_ranges; /* owned */
-	size_t range_room;
+	struct inline_ranges ranges; /* of functions */
 	UT_hash_handle hh;
 };
 
-/* The walk over the entries below one. */
-struct walk {
+/* A traversal of the entries below one. */
+struct inline_reader {
 	struct inline_table *table;
 	struct line_table *lines;
 	struct inline_unit *unit;
-	struct inline_function *function; /* NULL: functions are looked for */
+	struct inline_function *function; /* NULL: functions are listed, else its calls */
 };
+
+static void release_ranges(struct inline_ranges *ranges)
+{
+	free(ranges->ranges);
+	range_map_release(&ranges->map);
+}
 
 static void release_unit(struct inline_unit *unit)
 {
 	for (size_t i = 0; i < unit->count; i++) {
 		free(unit->functions[i].calls);
-		free(unit->functions[i].calls_of_ranges);
-		name_ranges_release(&unit->functions[i].ranges);
+		release_ranges(&unit->functions[i].ranges);
 	}
 	split_unit_close(&unit->split);
 	free(unit->functions);
-	free(unit->functions_of_ranges);
-	name_ranges_release(&unit->ranges);
+	release_ranges(&unit->ranges);
 	free(unit);
 }
 
@@ -62,27 +65,40 @@ void inline_table_release(struct inline_table *table)
 
 /* ---- Entries ------------------------------------------------------------- */
 
-/* Add the addresses of an entry; `owner` is what they belong to.  Returns false on damage. */
-static bool add_ranges(struct walk *walk, Dwarf_Die *die, struct name_ranges *ranges,
-		       uint32_t **owners, size_t *room, uint32_t owner)
+/* Add the addresses of an entry for its owner.  Returns false on damage. */
+static bool add_ranges(struct inline_reader *reader, Dwarf_Die *die, struct inline_ranges *ranges,
+		       uint32_t owner)
 {
-	const struct split_unit *split = walk->unit->split.dwarf ? &walk->unit->split : NULL;
+	const struct split_unit *split = reader->unit->split.dwarf ? &reader->unit->split : NULL;
 	Dwarf_Addr base, bounds[2];
 	ptrdiff_t next = 0;
 
 	while ((next = split ? split_unit_ranges(split, die, next, &base, bounds)
 			     : dwarf_ranges(die, next, &base, &bounds[0], &bounds[1])) > 0) {
-		struct named_range range = { .begin = bounds[0], .end = bounds[1] };
-
-		if (!dwarf_guard_allows_range(split ? split->guard : &walk->lines->guard))
+		if (!dwarf_guard_allows_range(split ? split->guard : &reader->lines->guard))
 			return false;
-		if (range.begin >= range.end)
+		if (bounds[0] >= bounds[1] || ranges->count == RANGE_NONE)
 			continue;
-		*owners = alloc_grow(*owners, room, ranges->count + 1, sizeof(**owners));
-		(*owners)[ranges->count] = owner;
-		name_ranges_add(ranges, &range);
+		ranges->ranges = alloc_grow(ranges->ranges, &ranges->room, ranges->count + 1,
+					    sizeof(*ranges->ranges));
+		ranges->ranges[ranges->count++] =
+			(struct inline_range){ bounds[0], bounds[1], owner };
 	}
 	return next == 0;
+}
+
+static void finish_ranges(struct inline_ranges *ranges)
+{
+	range_map_build(&ranges->map, ranges->ranges, sizeof(*ranges->ranges), ranges->count);
+}
+
+/* Returns the owner of an address, RANGE_NONE if there is none. */
+static uint32_t find_owner(const struct inline_ranges *ranges, uint64_t vaddr, uint64_t *begin,
+			   uint64_t *end)
+{
+	uint32_t range = range_map_find(&ranges->map, vaddr, begin, end);
+
+	return range == RANGE_NONE ? RANGE_NONE : ranges->ranges[range].owner;
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
@@ -107,35 +123,33 @@ static const char *name_of(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-static bool add_call(struct walk *walk, Dwarf_Die *die, uint32_t parent)
+static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t parent)
 {
-	struct inline_function *function = walk->function;
+	struct inline_function *function = reader->function;
 	struct inline_call call = { .name = name_of(die), .parent = parent };
 
-	line_table_place(walk->lines, &walk->unit->skeleton, number_of(die, DW_AT_call_file),
+	line_table_place(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_call_file),
 			 &call.at);
 	call.at.line = number_of(die, DW_AT_call_line);
 	call.at.column = number_of(die, DW_AT_call_column);
 	function->calls =
 		alloc_grow(function->calls, &function->room, function->count + 1, sizeof(call));
 	function->calls[function->count++] = call;
-	return add_ranges(walk, die, &function->ranges, &function->calls_of_ranges,
-			  &function->range_room, (uint32_t)function->count - 1);
+	return add_ranges(reader, die, &function->ranges, (uint32_t)function->count - 1);
 }
 
-static bool add_function(struct walk *walk, Dwarf_Die *die)
+static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 {
-	struct inline_unit *unit = walk->unit;
+	struct inline_unit *unit = reader->unit;
 
 	unit->functions =
 		alloc_grow(unit->functions, &unit->room, unit->count + 1, sizeof(*unit->functions));
 	unit->functions[unit->count++] = (struct inline_function){ .die = dwarf_dieoffset(die) };
-	return add_ranges(walk, die, &unit->ranges, &unit->functions_of_ranges, &unit->range_room,
-			  (uint32_t)unit->count - 1);
+	return add_ranges(reader, die, &unit->ranges, (uint32_t)unit->count - 1);
 }
 
-/* Entries that hold functions or blocks of code. */
-static bool may_hold_code(int tag)
+/* Returns whether entries of a tag contain functions or blocks of code. */
+static bool may_contain_code(int tag)
 {
 	switch (tag) {
 	case DW_TAG_namespace:
@@ -154,10 +168,11 @@ static bool may_hold_code(int tag)
 }
 
 /*
- * Visit what is below an entry: all functions, or all inlined calls of one.
+ * Read all functions below an entry, or all inlined calls below a function's entry.
  * Returns false on damage.
  */
-static bool walk_below(struct walk *walk, Dwarf_Die *above, uint32_t parent, unsigned depth)
+static bool read_below(struct inline_reader *reader, Dwarf_Die *above, uint32_t parent,
+		       unsigned depth)
 {
 	Dwarf_Die die;
 	int status = dwarf_child(above, &die);
@@ -167,18 +182,18 @@ static bool walk_below(struct walk *walk, Dwarf_Die *above, uint32_t parent, uns
 		int tag = dwarf_tag(&die);
 		uint32_t inner = parent;
 
-		if (!walk->table->entries_left || depth == DEPTH_MAX)
+		if (!reader->table->entries_left || depth == DEPTH_MAX)
 			return false;
-		walk->table->entries_left--;
-		if (tag == DW_TAG_subprogram && !walk->function) {
-			sound = add_function(walk, &die);
-		} else if (tag == DW_TAG_inlined_subroutine && walk->function) {
-			sound = add_call(walk, &die, parent);
-			inner = (uint32_t)walk->function->count - 1;
-		} else if (!may_hold_code(tag)) {
+		reader->table->entries_left--;
+		if (tag == DW_TAG_subprogram && !reader->function) {
+			sound = add_function(reader, &die);
+		} else if (tag == DW_TAG_inlined_subroutine && reader->function) {
+			sound = add_call(reader, &die, parent);
+			inner = (uint32_t)reader->function->count - 1;
+		} else if (!may_contain_code(tag)) {
 			continue;
 		}
-		sound = sound && walk_below(walk, &die, inner, depth + 1);
+		sound = sound && read_below(reader, &die, inner, depth + 1);
 	}
 	return sound && status >= 0;
 }
@@ -187,7 +202,7 @@ static bool walk_below(struct walk *walk, Dwarf_Die *above, uint32_t parent, uns
 
 /*
  * The functions of a skeleton unit are in a file of their own (DWARF 5, 3.1.2).
- * Clang leaves the inlined calls in the skeleton, too, if it is asked to.
+ * Clang can leave the inlined calls in the skeleton, too.
  */
 static void enter_split_unit(struct inline_table *table, struct inline_unit *unit)
 {
@@ -203,54 +218,52 @@ static void set_damaged(struct inline_unit *unit)
 	error_set(&unit->problem, ERROR_FORMAT, "debug information is damaged");
 }
 
-static struct inline_unit *borrow_unit(struct inline_table *table, struct line_table *lines,
-				       Dwarf_Die *die)
+static struct inline_unit *borrow_unit(struct inline_reader *reader, Dwarf_Die *die)
 {
-	struct walk walk = { .table = table, .lines = lines };
+	struct inline_table *table = reader->table;
 	Dwarf_Off offset = dwarf_dieoffset(die);
 	struct inline_unit *unit;
 
 	HASH_FIND(hh, table->units, &offset, sizeof(offset), unit);
+	reader->unit = unit;
 	if (unit)
 		return unit;
-	unit = alloc_zeroed(1, sizeof(*unit));
+	reader->unit = unit = alloc_zeroed(1, sizeof(*unit));
 	unit->offset = offset;
 	unit->die = unit->skeleton = *die;
 	HASH_ADD(hh, table->units, offset, sizeof(offset), unit);
 	enter_split_unit(table, unit);
-	walk.unit = unit;
-	if (!walk_below(&walk, &unit->die, NAME_RANGE_NONE, 0))
+	if (!read_below(reader, &unit->die, RANGE_NONE, 0))
 		set_damaged(unit);
-	name_ranges_finish(&unit->ranges, 0);
+	finish_ranges(&unit->ranges);
 	return unit;
 }
 
-static void read_function(struct walk *walk)
+static void read_function(struct inline_reader *reader)
 {
-	struct inline_function *function = walk->function;
+	struct inline_function *function = reader->function;
 	Dwarf_Die die;
 
 	function->read = true;
-	if (!dwarf_offdie(dwarf_cu_getdwarf(walk->unit->die.cu), function->die, &die) ||
-	    !walk_below(walk, &die, NAME_RANGE_NONE, 0))
-		set_damaged(walk->unit);
-	name_ranges_finish(&function->ranges, 0);
+	if (!dwarf_offdie(dwarf_cu_getdwarf(reader->unit->die.cu), function->die, &die) ||
+	    !read_below(reader, &die, RANGE_NONE, 0))
+		set_damaged(reader->unit);
+	finish_ranges(&function->ranges);
 }
 
-/* Returns whether a function is there. */
-static bool find_hit(struct walk *walk, uint64_t vaddr, struct inline_hit *hit)
+/* Returns whether a function covers the address. */
+static bool find_hit(struct inline_reader *reader, uint64_t vaddr, struct inline_hit *hit)
 {
-	struct inline_unit *unit = walk->unit;
+	struct inline_unit *unit = reader->unit;
 	uint64_t begin, end;
-	uint32_t range = name_ranges_find(&unit->ranges, vaddr, &begin, &end);
+	uint32_t owner = find_owner(&unit->ranges, vaddr, &begin, &end);
 
-	if (range == NAME_RANGE_NONE)
+	if (owner == RANGE_NONE)
 		return false;
-	hit->function = walk->function = &unit->functions[unit->functions_of_ranges[range]];
+	hit->function = reader->function = &unit->functions[owner];
 	if (!hit->function->read)
-		read_function(walk);
-	range = name_ranges_find(&hit->function->ranges, vaddr, &hit->begin, &hit->end);
-	hit->call = range == NAME_RANGE_NONE ? range : hit->function->calls_of_ranges[range];
+		read_function(reader);
+	hit->call = find_owner(&hit->function->ranges, vaddr, &hit->begin, &hit->end);
 	if (hit->begin < begin)
 		hit->begin = begin;
 	if (hit->end > end)
@@ -261,20 +274,21 @@ static bool find_hit(struct walk *walk, uint64_t vaddr, struct inline_hit *hit)
 int inline_table_find(struct inline_table *table, struct line_table *lines, uint64_t vaddr,
 		      struct inline_hit *hit, struct error *err)
 {
-	struct walk walk = { .table = table, .lines = lines };
+	struct inline_reader reader = { .table = table, .lines = lines };
+	struct inline_unit *unit;
 	Dwarf_Die die;
 	bool found;
 
-	if (!table->begun && lines->guard.info)
+	if (!table->counts_entries && lines->guard.info)
 		table->entries_left = lines->guard.info->d_size;
-	table->begun = true;
+	table->counts_entries = true;
 	if (!line_table_unit(lines, vaddr, &die))
 		return 0;
-	walk.unit = borrow_unit(table, lines, &die);
-	found = find_hit(&walk, vaddr, hit);
-	if (!err || walk.unit->told || walk.unit->problem.kind == ERROR_NONE)
+	unit = borrow_unit(&reader, &die);
+	found = find_hit(&reader, vaddr, hit);
+	if (!err || unit->reported || unit->problem.kind == ERROR_NONE)
 		return found;
-	walk.unit->told = true;
-	*err = walk.unit->problem;
+	unit->reported = true;
+	*err = unit->problem;
 	return -1;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the unit of an address, and its row in the unit's line table, by libdw. */
 #include "symbols/dwarf/line_table.h"
 
 #include <dwarf.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 /* Nested ranges of different units are rare (-ffunction-sections with inlined copies). */
 #define OVERLAP_MAX 16
@@ -55,8 +57,8 @@ static int read_units(struct line_table *table)
 
 /*
  * Several units may claim the same code, of a function that each of them had and
- * the linker kept once: the first unit is right, and is what is looked at first
- * from behind.
+ * the linker kept once: the first unit is right, so it comes last among equals,
+ * and line_table_unit() searches from the end.
  */
 static int compare_ranges(const void *a, const void *b)
 {
@@ -69,19 +71,10 @@ static int compare_ranges(const void *a, const void *b)
 
 bool line_table_is_in(const struct elf_file *file)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
 
-	while ((scn = elf_nextscn(file->elf, scn))) {
-		const char *name;
-
-		if (!gelf_getshdr(scn, &shdr))
-			continue;
-		name = elf_file_section_name(file, &shdr);
-		if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0)
-			return true;
-	}
-	return false;
+	return elf_section_find(file->elf, ".debug_info", &section) ||
+	       elf_section_find(file->elf, ".zdebug_info", &section);
 }
 
 int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err)
@@ -123,25 +116,9 @@ void line_table_close(struct line_table *table)
 	*table = (struct line_table){ 0 };
 }
 
-/* Returns how many ranges begin at or before the address. */
-static size_t ranges_before(const struct line_table *table, uint64_t vaddr)
-{
-	size_t low = 0, high = table->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->ranges[middle].begin <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
 {
-	size_t last = ranges_before(table, vaddr);
+	size_t last = LOWER_BOUND(i, table->count, table->ranges[i].begin <= vaddr);
 
 	for (size_t i = 0; i < OVERLAP_MAX && i < last; i++) {
 		const struct unit_range *range = &table->ranges[last - 1 - i];
@@ -169,27 +146,19 @@ static bool ends_sequence(Dwarf_Lines *lines, size_t index)
 }
 
 /*
- * libdw sorts the rows by address.  Several may have one address: the last says
- * what the instruction there belongs to, as addr2line(1) answers, too.
+ * libdw sorts the rows by address.  Of several at one address the last describes the
+ * instruction there; addr2line(1) chooses the same.
  */
 static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 {
-	size_t low = 0, high = count;
+	size_t next = LOWER_BOUND(i, count, row_address(lines, i) <= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (row_address(lines, middle) <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && !ends_sequence(lines, low - 1) ? dwarf_onesrcline(lines, low - 1) : NULL;
+	return next && !ends_sequence(lines, next - 1) ? dwarf_onesrcline(lines, next - 1) : NULL;
 }
 
 /*
- * libdw puts the directory where the compiler ran before a name only if the
- * line table says so: before DWARF 5 always, since then for its directory 0.
+ * libdw puts the compiler's working directory before a name only if the line
+ * table says so: before DWARF 5 always, since then for its directory 0.
  */
 static const char *directory_of(Dwarf_Die *unit, const char *file)
 {
@@ -219,7 +188,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 
 	if (!line_table_unit(table, vaddr, &unit))
 		return 0;
-	/* A unit without a line table is none of ours to complain about. */
+	/* A unit without a line table is no error. */
 	if (dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &program) != 0)
 		return 0;
 	if (!dwarf_guard_allows_lines(&table->guard, program))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where in the source an address comes from, by the DWARF line tables of one
+ * Finds the place in the source of an address by the DWARF line tables of one
  * file (DWARF 2 to 5, through libdw).
  *
  * The compilation units' own ranges say which unit an address belongs to:
@@ -22,17 +22,17 @@ struct unit_range {
 	Dwarf_Off unit;      /* of the unit's entry in .debug_info */
 };
 
-/* Zeroed memory is a table that knows nothing. */
+/* Zeroed memory is an empty table. */
 struct line_table {
 	Dwarf *dwarf;  /* owned; NULL: no debug information */
-	Dwarf *shared; /* owned; what it shares with other files (dwz(1)); NULL: nothing */
+	Dwarf *shared; /* owned; the part in common with other files (dwz(1)); NULL: none */
 	struct unit_range *ranges; /* owned; sorted by begin */
 	size_t count, room;
 	struct dwarf_guard guard;
 };
 
 struct line_row {
-	const char *directory; /* that file is relative to; NULL: file says all; borrowed */
+	const char *directory; /* `file` is relative to it; NULL: `file` is complete; borrowed */
 	const char *file;      /* NULL: unknown; borrowed from the table */
 	uint32_t line;         /* 0: unknown */
 	uint32_t column;       /* 0: unknown */
@@ -44,14 +44,14 @@ bool line_table_is_in(const struct elf_file *file);
 /*
  * Read the units of an open file, which must outlive the table.  A file without
  * debug information gives an empty table.
- * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: units
- * read before the damage are there all the same.
+ * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: then the table
+ * has the units before the damage.
  */
 int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err);
 
 /*
- * Give the open table the file that its debug information shares parts with;
- * it must outlive the table.
+ * Connect the open table with the file that has parts of its debug information
+ * in common with others; that file must outlive the table.
  */
 void line_table_share(struct line_table *table, const struct elf_file *shared);
 
@@ -59,18 +59,18 @@ void line_table_share(struct line_table *table, const struct elf_file *shared);
 void line_table_close(struct line_table *table);
 
 /*
- * Find the row of the line table that says where the code at an address comes from: of
- * several at one address the last.
+ * Find the row of the line table for the code at an address: of several the last.
  * Returns 1 and fills *row, 0 if no row covers the address, -1 (ERROR_FORMAT)
  * if the unit's line table is damaged.
  */
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
 		    struct error *err);
 
-/* Returns true and fills *unit if an address is of a unit that the table knows. */
+/* Returns true and fills *unit if a unit of the table covers an address. */
 bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
 
-/* Fill row->file and row->directory with a file of a unit's line table; NULL: unknown. */
+/* Fill row->file and row->directory by the number of a file in a unit's line table; NULL: unknown.
+ */
 void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
 		      struct line_row *row);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the other parts of units and presents their sections to libdw as an ELF file. */
 #include "symbols/dwarf/split_unit.h"
 
 #include <dwarf.h>
@@ -30,38 +31,31 @@ static struct split_view view_of(Elf_Scn *scn)
 	return (struct split_view){ data->d_buf, data->d_size };
 }
 
-static void take_section(struct split_view *sections, struct split_view *index, const char *name,
-			 Elf_Scn *scn)
-{
-	if (strcmp(name, ".debug_cu_index") == 0)
-		*index = view_of(scn);
-	for (int i = 0; i < SPLIT_OF_PROGRAM; i++) {
-		size_t length = strlen(section_names[i]);
-
-		if (strncmp(name, section_names[i], length) == 0 &&
-		    strcmp(name + length, ".dwo") == 0 && !sections[i].bytes)
-			sections[i] = view_of(scn);
-	}
-}
-
 static void list_sections(const struct elf_file *file, struct split_view *sections,
 			  struct split_view *index)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
 
-	while ((scn = elf_nextscn(file->elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+	while (elf_section_next(file->elf, &section)) {
+		if (section.header.sh_type == SHT_NOBITS ||
+		    (section.header.sh_flags & SHF_COMPRESSED &&
+		     elf_compress(section.scn, 0, 0) < 0))
 			continue;
-		if (shdr.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
-			continue;
-		take_section(sections, index, elf_file_section_name(file, &shdr), scn);
+		if (strcmp(section.name, ".debug_cu_index") == 0)
+			*index = view_of(section.scn);
+		for (int i = 0; i < SPLIT_OF_PROGRAM; i++) {
+			size_t length = strlen(section_names[i]);
+
+			if (strncmp(section.name, section_names[i], length) == 0 &&
+			    strcmp(section.name + length, ".dwo") == 0 && !sections[i].bytes)
+				sections[i] = view_of(section.scn);
+		}
 	}
 }
 
-static void seek_package(struct split_files *files)
+static void open_package(struct split_files *files)
 {
-	files->package_sought = true;
+	files->package_looked_up = true;
 	if (!debug_file_open_package(&files->request, files->debug_path, &files->package))
 		return;
 	if (dwarf_guard_is_bomb(&files->package)) {
@@ -79,7 +73,7 @@ void split_files_close(struct split_files *files)
 	*files = (struct split_files){ 0 };
 }
 
-/* ---- What the program says of the unit ----------------------------------- */
+/* ---- The unit's entry in the program -------------------------------------- */
 
 struct skeleton {
 	struct split_name name; /* its file is NULL if there is no other part */
@@ -99,23 +93,18 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
 	return 0;
 }
 
-/* Returns a section of the program, from a place in it on. */
+/* Returns a section of the program, also one that begins with ".z", from an offset on. */
 static struct split_view find_section(Elf *elf, const char *wanted, uint64_t from)
 {
+	struct elf_section section = { 0 };
 	struct split_view view = { 0 };
-	Elf_Scn *scn = NULL;
-	size_t strings = 0;
-	GElf_Shdr shdr;
 
-	elf_getshdrstrndx(elf, &strings);
-	while (!view.bytes && (scn = elf_nextscn(elf, scn))) {
-		const char *name = gelf_getshdr(scn, &shdr) && shdr.sh_type != SHT_NOBITS
-					   ? elf_strptr(elf, strings, shdr.sh_name)
-					   : NULL;
+	while (!view.bytes && elf_section_next(elf, &section)) {
+		const char *name = section.name;
 
-		if (name &&
-		    strcmp(name[0] == '.' && name[1] == 'z' ? name + 2 : name + 1, wanted + 1) == 0)
-			view = view_of(scn);
+		if (section.header.sh_type != SHT_NOBITS && name[0] &&
+		    strcmp(name + 1 + (name[0] == '.' && name[1] == 'z'), wanted + 1) == 0)
+			view = view_of(section.scn);
 	}
 	if (from > view.size)
 		return (struct split_view){ 0 };
@@ -149,8 +138,8 @@ static struct skeleton read_skeleton(Dwarf_Die *die)
 /* ---- The unit as a file of its own --------------------------------------- */
 
 /*
- * Headers of a file whose sections are empty: libelf hands out what describes
- * their contents for us to change (elf_getdata(3)).  libelf only reads it.
+ * Headers of a file whose sections are empty: libelf returns the descriptions of
+ * their contents, which we change (elf_getdata(3)).  libelf only reads the headers.
  */
 #define SECTIONS  (1 + SPLIT_SECTIONS + 1) /* none, ours, names of sections */
 #define NAME_ROOM 20
@@ -190,8 +179,8 @@ static void make_image(void)
 	image.header.e_ident[EI_VERSION] = EV_CURRENT;
 }
 
-/* Show libdw the sections; returns false if there are none to read. */
-static bool show(struct split_unit *unit)
+/* Open the sections with libdw; returns false if there are none to read. */
+static bool open_dwarf(struct split_unit *unit)
 {
 	const struct split_view *sections = unit->sections;
 
@@ -246,7 +235,7 @@ static bool open_sections(struct split_unit *unit, const struct skeleton *skelet
 	sections[SPLIT_RANGES] = skeleton->ranges;
 	unit->base = skeleton->base;
 	memcpy(unit->sections, sections, sizeof(unit->sections));
-	return show(unit) && find_die(unit, skeleton->id);
+	return open_dwarf(unit) && find_die(unit, skeleton->id);
 }
 
 /* Returns false if a part is beyond the end of its section. */
@@ -260,27 +249,34 @@ static bool cut(struct split_view *section, struct dwp_range part)
 	return true;
 }
 
-/* Returns as split_unit_open() does. */
+/*
+ * Open the unit in the package.  Returns 1 if it is open, 0 if the package does not have
+ * it, -1 if it is damaged.
+ */
 static int open_packed(struct split_unit *unit, struct split_files *files,
 		       const struct skeleton *skeleton)
 {
+	static const enum split_section cut_by[DWP_PARTS] = {
+		[DWP_INFO] = SPLIT_INFO,
+		[DWP_ABBREV] = SPLIT_ABBREV,
+		[DWP_STR_OFFSETS] = SPLIT_STR_OFFSETS,
+		[DWP_RNGLISTS] = SPLIT_RNGLISTS,
+	};
 	struct split_view sections[SPLIT_SECTIONS];
 	struct dwp_range parts[DWP_PARTS];
 	int found;
 
-	if (!files->package_sought)
-		seek_package(files);
+	if (!files->package_looked_up)
+		open_package(files);
 	if (!files->package.elf)
 		return 0;
 	found = dwp_index_find(files->index.bytes, files->index.size, skeleton->id, parts);
 	if (found <= 0)
 		return found;
 	memcpy(sections, files->sections, sizeof(sections));
-	if (!cut(&sections[SPLIT_INFO], parts[DWP_INFO]) ||
-	    !cut(&sections[SPLIT_ABBREV], parts[DWP_ABBREV]) ||
-	    !cut(&sections[SPLIT_STR_OFFSETS], parts[DWP_STR_OFFSETS]) ||
-	    !cut(&sections[SPLIT_RNGLISTS], parts[DWP_RNGLISTS]))
-		return -1;
+	for (int i = 0; i < DWP_PARTS; i++)
+		if (!cut(&sections[cut_by[i]], parts[i]))
+			return -1;
 	/* Units of the package do not overlap. */
 	if (sections[SPLIT_INFO].size > files->bytes_left)
 		return -1;
@@ -289,23 +285,34 @@ static int open_packed(struct split_unit *unit, struct split_files *files,
 	return open_sections(unit, skeleton, sections) ? 1 : -1;
 }
 
-static bool open_file(struct split_unit *unit, const struct skeleton *skeleton)
+struct opening {
+	struct split_unit *unit;
+	const struct skeleton *skeleton;
+};
+
+static bool open_file(void *context)
 {
+	const struct opening *opening = context;
+	struct split_unit *unit = opening->unit;
 	struct split_view sections[SPLIT_SECTIONS] = { 0 }, index;
 
-	if (dwarf_guard_is_bomb(&unit->file))
-		return false;
-	dwarf_guard_init(&unit->own_guard, &unit->file);
-	unit->guard = &unit->own_guard;
-	list_sections(&unit->file, sections, &index);
-	return open_sections(unit, skeleton, sections);
+	if (!dwarf_guard_is_bomb(&unit->file)) {
+		dwarf_guard_init(&unit->own_guard, &unit->file);
+		unit->guard = &unit->own_guard;
+		list_sections(&unit->file, sections, &index);
+		if (open_sections(unit, opening->skeleton, sections))
+			return true;
+	}
+	split_unit_close(unit);
+	return false;
 }
 
 int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Die *die,
 		    struct error *err)
 {
 	struct skeleton skeleton = read_skeleton(die);
-	int found, packed;
+	struct opening opening = { unit, &skeleton };
+	int packed;
 
 	*unit = (struct split_unit){ 0 };
 	if (!skeleton.name.file)
@@ -314,13 +321,9 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 	if (packed == 1)
 		return 1;
 	split_unit_close(unit);
-	for (unsigned i = 0;
-	     (found = debug_file_open_split(&files->request, &skeleton.name, i, &unit->file)) >= 0;
-	     i++) {
-		if (found && open_file(unit, &skeleton))
-			return 1;
-		split_unit_close(unit);
-	}
+	if (debug_file_open_split(&files->request, &skeleton.name, &unit->file, open_file,
+				  &opening))
+		return 1;
 	if (packed < 0)
 		return error_set(err, ERROR_FORMAT, "the package of debug information is damaged");
 	return error_set(err, ERROR_SYSTEM, "%s is neither there nor in a .dwp file",
@@ -339,8 +342,8 @@ void split_unit_close(struct split_unit *unit)
 
 /* ---- Ranges -------------------------------------------------------------- */
 
-/* Returns the place of a list in .debug_rnglists, by its number; 0 on damage. */
-static uint64_t place_of_list(const struct split_view *lists, uint64_t number)
+/* Returns the offset of a list in .debug_rnglists, by its number; 0 on damage. */
+static uint64_t list_offset(const struct split_view *lists, uint64_t number)
 {
 	struct cursor c = cursor_over(lists->bytes, lists->size);
 	size_t width = 4;
@@ -387,7 +390,7 @@ ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdi
 			    Dwarf_Addr *base, Dwarf_Addr range[2])
 {
 	Dwarf_Attribute attribute;
-	Dwarf_Word place = (Dwarf_Word)next;
+	Dwarf_Word offset = (Dwarf_Word)next;
 	Dwarf_Half version = 0;
 
 	/* One range is no list, and 1 is what libdw returns after it. */
@@ -396,15 +399,15 @@ ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdi
 	dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL);
 	if (!next) {
 		*base = unit->base;
-		if (dwarf_formudata(&attribute, &place) != 0)
+		if (dwarf_formudata(&attribute, &offset) != 0)
 			return -1;
 	}
 	if (version < 5)
-		return next_pair(&unit->sections[SPLIT_RANGES], (ptrdiff_t)place, base, range);
+		return next_pair(&unit->sections[SPLIT_RANGES], (ptrdiff_t)offset, base, range);
 	if (!next && dwarf_whatform(&attribute) == DW_FORM_rnglistx)
-		place = place_of_list(&unit->sections[SPLIT_RNGLISTS], place);
-	/* From a place on, libdw goes by the base that it is given. */
-	return place > 1 && place < PTRDIFF_MAX
-		       ? dwarf_ranges(die, (ptrdiff_t)place, base, &range[0], &range[1])
+		offset = list_offset(&unit->sections[SPLIT_RNGLISTS], offset);
+	/* From an offset on, libdw counts from the base that it gets. */
+	return offset > 1 && offset < PTRDIFF_MAX
+		       ? dwarf_ranges(die, (ptrdiff_t)offset, base, &range[0], &range[1])
 		       : -1;
 }

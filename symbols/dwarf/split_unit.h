@@ -6,11 +6,11 @@
  * gcc.gnu.org/wiki/DebugFission).
  *
  * libdw 0.188 reads no packages, and opens .dwo files at any path, of any kind
- * and below no symfs.  So the files are found and opened here, and libdw is
- * shown a unit's sections as an ELF file of their own in which nothing is
- * copied, together with the addresses of the program that belong to the unit.
- * Only the lists of ranges are begun here: they count from where the program's
- * own part of the unit says.
+ * and below no symfs.  So the files are found and opened here, and libdw gets
+ * a unit's sections as an ELF file of their own in which nothing is copied,
+ * together with the addresses of the program that belong to the unit.
+ * Only the lists of ranges are begun here: they count from the base address in the
+ * program's own part of the unit.
  */
 #ifndef SYMBOLS_DWARF_SPLIT_UNIT_H
 #define SYMBOLS_DWARF_SPLIT_UNIT_H
@@ -30,8 +30,8 @@ enum split_section {
 	SPLIT_STR,
 	SPLIT_STR_OFFSETS,
 	SPLIT_RNGLISTS,
-	SPLIT_ADDR,   /* of the program, what is the unit's, as are the next */
-	SPLIT_RANGES, /* DWARF 4 */
+	SPLIT_ADDR,   /* of the program: the unit's part of the section */
+	SPLIT_RANGES, /* of the program; DWARF 4 */
 	SPLIT_SECTIONS,
 	SPLIT_OF_PROGRAM = SPLIT_ADDR,
 };
@@ -41,11 +41,11 @@ struct split_view {
 	size_t size;
 };
 
-/* Where the split units of one program are looked for, and its package. */
+/* The places of the split units of one program, and its package. */
 struct split_files {
 	struct debug_request request;
 	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
-	bool package_sought;
+	bool package_looked_up;
 	struct elf_file package;                    /* closed: none */
 	struct split_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
 	struct split_view index;
@@ -60,9 +60,9 @@ struct split_unit {
 	Dwarf *dwarf;                               /* NULL: closed */
 	Dwarf_Die die;                              /* the unit's first entry */
 	struct split_view sections[SPLIT_SECTIONS]; /* borrowed */
-	Dwarf_Addr base;                            /* that ranges count from */
+	Dwarf_Addr base;                            /* ranges count from here */
 	struct dwarf_guard own_guard;
-	struct dwarf_guard *guard; /* what may still be read of its file; own or the package's */
+	struct dwarf_guard *guard; /* limits what is read of its file; own or the package's */
 };
 
 /* Release the package.  Idempotent, also on zeroed memory. */
@@ -81,9 +81,8 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 void split_unit_close(struct split_unit *unit);
 
 /*
- * What dwarf_ranges() (elfutils/libdw.h) does, for an entry of the unit: give the
- * next range of its addresses; `next` is 0 or what the call before returned,
- * *base is kept between calls.
+ * Get the next range of an entry's addresses, as dwarf_ranges() does (elfutils/libdw.h):
+ * `next` is 0 or the result of the call before, *base is kept between calls.
  * Returns > 0 if there is one, 0 after the last, -1 on damage.
  */
 ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdiff_t next,

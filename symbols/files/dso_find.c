@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lists the places where the file of a recorded path may be. */
 #include "symbols/files/dso_find.h"
 
 #include <elf.h>
@@ -10,6 +11,7 @@
 #include <sys/auxv.h>
 
 #include "base/alloc.h"
+#include "symbols/files/elf_file.h"
 
 static const char deleted[] = " (deleted)";
 
@@ -18,8 +20,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Returns the length of the path without " (deleted)", which the kernel puts behind unlinked files.
- */
+/* Returns the length without " (deleted)", which the kernel appends for unlinked files. */
 static size_t length_undeleted(const char *path)
 {
 	size_t length = strlen(path), tail = sizeof(deleted) - 1;
@@ -29,8 +30,7 @@ static size_t length_undeleted(const char *path)
 	return length;
 }
 
-/* The kernel's and perf's names for mappings without a file (proc(5); perf's map.c is_anon_memory).
- */
+/* Names of mappings without a file: the kernel's (proc(5)) and perf's (map.c is_anon_memory). */
 enum dso_shape dso_find_shape(const char *path)
 {
 	static const char *const no_file[] = {
@@ -85,43 +85,20 @@ bool dso_find_climbs(const char *path)
 	return false;
 }
 
-static int set_path(struct dso_candidate *candidate, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static int set_path(struct dso_candidate *candidate, const char *format, ...)
+bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *format, ...)
 {
 	va_list args;
 	int length;
 
 	va_start(args, format);
-	length = vsnprintf(candidate->path, sizeof(candidate->path), format, args);
+	length = vsnprintf(path, BENEATH_PATH, format, args);
 	va_end(args);
-	return length > 0 && (size_t)length < sizeof(candidate->path);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* The candidate at so many bytes of a path, below symfs if that is given. */
-static int set_place(const struct dso_find_options *options, const char *path, size_t length,
-		     struct dso_candidate *candidate)
-{
-	if (length >= sizeof(candidate->path))
-		return 0;
-	if (!options->symfs)
-		return path[0] == '/' ? set_path(candidate, "%.*s", (int)length, path) : 0;
-	if (dso_find_climbs(path))
-		return 0;
-	return set_path(candidate, "%s/%.*s", options->symfs, (int)length, path);
+	return length > 0 && length < BENEATH_PATH && (!symfs || path_in_root_resolve(symfs, path));
 }
 
 /*
- * Returns what a path of another mount namespace is called inside of it: the
- * part behind "/proc/PID/root" (proc(5)); the path itself if it is none.
+ * Returns a path of another mount namespace as seen inside of it: the part behind
+ * "/proc/PID/root" (proc(5)); the path itself if it does not begin so.
  */
 static const char *inside_container(const char *path)
 {
@@ -135,59 +112,65 @@ static const char *inside_container(const char *path)
 }
 
 /*
- * Candidates: the path, then as its container calls it, then its last component
- * (symfs only), each first as recorded, then without " (deleted)".  What lies
- * there now, or outside of the container, may be another file, so only its
- * build id can tell.
+ * Try a path, below symfs if that is given, first as recorded, then without
+ * " (deleted)": what lies there now may be another file.
  */
-int dso_find_candidate(const struct dso_find_options *options, const char *path, unsigned index,
-		       struct dso_candidate *candidate)
+static bool try_place(const struct dso_find_options *options, const char *path, bool needs_build_id,
+		      dso_find_try *try, void *context)
 {
-	enum { AS_RECORDED, AS_INSIDE, BY_NAME, PLACES };
-	const char *inside = inside_container(path);
-	unsigned place = index / 2;
+	const char *symfs = options->symfs;
+	const size_t lengths[] = { strlen(path), length_undeleted(path) };
+	char place[BENEATH_PATH];
 
-	if (place >= PLACES)
-		return -1;
-	if ((place == AS_INSIDE && inside == path) || (place == BY_NAME && !options->symfs))
-		return 0;
-	if (index % 2 && !path[length_undeleted(path)])
-		return 0;
-	candidate->needs_build_id = index % 2 || (place == AS_INSIDE && !options->symfs);
-	if (place != AS_RECORDED)
-		path = place == AS_INSIDE ? inside : base_name(path);
-	return set_place(options, path, index % 2 ? length_undeleted(path) : strlen(path),
-			 candidate);
-}
-
-bool dso_find_cache(const struct dso_find_options *options, char *path, size_t size)
-{
-	const char *home = getenv("HOME");
-	int length;
-
-	if (options->build_id_cache)
-		length = snprintf(path, size, "%s", options->build_id_cache);
-	else if (home && home[0])
-		length = snprintf(path, size, "%s/.debug", home);
-	else
+	if (symfs ? dso_find_climbs(path) : path[0] != '/')
 		return false;
-	return length > 0 && (size_t)length < size;
+	for (int i = 0; i < 1 + (lengths[1] < lengths[0]); i++)
+		if (dso_find_path(symfs, place, "%s%s%.*s", symfs ? symfs : "", symfs ? "/" : "",
+				  (int)lengths[i], path) &&
+		    try(context, place, i || needs_build_id))
+			return true;
+	return false;
 }
 
-int dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id,
-		    size_t build_id_size, unsigned index, struct dso_candidate *candidate)
+/*
+ * The places: the path, then the path inside of its container (outside of it another
+ * file may lie there), then the last component (symfs only).
+ */
+bool dso_find_by_path(const struct dso_find_options *options, const char *path, dso_find_try *try,
+		      void *context)
+{
+	const char *inside = inside_container(path), *slash = strrchr(path, '/');
+
+	return try_place(options, path, false, try, context) ||
+	       (inside != path && try_place(options, inside, !options->symfs, try, context)) ||
+	       (options->symfs &&
+		try_place(options, slash ? slash + 1 : path, false, try, context));
+}
+
+bool dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id, size_t size,
+		     const char *name, char path[BENEATH_PATH])
+{
+	const char *cache = options->build_id_cache, *home = getenv("HOME");
+	char hex[2 * ELF_BUILD_ID_MAX + 1];
+
+	if (size < 2 || size > ELF_BUILD_ID_MAX || (!cache && (!home || !home[0])))
+		return false;
+	elf_file_print_id(hex, build_id, size);
+	return dso_find_path(NULL, path, "%s%s/.build-id/%.2s/%s%s", cache ? cache : home,
+			     cache ? "" : "/.debug", hex, hex + 2, name);
+}
+
+bool dso_find_by_build_id(const struct dso_find_options *options, const uint8_t *build_id,
+			  size_t size, dso_find_try *try, void *context)
 {
 	static const char *const names[] = { "/elf", "/vdso", "" };
-	char directory[4096], hex[2 * 64 + 1];
+	char path[BENEATH_PATH];
 
-	if (index >= sizeof(names) / sizeof(names[0]) || build_id_size < 2 || build_id_size > 64)
-		return -1;
-	if (!dso_find_cache(options, directory, sizeof(directory)))
-		return -1;
-	for (size_t i = 0; i < build_id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
-	candidate->needs_build_id = true;
-	return set_path(candidate, "%s/.build-id/%.2s/%s%s", directory, hex, hex + 2, names[index]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !options->symfs; i++)
+		if (dso_find_cached(options, build_id, size, names[i], path) &&
+		    try(context, path, true))
+			return true;
+	return false;
 }
 
 /* The kernel maps the image whole; the section headers are the last thing in it (vdso(7)). */

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/io/path_in_root.h"
+
 /* Where files are looked for.  Its texts are borrowed. */
 struct dso_find_options {
 	const char *symfs;          /* directory in front of every recorded path; NULL: none */
@@ -32,38 +34,45 @@ enum dso_shape {
 enum dso_shape dso_find_shape(const char *path);
 
 /*
- * Returns the name that stands for all code of the path, "[libfoo.so]"; owned
+ * Returns the name that represents all code of the path, "[libfoo.so]"; owned
  * by the caller (free()).  Never NULL.
  */
 char *dso_find_bracketed(const char *path);
 
-/* A place to look, and how sure one must be that the file there is the one recorded. */
-struct dso_candidate {
-	char path[4096];     /* PATH_MAX */
-	bool needs_build_id; /* only use it if it has the recorded build id */
-};
-
-/*
- * Give the candidates for a recorded path, the best first; `index` is 0, 1, ...
- * Returns 1 and fills *candidate; 0 if this index has none but a later one may
- * (the path would be too long, or points out of symfs); -1 after the last.
- */
-int dso_find_candidate(const struct dso_find_options *options, const char *path, unsigned index,
-		       struct dso_candidate *candidate);
-
-/*
- * The same for the build-id cache (perf help buildid-cache; tools/perf/util/
- * build-id.c): .build-id/xx/rest is a directory that holds "elf" or "vdso", or
- * (before Linux 4.11) the file itself.
- */
-int dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id,
-		    size_t build_id_size, unsigned index, struct dso_candidate *candidate);
-
 /* Returns whether a recorded path has "..": it would lead out of a directory put before it. */
 bool dso_find_climbs(const char *path);
 
-/* Write the directory of the build-id cache into `path`; returns false if there is none. */
-bool dso_find_cache(const struct dso_find_options *options, char *path, size_t size);
+/*
+ * Print a path and follow its links inside symfs (NULL: none).
+ * Returns false if it is too long, leads out of symfs, or nothing is there in symfs.
+ */
+bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Print the path of a file in the build-id cache (perf help buildid-cache; tools/perf/
+ * util/build-id.c): CACHE/.build-id/xx/rest followed by `name`.
+ * Returns false if there is no cache, or the build id is too short or too long.
+ */
+bool dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id, size_t size,
+		     const char *name, char path[BENEATH_PATH]);
+
+/*
+ * Gets each path in turn, and returns true if the file there is the recorded one, which
+ * ends the search.  With `needs_build_id` only an equal build id proves that.
+ */
+typedef bool dso_find_try(void *context, const char *path, bool needs_build_id);
+
+/* Try the places of a recorded path, the best first; returns whether one of them served. */
+bool dso_find_by_path(const struct dso_find_options *options, const char *path, dso_find_try *try,
+		      void *context);
+
+/*
+ * Try the build-id cache, where .build-id/xx/rest is a directory that holds "elf" or
+ * "vdso", or (before Linux 4.11) the file itself.  Never with symfs.
+ */
+bool dso_find_by_build_id(const struct dso_find_options *options, const uint8_t *build_id,
+			  size_t size, dso_find_try *try, void *context);
 
 /*
  * Returns a copy of this process's own vdso, owned by the caller; *size is its

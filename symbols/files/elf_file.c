@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens ELF files, also packed ones, and iterates over their sections and symbols. */
 #include "symbols/files/elf_file.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,14 +15,14 @@
 #include "base/alloc.h"
 #include "symbols/files/unpack.h"
 
-/* Linkers make one executable segment, seldom a few; a file with more is only made to be slow. */
+/* Linkers make one executable segment, seldom a few; a file with more was made to be slow. */
 #define CODE_RANGES_MAX 256
 
 /* Modules pack to a third or a fifth; the largest, with debug information, have some 100 MiB. */
 #define UNPACK_FACTOR 32
 #define UNPACKED_MAX  ((size_t)256 << 20)
 
-/* Part of a range that lies in the file; returns false if nothing does. */
+/* Cut a range to the part that lies in the file; returns false if none does. */
 static bool clip_to_file(const struct elf_file *file, uint64_t offset, uint64_t *size)
 {
 	if (offset >= file->size)
@@ -63,16 +65,15 @@ static void read_segments(struct elf_file *file, size_t *room)
  */
 static void read_code_sections(struct elf_file *file, size_t *room)
 {
-	Elf_Scn *section = NULL;
+	struct elf_section section = { 0 };
 
-	while ((section = elf_nextscn(file->elf, section))) {
-		GElf_Shdr shdr;
+	while (elf_section_next(file->elf, &section)) {
+		const GElf_Shdr *shdr = &section.header;
 
-		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_PROGBITS)
-			continue;
-		if (shdr.sh_flags & SHF_EXECINSTR)
+		if (shdr->sh_type == SHT_PROGBITS && shdr->sh_flags & SHF_EXECINSTR)
 			add_code(file, room,
-				 (struct code_range){ shdr.sh_offset, shdr.sh_size, shdr.sh_addr });
+				 (struct code_range){ shdr->sh_offset, shdr->sh_size,
+						      shdr->sh_addr });
 	}
 }
 
@@ -147,10 +148,7 @@ int elf_file_map(struct elf_file *file, const char *path, struct error *err)
 	return failed;
 }
 
-/*
- * Only modules are loaded from packed files: what else is mapped, is mapped as
- * it stands in the file.
- */
+/* Only the kernel loads packed files, as modules: other programs map the packed bytes. */
 static int parse_packed(struct elf_file *file, struct error *err)
 {
 	size_t size, most = file->size < UNPACKED_MAX / UNPACK_FACTOR ? file->size * UNPACK_FACTOR
@@ -220,12 +218,54 @@ const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Sh
 	return file->bytes + section->sh_offset;
 }
 
-const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *section)
+void elf_file_print_id(char text[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, size_t size)
 {
-	const char *name = NULL;
+	text[0] = 0;
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+bool elf_section_next(Elf *elf, struct elf_section *section)
+{
 	size_t strings;
 
-	if (elf_getshdrstrndx(file->elf, &strings) == 0)
-		name = elf_strptr(file->elf, strings, section->sh_name);
-	return name ? name : "";
+	while ((section->scn = elf_nextscn(elf, section->scn))) {
+		if (!gelf_getshdr(section->scn, &section->header))
+			continue;
+		section->name = elf_getshdrstrndx(elf, &strings) == 0
+					? elf_strptr(elf, strings, section->header.sh_name)
+					: NULL;
+		if (!section->name)
+			section->name = "";
+		return true;
+	}
+	return false;
+}
+
+bool elf_section_find(Elf *elf, const char *name, struct elf_section *section)
+{
+	section->scn = NULL;
+	while (elf_section_next(elf, section))
+		if (strcmp(section->name, name) == 0)
+			return true;
+	return false;
+}
+
+bool elf_symbol_next(Elf *elf, struct elf_symbol *symbol)
+{
+	for (;;) {
+		while (symbol->data && gelf_getsym(symbol->data, symbol->next, &symbol->symbol)) {
+			symbol->next++;
+			symbol->name = elf_strptr(elf, symbol->table.header.sh_link,
+						  symbol->symbol.st_name);
+			if (symbol->name && symbol->name[0])
+				return true;
+		}
+		if (!elf_section_next(elf, &symbol->table))
+			return false;
+		symbol->data = symbol->table.header.sh_type == SHT_SYMTAB
+				       ? elf_getdata(symbol->table.scn, NULL)
+				       : NULL;
+		symbol->next = 0;
+	}
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One ELF file in memory: its bytes, its executable ranges and its build id.
+ * One ELF file in memory: its bytes, its executable ranges, its build id, and
+ * iteration over its sections and symbols.
  *
  * The bytes are mapped once and only viewed (but for libelf, which corrects the
  * section headers of debug information that it unpacks).  Nothing in the file
- * is trusted: whatever of it does not fit is treated as absent.  Zeroed memory
- * is a closed file.
+ * is trusted: parts of it that lie beyond its end are treated as absent.  Zeroed
+ * memory is a closed file.
  */
 #ifndef SYMBOLS_FILES_ELF_FILE_H
 #define SYMBOLS_FILES_ELF_FILE_H
@@ -30,7 +31,7 @@ struct code_range {
 struct elf_file {
 	uint8_t *bytes;          /* owned; NULL: closed */
 	size_t size;             /* bytes */
-	bool mapped;             /* bytes are a mapping, else of the heap */
+	bool mapped;             /* bytes are a mapping, else from malloc() */
 	Elf *elf;                /* owned */
 	struct code_range *code; /* owned; in the order of the program headers */
 	size_t code_count;
@@ -41,24 +42,27 @@ struct elf_file {
 /*
  * Open a regular file.  Only regular files are opened at all: a device may act
  * on being opened, and the path comes from a recording.
- * A kernel module may be packed by xz, zstd or gzip: its bytes are on the heap
- * then, at most 32 times the file's and 256 MiB.
- * Returns 0, or -1: ERROR_SYSTEM if there is no such file (or it may not be
- * read), ERROR_FORMAT if it is no ELF file.  `file` is closed then.
+ * A kernel module may be packed by xz, zstd or gzip: then its unpacked bytes are at
+ * most 32 times the file's size and 256 MiB.
+ * Returns 0, or -1: ERROR_SYSTEM if the file does not exist or may not be read,
+ * ERROR_FORMAT if it is no ELF file.  `file` is closed then.
  */
 int elf_file_open(struct elf_file *file, const char *path, struct error *err);
 
 /*
- * Map a file that is not ELF but has code in it (a jitdump): the same, with
- * bytes and size only.
+ * Map a regular file that is not ELF but has code in it (a jitdump): only `bytes` and
+ * `size` are set.  Returns as elf_file_open() does.
  */
 int elf_file_map(struct elf_file *file, const char *path, struct error *err);
 
-/* The same for bytes on the heap, which the callee owns, also if it fails. */
+/* Open an ELF file of bytes from malloc(), which `file` owns from now on, also on failure. */
 int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err);
 
 /* Release everything.  Idempotent, also on zeroed memory. */
 void elf_file_close(struct elf_file *file);
+
+/* Write a build id as hexadecimal digits and a NUL; `size` is at most ELF_BUILD_ID_MAX. */
+void elf_file_print_id(char text[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, size_t size);
 
 /* Returns the executable range that holds a byte of the file, NULL if none does. */
 const struct code_range *elf_file_code_at(const struct elf_file *file, uint64_t offset);
@@ -72,7 +76,29 @@ const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file, uin
  */
 const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Shdr *section);
 
-/* Returns a section's name, "" if it has none that can be read. */
-const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *section);
+/* A section with a readable header.  Zeroed memory comes before the first one. */
+struct elf_section {
+	Elf_Scn *scn; /* borrowed from the ELF handle */
+	GElf_Shdr header;
+	const char *name; /* borrowed from the ELF handle; "" if unreadable */
+};
+
+/* Advance to the next section; returns false after the last one, and restarts then. */
+bool elf_section_next(Elf *elf, struct elf_section *section);
+
+/* Fill *section with the first one of this name; returns false if there is none. */
+bool elf_section_find(Elf *elf, const char *name, struct elf_section *section);
+
+/* A named symbol of a .symtab.  Zeroed memory comes before the first one. */
+struct elf_symbol {
+	GElf_Sym symbol;
+	const char *name; /* borrowed from the ELF handle; not empty */
+	struct elf_section table;
+	Elf_Data *data; /* borrowed from the ELF handle */
+	int next;       /* index in the table */
+};
+
+/* Advance to the next symbol with a name; returns false after the last one. */
+bool elf_symbol_next(Elf *elf, struct elf_symbol *symbol);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decodes linkage stubs and finds the relocations that fill their pointers. */
 #include "symbols/tables/plt.h"
 
 #include <stdlib.h>
@@ -7,40 +8,40 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 
-/* What the dynamic linker writes into one pointer. */
-struct slot {
+/* A relocation: the function whose address the dynamic linker writes into a pointer. */
+struct plt_slot {
 	uint64_t vaddr;        /* of the pointer */
 	uint64_t addend;       /* resolver, if symbol is 0 */
 	uint32_t symbol_table; /* section index */
 	uint32_t symbol;
 };
 
-struct slots {
-	struct slot *array; /* owned */
+struct plt_slots {
+	struct plt_slot *array; /* owned */
 	size_t count, room;
 };
 
-struct scan {
+struct plt_scanner {
 	const struct elf_file *file;
-	bool wide;           /* x86-64, else x86 */
-	struct slots slots;  /* every function pointer; sorted by vaddr */
-	struct slots pushed; /* .rela.plt in its own order: lazy stubs push an index into it */
+	bool wide;               /* x86-64, else x86 */
+	struct plt_slots slots;  /* every function pointer; sorted by vaddr */
+	struct plt_slots pushed; /* .rela.plt in its own order: lazy stubs push an index into it */
 	size_t budget; /* bytes of sections left to read: sections may overlap in a hostile file */
 	plt_visitor *visit;
 	void *context;
 };
 
-static void add_slot(struct slots *slots, struct slot slot)
+static void add_slot(struct plt_slots *slots, struct plt_slot slot)
 {
 	slots->array = alloc_grow(slots->array, &slots->room, slots->count + 1, sizeof(slot));
 	slots->array[slots->count++] = slot;
 }
 
-/* The relocation types of function pointers have the same numbers on x86 and x86-64, but one. */
-static bool is_function_pointer(const struct scan *scan, uint32_t type)
+/* All relocation types of function pointers but one have the same number on x86 and x86-64. */
+static bool is_function_pointer(const struct plt_scanner *scanner, uint32_t type)
 {
 	return type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT ||
-	       type == (scan->wide ? R_X86_64_IRELATIVE : R_386_IRELATIVE);
+	       type == (scanner->wide ? R_X86_64_IRELATIVE : R_386_IRELATIVE);
 }
 
 static bool get_relocation(Elf_Data *data, int index, bool rela, GElf_Rela *out)
@@ -55,35 +56,36 @@ static bool get_relocation(Elf_Data *data, int index, bool rela, GElf_Rela *out)
 	return true;
 }
 
-static void read_relocations(struct scan *scan, Elf_Scn *section, const GElf_Shdr *shdr)
+static void read_relocations(struct plt_scanner *scanner, const struct elf_section *section)
 {
-	const char *name = elf_file_section_name(scan->file, shdr);
-	bool lazy = strcmp(name, ".rela.plt") == 0 || strcmp(name, ".rel.plt") == 0;
-	Elf_Data *data = elf_getdata(section, NULL);
+	const GElf_Shdr *shdr = &section->header;
+	bool lazy =
+		strcmp(section->name, ".rela.plt") == 0 || strcmp(section->name, ".rel.plt") == 0;
+	Elf_Data *data = elf_getdata(section->scn, NULL);
 	GElf_Rela rela;
 
 	for (int i = 0; data && get_relocation(data, i, shdr->sh_type == SHT_RELA, &rela); i++) {
-		struct slot slot = { rela.r_offset, (uint64_t)rela.r_addend, shdr->sh_link,
-				     (uint32_t)GELF_R_SYM(rela.r_info) };
-		bool fits = is_function_pointer(scan, GELF_R_TYPE(rela.r_info));
+		struct plt_slot slot = { rela.r_offset, (uint64_t)rela.r_addend, shdr->sh_link,
+					 (uint32_t)GELF_R_SYM(rela.r_info) };
+		bool fits = is_function_pointer(scanner, GELF_R_TYPE(rela.r_info));
 
 		if (lazy)
-			add_slot(&scan->pushed, slot);
+			add_slot(&scanner->pushed, slot);
 		if (fits)
-			add_slot(&scan->slots, slot);
+			add_slot(&scanner->slots, slot);
 	}
 }
 
 static int compare_slots(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct plt_slot *x = a, *y = b;
 
 	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
 }
 
-static const struct slot *find_slot(const struct slots *slots, uint64_t vaddr)
+static const struct plt_slot *find_slot(const struct plt_slots *slots, uint64_t vaddr)
 {
-	struct slot key = { .vaddr = vaddr };
+	struct plt_slot key = { .vaddr = vaddr };
 
 	if (!slots->count)
 		return NULL;
@@ -91,20 +93,20 @@ static const struct slot *find_slot(const struct slots *slots, uint64_t vaddr)
 }
 
 /* A lazy stub pushes the index of its relocation (x86-64) or its byte offset (x86). */
-static const struct slot *pushed_slot(const struct scan *scan, uint32_t value)
+static const struct plt_slot *pushed_slot(const struct plt_scanner *scanner, uint32_t value)
 {
-	size_t index = scan->wide ? value : value / sizeof(Elf32_Rel);
+	size_t index = scanner->wide ? value : value / sizeof(Elf32_Rel);
 
-	return index < scan->pushed.count ? &scan->pushed.array[index] : NULL;
+	return index < scanner->pushed.count ? &scanner->pushed.array[index] : NULL;
 }
 
 /*
- * Find the pointer of the stub in `code`, `*header` if it is the table's
- * header.  The forms, each perhaps behind ENDBR and with a BND prefix:
+ * Find the relocation of the stub in `code`; *header: it is the table's header.
+ * The forms, each perhaps behind ENDBR and with a BND prefix:
  * "jmp *pointer", "push index; jmp header", and "push pointer; jmp *pointer".
  */
-static const struct slot *decode_stub(const struct scan *scan, struct cursor code, uint64_t vaddr,
-				      bool *header)
+static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, struct cursor code,
+					  uint64_t vaddr, bool *header)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e };
 	const uint8_t *start = code.at;
@@ -118,7 +120,7 @@ static const struct slot *decode_stub(const struct scan *scan, struct cursor cod
 		opcode = cursor_u8(&code);
 	if (opcode == 0x68) {
 		operand = cursor_u32(&code);
-		return code.short_ ? NULL : pushed_slot(scan, operand);
+		return code.short_ ? NULL : pushed_slot(scanner, operand);
 	}
 	if (opcode != 0xff)
 		return NULL;
@@ -127,23 +129,23 @@ static const struct slot *decode_stub(const struct scan *scan, struct cursor cod
 	if (code.short_)
 		return NULL;
 	*header = opcode == 0x35;
-	if (opcode == 0x25 && scan->wide)
-		return find_slot(&scan->slots, vaddr + (uint64_t)(code.at - start) +
-						       (uint64_t)(int64_t)(int32_t)operand);
+	if (opcode == 0x25 && scanner->wide)
+		return find_slot(&scanner->slots, vaddr + (uint64_t)(code.at - start) +
+							  (uint64_t)(int64_t)(int32_t)operand);
 	if (opcode == 0x25)
-		return find_slot(&scan->slots, operand);
-	if (opcode == 0xa3 && !scan->wide && cursor_u8(&code) == 0x68) {
+		return find_slot(&scanner->slots, operand);
+	if (opcode == 0xa3 && !scanner->wide && cursor_u8(&code) == 0x68) {
 		operand = cursor_u32(&code);
-		return code.short_ ? NULL : pushed_slot(scan, operand);
+		return code.short_ ? NULL : pushed_slot(scanner, operand);
 	}
 	return NULL;
 }
 
-static void visit_stub(const struct scan *scan, struct cursor code, uint64_t vaddr)
+static void visit_stub(const struct plt_scanner *scanner, struct cursor code, uint64_t vaddr)
 {
 	struct plt_stub stub = { .vaddr = vaddr, .size = cursor_left(&code) };
 	bool header = false;
-	const struct slot *slot = decode_stub(scan, code, vaddr, &header);
+	const struct plt_slot *slot = decode_stub(scanner, code, vaddr, &header);
 
 	if (!slot && !header)
 		return;
@@ -153,12 +155,12 @@ static void visit_stub(const struct scan *scan, struct cursor code, uint64_t vad
 		stub.symbol = slot->symbol;
 		stub.resolver = slot->addend;
 	}
-	scan->visit(scan->context, &stub);
+	scanner->visit(scanner->context, &stub);
 }
 
 /*
  * Stubs are 16 bytes, but those that never bind lazily may be just a jump,
- * padded with a two-byte no-op to 8.  The section's entry size does not tell:
+ * padded with a two-byte no-op to 8.  The section's entry size is no help:
  * linkers leave 0 or 16 there also with the short ones.
  */
 static size_t stub_size(const uint8_t *stub)
@@ -166,9 +168,9 @@ static size_t stub_size(const uint8_t *stub)
 	return stub[0] == 0xff && stub[1] == 0x25 && stub[6] == 0x66 && stub[7] == 0x90 ? 8 : 16;
 }
 
-static void scan_stubs(const struct scan *scan, const GElf_Shdr *shdr)
+static void scan_stubs(const struct plt_scanner *scanner, const GElf_Shdr *shdr)
 {
-	const uint8_t *bytes = elf_file_section_bytes(scan->file, shdr);
+	const uint8_t *bytes = elf_file_section_bytes(scanner->file, shdr);
 	struct cursor code = cursor_over(bytes, bytes ? shdr->sh_size : 0);
 
 	while (cursor_left(&code) >= 8) {
@@ -179,49 +181,51 @@ static void scan_stubs(const struct scan *scan, const GElf_Shdr *shdr)
 		if (size > cursor_left(&code))
 			size = cursor_left(&code);
 		stub = cursor_take(&code, size);
-		visit_stub(scan, cursor_over(stub, size), vaddr);
+		visit_stub(scanner, cursor_over(stub, size), vaddr);
 	}
 }
 
-static bool holds_stubs(const char *name)
+static bool has_stubs(const char *name)
 {
-	return strcmp(name, ".plt") == 0 || strcmp(name, ".plt.sec") == 0 ||
-	       strcmp(name, ".plt.got") == 0 || strcmp(name, ".plt.bnd") == 0 ||
-	       strcmp(name, ".iplt") == 0;
+	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
 }
 
-static bool spend(struct scan *scan, const GElf_Shdr *shdr)
+/* Returns whether the section may be read, and subtracts its size from the budget. */
+static bool spend_budget(struct plt_scanner *scanner, const GElf_Shdr *shdr)
 {
-	if (!elf_file_section_bytes(scan->file, shdr) || shdr->sh_size > scan->budget)
+	if (!elf_file_section_bytes(scanner->file, shdr) || shdr->sh_size > scanner->budget)
 		return false;
-	scan->budget -= shdr->sh_size;
+	scanner->budget -= shdr->sh_size;
 	return true;
 }
 
-static void scan_sections(struct scan *scan)
+static void scan_sections(struct plt_scanner *scanner)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
+	const GElf_Shdr *shdr = &section.header;
 
-	while ((section = elf_nextscn(scan->file->elf, section))) {
-		if (!gelf_getshdr(section, &shdr) || !(shdr.sh_flags & SHF_ALLOC))
-			continue;
-		if ((shdr.sh_type == SHT_RELA || shdr.sh_type == SHT_REL) && spend(scan, &shdr))
-			read_relocations(scan, section, &shdr);
-	}
-	if (scan->slots.count)
-		qsort(scan->slots.array, scan->slots.count, sizeof(struct slot), compare_slots);
-	while ((section = elf_nextscn(scan->file->elf, section))) {
-		if (!gelf_getshdr(section, &shdr) || !(shdr.sh_flags & SHF_EXECINSTR))
-			continue;
-		if (holds_stubs(elf_file_section_name(scan->file, &shdr)) && spend(scan, &shdr))
-			scan_stubs(scan, &shdr);
-	}
+	while (elf_section_next(scanner->file->elf, &section))
+		if (shdr->sh_flags & SHF_ALLOC &&
+		    (shdr->sh_type == SHT_RELA || shdr->sh_type == SHT_REL) &&
+		    spend_budget(scanner, shdr))
+			read_relocations(scanner, &section);
+	if (scanner->slots.count)
+		qsort(scanner->slots.array, scanner->slots.count, sizeof(struct plt_slot),
+		      compare_slots);
+	while (elf_section_next(scanner->file->elf, &section))
+		if (shdr->sh_flags & SHF_EXECINSTR && has_stubs(section.name) &&
+		    spend_budget(scanner, shdr))
+			scan_stubs(scanner, shdr);
 }
 
 void plt_scan(const struct elf_file *file, plt_visitor *visit, void *context)
 {
-	struct scan scan = {
+	struct plt_scanner scanner = {
 		.file = file, .budget = file->size, .visit = visit, .context = context
 	};
 	GElf_Ehdr ehdr;
@@ -230,8 +234,8 @@ void plt_scan(const struct elf_file *file, plt_visitor *visit, void *context)
 		return;
 	if (ehdr.e_machine != EM_X86_64 && ehdr.e_machine != EM_386)
 		return;
-	scan.wide = ehdr.e_machine == EM_X86_64;
-	scan_sections(&scan);
-	free(scan.slots.array);
-	free(scan.pushed.array);
+	scanner.wide = ehdr.e_machine == EM_X86_64;
+	scan_sections(&scanner);
+	free(scanner.slots.array);
+	free(scanner.pushed.array);
 }

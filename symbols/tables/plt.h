@@ -17,7 +17,7 @@
 #include "symbols/files/elf_file.h"
 
 enum plt_target {
-	PLT_HEADER = 0, /* the code that all lazy stubs jump to */
+	PLT_HEADER = 0, /* not a stub but the code that all lazy stubs jump to */
 	PLT_SYMBOL,     /* jumps to the function of a dynamic symbol */
 	PLT_RESOLVED,   /* jumps to what an indirect function's resolver chose */
 };

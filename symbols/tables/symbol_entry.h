@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/names/range_map.h"
+
 /* No entry; also the name of a linkage table's header. */
-#define SYMBOL_ENTRY_NONE UINT32_MAX
+#define SYMBOL_ENTRY_NONE RANGE_NONE
 
 struct symbol_entry {
 	uint64_t begin,
@@ -28,15 +30,9 @@ enum symbol_strings {
 	SYMBOL_STRINGS_COUNT,
 };
 
-/* Code at `part` is a part of the function at `whole`; both are where entries begin. */
+/* Code at `part` is a part of the function at `function`; entries begin at both. */
 struct symbol_part {
-	uint64_t part, whole;
-};
-
-/* From `begin` to the next range's begin, `entry` is shown. */
-struct symbol_range {
-	uint64_t begin;
-	uint32_t entry; /* SYMBOL_ENTRY_NONE: a gap */
+	uint64_t part, function;
 };
 
 struct string_section {
@@ -50,8 +46,7 @@ struct string_section {
 struct symbol_table {
 	struct symbol_entry *entries; /* owned; sorted by begin, no two begin together */
 	size_t count;
-	struct symbol_range *ranges; /* owned; sorted; the last one is a gap */
-	size_t range_count;
+	struct range_map ranges;   /* of the entries: the one that begins last is shown */
 	struct symbol_part *parts; /* owned; sorted by part */
 	size_t part_count;
 	struct string_section strings[SYMBOL_STRINGS_COUNT];

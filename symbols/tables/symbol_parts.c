@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Matches the names of parts with the names of functions. */
 #include "symbols/tables/symbol_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 #include "symbols/names/demangle.h"
 #include "symbols/symbol.h"
 
@@ -18,57 +20,47 @@
 #define LOOKS_PER_ENTRY 64
 
 /* A part while its function is looked for. */
-struct candidate {
+struct part_candidate {
 	const char *name;
-	size_t length;   /* of the function's name, at the start of `name` */
-	uint64_t part;   /* address */
-	uint64_t whole;  /* address of the best function yet */
-	uint32_t source; /* index of its source file */
-	uint8_t rank;    /* of the best: enum rank */
+	size_t length;     /* of the function's name, at the start of `name` */
+	uint64_t part;     /* address */
+	uint64_t function; /* address of the best function yet */
+	uint32_t source;   /* index of its source file */
+	uint8_t rank;      /* of the best: enum rank */
 };
 
 /* How sure it is that a function of the right name is the right one. */
 enum rank { RANK_NONE = 0, RANK_AMBIGUOUS, RANK_LOCAL, RANK_GLOBAL, RANK_SAME_SOURCE };
 
-struct finding {
+struct part_search {
 	const struct symbol_table *table; /* borrowed, as are the sources */
 	const uint32_t *sources;
 	size_t source_count;
-	struct candidate *candidates; /* owned; sorted by name */
+	struct part_candidate *candidates; /* owned; sorted by name */
 	size_t count, room;
 	size_t looks_left;
 };
 
 /* Returns how many source files begin at or before the entry. */
-static uint32_t source_of(const struct finding *finding, const struct symbol_entry *entry)
+static uint32_t source_of(const struct part_search *search, const struct symbol_entry *entry)
 {
-	size_t low = 0, high = finding->source_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (finding->sources[middle] <= entry->order)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	return (uint32_t)LOWER_BOUND(i, search->source_count, search->sources[i] <= entry->order);
 }
 
-static void add_candidate(struct finding *finding, const struct symbol_entry *entry)
+static void add_candidate(struct part_search *search, const struct symbol_entry *entry)
 {
-	const char *name = symbol_table_name(finding->table, entry);
+	const char *name = symbol_table_name(search->table, entry);
 	size_t length = strchr(name, '.') ? demangle_part_of(name) : 0;
 
 	if (!length)
 		return;
-	finding->candidates = alloc_grow(finding->candidates, &finding->room, finding->count + 1,
-					 sizeof(*finding->candidates));
-	finding->candidates[finding->count++] =
-		(struct candidate){ .name = name,
-				    .length = length,
-				    .part = entry->begin,
-				    .source = source_of(finding, entry) };
+	search->candidates = alloc_grow(search->candidates, &search->room, search->count + 1,
+					sizeof(*search->candidates));
+	search->candidates[search->count++] =
+		(struct part_candidate){ .name = name,
+					 .length = length,
+					 .part = entry->begin,
+					 .source = source_of(search, entry) };
 }
 
 static int compare_texts(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -80,63 +72,49 @@ static int compare_texts(const char *a, size_t a_length, const char *b, size_t b
 
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct part_candidate *x = a, *y = b;
 
 	return compare_texts(x->name, x->length, y->name, y->length);
 }
 
-static enum rank rank_of(const struct finding *finding, const struct candidate *candidate,
+static enum rank rank_of(const struct part_search *search, const struct part_candidate *candidate,
 			 const struct symbol_entry *entry)
 {
 	if (entry->binding != SYMBOL_LOCAL)
 		return RANK_GLOBAL;
-	return source_of(finding, entry) == candidate->source ? RANK_SAME_SOURCE : RANK_LOCAL;
+	return source_of(search, entry) == candidate->source ? RANK_SAME_SOURCE : RANK_LOCAL;
 }
 
-static void offer(const struct finding *finding, struct candidate *candidate,
-		  const struct symbol_entry *entry)
+static void offer_function(const struct part_search *search, struct part_candidate *candidate,
+			   const struct symbol_entry *entry)
 {
-	enum rank rank = rank_of(finding, candidate, entry);
+	enum rank rank = rank_of(search, candidate, entry);
 
 	if (rank > candidate->rank) {
 		candidate->rank = (uint8_t)rank;
-		candidate->whole = entry->begin;
+		candidate->function = entry->begin;
 	} else if (rank == candidate->rank && rank == RANK_LOCAL &&
-		   candidate->whole != entry->begin) {
+		   candidate->function != entry->begin) {
 		candidate->rank = RANK_AMBIGUOUS;
 	}
 }
 
-/* Returns the index of the first candidate that is not before a function's name. */
-static size_t first_candidate(const struct finding *finding, const char *name, size_t length)
+static void offer_to_candidates(struct part_search *search, const struct symbol_entry *entry)
 {
-	size_t low = 0, high = finding->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct candidate *candidate = &finding->candidates[middle];
-
-		if (compare_texts(candidate->name, candidate->length, name, length) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void offer_to_all(struct finding *finding, const struct symbol_entry *entry)
-{
-	const char *name = symbol_table_name(finding->table, entry);
+	const char *name = symbol_table_name(search->table, entry);
 	size_t length = strcspn(name, "@");
+	struct part_candidate *all = search->candidates;
+	size_t first = LOWER_BOUND(j, search->count,
+				   compare_texts(all[j].name, all[j].length, name, length) < 0);
 
-	for (size_t i = first_candidate(finding, name, length); i < finding->count; i++) {
-		struct candidate *candidate = &finding->candidates[i];
+	for (size_t i = first; i < search->count; i++) {
+		struct part_candidate *candidate = &all[i];
 
 		if (compare_texts(candidate->name, candidate->length, name, length) != 0 ||
-		    !finding->looks_left)
+		    !search->looks_left)
 			break;
-		finding->looks_left--;
-		offer(finding, candidate, entry);
+		search->looks_left--;
+		offer_function(search, candidate, entry);
 	}
 }
 
@@ -147,15 +125,15 @@ static int compare_parts(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-static void keep_found(struct symbol_table *table, const struct finding *finding)
+static void list_parts(struct symbol_table *table, const struct part_search *search)
 {
-	table->parts = alloc_zeroed(finding->count, sizeof(*table->parts));
-	for (size_t i = 0; i < finding->count; i++) {
-		const struct candidate *found = &finding->candidates[i];
+	table->parts = alloc_zeroed(search->count, sizeof(*table->parts));
+	for (size_t i = 0; i < search->count; i++) {
+		const struct part_candidate *found = &search->candidates[i];
 
-		if (found->rank > RANK_AMBIGUOUS && found->whole != found->part)
+		if (found->rank > RANK_AMBIGUOUS && found->function != found->part)
 			table->parts[table->part_count++] =
-				(struct symbol_part){ found->part, found->whole };
+				(struct symbol_part){ found->part, found->function };
 	}
 	if (table->part_count)
 		qsort(table->parts, table->part_count, sizeof(*table->parts), compare_parts);
@@ -163,22 +141,22 @@ static void keep_found(struct symbol_table *table, const struct finding *finding
 
 void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count)
 {
-	struct finding finding = {
+	struct part_search search = {
 		table, sources, source_count, NULL, 0, 0, table->count * LOOKS_PER_ENTRY
 	};
 
 	for (size_t i = 0; i < table->count; i++)
-		add_candidate(&finding, &table->entries[i]);
-	if (!finding.count)
+		add_candidate(&search, &table->entries[i]);
+	if (!search.count)
 		return;
-	qsort(finding.candidates, finding.count, sizeof(*finding.candidates), compare_candidates);
+	qsort(search.candidates, search.count, sizeof(*search.candidates), compare_candidates);
 	for (size_t i = 0; i < table->count; i++)
-		offer_to_all(&finding, &table->entries[i]);
-	keep_found(table, &finding);
-	free(finding.candidates);
+		offer_to_candidates(&search, &table->entries[i]);
+	list_parts(table, &search);
+	free(search.candidates);
 }
 
-bool symbol_parts_whole(const struct symbol_table *table, uint64_t part, uint64_t *whole)
+bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function)
 {
 	struct symbol_part key = { .part = part };
 	const struct symbol_part *found = NULL;
@@ -190,9 +168,9 @@ bool symbol_parts_whole(const struct symbol_table *table, uint64_t part, uint64_
 		if (!next)
 			break;
 		found = next;
-		key.part = next->whole;
+		key.part = next->function;
 	}
 	if (found)
-		*whole = found->whole;
+		*function = found->function;
 	return found;
 }

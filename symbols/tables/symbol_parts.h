@@ -13,18 +13,18 @@
 #include "symbols/tables/symbol_entry.h"
 
 /*
- * Fill table->parts.  The entries are all of the file's, in any order;
- * `sources` are the `source_count` orders at which the symbols of another
- * source file begin, ascending.
+ * Fill table->parts.  The table has all entries of the file, in any order;
+ * `sources` has the `source_count` orders, ascending, at which the symbols of
+ * another source file begin.
  */
 void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count);
 
 /*
- * Find the function of the part that begins at an address.  A part of a part
- * is one of the whole.
- * Returns true and fills *whole, where the function begins; false if no part
+ * Find the function of the part that begins at an address; of a part of a part that of
+ * the outer one.
+ * Returns true and fills *function, where the function begins; false if no part
  * begins there.
  */
-bool symbol_parts_whole(const struct symbol_table *table, uint64_t part, uint64_t *whole);
+bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 
 #endif

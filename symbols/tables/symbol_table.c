@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads symbol tables, adds linkage stubs, and decides which symbol is shown where. */
 #include "symbols/tables/symbol_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/plt.h"
 #include "symbols/tables/symbol_parts.h"
 
-#define SECTION_LOADED 1 /* SHF_ALLOC */
-#define SECTION_LABELS                                                                             \
-	2 /* untyped symbols in it count: its name says text or data, as perf asks                 \
-	   */
-
-struct section {
+struct section_bounds {
 	uint64_t begin, end; /* virtual addresses */
-	uint8_t flags;
+	bool loaded;         /* SHF_ALLOC */
+	bool has_labels; /* its untyped symbols count: as for perf, if it is called text or data */
 };
 
 struct loader {
 	struct symbol_table *table;
 	const struct elf_file *file;
-	struct section *sections; /* owned; by section index, the debug file's behind the file's */
+	struct section_bounds
+		*sections; /* owned; by section index, the debug file's behind the file's */
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
 	size_t room;                                       /* of table->entries */
 	uint32_t order;
@@ -38,24 +37,10 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static void read_section(struct section *section, const struct elf_file *file,
-			 const GElf_Shdr *shdr)
-{
-	const char *name = elf_file_section_name(file, shdr);
-
-	section->begin = shdr->sh_addr;
-	section->end = add_saturated(shdr->sh_addr, shdr->sh_size);
-	if (shdr->sh_flags & SHF_ALLOC)
-		section->flags |= SECTION_LOADED;
-	if (strstr(name, "text") || strstr(name, "data"))
-		section->flags |= SECTION_LABELS;
-}
-
 /* Add the sections of a file, whose symbols are read next. */
 static void read_sections(struct loader *loader, const struct elf_file *file)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
 	size_t count;
 
 	if (elf_getshdrnum(file->elf, &count) != 0 || count > file->size / sizeof(Elf32_Shdr))
@@ -67,28 +52,35 @@ static void read_sections(struct loader *loader, const struct elf_file *file)
 	if (count)
 		memset(loader->sections + loader->first_section, 0,
 		       count * sizeof(*loader->sections));
-	while ((scn = elf_nextscn(file->elf, scn)))
-		if (elf_ndxscn(scn) < count && gelf_getshdr(scn, &shdr))
-			read_section(&loader->sections[loader->first_section + elf_ndxscn(scn)],
-				     file, &shdr);
+	while (elf_section_next(file->elf, &section))
+		if (elf_ndxscn(section.scn) < count)
+			loader->sections[loader->first_section + elf_ndxscn(section.scn)] =
+				(struct section_bounds){
+					.begin = section.header.sh_addr,
+					.end = add_saturated(section.header.sh_addr,
+							     section.header.sh_size),
+					.loaded = section.header.sh_flags & SHF_ALLOC,
+					.has_labels = strstr(section.name, "text") ||
+						      strstr(section.name, "data"),
+				};
 }
 
-/* Returns the section that the symbol is in, NULL if perf would not show a symbol of its kind
- * there. */
-static const struct section *section_if_shown(const struct loader *loader, const GElf_Sym *symbol)
+/* Returns the symbol's section, NULL if perf does not show a symbol of this kind there. */
+static const struct section_bounds *section_if_shown(const struct loader *loader,
+						     const GElf_Sym *symbol)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
-	const struct section *section;
+	const struct section_bounds *section;
 
 	if (symbol->st_name == 0 || symbol->st_shndx == SHN_UNDEF ||
 	    symbol->st_shndx >= loader->section_count - loader->first_section)
 		return NULL;
 	section = &loader->sections[loader->first_section + symbol->st_shndx];
-	if (!(section->flags & SECTION_LOADED))
+	if (!section->loaded)
 		return NULL;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT)
 		return section;
-	return type == STT_NOTYPE && section->flags & SECTION_LABELS ? section : NULL;
+	return type == STT_NOTYPE && section->has_labels ? section : NULL;
 }
 
 static enum symbol_binding binding_of(const GElf_Sym *symbol)
@@ -131,7 +123,7 @@ static void begin_source(struct loader *loader)
 
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
 {
-	const struct section *section = section_if_shown(loader, symbol);
+	const struct section_bounds *section = section_if_shown(loader, symbol);
 	struct symbol_entry *entry;
 
 	if (GELF_ST_TYPE(symbol->st_info) == STT_FILE)
@@ -154,78 +146,69 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 
 /* Returns the table's data and sets its strings; NULL if either does not fit into the file. */
 static Elf_Data *open_table(struct string_section *strings, const struct elf_file *file,
-			    Elf_Scn *scn, const GElf_Shdr *shdr)
+			    const struct elf_section *table)
 {
 	GElf_Shdr text;
 
-	strings->section = (uint32_t)elf_ndxscn(scn);
-	if (!gelf_getshdr(elf_getscn(file->elf, shdr->sh_link), &text))
+	strings->section = (uint32_t)elf_ndxscn(table->scn);
+	if (!gelf_getshdr(elf_getscn(file->elf, table->header.sh_link), &text))
 		return NULL;
 	strings->text = (const char *)elf_file_section_bytes(file, &text);
 	strings->size = strings->text ? text.sh_size : 0;
-	if (!strings->text || !elf_file_section_bytes(file, shdr))
+	if (!strings->text || !elf_file_section_bytes(file, &table->header))
 		return NULL;
-	return elf_getdata(scn, NULL);
+	return elf_getdata(table->scn, NULL);
 }
 
-static bool is_table(Elf_Scn *scn, GElf_Shdr *shdr)
+static void read_table(struct loader *loader, const struct elf_file *file,
+		       const struct elf_section *table, enum symbol_strings kind)
 {
-	return gelf_getshdr(scn, shdr) && shdr->sh_size > 0 &&
-	       (shdr->sh_type == SHT_SYMTAB || shdr->sh_type == SHT_DYNSYM);
-}
-
-static void read_table(struct loader *loader, const struct elf_file *file, Elf_Scn *scn,
-		       const GElf_Shdr *shdr)
-{
-	enum symbol_strings kind =
-		shdr->sh_type == SHT_SYMTAB ? SYMBOL_STRINGS_SYMTAB : SYMBOL_STRINGS_DYNSYM;
 	struct string_section *strings = &loader->table->strings[kind];
 	GElf_Sym symbol;
 
 	/* perf takes the first of each kind; more than one is not allowed (ELF, "Sections"). */
 	if (strings->section)
 		return;
-	loader->symbols[kind] = open_table(strings, file, scn, shdr);
+	loader->symbols[kind] = open_table(strings, file, table);
 	if (!loader->symbols[kind])
 		error_set(loader->err, ERROR_FORMAT, "the symbol table does not fit into the file");
 	for (int i = 0; gelf_getsym(loader->symbols[kind], i, &symbol); i++)
 		add_symbol(loader, &symbol, kind);
 }
 
-static void read_tables(struct loader *loader, const struct elf_file *file)
+/* Read the symbol tables of a file in their order; of the debug file only .symtab. */
+static void read_tables(struct loader *loader, const struct elf_file *file, bool debug)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
 
 	read_sections(loader, file);
-	while ((scn = elf_nextscn(file->elf, scn)))
-		if (is_table(scn, &shdr))
-			read_table(loader, file, scn, &shdr);
+	while (elf_section_next(file->elf, &section)) {
+		if (!section.header.sh_size)
+			continue;
+		if (section.header.sh_type == SHT_SYMTAB)
+			read_table(loader, file, &section, SYMBOL_STRINGS_SYMTAB);
+		else if (section.header.sh_type == SHT_DYNSYM && !debug)
+			read_table(loader, file, &section, SYMBOL_STRINGS_DYNSYM);
+	}
 }
 
 static void read_debug_table(struct loader *loader, const struct elf_file *debug)
 {
 	struct string_section *strings = &loader->table->strings[SYMBOL_STRINGS_SYMTAB];
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
 
 	if (!debug || strings->section)
 		return;
-	read_sections(loader, debug);
-	while ((scn = elf_nextscn(debug->elf, scn)))
-		if (is_table(scn, &shdr) && shdr.sh_type == SHT_SYMTAB)
-			read_table(loader, debug, scn, &shdr);
+	read_tables(loader, debug, true);
 	if (strings->section)
 		strings->section = UINT32_MAX;
 }
 
-bool symbol_table_is_whole(const struct elf_file *file)
+bool symbol_table_is_complete(const struct elf_file *file)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
+	struct elf_section section = { 0 };
 
-	while ((scn = elf_nextscn(file->elf, scn)))
-		if (is_table(scn, &shdr) && shdr.sh_type == SHT_SYMTAB)
+	while (elf_section_next(file->elf, &section))
+		if (section.header.sh_type == SHT_SYMTAB && section.header.sh_size)
 			return true;
 	return false;
 }
@@ -293,7 +276,7 @@ static void drop_duplicates(struct symbol_table *table)
 static uint64_t farthest_end(const struct loader *loader, const struct symbol_entry *entry)
 {
 	const struct code_range *code = elf_file_code_at_vaddr(loader->file, entry->begin);
-	const struct section *section = &loader->sections[entry->section];
+	const struct section_bounds *section = &loader->sections[entry->section];
 	uint64_t end = code->vaddr + code->size;
 
 	if (section->begin <= entry->begin && entry->begin < section->end && section->end < end)
@@ -320,16 +303,8 @@ static void fill_sizes(struct loader *loader)
 /* Returns the index of the entry that begins at an address, among the first `count`; else NONE. */
 static uint32_t find_entry(const struct symbol_table *table, size_t count, uint64_t vaddr)
 {
-	size_t low = 0, high = count;
+	size_t low = LOWER_BOUND(i, count, table->entries[i].begin < vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->entries[middle].begin < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == count || table->entries[low].begin != vaddr)
 		return SYMBOL_ENTRY_NONE;
 	return (uint32_t)low;
@@ -342,13 +317,13 @@ static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t
 	return index == SYMBOL_ENTRY_NONE ? NULL : &loader->table->entries[index];
 }
 
-uint32_t symbol_table_whole(const struct symbol_table *table, uint32_t entry)
+uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry)
 {
-	uint64_t whole;
+	uint64_t function;
 
-	if (!symbol_parts_whole(table, table->entries[entry].begin, &whole))
+	if (!symbol_parts_function(table, table->entries[entry].begin, &function))
 		return SYMBOL_ENTRY_NONE;
-	return find_entry(table, table->count, whole);
+	return find_entry(table, table->count, function);
 }
 
 /* Returns the name that a stub gets, in `entry`; false if there is none. */
@@ -399,47 +374,6 @@ static void add_stub(void *context, const struct plt_stub *stub)
 	*add_entry(loader) = named;
 }
 
-static void add_range(struct symbol_table *table, uint64_t begin, uint32_t entry)
-{
-	struct symbol_range *last =
-		table->range_count ? &table->ranges[table->range_count - 1] : NULL;
-
-	if (last && last->begin == begin)
-		last->entry = entry;
-	else if (!last || last->entry != entry)
-		table->ranges[table->range_count++] = (struct symbol_range){ begin, entry };
-}
-
-/*
- * The entries that are open at one address form a stack: the one that started
- * last is on top and is shown until it ends or another starts.  An entry that
- * ends no later than the one on top of it can never be shown again.
- */
-static void make_ranges(struct symbol_table *table)
-{
-	uint32_t *open = alloc_zeroed(table->count, sizeof(*open));
-	size_t depth = 0;
-
-	/* Each entry makes a range where it begins and at most one where it ends. */
-	table->ranges = alloc_zeroed(2 * table->count, sizeof(*table->ranges));
-	for (size_t i = 0; i <= table->count; i++) {
-		uint64_t next = i < table->count ? table->entries[i].begin : UINT64_MAX;
-
-		while (depth && table->entries[open[depth - 1]].end <= next) {
-			uint64_t end = table->entries[open[--depth]].end;
-
-			while (depth && table->entries[open[depth - 1]].end <= end)
-				depth--;
-			add_range(table, end, depth ? open[depth - 1] : SYMBOL_ENTRY_NONE);
-		}
-		if (i == table->count)
-			break;
-		add_range(table, next, (uint32_t)i);
-		open[depth++] = (uint32_t)i;
-	}
-	free(open);
-}
-
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err)
 {
@@ -447,7 +381,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	struct loader loader = { .table = table, .file = file, .err = err ? err : &dropped };
 
 	*table = (struct symbol_table){ 0 };
-	read_tables(&loader, file);
+	read_tables(&loader, file, false);
 	read_debug_table(&loader, debug);
 	symbol_parts_find(table, loader.sources, loader.source_count);
 	sort_entries(table);
@@ -457,7 +391,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	plt_scan(file, add_stub, &loader);
 	sort_entries(table);
 	drop_duplicates(table);
-	make_ranges(table);
+	range_map_build(&table->ranges, table->entries, sizeof(*table->entries), table->count);
 	free(loader.sections);
 	free(loader.sources);
 	return loader.err->kind == ERROR_NONE ? 0 : -1;
@@ -466,22 +400,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 void symbol_table_release(struct symbol_table *table)
 {
 	free(table->entries);
-	free(table->ranges);
+	range_map_release(&table->ranges);
 	free(table->parts);
 	*table = (struct symbol_table){ 0 };
-}
-
-uint32_t symbol_table_find(const struct symbol_table *table, uint64_t vaddr)
-{
-	size_t low = 0, high = table->range_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->ranges[middle].begin <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? (uint32_t)(low - 1) : SYMBOL_ENTRY_NONE;
 }

@@ -8,10 +8,10 @@
  * names and offsets are those of `perf script -F sym,symoff`.  On purpose
  * different: where symbols overlap, the one that starts last is shown, as far
  * as it reaches (perf's answer depends on the shape of its tree); a symbol
- * without a size ends with its section; linkage stubs are named in every
+ * without a size ends with its section; linkage stubs have names in every
  * section that holds them.
  *
- * Tables have millions of entries and a run sees few: so an entry is compact,
+ * Tables have millions of entries, of which a run needs few: so an entry is compact,
  * and its text is a view into the file.
  */
 #ifndef SYMBOLS_TABLES_SYMBOL_TABLE_H
@@ -24,13 +24,13 @@
 #include "symbols/tables/symbol_entry.h"
 
 /* Returns whether a file has a .symtab. */
-bool symbol_table_is_whole(const struct elf_file *file);
+bool symbol_table_is_complete(const struct elf_file *file);
 
 /*
  * Read the tables of an open file, and, if it has no .symtab, that of its debug
  * file (NULL: none).  Both must outlive the symbol table.
- * Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: what could be read of
- * it is there all the same.
+ * Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: then the table has the
+ * symbols that could be read.
  */
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err);
@@ -39,16 +39,9 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 void symbol_table_release(struct symbol_table *table);
 
 /*
- * Find the range that holds an address.
- * Returns its index in `ranges`, or SYMBOL_ENTRY_NONE if the address is before
- * the first range.  The range may be a gap.
- */
-uint32_t symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
-
-/*
  * Returns the index of the entry of the function that an entry's code is a part
  * of (demangle_part_of()), SYMBOL_ENTRY_NONE if there is none.
  */
-uint32_t symbol_table_whole(const struct symbol_table *table, uint32_t entry);
+uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry);
 
 #endif

@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the notes of OCaml's compiler about exception handlers. */
 #include "symbols/tables/trap_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 #define NOTE_TYPE 1
 
-static bool find_section(const struct elf_file *file, const char *name, GElf_Shdr *shdr,
-			 Elf_Scn **section)
-{
-	Elf_Scn *scn = NULL;
-
-	while ((scn = elf_nextscn(file->elf, scn))) {
-		if (!gelf_getshdr(scn, shdr) || strcmp(elf_file_section_name(file, shdr), name))
-			continue;
-		*section = scn;
-		return true;
-	}
-	return false;
-}
-
-static void add(struct trap_table *table, uint64_t vaddr, enum trap_kind kind)
+static void add_trap(struct trap_table *table, uint64_t vaddr, enum trap_kind kind)
 {
 	table->traps =
 		alloc_grow(table->traps, &table->room, table->count + 1, sizeof(*table->traps));
@@ -40,13 +28,13 @@ static void read_note(struct trap_table *table, const uint8_t *words, size_t siz
 		if (at == 0)
 			moved = base - word;
 		else if (word)
-			add(table, word + moved, lists[list]);
+			add_trap(table, word + moved, lists[list]);
 		else
 			list++;
 	}
 }
 
-static int compare(const void *left, const void *right)
+static int compare_traps(const void *left, const void *right)
 {
 	const struct trap *a = left, *b = right;
 
@@ -55,26 +43,25 @@ static int compare(const void *left, const void *right)
 
 void trap_table_open(struct trap_table *table, const struct elf_file *file)
 {
-	GElf_Shdr notes, base;
-	Elf_Scn *section, *unused;
+	struct elf_section notes = { 0 }, base = { 0 };
 	size_t at = 0, name, desc;
 	Elf_Data *data;
 	GElf_Nhdr note;
 
 	*table = (struct trap_table){ 0 };
-	if (!find_section(file, ".note.ocaml_eh", &notes, &section) ||
-	    !find_section(file, ".stapsdt.base", &base, &unused))
+	if (!elf_section_find(file->elf, ".note.ocaml_eh", &notes) ||
+	    !elf_section_find(file->elf, ".stapsdt.base", &base))
 		return;
-	data = elf_getdata(section, NULL);
+	data = elf_getdata(notes.scn, NULL);
 	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
 		const uint8_t *bytes = data->d_buf;
 
 		if (note.n_type == NOTE_TYPE && note.n_namesz == sizeof("OCaml") &&
 		    memcmp(bytes + name, "OCaml", sizeof("OCaml")) == 0)
-			read_note(table, bytes + desc, note.n_descsz, base.sh_addr);
+			read_note(table, bytes + desc, note.n_descsz, base.header.sh_addr);
 	}
 	if (table->count)
-		qsort(table->traps, table->count, sizeof(*table->traps), compare);
+		qsort(table->traps, table->count, sizeof(*table->traps), compare_traps);
 }
 
 void trap_table_release(struct trap_table *table)
@@ -85,15 +72,5 @@ void trap_table_release(struct trap_table *table)
 
 size_t trap_table_find(const struct trap_table *table, uint64_t vaddr)
 {
-	size_t low = 0, high = table->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->traps[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, table->count, table->traps[i].vaddr < vaddr);
 }

@@ -24,7 +24,7 @@ static void ask(struct symbol_table *symbols, struct line_table *lines, struct d
 	const char *name = symbol_table_name(symbols, entry);
 	struct line_row row;
 
-	symbol_table_whole(symbols, (uint32_t)(entry - symbols->entries));
+	symbol_table_function(symbols, (uint32_t)(entry - symbols->entries));
 	if (name)
 		demangler_demangle(demangler, name, DEMANGLE_SHORT);
 	line_table_find(lines, entry->begin, &row, NULL);

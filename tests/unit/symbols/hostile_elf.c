@@ -42,11 +42,11 @@ static void load_sample(const char *name)
 static void check_sound(const struct symbol_table *table, const struct elf_file *file)
 {
 	ck_assert_uint_le(table->count, file->size / 8);
-	ck_assert_uint_le(table->range_count, 2 * table->count);
+	ck_assert_uint_le(table->ranges.count, 2 * table->count);
 	for (size_t i = 1; i < table->count; i++)
 		ck_assert(table->entries[i - 1].begin < table->entries[i].begin);
-	for (size_t i = 1; i < table->range_count; i++)
-		ck_assert(table->ranges[i - 1].begin < table->ranges[i].begin);
+	for (size_t i = 1; i < table->ranges.count; i++)
+		ck_assert(table->ranges.pieces[i - 1].begin < table->ranges.pieces[i].begin);
 	for (size_t i = 0; i < table->count; i++) {
 		const char *name = symbol_table_name(table, &table->entries[i]);
 
@@ -65,6 +65,7 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	struct elf_file file;
 	uint8_t *copy = malloc(size ? size : 1);
 	struct line_row row;
+	uint64_t begin, end;
 	size_t count;
 
 	memcpy(copy, bytes, size);
@@ -74,11 +75,12 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	check_sound(&table, &file);
 	line_table_open(&lines, &file, NULL);
 	for (size_t i = 0; i < table.count; i++) {
-		symbol_table_find(&table, table.entries[i].end);
+		range_map_find(&table.ranges, table.entries[i].end, &begin, &end);
+		symbol_table_function(&table, (uint32_t)i);
 		if (line_table_find(&lines, table.entries[i].begin, &row, NULL) == 1 && row.file)
 			ck_assert_uint_lt(strlen(row.file), 2 * size);
 		if (inline_table_find(&inlined, &lines, table.entries[i].begin, &hit, NULL) == 1)
-			ck_assert(hit.call == NAME_RANGE_NONE || hit.call < hit.function->count);
+			ck_assert(hit.call == RANGE_NONE || hit.call < hit.function->count);
 	}
 	trap_table_open(&traps, &file);
 	trap_table_release(&traps);

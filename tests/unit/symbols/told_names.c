@@ -26,15 +26,15 @@ static void write_file(const void *bytes, size_t size)
 static void expect(const struct name_ranges *names, uint64_t address, const char *name)
 {
 	uint64_t begin, end;
-	uint32_t range = name_ranges_find(names, address, &begin, &end);
+	uint32_t range = range_map_find(&names->map, address, &begin, &end);
 
 	ck_assert_uint_le(begin, address);
 	ck_assert_uint_gt(end, address);
 	if (!name) {
-		ck_assert_uint_eq(range, NAME_RANGE_NONE);
+		ck_assert_uint_eq(range, RANGE_NONE);
 		return;
 	}
-	ck_assert_uint_ne(range, NAME_RANGE_NONE);
+	ck_assert_uint_ne(range, RANGE_NONE);
 	ck_assert_uint_eq(names->ranges[range].length, strlen(name));
 	ck_assert_mem_eq(names->ranges[range].name, name, strlen(name));
 }
