@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the user should know although the run goes on.
+ * Warnings: damage and limits that do not end the run.
  *
  * Warnings are gathered by kind: the end of the run prints one line per kind,
  * with how often it happened and the first place.  A kind is a short constant

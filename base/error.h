@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The error of a call that cannot go on.
+ * The reason why a call failed.
  *
  * The caller owns a struct error and passes it as the last parameter; a
  * function that fails fills it and returns -1.  The first cause wins: once a

@@ -83,7 +83,7 @@ static void say(const char *text)
 {
 	ssize_t written = write(STDERR_FILENO, text, strlen(text));
 
-	(void)written; /* nobody is left to be told */
+	(void)written; /* there is no way to report a failure of stderr */
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)

@@ -66,4 +66,5 @@ libdecoder_a_SOURCES = \
 	decoder/timeline/switch_table.c decoder/timeline/switch_table.h \
 	decoder/timeline/thread_table.c decoder/timeline/thread_table.h \
 	decoder/timeline/timeline.c decoder/timeline/timeline.h \
-	decoder/timeline/timeline_records.c decoder/timeline/timeline_records.h
+	decoder/timeline/timeline_records.c decoder/timeline/timeline_records.h \
+	decoder/timeline/timeline_types.h

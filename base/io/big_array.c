@@ -39,7 +39,7 @@ static void move(uint8_t *to, const uint8_t *from, size_t size)
 
 static bool move_to_file(struct big_array *array, size_t used, size_t bytes)
 {
-	struct spool file;
+	struct temp_file file;
 	void *items;
 
 	if (temp_file_open(&file, NULL) < 0)

@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 /*
- * Returns INPUT.SUFFIX, owned by the caller.  A directory's output stands
+ * Returns INPUT.SUFFIX, owned by the caller.  The output of a directory is
  * beside it, not in it: slashes at the end of `input` are left out.
  */
 char *output_path_beside(const char *input, const char *suffix);

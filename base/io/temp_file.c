@@ -34,24 +34,24 @@ const char *temp_file_folder(void)
 	return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
-int temp_file_open(struct spool *spool, struct error *err)
+int temp_file_open(struct temp_file *file, struct error *err)
 {
 	const char *folder = temp_file_folder();
 
-	*spool = (struct spool){ 0 };
-	spool->fd = open_nameless(folder);
-	if (spool->fd < 0)
+	*file = (struct temp_file){ 0 };
+	file->fd = open_nameless(folder);
+	if (file->fd < 0)
 		return error_set_system(err, errno, "%s: cannot make a temporary file", folder);
-	spool->open = 1;
+	file->open = 1;
 	return 0;
 }
 
-int temp_file_write(struct spool *spool, const void *bytes, size_t size, struct error *err)
+int temp_file_write(struct temp_file *file, const void *bytes, size_t size, struct error *err)
 {
 	const uint8_t *at = bytes;
 
 	while (size) {
-		ssize_t written = write(spool->fd, at, size);
+		ssize_t written = write(file->fd, at, size);
 
 		if (written < 0 && errno == EINTR)
 			continue;
@@ -59,12 +59,12 @@ int temp_file_write(struct spool *spool, const void *bytes, size_t size, struct 
 			return error_set_system(err, errno, "cannot write a temporary file");
 		at += written;
 		size -= (size_t)written;
-		spool->size += (uint64_t)written;
+		file->size += (uint64_t)written;
 	}
 	return 0;
 }
 
-int temp_file_drain(struct spool *spool, int fd, struct error *err)
+int temp_file_drain(struct temp_file *file, int fd, struct error *err)
 {
 	static uint8_t chunk[CHUNK];
 	ssize_t count;
@@ -77,29 +77,29 @@ int temp_file_drain(struct spool *spool, int fd, struct error *err)
 			continue;
 		if (count < 0)
 			return error_set_system(err, errno, "cannot read");
-		if (temp_file_write(spool, chunk, (size_t)count, err) < 0)
+		if (temp_file_write(file, chunk, (size_t)count, err) < 0)
 			return -1;
 	}
 }
 
-const uint8_t *temp_file_map(const struct spool *spool, struct error *err)
+const uint8_t *temp_file_map(const struct temp_file *file, struct error *err)
 {
 	void *bytes;
 
-	if (!spool->size) {
+	if (!file->size) {
 		error_set(err, ERROR_FORMAT, "is empty");
 		return NULL;
 	}
-	bytes = mmap(NULL, spool->size, PROT_READ, MAP_PRIVATE, spool->fd, 0);
+	bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, file->fd, 0);
 	if (bytes != MAP_FAILED)
 		return bytes;
 	error_set_system(err, errno, "cannot map a temporary file");
 	return NULL;
 }
 
-void temp_file_close(struct spool *spool)
+void temp_file_close(struct temp_file *file)
 {
-	if (spool->open)
-		close(spool->fd);
-	*spool = (struct spool){ 0 };
+	if (file->open)
+		close(file->fd);
+	*file = (struct temp_file){ 0 };
 }

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-struct spool {
+struct temp_file {
 	int fd;        /* owned; valid if `open` */
 	int open;      /* not 0: there is a file */
 	uint64_t size; /* bytes written so far */
@@ -24,21 +24,21 @@ struct spool {
 const char *temp_file_folder(void);
 
 /* Make the file.  Returns 0; -1 with err filled. */
-int temp_file_open(struct spool *spool, struct error *err);
+int temp_file_open(struct temp_file *file, struct error *err);
 
 /* Append.  Returns 0; -1 with err filled (a full disk). */
-int temp_file_write(struct spool *spool, const void *bytes, size_t size, struct error *err);
+int temp_file_write(struct temp_file *file, const void *bytes, size_t size, struct error *err);
 
 /* Append all that can be read from `fd`.  Returns 0; -1 with err filled. */
-int temp_file_drain(struct spool *spool, int fd, struct error *err);
+int temp_file_drain(struct temp_file *file, int fd, struct error *err);
 
 /*
  * Returns all bytes, mapped read-only, owned by the caller (munmap() of
- * spool->size); NULL with err filled if there are none or they cannot be mapped.
+ * file->size); NULL with err filled if there are none or they cannot be mapped.
  */
-const uint8_t *temp_file_map(const struct spool *spool, struct error *err);
+const uint8_t *temp_file_map(const struct temp_file *file, struct error *err);
 
 /* Close the file; what was mapped stays.  Idempotent, also on zeroed memory. */
-void temp_file_close(struct spool *spool);
+void temp_file_close(struct temp_file *file);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds mappings by address. */
 #include "decoder/mappings/address_space.h"
 
 #include "base/lower_bound.h"
 
-static const struct mapping *find(const struct address_space *space, uint64_t ip)
+static const struct mapping *find_mapping(const struct address_space *space, uint64_t ip)
 {
 	size_t low = LOWER_BOUND(i, space->count, space->mappings[i].end <= ip);
 
@@ -14,7 +15,7 @@ static const struct mapping *find(const struct address_space *space, uint64_t ip
 
 const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip)
 {
-	const struct mapping *mapping = space ? find(space, ip) : NULL;
+	const struct mapping *mapping = space ? find_mapping(space, ip) : NULL;
 
-	return mapping || !space || !space->kernel ? mapping : find(space->kernel, ip);
+	return mapping || !space || !space->kernel ? mapping : find_mapping(space->kernel, ip);
 }

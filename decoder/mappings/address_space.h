@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What code lies where in one process, during one epoch.
+ * The code that one process has mapped during one epoch.
  *
  * An address space never changes after the timeline is built.  When code is
  * mapped over other code, the process gets a new epoch: another address space
- * that is valid from a later time.  Mappings that take the place of nothing
- * are visible in the whole epoch, so that a time that is only roughly known
- * does not make them unreachable.
+ * that is valid from a later time.  Mappings that replace nothing are visible in
+ * the whole epoch, so that a coarse time does not make them unreachable.
  */
 #ifndef DECODER_MAPPINGS_ADDRESS_SPACE_H
 #define DECODER_MAPPINGS_ADDRESS_SPACE_H
@@ -34,7 +33,7 @@ struct address_space {
 	const struct mapping *mappings; /* sorted by begin, not overlapping */
 	size_t count;
 	uint32_t index; /* dense over the timeline, for the consumer's own arrays */
-	const struct address_space *kernel; /* what all processes see besides; NULL in itself */
+	const struct address_space *kernel; /* shared by all processes; NULL in itself */
 };
 
 /*

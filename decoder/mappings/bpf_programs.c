@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the BPF_PROG_INFO feature, program by program and function by function. */
 #include "decoder/mappings/bpf_programs.h"
 
 #include <linux/bpf.h>
@@ -6,7 +7,7 @@
 
 #include "base/cursor.h"
 
-/* What the functions' arrays need of struct bpf_prog_info; older kernels had less. */
+/* Bytes of struct bpf_prog_info with the fields of the arrays; older kernels had less. */
 #define INFO_NEEDED (offsetof(struct bpf_prog_info, jited_func_lens) + sizeof(uint64_t))
 
 /* Returns the bytes of an array in the program's data; NULL if they are not there. */
@@ -36,7 +37,7 @@ static void take_arrays(struct bpf_place *place, const struct bpf_prog_info *inf
 		arrays->count = 0;
 }
 
-/* Returns whether there was one. */
+/* Returns whether there is another program. */
 static bool next_program(const struct perf_bytes *section, struct bpf_place *place)
 {
 	struct cursor c = cursor_over(section->bytes, section->size);
@@ -50,7 +51,7 @@ static bool next_program(const struct perf_bytes *section, struct bpf_place *pla
 		cursor_take(&c, place->offset - sizeof(uint32_t));
 	info_size = cursor_u32(&c);
 	place->data_size = cursor_u32(&c);
-	cursor_u64(&c); /* which arrays are there; those that are not have no elements */
+	cursor_u64(&c); /* bits of the present arrays; absent arrays have no elements */
 	bytes = cursor_take(&c, info_size);
 	place->data = cursor_take(&c, place->data_size);
 	if (c.short_)

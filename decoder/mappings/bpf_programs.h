@@ -18,10 +18,10 @@ struct bpf_function {
 	uint32_t size;
 };
 
-/* Where bpf_programs_next() is; begin with zeros. */
+/* The position of bpf_programs_next(); start with zeros. */
 struct bpf_place {
 	size_t offset;       /* in the section, of the next program */
-	uint32_t programs;   /* that were read */
+	uint32_t programs;   /* read so far */
 	uint32_t function;   /* of the program, the next */
 	uint32_t code_used;  /* bytes of its code, by its functions so far */
 	const uint8_t *data; /* of the program; NULL: none is read */
@@ -33,8 +33,8 @@ struct bpf_place {
 };
 
 /*
- * Give the next function of all programs of the recording.
- * Returns 1, or 0 if there are no more.  What does not fit is left out.
+ * Read the next function of all programs of the recording.
+ * Returns 1; 0 if there are no more.  Functions that do not fit into the section are skipped.
  */
 int bpf_programs_next(const struct perf_file *file, struct bpf_place *place,
 		      struct bpf_function *function);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Mapped files by path and build id. */
 #include "decoder/mappings/file_table.h"
 
 #include <stdlib.h>
@@ -61,8 +62,8 @@ static struct known_build_id *find_build_id(const struct file_table *table, cons
 	return known;
 }
 
-static struct file_entry *add(struct file_table *table, const struct file_entry *wanted,
-			      size_t key_size)
+static struct file_entry *add_file(struct file_table *table, const struct file_entry *wanted,
+				   size_t key_size)
 {
 	struct file_entry *entry;
 
@@ -101,6 +102,6 @@ const struct mapped_file *file_table_borrow(struct file_table *table, const char
 	memcpy(wanted->key + 1 + id_size, path, length + 1);
 	HASH_FIND(hh, table->by_key, wanted->key, key_size, entry);
 	if (!entry)
-		entry = add(table, wanted, key_size);
+		entry = add_file(table, wanted, key_size);
 	return &entry->file;
 }

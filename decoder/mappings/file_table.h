@@ -21,7 +21,7 @@ struct file_table {
 	size_t count, room;
 	struct file_entry *by_key;        /* hash of all files */
 	struct known_build_id *build_ids; /* hash of the BUILD_ID feature by path */
-	struct file_entry *scratch;       /* owned: room for the entry that is looked for */
+	struct file_entry *scratch;       /* owned: room for the key of a search */
 	size_t scratch_room;
 };
 

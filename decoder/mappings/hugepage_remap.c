@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds memory between two mappings of one file that fills the gap exactly. */
 #include "decoder/mappings/hugepage_remap.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static struct mapping *behind_memory(struct mapping *left, const struct mapping 
 	struct mapping *at = left + 1;
 
 	if (hugepage_remap_is_memory(left->file->path))
-		return NULL; /* and no run of memory is walked twice */
+		return NULL; /* so that no run of memory is scanned twice */
 	while (at < end && at->begin == at[-1].end && hugepage_remap_is_memory(at->file->path))
 		at++;
 	return at > left + 1 && at < end && at->begin == at[-1].end ? at : NULL;

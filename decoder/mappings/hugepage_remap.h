@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that put their own code on huge pages.
+ * Programs that remap their own code to huge pages.
  *
- * They copy it to anonymous memory and map that where it was, so the recording
- * names no file for their hottest code.  Such memory is known by what is around
- * it: it lies between two mappings of one file and just as long as what the
- * file has between them.  (Code of a JIT compiler cannot: a file is mapped as
- * one whole, and nobody else gets addresses within.)
+ * They copy their code to anonymous memory and map it at the old address, so the recording
+ * names no file for their hottest code.  Such memory is recognised by its
+ * neighbours: it lies between two mappings of one file and is as long as the gap
+ * between their file offsets.  (Code of a JIT compiler does not: a file is mapped
+ * as a whole, and the kernel hands out no addresses within.)
  */
 #ifndef DECODER_MAPPINGS_HUGEPAGE_REMAP_H
 #define DECODER_MAPPINGS_HUGEPAGE_REMAP_H
@@ -24,16 +24,16 @@
 bool hugepage_remap_is_memory(const char *path);
 
 /*
- * Returns whether a range begins and ends as huge pages do (2 MiB).  What then
- * takes the place of a file's code is taken for its copy without neighbours,
- * too: there are none where the code itself is so aligned.
+ * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do.
+ * Aligned memory over a file's code is its copy even without neighbours:
+ * there are none if the code itself is aligned.
  */
 bool hugepage_remap_is_aligned(uint64_t begin, uint64_t end);
 
 /*
- * Make the copies among the mappings (sorted by begin, not overlapping) mappings
- * of their file, and join each with its neighbours.
- * Returns how many mappings are left.
+ * Replace copies by mappings of their file, and join them with their neighbours.  The
+ * mappings are sorted by begin and do not overlap.
+ * Returns the number of mappings left.
  */
 size_t hugepage_remap_restore(struct mapping *mappings, size_t count);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A set of mappings in a search tree; a new mapping cuts or joins the old ones. */
 #include "decoder/mappings/space_builder.h"
 
 #include <search.h>
@@ -63,13 +64,13 @@ static const struct mapping *overlapping(const struct space_builder *builder,
 	return node ? *(const struct mapping **)node : NULL;
 }
 
-/* Whether the same bytes stand at the same addresses. */
+/* Returns whether both map the same bytes of a file to the same addresses. */
 static bool same_content(const struct mapping *a, const struct mapping *b)
 {
 	return a->file == b->file && a->begin - a->file_offset == b->begin - b->file_offset;
 }
 
-/* Put back the part [begin, end) of a mapping that was taken out. */
+/* Insert the part [begin, end) of a removed mapping. */
 static void insert_part(struct space_builder *builder, const struct mapping *whole, uint64_t begin,
 			uint64_t end)
 {
@@ -98,7 +99,7 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 	struct mapping rest = *mapping;
 	const struct mapping *old;
 
-	/* An overlapping mapping of the same content says nothing of what lies beside it. */
+	/* Look for conflicts beside the overlapping mappings of the same content, too. */
 	while ((old = overlapping(builder, &rest)) && same_content(old, &rest)) {
 		struct mapping left = rest;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds and maps the files of an input. */
 #include "decoder/perf_data/perf_input.h"
 
 #include <dirent.h>
@@ -85,17 +86,17 @@ void perf_input_release(struct perf_input *input)
 	*input = (struct perf_input){ 0 };
 }
 
-static int temp_file_all(int fd, struct perf_bytes *bytes, struct error *err)
+static int map_stream(int fd, struct perf_bytes *bytes, struct error *err)
 {
-	struct spool spool;
-	int status = temp_file_open(&spool, err);
+	struct temp_file file;
+	int status = temp_file_open(&file, err);
 
 	if (status == 0)
-		status = temp_file_drain(&spool, fd, err);
+		status = temp_file_drain(&file, fd, err);
 	if (status == 0)
-		bytes->bytes = temp_file_map(&spool, err);
-	bytes->size = spool.size;
-	temp_file_close(&spool);
+		bytes->bytes = temp_file_map(&file, err);
+	bytes->size = file.size;
+	temp_file_close(&file);
 	return bytes->bytes ? 0 : -1;
 }
 
@@ -107,7 +108,7 @@ static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
 	if (fstat(fd, &status) < 0)
 		return error_set_system(err, errno, "cannot read");
 	if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
-		return temp_file_all(fd, bytes, err);
+		return map_stream(fd, bytes, err);
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, ERROR_FORMAT, "is not a regular file");
 	if (status.st_size == 0)
@@ -115,7 +116,7 @@ static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
 	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (mapped == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");
-	/* A recording is no sparse file, unless it was made to be. */
+	/* perf writes no sparse files: holes are hostile, and reading them would take memory. */
 	if (status.st_blocks * 512 < status.st_size / 2 &&
 	    pages_map_holes(fd, mapped, (size_t)status.st_size) < 0) {
 		error_set_system(err, errno, "cannot map");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of what the user named: a file, a pipe, standard input, or a
- * directory that perf record made (tools/perf/Documentation/
- * perf.data-directory-format.txt).
+ * The bytes of an input: a file, a pipe, standard input, or a directory that
+ * perf record made (tools/perf/Documentation/perf.data-directory-format.txt).
  */
 #ifndef DECODER_PERF_DATA_PERF_INPUT_H
 #define DECODER_PERF_DATA_PERF_INPUT_H
@@ -33,14 +32,14 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 void perf_input_release(struct perf_input *input);
 
 /*
- * Returns whether a path leads to a regular file: in a directory that someone else made,
- * a pipe could be waited for without end.
+ * Returns whether a path leads to a regular file: opening a pipe, which someone else may have
+ * put into the directory, could block for ever.
  */
 bool perf_input_is_file(const char *path);
 
 /*
- * Map one file; "-" is standard input.  What cannot be mapped is read to its
- * end into a file without a name first.
+ * Map one file; "-" is standard input.  A pipe is first read to its end into a file
+ * without a name.
  * Returns 0 with the bytes, owned by the caller (munmap()); -1 with err filled.
  */
 int perf_input_map(const char *path, struct perf_bytes *bytes, struct error *err);

@@ -2,8 +2,7 @@
 /*
  * Typed views of the side-band records.
  *
- * A record is an array of bytes until one of these functions has looked at
- * it.  Texts and build ids are views of the file.  Sources: linux/perf_event.h
+ * Texts and build ids are views of the file.  Sources: linux/perf_event.h
  * (enum perf_event_type) for the kernel's records, tools/perf/util/event.h for
  * perf's own.
  */
@@ -41,13 +40,13 @@ struct perf_comm {
 /* PERF_RECORD_FORK and EXIT. */
 struct perf_task {
 	int32_t pid, parent_pid, tid, parent_tid;
-	bool synthesized; /* of a FORK: perf tells of a task that it found when it began */
+	bool synthesized; /* of a FORK: the task existed when the recording began */
 };
 
 /* PERF_RECORD_SWITCH and SWITCH_CPU_WIDE. */
 struct perf_switch {
-	bool out;         /* the record's thread leaves the CPU; else it comes */
-	int32_t pid, tid; /* whom the CPU goes to or came from; -1: unknown */
+	bool out;         /* the record's thread leaves the CPU; else it begins to run */
+	int32_t pid, tid; /* the next or the previous thread of the CPU; -1: unknown */
 };
 
 /* PERF_RECORD_AUX. */
@@ -56,17 +55,17 @@ struct perf_aux {
 	uint64_t flags;        /* PERF_AUX_FLAG_* */
 };
 
-/* PERF_RECORD_KSYMBOL: code that the kernel made at run time (BPF programs, trampolines). */
+/* PERF_RECORD_KSYMBOL: code that the kernel generated (BPF programs, trampolines). */
 struct perf_ksymbol {
 	uint64_t begin, end; /* ip range [begin, end); cut at 2^64 - 1 */
-	bool gone;           /* it is no longer there; else it came */
+	bool gone;           /* the code is removed; else it is registered */
 	const char *name;
 };
 
-/* PERF_RECORD_TEXT_POKE: the kernel changed its own code. */
+/* PERF_RECORD_TEXT_POKE: the kernel patched its own code. */
 struct perf_text_poke {
 	uint64_t address;
-	uint16_t old_size, new_size; /* bytes; no old ones: a new place; no new ones: it is gone */
+	uint16_t old_size, new_size; /* bytes; 0 old bytes: new code; 0 new bytes: removed code */
 	const uint8_t *old_bytes, *new_bytes; /* views into the record */
 };
 
@@ -82,7 +81,7 @@ int perf_record_read_text_poke(const struct perf_record *record, struct perf_tex
 /* PERF_RECORD_ITRACE_START.  Returns 0; -1 if the record is too short. */
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid);
 
-/* An entry of perf's THREAD_MAP: the threads that were asked for (util/event.h). */
+/* An entry of perf's THREAD_MAP: the threads of perf record --tid or --pid (util/event.h). */
 struct perf_thread_name {
 	int32_t tid;
 	const char *text; /* view of the record: PERF_THREAD_NAME_SIZE bytes, of which a NUL may be
@@ -98,7 +97,7 @@ int perf_record_read_thread_name(const struct perf_record *record, uint64_t inde
 /* Returns how many records a PERF_RECORD_LOST says were lost; 0 if it is too short. */
 uint64_t perf_record_lost_count(const struct perf_record *record);
 
-/* The same of a PERF_RECORD_LOST_SAMPLES, in samples. */
+/* Returns how many samples a PERF_RECORD_LOST_SAMPLES says were lost; 0 if it is too short. */
 uint64_t perf_record_lost_samples_count(const struct perf_record *record);
 
 /* Returns whether the type is one that the kernel or perf is known to write. */

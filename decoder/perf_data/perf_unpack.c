@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Unpacks COMPRESSED records with Zstandard. */
 #include "decoder/perf_data/perf_unpack.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include "decoder/perf_data/perf_parts.h"
 
 /*
- * Side-band records unpack to about ten times their size.  A hostile file
- * could fill the disk, so there is an end.
+ * Side-band records unpack to about ten times their size.  The limit keeps a hostile
+ * file from filling the disk.
  */
 #define GROWTH_MAX  256
 #define GROWTH_FREE ((uint64_t)1 << 20)
@@ -21,7 +22,7 @@
 
 struct unpacking {
 	ZSTD_DStream *zstd; /* owned */
-	struct spool spool;
+	struct temp_file file;
 	uint8_t *chunk;  /* owned: CHUNK bytes */
 	uint64_t packed; /* bytes read */
 };
@@ -51,19 +52,19 @@ static int feed(struct unpacking *unpacking, struct perf_bytes payload, struct e
 		status = ZSTD_decompressStream(unpacking->zstd, &out, &in);
 		if (ZSTD_isError(status))
 			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
-		if (unpacking->spool.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacking->packed)
+		if (unpacking->file.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacking->packed)
 			return error_set(err, ERROR_LIMIT, "they unpack to too much");
-		if (temp_file_write(&unpacking->spool, out.dst, out.pos, err) < 0)
+		if (temp_file_write(&unpacking->file, out.dst, out.pos, err) < 0)
 			return -1;
 	} while (in.pos < in.size || out.pos == out.size);
 	return 0;
 }
 
-static int begin(struct unpacking *unpacking, struct error *err)
+static int begin_unpacking(struct unpacking *unpacking, struct error *err)
 {
 	if (unpacking->zstd)
 		return 0;
-	if (temp_file_open(&unpacking->spool, err) < 0)
+	if (temp_file_open(&unpacking->file, err) < 0)
 		return -1;
 	unpacking->zstd = ZSTD_createDStream();
 	unpacking->chunk = alloc_zeroed(1, CHUNK);
@@ -81,7 +82,8 @@ static void unpack_records(struct unpacking *unpacking, const struct perf_file *
 	     at = position) {
 		if (record.type != PERF_USER_COMPRESSED && record.type != PERF_USER_COMPRESSED2)
 			continue;
-		if (begin(unpacking, &err) == 0 && feed(unpacking, payload_of(&record), &err) == 0)
+		if (begin_unpacking(unpacking, &err) == 0 &&
+		    feed(unpacking, payload_of(&record), &err) == 0)
 			continue;
 		diag_warn(diag, "compressed",
 			  "compressed records are damaged from offset 0x%llx on (%s): threads "
@@ -98,14 +100,14 @@ struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct 
 	struct error err = { 0 };
 
 	unpack_records(&unpacking, file, &file->parts[part], diag);
-	if (unpacking.spool.size) {
-		bytes.bytes = temp_file_map(&unpacking.spool, &err);
-		bytes.size = unpacking.spool.size;
+	if (unpacking.file.size) {
+		bytes.bytes = temp_file_map(&unpacking.file, &err);
+		bytes.size = unpacking.file.size;
 	}
 	if (err.kind)
 		diag_warn(diag, "compressed", "compressed records: %s", err.text);
 	ZSTD_freeDStream(unpacking.zstd);
 	free(unpacking.chunk);
-	temp_file_close(&unpacking.spool);
+	temp_file_close(&unpacking.file);
 	return bytes;
 }

@@ -36,7 +36,7 @@ struct pt_streams {
 	struct branch_merge merge; /* of those */
 	/* Of groups only: */
 	struct big_array stats; /* owned; of each stream of the source */
-	struct spool file;
+	struct temp_file file;
 	const struct branch_event *events; /* owned mapping of it */
 };
 

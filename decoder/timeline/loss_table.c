@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file may have many buffers and many losses: each buffer looks at its own only. */
+/* Losses sorted by buffer, since a file may have many buffers and many losses. */
 #include "decoder/timeline/loss_table.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ void loss_table_add(struct loss_table *table, const struct loss *loss)
 	table->count++;
 }
 
-/* They were told in the order of time. */
+/* `order` is the order of time. */
 static int compare_cpus(const void *left, const void *right)
 {
 	const struct loss *a = left, *b = right;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The losses of trace data that the kernel reported, by the buffer they are of.
+ * The losses of trace data that the kernel reported, by buffer.
  *
- * Lives while a timeline is built and afterwards as part of it; is told of the
- * losses of all buffers in the order of time.
+ * Filled while a timeline is built, with the losses of all buffers in the order of
+ * time, and part of it afterwards.
  */
 #ifndef DECODER_TIMELINE_LOSS_TABLE_H
 #define DECODER_TIMELINE_LOSS_TABLE_H
@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "decoder/timeline/timeline.h"
+#include "decoder/timeline/timeline_types.h"
 
 struct loss_table {
 	struct loss *losses; /* owned; after loss_table_finish() by CPU, then time */
-	struct loss *by_tid; /* owned; from then on, the same by thread */
+	struct loss *by_tid; /* owned; from then on, a copy by thread */
 	size_t count, room;
 };
 
@@ -28,7 +28,7 @@ void loss_table_finish(struct loss_table *table);
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void loss_table_release(struct loss_table *table);
 
-/* Returns what timeline_losses() does. */
+/* See timeline_losses(). */
 const struct loss *loss_table_find(const struct loss_table *table, int32_t cpu, int32_t tid,
 				   size_t *count);
 

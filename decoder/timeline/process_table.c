@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Processes by pid, each with a list of its epochs while the timeline is built. */
 #include "decoder/timeline/process_table.h"
 
 #include <stdlib.h>
@@ -7,9 +8,9 @@
 #include "base/hash.h"
 
 /*
- * A copied mapping costs about 80 bytes, and a small hostile file could ask
- * for the square of its size.  So there is a fund of copies, of which real
- * recordings use little: 10 MiB, and five times the size of the file.
+ * A copied mapping costs about 80 bytes, and a small hostile file could cause copies
+ * of the square of its size.  So the number of copies is limited, to 10 MiB and five times
+ * the size of the file; real recordings need much less.
  */
 #define COPIES_MIN          ((uint64_t)1 << 17)
 #define FILE_BYTES_PER_COPY 16
@@ -18,12 +19,12 @@ struct live_epoch {
 	uint64_t begin;
 	struct space_builder *builder; /* borrowed from table->spaces */
 	bool shared;                   /* other epochs have the same builder */
-	bool exec;                     /* it began with an exec */
+	bool exec;                     /* began with an exec */
 	struct live_epoch *before;
 };
 
 struct live_process {
-	struct process process;  /* what is handed out */
+	struct process process;  /* the public part */
 	struct live_epoch *last; /* never NULL */
 	UT_hash_handle hh;
 };
@@ -71,7 +72,7 @@ static void add_epoch(struct process_table *table, struct live_process *process,
 	process->process.epoch_count++;
 }
 
-/* From `time` on it is another address space; an epoch without duration is replaced. */
+/* The process gets another address space at `time`; an epoch without duration is replaced. */
 static void change_space(struct process_table *table, struct live_process *process, uint64_t time,
 			 struct space_builder *builder)
 {
@@ -85,7 +86,7 @@ static void change_space(struct process_table *table, struct live_process *proce
 	}
 }
 
-static struct live_process *borrow(struct process_table *table, int32_t pid)
+static struct live_process *borrow_process(struct process_table *table, int32_t pid)
 {
 	struct live_process *process;
 
@@ -99,7 +100,7 @@ static struct live_process *borrow(struct process_table *table, int32_t pid)
 	return process;
 }
 
-/* Returns whether the fund has copies of this address space; the user should know if not. */
+/* Returns whether the limit allows a copy of this address space; else warns. */
 static bool can_copy(struct process_table *table, const struct space_builder *builder)
 {
 	if (builder->count <= table->copies_left)
@@ -111,7 +112,7 @@ static bool can_copy(struct process_table *table, const struct space_builder *bu
 	return false;
 }
 
-/* Give the epoch an address space of its own, with what the shared one has. */
+/* Copy the shared address space of an epoch before it changes. */
 static void own_space(struct process_table *table, struct live_epoch *epoch)
 {
 	struct space_builder *shared = epoch->builder;
@@ -124,22 +125,23 @@ static void own_space(struct process_table *table, struct live_epoch *epoch)
 	space_builder_copy(epoch->builder, shared);
 }
 
-/* ---- What happens -------------------------------------------------------- */
+/* ---- Changes ------------------------------------------------------------- */
 
 const struct process *process_table_borrow(struct process_table *table, int32_t pid)
 {
-	return &borrow(table, pid)->process;
+	return &borrow_process(table, pid)->process;
 }
 
 void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		       const struct mapping *mapping)
 {
-	struct live_process *process = borrow(table, pid);
+	struct live_process *process = borrow_process(table, pid);
 	struct space_builder *builder = process->last->builder;
 
 	if (space_builder_is_copy(builder, mapping))
 		return;
-	/* What was mapped at this very time was never seen; without a fund all is one epoch. */
+	/* Mappings of the same time need no epoch between them; beyond the limit there is one
+	 * epoch. */
 	if (process->last->begin != time && can_copy(table, builder) &&
 	    space_builder_conflicts(builder, mapping))
 		add_epoch(table, process, time, builder);
@@ -154,7 +156,7 @@ void process_table_map_kernel(struct process_table *table, const struct mapping 
 
 void process_table_exec(struct process_table *table, int32_t pid, uint64_t time)
 {
-	struct live_process *process = borrow(table, pid);
+	struct live_process *process = borrow_process(table, pid);
 	bool had_code = process->last->builder->count > 0;
 
 	change_space(table, process, time, table->spaces[0]);
@@ -163,10 +165,10 @@ void process_table_exec(struct process_table *table, int32_t pid, uint64_t time)
 
 void process_table_fork(struct process_table *table, int32_t parent, int32_t child, uint64_t time)
 {
-	struct live_epoch *source = borrow(table, parent)->last;
+	struct live_epoch *source = borrow_process(table, parent)->last;
 
 	source->shared = true;
-	change_space(table, borrow(table, child), time, source->builder);
+	change_space(table, borrow_process(table, child), time, source->builder);
 }
 
 /* ---- The end ------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a recording and what code each had mapped, epoch by epoch.
+ * The processes of a recording and their mapped code, epoch by epoch.
  *
- * Lives while a timeline is built, and is told what happened in the order of
- * time; the processes and address spaces themselves live in the arena.  What a
- * process shares with its parent is copied when one of the two changes.
+ * Lives while a timeline is built: calls come in the order of time.  The processes
+ * and address spaces themselves live in the arena.  Parent and child share an
+ * address space until one of the two changes it (copy on write).
  */
 #ifndef DECODER_TIMELINE_PROCESS_TABLE_H
 #define DECODER_TIMELINE_PROCESS_TABLE_H
@@ -16,7 +16,7 @@
 #include "base/diag.h"
 #include "decoder/mappings/address_space.h"
 #include "decoder/mappings/space_builder.h"
-#include "decoder/timeline/timeline.h"
+#include "decoder/timeline/timeline_types.h"
 
 struct process_table {
 	struct arena *arena;           /* borrowed */
@@ -38,17 +38,17 @@ void process_table_release(struct process_table *table);
 /* Returns the process of this pid, made at first use; complete after process_table_finish(). */
 const struct process *process_table_borrow(struct process_table *table, int32_t pid);
 
-/* Something was mapped, at `time` (ns). */
+/* A process maps a file at `time` (ns). */
 void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		       const struct mapping *mapping);
 
-/* Kernel code was mapped; all processes see it at all times. */
+/* Map kernel code, for all processes and times. */
 void process_table_map_kernel(struct process_table *table, const struct mapping *mapping);
 
-/* The process forgets its mappings. */
+/* A process runs exec: its mappings end. */
 void process_table_exec(struct process_table *table, int32_t pid, uint64_t time);
 
-/* The child begins with what the parent has. */
+/* A process forks: the child begins with the mappings of the parent. */
 void process_table_fork(struct process_table *table, int32_t parent, int32_t child, uint64_t time);
 
 /* Complete all processes and address spaces.  Nothing may change afterwards. */

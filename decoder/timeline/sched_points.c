@@ -27,8 +27,8 @@ static const struct {
 
 /* ---- Format texts -------------------------------------------------------- */
 
-/* Returns what stands behind `before` in the text, moved to there; false: it has none. */
-static bool pass(struct cursor *text, const char *before)
+/* Move behind the next `before`.  Returns false if the text has none. */
+static bool skip_past(struct cursor *text, const char *before)
 {
 	size_t length = strlen(before);
 	const uint8_t *found =
@@ -61,23 +61,23 @@ static struct sched_field find_field(struct cursor text, const char *name)
 {
 	struct sched_field field = { 0 };
 
-	while (pass(&text, "\tfield:")) {
+	while (skip_past(&text, "\tfield:")) {
 		struct cursor line = text;
 		const uint8_t *end;
 
-		if (!pass(&line, ";"))
+		if (!skip_past(&line, ";"))
 			break;
 		end = line.at - 1;
 		line = cursor_over(text.at, (size_t)(end - text.at));
-		while (pass(&line, " "))
+		while (skip_past(&line, " "))
 			; /* to the last word of the declaration */
 		if (!at_text(&line, name) ||
 		    (cursor_left(&line) != strlen(name) && line.at[strlen(name)] != '['))
 			continue;
 		text.at = end;
-		if (pass(&text, "\toffset:"))
+		if (skip_past(&text, "\toffset:"))
 			field.offset = take_decimal(&text);
-		if (pass(&text, "\tsize:"))
+		if (skip_past(&text, "\tsize:"))
 			field.size = take_decimal(&text);
 		break;
 	}
@@ -102,11 +102,11 @@ static void read_format(struct sched_points *points, struct cursor text)
 	enum sched_kind kind;
 	struct cursor id;
 
-	if (!pass(&text, "name: "))
+	if (!skip_past(&text, "name: "))
 		return;
 	kind = kind_of(&text);
 	id = text;
-	if (kind == SCHED_NONE || !pass(&id, "\nID: "))
+	if (kind == SCHED_NONE || !skip_past(&id, "\nID: "))
 		return;
 	points->formats[kind].id = take_decimal(&id);
 	for (unsigned place = 0; place < SCHED_PLACES; place++) {
@@ -119,7 +119,7 @@ static void read_format(struct sched_points *points, struct cursor text)
 /* ---- TRACING_DATA -------------------------------------------------------- */
 
 /* Returns the next text up to its NUL; NULL if there is none. */
-static const char *take_text(struct cursor *c)
+static const char *take_string(struct cursor *c)
 {
 	const uint8_t *text = c->at,
 		      *end = cursor_left(c) ? memchr(c->at, 0, cursor_left(c)) : NULL;
@@ -143,7 +143,7 @@ static struct cursor take_sized(struct cursor *c)
 /* Of a system of events, all formats. */
 static void read_system(struct sched_points *points, struct cursor *c)
 {
-	const char *name = take_text(c);
+	const char *name = take_string(c);
 	uint32_t count = cursor_u32(c);
 
 	for (uint32_t i = 0; i < count && !c->short_; i++) {
@@ -161,10 +161,10 @@ static void read_formats(struct sched_points *points, struct cursor c)
 
 	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0)
 		return;
-	take_text(&c);                /* version */
+	take_string(&c);              /* version */
 	cursor_take(&c, 6);           /* byte order, size of a long, size of a page */
 	for (int i = 0; i < 2; i++) { /* header_page, header_event */
-		take_text(&c);
+		take_string(&c);
 		take_sized(&c);
 	}
 	count = cursor_u32(&c); /* ftrace's own formats */

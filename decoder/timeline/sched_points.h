@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler's tracepoints: who runs from now on (sched_switch), and who was
+ * The scheduler's tracepoints: a thread begins to run (sched_switch) or is
  * woken (sched_waking, sched_wakeup, sched_wakeup_new).
  *
- * Where a sample has its fields, the recording itself says: the texts of the
+ * The offsets of a sample's fields come from the recording: the texts of the
  * kernel's event formats are in TRACING_DATA (tools/perf/util/trace-event-info.c
  * writes it; the texts are those of tracefs, Documentation/trace/events.rst).
- * Without them, such samples are like those of any other event.
+ * Without the formats, the samples are treated like those of any other event.
  */
 #ifndef DECODER_TIMELINE_SCHED_POINTS_H
 #define DECODER_TIMELINE_SCHED_POINTS_H
@@ -35,7 +35,7 @@ struct sched_field {
 	uint32_t offset, size; /* bytes in the sample's raw data; size 0: absent */
 };
 
-/* What is looked for in a format: the same four for all kinds. */
+/* The fields that are used, the same four for all kinds. */
 enum sched_place { PLACE_TID, PLACE_NAME, PLACE_STATE, PLACE_CPU, SCHED_PLACES };
 
 struct sched_points {
@@ -48,11 +48,11 @@ struct sched_points {
 
 struct sched_point {
 	enum sched_kind kind;
-	int32_t tid;      /* who runs from now on, or was woken */
-	int32_t cpu;      /* where the woken one will run; -1: not told */
-	bool runnable;    /* of SCHED_SWITCH: who ran before could have gone on */
-	bool dead;        /* of SCHED_SWITCH: who ran before has ended */
-	const char *name; /* of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not told */
+	int32_t tid;      /* the thread that begins to run, or was woken */
+	int32_t cpu;      /* where the woken thread will run; -1: not recorded */
+	bool runnable;    /* of SCHED_SWITCH: the previous thread was still runnable */
+	bool dead;        /* of SCHED_SWITCH: the previous thread has ended */
+	const char *name; /* of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not recorded */
 };
 
 /* Find the formats of the scheduler's events that the file recorded. */

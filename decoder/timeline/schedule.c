@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Follows context switches and epochs, and corrects coarse times by addresses. */
 #include "decoder/timeline/schedule.h"
 
 #include "base/lower_bound.h"
@@ -23,7 +24,7 @@ static bool is_idle(const struct thread *thread)
 	return thread && thread->tid == 0;
 }
 
-/* The epoch of a process at a time, not before the one given. */
+/* Returns the epoch of a process at a time, not before `epoch`. */
 static size_t epoch_at(const struct process *process, size_t epoch, uint64_t time)
 {
 	const struct epoch *later = &process->epochs[epoch + 1];
@@ -121,7 +122,7 @@ bool schedule_join_stops(struct schedule *schedule, const struct schedule *befor
 	return true;
 }
 
-/* Whether the current thread may run code at ip in an epoch from now on; moves to that epoch. */
+/* Move to this epoch or the next if it has a mapping at ip.  Returns whether it has. */
 static bool reach_mapping(struct schedule *schedule, uint64_t ip)
 {
 	const struct process *process;
@@ -153,9 +154,9 @@ void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack)
 }
 
 /*
- * The current thread stopped elsewhere than at ip, and one that comes soon
- * stopped right there, and ran on no other CPU meanwhile: it is that one, and
- * the time is late.
+ * The current thread stopped at another address than ip, and a thread of one of the next
+ * switches stopped exactly at ip, and ran on no other CPU meanwhile: switch to that
+ * thread, since the time of the trace is early.
  */
 static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose code one AUX stream shows at a time: a cursor over the timeline.
+ * The thread and address space that one AUX stream traces at a time: a cursor over
+ * the timeline.
  *
- * For a buffer per CPU the context switches tell; for a buffer per thread it
- * is always that thread.  The time of a trace event is only known to a timing
- * packet and never too late (packets name a time that has passed), while the
- * kernel's records are exact.  So where the thread or the code that was
- * current at the given time cannot run the given address, the cursor looks one
- * step ahead.
+ * A buffer per CPU follows the context switches; a buffer per thread is always
+ * of that thread.  The time of a trace event is as exact as the last timing
+ * packet and never too late (packets carry a time that has passed), while the
+ * kernel's records are exact.  So if the current thread or its mappings cannot run the
+ * given address, the cursor looks one step ahead.
  */
 #ifndef DECODER_TIMELINE_SCHEDULE_H
 #define DECODER_TIMELINE_SCHEDULE_H
@@ -18,7 +18,7 @@
 
 #include "decoder/timeline/timeline.h"
 
-/* Where a thread's user code stopped on this CPU, and will go on. */
+/* Where a thread's user code stopped on this CPU, and will continue. */
 struct schedule_stop {
 	const struct thread *thread; /* borrowed */
 	uint64_t ip;                 /* 0: unknown */
@@ -30,26 +30,26 @@ struct schedule {
 	const struct timeline *timeline;   /* borrowed */
 	const struct cpu_switch *switches; /* of this CPU; borrowed */
 	size_t count, next;                /* `next`: first switch that has not taken effect */
-	const struct thread *thread;       /* who runs; NULL: unknown */
-	const struct address_space *space; /* what is mapped; NULL: unknown */
+	const struct thread *thread;       /* runs now; NULL: unknown */
+	const struct address_space *space; /* of the thread; NULL: unknown */
 	size_t epoch;                      /* index of `space` in the process's epochs */
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
-	uint64_t slack; /* ns: that a time of the trace may be too early; set by the owner */
+	uint64_t slack; /* ns by which times of the trace may be too early; set by the owner */
 	struct schedule_stop stops[SCHEDULE_STOPS];
 	/*
-	 * Of a cursor that began in the middle, a bit per stop: `fresh`, it was set
-	 * since; `asked`, it was asked for before that, and taken for unknown.
+	 * Of a cursor that began in the middle, a bit per stop: `fresh`, the stop was set
+	 * since; `asked`, the stop was read before it was set, as unknown.
 	 */
 	uint64_t fresh, asked;
 };
 
-/* Begin before the first switch.  `tid` is -1 for a buffer per CPU; else `cpu` is not looked at. */
+/* Begin before the first switch.  `tid` is -1 for a buffer per CPU; else `cpu` is ignored. */
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
 		   int32_t tid);
 
 /*
  * Begin in the middle, as if schedule_seek() had been called with `time` only.
- * Where threads stopped before is not known, and is noted as `asked` if needed.
+ * Earlier stops are not known; reads of them are marked in `asked`.
  */
 void schedule_begin_at(struct schedule *schedule, uint64_t time);
 
@@ -60,9 +60,9 @@ void schedule_begin_at(struct schedule *schedule, uint64_t time);
 bool schedule_equals(const struct schedule *a, const struct schedule *b);
 
 /*
- * A cursor that began in the middle is at its end; `before` is one that came to
- * where it began.  Take over what that one knew of stops.
- * Returns false, and changes nothing, if it knew one that was asked for.
+ * A cursor that began in the middle is at its end; `before` is a cursor that reached
+ * the point where it began.  Copy the stops of `before` that are not set since.
+ * Returns false, and changes nothing, if one of them was read as unknown (`asked`).
  */
 bool schedule_join_stops(struct schedule *schedule, const struct schedule *before);
 
@@ -70,21 +70,21 @@ bool schedule_join_stops(struct schedule *schedule, const struct schedule *befor
 void schedule_seek(struct schedule *schedule, uint64_t time);
 
 /*
- * Move forward to `time` where user code at `ip` begins to run: the idle
- * thread cannot run it, and neither can one that has nothing mapped there.
+ * Move forward to `time`, when user code at `ip` begins to run: not in the idle
+ * thread, nor in a thread without a mapping at `ip`.
  */
 void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip);
 
 /*
- * User code of the current thread stops, and will go on at ip (0: unknown).  So where the
- * time is too coarse to tell which of two threads begins to run, the address
- * does, if they have the same code.
+ * User code of the current thread stops, and will continue at ip (0: unknown).  Where the
+ * time is too coarse to decide which of two threads with the same code begins to run, the
+ * address decides.
  */
 void schedule_stop_user(struct schedule *schedule, uint64_t ip);
 
 /*
- * The kernel's flow goes from one thread to the next, at about `time`: take the
- * switch if one is at most `slack` ns away.
+ * The kernel switches threads at about `time`: take the next switch if it is at most
+ * `slack` ns away.
  */
 void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Collects context switches, and sorts them by CPU. */
 #include "decoder/timeline/switch_table.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 struct switch_note {
 	struct cpu_switch change;
-	size_t order; /* as told */
+	size_t order; /* of time */
 	int32_t cpu;
 };
 
@@ -35,7 +36,7 @@ static int compare_notes(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* A switch-out and the switch-in that follows say the same: the first one counts. */
+/* A switch-out names the thread of the switch-in that follows: keep the first of both. */
 static void keep_changes(struct switch_table *table, struct cpu_switch *switches)
 {
 	struct cpu_history *history = NULL;
@@ -55,7 +56,7 @@ static void keep_changes(struct switch_table *table, struct cpu_switch *switches
 	}
 }
 
-/* Notes come in the order of time, of all CPUs. */
+/* Set `stayed`, while the notes of all CPUs are in the order of time. */
 static void find_stays(struct switch_table *table)
 {
 	uint32_t threads = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Threads by tid, each with a list of its names while the timeline is built. */
 #include "decoder/timeline/thread_table.h"
 
 #include <stdlib.h>
@@ -14,9 +15,9 @@ struct live_name {
 };
 
 struct live_thread {
-	struct thread thread;         /* what is handed out */
+	struct thread thread;         /* the public part */
 	const struct live_name *last; /* NULL: no name yet */
-	struct live_thread *older;    /* that had the same tid before */
+	struct live_thread *older;    /* had the same tid before */
 };
 
 struct live_tid {
@@ -56,8 +57,8 @@ static struct live_tid *borrow_tid(struct thread_table *table, int32_t tid)
 	return entry;
 }
 
-static struct live_thread *add(struct thread_table *table, int32_t pid, struct live_tid *entry,
-			       uint64_t begin)
+static struct live_thread *add_thread(struct thread_table *table, int32_t pid,
+				      struct live_tid *entry, uint64_t begin)
 {
 	struct live_thread *thread = arena_alloc(table->arena, sizeof(*thread));
 
@@ -82,10 +83,10 @@ struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid,
 {
 	struct live_tid *entry = borrow_tid(table, tid);
 
-	/* A thread that has ended still leaves the CPU afterwards. */
+	/* A record of the thread may follow its end: it still leaves the CPU then. */
 	if (entry->latest && (pid == -1 || entry->latest->thread.pid == pid))
 		return entry->latest;
-	return add(table, pid, entry, entry->latest ? time : 0);
+	return add_thread(table, pid, entry, entry->latest ? time : 0);
 }
 
 struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time)
@@ -105,7 +106,7 @@ void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uin
 	struct live_thread *thread = entry->latest;
 
 	if (!thread || has_ended(thread) || thread->thread.pid != pid)
-		thread = add(table, pid, entry, time);
+		thread = add_thread(table, pid, entry, time);
 	if (parent && parent != thread)
 		thread->thread.parent = &parent->thread;
 	if (!thread->last && parent && parent->last)

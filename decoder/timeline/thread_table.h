@@ -2,9 +2,8 @@
 /*
  * The threads of a recording, their names and lives.
  *
- * Lives while a timeline is built, and is told what happened in the order of
- * time; the threads themselves live in the arena.  A tid that is used again is
- * another thread.
+ * Lives while a timeline is built: calls come in the order of time.  The threads
+ * themselves live in the arena.  A tid that is used again is another thread.
  */
 #ifndef DECODER_TIMELINE_THREAD_TABLE_H
 #define DECODER_TIMELINE_THREAD_TABLE_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "decoder/timeline/timeline.h"
+#include "decoder/timeline/timeline_types.h"
 
 struct live_thread;
 struct process_table;
@@ -37,13 +36,16 @@ void thread_table_release(struct thread_table *table);
 struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
 					uint64_t time);
 
-/* The same of whatever process: the one known last, else one of the thread's own. */
+/*
+ * Returns the latest thread of this tid in any process; if there is none, a new one in a process
+ * of its own.
+ */
 struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time);
 
-/* Returns what is handed out of a thread; its names only after thread_table_finish(). */
+/* Returns the public struct of a thread; its names are set by thread_table_finish(). */
 const struct thread *thread_table_view(const struct live_thread *thread);
 
-/* A thread came to life with its parent's name; `parent` may be NULL. */
+/* A thread begins, with its parent's name; `parent` may be NULL. */
 void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time,
 		       const struct live_thread *parent);
 
@@ -55,8 +57,8 @@ void thread_table_name(struct thread_table *table, struct live_thread *thread, u
 		       const char *text);
 
 /*
- * The thread of this tid has this name (of `size` bytes at most), if no other is
- * known and the tid was not used twice.
+ * Name the thread of this tid (`size` bytes at most), if it has no name and the
+ * tid was not used twice.
  */
 void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size);
 

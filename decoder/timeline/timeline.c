@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Side-band records are first put into the order of time, then told one after
- * the other; what they change is kept as history in tables.  A record
- * without a time was synthesised by perf for what existed before, so it counts
- * as time 0.
+ * Builds the history: sorts the side-band records by time, then applies them one after
+ * the other to the tables.  perf synthesises records without a time for what
+ * existed before the recording: their time is 0.
  */
-#include "decoder/timeline/timeline_records.h"
+#include "decoder/timeline/timeline.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_sample.h"
+#include "decoder/timeline/timeline_records.h"
 
 struct ordered_record {
 	uint64_t time, position; /* position: of perf_file_next() */
@@ -28,30 +28,25 @@ static int compare_order(const void *left, const void *right)
 	return a->position < b->position ? -1 : a->position > b->position;
 }
 
-static void count_unread(struct timeline *tl, uint32_t type)
-{
-	if (!perf_record_is_known(type))
-		tl->unknown_records++;
-}
-
-/* Whether the record is part of the history; completes the time of a sample. */
-static bool is_told(const struct timeline *tl, struct perf_record *record)
+/* Returns whether the record is part of the history; sets the time of a sample. */
+static bool is_used(const struct timeline *tl, struct perf_record *record)
 {
 	struct perf_sample sample;
 	struct sched_point point;
 
 	if (record->type != PERF_RECORD_SAMPLE)
-		return timeline_tells(record->type);
-	if ((!tl->samples_tell && !tl->points_tell) ||
+		return timeline_has_handler(record->type);
+	if ((!tl->sample_switches && !tl->tracepoint_switches) ||
 	    perf_sample_read(tl->file, record, &sample) < 0)
 		return false;
 	record->id.time = sample.time;
-	return (tl->samples_tell && sample.aux.size > 0) ||
-	       (tl->points_tell && sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH);
+	return (tl->sample_switches && sample.aux.size > 0) ||
+	       (tl->tracepoint_switches &&
+		sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH);
 }
 
 /*
- * The records to tell, in the order of time.
+ * Sort the records of the history by time.
  * Returns an array of `*count` that the caller frees.
  */
 static struct ordered_record *order_records(struct timeline *tl, const struct perf_file *file,
@@ -64,8 +59,8 @@ static struct ordered_record *order_records(struct timeline *tl, const struct pe
 
 	*count = 0;
 	for (at = position; perf_file_next(file, &position, &record, tl->diag); at = position) {
-		if (!is_told(tl, &record)) {
-			count_unread(tl, record.type);
+		if (!is_used(tl, &record)) {
+			tl->unknown_records += !perf_record_is_known(record.type);
 			continue;
 		}
 		records = alloc_grow(records, &room, *count + 1, sizeof(*records));
@@ -76,7 +71,7 @@ static struct ordered_record *order_records(struct timeline *tl, const struct pe
 	return records;
 }
 
-static void tell_records(struct timeline *tl, const struct perf_file *file)
+static void apply_records(struct timeline *tl, const struct perf_file *file)
 {
 	struct ordered_record *records;
 	struct perf_record record;
@@ -86,16 +81,16 @@ static void tell_records(struct timeline *tl, const struct perf_file *file)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t position = records[i].position;
 
-		timeline_tell_code(tl, records[i].time);
+		timeline_apply_code(tl, records[i].time);
 		if (perf_file_next(file, &position, &record, NULL))
-			timeline_tell(tl, &record);
+			timeline_apply_record(tl, &record);
 	}
-	timeline_tell_code(tl, UINT64_MAX);
+	timeline_apply_code(tl, UINT64_MAX);
 	free(records);
 }
 
-/* If no event asked for switches, the next best tells who runs. */
-static void choose_teller(struct timeline *tl)
+/* If no event asked for switch records, use tracepoints or samples in their place. */
+static void choose_switch_source(struct timeline *tl)
 {
 	bool trace = false;
 
@@ -105,8 +100,8 @@ static void choose_teller(struct timeline *tl)
 			return;
 		trace |= (tl->file->attrs[i].attr.sample_type & PERF_SAMPLE_AUX) != 0;
 	}
-	tl->points_tell = tl->points.formats[SCHED_SWITCH].recorded;
-	tl->samples_tell = trace && !tl->points_tell;
+	tl->tracepoint_switches = tl->points.formats[SCHED_SWITCH].recorded;
+	tl->sample_switches = trace && !tl->tracepoint_switches;
 }
 
 static void warn_lost(const struct timeline *tl)
@@ -120,27 +115,21 @@ static void warn_lost(const struct timeline *tl)
 			  (unsigned long long)tl->lost_samples);
 }
 
-struct timeline *timeline_open(const struct perf_file *file, struct diag *diag, struct error *err)
-{
-	return timeline_open_written(file, NULL, 0, diag, err);
-}
-
-struct timeline *timeline_open_written(const struct perf_file *file, const struct jit_mapping *code,
-				       size_t count, struct diag *diag, struct error *err)
+struct timeline *timeline_open(const struct perf_file *file, const struct jit_mapping *code,
+			       size_t count, struct diag *diag)
 {
 	struct timeline *tl = alloc_zeroed(1, sizeof(*tl));
 
-	(void)err;
 	tl->diag = diag;
 	tl->file = file;
-	choose_teller(tl);
+	choose_switch_source(tl);
 	tl->code = code;
 	tl->code_count = count;
 	timeline_list_writers(tl);
 	file_table_init(&tl->files, &tl->arena, file);
 	process_table_init(&tl->processes, &tl->arena, diag, file->size);
 	thread_table_init(&tl->threads, &tl->arena, &tl->processes);
-	tell_records(tl, file);
+	apply_records(tl, file);
 	warn_lost(tl);
 	HASH_CLEAR(hh, tl->sampled_cpus);
 	timeline_name_threads(tl);
@@ -167,7 +156,7 @@ void timeline_close(struct timeline *tl)
 	free(tl);
 }
 
-/* ---- What it tells ------------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------- */
 
 const struct thread *const *timeline_threads(const struct timeline *tl, size_t *count)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Applies each side-band record to the history. */
 #include "decoder/timeline/timeline_records.h"
 
 #include <stdlib.h>
@@ -7,13 +8,6 @@
 #include "base/alloc.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_sample.h"
-
-static void warn_damaged(struct timeline *tl, const struct perf_record *record)
-{
-	diag_warn(tl->diag, "event-damaged",
-		  "the record of type %u at offset 0x%llx is damaged and left out", record->type,
-		  (unsigned long long)record->offset);
-}
 
 static bool writes_code(const struct timeline *tl, int32_t pid)
 {
@@ -41,11 +35,11 @@ static bool is_anonymous(const char *path)
 	       strncmp(path, "/anon_hugepage", 14) == 0;
 }
 
-void timeline_tell_code(struct timeline *tl, uint64_t time)
+void timeline_apply_code(struct timeline *tl, uint64_t time)
 {
-	for (; tl->code_told < tl->code_count && tl->code[tl->code_told].time < time;
-	     tl->code_told++) {
-		const struct jit_mapping *code = &tl->code[tl->code_told];
+	for (; tl->code_applied < tl->code_count && tl->code[tl->code_applied].time < time;
+	     tl->code_applied++) {
+		const struct jit_mapping *code = &tl->code[tl->code_applied];
 		struct mapping mapping = { code->begin, code->end, code->file_offset,
 					   file_table_borrow(&tl->files, code->path, NULL, 0) };
 
@@ -53,19 +47,17 @@ void timeline_tell_code(struct timeline *tl, uint64_t time)
 	}
 }
 
-static void on_mmap(struct timeline *tl, const struct perf_record *record)
+static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 {
 	struct mapping mapping = { 0 };
 	struct perf_mmap mmap;
 
-	if (perf_record_read_mmap(record, &mmap) < 0) {
-		warn_damaged(tl, record);
-		return;
-	}
+	if (perf_record_read_mmap(record, &mmap) < 0)
+		return -1;
 	if (!mmap.executable || mmap.guest || mmap.begin == mmap.end)
-		return;
+		return 0;
 	if (is_anonymous(mmap.path) && writes_code(tl, mmap.pid))
-		return;
+		return 0;
 	mapping.begin = mmap.begin;
 	mapping.end = mmap.end;
 	mapping.file_offset = mmap.file_offset;
@@ -74,54 +66,53 @@ static void on_mmap(struct timeline *tl, const struct perf_record *record)
 		process_table_map_kernel(&tl->processes, &mapping);
 	else
 		process_table_map(&tl->processes, mmap.pid, record->id.time, &mapping);
+	return 0;
 }
 
-static void on_comm(struct timeline *tl, const struct perf_record *record)
+static int apply_comm(struct timeline *tl, const struct perf_record *record)
 {
 	uint64_t time = record->id.time;
 	struct perf_comm comm;
 
-	if (perf_record_read_comm(record, &comm) < 0) {
-		warn_damaged(tl, record);
-		return;
-	}
+	if (perf_record_read_comm(record, &comm) < 0)
+		return -1;
 	thread_table_name(&tl->threads, thread_table_borrow(&tl->threads, comm.pid, comm.tid, time),
 			  time, comm.text);
 	if (comm.exec)
 		process_table_exec(&tl->processes, comm.pid, time);
+	return 0;
 }
 
-static void on_fork(struct timeline *tl, const struct perf_record *record)
+static int apply_fork(struct timeline *tl, const struct perf_record *record)
 {
 	struct live_thread *parent = NULL;
 	uint64_t time = record->id.time;
 	struct perf_task task;
 
-	if (perf_record_read_task(record, &task) < 0) {
-		warn_damaged(tl, record);
-		return;
-	}
+	if (perf_record_read_task(record, &task) < 0)
+		return -1;
 	if (!task.synthesized)
 		parent = thread_table_borrow(&tl->threads, task.parent_pid, task.parent_tid, time);
 	thread_table_fork(&tl->threads, task.pid, task.tid, time, parent);
 	if (parent && task.pid != task.parent_pid)
 		process_table_fork(&tl->processes, task.parent_pid, task.pid, time);
+	return 0;
 }
 
-static void on_thread_exit(struct timeline *tl, const struct perf_record *record)
+static int apply_exit(struct timeline *tl, const struct perf_record *record)
 {
 	uint64_t time = record->id.time;
 	struct perf_task task;
 
-	if (perf_record_read_task(record, &task) < 0) {
-		warn_damaged(tl, record);
-		return;
-	}
+	if (perf_record_read_task(record, &task) < 0)
+		return -1;
 	thread_table_exit(thread_table_borrow(&tl->threads, task.pid, task.tid, time), time);
+	return 0;
 }
 
-/* Unknown CPUs and threads (-1) tell nothing. */
-static void run(struct timeline *tl, const struct perf_record *record, int32_t pid, int32_t tid)
+/* The thread runs on the CPU of the record from now on; -1: unknown. */
+static void add_switch(struct timeline *tl, const struct perf_record *record, int32_t pid,
+		       int32_t tid)
 {
 	struct cpu_switch change = {
 		.time = record->id.time,
@@ -136,41 +127,40 @@ static void run(struct timeline *tl, const struct perf_record *record, int32_t p
 	switch_table_add(&tl->switches, record->id.cpu, &change);
 }
 
-static void on_switch(struct timeline *tl, const struct perf_record *record)
+static int apply_switch(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_switch change;
 
 	if (perf_record_read_switch(record, &change) < 0)
-		warn_damaged(tl, record);
-	else if (!change.out)
-		run(tl, record, record->id.pid, record->id.tid);
+		return -1;
+	if (!change.out)
+		add_switch(tl, record, record->id.pid, record->id.tid);
 	else if (record->type == PERF_RECORD_SWITCH)
-		run(tl, record, 0, 0); /* who comes next is not said */
+		add_switch(tl, record, 0, 0); /* the next thread is not recorded */
 	else
-		run(tl, record, change.pid, change.tid);
+		add_switch(tl, record, change.pid, change.tid);
+	return 0;
 }
 
-static void on_itrace_start(struct timeline *tl, const struct perf_record *record)
+static int apply_itrace_start(struct timeline *tl, const struct perf_record *record)
 {
 	int32_t pid, tid;
 
 	if (perf_record_read_itrace_start(record, &pid, &tid) < 0)
-		warn_damaged(tl, record);
-	else
-		run(tl, record, pid, tid);
+		return -1;
+	add_switch(tl, record, pid, tid);
+	return 0;
 }
 
-static void on_aux(struct timeline *tl, const struct perf_record *record)
+static int apply_aux(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_aux aux;
 
-	if (perf_record_read_aux(record, &aux) < 0) {
-		warn_damaged(tl, record);
-		return;
-	}
+	if (perf_record_read_aux(record, &aux) < 0)
+		return -1;
 	if (!(aux.flags &
 	      (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)))
-		return;
+		return 0;
 	loss_table_add(&tl->losses, &(struct loss){
 					    .time = record->id.time,
 					    .cpu = record->id.cpu,
@@ -184,18 +174,17 @@ static void on_aux(struct timeline *tl, const struct perf_record *record)
 	diag_warn(
 		tl->diag, "aux-truncated",
 		"trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
+	return 0;
 }
 
-static void on_ksymbol(struct timeline *tl, const struct perf_record *record)
+static int apply_ksymbol(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_ksymbol symbol;
 
-	if (perf_record_read_ksymbol(record, &symbol) < 0) {
-		warn_damaged(tl, record);
-		return;
-	}
+	if (perf_record_read_ksymbol(record, &symbol) < 0)
+		return -1;
 	if (symbol.begin == symbol.end)
-		return;
+		return 0;
 	tl->symbols = alloc_grow(tl->symbols, &tl->symbol_room, tl->symbol_count + 1,
 				 sizeof(*tl->symbols));
 	tl->symbols[tl->symbol_count++] = (struct kernel_symbol){
@@ -205,16 +194,15 @@ static void on_ksymbol(struct timeline *tl, const struct perf_record *record)
 		.name = arena_text(&tl->arena, symbol.name, strlen(symbol.name)),
 		.gone = symbol.gone,
 	};
+	return 0;
 }
 
-static void on_text_poke(struct timeline *tl, const struct perf_record *record)
+static int apply_text_poke(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_text_poke poke;
 
-	if (perf_record_read_text_poke(record, &poke) < 0) {
-		warn_damaged(tl, record);
-		return;
-	}
+	if (perf_record_read_text_poke(record, &poke) < 0)
+		return -1;
 	tl->patches =
 		alloc_grow(tl->patches, &tl->patch_room, tl->patch_count + 1, sizeof(*tl->patches));
 	tl->patches[tl->patch_count++] = (struct code_patch){
@@ -225,14 +213,16 @@ static void on_text_poke(struct timeline *tl, const struct perf_record *record)
 		.old_size = poke.old_size,
 		.new_size = poke.new_size,
 	};
+	return 0;
 }
 
-/* Told without a time; whether a COMM tells better is known in the end. */
-static void on_thread_map(struct timeline *tl, const struct perf_record *record)
+/* The record has no time, and names from COMM records go first: applied at the end. */
+static int keep_thread_map(struct timeline *tl, const struct perf_record *record)
 {
 	tl->thread_maps = alloc_grow(tl->thread_maps, &tl->thread_map_room,
 				     tl->thread_map_count + 1, sizeof(*tl->thread_maps));
 	tl->thread_maps[tl->thread_map_count++] = *record;
+	return 0;
 }
 
 void timeline_name_threads(struct timeline *tl)
@@ -249,19 +239,20 @@ void timeline_name_threads(struct timeline *tl)
 	tl->thread_maps = NULL;
 }
 
-static void on_lost(struct timeline *tl, const struct perf_record *record)
+static int count_lost(struct timeline *tl, const struct perf_record *record)
 {
 	if (record->type == PERF_RECORD_LOST)
 		tl->lost_records += perf_record_lost_count(record);
 	else
 		tl->lost_samples += perf_record_lost_samples_count(record);
+	return 0;
 }
 
 /*
- * Trace data in a sample is of the thread that was sampled, from the CPU's
- * sample before on; nothing else tells who ran if switches were not recorded.
+ * Trace data in a sample belongs to the sampled thread, from the CPU's previous sample
+ * on.  If switches were not recorded, only such samples show which threads ran.
  */
-static void on_aux_sample(struct timeline *tl, const struct perf_sample *sample)
+static void apply_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 {
 	struct cpu_switch change = { 0 };
 	struct sampled_cpu *cpu;
@@ -282,11 +273,11 @@ static void on_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 }
 
 /*
- * A tracepoint of the scheduler: it does not say of which process the next thread
- * is.  If nothing else does, either, its own.
+ * The tracepoint names no process for the next thread: without any other record of
+ * the thread, it gets a process of its own.
  */
-static void on_sched_switch(struct timeline *tl, const struct perf_sample *sample,
-			    const struct sched_point *point)
+static void apply_sched_switch(struct timeline *tl, const struct perf_sample *sample,
+			       const struct sched_point *point)
 {
 	struct cpu_switch change = { .time = sample->time,
 				     .preempted = point->runnable,
@@ -302,58 +293,64 @@ static void on_sched_switch(struct timeline *tl, const struct perf_sample *sampl
 	switch_table_add(&tl->switches, sample->cpu, &change);
 }
 
-static void on_sample(struct timeline *tl, const struct perf_record *record)
+static int apply_sample(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_sample sample;
 	struct sched_point point;
 
 	if (perf_sample_read(tl->file, record, &sample) < 0)
-		return;
-	if (tl->points_tell && sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH)
-		on_sched_switch(tl, &sample, &point);
-	else if (tl->samples_tell)
-		on_aux_sample(tl, &sample);
+		return 0;
+	if (tl->tracepoint_switches &&
+	    sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH)
+		apply_sched_switch(tl, &sample, &point);
+	else if (tl->sample_switches)
+		apply_aux_sample(tl, &sample);
+	return 0;
 }
 
+/* Each returns 0; -1 if the record is damaged. */
 static const struct {
 	uint32_t type;
-	void (*tell)(struct timeline *tl, const struct perf_record *record);
-} tellers[] = {
-	{ PERF_RECORD_MMAP, on_mmap },
-	{ PERF_RECORD_MMAP2, on_mmap },
-	{ PERF_RECORD_COMM, on_comm },
-	{ PERF_RECORD_FORK, on_fork },
-	{ PERF_RECORD_EXIT, on_thread_exit },
-	{ PERF_RECORD_SWITCH, on_switch },
-	{ PERF_RECORD_SWITCH_CPU_WIDE, on_switch },
-	{ PERF_RECORD_ITRACE_START, on_itrace_start },
-	{ PERF_RECORD_AUX, on_aux },
-	{ PERF_RECORD_LOST, on_lost },
-	{ PERF_RECORD_LOST_SAMPLES, on_lost },
-	{ PERF_RECORD_SAMPLE, on_sample },
-	{ PERF_RECORD_KSYMBOL, on_ksymbol },
-	{ PERF_RECORD_TEXT_POKE, on_text_poke },
-	{ PERF_USER_THREAD_MAP, on_thread_map },
+	int (*apply)(struct timeline *tl, const struct perf_record *record);
+} handlers[] = {
+	{ PERF_RECORD_MMAP, apply_mmap },
+	{ PERF_RECORD_MMAP2, apply_mmap },
+	{ PERF_RECORD_COMM, apply_comm },
+	{ PERF_RECORD_FORK, apply_fork },
+	{ PERF_RECORD_EXIT, apply_exit },
+	{ PERF_RECORD_SWITCH, apply_switch },
+	{ PERF_RECORD_SWITCH_CPU_WIDE, apply_switch },
+	{ PERF_RECORD_ITRACE_START, apply_itrace_start },
+	{ PERF_RECORD_AUX, apply_aux },
+	{ PERF_RECORD_LOST, count_lost },
+	{ PERF_RECORD_LOST_SAMPLES, count_lost },
+	{ PERF_RECORD_SAMPLE, apply_sample },
+	{ PERF_RECORD_KSYMBOL, apply_ksymbol },
+	{ PERF_RECORD_TEXT_POKE, apply_text_poke },
+	{ PERF_USER_THREAD_MAP, keep_thread_map },
 };
 
-#define TELLERS (sizeof(tellers) / sizeof(tellers[0]))
+#define HANDLERS (sizeof(handlers) / sizeof(handlers[0]))
 
-/* Returns the index in tellers; TELLERS if the type is not part of this history. */
-static size_t teller_of(uint32_t type)
+/* Returns the index in handlers; HANDLERS if the type is not part of this history. */
+static size_t find_handler(uint32_t type)
 {
 	size_t i = 0;
 
-	while (i < TELLERS && tellers[i].type != type)
+	while (i < HANDLERS && handlers[i].type != type)
 		i++;
 	return i;
 }
 
-bool timeline_tells(uint32_t type)
+bool timeline_has_handler(uint32_t type)
 {
-	return teller_of(type) != TELLERS;
+	return find_handler(type) != HANDLERS;
 }
 
-void timeline_tell(struct timeline *tl, const struct perf_record *record)
+void timeline_apply_record(struct timeline *tl, const struct perf_record *record)
 {
-	tellers[teller_of(record->type)].tell(tl, record);
+	if (handlers[find_handler(record->type)].apply(tl, record) < 0)
+		diag_warn(tl->diag, "event-damaged",
+			  "the record of type %u at offset 0x%llx is damaged and left out",
+			  record->type, (unsigned long long)record->offset);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A timeline while it is built (timeline.c): what each record changes of it
- * (timeline_records.c).  Private to those two.
- */
+/* The timeline and how each side-band record changes it.  Private to timeline.c. */
 #ifndef DECODER_TIMELINE_TIMELINE_RECORDS_H
 #define DECODER_TIMELINE_TIMELINE_RECORDS_H
-
-#include "decoder/timeline/timeline.h"
 
 #include "base/hash.h"
 #include "decoder/mappings/file_table.h"
@@ -37,33 +32,34 @@ struct timeline {
 	struct code_patch *patches; /* owned */
 	size_t patch_count, patch_room;
 	const struct perf_file *file; /* borrowed, while building */
-	bool samples_tell; /* who runs: there are samples with trace data, and no switches */
-	bool points_tell;  /* who runs: there are sched_switch tracepoints, and no switches */
+	/* If there are no switch records, switches come from the next best source: */
+	bool tracepoint_switches; /* sched_switch tracepoints */
+	bool sample_switches;     /* samples with trace data */
 	struct sched_points points;
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
 	uint64_t lost_records, lost_samples;
 	struct perf_record *thread_maps; /* owned, while building */
 	size_t thread_map_count, thread_map_room;
 	const struct jit_mapping *code; /* borrowed, while building */
-	size_t code_count, code_told;
+	size_t code_count, code_applied;
 	int32_t *writers; /* owned, while building: the processes of `code`, each once */
 	size_t writer_count, writer_room;
 	uint64_t unknown_records;
 };
 
 /* Returns whether records of a type are part of the history; of samples only some are. */
-bool timeline_tells(uint32_t type);
+bool timeline_has_handler(uint32_t type);
 
-/* Tell of a record of such a type; they come in the order of time. */
-void timeline_tell(struct timeline *tl, const struct perf_record *record);
+/* Apply a record of such a type.  Records come in the order of time. */
+void timeline_apply_record(struct timeline *tl, const struct perf_record *record);
 
-/* List the processes of which JIT compilers wrote code: before any record is told. */
+/* List the processes of `code`, before any record is applied. */
 void timeline_list_writers(struct timeline *tl);
 
-/* Tell of what JIT compilers wrote before `time` (ns). */
-void timeline_tell_code(struct timeline *tl, uint64_t time);
+/* Map the code that JIT compilers wrote before `time` (ns). */
+void timeline_apply_code(struct timeline *tl, uint64_t time);
 
-/* Name threads by the THREAD_MAP records that were told, where nothing tells better. */
+/* Name the threads of the THREAD_MAP records that have no name from other records. */
 void timeline_name_threads(struct timeline *tl);
 
 #endif

@@ -94,7 +94,7 @@ static void open_symbols(struct conversion *c, struct name_table *names)
 	c->store = dso_store_open(&options, names, c->diag);
 }
 
-static void open_timeline(struct conversion *c, struct error *err)
+static void open_timeline(struct conversion *c)
 {
 	const struct pt_info *info = &c->auxtrace.info;
 	struct tsc_clock clock = { info->time_zero, (uint32_t)info->time_mult,
@@ -102,7 +102,7 @@ static void open_timeline(struct conversion *c, struct error *err)
 	struct jit_dumps dumps = { 0 };
 
 	jit_dumps_read(&dumps, &c->file, c->store, &clock, c->diag);
-	c->timeline = timeline_open_written(&c->file, dumps.code, dumps.count, c->diag, err);
+	c->timeline = timeline_open(&c->file, dumps.code, dumps.count, c->diag);
 	jit_dumps_release(&dumps);
 }
 
@@ -213,9 +213,7 @@ static int open_input(struct conversion *c, struct name_table *names, struct err
 	if (open_auxtrace(c, err) < 0)
 		return error_prefix(err, "%s", path);
 	open_symbols(c, names);
-	open_timeline(c, err);
-	if (!c->timeline)
-		return error_prefix(err, "%s", path);
+	open_timeline(c);
 	if (event_filter_init(&c->filter, &c->options->select, &c->auxtrace, c->timeline, c->diag,
 			      err) < 0)
 		return error_prefix(err, "%s", path);

@@ -26,7 +26,7 @@ struct temp_file_track;
 
 struct slice_store {
 	struct name_table *names; /* borrowed: keeps the texts of instants */
-	struct spool file;
+	struct temp_file file;
 	struct temp_file_record *buffer; /* owned: not yet written */
 	size_t buffered;
 	uint64_t count;                 /* records up to now */

@@ -35,7 +35,7 @@ static void read_build_ids(const struct perf_file *file)
 
 static void read_history(const struct perf_file *file, struct diag *diag)
 {
-	struct timeline *timeline = timeline_open(file, diag, NULL);
+	struct timeline *timeline = timeline_open(file, NULL, 0, diag);
 	const struct thread *const *threads;
 	size_t count;
 

@@ -66,7 +66,7 @@ static void open_world(void)
 			   NULL) < 0 ||
 	    auxtrace_init(&world.auxtrace, &world.file, NULL) < 0)
 		abort();
-	world.timeline = timeline_open(&world.file, &world.diag, NULL);
+	world.timeline = timeline_open(&world.file, NULL, 0, &world.diag);
 	free(bytes);
 	perf_data_release(&data);
 }

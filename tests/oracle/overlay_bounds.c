@@ -13,15 +13,12 @@
 #include "decoder/perf_data/perf_file.h"
 #include "src/overlays/overlay_sideband.h"
 
-static int print_bounds(const struct perf_file *file, const struct overlay_input *input,
-			struct error *err)
+static int print_bounds(const struct perf_file *file, const struct overlay_input *input)
 {
-	struct timeline *timeline = timeline_open(file, NULL, err);
+	struct timeline *timeline = timeline_open(file, NULL, 0, NULL);
 	struct overlay_bounds bounds;
 	int status = -1;
 
-	if (!timeline)
-		return -1;
 	if (overlay_sideband(&bounds, timeline, input)) {
 		printf("%" PRId64 " %" PRId64 "\n", bounds.low, bounds.high);
 		status = 0;
@@ -44,7 +41,7 @@ int main(int argc, char **argv)
 		option.kind = OVERLAY_MEMTRACE;
 	if (perf_file_open(&file, argv[1], NULL, &err) == 0 &&
 	    overlay_input_open(&input, &option, NULL, &err) == 0)
-		status = print_bounds(&file, &input, &err);
+		status = print_bounds(&file, &input);
 	if (status < 0)
 		fprintf(stderr, "no bounds: %s\n", err.text);
 	overlay_input_close(&input);

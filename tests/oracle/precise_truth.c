@@ -352,7 +352,7 @@ int main(int argc, char **argv)
 		printf("# %s\n", err.text);
 		return 1;
 	}
-	p.timeline = timeline_open(&p.file, &p.diag, &err);
+	p.timeline = timeline_open(&p.file, NULL, 0, &p.diag);
 	timeline_threads(p.timeline, &thread_count);
 	check.threads = alloc_zeroed(thread_count, sizeof(*check.threads));
 	resolver_init(&p.resolver, p.timeline, dso_store_open(&options, &p.names, &p.diag),

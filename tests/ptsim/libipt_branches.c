@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
-	timeline = timeline_open(&file, &diag, NULL);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	if (timeline)
 		status = decode(&auxtrace, timeline);
 	timeline_close(timeline);

@@ -187,7 +187,7 @@ static struct outcome read_damaged(void)
 	if (outcome.opened) {
 		while (perf_file_next(&file, &position, &record, &diag))
 			outcome.records++;
-		timeline = timeline_open(&file, &diag, &err);
+		timeline = timeline_open(&file, NULL, 0, &diag);
 		timeline_threads(timeline, &outcome.threads);
 		read_trace(&file, timeline, &outcome);
 		timeline_close(timeline);

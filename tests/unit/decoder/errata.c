@@ -111,7 +111,7 @@ static void decode(struct events *events, const char *cpu, enum pt_engine engine
 	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
 	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
 	auxtrace.info.filter = sample.filter;
-	timeline = timeline_open(&file, &diag, NULL);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	read_events(events, &auxtrace, timeline, engine);
 	timeline_close(timeline);
 	auxtrace_release(&auxtrace);

@@ -321,7 +321,7 @@ static void begin(unsigned seed, struct dice dice)
 	perf_data_write_temporary(&run.data, run.recording);
 	ck_assert_int_eq(perf_file_open(&run.file, run.recording, &run.diag, NULL), 0);
 	ck_assert_int_eq(auxtrace_init(&run.auxtrace, &run.file, NULL), 0);
-	run.timeline = timeline_open(&run.file, &run.diag, NULL);
+	run.timeline = timeline_open(&run.file, NULL, 0, &run.diag);
 }
 
 static void finish(void)

@@ -41,7 +41,7 @@ static void open_recording(const char *path)
 
 	diag_init(&diag);
 	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
-	timeline = timeline_open(&file, &diag, &err);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	memset(switch_index, 0, sizeof(switch_index));
 	for (size_t i = 0; i < CPUS; i++)
 		last_tid[i] = -1;

@@ -165,7 +165,7 @@ static void finish(void)
 	perf_data_write_temporary(&run.data, run.recording);
 	ck_assert_int_eq(perf_file_open(&file, run.recording, &run.diag, NULL), 0);
 	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
-	timeline = timeline_open(&file, &run.diag, NULL);
+	timeline = timeline_open(&file, NULL, 0, &run.diag);
 	decode(&auxtrace, timeline);
 	timeline_close(timeline);
 	auxtrace_release(&auxtrace);

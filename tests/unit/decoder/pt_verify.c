@@ -71,7 +71,7 @@ static struct pt_verdict verify(uint64_t every)
 	perf_data_write_temporary(&data, recording);
 	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
 	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
-	timeline = timeline_open(&file, &diag, NULL);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	code = code_image_open(&source, timeline_space_count(timeline), &diag);
 	ck_assert_int_eq(pt_verify(&(struct pt_stream_input){ .info = &auxtrace.info,
 							      .aux = &auxtrace.streams[0],

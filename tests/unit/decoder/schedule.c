@@ -52,7 +52,7 @@ static void open_timeline(void)
 	perf_data_write_temporary(&data, path);
 	diag_init(&diag);
 	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
-	timeline = timeline_open(&file, &diag, NULL);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	unlink(path);
 	perf_data_release(&data);
 }
@@ -147,7 +147,7 @@ static void open_two_threads(void)
 	perf_data_write_temporary(&data, path);
 	diag_init(&diag);
 	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
-	timeline = timeline_open(&file, &diag, NULL);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	unlink(path);
 	perf_data_release(&data);
 }

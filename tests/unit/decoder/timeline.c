@@ -43,7 +43,7 @@ static void open_built(void)
 	perf_data_write_temporary(&data, path);
 	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
 	unlink(path);
-	timeline = timeline_open(&file, &diag, &err);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	ck_assert_ptr_nonnull(timeline);
 }
 

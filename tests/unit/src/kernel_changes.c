@@ -132,7 +132,7 @@ static void open_kernel(const struct kernel_files_options *wanted)
 	perf_data_write_temporary(&data, path);
 	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
 	unlink(path);
-	timeline = timeline_open(&file, &diag, NULL);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	name_table_init(&names);
 	store = dso_store_open(&store_options, &names, &diag);
 	resolver_init(&resolver, timeline, store, &names);

@@ -71,7 +71,7 @@ static void open_recording(void)
 	perf_data_release(&data);
 	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
 	unlink(path);
-	timeline = timeline_open(&file, &diag, &err);
+	timeline = timeline_open(&file, NULL, 0, &diag);
 	ck_assert_ptr_nonnull(timeline);
 }
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The structs of a recording's history: threads, processes, context switches, losses. */
+#ifndef DECODER_TIMELINE_TIMELINE_TYPES_H
+#define DECODER_TIMELINE_TIMELINE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decoder/mappings/address_space.h"
+
+struct thread_name {
+	uint64_t time;    /* valid from here on; 0 for the first */
+	const char *text; /* of PERF_RECORD_COMM; any bytes */
+};
+
+struct thread {
+	int32_t pid, tid;
+	uint32_t index; /* dense, in the order of first appearance */
+	const struct process *process;
+	const struct thread *parent;     /* forked it; NULL: not seen */
+	const struct thread_name *names; /* in time order; may be empty */
+	size_t name_count;
+	/* FORK and EXIT; if not seen 0, or the first sight of a tid used before, and UINT64_MAX. */
+	uint64_t begin, end;
+};
+
+/* What is mapped from `begin` on, up to the next epoch of the process. */
+struct epoch {
+	uint64_t begin;
+	bool exec; /* it began with an exec: nothing of the epoch before is left */
+	const struct address_space *space;
+};
+
+/* The kernel's code changed: from `time` (ns) on, the new bytes are at the address. */
+struct code_patch {
+	uint64_t time;
+	uint64_t address;
+	const uint8_t *old_bytes, *new_bytes; /* borrowed; either may be empty */
+	uint32_t old_size, new_size;
+	uint64_t order; /* among patches of one time; for the caller's use */
+};
+
+struct process {
+	int32_t pid;
+	const struct epoch *epochs; /* in time order, at least one; the first begins at 0 */
+	size_t epoch_count;
+};
+
+/* From `time` on, `thread` runs on the CPU (tid 0: idle; never NULL). */
+struct cpu_switch {
+	uint64_t time;
+	const struct thread *thread;
+	bool stayed;    /* the thread ran nowhere else since it ran here last */
+	bool preempted; /* the thread before was still runnable (MISC_SWITCH_OUT_PREEMPT) */
+	bool dead;      /* the thread before has ended (of the tracepoint sched_switch) */
+};
+
+/* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
+struct loss {
+	uint64_t time;
+	int32_t cpu;      /* -1: unknown */
+	int32_t pid, tid; /* -1: unknown */
+	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION and others */
+	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
+	uint64_t file_offset;          /* of the record */
+	uint64_t order;                /* of the record, for sorting */
+};
+
+/*
+ * Code that the kernel generated at run time was registered or removed: a BPF program, a
+ * trampoline of ftrace or kprobes (PERF_RECORD_KSYMBOL).
+ */
+struct kernel_symbol {
+	uint64_t time;       /* ns; 0: registered before the recording began */
+	uint64_t begin, end; /* ip range [begin, end), not empty */
+	const char *name;    /* any bytes */
+	bool gone;           /* removed, else registered */
+};
+
+/*
+ * Code that a JIT compiler wrote, from the compiler's own dump file: perf has no record of it.
+ * The code lies in a file as if the file were mapped there from `time` on.
+ */
+struct jit_mapping {
+	uint64_t time; /* ns, perf's clock */
+	int32_t pid;
+	uint64_t begin, end; /* ip range [begin, end) */
+	uint64_t file_offset;
+	const char *path;
+};
+
+#endif
