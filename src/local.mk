@@ -45,6 +45,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/pair_table.c src/formats/pair_table.h \
 	src/formats/short_time.c src/formats/short_time.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
+	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \

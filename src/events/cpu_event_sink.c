@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "src/formats/ftf/event_record.h"
 #include "src/slices/slice_args.h"
 
-#define ARGS_MAX 8
-
 /* The transactions of one thread. */
-struct side_transactions {
+struct transaction_track {
 	const struct thread *thread; /* borrowed; NULL: unknown */
 	struct ftf_thread track;
 	uint64_t last_time; /* ns */
@@ -19,54 +18,15 @@ struct side_transactions {
 	UT_hash_handle hh;
 };
 
-/* An event and its arguments on their way out. */
-struct line {
-	struct ftf_event event;
-	struct ftf_arg args[ARGS_MAX];
-};
-
-static struct ftf_name text(const struct event_sink *sink, const char *string)
+static void start_record(const struct cpu_event_sink *sink, struct event_record *record,
+			 const char *category, const char *name, uint64_t time)
 {
-	return ftf_text(sink->tracks->writer, string);
-}
-
-static void begin_line(const struct event_sink *sink, struct line *line, const char *category,
-		       const char *name, uint64_t time)
-{
-	*line = (struct line){ .event = { .time = time } };
-	if (category)
-		line->event.category = text(sink, category);
-	if (name)
-		line->event.name = text(sink, name);
-	line->event.args = line->args;
-}
-
-static void add(struct line *line, struct ftf_arg arg)
-{
-	line->args[line->event.arg_count++] = arg;
-}
-
-static void add_number(const struct event_sink *sink, struct line *line, const char *name,
-		       uint64_t value)
-{
-	add(line, ftf_arg_int64(text(sink, name), (int64_t)value));
-}
-
-static void add_address(const struct event_sink *sink, struct line *line, const char *name,
-			uint64_t value)
-{
-	add(line, ftf_arg_pointer(text(sink, name), value));
-}
-
-static void add_text(const struct event_sink *sink, struct line *line, const char *name,
-		     const char *value)
-{
-	add(line, ftf_arg_string(text(sink, name), text(sink, value)));
+	event_record_init(record, sink->tracks->writer, category, name, time);
 }
 
 /* ---- Frequency ----------------------------------------------------------- */
 
-uint32_t side_core_mhz(const struct pt_info *info, uint64_t ratio)
+uint32_t core_clock_mhz(const struct pt_info *info, uint64_t ratio)
 {
 	double ticks_per_us, mhz;
 
@@ -74,11 +34,11 @@ uint32_t side_core_mhz(const struct pt_info *info, uint64_t ratio)
 		return 0;
 	ticks_per_us = 1e3 * (double)(UINT64_C(1) << info->time_shift) / (double)info->time_mult;
 	mhz = (double)(uint8_t)ratio * ticks_per_us / (double)info->max_nonturbo_ratio + 0.5;
-	/* By a file whose clock is none. */
+	/* A damaged file may have any clock. */
 	return mhz <= (double)UINT32_MAX ? (uint32_t)mhz : 0;
 }
 
-static void name_counter(const struct event_sink *sink, struct cpu_tracks_cpu *cpu, bool is_mhz)
+static void name_counter(const struct cpu_event_sink *sink, struct cpu_track *cpu, bool is_mhz)
 {
 	char number[16] = "", name[64];
 
@@ -86,98 +46,100 @@ static void name_counter(const struct event_sink *sink, struct cpu_tracks_cpu *c
 		snprintf(number, sizeof(number), " %d", cpu->cpu);
 	snprintf(name, sizeof(name), is_mhz ? "CPU%s frequency (MHz)" : "CPU%s clock ratio",
 		 number);
-	cpu->frequency = text(sink, name);
+	cpu->frequency = ftf_text(sink->tracks->writer, name);
 }
 
-/* Each PSB repeats it: only changes are told. */
-static void on_frequency(struct event_sink *sink, const struct cpu_event *event)
+/* Each PSB+ repeats the ratio: write changes only. */
+static void write_frequency(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
-	uint32_t mhz = side_core_mhz(sink->info, event->value);
-	struct line line;
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	uint32_t mhz = core_clock_mhz(sink->info, event->value);
+	struct event_record record;
 
 	if (cpu->ratio == event->value)
 		return;
 	cpu->ratio = event->value;
 	if (!cpu->frequency.id)
 		name_counter(sink, cpu, mhz != 0);
-	begin_line(sink, &line, NULL, NULL, event->time);
-	line.event.name = cpu->frequency;
-	line.event.thread = cpu->track;
-	add(&line, ftf_arg_int32(text(sink, "value"),
-				 mhz ? (int32_t)mhz : (int32_t)(uint8_t)event->value));
-	ftf_counter(sink->tracks->writer, &line.event, (uint64_t)(cpu->cpu < 0 ? 0 : cpu->cpu));
+	start_record(sink, &record, NULL, NULL, event->time);
+	record.event.name = cpu->frequency;
+	record.event.thread = cpu->track;
+	event_record_add(&record,
+			 ftf_arg_int32(ftf_text(sink->tracks->writer, "value"),
+				       mhz ? (int32_t)mhz : (int32_t)(uint8_t)event->value));
+	ftf_counter(sink->tracks->writer, &record.event, (uint64_t)(cpu->cpu < 0 ? 0 : cpu->cpu));
 }
 
 /* ---- Sleep --------------------------------------------------------------- */
 
-static void add_wait(const struct event_sink *sink, struct line *line, struct cpu_tracks_cpu *cpu)
+static void add_wait(struct event_record *record, struct cpu_track *cpu)
 {
 	if (!cpu->waits)
 		return;
-	add_address(sink, line, "hints", cpu->hints);
-	add_address(sink, line, "extensions", cpu->extensions);
+	event_record_add_address(record, "hints", cpu->hints);
+	event_record_add_address(record, "extensions", cpu->extensions);
 	cpu->waits = false;
 }
 
-/* An MWAIT that did not make the core sleep. */
-static void tell_wait(struct event_sink *sink, struct cpu_tracks_cpu *cpu, uint64_t time)
+/* Write an MWAIT after which the core did not sleep. */
+static void write_wait(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64_t time)
 {
-	struct line line;
+	struct event_record record;
 
 	if (!cpu->waits)
 		return;
-	begin_line(sink, &line, "power", "mwait", time);
-	add_wait(sink, &line, cpu);
-	event_tracks_mark(sink->tracks, cpu, &line.event);
+	start_record(sink, &record, "power", "mwait", time);
+	add_wait(&record, cpu);
+	event_tracks_mark(sink->tracks, cpu, &record.event);
 }
 
-static void end_sleep(struct event_sink *sink, struct cpu_tracks_cpu *cpu, struct line *line)
+static void end_sleep(struct cpu_event_sink *sink, struct cpu_track *cpu,
+		      struct event_record *record)
 {
 	cpu->sleeps = false;
-	line->event.thread = cpu->track;
-	line->event.time = side_cpu_time(cpu, line->event.time);
-	ftf_end(sink->tracks->writer, &line->event);
+	record->event.thread = cpu->track;
+	record->event.time = cpu_track_time(cpu, record->event.time);
+	ftf_end(sink->tracks->writer, &record->event);
 }
 
-/* A wake that was not seen. */
-static void lose_wake(struct event_sink *sink, struct cpu_tracks_cpu *cpu, uint64_t time)
+/* End a sleep whose wake is not in the trace. */
+static void lose_wake(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64_t time)
 {
-	struct line line;
+	struct event_record record;
 
 	if (!cpu->sleeps)
 		return;
-	begin_line(sink, &line, NULL, NULL, time);
-	add_text(sink, &line, "end", "not seen");
-	end_sleep(sink, cpu, &line);
+	start_record(sink, &record, NULL, NULL, time);
+	event_record_add_text(&record, "end", "not seen");
+	end_sleep(sink, cpu, &record);
 }
 
-static void on_wait(struct event_sink *sink, const struct cpu_event *event)
+static void set_wait(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 
-	tell_wait(sink, cpu, event->time);
+	write_wait(sink, cpu, event->time);
 	cpu->waits = true;
 	cpu->hints = event->value;
 	cpu->extensions = event->extra;
 }
 
-static void on_sleep(struct event_sink *sink, const struct cpu_event *event)
+static void begin_sleep(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	char name[32];
-	struct line line;
+	struct event_record record;
 
 	lose_wake(sink, cpu, event->time);
 	snprintf(name, sizeof(name), "C-state %u", PWRE_STATE(event->value));
-	begin_line(sink, &line, "power", name, side_cpu_time(cpu, event->time));
-	line.event.thread = cpu->track;
-	add_number(sink, &line, "cstate", PWRE_STATE(event->value));
-	add_number(sink, &line, "sub_cstate", PWRE_SUB_STATE(event->value));
+	start_record(sink, &record, "power", name, cpu_track_time(cpu, event->time));
+	record.event.thread = cpu->track;
+	event_record_add_number(&record, "cstate", PWRE_STATE(event->value));
+	event_record_add_number(&record, "sub_cstate", PWRE_SUB_STATE(event->value));
 	if (event->value & PWRE_BY_HARDWARE)
-		add_text(sink, &line, "hw", "true");
-	add_wait(sink, &line, cpu);
-	ftf_begin(sink->tracks->writer, &line.event);
+		event_record_add_text(&record, "hw", "true");
+	add_wait(&record, cpu);
+	ftf_begin(sink->tracks->writer, &record.event);
 	cpu->sleeps = true;
 }
 
@@ -190,42 +152,42 @@ static const char *wake_reason(uint64_t value)
 	return value & PWRX_AUTONOMOUS ? "hardware" : "unknown";
 }
 
-static void on_wake(struct event_sink *sink, const struct cpu_event *event)
+static void write_wake(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
-	struct line line;
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	struct event_record record;
 
 	if (!cpu->sleeps)
-		tell_wait(sink, cpu, event->time);
-	begin_line(sink, &line, cpu->sleeps ? NULL : "power", cpu->sleeps ? NULL : "wake",
-		   event->time);
-	add_number(sink, &line, "last_cstate", PWRX_LAST(event->value));
-	add_number(sink, &line, "deepest_cstate", PWRX_DEEPEST(event->value));
-	add_text(sink, &line, "wake", wake_reason(event->value));
-	add_wait(sink, &line, cpu); /* if its place was told late */
+		write_wait(sink, cpu, event->time);
+	start_record(sink, &record, cpu->sleeps ? NULL : "power", cpu->sleeps ? NULL : "wake",
+		     event->time);
+	event_record_add_number(&record, "last_cstate", PWRX_LAST(event->value));
+	event_record_add_number(&record, "deepest_cstate", PWRX_DEEPEST(event->value));
+	event_record_add_text(&record, "wake", wake_reason(event->value));
+	add_wait(&record, cpu); /* if it came after the PWRE packet */
 	if (cpu->sleeps)
-		end_sleep(sink, cpu, &line);
+		end_sleep(sink, cpu, &record);
 	else
-		event_tracks_mark(sink->tracks, cpu, &line.event);
+		event_tracks_mark(sink->tracks, cpu, &record.event);
 }
 
-static void on_stop(struct event_sink *sink, const struct cpu_event *event)
+static void write_stop(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
-	struct line line;
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	struct event_record record;
 
-	begin_line(sink, &line, "power", "exstop", event->time);
+	start_record(sink, &record, "power", "exstop", event->time);
 	if (event->ip)
-		add_address(sink, &line, "address", event->ip);
-	event_tracks_mark(sink->tracks, cpu, &line.event);
+		event_record_add_address(&record, "address", event->ip);
+	event_tracks_mark(sink->tracks, cpu, &record.event);
 }
 
 /* ---- Transactions -------------------------------------------------------- */
 
-static struct side_transactions *transactions_of(struct event_sink *sink,
-						 const struct thread *thread)
+static struct transaction_track *find_transactions(struct cpu_event_sink *sink,
+						   const struct thread *thread)
 {
-	struct side_transactions *found;
+	struct transaction_track *found;
 	char name[64] = "transactions";
 
 	HASH_FIND_PTR(sink->transactions, &thread, found);
@@ -238,40 +200,40 @@ static struct side_transactions *transactions_of(struct event_sink *sink,
 		snprintf(name, sizeof(name), "transactions of %d", thread->tid);
 	found->track =
 		ftf_thread_new(sink->tracks->writer, thread ? (uint32_t)thread->pid : UINT32_MAX,
-			       text(sink, name));
+			       ftf_text(sink->tracks->writer, name));
 	return found;
 }
 
-static void end_transaction(struct event_sink *sink, struct side_transactions *of, uint64_t time,
-			    const char *how)
+static void end_transaction(struct cpu_event_sink *sink, struct transaction_track *of,
+			    uint64_t time, const char *how)
 {
-	struct line line;
+	struct event_record record;
 
 	if (!of->open)
 		return;
 	of->open = false;
 	if (time > of->last_time)
 		of->last_time = time;
-	begin_line(sink, &line, NULL, NULL, of->last_time);
-	line.event.thread = of->track;
-	add_text(sink, &line, "end", how);
-	ftf_end(sink->tracks->writer, &line.event);
+	start_record(sink, &record, NULL, NULL, of->last_time);
+	record.event.thread = of->track;
+	event_record_add_text(&record, "end", how);
+	ftf_end(sink->tracks->writer, &record.event);
 }
 
-static void on_transaction(struct event_sink *sink, const struct cpu_event *event)
+static void write_transaction(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct side_transactions *of = transactions_of(sink, event->thread);
-	struct line line;
+	struct transaction_track *of = find_transactions(sink, event->thread);
+	struct event_record record;
 
 	if (event->kind == CPU_EVENT_TX_BEGIN) {
 		end_transaction(sink, of, event->time, "not seen");
 		if (event->time > of->last_time)
 			of->last_time = event->time;
-		begin_line(sink, &line, "transaction", "transaction", of->last_time);
-		line.event.thread = of->track;
+		start_record(sink, &record, "transaction", "transaction", of->last_time);
+		record.event.thread = of->track;
 		if (event->ip)
-			add_address(sink, &line, "address", event->ip);
-		ftf_begin(sink->tracks->writer, &line.event);
+			event_record_add_address(&record, "address", event->ip);
+		ftf_begin(sink->tracks->writer, &record.event);
 		of->open = true;
 		return;
 	}
@@ -279,50 +241,49 @@ static void on_transaction(struct event_sink *sink, const struct cpu_event *even
 			event->kind == CPU_EVENT_TX_ABORT ? "aborted" : "committed");
 }
 
-/* ---- What EVD packets tell ----------------------------------------------- */
+/* ---- Event data ---------------------------------------------------------- */
 
-static void on_data(struct event_sink *sink, const struct cpu_event *event)
+static void set_event_data(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 
 	if (event->extra < EVD_TYPES)
-		cpu->data[event->extra] = (struct side_data_value){ true, event->value };
+		cpu->data[event->extra] = (struct evd_value){ true, event->value };
 }
 
-static void add_data(const struct event_sink *sink, struct line *line,
-		     struct side_data_value data[EVD_TYPES])
+static void add_data(struct event_record *record, struct evd_value data[EVD_TYPES])
 {
 	for (int i = 0; i < EVD_TYPES; i++) {
 		if (data[i].known)
-			add_address(sink, line, slice_event_value_name(i), data[i].value);
+			event_record_add_address(record, slice_event_value_name(i), data[i].value);
 		data[i].known = false;
 	}
 }
 
 /* ---- Guests -------------------------------------------------------------- */
 
-static void end_guest(struct event_sink *sink, struct cpu_tracks_cpu *cpu, uint64_t time)
+static void end_guest(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64_t time)
 {
-	struct line line;
+	struct event_record record;
 
 	if (!cpu->in_guest)
 		return;
 	lose_wake(sink, cpu, time);
-	begin_line(sink, &line, NULL, NULL, side_cpu_time(cpu, time));
-	line.event.thread = cpu->track;
+	start_record(sink, &record, NULL, NULL, cpu_track_time(cpu, time));
+	record.event.thread = cpu->track;
 	if (cpu->exit_vector >= 0)
-		add_number(sink, &line, "exit_vector", (uint64_t)cpu->exit_vector);
-	add_data(sink, &line, cpu->exit);
-	ftf_end(sink->tracks->writer, &line.event);
+		event_record_add_number(&record, "exit_vector", (uint64_t)cpu->exit_vector);
+	add_data(&record, cpu->exit);
+	ftf_end(sink->tracks->writer, &record.event);
 	cpu->in_guest = false;
 	cpu->exit_vector = -1;
 }
 
-/* Guests are told apart by their control structure; one changes its CR3 as it likes. */
-static void on_guest(struct event_sink *sink, const struct cpu_event *event)
+/* The VMCS identifies a guest, which may load CR3 at any time. */
+static void write_guest(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
-	struct line line;
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	struct event_record record;
 
 	if (!event->extra) {
 		end_guest(sink, cpu, event->time);
@@ -331,12 +292,12 @@ static void on_guest(struct event_sink *sink, const struct cpu_event *event)
 	if (cpu->in_guest)
 		return;
 	lose_wake(sink, cpu, event->time);
-	begin_line(sink, &line, "guest", "[guest]", side_cpu_time(cpu, event->time));
-	line.event.thread = cpu->track;
+	start_record(sink, &record, "guest", "[guest]", cpu_track_time(cpu, event->time));
+	record.event.thread = cpu->track;
 	if (cpu->vmcs)
-		add_address(sink, &line, "vmcs", cpu->vmcs);
-	add_address(sink, &line, "cr3", event->value);
-	ftf_begin(sink->tracks->writer, &line.event);
+		event_record_add_address(&record, "vmcs", cpu->vmcs);
+	event_record_add_address(&record, "cr3", event->value);
+	ftf_begin(sink->tracks->writer, &record.event);
 	cpu->in_guest = true;
 }
 
@@ -363,15 +324,15 @@ static const char *control_name(uint32_t type)
 								      : "unknown event";
 }
 
-/* Which types have a vector: SDM volume 3, "Control Flow Event (CFE) Packet". */
+/* SDM volume 3, "Control Flow Event (CFE) Packet". */
 static bool has_vector(uint32_t type)
 {
 	return type == CONTROL_INTERRUPT || type == CONTROL_SIPI ||
 	       type == CONTROL_VMEXIT_INTERRUPT || type == CONTROL_USER_INTERRUPT;
 }
 
-/* Why the guest was left is told before the PIP that ends it. */
-static void note_exit(struct cpu_tracks_cpu *cpu, const struct cpu_event *event)
+/* The CFE packet with the reason of a VM exit comes before the PIP that ends the slice. */
+static void note_exit(struct cpu_track *cpu, const struct cpu_event *event)
 {
 	if (!cpu->in_guest ||
 	    (event->extra != CONTROL_VMEXIT && event->extra != CONTROL_VMEXIT_INTERRUPT))
@@ -380,30 +341,30 @@ static void note_exit(struct cpu_tracks_cpu *cpu, const struct cpu_event *event)
 	cpu->exit_vector = has_vector(event->extra) ? (int)(event->value & 0xff) : -1;
 }
 
-static void on_control(struct event_sink *sink, const struct cpu_event *event)
+static void write_control(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	struct cpu_tracks_cpu *cpu = event_tracks_cpu(sink->tracks, event->cpu);
-	struct line line;
+	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	struct event_record record;
 
-	begin_line(sink, &line, "event", control_name(event->extra), event->time);
+	start_record(sink, &record, "event", control_name(event->extra), event->time);
 	if (has_vector(event->extra))
-		add_number(sink, &line, "vector", event->value & 0xff);
+		event_record_add_number(&record, "vector", event->value & 0xff);
 	if (event->ip)
-		add_address(sink, &line, "address", event->ip);
+		event_record_add_address(&record, "address", event->ip);
 	note_exit(cpu, event);
-	add_data(sink, &line, cpu->data);
-	event_tracks_mark(sink->tracks, cpu, &line.event);
+	add_data(&record, cpu->data);
+	event_tracks_mark(sink->tracks, cpu, &record.event);
 }
 
 /* ---- The sink ------------------------------------------------------------ */
 
-void event_sink_init(struct event_sink *sink, struct event_tracks *tracks,
-		     const struct pt_info *info)
+void cpu_event_sink_init(struct cpu_event_sink *sink, struct event_tracks *tracks,
+			 const struct pt_info *info)
 {
-	*sink = (struct event_sink){ .tracks = tracks, .info = info };
+	*sink = (struct cpu_event_sink){ .tracks = tracks, .info = info };
 }
 
-void event_sink_event(struct event_sink *sink, const struct cpu_event *event)
+void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
 	if (!event->time) {
 		sink->untimed++;
@@ -411,50 +372,50 @@ void event_sink_event(struct event_sink *sink, const struct cpu_event *event)
 	}
 	switch (event->kind) {
 	case CPU_EVENT_CBR:
-		on_frequency(sink, event);
+		write_frequency(sink, event);
 		break;
 	case CPU_EVENT_MWAIT:
-		on_wait(sink, event);
+		set_wait(sink, event);
 		break;
 	case CPU_EVENT_PWRE:
-		on_sleep(sink, event);
+		begin_sleep(sink, event);
 		break;
 	case CPU_EVENT_EXSTOP:
-		on_stop(sink, event);
+		write_stop(sink, event);
 		break;
 	case CPU_EVENT_PWRX:
-		on_wake(sink, event);
+		write_wake(sink, event);
 		break;
 	case CPU_EVENT_TX_BEGIN:
 	case CPU_EVENT_TX_COMMIT:
 	case CPU_EVENT_TX_ABORT:
-		on_transaction(sink, event);
+		write_transaction(sink, event);
 		break;
 	case CPU_EVENT_PIP:
-		on_guest(sink, event);
+		write_guest(sink, event);
 		break;
 	case CPU_EVENT_VMCS:
 		event_tracks_cpu(sink->tracks, event->cpu)->vmcs = event->value;
 		break;
 	case CPU_EVENT_EVD:
-		on_data(sink, event);
+		set_event_data(sink, event);
 		break;
 	case CPU_EVENT_CFE:
-		on_control(sink, event);
+		write_control(sink, event);
 		break;
-	default: /* of the call stack */
+	default: /* shown in the call stack */
 		break;
 	}
 }
 
-void event_sink_finish(struct event_sink *sink, uint64_t time)
+void cpu_event_sink_finish(struct cpu_event_sink *sink, uint64_t time)
 {
-	struct cpu_tracks_cpu *cpu, *next_cpu;
-	struct side_transactions *of, *next;
+	struct cpu_track *cpu, *next_cpu;
+	struct transaction_track *of, *next;
 
 	HASH_ITER(hh, sink->tracks->cpus, cpu, next_cpu)
 	{
-		tell_wait(sink, cpu, time);
+		write_wait(sink, cpu, time);
 		end_guest(sink, cpu, time);
 		lose_wake(sink, cpu, time);
 	}
@@ -462,14 +423,14 @@ void event_sink_finish(struct event_sink *sink, uint64_t time)
 	end_transaction(sink, of, time, "not seen");
 }
 
-void event_sink_release(struct event_sink *sink)
+void cpu_event_sink_release(struct cpu_event_sink *sink)
 {
-	struct side_transactions *of, *next;
+	struct transaction_track *of, *next;
 
 	HASH_ITER(hh, sink->transactions, of, next)
 	{
 		HASH_DEL(sink->transactions, of);
 		free(of);
 	}
-	*sink = (struct event_sink){ 0 };
+	*sink = (struct cpu_event_sink){ 0 };
 }

@@ -6,7 +6,7 @@
 #include "src/events/perf_record_events.h"
 #include "src/events/switch_events.h"
 
-/* Bytes of events that wait in memory. */
+/* Bytes of queued events that stay in memory. */
 #define EVENTS_MEMORY ((size_t)16 << 20)
 
 static void init_mark(struct symbol *mark, struct name_table *names, const char *text,
@@ -16,127 +16,121 @@ static void init_mark(struct symbol *mark, struct name_table *names, const char 
 	mark->name = mark->linkage = name_intern_text(names, text);
 }
 
-void event_output_init(struct event_output *view, const struct event_output_input *input,
+void event_output_init(struct event_output *output, const struct event_output_input *input,
 		       struct name_table *names)
 {
-	*view = (struct event_output){ .input = *input };
-	init_mark(&view->ptwrite, names, "ptwrite", SYMBOL_MARK);
-	init_mark(&view->abort, names, "[transaction aborted]", SYMBOL_SPECIAL);
+	*output = (struct event_output){ .input = *input };
+	init_mark(&output->ptwrite, names, "ptwrite", SYMBOL_MARK);
+	init_mark(&output->abort, names, "[transaction aborted]", SYMBOL_SPECIAL);
 	if (!input->writer)
 		return;
-	event_tracks_init(&view->tracks, input->writer, input->timeline, input->filter);
-	event_sink_init(&view->sink, &view->tracks, input->info);
-	view->early.begin = input->filter->begin;
+	event_tracks_init(&output->tracks, input->writer, input->timeline, input->filter);
+	cpu_event_sink_init(&output->sink, &output->tracks, input->info);
+	output->initial.begin = input->filter->begin;
 }
 
-static void mark(struct event_output *view, const struct branch_event *event)
+/* Pass the events that concern the thread's calls to its stack. */
+static void mark_calls(struct thread_stacks *stacks, const struct event_output *output,
+		       const struct branch_event *event)
 {
-	if (!view->input.stacks)
-		return;
 	if (event->gap == CPU_EVENT_PTWRITE)
-		thread_stacks_mark(view->input.stacks, event, &view->ptwrite);
+		thread_stacks_mark(stacks, event, &output->ptwrite);
 	else if (event->gap == CPU_EVENT_TX_ABORT)
-		thread_stacks_mark(view->input.stacks, event, &view->abort);
+		thread_stacks_mark(stacks, event, &output->abort);
 	else if (event->gap == CPU_EVENT_EVD)
-		thread_stacks_event_data(view->input.stacks, event->thread, event->cycles,
-					 event->to);
+		thread_stacks_event_data(stacks, event->thread, event->cycles, event->to);
 	else if (event->gap == CPU_EVENT_CFE && event->cycles == CONTROL_INTERRUPT)
-		thread_stacks_interrupt(view->input.stacks, event->thread, (uint8_t)event->to);
+		thread_stacks_interrupt(stacks, event->thread, (uint8_t)event->to);
 	else if (event->gap == CPU_EVENT_CFE)
-		thread_stacks_drop_event_data(view->input.stacks, event->thread);
+		thread_stacks_drop_event_data(stacks, event->thread);
 }
 
 /* While the trace is decoded, the writer belongs to the thread that writes slices. */
-static void wait(struct event_output *view, const struct cpu_event *event)
+static void queue_event(struct event_output *output, const struct cpu_event *event)
 {
 	struct cpu_event *events;
 
-	if (view->event_count == view->events.room)
-		big_array_grow(&view->events, view->event_count + 1, sizeof(*events),
+	if (output->event_count == output->events.room)
+		big_array_grow(&output->events, output->event_count + 1, sizeof(*events),
 			       EVENTS_MEMORY);
-	events = view->events.items;
-	events[view->event_count++] = *event;
+	events = output->events.items;
+	events[output->event_count++] = *event;
 }
 
-/* Whether it may begin what goes on when the chosen time begins. */
-static bool goes_on(const struct event_output *view, const struct cpu_event *side)
+/* Returns whether an event before the selected time may begin a state that lasts into it. */
+static bool may_begin_state(const struct event_output *output, const struct cpu_event *event)
 {
-	uint64_t begin = view->input.filter->begin;
+	const struct event_filter *filter = output->input.filter;
 
-	if (!view->input.writer || !side->time || side->time >= begin ||
-	    !initial_state_is_state(side->kind))
+	if (!output->input.writer || !event->time || event->time >= filter->begin ||
+	    !initial_state_is_state(event->kind))
 		return false;
-	return cpu_event_has_thread(side->kind)
-		       ? event_tracks_wants(&view->tracks, side->thread, begin)
-		       : event_tracks_wants_cpu(&view->tracks, side->cpu, begin);
+	return cpu_event_has_thread(event->kind)
+		       ? event_filter_has(filter, event->thread, filter->begin)
+		       : event_tracks_wants_cpu(&output->tracks, event->cpu, filter->begin);
 }
 
-void event_output_event(struct event_output *view, const struct branch_event *event)
+void event_output_add(struct event_output *output, const struct branch_event *branch)
 {
-	struct cpu_event side = cpu_event_of(event);
+	struct cpu_event event = cpu_event_of(branch);
 
-	if (goes_on(view, &side)) {
-		wait(view, &side);
+	if (may_begin_state(output, &event)) {
+		queue_event(output, &event);
 		return;
 	}
-	if (cpu_event_has_thread(side.kind) &&
-	    !event_filter_has(view->input.filter, event->thread, event->time))
+	if (cpu_event_has_thread(event.kind) &&
+	    !event_filter_has(output->input.filter, branch->thread, branch->time))
 		return;
-	mark(view, event);
-	if (view->input.writer && event_tracks_wants_cpu(&view->tracks, side.cpu, side.time))
-		wait(view, &side);
+	if (output->input.stacks)
+		mark_calls(output->input.stacks, output, branch);
+	if (output->input.writer && event_tracks_wants_cpu(&output->tracks, event.cpu, event.time))
+		queue_event(output, &event);
 }
 
-static void write_event(void *context, const struct cpu_event *event)
+static void write_events(struct event_output *output)
 {
-	event_sink_event(context, event);
-}
+	const struct cpu_event *events = output->events.items;
 
-static void write_events(struct event_output *view)
-{
-	const struct initial_state_out out = { write_event, &view->sink };
-	const struct cpu_event *events = view->events.items;
-
-	for (size_t i = 0; i < view->event_count; i++) {
-		if (events[i].time && events[i].time < view->early.begin) {
-			initial_state_take(&view->early, &events[i]);
+	for (size_t i = 0; i < output->event_count; i++) {
+		if (events[i].time && events[i].time < output->initial.begin) {
+			initial_state_update(&output->initial, &events[i]);
 		} else {
-			initial_state_give(&view->early, &events[i], &out);
-			event_sink_event(&view->sink, &events[i]);
+			initial_state_emit(&output->initial, &events[i], &output->sink);
+			cpu_event_sink_add(&output->sink, &events[i]);
 		}
 	}
-	initial_state_give_all(&view->early, &out);
-	view->event_count = 0;
+	initial_state_emit_all(&output->initial, &output->sink);
+	output->event_count = 0;
 }
 
-void event_output_finish(struct event_output *view, uint64_t begin, uint64_t end)
+void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end)
 {
-	struct record_events records = {
-		.tracks = &view->tracks,
-		.file = view->input.file,
-		.resolver = view->input.resolver,
-		.diag = view->input.diag,
-		.samples = view->input.samples,
+	struct perf_record_events records = {
+		.tracks = &output->tracks,
+		.file = output->input.file,
+		.resolver = output->input.resolver,
+		.diag = output->input.diag,
+		.samples = output->input.samples,
 	};
 
-	if (!view->input.writer)
+	if (!output->input.writer)
 		return;
-	write_events(view);
-	event_sink_finish(&view->sink, end);
-	if (view->sink.untimed)
-		diag_warn(view->input.diag, "side-untimed",
+	write_events(output);
+	cpu_event_sink_finish(&output->sink, end);
+	if (output->sink.untimed)
+		diag_warn(output->input.diag, "side-untimed",
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
 			  "time was known, and are not shown",
-			  view->sink.untimed);
-	switch_events_write(&view->tracks, view->input.file);
-	record_events_write(&records);
-	side_clock_write(view->input.writer, &view->input.file->features, begin);
+			  output->sink.untimed);
+	switch_events_write(&output->tracks, output->input.file);
+	perf_record_events_write(&records);
+	wall_clock_write(output->input.writer, &output->input.file->features, begin);
 }
 
-void event_output_release(struct event_output *view)
+void event_output_release(struct event_output *output)
 {
-	big_array_release(&view->events);
-	event_sink_release(&view->sink);
-	initial_state_release(&view->early);
-	event_tracks_release(&view->tracks);
+	big_array_release(&output->events);
+	cpu_event_sink_release(&output->sink);
+	initial_state_release(&output->initial);
+	event_tracks_release(&output->tracks);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is shown beside the calls: side events of the trace, context switches,
- * other samples of the recording, losses, the wall clock.
+ * The events that are shown beside the calls: CPU events of the trace, context
+ * switches, samples of other events, losses, the wall clock.
  *
- * In FTF all of it; in lists of slices the marks among the calls only.
+ * FTF shows all of them; lists of slices only the marks among the calls.
  */
 #ifndef SRC_EVENTS_EVENT_OUTPUT_H
 #define SRC_EVENTS_EVENT_OUTPUT_H
@@ -18,14 +18,14 @@
 
 struct resolver;
 
-/* What it is made of; all borrowed until event_output_release(). */
+/* All is borrowed until event_output_release(). */
 struct event_output_input {
-	struct ftf_writer *writer; /* NULL: not FTF, or in parts */
+	struct ftf_writer *writer; /* NULL: write no tracks of events */
 	const struct perf_file *file;
 	const struct timeline *timeline;
 	const struct pt_info *info;
-	const struct event_filter *filter; /* what is wanted */
-	struct thread_stacks *stacks;      /* NULL: marks are left out */
+	const struct event_filter *filter;
+	struct thread_stacks *stacks; /* NULL: leave the marks among calls out */
 	struct resolver *resolver;
 	struct diag *diag;
 	bool samples; /* show them */
@@ -34,26 +34,26 @@ struct event_output_input {
 struct event_output {
 	struct event_output_input input;
 	struct event_tracks tracks;
-	struct event_sink sink;
-	struct initial_state early; /* before the chosen time */
-	struct big_array events;    /* owned: struct cpu_event, to be written in the end */
+	struct cpu_event_sink sink;
+	struct initial_state initial;
+	struct big_array events; /* owned: struct cpu_event, written by event_output_finish() */
 	size_t event_count;
 	struct symbol ptwrite, abort; /* marks */
 };
 
-void event_output_init(struct event_output *view, const struct event_output_input *input,
+void event_output_init(struct event_output *output, const struct event_output_input *input,
 		       struct name_table *names);
 
-/* Take an event of kind BRANCH_CPU_EVENT, in the order of time of its stream. */
-void event_output_event(struct event_output *view, const struct branch_event *event);
+/* Add an event of kind BRANCH_CPU_EVENT; those of a stream come in order of time. */
+void event_output_add(struct event_output *output, const struct branch_event *event);
 
 /*
- * The trace went from `begin` to `end` (ns): write its events, and what does not
- * come from it.  Nobody else uses the writer now.
+ * Write the trace's events, and those of other records.  The trace is from `begin`
+ * to `end` (ns).  Nothing else may use the writer now.
  */
-void event_output_finish(struct event_output *view, uint64_t begin, uint64_t end);
+void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end);
 
 /* Idempotent, also on zeroed memory. */
-void event_output_release(struct event_output *view);
+void event_output_release(struct event_output *output);
 
 #endif

@@ -16,12 +16,6 @@ void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 	tracks->named = alloc_zeroed(count + 1, sizeof(*tracks->named));
 }
 
-bool event_tracks_wants(const struct event_tracks *tracks, const struct thread *thread,
-			uint64_t time)
-{
-	return event_filter_has(tracks->filter, thread, time);
-}
-
 bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint64_t time)
 {
 	const struct event_filter *filter = tracks->filter;
@@ -36,7 +30,7 @@ bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint
 
 void event_tracks_release(struct event_tracks *tracks)
 {
-	struct cpu_tracks_cpu *cpu, *next;
+	struct cpu_track *cpu, *next;
 
 	HASH_ITER(hh, tracks->cpus, cpu, next)
 	{
@@ -47,21 +41,21 @@ void event_tracks_release(struct event_tracks *tracks)
 	*tracks = (struct event_tracks){ 0 };
 }
 
-const char *side_thread_name(const struct thread *thread)
+const char *event_thread_name(const struct thread *thread)
 {
 	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
 }
 
-/* Told only of threads that something is drawn on, so that there are no empty ones. */
+/* Name threads that have events only: Perfetto shows a track for each name. */
 static void name_thread(struct event_tracks *tracks, const struct thread *thread,
 			struct ftf_thread track)
 {
 	const struct thread *leader =
 		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
-	const char *process = side_thread_name(leader), *name = side_thread_name(thread);
+	const char *process = event_thread_name(leader), *name = event_thread_name(thread);
 	char number[16];
 
-	/* As perf shows a thread without a name. */
+	/* perf shows a thread without a name so. */
 	snprintf(number, sizeof(number), ":%d", thread->tid);
 	if (!name)
 		name = process ? process : number;
@@ -84,9 +78,9 @@ struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct 
 	return track;
 }
 
-static struct cpu_tracks_cpu *add_cpu(struct event_tracks *tracks, int32_t number)
+static struct cpu_track *add_cpu(struct event_tracks *tracks, int32_t number)
 {
-	struct cpu_tracks_cpu *cpu = alloc_zeroed(1, sizeof(*cpu));
+	struct cpu_track *cpu = alloc_zeroed(1, sizeof(*cpu));
 	char text[64];
 
 	if (!tracks->group)
@@ -102,26 +96,25 @@ static struct cpu_tracks_cpu *add_cpu(struct event_tracks *tracks, int32_t numbe
 	return cpu;
 }
 
-struct cpu_tracks_cpu *event_tracks_cpu(struct event_tracks *tracks, int32_t number)
+struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t number)
 {
-	struct cpu_tracks_cpu *cpu;
+	struct cpu_track *cpu;
 
 	HASH_FIND_INT(tracks->cpus, &number, cpu);
 	return cpu ? cpu : add_cpu(tracks, number);
 }
 
-uint64_t side_cpu_time(struct cpu_tracks_cpu *cpu, uint64_t time)
+uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time)
 {
 	if (time > cpu->last_time)
 		cpu->last_time = time;
 	return cpu->last_time;
 }
 
-void event_tracks_mark(struct event_tracks *tracks, struct cpu_tracks_cpu *cpu,
-		       struct ftf_event *event)
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event)
 {
 	event->thread = cpu->track;
-	event->time = side_cpu_time(cpu, event->time);
+	event->time = cpu_track_time(cpu, event->time);
 	ftf_begin(tracks->writer, event);
 	event->name = event->category = (struct ftf_name){ 0 };
 	event->arg_count = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What side events are drawn on: the threads' own tracks, and one of each CPU,
- * in a group of their own.
+ * The tracks of events: those of the threads, and one of each CPU, in a group of
+ * their own.
  *
- * Perfetto learns from a thread's name which process it belongs to, so each
- * thread is named once before anything is said of it.
+ * Perfetto takes the process of a thread from the record of the thread's name, so
+ * that is written once, before the thread's first event.
  */
 #ifndef SRC_EVENTS_EVENT_TRACKS_H
 #define SRC_EVENTS_EVENT_TRACKS_H
@@ -20,21 +20,21 @@
 /* Types of data that an event can have: enum cpu_event_evd. */
 #define EVD_TYPES 3
 
-/* A CPU as the trace shows it; cpu -1: of a buffer per thread, not told. */
-struct cpu_tracks_cpu {
+/* A CPU and its track; cpu -1: unknown (AUX buffers per thread). */
+struct cpu_track {
 	int32_t cpu;
 	struct ftf_thread track;
 	struct ftf_name frequency; /* of its counter */
-	uint64_t ratio;            /* as told last; 0: not yet */
-	uint64_t last_time;        /* ns: of the event told last; times of a track do not go back */
-	/* A sleep that goes on, and the MWAIT that asked for one that has not begun. */
-	bool sleeps, waits;
-	uint64_t sleep, hints;
-	uint32_t extensions;
-	bool in_guest; /* its slice is open */
-	uint64_t vmcs; /* as told last; 0: not yet */
+	uint64_t ratio;            /* of the last CBR packet; 0: none yet */
+	uint64_t last_time;  /* ns: of the last event written; times of a track do not decrease */
+	bool sleeps;         /* its slice is open */
+	bool waits;          /* an MWAIT asked for a sleep that has not begun */
+	uint64_t hints;      /* of that MWAIT */
+	uint32_t extensions; /* of that MWAIT */
+	bool in_guest;       /* its slice is open */
+	uint64_t vmcs;       /* of the last VMCS packet; 0: none yet */
 	/* Of EVD packets, by their type, for the next event: */
-	struct side_data_value {
+	struct evd_value {
 		bool known;
 		uint64_t value;
 	} data[EVD_TYPES], exit[EVD_TYPES];
@@ -45,43 +45,38 @@ struct cpu_tracks_cpu {
 struct event_tracks {
 	struct ftf_writer *writer;         /* borrowed */
 	const struct timeline *timeline;   /* borrowed */
-	const struct event_filter *filter; /* borrowed: what was chosen */
+	const struct event_filter *filter; /* borrowed */
 	bool *named;                       /* owned; by thread index */
-	struct cpu_tracks_cpu *cpus;       /* owned: hash by cpu */
-	uint64_t group;                    /* the process that stands for the CPUs; 0: none yet */
+	struct cpu_track *cpus;            /* owned: hash by cpu */
+	uint64_t group;                    /* the process of the CPUs' tracks; 0: none yet */
 };
 
 /* All are borrowed until event_tracks_release(). */
 void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 		       const struct timeline *timeline, const struct event_filter *filter);
 
-/* Returns whether something of a thread (NULL: unknown) and time (ns) was chosen. */
-bool event_tracks_wants(const struct event_tracks *tracks, const struct thread *thread,
-			uint64_t time);
-
-/* Returns whether something of a CPU (-1: unknown) and time (ns) was chosen. */
+/* Returns whether events of a CPU (-1: unknown) at a time (ns) are selected. */
 bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint64_t time);
 
 /* Idempotent, also on zeroed memory. */
 void event_tracks_release(struct event_tracks *tracks);
 
-/* Returns the name that a trace shows of a thread: the last one; NULL: none is known. */
-const char *side_thread_name(const struct thread *thread);
+/* Returns the last name of a thread (NULL: unknown); NULL: it has none. */
+const char *event_thread_name(const struct thread *thread);
 
-/* Returns the track of a thread, named; of NULL and the idle thread, that of their id. */
+/* Returns the track of a thread, whose name is written; NULL: the track of unknown threads. */
 struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct thread *thread);
 
-/* Returns the CPU, made at first use; borrowed. */
-struct cpu_tracks_cpu *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu);
+/* Returns the track of a CPU, made at first use; borrowed. */
+struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu);
 
 /*
- * Write a mark on a CPU's track: a slice without length.  An instant would take
- * in what begins at its time.
+ * Write a mark on a CPU's track: a slice without length.  An instant would
+ * enclose the slices that begin at its time.
  */
-void event_tracks_mark(struct event_tracks *tracks, struct cpu_tracks_cpu *cpu,
-		       struct ftf_event *event);
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event);
 
-/* Returns a time of the CPU's track: that of the event, but never back. */
-uint64_t side_cpu_time(struct cpu_tracks_cpu *cpu, uint64_t time);
+/* Returns the time of an event on the CPU's track, not before the last one's. */
+uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time);
 
 #endif

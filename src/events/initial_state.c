@@ -6,19 +6,26 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-/* In the order in which they are given out: a guest's slice tells its VMCS. */
-enum held { HELD_FREQUENCY, HELD_VMCS, HELD_GUEST, HELD_MWAIT, HELD_SLEEP, HELD_KINDS };
-
-/* Kinds are CPU_EVENT_NONE where nothing is held. */
-struct early_cpu {
-	int32_t cpu;
-	struct cpu_event held[HELD_KINDS];
-	UT_hash_handle hh;
+/* In the order in which they are emitted: a guest's slice shows its VMCS. */
+enum state {
+	STATE_FREQUENCY,
+	STATE_VMCS,
+	STATE_GUEST,
+	STATE_MWAIT,
+	STATE_SLEEP,
+	STATE_TRANSACTION, /* of a thread; the others are of a CPU */
+	STATES
 };
 
-struct early_thread {
-	const struct thread *thread; /* borrowed; NULL: unknown */
-	struct cpu_event transaction;
+/* Of the key of threads, whose CPUs do not matter. */
+#define NO_CPU INT64_MIN
+
+struct state_owner {
+	struct owner_key {
+		const struct thread *thread; /* borrowed; NULL: unknown, or a CPU */
+		int64_t cpu;
+	} key;
+	struct cpu_event states[STATES]; /* kind CPU_EVENT_NONE: none */
 	UT_hash_handle hh;
 };
 
@@ -35,127 +42,115 @@ bool initial_state_is_state(enum cpu_event_kind kind)
 	       kind == CPU_EVENT_PWRX;
 }
 
-static struct early_cpu *cpu_of(struct initial_state *early, int32_t number, bool add)
+static struct state_owner *find_owner(const struct initial_state *initial,
+				      const struct thread *thread, int64_t cpu)
 {
-	struct early_cpu *cpu;
+	const struct owner_key key = { thread, cpu };
+	struct state_owner *owner;
 
-	HASH_FIND_INT(early->cpus, &number, cpu);
-	if (cpu || !add)
-		return cpu;
-	cpu = alloc_zeroed(1, sizeof(*cpu));
-	cpu->cpu = number;
-	HASH_ADD_INT(early->cpus, cpu, cpu);
-	return cpu;
+	HASH_FIND(hh, initial->owners, &key, sizeof(key), owner);
+	return owner;
 }
 
-static struct early_thread *thread_of(struct initial_state *early, const struct thread *key,
-				      bool add)
+static struct state_owner *make_owner(struct initial_state *initial, const struct cpu_event *event)
 {
-	struct early_thread *thread;
+	const struct owner_key key = is_of_transaction(event->kind)
+					     ? (struct owner_key){ event->thread, NO_CPU }
+					     : (struct owner_key){ NULL, event->cpu };
+	struct state_owner *owner = find_owner(initial, key.thread, key.cpu);
 
-	HASH_FIND_PTR(early->threads, &key, thread);
-	if (thread || !add)
-		return thread;
-	thread = alloc_zeroed(1, sizeof(*thread));
-	thread->thread = key;
-	HASH_ADD_PTR(early->threads, thread, thread);
-	return thread;
+	if (owner)
+		return owner;
+	owner = alloc_zeroed(1, sizeof(*owner));
+	owner->key = key;
+	HASH_ADD(hh, initial->owners, key, sizeof(key), owner);
+	return owner;
 }
 
-static void take_of_cpu(struct early_cpu *cpu, const struct cpu_event *event)
+void initial_state_update(struct initial_state *initial, const struct cpu_event *event)
 {
+	struct cpu_event *states = make_owner(initial, event)->states;
+
 	switch (event->kind) {
+	case CPU_EVENT_TX_BEGIN:
+		states[STATE_TRANSACTION] = *event;
+		break;
+	case CPU_EVENT_TX_COMMIT:
+	case CPU_EVENT_TX_ABORT:
+		states[STATE_TRANSACTION].kind = CPU_EVENT_NONE;
+		break;
 	case CPU_EVENT_CBR:
-		cpu->held[HELD_FREQUENCY] = *event;
+		states[STATE_FREQUENCY] = *event;
 		break;
 	case CPU_EVENT_VMCS:
-		cpu->held[HELD_VMCS] = *event;
+		states[STATE_VMCS] = *event;
 		break;
 	case CPU_EVENT_PIP:
-		/* Its slice has the CR3 that it began with. */
+		/* The guest's slice has the CR3 of its entry. */
 		if (!event->extra)
-			cpu->held[HELD_GUEST].kind = CPU_EVENT_NONE;
-		else if (cpu->held[HELD_GUEST].kind == CPU_EVENT_NONE)
-			cpu->held[HELD_GUEST] = *event;
+			states[STATE_GUEST].kind = CPU_EVENT_NONE;
+		else if (states[STATE_GUEST].kind == CPU_EVENT_NONE)
+			states[STATE_GUEST] = *event;
 		break;
 	case CPU_EVENT_MWAIT:
-		cpu->held[HELD_MWAIT] = *event;
+		states[STATE_MWAIT] = *event;
 		break;
 	case CPU_EVENT_PWRE:
-		cpu->held[HELD_SLEEP] = *event;
+		states[STATE_SLEEP] = *event;
 		break;
 	case CPU_EVENT_PWRX:
-		cpu->held[HELD_SLEEP].kind = cpu->held[HELD_MWAIT].kind = CPU_EVENT_NONE;
+		states[STATE_SLEEP].kind = states[STATE_MWAIT].kind = CPU_EVENT_NONE;
 		break;
 	default:
 		break;
 	}
 }
 
-void initial_state_take(struct initial_state *early, const struct cpu_event *event)
+static void emit_states(const struct initial_state *initial, struct state_owner *owner,
+			struct cpu_event_sink *sink)
 {
-	if (event->kind == CPU_EVENT_TX_BEGIN)
-		thread_of(early, event->thread, true)->transaction = *event;
-	else if (is_of_transaction(event->kind))
-		thread_of(early, event->thread, true)->transaction.kind = CPU_EVENT_NONE;
-	else
-		take_of_cpu(cpu_of(early, event->cpu, true), event);
+	for (int i = 0; i < STATES; i++) {
+		if (owner->states[i].kind == CPU_EVENT_NONE)
+			continue;
+		owner->states[i].time = initial->begin;
+		cpu_event_sink_add(sink, &owner->states[i]);
+		owner->states[i].kind = CPU_EVENT_NONE;
+	}
 }
 
-static void give(const struct initial_state *early, struct cpu_event *held,
-		 const struct initial_state_out *out)
+void initial_state_emit(struct initial_state *initial, const struct cpu_event *event,
+			struct cpu_event_sink *sink)
 {
-	if (held->kind == CPU_EVENT_NONE)
-		return;
-	held->time = early->begin;
-	out->event(out->context, held);
-	held->kind = CPU_EVENT_NONE;
-}
-
-static void give_cpu(const struct initial_state *early, struct early_cpu *cpu,
-		     const struct initial_state_out *out)
-{
-	for (int i = 0; i < HELD_KINDS; i++)
-		give(early, &cpu->held[i], out);
-}
-
-void initial_state_give(struct initial_state *early, const struct cpu_event *event,
-			const struct initial_state_out *out)
-{
-	struct early_cpu *cpu = cpu_of(early, event->cpu, false);
-	struct early_thread *thread = thread_of(early, event->thread, false);
+	struct state_owner *cpu = find_owner(initial, NULL, event->cpu);
+	struct state_owner *thread = find_owner(initial, event->thread, NO_CPU);
 
 	if (cpu)
-		give_cpu(early, cpu, out);
+		emit_states(initial, cpu, sink);
 	if (thread)
-		give(early, &thread->transaction, out);
+		emit_states(initial, thread, sink);
 }
 
-void initial_state_give_all(struct initial_state *early, const struct initial_state_out *out)
+void initial_state_emit_all(struct initial_state *initial, struct cpu_event_sink *sink)
 {
-	struct early_cpu *cpu, *next_cpu;
-	struct early_thread *thread, *next_thread;
+	struct state_owner *owner, *next;
 
-	HASH_ITER(hh, early->cpus, cpu, next_cpu)
-	give_cpu(early, cpu, out);
-	HASH_ITER(hh, early->threads, thread, next_thread)
-	give(early, &thread->transaction, out);
+	for (int threads = 0; threads < 2; threads++) {
+		HASH_ITER(hh, initial->owners, owner, next)
+		{
+			if ((owner->key.cpu == NO_CPU) == threads)
+				emit_states(initial, owner, sink);
+		}
+	}
 }
 
-void initial_state_release(struct initial_state *early)
+void initial_state_release(struct initial_state *initial)
 {
-	struct early_cpu *cpu, *next_cpu;
-	struct early_thread *thread, *next_thread;
+	struct state_owner *owner, *next;
 
-	HASH_ITER(hh, early->cpus, cpu, next_cpu)
+	HASH_ITER(hh, initial->owners, owner, next)
 	{
-		HASH_DEL(early->cpus, cpu);
-		free(cpu);
+		HASH_DEL(initial->owners, owner);
+		free(owner);
 	}
-	HASH_ITER(hh, early->threads, thread, next_thread)
-	{
-		HASH_DEL(early->threads, thread);
-		free(thread);
-	}
-	*early = (struct initial_state){ 0 };
+	*initial = (struct initial_state){ 0 };
 }

@@ -8,32 +8,27 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
+#include "src/formats/ftf/event_record.h"
 
-#define NS_PER_S        UINT64_C(1000000000)
-#define SAMPLE_ARGS_MAX 6
+#define NS_PER_S UINT64_C(1000000000)
 
 /* ---- Samples ------------------------------------------------------------- */
 
-/* Whose code it was, at that time. */
+/* Returns the address space of a thread at a time; NULL: unknown. */
 static const struct address_space *space_of(const struct thread *thread, uint64_t time)
 {
 	const struct process *process = thread ? thread->process : NULL;
-	size_t low = 0, high = process ? process->epoch_count : 0;
+	size_t after =
+		process ? LOWER_BOUND(i, process->epoch_count, process->epochs[i].begin <= time)
+			: 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (process->epochs[middle].begin <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? process->epochs[low - 1].space : NULL;
+	return after ? process->epochs[after - 1].space : NULL;
 }
 
-static struct ftf_name event_name(struct record_events *records, const struct perf_attr *attr)
+static struct ftf_name event_name(struct perf_record_events *records, const struct perf_attr *attr)
 {
 	size_t index = (size_t)(attr - records->file->attrs);
 	char number[32];
@@ -46,47 +41,43 @@ static struct ftf_name event_name(struct record_events *records, const struct pe
 	return records->events[index];
 }
 
-static size_t fill_args(struct record_events *records, const struct perf_sample *sample,
-			const struct thread *thread, struct ftf_arg args[SAMPLE_ARGS_MAX])
+static void add_args(struct perf_record_events *records, const struct perf_sample *sample,
+		     const struct thread *thread, struct event_record *record)
 {
-	struct ftf_writer *writer = records->tracks->writer;
+	struct ftf_writer *writer = record->writer;
 	uint64_t type = sample->attr->attr.sample_type;
-	size_t count = 0;
 
 	if (type & PERF_SAMPLE_PERIOD)
-		args[count++] = ftf_arg_int64(ftf_text(writer, "period"), (int64_t)sample->period);
+		event_record_add_number(record, "period", (int64_t)sample->period);
 	if (type & PERF_SAMPLE_IP) {
 		struct location at = resolver_find(records->resolver,
 						   space_of(thread, sample->time), sample->ip);
 
-		args[count++] = ftf_arg_pointer(ftf_text(writer, "address"), sample->ip);
+		event_record_add_address(record, "address", sample->ip);
 		if (at.symbol)
-			args[count++] = ftf_arg_string(
-				ftf_text(writer, "function"),
-				ftf_name(writer, at.symbol->name->text, at.symbol->name->length));
+			event_record_add(record,
+					 ftf_arg_string(ftf_text(writer, "function"),
+							ftf_name(writer, at.symbol->name->text,
+								 at.symbol->name->length)));
 	}
 	if (type & PERF_SAMPLE_ADDR)
-		args[count++] = ftf_arg_pointer(ftf_text(writer, "data_address"), sample->address);
+		event_record_add_address(record, "data_address", sample->address);
 	if (sample->cpu >= 0)
-		args[count++] = ftf_arg_int32(ftf_text(writer, "cpu"), sample->cpu);
-	return count;
+		event_record_add(record, ftf_arg_int32(ftf_text(writer, "cpu"), sample->cpu));
 }
 
-/* The idle thread is as many as there are CPUs: its samples are of the CPU. */
-static struct ftf_thread track_of(struct record_events *records, const struct perf_sample *sample,
-				  const struct thread *thread)
+/* Each CPU has an idle thread, all of one id: their samples are shown on the CPU's track. */
+static struct ftf_thread track_of(struct perf_record_events *records,
+				  const struct perf_sample *sample, const struct thread *thread)
 {
 	if (sample->cpu >= 0 && (sample->tid <= 0 || !thread))
 		return event_tracks_cpu(records->tracks, sample->cpu)->track;
 	return event_tracks_thread(records->tracks, thread);
 }
 
-/*
- * The waker told who will run.  Where that CPU told it again, once it was done,
- * the first is shown.
- */
-static void on_wakeup(struct record_events *records, const struct perf_sample *sample,
-		      const struct sched_point *point)
+/* If the recording has sched_waking, the sched_wakeup of the same wakeup is left out. */
+static void write_wakeup(struct perf_record_events *records, const struct perf_sample *sample,
+			 const struct sched_point *point)
 {
 	struct ftf_wakeup wakeup = { .time = sample->time,
 				     .cpu = (uint16_t)(point->cpu < 0 ? sample->cpu : point->cpu),
@@ -102,7 +93,7 @@ static void on_wakeup(struct record_events *records, const struct perf_sample *s
 			? timeline_borrow_thread(tracks->timeline, sample->tid, sample->time)
 			: NULL;
 	if (!event_tracks_wants_cpu(tracks, wakeup.cpu, sample->time) ||
-	    !event_tracks_wants(tracks, thread, sample->time))
+	    !event_filter_has(tracks->filter, thread, sample->time))
 		return;
 	if (thread)
 		event_tracks_thread(tracks, thread);
@@ -112,13 +103,13 @@ static void on_wakeup(struct record_events *records, const struct perf_sample *s
 	ftf_thread_wakeup(tracks->writer, &wakeup);
 }
 
-static void on_sample(struct record_events *records, const struct perf_record *record)
+static void write_sample(struct perf_record_events *records, const struct perf_record *record)
 {
-	struct ftf_arg args[SAMPLE_ARGS_MAX];
+	struct event_record instant;
 	struct perf_sample sample;
 	struct sched_point point;
 	const struct thread *thread = NULL;
-	struct ftf_event event = { .args = args };
+	struct ftf_thread track;
 
 	if (perf_sample_read(records->file, record, &sample) < 0 || !sample.time ||
 	    (sample.tid < 0 && sample.cpu < 0)) {
@@ -127,28 +118,27 @@ static void on_sample(struct record_events *records, const struct perf_record *r
 	}
 	if (sched_points_read(&records->points, &sample, &point)) {
 		if (point.kind != SCHED_SWITCH)
-			on_wakeup(records, &sample, &point);
+			write_wakeup(records, &sample, &point);
 		return;
 	}
 	if (!records->samples)
 		return;
 	if (sample.tid >= 0)
 		thread = timeline_borrow_thread(records->tracks->timeline, sample.tid, sample.time);
-	if (!event_tracks_wants(records->tracks, thread, sample.time) ||
+	if (!event_filter_has(records->tracks->filter, thread, sample.time) ||
 	    !event_tracks_wants_cpu(records->tracks, sample.cpu, sample.time))
 		return;
-	event.thread = track_of(records, &sample, thread);
-	event.category = ftf_text(records->tracks->writer, "sample");
-	event.name = event_name(records, sample.attr);
-	event.time = sample.time;
-	event.arg_count = fill_args(records, &sample, thread, args);
-	ftf_instant(records->tracks->writer, &event);
-	records->sample_count++;
+	track = track_of(records, &sample, thread);
+	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
+	instant.event.thread = track;
+	instant.event.name = event_name(records, sample.attr);
+	add_args(records, &sample, thread, &instant);
+	ftf_instant(records->tracks->writer, &instant.event);
 }
 
 /* ---- Losses -------------------------------------------------------------- */
 
-static void on_lost(struct record_events *records, const struct perf_record *record)
+static void write_loss(struct perf_record_events *records, const struct perf_record *record)
 {
 	struct ftf_writer *writer = records->tracks->writer;
 	bool of_records = record->type == PERF_RECORD_LOST;
@@ -172,8 +162,8 @@ static void on_lost(struct record_events *records, const struct perf_record *rec
 
 /* ---- Events without a format --------------------------------------------- */
 
-/* They stay instants, and say nothing of who runs. */
-static void warn_formatless(const struct record_events *records)
+/* Without its format, a sched_switch is an instant, and no switch is known from it. */
+static void warn_formatless(const struct perf_record_events *records)
 {
 	static const char sched_switch[] = "sched:sched_switch";
 
@@ -193,7 +183,7 @@ static void warn_formatless(const struct record_events *records)
 
 /* ---- All records --------------------------------------------------------- */
 
-void record_events_write(struct record_events *records)
+void perf_record_events_write(struct perf_record_events *records)
 {
 	struct perf_record record;
 	uint64_t position = 0;
@@ -203,9 +193,9 @@ void record_events_write(struct record_events *records)
 	records->events = alloc_zeroed(records->file->attr_count, sizeof(*records->events));
 	while (perf_file_next(records->file, &position, &record, NULL)) {
 		if (record.type == PERF_RECORD_SAMPLE)
-			on_sample(records, &record);
+			write_sample(records, &record);
 		else if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)
-			on_lost(records, &record);
+			write_loss(records, &record);
 	}
 	free(records->events);
 	records->events = NULL;
@@ -218,14 +208,13 @@ void record_events_write(struct record_events *records)
 
 /* ---- The wall clock ------------------------------------------------------ */
 
-void side_clock_write(struct ftf_writer *writer, const struct perf_features *features,
+void wall_clock_write(struct ftf_writer *writer, const struct perf_features *features,
 		      uint64_t time)
 {
 	uint64_t wall = features->clock_wall_ns + (time - features->clock_ns);
 	time_t seconds = (time_t)(wall / NS_PER_S);
 	char text[80], date[40];
-	struct ftf_arg args[3];
-	struct ftf_event event = { .time = time, .args = args, .arg_count = 3 };
+	struct event_record instant;
 	struct tm tm;
 	uint64_t group;
 
@@ -234,10 +223,11 @@ void side_clock_write(struct ftf_writer *writer, const struct perf_features *fea
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
 	snprintf(text, sizeof(text), "%s.%09" PRIu64 " UTC", date, wall % NS_PER_S);
 	group = ftf_process_new(writer, ftf_text(writer, "recording"));
-	event.thread = ftf_thread_new(writer, group, ftf_text(writer, "wall clock"));
-	event.name = ftf_text(writer, "wall clock");
-	args[0] = ftf_arg_string(ftf_text(writer, "wall_clock"), ftf_text(writer, text));
-	args[1] = ftf_arg_int64(ftf_text(writer, "wall_ns"), (int64_t)wall);
-	args[2] = ftf_arg_int64(ftf_text(writer, "trace_ns"), (int64_t)time);
-	ftf_instant(writer, &event);
+	event_record_init(&instant, writer, NULL, NULL, time);
+	instant.event.thread = ftf_thread_new(writer, group, ftf_text(writer, "wall clock"));
+	instant.event.name = ftf_text(writer, "wall clock");
+	event_record_add_text(&instant, "wall_clock", text);
+	event_record_add_number(&instant, "wall_ns", (int64_t)wall);
+	event_record_add_number(&instant, "trace_ns", (int64_t)time);
+	ftf_instant(writer, &instant.event);
 }

@@ -3,7 +3,7 @@
 
 #include "decoder/timeline/sched_points.h"
 
-/* Perfetto's mark of an idle thread, which gets no slice. */
+/* Marks an idle thread, which gets no slice in Perfetto. */
 #define IDLE_WEIGHT INT32_MIN
 
 static bool are_recorded(const struct perf_file *file)
@@ -18,7 +18,7 @@ static bool are_recorded(const struct perf_file *file)
 	return points.formats[SCHED_SWITCH].recorded;
 }
 
-/* Why the thread left: its exit is told before its last switch. */
+/* Returns why the thread left the CPU; its exit record comes before its last switch. */
 static enum ftf_thread_state state_of(const struct thread *thread, const struct cpu_switch *change)
 {
 	if (change->preempted)
@@ -46,13 +46,13 @@ static void write_switch(struct event_tracks *tracks, uint16_t cpu, const struct
 	ftf_context_switch(tracks->writer, &out);
 }
 
-/* Whom the CPU goes to or comes from was chosen. */
+/* Returns whether either thread of a switch is selected. */
 static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct thread *before,
 		  const struct cpu_switch *change)
 {
 	return event_tracks_wants_cpu(tracks, cpu, change->time) &&
-	       (event_tracks_wants(tracks, change->thread, change->time) ||
-		(before && event_tracks_wants(tracks, before, change->time)));
+	       (event_filter_has(tracks->filter, change->thread, change->time) ||
+		(before && event_filter_has(tracks->filter, before, change->time)));
 }
 
 void switch_events_write(struct event_tracks *tracks, const struct perf_file *file)

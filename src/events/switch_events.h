@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Context switches as scheduling records, of which Perfetto makes a track of
+ * Context switches as scheduling records, from which Perfetto makes a track of
  * each CPU and the states of threads.
  */
 #ifndef SRC_EVENTS_SWITCH_EVENTS_H
@@ -10,8 +10,8 @@
 #include "src/events/event_tracks.h"
 
 /*
- * Write the switches of the recording that were chosen, if its events say who ran
- * at all times (perf_event_attr.context_switch, or the tracepoint sched_switch).
+ * Write the selected switches, if the recording has all switches
+ * (perf_event_attr.context_switch, or the tracepoint sched_switch).
  */
 void switch_events_write(struct event_tracks *tracks, const struct perf_file *file);
 

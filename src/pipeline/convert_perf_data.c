@@ -264,7 +264,7 @@ static void *add_track(void *context, const struct thread *thread)
 		return output_pipeline_add_track(&c->pipeline, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->timeline, thread->pid, thread->begin);
 	return output_pipeline_add_track(&c->pipeline, thread->pid, thread->tid,
-					 side_thread_name(main_thread), side_thread_name(thread));
+					 event_thread_name(main_thread), event_thread_name(thread));
 }
 
 /* ---- Branches ------------------------------------------------------------ */
@@ -342,7 +342,7 @@ static void feed_all(struct conversion *c, const struct branch_event *events, si
 		if (at >= wanted)
 			wanted = at + event_filter_first(&c->filter, events + at, count - at);
 		if (events[at].kind == BRANCH_CPU_EVENT)
-			event_output_event(&c->side, &events[at++]);
+			event_output_add(&c->side, &events[at++]);
 		else if (at < wanted)
 			at += feed(c, events + at, wanted - at);
 		else

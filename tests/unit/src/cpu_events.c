@@ -54,9 +54,9 @@ START_TEST(the_core_clock_of_a_senseless_time_base_is_not_told)
 {
 	struct pt_info info = { .max_nonturbo_ratio = 25, .time_mult = 1, .time_shift = 23 };
 
-	ck_assert_uint_eq(side_core_mhz(&info, 42), 0);
+	ck_assert_uint_eq(core_clock_mhz(&info, 42), 0);
 	info = (struct pt_info){ .max_nonturbo_ratio = 25, .time_mult = 1 };
-	ck_assert_uint_eq(side_core_mhz(&info, 42), 1680);
+	ck_assert_uint_eq(core_clock_mhz(&info, 42), 1680);
 }
 END_TEST
 

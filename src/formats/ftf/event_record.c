@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/formats/ftf/event_record.h"
+
+void event_record_init(struct event_record *record, struct ftf_writer *writer, const char *category,
+		       const char *name, uint64_t time)
+{
+	*record = (struct event_record){ .writer = writer, .event = { .time = time } };
+	if (category)
+		record->event.category = ftf_text(writer, category);
+	if (name)
+		record->event.name = ftf_text(writer, name);
+	record->event.args = record->args;
+}
+
+void event_record_add(struct event_record *record, struct ftf_arg arg)
+{
+	record->args[record->event.arg_count++] = arg;
+}
+
+void event_record_add_number(struct event_record *record, const char *name, int64_t value)
+{
+	event_record_add(record, ftf_arg_int64(ftf_text(record->writer, name), value));
+}
+
+void event_record_add_address(struct event_record *record, const char *name, uint64_t value)
+{
+	event_record_add(record, ftf_arg_pointer(ftf_text(record->writer, name), value));
+}
+
+void event_record_add_text(struct event_record *record, const char *name, const char *value)
+{
+	event_record_add(record, ftf_arg_string(ftf_text(record->writer, name),
+						ftf_text(record->writer, value)));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* An event of an FTF trace together with its arguments, for events that are few: texts are
+ * looked up for each. */
+#ifndef SRC_FORMATS_FTF_EVENT_RECORD_H
+#define SRC_FORMATS_FTF_EVENT_RECORD_H
+
+#include <stdint.h>
+
+#include "writer/ftf.h"
+
+#define EVENT_RECORD_ARGS 8
+
+/* Its `event` points to its `args`: it must not move. */
+struct event_record {
+	struct ftf_writer *writer; /* borrowed */
+	struct ftf_event event;    /* for ftf_begin(), ftf_instant()...; its track is set by hand */
+	struct ftf_arg args[EVENT_RECORD_ARGS];
+};
+
+/* Start an event without arguments at `time` (ns); category and name may be NULL (of ends). */
+void event_record_init(struct event_record *record, struct ftf_writer *writer, const char *category,
+		       const char *name, uint64_t time);
+
+/* Add an argument; at most EVENT_RECORD_ARGS. */
+void event_record_add(struct event_record *record, struct ftf_arg arg);
+void event_record_add_number(struct event_record *record, const char *name, int64_t value);
+void event_record_add_address(struct event_record *record, const char *name, uint64_t value);
+void event_record_add_text(struct event_record *record, const char *name, const char *value);
+
+#endif
