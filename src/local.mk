@@ -9,8 +9,6 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/callstack_batch.c src/callstack/callstack_batch.h \
-	src/callstack/callstack_frame_index.c src/callstack/callstack_frame_index.h \
-	src/callstack/callstack_frames.c src/callstack/callstack_frames.h \
 	src/callstack/inline_flow.c src/callstack/inline_flow.h \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
 	src/callstack/magic_trace/callstack_magic_frames.c src/callstack/magic_trace/callstack_magic_frames.h \
@@ -18,6 +16,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/callstack_precise.c src/callstack/precise/callstack_precise.h \
 	src/callstack/precise/callstack_precise_branches.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
+	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/input_list.c src/cli/input_list.h \
 	src/cli/option_conflicts.c src/cli/option_conflicts.h \

@@ -54,7 +54,7 @@ static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int6
 	}
 	if (same_function(top(stack)->symbol, symbol_of(stack, from)) || !is_function(from->symbol))
 		return;
-	at = frame_list_find_function(&stack->now, from->symbol);
+	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(from->symbol));
 	if (at)
 		precise_pop_to(stack, time, at);
 	else
@@ -63,7 +63,9 @@ static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int6
 
 static size_t find_landing(struct precise_stack *stack, const struct symbol *symbol)
 {
-	return is_function(symbol) ? frame_list_find_landing(&stack->now, symbol) : 0;
+	return is_function(symbol)
+		       ? frame_list_find(&stack->now, FRAME_BY_LANDING, frame_function(symbol))
+		       : 0;
 }
 
 /* Returns whether a call is that of `call $+5; pop`, which reads the instruction pointer. */
@@ -111,7 +113,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 	if (precise_back_to_setjmp(stack, time, to->ip))
 		return;
 	/* To just behind a call: a return in all but name (a goroutine that is resumed). */
-	at = frame_list_find_return(&stack->now, to->ip);
+	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
 		return;
@@ -127,7 +129,8 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_replace(stack, time, to);
 }
 
-static inline void on_jump(struct precise_stack *stack, int64_t time, const struct location *to)
+static inline __attribute__((always_inline)) void
+on_jump(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	if (!stack->now.depth)
 		precise_infer_root(stack, to);
@@ -162,7 +165,7 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location *to)
 {
-	size_t at = frame_list_find_return(&stack->now, to->ip);
+	size_t at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
@@ -210,7 +213,7 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 	if (!notes->enters_trap ||
 	    (branch->event->kind != BRANCH_RETURN && branch->event->kind != BRANCH_JUMP))
 		return false;
-	at = frame_list_find_trap(&stack->now);
+	at = frame_list_find(&stack->now, FRAME_BY_TRAP, 0);
 	if (!at || stack->now.frames[at - 1].symbol != branch->places->to.symbol)
 		return false;
 	precise_pop_to(stack, time, at);
@@ -267,9 +270,9 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 	/* A system call that is started again goes back over its instruction. */
 	if (!expected || to->ip == expected || to->ip + 2 == expected || !stack->now.depth)
 		return;
-	at = frame_list_find_resumed(&stack->now, to->ip);
+	at = frame_list_find(&stack->now, FRAME_BY_RESUME, to->ip);
 	if (!at)
-		at = frame_list_find_resumed(&stack->now, to->ip + 2);
+		at = frame_list_find(&stack->now, FRAME_BY_RESUME, to->ip + 2);
 	if (at)
 		precise_pop_to(stack, time, at - 1);
 	else if (is_entry(to) || !is_function(to->symbol))
@@ -317,7 +320,7 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 
 static void on_kernel_exit(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	size_t at = frame_list_find_entry(&stack->now);
+	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
 	uint64_t expected;
 
 	if (!at) {

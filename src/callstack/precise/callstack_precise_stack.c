@@ -121,7 +121,7 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 	/* Stacks that were left at the same place look the same: the one left first comes first. */
 	for (unsigned i = 0; i < PARKED_MAX && !at; i++) {
 		slot = &stack->parked[(stack->next_parked + i) % PARKED_MAX];
-		at = frame_list_find_return(slot, to->ip);
+		at = frame_list_find(slot, FRAME_BY_RETURN, to->ip);
 	}
 	if (at) {
 		struct frame_list found = *slot;

@@ -9,8 +9,7 @@
 #define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_STACK_H
 
 #include "src/callstack/callstack_batch.h"
-#include "src/callstack/callstack_frames.h"
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/precise/frame_list.h"
 
 /* Stacks that were left and may come back, per thread; setjmps that may be gone back to. */
 #define PARKED_MAX  64
@@ -193,8 +192,9 @@ void precise_reveal(struct precise_stack *stack, int64_t time);
 void precise_infer_root(struct precise_stack *stack, const struct location *location);
 
 /* Another function goes on in the top's place; where it returns to stays. */
-static inline void precise_replace(struct precise_stack *stack, int64_t time,
-				   const struct location *to)
+static inline __attribute__((always_inline)) void precise_replace(struct precise_stack *stack,
+								  int64_t time,
+								  const struct location *to)
 {
 	struct frame *frame = top(stack);
 

@@ -28,11 +28,11 @@ tests_unit_src_slice_sorter_test_SOURCES = \
 tests_unit_src_slice_sorter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_sorter_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/callstack_frames.test
-TESTS += tests/unit/src/callstack_frames.test
-tests_unit_src_callstack_frames_test_SOURCES = tests/unit/src/callstack_frames.c
-tests_unit_src_callstack_frames_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_callstack_frames_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/frame_list.test
+TESTS += tests/unit/src/frame_list.test
+tests_unit_src_frame_list_test_SOURCES = tests/unit/src/frame_list.c
+tests_unit_src_frame_list_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_frame_list_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/ftf_sink.test
 TESTS += tests/unit/src/ftf_sink.test

@@ -2,7 +2,7 @@
 /* The searches of a stack of frames, against the same searches frame by frame. */
 #include <stdlib.h>
 
-#include "src/callstack/callstack_frames.h"
+#include "src/callstack/precise/frame_list.h"
 #include "tests/support/unit.h"
 
 #define FUNCTIONS 5
@@ -43,59 +43,50 @@ static struct frame random_frame(void)
 
 /* ---- The model: every search frame by frame ------------------------------ */
 
-enum search { RETURN, FUNCTION, LANDING, RESUMED, ENTRY, TRAP, SEARCHES };
-
 static bool lands(size_t at, const struct symbol *symbol)
 {
 	return same_function(list.frames[at].symbol, symbol) &&
 	       (at + 1 == list.depth || list.frames[at + 1].symbol->name != list.resume);
 }
 
-static bool is_meant(enum search search, size_t at, uint64_t ip, const struct symbol *symbol)
+static bool is_meant(enum frame_key key, size_t at, uint64_t ip, const struct symbol *symbol)
 {
 	const struct frame *frame = &list.frames[at];
 
-	switch (search) {
-	case RETURN:
+	switch (key) {
+	case FRAME_BY_RETURN:
 		return frame_returns_to(frame, ip);
-	case FUNCTION:
+	case FRAME_BY_FUNCTION:
 		return same_function(frame->symbol, symbol);
-	case LANDING:
+	case FRAME_BY_LANDING:
 		return lands(at, symbol);
-	case RESUMED:
+	case FRAME_BY_RESUME:
 		return frame->kind == FRAME_HANDLER && frame->resume_ip == ip;
-	case ENTRY:
+	case FRAME_BY_ENTRY:
 		return frame->kind == FRAME_ENTRY;
 	default:
 		return frame->traps != 0;
 	}
 }
 
-static size_t expected(enum search search, uint64_t ip, const struct symbol *symbol)
+static size_t expected(enum frame_key key, uint64_t ip, const struct symbol *symbol)
 {
 	size_t at = list.depth;
 
-	while (at && !is_meant(search, at - 1, ip, symbol))
+	while (at && !is_meant(key, at - 1, ip, symbol))
 		at--;
 	return at;
 }
 
-static size_t found(enum search search, uint64_t ip, const struct symbol *symbol)
+static size_t found(enum frame_key key, uint64_t ip, const struct symbol *symbol)
 {
-	switch (search) {
-	case RETURN:
-		return frame_list_find_return(&list, ip);
-	case FUNCTION:
-		return frame_list_find_function(&list, symbol);
-	case LANDING:
-		return frame_list_find_landing(&list, symbol);
-	case RESUMED:
-		return frame_list_find_resumed(&list, ip);
-	case ENTRY:
-		return frame_list_find_entry(&list);
-	default:
-		return frame_list_find_trap(&list);
-	}
+	uint64_t value = ip;
+
+	if (key == FRAME_BY_FUNCTION || key == FRAME_BY_LANDING)
+		value = frame_function(symbol);
+	else if (key == FRAME_BY_ENTRY || key == FRAME_BY_TRAP)
+		value = 0;
+	return frame_list_find(&list, key, value);
 }
 
 /* ---- Changes ------------------------------------------------------------- */
@@ -134,7 +125,7 @@ START_TEST(searches_find_what_looking_at_each_frame_finds)
 	size_t deep = 0;
 
 	for (int round = 0; round < 20000; round++) {
-		enum search search = (enum search)below(SEARCHES);
+		enum frame_key key = (enum frame_key)below(FRAME_BY_TRAP + 1);
 		uint64_t ip = 0x1000 + below(60);
 		const struct symbol *symbol = &functions[below(FUNCTIONS)];
 
@@ -145,56 +136,47 @@ START_TEST(searches_find_what_looking_at_each_frame_finds)
 		else
 			change_top();
 		deep = list.depth > deep ? list.depth : deep;
-		ck_assert_uint_eq(found(search, ip, symbol), expected(search, ip, symbol));
+		ck_assert_uint_eq(found(key, ip, symbol), expected(key, ip, symbol));
 	}
 	ck_assert_uint_gt(deep, 2000);
 }
 END_TEST
 
-/* Returns how many frames were looked at by calls each of which is searched for in vain. */
-static uint64_t cost_of_depth(size_t depth)
+START_TEST(a_deep_search_compares_few_frames_and_keys)
 {
-	size_t found = 0;
+	const size_t most = 64;
 
-	frame_list_release(&list);
-	for (size_t i = 0; i < depth; i++) {
+	for (size_t i = 0; i < 100000; i++) {
 		*frame_list_add(&list) = (struct frame){ .symbol = &functions[3],
 							 .kind = FRAME_CALLED,
 							 .call_ip = i };
-		found += frame_list_find_return(&list, depth + 100);
-		found += frame_list_find_landing(&list, &functions[4]);
-		found += frame_list_find_entry(&list);
+		ck_assert_uint_eq(found(FRAME_BY_RETURN, 200000, NULL), 0);
+		ck_assert_uint_eq(found(FRAME_BY_LANDING, 0, &functions[4]), 0);
+		ck_assert_uint_eq(found(FRAME_BY_ENTRY, 0, NULL), 0);
+		ck_assert_uint_le(list.depth - list.indexed, most);
+		/* Each frame is one's own by its call, and all are of one function. */
+		ck_assert_uint_le(list.key_count, list.indexed + 2);
 	}
-	ck_assert_uint_eq(found, 0);
-	return list.looked_at;
-}
-
-START_TEST(four_times_as_deep_costs_four_times_as_much)
-{
-	uint64_t shallow = cost_of_depth(25000), deep = cost_of_depth(100000);
-
-	ck_assert_uint_lt(deep, 5 * shallow);
-	ck_assert_uint_lt(deep, UINT64_C(100000) * 300);
 }
 END_TEST
 
 START_TEST(a_shallow_stack_has_no_index)
 {
 	add_frames(60);
-	frame_list_find_return(&list, 1);
-	ck_assert_uint_eq(list.index.count, 0);
-	ck_assert_ptr_null(list.index.cells);
+	found(FRAME_BY_RETURN, 1, NULL);
+	ck_assert_uint_eq(list.indexed, 0);
+	ck_assert_ptr_null(list.ids.cells);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("callstack_frames");
-	TCase *all = tcase_create("callstack_frames");
+	Suite *suite = suite_create("frame_list");
+	TCase *all = tcase_create("frame_list");
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, searches_find_what_looking_at_each_frame_finds);
-	tcase_add_test(all, four_times_as_deep_costs_four_times_as_much);
+	tcase_add_test(all, a_deep_search_compares_few_frames_and_keys);
 	tcase_add_test(all, a_shallow_stack_has_no_index);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The frames of one precise call stack, and the search for the frame that an
+ * address or a function means, which is always the innermost one.
+ *
+ * A search compares the innermost frames one by one.  Those below are in a hash
+ * index, which grows when a search of a deep stack first needs it: so the time of a
+ * search does not grow with the depth, and shallow stacks pay nothing.  The index
+ * has the innermost frame of each key, and for each of its frames the next
+ * one below with the same key; so an indexed frame may not change before it is
+ * removed from the index: see frame_list_cut().
+ */
+#ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
+#define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/id_index.h"
+#include "symbols/symbol.h"
+
+struct slice_cause;
+
+/* x86 instructions have at most 15 bytes (SDM volume 2, 2.3.11). */
+#define CALL_LENGTH_MAX 15
+
+enum frame_kind {
+	FRAME_CALLED,   /* the call was seen */
+	FRAME_INFERRED, /* it was not */
+	FRAME_PAUSE,    /* not traced: [syscall], [untraced] */
+	FRAME_HANDLER,  /* of a signal */
+	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
+};
+
+/* What a thread has executed so far. */
+struct counts {
+	uint64_t insns, cycles;
+};
+
+struct frame {
+	const struct symbol *symbol; /* borrowed; never NULL */
+	const struct symbol *caller; /* CALLED: the call instruction's function; may be NULL */
+	union {
+		uint64_t caller_offset;
+		const struct slice_cause *cause; /* if slice_flags has SLICE_HAS_CAUSE */
+	};
+	union {
+		uint64_t call_ip;   /* CALLED: of the call instruction */
+		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes; 0:
+				       unknown */
+	};
+	uint64_t entry_ip;
+	struct counts called; /* when it began */
+	uint32_t traps;       /* OCaml exception handlers that it has installed */
+	uint16_t slice_flags; /* of its slice: an interrupt's vector */
+	uint8_t kind;         /* enum frame_kind */
+	bool returned;        /* PAUSE: tracing was filtered off by a return */
+	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */
+};
+
+/* What to search a frame by. */
+enum frame_key {
+	FRAME_BY_RETURN,   /* value: an address just behind its call instruction */
+	FRAME_BY_RESUME,   /* value: resume_ip of a signal handler */
+	FRAME_BY_ENTRY,    /* no value: an entry into the kernel */
+	FRAME_BY_FUNCTION, /* value: frame_function() */
+	/*
+	 * The same, of a function that an unwinder enters in mid-body.  A frame that
+	 * called _Unwind_Resume() has finished its clean-up: unwinding continues below
+	 * it, which distinguishes recursive functions.
+	 */
+	FRAME_BY_LANDING,
+	FRAME_BY_TRAP, /* no value: it has an OCaml handler installed */
+};
+
+#define FRAME_KEYS 4 /* of one frame at most */
+
+struct indexed_key {
+	uint64_t value;
+	uint32_t kind; /* enum frame_key */
+	uint32_t last; /* 1 + the innermost indexed frame with it; 0: none now */
+};
+
+struct frame_list {
+	struct frame *frames; /* owned; outermost first */
+	size_t depth, room;
+	const struct name *resume; /* borrowed: _Unwind_Resume(), for FRAME_BY_LANDING */
+	size_t indexed;            /* frames [0, indexed) are in the index */
+	size_t fragile;            /* a change at a depth less than this one concerns the index */
+	struct indexed_key *keys;  /* owned; by id - 1 */
+	size_t key_count, key_room;
+	struct id_index ids;           /* of the keys */
+	uint32_t (*below)[FRAME_KEYS]; /* owned; by frame: 1 + the next one below with its keys */
+	size_t below_room;
+};
+
+/* Release the memory.  Idempotent, also on zeroed memory, which is an empty list. */
+void frame_list_release(struct frame_list *list);
+
+/* Make a list empty, for use again. */
+void frame_list_clear(struct frame_list *list);
+
+/* The part of frame_list_cut() that changes the index. */
+void frame_list_cut_index(struct frame_list *list, size_t depth);
+
+/* Announce that frames from `depth` on will be removed or changed. */
+static inline void frame_list_cut(struct frame_list *list, size_t depth)
+{
+	if (depth < list->fragile)
+		frame_list_cut_index(list, depth);
+}
+
+/* Returns a new innermost frame, not filled. */
+static inline struct frame *frame_list_add(struct frame_list *list)
+{
+	list->frames =
+		alloc_grow(list->frames, &list->room, list->depth + 1, sizeof(*list->frames));
+	return &list->frames[list->depth++];
+}
+
+/* Returns whether ip is just behind the call instruction of a frame that was seen to be called. */
+static inline bool frame_returns_to(const struct frame *frame, uint64_t ip)
+{
+	/* One comparison: the difference wraps around unless ip is behind the call. */
+	return ip - frame->call_ip - 1 < CALL_LENGTH_MAX && frame->kind == FRAME_CALLED;
+}
+
+/* Returns the key of a function, of whose parts a symbol is one (symbols/symbol.h). */
+static inline uint64_t frame_function(const struct symbol *symbol)
+{
+	return (uintptr_t)symbol_function(symbol);
+}
+
+/* Returns whether two symbols are of one function, perhaps of different parts of it. */
+static inline bool same_function(const struct symbol *a, const struct symbol *b)
+{
+	return a == b || symbol_function(a) == symbol_function(b);
+}
+
+/* Returns 1 + the index of the innermost frame with a key; 0: there is none. */
+size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t value);
+
+#endif
