@@ -88,6 +88,83 @@ static bool sets_sp(const ZydisDecodedInstruction *insn, const ZydisDecodedOpera
 	}
 }
 
+/* Returns the number of a 64-bit register; -1 for ZYDIS_REGISTER_NONE, -2 for all others. */
+static int8_t register_number(ZydisRegister reg)
+{
+	if (reg == ZYDIS_REGISTER_NONE)
+		return -1;
+	return ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_GPR64 ? ZydisRegisterGetId(reg) : -2;
+}
+
+static struct code_target memory_target(const ZydisDecodedInstruction *insn,
+					const ZydisDecodedOperand *operand, uint64_t next)
+{
+	bool by_ip = operand->mem.base == ZYDIS_REGISTER_RIP;
+	struct code_target target = {
+		.kind = TARGET_MEMORY,
+		.value = (uint64_t)operand->mem.disp.value + (by_ip ? next : 0),
+		.base = by_ip ? -1 : register_number(operand->mem.base),
+		.index = register_number(operand->mem.index),
+		.scale = operand->mem.scale,
+	};
+
+	if (target.base < -1 || target.index < -1 || insn->address_width != 64 ||
+	    operand->mem.segment == ZYDIS_REGISTER_FS || operand->mem.segment == ZYDIS_REGISTER_GS)
+		target.kind = TARGET_UNKNOWN;
+	return target;
+}
+
+static struct code_target target_of(const ZydisDecodedInstruction *insn,
+				    const ZydisDecodedOperand *operands, uint64_t next,
+				    enum flow flow)
+{
+	struct code_target target = { .kind = TARGET_UNKNOWN, .base = -1, .index = -1 };
+
+	switch (flow) {
+	case FLOW_COND:
+	case FLOW_JUMP:
+	case FLOW_CALL:
+		target.kind = TARGET_DIRECT;
+		target.value = next + (uint64_t)operands[0].imm.value.s;
+		break;
+	case FLOW_RETURN:
+		if (!insn->operand_count_visible)
+			target.kind = TARGET_STACK;
+		break;
+	case FLOW_JUMP_INDIRECT:
+	case FLOW_CALL_INDIRECT:
+		if (operands[0].size != 64)
+			break;
+		if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			return memory_target(insn, &operands[0], next);
+		target.base = register_number(operands[0].reg.value);
+		if (target.base >= 0)
+			target.kind = TARGET_REGISTER;
+		break;
+	default:
+		break;
+	}
+	return target;
+}
+
+/* jcc is 70 to 7f, or 0f 80 to 0f 8f. */
+static int8_t condition_of(const ZydisDecodedInstruction *insn)
+{
+	unsigned first = insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT ? 0x70 : 0x80;
+
+	if (insn->opcode_map > ZYDIS_OPCODE_MAP_0F || (insn->opcode & 0xf0) != first)
+		return -1;
+	return insn->opcode & 15;
+}
+
+/* A transaction that runs at full speed may commit; one that is stepped never does. */
+static bool is_straight(const ZydisDecodedInstruction *insn)
+{
+	return !(insn->attributes &
+		 (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) &&
+	       insn->mnemonic != ZYDIS_MNEMONIC_XBEGIN && insn->mnemonic != ZYDIS_MNEMONIC_XABORT;
+}
+
 static struct code_insn decode(const struct code *code, uint64_t ip)
 {
 	struct code_insn result = { .ip = ip };
@@ -103,7 +180,10 @@ static struct code_insn decode(const struct code *code, uint64_t ip)
 	result.length = insn.length;
 	result.flow = flow_of(&insn, operands);
 	result.by_carry = insn.mnemonic == ZYDIS_MNEMONIC_JB && !operands[0].imm.value.s;
+	result.target = target_of(&insn, operands, ip + insn.length, result.flow);
+	result.condition = condition_of(&insn);
 	result.sets_sp = sets_sp(&insn, operands);
+	result.straight = result.flow == FLOW_NONE && !result.sets_sp && is_straight(&insn);
 	return result;
 }
 

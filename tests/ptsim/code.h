@@ -25,12 +25,31 @@ enum flow {
 	FLOW_FAR,           /* any other far transfer */
 };
 
+/* Where the target of a branch is. */
+enum code_target_kind {
+	TARGET_UNKNOWN,  /* this is no branch, or a rare form of one */
+	TARGET_DIRECT,   /* `value` */
+	TARGET_REGISTER, /* in the register `base` */
+	TARGET_MEMORY,   /* at `value` + the register `base` + the register `index` * `scale` */
+	TARGET_STACK,    /* a return: on top of the stack */
+};
+
+struct code_target {
+	uint64_t value;
+	uint8_t kind;       /* enum code_target_kind */
+	int8_t base, index; /* numbers as instructions encode them, 0 is rax; -1: none */
+	uint8_t scale;
+};
+
 struct code_insn {
 	uint64_t ip;
-	uint8_t length; /* bytes; 0: none */
-	uint8_t flow;   /* enum flow */
-	bool by_carry;  /* jc to the next instruction: only the flag tells whether it is taken */
-	bool sets_sp;   /* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
+	struct code_target target;
+	uint8_t length;   /* bytes; 0: none */
+	uint8_t flow;     /* enum flow */
+	bool by_carry;    /* jc to the next instruction: only the flag tells whether it is taken */
+	bool straight;    /* the next instruction follows, unless there is a fault; not with rep */
+	int8_t condition; /* of a FLOW_COND: the low 4 bits of jcc's opcode; -1: another one */
+	bool sets_sp;     /* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
 };
 
 /* Reads up to `size` bytes of the program at `address`; returns how many there are. */

@@ -2,6 +2,7 @@
 # A software Intel PT recorder: recordings with ground truth on any machine.
 check_PROGRAMS += tests/ptsim/ptsim
 tests_ptsim_ptsim_SOURCES = \
+	tests/ptsim/block.c tests/ptsim/block.h \
 	tests/ptsim/code.c tests/ptsim/code.h \
 	tests/ptsim/machine.c tests/ptsim/machine.h \
 	tests/ptsim/mappings.c tests/ptsim/mappings.h \

@@ -14,15 +14,20 @@
 #define SWITCH_TICKS 5000
 #define KERNEL_TICKS 4000
 
-uint64_t machine_random(struct machine *machine, uint64_t limit)
+static uint64_t next_random(uint64_t *state, uint64_t limit)
 {
-	uint64_t x = machine->random; /* xorshift64*, Vigna */
+	uint64_t x = *state; /* xorshift64*, Vigna */
 
 	x ^= x >> 12;
 	x ^= x << 25;
 	x ^= x >> 27;
-	machine->random = x;
+	*state = x;
 	return limit ? (x * UINT64_C(0x2545f4914f6cdd1d) >> 16) % limit : 0;
+}
+
+uint64_t machine_random(struct machine *machine, uint64_t limit)
+{
+	return next_random(&machine->random, limit);
 }
 
 static struct buffer *add_buffer(struct machine *machine, int32_t pid, int32_t tid, int cpu)
@@ -410,9 +415,35 @@ void machine_interrupt(struct machine *machine, struct task *task)
 	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
 }
 
-static bool by_chance(struct machine *machine, unsigned every)
+static bool by_chance(uint64_t *state, unsigned every)
 {
-	return every && machine_random(machine, every) == 0;
+	return every && next_random(state, every) == 0;
+}
+
+/* Mostly a tick each; now and then memory is waited for. */
+static uint64_t random_ticks(uint64_t *state)
+{
+	return next_random(state, 32) ? 1 : next_random(state, 64);
+}
+
+unsigned machine_undisturbed(const struct machine *machine, const struct task *task, unsigned limit)
+{
+	const struct recorder_options *options = machine->options;
+	unsigned missing = task->buffer->missing, count;
+	uint64_t state = machine->random;
+
+	for (count = 1; count < limit; count++) {
+		random_ticks(&state);
+		if (missing == 1)
+			break;
+		if (missing)
+			missing--;
+		else if (by_chance(&state, options->interrupt_every) ||
+			 by_chance(&state, options->overflow_every) ||
+			 by_chance(&state, options->lose_every))
+			break;
+	}
+	return count;
 }
 
 void machine_boundary(struct machine *machine, struct task *task)
@@ -427,14 +458,14 @@ void machine_boundary(struct machine *machine, struct task *task)
 	}
 	end_missing(machine, task, task->in_user);
 	machine_enter(machine, task);
-	if (by_chance(machine, options->interrupt_every)) {
+	if (by_chance(&machine->random, options->interrupt_every)) {
 		machine_interrupt(machine, task);
 		machine_enter(machine, task);
 	}
 	pt_output_boundary(&buffer->out, machine_now(machine, task).tsc, task->registers.rip);
-	if (by_chance(machine, options->overflow_every))
+	if (by_chance(&machine->random, options->overflow_every))
 		begin_missing(machine, task, false);
-	else if (by_chance(machine, options->lose_every))
+	else if (by_chance(&machine->random, options->lose_every))
 		begin_missing(machine, task, true);
 }
 
@@ -515,8 +546,7 @@ void machine_executed(struct machine *machine, struct task *task, uint64_t to, u
 	machine->instructions++;
 	if (insn->flow != FLOW_NONE || to != insn->ip)
 		task->truth.insns++; /* rep stays where it is, and is one instruction in the end */
-	/* Mostly a tick each; now and then memory is waited for. */
-	pass(cpu, machine_random(machine, 32) ? 1 : machine_random(machine, 64));
+	pass(cpu, random_ticks(&machine->random));
 	if (insn->flow != FLOW_NONE)
 		transfer(machine, task, to, sp);
 	else if (to != insn->ip + insn->length && to != insn->ip) /* rep stays where it is */

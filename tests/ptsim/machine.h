@@ -52,6 +52,7 @@ struct task {
 	uint64_t tsc; /* its time when it last stopped running */
 	int last_cpu;
 	struct user_regs_struct registers;
+	bool moved;              /* the thread does not have these registers yet */
 	struct code_insn insn;   /* at registers.rip, executed by the step under way */
 	bool in_user;            /* user code runs, by the trace */
 	bool handler, sigreturn; /* how user code is entered next */
@@ -109,6 +110,13 @@ void machine_interrupt(struct machine *machine, struct task *task);
 
 /* Before an instruction in user code: what happens by the options' chances. */
 void machine_boundary(struct machine *machine, struct task *task);
+
+/*
+ * Returns how many instructions, 1 to `limit`, are executed before the next boundary at which
+ * something happens by chance; the first one's boundary is over.
+ */
+unsigned machine_undisturbed(const struct machine *machine, const struct task *task,
+			     unsigned limit);
 
 /* The task's instruction was executed; it is at `to` now, with the stack pointer at `sp`. */
 void machine_executed(struct machine *machine, struct task *task, uint64_t to, uint64_t sp);

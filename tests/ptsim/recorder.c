@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/ptsim/machine.h"
+#include "tests/ptsim/block.h"
 
 /* A system call that has not come back after so many looks waits for something. */
 #define LOOKS 60
@@ -236,14 +235,16 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 
 /* ---- One instruction ----------------------------------------------------- */
 
-static struct code_insn insn_of(struct task *task)
+/* The thread gets the task's registers, and executes one instruction. */
+static void step_thread(struct task *task, int signal)
 {
-	const struct mapping *map = mappings_find(&task->process->maps, task->registers.rip);
-
-	return code_at(&task->process->code, task->registers.rip, map && !(map->prot & PROT_WRITE));
+	if (task->moved)
+		tracee_set_registers(task->tid, &task->registers);
+	task->moved = false;
+	tracee_step(task->tid, signal);
 }
 
-/* Returns whether the task can go on. */
+/* Returns whether the task can run on. */
 static bool finish_step(struct machine *machine, struct task *task, bool delivered)
 {
 	bool kernel = left_user(task);
@@ -266,7 +267,7 @@ static bool deliver(struct machine *machine, struct task *task)
 		task->registers.rip -= 2; /* the length of syscall */
 	tracee_step(task->tid, task->signal);
 	task->signal = 0;
-	task->insn = insn_of(task);
+	task->insn = block_insn(task, task->registers.rip);
 	for (unsigned i = 0; i < LOOKS; i++) {
 		stop = tracee_poll(task->tid, false, true);
 		if (stop.event != TRACEE_RUNNING)
@@ -287,15 +288,30 @@ static bool deliver(struct machine *machine, struct task *task)
 	return true;
 }
 
-static bool step(struct machine *machine, struct task *task)
+/*
+ * Execute instructions, *count of them, at most `limit`.  A thread that stopped in a system
+ * call is stepped: the kernel may still change its registers.  Returns whether it can run on.
+ */
+static bool step(struct machine *machine, struct task *task, unsigned limit, unsigned *count)
 {
+	struct tracee_stop stop;
+
+	*count = 1;
 	if (task->signal)
 		return deliver(machine, task);
 	machine_boundary(machine, task);
-	task->insn = insn_of(task);
+	task->insn = block_insn(task, task->registers.rip);
+	if ((long)task->registers.orig_rax < 0) {
+		*count = block_run(machine, task, limit, &stop);
+		if (*count)
+			return stop.event == TRACEE_STEPPED || take_stop(machine, task, stop);
+		*count = 1;
+		if (block_branch(machine, task))
+			return true;
+	}
 	if (left_user(task))
 		machine_leave(machine, task);
-	tracee_step(task->tid, 0);
+	step_thread(task, 0);
 	return finish_step(machine, task, false);
 }
 
@@ -375,13 +391,22 @@ static bool enough(const struct machine *machine)
 	       machine->instructions >= machine->options->instructions;
 }
 
+/* Returns how many of `count` instructions may still run. */
+static unsigned allowed(const struct machine *machine, unsigned count)
+{
+	uint64_t rest = machine->options->instructions - machine->instructions;
+
+	return machine->options->instructions && rest < count ? (unsigned)rest : count;
+}
+
 /* Run the CPU's task until its time is over, it waits, or it ends. */
 static void run_quantum(struct machine *machine, struct cpu *cpu)
 {
+	unsigned rest = machine->options->quantum, count;
 	struct task *task = cpu->task;
 
-	for (unsigned i = 0; i < machine->options->quantum && !enough(machine); i++) {
-		if (!step(machine, task)) {
+	for (; rest && !enough(machine); rest -= count) {
+		if (!step(machine, task, allowed(machine, rest), &count)) {
 			machine_switch(machine, cpu, NULL);
 			return;
 		}

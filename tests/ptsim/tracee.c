@@ -113,6 +113,27 @@ struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered)
 	return stop;
 }
 
+bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop)
+{
+	void *place = (void *)(uintptr_t)address;
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, tid, place, NULL);
+	if (errno || ptrace(PTRACE_POKETEXT, tid, place, (void *)((word & ~0xffL) | 0xcc)) != 0)
+		return false;
+	ptrace(PTRACE_CONT, tid, NULL, NULL);
+	*stop = tracee_poll(tid, true, false);
+	if (stop->event != TRACEE_ENDED)
+		ptrace(PTRACE_POKETEXT, tid, place, (void *)word);
+	return true;
+}
+
+bool tracee_set_registers(pid_t tid, const struct user_regs_struct *registers)
+{
+	return ptrace(PTRACE_SETREGS, tid, NULL, (void *)(uintptr_t)registers) == 0;
+}
+
 bool tracee_registers(pid_t tid, struct user_regs_struct *registers)
 {
 	return ptrace(PTRACE_GETREGS, tid, NULL, registers) == 0;
@@ -130,4 +151,20 @@ size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size)
 		count = process_vm_readv(tid, &local, 1, &remote, 1, 0);
 	}
 	return count > 0 ? (size_t)count : 0;
+}
+
+bool tracee_read_word(pid_t tid, uint64_t address, uint64_t *word)
+{
+	struct iovec local = { word, sizeof(*word) };
+	struct iovec remote = { (void *)(uintptr_t)address, sizeof(*word) };
+
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == sizeof(*word);
+}
+
+bool tracee_write_word(pid_t tid, uint64_t address, uint64_t word)
+{
+	struct iovec local = { &word, sizeof(word) };
+	struct iovec remote = { (void *)(uintptr_t)address, sizeof(word) };
+
+	return process_vm_writev(tid, &local, 1, &remote, 1, 0) == sizeof(word);
 }

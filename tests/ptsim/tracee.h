@@ -41,10 +41,22 @@ void tracee_step(pid_t tid, int signal);
  */
 struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered);
 
+/*
+ * Let it run to a breakpoint at `address`, where an instruction begins that it is sure to reach,
+ * and wait until it stops.  Returns false, with nothing executed, if none can be set there;
+ * *stop is TRACEE_STEPPED at the breakpoint, with rip at `address` + 1.
+ */
+bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop);
+
 /* Read the registers of a stopped thread; false if it is gone. */
 bool tracee_registers(pid_t tid, struct user_regs_struct *registers);
+bool tracee_set_registers(pid_t tid, const struct user_regs_struct *registers);
 
 /* Returns how many of `size` bytes at the address could be read. */
 size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size);
+
+/* Read or write 8 bytes of data; false if that is not possible. */
+bool tracee_read_word(pid_t tid, uint64_t address, uint64_t *word);
+bool tracee_write_word(pid_t tid, uint64_t address, uint64_t word);
 
 #endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executes a traced program faster than by single steps, with the same recording.
+ *
+ * A step costs two context switches and a debug exception.  So code without branches runs
+ * to a breakpoint behind it, and what it did is added to the recording afterwards; the
+ * branch there is computed from the registers.
+ */
+#ifndef TESTS_PTSIM_BLOCK_H
+#define TESTS_PTSIM_BLOCK_H
+
+#include "tests/ptsim/machine.h"
+
+/* Returns the instruction at an address, of length 0 if there is none. */
+struct code_insn block_insn(struct task *task, uint64_t ip);
+
+/*
+ * Execute up to `limit` instructions that follow each other without a branch; the boundary of
+ * the first is over.  Returns their count, 0 if they must be stepped.  Unless *stop is
+ * TRACEE_STEPPED the program stopped for another reason: `task` is where it did, with the
+ * boundary of the next instruction over as well.
+ */
+unsigned block_run(struct machine *machine, struct task *task, unsigned limit,
+		   struct tracee_stop *stop);
+
+/*
+ * Execute the branch task->insn by the task's registers, which the thread gets when it runs
+ * next.  Returns false if it must be stepped.
+ */
+bool block_branch(struct machine *machine, struct task *task);
+
+#endif
