@@ -293,28 +293,6 @@ void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint6
 /* A slice begins, inside of the thread's open ones. */
 void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event);
 
-/*
- * An event as it was written, to be written again for less: with another time,
- * and on any thread.  A zeroed one is empty.
- */
-#define FTF_KEPT_WORDS 12
-struct ftf_kept {
-	uint64_t words[FTF_KEPT_WORDS]; /* the record without time and thread */
-	uint32_t count;                 /* of words; 0: empty */
-};
-
-/* The same as ftf_begin(), and keep it, if it is short; else `kept` is emptied. */
-void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event,
-		    struct ftf_kept *kept);
-
-/*
- * Write a kept event of the same writer again.
- * Returns whether it was written; not if `kept` is empty, or names or threads
- * have become so many that references change: then write the event itself.
- */
-bool ftf_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
-	       const struct ftf_kept *kept);
-
 /* The thread's innermost open slice ends; arguments are added to its. */
 void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
 
@@ -326,37 +304,40 @@ void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end);
 
 /*
- * The same as ftf_complete(), and keep the event, if it is short, for either of
- * ftf_again() and ftf_complete_again(); else `kept` is emptied.
+ * The encoded begin of a slice, without its time and thread: a template for further
+ * slices of the same category, name and arguments.  A zeroed one is empty.
  */
-void ftf_complete_keep(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
-		       struct ftf_kept *kept);
-
-/*
- * Write a kept event again as a whole slice [time, end), ns.
- * Returns whether it was written; not in the cases of ftf_again(), nor if the
- * end is before the beginning.
- */
-bool ftf_complete_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
-			uint64_t end, const struct ftf_kept *kept);
-
-/* One of many records of a thread that are written at once. */
-struct ftf_repeat {
-	const struct ftf_kept
-		*kept; /* a slice that begins so, not empty; NULL: the innermost ends */
-	uint64_t time; /* ns */
-	uint64_t end;  /* of a whole slice, behind its time; else 0 */
+#define FTF_TEMPLATE_WORDS 12
+struct ftf_template {
+	uint64_t words[FTF_TEMPLATE_WORDS];
+	uint32_t count; /* of words; 0: empty */
 };
 
 /*
- * Write what ftf_again(), ftf_complete_again() and ftf_end() would write of `count`
- * records one by one, for less.
- * Returns whether they were written, or would be if there were any; none is before the
- * thread's first record, nor where names or threads have become so many that references
- * change.
+ * Write a slice, as ftf_complete() does if `end` (ns) is later than its time, else as
+ * ftf_begin() does; and fill `made`, for either kind of slice.  A record that is long,
+ * or contains text, is no template: then `made` is empty.
  */
-bool ftf_repeat(struct ftf_writer *writer, struct ftf_thread thread,
-		const struct ftf_repeat *records, size_t count);
+void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
+		       struct ftf_template *made);
+
+/* A record of a thread: a slice made from a template, or an end. */
+struct ftf_templated {
+	const struct ftf_template
+		*from; /* not empty; NULL: the thread's innermost open slice ends */
+	uint64_t time; /* ns */
+	uint64_t end;  /* ns: of a whole slice, later than its time; else 0 */
+};
+
+/*
+ * Write `count` records, for about an eighth of what ftf_begin(), ftf_complete() and
+ * ftf_end() cost.  The templates are of the same writer.
+ * Returns whether they were written, or could be if there were any; none can be before
+ * the thread's first record, nor once there are so many names or threads that references
+ * change: then write them as events.
+ */
+bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
+			 const struct ftf_templated *records, size_t count);
 
 /* Slices apart from any thread's, found together by `id`. */
 void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);

@@ -28,14 +28,15 @@ int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args,
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct ftf_said name = ftf_writer_say(writer, args[i].name), string = { 0 };
+		struct ftf_string_ref name = ftf_writer_use_string(writer, args[i].name),
+				      string = { 0 };
 
 		if (args[i].type > FTF_BOOL) {
 			ftf_low_misuse(&writer->low, "an argument has no known type");
 			return -1;
 		}
 		if (args[i].type == FTF_STRING)
-			string = ftf_writer_say(writer, args[i].value.string);
+			string = ftf_writer_use_string(writer, args[i].value.string);
 		ready->args[i] = (struct ftf_low_arg){
 			.type = args[i].type,
 			.name = name.reference,
@@ -72,7 +73,8 @@ static void put_ids(struct ftf_writer *writer, struct ftf_thread thread)
 
 /* An event that is more than two words; `low` lacks the shape of the arguments. */
 static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
-		      const struct ftf_event *event, const struct ftf_said said[2], uint64_t tail)
+		      const struct ftf_event *event, const struct ftf_string_ref refs[2],
+		      uint64_t tail)
 {
 	struct ftf_ready_args ready;
 
@@ -84,8 +86,8 @@ static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
 	ftf_low_word(&writer->low, event->time);
 	if (!low->thread)
 		put_ids(writer, event->thread);
-	ftf_writer_put_said(writer, &said[0]);
-	ftf_writer_put_said(writer, &said[1]);
+	ftf_writer_put_text(writer, &refs[0]);
+	ftf_writer_put_text(writer, &refs[1]);
 	ftf_writer_put_args(writer, &ready);
 	if (ftf_has_tail(low->type))
 		ftf_low_word(&writer->low, tail);
@@ -97,17 +99,17 @@ static void emit(struct ftf_writer *writer, enum ftf_event_type type, const stru
 		 uint64_t tail)
 {
 	struct ftf_low_event low = { .type = type };
-	struct ftf_said said[2];
+	struct ftf_string_ref refs[2];
 
 	ftf_writer_next_record(writer);
 	ftf_writer_select(writer, event->name);
 	writer->events++;
 	low.thread = ftf_writer_use_thread(writer, event->thread);
-	said[0] = ftf_writer_say(writer, event->category);
-	said[1] = ftf_writer_say(writer, event->name);
-	low.category = said[0].reference;
-	low.name = said[1].reference;
-	emit_long(writer, &low, event, said, tail);
+	refs[0] = ftf_writer_use_string(writer, event->category);
+	refs[1] = ftf_writer_use_string(writer, event->name);
+	low.category = refs[0].reference;
+	low.name = refs[1].reference;
+	emit_long(writer, &low, event, refs, tail);
 }
 
 /* Find a name's reference.  Returns whether it has one, or is empty. */
@@ -132,7 +134,7 @@ static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type
 	ftf_writer_next_record(writer);
 	thread = ftf_slots_find(&writer->provider->threads, event->thread.id, writer->record);
 	if (!thread || event->arg_count || writer->provider_count > 1 ||
-	    writer->events >= writer->look_at || !find_name(writer, event->category, &category) ||
+	    writer->events >= writer->check_at || !find_name(writer, event->category, &category) ||
 	    !find_name(writer, event->name, &name)) {
 		emit(writer, type, event, 0);
 		return;
@@ -186,99 +188,47 @@ static size_t words_of(const struct ftf_event *event)
 /* What makes a begin a whole slice, whose end is one word more. */
 #define WHOLE ((uint64_t)(FTF_DURATION_COMPLETE - FTF_DURATION_BEGIN) << 16 | 1 << 4)
 
-/* Keep the event just written as a begin; a whole slice has `tail` words behind that. */
-static void keep(const struct ftf_low *low, const struct ftf_event *event, size_t tail,
-		 struct ftf_kept *kept)
+void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
+		       struct ftf_template *made)
 {
 	const uint64_t inline_names = UINT64_C(0x8000) << 32 | UINT64_C(0x8000) << 48;
-	/* The buffer goes out before a record, so this one is still there. */
-	size_t count = (size_t)(low->at - low->start) - tail;
+	const struct ftf_low *low = &writer->low;
+	bool whole = end > event->time;
+	size_t count;
 
-	kept->count = 0;
-	if (low->err.text[0] || count > FTF_KEPT_WORDS || count != words_of(event) ||
+	emit(writer, whole ? FTF_DURATION_COMPLETE : FTF_DURATION_BEGIN, event, end);
+	/* The buffer is flushed before a record, so this record is still in it. */
+	count = (size_t)(low->at - low->start) - whole;
+	made->count = 0;
+	if (low->err.text[0] || count > FTF_TEMPLATE_WORDS || count != words_of(event) ||
 	    *low->start & inline_names || !(*low->start & THREAD_MASK))
 		return;
-	kept->count = (uint32_t)count;
-	memcpy(kept->words, low->start, count * sizeof(*kept->words));
-	kept->words[0] = (kept->words[0] - tail * WHOLE) & ~THREAD_MASK;
+	made->count = (uint32_t)count;
+	memcpy(made->words, low->start, count * sizeof(*made->words));
+	made->words[0] = (made->words[0] - whole * WHOLE) & ~THREAD_MASK;
 }
 
-void ftf_begin_keep(struct ftf_writer *writer, const struct ftf_event *event, struct ftf_kept *kept)
+/* Nothing depends on the kind of a record but data: branches could not be predicted. */
+bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
+			 const struct ftf_templated *records, size_t count)
 {
-	emit(writer, FTF_DURATION_BEGIN, event, 0);
-	keep(&writer->low, event, 0, kept);
-}
-
-void ftf_complete_keep(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
-		       struct ftf_kept *kept)
-{
-	ftf_complete(writer, event, end);
-	keep(&writer->low, event, 1, kept);
-}
-
-/* Returns the reference of a thread for kept events; 0: they have to be written anew. */
-static inline uint64_t use_kept(struct ftf_writer *writer, struct ftf_thread thread)
-{
-	/* Once a reference is taken back, none lasts. */
-	if (writer->provider_count > 1 || writer->provider->strings.taken)
-		return 0;
-	ftf_writer_next_record(writer);
-	return ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
-}
-
-/* Put a kept event where there is room for it and one word more. */
-static inline void put_kept(uint64_t *at, uint64_t reference, uint64_t time,
-			    const struct ftf_kept *kept)
-{
-	/* A copy of known size is quick; its room is there whatever its length. */
-	memcpy(at, kept->words, sizeof(kept->words));
-	at[0] |= reference << THREAD_SHIFT;
-	at[1] = time;
-}
-
-bool ftf_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
-	       const struct ftf_kept *kept)
-{
-	const struct ftf_repeat record = { .kept = kept, .time = time };
-
-	return kept->count && ftf_repeat(writer, thread, &record, 1);
-}
-
-bool ftf_complete_again(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
-			uint64_t end, const struct ftf_kept *kept)
-{
-	uint64_t reference = kept->count && end >= time ? use_kept(writer, thread) : 0;
-	struct ftf_low *low = &writer->low;
-
-	if (!reference)
-		return false;
-	if (low->at >= low->full)
-		ftf_low_flush(low);
-	put_kept(low->at, reference, time, kept);
-	low->at[0] += WHOLE;
-	low->at[kept->count] = end;
-	low->at += kept->count + 1;
-	writer->events++;
-	return true;
-}
-
-/* What most records are decides nothing here: it cannot be guessed. */
-bool ftf_repeat(struct ftf_writer *writer, struct ftf_thread thread,
-		const struct ftf_repeat *records, size_t count)
-{
-	static const struct ftf_kept end = {
+	static const struct ftf_template end = {
 		.words = { (uint64_t)FTF_RECORD_EVENT | 2 << 4 | (uint64_t)FTF_DURATION_END << 16 },
 		.count = 2,
 	};
-	uint64_t reference = use_kept(writer, thread);
 	struct ftf_low *low = &writer->low;
-	uint64_t *at = low->at;
+	uint64_t *at = low->at, reference;
 
+	/* Once a reference was reclaimed, those in templates may be another string's. */
+	if (writer->provider_count > 1 || writer->provider->strings.reclaimed)
+		return false;
+	ftf_writer_next_record(writer);
+	reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
 	if (!reference)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const struct ftf_repeat *record = &records[i];
-		const struct ftf_kept *kept = record->kept ? record->kept : &end;
+		const struct ftf_templated *record = &records[i];
+		const struct ftf_template *from = record->from ? record->from : &end;
 		bool whole = record->end > record->time;
 
 		if (at >= low->full) {
@@ -286,10 +236,12 @@ bool ftf_repeat(struct ftf_writer *writer, struct ftf_thread thread,
 			ftf_low_flush(low);
 			at = low->at;
 		}
-		put_kept(at, reference, record->time, kept);
-		at[0] += whole * WHOLE;
-		at[kept->count] = record->end; /* if not, the next record is put over it */
-		at += kept->count + whole;
+		/* A copy of constant size is fast; the buffer has room for it. */
+		memcpy(at, from->words, sizeof(from->words));
+		at[0] = (at[0] | reference << THREAD_SHIFT) + whole * WHOLE;
+		at[1] = record->time;
+		at[from->count] = record->end; /* the next record overwrites it if not whole */
+		at += from->count + whole;
 	}
 	low->at = at;
 	writer->events += count;
@@ -455,7 +407,7 @@ void ftf_log(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time,
 
 void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
 {
-	struct ftf_said name;
+	struct ftf_string_ref name;
 	size_t words;
 
 	if (blob->size > FTF_STRING_MAX) {
@@ -463,13 +415,13 @@ void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
 		return;
 	}
 	ftf_writer_next_record(writer);
-	name = ftf_writer_say(writer, blob->name);
+	name = ftf_writer_use_string(writer, blob->name);
 	words = 1 + ftf_reference_words(name.reference) + ftf_words(blob->size);
 	ftf_low_start(&writer->low,
 		      ftf_low_header(FTF_RECORD_BLOB, words) | (uint64_t)name.reference << 16 |
 			      (uint64_t)blob->size << 32 | (uint64_t)blob->type << 48,
 		      0);
-	ftf_writer_put_said(writer, &name);
+	ftf_writer_put_text(writer, &name);
 	ftf_low_text(&writer->low, blob->bytes, blob->size);
 	ftf_low_finish(&writer->low);
 }
@@ -479,7 +431,7 @@ static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, ui
 			const struct ftf_object *object, const uint64_t *pid)
 {
 	struct ftf_ready_args ready;
-	struct ftf_said name = ftf_writer_say(writer, object->name);
+	struct ftf_string_ref name = ftf_writer_use_string(writer, object->name);
 	size_t words;
 
 	if (ftf_writer_ready_args(writer, object->args, object->arg_count, &ready) < 0)
@@ -492,7 +444,7 @@ static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, ui
 	ftf_low_word(&writer->low, object->id);
 	if (pid)
 		ftf_low_word(&writer->low, *pid);
-	ftf_writer_put_said(writer, &name);
+	ftf_writer_put_text(writer, &name);
 	ftf_writer_put_args(writer, &ready);
 	ftf_low_finish(&writer->low);
 }

@@ -6,11 +6,11 @@
 
 #include "base/alloc.h"
 
-#define HAD_ONE 0x80u /* with the misses: the key had a reference before */
+#define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
 
-void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t patience)
+void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t inline_uses)
 {
-	*slots = (struct ftf_slots){ .count = count, .patience = patience };
+	*slots = (struct ftf_slots){ .count = count, .inline_uses = inline_uses };
 	slots->stamps = alloc_zeroed(count + 1, sizeof(*slots->stamps));
 	slots->keys = alloc_zeroed(count + 1, sizeof(*slots->keys));
 }
@@ -25,7 +25,7 @@ void ftf_slots_release(struct ftf_slots *slots)
 }
 
 /* The reference to take back: not used lately, and not by this record. */
-static uint32_t turn_hand(struct ftf_slots *slots, uint32_t record)
+static uint32_t reclaim_slot(struct ftf_slots *slots, uint32_t record)
 {
 	for (;;) {
 		uint32_t *stamp;
@@ -52,7 +52,7 @@ static void make_room(struct ftf_slots *slots, uint32_t key)
 	slots->room = room;
 }
 
-uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_stand)
+uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline)
 {
 	uint32_t reference;
 
@@ -60,16 +60,16 @@ uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, 
 		make_room(slots, key);
 	if (slots->lent < slots->count) {
 		reference = ++slots->lent;
-	} else if (may_stand && (slots->misses[key] & ~HAD_ONE) < slots->patience) {
+	} else if (may_inline && (slots->misses[key] & ~HAD_REFERENCE) < slots->inline_uses) {
 		slots->misses[key]++;
 		return 0;
 	} else {
-		reference = turn_hand(slots, record);
+		reference = reclaim_slot(slots, record);
 		slots->references[slots->keys[reference]] = 0;
-		slots->taken = true;
-		slots->renewed += slots->misses[key] & HAD_ONE ? 1 : 0;
+		slots->reclaimed = true;
+		slots->redefined += slots->misses[key] & HAD_REFERENCE ? 1 : 0;
 	}
-	slots->misses[key] = HAD_ONE;
+	slots->misses[key] = HAD_REFERENCE;
 	slots->references[key] = (uint16_t)reference;
 	slots->keys[reference] = key;
 	slots->stamps[reference] = record;

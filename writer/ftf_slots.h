@@ -21,18 +21,18 @@ struct ftf_slots {
 	uint32_t count; /* how many references there are: [1 .. count] */
 	uint32_t lent;  /* how many were ever lent */
 	uint32_t hand;
-	uint32_t patience; /* how often a key stands in the record before it gets a reference */
-	uint32_t *stamps;  /* owned; by reference: the record that last used it; 0: none of late */
-	uint32_t *keys;    /* owned; by reference */
+	uint32_t inline_uses; /* how often a key stands in the record before it gets a reference */
+	uint32_t *stamps; /* owned; by reference: the record that last used it; 0: none of late */
+	uint32_t *keys;   /* owned; by reference */
 	uint16_t *references; /* owned; by key; 0: none */
-	uint8_t *misses;      /* owned; by key: times it stood in the record, and HAD_ONE */
+	uint8_t *misses;      /* owned; by key: times it stood in the record, and HAD_REFERENCE */
 	size_t room;          /* of references and misses */
-	uint64_t renewed;     /* keys that lost their reference and got one again */
-	bool taken; /* a reference was taken back: they do not stand for one key any more */
+	uint64_t redefined;   /* keys that lost their reference and got one again */
+	bool reclaimed; /* a reference was reclaimed back: they do not stand for one key any more */
 };
 
 /* `count` is at most 65535, and more than one record ever uses. */
-void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t patience);
+void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t inline_uses);
 
 /* Idempotent, also on zeroed memory. */
 void ftf_slots_release(struct ftf_slots *slots);
@@ -50,10 +50,10 @@ static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uin
 }
 
 /*
- * Lend a reference to a key that has none.  `may_stand` tells that the key can
+ * Lend a reference to a key that has none.  `may_inline` tells that the key can
  * stand in the record itself.
  * Returns the reference, which must be defined (again) first; 0: let it stand.
  */
-uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_stand);
+uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline);
 
 #endif

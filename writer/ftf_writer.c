@@ -9,13 +9,13 @@
 #define TICKS_PER_SECOND UINT64_C(1000000000)
 
 /* A thread record is 24 bytes, two ids in a record are 16. */
-#define THREAD_PATIENCE 2
-#define STRING_PATIENCE 1
+#define THREAD_INLINE_USES 2
+#define STRING_INLINE_USES 1
 
 /* After so many events the provider is looked at: did it define more than one string in eight
  * again? */
-#define LOOK_EVENTS  65536
-#define MANY_RENEWED (LOOK_EVENTS / 8)
+#define CHECK_EVENTS   65536
+#define MANY_REDEFINED (CHECK_EVENTS / 8)
 
 /* ---- Opening and closing ------------------------------------------------- */
 
@@ -23,9 +23,9 @@ static void add_provider(struct ftf_writer *writer)
 {
 	struct ftf_provider *provider = alloc_zeroed(1, sizeof(*provider));
 
-	ftf_slots_init(&provider->strings, FTF_STRING_REFERENCES, STRING_PATIENCE);
-	ftf_slots_init(&provider->threads, FTF_THREAD_REFERENCES, THREAD_PATIENCE);
-	writer->look_at = writer->events + LOOK_EVENTS;
+	ftf_slots_init(&provider->strings, FTF_STRING_REFERENCES, STRING_INLINE_USES);
+	ftf_slots_init(&provider->threads, FTF_THREAD_REFERENCES, THREAD_INLINE_USES);
+	writer->check_at = writer->events + CHECK_EVENTS;
 	writer->providers[++writer->provider_count] = provider;
 	writer->current = writer->filling = writer->provider_count;
 	writer->provider = provider;
@@ -73,7 +73,7 @@ struct ftf_writer *ftf_open_destination(const struct ftf_destination *to, const 
 	return writer;
 }
 
-static void tell(struct ftf_error *err, const struct error *from)
+static void fill_error(struct ftf_error *err, const struct error *from)
 {
 	if (!err)
 		return;
@@ -98,7 +98,7 @@ struct ftf_writer *ftf_open(const char *path, const char *provider, struct ftf_e
 	struct error failure = { 0 };
 
 	if (output_open(&writer->output, path, &failure) < 0) {
-		tell(err, &failure);
+		fill_error(err, &failure);
 		free(writer);
 		return NULL;
 	}
@@ -129,11 +129,11 @@ int ftf_close(struct ftf_writer *writer, struct ftf_error *err)
 
 	/* The output's own message names the file. */
 	if (writer->has_output && status < 0 && output_failed(&writer->output))
-		tell(err, &writer->output.err);
+		fill_error(err, &writer->output.err);
 	if (writer->has_output && status == 0) {
 		status = output_close(&writer->output, &failure);
 		if (status < 0)
-			tell(err, &failure);
+			fill_error(err, &failure);
 	}
 	if (writer->has_output)
 		output_abandon(&writer->output);
@@ -230,19 +230,19 @@ static const struct ftf_writer_text *text_of(struct ftf_writer *writer, struct f
 	return &writer->texts[0];
 }
 
-struct ftf_said ftf_writer_say_anew(struct ftf_writer *writer, struct ftf_name name)
+struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct ftf_name name)
 {
 	const struct ftf_writer_text *text = text_of(writer, name);
 	uint16_t reference;
 
 	if (!text->length)
-		return (struct ftf_said){ 0 };
+		return (struct ftf_string_ref){ 0 };
 	reference = ftf_slots_lend(&writer->provider->strings, name.id, writer->record,
-				   text->length <= FTF_STANDING_MAX);
+				   text->length <= FTF_INLINE_MAX);
 	if (!reference)
-		return (struct ftf_said){ FTF_INLINE(text->length), text->text };
+		return (struct ftf_string_ref){ FTF_INLINE(text->length), text->text };
 	ftf_low_string(&writer->low, reference, text->text, text->length);
-	return (struct ftf_said){ reference, NULL };
+	return (struct ftf_string_ref){ reference, NULL };
 }
 
 /* ---- Providers ----------------------------------------------------------- */
@@ -251,12 +251,12 @@ struct ftf_said ftf_writer_say_anew(struct ftf_writer *writer, struct ftf_name n
  * A provider that has to define strings again and again costs more than the
  * one word that goes to another provider and back.
  */
-static void look_at(struct ftf_writer *writer, struct ftf_provider *provider)
+static void check_provider(struct ftf_writer *writer, struct ftf_provider *provider)
 {
-	bool many = provider->strings.renewed - provider->renewed > MANY_RENEWED;
+	bool many = provider->strings.redefined - provider->redefined > MANY_REDEFINED;
 
-	writer->look_at = writer->events + LOOK_EVENTS;
-	provider->renewed = provider->strings.renewed;
+	writer->check_at = writer->events + CHECK_EVENTS;
+	provider->redefined = provider->strings.redefined;
 	if (many && writer->provider_count < FTF_PROVIDERS_MAX &&
 	    writer->providers[writer->filling]->strings.lent == FTF_STRING_REFERENCES)
 		add_provider(writer);
@@ -267,25 +267,25 @@ static bool has_reference(const struct ftf_provider *provider, struct ftf_name n
 	return name.id < provider->strings.room && provider->strings.references[name.id];
 }
 
-void ftf_writer_select_home(struct ftf_writer *writer, struct ftf_name name)
+void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name)
 {
 	struct ftf_writer_text *text;
-	uint32_t home;
+	uint32_t provider_id;
 
-	if (writer->events >= writer->look_at)
-		look_at(writer, writer->provider);
+	if (writer->events >= writer->check_at)
+		check_provider(writer, writer->provider);
 	if (writer->provider_count == 1 || name.id >= writer->text_count)
 		return;
 	text = &writer->texts[name.id];
-	home = text->home;
-	if (!home)
-		home = has_reference(writer->providers[1], name) ? 1 : writer->filling;
-	text->home = (uint8_t)home;
-	if (home == writer->current)
+	provider_id = text->provider_id;
+	if (!provider_id)
+		provider_id = has_reference(writer->providers[1], name) ? 1 : writer->filling;
+	text->provider_id = (uint8_t)provider_id;
+	if (provider_id == writer->current)
 		return;
-	writer->current = home;
-	writer->provider = writer->providers[home];
-	ftf_low_section(&writer->low, home);
+	writer->current = provider_id;
+	writer->provider = writer->providers[provider_id];
+	ftf_low_section(&writer->low, provider_id);
 }
 
 /* ---- Processes and threads ----------------------------------------------- */

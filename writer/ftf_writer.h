@@ -13,12 +13,12 @@
 #include "writer/ftf_slots.h"
 
 /* A longer string never stands in a record of arguments: 17 of them must fit. */
-#define FTF_STANDING_MAX 256
+#define FTF_INLINE_MAX 256
 
 struct ftf_writer_text {
-	const char *text; /* borrowed from the caller, or from the writer's arena */
-	uint32_t length;  /* at most FTF_STRING_MAX */
-	uint8_t home;     /* provider in which it is a name of events; 0: not yet */
+	const char *text;    /* borrowed from the caller, or from the writer's arena */
+	uint32_t length;     /* at most FTF_STRING_MAX */
+	uint8_t provider_id; /* provider in which it is a name of events; 0: not yet */
 };
 
 struct ftf_writer_thread {
@@ -28,7 +28,7 @@ struct ftf_writer_thread {
 /* One provider's tables. */
 struct ftf_provider {
 	struct ftf_slots strings, threads; /* keys: ids */
-	uint64_t renewed;                  /* as of the last look */
+	uint64_t redefined;                /* as of the last look */
 };
 
 #define FTF_PROVIDERS_MAX 64
@@ -48,17 +48,17 @@ struct ftf_writer {
 	uint32_t provider_count;
 	uint32_t current;              /* provider selected */
 	struct ftf_provider *provider; /* the same; borrowed from `providers` */
-	uint32_t filling;              /* provider that takes names without a home */
+	uint32_t filling;              /* provider that takes names without a provider_id */
 	const char *provider_name;     /* owned by the arena */
 	uint32_t record;               /* number of the current record, not 0 */
 	uint64_t events;
-	uint64_t look_at; /* the number of events when the provider is looked at next */
-	uint64_t next_id; /* for new processes and threads */
+	uint64_t check_at; /* the number of events when the provider is looked at next */
+	uint64_t next_id;  /* for new processes and threads */
 	struct ftf_name process, outgoing_weight, incoming_weight, waker, weight;
 };
 
 /* How a record says a string: by reference, or with the text in it. */
-struct ftf_said {
+struct ftf_string_ref {
 	uint16_t reference;
 	const char *text; /* if the reference is inline; borrowed */
 };
@@ -71,26 +71,27 @@ static inline void ftf_writer_next_record(struct ftf_writer *writer)
 }
 
 /* The parts of the three functions below that few events need. */
-void ftf_writer_select_home(struct ftf_writer *writer, struct ftf_name name);
-struct ftf_said ftf_writer_say_anew(struct ftf_writer *writer, struct ftf_name name);
+void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name);
+struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct ftf_name name);
 uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread);
 
-/* Select the provider in which `name` is at home, before the record's first reference. */
+/* Select the provider in which `name` is at provider_id, before the record's first reference. */
 static inline void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name)
 {
-	if (writer->provider_count > 1 || writer->events >= writer->look_at)
-		ftf_writer_select_home(writer, name);
+	if (writer->provider_count > 1 || writer->events >= writer->check_at)
+		ftf_writer_select_provider(writer, name);
 }
 
 /* Returns how to say a name in this record, for which a string record may be written. */
-static inline struct ftf_said ftf_writer_say(struct ftf_writer *writer, struct ftf_name name)
+static inline struct ftf_string_ref ftf_writer_use_string(struct ftf_writer *writer,
+							  struct ftf_name name)
 {
-	struct ftf_said said = { 0 };
+	struct ftf_string_ref refs = { 0 };
 
 	if (!name.id)
-		return said;
-	said.reference = ftf_slots_find(&writer->provider->strings, name.id, writer->record);
-	return said.reference ? said : ftf_writer_say_anew(writer, name);
+		return refs;
+	refs.reference = ftf_slots_find(&writer->provider->strings, name.id, writer->record);
+	return refs.reference ? refs : ftf_writer_define_string(writer, name);
 }
 
 /* Returns a thread's reference, for which a thread record may be written; 0: its ids must follow.
@@ -128,10 +129,10 @@ int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args,
 void ftf_writer_put_args(struct ftf_writer *writer, const struct ftf_ready_args *ready);
 
 /* Put a string's text if it stands in the record. */
-static inline void ftf_writer_put_said(struct ftf_writer *writer, const struct ftf_said *said)
+static inline void ftf_writer_put_text(struct ftf_writer *writer, const struct ftf_string_ref *refs)
 {
-	if (said->reference & 0x8000)
-		ftf_low_text(&writer->low, said->text, said->reference & 0x7fff);
+	if (refs->reference & 0x8000)
+		ftf_low_text(&writer->low, refs->text, refs->reference & 0x7fff);
 }
 
 /* The same with arguments, which Perfetto adds to those of the begin. */

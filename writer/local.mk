@@ -22,5 +22,5 @@ libftf_la_SOURCES = \
 libftf_la_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/writer/private_names.h
 libftf_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # CURRENT:REVISION:AGE of the interface in ftf.h.
-libftf_la_LDFLAGS = $(SANITIZE_CFLAGS) $(HARDEN_LDFLAGS) -version-info 0:0:0
+libftf_la_LDFLAGS = $(SANITIZE_CFLAGS) $(HARDEN_LDFLAGS) -version-info 1:0:0
 libftf_la_LIBADD = $(ZSTD_LIBS) $(ZLIB_LIBS)

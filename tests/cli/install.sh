@@ -21,8 +21,8 @@ installs() {
 	/usr/lib/here/libftf.a
 	/usr/lib/here/libftf.la
 	/usr/lib/here/libftf.so
-	/usr/lib/here/libftf.so.0
-	/usr/lib/here/libftf.so.0.0.0
+	/usr/lib/here/libftf.so.1
+	/usr/lib/here/libftf.so.1.0.0
 	/usr/lib/here/pkgconfig/libftf.pc
 	/usr/share/bash-completion/completions/ptrace2ftf
 	/usr/share/fish/vendor_completions.d/ptrace2ftf.fish

@@ -35,7 +35,7 @@ done
 packages() {
 	(cd "$work/ptrace2ftf" && PATH="$work/bin:$PATH" DEB_BUILD_OPTIONS="nocheck parallel=2" dpkg-buildpackage -us -uc -b) \
 		>"$work/log" 2>&1 || { tail -20 "$work/log"; return 1; }
-	for name in ptrace2ftf libftf0 libftf-dev; do
+	for name in ptrace2ftf libftf1 libftf-dev; do
 		dpkg-deb -c "$work/${name}"_*.deb | awk -v p=$name '!/\/$/ { print p, $6 }'
 	done | sed "s#lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/#lib/*/#" | grep -v 'share/doc' | sort >"$work/files"
 	diff - "$work/files" <<-'END'
@@ -44,8 +44,8 @@ packages() {
 	libftf-dev ./usr/lib/*/libftf.so
 	libftf-dev ./usr/lib/*/pkgconfig/libftf.pc
 	libftf-dev ./usr/share/man/man3/libftf.3.gz
-	libftf0 ./usr/lib/*/libftf.so.0
-	libftf0 ./usr/lib/*/libftf.so.0.0.0
+	libftf1 ./usr/lib/*/libftf.so.1
+	libftf1 ./usr/lib/*/libftf.so.1.0.0
 	ptrace2ftf ./usr/bin/ftfdump
 	ptrace2ftf ./usr/bin/ptrace2ftf
 	ptrace2ftf ./usr/share/bash-completion/completions/ptrace2ftf

@@ -11,18 +11,18 @@
 #define SLICE_ARGS_MAX (9 + SLICE_EVENT_VALUES)
 #define END_ARGS_MAX   5
 
-#define HABIT_BITS 12
+#define TEMPLATE_BITS 12
 
 /* Records that are written at once. */
-#define REPEATS 64
+#define RECORDS 64
 
-/* How a slice's beginning is written, but for its time and thread. */
-struct ftf_habit {
-	const struct symbol *symbol; /* NULL: none yet */
+/* A slice's encoded begin, and the slices that it is of. */
+struct slice_template {
+	const struct symbol *symbol; /* NULL: the slot is free */
 	const struct name *caller;
 	uint64_t ip;
 	unsigned flags; /* enum slice_flags */
-	struct ftf_kept kept;
+	struct ftf_template encoded;
 };
 
 static int write_output(void *context, const void *bytes, size_t size)
@@ -38,7 +38,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 
 	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
 	ftf->writer = ftf_open_destination(&to, "ptrace2ftf");
-	ftf->habits = alloc_zeroed((size_t)1 << HABIT_BITS, sizeof(*ftf->habits));
+	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	ftf->address = ftf_text(ftf->writer, "address");
 	ftf->line = ftf_text(ftf->writer, "line");
 	ftf->col = ftf_text(ftf->writer, "col");
@@ -81,7 +81,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	call_sites_release(&ftf->sites);
 	free(ftf->known);
 	free(ftf->threads);
-	free(ftf->habits);
+	direct_cache_release(&ftf->templates);
 	*ftf = (struct ftf_sink){ 0 };
 }
 
@@ -207,97 +207,68 @@ static size_t fill_folded(const struct ftf_sink *ftf, const struct slice_detail 
 	return 2;
 }
 
-/* Write a slice, or its beginning, for the first time, and keep how it is written. */
-static void write_anew(struct ftf_sink *ftf, struct track *track, struct ftf_habit *habit,
-		       uint64_t time, const uint64_t *end)
+/* Write a slice that no template can be used for, and fill the template. */
+static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_template *made,
+		      uint64_t time, uint64_t end)
 {
 	struct ftf_arg args[SLICE_ARGS_MAX];
 	struct ftf_event event = {
 		.thread = thread_of(ftf, track),
-		.name = name_of(ftf, habit->symbol->name),
+		.name = name_of(ftf, made->symbol->name),
 		.time = time,
 		.args = args,
 	};
 
-	if (habit->symbol->inlined)
+	if (made->symbol->inlined)
 		event.category = ftf->inlined;
 	if (ftf->level != OPTION_ARGS_NONE) {
-		struct slice_args values = slice_args_of(habit->symbol, habit->ip, habit->flags);
+		struct slice_args values = slice_args_of(made->symbol, made->ip, made->flags);
 
-		values.caller = habit->caller;
+		values.caller = made->caller;
 		event.arg_count = fill_args(ftf, &values, args);
 	}
 	announce(ftf, track);
-	if (end)
-		ftf_complete_keep(ftf->writer, &event, *end, &habit->kept);
-	else
-		ftf_begin_keep(ftf->writer, &event, &habit->kept);
+	ftf_make_template(ftf->writer, &event, end, &made->encoded);
 }
 
-/* Code without a name is one symbol, which is entered at many places. */
-static inline struct ftf_habit *habit_of(const struct ftf_sink *ftf, const struct symbol *symbol,
-					 uint64_t ip, const struct name *caller)
+/* Returns the slot of a slice's template.  Code without a symbol has one symbol and many ips. */
+static inline struct slice_template *slot_of(const struct ftf_sink *ftf,
+					     const struct slice_event *begin,
+					     const struct name *caller)
 {
-	/* Fibonacci hashing, as in resolve.h. */
-	uint64_t key = ((uintptr_t)symbol + ip) ^ (uintptr_t)caller << 16;
+	struct slice_template *slots = ftf->templates.slots;
+	uint64_t key = ((uintptr_t)begin->symbol + begin->ip) ^ (uintptr_t)caller << 16;
 
-	return &ftf->habits[(key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - HABIT_BITS)];
+	return &slots[direct_cache_index(key, TEMPLATE_BITS)];
 }
 
-static inline bool habit_is(const struct ftf_habit *habit, const struct symbol *symbol, uint64_t ip,
-			    unsigned flags, const struct name *caller)
+static inline bool is_template_of(const struct slice_template *slot,
+				  const struct slice_event *begin, const struct name *caller)
 {
-	return habit->symbol == symbol && habit->ip == ip && habit->caller == caller &&
-	       habit->flags == flags;
+	return slot->symbol == begin->symbol && slot->ip == begin->ip && slot->caller == caller &&
+	       slot->flags == begin->flags;
 }
 
-static void begin_habit(struct ftf_habit *habit, const struct slice_event *begin,
-			const struct name *caller)
+/* Write a slice's begin, or all of it if `end` is not 0. */
+static void write_slice(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
+			uint64_t end, const struct name *caller)
 {
-	habit->symbol = begin->symbol;
-	habit->caller = caller;
-	habit->ip = begin->ip;
-	habit->flags = begin->flags;
-	habit->kept.count = 0;
-}
+	struct slice_template *slot = slot_of(ftf, begin, caller);
+	const struct ftf_templated record = { &slot->encoded, begin->time, end };
 
-/* Returns how a slice is written; if that is not known, its `kept` is empty. */
-static inline struct ftf_habit *find_habit(const struct ftf_sink *ftf,
-					   const struct slice_event *begin,
-					   const struct name *caller)
-{
-	struct ftf_habit *habit = habit_of(ftf, begin->symbol, begin->ip, caller);
-
-	if (!habit_is(habit, begin->symbol, begin->ip, begin->flags, caller))
-		begin_habit(habit, begin, caller);
-	return habit;
-}
-
-static void write_begin(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
-			const struct name *caller)
-{
-	struct ftf_habit *habit = find_habit(ftf, begin, caller);
-
-	if (!track->announced ||
-	    !ftf_again(ftf->writer, thread_of(ftf, track), begin->time, &habit->kept))
-		write_anew(ftf, track, habit, begin->time, NULL);
-}
-
-static void write_whole(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
-			uint64_t end)
-{
-	struct ftf_habit *habit = find_habit(ftf, begin, NULL);
-
-	if (!track->announced ||
-	    !ftf_complete_again(ftf->writer, thread_of(ftf, track), begin->time, end, &habit->kept))
-		write_anew(ftf, track, habit, begin->time, &end);
+	if (!is_template_of(slot, begin, caller))
+		*slot = (struct slice_template){ begin->symbol, caller, begin->ip, begin->flags,
+						 .encoded.count = 0 };
+	if (!track->announced || !slot->encoded.count ||
+	    !ftf_write_templates(ftf->writer, thread_of(ftf, track), &record, 1))
+		write_new(ftf, track, slot, begin->time, end);
 }
 
 /* Write the begin that cannot wait for its slice's end any more, if there is one. */
 static void write_pending(struct ftf_sink *ftf, struct track *track)
 {
 	if (track->pending.symbol)
-		write_begin(ftf, track, &track->pending, NULL);
+		write_slice(ftf, track, &track->pending, 0, NULL);
 	track->pending.symbol = NULL;
 }
 
@@ -342,79 +313,84 @@ static inline bool is_whole(const struct slice_event *begin, const struct slice_
 	return end->kind == SLICE_END && end->time > begin->time && !end->detail;
 }
 
-/* Write the first event, and the next one if both are one record.  Returns the following one. */
-static const struct slice_event *write_first(struct ftf_sink *ftf, struct track *track,
+/* Write a begin, or keep it until the next batch shows whether its slice is one record. */
+static const struct slice_event *write_begin(struct ftf_sink *ftf, struct track *track,
 					     const struct slice_batch *batch,
-					     const struct slice_event *event)
+					     const struct slice_event *begin)
 {
-	const struct slice_event *limit = batch->events + batch->count;
-	const struct slice_detail *detail = slice_batch_detail(batch, event);
+	const struct slice_event *next = begin + 1;
+	const struct slice_detail *detail = slice_batch_detail(batch, begin);
 	const struct name *caller = NULL;
+	uint64_t end = 0;
 
-	if (track->pending.symbol && is_whole(&track->pending, event)) {
-		write_whole(ftf, track, &track->pending, event->time);
-		track->pending.symbol = NULL;
-		return event + 1;
-	}
-	write_pending(ftf, track);
-	if (event->kind == SLICE_END) {
-		write_end(ftf, track, event->time, detail);
-		return event + 1;
-	}
 	ftf->slices++;
-	if (event->kind == SLICE_INSTANT) {
-		write_instant(ftf, track, event);
-		return event + 1;
-	}
 	if (ftf->level == OPTION_ARGS_FULL) {
 		slice_costs_begin(&track->costs, detail);
 		if (detail)
 			caller =
 				call_sites_find(&ftf->sites, detail->caller, detail->caller_offset);
-	} else if (event + 1 == limit) {
-		track->pending = *event;
-		return limit;
-	} else if (is_whole(event, event + 1)) {
-		write_whole(ftf, track, event, event[1].time);
-		return event + 2;
+	} else if (next == batch->events + batch->count) {
+		track->pending = *begin;
+		return next;
+	} else if (is_whole(begin, next)) {
+		end = next++->time;
 	}
-	write_begin(ftf, track, event, caller);
+	write_slice(ftf, track, begin, end, caller);
+	return next;
+}
+
+/* Write the first event, and the next one if both are one record.  Returns the following one. */
+static const struct slice_event *write_first(struct ftf_sink *ftf, struct track *track,
+					     const struct slice_batch *batch,
+					     const struct slice_event *event)
+{
+	if (track->pending.symbol && is_whole(&track->pending, event)) {
+		write_slice(ftf, track, &track->pending, event->time, NULL);
+		track->pending.symbol = NULL;
+		return event + 1;
+	}
+	write_pending(ftf, track);
+	if (event->kind == SLICE_BEGIN)
+		return write_begin(ftf, track, batch, event);
+	if (event->kind == SLICE_END)
+		write_end(ftf, track, event->time, slice_batch_detail(batch, event));
+	else
+		write_instant(ftf, track, event);
 	return event + 1;
 }
 
-/* Write the first events, without details, that are written as others were.  Returns the next one.
- */
-static const struct slice_event *write_known(struct ftf_sink *ftf, struct track *track,
-					     const struct slice_event *edge,
-					     const struct slice_event *limit)
+/* Write the first events, without details, that have templates.  Returns the next one. */
+static const struct slice_event *write_templates(struct ftf_sink *ftf, struct track *track,
+						 const struct slice_event *event,
+						 const struct slice_event *limit)
 {
-	struct ftf_repeat records[REPEATS];
+	struct ftf_templated records[RECORDS];
 	size_t count = 0;
 
-	if (!track->announced || !ftf_repeat(ftf->writer, thread_of(ftf, track), NULL, 0))
-		return edge;
-	while (edge < limit && count < REPEATS) {
-		const struct ftf_habit *habit;
+	if (!track->announced || !ftf_write_templates(ftf->writer, thread_of(ftf, track), NULL, 0))
+		return event;
+	while (event < limit && count < RECORDS) {
+		const struct slice_template *slot;
 		bool whole;
 
-		if (edge->kind == SLICE_END) {
-			records[count++] = (struct ftf_repeat){ NULL, edge->time, 0 };
-			edge++;
+		if (event->kind == SLICE_END) {
+			records[count++] = (struct ftf_templated){ NULL, event->time, 0 };
+			event++;
 			continue;
 		}
-		/* The text of an instant is no habit's symbol. */
-		habit = habit_of(ftf, edge->symbol, edge->ip, NULL);
-		if (!habit_is(habit, edge->symbol, edge->ip, edge->flags, NULL) ||
-		    !habit->kept.count || edge + 1 == limit)
+		/* The text of an instant is no template's symbol. */
+		slot = slot_of(ftf, event, NULL);
+		if (!is_template_of(slot, event, NULL) || !slot->encoded.count ||
+		    event + 1 == limit)
 			break;
-		whole = edge[1].kind == SLICE_END && edge[1].time > edge->time;
-		records[count++] =
-			(struct ftf_repeat){ &habit->kept, edge->time, whole ? edge[1].time : 0 };
+		whole = event[1].kind == SLICE_END && event[1].time > event->time;
+		records[count++] = (struct ftf_templated){ &slot->encoded, event->time,
+							   whole ? event[1].time : 0 };
 		ftf->slices++;
-		edge += 1 + whole;
+		event += 1 + whole;
 	}
-	ftf_repeat(ftf->writer, thread_of(ftf, track), records, count);
-	return edge;
+	ftf_write_templates(ftf->writer, thread_of(ftf, track), records, count);
+	return event;
 }
 
 static void write_events(const struct slice_sink *sink, void *context,
@@ -428,7 +404,7 @@ static void write_events(const struct slice_sink *sink, void *context,
 		const struct slice_event *first = event;
 
 		if (!track->pending.symbol && !batch->details && ftf->level != OPTION_ARGS_FULL)
-			event = write_known(ftf, track, event, limit);
+			event = write_templates(ftf, track, event, limit);
 		if (event == first)
 			event = write_first(ftf, track, batch, event);
 	}

@@ -8,6 +8,7 @@
 #ifndef SRC_FORMATS_FTF_FTF_SINK_H
 #define SRC_FORMATS_FTF_FTF_SINK_H
 
+#include "base/direct_cache.h"
 #include "base/io/output.h"
 #include "base/name.h"
 #include "src/formats/call_sites.h"
@@ -19,8 +20,6 @@
 /* The name of the blob with options->stamp. */
 #define FTF_STAMP_NAME "ptrace2ftf"
 
-struct ftf_habit;
-
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	struct name_table *names;  /* borrowed */
@@ -31,7 +30,8 @@ struct ftf_sink {
 	size_t known_room;
 	struct ftf_thread *threads; /* owned; by index of the track; 0: not yet */
 	size_t thread_room;
-	struct ftf_habit *habits; /* owned; slices that began before: most begin again */
+	struct direct_cache
+		templates; /* struct slice_template: most slices begin again and again */
 	/* Argument names and values: */
 	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
 	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;

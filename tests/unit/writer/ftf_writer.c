@@ -305,21 +305,30 @@ START_TEST(a_thousand_threads_pass_through_255_references)
 }
 END_TEST
 
-/* Returns whether the kept event was written at `time`; if not, writes and keeps it there. */
-static bool again(struct ftf_kept *kept, struct ftf_event event, uint64_t time)
+/* Returns whether a slice could be written from a template; `end` 0: it only begins. */
+static bool write_one(const struct ftf_template *from, struct ftf_thread thread, uint64_t time,
+		      uint64_t end)
 {
-	bool written = ftf_again(trace.writer, event.thread, time, kept);
+	const struct ftf_templated record = { from, time, end };
+
+	return from->count && ftf_write_templates(trace.writer, thread, &record, 1);
+}
+
+/* Returns whether a slice was written from the template; if not, writes it and makes one. */
+static bool again(struct ftf_template *kept, struct ftf_event event, uint64_t time)
+{
+	bool written = write_one(kept, event.thread, time, 0);
 
 	event.time = time;
 	if (!written)
-		ftf_begin_keep(trace.writer, &event, kept);
+		ftf_make_template(trace.writer, &event, 0, kept);
 	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = time + 1 });
 	return written;
 }
 
-START_TEST(a_kept_event_reads_back_with_another_time_and_thread)
+START_TEST(a_template_is_written_with_another_time_and_thread)
 {
-	struct ftf_kept kept = { .count = 0 };
+	struct ftf_template kept = { .count = 0 };
 	struct ftf_event event = { .time = 1 };
 
 	trace_begin("");
@@ -333,7 +342,7 @@ START_TEST(a_kept_event_reads_back_with_another_time_and_thread)
 	event.arg_count = 2;
 	ck_assert(!again(&kept, event, 1));
 	ck_assert(again(&kept, event, 10));
-	/* A thread that has no reference yet has to be told first. */
+	/* A thread needs a reference first. */
 	event.thread = ftf_thread(trace.writer, 1, 2);
 	ck_assert(!again(&kept, event, 20));
 	ck_assert(again(&kept, event, 30));
@@ -345,10 +354,10 @@ START_TEST(a_kept_event_reads_back_with_another_time_and_thread)
 }
 END_TEST
 
-/* Whichever was kept, both can be written again. */
-START_TEST(a_kept_event_is_written_again_as_a_whole_slice)
+/* Whichever kind of slice the template was made from. */
+START_TEST(a_template_is_written_as_a_whole_slice_too)
 {
-	struct ftf_kept kept = { .count = 0 };
+	struct ftf_template kept = { .count = 0 };
 	struct ftf_event event = { .time = 1 };
 
 	trace_begin("");
@@ -358,16 +367,15 @@ START_TEST(a_kept_event_is_written_again_as_a_whole_slice)
 	event.name = name("f");
 	event.args = &arg;
 	event.arg_count = 1;
-	ck_assert(!ftf_complete_again(trace.writer, event.thread, 1, 2, &kept));
-	ftf_complete_keep(trace.writer, &event, 2, &kept);
-	ck_assert(ftf_complete_again(trace.writer, event.thread, 10, 15, &kept));
-	ck_assert(!ftf_complete_again(trace.writer, event.thread, 10, 9, &kept));
+	ck_assert(!write_one(&kept, event.thread, 1, 2));
+	ftf_make_template(trace.writer, &event, 2, &kept);
+	ck_assert(write_one(&kept, event.thread, 10, 15));
 	ck_assert(again(&kept, event, 20));
 	event.name = name("g");
-	ck_assert(!again(&(struct ftf_kept){ 0 }, event, 30));
+	ck_assert(!again(&(struct ftf_template){ 0 }, event, 30));
 	event.time = 40;
-	ftf_begin_keep(trace.writer, &event, &kept);
-	ck_assert(ftf_complete_again(trace.writer, event.thread, 41, 42, &kept));
+	ftf_make_template(trace.writer, &event, 0, &kept);
+	ck_assert(write_one(&kept, event.thread, 41, 42));
 	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = 50 });
 	trace_finish();
 	ck_assert_str_eq(trace.slices, "1/1 0 1 2 f at=0x401000\n"
@@ -380,30 +388,30 @@ START_TEST(a_kept_event_is_written_again_as_a_whole_slice)
 END_TEST
 
 /* More than the buffer holds. */
-START_TEST(many_kept_events_and_ends_are_written_at_once)
+START_TEST(many_templates_and_ends_are_written_at_once)
 {
 	enum { SLICES = 20000 };
 	struct ftf_event event = { .time = 1 };
-	struct ftf_repeat records[3];
-	struct ftf_kept kept[2];
+	struct ftf_templated records[3];
+	struct ftf_template kept[2];
 
 	trace_begin("");
 	const struct ftf_arg arg = ftf_arg_pointer(name("at"), 0x401000);
 
 	event.thread = ftf_thread(trace.writer, 1, 1);
-	ck_assert(!ftf_repeat(trace.writer, event.thread, NULL, 0));
+	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, 0));
 	event.name = name("f");
-	ftf_complete_keep(trace.writer, &event, 2, &kept[0]);
+	ftf_make_template(trace.writer, &event, 2, &kept[0]);
 	event.name = name("g");
 	event.args = &arg;
 	event.arg_count = 1;
-	ftf_complete_keep(trace.writer, &event, 2, &kept[1]);
-	ck_assert(ftf_repeat(trace.writer, event.thread, NULL, 0));
+	ftf_make_template(trace.writer, &event, 2, &kept[1]);
+	ck_assert(ftf_write_templates(trace.writer, event.thread, NULL, 0));
 	for (uint64_t i = 1; i <= SLICES; i++) {
-		records[0] = (struct ftf_repeat){ &kept[i % 2], 10 * i, 0 };
-		records[1] = (struct ftf_repeat){ &kept[1], 10 * i + 1, 10 * i + 3 };
-		records[2] = (struct ftf_repeat){ NULL, 10 * i + 4, 0 };
-		ck_assert(ftf_repeat(trace.writer, event.thread, records, 3));
+		records[0] = (struct ftf_templated){ &kept[i % 2], 10 * i, 0 };
+		records[1] = (struct ftf_templated){ &kept[1], 10 * i + 1, 10 * i + 3 };
+		records[2] = (struct ftf_templated){ NULL, 10 * i + 4, 0 };
+		ck_assert(ftf_write_templates(trace.writer, event.thread, records, 3));
 	}
 	trace_finish();
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1 0 10 14 g at=0x401000\n"
@@ -415,9 +423,9 @@ START_TEST(many_kept_events_and_ends_are_written_at_once)
 }
 END_TEST
 
-START_TEST(a_long_event_is_not_kept)
+START_TEST(a_long_event_is_no_template)
 {
-	struct ftf_kept kept = { .count = 0 };
+	struct ftf_template kept = { .count = 0 };
 	struct ftf_arg args[6];
 	struct ftf_event event = { .args = args, .arg_count = 6 };
 
@@ -432,11 +440,11 @@ START_TEST(a_long_event_is_not_kept)
 }
 END_TEST
 
-/* While names take each other's references, what was kept would name another. */
-START_TEST(a_kept_event_keeps_its_name_when_references_change)
+/* While names take each other's references, a template would name another. */
+START_TEST(a_template_keeps_its_name_when_references_change)
 {
 	enum { NAMES = 40000 };
-	struct ftf_kept kept = { .count = 0 };
+	struct ftf_template kept = { .count = 0 };
 	struct ftf_event event = { .time = 0 };
 	char text[40], expected[80], *line;
 
@@ -450,7 +458,7 @@ START_TEST(a_kept_event_keeps_its_name_when_references_change)
 		snprintf(text, sizeof(text), "function %u", i / 2);
 		slice(event.thread, 4 + 2 * i, 5 + 2 * i, text);
 	}
-	ck_assert(!ftf_repeat(trace.writer, event.thread, NULL, 0));
+	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, 0));
 	again(&kept, event, 4 + 4 * NAMES);
 	trace_finish();
 	snprintf(expected, sizeof(expected), "1/1 0 %d %d kept\n", 4 + 4 * NAMES, 5 + 4 * NAMES);
@@ -677,11 +685,11 @@ int main(void)
 	tcase_add_test(all, a_hundred_thousand_names_pass_through_32767_references);
 	tcase_add_test(all, more_hot_names_than_references_use_several_providers);
 	tcase_add_test(all, a_thousand_threads_pass_through_255_references);
-	tcase_add_test(all, a_kept_event_reads_back_with_another_time_and_thread);
-	tcase_add_test(all, a_kept_event_is_written_again_as_a_whole_slice);
-	tcase_add_test(all, many_kept_events_and_ends_are_written_at_once);
-	tcase_add_test(all, a_long_event_is_not_kept);
-	tcase_add_test(all, a_kept_event_keeps_its_name_when_references_change);
+	tcase_add_test(all, a_template_is_written_with_another_time_and_thread);
+	tcase_add_test(all, a_template_is_written_as_a_whole_slice_too);
+	tcase_add_test(all, many_templates_and_ends_are_written_at_once);
+	tcase_add_test(all, a_long_event_is_no_template);
+	tcase_add_test(all, a_template_keeps_its_name_when_references_change);
 	tcase_add_test(all, a_long_name_is_cut_between_characters);
 	tcase_add_test(all, what_the_format_cannot_say_is_an_error_with_a_reason);
 	tcase_add_test_raise_signal(all, wrong_use_aborts_if_it_shall, SIGABRT);
