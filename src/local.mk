@@ -54,8 +54,8 @@ libptrace2ftf_a_SOURCES = \
 	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
 	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \
 	src/overlays/overlay_clock_choice.c src/overlays/overlay_clock_choice.h \
-	src/overlays/overlay_dump.c src/overlays/overlay_dump.h \
 	src/overlays/overlay_input.c src/overlays/overlay_input.h \
+	src/overlays/overlay_print.c src/overlays/overlay_print.h \
 	src/overlays/overlay_sideband.c src/overlays/overlay_sideband.h \
 	src/overlays/overlay_slices.c src/overlays/overlay_slices.h \
 	src/overlays/overlay_trace.c src/overlays/overlay_trace.h \

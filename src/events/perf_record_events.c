@@ -176,7 +176,7 @@ static void warn_formatless(const struct perf_record_events *records)
 			diag_warn(
 				records->diag, "tracepoint-format",
 				"%s: the recording lacks the event's format (TRACING_DATA), so its "
-				"samples do not tell who runs",
+				"samples are not shown as switches",
 				sched_switch);
 	}
 }

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 /* Calls compared at each offset that is tried: spread over what is known. */
 #define PROBES 48
 
-/* The same for each way to pair calls and messages by their order, where all must fit. */
+/* Calls compared at each shift that is tried, where all must fit. */
 #define SHIFT_PROBES 192
 
 /* ns: a call and its message lie at most so far apart; PT's MTC packets come every few us. */
@@ -18,7 +19,7 @@
 #define MATCHED_MIN 8
 #define PERCENT_MIN 80
 
-/* ns: calls that fit by time only, and less well, may fit by coincidence. */
+/* ns: with more uncertainty, calls may fit by coincidence. */
 #define UNCERTAINTY_MAX 1000
 
 /* Percent of the calls that are of their message's kind, if the ring is of one thread. */
@@ -130,22 +131,6 @@ static struct message *read_messages(const struct runtime_events *file, uint32_t
 	return messages;
 }
 
-/* Returns the first message at or after `time`. */
-static size_t find_message(const struct message *messages, size_t count, uint64_t time)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (messages[middle].time < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /*
  * Find the message of a call's kind that is nearest to it at an offset.
  * Returns whether there is one near enough; *late is how much later it is (ns).
@@ -156,7 +141,7 @@ static bool find_near(const struct message *messages, size_t count, const struct
 	uint64_t time = call->time + (uint64_t)ahead;
 	bool found = false;
 
-	for (size_t i = find_message(messages, count, time - TOLERANCE);
+	for (size_t i = LOWER_BOUND(k, count, messages[k].time < time - TOLERANCE);
 	     i < count && messages[i].time <= time + TOLERANCE; i++) {
 		int64_t distance = (int64_t)(messages[i].time - time);
 
@@ -178,7 +163,7 @@ struct trial {
 	size_t second; /* calls that fit at the best of all other offsets */
 };
 
-/* Returns how many of some calls spread over all fit. */
+/* Returns how many of PROBES calls, spread over all, fit at an offset. */
 static size_t probe(const struct trial *trial, int64_t ahead)
 {
 	size_t count = kept(trial->thread), probes = count < PROBES ? count : PROBES, fits = 0;
@@ -205,7 +190,7 @@ static void consider(struct trial *trial, int64_t ahead)
 	}
 }
 
-/* Some call in the middle is tried with every message of its kind. */
+/* Try the offsets of a call in the middle to every message of its kind. */
 static void try_all(struct trial *trial)
 {
 	const struct overlay_call *anchor = call_at(trial->thread, kept(trial->thread) / 2);
@@ -273,9 +258,8 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 }
 
 /*
- * If a ring has messages of one thread only, there is one shift at which all
- * calls pair with messages of their kinds.
- * Returns whether there is, and no other is nearly as good; *shift is it.
+ * Find the shift at which all calls pair with messages of their kinds; there is one if
+ * one thread wrote all of the ring.  Returns whether no other shift is nearly as good.
  */
 static bool find_shift(const struct trial *trial, int64_t *shift)
 {
@@ -299,7 +283,7 @@ static bool find_shift(const struct trial *trial, int64_t *shift)
 	       second * 10 <= best * 9;
 }
 
-/* Other threads wrote to the ring as well: each call goes with the nearest message of its kind. */
+/* Pair each call with the nearest message of its kind: other threads wrote to the ring, too. */
 static size_t pair_nearest(const struct trial *trial, int64_t *lates)
 {
 	size_t found = 0;
@@ -311,9 +295,8 @@ static size_t pair_nearest(const struct trial *trial, int64_t *lates)
 }
 
 /*
- * The best offset is the middle one over all calls.  They differ by how old
- * PT's timestamps are, on one side only: so the uncertainty is all that nine of
- * ten differ by, not half of it.
+ * Set the offset to the median of all pairs.  PT's timestamps are late, never early, so the
+ * uncertainty is the whole range of nine of ten offsets, not half of it.
  */
 static void settle(struct trial *trial, int64_t *lates, size_t found)
 {
@@ -334,7 +317,7 @@ static bool is_convincing(const struct trial *trial)
 	       trial->second * 4 < trial->best.matched * 3;
 }
 
-/* What all fits in order is surer than what fits by time, however many calls do. */
+/* Pairs in order are more reliable than any number of pairs by time. */
 static bool is_better(const struct overlay_match *match, const struct overlay_match *than)
 {
 	if (match->paired != than->paired)
@@ -364,12 +347,6 @@ static bool match_thread(struct trial *trial)
 	return paired || trial->best.uncertainty <= UNCERTAINTY_MAX;
 }
 
-static void note_tid(struct overlay_input *input, uint32_t ring, int32_t tid)
-{
-	if (overlay_input_tid(input, ring) < 0)
-		overlay_input_add_tid(input, ring, tid);
-}
-
 /* Match one ring with each thread of its process; the better match is kept in *match. */
 static void match_ring(struct overlay_match *match, const struct overlay_calls *calls,
 		       struct overlay_input *input, uint32_t ring)
@@ -390,7 +367,7 @@ static void match_ring(struct overlay_match *match, const struct overlay_calls *
 		tid = calls->threads[i].tid;
 	}
 	if (tid >= 0)
-		note_tid(input, ring, tid);
+		overlay_input_add_tid(input, ring, tid);
 	if (is_better(&best, match))
 		*match = best;
 	free(messages);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorded program's calls into OCaml's runtime-events writer, as Intel PT
- * saw them, matched with the messages that the calls wrote.
+ * Matches the recorded program's calls into OCaml's runtime-events writer, which
+ * Intel PT traced, with the messages that the calls wrote.
  *
  * Every message of a ring comes from one call of caml_ev_begin, caml_ev_end,
  * caml_ev_counter, caml_ev_lifecycle, caml_ev_alloc_flush or
  * caml_runtime_events_user_write, which then calls caml_time_counter for the
- * message's time (runtime/runtime_events.c).  So the calls of a thread that
- * get that far have the kinds of its ring's messages, at the same distances
- * in time, and where both fit there is the offset between the clocks, to the
- * precision of PT's timestamps, and the ring's thread.
+ * message's time (runtime/runtime_events.c).  So a thread's calls of both have the
+ * kinds of its ring's messages, at the same distances in time.  The shift at which
+ * both fit is the offset between the clocks, as precise as PT's timestamps.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_CALLS_H
 #define SRC_OVERLAYS_OVERLAY_CALLS_H
@@ -51,7 +50,7 @@ void overlay_calls_init(struct overlay_calls *calls, struct name_table *names);
 /* Idempotent, also on zeroed memory. */
 void overlay_calls_release(struct overlay_calls *calls);
 
-/* A function of the program is entered by a call or jump; most are of no interest. */
+/* Note that a call or jump entered a function of the program; most are ignored. */
 void overlay_calls_enter(struct overlay_calls *calls, int32_t pid, int32_t tid, uint64_t time,
 			 const struct name *function);
 
@@ -63,9 +62,9 @@ struct overlay_match {
 };
 
 /*
- * Find the offset at which a process's calls fit the messages of its rings, and
- * add which ring is whose thread's to input->tids, where the user did not say.
- * Returns whether there is one that fits, and fits much better than any other.
+ * Find the offset at which a process's calls fit the messages of its rings, and add
+ * the threads of the rings to input->tids, unless the user named them.
+ * Returns whether one offset fits, and much better than any other.
  */
 bool overlay_calls_match(struct overlay_match *match, const struct overlay_calls *calls,
 			 struct overlay_input *input);

@@ -43,7 +43,7 @@ void overlay_clock_print(const struct overlay_clock *clock, const char *path, FI
 	fputc('\n', out);
 }
 
-/* ---- Clocks of one moment ------------------------------------------------ */
+/* ---- Clocks read at the same time ---------------------------------------- */
 
 int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct error *err)
 {

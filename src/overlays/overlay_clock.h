@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an overlay's clock relates to the trace's.
+ * The offset between an overlay's clock and the trace's.
  *
- * Runtime events are stamped with CLOCK_MONOTONIC, memtrace's with the wall
- * clock, perf with the scheduler's clock; no two of them agree, and perf does
- * not record how they differ.  The offset comes from the best of these sources
- * that is there: what the user says; a line of clocks read at one moment
- * (`ptrace2ftf clock-sync`); the recorded program's calls into the runtime,
- * seen by Intel PT; the order of things that caused each other; nothing.
+ * Runtime events have times of CLOCK_MONOTONIC, memtrace of the wall clock, perf of
+ * the scheduler's clock; no two of them agree, and perf does not record how they
+ * differ.  overlay_clock_choice.h has the sources of the offset.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_CLOCK_H
 #define SRC_OVERLAYS_OVERLAY_CLOCK_H
@@ -24,7 +21,7 @@ enum overlay_clock_method {
 	OVERLAY_CLOCK_OWN = 0,  /* the trace's clock is the overlay's own */
 	OVERLAY_CLOCK_EXPLICIT, /* --clock-offset */
 	OVERLAY_CLOCK_SYNC,     /* --clock-sync */
-	OVERLAY_CLOCK_RECORDED, /* perf used a clock of the system, and says so */
+	OVERLAY_CLOCK_RECORDED, /* perf used a clock of the system, and recorded which */
 	OVERLAY_CLOCK_PT,       /* calls of the program into the runtime */
 	OVERLAY_CLOCK_SIDEBAND, /* forks and exits bound it */
 	OVERLAY_CLOCK_ASSUMED,
@@ -32,8 +29,8 @@ enum overlay_clock_method {
 
 struct overlay_clock {
 	enum overlay_clock_method method;
-	int64_t offset;       /* ns: added to the overlay's time it gives the trace's */
-	uint64_t uncertainty; /* ns: the offset may be off by so much; UINT64_MAX: not known */
+	int64_t offset;       /* ns: the trace's time less the overlay's */
+	uint64_t uncertainty; /* ns, of the offset; UINT64_MAX: unknown */
 };
 
 /* Returns the name of a method, for the user. */
@@ -55,13 +52,13 @@ static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uin
 	return moved < time || moved > INT64_MAX ? INT64_MAX : moved;
 }
 
-/* The clocks of one moment: a line of `ptrace2ftf clock-sync`. */
+/* Clocks read at the same time: a line of `ptrace2ftf clock-sync`. */
 struct overlay_sync {
 	uint64_t tsc;       /* ticks; 0: not on this machine */
 	int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
 };
 
-/* What is known of the clocks of a run. */
+/* The user's information on the clocks of a run. */
 struct overlay_clocks {
 	struct clock_offsets offsets;
 	struct overlay_sync *syncs; /* owned; lines of --clock-sync */
@@ -77,7 +74,7 @@ int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct 
 /* Idempotent, also on zeroed memory. */
 void overlay_clocks_release(struct overlay_clocks *clocks);
 
-/* Read the clocks of this machine at one moment: the closest of a few tries. */
+/* Read the clocks of this machine at the same time: the fastest of a few tries. */
 void overlay_sync_now(struct overlay_sync *sync);
 
 #endif

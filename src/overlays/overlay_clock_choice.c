@@ -29,7 +29,7 @@ static bool by_option(struct overlay_clock *clock, const struct clock_offsets *o
 	return true;
 }
 
-/* Lines read at both ends of a recording tell how far the clocks drift. */
+/* Lines read at both ends of a recording bound the drift of the clocks. */
 static bool by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
 		    const struct overlay_input *input, const struct pt_info *info)
 {
@@ -57,7 +57,7 @@ static bool by_sync(struct overlay_clock *clock, const struct overlay_clocks *cl
 	return true;
 }
 
-/* `perf record -k`: never with Intel PT, but of other recordings. */
+/* `perf record -k`, which Intel PT does not allow. */
 static bool by_header(struct overlay_clock *clock, const struct overlay_input *input,
 		      const struct perf_file *file)
 {
@@ -108,36 +108,38 @@ static uint64_t end_of(const struct timeline *timeline, int32_t pid)
 	return thread && thread->pid == pid && thread->end != UINT64_MAX ? thread->end : 0;
 }
 
-static struct overlay_clock assume(struct overlays *overlays, const struct overlay_input *input,
-				   const struct timeline *timeline)
+static struct overlay_clock assume_clock(const struct overlay_input *input,
+					 const struct timeline *timeline, struct diag *diag)
 {
 	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
 	uint64_t end = end_of(timeline, input->pid);
 
-	/* The wall clock is nowhere near perf's; the process went on to allocate until it ended. */
+	/* The wall clock and perf's have nothing in common; most processes allocate until they end.
+	 */
 	if (!is_monotonic(input))
 		clock.offset = (int64_t)(end - input->last_time);
-	diag_warn(overlays->diag, "overlay-clock",
-		  "%s: nothing tells how its clock and perf's differ; %s: see --clock-offset",
+	diag_warn(diag, "overlay-clock",
+		  "%s: the offset between its clock and perf's is unknown; %s: see --clock-offset",
 		  input->path,
 		  is_monotonic(input) ? "taken for the same"
 				      : "its end is taken for the process's");
 	return clock;
 }
 
-struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
+struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks *clocks,
 						    struct overlay_input *input,
-						    const struct overlay_recording *recording)
+						    const struct overlay_recording *recording,
+						    struct diag *diag)
 {
 	struct overlay_clock clock = { 0 };
-	bool known = by_option(&clock, &overlays->clocks.offsets, input) ||
-		     by_sync(&clock, &overlays->clocks, input, recording->info) ||
+	bool known = by_option(&clock, &clocks->offsets, input) ||
+		     by_sync(&clock, clocks, input, recording->info) ||
 		     by_header(&clock, input, recording->file) ||
 		     by_calls(&clock, input, recording->calls) ||
 		     by_sideband(&clock, input, recording->timeline);
 
 	if (!known)
-		clock = assume(overlays, input, recording->timeline);
+		clock = assume_clock(input, recording->timeline, diag);
 	if (is_monotonic(input))
 		overlay_sideband_tids(input, recording->timeline, -clock.offset);
 	return clock;
@@ -145,51 +147,48 @@ struct overlay_clock overlay_clock_choice_recording(struct overlays *overlays,
 
 /* ---- Without a recording ------------------------------------------------- */
 
-/* Returns the runtime events of a process; NULL if there are none. */
-static const struct overlay_input *events_of(const struct overlays *overlays, int32_t pid)
+#define ANY_PROCESS INT32_MIN
+
+/* Returns the runtime events of a process; NULL: there are none. */
+static const struct overlay_input *find_events(const struct overlay_input *inputs, size_t count,
+					       int32_t pid)
 {
-	for (size_t i = 0; i < overlays->count; i++)
-		if (is_monotonic(&overlays->inputs[i]) && overlays->inputs[i].pid == pid)
-			return &overlays->inputs[i];
+	for (size_t i = 0; i < count; i++)
+		if (is_monotonic(&inputs[i]) && (pid == ANY_PROCESS || inputs[i].pid == pid))
+			return &inputs[i];
 	return NULL;
 }
 
-static bool has_events(const struct overlays *overlays)
+/* Both files are written until the process ends. */
+static struct overlay_clock align_ends(const struct overlay_input *input,
+				       const struct overlay_input *events, struct diag *diag)
 {
-	for (size_t i = 0; i < overlays->count; i++)
-		if (is_monotonic(&overlays->inputs[i]))
-			return true;
-	return false;
-}
-
-/* Both are written to until the process ends. */
-static struct overlay_clock align_ends(struct overlays *overlays, const struct overlay_input *input)
-{
-	const struct overlay_input *events = events_of(overlays, input->pid);
 	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
 	uint64_t last = events ? events->events.last_time : 0;
 
 	if (last)
 		clock.offset = (int64_t)(last - input->last_time);
-	diag_warn(overlays->diag, "overlay-clock",
-		  "%s: nothing tells how the wall clock and the runtime events' differ; %s: see "
-		  "--clock-offset and --clock-sync",
-		  input->path, last ? "the ends are taken for the same" : "taken for the same");
+	diag_warn(
+		diag, "overlay-clock",
+		"%s: the offset between the wall clock and the runtime events' is unknown; %s: see "
+		"--clock-offset and --clock-sync",
+		input->path, last ? "the ends are taken for the same" : "taken for the same");
 	return clock;
 }
 
-struct overlay_clock overlay_clock_choice_alone(struct overlays *overlays,
-						const struct overlay_input *input)
+struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clocks,
+						const struct overlay_input *inputs, size_t count,
+						size_t index, struct diag *diag)
 {
-	const struct overlay_clocks *clocks = &overlays->clocks;
+	const struct overlay_input *input = &inputs[index];
 	struct overlay_clock clock = { 0 };
 
 	if (by_option(&clock, &clocks->offsets, input))
 		return clock;
-	if (is_monotonic(input) || !has_events(overlays))
+	if (is_monotonic(input) || !find_events(inputs, count, ANY_PROCESS))
 		return clock;
 	if (!clocks->sync_count)
-		return align_ends(overlays, input);
+		return align_ends(input, find_events(inputs, count, input->pid), diag);
 	return (struct overlay_clock){ OVERLAY_CLOCK_SYNC,
 				       clocks->syncs[0].mono - clocks->syncs[0].real,
 				       SYNC_UNCERTAINTY };

@@ -14,7 +14,7 @@
 
 #define NS_PER_US UINT64_C(1000)
 
-/* ---- What the user said -------------------------------------------------- */
+/* ---- The option's words --------------------------------------------------- */
 
 /* Returns whether `text` is a whole decimal number up to `most`. */
 static bool parse_number(const char *text, long most, long *number)
@@ -26,19 +26,21 @@ static bool parse_number(const char *text, long most, long *number)
 	return !errno && end != text && !*end && *number >= 0 && *number <= most;
 }
 
-void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid)
-{
-	input->tids = alloc_grow(input->tids, &input->tid_room, input->tid_count + 1,
-				 sizeof(*input->tids));
-	input->tids[input->tid_count++] = (struct overlay_tid){ ring, tid };
-}
-
 int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring)
 {
 	for (size_t i = 0; i < input->tid_count; i++)
 		if (input->tids[i].ring == ring)
 			return input->tids[i].tid;
 	return -1;
+}
+
+void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid)
+{
+	if (overlay_input_tid(input, ring) >= 0)
+		return;
+	input->tids = alloc_grow(input->tids, &input->tid_room, input->tid_count + 1,
+				 sizeof(*input->tids));
+	input->tids[input->tid_count++] = (struct overlay_tid){ ring, tid };
 }
 
 static bool parse_tid(struct overlay_input *input, const char *word)
@@ -79,7 +81,7 @@ static bool parse_word(struct overlay_input *input, const char *word)
 	return events && strncmp(word, "tid.", 4) == 0 && parse_tid(input, word + 4);
 }
 
-/* The words stand behind the last commas, so that a file's name may hold commas itself. */
+/* The words follow the last commas, because the file's name may contain commas. */
 static void parse_option(struct overlay_input *input, const char *text)
 {
 	size_t length = strlen(text) + 1;
@@ -108,7 +110,7 @@ static int map_file(struct overlay_input *input, struct error *err)
 		return error_set(err, ERROR_FORMAT, "%s: not a file, or an empty one", input->path);
 	}
 	input->size = (size_t)status.st_size;
-	/* Shared: a program that still runs goes on writing. */
+	/* Shared, because the program may still be running and writing. */
 	input->bytes = mmap(NULL, input->size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	if (input->bytes != MAP_FAILED)
@@ -159,8 +161,8 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 		events->phases = input->ocaml_minor < 3 ? RUNTIME_PHASES_5_0 : RUNTIME_PHASES_5_3;
 	else if (events->phases_guessed && events->first_time)
 		diag_warn(diag, "runtime-events-release",
-			  "%s does not tell which OCaml wrote it; taken for 5.3 or later: "
-			  "say so with ,ocaml=5.N",
+			  "%s does not name the OCaml that wrote it; taken for 5.3 or later: "
+			  "see ocaml=5.N",
 			  input->path);
 	if (input->pid < 0)
 		input->pid = started_pid(events);
@@ -169,7 +171,7 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 	return 0;
 }
 
-/* Read the file once up to its end, with a reader of its own. */
+/* Returns the time of the last event, ns since 1970: reads the file with a reader of its own. */
 static uint64_t last_time_of(const struct overlay_input *input)
 {
 	struct memtrace_event event;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The overlays that the user named: OCaml's runtime events and memtrace files,
- * mapped and opened.
- */
+/* Opens the user's overlays: OCaml's runtime events and memtrace files. */
 #ifndef SRC_OVERLAYS_OVERLAY_INPUT_H
 #define SRC_OVERLAYS_OVERLAY_INPUT_H
 
@@ -16,7 +13,7 @@
 #include "overlays/runtime_events.h"
 #include "src/options/options.h"
 
-/* Which thread of the process a ring belongs to, as the user said: tid.RING=N. */
+/* The thread that writes a ring: of tid.RING=N, or as found by the matching of clocks. */
 struct overlay_tid {
 	uint32_t ring;
 	int32_t tid;
@@ -38,7 +35,7 @@ struct overlay_input {
 };
 
 /*
- * Take apart FILE[,pid=N][,ocaml=5.N][,tid.RING=N][,lives]..., map the file and open
+ * Parse FILE[,pid=N][,ocaml=5.N][,tid.RING=N][,lives]..., map the file and open
  * it.  The pid is that of the description; else, of runtime events, that of
  * the ring's start, else that of the file's name PID.events.
  * Returns 0; -1 with err filled.  The caller calls overlay_input_close() in both cases.
@@ -46,10 +43,10 @@ struct overlay_input {
 int overlay_input_open(struct overlay_input *input, const struct overlay_option *option,
 		       struct diag *diag, struct error *err);
 
-/* Note that a ring belongs to a thread. */
+/* Set the thread of a ring, unless it is known. */
 void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid);
 
-/* Returns the thread that a ring belongs to; -1: not known. */
+/* Returns the thread of a ring; -1: unknown. */
 int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring);
 
 /* Idempotent, also on zeroed memory. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far an overlay's clock is ahead of perf's, by what must come before what.
+ * Bounds how far an overlay's clock is ahead of perf's by the order of events.
  *
  * A program's events come after its exec and before its exit.  Each domain of
  * OCaml 5 makes its backup thread just before it reports domain_spawn, and
  * reports domain_terminate before its thread exits (runtime/domain.c:
- * domain_thread_func).  Every such pair of a record of perf's and an event
+ * domain_thread_func).  Every such pair of a record of perf and an event
  * bounds the offset from one side.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_SIDEBAND_H
@@ -31,9 +31,9 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
 		      const struct overlay_input *input);
 
 /*
- * Find out which threads the rings belong to and add them to input->tids,
- * where the user did not say: ring 0 is the main thread's, others by the forks
- * of backup threads, when the clock is known as `ahead` ns ahead of perf's.
+ * Find the threads of the rings that have none in input->tids, and add them: ring 0
+ * is the main thread's, others by the forks of backup threads.  The overlay's clock
+ * is `ahead` ns ahead of perf's.
  */
 void overlay_sideband_tids(struct overlay_input *input, const struct timeline *timeline,
 			   int64_t ahead);

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* An end is looked for among so many open slices: a program that never ends any stays linear. */
+/* Open slices searched for an end, so that programs that end none take linear time. */
 #define SEARCH_MAX 256
 
 void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, uint32_t name)
@@ -37,7 +37,7 @@ void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uint32_t n
 	slices->unmatched_ends++;
 }
 
-/* Give out those of the slices left that nest on one lane.  Returns how many are left then. */
+/* Emit those of the remaining slices that nest on a lane.  Returns how many remain. */
 static size_t fill_lane(struct overlay_slices *slices, unsigned lane,
 			const struct overlay_lane_sink *sink)
 {

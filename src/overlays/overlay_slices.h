@@ -2,11 +2,10 @@
 /*
  * Spans that a program marked by name, laid out on tracks where slices nest.
  *
- * Nothing makes a program end its slices in the order in which it began them,
- * but slices of one track must nest.  So begins and ends are paired by name
- * first, the innermost of a name first; then each slice goes to the first of a
- * few lanes where it nests.  Memory is a small multiple of the input's: a slice
- * is held for each begin.
+ * A program may end its slices in any order, but slices of one track must nest.  So
+ * begins and ends are paired by name first, the innermost of a name first; then each
+ * slice goes to the first of a few lanes where it nests.  Each begin takes a slice of
+ * memory, a small multiple of the input.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_SLICES_H
 #define SRC_OVERLAYS_OVERLAY_SLICES_H
@@ -15,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More slices than that cross each other only in broken programs. */
+/* Only broken programs have so many slices that cross each other. */
 #define OVERLAY_LANES 16
 
-/* Slices deeper than that are left out; Perfetto's limit is 512. */
+/* Deeper slices are left out; Perfetto's limit is 512. */
 #define OVERLAY_DEPTH 500
 
 struct overlay_slice {
@@ -36,20 +35,20 @@ struct overlay_slices {
 	uint64_t unmatched_ends, left_out;
 };
 
-/* What is done with a lane's slices, in program order with times that do not go back. */
+/* Gets a lane's slices in program order with times that do not decrease. */
 struct overlay_lane_sink {
 	void (*begin)(void *context, unsigned lane, const struct overlay_slice *slice);
 	void (*end)(void *context, unsigned lane, const struct overlay_slice *slice, uint64_t time);
 	void *context;
 };
 
-/* A slice begins; times do not go back. */
+/* Begin a slice; times do not decrease. */
 void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, uint32_t name);
 
-/* The innermost open slice of that name ends; none is open: it is counted. */
+/* End the innermost open slice of a name; if none is open, count the end. */
 void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uint32_t name);
 
-/* End what is open at `time` and give out all slices, lane by lane. */
+/* End the open slices at `time` and emit all slices, lane by lane. */
 void overlay_slices_finish(struct overlay_slices *slices, uint64_t time,
 			   const struct overlay_lane_sink *sink);
 

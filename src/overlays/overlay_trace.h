@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Overlays in a trace: tracks below their process.
+ * Writes overlays as tracks of their process.
  *
  * Of runtime events, per domain: "domain N GC" with the collector's phases as
  * nested slices, "domain N slices" and "domain N events" of the program, and
  * counters.  Of memtrace: "memtrace domain N" with a slice without length per
  * event, arrows from an allocation to its block's promotion and collection, and
- * counters.  A domain here is a slot of the runtime: domains that live one
- * after another may share one.
+ * counters.  A domain here is a slot of the runtime: a later domain may
+ * reuse the slot of one that has ended.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_TRACE_H
 #define SRC_OVERLAYS_OVERLAY_TRACE_H
@@ -22,7 +22,7 @@
 struct overlay_trace {
 	struct ftf_writer *writer; /* borrowed */
 	struct diag *diag;         /* borrowed */
-	uint32_t next_tid;         /* of tracks that are no threads */
+	uint32_t next_tid;         /* of tracks other than threads */
 	uint64_t next_id;          /* of arrows and async slices */
 	uint64_t slices;           /* written up to now */
 };
@@ -37,7 +37,7 @@ void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer, 
 struct ftf_thread overlay_trace_track(struct overlay_trace *trace, int32_t pid, const char *name,
 				      uint32_t *tid);
 
-/* Write an instant that tells how the overlay's clock was matched, at `time` (ns, trace). */
+/* Write an instant at `time` (ns, trace) that shows how the overlay's clock was matched. */
 void overlay_trace_clock(struct overlay_trace *trace, struct ftf_thread track, uint64_t time,
 			 const struct overlay_clock *clock);
 

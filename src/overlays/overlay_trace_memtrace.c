@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* The tracks of memtrace (overlay_trace.h): allocations, promotions and collections. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +13,14 @@
 #define NAME_ROOM 64
 #define NS_PER_US 1000
 
-/* Text of a stack: an event's record holds 32760 bytes, and the rest of it needs little. */
+/* Bytes of a stack's text: a record has 32760, and its other arguments are short. */
 #define STACK_MAX    24000
 #define FUNCTION_MAX 1000 /* bytes of the function's name */
 
-/* The allocation rate is that of so many ns. */
+/* ns over which the allocation rate is computed. */
 #define RATE_WINDOW UINT64_C(10000000)
 
-/* Numbers of one file's blocks stay apart from another's. */
+/* Bits of a block's number in the id of its arrows; the others are of the file. */
 #define OBJECT_BITS 40
 
 #define ALLOC_ARGS 7
@@ -30,15 +32,15 @@ struct domain_track {
 	uint64_t now; /* ns, trace */
 };
 
-/* A sampled block that was not collected up to now. */
+/* A sampled block that was not collected yet. */
 struct live_block {
 	uint64_t object;
-	double bytes; /* that it stands for */
+	double bytes; /* estimated, of all blocks of which it is the sample */
 	UT_hash_handle hh;
 };
 
-struct memtrace_view {
-	struct overlay_trace *trace;
+struct memtrace_trace {
+	struct overlay_trace *overlays; /* borrowed, as the next two */
 	const struct overlay_clock *clock;
 	struct memtrace *memtrace;
 	int32_t pid;
@@ -57,75 +59,76 @@ struct memtrace_view {
 
 /* ---- Tracks and times ---------------------------------------------------- */
 
-static struct domain_track *track_of(struct memtrace_view *view, uint16_t domain)
+static struct domain_track *track_of(struct memtrace_trace *trace, uint16_t domain)
 {
 	struct domain_track *track;
 	char name[NAME_ROOM];
 
-	for (size_t i = view->track_count; i-- > 0;)
-		if (view->tracks[i].domain == domain)
-			return &view->tracks[i];
-	view->tracks = alloc_grow(view->tracks, &view->track_room, view->track_count + 1,
-				  sizeof(*view->tracks));
-	track = &view->tracks[view->track_count++];
+	for (size_t i = trace->track_count; i-- > 0;)
+		if (trace->tracks[i].domain == domain)
+			return &trace->tracks[i];
+	trace->tracks = alloc_grow(trace->tracks, &trace->track_room, trace->track_count + 1,
+				   sizeof(*trace->tracks));
+	track = &trace->tracks[trace->track_count++];
 	*track = (struct domain_track){ .domain = domain };
 	snprintf(name, sizeof(name), "memtrace domain %u", domain);
-	track->thread = overlay_trace_track(view->trace, view->pid, name, &track->tid);
+	track->thread = overlay_trace_track(trace->overlays, trace->pid, name, &track->tid);
 	return track;
 }
 
-static void advance(struct memtrace_view *view, struct domain_track *track,
+static void advance(struct memtrace_trace *trace, struct domain_track *track,
 		    const struct memtrace_event *event)
 {
-	uint64_t wall = (view->memtrace->info.start_time + event->time) * NS_PER_US;
-	uint64_t time = overlay_clock_time(view->clock, wall);
+	uint64_t wall = (trace->memtrace->info.start_time + event->time) * NS_PER_US;
+	uint64_t time = overlay_clock_time(trace->clock, wall);
 
 	if (time > track->now)
 		track->now = time;
-	if (time > view->now)
-		view->now = time;
+	if (time > trace->now)
+		trace->now = time;
 }
 
 /* ---- Counters ------------------------------------------------------------ */
 
-static void emit_counter(struct memtrace_view *view, struct ftf_name name, struct ftf_name unit,
+static void emit_counter(struct memtrace_trace *trace, struct ftf_name name, struct ftf_name unit,
 			 double value, uint64_t time)
 {
 	struct ftf_arg arg = ftf_arg_double(unit, value);
-	struct ftf_event event = { .thread = view->counters,
-				   .category = view->category,
+	struct ftf_event event = { .thread = trace->counters,
+				   .category = trace->category,
 				   .name = name,
 				   .time = time,
 				   .args = &arg,
 				   .arg_count = 1 };
 
-	ftf_counter(view->trace->writer, &event, 0);
+	ftf_counter(trace->overlays->writer, &event, 0);
 }
 
-/* A window of the rate is over: tell it, and that nothing was allocated in those after it. */
-static void roll_window(struct memtrace_view *view)
+/* Emit the rate of a finished window, and rate 0 for the empty windows after it. */
+static void finish_window(struct memtrace_trace *trace)
 {
 	const double per_second = 1e9 / (double)RATE_WINDOW;
 
-	if (!view->window)
-		view->window = view->now;
-	if (view->now - view->window < RATE_WINDOW)
+	if (!trace->window)
+		trace->window = trace->now;
+	if (trace->now - trace->window < RATE_WINDOW)
 		return;
-	emit_counter(view, view->rate_name, view->rate_unit, view->window_bytes * per_second,
-		     view->window);
-	view->window_bytes = 0;
-	view->window += RATE_WINDOW;
-	if (view->now - view->window >= RATE_WINDOW) {
-		emit_counter(view, view->rate_name, view->rate_unit, 0, view->window);
-		view->window += (view->now - view->window) / RATE_WINDOW * RATE_WINDOW;
+	emit_counter(trace, trace->rate_name, trace->rate_unit, trace->window_bytes * per_second,
+		     trace->window);
+	trace->window_bytes = 0;
+	trace->window += RATE_WINDOW;
+	if (trace->now - trace->window >= RATE_WINDOW) {
+		emit_counter(trace, trace->rate_name, trace->rate_unit, 0, trace->window);
+		trace->window += (trace->now - trace->window) / RATE_WINDOW * RATE_WINDOW;
 	}
 }
 
-/* Returns the bytes that the samples of a block stand for. */
-static double estimated_bytes(const struct memtrace_view *view, const struct memtrace_event *event)
+/* Returns the bytes of which a block's samples are representative. */
+static double estimated_bytes(const struct memtrace_trace *trace,
+			      const struct memtrace_event *event)
 {
-	const struct memtrace_info *info = &view->memtrace->info;
-	const double most = 1e18; /* that a damaged file may claim: it stays an integer */
+	const struct memtrace_info *info = &trace->memtrace->info;
+	const double most = 1e18; /* of a damaged file: more is no int64_t */
 	double bytes;
 
 	if (!(info->sample_rate > 0))
@@ -134,89 +137,77 @@ static double estimated_bytes(const struct memtrace_view *view, const struct mem
 	return bytes < most ? bytes : most;
 }
 
-static void add_live(struct memtrace_view *view, const struct memtrace_event *event)
+static void add_live(struct memtrace_trace *trace, const struct memtrace_event *event)
 {
 	struct live_block *block;
 
-	HASH_FIND(hh, view->live, &event->object, sizeof(event->object), block);
+	HASH_FIND(hh, trace->live, &event->object, sizeof(event->object), block);
 	if (block)
 		return;
 	block = alloc_zeroed(1, sizeof(*block));
 	block->object = event->object;
-	block->bytes = estimated_bytes(view, event);
-	HASH_ADD(hh, view->live, object, sizeof(block->object), block);
-	view->live_bytes += block->bytes;
-	view->window_bytes += block->bytes;
+	block->bytes = estimated_bytes(trace, event);
+	HASH_ADD(hh, trace->live, object, sizeof(block->object), block);
+	trace->live_bytes += block->bytes;
+	trace->window_bytes += block->bytes;
 }
 
-static void remove_live(struct memtrace_view *view, uint64_t object)
+static void remove_live(struct memtrace_trace *trace, uint64_t object)
 {
 	struct live_block *block;
 
-	HASH_FIND(hh, view->live, &object, sizeof(object), block);
+	HASH_FIND(hh, trace->live, &object, sizeof(object), block);
 	if (!block)
 		return;
-	view->live_bytes -= block->bytes;
-	HASH_DEL(view->live, block);
+	trace->live_bytes -= block->bytes;
+	HASH_DEL(trace->live, block);
 	free(block);
 }
 
 /* ---- Allocations --------------------------------------------------------- */
 
-/* Append text as far as it fits.  Returns the new length. */
-static size_t append(char *text, size_t used, size_t room, const char *more)
+/* Append to the text of a stack as far as it fits.  Returns the new length. */
+__attribute__((format(printf, 3, 4))) static size_t append(char text[STACK_MAX + 1], size_t used,
+							   const char *format, ...)
 {
-	size_t length = strlen(more);
+	va_list args;
 
-	if (length > room - used)
-		length = room - used;
-	memcpy(text + used, more, length);
-	return used + length;
+	va_start(args, format);
+	used += (size_t)vsnprintf(text + used, STACK_MAX + 1 - used, format, args);
+	va_end(args);
+	return used < STACK_MAX ? used : STACK_MAX;
 }
 
-/* One frame as "function (file:line)", or the place's code if nothing is known of it. */
-static size_t append_frame(char *text, size_t used, const struct memtrace_location *location,
-			   uint64_t code)
-{
-	char number[NAME_ROOM];
-
-	if (!location) {
-		snprintf(number, sizeof(number), "$%" PRId64, (int64_t)(code << 1) >> 1);
-		return append(text, used, STACK_MAX, number);
-	}
-	used = append(text, used, STACK_MAX, location->function);
-	used = append(text, used, STACK_MAX, " (");
-	used = append(text, used, STACK_MAX, location->file);
-	snprintf(number, sizeof(number), ":%u)", location->line);
-	return append(text, used, STACK_MAX, number);
-}
-
-/* The whole stack, innermost frame first; what does not fit is cut.  Returns its length. */
-static size_t stack_text(const struct memtrace_view *view, const struct memtrace_event *event,
-			 char text[STACK_MAX])
+/*
+ * Print the whole stack, innermost frame first; what does not fit is cut.  Frames are
+ * "function (file:line)", or the code of an unknown location, OCaml's integer of 63 bits.
+ * Returns the length.
+ */
+static size_t print_stack(const struct memtrace_trace *trace, const struct memtrace_event *event,
+			  char text[STACK_MAX + 1])
 {
 	size_t used = 0, count;
 
 	for (size_t i = event->backtrace_length; i-- > 0 && used < STACK_MAX;) {
 		const struct memtrace_location *locations = memtrace_locations_borrow(
-			&view->memtrace->locations, event->backtrace[i], &count);
+			&trace->memtrace->locations, event->backtrace[i], &count);
 
 		if (used)
-			used = append(text, used, STACK_MAX, " <- ");
+			used = append(text, used, " <- ");
 		if (!count)
-			used = append_frame(text, used, NULL, event->backtrace[i]);
-		for (size_t inlined = count; inlined-- > 0;) {
-			used = append_frame(text, used, &locations[inlined], 0);
-			if (inlined)
-				used = append(text, used, STACK_MAX, " <- ");
-		}
+			used = append(text, used, "$%" PRId64,
+				      (int64_t)(event->backtrace[i] << 1) >> 1);
+		for (size_t inlined = count; inlined-- > 0;)
+			used = append(text, used, "%s (%s:%u)%s", locations[inlined].function,
+				      locations[inlined].file, locations[inlined].line,
+				      inlined ? " <- " : "");
 	}
 	return used;
 }
 
-/* Returns the innermost function known by name; NULL: none. */
-static const struct memtrace_location *top_of(const struct memtrace_view *view,
-					      const struct memtrace_event *event)
+/* Returns the innermost location; NULL: unknown. */
+static const struct memtrace_location *find_top(const struct memtrace_trace *trace,
+						const struct memtrace_event *event)
 {
 	const struct memtrace_location *locations;
 	size_t count;
@@ -224,7 +215,7 @@ static const struct memtrace_location *top_of(const struct memtrace_view *view,
 	if (!event->backtrace_length)
 		return NULL;
 	locations = memtrace_locations_borrow(
-		&view->memtrace->locations, event->backtrace[event->backtrace_length - 1], &count);
+		&trace->memtrace->locations, event->backtrace[event->backtrace_length - 1], &count);
 	return count ? &locations[count - 1] : NULL;
 }
 
@@ -246,15 +237,14 @@ static struct ftf_low_arg number_arg(const char *name, int64_t number)
 }
 
 /*
- * Begin an allocation's slice with all texts in the record itself: stacks are
- * of so many kinds that keeping them as the trace's strings would take more
- * memory than the input.
+ * Begin an allocation's slice with inline texts: there are so many different stacks that
+ * string references to them would take more memory than the input.
  */
-static void put_begin(struct memtrace_view *view, const struct domain_track *track,
-		      const char *name, const struct ftf_low_arg *args, size_t count)
+static void write_begin(struct memtrace_trace *trace, const struct domain_track *track,
+			const char *name, const struct ftf_low_arg *args, size_t count)
 {
 	static const char category[] = "memtrace";
-	struct ftf_low *low = ftf_low_borrow(view->trace->writer);
+	struct ftf_low *low = ftf_low_borrow(trace->overlays->writer);
 	size_t length = strnlen(name, FUNCTION_MAX);
 	struct ftf_low_event event = { .type = FTF_DURATION_BEGIN,
 				       .category = FTF_INLINE(sizeof(category) - 1),
@@ -267,7 +257,7 @@ static void put_begin(struct memtrace_view *view, const struct domain_track *tra
 	}
 	ftf_low_start(low, ftf_low_event_header(&event), event.shape);
 	ftf_low_word(low, track->now);
-	ftf_low_word(low, (uint32_t)(view->pid < 0 ? 0 : view->pid));
+	ftf_low_word(low, (uint32_t)(trace->pid < 0 ? 0 : trace->pid));
 	ftf_low_word(low, track->tid);
 	ftf_low_text(low, category, sizeof(category) - 1);
 	ftf_low_text(low, name, length);
@@ -276,19 +266,19 @@ static void put_begin(struct memtrace_view *view, const struct domain_track *tra
 	ftf_low_finish(low);
 }
 
-static void begin_alloc(struct memtrace_view *view, const struct domain_track *track,
+static void write_alloc(struct memtrace_trace *trace, const struct domain_track *track,
 			const struct memtrace_event *event)
 {
 	static const char *const sources[] = { "minor", "major", "external" };
-	const struct memtrace_location *top = top_of(view, event);
+	const struct memtrace_location *top = find_top(trace, event);
 	struct ftf_low_arg args[ALLOC_ARGS];
-	char stack[STACK_MAX], at[STACK_MAX / 8];
-	size_t count = 0, stack_length = stack_text(view, event, stack);
+	char stack[STACK_MAX + 1], at[STACK_MAX / 8];
+	size_t count = 0, stack_length = print_stack(trace, event, stack);
 
 	args[count++] = number_arg("object", (int64_t)event->object);
 	args[count++] = number_arg("words", (int64_t)event->words);
 	args[count++] = number_arg("samples", (int64_t)event->samples);
-	args[count++] = number_arg("estimated_bytes", (int64_t)estimated_bytes(view, event));
+	args[count++] = number_arg("estimated_bytes", (int64_t)estimated_bytes(trace, event));
 	args[count++] = text_arg("source", sources[event->source], strlen(sources[event->source]));
 	if (top) {
 		snprintf(at, sizeof(at), "%s:%u:%u", top->file, top->line, top->begin);
@@ -296,42 +286,42 @@ static void begin_alloc(struct memtrace_view *view, const struct domain_track *t
 	}
 	if (stack_length)
 		args[count++] = text_arg("stack", stack, stack_length);
-	put_begin(view, track, top ? top->function : "alloc", args, count);
+	write_begin(trace, track, top ? top->function : "alloc", args, count);
 }
 
 /* ---- Events -------------------------------------------------------------- */
 
-static void begin_other(struct memtrace_view *view, const struct domain_track *track,
-			const struct memtrace_event *event)
+static void write_promote_or_collect(struct memtrace_trace *trace, const struct domain_track *track,
+				     const struct memtrace_event *event)
 {
-	struct ftf_arg arg = ftf_arg_int64(view->object, (int64_t)event->object);
+	struct ftf_arg arg = ftf_arg_int64(trace->object, (int64_t)event->object);
 	struct ftf_event slice = {
 		.thread = track->thread,
-		.category = view->category,
-		.name = event->kind == MEMTRACE_PROMOTE ? view->promote : view->collect,
+		.category = trace->category,
+		.name = event->kind == MEMTRACE_PROMOTE ? trace->promote : trace->collect,
 		.time = track->now,
 		.args = &arg,
 		.arg_count = 1,
 	};
 
-	ftf_begin(view->trace->writer, &slice);
+	ftf_begin(trace->overlays->writer, &slice);
 }
 
-/* Arrows begin and end within slices, so each event is one, of no length. */
-static void put_event(struct memtrace_view *view, const struct domain_track *track,
-		      const struct memtrace_event *event)
+/* Write an event as a slice without length: arrows begin and end in slices. */
+static void write_event(struct memtrace_trace *trace, const struct domain_track *track,
+			const struct memtrace_event *event)
 {
-	struct ftf_writer *writer = view->trace->writer;
-	uint64_t id = view->first_id + (event->object & ((UINT64_C(1) << OBJECT_BITS) - 1));
+	struct ftf_writer *writer = trace->overlays->writer;
+	uint64_t id = trace->first_id + (event->object & ((UINT64_C(1) << OBJECT_BITS) - 1));
 	struct ftf_event end = { .thread = track->thread, .time = track->now };
 	struct ftf_event flow = end;
 
-	flow.category = view->category;
-	flow.name = view->block;
+	flow.category = trace->category;
+	flow.name = trace->block;
 	if (event->kind == MEMTRACE_ALLOC)
-		begin_alloc(view, track, event);
+		write_alloc(trace, track, event);
 	else
-		begin_other(view, track, event);
+		write_promote_or_collect(trace, track, event);
 	if (event->kind == MEMTRACE_ALLOC)
 		ftf_flow_begin(writer, &flow, id);
 	else if (event->kind == MEMTRACE_PROMOTE)
@@ -339,70 +329,70 @@ static void put_event(struct memtrace_view *view, const struct domain_track *tra
 	else
 		ftf_flow_end(writer, &flow, id);
 	ftf_end(writer, &end);
-	if (view->lives && event->kind == MEMTRACE_ALLOC)
+	if (trace->lives && event->kind == MEMTRACE_ALLOC)
 		ftf_async_begin(writer, &flow, id);
-	if (view->lives && event->kind == MEMTRACE_COLLECT)
+	if (trace->lives && event->kind == MEMTRACE_COLLECT)
 		ftf_async_end(writer, &flow, id);
-	view->trace->slices++;
+	trace->overlays->slices++;
 }
 
-static void handle(struct memtrace_view *view, const struct memtrace_event *event)
+static void add_event(struct memtrace_trace *trace, const struct memtrace_event *event)
 {
-	struct domain_track *track = track_of(view, event->domain);
+	struct domain_track *track = track_of(trace, event->domain);
 	bool first = !track->now;
 
-	advance(view, track, event);
+	advance(trace, track, event);
 	if (first)
-		overlay_trace_clock(view->trace, track->thread, track->now, view->clock);
-	roll_window(view);
-	put_event(view, track, event);
+		overlay_trace_clock(trace->overlays, track->thread, track->now, trace->clock);
+	finish_window(trace);
+	write_event(trace, track, event);
 	if (event->kind == MEMTRACE_PROMOTE)
 		return;
 	if (event->kind == MEMTRACE_ALLOC)
-		add_live(view, event);
+		add_live(trace, event);
 	else
-		remove_live(view, event->object);
-	emit_counter(view, view->live_name, view->bytes_name, view->live_bytes, view->now);
+		remove_live(trace, event->object);
+	emit_counter(trace, trace->live_name, trace->bytes_name, trace->live_bytes, trace->now);
 }
 
-static void name_all(struct memtrace_view *view)
+static void intern_names(struct memtrace_trace *trace)
 {
-	struct ftf_writer *writer = view->trace->writer;
+	struct ftf_writer *writer = trace->overlays->writer;
 
-	view->category = ftf_text(writer, "memtrace");
-	view->live_name = ftf_text(writer, "sampled live memory");
-	view->rate_name = ftf_text(writer, "estimated allocation rate");
-	view->bytes_name = ftf_text(writer, "bytes");
-	view->rate_unit = ftf_text(writer, "bytes_per_second");
-	view->promote = ftf_text(writer, "promote");
-	view->collect = ftf_text(writer, "collect");
-	view->object = ftf_text(writer, "object");
-	view->block = ftf_text(writer, "block");
+	trace->category = ftf_text(writer, "memtrace");
+	trace->live_name = ftf_text(writer, "sampled live memory");
+	trace->rate_name = ftf_text(writer, "estimated allocation rate");
+	trace->bytes_name = ftf_text(writer, "bytes");
+	trace->rate_unit = ftf_text(writer, "bytes_per_second");
+	trace->promote = ftf_text(writer, "promote");
+	trace->collect = ftf_text(writer, "collect");
+	trace->object = ftf_text(writer, "object");
+	trace->block = ftf_text(writer, "block");
 	/* Counters belong to the process; their thread shows nothing. */
-	view->counters = ftf_thread(writer, (uint32_t)(view->pid < 0 ? 0 : view->pid),
-				    view->trace->next_tid++);
+	trace->counters = ftf_thread(writer, (uint32_t)(trace->pid < 0 ? 0 : trace->pid),
+				     trace->overlays->next_tid++);
 }
 
-void overlay_trace_memtrace(struct overlay_trace *trace, struct overlay_input *input,
+void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input *input,
 			    const struct overlay_clock *clock)
 {
-	struct memtrace_view view = { .trace = trace,
-				      .clock = clock,
-				      .memtrace = &input->memtrace,
-				      .pid = input->pid,
-				      .lives = input->lives,
-				      .first_id = trace->next_id };
+	struct memtrace_trace trace = { .overlays = overlays,
+					.clock = clock,
+					.memtrace = &input->memtrace,
+					.pid = input->pid,
+					.lives = input->lives,
+					.first_id = overlays->next_id };
 	struct live_block *block, *next;
 	struct memtrace_event event;
 
-	trace->next_id += UINT64_C(1) << OBJECT_BITS;
-	name_all(&view);
+	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
+	intern_names(&trace);
 	while (memtrace_next(&input->memtrace, &event))
-		handle(&view, &event);
-	HASH_ITER(hh, view.live, block, next)
+		add_event(&trace, &event);
+	HASH_ITER(hh, trace.live, block, next)
 	{
-		HASH_DEL(view.live, block);
+		HASH_DEL(trace.live, block);
 		free(block);
 	}
-	free(view.tracks);
+	free(trace.tracks);
 }

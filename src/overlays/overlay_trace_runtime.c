@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The tracks of OCaml's runtime events (overlay_trace.h), ring by ring. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #define LOST_BEGINS_MAX 64
 #define CUSTOM_ARGS_MAX 4
 
-/* One ring on its way into the trace. */
+/* One ring, while its events are written. */
 struct ring_trace {
 	struct overlay_trace *trace;
 	const struct runtime_events *file;
@@ -27,14 +28,14 @@ struct ring_trace {
 	/* Phases that were open before the first event, innermost first. */
 	uint16_t lost_begins[LOST_BEGINS_MAX];
 	size_t lost_count;
-	const char *cause;            /* of the next minor collection; NULL: not told */
-	int64_t promoted, allocated;  /* bytes of the current minor collection; -1: not told */
+	const char *cause;            /* of the next minor collection; NULL: unknown */
+	int64_t promoted, allocated;  /* bytes of the current minor collection; -1: unknown */
 	struct overlay_slices slices; /* of the program */
 };
 
 /* ---- Names and tracks ---------------------------------------------------- */
 
-static struct ftf_name name_of(const struct ring_trace *ring, const char *text)
+static struct ftf_name intern_text(const struct ring_trace *ring, const char *text)
 {
 	return ftf_text(ring->trace->writer, text);
 }
@@ -58,15 +59,38 @@ static struct ftf_thread events_track(struct ring_trace *ring)
 	return ring->events;
 }
 
-static struct ftf_event event_of(const struct ring_trace *ring, const char *category,
-				 const char *name)
+static struct ftf_event make_event(const struct ring_trace *ring, const char *category,
+				   const char *name)
 {
 	return (struct ftf_event){
 		.thread = ring->gc,
-		.category = name_of(ring, category),
-		.name = name_of(ring, name),
+		.category = intern_text(ring, category),
+		.name = intern_text(ring, name),
 		.time = ring->now,
 	};
+}
+
+static void write_instant(const struct ring_trace *ring, struct ftf_event event,
+			  const struct ftf_arg *args, size_t arg_count)
+{
+	event.args = args;
+	event.arg_count = arg_count;
+	ftf_instant(ring->trace->writer, &event);
+}
+
+/* Write a counter's value; the name of its argument is its unit. */
+static void write_counter(const struct ring_trace *ring, struct ftf_event event,
+			  const struct ftf_arg *value)
+{
+	event.args = value;
+	event.arg_count = 1;
+	ftf_counter(ring->trace->writer, &event, ring->ring);
+}
+
+/* Returns an argument that marks what an event is. */
+static struct ftf_arg make_flag(const struct ring_trace *ring, const char *name)
+{
+	return ftf_arg_string(intern_text(ring, name), intern_text(ring, "true"));
 }
 
 static const char *phase_name(const struct ring_trace *ring, unsigned phase, char room[NAME_ROOM])
@@ -89,7 +113,7 @@ static bool is_minor(const struct ring_trace *ring, unsigned phase)
 static void begin_phase(struct ring_trace *ring, unsigned phase, const char *note)
 {
 	char room[NAME_ROOM];
-	struct ftf_event event = event_of(ring, "gc", phase_name(ring, phase, room));
+	struct ftf_event event = make_event(ring, "gc", phase_name(ring, phase, room));
 	struct ftf_arg arg;
 
 	if (ring->depth == OVERLAY_DEPTH) {
@@ -97,7 +121,7 @@ static void begin_phase(struct ring_trace *ring, unsigned phase, const char *not
 		return;
 	}
 	if (note) {
-		arg = ftf_arg_string(name_of(ring, note), name_of(ring, "true"));
+		arg = make_flag(ring, note);
 		event.args = &arg;
 		event.arg_count = 1;
 	}
@@ -108,22 +132,24 @@ static void begin_phase(struct ring_trace *ring, unsigned phase, const char *not
 	ftf_begin(ring->trace->writer, &event);
 }
 
-/* What a minor collection did; bytes, as the runtime counts them. */
-static size_t minor_args(struct ring_trace *ring, struct ftf_arg *args)
+/* Fill the arguments of a minor collection.  Returns how many. */
+static size_t fill_minor_args(struct ring_trace *ring, struct ftf_arg *args)
 {
 	size_t count = 0;
 
 	if (ring->promoted >= 0)
-		args[count++] = ftf_arg_int64(name_of(ring, "promoted_bytes"), ring->promoted);
+		args[count++] = ftf_arg_int64(intern_text(ring, "promoted_bytes"), ring->promoted);
 	if (ring->allocated >= 0)
-		args[count++] = ftf_arg_int64(name_of(ring, "allocated_bytes"), ring->allocated);
-	/* A domain may promote what others allocated: then there is no share to tell. */
+		args[count++] =
+			ftf_arg_int64(intern_text(ring, "allocated_bytes"), ring->allocated);
+	/* A domain may promote what others allocated: then there is no percentage. */
 	if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
 		args[count++] =
-			ftf_arg_double(name_of(ring, "promoted_percent"),
+			ftf_arg_double(intern_text(ring, "promoted_percent"),
 				       100.0 * (double)ring->promoted / (double)ring->allocated);
 	if (ring->cause)
-		args[count++] = ftf_arg_string(name_of(ring, "cause"), name_of(ring, ring->cause));
+		args[count++] =
+			ftf_arg_string(intern_text(ring, "cause"), intern_text(ring, ring->cause));
 	ring->cause = NULL;
 	return count;
 }
@@ -135,10 +161,9 @@ static void end_phase(struct ring_trace *ring, bool unfinished)
 	struct ftf_event event = { .thread = ring->gc, .time = ring->now, .args = args };
 
 	if (is_minor(ring, ring->open[--ring->depth]))
-		event.arg_count = minor_args(ring, args);
+		event.arg_count = fill_minor_args(ring, args);
 	if (unfinished)
-		args[event.arg_count++] =
-			ftf_arg_string(name_of(ring, "unfinished"), name_of(ring, "true"));
+		args[event.arg_count++] = make_flag(ring, "unfinished");
 	ftf_end(ring->trace->writer, &event);
 }
 
@@ -149,7 +174,7 @@ static void end_all_phases(struct ring_trace *ring)
 	ring->too_deep = 0;
 }
 
-/* Returns where an open phase is on the stack, counted from 1; 0: nowhere. */
+/* Returns the 1-based position of an open phase on the stack; 0: it is not open. */
 static size_t find_open(const struct ring_trace *ring, unsigned phase)
 {
 	size_t at = ring->depth;
@@ -159,7 +184,7 @@ static size_t find_open(const struct ring_trace *ring, unsigned phase)
 	return at;
 }
 
-static void phase_ended(struct ring_trace *ring, unsigned phase)
+static void end_phase_by_event(struct ring_trace *ring, unsigned phase)
 {
 	size_t at;
 
@@ -169,7 +194,7 @@ static void phase_ended(struct ring_trace *ring, unsigned phase)
 	}
 	at = find_open(ring, phase);
 	if (!at)
-		return; /* its begin was lost while the ring was paused */
+		return; /* the ring was paused at its begin */
 	while (ring->depth > at)
 		end_phase(ring, true);
 	end_phase(ring, false);
@@ -177,24 +202,12 @@ static void phase_ended(struct ring_trace *ring, unsigned phase)
 
 /* ---- Counters, instants -------------------------------------------------- */
 
-/* The value's argument name is its unit. */
-static void emit_counter(const struct ring_trace *ring, const char *category, const char *name,
-			 const struct ftf_arg *value)
-{
-	struct ftf_event event = event_of(ring, category, name);
-
-	event.args = value;
-	event.arg_count = 1;
-	ftf_counter(ring->trace->writer, &event, ring->ring);
-}
-
-static void count(struct ring_trace *ring, const struct runtime_event *event)
+static void write_runtime_counter(struct ring_trace *ring, const struct runtime_event *event)
 {
 	static const char *const units[] = { "events", "bytes", "words", "blocks", "work" };
 	const char *name = runtime_counter_name(event->id);
 	enum runtime_counter_unit unit = runtime_counter_unit(event->id);
 	struct ftf_arg value = ftf_arg_int64((struct ftf_name){ 0 }, event->value);
-	struct ftf_event instant;
 	char room[NAME_ROOM];
 
 	if (event->id == RUNTIME_MINOR_PROMOTED)
@@ -206,52 +219,44 @@ static void count(struct ring_trace *ring, const struct runtime_event *event)
 		name = room;
 	}
 	if (unit != RUNTIME_UNIT_EVENTS) {
-		value.name = name_of(ring, units[unit]);
-		emit_counter(ring, "gc", name, &value);
+		value.name = intern_text(ring, units[unit]);
+		write_counter(ring, make_event(ring, "gc", name), &value);
 		return;
 	}
-	/* force_minor_... and request_minor_... ask for the next minor collection. */
+	/* The events force_minor_... and request_minor_... cause the next minor collection. */
 	if (strstr(name, "_minor_"))
 		ring->cause = name;
-	value.name = name_of(ring, "value");
-	instant = event_of(ring, "gc", name);
-	instant.args = &value;
-	instant.arg_count = 1;
-	ftf_instant(ring->trace->writer, &instant);
+	value.name = intern_text(ring, "value");
+	write_instant(ring, make_event(ring, "gc", name), &value, 1);
 }
 
-static void lifecycle(struct ring_trace *ring, const struct runtime_event *event)
+static void write_lifecycle(struct ring_trace *ring, const struct runtime_event *event)
 {
 	const char *name = runtime_lifecycle_name(event->id);
-	struct ftf_arg pid = ftf_arg_int64(name_of(ring, "pid"), event->value);
-	struct ftf_event instant = event_of(ring, "lifecycle", name ? name : "lifecycle");
+	struct ftf_arg pid = ftf_arg_int64(intern_text(ring, "pid"), event->value);
+	struct ftf_event instant = make_event(ring, "lifecycle", name ? name : "lifecycle");
 
-	/* What happened while the ring was paused is not known. */
+	/* Ends of phases may be missing: nothing was written while the ring was paused. */
 	if (event->id == RUNTIME_RING_RESUME)
 		end_all_phases(ring);
-	instant.args = &pid;
-	instant.arg_count = event->value ? 1 : 0;
-	ftf_instant(ring->trace->writer, &instant);
+	write_instant(ring, instant, &pid, event->value ? 1 : 0);
 }
 
-static void lost(struct ring_trace *ring, int64_t words, uint64_t time)
+static void write_loss(struct ring_trace *ring, int64_t words, uint64_t time)
 {
-	struct ftf_arg arg = ftf_arg_int64(name_of(ring, "words"), words);
-	struct ftf_event instant;
+	struct ftf_arg arg = ftf_arg_int64(intern_text(ring, "words"), words);
 
 	end_all_phases(ring);
 	ring->now = time > ring->now ? time : ring->now;
-	instant = event_of(ring, "gap", "lost events: the ring was overwritten");
-	instant.args = &arg;
-	instant.arg_count = 1;
-	ftf_instant(ring->trace->writer, &instant);
+	write_instant(ring, make_event(ring, "gap", "lost events: the ring was overwritten"), &arg,
+		      1);
 }
 
-/* The sizes of the blocks allocated in the major heap, which the instrumented runtime counts. */
-static void allocated_blocks(struct ring_trace *ring, const struct runtime_event *event)
+/* Write the number of major-heap blocks by size, which the instrumented runtime counts. */
+static void write_block_sizes(struct ring_trace *ring, const struct runtime_event *event)
 {
 	char text[NAME_ROOM * 4];
-	struct ftf_event instant = event_of(ring, "gc", "major heap blocks by size");
+	struct ftf_event instant = make_event(ring, "gc", "major heap blocks by size");
 	struct ftf_arg arg;
 	size_t used = 0;
 
@@ -263,10 +268,8 @@ static void allocated_blocks(struct ring_trace *ring, const struct runtime_event
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRIu64,
 					 i ? "," : "", number);
 	}
-	arg = ftf_arg_string(name_of(ring, "blocks"), name_of(ring, text));
-	instant.args = &arg;
-	instant.arg_count = 1;
-	ftf_instant(ring->trace->writer, &instant);
+	arg = ftf_arg_string(intern_text(ring, "blocks"), intern_text(ring, text));
+	write_instant(ring, instant, &arg, 1);
 }
 
 /* ---- Events of the program ----------------------------------------------- */
@@ -279,7 +282,7 @@ static bool has_controls(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-/* Shown as text if it has no control characters; else as hexadecimal. */
+/* Returns the payload as text if it has no control characters; else as hexadecimal. */
 static struct ftf_arg bytes_arg(const struct ring_trace *ring, const struct runtime_event *event)
 {
 	size_t size = event->payload_size < TEXT_MAX ? event->payload_size : TEXT_MAX;
@@ -287,40 +290,41 @@ static struct ftf_arg bytes_arg(const struct ring_trace *ring, const struct runt
 
 	if (!has_controls(event->payload, size))
 		return ftf_arg_string(
-			name_of(ring, "text"),
+			intern_text(ring, "text"),
 			ftf_name(ring->trace->writer, (const char *)event->payload, size));
 	for (size_t i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", event->payload[i]);
-	return ftf_arg_string(name_of(ring, "hex"), name_of(ring, hex));
+	return ftf_arg_string(intern_text(ring, "hex"), intern_text(ring, hex));
 }
 
-static size_t custom_args(const struct ring_trace *ring, const struct runtime_custom *custom,
-			  struct ftf_arg args[CUSTOM_ARGS_MAX])
+static size_t fill_custom_args(const struct ring_trace *ring, const struct runtime_custom *custom,
+			       struct ftf_arg args[CUSTOM_ARGS_MAX])
 {
 	size_t count = 0;
 
 	if (custom->id_name)
-		args[count++] = ftf_arg_int64(name_of(ring, custom->id_name), custom->id);
+		args[count++] = ftf_arg_int64(intern_text(ring, custom->id_name), custom->id);
 	if (custom->parent_name)
-		args[count++] = ftf_arg_int64(name_of(ring, custom->parent_name), custom->parent);
+		args[count++] =
+			ftf_arg_int64(intern_text(ring, custom->parent_name), custom->parent);
 	if (custom->type_name && custom->type)
-		args[count++] = ftf_arg_string(name_of(ring, custom->type_name),
-					       name_of(ring, custom->type));
+		args[count++] = ftf_arg_string(intern_text(ring, custom->type_name),
+					       intern_text(ring, custom->type));
 	if (custom->text)
 		args[count++] = ftf_arg_string(
-			name_of(ring, "text"),
+			intern_text(ring, "text"),
 			ftf_name(ring->trace->writer, custom->text, custom->text_length));
 	return count;
 }
 
-/* Returns whether the event became something better than an instant. */
-static bool custom_is_more(struct ring_trace *ring, const struct runtime_custom *custom)
+/* Returns whether the event is of a span or counter, which it is added to. */
+static bool write_custom(struct ring_trace *ring, const struct runtime_custom *custom)
 {
 	struct ftf_name text = ftf_name(ring->trace->writer, custom->text, custom->text_length);
-	struct ftf_event event = event_of(ring, "ocaml", "");
+	struct ftf_event event = make_event(ring, "ocaml", "");
 	struct ftf_arg value = custom->is_real
-				       ? ftf_arg_double(name_of(ring, "value"), custom->real)
-				       : ftf_arg_int64(name_of(ring, "value"), custom->integer);
+				       ? ftf_arg_double(intern_text(ring, "value"), custom->real)
+				       : ftf_arg_int64(intern_text(ring, "value"), custom->integer);
 
 	switch (custom->kind) {
 	case RUNTIME_CUSTOM_SPAN_BEGIN:
@@ -331,37 +335,35 @@ static bool custom_is_more(struct ring_trace *ring, const struct runtime_custom 
 		return true;
 	case RUNTIME_CUSTOM_COUNTER:
 		event.name = text;
-		event.args = &value;
-		event.arg_count = 1;
-		ftf_counter(ring->trace->writer, &event, ring->ring);
+		write_counter(ring, event, &value);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void custom_event(struct ring_trace *ring, const char *name,
-			 const struct runtime_event *event)
+static void write_custom_event(struct ring_trace *ring, const char *name,
+			       const struct runtime_event *event)
 {
-	struct ftf_event instant = event_of(ring, "ocaml", name);
+	struct ftf_event instant = make_event(ring, "ocaml", name);
 	struct ftf_arg args[CUSTOM_ARGS_MAX];
 	struct runtime_custom custom;
+	size_t count;
 
 	if (runtime_custom_read(&custom, name, event->payload, event->payload_size)) {
-		if (custom_is_more(ring, &custom))
+		if (write_custom(ring, &custom))
 			return;
-		instant.arg_count = custom_args(ring, &custom, args);
+		count = fill_custom_args(ring, &custom, args);
 	} else {
-		args[0] = ftf_arg_int64(name_of(ring, "bytes"), (int64_t)event->payload_size);
+		args[0] = ftf_arg_int64(intern_text(ring, "bytes"), (int64_t)event->payload_size);
 		args[1] = bytes_arg(ring, event);
-		instant.arg_count = 2;
+		count = 2;
 	}
 	instant.thread = events_track(ring);
-	instant.args = args;
-	ftf_instant(ring->trace->writer, &instant);
+	write_instant(ring, instant, args, count);
 }
 
-static void user_event(struct ring_trace *ring, const struct runtime_event *event)
+static void write_user_event(struct ring_trace *ring, const struct runtime_event *event)
 {
 	struct ftf_event instant;
 	struct ftf_arg value;
@@ -370,22 +372,22 @@ static void user_event(struct ring_trace *ring, const struct runtime_event *even
 	runtime_events_user_name(ring->file, event->id, name);
 	switch (event->kind) {
 	case RUNTIME_USER_INT:
-		value = ftf_arg_int64(name_of(ring, "value"), event->value);
-		emit_counter(ring, "ocaml", name, &value);
+		value = ftf_arg_int64(intern_text(ring, "value"), event->value);
+		write_counter(ring, make_event(ring, "ocaml", name), &value);
 		break;
 	case RUNTIME_USER_SPAN_BEGIN:
-		overlay_slices_begin(&ring->slices, ring->now, name_of(ring, name).id);
+		overlay_slices_begin(&ring->slices, ring->now, intern_text(ring, name).id);
 		break;
 	case RUNTIME_USER_SPAN_END:
-		overlay_slices_end(&ring->slices, ring->now, name_of(ring, name).id);
+		overlay_slices_end(&ring->slices, ring->now, intern_text(ring, name).id);
 		break;
 	case RUNTIME_USER_CUSTOM:
-		custom_event(ring, name, event);
+		write_custom_event(ring, name, event);
 		break;
 	default:
-		instant = event_of(ring, "ocaml", name);
+		instant = make_event(ring, "ocaml", name);
 		instant.thread = events_track(ring);
-		ftf_instant(ring->trace->writer, &instant);
+		write_instant(ring, instant, NULL, 0);
 		break;
 	}
 }
@@ -393,8 +395,8 @@ static void user_event(struct ring_trace *ring, const struct runtime_event *even
 static void begin_slice(void *context, unsigned lane, const struct overlay_slice *slice)
 {
 	struct ring_trace *ring = context;
-	struct ftf_event event = event_of(ring, "ocaml", "");
-	struct ftf_arg arg = ftf_arg_string(name_of(ring, "unfinished"), name_of(ring, "true"));
+	struct ftf_event event = make_event(ring, "ocaml", "");
+	struct ftf_arg arg = make_flag(ring, "unfinished");
 
 	if (!ring->lanes[lane].id)
 		ring->lanes[lane] = make_track(ring, "spans", lane);
@@ -419,33 +421,33 @@ static void end_slice(void *context, unsigned lane, const struct overlay_slice *
 
 /* ---- A ring -------------------------------------------------------------- */
 
-static void handle(struct ring_trace *ring, const struct runtime_event *event)
+static void write_event(struct ring_trace *ring, const struct runtime_event *event)
 {
 	switch (event->kind) {
 	case RUNTIME_LIFECYCLE:
-		lifecycle(ring, event);
+		write_lifecycle(ring, event);
 		break;
 	case RUNTIME_BEGIN:
 		begin_phase(ring, event->id, NULL);
 		break;
 	case RUNTIME_END:
-		phase_ended(ring, event->id);
+		end_phase_by_event(ring, event->id);
 		break;
 	case RUNTIME_COUNTER:
-		count(ring, event);
+		write_runtime_counter(ring, event);
 		break;
 	case RUNTIME_ALLOC:
-		allocated_blocks(ring, event);
+		write_block_sizes(ring, event);
 		break;
 	default:
-		user_event(ring, event);
+		write_user_event(ring, event);
 		break;
 	}
 }
 
 /*
- * Ends without a begin, up to the first pause, belong to phases that were open
- * before the ring's first event.  Uses the stack and leaves it empty.
+ * Find the phases that were open before the ring's first event: those of ends without
+ * a begin, up to the first pause.  Uses the stack and leaves it empty.
  */
 static void find_lost_begins(struct ring_trace *ring)
 {
@@ -476,7 +478,7 @@ static void start_ring(struct ring_trace *ring, uint64_t time, int64_t lost_word
 	ring->now = time;
 	overlay_trace_clock(ring->trace, ring->gc, time, ring->clock);
 	if (lost_words)
-		lost(ring, lost_words, time);
+		write_loss(ring, lost_words, time);
 	while (ring->lost_count)
 		begin_phase(ring, ring->lost_begins[--ring->lost_count], "begin_lost");
 }
@@ -512,10 +514,10 @@ static void write_ring(struct ring_trace *ring)
 		if (!ring->gc.id)
 			start_ring(ring, time, lost_words);
 		else if (lost_words)
-			lost(ring, lost_words, time);
+			write_loss(ring, lost_words, time);
 		lost_words = 0;
 		ring->now = time > ring->now ? time : ring->now;
-		handle(ring, &event);
+		write_event(ring, &event);
 	}
 	if (ring->gc.id)
 		finish_ring(ring);

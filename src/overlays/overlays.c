@@ -9,8 +9,7 @@
 #include "base/io/output.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
-#include "src/overlays/overlay_clock_choice.h"
-#include "src/overlays/overlay_dump.h"
+#include "src/overlays/overlay_print.h"
 #include "src/overlays/overlay_trace.h"
 
 int overlays_open(struct overlays *overlays, const struct options *options, struct diag *diag,
@@ -38,7 +37,7 @@ void overlays_close(struct overlays *overlays)
 	*overlays = (struct overlays){ 0 };
 }
 
-static int dump_all(struct overlays *overlays, const char *path, struct error *err)
+static int print_all(struct overlays *overlays, const char *path, struct error *err)
 {
 	struct output output;
 	FILE *text;
@@ -53,14 +52,14 @@ static int dump_all(struct overlays *overlays, const char *path, struct error *e
 	for (size_t i = 0; i < overlays->count; i++) {
 		if (overlays->count > 1)
 			fprintf(text, "%s# %s\n", i ? "\n" : "", overlays->inputs[i].path);
-		overlay_dump(&overlays->inputs[i], text);
+		overlay_print(&overlays->inputs[i], text);
 	}
-	fclose(text); /* what fails here shows in the output */
+	fclose(text); /* write errors show in the output */
 	return output_close(&output, err);
 }
 
-/* Returns the program of a process, as memtrace tells it; else "ocaml". */
-static const char *program_of(const struct overlays *overlays, int32_t pid)
+/* Returns the name of a process's program, from memtrace; without that "ocaml". */
+static const char *find_program(const struct overlays *overlays, int32_t pid)
 {
 	const char *path, *slash;
 
@@ -74,20 +73,19 @@ static const char *program_of(const struct overlays *overlays, int32_t pid)
 	return "ocaml";
 }
 
-/* Returns the clock of an overlay against the trace's. */
-static struct overlay_clock match_clock(struct overlays *overlays, struct overlay_input *input,
+static struct overlay_clock match_clock(struct overlays *overlays, size_t index,
 					const struct overlay_recording *recording)
 {
-	const struct thread *main_thread;
+	struct overlay_input *input = &overlays->inputs[index];
 
 	if (!recording)
-		return overlay_clock_choice_alone(overlays, input);
-	main_thread = timeline_borrow_thread(recording->timeline, input->pid, 0);
-	if (!main_thread)
+		return overlay_clock_choice_alone(&overlays->clocks, overlays->inputs,
+						  overlays->count, index, overlays->diag);
+	if (!timeline_borrow_thread(recording->timeline, input->pid, 0))
 		diag_warn(overlays->diag, "overlay-process",
 			  "%s is of process %d, which is not in the recording: see pid=",
 			  input->path, input->pid);
-	return overlay_clock_choice_recording(overlays, input, recording);
+	return overlay_clock_choice_recording(&overlays->clocks, input, recording, overlays->diag);
 }
 
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
@@ -98,11 +96,11 @@ void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
 	overlay_trace_init(&trace, writer, overlays->diag);
 	for (size_t i = 0; i < overlays->count; i++) {
 		struct overlay_input *input = &overlays->inputs[i];
-		struct overlay_clock clock = match_clock(overlays, input, recording);
+		struct overlay_clock clock = match_clock(overlays, i, recording);
 
 		if (!recording && input->pid >= 0)
 			ftf_process_name(writer, (uint32_t)input->pid,
-					 ftf_text(writer, program_of(overlays, input->pid)));
+					 ftf_text(writer, find_program(overlays, input->pid)));
 		if (!overlays->options->quiet)
 			overlay_clock_print(&clock, input->path, stderr);
 		if (input->kind == OVERLAY_RUNTIME_EVENTS)
@@ -138,7 +136,7 @@ int overlays_convert(const struct options *options, struct name_table *names, ui
 	int status = overlays_open(&overlays, options, diag, err);
 
 	if (status == 0 && options->format->overlays == OVERLAYS_ONLY)
-		status = dump_all(&overlays, options->output, err);
+		status = print_all(&overlays, options->output, err);
 	else if (status == 0 && options->format->overlays == OVERLAYS_AS_SLICES)
 		status = write_alone(&overlays, names, err);
 	else if (status == 0)

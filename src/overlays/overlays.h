@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All overlays of a run: opened together, printed as text, or put into a
+ * Opens all overlays of a run, and prints them as text or writes them to a
  * trace, alone or beside the call stacks of a recording.
  */
 #ifndef SRC_OVERLAYS_OVERLAYS_H
 #define SRC_OVERLAYS_OVERLAYS_H
 
-#include <stddef.h>
-
-#include "base/diag.h"
 #include "base/error.h"
 #include "base/name.h"
-#include "decoder/aux/auxtrace.h"
-#include "decoder/perf_data/perf_file.h"
-#include "decoder/timeline/timeline.h"
 #include "src/options/options.h"
-#include "src/overlays/overlay_calls.h"
-#include "src/overlays/overlay_clock.h"
-#include "src/overlays/overlay_input.h"
+#include "src/overlays/overlay_clock_choice.h"
 #include "writer/ftf.h"
 
 struct overlays {
@@ -27,14 +19,6 @@ struct overlays {
 	size_t count;
 	struct overlay_clocks clocks;
 	uint64_t slices; /* written up to now */
-};
-
-/* The recording that overlays are laid over; all borrowed. */
-struct overlay_recording {
-	const struct perf_file *file;
-	const struct timeline *timeline;
-	const struct pt_info *info;
-	const struct overlay_calls *calls;
 };
 
 /*
@@ -48,8 +32,8 @@ int overlays_open(struct overlays *overlays, const struct options *options, stru
 void overlays_close(struct overlays *overlays);
 
 /*
- * Match each overlay's clock with the trace's, tell the user how, and write the
- * overlay's tracks.  The trace's clock is perf's; without a recording (NULL)
+ * Match each overlay's clock with the trace's, print how, and write the overlay's
+ * tracks.  The trace's clock is perf's; without a recording (NULL)
  * it is that of the runtime events, or memtrace's if there are none.
  */
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/overlays/overlay_dump.h"
+#include "src/overlays/overlay_print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* ---- Runtime events ------------------------------------------------------ */
 
-/* As OCaml's %S. */
+/* Print a text as OCaml's %S does. */
 static void print_quoted(const char *text, FILE *out)
 {
 	fputc('"', out);
@@ -91,7 +91,7 @@ static void print_user(const struct runtime_events *file, const struct runtime_e
 		fprintf(out, " -");
 }
 
-static void dump_events(const struct runtime_events *file, FILE *out)
+static void print_events(const struct runtime_events *file, FILE *out)
 {
 	static const char *const kinds[] = {
 		[RUNTIME_LIFECYCLE] = "lifecycle",
@@ -155,7 +155,7 @@ static void print_alloc(const struct memtrace *trace, const struct memtrace_even
 		print_place(trace, event->backtrace[i], out);
 }
 
-static void dump_memtrace(struct memtrace *trace, FILE *out)
+static void print_memtrace(struct memtrace *trace, FILE *out)
 {
 	struct memtrace_event event;
 
@@ -169,10 +169,10 @@ static void dump_memtrace(struct memtrace *trace, FILE *out)
 	}
 }
 
-void overlay_dump(struct overlay_input *input, FILE *out)
+void overlay_print(struct overlay_input *input, FILE *out)
 {
 	if (input->kind == OVERLAY_RUNTIME_EVENTS)
-		dump_events(&input->events, out);
+		print_events(&input->events, out);
 	else
-		dump_memtrace(&input->memtrace, out);
+		print_memtrace(&input->memtrace, out);
 }
