@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One change of control flow as the CPU made it: what the decoder gives.
+ * One change of control flow as the CPU made it: the decoder's output.
  *
- * Events of one stream come in program order with non-decreasing time.  They
- * are passed by const pointer and never kept: whoever needs one later copies
- * it.  Damage of the trace is an event too (BRANCH_GAP).
+ * Events of one stream come in program order with non-decreasing time. They are passed by
+ * const pointer and copied by users who need one later. Damage of the trace is an event too
+ * (BRANCH_GAP).
  */
 #ifndef DECODER_BRANCH_EVENT_H
 #define DECODER_BRANCH_EVENT_H
@@ -31,7 +31,7 @@ enum branch_kind {
 	BRANCH_INTERRUPT, /* asynchronous: interrupt, exception, signal */
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
-	BRANCH_CPU_EVENT, /* no branch: something beside the flow, see cpu_event.h */
+	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes
@@ -52,10 +52,10 @@ enum gap_reason {
 
 enum branch_flags {
 	BRANCH_TRACE_ON = 1,        /* tracing begins here: `from` is 0 */
-	BRANCH_TRACE_OFF = 2,       /* tracing ends here: `to` is 0 or where execution went on */
+	BRANCH_TRACE_OFF = 2,       /* tracing ends here: `to` is 0 or where execution continued */
 	BRANCH_ASYNC = 4,           /* with TRACE_OFF: not caused by the instruction at `from` */
 	BRANCH_IN_TX = 8,           /* inside a transaction */
-	BRANCH_TIME_ESTIMATED = 16, /* no timing packet stands behind `time` */
+	BRANCH_TIME_ESTIMATED = 16, /* no timing packet supports `time` */
 	BRANCH_INDIRECT = 32,       /* call or jump through a register or memory */
 	BRANCH_GUEST = 128, /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
 };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a processor tells beside the flow of branches: its frequency, values
- * that the program wrote, sleep, transactions, events.
+ * Events of a processor other than branches: its frequency, values that the program wrote,
+ * sleep, transactions, events.
  *
- * Side events come among the branches of a stream, in their place, as struct
- * branch_event of kind BRANCH_CPU_EVENT (so that whatever orders, queues or hands on
- * branches does the same with them); cpu_event_of() looks at one.  A stream
- * gives them if pt_stream_input.cpu_events asks for them.  Each is made from
- * one packet and where the flow was then; what belongs together, such as the
- * two ends of a sleep, whoever reads them puts together.
- * Source: SDM volume 3, "Intel Processor Trace", packet definitions.
+ * They are in the stream of branches, in order, as struct branch_event of kind
+ * BRANCH_CPU_EVENT, so that code which sorts, queues or forwards branches handles both;
+ * cpu_event_of() converts one. A stream emits them if pt_stream_input.cpu_events is set. Each
+ * is made from one packet and the flow's ip then; the reader combines what belongs together,
+ * such as the two ends of a sleep. Source: SDM volume 3, "Intel Processor Trace", packet
+ * definitions.
  */
 #ifndef DECODER_CPU_EVENT_H
 #define DECODER_CPU_EVENT_H
@@ -27,8 +26,8 @@ enum cpu_event_kind {
 	CPU_EVENT_EXSTOP,    /* EXSTOP: the core clock stopped */
 	CPU_EVENT_PWRX,      /* PWRX: value = enum side_wake fields */
 	CPU_EVENT_TX_BEGIN,  /* MODE.TSX: a transaction begins */
-	CPU_EVENT_TX_COMMIT, /* it came to its end */
-	CPU_EVENT_TX_ABORT,  /* it was rolled back; a BRANCH_TX_ABORT follows */
+	CPU_EVENT_TX_COMMIT, /* the transaction ended */
+	CPU_EVENT_TX_ABORT,  /* the transaction was rolled back; a BRANCH_TX_ABORT follows */
 	CPU_EVENT_CFE,       /* CFE: value = vector, extra = enum cpu_event_control */
 	CPU_EVENT_EVD,  /* EVD, of the CPU_EVENT_CFE that follows: extra = type, value = payload */
 	CPU_EVENT_PIP,  /* PIP: value = CR3, extra = 1 in a guest, 0 in the host */
@@ -86,7 +85,7 @@ static inline uint64_t pwrx_value(unsigned last, unsigned deepest, uint64_t why)
 struct cpu_event {
 	uint64_t time;               /* ns, perf's clock (struct branch_event has it in `tsc`) */
 	const struct thread *thread; /* that ran; borrowed from the timeline; NULL: unknown */
-	uint64_t ip;                 /* where; 0: not told */
+	uint64_t ip;                 /* 0: unknown */
 	uint64_t value;              /* by kind */
 	uint32_t extra;              /* by kind */
 	int32_t cpu;                 /* -1: unknown (buffer per thread) */
@@ -94,8 +93,8 @@ struct cpu_event {
 };
 
 /*
- * Returns whether it belongs to a place among the thread's branches; else it is
- * of the CPU, whoever runs, and stands among the branches where it was read.
+ * Returns whether the event belongs to the thread's branches; otherwise to the CPU, whatever
+ * thread runs, and its position among the branches is where it was read.
  */
 static inline bool cpu_event_has_thread(enum cpu_event_kind kind)
 {
@@ -103,7 +102,7 @@ static inline bool cpu_event_has_thread(enum cpu_event_kind kind)
 	       kind == CPU_EVENT_TX_COMMIT || kind == CPU_EVENT_TX_ABORT;
 }
 
-/* Returns the side event that a branch event of kind BRANCH_CPU_EVENT is. */
+/* Returns the CPU event of a branch event of kind BRANCH_CPU_EVENT. */
 static inline struct cpu_event cpu_event_of(const struct branch_event *event)
 {
 	return (struct cpu_event){

@@ -11,10 +11,10 @@
 static const uint8_t psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 				       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
 
-/* Looked through at a time: a piece without any may be larger than memory. */
+/* Bytes to scan at a time: a piece without a PSB may be larger than memory. */
 #define STRIDE ((uint64_t)1 << 20)
 
-/* Returns the next PSB of a piece, from offset `at` on; NULL: there is none. */
+/* Returns the first PSB of a piece from offset `at` on; NULL: none. */
 static const uint8_t *find_in(const struct aux_piece *piece, uint64_t at)
 {
 	const uint8_t *found = NULL;

@@ -43,7 +43,10 @@ static uint64_t end_of(const struct aux_piece *piece)
 	return piece->aux_offset + piece->size;
 }
 
-/* Returns whether the piece goes on where the last one ends; cuts padding of that. */
+/*
+ * Returns whether the piece continues where the last one ends; then cuts off the last one's
+ * padding.
+ */
 static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 {
 	uint64_t padding = end_of(last) - piece->aux_offset;
@@ -54,7 +57,7 @@ static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 	return true;
 }
 
-/* Add a piece in as many parts as cuts lie in it. */
+/* Add a piece in as many parts as cuts divide it. */
 static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const struct aux_cut *cuts,
 		    size_t cut_count)
 {
@@ -106,7 +109,7 @@ static const uint8_t *last_psb(const struct aux_piece *piece)
 	return NULL;
 }
 
-/* Returns how many zeros at the piece's end perf may have put there. */
+/* Returns the number of zeros at the piece's end that may be perf's padding. */
 static size_t padding_of(const struct aux_piece *piece)
 {
 	size_t padding = 0;
@@ -118,12 +121,11 @@ static size_t padding_of(const struct aux_piece *piece)
 }
 
 /*
- * Find what the piece before ends with, from its last PSB on, in the next one:
- * the PSB+ has a TSC, so this stretch of the trace is not twice in it.  It holds
- * one PSB, at its start, so looking for it takes time in proportion to the piece.
- * Zeros at the end may be padding or packets: with and without them is tried.
- * Returns how many bytes of the piece were in the one before, and in *padding
- * how many bytes of that were no trace; 0 if they do not meet.
+ * Find the end of the piece before, from its last PSB on, in the next piece: the PSB+ has a
+ * TSC, so these bytes are unique in the trace. They begin with their only PSB, so the search
+ * takes linear time. Zeros at the end may be padding or packets: try both. Returns the number
+ * of bytes of the piece that were in the one before, and in *padding how many bytes at the end
+ * of that one were padding; 0 if they do not overlap.
  */
 static size_t overlap(const struct aux_piece *before, const struct aux_piece *piece,
 		      size_t *padding)

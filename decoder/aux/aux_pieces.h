@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the pieces of one AUX buffer follow each other.
+ * Joins the pieces of one AUX buffer to a stream.
  *
- * In a full trace each piece goes on where the one before ended, unless data is
- * missing or the buffer was full in between.  Snapshots and samples are copies
- * of the newest part of the buffer, so one may repeat what another has, and
- * more often there is a hole between them.
+ * In a full trace each piece continues the one before, unless data is missing or the buffer
+ * was full in between. Snapshots and samples are copies of the newest part of the buffer, so
+ * they may overlap, and more often there is a hole between them.
  */
 #ifndef DECODER_AUX_AUX_PIECES_H
 #define DECODER_AUX_AUX_PIECES_H
@@ -14,9 +13,9 @@
 
 #include "decoder/aux/aux_stream.h"
 
-/* A place in the AUX buffer's own count where the buffer was full. */
+/* A position, as AUX records count, where the buffer was full. */
 struct aux_cut {
-	int32_t owner; /* the CPU or the thread of the buffer */
+	int32_t owner; /* CPU or thread of the buffer */
 	uint64_t at;
 };
 
@@ -27,13 +26,13 @@ struct aux_piece_list {
 };
 
 /*
- * Join `count` pieces, in the order of the file, of a full trace: padding is
- * cut off, and pieces are cut in two where the buffer was full (`cuts`, sorted).
+ * Join `count` pieces of a full trace, in file order: cut off padding, and divide pieces where
+ * the buffer was full (`cuts`, sorted).
  */
 void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces, size_t count,
 		     const struct aux_cut *cuts, size_t cut_count);
 
-/* The same of snapshots or samples: what two of them have is kept once. */
+/* Join snapshots or samples: keep overlapping bytes once. */
 void aux_pieces_join_copies(struct aux_piece_list *list, const struct aux_piece *pieces,
 			    size_t count);
 

@@ -20,19 +20,19 @@ static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
 /* libipt 2.0.5 reads up to a PSB's length past the end. */
 #define PADDING 64u
 
-/* Bisection ends with so few bytes: PSBs are some KiB apart. */
+/* Bisection ends at so few bytes: PSBs are some KiB apart. */
 #define NEAR 32768u
 
 #define NOWHERE UINT64_MAX
 
 struct seeker {
 	const struct aux_stream *aux;
-	uint64_t *begins; /* owned: where each piece begins in the stream, and the stream's end */
+	uint64_t *begins; /* owned: offset of each piece in the stream, and the stream's end */
 };
 
-/* Where decoding can begin: a PSB whose TSC is known. */
+/* A PSB with a TSC: decoding can begin here. */
 struct sync {
-	uint64_t offset; /* in the stream; NOWHERE: there is none */
+	uint64_t offset; /* in the stream; NOWHERE: none */
 	uint64_t tsc;
 };
 
@@ -67,7 +67,7 @@ static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 	return low;
 }
 
-/* Copy what follows a place without a break, at most `size` bytes.  Returns how many. */
+/* Copy up to `size` bytes from an offset on, to the next break. Returns their number. */
 static size_t copy(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	const struct aux_stream *aux = seeker->aux;
@@ -88,7 +88,7 @@ static size_t copy(const struct seeker *seeker, uint64_t offset, uint8_t *bytes,
 	return used;
 }
 
-/* Returns the first PSB that begins in a piece, from `offset` on, and may end in the next ones. */
+/* Returns the first PSB from `offset` on that begins in a piece; it may end in the next ones. */
 static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_t offset)
 {
 	const struct aux_piece *piece = &seeker->aux->pieces[index];
@@ -124,7 +124,7 @@ static uint64_t find_psb(const struct seeker *seeker, uint64_t from, uint64_t to
 	return NOWHERE;
 }
 
-/* Returns whether the PSB+ at a place tells the TSC. */
+/* Returns whether the PSB+ at an offset has a TSC. */
 static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc)
 {
 	uint8_t header[HEADER_MAX + PADDING] = { 0 };
@@ -150,7 +150,7 @@ static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc
 	return found;
 }
 
-/* Returns the first place in [from, to) where decoding can begin. */
+/* Returns the first PSB with a TSC in [from, to). */
 static struct sync next_sync(const struct seeker *seeker, uint64_t from, uint64_t to)
 {
 	struct sync sync = no_sync;
@@ -164,7 +164,7 @@ static struct sync next_sync(const struct seeker *seeker, uint64_t from, uint64_
 	return no_sync;
 }
 
-/* Returns the last place whose TSC is at most `tsc`. */
+/* Returns the last PSB with a TSC of at most `tsc`. */
 static struct sync last_sync(const struct seeker *seeker, uint64_t tsc)
 {
 	uint64_t end = seeker->aux->size;
@@ -187,7 +187,7 @@ static struct sync last_sync(const struct seeker *seeker, uint64_t tsc)
 	return best;
 }
 
-/* Returns the last place before `offset`, or `offset` if there is none. */
+/* Returns the last PSB with a TSC before `offset`; `offset` if there is none. */
 static uint64_t sync_before(const struct seeker *seeker, uint64_t offset)
 {
 	for (uint64_t distance = NEAR;; distance *= 2) {
@@ -202,7 +202,7 @@ static uint64_t sync_before(const struct seeker *seeker, uint64_t offset)
 	}
 }
 
-/* Returns the second PSB after a place, or the stream's end. */
+/* Returns the second PSB after an offset, or the stream's end. */
 static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
 {
 	uint64_t end = seeker->aux->size;
@@ -215,7 +215,7 @@ static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
 	return offset;
 }
 
-/* What is missing between two pieces of a view. */
+/* Returns the number of bytes missing between two pieces of a view. */
 static uint64_t hole(const struct aux_piece *before, const struct aux_piece *piece)
 {
 	uint64_t end = before->aux_offset + before->size;
@@ -261,7 +261,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		uint64_t from = first.offset == NOWHERE ? 0 : sync_before(&seeker, first.offset);
 		uint64_t to = second_after(&seeker, last.offset);
 
-		/* Each comparison that leads to `last` is at least as true as that for `first`. */
+		/* Each comparison that leads to `last` holds for `first`, too. */
 		cut(&seeker, from, to, arena, view);
 	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
@@ -273,8 +273,8 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 /* ---- The time of the last packet ----------------------------------------- */
 
 /*
- * Read the packets of a window up to where the next one may straddle its end, or is damaged.
- * Returns how far; 0: to nowhere.
+ * Read the packets of a window until the next one may straddle its end, or is damaged. Returns
+ * the offset; 0: none was read.
  */
 static size_t read_window(const struct aux_window *window, struct packet_clock *clock,
 			  uint64_t reference)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of an AUX stream that holds a stretch of time, found without
- * decoding the rest.
+ * Finds the part of an AUX stream that covers a time range, without decoding the rest.
  *
- * Decoding can begin at any PSB, and the TSC packet behind it (SDM volume 3,
- * "PSB+") grows along a stream, so places are found by bisection: a few dozen
- * PSBs are looked at, whatever the size.  A stream whose PSBs have no TSC
- * cannot be cut, and stays whole.
+ * Decoding can begin at any PSB, and the TSCs behind PSBs (SDM volume 3, "PSB+") increase
+ * along a stream, so bisection looks at a few dozen PSBs, whatever the size. A stream whose
+ * PSBs have no TSC cannot be cut, and stays whole.
  */
 #ifndef DECODER_AUX_AUX_SEEK_H
 #define DECODER_AUX_AUX_SEEK_H
@@ -18,11 +16,10 @@
 #include "decoder/aux/auxtrace.h"
 
 /*
- * Cut a stream to what tells of the ticks [begin, end], both TSC values with all
- * 8 bytes.  `view` is the stream with fewer pieces (in the arena; the bytes are
- * those of `aux`): it begins at the PSB before the last one of before `begin`,
- * so that clocks and threads have settled when `begin` comes, and ends
- * before the second PSB after `end`.  It is empty if the stream begins later.
+ * Cut a stream to the ticks [begin, end], both TSC values with all 8 bytes. `view` is the
+ * stream with fewer pieces (in the arena; the bytes are those of `aux`): it begins one PSB
+ * before the last PSB before `begin`, so that clocks and threads have settled at `begin`, and
+ * ends before the second PSB after `end`. It is empty if the stream begins later.
  */
 void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct arena *arena,
 	      struct aux_stream *view);

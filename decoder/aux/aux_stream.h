@@ -11,14 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One PERF_RECORD_AUXTRACE with the data behind it, or the trace data of one sample. */
+/* One PERF_RECORD_AUXTRACE with its data, or the trace data of one sample. */
 struct aux_piece {
-	const uint8_t *bytes; /* view of a mapped file: pages are given back, to be read again */
-	size_t size;          /* bytes present (less than the record claims if the file is cut) */
+	const uint8_t
+		*bytes; /* view of a mapped file: its pages may be dropped, and are read again */
+	size_t size;    /* bytes present (fewer than the record claims if the file is cut off) */
 	uint64_t aux_offset;  /* position in the AUX buffer's own count */
 	uint64_t reference;   /* a TSC near the data; its top byte completes 7-byte TSC packets */
 	uint64_t file_offset; /* of the data */
-	bool apart;           /* it does not go on where the piece before ends: data is missing */
+	bool apart;           /* it does not continue the piece before: data is missing */
 };
 
 struct aux_stream {
@@ -28,15 +29,15 @@ struct aux_stream {
 	const struct aux_piece *pieces; /* in aux_offset order per run of the file */
 	size_t piece_count;
 	uint64_t size;     /* bytes of all pieces */
-	uint64_t repeated; /* bytes of the file besides: other snapshots have them, or padding */
+	uint64_t repeated; /* not of the size: bytes that other snapshots have, or padding */
 	uint64_t missing;  /* bytes that the CPU wrote and the file does not have */
-	bool again;  /* a stream before it is of the same CPU or thread; no machine does that */
+	bool again;  /* a stream before it has the same CPU or thread, which no machine writes */
 	bool copies; /* of snapshots or samples, not of a full trace */
 };
 
 /*
- * Returns whether trace was lost in the AUX buffer at a place (as AUX records
- * count) that lies within a stream: a piece begins apart there.
+ * Returns whether trace was lost in the AUX buffer at a position, as AUX records count, within
+ * a stream: a piece begins apart there.
  */
 bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at);
 

@@ -9,21 +9,22 @@
 
 #define WINDOW ((size_t)1 << 20)
 
-/* Of one that reads a segment here and there: a usual one (src/pipeline/decode_threads.c), with its
- * last PSB. */
+/*
+ * Size for decoding a segment: the usual one (src/pipeline/decode_threads.c), plus the PSB
+ * that ends it.
+ */
 #define SEEK_WINDOW ((size_t)40 << 10)
 
 /*
- * What is given back at once by windows that seek: other threads wait while the
- * kernel takes the pages from all CPUs, and segments that follow each other share
- * the pages around a cut.
+ * Pages that windows of segments drop at once: other threads wait while the kernel takes the
+ * pages from all CPUs, and consecutive segments share the pages around a cut.
  */
 #define SEEK_GIVEN ((uint64_t)1 << 20)
 
 /* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
 #define PADDING 64
 
-/* One piece may be larger than memory. */
+/* Drop the pages of a piece that were copied: it may be larger than memory. */
 static void give_back(const struct aux_window *window, const struct aux_piece *piece,
 		      uint64_t count)
 {

@@ -2,10 +2,9 @@
 /*
  * A window that moves over the pieces of an AUX stream.
  *
- * Packets straddle pieces, and libipt wants them in a row: so the pieces are
- * copied through a window of constant size, and their pages are given back
- * behind it.  Memory does not grow with the recording.  Pieces that are apart
- * are never in the window together.
+ * Packets straddle pieces, and libipt needs them in a row: so the pieces are copied through a
+ * window of constant size, and their pages are dropped behind it. Memory does not grow with
+ * the recording. Pieces that are apart are never in the window together.
  */
 #ifndef DECODER_AUX_AUX_WINDOW_H
 #define DECODER_AUX_AUX_WINDOW_H
@@ -17,33 +16,32 @@
 /* No packet is longer (SDM volume 3, "Packet definitions"; PSB has 16 bytes). */
 #define AUX_WINDOW_PACKET_MAX 64u
 
-/* Offset `at` of a stream, in a piece or behind one. */
+/* A position of a stream, in a piece or at its end. */
 struct aux_position {
 	size_t piece;         /* at or before `at` */
 	uint64_t piece_begin; /* its offset in the stream */
 	uint64_t at;
-	bool run_begins; /* between two pieces: it is the second one's begin, not the first one's
-			    end */
+	bool run_begins; /* between two pieces: the begin of the second, not the end of the first */
 };
 
 struct aux_window {
 	const struct aux_stream *aux; /* borrowed */
 	uint8_t *bytes;               /* owned */
 	size_t size;                  /* bytes that are valid */
-	size_t room;                  /* for so many; a short stream needs little */
+	size_t room;                  /* allocated bytes; a short stream needs few */
 	uint64_t base;                /* of the stream, at bytes[0] */
-	size_t piece;                 /* the next to be read, from `piece_used` on */
+	size_t piece;                 /* next piece to read, from `piece_used` on */
 	uint64_t piece_used;
-	bool run_begins; /* nothing of the run was read yet */
-	bool seeks;      /* others read what is around */
+	bool run_begins; /* nothing of the consecutive pieces was read yet */
+	bool seeks;      /* reads one segment; other threads read around it */
 };
 
-/* `aux` is borrowed.  The first bytes are there at once. */
+/* `aux` is borrowed. The first bytes are read at once. */
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
 
 /*
- * Look at another place, also of another stream; zeroed memory is a window, too.
- * It does not read far ahead from then on.
+ * Move to another position, also of another stream; also on zeroed memory. From then on the
+ * window does not read far ahead.
  */
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 		     const struct aux_position *position);
@@ -51,16 +49,16 @@ void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 /* Idempotent, also on zeroed memory. */
 void aux_window_release(struct aux_window *window);
 
-/*
- * Returns whether the window ends where the stream does, or a run of it: the
- * next piece is apart, and no packet straddles its start.
- */
+/* Returns whether the window ends at the stream's end, or at a piece that is apart. */
 bool aux_window_at_end(const struct aux_window *window);
 
-/* At the end: go on with the next run.  Returns false, and changes nothing, at the last one. */
+/*
+ * At the end: continue with the next consecutive pieces. Returns false, and changes nothing,
+ * at the stream's end.
+ */
 bool aux_window_next_run(struct aux_window *window);
 
-/* Drop the first `used` bytes and fill up with what follows. */
+/* Drop the first `used` bytes and fill up the window. */
 void aux_window_move(struct aux_window *window, size_t used);
 
 #endif

@@ -19,7 +19,7 @@
 	4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"); MTC periods are 2 to its power */
 #define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
 
-/* One AUXTRACE record: struct perf_record_auxtrace, and where it stood. */
+/* One AUXTRACE record (struct perf_record_auxtrace) with its position. */
 struct piece_record {
 	struct aux_piece piece;
 	uint32_t queue;
@@ -28,22 +28,22 @@ struct piece_record {
 	uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
 };
 
-/* Where AUX records say that buffers were full. */
+/* Positions where buffers were full, from AUX records. */
 struct cut_list {
 	struct aux_cut *cuts; /* owned */
 	size_t count, room;
 };
 
-/* What the records of a file tell of its trace data. */
+/* The records of a file with trace data. */
 struct piece_list {
 	struct piece_record *records; /* owned */
 	size_t count, room;
-	struct cut_list cpu_cuts, thread_cuts; /* the same ones, by CPU and by thread */
+	struct cut_list cpu_cuts, thread_cuts; /* the same cuts, sorted by CPU and by thread */
 	bool samples;                          /* the pieces are of samples */
 	bool overwritten; /* an AUX record says that the buffer is overwritten: snapshots */
 };
 
-/* What PERF_RECORD_TIME_CONV says; a zero mult if there is none. */
+/* PERF_RECORD_TIME_CONV; mult is 0 if there is none. */
 struct time_conversion {
 	uint64_t shift, mult, zero;
 };
@@ -116,9 +116,8 @@ static int read_info(struct auxtrace *auxtrace, const struct perf_record *record
 }
 
 /*
- * struct perf_record_time_conv of perf's event.h; the part with the flag came
- * in perf 5.10, and before that the record was only written if it meant
- * something.
+ * struct perf_record_time_conv of perf's event.h; perf 5.10 added the part with the flag, and
+ * before that wrote the record only if it was meaningful.
  */
 static void read_time_conv(struct time_conversion *conversion, const struct perf_record *record)
 {
@@ -137,7 +136,7 @@ static void read_time_conv(struct time_conversion *conversion, const struct perf
 	*conversion = read;
 }
 
-/* The parameters' own clock is preferred: it is that of the trace. */
+/* The parameters' own clock is preferred, because it is the trace's. */
 static void complete_clock(struct pt_info *info, const struct time_conversion *conversion)
 {
 	if (info->cap_user_time_zero || !conversion->mult)
@@ -183,7 +182,7 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 		alloc_grow(list->records, &list->room, list->count + 1, sizeof(*list->records));
 	added = &list->records[list->count];
 	*added = (struct piece_record){ .order = list->count };
-	cursor_u64(&c); /* size: what is present counts */
+	cursor_u64(&c); /* size: the bytes present count */
 	added->piece.bytes = record->aux.bytes;
 	added->piece.size = record->aux.size;
 	added->piece.aux_offset = cursor_u64(&c);
@@ -195,7 +194,7 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	list->count++;
 }
 
-/* The buffer is the CPU's or the thread's: samples do not tell the queue. */
+/* The buffer is the CPU's or the thread's, because samples do not have the queue. */
 static void add_sample(struct piece_list *list, const struct perf_file *file,
 		       const struct perf_record *record, const struct pt_info *info)
 {
@@ -242,7 +241,7 @@ static void add_cut(struct piece_list *list, const struct perf_record *record)
 	push_cut(&list->thread_cuts, record->id.tid, aux.offset + aux.size);
 }
 
-/* Samples are of several files' parts, so their time counts before their place. */
+/* Samples may be of several files, so their time precedes their position. */
 static int compare_queues(const void *left, const void *right)
 {
 	const struct piece_record *a = left, *b = right;
@@ -269,7 +268,7 @@ static void sort_cuts(struct cut_list *list)
 		qsort(list->cuts, list->count, sizeof(*list->cuts), compare_cuts);
 }
 
-/* Returns how many cuts are of owners below this one. */
+/* Returns the number of cuts of owners below this one. */
 static size_t cuts_below(const struct cut_list *list, int64_t owner)
 {
 	return LOWER_BOUND(i, list->count, list->cuts[i].owner < owner);
@@ -327,7 +326,10 @@ static int compare_owners(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* What happened to an owner's buffer is told once, however many a file claims to have. */
+/*
+ * Mark repeated owners: a buffer's losses are reported once, even if a file claims to have it
+ * repeatedly.
+ */
 static void mark_again(struct aux_stream *streams, size_t count)
 {
 	struct aux_stream **sorted = alloc_zeroed(count, sizeof(struct aux_stream *));

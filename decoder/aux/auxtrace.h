@@ -14,15 +14,15 @@
 struct perf_file;
 
 /*
- * PERF_RECORD_AUXTRACE_INFO of type PERF_AUXTRACE_INTEL_PT: its priv[] words
- * in order (tools/perf/util/intel-pt.h), and what else a decoder must know.
- * Words that an older perf did not write are 0.
+ * PERF_RECORD_AUXTRACE_INFO of type PERF_AUXTRACE_INTEL_PT: its priv[] words in order
+ * (tools/perf/util/intel-pt.h), and other parameters for decoders. Words that an older perf
+ * did not write are 0.
  */
 struct pt_info {
 	uint64_t pmu_type;
 	uint64_t time_shift, time_mult,
 		time_zero;       /* ns = time_zero + (tsc * mult) >> shift, see tsc_clock.h */
-	bool cap_user_time_zero; /* the three words above mean something */
+	bool cap_user_time_zero; /* the three words above are valid */
 	uint64_t tsc_bit, noretcomp_bit; /* masks in attr.config */
 	bool have_sched_switch;
 	bool snapshot_mode;
@@ -50,9 +50,8 @@ struct auxtrace {
 };
 
 /*
- * Gather the PT parameters and streams of a recording.
- * Returns 0; -1 with err filled if there is no Intel PT in it, or it is of a
- * kind that cannot be read.  The caller owns the members and calls
+ * Read the PT parameters and streams of a recording. Returns 0; -1 with err filled if there is
+ * no Intel PT in it, or of an unsupported kind. The caller owns the members and calls
  * auxtrace_release() in both cases.
  */
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);

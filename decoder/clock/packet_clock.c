@@ -5,18 +5,18 @@
 
 #define MTC_VALUES 256u
 
-/* A double holds all numbers up to there, and a period has fewer ticks. */
-#define TICKS_MOST 0x1p52
+/* A double holds all integers up to this; a period has fewer ticks. */
+#define TICKS_MAX 0x1p52
 
 static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 {
 	return ctc * clock->ratio_n / clock->ratio_d;
 }
 
-/* Up to a period cycles tell the time; none do before it was told, however few they are. */
-static void set_most(struct packet_clock *clock)
+/* Cycles advance time up to one period, and not at all before the time is known. */
+static void set_cycle_limit(struct packet_clock *clock)
 {
-	clock->most = !clock->tsc ? 0 : clock->counting ? (double)clock->period : TICKS_MOST;
+	clock->cycle_limit = !clock->tsc ? 0 : clock->counting ? (double)clock->period : TICKS_MAX;
 }
 
 static void begin_step(struct packet_clock *clock, uint64_t tsc)
@@ -25,12 +25,12 @@ static void begin_step(struct packet_clock *clock, uint64_t tsc)
 	clock->cycles = 0;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
-	set_most(clock);
+	set_cycle_limit(clock);
 }
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
 {
-	/* It alone may go back: what was estimated before it was too much. */
+	/* Only a TSC may move time back: the estimate before was too high. */
 	clock->tsc = tsc;
 	clock->counting = false;
 	clock->whole_step = false;
@@ -53,7 +53,7 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 	clock->last_mtc = (uint8_t)(ctc >> clock->mtc_shift);
 	clock->counting = true;
 	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
-	set_most(clock);
+	set_cycle_limit(clock);
 }
 
 /* The cycles between two MTCs in a row measure the core clock. */
@@ -79,7 +79,7 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 
 	if (!clock->counting)
 		return;
-	/* With a long period a TMA does not tell all bits of the next MTC's value. */
+	/* With a long period, a TMA does not have all bits of the next MTC's value. */
 	if (clock->mtc_shift > 8 && !clock->ctc)
 		periods = (ctc - clock->last_mtc) & (0xff >> (clock->mtc_shift - 8));
 	if (!periods && clock->ctc)
@@ -115,7 +115,7 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
 		return;
 	passed = (uint64_t)(int64_t)expected;
-	/* There would have been an MTC. */
+	/* An MTC is missing. */
 	if (clock->counting && passed > clock->period)
 		passed = clock->period;
 	tsc = clock->step + passed;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time from Intel PT's timing packets (SDM volume 3, "Intel Processor Trace",
- * "Timing packets"): TSC and TMA set it, MTC moves it in steps of the crystal
- * clock, CYC between those by core cycles.
+ * Time from Intel PT's timing packets (SDM volume 3, "Intel Processor Trace", "Timing
+ * packets"): TSC and TMA set it, MTC advances it in steps of the crystal clock, CYC between
+ * them by core cycles.
  *
- * What is told is a time that has passed: never later than the packet, by one
- * MTC period or (with CYC) a few cycles earlier.
+ * The time is never later than the packet; it may be earlier by one MTC period or (with CYC) a
+ * few cycles.
  */
 #ifndef DECODER_CLOCK_PACKET_CLOCK_H
 #define DECODER_CLOCK_PACKET_CLOCK_H
@@ -29,10 +29,11 @@ struct packet_clock {
 	uint64_t period; /* TSC ticks from one MTC to the next, if counting */
 	uint8_t last_mtc;
 	bool counting;        /* base and last_mtc are known */
-	bool whole_step;      /* the step under way began with an MTC */
+	bool whole_step;      /* the present step began with an MTC */
 	uint8_t ratio;        /* core clock : bus clock, of the last CBR */
 	double tsc_per_cycle; /* 0: unknown */
-	double most;          /* ticks since `step` that cycles may tell without a closer look */
+	double cycle_limit;   /* ticks after `step` that cycles may reach without
+				 packet_clock_many_cycles() */
 };
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
@@ -40,22 +41,22 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast);
 void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
 
-/* The same, of a packet as libipt reads it; those without a time change nothing. */
+/* Handle a packet as libipt reads it; packets without a time change nothing. */
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet);
 
-/* Returns whether two clocks will measure the same from now on. */
+/* Returns whether two clocks will advance the same way from now on. */
 bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock *b);
 
 /* Any number of cycles. */
 void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles);
 
-/* Here, because no packet with a time is more frequent. */
+/* Inline, because CYC is the most frequent timing packet. */
 static inline void packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
 {
 	uint64_t all = clock->cycles + cycles, tsc;
 	double passed = (double)(int64_t)all * clock->tsc_per_cycle;
 
-	if (passed >= clock->most) {
+	if (passed >= clock->cycle_limit) {
 		packet_clock_many_cycles(clock, cycles);
 		return;
 	}

@@ -3,13 +3,13 @@
 
 #include <intel-pt.h>
 
-/* TSC packets slip past MTCs; so far back is no earlier time (ticks). */
+/* TSC packets lag behind MTCs; time does not go back by less than this (ticks). */
 #define SLIP 0x10000
 
 #define MTC_VALUES 256u
 #define TSC_SPAN   (UINT64_C(1) << 56) /* a TSC packet has 7 bytes */
 
-/* Faster than CBR says by so much, and it is not believed. */
+/* Measurements above CBR's speed by this factor are rejected. */
 #define TOO_FAST 1.25
 
 /* ---- The crystal clock --------------------------------------------------- */
@@ -19,7 +19,7 @@ static uint64_t ticks_to_tsc(const struct perf_clock *clock, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * clock->ratio_n / clock->ratio_d);
 }
 
-/* The bits of an MTC that a TMA does not have are those of the MTC that comes first. */
+/* Bits of an MTC that a TMA does not have are taken from the next MTC. */
 static void complete_last(const struct perf_clock *clock, struct perf_crystal *crystal, uint8_t mtc)
 {
 	uint32_t first_missing;
@@ -59,7 +59,7 @@ void perf_clock_tsc(struct perf_clock *clock, uint64_t tsc, bool after_cyc)
 
 	clock->crystal.known = false;
 	clock->last_tsc = tsc;
-	/* Much less is the counter that came round. */
+	/* Much less means that the 7-byte counter wrapped. */
 	if (!clock->tsc || tsc >= clock->tsc || (back >= SLIP && back > TSC_SPAN / 2))
 		clock->tsc = tsc;
 	if (!after_cyc)
@@ -123,7 +123,7 @@ void perf_clock_cyc(struct perf_clock *clock, uint64_t cycles)
 		clock->tsc = (uint64_t)tsc;
 }
 
-/* ---- Ahead --------------------------------------------------------------- */
+/* ---- Reading ahead ------------------------------------------------------- */
 
 void perf_ahead_init(struct perf_ahead *ahead, const struct perf_clock *clock)
 {
@@ -175,7 +175,7 @@ static bool on_cbr(struct perf_ahead *ahead, const struct perf_clock *clock, uin
 	return true;
 }
 
-/* Where time may stand still, or is told anew, the stretch ends without a measure. */
+/* Where time may stop, or is set anew, the stretch ends without a measurement. */
 static bool ends_stretch(enum pt_packet_type type)
 {
 	switch (type) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time from Intel PT's timing packets as perf script reckons it, to compare with
- * its output to the nanosecond (source: tools/perf/util/intel-pt-decoder of perf
- * 6.1).  packet_clock.h is the clock that is used otherwise; they differ so:
+ * Time from Intel PT's timing packets as perf script computes it, to compare with its output
+ * to the nanosecond (source: tools/perf/util/intel-pt-decoder of perf 6.1). Otherwise
+ * packet_clock.h is used; perf differs:
  *
- *   - core cycles (CYC) count by the speed of the very stretch that they are of,
- *     up to the next MTC that a CYC precedes: for that, packets are read ahead
- *     (struct perf_ahead).  Without such an MTC they count by the bus ratio (CBR)
- *   - cycles are no reason to stop where an MTC would have come
- *   - time never goes back, not even for a TSC packet
+ *   - core cycles (CYC) count by the speed of their own stretch, up to the next MTC
+ *     that a CYC precedes: for that, packets are read ahead (struct perf_ahead).
+ *     Without such an MTC they count by the bus ratio (CBR)
+ *   - time does not stop where an MTC is missing
+ *   - time never decreases, not even at a TSC packet
  */
 #ifndef DECODER_CLOCK_PERF_CLOCK_H
 #define DECODER_CLOCK_PERF_CLOCK_H
@@ -18,14 +18,13 @@
 
 struct pt_packet;
 
-/* The crystal clock as TMA and MTC tell it. */
+/* The crystal clock by TMA and MTC. */
 struct perf_crystal {
-	uint64_t base;  /* TSC at the last TMA's crystal tick, of which the MTCs' bits are the begin
-			 */
+	uint64_t base;  /* TSC of the last TMA's crystal tick whose bits in an MTC are 0 */
 	uint64_t ticks; /* crystal ticks since then, at the last MTC */
 	uint32_t last_mtc;
 	bool known;
-	bool partial; /* last_mtc is a TMA's 16 bits, which may lack some of an MTC's */
+	bool partial; /* last_mtc is a TMA's 16 bits, which may lack bits of an MTC */
 };
 
 struct perf_clock {
@@ -34,41 +33,41 @@ struct perf_clock {
 	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
 	uint8_t max_ratio;         /* TSC clock : bus clock; 0: unknown */
 
-	uint64_t tsc;      /* the time, 7 bytes of it; 0: not known yet */
+	uint64_t tsc;      /* the time, 7 bytes; 0: unknown yet */
 	uint64_t last_tsc; /* of the last TSC packet */
 	struct perf_crystal crystal;
-	uint64_t counted_from; /* TSC since which `cycles` are counted; 0: not known */
+	uint64_t counted_from; /* TSC from which on `cycles` are counted; 0: unknown */
 	uint64_t cycles;
 	uint8_t ratio;   /* core clock : bus clock, of the last CBR; 0: unknown */
-	double by_ratio; /* TSC ticks a cycle by that; valid if `ratio` */
-	double measured; /* the same of this stretch; valid if has_measured */
+	double by_ratio; /* TSC ticks per cycle by `ratio`; valid if `ratio` */
+	double measured; /* TSC ticks per cycle of this stretch; valid if has_measured */
 	bool has_measured;
 };
 
-/* `after_cyc`: the packet before, padding aside, was a CYC. */
+/* `after_cyc`: the packet before, except padding, was a CYC. */
 void perf_clock_tsc(struct perf_clock *clock, uint64_t tsc, bool after_cyc);
 void perf_clock_tma(struct perf_clock *clock, uint16_t ctc, uint16_t fast);
 void perf_clock_cyc(struct perf_clock *clock, uint64_t cycles);
 void perf_clock_cbr(struct perf_clock *clock, uint8_t ratio);
 
-/* Returns whether the packets behind this one are to be read ahead, by a struct perf_ahead. */
+/* Returns whether the caller should read the following packets ahead, with a struct perf_ahead. */
 bool perf_clock_mtc(struct perf_clock *clock, uint8_t ctc, bool after_cyc);
 
 /* The stretch behind an MTC. */
 struct perf_ahead {
 	struct perf_crystal crystal;
 	uint64_t tsc, cycles;
-	uint8_t ratio; /* of a CBR in the stretch; 0: there was none */
+	uint8_t ratio; /* of a CBR in the stretch; 0: none */
 	double by_ratio;
 	bool after_cyc;
 };
 
-/* The stretch begins behind the packet that the clock was told last. */
+/* The stretch begins behind the last packet of the clock. */
 void perf_ahead_init(struct perf_ahead *ahead, const struct perf_clock *clock);
 
 /*
- * Tell the next packet of the stretch.  Returns whether another one is wanted; else
- * the clock has what could be measured.
+ * Handle the next packet of the stretch. Returns whether another one is needed; if not, the
+ * clock has the measurement.
  */
 bool perf_ahead_packet(struct perf_ahead *ahead, struct perf_clock *clock,
 		       const struct pt_packet *packet);

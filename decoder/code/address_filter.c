@@ -9,7 +9,7 @@
 
 #define SEPARATORS " ,\t\n"
 
-/* Returns whether the word begins the text; the numbers are behind it, then. */
+/* Returns whether the text begins with the word, and moves behind it. */
 static bool skip_word(const char **text, const char *word)
 {
 	size_t length = strlen(word);
@@ -20,7 +20,7 @@ static bool skip_word(const char **text, const char *word)
 	return true;
 }
 
-/* Returns whether there is a range; *text is behind it. */
+/* Returns whether the text begins with a range, and moves behind it. */
 static bool read_range(struct filter_range *range, const char **text)
 {
 	char *end;

@@ -9,10 +9,13 @@
 
 #define FIRST_ROOM ((size_t)1 << 6)
 
-/* Instructions of a run whose lengths are kept: nearly all runs are shorter. */
+/* Instructions whose lengths are kept: nearly all blocks are shorter. */
 #define LENGTHS_MAX 32
 
-/* Kept by one of many; and the trace that pays for one more, which takes some 100 bytes. */
+/*
+ * Least number of blocks that a share keeps, and bytes of trace for each further one, which
+ * takes some 100 bytes.
+ */
 #define BLOCKS_MIN      64
 #define BYTES_PER_BLOCK 64
 
@@ -56,7 +59,7 @@ void basic_blocks_release(struct basic_blocks *blocks)
 	*blocks = (struct basic_blocks){ 0 };
 }
 
-/* Returns the bytes before the branch. */
+/* Returns the number of bytes before the branch. */
 static uint32_t decode_block(struct basic_block *block, size_t size, uint8_t *lengths)
 {
 	uint32_t length = 0;
@@ -86,7 +89,7 @@ static void add_chunk(struct basic_blocks *blocks, size_t chunk)
 	blocks->chunks[chunk] = next_line(arena_alloc(&blocks->arena, size));
 }
 
-/* Returns a zeroed run, with a hop that is zeroed, too. */
+/* Returns a zeroed block with a zeroed CFG node. */
 static struct basic_block *add_block(struct basic_blocks *blocks)
 {
 	size_t number = blocks->count + 1;
@@ -131,7 +134,7 @@ void basic_blocks_forget(struct basic_blocks *blocks)
 	blocks->generation++;
 }
 
-/* Returns the run's slot, or the empty one where it belongs. */
+/* Returns the block's slot, or the empty slot for it. */
 static struct basic_block **find_slot(const struct basic_blocks *blocks, uint32_t region,
 				      const uint8_t *bytes, enum insn_mode mode)
 {

@@ -12,7 +12,7 @@
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
 
 struct section {
-	uint64_t begin, end;  /* ip range [begin, end) that has bytes; begin == end: no section */
+	uint64_t begin, end;  /* ip range [begin, end) with bytes; begin == end: no section */
 	const uint8_t *bytes; /* of `begin`, in the caller's mapping of the file */
 };
 
@@ -20,7 +20,7 @@ struct code_image {
 	const struct code_source *source;     /* borrowed */
 	struct diag *diag;                    /* borrowed */
 	struct pt_image_section_cache *cache; /* owned */
-	struct pt_image **images; /* owned, by address space index; [count] is the empty one */
+	struct pt_image **images; /* owned, by address space index; the one at [count] is empty */
 	size_t space_count;
 	struct section *sections; /* owned, by libipt's section identifier */
 	size_t section_count, section_room;
@@ -67,7 +67,7 @@ static void remember_section(struct code_image *code, int isid, const struct sec
 		code->section_count = (size_t)isid + 1;
 }
 
-/* Put a part of a file into an image, as far as the file reaches. */
+/* Add a part of a file to an image, up to the end of the file. */
 static void add_bytes(struct code_image *code, struct pt_image *image, const struct code_file *file,
 		      const struct kernel_segment *part)
 {
@@ -101,8 +101,8 @@ static void add_mapping(struct code_image *code, struct pt_image *image,
 }
 
 /*
- * Where libipt has no section: modules, and kernel code that changes, so that no
- * block of it may be cached.
+ * Read where libipt has no section: modules, and kernel code that changes, which libipt must
+ * not cache.
  */
 static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
 		       void *context)
@@ -150,7 +150,7 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 	*image = pt_image_alloc(NULL);
 	if (!*image)
 		alloc_fail(0);
-	/* libipt lets a later section win: what the process has itself comes last. */
+	/* libipt prefers a later section: the process's own mappings come last. */
 	if (space && space->kernel)
 		add_mappings(code, *image, space->kernel);
 	add_kernel(code, *image);
@@ -183,8 +183,7 @@ void code_image_use_text(struct code_image *code, const struct kernel_text *text
 	code->text = text;
 }
 
-/* What lies in one view lies in one mapping too, if there is any: functions are looked for there.
- */
+/* Clip the view to the mapping, because functions are looked up per mapping. */
 static struct code_view view_kernel(const struct kernel_code *kernel, const struct mapping *mapping,
 				    uint64_t ip)
 {

@@ -53,7 +53,7 @@ static enum branch_kind far_kind(ZydisMnemonic mnemonic)
 	}
 }
 
-/* Near and far forms share mnemonics; meta.branch_type tells them apart. */
+/* Near and far forms share mnemonics; meta.branch_type distinguishes them. */
 static enum branch_kind kind_of(const ZydisDecodedInstruction *insn)
 {
 	bool far = insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;

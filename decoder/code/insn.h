@@ -2,10 +2,9 @@
 /*
  * What an x86 instruction does to control flow.
  *
- * Only change-of-flow instructions matter to Intel PT (SDM volume 3, "Intel
- * Processor Trace", table of COFI types); all others are BRANCH_NONE.  The
- * cache is direct-mapped and keyed by where the bytes lie in memory, so code
- * files must stay mapped as long as the cache is used.
+ * Only change-of-flow instructions matter to Intel PT (SDM volume 3, "Intel Processor Trace",
+ * table of COFI types); all others are BRANCH_NONE. The cache is direct-mapped and its key is
+ * the position of the bytes in memory, so code files must stay mapped while the cache is used.
  */
 #ifndef DECODER_CODE_INSN_H
 #define DECODER_CODE_INSN_H
@@ -21,7 +20,7 @@
 enum insn_mode { INSN_MODE_64 = 0, INSN_MODE_32, INSN_MODE_16 };
 
 struct insn {
-	uint8_t kind;     /* enum branch_kind; BRANCH_NONE: goes on with the next instruction */
+	uint8_t kind;     /* enum branch_kind; BRANCH_NONE: no branch */
 	uint8_t length;   /* bytes; 0: not an instruction */
 	bool indirect;    /* the target is not in the instruction (calls and jumps) */
 	int32_t distance; /* direct call, jump, conditional jump: target - end of the instruction */
@@ -42,7 +41,7 @@ void insn_cache_init(struct insn_cache *cache);
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void insn_cache_release(struct insn_cache *cache);
 
-/* As insn_decode(), decoding each place once as long as its slot is not taken by another. */
+/* As insn_decode(), but cached by the position of the bytes. */
 struct insn insn_cache_decode(struct insn_cache *cache, const uint8_t *bytes, size_t size,
 			      enum insn_mode mode);
 

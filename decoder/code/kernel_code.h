@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's code by address: what a file has of it, and what was made while it ran. */
+/* The kernel's code by address: the code in a file, and code made at run time. */
 #ifndef DECODER_CODE_KERNEL_CODE_H
 #define DECODER_CODE_KERNEL_CODE_H
 

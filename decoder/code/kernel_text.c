@@ -26,7 +26,7 @@ const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *
 
 /* ---- Patches ------------------------------------------------------------- */
 
-/* Write to the copies what of the range is known to be code. */
+/* Write the part of the range that is known to be code to the copies. */
 static void write_code(struct kernel_text *text, uint64_t address, const uint8_t *bytes,
 		       size_t size)
 {
@@ -59,7 +59,7 @@ static void take_back(struct kernel_text *text, const struct code_patch *patch)
 	write_code(text, patch->address, patch->old_bytes, patch->old_size);
 }
 
-/* Not every patch knows what was there before; those in front of it do. */
+/* Undo all patches. Some do not have the old bytes; earlier ones do. */
 static void start_again(struct kernel_text *text)
 {
 	for (size_t i = text->kernel->patch_count; i > 0; i--)
@@ -83,7 +83,7 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 
 /* ---- Start and end ------------------------------------------------------- */
 
-/* A private mapping: only pages that are written to take memory.  NULL: there is none. */
+/* Map the file privately: only pages that are written take memory. NULL: not possible. */
 static uint8_t *copy_file(const struct code_file *file)
 {
 	uint8_t *copy = MAP_FAILED;

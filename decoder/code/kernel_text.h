@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's code as it was at a time: the kernel changes its own code while
- * it runs (static keys, ftrace, kprobes), and makes new code (BPF programs,
- * out-of-line slots).
+ * The kernel's code at a given time: the kernel changes its own code while it runs (static
+ * keys, ftrace, kprobes), and makes new code (BPF programs, out-of-line slots).
  *
- * What changed is told as patches in the order of time.  Each stream has a copy
- * of its own of the kernel's bytes (pages that no patch touches are shared with
- * the file), so streams may be at different times.  Going back in time puts
- * the old bytes back.
+ * The changes are patches in the order of time. Each stream has its own copy of the kernel's
+ * bytes (pages that no patch touches are shared with the file), so streams may be at different
+ * times. Going back in time restores the old bytes.
  */
 #ifndef DECODER_CODE_KERNEL_TEXT_H
 #define DECODER_CODE_KERNEL_TEXT_H
@@ -17,15 +15,16 @@
 #include "decoder/code/kernel_code.h"
 
 struct kernel_text {
-	const struct kernel_code *kernel; /* borrowed; NULL: it never changes */
-	uint8_t *copy;                    /* owned (mmap): its file as it is now; may be NULL */
-	uint8_t *runtime_segments;        /* owned: the islands as they are now; may be NULL */
-	size_t next;                      /* the first patch that is not applied */
+	const struct kernel_code *kernel; /* borrowed; NULL: the code never changes */
+	uint8_t *copy; /* owned (mmap): the file's bytes at the present time; may be NULL */
+	uint8_t *runtime_segments; /* owned: the code made at run time, at the present time; may be
+				      NULL */
+	size_t next;               /* index of the first patch that is not applied */
 };
 
 /*
- * Take the kernel's code (NULL: none) as it was before the first patch, also if
- * the file shows it as it was later.  `kernel` must outlive the text.
+ * Begin with the kernel's code (NULL: none) before the first patch, even if the file has it as
+ * it was later. `kernel` must outlive the text.
  */
 void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel);
 
@@ -33,14 +32,14 @@ void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel
 void kernel_text_release(struct kernel_text *text);
 
 /*
- * Now it is `time` (ns, perf's clock): patches up to it are applied, later ones
- * are not.  Returns whether bytes changed.
+ * Change to `time` (ns, perf's clock): apply patches up to it, undo later ones. Returns
+ * whether bytes changed.
  */
 bool kernel_text_advance(struct kernel_text *text, uint64_t time);
 
 /*
- * Returns the bytes of now for bytes of the kernel's file or islands; others
- * are returned as they are.
+ * Returns the present bytes for bytes of the kernel's file or of code made at run time; other
+ * bytes are returned unchanged.
  */
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What steps of a walk take: bits of TNT, jumps and instructions, in one word, so that a sum of
- * them is one addition.  No part runs over into the next: there are at most 63 bits at a time,
- * and who adds stops at PACKED_COUNTS_JUMPS jumps.
+ * Counts of TNT bits, jumps and instructions in one word, so that one addition sums all of
+ * them. No count overflows into the next: there are at most 63 bits, and callers stop at
+ * PACKED_COUNTS_JUMPS jumps.
  */
 #ifndef DECODER_CODE_PACKED_COUNTS_H
 #define DECODER_CODE_PACKED_COUNTS_H
@@ -12,11 +12,14 @@
 
 #define PACKED_COUNTS_JUMPS 4096u
 
-/* Where jumps begin, which have a bit more than that takes, and instructions. */
+/*
+ * Bit positions of the jumps, which need one bit more than PACKED_COUNTS_JUMPS, and of the
+ * instructions.
+ */
 #define PACKED_COUNTS_JUMPS_AT 8
 #define PACKED_COUNTS_INSNS_AT 21
 
-/* Of one step, which is half a word. */
+/* The most instructions of one step, which has 32 bits. */
 #define PACKED_COUNTS_STEP_INSNS (UINT32_MAX >> PACKED_COUNTS_INSNS_AT)
 
 static inline uint32_t packed_counts(unsigned bits, unsigned jumps, unsigned insns)
@@ -39,7 +42,7 @@ static inline uint32_t packed_counts_insns(uint64_t steps)
 	return (uint32_t)(steps >> PACKED_COUNTS_INSNS_AT);
 }
 
-/* Returns the same without instructions. */
+/* Returns the counts without instructions. */
 static inline uint64_t packed_counts_drop_insns(uint64_t steps)
 {
 	return steps & ((UINT64_C(1) << PACKED_COUNTS_INSNS_AT) - 1);

@@ -6,13 +6,16 @@
 
 #include "base/alloc.h"
 
-/* 128 KiB: more would not stay in the cache, and that costs more than to walk some again. */
+/*
+ * 128 KiB: a larger table would leave the CPU's cache, which costs more than following some
+ * blocks again.
+ */
 #define CACHE_BITS 13
 
-/* 2 KiB, for a short trace: there may be thousands of them side by side. */
+/* 2 KiB, for short traces: there may be thousands at the same time. */
 #define CACHE_BITS_SHORT 7
 
-/* Less is decoded before a table that fits the cache pays. */
+/* Bytes of trace from which on the large table pays. */
 #define SHORT_TRACE (UINT64_C(128) << 10)
 
 #define CACHE_LINE 64

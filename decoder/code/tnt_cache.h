@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths over runs: where a few decisions lead, to be gone again at once.
- *
- * Where they lead depends on the run where they begin and their bits of TNT.  So what a walk
- * did is kept, in a table of fixed size where new paths overwrite old ones.
+ * A memo of TNT bits: (basic block, next TNT bits) -> the block that they lead to. A table of
+ * fixed size, where new entries replace old ones.
  */
 #ifndef DECODER_CODE_TNT_CACHE_H
 #define DECODER_CODE_TNT_CACHE_H
@@ -12,41 +10,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decisions of a path at most. */
+/* TNT bits of a key. */
 #define TNT_CACHE_BITS 7
 
-/* Four of them are a line of the processor's cache. */
+/* Four entries are one cache line. */
 struct tnt_cache_entry {
-	uint32_t id;    /* tnt_cache_id(); 0: no path */
-	uint32_t to;    /* hop */
-	uint64_t steps; /* what going there takes: packed_counts.h */
+	uint32_t id;    /* tnt_cache_id(); 0: empty */
+	uint32_t to;    /* CFG node */
+	uint64_t steps; /* packed_counts.h of the way there */
 };
 
-/* Of more jumps than that no path is kept, so that a few may be added without a look. */
+/* The most jumps of an entry, so that a few entries may be added without a check. */
 #define TNT_CACHE_JUMPS 255
 
 struct tnt_cache {
-	void *memory;                  /* owned: */
-	struct tnt_cache_entry *cache; /* by hash */
-	unsigned shift;                /* from a hash of 32 bits to a path's place in `paths` */
+	void *memory;                  /* owned: has the entries */
+	struct tnt_cache_entry *cache; /* entries by hash, at the begin of a cache line */
+	unsigned shift;                /* from a 32-bit hash to an index of `cache` */
 };
 
-/* For a trace of `size` bytes. */
+/* Allocate a table for a trace of `size` bytes. */
 void tnt_cache_init(struct tnt_cache *cache, uint64_t size);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void tnt_cache_release(struct tnt_cache *cache);
 
-/* There is no path any more. */
+/* Empty the table. */
 void tnt_cache_forget(struct tnt_cache *cache);
 
-/* Returns what no other path has: the hop where it begins, and its bits, the highest of `bits`. */
+/* Returns the key of a CFG node and the highest bits of `bits`. */
 static inline uint32_t tnt_cache_id(uint32_t from, uint64_t bits)
 {
 	return from << TNT_CACHE_BITS | (uint32_t)(bits >> (64 - TNT_CACHE_BITS));
 }
 
-/* Returns where a path is kept first; the second place is in the same line of the cache. */
+/* Returns the first slot of a key; the second one is in the same cache line. */
 static inline struct tnt_cache_entry *tnt_cache_at(const struct tnt_cache *cache, uint32_t id)
 {
 	/* Fibonacci hashing: neighbours in memory spread over the table. */
@@ -59,7 +57,7 @@ static inline struct tnt_cache_entry *tnt_cache_beside(const struct tnt_cache *c
 	return &cache->cache[(size_t)(entry - cache->cache) ^ 1];
 }
 
-/* Returns the path that is asked for; NULL: it is not kept. */
+/* Returns the entry of a key; NULL: none. */
 static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cache *cache,
 							   uint32_t id)
 {
@@ -71,7 +69,7 @@ static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cach
 	return entry->id == id ? entry : NULL;
 }
 
-/* Keep a path: the one that was in its place moves beside it. */
+/* Add an entry. The entry in its slot moves to the second slot. */
 static inline void tnt_cache_keep(const struct tnt_cache *cache,
 				  const struct tnt_cache_entry *entry)
 {

@@ -27,9 +27,9 @@ struct newer_packet {
 };
 
 /*
- * Read the packet that begins at `bytes`, of which `size` are there.
- * `item_size`: bytes of a BIP's value; 0: not between BBP and BEP.
- * Returns its size; 0 if it is none of these, or cut.
+ * Read the packet at `bytes`, `size` of which are present. `item_size`: bytes of a BIP's
+ * value; 0: not between BBP and BEP. Returns the packet's size; 0 if it is none of these, or
+ * incomplete.
  */
 size_t newer_packet_read(struct newer_packet *packet, const uint8_t *bytes, size_t size,
 			 unsigned item_size);

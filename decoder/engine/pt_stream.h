@@ -2,11 +2,11 @@
 /*
  * The branches of one AUX stream, in order.
  *
- * Two engines stand behind this: our own (pt_flow.c), which decodes packets
- * against cached runs of code and goes on after damage at the next packet that
- * tells an ip; and libipt's block decoder (pt_blocks.c), simple and trusted,
- * which goes on at the next PSB.  Damage never ends a stream: it becomes a
- * BRANCH_GAP.  Every AUX byte is accounted for in the statistics.
+ * Two engines implement this: the fast engine (fast/pt_flow.c), which decodes packets against
+ * cached basic blocks and resumes after damage at the next packet with an ip; and libipt's
+ * block decoder (libipt/pt_blocks.c), simple and trusted, which resumes at the next PSB.
+ * Damage never ends a stream: it becomes a BRANCH_GAP. Every AUX byte is accounted for in the
+ * statistics.
  */
 #ifndef DECODER_ENGINE_PT_STREAM_H
 #define DECODER_ENGINE_PT_STREAM_H
@@ -23,7 +23,7 @@
 struct pt_stream;
 struct workers;
 
-/* What a stream needs; all borrowed, and outlives the stream. */
+/* What a stream needs. All of it is borrowed, and outlives the stream. */
 struct pt_stream_input {
 	const struct pt_info *info;
 	const struct aux_stream *aux;
@@ -32,37 +32,33 @@ struct pt_stream_input {
 	struct diag *diag;
 	enum pt_engine engine;
 	/*
-	 * Leave out jumps within a function (by the source's find_function):
-	 * they change no call stack.  They are counted all the same.  Only the fast
-	 * engine does.
+	 * Leave out jumps within a function (by the source's find_function), which change no
+	 * call stack. The statistics count them. Fast engine only.
 	 */
 	bool skip_local_jumps;
 	/*
-	 * Where the kernel's __switch_to begins: there threads change, where the
-	 * kernel is traced, and not at the time of the switch records, which the
-	 * trace tells only roughly.  0: not known.
+	 * Address of the kernel's __switch_to. Where the kernel is traced, threads change
+	 * there, and not at the times of switch records, which the trace matches only roughly.
+	 * 0: unknown.
 	 */
 	uint64_t switch_ip;
-	bool cpu_events; /* give also BRANCH_CPU_EVENT: cpu_event.h */
+	bool cpu_events; /* emit BRANCH_CPU_EVENT, too: cpu_event.h */
 	/*
-	 * Times are those of perf script (perf_clock.h); such a stream is not cut.  Only
-	 * the fast engine does.
+	 * Compute times as perf script does (perf_clock.h); such a stream has no cuts. Fast
+	 * engine only.
 	 */
 	bool perf_times;
-	/*
-	 * ns: only losses of [begin, end] are told, where `aux` was cut to such a
-	 * time.  end 0: all.
-	 */
+	/* ns: emit only losses of [begin, end], because `aux` was cut to this time. end 0: all. */
 	uint64_t begin, end;
 	/*
-	 * Streams are cut at PSBs about so many bytes apart (flow_checkpoint.h); 0: as is
-	 * best for one stream.  Where the cuts are may move times within a timing
-	 * packet.  Only the fast engine does.
+	 * Distance of the PSBs where streams are cut, in bytes (flow_checkpoint.h); 0: the
+	 * best one for one stream. Cuts may move times within a timing packet. Fast engine
+	 * only.
 	 */
 	uint64_t segment;
-	/* So many other streams are open at the same time: they share memory. */
+	/* Number of other streams that are open at the same time: they share memory. */
 	size_t others;
-	/* Threads that decode the segments of long streams.  NULL: none. */
+	/* Threads that decode segments of long streams. NULL: none. */
 	struct workers *workers;
 };
 
@@ -73,13 +69,13 @@ struct pt_stream_stats {
 	uint64_t bytes_total;
 	uint64_t bytes_decoded;     /* of packets that were understood */
 	uint64_t bytes_skipped;     /* before the first PSB of pieces that follow each other */
-	uint64_t bytes_lost;        /* from an error to where decoding went on */
-	uint64_t bytes_repeated;    /* not of the total: what several snapshots have, and padding */
+	uint64_t bytes_lost;        /* from an error to where decoding resumed */
+	uint64_t bytes_repeated;    /* not of the total: present in several snapshots, or padding */
 	uint64_t bytes_missing;     /* not of the total: the CPU wrote them, the file lacks them */
-	uint64_t events, insns;     /* events: also those that are left out */
-	uint64_t local_jumps;       /* events that were left out */
-	uint64_t writes_broken;     /* emulated PTWRITEs whose value was not told to its end */
-	uint64_t segments_again;    /* that threads had to decode a second time */
+	uint64_t events, insns;     /* events: including those left out */
+	uint64_t local_jumps;       /* events left out */
+	uint64_t writes_broken;     /* emulated PTWRITEs with an incomplete value */
+	uint64_t segments_again;    /* segments that were decoded twice */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 
@@ -87,9 +83,8 @@ struct pt_stream_stats {
 void pt_stream_close(struct pt_stream *stream);
 
 /*
- * Give the next event.  The time of branches never goes back; a side event of a
- * thread may be a little ahead of the branch behind it.
- * Returns 1 with *event filled; 0 at the end.
+ * Get the next event. Times of branches never decrease; a CPU event of a thread may be a
+ * little ahead of the next branch. Returns 1 with *event filled; 0 at the end.
  */
 int pt_stream_next(struct pt_stream *stream, struct branch_event *event);
 

@@ -5,12 +5,12 @@
 
 /* ---- Events out ---------------------------------------------------------- */
 
-struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *moment,
+struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *timestamp,
 				    enum branch_kind kind, uint64_t from, uint64_t to)
 {
 	struct insn insn = { .kind = (uint8_t)kind };
 
-	return stream_push_insn(stream, moment, &insn, from, to);
+	return stream_push_insn(stream, timestamp, &insn, from, to);
 }
 
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
@@ -19,29 +19,30 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 	return stream_push_at(stream, &stream->state.now, kind, from, to);
 }
 
-void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *note, uint64_t ip)
+void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *event_data,
+			   uint64_t ip)
 {
 	struct branch_event *event;
 
-	if (!stream->input.cpu_events || note->kind == CPU_EVENT_NONE)
+	if (!stream->input.cpu_events || event_data->kind == CPU_EVENT_NONE)
 		return;
 	event = &stream->queue[stream->tail++ & stream->queue_mask];
 	*event = (struct branch_event){
 		.time = stream->state.last_pushed,
 		.tsc = stream->state.now.time,
 		.from = ip,
-		.to = note->value,
+		.to = event_data->value,
 		.thread = stream->state.schedule.thread,
 		.space = stream->state.schedule.space,
-		.cycles = note->extra,
+		.cycles = event_data->extra,
 		.cpu = stream->input.aux->cpu,
 		.kind = BRANCH_CPU_EVENT,
-		.gap = (uint8_t)note->kind,
+		.gap = (uint8_t)event_data->kind,
 		.flags = stream->state.event_flags & BRANCH_TIME_ESTIMATED,
 	};
-	if (!cpu_event_has_thread(note->kind))
+	if (!cpu_event_has_thread(event_data->kind))
 		return;
-	/* Branches that are found later may be older: their time stays theirs. */
+	/* Branches that are found later may be older: they keep their time. */
 	event->time = event->tsc = stream_event_time(stream, stream->state.now.time);
 }
 
@@ -51,37 +52,37 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 	stream->stats.gaps[reason]++;
 }
 
-void stream_push_apart(struct pt_stream *stream, bool told)
+void stream_push_apart(struct pt_stream *stream, bool after_gap)
 {
-	if (!told && stream->state.any_event)
+	if (!after_gap && stream->state.any_event)
 		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
 }
 
-/* Whether the loss shows as a piece that begins apart, where it was. */
+/* Returns whether a piece begins apart where the loss was. */
 static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss)
 {
 	return loss->flags & PERF_AUX_FLAG_TRUNCATED &&
 	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
 }
 
-/* It is told when the next time is: it began then, unless something was given out since. */
+/* Emitted at the next time, although it began when the last event was emitted. */
 static void push_loss(struct pt_stream *stream, uint64_t time)
 {
-	struct timestamp moment = { stream->state.now.tsc, time };
+	struct timestamp when = { stream->state.now.tsc, time };
 
-	stream_push_at(stream, &moment, BRANCH_GAP, 0, 0)->gap = GAP_LOST;
+	stream_push_at(stream, &when, BRANCH_GAP, 0, 0)->gap = GAP_LOST;
 	stream->stats.gaps[GAP_LOST]++;
 }
 
-/* The others wait for the next packet that tells the time: the queue is short. */
+/* More losses wait for the next packet with a time, because the queue is short. */
 #define LOSSES_AT_ONCE (QUEUE_ROOM / 2)
 
 void stream_push_losses(struct pt_stream *stream, uint64_t time)
 {
 	const struct aux_stream *aux = stream->input.aux;
-	unsigned told = 0;
+	unsigned emitted = 0;
 
-	while (stream->state.next_loss < stream->loss_count && told < LOSSES_AT_ONCE &&
+	while (stream->state.next_loss < stream->loss_count && emitted < LOSSES_AT_ONCE &&
 	       stream->losses[stream->state.next_loss].time <= time) {
 		const struct loss *loss = &stream->losses[stream->state.next_loss];
 
@@ -93,11 +94,11 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		if (loss->time > stream->state.now.time)
 			stream->state.now.time = loss->time;
 		push_loss(stream, loss->time);
-		told++;
+		emitted++;
 	}
 }
 
-/* ns from a switch record to __switch_to, at most. */
+/* Greatest delay from a switch record to __switch_to, in ns. */
 #define SWITCH_OVERDUE 20000
 
 /* ---- Who runs ------------------------------------------------------------ */
@@ -116,7 +117,10 @@ bool stream_follows_switches(const struct pt_info *info)
 	return !info->exclude_kernel || stream_lacks_branches(info);
 }
 
-/* Where code is entered and left tells who runs; without branches only time does. */
+/*
+ * Returns whether entering and leaving user code shows who runs; without branches only time
+ * does.
+ */
 static bool user_only(const struct pt_stream *stream)
 {
 	return !stream_follows_switches(stream->input.info);
@@ -144,7 +148,7 @@ void stream_switch_thread(struct pt_stream *stream)
 
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
-	/* Each switch has its record: without better timing the next one is meant. */
+	/* Each switch has its record: without better timing assume the next record. */
 	schedule_switch(&stream->state.schedule, stream->state.now.time,
 			slack ? slack : UINT64_MAX);
 }
@@ -155,7 +159,10 @@ void stream_follow_schedule(struct pt_stream *stream)
 
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
-	/* The record is written just before __switch_to; if that does not come, time tells. */
+	/*
+	 * The record is written just before __switch_to; if that is not reached in time, use
+	 * the record's time.
+	 */
 	if (stream->input.switch_ip &&
 	    due < UINT64_MAX - SWITCH_OVERDUE - stream->state.schedule.slack)
 		due += SWITCH_OVERDUE + stream->state.schedule.slack;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the two engines behind pt_stream.h share: time, who runs, and the queue
- * of events on their way out.  Private to decoder/.
- */
+/* What both engines share: time, who runs, and the queue of events. Private to decoder/. */
 #ifndef DECODER_ENGINE_PT_STREAM_BASE_H
 #define DECODER_ENGINE_PT_STREAM_BASE_H
 
@@ -15,15 +12,14 @@
 #include "decoder/engine/pt_stream.h"
 #include "decoder/timeline/schedule.h"
 
-/* The most events that a packet can give at once: lost data, a pending branch, an event, a gap. */
+/* The most events of one packet: lost data, a pending branch, an event, a gap. */
 #define QUEUE_ROOM 16
-/* Events that a step may give, a power of two: a call for each would cost more than the event. */
+/* Size of the queue, a power of two: a call per event would cost more than the event. */
 #define QUEUE_RING 128
 
 /*
- * Branches in a row while no packet is read.  A packet has at most 47 branch
- * decisions, and between two of them lie a few direct branches; a flow that
- * goes on for longer turns in a circle (`jmp .`).
+ * Branches in a row without a packet. A packet has at most 47 TNT bits, with a few direct
+ * branches between two of them; a flow with more branches loops forever (`jmp .`).
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 
@@ -32,7 +28,7 @@ struct timestamp {
 	uint64_t time; /* ns */
 };
 
-/* A side event without its time and place. */
+/* An event of the CPU without its time and ip. */
 struct cpu_event_data {
 	enum cpu_event_kind kind;
 	uint32_t extra;
@@ -52,51 +48,51 @@ struct stream_state {
 };
 
 struct pt_stream {
-	/* Do a little more work: give events, or set `ended`. */
+	/* Decode a little more: emit events, or set `ended`. */
 	void (*step)(struct pt_stream *stream);
 	void (*close)(struct pt_stream *stream);
 
 	struct pt_stream_input input;
 	struct tsc_clock clock;
 	struct kernel_text text; /* the kernel's code at `now`, if it changes */
-	uint64_t reference;      /* a TSC near the data */
+	uint64_t reference;      /* a TSC near the data; its top byte completes 7-byte TSCs */
 	bool ended;
-	bool waits; /* step() could not go on: others decode what comes next (workers.h) */
+	bool waits; /* step() needs a segment that another thread decodes (base/workers.h) */
 	struct stream_state state;
 	const struct loss *losses; /* borrowed from the timeline */
 	size_t loss_count;
 	/*
-	 * Events on their way out: those from `head` to `tail`, each at its number
-	 * & `queue_mask` in `queue`, which is `ring` or, for a batch, borrowed.
+	 * The queue: events `head` to `tail`, each at its number & `queue_mask` in `queue`,
+	 * which is `ring` or borrowed.
 	 */
 	struct branch_event *queue;
 	unsigned queue_mask;
 	unsigned head, tail;
-	unsigned room; /* of the queue: a step goes on while QUEUE_ROOM of it is free */
+	unsigned room; /* of the queue: a step continues while QUEUE_ROOM of it is free */
 	struct branch_event ring[QUEUE_RING];
 	struct pt_stream_stats stats;
 };
 
-/* Whether packets have told the time. */
+/* Returns whether packets had a time. */
 static inline bool stream_is_timed(const struct pt_stream *stream)
 {
 	return !(stream->state.event_flags & BRANCH_TIME_ESTIMATED);
 }
 
-/* Whether branches from now on are part of a transaction. */
+/* Set whether branches from now on are part of a transaction. */
 static inline void stream_set_in_tx(struct pt_stream *stream, bool in_tx)
 {
 	stream->state.event_flags &= (uint8_t)~BRANCH_IN_TX;
 	stream->state.event_flags |= in_tx ? BRANCH_IN_TX : 0;
 }
 
-/* Returns the TSC of which a packet names the lower 7 bytes. */
+/* Returns the full TSC of a packet's lower 7 bytes. */
 static inline uint64_t stream_complete_tsc(const struct pt_stream *stream, uint64_t low_tsc)
 {
 	return tsc_clock_complete(low_tsc, stream->reference);
 }
 
-/* The packets read so far name this TSC. */
+/* Set the time of the packets read so far. */
 static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 {
 	uint64_t time = tsc_clock_ns(&stream->clock, tsc);
@@ -107,16 +103,13 @@ static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 		stream->state.now.time = time;
 }
 
-/* Returns whether what a packet can give fits into the queue. */
+/* Returns whether the events of a packet fit into the queue. */
 static inline bool stream_has_room(const struct pt_stream *stream)
 {
 	return stream->tail - stream->head + QUEUE_ROOM <= stream->room;
 }
 
-/*
- * Instructions ran: without timing packets, that is all there is to tell the
- * time by, and one counts as one nanosecond.
- */
+/* Count instructions. Without timing packets, time advances 1 ns per instruction. */
 static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 {
 	stream->state.insn_count += insns;
@@ -125,14 +118,14 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 		stream->state.now.time += insns;
 }
 
-/* Traced code ran for so many core cycles. */
+/* Count core cycles of traced code. */
 static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
 {
 	if (__builtin_add_overflow(stream->state.cycle_count, cycles, &stream->state.cycle_count))
 		stream->state.cycle_count = UINT32_MAX;
 }
 
-/* Returns `time` within the thread's run on this CPU, and not before the event given out last. */
+/* Returns `time` within the thread's run on this CPU, and not before the last event. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
 {
 	if (!stream->input.perf_times)
@@ -142,18 +135,21 @@ static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time
 	return time;
 }
 
-/* Give the event of an instruction out; what is returned may be completed until the next call. */
+/*
+ * Emit the branch of an instruction. The caller may complete the returned event until the next
+ * call.
+ */
 static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
-						    const struct timestamp *moment,
+						    const struct timestamp *timestamp,
 						    const struct insn *insn, uint64_t from,
 						    uint64_t to)
 {
 	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
 
-	stream->state.last_pushed = stream_event_time(stream, moment->time);
+	stream->state.last_pushed = stream_event_time(stream, timestamp->time);
 	*event = (struct branch_event){
 		.time = stream->state.last_pushed,
-		.tsc = moment->tsc,
+		.tsc = timestamp->tsc,
 		.from = from,
 		.to = to,
 		.thread = stream->state.schedule.thread,
@@ -163,7 +159,7 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 		.cpu = stream->input.aux->cpu,
 		.kind = insn->kind,
 		.from_length = insn->length,
-		.gap = 0, /* all are set, so nothing is cleared first */
+		.gap = 0, /* all fields are set, so that nothing is cleared first */
 		.flags = (uint8_t)(stream->state.event_flags | insn->indirect * BRANCH_INDIRECT),
 	};
 	stream->state.insn_count = stream->state.cycle_count = 0;
@@ -172,60 +168,56 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 	return event;
 }
 
-/* The same of what is no instruction; stream_push(): at the time of the packets read so far. */
-struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *moment,
+/* Emit an event without an instruction; stream_push(): at the time of the packets read so far. */
+struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *timestamp,
 				    enum branch_kind kind, uint64_t from, uint64_t to);
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to);
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);
 
 /*
- * A piece begins apart from what was decoded: a gap, unless one was told already
- * (`told`) or nothing came before.
+ * A piece begins apart: emit a gap, unless one was emitted already (`after_gap`) or nothing
+ * precedes.
  */
-void stream_push_apart(struct pt_stream *stream, bool told);
+void stream_push_apart(struct pt_stream *stream, bool after_gap);
 
-/*
- * Give a side event out, if they are asked for.  Instructions and cycles stay
- * for the next branch.
- */
-void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *note,
+/* Emit a CPU event, if input.cpu_events. Instructions and cycles are kept for the next branch. */
+void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *event_data,
 			   uint64_t ip);
 
-/* Losses that the kernel reported show as gaps when the stream reaches their time. */
+/* Emit losses that the kernel reported up to `time` as gaps. */
 void stream_push_losses(struct pt_stream *stream, uint64_t time);
 
-/* Tracing begins at ip: with user code only, this is where another thread may be. */
+/* Tracing begins at ip: with user code only, another thread may run now. */
 void stream_enter(struct pt_stream *stream, uint64_t ip);
 
-/* User code stops where tracing goes off, and will go on at ip; 0: not known. */
+/* User code stops where tracing goes off, and will resume at ip; 0: unknown. */
 void stream_stop_user(struct pt_stream *stream, uint64_t ip);
 
-/* The flow reached input.switch_ip: the next thread goes on. */
+/* The flow reached input.switch_ip: the next thread runs. */
 void stream_switch_thread(struct pt_stream *stream);
 
 /* Returns whether the trace was recorded without branches ("branch=0"). */
 bool stream_lacks_branches(const struct pt_info *info);
 
 /*
- * Returns whether time tells who runs: not where only user code is traced, and entering
- * it tells.
+ * Returns whether time decides who runs; not where only user code is traced, because entering
+ * it shows who runs.
  */
 bool stream_follows_switches(const struct pt_info *info);
 
-/* Where the kernel is traced, threads change while tracing is on. */
+/* Where the kernel is traced, threads change while tracing is on: change to the present one. */
 void stream_follow_schedule(struct pt_stream *stream);
 
-/* The data is at its end. */
+/* The data is at its end: emit the losses that are left. */
 void stream_finish(struct pt_stream *stream);
 
-/* Work until there is an event.  Returns false if there is none any more, or the stream waits. */
+/* Decode until there is an event. Returns false at the end, or if the stream waits. */
 bool stream_refill(struct pt_stream *stream);
 
 /*
- * Returns the events that come next, as many as are there and lie side by side,
- * in *count; 0: there are none any more, or the stream waits.  They are borrowed until
- * stream_drop().
+ * Returns the next events, *count of them in a row; *count is 0 at the end, or if the stream
+ * waits. They are borrowed until stream_drop().
  */
 static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
 {

@@ -13,7 +13,7 @@ struct branch_merge_entry {
 	const struct branch_event *next; /* `count` events, borrowed from the stream */
 	size_t count;
 	struct pt_stream *stream; /* borrowed */
-	size_t rank;              /* place among the streams, for equal times */
+	size_t rank;              /* index among the streams, for equal times */
 };
 
 static bool before(const struct branch_merge_entry *a, const struct branch_merge_entry *b)

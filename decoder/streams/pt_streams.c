@@ -12,12 +12,12 @@
 #include "decoder/engine/pt_stream_base.h"
 #include "decoder/streams/pt_stream_open.h"
 
-/* Streams that are open at once whatever the trace: 37 MiB. */
+/* Streams that are open at once for any trace: 37 MiB. */
 #define AT_ONCE ((size_t)2048)
-/* And one more for so many bytes of trace, so that memory is less than twice that. */
+/* Bytes of trace for one more stream, so that memory is less than twice the trace. */
 #define BYTES_FOR_ONE ((uint64_t)8 << 10)
 
-/* Events that are written or read at a time. */
+/* Events to write or read at a time. */
 #define CHUNK ((size_t)2048)
 
 /* Bytes of statistics that stay in memory. */
@@ -27,11 +27,11 @@
 
 struct group {
 	struct pt_stream stream;
-	const struct branch_event *events; /* borrowed: the next */
-	uint64_t left;                     /* so many */
+	const struct branch_event *events; /* borrowed: the next events, */
+	uint64_t left;                     /* and their number */
 };
 
-/* What was given out last is done with. */
+/* Drop the events that were read, and show the next ones. */
 static void step_group(struct pt_stream *stream)
 {
 	struct group *group = (struct group *)stream;
@@ -51,7 +51,7 @@ static void close_group(struct pt_stream *stream)
 	free(stream);
 }
 
-/* Its events are `count` of the file; until that is mapped, `events` says from where on. */
+/* Make a stream of `count` events, which `events` points to. */
 static struct pt_stream *new_group(const struct branch_event *events, uint64_t count)
 {
 	struct group *group = alloc_zeroed(1, sizeof(*group));
@@ -77,7 +77,7 @@ static void close_open(struct pt_streams *streams)
 	streams->open_count = 0;
 }
 
-/* Open the streams [begin, end) of the source.  Threads are for long ones. */
+/* Open the streams [begin, end) of the source. Only a recording in one group uses threads. */
 static int open_range(struct pt_streams *streams, size_t begin, size_t end, struct error *err)
 {
 	bool all = end - begin == streams->source.count;
@@ -98,7 +98,7 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 	return 0;
 }
 
-/* Write the events of all that are open.  Returns how many, in *count. */
+/* Write the events of all open streams. Returns their number in *count. */
 static int write_events(struct pt_streams *streams, uint64_t *count, struct error *err)
 {
 	struct branch_event *buffer = alloc_zeroed(CHUNK, sizeof(*buffer));
@@ -128,7 +128,7 @@ static struct pt_stream_stats *stats_of(const struct pt_streams *streams, size_t
 	return (struct pt_stream_stats *)streams->stats.items + index;
 }
 
-/* Decode the streams [begin, end) to their end.  Returns 0 with the number of events. */
+/* Decode the streams [begin, end) to their end. Returns 0 with the number of events in *count. */
 static int write_group(struct pt_streams *streams, size_t begin, size_t end, uint64_t *count,
 		       struct error *err)
 {
@@ -143,7 +143,7 @@ static int write_group(struct pt_streams *streams, size_t begin, size_t end, uin
 	return status;
 }
 
-/* The groups' events are in the file, so many of each: let them be streams. */
+/* Make a stream of each group's events in the file. */
 static int open_groups(struct pt_streams *streams, const uint64_t *counts, size_t count,
 		       struct error *err)
 {
@@ -202,7 +202,7 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 	*streams = (struct pt_streams){ .source = *source };
 	if (source->count > at_once) {
 		if (open_in_groups(streams, at_once, &none) == 0) {
-			malloc_trim(0); /* what all those streams took is for others */
+			malloc_trim(0); /* return the memory of all those streams */
 			return 0;
 		}
 		pt_streams_close(streams);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All streams of a recording, as one: their events in the order of time.
+ * All streams of a recording merged into one, in the order of time.
  *
- * A stream takes some 13 KiB while it is decoded, however short it is, and a file
- * may claim to have any number of them, all of one time.  So only as many are open
- * at once as the trace is large for.  Where there are more, they are decoded in
- * groups, the events of each group go to a file without a name (base/io/temp_file.h), in
- * their order, and then the groups are merged: what comes out is the same.
- * No machine has so many buffers that hold so little.
+ * A stream takes some 13 KiB while it is decoded, however short it is, and a damaged file may
+ * claim to have any number of streams of the same time. So the size of the trace limits how
+ * many are open at once. If there are more, they are decoded in groups whose events are
+ * written to a temporary file (base/io/temp_file.h), and then the groups are merged, with the
+ * same result. No machine has so many buffers with so few bytes.
  */
 #ifndef DECODER_STREAMS_PT_STREAMS_H
 #define DECODER_STREAMS_PT_STREAMS_H
@@ -20,43 +19,42 @@
 #include "decoder/engine/pt_stream.h"
 #include "decoder/streams/branch_merge.h"
 
-/* Where streams come from. */
+/* Source of the streams. */
 struct pt_streams_source {
-	/* Returns what stream `index` needs; see struct pt_stream_input. */
+	/* Returns the input of stream `index`. */
 	struct pt_stream_input (*input)(const void *context, size_t index);
 	const void *context;
 	size_t count;
 };
 
-/* Zeroed, there are none. */
+/* Zeroed, it is empty. */
 struct pt_streams {
 	struct pt_streams_source source;
 	struct pt_stream **open; /* owned: all streams, or a stream for each group */
 	size_t open_count;
-	struct branch_merge merge; /* of those */
-	/* Of groups only: */
+	struct branch_merge merge; /* of `open` */
+	/* For groups only: */
 	struct big_array stats; /* owned; of each stream of the source */
 	struct temp_file file;
-	const struct branch_event *events; /* owned mapping of it */
+	const struct branch_event *events; /* owned mapping of `file` */
 };
 
 /*
- * Open all streams; those of groups are decoded at once.  Where no file can be made
- * for these, or the disk is full, all are open at once after all.
- * Returns 0; -1 with err filled: a stream cannot be opened.  The caller calls
- * pt_streams_close() in both cases.
+ * Open all streams; groups are decoded at once. If no file can be made for them, or the disk
+ * is full, all streams are opened at once. Returns 0; -1 with err filled if a stream cannot be
+ * opened. The caller calls pt_streams_close() in both cases.
  */
 int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *source,
 		    struct error *err);
 
 /*
- * Returns how many events come next, all of one stream; 0: there are none any more,
- * or, in a turn (workers.h), others decode them.  They are borrowed until the next
- * call.
+ * Returns the number of the next events in *events, all of one stream; 0 at the end or, in the
+ * ordered stage (base/workers.h), if other threads decode them. They are borrowed until the
+ * next call.
  */
 size_t pt_streams_next(struct pt_streams *streams, const struct branch_event **events);
 
-/* Returns whether pt_streams_next() found no events because others decode them. */
+/* Returns whether pt_streams_next() returned 0 because other threads decode the next events. */
 static inline bool pt_streams_wait(const struct pt_streams *streams)
 {
 	return streams->merge.waits;

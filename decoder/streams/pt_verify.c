@@ -12,11 +12,14 @@
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/streams/pt_stream_open.h"
 
-/* A PSB with its header is shorter; libipt reads a little past the end when it looks for one. */
+/*
+ * Size that a PSB with its header does not reach; libipt reads a little past the end when it
+ * looks for one.
+ */
 #define HEADER_MAX     256
 #define HEADER_PADDING 64
 
-/* A part of a stream as a stream of its own. */
+/* A part of a stream, as a stream of its own. */
 struct part {
 	struct aux_stream aux;
 	struct aux_piece *pieces; /* owned */
@@ -26,7 +29,7 @@ struct part {
 
 /* ---- Segments ------------------------------------------------------------ */
 
-/* Make the part [begin, end) of a stream, or less if data is missing in between. */
+/* Cut the part [begin, end) out of a stream, or less if data is missing in between. */
 static void cut_part(struct part *part, const struct aux_stream *aux,
 		     const struct aux_position *begin, uint64_t end)
 {
@@ -57,10 +60,7 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 	part->file_offset = count ? part->pieces[0].file_offset : 0;
 }
 
-/*
- * Returns the size of a PSB with its header, up to its PSBEND; 0 if it does not
- * lie within one piece.
- */
+/* Returns the size of a PSB with its header, up to its PSBEND; 0 if it is not within one piece. */
 static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *place)
 {
 	const struct aux_piece *piece = &aux->pieces[place->piece];
@@ -92,7 +92,7 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-/* What the engines must agree about. */
+/* Flags that the engines must agree about. */
 #define SAME_FLAGS (BRANCH_TRACE_ON | BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_INDIRECT)
 
 static bool same_event(const struct branch_event *a, const struct branch_event *b)
@@ -112,32 +112,25 @@ static bool is_direct(const struct branch_event *event)
 	       !(event->flags & (BRANCH_INDIRECT | BRANCH_TRACE_OFF));
 }
 
-/* Branches of one packet: 47 decisions, and direct branches between them. */
+/* Branches of one packet: 47 TNT bits, and direct branches between them. */
 #define KEPT_BACK_MAX 200
 
 struct comparison {
 	struct pt_stream *fast, *libipt;
 	bool has_fast, has_libipt;
 	struct branch_event fast_event, libipt_event;
-	bool after_overflow; /* the event before was one, on both sides */
+	bool resumes;        /* the streams can be compared further */
+	bool after_overflow; /* the event before was an overflow, on both sides */
 	uint64_t index;
 	bool filtered;   /* recorded with an address filter */
-	uint64_t period; /* ns: times may be so far apart */
+	uint64_t period; /* ns: greatest difference of times */
 	struct pt_verdict *verdict;
 };
 
-static void next(struct comparison *c)
+static void read_next(struct comparison *c)
 {
 	c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
 	c->has_libipt = pt_stream_next(c->libipt, &c->libipt_event) > 0;
-}
-
-/* Returns whether nothing but direct branches comes any more from libipt. */
-static bool only_runs_on(struct comparison *c)
-{
-	while (c->has_libipt && is_direct(&c->libipt_event))
-		c->has_libipt = pt_stream_next(c->libipt, &c->libipt_event) > 0;
-	return !c->has_libipt;
 }
 
 static bool is_overflow(bool has, const struct branch_event *event)
@@ -145,36 +138,8 @@ static bool is_overflow(bool has, const struct branch_event *event)
 	return has && event->kind == BRANCH_GAP && event->gap == GAP_OVERFLOW;
 }
 
-/* libipt is at an overflow: go on there, if it is not far. */
-static bool reach_overflow(struct comparison *c)
-{
-	struct branch_event first = c->fast_event;
-
-	if (!is_overflow(c->has_libipt, &c->libipt_event))
-		return false;
-	for (int i = 0; i < KEPT_BACK_MAX && c->has_fast; i++) {
-		if (is_overflow(true, &c->fast_event))
-			return true;
-		c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
-	}
-	c->has_fast = true;
-	c->fast_event = first;
-	return false;
-}
-
-/* Whether nothing but what libipt kept back comes any more from the fast engine. */
-static bool only_ends_later(struct comparison *c)
-{
-	struct branch_event event;
-
-	for (int i = 0; i < KEPT_BACK_MAX; i++)
-		if (!pt_stream_next(c->fast, &event))
-			return true;
-	return false;
-}
-
-/* Whether a stream calls what follows damaged. */
-static bool becomes_damaged(struct pt_stream *stream, bool has, const struct branch_event *at)
+/* Returns whether a stream reports damage, now or later. */
+static bool reports_damage(struct pt_stream *stream, bool has, const struct branch_event *at)
 {
 	struct branch_event event = *at;
 
@@ -183,18 +148,35 @@ static bool becomes_damaged(struct pt_stream *stream, bool has, const struct bra
 	return has;
 }
 
-/*
- * Each return pops the stack of compressed ones (SDM volume 3, "RET
- * Compression"); libipt keeps the place of one that is not compressed, as that of
- * a signal handler is, and takes it for the next.
- */
-static bool is_libipts_return(const struct branch_event *fast, const struct branch_event *libipt)
+/* ---- Differences that are none ------------------------------------------- */
+
+/* libipt keeps branches back at an overflow: skip to it, if it is near. */
+static bool skip_to_overflow(struct comparison *c)
 {
-	return fast->kind == BRANCH_RETURN && libipt->kind == BRANCH_RETURN &&
-	       fast->from == libipt->from;
+	struct branch_event first = c->fast_event;
+
+	if (!is_overflow(c->has_libipt, &c->libipt_event))
+		return false;
+	for (int i = 0; i < KEPT_BACK_MAX && c->has_fast; i++) {
+		if (is_overflow(true, &c->fast_event)) {
+			c->resumes = true;
+			return true;
+		}
+		c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
+	}
+	c->has_fast = true;
+	c->fast_event = first;
+	return false;
 }
 
-static bool leaves_filter(const struct comparison *c)
+/* Only libipt forgets the last ip at an overflow, which IP compression needs. */
+static bool follows_overflow(struct comparison *c)
+{
+	return c->after_overflow;
+}
+
+/* libipt does not know the filter. */
+static bool leaves_filter(struct comparison *c)
 {
 	const struct branch_event *event = &c->fast_event;
 
@@ -203,43 +185,78 @@ static bool leaves_filter(const struct comparison *c)
 	       !(event->flags & BRANCH_INDIRECT);
 }
 
-/* The events are not the same.  Returns whether that is no difference. */
-static bool is_excused(struct comparison *c, bool *go_on)
+/* libipt keeps the last branches back at the end. */
+static bool has_only_last_branches(struct comparison *c)
 {
-	struct branch_event first = c->libipt_event;
-	bool has = c->has_libipt;
+	struct branch_event event;
 
-	*go_on = reach_overflow(c);
-	/* Only libipt forgets there what the addresses before were, for IP compression. */
-	if (*go_on || c->after_overflow || leaves_filter(c))
-		return true;
-	if (!has)
-		return only_ends_later(c);
-	if (is_damage(true, &c->libipt_event))
-		return becomes_damaged(c->fast, c->has_fast, &c->fast_event);
-	if (is_damage(c->has_fast, &c->fast_event) &&
-	    becomes_damaged(c->libipt, true, &c->libipt_event))
-		return true;
-	if (!c->has_fast && only_runs_on(c))
-		return true;
-	if (c->has_fast && is_libipts_return(&c->fast_event, &first))
-		return true;
-	/* Damage shows later than it begins. */
-	if (becomes_damaged(c->fast, c->has_fast, &c->fast_event) &&
-	    becomes_damaged(c->libipt, c->has_libipt, &c->libipt_event))
-		return true;
-	c->has_libipt = has;
-	c->libipt_event = first;
+	for (int i = 0; !c->has_libipt && i < KEPT_BACK_MAX; i++)
+		if (!pt_stream_next(c->fast, &event))
+			return true;
 	return false;
 }
 
-/* Both found the same branch. */
+/* One reports damage, the other later. */
+static bool is_damaged_later(struct comparison *c)
+{
+	if (is_damage(c->has_libipt, &c->libipt_event))
+		return reports_damage(c->fast, c->has_fast, &c->fast_event);
+	return is_damage(c->has_fast, &c->fast_event) &&
+	       reports_damage(c->libipt, c->has_libipt, &c->libipt_event);
+}
+
+/* libipt follows direct branches behind the last packet. */
+static bool has_only_direct_branches(struct comparison *c)
+{
+	struct branch_event event = c->libipt_event;
+	bool has = c->has_libipt;
+
+	while (!c->has_fast && has && is_direct(&event))
+		has = pt_stream_next(c->libipt, &event) > 0;
+	return !c->has_fast && !has;
+}
+
+/*
+ * Each return pops the stack of compressed returns (SDM volume 3, "RET Compression");
+ * libipt keeps the address of one that is not compressed, as that of a signal handler is,
+ * and uses it for the next return.
+ */
+static bool is_stale_return(struct comparison *c)
+{
+	return c->has_fast && c->has_libipt && c->fast_event.kind == BRANCH_RETURN &&
+	       c->libipt_event.kind == BRANCH_RETURN && c->fast_event.from == c->libipt_event.from;
+}
+
+/* Damage may show later than it begins. */
+static bool are_both_damaged(struct comparison *c)
+{
+	return reports_damage(c->fast, c->has_fast, &c->fast_event) &&
+	       reports_damage(c->libipt, c->has_libipt, &c->libipt_event);
+}
+
+/* Returns whether the events, which are not the same, are no difference. */
+static bool is_excused(struct comparison *c)
+{
+	/* In this order, because later ones read the streams further. */
+	static bool (*const excuses[])(struct comparison *) = {
+		skip_to_overflow, follows_overflow,         leaves_filter,   has_only_last_branches,
+		is_damaged_later, has_only_direct_branches, is_stale_return, are_both_damaged,
+	};
+
+	c->resumes = false;
+	for (size_t i = 0; i < sizeof(excuses) / sizeof(excuses[0]); i++)
+		if (excuses[i](c))
+			return true;
+	return false;
+}
+
+/* Compare the times of a branch that both engines found. */
 static void compare_times(struct comparison *c)
 {
 	uint64_t a = c->fast_event.time, b = c->libipt_event.time;
 	uint64_t apart = a > b ? a - b : b - a;
 
-	/* The one tells when packets were dropped first, the other when no more. */
+	/* One engine has the time when packets were first dropped, the other when no more were. */
 	if (c->fast_event.kind == BRANCH_GAP)
 		return;
 	c->verdict->branches++;
@@ -248,13 +265,11 @@ static void compare_times(struct comparison *c)
 	c->verdict->apart += apart > c->period;
 }
 
-/* Returns whether the streams are the same as far as both are sound. */
+/* Returns whether both streams are the same as far as both are sound. */
 static bool compare(struct comparison *c)
 {
-	bool go_on = true;
-
-	for (; go_on; c->index++) {
-		next(c);
+	for (c->resumes = true; c->resumes; c->index++) {
+		read_next(c);
 		if (!c->has_fast && !c->has_libipt)
 			return true;
 		if (c->has_fast && c->has_libipt && same_event(&c->fast_event, &c->libipt_event) &&
@@ -263,22 +278,22 @@ static bool compare(struct comparison *c)
 			compare_times(c);
 			continue;
 		}
-		if (!is_excused(c, &go_on))
+		if (!is_excused(c))
 			return false;
 		c->after_overflow = true;
 	}
 	return true;
 }
 
-static void note(struct pt_verdict *verdict, const struct comparison *c, const struct part *part,
-		 uint64_t offset)
+static void note_difference(struct pt_verdict *verdict, const struct comparison *c,
+			    const struct part *part, uint64_t offset)
 {
 	bool one_sided = !c->has_fast || !c->has_libipt || c->fast_event.kind == BRANCH_GAP ||
 			 c->libipt_event.kind == BRANCH_GAP;
-	bool tells_more = verdict->differences == verdict->one_sided && !one_sided;
+	bool preferred = verdict->differences == verdict->one_sided && !one_sided;
 
 	verdict->one_sided += one_sided;
-	if (verdict->differences++ && !tells_more)
+	if (verdict->differences++ && !preferred)
 		return;
 	verdict->offset = offset;
 	verdict->file_offset = part->file_offset;
@@ -316,7 +331,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	one.aux = &part->aux;
 	one.workers = NULL;
 	one.skip_local_jumps = one.cpu_events = one.perf_times = false;
-	one.begin = one.end = 1; /* losses are of the stream, not of the engines */
+	one.begin = one.end = 1; /* losses are the stream's, not the engines' */
 	one.diag = NULL;
 	one.engine = PT_ENGINE_FAST;
 	c.fast = pt_stream_open(&one, err);
@@ -325,7 +340,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	if (c.fast && c.libipt) {
 		verdict->segments++;
 		if (!compare(&c))
-			note(verdict, &c, part, offset);
+			note_difference(verdict, &c, part, offset);
 		status = 0;
 	}
 	pt_stream_close(c.fast);
@@ -348,7 +363,7 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 
 		aux_cuts_next(&cuts);
 		end = input->aux->size;
-		/* The next header tells where the way to it ends. */
+		/* The next header shows where the flow before it ends. */
 		if (cuts.position.at != AUX_CUTS_NONE)
 			end = cuts.position.at + header_size(input->aux, &cuts.position);
 		if (number % every)

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bulk of a trace: what was walked before.  Each function does the same as
- * the closer look (flow_step.c), or nothing, where something is to be looked at.
+ * The fast path, over blocks whose exits and links flow_step.c has found. Each function has
+ * the same effect as flow_step.c, or none if the block needs flow_step_slow().
  */
 #include "decoder/engine/fast/flow_cached.h"
 
 #include "decoder/engine/fast/flow_code.h"
 
-/* What of the flow changes with each decision: apart, so that registers hold it. */
+/* The part of the flow that changes at each branch; separate, so that it stays in registers. */
 struct cached_run {
-	uint64_t bits;  /* of TNT that may be used, or wait for a TIP */
-	uint64_t steps; /* that nothing was given out of: packed_counts.h; instructions not counted
-			   yet */
-	uint32_t node;  /* where it is */
+	uint64_t bits;  /* TNT bits, which may be deferred until a TIP */
+	uint64_t steps; /* packed_counts.h: jumps not emitted, instructions not counted yet */
+	uint32_t node;  /* CFG node of the current block */
 };
 
-/* ---- Between the flow and the walk --------------------------------------- */
+/* ---- Between the flow and the cached run --------------------------------- */
 
 static inline void count_insns(struct pt_flow *flow, struct cached_run *run, uint32_t more)
 {
@@ -43,11 +42,11 @@ static inline void store_run(struct pt_flow *flow, struct cached_run *run)
 		flow->pending = PENDING_NONE;
 }
 
-/* ---- Within a function: nothing is given out ----------------------------- */
+/* ---- Blocks without events ----------------------------------------------- */
 
 /*
- * Walk while there are bits.  A bit is no condition but a number here: the processor could
- * not guess it.
+ * Follow blocks without events while there are bits. A bit is an index here and not a
+ * condition, because the processor could not predict it.
  */
 static inline struct cached_run skip_silent_blocks(struct cfg_node *nodes, struct cached_run run)
 {
@@ -64,7 +63,7 @@ static inline struct cached_run skip_silent_blocks(struct cfg_node *nodes, struc
 	return run;
 }
 
-/* Walk by so many bits, which are there. */
+/* Follow blocks without events by up to `most` of the bits; there are as many. */
 static inline struct cached_run skip_by_bits(struct cfg_node *nodes, struct cached_run run,
 					     unsigned most)
 {
@@ -76,7 +75,10 @@ static inline struct cached_run skip_by_bits(struct cfg_node *nodes, struct cach
 	return part;
 }
 
-/* Walk by the bits of a path, and keep where they led, or those of them that were used. */
+/*
+ * Follow blocks without events by the bits of a cache key, and cache the end, also if it comes
+ * before the last bit.
+ */
 static inline struct cached_run add_to_tnt_cache(struct pt_flow *flow, struct cached_run run,
 						 uint32_t id)
 {
@@ -93,7 +95,10 @@ static inline bool fill_tnt_cache_key(uint64_t bits)
 	return bits << TNT_CACHE_BITS;
 }
 
-/* Walk while there are bits for paths, or up to where one ends before its last bit. */
+/*
+ * Follow cached entries while enough bits for a key are left, or until an entry ends before
+ * its last bit.
+ */
 static inline struct cached_run skip_by_tnt_cache(struct pt_flow *flow, struct cached_run run)
 {
 	uint64_t before;
@@ -114,7 +119,7 @@ static inline struct cached_run skip_by_tnt_cache(struct pt_flow *flow, struct c
 	return run;
 }
 
-/* A jump that needs no bit.  Returns whether it was passed. */
+/* Follow a jump that needs no bit. Returns false if there is none. */
 static inline bool skip_local_jump(const struct pt_flow *flow, struct cached_run *run)
 {
 	const struct cfg_node *node = cfg_node_at(flow->blocks.nodes, run->node);
@@ -126,7 +131,7 @@ static inline bool skip_local_jump(const struct pt_flow *flow, struct cached_run
 	return true;
 }
 
-/* By bits, the next of which leads to a hop, up to what is to be given out. */
+/* Follow blocks up to the next event; the next bit leads to a block without one. */
 static inline void follow_silent(struct pt_flow *flow, struct cached_run *run)
 {
 	uint64_t before = run->bits;
@@ -139,7 +144,10 @@ static inline void follow_silent(struct pt_flow *flow, struct cached_run *run)
 		flow->known = flow->stream.state.now;
 }
 
-/* The same by one bit: without packets of time it is told by instructions, and that at each one. */
+/*
+ * Follow one bit: without timing packets, time advances 1 ns per instruction, so update it at
+ * every branch.
+ */
 static inline void follow_silent_bit(struct pt_flow *flow, struct cached_run *run)
 {
 	uint64_t before = run->bits;
@@ -150,9 +158,9 @@ static inline void follow_silent_bit(struct pt_flow *flow, struct cached_run *ru
 		flow->known = flow->stream.state.now;
 }
 
-/* ---- What is given out --------------------------------------------------- */
+/* ---- Blocks with an event ------------------------------------------------ */
 
-/* The run's branch, at `from`, goes to `next`, at `to`. */
+/* Emit the block's branch, at `from`, to the block `next`, at `to`. */
 static inline void emit_branch(struct pt_flow *flow, struct cached_run *run,
 			       const struct basic_block *block, const struct basic_block *next,
 			       uint64_t from, uint64_t to)
@@ -162,14 +170,14 @@ static inline void emit_branch(struct pt_flow *flow, struct cached_run *run,
 	run->node = next->node;
 }
 
-/* A run is left by its branch. */
+/* Count the instructions of a block that was left by its branch. */
 static inline void count_block(struct pt_flow *flow, struct cached_run *run,
 			       const struct basic_block *block)
 {
 	count_insns(flow, run, block->insns);
 }
 
-/* The same by a bit. */
+/* Leave a block by a TNT bit. */
 static inline void consume_bit(struct pt_flow *flow, struct cached_run *run,
 			       const struct basic_block *block)
 {
@@ -178,13 +186,13 @@ static inline void consume_bit(struct pt_flow *flow, struct cached_run *run,
 	flow->known = flow->stream.state.now;
 }
 
-/* Returns where the branch of a run is that is in view. */
+/* Returns the ip of the branch of a block in view. */
 static inline uint64_t branch_ip(const struct pt_flow *flow, const struct basic_block *block)
 {
 	return ip_of_bytes(flow, block->bytes) + block->length;
 }
 
-/* Returns whether the run that a branch leads to is known and seen, and nothing happens there. */
+/* Returns whether the successor `next` is known and in view, and no thread switch happens there. */
 static inline bool is_visible(const struct pt_flow *flow, const struct basic_block *block,
 			      const struct basic_block *next)
 {
@@ -192,7 +200,10 @@ static inline bool is_visible(const struct pt_flow *flow, const struct basic_blo
 	       ip_of_bytes(flow, next->bytes) != flow->stream.input.switch_ip;
 }
 
-/* Always within both of its callers: a walk that others get the address of is in no register. */
+/*
+ * Follow a direct call, or a jump to another function. Inlined always, because a struct
+ * cached_run whose address is taken stays in memory.
+ */
 static inline __attribute__((always_inline)) bool follow_direct(struct pt_flow *flow,
 								struct cached_run *run,
 								struct basic_block *block)
@@ -209,7 +220,7 @@ static inline __attribute__((always_inline)) bool follow_direct(struct pt_flow *
 	return true;
 }
 
-/* A conditional jump to another function. */
+/* Follow a conditional jump to another function. */
 static inline bool follow_taken(struct pt_flow *flow, struct cached_run *run,
 				const struct basic_block *block)
 {
@@ -222,7 +233,7 @@ static inline bool follow_taken(struct pt_flow *flow, struct cached_run *run,
 	return true;
 }
 
-/* Returns the run at `to`, behind a call, and turns the view there; NULL: it is not known. */
+/* Returns the block at `to`, behind a call, and brings it into view; NULL: not cached. */
 static inline const struct basic_block *find_return_block(struct pt_flow *flow,
 							  const struct basic_block *call,
 							  uint64_t to)
@@ -252,7 +263,10 @@ static inline bool follow_return(struct pt_flow *flow, struct cached_run *run,
 	return true;
 }
 
-/* The same as find_return_block() where an indirect branch goes. */
+/*
+ * Returns the block at the target of an indirect branch, and brings it into view; NULL: not
+ * cached.
+ */
 static inline struct basic_block *find_target_block(struct pt_flow *flow,
 						    const struct basic_block *block, uint64_t to)
 {
@@ -302,9 +316,9 @@ static inline bool follow_indirect(struct pt_flow *flow, struct cached_run *run,
 	return true;
 }
 
-/* ---- The walk ------------------------------------------------------------ */
+/* ---- Steps --------------------------------------------------------------- */
 
-/* Without a bit, up to where the target is used.  Returns false where a run needs a closer look. */
+/* Follow one block towards the pending TIP. Returns false if it needs flow_step_slow(). */
 static inline bool step_to_tip(struct pt_flow *flow, struct cached_run *run)
 {
 	struct basic_block *block = basic_block_of_node(&flow->blocks, run->node);
@@ -319,7 +333,7 @@ static inline bool step_to_tip(struct pt_flow *flow, struct cached_run *run)
 	       follow_indirect(flow, run, block);
 }
 
-/* By bits, of which there are some.  The same is returned. */
+/* Follow blocks by at least one TNT bit. Returns false if a block needs flow_step_slow(). */
 static inline bool step_by_bit(struct pt_flow *flow, struct cached_run *run)
 {
 	struct basic_block *block;

@@ -7,7 +7,7 @@
 #include "decoder/engine/fast/flow_step.h"
 #include "decoder/engine/fast/flow_window.h"
 
-/* ---- Passing ------------------------------------------------------------- */
+/* ---- Passing a cut ------------------------------------------------------- */
 
 static void forget_time(struct pt_flow *flow)
 {
@@ -39,11 +39,11 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	uint64_t next = flow->window.base + flow->at;
 
 	flow->cutting = false;
-	/* Nothing waits behind a PSB; in its header it is damage. */
+	/* No event is pending behind a PSB; in its header that is damage. */
 	flow_flush_pending(flow);
-	/* Who begins here could not know for how long it will have to wait. */
+	/* A flow that begins here could not know how many bits are left. */
 	emulated_ptwrite_drop_interrupted(flow);
-	/* Nor whether tracing was off, where the header may tell an ip by an erratum. */
+	/* Nor whether tracing was off, where an erratum makes the header's ip doubtful. */
 	if (flow->erratum_resume_ip && !flow->state.on)
 		flow_begin_tracing(flow, flow->erratum_resume_ip, false);
 	flow->erratum_resume_ip = 0;
@@ -51,7 +51,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->cached_block = 0;
-	/* Whether tracing began at this PSB or before it cannot be seen from here on. */
+	/* A flow that begins here cannot know whether tracing began at this PSB or before. */
 	flow->state.emitted = false;
 	flow->known = stream->state.now;
 	flow_count_bytes(flow, next);
@@ -79,10 +79,10 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 	};
 }
 
-/* What passing a cut, or beginning at one, leaves behind. */
+/* Reset what does not outlast a cut. */
 static void forget_pending(struct pt_flow *flow)
 {
-	flow->erratum_resume_ip = 0; /* it is believed at a cut */
+	flow->erratum_resume_ip = 0; /* it is trusted at a cut */
 	flow->pending_fup_count = 0;
 	flow->has_cfe = false;
 	flow->interrupted_ptwrite.left = 0;
@@ -117,10 +117,9 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	flow->offset = flow->counted = checkpoint->place.at;
 }
 
-/* ---- Guessing ------------------------------------------------------------ */
+/* ---- Guessing a state ---------------------------------------------------- */
 
-/* Returns whether the header of the PSB that the window begins with tells the time; *tsc gets it.
- */
+/* Returns whether the header of the PSB at the window's begin has a TSC; *tsc gets it. */
 static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 {
 	struct pt_packet packet;
@@ -139,12 +138,12 @@ static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 	return false;
 }
 
-/* What was decoded before has told of all that the header's time and place mean. */
+/* The guess has emitted the events of the header, which belong to the segment before. */
 static void forget_events(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	/* But for a gap, behind which tracing did not begin. */
+	/* Except a gap behind which tracing did not begin. */
 	flow->state.gap_guessed = !flow->state.on && !flow->state.overflowed;
 	if (flow->state.gap_guessed)
 		flow->state.lost = flow->state.after_gap = false;

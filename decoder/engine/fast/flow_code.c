@@ -17,7 +17,7 @@ void flow_forget_views(struct pt_flow *flow)
 	forget_calls(flow);
 }
 
-/* Offsets in an area have 32 bits: of one that is longer a part is seen at a time. */
+/* Offsets in a region have 32 bits: show the part around ip of a longer mapping. */
 static void limit_view(struct code_view *view, uint64_t ip)
 {
 	uint64_t before = (ip - view->begin) & ~(uint64_t)UINT32_MAX;

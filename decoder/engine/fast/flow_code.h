@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code that a flow runs through: views of mapped bytes, the blocks in them, and the stack of
- * return addresses.  Private to the engine.
+ * The code that a flow runs through: views of mapped bytes, the basic blocks in them, and the
+ * stack of return addresses. Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_CODE_H
 #define DECODER_ENGINE_FAST_FLOW_CODE_H
 
 #include "decoder/engine/fast/flow_state.h"
 
-/* What was known of the code that is mapped is not true of what comes next. */
+/* Forget all views and links: the flow continues in another address space or stream. */
 void flow_forget_views(struct pt_flow *flow);
 
-/* The kernel's code is as it was at the stream's time. */
+/* Bring the kernel's code to the stream's time. */
 void flow_follow_text(struct pt_flow *flow);
 
 /* Returns the bytes at ip, *size of them; NULL if there is no code. */
@@ -20,7 +20,7 @@ const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size);
 /* Returns the block at ip; NULL if there is no code. */
 struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip);
 
-/* Find the view of an ip that is not in the present one.  What is `here` is to be looked up. */
+/* Find the view of an ip outside of the present view. The cached block is unknown then. */
 void flow_change_view(struct pt_flow *flow, uint64_t ip);
 
 static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
@@ -28,7 +28,7 @@ static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
 	return ip - flow->view.begin < flow->view.end - flow->view.begin;
 }
 
-/* Returns whether the code at ip is in view; it is looked for in other mappings, too. */
+/* Returns whether the code at ip is in the view, which may change for it. */
 static inline bool bring_into_view(struct pt_flow *flow, uint64_t ip)
 {
 	if (!in_view(flow, ip) && flow->space == flow->stream.state.schedule.space)
@@ -41,13 +41,13 @@ static inline const uint8_t *bytes_of_ip(const struct pt_flow *flow, uint64_t ip
 	return flow->view.bytes + (ip - flow->view.begin);
 }
 
-/* The same the other way: bytes of the view. */
+/* Returns the ip of bytes of the view. */
 static inline uint64_t ip_of_bytes(const struct pt_flow *flow, const uint8_t *bytes)
 {
 	return flow->view.begin + (uint64_t)(bytes - flow->view.bytes);
 }
 
-/* Whether a run is the one at ip, which is in view. */
+/* Returns whether a block begins at ip, which is in view; NULL: it does not. */
 static inline bool is_block_at(const struct pt_flow *flow, const struct basic_block *block,
 			       uint64_t ip)
 {
@@ -55,7 +55,10 @@ static inline bool is_block_at(const struct pt_flow *flow, const struct basic_bl
 	       basic_block_is(block, flow->region, bytes_of_ip(flow, ip), flow->state.mode);
 }
 
-/* Whether the branch of a run whose function is known lies in that, and `distance` too. */
+/*
+ * Returns whether both the branch of a block, whose function is known, and `distance` from the
+ * block are in this function.
+ */
 static inline bool in_function(const struct basic_block *block, uint64_t distance)
 {
 	int64_t begin = block->function_begin, end = block->function_end;
@@ -73,14 +76,14 @@ static inline void push_return(struct pt_flow *flow, uint64_t ip, struct basic_b
 		flow->return_count++;
 }
 
-/* The stack is not empty. */
+/* The stack must not be empty. */
 static inline void drop_return(struct pt_flow *flow)
 {
 	flow->return_count--;
 	flow->return_top = (flow->return_top + RETURN_STACK_SIZE - 1) % RETURN_STACK_SIZE;
 }
 
-/* Returns a place with ip 0 if the stack is empty. */
+/* Returns an address with ip 0 if the stack is empty. */
 static inline struct return_address pop_return(struct pt_flow *flow)
 {
 	struct return_address place = flow->returns[flow->return_top];

@@ -7,16 +7,16 @@
 #include "decoder/engine/fast/flow_packets.h"
 
 /*
- * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions");
- * they are read here, and all others by libipt.  The bytes are all there: the
- * window ends AUX_WINDOW_PACKET_MAX or more behind, longer than any two of them.
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions"). Reading them
+ * needs no bounds checks: at least AUX_WINDOW_PACKET_MAX bytes are left in the window, more
+ * than any two of them have.
  */
 enum opcode {
 	OPCODE_PAD = 0,
 	OPCODE_EXTENDED = 2,
-	OPCODE_OVF = 0xf3, /* behind that */
+	OPCODE_OVF = 0xf3, /* second byte */
 	OPCODE_MTC = 0x59,
-	/* With 3 bits of how the address is compressed: */
+	/* The upper 3 bits say how the address is compressed: */
 	OPCODE_TIP_PGD = 1,
 	OPCODE_TIP = 0x0d,
 	OPCODE_TIP_PGE = 0x11,
@@ -28,10 +28,13 @@ static bool is_tnt(uint8_t byte)
 	return !(byte & 1) && byte > OPCODE_EXTENDED;
 }
 
-/* A TNT of one byte holds up to six bits below its stop bit. */
+/* A one-byte TNT holds up to six bits below its stop bit. */
 #define TNT_BITS 6u
 
-/* So many that are full are one; with a shorter one behind they have 47 bits, as a long TNT. */
+/*
+ * Up to 7 full short TNTs are merged; with one partial TNT they hold at most 47 bits, like a
+ * long TNT.
+ */
 #define TNT_FULL_MAX 7u
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
@@ -41,7 +44,7 @@ static bool is_full_tnt(uint8_t byte)
 	return (byte & 0x81) == 0x80;
 }
 
-/* Returns how many of 8 bytes are full TNTs up to the first that is none. */
+/* Returns the number of full TNTs at the beginning of 8 bytes. */
 static inline unsigned count_full_tnts(uint64_t bytes)
 {
 	uint64_t others = (bytes ^ EACH_BYTE * 0x80) & EACH_BYTE * 0x81;
@@ -49,20 +52,23 @@ static inline unsigned count_full_tnts(uint64_t bytes)
 	return (unsigned)__builtin_ctzll(others | UINT64_C(1) << 8 * TNT_FULL_MAX) / 8;
 }
 
-/* Returns the bits of the first `count` of 8 bytes, which are full TNTs, the oldest highest. */
+/*
+ * Returns the bits of the first `count` of 8 bytes, which are full TNTs; the oldest is the
+ * highest.
+ */
 static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 {
 	uint64_t bits = __builtin_bswap64(bytes) >> (64 - 8 * count) >> 1 & EACH_BYTE * 0x3f;
 
-	/* By twos, by fours, all. */
+	/* Join pairs, then fours, then all. */
 	bits = (bits & UINT64_C(0x003f003f003f003f)) | (bits & UINT64_C(0x3f003f003f003f00)) >> 2;
 	bits = (bits & UINT64_C(0x00000fff00000fff)) | (bits & UINT64_C(0x0fff00000fff0000)) >> 4;
 	return (bits & 0xffffff) | bits >> 32 << 24;
 }
 
 /*
- * Full packets that follow each other, and a shorter one behind them, are one: nothing
- * happens between them.  Returns the size of all.
+ * Read consecutive full TNTs, and a partial one behind them, as one packet: nothing happens
+ * between them. Returns their size.
  */
 static inline size_t read_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 {
@@ -91,13 +97,16 @@ static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes)
 	return 1;
 }
 
-/* Whether the bytes behind the first of a CYC are an OVF; two CYCs in a row make no sense. */
+/*
+ * Returns whether the bytes behind the first one of a CYC are an OVF (SKD007): two CYCs in a
+ * row make no sense.
+ */
 static bool is_cut_by_ovf(const struct pt_flow *flow, const uint8_t *bytes)
 {
 	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF && flow->config.errata.skd007;
 }
 
-/* A packet whose time is another clock's. */
+/* Handle a timing packet with perf's clock. */
 static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 							enum pt_packet_type type, size_t size,
 							uint64_t value)
@@ -111,7 +120,7 @@ static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 	flow_on_timing(flow, &packet);
 }
 
-/* One or two bytes of 5 and 7 bits.  Returns their number, 0 if there are more. */
+/* Read the one or two bytes of a CYC, with 5 and 7 bits. Returns the size; 0 if it is longer. */
 static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
 	*cycles = bytes[0] >> 3;
@@ -142,12 +151,12 @@ static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 	return 2;
 }
 
-/* Bytes of an ip, by how it is compressed; it is suppressed, or that is reserved, without any. */
+/* Bytes of an ip by its compression; 0: suppressed or reserved. */
 static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
 
 /*
- * Returns the bytes of an ip, lowest, with some of what is behind them.  No packet begins so near
- * to the end of the window that those are not there.
+ * Returns 8 bytes with the ip's bytes lowest. No packet begins so near to the end of the
+ * window that they would not be there.
  */
 static inline uint64_t read_low_ip(const uint8_t *bytes)
 {
@@ -157,7 +166,7 @@ static inline uint64_t read_low_ip(const uint8_t *bytes)
 	return le64toh(low);
 }
 
-/* TIP, TIP.PGE, TIP.PGD and FUP.  Returns the size of what was read. */
+/* Read a TIP, TIP.PGE, TIP.PGD or FUP. Returns its size; 0: none of these. */
 static __attribute__((noinline)) size_t read_ip_packet(struct pt_flow *flow, const uint8_t *bytes)
 {
 	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)(bytes[0] >> 5) };
@@ -184,7 +193,7 @@ static __attribute__((noinline)) size_t read_ip_packet(struct pt_flow *flow, con
 	return 1u + ip_sizes[packet.ipc];
 }
 
-/* Nearly all TIPs: an ip of 16 to 48 bits, where an indirect branch goes. */
+/* Read a TIP; nearly all have an ip of 16 to 48 bits. Returns its size. */
 static inline size_t read_tip(struct pt_flow *flow, const uint8_t *bytes)
 {
 	unsigned compression = bytes[0] >> 5;
@@ -195,7 +204,10 @@ static inline size_t read_tip(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + ip_sizes[compression];
 }
 
-/* Returns how many bytes of padding there are from `count` on, where a buffer was never filled. */
+/*
+ * Returns the number of padding bytes, `count` of which are known: a buffer that was never
+ * filled has many.
+ */
 static __attribute__((noinline)) size_t count_long_padding(const uint8_t *bytes, size_t count,
 							   size_t size)
 {
@@ -212,7 +224,7 @@ static __attribute__((noinline)) size_t count_long_padding(const uint8_t *bytes,
 	return count;
 }
 
-/* Mostly it is a few bytes, to align a packet. */
+/* Returns the number of padding bytes; mostly a few align a packet. */
 static inline size_t count_padding(const uint8_t *bytes, size_t size)
 {
 	uint64_t next;
@@ -223,8 +235,8 @@ static inline size_t count_padding(const uint8_t *bytes, size_t size)
 }
 
 /*
- * Returns the size of what was read of `size` bytes, 0 if it is not one of these; of CYCs
- * only those whose time is another clock's.
+ * Returns the size of a frequent packet that was read; 0 if it is another one, or a CYC for
+ * the packet clock.
  */
 static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
@@ -241,7 +253,7 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	return bytes[0] & 1 ? read_ip_packet(flow, bytes) : 0;
 }
 
-/* Returns the size of the CYC that bytes begin with, and tells the time; 0: there is none. */
+/* Read a CYC with the packet clock. Returns its size; 0: there is none. */
 static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint32_t cycles;
@@ -258,7 +270,7 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 	return size;
 }
 
-/* Returns where the next packet begins that is no padding, or the last packets of the window do. */
+/* Returns the offset behind the padding at `at`. */
 static inline size_t skip_padding(const struct pt_flow *flow, size_t at)
 {
 	if (flow->window.bytes[at] == OPCODE_PAD)
@@ -267,8 +279,8 @@ static inline size_t skip_padding(const struct pt_flow *flow, size_t at)
 }
 
 /*
- * Returns whether the next packet was a frequent one.  A CYC changes nothing of where the flow
- * is: it is read with the packet behind it, of which the bytes are there, too.
+ * Returns whether the next packet was a frequent one. A CYC does not change the flow, so it is
+ * read together with the packet behind it, whose bytes are in the window, too.
  */
 static inline bool read_next_frequent(struct pt_flow *flow)
 {

@@ -6,22 +6,24 @@
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_perf_time.h"
 
+/* clang-format off */
 /*
  * Errata that change what packets mean, by CPU as libipt knows them (pt_cpu_errata();
  * intel-pt.h has Intel's words for each):
  *
- *   BDM70   a PSB+ before a TIP.PGE may have a FUP     header_ip is doubted: on_psbend()
+ *   BDM70   a PSB+ before a TIP.PGE may have a FUP     its ip is doubtful: on_psbend()
  *   APL12   so may an OVF                              the same: flow_on_fup()
- *   BDM64   an abort may follow a branch never taken   the way there is not asked for:
- * flow_on_fup() SKD007  an OVF may cut a CYC                       read_cycles() SKD010  no FUP or
- * TIP.PGE may follow an OVF        no further damage: fail_without_ip() APL11   a TIP.PGD may
- * follow an OVF                tracing is off: flow_on_tip_pgd() SKD022  a VM entry may have a FUP
- * it is no interrupt: flow_on_tip_pgd() SKL014  a TIP.PGD may lack the target's ip         the
- * filter tells: flow_step.c SKL168  a CYC before a PSB may be dropped          no speed is measured
- * across a TSC
+ *   BDM64   an abort may follow a branch never taken   do not follow the code: flow_on_fup()
+ *   SKD007  an OVF may cut a CYC                       read_cycles()
+ *   SKD010  no FUP or TIP.PGE may follow an OVF        no further damage: fail_without_ip()
+ *   APL11   a TIP.PGD may follow an OVF                tracing is off: flow_on_tip_pgd()
+ *   SKD022  a VM entry may have a FUP                  no interrupt: flow_on_tip_pgd()
+ *   SKL014  a TIP.PGD may lack the target's ip         the filter decides: flow_step.c
+ *   SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
  */
+/* clang-format on */
 
-/* Returns whether the packet tells an ip. */
+/* Returns whether the packet has an ip; 0 if not. */
 static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uint64_t *ip)
 {
 	*ip = 0;
@@ -31,7 +33,10 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 	return true;
 }
 
-/* A packet shows that the ip was no erratum's, if there is one.  Returns whether tracing is on. */
+/*
+ * A packet shows that the ip which an erratum made doubtful was right, if there is one.
+ * Returns whether tracing is on.
+ */
 static bool accept_erratum_ip(struct pt_flow *flow)
 {
 	uint64_t ip = flow->erratum_resume_ip;
@@ -43,8 +48,8 @@ static bool accept_erratum_ip(struct pt_flow *flow)
 }
 
 /*
- * A packet is of code that runs, but where is not known.  Returns whether that is part
- * of an overflow, and no further damage.
+ * The packet belongs to running code whose ip is unknown. Returns whether this is part of an
+ * overflow, and no further damage.
  */
 static bool fail_without_ip(struct pt_flow *flow)
 {
@@ -90,7 +95,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	flow_apply_mode(flow);
 }
 
-/* What happened is told where the packet's FUP says. */
+/* Keep an event until the FUP that has its ip. */
 static void add_pending_fup(struct pt_flow *flow, const struct cpu_event_data *event)
 {
 	if (flow->pending_fup_count == PENDING_FUPS_MAX)
@@ -98,7 +103,7 @@ static void add_pending_fup(struct pt_flow *flow, const struct cpu_event_data *e
 	flow->pending_fup[flow->pending_fup_count++] = *event;
 }
 
-/* Of the CPU, now; in a header the time may come behind it, up to the end. */
+/* Emit an event of the CPU. In a PSB's header the time may follow it, so keep it until the end. */
 static void add_cpu_event(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t value,
 			  uint32_t extra)
 {
@@ -113,11 +118,11 @@ static void add_cpu_event(struct pt_flow *flow, enum cpu_event_kind kind, uint64
 /* ---- Virtual machines ---------------------------------------------------- */
 
 /*
- * The NR bit of PIP tells who runs from the next ip on (SDM volume 3, "PIP").  A
- * guest's addresses mean other code than the host's: it is passed over.
+ * The NR bit of PIP says who runs from the next ip on (SDM volume 3, "PIP"). A guest's
+ * addresses mean other code than the host's, so its code is not followed.
  */
 
-/* What was lost, or off, is the guest's now, and not looked at. */
+/* Nothing before counts any more: the guest's packets are not decoded. */
 static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_set_found(flow);
@@ -135,7 +140,7 @@ static void leave_for_guest(struct pt_flow *flow, uint64_t from)
 	stay_in_guest(flow);
 }
 
-/* A TIP where a guest runs before it or behind it; ip 0: suppressed. */
+/* Handle a TIP with a guest before or behind it; ip 0: suppressed. */
 static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 {
 	bool enters = !flow->state.guest;
@@ -190,7 +195,10 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	flow->pending = PENDING_TIP;
 }
 
-/* Nothing has shown yet that tracing was on, but a header that an erratum may have written. */
+/*
+ * Returns whether tracing may have been off: its only sign is a PSB's header that an erratum
+ * may have written.
+ */
 static bool may_be_off(const struct pt_flow *flow)
 {
 	return flow->config.errata.bdm70 && !flow->state.emitted && flow->state.ip == flow->target;
@@ -215,7 +223,7 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow_begin_tracing(flow, ip, true);
 }
 
-/* Tracing goes off that was off: where it began is lost. */
+/* Tracing ends that was off: its begin is lost. */
 static void fail_without_begin(struct pt_flow *flow)
 {
 	flow_fail(flow, GAP_MISMATCH, 0);
@@ -228,7 +236,7 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
-	/* Where tracing goes on, a PIP tells again. */
+	/* Where tracing resumes, a PIP says again who runs. */
 	flow->state.guest = flow->next_guest = false;
 	flow->state.overflowed = false;
 	if (!flow->state.lost && !accept_erratum_ip(flow) && !passed_over)
@@ -304,7 +312,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 										   : FUP_INTERRUPT;
 	flow->target = ip;
 	flow->pending = PENDING_FUP;
-	if (flow->bits != TNT_BITS_NONE) /* the TIP that is waited for does not come */
+	if (flow->bits != TNT_BITS_NONE) /* the TIP of the deferred bits is missing */
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 }
 
@@ -327,7 +335,7 @@ static void on_overflow(struct pt_flow *flow)
 
 static void on_psb(struct pt_flow *flow)
 {
-	/* A PSB comes behind all that was deferred. */
+	/* Deferred bits end before a PSB. */
 	if (flow->bits != TNT_BITS_NONE)
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 	flow->in_header = true;
@@ -340,11 +348,11 @@ static void on_psb(struct pt_flow *flow)
 	flow_checkpoint_approach(flow);
 }
 
-/* Tracing is on at a PSB if, and only if, its header tells an ip. */
+/* Tracing is on at a PSB if, and only if, its header has an ip. */
 static void on_psbend(struct pt_flow *flow)
 {
 	if (!flow->in_header) {
-		/* Its PSB is lost, and who knows what before it. */
+		/* Its PSB is lost, and an unknown part of the trace before it. */
 		if (flow->state.on && !flow->state.lost)
 			flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
@@ -430,7 +438,7 @@ void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		flow_update_time(flow);
 }
 
-/* The packets with values come with a FUP of the instruction, or without. */
+/* Emit the event of a packet with a value: now, or with the instruction's FUP if it has one. */
 static void add_event_with_ip(struct pt_flow *flow, const struct cpu_event_data *event, bool has_ip)
 {
 	if (has_ip)
@@ -446,7 +454,7 @@ static void on_pwre(struct pt_flow *flow, const struct pt_packet_pwre *packet)
 		.value = pwre_value(packet->state, packet->sub_state, packet->hw),
 	};
 
-	/* Behind the MWAIT that asked for it. */
+	/* Its FUP is that of the MWAIT before it. */
 	add_event_with_ip(flow, &event, flow->pending_fup_count != 0);
 }
 
@@ -458,7 +466,7 @@ static void on_pwrx(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
 	add_cpu_event(flow, CPU_EVENT_PWRX, pwrx_value(packet->last, packet->deepest, why), 0);
 }
 
-/* Packets that change nothing of the flow. */
+/* Handle packets that do not change the flow. */
 static void on_event_packet(struct pt_flow *flow, const struct pt_packet *packet)
 {
 	struct cpu_event_data event = { 0 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What packets mean to the fast engine: each sets what is to be walked
- * (pt_flow.c has the table), the time, or what is told beside the flow.  Private
- * to the engine.  Meanings: SDM volume 3, "Intel Processor Trace", "Packet
- * Definitions".
+ * What packets mean to the fast engine: each makes something pending (pt_flow.c has the
+ * table), sets the time, or has an event of its own. Private to the engine. Meanings: SDM
+ * volume 3, "Intel Processor Trace", "Packet Definitions".
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
@@ -11,10 +10,10 @@
 #include "decoder/engine/fast/flow_step.h"
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
-/* A packet as libipt reads it. */
+/* Handle a packet that libipt has read. */
 void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);
 
-/* The same, of one kind: bits of TNT; TIP, TIP.PGE, TIP.PGD and FUP; any of those with times. */
+/* Handle one kind: TNT bits; TIP, TIP.PGE, TIP.PGD and FUP; a timing packet. */
 void flow_on_tnt(struct pt_flow *flow, uint64_t bits);
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet);
@@ -23,8 +22,8 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet);
 
 /*
- * SDM volume 3, "IP Compression".  Returns the ip of a packet that is not suppressed; of `low`,
- * which has the packet's bytes lowest, it takes those only.
+ * Returns the ip of a packet whose ip is not suppressed (SDM volume 3, "IP Compression").
+ * `low` has the packet's bytes lowest; bytes above them are ignored.
  */
 static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, uint64_t low)
 {
@@ -42,7 +41,7 @@ static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, 
 	return flow->state.last_ip;
 }
 
-/* Bits of TNT as nearly all are: flow_on_tnt() looks at what else there may be. */
+/* Handle TNT bits in the usual case; flow_on_tnt() handles the others. */
 static inline void flow_take_tnt(struct pt_flow *flow, uint64_t bits)
 {
 	if (!flow->state.on || flow->state.lost || flow->bits != TNT_BITS_NONE) {
@@ -54,7 +53,7 @@ static inline void flow_take_tnt(struct pt_flow *flow, uint64_t bits)
 	flow->pending = PENDING_TNT;
 }
 
-/* Returns whether a TIP is as nearly all are, and needs flow_take_tip() only. */
+/* Returns whether the state is the usual one, where a TIP needs flow_take_tip() only. */
 static inline bool flow_takes_tip(const struct pt_flow *flow)
 {
 	return flow->state.on && !flow->state.lost && !flow->state.has_interrupt &&
@@ -67,10 +66,10 @@ static inline void flow_take_tip(struct pt_flow *flow, uint64_t ip)
 	flow->pending = PENDING_TIP;
 }
 
-/* What was to happen until now does: losses are told, others run, code changes. */
+/* Bring the stream to its present time: emit losses, switch threads, change kernel code. */
 void flow_catch_up(struct pt_flow *flow);
 
-/* The clock, as we reckon it ourselves, was told a packet. */
+/* Update the time from the packet clock. */
 static inline void flow_update_time(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
@@ -83,14 +82,14 @@ static inline void flow_update_time(struct pt_flow *flow)
 		flow_catch_up(flow);
 }
 
-/* A CYC, as far as it is not the clock's. */
+/* Count a CYC's cycles for the next branch. */
 static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 {
 	if ((flow->state.on || flow->erratum_resume_ip) && !flow->state.lost)
 		stream_count_cycles(&flow->stream, cycles);
 }
 
-/* A packet that libipt does not know. */
+/* Handle a packet that libipt does not know. */
 void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packet);
 
 #endif

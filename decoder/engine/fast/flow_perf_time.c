@@ -4,7 +4,7 @@
 #include "decoder/engine/fast/flow_window.h"
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
-/* Of the window, that are there to read ahead; an MTC period with CYC packets has a few KiB. */
+/* Bytes in the window for reading ahead; an MTC period with CYC packets has a few KiB. */
 #define AHEAD ((size_t)1 << 17)
 
 #define NO_CYC UINT64_MAX
@@ -12,8 +12,8 @@
 /* ---- The packet before --------------------------------------------------- */
 
 /*
- * Returns whether nothing but padding lies between the last CYC and the packet at
- * flow->offset.  It is asked once for each CYC, so padding is looked at once.
+ * Returns whether only padding is between the last CYC and the packet at flow->offset. It is
+ * called once per CYC, so padding is scanned once.
  */
 static bool is_after_cyc(struct pt_flow *flow)
 {
@@ -27,11 +27,11 @@ static bool is_after_cyc(struct pt_flow *flow)
 	return at == flow->offset;
 }
 
-/* ---- Ahead --------------------------------------------------------------- */
+/* ---- Reading ahead ------------------------------------------------------- */
 
 /*
- * Returns where the bytes end in the window that may be read ahead: perf reads ahead
- * up to the end of a piece.
+ * Returns the offset in the window up to which packets may be read ahead: perf does so up to
+ * the end of a piece.
  */
 static size_t end_of_ahead(struct pt_flow *flow)
 {
@@ -45,8 +45,8 @@ static size_t end_of_ahead(struct pt_flow *flow)
 }
 
 /*
- * Read a packet at `at` of the window.  Returns its size; 0 if there is none.
- * libipt does not know all (pt_evd_pebs_packets.h): those are told as padding.
+ * Read a packet at `at` of the window. Returns its size; 0 if there is none. Packets that
+ * libipt does not know (pt_evd_pebs_packets.h) are returned as ppt_mnt.
  */
 static size_t read_ahead(struct pt_flow *flow, size_t at, unsigned *item_size,
 			 struct pt_packet *packet)

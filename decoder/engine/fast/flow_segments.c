@@ -10,54 +10,57 @@
 #include "decoder/engine/fast/flow_checkpoint.h"
 
 /*
- * Events of one segment, 64 bytes each: dense traces have two a byte of trace.
- * A segment with more is decoded when it is its turn.
+ * Events of one segment, 64 bytes each: dense traces have two per byte. A segment with more is
+ * decoded when the stream arrives there.
  */
 #define EVENTS_FIRST ((size_t)1 << 12)
 #define EVENTS_MAX   ((size_t)1 << 18)
 
-/* Of events.  Who wrote it last writes it again: its CPU's cache may have it still. */
+/*
+ * Events of a segment. The flow that wrote a buffer last is given it again, because its CPU's
+ * cache may still have it.
+ */
 struct buffer {
 	struct branch_event *events; /* owned */
 	size_t room;
-	const struct pt_flow *writer; /* stands for a thread; NULL: none yet */
-	struct buffer *next;          /* that is free */
+	const struct pt_flow *writer; /* flow of a thread; NULL: none yet */
+	struct buffer *next;          /* free buffer */
 };
 
 struct segment {
 	struct worker_job job; /* first */
 	struct pt_segments *owner;
-	struct aux_cuts at; /* where it begins, if not at the stream's beginning */
-	uint64_t begin;     /* its cut; 0: the stream's beginning */
-	/* The outcome: */
+	struct aux_cuts at; /* its begin, unless it is the first */
+	uint64_t begin;     /* offset of its cut; 0: the stream's beginning */
+	/* Results: */
 	bool usable, ended;
 	struct flow_checkpoint before, after;
-	struct buffer *buffer; /* borrowed; NULL: was not begun */
+	struct buffer *buffer; /* borrowed; NULL: not begun */
 	size_t count;
 	struct pt_stream_stats stats;
 };
 
 struct pt_segments {
 	struct pt_stream stream; /* first */
-	struct pt_flow *flow;    /* owned: decodes what was guessed wrong */
+	struct pt_flow *flow;    /* owned: decodes segments whose guess was wrong */
 	struct pt_config config;
 	struct flow_checkpoint first;
-	struct flow_checkpoint now; /* where what was given out ends */
-	bool in_flow;               /* the flow is on its way to the next cut */
+	struct flow_checkpoint now; /* end of the events emitted so far */
+	bool in_flow;               /* `flow` is on its way to the next cut */
 	bool given;                 /* the oldest segment's events are in the queue */
-	struct aux_cuts plan;       /* where the segment begins that is planned next */
+	struct aux_cuts plan;       /* begin of the next segment to plan */
 	bool planned_all;
-	/* A ring: */
+	/* A ring buffer: */
 	struct segment *segments; /* owned */
 	unsigned room, oldest, newest;
-	struct buffer *buffers; /* owned: as many as segments */
-	pthread_mutex_t lock;   /* of those that are free: */
+	struct buffer *buffers; /* owned: one per segment */
+	pthread_mutex_t lock;   /* of `free`: */
 	struct buffer *free;
 };
 
 /* ---- Decoding ahead, in any thread --------------------------------------- */
 
-/* There is a free one: each segment has one at most. */
+/* There is always a free one: each segment has one at most. */
 static struct buffer *take_buffer(struct pt_segments *segments, const struct pt_flow *writer)
 {
 	struct buffer **link, **best, *buffer;
@@ -94,7 +97,7 @@ static void use_buffer(const struct buffer *buffer, struct pt_stream *stream)
 	stream->room = (unsigned)buffer->room;
 }
 
-/* Returns false if there are too many events. */
+/* Returns false if the segment has too many events. */
 static bool grow(struct buffer *buffer, struct pt_stream *stream)
 {
 	if (stream_has_room(stream))
@@ -171,7 +174,7 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	flow_checkpoint_save(&segment->after, flow);
 }
 
-/* ---- In order ------------------------------------------------------------ */
+/* ---- Consuming segments in order ----------------------------------------- */
 
 static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats *stats)
 {
@@ -191,7 +194,7 @@ static uint32_t add_cycles(uint32_t a, uint32_t b)
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* Up to the first branch that is not too early; side events may be ahead of branches. */
+/* Up to the first branch that is late enough; CPU events may be ahead of branches. */
 static void raise_times(struct segment *segment, uint64_t time)
 {
 	for (size_t i = 0; i < segment->count; i++) {
@@ -208,7 +211,7 @@ static void raise_times(struct segment *segment, uint64_t time)
 	}
 }
 
-/* What a segment could not know: sums that began before it, and how late it was already. */
+/* Correct what the segment could not know: sums that began before it, and the last event's time. */
 static void complete(struct segment *segment, const struct flow_checkpoint *before)
 {
 	struct flow_checkpoint *after = &segment->after;
@@ -278,7 +281,7 @@ static void plan(struct pt_segments *segments)
 	}
 }
 
-/* Drop what is done with. */
+/* Release the segments that are consumed. */
 static void drop(struct pt_segments *segments)
 {
 	struct workers *workers = segments->stream.input.workers;
@@ -293,7 +296,7 @@ static void drop(struct pt_segments *segments)
 	}
 }
 
-/* Follow the flow from where it is to the next cut. */
+/* Decode on with `flow` up to the next cut. */
 static void follow(struct pt_segments *segments)
 {
 	struct pt_stream *stream = &segments->stream, *flow = &segments->flow->stream;
@@ -357,8 +360,8 @@ static void close_segments(struct pt_stream *stream)
 }
 
 /*
- * Returns how many segments of a stream are under way at most: one is being consumed,
- * and over all streams there are more than threads.
+ * Returns the greatest number of segments under way per stream: one is being consumed, and
+ * over all streams there are more than threads.
  */
 static unsigned count_ahead(const struct pt_stream_input *input)
 {
@@ -373,7 +376,7 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
 
 	segments->stream = flow->stream;
-	segments->stream.text = (struct kernel_text){ 0 }; /* the flow's own */
+	segments->stream.text = (struct kernel_text){ 0 }; /* the flow has its own */
 	segments->stream.step = step;
 	segments->stream.close = close_segments;
 	segments->flow = flow;

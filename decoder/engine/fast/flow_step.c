@@ -37,7 +37,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 	flow_set_lost(flow);
 	if (!place)
 		return;
-	/* The way there is not known, but the place is. */
+	/* The code on the way to the FUP's ip is unknown, but the ip is known. */
 	flow_resync_at(flow, flow->target);
 	if (!flow->state.lost)
 		reach_fup(flow);
@@ -50,9 +50,9 @@ void flow_set_found(struct pt_flow *flow)
 	flow->state.lost = false;
 }
 
-/* ---- Beside the flow ----------------------------------------------------- */
+/* ---- Pending events ------------------------------------------------------ */
 
-/* A transaction takes effect on the flow, too. */
+/* A transaction takes effect on the following branches, too. */
 static void enter_transaction(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t ip)
 {
 	stream_set_in_tx(&flow->stream, kind == CPU_EVENT_TX_BEGIN);
@@ -91,13 +91,13 @@ void flow_flush_pending(struct pt_flow *flow)
 
 /* ---- Links between blocks ------------------------------------------------ */
 
-/* Returns where a way goes that is known, and gives nothing out; 0: there is none. */
+/* Returns the CFG node of a successor that is reached without an event; 0: none. */
 static uint32_t silent_successor(const struct basic_block *block, const struct basic_block *next)
 {
 	return next && next->region == block->region ? next->node : 0;
 }
 
-/* What flow_run_cached() need not look at more of. */
+/* Set the links that flow_run_cached() may follow without looking at the block. */
 static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 {
 	struct cfg_node *node = cfg_node_at(flow->blocks.nodes, block->node);
@@ -116,9 +116,9 @@ static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 }
 
 /*
- * The walk goes on at ip.  The run there is kept in `link`, which belongs to the
- * run before it, for the next time.  Links stay within a mapping: they are of
- * the file, which others may have mapped elsewhere.
+ * Continue at ip. The block there is kept in `link`, which is of the previous block, for the
+ * next time. Links stay within a mapping: they belong to the file, which another process may
+ * have mapped elsewhere.
  */
 static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
@@ -138,7 +138,10 @@ static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_
 		block && flow->state.emitted && !flow->state.ptwrite.left ? block->node : 0;
 }
 
-/* The same as follow_link() where the way is another each time: across mappings, too. */
+/*
+ * Continue at the target of an indirect branch, which may differ from the last time and be in
+ * another mapping.
+ */
 static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
 	flow->state.ip = ip;
@@ -150,14 +153,14 @@ static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link
 	follow_link(flow, link, ip);
 }
 
-/* ---- Walking ------------------------------------------------------------- */
+/* ---- Following branches -------------------------------------------------- */
 
 static void count_block(struct pt_flow *flow, const struct basic_block *block)
 {
 	stream_count_insns(&flow->stream, block->insns);
 }
 
-/* Within a function: nothing of it is given out. */
+/* The jump stays within its function: count it, and emit nothing. */
 static void skip_local_jump(struct pt_flow *flow, uint64_t to)
 {
 	flow->stream.stats.events++;
@@ -166,7 +169,7 @@ static void skip_local_jump(struct pt_flow *flow, uint64_t to)
 	flow->cached_block = 0;
 }
 
-/* One bit is used. */
+/* The highest bit is consumed. */
 static void drop_tnt_bit(struct pt_flow *flow)
 {
 	flow->bits <<= 1;
@@ -174,7 +177,7 @@ static void drop_tnt_bit(struct pt_flow *flow)
 		flow->pending = PENDING_NONE;
 }
 
-/* A function that is too long to tell, or not known, is an empty one. */
+/* An unknown function, or one too long for 32 bits, is stored as an empty one. */
 static void set_function(struct basic_block *block, int64_t begin, int64_t end)
 {
 	block->function_known = true;
@@ -185,7 +188,7 @@ static void set_function(struct basic_block *block, int64_t begin, int64_t end)
 	block->function_end = (int32_t)end;
 }
 
-/* Whether the run that is walked, its branch and `to` lie in one function. */
+/* Returns whether the current block, its branch and `to` are in one function. */
 static bool is_local(struct pt_flow *flow, uint64_t to)
 {
 	struct basic_block *block = flow->block;
@@ -212,7 +215,7 @@ static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *ins
 					 flow->view.end - flow->state.ip - behind);
 }
 
-/* What flow_run_cached() may do the next time, without looking closer. */
+/* Set what flow_run_cached() may do at the block's end the next time. */
 static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
 	struct basic_block *block = flow->block;
@@ -283,7 +286,7 @@ static void take_conditional(struct pt_flow *flow, const struct insn *insn, uint
 	follow_link(flow, &flow->block->taken, flow->state.ip);
 }
 
-/* Returns whether the stack knew the place. */
+/* Returns false if the return stack is empty or the return is not compressed. */
 static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	bool compressed = tnt_bits_next(flow->bits);
@@ -301,19 +304,19 @@ static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t 
 }
 
 /*
- * Decisions may come before the TIPs of indirect branches between them (SDM volume 3,
- * "Deferred TIPs"): the rest of the bits waits for the next TIP.
+ * TNT bits may come before the TIPs of indirect branches between them (SDM volume 3, "Deferred
+ * TIPs"): keep the remaining bits until the next TIP.
  */
 static void defer_tnt(struct pt_flow *flow, uint64_t from)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	/* But not those of another packet. */
+	/* But bits of an earlier packet cannot be deferred. */
 	if (tnt_bits_count(flow->bits) > flow->last_bits) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
-	/* The run is walked again, then. */
+	/* The block will be followed again. */
 	stream->state.insn_count -= flow->block->insns;
 	stream->stats.insns -= flow->block->insns;
 	if (!stream_is_timed(stream))
@@ -398,7 +401,7 @@ static void reach_fup(struct pt_flow *flow)
 	}
 }
 
-/* Whether the place that is walked to lies before the run's branch has been taken. */
+/* Returns whether the pending FUP's ip is in the block, up to its branch. */
 static bool fup_is_inside(const struct pt_flow *flow, const struct basic_block *block)
 {
 	return flow->pending == PENDING_FUP && flow->target - flow->state.ip <= block->length;
@@ -419,8 +422,8 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 }
 
 /*
- * A filter may end the trace at a direct branch.  Its packet names the target, or does
- * not (SKL014), and then the filter tells.
+ * An address filter may end the trace at a direct branch. The packet has the target, or lacks
+ * it (SKL014), and then the filter decides.
  */
 static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 {
@@ -439,7 +442,7 @@ void flow_step_slow(struct pt_flow *flow)
 	uint64_t from;
 
 	if (!block && flow->pending == PENDING_FUP && flow->target == flow->state.ip) {
-		reach_fup(flow); /* nothing is executed on the way, so no code is missing */
+		reach_fup(flow); /* no instruction is executed on the way, so no code is missing */
 		return;
 	}
 	if (!block) {
@@ -477,9 +480,9 @@ void flow_step_slow(struct pt_flow *flow)
 		flow_fail(flow, GAP_MISMATCH, from);
 }
 
-/* ---- Ahead of the flow --------------------------------------------------- */
+/* ---- Looking ahead ------------------------------------------------------- */
 
-/* Direct branches on a way that is only tried. */
+/* Direct branches to try on the way to an ip. */
 #define STEPS_MAX 256
 
 bool flow_reaches(struct pt_flow *flow, uint64_t ip)
@@ -530,7 +533,6 @@ void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet)
 	flow->state.after_gap = flow->state.gap_guessed = false;
 }
 
-/* After damage, a packet tells that ip is executed: go on there if there is code. */
 void flow_resync_at(struct pt_flow *flow, uint64_t ip)
 {
 	size_t size;

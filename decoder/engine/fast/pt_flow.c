@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast engine: packets drive a walk over cached runs of code.
+ * The fast engine: packets drive a flow over cached basic blocks.
  *
- * A packet sets what is to be done, and each step walks one run further until
- * it is done; only then is the next packet read.  So nothing is reported that
- * no packet has proved yet:
+ * Each packet makes something pending, and steps follow one block after another
+ * until nothing is pending; only then is the next packet read. So no event is emitted
+ * before a packet has proved it:
  *
- *   packet      walk
+ *   packet      the flow continues
  *   ----------  -----------------------------------------------------------
- *   TNT         to a conditional jump or a compressed return, a bit each; bits behind
- *               an indirect branch wait for its TIP
+ *   TNT         to a conditional jump or a compressed return, for each bit; bits behind
+ *               an indirect branch are deferred until its TIP
  *   TIP         to an indirect branch, an uncompressed return, a far transfer
- *   TIP.PGD     the same; tracing goes off there
- *   FUP         to its ip: an interrupt (if TIP or TIP.PGD follows)
+ *   TIP.PGD     to the same; tracing ends there
+ *   FUP         to its ip: an interrupt (if TIP or TIP.PGD follows), or a packet's ip
  *   PSB+        to its ip, to check that trace and code agree
  *
- * Return compression (SDM volume 3, "Intel Processor Trace", "RET
- * Compression"): the processor pops its stack of 64 at every near return, also
- * at one that it does not compress; and a call to the next instruction pushes
- * nothing.
+ * Return compression (SDM volume 3, "Intel Processor Trace", "RET Compression"): the processor
+ * pops its stack of 64 addresses at every near return, also at one that it does not compress;
+ * and a call to the next instruction pushes nothing.
  *
- * After damage decoding goes on at the next packet that tells an ip where there
- * is code.
+ * After damage, decoding continues at the next packet with an ip where there is code.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -37,12 +35,12 @@
 #include "decoder/engine/fast/pt_flow.h"
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
-/* Bytes from one cut to the next: some ms of work, and some MB of events. */
+/* Bytes between two cuts: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)
 
 /* ---- The stream ---------------------------------------------------------- */
 
-/* At the start, or where bytes are no packet: go on at the next PSB. */
+/* At the start, or at bytes that are no packet: continue at the next PSB. */
 static void synchronise(struct pt_flow *flow, bool first)
 {
 	uint64_t from = flow->offset, to;
@@ -53,7 +51,7 @@ static void synchronise(struct pt_flow *flow, bool first)
 			flow->stream.ended = true;
 			break;
 		}
-		/* One may straddle the end of the window. */
+		/* A PSB may straddle the end of the window. */
 		flow_window_move(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
 	}
 	flow->stream.ended |= !flow->packets;
@@ -68,8 +66,8 @@ static void synchronise(struct pt_flow *flow, bool first)
 }
 
 /*
- * Where the pieces that follow each other end, the stream does; or others begin
- * apart, and nothing of what came before holds.
+ * The consecutive pieces end: the stream ends, or other pieces follow, apart, and nothing of
+ * the state holds for them.
  */
 static void finish(struct pt_flow *flow)
 {
@@ -116,7 +114,7 @@ static void read_by_libipt(struct pt_flow *flow)
 
 	if (status >= 0)
 		status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
-	/* libipt 2.0.5 does not look for the byte that erratum SKZ84 puts behind a TMA. */
+	/* libipt 2.0.5 does not check for the byte that erratum SKZ84 puts behind a TMA. */
 	if (status >= 0 && packet.size > flow->window.size - flow->at)
 		status = -pte_eos;
 	if (status >= 0) {
@@ -232,8 +230,8 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 }
 
 /*
- * Without times there is nothing to begin in the middle by; and perf forgets nothing at
- * a PSB.
+ * Without timing packets there is no state to begin with in the middle; and perf forgets
+ * nothing at a PSB.
  */
 static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast engine as its own parts see it; others see it as a pt_stream.  Private to the engine. */
+/*
+ * Makes streams of the fast engine, and flows that decode segments of them. Private to the
+ * engine.
+ */
 #ifndef DECODER_ENGINE_FAST_PT_FLOW_H
 #define DECODER_ENGINE_FAST_PT_FLOW_H
 
@@ -12,12 +15,12 @@
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
 /*
- * Returns a flow without a stream, owned by the caller; flow_checkpoint_load() gives
- * it one.  It is to decode about `size` bytes.
+ * Returns a flow without a stream, owned by the caller, for about `size` bytes of trace;
+ * flow_checkpoint_load() gives it a stream.
  */
 struct pt_flow *pt_flow_spare(uint64_t size);
 
-/* Make a spare flow one of the stream of another, at no place yet. */
+/* Attach a spare flow to the stream of another flow, at no position yet. */
 void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 		   const struct pt_config *config);
 

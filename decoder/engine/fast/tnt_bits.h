@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bits of TNT that are to be used: the next one highest, and a stop bit behind the last, so
- * that one word tells how many there are, too.  Private to the fast engine.
+ * TNT bits that are not consumed yet: the next one highest, and a stop bit behind the last
+ * one, so that one word holds their number, too. Private to the fast engine.
  */
 #ifndef DECODER_ENGINE_FAST_TNT_BITS_H
 #define DECODER_ENGINE_FAST_TNT_BITS_H
@@ -11,7 +11,7 @@
 
 #define TNT_BITS_NONE (UINT64_C(1) << 63)
 
-/* The lowest `count` of `bits`, at most 63, the oldest highest. */
+/* Returns the lowest `count` of `bits`, at most 63; the oldest is the highest. */
 static inline uint64_t tnt_bits(uint64_t bits, unsigned count)
 {
 	return (bits << 1 | 1) << (63 - count);
@@ -22,15 +22,15 @@ static inline unsigned tnt_bits_count(uint64_t bits)
 	return 63 - (unsigned)__builtin_ctzll(bits);
 }
 
-/* Returns the next one; there is one. */
+/* Returns the next bit; there must be one. */
 static inline bool tnt_bits_next(uint64_t bits)
 {
 	return bits >> 63;
 }
 
 /*
- * Returns those of a packet of one byte, whose first bit set is above them and whose last
- * bit is 0 (SDM volume 3, "Taken/Not-taken (TNT) Packet"), and how many in *count.
+ * Returns the bits of a one-byte packet, and their number in *count. The stop bit is the
+ * highest bit set, and the lowest bit is 0 (SDM volume 3, "Taken/Not-taken (TNT) Packet").
  */
 static inline uint64_t tnt_bits_of_byte(uint8_t byte, unsigned *count)
 {

@@ -18,7 +18,7 @@ void blocks_resolve(struct pt_blocks *blocks, uint64_t to)
 	pending->insn.kind = BRANCH_NONE;
 }
 
-/* ---- Who runs, and what code he sees ------------------------------------- */
+/* ---- Who runs, and its code ---------------------------------------------- */
 
 bool blocks_use_image(struct pt_blocks *blocks)
 {
@@ -39,25 +39,25 @@ bool blocks_enter(struct pt_blocks *blocks, uint64_t ip)
 
 /* ---- Event trace --------------------------------------------------------- */
 
-void blocks_tell_control(struct pt_blocks *blocks, uint64_t ip)
+void blocks_emit_cfe(struct pt_blocks *blocks, uint64_t ip)
 {
-	if (blocks->has_control)
-		stream_push_cpu_event(&blocks->stream, &blocks->control, ip);
-	blocks->has_control = false;
+	if (blocks->has_cfe)
+		stream_push_cpu_event(&blocks->stream, &blocks->cfe, ip);
+	blocks->has_cfe = false;
 }
 
-static void tell(struct pt_blocks *blocks, const struct cpu_event_data *note,
-		 const struct pt_event *event, uint64_t ip)
+static void emit_cpu_event(struct pt_blocks *blocks, const struct cpu_event_data *note,
+			   const struct pt_event *event, uint64_t ip)
 {
 	if (event->ip_suppressed)
 		ip = 0;
 	if (ip)
-		blocks_resolve(blocks, ip); /* the block before ends where this happened */
+		blocks_resolve(blocks, ip); /* the block before ends at this event */
 	stream_push_cpu_event(&blocks->stream, note, ip);
 }
 
-/* An EXSTOP, or what it stands for. */
-static void on_stop(struct pt_blocks *blocks, const struct pt_event *event)
+/* Handle an EXSTOP, or the packet that it replaces. */
+static void on_exstop(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	static const struct pt_rewrite_note stop = { .note.kind = CPU_EVENT_EXSTOP };
 	const struct pt_rewrite_note *note = pt_rewrite_next(&blocks->rewrite);
@@ -65,19 +65,19 @@ static void on_stop(struct pt_blocks *blocks, const struct pt_event *event)
 	if (!note)
 		note = &stop;
 	if (!note->of_interrupt || blocks->off) {
-		tell(blocks, &note->note, event, event->variant.exstop.ip);
+		emit_cpu_event(blocks, &note->note, event, event->variant.exstop.ip);
 		return;
 	}
-	blocks_tell_control(blocks, 0);
-	blocks->control = note->note;
-	blocks->has_control = true;
+	blocks_emit_cfe(blocks, 0);
+	blocks->cfe = note->note;
+	blocks->has_cfe = true;
 }
 
 /* ---- libipt's events ----------------------------------------------------- */
 
 static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	blocks_tell_control(blocks, 0);
+	blocks_emit_cfe(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	blocks->damaged = blocks->off = false;
 	blocks_enter(blocks, event->variant.enabled.ip);
@@ -85,14 +85,14 @@ static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
 		BRANCH_TRACE_ON;
 }
 
-/* The pending branch itself left the traced code. */
+/* The pending branch itself leaves the traced code. */
 static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	struct pending_branch *pending = &blocks->pending;
 	uint64_t to = event->ip_suppressed ? 0 : event->variant.disabled.ip;
 	struct branch_event *off;
 
-	blocks_tell_control(blocks, 0);
+	blocks_emit_cfe(blocks, 0);
 	off = stream_push_insn(&blocks->stream, &blocks->stream.state.now, &pending->insn,
 			       pending->from, to);
 	blocks->off = true;
@@ -109,7 +109,7 @@ static void on_async_disabled(struct pt_blocks *blocks, const struct pt_event *e
 	uint64_t to = event->ip_suppressed ? 0 : event->variant.async_disabled.ip;
 
 	blocks_resolve(blocks, at);
-	blocks_tell_control(blocks, at);
+	blocks_emit_cfe(blocks, at);
 	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC | (blocks->guest ? BRANCH_GUEST : 0);
 	blocks->off = true;
@@ -123,14 +123,14 @@ static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *eve
 	enum branch_kind kind = blocks->tx_aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
 	blocks_resolve(blocks, from);
-	blocks_tell_control(blocks, from);
+	blocks_emit_cfe(blocks, from);
 	stream_push(&blocks->stream, kind, from, to)->flags |= BRANCH_ASYNC;
 	blocks->tx_aborted = false;
 }
 
 static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	blocks_tell_control(blocks, 0);
+	blocks_emit_cfe(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	stream_push_gap(&blocks->stream, GAP_OVERFLOW, 0);
 	blocks->off = event->ip_suppressed;
@@ -151,7 +151,7 @@ static void on_transaction(struct pt_blocks *blocks, const struct pt_event *even
 	stream_set_in_tx(&blocks->stream, event->variant.tsx.speculative);
 	blocks->tx_aborted = event->variant.tsx.aborted;
 	if (!event->status_update && (was_in || note.kind != CPU_EVENT_TX_COMMIT))
-		tell(blocks, &note, event, event->variant.tsx.ip);
+		emit_cpu_event(blocks, &note, event, event->variant.tsx.ip);
 }
 
 static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
@@ -162,7 +162,7 @@ static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
 				    event->variant.pwre.hw),
 	};
 
-	tell(blocks, &note, event, 0);
+	emit_cpu_event(blocks, &note, event, 0);
 }
 
 static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
@@ -175,11 +175,11 @@ static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
 		.value = pwrx_value(event->variant.pwrx.last, event->variant.pwrx.deepest, why),
 	};
 
-	tell(blocks, &note, event, 0);
+	emit_cpu_event(blocks, &note, event, 0);
 }
 
-/* Events that change nothing of the flow. */
-static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *event)
+/* Handle events that do not change the flow. */
+static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	struct cpu_event_data note = { 0 };
 	uint64_t ip = 0;
@@ -195,7 +195,7 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 		ip = event->variant.ptwrite.ip;
 		break;
 	case ptev_exstop:
-		on_stop(blocks, event);
+		on_exstop(blocks, event);
 		return;
 	case ptev_mwait:
 		note = (struct cpu_event_data){ .kind = CPU_EVENT_MWAIT,
@@ -218,7 +218,7 @@ static void on_event_beside(struct pt_blocks *blocks, const struct pt_event *eve
 	default: /* modes, ticks, maintenance */
 		return;
 	}
-	tell(blocks, &note, event, ip);
+	emit_cpu_event(blocks, &note, event, ip);
 }
 
 void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
@@ -252,7 +252,7 @@ void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 		on_wake(blocks, event);
 		break;
 	default:
-		on_event_beside(blocks, event);
+		on_cpu_event(blocks, event);
 		break;
 	}
 }

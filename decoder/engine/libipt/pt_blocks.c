@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libipt gives blocks: runs of instructions that end at a branch or before an
- * event.  Where a block's last branch went is known when the next block or
- * event tells an ip, so one branch is always pending:
+ * libipt returns blocks: instructions up to a branch or an event. The target of a block's last
+ * branch is known when the next block or event has an ip, so one branch is always pending:
  *
  *   next comes        the pending branch at `from` becomes
  *   ----------------  ------------------------------------------------------
@@ -11,7 +10,7 @@
  *   disabled          TRACE_OFF of the branch's kind, from -> where it left to, or 0
  *   async disabled    branch from -> at; then TRACE_OFF | ASYNC at -> 0
  *   async branch      branch from -> source; then INTERRUPT source -> target
- *   overflow          dropped: where it went was lost
+ *   overflow          dropped: its target was lost
  *   exstop            perhaps a packet that libipt does not know: pt_rewrite.h
  *   error "no code"   branch from -> ip; then the gap
  *   other error       dropped
@@ -54,7 +53,7 @@ static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *bl
 
 	if (!block->isid && kernel)
 		segment = kernel_code_find(kernel, block->end_ip, &bytes);
-	/* Not from the cache: what it knows of this place may be old. */
+	/* Not from the cache, which may have the bytes of another time. */
 	if (segment)
 		return insn_decode(kernel_text_bytes(text, bytes) +
 					   (block->end_ip - segment->begin),
@@ -75,14 +74,14 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	blocks->pending.insn = last_insn(blocks, block);
 	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
 	advance_time(blocks, block->ninsn);
-	/* The time of the block's own packet; of the next one, where that is an event. */
+	/* The time of the block's own packet, or of the next one, if that is an event. */
 	blocks->pending.decided = blocks->stream.state.now;
 	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
 	stream_follow_schedule(&blocks->stream);
 	blocks_use_image(blocks);
 }
 
-/* Returns whether the flow turns in a circle. */
+/* Returns whether the flow loops forever. */
 static bool is_endless(struct pt_blocks *blocks)
 {
 	uint64_t offset = 0;
@@ -123,7 +122,7 @@ static enum gap_reason gap_reason_of(int status)
 
 static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 {
-	blocks_tell_control(blocks, 0);
+	blocks_emit_cfe(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	stream_push_gap(&blocks->stream, reason, ip);
 	blocks->synced = false;
@@ -133,8 +132,8 @@ static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 }
 
 /*
- * libipt wants the trace in one piece, and PSBs and packets may straddle the
- * pieces, so this engine copies those that follow each other into a row.
+ * libipt needs the trace in one piece, and PSBs and packets may straddle pieces, so copy the
+ * consecutive pieces.
  */
 static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 {
@@ -167,7 +166,7 @@ static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 	blocks->idle = false;
 }
 
-/* The pieces that follow each other are at their end; others may begin apart. */
+/* The consecutive pieces end; others may begin apart. */
 static void finish_run(struct pt_blocks *blocks)
 {
 	struct pt_stream *stream = &blocks->stream;
@@ -186,7 +185,7 @@ static void finish_run(struct pt_blocks *blocks)
 		stream_finish(stream);
 }
 
-/* Bytes from `from` to where libipt is synchronised are skipped or lost. */
+/* Count the bytes up to where libipt is synchronised as skipped or lost. */
 static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool first)
 {
 	struct pt_stream_stats *stats = &blocks->stream.stats;
@@ -205,7 +204,7 @@ static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool 
 	blocks->counted = to;
 }
 
-/* Go on at the next PSB, and count what lies before it. */
+/* Continue at the next PSB, and count the bytes before it. */
 static void synchronise(struct pt_blocks *blocks)
 {
 	uint64_t from = 0, to = blocks->size;
@@ -217,7 +216,7 @@ static void synchronise(struct pt_blocks *blocks)
 	if (blocks->status >= 0)
 		pt_blk_get_sync_offset(blocks->decoder, &to);
 	count_to(blocks, from, to, first);
-	blocks_tell_control(blocks, 0);
+	blocks_emit_cfe(blocks, 0);
 	pt_rewrite_seek(&blocks->rewrite, to);
 	if (blocks->status < 0) {
 		finish_run(blocks);
@@ -240,7 +239,7 @@ static void next_event(struct pt_blocks *blocks)
 	int status = pt_blk_event(blocks->decoder, &event, sizeof(event));
 
 	blocks->status = status;
-	/* What the PSB only repeats (modes, paging) is no trace yet. */
+	/* Skip what the PSB only repeats (modes, paging). */
 	if (status < 0 || !event.status_update)
 		blocks->fresh = false;
 	if (status < 0 && pt_errcode(status) == pte_eos)
@@ -257,9 +256,8 @@ static bool lacks_code(int status, const struct pt_block *block)
 }
 
 /*
- * The first block after a PSB in mid-flow: libipt tells its ip only with the
- * block, so whose code it is shows after the first try.  Returns libipt's
- * status.
+ * Decode the first block after a PSB in mid-flow: libipt has its ip only with the block, so
+ * the right image is known after the first attempt. Returns libipt's status.
  */
 static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 {
@@ -274,7 +272,7 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	return status;
 }
 
-/* A damaged MODE.Exec (flow_step.h: flow_take_mode): libipt reads other code than ran. */
+/* A damaged MODE.Exec (fast/flow_state.h: flow_apply_mode()): libipt reads other code than ran. */
 static bool has_impossible_mode(const struct pt_block *block)
 {
 	return block->ninsn && block->ip >> 32 &&
@@ -298,7 +296,7 @@ static void next_block(struct pt_blocks *blocks)
 	if (status < 0 && pt_errcode(status) == pte_eos) {
 		finish_run(blocks);
 	} else if (status < 0 && pt_errcode(status) == pte_no_enable) {
-		/* Tracing is off, and nothing more comes before the next PSB: no loss. */
+		/* Tracing is off, and nothing follows before the next PSB: no loss. */
 		blocks->synced = false;
 		blocks->idle = true;
 	} else if (status < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine that lets libipt's block decoder walk (pt_blocks.c), and what it makes of
- * libipt's events (pt_block_events.c).  Private to the engine.
+ * The engine on libipt's block decoder (pt_blocks.c), and its use of libipt's events
+ * (pt_block_events.c). Private to the engine.
  */
 #ifndef DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
 #define DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
@@ -21,27 +21,27 @@ struct pending_branch {
 
 struct pt_blocks {
 	struct pt_stream stream;
-	uint8_t *bytes;    /* owned: pieces that follow each other in a row, padded */
-	uint64_t size;     /* of those */
-	size_t next_piece; /* the first that is not among them */
+	uint8_t *bytes;    /* owned: consecutive pieces, padded */
+	uint64_t size;     /* of `bytes` */
+	size_t next_piece; /* the first piece behind `bytes` */
 	struct pt_config config;
 	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
-	uint64_t counted;                 /* bytes of this run that are in the statistics */
+	uint64_t counted;                 /* bytes of these pieces that are in the statistics */
 	struct insn_cache insns;
-	int status; /* of the last libipt call that gives one */
+	int status; /* of the last libipt call */
 	bool synced;
 	bool fresh;   /* synchronised, and nothing decoded since */
 	bool idle;    /* tracing is off up to the next PSB */
-	bool damaged; /* there was a gap, and no trace since */
+	bool damaged; /* a gap was emitted, and no trace since */
 	bool tx_aborted;
-	const struct address_space *space; /* whose image the decoder has */
+	const struct address_space *space; /* of the decoder's image */
 	struct pending_branch pending;
 	struct pt_rewrite rewrite;
-	struct cpu_event_data control; /* of the interrupt that is next, if has_control */
-	bool has_control;
-	bool off;               /* tracing is */
+	struct cpu_event_data cfe; /* of the next interrupt, if has_cfe */
+	bool has_cfe;
+	bool off;               /* tracing is off */
 	bool guest;             /* a guest runs from the next ip on */
-	uint64_t packet_offset; /* where libipt was when it last moved */
+	uint64_t packet_offset; /* libipt's last offset */
 	uint32_t blocks_without_packet;
 };
 
@@ -54,16 +54,16 @@ struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_co
 /* The pending branch went to `to`. */
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to);
 
-/* Returns whether the decoder sees other code now. */
+/* Give the decoder the image of the present code. Returns whether it changed. */
 bool blocks_use_image(struct pt_blocks *blocks);
 
-/* Tracing begins at ip.  Returns whether the decoder sees other code now. */
+/* Tracing begins at ip. Returns whether the decoder's image changed. */
 bool blocks_enter(struct pt_blocks *blocks, uint64_t ip);
 
-/* Tell of the interrupt that was to come, if any: it struck at ip (0: unknown). */
-void blocks_tell_control(struct pt_blocks *blocks, uint64_t ip);
+/* Emit the pending CFE, if any: the address of its interrupt is ip (0: unknown). */
+void blocks_emit_cfe(struct pt_blocks *blocks, uint64_t ip);
 
-/* libipt tells of an event. */
+/* Handle an event of libipt. */
 void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event);
 
 #endif

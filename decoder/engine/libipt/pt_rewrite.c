@@ -11,137 +11,137 @@
 /* Opcodes (SDM volume 3, packet definitions). */
 #define EXTENDED       0x02
 #define EXSTOP         0x62
-#define HAS_PLACE      0x80 /* of EXSTOP's and PTW's second byte */
+#define HAS_IP         0x80 /* of EXSTOP's and PTW's second byte */
 #define TIP_PGD        0x01 /* the ip suppressed */
 #define TIP_PGE        0x11
 #define FUP            0x1d
 #define IP_OPCODE_MASK 0x1f /* of TIP, FUP and their like; IPBytes is above */
 #define UNKNOWN        0xff /* no second byte of a packet */
 
-struct walk {
+struct rewriter {
 	struct pt_rewrite *rewrite;
 	uint8_t *bytes;
 	uint64_t size;
-	uint64_t at, next; /* the packet, and what is behind it */
-	uint64_t out;      /* where packets go: `at`, but in a guest */
+	uint64_t at, next; /* offset of the packet, and of the next one */
+	uint64_t out;      /* offset to write to: `at`, except in a guest */
 	struct pt_packet_decoder *packets;
-	unsigned item_size;  /* of a block of PEBS */
-	size_t first_bound;  /* notes from here on wait for a FUP */
-	uint64_t last_ip;    /* as the CPU has it */
-	uint64_t kept_ip;    /* as libipt has it: of the packets that stay */
-	uint64_t header_fup; /* 1 + where the header's FUP went; 0: it has none */
+	unsigned item_size;  /* of a PEBS block; 0: none */
+	size_t first_bound;  /* notes from here on need a FUP */
+	uint64_t last_ip;    /* of the CPU */
+	uint64_t kept_ip;    /* of libipt, which sees the packets that are kept */
+	uint64_t header_fup; /* 1 + offset of the header's FUP; 0: none */
 	uint64_t header_fup_size;
 	bool in_header, guest, next_guest;
 };
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* The packet stays, further in front if something before it is gone. */
-static void keep(struct walk *walk)
+/* Keep the packet; it moves forward if packets before it were dropped. */
+static void keep_packet(struct rewriter *rewriter)
 {
-	uint64_t size = walk->next - walk->at;
+	uint64_t size = rewriter->next - rewriter->at;
 
-	if (walk->out != walk->at)
-		memmove(walk->bytes + walk->out, walk->bytes + walk->at, size);
-	walk->out += size;
+	if (rewriter->out != rewriter->at)
+		memmove(rewriter->bytes + rewriter->out, rewriter->bytes + rewriter->at, size);
+	rewriter->out += size;
 }
 
-/* What was packets before is none from here to the next one. */
-static void pad(struct walk *walk)
+/* Replace the packets up to the next one by padding. */
+static void pad_packets(struct rewriter *rewriter)
 {
-	memset(walk->bytes + walk->out, 0, walk->next - walk->out);
-	walk->out = walk->next;
+	memset(rewriter->bytes + rewriter->out, 0, rewriter->next - rewriter->out);
+	rewriter->out = rewriter->next;
 }
 
-/* The packet is gone.  In a guest its place is filled later. */
-static void drop(struct walk *walk)
+/* Drop the packet. In a guest the space is padded later. */
+static void drop_packet(struct rewriter *rewriter)
 {
-	if (!walk->guest)
-		pad(walk);
+	if (!rewriter->guest)
+		pad_packets(rewriter);
 }
 
-static void put_note(struct walk *walk, struct pt_rewrite_note note)
+static void add_note(struct rewriter *rewriter, struct pt_rewrite_note note)
 {
-	struct pt_rewrite *rewrite = walk->rewrite;
+	struct pt_rewrite *rewrite = rewriter->rewrite;
 
-	note.offset = walk->out;
+	note.offset = rewriter->out;
 	rewrite->notes = alloc_grow(rewrite->notes, &rewrite->room, rewrite->count + 1,
 				    sizeof(*rewrite->notes));
 	rewrite->notes[rewrite->count++] = note;
 }
 
-/* An EXSTOP in the packet's place.  None may be in the header of a PSB. */
-static void put_stop(struct walk *walk, struct pt_rewrite_note note)
+/* Replace the packet by an EXSTOP. There may be none in the header of a PSB. */
+static void replace_by_exstop(struct rewriter *rewriter, struct pt_rewrite_note note)
 {
-	if (walk->in_header) {
-		drop(walk);
+	if (rewriter->in_header) {
+		drop_packet(rewriter);
 		return;
 	}
-	note.bound = note.bound && !walk->guest;
-	put_note(walk, note);
-	walk->bytes[walk->out++] = EXTENDED;
-	walk->bytes[walk->out++] = (uint8_t)(EXSTOP | (note.bound ? HAS_PLACE : 0));
-	drop(walk);
+	note.bound = note.bound && !rewriter->guest;
+	add_note(rewriter, note);
+	rewriter->bytes[rewriter->out++] = EXTENDED;
+	rewriter->bytes[rewriter->out++] = (uint8_t)(EXSTOP | (note.bound ? HAS_IP : 0));
+	drop_packet(rewriter);
 }
 
 /* ---- Guests -------------------------------------------------------------- */
 
-/* The size of a TIP.PGE by which libipt knows ip; *compression is its IPBytes field. */
-static unsigned ip_size(const struct walk *walk, uint64_t ip, unsigned *compression)
+/* Returns the size of ip in a TIP.PGE; *compression is its IPBytes field. */
+static unsigned ip_size(const struct rewriter *rewriter, uint64_t ip, unsigned *compression)
 {
-	uint64_t changed = ip ^ walk->kept_ip;
+	uint64_t changed = ip ^ rewriter->kept_ip;
 
 	*compression = changed >> 16 ? changed >> 32 ? pt_ipc_sext_48 : pt_ipc_update_32
 				     : pt_ipc_update_16;
 	return changed >> 16 ? changed >> 32 ? 6 : 4 : 2;
 }
 
-/* The host goes on at ip: tracing begins there.  The packet ends where the one that said so did. */
-static void leave_guest(struct walk *walk, uint64_t ip)
+/* The host resumes at ip: write a TIP.PGE that ends where the packet did. */
+static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 {
-	unsigned compression, size = ip_size(walk, ip, &compression);
-	uint64_t end = walk->next;
+	unsigned compression, size = ip_size(rewriter, ip, &compression);
+	uint64_t end = rewriter->next;
 
-	walk->guest = false;
-	if (end - walk->out < size + 1) {
-		/* No room, since the guest did nothing: it is a gap, and no wrong way. */
-		pad(walk);
-		walk->bytes[end - 2] = EXTENDED;
-		walk->bytes[end - 1] = UNKNOWN;
+	rewriter->guest = false;
+	if (end - rewriter->out < size + 1) {
+		/* No space, because the guest did nothing: make a gap, and no wrong branch. */
+		pad_packets(rewriter);
+		rewriter->bytes[end - 2] = EXTENDED;
+		rewriter->bytes[end - 1] = UNKNOWN;
 		return;
 	}
-	pad(walk);
-	walk->bytes[end - size - 1] = (uint8_t)(TIP_PGE | compression << 5);
-	memcpy(walk->bytes + end - size, &ip, size);
-	walk->kept_ip = ip;
+	pad_packets(rewriter);
+	rewriter->bytes[end - size - 1] = (uint8_t)(TIP_PGE | compression << 5);
+	memcpy(rewriter->bytes + end - size, &ip, size);
+	rewriter->kept_ip = ip;
 }
 
-static void enter_guest(struct walk *walk)
+static void enter_guest(struct rewriter *rewriter)
 {
-	walk->guest = true;
-	walk->bytes[walk->out++] = TIP_PGD;
+	rewriter->guest = true;
+	rewriter->bytes[rewriter->out++] = TIP_PGD;
 }
 
-static void on_guest_tip(struct walk *walk, bool told)
+static void on_guest_tip(struct rewriter *rewriter, bool has_ip)
 {
-	if (!walk->guest)
-		enter_guest(walk);
-	else if (!walk->next_guest && told)
-		leave_guest(walk, walk->last_ip);
+	if (!rewriter->guest)
+		enter_guest(rewriter);
+	else if (!rewriter->next_guest && has_ip)
+		leave_guest(rewriter, rewriter->last_ip);
 }
 
-static void on_guest_disable(struct walk *walk)
+static void on_guest_tip_pgd(struct rewriter *rewriter)
 {
-	if (walk->guest)
-		pad(walk);
+	if (rewriter->guest)
+		pad_packets(rewriter);
 	else
-		keep(walk);
-	walk->guest = walk->next_guest = false;
+		keep_packet(rewriter);
+	rewriter->guest = rewriter->next_guest = false;
 }
 
 /* ---- Packets ------------------------------------------------------------- */
 
-static bool read_ip(struct walk *walk, const struct pt_packet_ip *packet)
+static bool read_ip(struct rewriter *rewriter, const struct pt_packet_ip *packet)
 {
 	static const unsigned bits[] = {
 		[pt_ipc_update_16] = 16, [pt_ipc_update_32] = 32, [pt_ipc_update_48] = 48
@@ -153,170 +153,177 @@ static bool read_ip(struct walk *walk, const struct pt_packet_ip *packet)
 	case pt_ipc_update_16:
 	case pt_ipc_update_32:
 	case pt_ipc_update_48:
-		walk->last_ip =
-			walk->last_ip >> bits[packet->ipc] << bits[packet->ipc] | packet->ip;
+		rewriter->last_ip =
+			rewriter->last_ip >> bits[packet->ipc] << bits[packet->ipc] | packet->ip;
 		break;
 	case pt_ipc_sext_48:
-		walk->last_ip = (uint64_t)((int64_t)(packet->ip << 16) >> 16);
+		rewriter->last_ip = (uint64_t)((int64_t)(packet->ip << 16) >> 16);
 		break;
 	default:
-		walk->last_ip = packet->ip;
+		rewriter->last_ip = packet->ip;
 		break;
 	}
 	return true;
 }
 
-static void keep_ip(struct walk *walk)
+static void keep_ip(struct rewriter *rewriter)
 {
-	keep(walk);
-	walk->kept_ip = walk->last_ip;
+	keep_packet(rewriter);
+	rewriter->kept_ip = rewriter->last_ip;
 }
 
-static void on_fup(struct walk *walk)
+static void on_fup(struct rewriter *rewriter)
 {
-	walk->first_bound = walk->rewrite->count;
-	if (walk->in_header) {
-		walk->header_fup = 1 + walk->out;
-		walk->header_fup_size = walk->next - walk->at;
-		keep_ip(walk);
-	} else if (walk->guest) {
-		drop(walk);
+	rewriter->first_bound = rewriter->rewrite->count;
+	if (rewriter->in_header) {
+		rewriter->header_fup = 1 + rewriter->out;
+		rewriter->header_fup_size = rewriter->next - rewriter->at;
+		keep_ip(rewriter);
+	} else if (rewriter->guest) {
+		drop_packet(rewriter);
 	} else {
-		keep_ip(walk);
+		keep_ip(rewriter);
 	}
 }
 
-static void drop_bound(struct walk *walk)
+static void drop_bound(struct rewriter *rewriter)
 {
-	for (; walk->first_bound < walk->rewrite->count; walk->first_bound++) {
-		struct pt_rewrite_note *note = &walk->rewrite->notes[walk->first_bound];
+	for (; rewriter->first_bound < rewriter->rewrite->count; rewriter->first_bound++) {
+		struct pt_rewrite_note *note = &rewriter->rewrite->notes[rewriter->first_bound];
 
 		note->dropped = note->bound;
 	}
 }
 
-static void on_psb(struct walk *walk)
+static void on_psb(struct rewriter *rewriter)
 {
-	drop_bound(walk);
-	walk->in_header = true;
-	walk->header_fup = 0;
-	walk->item_size = 0;
-	walk->last_ip = walk->kept_ip = 0;
-	keep(walk);
+	drop_bound(rewriter);
+	rewriter->in_header = true;
+	rewriter->header_fup = 0;
+	rewriter->item_size = 0;
+	rewriter->last_ip = rewriter->kept_ip = 0;
+	keep_packet(rewriter);
 }
 
-/* To libipt tracing is off at a PSB whose ip is the guest's. */
-static void on_psbend(struct walk *walk)
+/* For libipt, tracing is off at a PSB in a guest. */
+static void on_psbend(struct rewriter *rewriter)
 {
-	keep(walk);
-	walk->in_header = false;
-	if (walk->next_guest && walk->header_fup)
-		memset(walk->bytes + walk->header_fup - 1, 0, walk->header_fup_size);
-	walk->kept_ip = walk->next_guest ? 0 : walk->kept_ip;
-	if (walk->guest && !walk->next_guest)
-		pad(walk);
-	walk->guest = walk->next_guest;
+	keep_packet(rewriter);
+	rewriter->in_header = false;
+	if (rewriter->next_guest && rewriter->header_fup)
+		memset(rewriter->bytes + rewriter->header_fup - 1, 0, rewriter->header_fup_size);
+	rewriter->kept_ip = rewriter->next_guest ? 0 : rewriter->kept_ip;
+	if (rewriter->guest && !rewriter->next_guest)
+		pad_packets(rewriter);
+	rewriter->guest = rewriter->next_guest;
 }
 
-/* What tells its place by a FUP has none in a guest. */
-static void on_placed(struct walk *walk, bool has_ip)
+/* A packet with a FUP of its own has none in a guest. */
+static void on_event_packet(struct rewriter *rewriter, bool has_ip)
 {
-	if (walk->guest && has_ip)
-		walk->bytes[walk->at + 1] &= (uint8_t)~HAS_PLACE;
-	keep(walk);
+	if (rewriter->guest && has_ip)
+		rewriter->bytes[rewriter->at + 1] &= (uint8_t)~HAS_IP;
+	keep_packet(rewriter);
 }
 
-static void on_stop(struct walk *walk, bool has_ip)
+static void on_exstop(struct rewriter *rewriter, bool has_ip)
 {
-	put_note(walk, (struct pt_rewrite_note){ .note.kind = CPU_EVENT_EXSTOP,
-						 .bound = has_ip && !walk->guest });
-	on_placed(walk, has_ip);
+	add_note(rewriter, (struct pt_rewrite_note){ .note.kind = CPU_EVENT_EXSTOP,
+						     .bound = has_ip && !rewriter->guest });
+	on_event_packet(rewriter, has_ip);
 }
 
-static void on_ip_packet(struct walk *walk, const struct pt_packet *packet)
+static void on_ip_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 {
-	bool told = read_ip(walk, &packet->payload.ip);
+	bool has_ip = read_ip(rewriter, &packet->payload.ip);
 
 	if (packet->type == ppt_fup)
-		on_fup(walk);
+		on_fup(rewriter);
 	else if (packet->type == ppt_tip_pgd)
-		on_guest_disable(walk);
-	else if (packet->type == ppt_tip && (walk->guest || walk->next_guest))
-		on_guest_tip(walk, told);
-	else if (packet->type == ppt_tip_pge && walk->guest && !walk->next_guest && told)
-		leave_guest(walk, walk->last_ip);
-	else if (packet->type == ppt_tip_pge && walk->next_guest)
-		walk->guest = true;
+		on_guest_tip_pgd(rewriter);
+	else if (packet->type == ppt_tip && (rewriter->guest || rewriter->next_guest))
+		on_guest_tip(rewriter, has_ip);
+	else if (packet->type == ppt_tip_pge && rewriter->guest && !rewriter->next_guest && has_ip)
+		leave_guest(rewriter, rewriter->last_ip);
+	else if (packet->type == ppt_tip_pge && rewriter->next_guest)
+		rewriter->guest = true;
 	else
-		keep_ip(walk);
+		keep_ip(rewriter);
 }
 
-/* With event trace; libipt wants a TIP behind it.  What code is, stays what it was. */
-static bool changes_interrupt_flag(const struct walk *walk, const struct pt_packet_mode *mode)
+/*
+ * Returns whether a MODE.Exec has its own FUP (event trace: IF changed): libipt expects a TIP
+ * there. The execution mode itself does not change.
+ */
+static bool changes_interrupt_flag(const struct rewriter *rewriter,
+				   const struct pt_packet_mode *mode)
 {
-	return mode->leaf == pt_mol_exec && !walk->in_header && walk->next < walk->size &&
-	       (walk->bytes[walk->next] & IP_OPCODE_MASK) == FUP;
+	return mode->leaf == pt_mol_exec && !rewriter->in_header &&
+	       rewriter->next < rewriter->size &&
+	       (rewriter->bytes[rewriter->next] & IP_OPCODE_MASK) == FUP;
 }
 
-static void on_packet(struct walk *walk, const struct pt_packet *packet)
+static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 {
 	switch (packet->type) {
 	case ppt_tip:
 	case ppt_fup:
 	case ppt_tip_pge:
 	case ppt_tip_pgd:
-		on_ip_packet(walk, packet);
+		on_ip_packet(rewriter, packet);
 		break;
 	case ppt_mode:
-		if (changes_interrupt_flag(walk, &packet->payload.mode)) {
-			put_stop(walk, (struct pt_rewrite_note){ .bound = true });
+		if (changes_interrupt_flag(rewriter, &packet->payload.mode)) {
+			replace_by_exstop(rewriter, (struct pt_rewrite_note){ .bound = true });
 			break;
 		}
 		__attribute__((fallthrough));
 	case ppt_tnt_8:
 	case ppt_tnt_64:
-		if (walk->guest && (walk->next_guest || packet->type != ppt_mode) &&
-		    !walk->in_header)
-			drop(walk);
+		if (rewriter->guest && (rewriter->next_guest || packet->type != ppt_mode) &&
+		    !rewriter->in_header)
+			drop_packet(rewriter);
 		else
-			keep(walk);
+			keep_packet(rewriter);
 		break;
 	case ppt_pip:
-		walk->next_guest = packet->payload.pip.nr;
-		keep(walk);
+		rewriter->next_guest = packet->payload.pip.nr;
+		keep_packet(rewriter);
 		break;
 	case ppt_psb:
-		on_psb(walk);
+		on_psb(rewriter);
 		break;
 	case ppt_psbend:
-		on_psbend(walk);
+		on_psbend(rewriter);
 		break;
 	case ppt_exstop:
-		on_stop(walk, packet->payload.exstop.ip);
+		on_exstop(rewriter, packet->payload.exstop.ip);
 		break;
 	case ppt_ptw:
-		on_placed(walk, packet->payload.ptw.ip);
+		on_event_packet(rewriter, packet->payload.ptw.ip);
 		break;
 	case ppt_mwait: /* its FUP always follows */
-		if (walk->guest)
-			put_stop(walk, (struct pt_rewrite_note){
-					       .note = { CPU_EVENT_MWAIT, packet->payload.mwait.ext,
-							 packet->payload.mwait.hints } });
+		if (rewriter->guest)
+			replace_by_exstop(
+				rewriter,
+				(struct pt_rewrite_note){
+					.note = { CPU_EVENT_MWAIT, packet->payload.mwait.ext,
+						  packet->payload.mwait.hints } });
 		else
-			keep(walk);
+			keep_packet(rewriter);
 		break;
 	case ppt_ovf:
-		drop_bound(walk);
-		walk->in_header = false;
-		keep(walk);
+		drop_bound(rewriter);
+		rewriter->in_header = false;
+		keep_packet(rewriter);
 		break;
 	default:
-		keep(walk);
+		keep_packet(rewriter);
 		break;
 	}
 }
 
-static void on_newer_packet(struct walk *walk, const struct newer_packet *packet)
+static void on_newer_packet(struct rewriter *rewriter, const struct newer_packet *packet)
 {
 	struct pt_rewrite_note note = { .bound = packet->has_ip };
 
@@ -324,94 +331,94 @@ static void on_newer_packet(struct walk *walk, const struct newer_packet *packet
 	case NEWER_CONTROL:
 		note.note = (struct cpu_event_data){ CPU_EVENT_CFE, packet->kind, packet->value };
 		note.of_interrupt = !packet->has_ip;
-		put_stop(walk, note);
+		replace_by_exstop(rewriter, note);
 		break;
 	case NEWER_DATA:
 		note.note = (struct cpu_event_data){ CPU_EVENT_EVD, packet->kind, packet->value };
-		put_stop(walk, note);
+		replace_by_exstop(rewriter, note);
 		break;
 	case NEWER_BLOCK_BEGIN:
-		walk->item_size = (unsigned)packet->value;
-		drop(walk);
+		rewriter->item_size = (unsigned)packet->value;
+		drop_packet(rewriter);
 		break;
 	case NEWER_BLOCK_ITEM:
-		drop(walk);
+		drop_packet(rewriter);
 		break;
 	case NEWER_BLOCK_END:
-		walk->item_size = 0;
+		rewriter->item_size = 0;
 		if (packet->has_ip)
-			put_stop(walk, note);
+			replace_by_exstop(rewriter, note);
 		else
-			drop(walk);
+			drop_packet(rewriter);
 		break;
 	}
 }
 
-/* ---- The walk ------------------------------------------------------------ */
+/* ---- Steps --------------------------------------------------------------- */
 
-/* Bytes that are no packet stay as they are, up to the next PSB: libipt will see that, too. */
-static bool synchronise(struct walk *walk)
+/* Bytes that are no packet stay unchanged up to the next PSB: libipt will skip them, too. */
+static bool synchronise(struct rewriter *rewriter)
 {
-	walk->next = walk->at;
-	pad(walk);
-	walk->guest = walk->next_guest = walk->in_header = false;
-	walk->item_size = 0;
-	drop_bound(walk);
-	if (pt_pkt_sync_forward(walk->packets) < 0 ||
-	    pt_pkt_get_offset(walk->packets, &walk->at) < 0)
+	rewriter->next = rewriter->at;
+	pad_packets(rewriter);
+	rewriter->guest = rewriter->next_guest = rewriter->in_header = false;
+	rewriter->item_size = 0;
+	drop_bound(rewriter);
+	if (pt_pkt_sync_forward(rewriter->packets) < 0 ||
+	    pt_pkt_get_offset(rewriter->packets, &rewriter->at) < 0)
 		return false;
-	walk->out = walk->at;
+	rewriter->out = rewriter->at;
 	return true;
 }
 
 /* Returns false at the end. */
-static bool step(struct walk *walk)
+static bool rewrite_packet(struct rewriter *rewriter)
 {
 	struct newer_packet newer;
 	struct pt_packet packet;
-	size_t size = newer_packet_read(&newer, walk->bytes + walk->at, walk->size - walk->at,
-					walk->item_size);
+	size_t size = newer_packet_read(&newer, rewriter->bytes + rewriter->at,
+					rewriter->size - rewriter->at, rewriter->item_size);
 	int status = 0;
 
-	if (!size && pt_pkt_sync_set(walk->packets, walk->at) >= 0) {
-		status = pt_pkt_next(walk->packets, &packet, sizeof(packet));
+	if (!size && pt_pkt_sync_set(rewriter->packets, rewriter->at) >= 0) {
+		status = pt_pkt_next(rewriter->packets, &packet, sizeof(packet));
 		if (status < 0)
-			return pt_errcode(status) != pte_eos && synchronise(walk);
+			return pt_errcode(status) != pte_eos && synchronise(rewriter);
 	}
 	if (!size && (status < 0 || !status))
 		return false;
-	walk->next = walk->at + (size ? size : packet.size);
+	rewriter->next = rewriter->at + (size ? size : packet.size);
 	if (size)
-		on_newer_packet(walk, &newer);
+		on_newer_packet(rewriter, &newer);
 	else
-		on_packet(walk, &packet);
-	walk->at = walk->next;
-	if (!walk->guest)
-		walk->out = walk->at;
+		on_packet(rewriter, &packet);
+	rewriter->at = rewriter->next;
+	if (!rewriter->guest)
+		rewriter->out = rewriter->at;
 	return true;
 }
 
 void pt_rewrite_bytes(struct pt_rewrite *rewrite, uint8_t *bytes, uint64_t size)
 {
-	struct walk walk = { .rewrite = rewrite, .bytes = bytes, .size = size };
+	struct rewriter rewriter = { .rewrite = rewrite, .bytes = bytes, .size = size };
 	struct pt_config config;
 
 	rewrite->count = rewrite->next = 0;
 	pt_config_init(&config);
 	config.begin = bytes;
 	config.end = bytes + size;
-	walk.packets = pt_pkt_alloc_decoder(&config);
-	if (!walk.packets)
+	rewriter.packets = pt_pkt_alloc_decoder(&config);
+	if (!rewriter.packets)
 		return;
-	if (synchronise(&walk)) {
-		while (step(&walk))
+	if (synchronise(&rewriter)) {
+		while (rewrite_packet(&rewriter))
 			;
 	}
-	if (walk.guest) {
-		walk.next = walk.at;
-		pad(&walk);
+	if (rewriter.guest) {
+		rewriter.next = rewriter.at;
+		pad_packets(&rewriter);
 	}
-	pt_pkt_free_decoder(walk.packets);
+	pt_pkt_free_decoder(rewriter.packets);
 }
 
 void pt_rewrite_seek(struct pt_rewrite *rewrite, uint64_t offset)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes packets that libipt 2.0 does not know, and guests that it cannot follow,
- * into packets by which its block decoder goes the right way.
+ * Replaces packets that libipt 2.0 does not know, and guests that it cannot follow, by packets
+ * with which its block decoder finds the right branches.
  *
  * Works on a copy of the trace, which keeps its length:
  *
- *   CFE, EVD        EXSTOP, of two bytes; what it stands for is in the list of notes.
- *                   A CFE with a FUP of its own is an EXSTOP that has one, too
+ *   CFE, EVD        EXSTOP, of two bytes; the list of notes has the original packet.
+ *                   A CFE with a FUP of its own is an EXSTOP with a FUP
  *   MODE.Exec       with a FUP of its own (the interrupt flag): EXSTOP
  *   BBP, BIP, BEP   PAD; a BEP with a FUP of its own: EXSTOP
  *   guest code      PAD, from the TIP that enters it (PIP's NR bit is set before), which
  *                   becomes TIP.PGD, to the one that leaves it, which becomes TIP.PGE.
- *                   Times, PIP and others that are of no code move forward in between
+ *                   Timing packets, PIP and others without code move forward in between
  *
  * Source: SDM volume 3, "Intel Processor Trace", packet definitions; "PIP".
  */
@@ -20,30 +20,30 @@
 
 #include "decoder/engine/pt_stream_base.h"
 
-/* What an EXSTOP packet of the rewritten trace stands for; CPU_EVENT_EXSTOP: for itself. */
+/* The original packet of an EXSTOP of the rewritten trace; CPU_EVENT_EXSTOP: itself. */
 struct pt_rewrite_note {
 	uint64_t offset; /* of the packet, in the rewritten trace */
 	struct cpu_event_data note;
-	bool of_interrupt; /* a CFE: the event is told where the FUP behind it says */
+	bool of_interrupt; /* a CFE: the FUP behind it has its address */
 	bool bound;        /* it has a FUP of its own */
-	bool dropped;      /* which never came: libipt tells of no event */
+	bool dropped;      /* its FUP is missing: libipt reports no event */
 };
 
 struct pt_rewrite {
 	struct pt_rewrite_note *notes; /* owned; in the order of packets */
-	size_t count, room, next;      /* `next`: for whoever reads them; begins at 0 */
+	size_t count, room, next;      /* `next`: for the reader; begins at 0 */
 };
 
 /*
- * Rewrite `size` bytes of trace, behind which lie at least as many readable bytes
- * as libipt reads too far.  The notes of an earlier rewriting are gone.
+ * Rewrite `size` bytes of trace, with padding behind them for libipt. The notes of an earlier
+ * call are dropped.
  */
 void pt_rewrite_bytes(struct pt_rewrite *rewrite, uint8_t *bytes, uint64_t size);
 
-/* libipt goes on at an offset: the next note is one from there on. */
+/* libipt continues at an offset: skip the notes before it. */
 void pt_rewrite_seek(struct pt_rewrite *rewrite, uint64_t offset);
 
-/* Returns the note of the next event of an EXSTOP; NULL: there is none. */
+/* Returns the note of libipt's next EXSTOP event; NULL: none. */
 const struct pt_rewrite_note *pt_rewrite_next(struct pt_rewrite *rewrite);
 
 /* Idempotent, also on zeroed memory. */
