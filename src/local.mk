@@ -66,8 +66,10 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script/perf_script_line.c src/perf_script/perf_script_line.h \
 	src/pipeline/convert.c src/pipeline/convert.h \
 	src/pipeline/convert_perf_data.c src/pipeline/convert_perf_data.h \
+	src/pipeline/convert_perf_script.c src/pipeline/convert_perf_script.h \
 	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
+	src/pipeline/recording.c src/pipeline/recording.h \
 	src/report/perfetto_memory_hint.c src/report/perfetto_memory_hint.h \
 	src/report/progress.c src/report/progress.h \
 	src/report/report.c src/report/report.h \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a perf.data file to a view: the pipeline of README.md, from left to right. */
+/* Converts a perf.data file: connects the stages of doc/ARCHITECTURE.md. */
 #ifndef SRC_PIPELINE_CONVERT_PERF_DATA_H
 #define SRC_PIPELINE_CONVERT_PERF_DATA_H
 

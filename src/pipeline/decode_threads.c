@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A thread costs more than it saves where there is less to decode. */
-#define LONG ((uint64_t)1 << 20)
+/* Bytes of AUX data: with fewer, threads cost more time than they save. */
+#define PARALLEL_MIN ((uint64_t)1 << 20)
 
-/* Tests set it, to have many cuts in little data, and threads for it, however few CPUs there are.
- */
+/* Test hook: the segment's bytes; threads then decode little data, too, on however few CPUs. */
 static const char *test_segment(void)
 {
 	return getenv("PTRACE2FTF_SEGMENT");
@@ -18,9 +17,8 @@ static const char *test_segment(void)
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace)
 {
 	/*
-	 * All streams have segments under way, and their events take many times the
-	 * bytes: 100 to 500 times.  So small ones stay in a CPU's cache from one thread
-	 * to the next.
+	 * All streams have segments in flight, whose events take 100 to 500 times the
+	 * bytes.  Those of small segments stay in a CPU's cache from one thread to the next.
 	 */
 	const uint64_t all = (uint64_t)64 << 10, least = (uint64_t)16 << 10;
 	uint64_t size = all / (auxtrace->stream_count > 2 ? auxtrace->stream_count : 2);
@@ -32,13 +30,13 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace)
 	return size;
 }
 
-static bool is_long(const struct auxtrace *auxtrace)
+static bool is_parallel(const struct auxtrace *auxtrace)
 {
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < auxtrace->stream_count; i++)
 		size += auxtrace->streams[i].size;
-	return size >= LONG || test_segment();
+	return size >= PARALLEL_MIN || test_segment();
 }
 
 /* Returns how many CPUs the program may use. */
@@ -53,8 +51,8 @@ static unsigned usable_cpus(void)
 }
 
 /*
- * More threads than CPUs would take them from each other, with the caches: with
- * eight on two CPUs a conversion takes a third longer than with two.
+ * Not more threads than CPUs: they would evict each other's caches.  With eight
+ * threads on two CPUs a conversion takes a third longer than with two.
  */
 static unsigned thread_count(const struct options *options)
 {
@@ -70,7 +68,7 @@ struct workers *decode_threads_open(const struct options *options, const struct 
 	unsigned count = thread_count(options);
 	struct workers *workers;
 
-	if (count == 1 || options->engine != PT_ENGINE_FAST || !is_long(auxtrace))
+	if (count == 1 || options->engine != PT_ENGINE_FAST || !is_parallel(auxtrace))
 		return NULL;
 	workers = workers_open(count);
 	if (!workers)

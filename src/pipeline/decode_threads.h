@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many threads decode a recording, and in what pieces: by its size, and as the user said. */
+/* Chooses the threads that decode a recording, and the size of its segments. */
 #ifndef SRC_PIPELINE_DECODE_THREADS_H
 #define SRC_PIPELINE_DECODE_THREADS_H
 
@@ -11,12 +11,12 @@
 #include "src/options/options.h"
 
 /*
- * Returns bytes of AUX data from one cut to the next (struct pt_stream_input), by
- * the recording alone.
+ * Returns the bytes of AUX data of a segment (struct pt_stream_input), which depend on
+ * the recording only: outputs are the same with any number of threads.
  */
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace);
 
-/* Returns the threads, owned by the caller; NULL: one, the caller's, is to do it. */
+/* Returns the threads, owned by the caller; NULL: the caller's thread decodes alone. */
 struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
 				    struct diag *diag);
 

@@ -164,13 +164,15 @@ uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
-const char *output_pipeline_path(const struct output_pipeline *pipeline, size_t number)
+void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary)
 {
 	const struct format_output *end = pipeline->end;
 
-	if (end && end->parts)
-		return number < end->part_count ? end->parts[number] : NULL;
-	return number == 0 ? pipeline->output.path : NULL;
+	summary->slices += output_pipeline_slices(pipeline);
+	if (pipeline->output.path)
+		summary_add_output(summary, pipeline->output.path);
+	for (size_t i = 0; end && i < end->part_count; i++)
+		summary_add_output(summary, end->parts[i]);
 }
 
 const struct tally_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,

@@ -22,6 +22,7 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
+#include "src/report/summary.h"
 #include "src/select/slice_filter.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
@@ -72,8 +73,8 @@ void output_pipeline_join_writer(struct output_pipeline *pipeline);
 /* Returns the number of slices written up to now. */
 uint64_t output_pipeline_slices(const struct output_pipeline *pipeline);
 
-/* Returns the path of an output, of several parts by number, borrowed; NULL: there are no more. */
-const char *output_pipeline_path(const struct output_pipeline *pipeline, size_t number);
+/* After output_pipeline_close(): add the outputs and their slices to the summary. */
+void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary);
 
 /*
  * Returns what a track's thread did, borrowed; `index` counts calls of

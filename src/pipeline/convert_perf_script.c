@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/pipeline/convert_perf_script.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/io/interrupt.h"
+#include "src/perf_script/perf_script.h"
+#include "src/pipeline/output_pipeline.h"
+
+static void *add_track(void *context, int32_t pid, int32_t tid)
+{
+	return output_pipeline_add_track(context, pid, tid, NULL, NULL);
+}
+
+static void show_line(void *context, const char *line, size_t length)
+{
+	struct output_pipeline *pipeline = context;
+
+	if (pipeline->format->input_line)
+		pipeline->format->input_line(pipeline->end, line, length);
+}
+
+static void show_end(void *context, bool newer)
+{
+	struct output_pipeline *pipeline = context;
+
+	if (pipeline->format->input_end)
+		pipeline->format->input_end(pipeline->end, newer);
+}
+
+static int feed_text(struct output_pipeline *pipeline, FILE *in,
+		     const struct perf_script_options *script, struct summary *summary,
+		     struct error *err)
+{
+	struct perf_script_counts counts;
+
+	summary_allow_interrupt(pipeline->options->quiet);
+	if (perf_script_convert(in, script, &counts, err) < 0 ||
+	    output_pipeline_close(pipeline, err) < 0)
+		return -1;
+	summary->interrupted = interrupt_asked();
+	summary->branches = counts.branches;
+	summary->gaps[GAP_UNKNOWN] = counts.errors;
+	summary->threads = pipeline->track_count;
+	output_pipeline_sum_up(pipeline, summary);
+	return 0;
+}
+
+int convert_perf_script(const struct options *options, struct name_table *names,
+			struct report *report, struct diag *diag, struct error *err)
+{
+	struct output_pipeline pipeline = { 0 };
+	struct arena arena = { 0 };
+	struct perf_script_options script = {
+		.names = names,
+		.arena = &arena,
+		.diag = diag,
+		.context = &pipeline,
+		.track = add_track,
+		.echo = show_line,
+		.input_end = show_end,
+	};
+	FILE *in;
+	int status = -1;
+
+	report_phase(report, "convert");
+	in = strcmp(options->input, "-") == 0 ? stdin : fopen(options->input, "r");
+	if (!in)
+		return error_set_system(err, errno, "%s: cannot open", options->input);
+	if (options->format->slices == SLICES_NONE)
+		error_set(err, ERROR_UNSUPPORTED,
+			  "perf script text has no branches to decode: use --format=ftf, calls or "
+			  "slices");
+	else if (output_pipeline_open(&pipeline, options, options->mode, names, diag, err) == 0) {
+		script.machine = pipeline.machine;
+		status = feed_text(&pipeline, in, &script, &report->summary, err);
+	}
+	output_pipeline_release(&pipeline);
+	if (in != stdin)
+		fclose(in);
+	arena_release(&arena);
+	return status;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/pipeline/recording.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "decoder/clock/tsc_clock.h"
+#include "src/resolve/jit_dumps.h"
+
+static bool is_of_running_kernel(const struct perf_file *file)
+{
+	struct utsname running;
+
+	return file->features.os_release && uname(&running) == 0 &&
+	       strcmp(running.release, file->features.os_release) == 0;
+}
+
+static int open_files(struct perf_file *file, const struct options *options, struct diag *diag,
+		      struct error *err)
+{
+	if (perf_file_open(file, options->input, diag, err) < 0)
+		return -1;
+	for (int i = 1; i < options->input_count; i++) {
+		if (perf_file_append(file, options->inputs[i], diag, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* With overlays, the recording may have no Intel PT: then they are all that is shown. */
+static int open_auxtrace(struct perf_recording *recording, const struct options *options,
+			 struct diag *diag, struct error *err)
+{
+	struct error none = { 0 };
+
+	if (auxtrace_init(&recording->auxtrace, &recording->file, &none) == 0)
+		return 0;
+	if (!options->overlay_count)
+		return error_set(err, none.kind, "%s", none.text);
+	auxtrace_release(&recording->auxtrace);
+	recording->auxtrace = (struct auxtrace){ 0 };
+	diag_warn(diag, "no-intel-pt", "%s: %s; showing the overlays only", options->input,
+		  none.text);
+	return 0;
+}
+
+static struct kernel_files_options kernel_options(const struct options *options)
+{
+	return (struct kernel_files_options){ options->kcore, options->vmlinux, options->symfs,
+					      NULL };
+}
+
+static void open_symbols(struct perf_recording *recording, const struct options *options,
+			 struct name_table *names, struct diag *diag)
+{
+	struct dso_store_options store = {
+		.find.symfs = options->symfs,
+		.vdso = options->vdso,
+		.find.debug_dir = options->debug_dir,
+		.find.debuginfod = options->debuginfod,
+		.force = options->force_dso,
+		.strip_prefix = options->strip_prefix,
+		.kallsyms = options->kallsyms,
+		.perf_map_dir = options->perf_map_dir,
+		.demangle = options->names,
+		.running_kernel = is_of_running_kernel(&recording->file),
+	};
+	struct kernel_files_options kernel = kernel_options(options);
+	char kallsyms[PATH_MAX];
+
+	if (!store.kallsyms)
+		store.kallsyms = kernel_files_kallsyms(&kernel, &recording->file, kallsyms);
+	recording->store = dso_store_open(&store, names, diag);
+}
+
+static struct tsc_clock clock_of(const struct pt_info *info)
+{
+	return (struct tsc_clock){ info->time_zero, (uint32_t)info->time_mult,
+				   (uint16_t)info->time_shift };
+}
+
+static void open_timeline(struct perf_recording *recording, struct diag *diag)
+{
+	struct tsc_clock clock = clock_of(&recording->auxtrace.info);
+	struct jit_dumps dumps = { 0 };
+
+	jit_dumps_read(&dumps, &recording->file, recording->store, &clock, diag);
+	recording->timeline = timeline_open(&recording->file, dumps.code, dumps.count, diag);
+	jit_dumps_release(&dumps);
+}
+
+static void open_code(struct perf_recording *recording, const struct options *options,
+		      struct name_table *names, struct diag *diag)
+{
+	const struct timeline *timeline = recording->timeline;
+	struct kernel_files_options kernel = kernel_options(options);
+	size_t file_count;
+
+	resolver_init(&recording->resolver, timeline, recording->store, names);
+	timeline_files(timeline, &file_count);
+	code_files_init(&recording->code_files, &recording->resolver, file_count);
+	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;
+	kernel_files_init(&recording->kernel_files, &kernel, &recording->file, timeline, diag);
+	dso_store_offer_kallsyms(recording->store,
+				 kernel_files_made_kallsyms(&recording->kernel_files));
+	recording->code_source = code_files_source(&recording->code_files);
+	recording->code_source.kernel = kernel_files_code(&recording->kernel_files);
+	recording->code =
+		code_image_open(&recording->code_source, timeline_space_count(timeline), diag);
+}
+
+int recording_open(struct perf_recording *recording, const struct options *options,
+		   struct name_table *names, struct diag *diag, struct error *err)
+{
+	if (open_files(&recording->file, options, diag, err) < 0)
+		return -1;
+	if (open_auxtrace(recording, options, diag, err) < 0)
+		return error_prefix(err, "%s", options->input);
+	open_symbols(recording, options, names, diag);
+	open_timeline(recording, diag);
+	if (event_filter_init(&recording->filter, &options->select, &recording->auxtrace,
+			      recording->timeline, diag, err) < 0)
+		return error_prefix(err, "%s", options->input);
+	open_code(recording, options, names, diag);
+	return 0;
+}
+
+enum trace_mode recording_mode(const struct perf_recording *recording,
+			       const struct options *options)
+{
+	const struct pt_info *info = &recording->auxtrace.info;
+
+	if (options->mode != TRACE_MODE_GUESS)
+		return options->mode;
+	if (info->exclude_kernel)
+		return TRACE_MODE_USER;
+	return info->exclude_user ? TRACE_MODE_KERNEL : TRACE_MODE_BOTH;
+}
+
+uint64_t recording_resolution(const struct perf_recording *recording)
+{
+	const struct pt_info *info = &recording->auxtrace.info;
+	/* Each packet of branches follows a CYC packet and is of few instructions. */
+	const uint64_t cycles_ns = 50;
+	struct tsc_clock clock = clock_of(info);
+	uint64_t period;
+
+	clock.zero = 0;
+	if (info->config & info->cyc_bit)
+		return cycles_ns;
+	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
+		return 0;
+	period = UINT64_C(1) << ((info->config & info->mtc_freq_bits) >>
+				 __builtin_ctzll(info->mtc_freq_bits));
+	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+}
+
+void recording_close(struct perf_recording *recording)
+{
+	code_image_close(recording->code);
+	code_files_release(&recording->code_files);
+	kernel_files_release(&recording->kernel_files);
+	event_filter_release(&recording->filter);
+	resolver_release(&recording->resolver);
+	dso_store_close(recording->store);
+	timeline_close(recording->timeline);
+	auxtrace_release(&recording->auxtrace);
+	perf_file_close(&recording->file);
+	*recording = (struct perf_recording){ 0 };
+}

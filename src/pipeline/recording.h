@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The input of a conversion: perf.data files, opened as far as decoding needs them. */
+#ifndef SRC_PIPELINE_RECORDING_H
+#define SRC_PIPELINE_RECORDING_H
+
+#include "base/diag.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "decoder/aux/auxtrace.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
+#include "src/callstack/callstack.h"
+#include "src/options/options.h"
+#include "src/resolve/code_files.h"
+#include "src/resolve/kernel_files.h"
+#include "src/resolve/resolve.h"
+#include "src/select/event_filter.h"
+
+struct perf_recording {
+	struct perf_file file;
+	struct auxtrace auxtrace;  /* without streams if the file has no Intel PT */
+	struct timeline *timeline; /* owned */
+	struct event_filter filter;
+	struct dso_store *store; /* owned */
+	struct resolver resolver;
+	struct code_files code_files;
+	struct code_source code_source;
+	struct kernel_files kernel_files;
+	struct code_image *code; /* owned */
+};
+
+/*
+ * Open the options' inputs.  `options`, `names` and `diag` are borrowed until recording_close(),
+ * which the caller calls in any case; until then the recording must not move.
+ * Returns 0; -1 with err filled.
+ */
+int recording_open(struct perf_recording *recording, const struct options *options,
+		   struct name_table *names, struct diag *diag, struct error *err);
+
+/* Returns what was traced: as the options say, else as the event's attributes do. */
+enum trace_mode recording_mode(const struct perf_recording *recording,
+			       const struct options *options);
+
+/* Returns how late a timestamp may be, ns; 0: unknown, with TSC packets only. */
+uint64_t recording_resolution(const struct perf_recording *recording);
+
+/* Idempotent, also on zeroed memory. */
+void recording_close(struct perf_recording *recording);
+
+#endif
