@@ -8,7 +8,7 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_plan.c src/batch/batch_plan.h \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
 	src/callstack/callstack.c src/callstack/callstack.h \
-	src/callstack/callstack_batch.c src/callstack/callstack_batch.h \
+	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/inline_flow.c src/callstack/inline_flow.h \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
 	src/callstack/magic_trace/callstack_magic_frames.c src/callstack/magic_trace/callstack_magic_frames.h \

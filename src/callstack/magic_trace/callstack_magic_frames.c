@@ -68,9 +68,9 @@ void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip)
 static void call_symbol(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
 			uint64_t ip)
 {
-	struct batch_event event = { .symbol = symbol, .ip = ip, .kind = BATCH_CALL };
+	struct slice_event event = { .symbol = symbol, .ip = ip, .kind = SLICE_BEGIN };
 
-	callstack_batch_add(&stack->batch, time, &event);
+	timestamp_group_add(&stack->group, time, &event, NULL);
 	push(stack, symbol);
 }
 
@@ -87,16 +87,16 @@ void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_spec
 /* Pop the innermost frame; a return out of an empty stack is one from a function never seen. */
 static void ret(struct magic_stack *stack, int64_t time)
 {
-	struct batch_event event = { .kind = BATCH_RETURN };
+	struct slice_event event = { .kind = SLICE_END };
 
 	if (magic_is_empty(stack)) {
-		event.kind = BATCH_UNSEEN_RETURN;
-		event.symbol = &magic_machine(stack)->specials[MAGIC_UNKNOWN];
-		event.since = current(stack)->since;
-	} else {
-		event.symbol = stack->frames[--stack->depth];
+		timestamp_group_add_unseen_return(&stack->group, time,
+						  &magic_machine(stack)->specials[MAGIC_UNKNOWN],
+						  current(stack)->since);
+		return;
 	}
-	callstack_batch_add(&stack->batch, time, &event);
+	event.symbol = stack->frames[--stack->depth];
+	timestamp_group_add(&stack->group, time, &event, NULL);
 }
 
 void magic_clear(struct magic_stack *stack, int64_t time)
@@ -119,11 +119,11 @@ static void clear_all(struct magic_stack *stack, int64_t time)
  */
 void magic_end_segment(struct magic_stack *stack, int64_t time)
 {
-	int64_t batch_time = stack->batch.time;
+	int64_t group_time = stack->group.time;
 
-	callstack_batch_drain_start(&stack->batch);
+	timestamp_group_emit_deferred(&stack->group);
 	clear_all(stack, time);
-	callstack_batch_flush(&stack->batch, batch_time);
+	timestamp_group_flush(&stack->group, group_time);
 }
 
 void magic_tell_segment_end(struct magic_stack *stack)
@@ -137,7 +137,7 @@ void magic_tell_segment_end(struct magic_stack *stack)
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip)
 {
 	magic_end_segment(stack, time);
-	if (!callstack_batch_waiting(&stack->batch))
+	if (!stack->group.outer.count && !stack->group.initial.count)
 		magic_tell_segment_end(stack);
 	stack->last_gap_time = time;
 	magic_renew(stack, time, ip);
@@ -176,11 +176,10 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
 	const struct symbol *innermost = top(stack);
 
 	if (!innermost) {
-		struct batch_event event = { .symbol = symbol,
-					     .ip = to->ip,
-					     .kind = BATCH_INFERRED_CALL };
+		struct slice_event event = { .symbol = symbol, .ip = to->ip };
 
-		callstack_batch_pass(&stack->batch, current(stack)->since, &event);
+		timestamp_group_infer(&stack->group, current(stack)->since, &event,
+				      &(struct slice_detail){ 0 });
 		push(stack, symbol);
 		return;
 	}

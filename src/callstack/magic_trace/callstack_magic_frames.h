@@ -7,13 +7,13 @@
  * while the one below stands still.  All frames lie in one array; only the
  * topmost stack's are touched.  A frame is nothing but a symbol.
  *
- * Times are mapped ones (callstack_batch.h).
+ * Times are mapped ones (timestamp_group.h).
  */
 #ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
 #define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
 
 #include "src/callstack/callstack.h"
-#include "src/callstack/callstack_batch.h"
+#include "src/callstack/timestamp_group.h"
 
 /* Frames that stand for no function. */
 enum magic_special {
@@ -59,7 +59,7 @@ struct held_branch {
 
 struct magic_stack {
 	struct callstack base;
-	struct callstack_batch batch;
+	struct timestamp_group group;
 	const struct symbol **frames; /* owned array; innermost last */
 	size_t depth, frame_room;
 	struct magic_level *levels; /* owned; the last is the current stack; never empty */

@@ -343,7 +343,7 @@ static struct callstack *magic_trace_open(struct callstack_machine *machine, voi
 
 	stack->base.machine = machine;
 	stack->base.track = track;
-	stack->batch.owner = &stack->base;
+	stack->group.owner = &stack->base;
 	magic_push_level(stack, 0, 0);
 	return &stack->base;
 }
@@ -352,7 +352,7 @@ static void magic_trace_close(struct callstack *base)
 {
 	struct magic_stack *stack = (struct magic_stack *)base;
 
-	callstack_batch_release(&stack->batch);
+	timestamp_group_release(&stack->group);
 	free(stack->frames);
 	free(stack->levels);
 	free(stack->transaction);

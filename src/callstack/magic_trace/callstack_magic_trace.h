@@ -9,7 +9,7 @@
  *
  * Spans are given out in magic-trace's order, which is not that of time:
  *  - nothing is given out for a timestamp until a later one arrives
- *    (callstack_batch.h);
+ *    (timestamp_group.h);
  *  - callers found late, returns from unseen functions, and calls at the time
  *    of the run's first event come when the segment ends, with SLICE_ORDER_DEFERRED;
  *  - times go back where the input's do.

@@ -36,8 +36,8 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 
 	precise_pop_to(stack, time, 0);
 	precise_end_transaction(stack);
-	callstack_batch_flush(&stack->batch, time);
-	callstack_batch_drain_start(&stack->batch);
+	timestamp_group_flush(&stack->group, time);
+	timestamp_group_emit_deferred(&stack->group);
 	slice_sink_flush(sink, stack->base.track);
 	precise_forget_others(stack);
 	stack->rooted = false;
@@ -53,11 +53,11 @@ void precise_settle_now(struct precise_stack *stack)
 	if (!stack->rooted)
 		return;
 	stack->unsettled = 1;
-	if (stack->batch.time <= stack->since)
+	if (stack->group.time <= stack->since)
 		return;
-	callstack_batch_drain_start(&stack->batch);
+	timestamp_group_emit_deferred(&stack->group);
 	slice_sink_flush(sink, stack->base.track);
-	stack->settled = stack->batch.time;
+	stack->settled = stack->group.time;
 	stack->unsettled = SETTLE_BRANCHES;
 }
 
@@ -97,7 +97,7 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 	const struct callstack_machine *machine = stack->base.machine;
 	const struct slice_sink *sink = machine->sink;
 
-	callstack_batch_flush(&stack->batch, time); /* marks within the gap */
+	timestamp_group_flush(&stack->group, time); /* marks within the gap */
 	slice_sink_emit_whole(
 		sink, stack->base.track,
 		&(struct slice_event){ .time = callstack_perf_time(machine, stack->gap_begin),
@@ -155,7 +155,7 @@ static int64_t event_time(struct precise_stack *stack, const struct branch_event
 		time = (int64_t)(event->time - machine->base_time);
 	}
 	if (!stack->started)
-		stack->since = stack->batch.time = time;
+		stack->since = stack->group.time = time;
 	else if (time < stack->last_time)
 		time = stack->last_time;
 	stack->started = true;
@@ -167,15 +167,13 @@ static int64_t event_time(struct precise_stack *stack, const struct branch_event
 static void show_mark(struct precise_stack *stack, int64_t time, const struct branch_event *event,
 		      const struct branch_notes *notes)
 {
-	struct batch_event mark = { .symbol = notes->mark,
-				    .ip = notes->mark_value,
-				    .kind = BATCH_MARK,
-				    .detail = { .insns = stack->counts.insns,
-						.cycles = stack->counts.cycles } };
+	struct slice_event mark = { .symbol = notes->mark, .ip = notes->mark_value };
+	struct slice_detail detail = { .insns = stack->counts.insns,
+				       .cycles = stack->counts.cycles };
 
 	if (event->kind == BRANCH_TX_ABORT)
 		precise_roll_back(stack, time);
-	callstack_batch_add(&stack->batch, time, &mark);
+	timestamp_group_add_mark(&stack->group, time, &mark, &detail);
 }
 
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
@@ -226,7 +224,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	const struct precise_stack *parent = (const struct precise_stack *)parent_base;
 	struct precise_stack *stack = (struct precise_stack *)base;
 
-	stack->since = stack->last_time = stack->batch.time =
+	stack->since = stack->last_time = stack->group.time =
 		(int64_t)(time - base->machine->base_time);
 	stack->started = true;
 	if (parent->rooted)
@@ -270,10 +268,10 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 
 	stack->base.machine = machine;
 	stack->base.track = track;
-	stack->batch.owner = &stack->base;
+	stack->group.owner = &stack->base;
 	stack->settled = INT64_MIN;
 	/* What encloses them is found by its flag, and ends are given out at once. */
-	stack->batch.keeps_order = true;
+	stack->group.sorted = true;
 	stack->now.resume = machine_of(stack)->unwind_resume;
 	for (unsigned i = 0; i < PARKED_MAX; i++)
 		stack->parked[i].resume = stack->now.resume;
@@ -284,7 +282,7 @@ static void precise_close(struct callstack *base)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 
-	callstack_batch_release(&stack->batch);
+	timestamp_group_release(&stack->group);
 	release_frames(stack);
 	free(stack);
 }

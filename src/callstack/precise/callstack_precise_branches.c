@@ -129,8 +129,8 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_replace(stack, time, to);
 }
 
-static inline __attribute__((always_inline)) void
-on_jump(struct precise_stack *stack, int64_t time, const struct location *to)
+static inline __attribute__((always_inline)) void on_jump(struct precise_stack *stack, int64_t time,
+							  const struct location *to)
 {
 	if (!stack->now.depth)
 		precise_infer_root(stack, to);

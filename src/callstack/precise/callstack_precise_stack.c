@@ -5,42 +5,34 @@
 
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
-	struct batch_event event = {
-		.symbol = frame->symbol,
-		.ip = precise_slice_ip(frame),
-		.kind = BATCH_CALL,
-		.flags = frame->slice_flags,
-		.detail = { .insns = frame->called.insns,
-			    .cycles = frame->called.cycles,
-			    .caller = frame->caller,
-			    .caller_offset = frame->caller_offset },
-	};
+	struct slice_event event = { .symbol = frame->symbol,
+				     .ip = precise_slice_ip(frame),
+				     .kind = SLICE_BEGIN,
+				     .flags = frame->slice_flags };
+	struct slice_detail detail = { .insns = frame->called.insns,
+				       .cycles = frame->called.cycles,
+				       .caller = frame->caller,
+				       .caller_offset = frame->caller_offset };
 
-	callstack_batch_add(&stack->batch, time, &event);
+	timestamp_group_add(&stack->group, time, &event, &detail);
 }
 
 void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
-	struct batch_event event = {
-		.symbol = frame->symbol,
-		.kind = BATCH_RETURN,
-		.detail = { .insns = stack->counts.insns, .cycles = stack->counts.cycles },
-	};
+	struct slice_event event = { .symbol = frame->symbol, .kind = SLICE_END };
+	struct slice_detail detail = { .insns = stack->counts.insns,
+				       .cycles = stack->counts.cycles };
 
-	callstack_batch_add(&stack->batch, time, &event);
+	timestamp_group_add(&stack->group, time, &event, &detail);
 }
 
 void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
 {
-	struct batch_event event = {
-		.symbol = frame->symbol,
-		.ip = frame->entry_ip,
-		.kind = BATCH_INFERRED_CALL,
-		.detail = { .insns = stack->counts_since.insns,
-			    .cycles = stack->counts_since.cycles },
-	};
+	struct slice_event event = { .symbol = frame->symbol, .ip = frame->entry_ip };
+	struct slice_detail detail = { .insns = stack->counts_since.insns,
+				       .cycles = stack->counts_since.cycles };
 
-	callstack_batch_pass(&stack->batch, stack->since, &event);
+	timestamp_group_infer(&stack->group, stack->since, &event, &detail);
 }
 
 void precise_keep_for_undo(struct precise_stack *stack, size_t depth)
@@ -68,7 +60,7 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 /* What follows has nothing to do with what was seen before. */
 static void begin_stack(struct precise_stack *stack, int64_t time)
 {
-	callstack_batch_flush(&stack->batch, time);
+	timestamp_group_flush(&stack->group, time);
 	precise_set_since(stack, time);
 }
 

@@ -3,13 +3,13 @@
  * The state of the precise machine (callstack_precise.h), and what its parts
  * do to it: frames come and go, and each gives out its slice.
  *
- * `time` is mapped: ns since the run's first event (callstack_batch.h).
+ * `time` is mapped: ns since the run's first event (timestamp_group.h).
  */
 #ifndef SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_STACK_H
 #define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_STACK_H
 
-#include "src/callstack/callstack_batch.h"
 #include "src/callstack/precise/frame_list.h"
+#include "src/callstack/timestamp_group.h"
 
 /* Stacks that were left and may come back, per thread; setjmps that may be gone back to. */
 #define PARKED_MAX  64
@@ -39,7 +39,7 @@ struct precise {
 
 struct precise_stack {
 	struct callstack base;
-	struct callstack_batch batch;
+	struct timestamp_group group;
 	struct frame_list now;
 	struct frame_list parked[PARKED_MAX]; /* left stacks; depth 0: free */
 	unsigned next_parked;
@@ -98,42 +98,42 @@ static inline uint64_t precise_slice_ip(const struct frame *frame)
 	return frame->slice_flags & SLICE_HAS_CAUSE ? (uintptr_t)frame->cause : frame->entry_ip;
 }
 
-/* What precise_emit_begin() and _end() do where no edges are taken. */
+/* The parts of precise_emit_begin() and _end() for sinks that use details. */
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame);
 void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame);
 
 static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 				      const struct frame *frame)
 {
-	struct slice_event *edge = callstack_batch_edge(&stack->batch, time);
+	struct slice_event *event = timestamp_group_next(&stack->group, time);
 
-	if (!edge) {
+	if (!event) {
 		precise_add_begin(stack, time, frame);
 		return;
 	}
-	edge->symbol = frame->symbol;
-	edge->ip = precise_slice_ip(frame);
-	edge->detail = 0;
-	edge->flags = frame->slice_flags;
-	edge->kind = SLICE_BEGIN;
-	edge->order = 0;
-	stack->batch.calls++;
+	event->symbol = frame->symbol;
+	event->ip = precise_slice_ip(frame);
+	event->detail = 0;
+	event->flags = frame->slice_flags;
+	event->kind = SLICE_BEGIN;
+	event->order = 0;
+	stack->group.calls++;
 }
 
 static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 				    const struct frame *frame)
 {
-	struct slice_event *edge = callstack_batch_edge(&stack->batch, time);
+	struct slice_event *event = timestamp_group_next(&stack->group, time);
 
-	if (!edge) {
+	if (!event) {
 		precise_add_end(stack, time, frame);
 		return;
 	}
-	edge->symbol = frame->symbol;
-	edge->detail = 0;
-	edge->flags = 0;
-	edge->kind = SLICE_END;
-	edge->order = 0;
+	event->symbol = frame->symbol;
+	event->detail = 0;
+	event->flags = 0;
+	event->kind = SLICE_END;
+	event->order = 0;
 }
 
 /* A frame that runs since the segment began, under all that was seen since. */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Collects slices by timestamp, distributes the time, and emits them. */
+#include "src/callstack/timestamp_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/*
+ * A trace without timing packets is one endless group.  A group of so many events is emitted
+ * without distributing time, so that memory stays bounded.  The deferred calls at
+ * mapped time 0 have the same bound.
+ */
+#define GROUP_LIMIT ((size_t)1 << 18)
+
+/* Each thread has room for so many events, even if all threads together have too many. */
+#define GROUP_FEW ((size_t)1 << 10)
+
+/* Emit so many events at once, if there are: 8 KiB. */
+#define EMIT_ENOUGH ((size_t)1 << 8)
+
+/* Bytes of a thread's deferred events that stay in memory, and events per step of eviction. */
+#define DEFERRED_MEMORY ((size_t)1 << 20)
+#define DEFERRED_STEP   ((size_t)1 << 14)
+
+/* Values of slice_event.order within a group, for what is no call or return. */
+enum { ORDER_MARK = 1, ORDER_UNSEEN_RETURN };
+
+struct deferred_event {
+	struct slice_event begin;
+	struct slice_detail detail;
+	uint64_t end_time;
+	bool whole; /* it has an end */
+};
+
+static int64_t add_wrapping(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t subtract_wrapping(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time)
+{
+	uint64_t back = 0 - (uint64_t)time;
+
+	if (time >= 0)
+		return machine->base_time + (uint64_t)time;
+	return back > machine->base_time ? 0 : machine->base_time - back;
+}
+
+static void release_events(struct timestamp_group *group)
+{
+	free(group->events);
+	free(group->details);
+	if (group->room + group->detail_room)
+		group->owner->machine->pending_room -= group->room + group->detail_room;
+	group->events = NULL;
+	group->details = NULL;
+	group->count = group->distributed = group->full = group->calls = 0;
+	group->room = group->detail_room = 0;
+}
+
+void timestamp_group_release(struct timestamp_group *group)
+{
+	release_events(group);
+	big_array_release(&group->outer.events);
+	big_array_release(&group->initial.events);
+	group->outer = group->initial = (struct deferred_events){ 0 };
+}
+
+/* ---- Deferred events ----------------------------------------------------- */
+
+/* A step of events from `begin` on, if it is a whole one, need not stay in memory. */
+static void evict(const struct deferred_events *list, size_t begin)
+{
+	if (begin % DEFERRED_STEP == 0 && begin + DEFERRED_STEP <= list->count)
+		big_array_rest(&list->events, begin, begin + DEFERRED_STEP,
+			       sizeof(struct deferred_event));
+}
+
+static void defer(struct deferred_events *list, const struct deferred_event *event)
+{
+	big_array_grow(&list->events, list->count + 1, sizeof(*event), DEFERRED_MEMORY);
+	((struct deferred_event *)list->events.items)[list->count] = *event;
+	if (++list->count >= DEFERRED_STEP)
+		evict(list, list->count - DEFERRED_STEP);
+}
+
+static void emit_deferred(const struct timestamp_group *group, const struct deferred_events *list,
+			  size_t index)
+{
+	const struct deferred_event *event = (struct deferred_event *)list->events.items + index;
+	const struct slice_sink *sink = group->owner->machine->sink;
+	struct slice_event begin = event->begin;
+
+	begin.order = SLICE_ORDER_DEFERRED;
+	if (event->whole)
+		slice_sink_emit_whole(sink, group->owner->track, &begin, event->end_time);
+	else
+		slice_sink_emit(sink, group->owner->track, &begin,
+				sink->details ? &event->detail : NULL);
+}
+
+void timestamp_group_infer(struct timestamp_group *group, int64_t time,
+			   const struct slice_event *begin, const struct slice_detail *detail)
+{
+	struct deferred_event event = { .begin = *begin, .detail = *detail };
+
+	event.begin.time = callstack_perf_time(group->owner->machine, time);
+	event.begin.flags |= SLICE_INFERRED_START;
+	defer(&group->outer, &event);
+}
+
+/* Returns whether an event of the group, which happened at a mapped time, is deferred. */
+static bool try_defer(struct timestamp_group *group, size_t index, int64_t time)
+{
+	const struct slice_event *event = &group->events[index];
+	struct deferred_event deferred = { .begin = *event };
+
+	if (event->order == ORDER_UNSEEN_RETURN) {
+		deferred.begin.time =
+			callstack_perf_time(group->owner->machine, (int64_t)event->ip);
+		deferred.begin.ip = 0;
+		deferred.end_time = event->time;
+		deferred.whole = true;
+		defer(&group->outer, &deferred);
+		return true;
+	}
+	if (event->kind != SLICE_BEGIN || time != 0 || group->initial.count >= GROUP_LIMIT)
+		return false;
+	if (group->details)
+		deferred.detail = group->details[index];
+	defer(&group->initial, &deferred);
+	return true;
+}
+
+/* ---- Distributing time --------------------------------------------------- */
+
+/*
+ * Returns the next call's share: what is left of the time by the calls left.
+ * The division truncates towards zero, so the last call gets the remainder; a
+ * negative total (time ran backwards) is distributed the same way.
+ */
+static int64_t share(int64_t total, int64_t used, size_t calls_left)
+{
+	int64_t left = subtract_wrapping(total, used);
+
+	/* Divisions take long, and most groups are small. */
+	return calls_left > 1 && left ? left / (int64_t)calls_left : left;
+}
+
+static int64_t time_to_share(const struct timestamp_group *group, int64_t to_time)
+{
+	int64_t total = subtract_wrapping(to_time, group->time);
+	int64_t resolution = (int64_t)group->owner->machine->resolution;
+
+	return resolution && total > resolution ? resolution : total;
+}
+
+/* Of a group of calls and returns only, which are emitted in their order. */
+static void distribute_calls(struct timestamp_group *group, int64_t to_time)
+{
+	struct slice_event *event = group->events + group->distributed;
+	const struct slice_event *end = group->events + group->count;
+	int64_t total = time_to_share(group, to_time), used = 0;
+	size_t calls_left = group->calls;
+
+	for (; event < end; event++) {
+		event->time = group->perf_time + (uint64_t)used;
+		if (event->kind == SLICE_BEGIN)
+			used += share(total, used, calls_left--);
+	}
+}
+
+/* Of any group; deferred events are removed from it. */
+static void distribute_any(struct timestamp_group *group, int64_t to_time)
+{
+	int64_t total = time_to_share(group, to_time), used = 0;
+	size_t calls_left = group->calls, kept = group->distributed;
+
+	for (size_t i = kept; i < group->count; i++) {
+		struct slice_event *event = &group->events[i];
+		int64_t time = add_wrapping(group->time, used);
+
+		event->time = callstack_perf_time(group->owner->machine, time);
+		if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN)
+			used = add_wrapping(used, share(total, used, calls_left--));
+		if (!group->sorted && try_defer(group, i, time))
+			continue;
+		event->order = SLICE_ORDER_PLAIN;
+		group->events[kept] = *event;
+		if (group->details)
+			group->details[kept] = group->details[i];
+		kept++;
+	}
+	group->count = kept;
+}
+
+/* ---- Emitting ------------------------------------------------------------ */
+
+/* Emit the events of former groups. */
+static void emit_distributed(struct timestamp_group *group)
+{
+	const struct slice_sink *sink = group->owner->machine->sink;
+	size_t count = group->distributed, left = group->count - count;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < count && group->details; i++)
+		group->events[i].detail = (uint32_t)i + 1;
+	sink->events(sink, group->owner->track,
+		     &(struct slice_batch){ group->events, count, group->details,
+					    group->sorted && !group->details });
+	memmove(group->events, group->events + count, left * sizeof(*group->events));
+	if (group->details)
+		memmove(group->details, group->details + count, left * sizeof(*group->details));
+	group->count = left;
+	group->distributed = 0;
+}
+
+/* The group ends before `time`. */
+static inline void end_group(struct timestamp_group *group, int64_t time)
+{
+	bool own = group->count > group->distributed;
+
+	if (!group->sorted || group->has_marks || group->time < 0)
+		distribute_any(group, time);
+	/* If a call comes last, no other event's time depends on its share. */
+	else if (group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN))
+		distribute_calls(group, time);
+	group->distributed = group->count;
+	group->calls = 0;
+	group->has_marks = false;
+	group->time = time;
+}
+
+void timestamp_group_flush(struct timestamp_group *group, int64_t to_time)
+{
+	const struct callstack_machine *machine = group->owner->machine;
+	size_t count = group->count;
+
+	end_group(group, to_time);
+	emit_distributed(group);
+	group->full = 0; /* the machine's base time may change now */
+	/* Other threads may need the room of a large group. */
+	if (count > GROUP_FEW && machine->pending_room > machine->pending_most / 2)
+		release_events(group);
+}
+
+void timestamp_group_emit_deferred(struct timestamp_group *group)
+{
+	emit_distributed(group);
+	for (size_t i = group->outer.count; i-- > 0; evict(&group->outer, i))
+		emit_deferred(group, &group->outer, i);
+	for (size_t i = 0; i < group->initial.count; i++)
+		emit_deferred(group, &group->initial, i);
+	group->outer.count = group->initial.count = 0;
+}
+
+/* ---- Adding -------------------------------------------------------------- */
+
+/* Returns whether the arrays may have more room. */
+static bool may_grow(const struct timestamp_group *group)
+{
+	const struct callstack_machine *machine = group->owner->machine;
+
+	return group->room < GROUP_FEW ||
+	       (group->room < GROUP_LIMIT &&
+		machine->pending_room + group->room <= machine->pending_most);
+}
+
+/* Returns how many events may be in the array. */
+static size_t full_at(const struct timestamp_group *group)
+{
+	return group->room < GROUP_LIMIT ? group->room : GROUP_LIMIT;
+}
+
+/* Have room for one event more; before the array grows, emit events. */
+static void make_room(struct timestamp_group *group)
+{
+	struct callstack_machine *machine = group->owner->machine;
+	size_t need = group->count + 1, before = group->room + group->detail_room;
+
+	if (need > full_at(group)) {
+		emit_distributed(group);
+		need = group->room < EMIT_ENOUGH ? group->room + 1 : group->count + 1;
+	}
+	if (need > full_at(group) && !may_grow(group)) {
+		timestamp_group_flush(group, group->time);
+		before = group->room + group->detail_room;
+		need = 1;
+	}
+	group->events = alloc_grow(group->events, &group->room, need, sizeof(*group->events));
+	if (machine->sink->details)
+		group->details = alloc_grow(group->details, &group->detail_room, group->room,
+					    sizeof(*group->details));
+	machine->pending_room += group->room + group->detail_room - before;
+}
+
+/* Make the group one of a time, with room for an event. */
+static void prepare(struct timestamp_group *group, int64_t time)
+{
+	const struct callstack_machine *machine = group->owner->machine;
+
+	if (time != group->time) {
+		if (group->sorted && !machine->sink->immediate &&
+		    group->count - group->distributed <= GROUP_FEW)
+			end_group(group, time);
+		else
+			timestamp_group_flush(group, time);
+	}
+	group->perf_time = callstack_perf_time(machine, time);
+	if (group->count >= full_at(group))
+		make_room(group);
+	/* With details, timestamp_group_next() may not add events. */
+	group->full = machine->sink->details ? 0 : full_at(group);
+}
+
+struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time)
+{
+	struct slice_event *event;
+
+	if (group->owner->machine->sink->details)
+		return NULL;
+	prepare(group, time);
+	event = &group->events[group->count++];
+	event->time = group->perf_time;
+	return event;
+}
+
+void timestamp_group_add(struct timestamp_group *group, int64_t time,
+			 const struct slice_event *event, const struct slice_detail *detail)
+{
+	prepare(group, time);
+	if (group->details)
+		group->details[group->count] = detail ? *detail : (struct slice_detail){ 0 };
+	group->events[group->count] = *event;
+	group->events[group->count++].time = group->perf_time;
+	group->calls += event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN;
+}
+
+void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
+			      const struct slice_event *mark, const struct slice_detail *detail)
+{
+	struct slice_event event = *mark;
+
+	event.order = ORDER_MARK;
+	timestamp_group_add(group, time, &event, detail);
+	group->has_marks = true;
+	event.order = SLICE_ORDER_PLAIN;
+	event.kind = SLICE_END;
+	event.flags = 0;
+	timestamp_group_add(group, time, &event, detail);
+}
+
+void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
+				       const struct symbol *symbol, int64_t since)
+{
+	struct slice_event event = { .symbol = symbol,
+				     .ip = (uint64_t)since,
+				     .order = ORDER_UNSEEN_RETURN };
+
+	timestamp_group_add(group, time, &event, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread's slices on their way from a call-stack machine to the sink.
+ *
+ * Many branches of a PT trace have the same timestamp.  The calls and returns of one
+ * timestamp are therefore collected as a group until a later timestamp arrives.  The
+ * time between the two, but not more than the trace's resolution, is then distributed
+ * evenly among the group's calls; returns take no time.
+ *
+ * Groups are mostly small, so events of former groups wait in the same array until some
+ * hundreds can be emitted at once, unless the order of the machine's emissions counts.
+ *
+ * Deferred events are slices that enclose what is already emitted, because they were found
+ * late (a caller that was returned to but never seen to be called) or, for magic-trace's
+ * machine, because they begin at the very start of the run.  They wait until the
+ * thread's segment ends, and are then emitted with SLICE_ORDER_DEFERRED.
+ *
+ * Times here are "mapped": ns since the run's first timed event, which may be
+ * negative.  Arithmetic on them wraps and never traps.
+ */
+#ifndef SRC_CALLSTACK_TIMESTAMP_GROUP_H
+#define SRC_CALLSTACK_TIMESTAMP_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/io/big_array.h"
+#include "src/callstack/callstack.h"
+#include "src/slices/slice_sink.h"
+
+/* A list that only grows; of a long one most is in a file (base/io/big_array.h). */
+struct deferred_events {
+	struct big_array events; /* owned: of struct deferred_event */
+	size_t count;
+};
+
+struct timestamp_group {
+	const struct callstack *owner; /* borrowed: where the slices go */
+	/* In order of arrival.  The first `distributed` have their final times. */
+	struct slice_event *events;
+	struct slice_detail *details; /* owned; by event, if the sink uses them */
+	size_t count, distributed;
+	size_t room, detail_room;
+	size_t full;        /* at so many events there is more to do than to add one */
+	size_t calls;       /* how many of the group take time */
+	int64_t time;       /* mapped: the group's */
+	uint64_t perf_time; /* the same, of perf's clock */
+	bool sorted; /* times do not decrease, and what encloses a slice may be emitted behind it */
+	bool has_marks;
+	struct deferred_events outer;   /* found late; the last one found comes first */
+	struct deferred_events initial; /* calls at mapped time 0, in order, after all of `outer` */
+};
+
+/* Release the arrays.  Idempotent, also on zeroed memory. */
+void timestamp_group_release(struct timestamp_group *group);
+
+/* The part of timestamp_group_next() for another time than the group's, or a full array. */
+struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time);
+
+/*
+ * Returns a new event at a time, to be filled but for its time, and counted in `calls` if it
+ * is a call; another time than the group's own begins a new group.
+ * NULL: the sink uses details, so timestamp_group_add() must be called instead.
+ */
+static inline struct slice_event *timestamp_group_next(struct timestamp_group *group, int64_t time)
+{
+	struct slice_event *event;
+
+	if (time != group->time || group->count >= group->full)
+		return timestamp_group_next_slow(group, time);
+	event = &group->events[group->count++];
+	event->time = group->perf_time;
+	return event;
+}
+
+/* Add a begin, of a call, or an end at a time, with its detail (NULL: unknown). */
+void timestamp_group_add(struct timestamp_group *group, int64_t time,
+			 const struct slice_event *event, const struct slice_detail *detail);
+
+/* Add a slice of no length, which takes no time of the group. */
+void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
+			      const struct slice_event *mark, const struct slice_detail *detail);
+
+/* Add a return from an unseen function, whose slice began at mapped time `since`. */
+void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
+				       const struct symbol *symbol, int64_t since);
+
+/* Defer the call of a function that has been open since a mapped time. */
+void timestamp_group_infer(struct timestamp_group *group, int64_t time,
+			   const struct slice_event *begin, const struct slice_detail *detail);
+
+/* Emit all events but deferred ones.  The group ends at `to_time`, where the next one is. */
+void timestamp_group_flush(struct timestamp_group *group, int64_t to_time);
+
+/* Emit all events of former groups, then the deferred ones, outermost first. */
+void timestamp_group_emit_deferred(struct timestamp_group *group);
+
+/* Returns perf's time in ns for a mapped one of the machine; 0 if it would be negative. */
+uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time);
+
+#endif
