@@ -17,6 +17,7 @@ libbase_a_SOURCES = \
 	base/name.c base/name.h \
 	base/pages.c base/pages.h \
 	base/printable.c base/printable.h \
+	base/utf8.h \
 	base/workers.c base/workers.h \
 	base/io/compressor.c base/io/compressor.h \
 	base/io/output.c base/io/output.h \

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* Interns texts. */
 #include "base/name.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
-
-struct name_entry {
-	UT_hash_handle hh;
-	struct name name;
-};
 
 void name_table_init(struct name_table *table)
 {
@@ -18,26 +14,34 @@ void name_table_init(struct name_table *table)
 
 void name_table_release(struct name_table *table)
 {
-	HASH_CLEAR(hh, table->by_text);
+	id_index_release(&table->index);
+	free(table->names);
+	table->names = NULL;
 	arena_release(&table->arena);
-	table->count = 0;
+	table->count = table->room = 0;
 }
 
-static const struct name *intern(struct name_table *table, const char *text, size_t length)
+static const struct name *find_or_add(struct name_table *table, const char *text, uint32_t length)
 {
-	struct name_entry *entry;
-	unsigned hash;
+	uint32_t hash = hash_bytes(text, length), id;
+	struct id_probe probe = id_index_probe(hash);
+	struct name *added;
 
-	HASH_VALUE(text, length, hash);
-	HASH_FIND_BYHASHVALUE(hh, table->by_text, text, length, hash, entry);
-	if (entry)
-		return &entry->name;
-	entry = arena_alloc(&table->arena, sizeof(*entry) + length + 1);
-	entry->name.id = table->count++;
-	entry->name.length = length;
-	memcpy(entry->name.text, text, length);
-	HASH_ADD_KEYPTR_BYHASHVALUE(hh, table->by_text, entry->name.text, length, hash, entry);
-	return &entry->name;
+	while ((id = id_index_next(&table->index, &probe))) {
+		const struct name *name = table->names[id - 1];
+
+		if (name->length == length && memcmp(name->text, text, length) == 0)
+			return name;
+	}
+	added = arena_alloc(&table->arena, sizeof(*added) + length + 1);
+	added->id = (uint32_t)table->count;
+	added->length = length;
+	memcpy(added->text, text, length);
+	table->names =
+		alloc_grow(table->names, &table->room, table->count + 1, sizeof(*table->names));
+	table->names[table->count++] = added;
+	id_index_add(&table->index, hash, (uint32_t)table->count);
+	return added;
 }
 
 const struct name *name_intern(struct name_table *table, const char *text, size_t length)
@@ -47,7 +51,7 @@ const struct name *name_intern(struct name_table *table, const char *text, size_
 	if (length > UINT32_MAX - 1)
 		length = UINT32_MAX - 1;
 	pthread_mutex_lock(&table->lock);
-	name = intern(table, text, length);
+	name = find_or_add(table, text, (uint32_t)length);
 	pthread_mutex_unlock(&table->lock);
 	return name;
 }

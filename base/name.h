@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/id_index.h"
 
 struct name {
 	uint32_t id;     /* 0, 1, 2, ... in the order of first use */
@@ -22,9 +23,10 @@ struct name {
 };
 
 struct name_table {
-	struct arena arena;         /* owns the names */
-	struct name_entry *by_text; /* hash of all entries */
-	uint32_t count;
+	struct arena arena;        /* owns the names */
+	struct id_index index;     /* by hash of the text; its ids are one more than a name's */
+	const struct name **names; /* owned array, by id */
+	size_t count, room;
 	pthread_mutex_t lock;
 };
 

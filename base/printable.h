@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text of a file on its way to a terminal: names in a recording may hold any
- * bytes, and a terminal obeys some (ECMA-48: C0, DEL, C1, and what begins with
- * ESC or CSI).
+ * Text of a file on its way to a terminal: names in a recording may hold any bytes, and a
+ * terminal obeys some of them (ECMA-48: C0, DEL, C1, and sequences after ESC or CSI).
  */
 #ifndef BASE_PRINTABLE_H
 #define BASE_PRINTABLE_H
@@ -14,14 +13,14 @@
 /* Zeroed memory is the start of a text. */
 struct printable {
 	uint8_t held[4]; /* bytes of a character that is not yet whole */
-	unsigned count, need;
+	unsigned count;
 };
 
 /*
- * Pass on the next bytes of a text: characters of UTF-8, blanks, newlines and
- * tabs as they are; controls, and each byte of what is no UTF-8, as '?'.  `out`
+ * Copy the next bytes of a text: characters of UTF-8, blanks, newlines and
+ * tabs unchanged; each control and each byte that is not part of UTF-8 as '?'.  `out`
  * has room for `size` + 4 bytes.
- * Returns how many were written to it.
+ * Returns the number of bytes written to it.
  */
 size_t printable_pass(struct printable *state, const char *bytes, size_t size, char *out);
 

@@ -18,7 +18,8 @@ libftf_la_SOURCES = \
 	base/id_index.c base/id_index.h \
 	base/io/output.c base/io/output.h \
 	base/io/compressor.c base/io/compressor.h \
-	base/printable.c base/printable.h
+	base/printable.c base/printable.h \
+	base/utf8.h
 libftf_la_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/writer/private_names.h
 libftf_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # CURRENT:REVISION:AGE of the interface in ftf.h.

@@ -39,7 +39,7 @@
 #define compressor_close      ftf_private_compressor_close
 #define compressor_open       ftf_private_compressor_open
 #define compressor_put        ftf_private_compressor_put
-#define packing_of            ftf_private_packing_of
+#define compression_of_path   ftf_private_compression_of_path
 #define printable_pass        ftf_private_printable_pass
 #define printable_print       ftf_private_printable_print
 

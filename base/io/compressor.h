@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compresses and writes a stream of bytes in a thread of its own, so that whoever
- * makes the bytes does not wait for it, unless it is several MiB ahead, or the
- * system has no thread left.
+ * Compresses and writes a stream of bytes in a thread of its own.  The caller waits only if
+ * it is several MiB ahead, or if the system could not start a thread.
  */
 #ifndef BASE_IO_COMPRESSOR_H
 #define BASE_IO_COMPRESSOR_H
@@ -10,42 +9,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum packing {
-	PACKING_NONE, /* for no packer: bytes stay as they are */
-	PACKING_GZIP, /* RFC 1952, by zlib */
-	PACKING_ZSTD, /* RFC 8878, by libzstd */
+enum compression {
+	COMPRESSION_NONE, /* needs no compressor */
+	COMPRESSION_GZIP, /* RFC 1952, by zlib */
+	COMPRESSION_ZSTD, /* RFC 8878, by libzstd */
 };
 
-/* Returns what the end of a file's name asks for: .gz or .zst. */
-enum packing packing_of(const char *path);
+/* Returns the compression for the ending of a file's name, .gz or .zst. */
+enum compression compression_of_path(const char *path);
 
 /*
- * Takes the bytes to write, in the packer's thread: pieces of at most 64 KiB.
+ * Write at most 64 KiB of compressed bytes; called by the compressor's thread.
  * Returns 0, or an errno: then it is not called again.
  */
 typedef int compressor_write_fn(void *context, const uint8_t *bytes, size_t size);
 
-struct packer;
+struct compressor;
 
 /*
- * Start the thread of one of the compressions; where the system gives none, compressor_put() does
- * its work. `context` is borrowed until the packer is closed. Returns the packer, never NULL.
+ * Start a compressor (COMPRESSION_GZIP or _ZSTD) and its thread.  `context` is borrowed until the
+ * compressor is closed.
+ * Returns the compressor, never NULL.
  */
-struct packer *compressor_open(enum packing packing, compressor_write_fn *write, void *context);
+struct compressor *compressor_open(enum compression compression, compressor_write_fn *write,
+				   void *context);
 
 /*
- * Take a copy of bytes.
- * Returns 0; an errno of the writing function that failed before.
+ * Add a copy of bytes to the stream.
+ * Returns 0; the errno of an earlier failure to write.
  */
-int compressor_put(struct packer *packer, const uint8_t *bytes, size_t size);
+int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t size);
 
 /*
  * Compress the rest, end the stream, release.
- * Returns 0, or the errno of the writing function.
+ * Returns 0; the errno of a failure to write.
  */
-int compressor_close(struct packer *packer);
+int compressor_close(struct compressor *compressor);
 
-/* Stop and release, whatever is not yet written.  NULL is allowed. */
-void compressor_abandon(struct packer *packer);
+/* Stop and release; bytes that are not yet written are lost.  NULL is allowed. */
+void compressor_abandon(struct compressor *compressor);
 
 #endif

@@ -128,7 +128,7 @@ static int open_fd(struct output *output, struct error *err)
 	return 0;
 }
 
-/* Returns 0, or the errno of write(); also called by the packer's thread. */
+/* Returns 0, or the errno of write(); also called by the compressor's thread. */
 static int write_fd(void *context, const uint8_t *bytes, size_t size)
 {
 	const struct output *output = context;
@@ -156,8 +156,9 @@ int output_open(struct output *output, const char *path, struct error *err)
 	}
 	output->terminal = isatty(output->fd);
 	output->buffer = alloc_zeroed(1, BUFFER_SIZE);
-	if (packing_of(output->path) != PACKING_NONE)
-		output->packer = compressor_open(packing_of(output->path), write_fd, output);
+	if (compression_of_path(output->path) != COMPRESSION_NONE)
+		output->compressor =
+			compressor_open(compression_of_path(output->path), write_fd, output);
 	return 0;
 }
 
@@ -171,8 +172,8 @@ static void write_all(struct output *output, const uint8_t *bytes, size_t size)
 {
 	if (!size || output_failed(output))
 		return;
-	fail(output, output->packer ? compressor_put(output->packer, bytes, size)
-				    : write_fd(output, bytes, size));
+	fail(output, output->compressor ? compressor_put(output->compressor, bytes, size)
+					: write_fd(output, bytes, size));
 	output->written += size;
 }
 
@@ -309,11 +310,11 @@ static void put_into_place(struct output *output)
 int output_close(struct output *output, struct error *err)
 {
 	flush(output);
-	if (output->packer && output_failed(output))
-		compressor_abandon(output->packer);
-	else if (output->packer)
-		fail(output, compressor_close(output->packer));
-	output->packer = NULL;
+	if (output->compressor && output_failed(output))
+		compressor_abandon(output->compressor);
+	else if (output->compressor)
+		fail(output, compressor_close(output->compressor));
+	output->compressor = NULL;
 	if (close(output->fd) < 0 && errno != EINTR)
 		error_set_system(&output->err, errno, "%s: cannot write", output->path);
 	output->fd = -1;
@@ -329,8 +330,8 @@ void output_abandon(struct output *output)
 {
 	if (!output->buffer && !output->temporary)
 		return;
-	compressor_abandon(output->packer);
-	output->packer = NULL;
+	compressor_abandon(output->compressor);
+	output->compressor = NULL;
 	if (output->fd >= 0)
 		close(output->fd);
 	output->fd = -1;

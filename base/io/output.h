@@ -25,17 +25,17 @@
 #include "base/error.h"
 #include "base/printable.h"
 
-struct packer;
+struct compressor;
 
 struct output {
 	int fd;
-	struct packer *packer; /* owned; NULL: not compressed */
-	const char *path;      /* borrowed: as the user named it */
-	char *temporary;       /* owned; NULL: written directly */
-	uint8_t *buffer;       /* owned */
-	size_t used;           /* bytes in the buffer */
-	uint64_t written;      /* bytes handed on, before compression */
-	bool terminal;         /* controls in text become '?': printable.h */
+	struct compressor *compressor; /* owned; NULL: not compressed */
+	const char *path;              /* borrowed: as the user named it */
+	char *temporary;               /* owned; NULL: written directly */
+	uint8_t *buffer;               /* owned */
+	size_t used;                   /* bytes in the buffer */
+	uint64_t written;              /* bytes handed on, before compression */
+	bool terminal;                 /* controls in text become '?': printable.h */
 	struct printable printable;
 	struct error err; /* the first failure */
 };

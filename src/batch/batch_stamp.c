@@ -161,7 +161,7 @@ static size_t start_of_zstd(const char *path, uint8_t start[START])
 static bool is_in_trace(const struct stamp *stamp, const char *path)
 {
 	uint8_t start[START];
-	size_t size = packing_of(path) == PACKING_ZSTD ? start_of_zstd(path, start)
+	size_t size = compression_of_path(path) == COMPRESSION_ZSTD ? start_of_zstd(path, start)
 						       : start_of_gzip(path, start);
 
 	return memmem(start, size, stamp->text, strlen(stamp->text)) != NULL;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "src/formats/json_text.h"
 #include "src/formats/short_time.h"
 #include "src/formats/stored_output.h"
@@ -62,7 +63,7 @@ static void print_text(const char *text, size_t length, size_t room, FILE *out)
 	for (size_t i = 0; i < length; i += size, shown++) {
 		unsigned char c = (unsigned char)text[i];
 
-		size = json_text_character(text + i, length - i);
+		size = utf8_character(text + i, length - i);
 		if (shown + 1 == room && i + (size ? size : 1) < length) {
 			fputs("\u2026", out);
 			return;

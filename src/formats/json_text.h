@@ -8,14 +8,8 @@
 
 /*
  * Print a JSON string (RFC 8259) with its quotes.  The text may hold any bytes:
- * what is no UTF-8 (RFC 3629) becomes U+FFFD, byte by byte.
+ * each byte that is not part of UTF-8 (RFC 3629) becomes U+FFFD.
  */
 void json_text_print(const char *text, size_t length, FILE *out);
-
-/*
- * Returns how many bytes the UTF-8 character has that text (not empty) begins
- * with; 0: it is none.
- */
-size_t json_text_character(const char *text, size_t left);
 
 #endif

@@ -29,7 +29,7 @@ char *ftf_split_path(const char *path, size_t part)
 	size_t base = slash ? (size_t)(slash - path) + 1 : 0;
 	char *made = alloc_zeroed(1, size);
 
-	if (packing_of(path) != PACKING_NONE)
+	if (compression_of_path(path) != COMPRESSION_NONE)
 		end = (size_t)(strrchr(path, '.') - path);
 	for (size_t i = end; i > base + 1; i--) {
 		if (path[i - 1] != '.')

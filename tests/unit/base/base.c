@@ -8,6 +8,8 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "base/name.h"
+#include "base/printable.h"
+#include "base/utf8.h"
 #include "tests/support/unit.h"
 
 START_TEST(the_first_error_wins_and_context_goes_in_front)
@@ -108,6 +110,70 @@ START_TEST(warnings_are_one_line_a_kind_and_safe_for_a_terminal)
 }
 END_TEST
 
+/* The characters at the ends of each range of RFC 3629, and what is just outside. */
+START_TEST(utf8_characters_differ_from_damage)
+{
+	static const struct {
+		const char *text;
+		size_t length; /* of the first character; 0: none */
+	} cases[] = {
+		{ "a", 1 },
+		{ "\x7f", 1 },
+		{ "\x80", 0 },
+		{ "\xc1\xbf", 0 },
+		{ "\xc2\x80", 2 },
+		{ "\xc2", 0 },
+		{ "\xc2"
+		  "a",
+		  0 },
+		{ "\xdf\xbf", 2 },
+		{ "\xe0\x9f\x80", 0 },
+		{ "\xe0\xa0\x80", 3 },
+		{ "\xed\x9f\xbf", 3 },
+		{ "\xed\xa0\x80", 0 },
+		{ "\xef\xbf\xbf", 3 },
+		{ "\xef\xbf"
+		  "a",
+		  0 },
+		{ "\xf0\x8f\x80\x80", 0 },
+		{ "\xf0\x90\x80\x80", 4 },
+		{ "\xf0\x90\x80", 0 },
+		{ "\xf4\x8f\xbf\xbf", 4 },
+		{ "\xf4\x90\x80\x80", 0 },
+		{ "\xf5\x80\x80\x80", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_uint_eq(utf8_character(cases[i].text, strlen(cases[i].text)),
+				  cases[i].length);
+}
+END_TEST
+
+/* However the text is cut into pieces. */
+START_TEST(text_for_a_terminal_has_no_controls)
+{
+	static const char text[] = "a\tb\n\033[31m\x7f\xc2\x9b\xc3\xa9\xe2\x82\xac\xe2\x82x"
+				   "\xf0\x9f\x98\x80\xff\xe0\x80";
+	static const char shown[] = "a\tb\n?[31m???\xc3\xa9\xe2\x82\xac??x\xf0\x9f\x98\x80???";
+
+	for (size_t piece = 1; piece <= sizeof(text); piece++) {
+		struct printable state = { 0 };
+		char out[2 * sizeof(text)];
+		size_t used = 0;
+
+		for (size_t at = 0; at < sizeof(text); at += piece) {
+			size_t left = sizeof(text) - at;
+
+			used += printable_pass(&state, text + at, left < piece ? left : piece,
+					       out + used);
+		}
+		/* The NUL at the end ends the last character, and is a control. */
+		ck_assert_uint_eq(used, sizeof(shown));
+		ck_assert_mem_eq(out, shown, sizeof(shown) - 1);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("base");
@@ -119,6 +185,8 @@ int main(void)
 	tcase_add_test(all, an_arena_gives_aligned_zeroed_memory_of_any_size);
 	tcase_add_test(all, a_read_past_the_end_gives_zeros_and_is_remembered);
 	tcase_add_test(all, warnings_are_one_line_a_kind_and_safe_for_a_terminal);
+	tcase_add_test(all, utf8_characters_differ_from_damage);
+	tcase_add_test(all, text_for_a_terminal_has_no_controls);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* UTF-8 in text that may hold any bytes (RFC 3629, section 4). */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns the length of a character by its first byte, 1 to 4; 0: no character begins so. */
+static inline unsigned utf8_length(uint8_t first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	return 2 + (first >= 0xe0) + (first >= 0xf0);
+}
+
+/* Returns whether a byte may be the second of a character: no overlong forms, no surrogates. */
+static inline bool utf8_is_second(uint8_t first, uint8_t second)
+{
+	uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+	uint8_t most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+
+	return second >= least && second <= most;
+}
+
+/* Returns the length of the character at the start of `left` bytes, at least 1; 0: no character. */
+static inline size_t utf8_character(const char *text, size_t left)
+{
+	const uint8_t *bytes = (const uint8_t *)text;
+	size_t length = utf8_length(bytes[0]);
+
+	if (length > left || (length > 1 && !utf8_is_second(bytes[0], bytes[1])))
+		return 0;
+	for (size_t i = 2; i < length; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return length;
+}
+
+#endif
