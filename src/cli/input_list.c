@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the list of --files0-from. */
 #include "src/cli/input_list.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The checks of option combinations. */
 #include "src/cli/option_conflicts.h"
 
 #include <string.h>

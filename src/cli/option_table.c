@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The options, by heading of --help. */
 #include "src/cli/option_table.h"
 
 #include <limits.h>

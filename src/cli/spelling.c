@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Edit distances between words. */
 #include "src/cli/spelling.h"
 
 #include <limits.h>
@@ -10,8 +11,8 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * Optimal string alignment distance (Damerau and Levenshtein without edits
- * within swapped letters), row by row.
+ * Returns the optimal string alignment distance (Damerau and Levenshtein, without
+ * edits within swapped letters), computed row by row.
  */
 static unsigned edits(const char *a, size_t a_length, const char *b, size_t b_length)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The output of --version. */
 #include "src/cli/versions.h"
 
 #include <Zydis/Zydis.h>

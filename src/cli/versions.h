@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --version: of the program and of the libraries that it runs with. */
+/* --version: the program and the libraries that it runs with. */
 #ifndef SRC_CLI_VERSIONS_H
 #define SRC_CLI_VERSIONS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Properties of the options as a whole. */
 #include "src/options/options.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user asked for on the command line. */
+/* The values of the options of the command line. */
 #ifndef SRC_OPTIONS_OPTIONS_H
 #define SRC_OPTIONS_OPTIONS_H
 
@@ -11,20 +11,20 @@
 #include "src/options/selection.h"
 #include "symbols/names/demangle.h"
 
-/* Exit status, as xz grades it; 64 is EX_USAGE of sysexits.h. */
+/* Exit status, graded as xz does; 64 is EX_USAGE of sysexits.h. */
 enum exit_status {
 	EXIT_WHOLE = 0,
 	EXIT_FAILED = 1,
 	EXIT_WITH_GAPS = 2,
 	EXIT_USAGE = 64,
-	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as shells tell it; what was written is sound */
+	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as of shells; the output is valid, but cut */
 };
 
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
 struct output_format;
 
-/* What slices say besides their name: nothing; the function and its line; all that is known. */
+/* Arguments of slices: the function's source line; none; also calls and costs. */
 enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
 
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
@@ -32,24 +32,24 @@ enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
 /* What the recording traced: perf's exclude_kernel and exclude_user. */
 enum trace_mode {
-	TRACE_MODE_GUESS = 0, /* from perf.data, or from the addresses seen so far, unwarned */
+	TRACE_MODE_GUESS = 0, /* as perf.data says, or else from addresses, without warnings */
 	TRACE_MODE_USER,
 	TRACE_MODE_KERNEL,
 	TRACE_MODE_BOTH,
 };
 
-/* Whether to give up what a conversion does not need: sandbox.h; AUTO: where that is possible. */
+/* Whether to enter the sandbox (sandbox.h); AUTO: if the system has one. */
 enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
 
-/* Times between timing packets: at a steady speed, or as perf script estimates them. */
+/* Times between timing packets: by a steady clock, or as perf script estimates them. */
 enum option_timing { TIMING_STEADY = 0, TIMING_PERF };
 
 enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
 
-/* An overlay as the user named it: overlay_input.h. */
+/* The argument of an overlay's option: overlay_input.h. */
 struct overlay_option {
 	enum overlay_kind kind;
-	const char *text;
+	const char *text; /* borrowed: "FILE,WORD=VALUE,..." */
 };
 
 /* Of --clock-offset: ns to add to times of an overlay's clock. */
@@ -58,54 +58,61 @@ struct clock_offsets {
 	int64_t mono, real;
 };
 
+/* Texts are borrowed from the command line; NULL: the option was not given. */
 struct options {
-	const char *input; /* path; "-": stdin; the first input; NULL: overlays only */
-	char **inputs;     /* borrowed: all inputs */
+	/* Input */
+	const char *input; /* the first one; "-": stdin; NULL: overlays only */
+	char **inputs;     /* borrowed */
 	int input_count;
-	const char *output; /* path; "-": stdout; NULL: the format's default */
 	enum input_kind input_kind;
-	const struct output_format *format;
 	enum trace_mode mode;
-	enum stack_machine stacks;
 	enum pt_engine engine;
+	struct selection select;
+	bool no_samples; /* leave out samples of other events */
+	/* Stacks and symbols */
+	enum stack_machine stacks;
+	bool inlined; /* show inlined functions */
 	enum demangle_style names;
+	const char *symfs;           /* root of the recorded files */
+	const char *vdso;            /* NULL: search it */
+	const char *kcore, *vmlinux; /* the kernel's code; NULL: search it */
+	const char *kallsyms;        /* NULL: search it */
+	const char *debug_dir;       /* searched before the system's */
+	const char *perf_map_dir;    /* of perf-PID.map; NULL: /tmp */
+	const char *strip_prefix;    /* of source paths */
+	bool debuginfod;             /* ask servers for files */
+	bool force_dso;              /* accept files with another build id */
+	/* Output */
+	const char *output; /* path; "-": stdout; NULL: the format's default */
+	const struct output_format *format;
 	enum option_args args;
-	const char *symfs;               /* NULL: none */
-	const char *vdso;                /* NULL: look for it */
-	const char *kcore, *vmlinux;     /* the kernel's code; NULL: look for it */
-	const char *debug_dir;           /* NULL: none besides the system's */
-	const char *strip_prefix;        /* of source paths; NULL: none */
-	const char *kallsyms;            /* NULL: look for it */
-	const char *perf_map_dir;        /* of perf-PID.map; NULL: /tmp */
-	bool inlined;                    /* show inlined functions */
-	bool debuginfod;                 /* ask servers for files */
-	bool force_dso;                  /* files with another build id will do */
+	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
+	/* OCaml */
 	struct overlay_option *overlays; /* owned */
 	size_t overlay_count, overlay_room;
 	struct clock_offsets clock_offsets;
-	const char *clock_sync;     /* NULL: none */
-	bool no_samples;            /* leave out samples of other events */
-	const char *output_pattern; /* NULL: none */
-	const char *files_from;     /* NULL: none */
-	char *list, **listed;       /* owned: the inputs that it names, and all inputs */
-	const char *json_lines;     /* path; "-": stdout; NULL: none */
-	unsigned jobs;              /* files converted in parallel; 0: one per processor */
+	const char *clock_sync; /* path of a file with lines of clocks */
+	/* Diagnostics */
+	const char *json; /* path; "-": stdout; "": kept for --json-lines */
+	bool no_warn;     /* gaps and warnings do not change the exit status */
+	bool quiet;       /* no summary and no warnings */
+	int verbose;      /* level of details: 0, 1, 2 */
+	enum option_sandbox sandbox;
+	/* Decoding */
+	unsigned threads; /* 0: one per CPU */
+	enum option_timing timing;
+	unsigned verify; /* decode every Nth segment by both engines; 0: none */
+	/* Batches */
+	const char *output_pattern;
+	const char *files_from;
+	char *list, **listed;   /* owned: the content of files_from, and all inputs */
+	const char *json_lines; /* path; "-": stdout */
+	unsigned jobs;          /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
-	/* Owned, with the texts: the options that may change an output, "--NAME=ARGUMENT". */
+	/* Owned, with the texts: "--NAME=ARGUMENT" of options that may change an output. */
 	char **words;
 	int word_count;
 	size_t word_room;
-	const char *stamp; /* what an FTF output is to carry: batch_stamp.h; NULL: nothing */
-	unsigned verify;   /* decode every so-manyth segment by libipt too; 0: none */
-	struct selection select;
-	enum option_timing timing;
-	unsigned threads; /* that decode; 0: as many as there are CPUs */
-	bool no_warn;     /* gaps and warnings don't change the exit status */
-	bool quiet;       /* no summary and no warnings */
-	int verbose;      /* how much more to tell: 0, 1, 2 */
-	enum option_sandbox sandbox;
-	const char
-		*json; /* path of the summary; "-": stdout; "": --json-lines has it; NULL: none */
 };
 
 /* Returns whether each input is converted to an output of its own. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parsers of lists, sizes and times. */
 #include "src/options/selection.h"
 
 #include <ctype.h>
@@ -38,7 +39,7 @@ bool selection_of_slices(const struct selection *selection)
 
 /* ---- Lists --------------------------------------------------------------- */
 
-/* Returns where the number ends; NULL if there is none. */
+/* Returns the end of the number; NULL if the text does not begin with one. */
 static const char *read_number(const char *text, int32_t *number)
 {
 	unsigned long value;
@@ -109,7 +110,7 @@ static const struct unit time_units[] = {
 	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 }
 };
 
-/* Read a decimal number without sign or exponent.  Returns where it ends; NULL if there is none. */
+/* Parse a decimal number without sign or exponent.  Returns its end; NULL: there is none. */
 static const char *read_decimal(const char *text, double *value)
 {
 	size_t length = strspn(text, "0123456789.");
@@ -121,8 +122,8 @@ static const char *read_decimal(const char *text, double *value)
 	return end == text + length ? end : NULL;
 }
 
-/* Returns the factor of a unit; 0: there is no such unit. */
-static double factor_of(const struct unit *units, const char *word)
+/* Returns the factor of a unit; 0: unknown. */
+static double unit_factor(const struct unit *units, const char *word)
 {
 	for (; units->word; units++) {
 		if (strcmp(units->word, word) == 0)
@@ -138,7 +139,7 @@ static bool read_amount(const char *text, const struct unit *units, uint64_t *am
 	unsigned long long whole;
 	char *end;
 
-	factor = unit ? factor_of(units, unit) : 0;
+	factor = unit ? unit_factor(units, unit) : 0;
 	if (factor <= 0 || value * factor >= MAX_NS)
 		return false;
 	/* Whole numbers are exact: a double has 53 bits. */
@@ -154,7 +155,7 @@ bool selection_duration(const char *text, uint64_t *ns)
 	return read_amount(text, bare, ns) || read_amount(text, time_units, ns);
 }
 
-/* Exact, which a double is not: "SECONDS" or "SECONDS.FRACTION", as perf prints times. */
+/* "SECONDS" or "SECONDS.FRACTION", as perf prints times, exactly; a double has 53 bits. */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
 	uint64_t seconds, fraction = 0, place = NS_PER_S;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What part of a recording the user wants to see, as said on the command line.
+ * The part of a recording that the options select, and the parsers of its values.
  *
- * Lists that are empty choose everything.  The texts that patterns point to are
- * borrowed from the command line.
+ * An empty list selects everything.  Patterns are borrowed from the command line.
  */
 #ifndef SRC_OPTIONS_SELECTION_H
 #define SRC_OPTIONS_SELECTION_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 
 struct number_range {
-	int32_t first, last; /* both belong to it */
+	int32_t first, last; /* inclusive */
 };
 
 struct number_list {
@@ -21,17 +20,17 @@ struct number_list {
 	size_t count, room;
 };
 
-/* Shell patterns (glob(7)), of which any may match; '*' matches '/' too. */
+/* Shell patterns (glob(7)) of which one has to match; '*' matches '/' too. */
 struct pattern_list {
-	const char **patterns; /* owned; the texts are borrowed */
+	const char **patterns; /* owned array of borrowed texts */
 	size_t count, room;
 };
 
 enum time_base {
-	TIME_OPEN = 0,   /* not given */
+	TIME_OPEN = 0,   /* unbounded */
 	TIME_ABSOLUTE,   /* `ns` of perf's clock */
-	TIME_FROM_START, /* `ns` after the trace begins */
-	TIME_FROM_END,   /* `ns` before the trace ends */
+	TIME_FROM_START, /* `ns` after the begin of the trace */
+	TIME_FROM_END,   /* `ns` before the end of the trace */
 	TIME_PERCENT,    /* `percent` of the trace's time */
 };
 
@@ -48,19 +47,18 @@ struct split_size {
 	uint64_t amount; /* at least 1 */
 };
 
-/* How the table of functions is sorted. */
+/* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
 struct selection {
 	struct number_list pids, tids, cpus;
-	struct pattern_list comms; /* any of a thread's names matches */
+	struct pattern_list comms; /* one of a thread's names has to match */
 	struct time_bound from, to;
-	struct pattern_list symbols, dsos; /* calls that are kept, with all below them */
-	struct pattern_list hidden;        /* slices that are left out; what they call is not */
-	const char *start,
-		*stop;  /* patterns: from a call of one to a call of the other; or both NULL */
-	uint32_t depth; /* levels of slices that are shown; 0: all */
-	uint64_t min_duration; /* ns: shorter slices are counted in their caller's */
+	struct pattern_list symbols, dsos; /* of calls that are shown, with their callees */
+	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
+	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
+	uint32_t depth;           /* levels of slices that are shown; 0: all */
+	uint64_t min_duration;    /* ns: shorter slices are only counted, in the slice around */
 	struct split_size split;
 	enum function_order order;
 };
@@ -68,13 +66,13 @@ struct selection {
 /* Release the lists.  Idempotent, also on zeroed memory. */
 void selection_release(struct selection *selection);
 
-/* Returns whether anything chooses among events, before there are slices. */
+/* Returns whether the selection excludes events, before slices are built of them. */
 bool selection_of_events(const struct selection *selection);
 
-/* Returns whether anything chooses among slices. */
+/* Returns whether the selection excludes slices. */
 bool selection_of_slices(const struct selection *selection);
 
-/* Add "1,2,5-7".  Returns false if the text is no list of numbers of 0 and more. */
+/* Add "1,2,5-7".  Returns false if the text is not a list of numbers from 0 on. */
 bool number_list_add(struct number_list *list, const char *text);
 
 bool number_list_has(const struct number_list *list, int32_t number);
@@ -85,26 +83,28 @@ void pattern_list_add(struct pattern_list *list, const char *pattern);
 bool pattern_list_matches(const struct pattern_list *list, const char *text);
 
 /*
- * Read a duration: digits with an optional fraction, and ns, us, ms or s (none:
- * ns).  Returns false if the text is none, or more than 2^63 ns.
+ * Parse a duration: digits with an optional fraction, and ns, us, ms or s (none:
+ * ns).  Whole numbers are exact.  Returns false if the text is no duration, or
+ * is 2^63 ns or more.
  */
 bool selection_duration(const char *text, uint64_t *ns);
 
 /*
- * Read "A,B": each is empty (open), SECONDS.FRACTION of perf's clock, +TIME,
- * -TIME or N%.  Returns false if the text is none of that.
+ * Parse "FROM,TO": each is empty (open), SECONDS.FRACTION of perf's clock, +TIME,
+ * -TIME or N%.  Returns false for any other text.
  */
 bool selection_time(struct selection *selection, const char *text);
 
 /*
- * Read "START,STOP", two patterns.  The text is cut in two at its comma and
- * borrowed.  Returns false if one is missing.
+ * Parse "START,STOP", two patterns.  The text is borrowed, with a NUL in place of
+ * the comma.  Returns false if one pattern is missing.
  */
 bool selection_between(struct selection *selection, char *text);
 
 /*
- * Read the size of a part: N or Nk, NM (slices); NkB, NMB, NGB (bytes, before
- * compression); or a duration with a unit.  Returns false if it is none, or 0.
+ * Parse the size of a part of the output: N, Nk, NM (slices); NkB, NMB, NGB (bytes
+ * before compression); or a duration with a unit.  Returns false for any other
+ * text, and for 0.
  */
 bool selection_split(struct split_size *split, const char *text);
 
