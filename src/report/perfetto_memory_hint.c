@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The hint about memory at the end of the summary. */
 #include "src/report/perfetto_memory_hint.h"
 
 /* Bytes of Perfetto's memory per slice, without and with arguments, as measured. */
@@ -7,7 +8,7 @@
 
 void perfetto_memory_hint_print(uint64_t slices, bool args, FILE *out)
 {
-	if (slices <= SIZE_NOTE_SLICES)
+	if (slices <= PERFETTO_SLICES_MAX)
 		return;
 	fprintf(out,
 		"ptrace2ftf: %.1f M slices: about %.1f GB in Perfetto; --time, "

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Draws the progress bar. */
 #include "src/report/progress.h"
 
 #include <inttypes.h>
@@ -13,11 +14,11 @@
 #define FIRST_NS      NS_PER_S
 #define REDRAW_NS     (NS_PER_S / 10)
 #define COLUMNS_MAX   200
-#define COLUMNS_OTHER 80 /* of a terminal that does not say */
+#define COLUMNS_OTHER 80 /* of a terminal without a known size */
 #define BAR_MAX       40
 #define BAR_MIN       5
 
-/* To the line's begin, and erase to its end (ECMA-48, EL). */
+/* Go to the begin of the line, and erase the line (ECMA-48, EL). */
 #define ERASE "\r\033[K"
 
 static uint64_t now(void)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far a run is, for who waits at a terminal: after a second, a line on
- * standard error that is drawn anew at most ten times a second and erased at
- * the end.  Nothing on anything but a terminal.
+ * The progress bar: a line on standard error, if that is a terminal.  It appears
+ * after a second, is redrawn at most ten times a second, and erased at the end.
  */
 #ifndef SRC_REPORT_PROGRESS_H
 #define SRC_REPORT_PROGRESS_H
@@ -11,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Events from one look at the clock to the next. */
+/* Events between two reads of the clock. */
 #define PROGRESS_EVENTS 4096
 
 struct progress {
@@ -20,10 +19,10 @@ struct progress {
 	uint64_t begin_ns, drawn_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Start; shows nothing if `quiet`, or if standard error is no terminal, or a dumb one. */
+/* Start; shows nothing if `quiet`, or unless standard error is a terminal that is not dumb. */
 void progress_init(struct progress *progress, bool quiet);
 
-/* Count events.  Returns whether it is time for progress_show(): seldom, and without a clock. */
+/* Count events.  Returns, seldom and without reading the clock, whether to call progress_show(). */
 static inline bool progress_due(struct progress *progress, size_t count)
 {
 	if (!progress->enabled)
@@ -35,7 +34,7 @@ static inline bool progress_due(struct progress *progress, size_t count)
 	return true;
 }
 
-/* Draw, if it is time to: `done` of `total` bytes of trace, and the slices written up to now. */
+/* Redraw the line if it is due: `done` of `total` bytes of trace, and the slices so far. */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total, uint64_t slices);
 
 /* Erase the line.  Idempotent, also on zeroed memory. */

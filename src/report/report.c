@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Gathers the parts of the report, and writes it as JSON. */
 #include "src/report/report.h"
 
 #include <stdlib.h>
@@ -14,27 +15,24 @@
 
 /* ---- Values -------------------------------------------------------------- */
 
-/* Text of a file may hold any bytes; JSON is UTF-8: a byte that is not becomes U+FFFD. */
+/* Returns text of any bytes as a JSON string: each byte of invalid UTF-8 becomes U+FFFD. */
 static json_t *any_text(const char *text, size_t length)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	json_t *value = json_stringn(text, length);
-	char *safe;
-	size_t used = 0;
+	char *valid, *end;
 
 	if (value)
 		return value;
-	safe = alloc_zeroed(length, sizeof(replacement));
+	valid = end = alloc_zeroed(length, sizeof(replacement));
 	for (size_t i = 0; i < length; i++) {
-		if ((unsigned char)text[i] < 0x80) {
-			safe[used++] = text[i];
-			continue;
-		}
-		memcpy(safe + used, replacement, sizeof(replacement) - 1);
-		used += sizeof(replacement) - 1;
+		if ((unsigned char)text[i] < 0x80)
+			*end++ = text[i];
+		else
+			end = stpcpy(end, replacement);
 	}
-	value = json_stringn(safe, used);
-	free(safe);
+	value = json_stringn(valid, (size_t)(end - valid));
+	free(valid);
 	return value;
 }
 
@@ -46,6 +44,12 @@ static json_t *text_or_null(const char *text)
 static json_t *number(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+/* Returns the number of a CPU or thread, or null for -1. */
+static json_t *id_or_null(int32_t id)
+{
+	return id >= 0 ? json_integer(id) : json_null();
 }
 
 static json_t *seconds(uint64_t ns)
@@ -62,28 +66,45 @@ static json_t *hex(const uint8_t *bytes, size_t size)
 	return size ? json_string(text) : json_null();
 }
 
-static void set(json_t *object, const char *key, json_t *value)
+static void set_value(json_t *object, const char *key, json_t *value)
 {
 	if (json_object_set_new(object, key, value) < 0)
 		alloc_fail(0);
 }
 
-static void push(json_t *list, json_t *value)
+static void append_value(json_t *list, json_t *value)
 {
 	if (json_array_append_new(list, value) < 0)
 		alloc_fail(0);
 }
 
-/* Append to the list `key` of the parts, made at first use. */
-static void append(struct report *report, const char *key, json_t *value)
+struct member {
+	const char *key;
+	json_t *value;
+};
+
+/* Returns an object of members, which end with a NULL key. */
+static json_t *make_object(const struct member *members)
+{
+	json_t *object = json_object();
+
+	for (; members->key; members++)
+		set_value(object, members->key, members->value);
+	return object;
+}
+
+#define OBJECT(...) make_object((const struct member[]){ __VA_ARGS__, { NULL, NULL } })
+
+/* Append to the list `key` of the parts, which is created at first use. */
+static void append_part(struct report *report, const char *key, json_t *value)
 {
 	json_t *list = json_object_get(report->parts, key);
 
 	if (!list) {
 		list = json_array();
-		set(report->parts, key, list);
+		set_value(report->parts, key, list);
 	}
-	push(list, value);
+	append_value(list, value);
 }
 
 /* ---- Phases -------------------------------------------------------------- */
@@ -117,14 +138,11 @@ void report_release(struct report *report)
 void report_phase(struct report *report, const char *name)
 {
 	uint64_t time = now();
-	json_t *phase;
 
-	if (report->wanted && report->phase) {
-		phase = json_object();
-		set(phase, "name", json_string(report->phase));
-		set(phase, "seconds", seconds(time - report->phase_ns));
-		append(report, "phases", phase);
-	}
+	if (report->wanted && report->phase)
+		append_part(report, "phases",
+			    OBJECT({ "name", json_string(report->phase) },
+				   { "seconds", seconds(time - report->phase_ns) }));
 	report->phase = name;
 	report->phase_ns = time;
 }
@@ -134,30 +152,25 @@ void report_phase(struct report *report, const char *name)
 void report_recording(struct report *report, const struct perf_file *file)
 {
 	const struct perf_features *features = &file->features;
-	json_t *recording;
 
 	if (!report->wanted)
 		return;
-	recording = json_object();
-	set(recording, "hostname", text_or_null(features->hostname));
-	set(recording, "os_release", text_or_null(features->os_release));
-	set(recording, "perf_version", text_or_null(features->version));
-	set(recording, "cpu", text_or_null(features->cpu_description));
-	set(recording, "command_line", text_or_null(features->command_line));
-	set(report->parts, "recording", recording);
+	set_value(report->parts, "recording",
+		  OBJECT({ "hostname", text_or_null(features->hostname) },
+			 { "os_release", text_or_null(features->os_release) },
+			 { "perf_version", text_or_null(features->version) },
+			 { "cpu", text_or_null(features->cpu_description) },
+			 { "command_line", text_or_null(features->command_line) }));
 }
 
 static json_t *trace_bytes(const struct summary *bytes)
 {
-	json_t *object = json_object();
-
-	set(object, "bytes_total", number(bytes->bytes_total));
-	set(object, "bytes_decoded", number(bytes->bytes_decoded));
-	set(object, "bytes_skipped", number(bytes->bytes_skipped));
-	set(object, "bytes_lost", number(bytes->bytes_lost));
-	set(object, "bytes_repeated", number(bytes->bytes_repeated));
-	set(object, "bytes_missing", number(bytes->bytes_missing));
-	return object;
+	return OBJECT({ "bytes_total", number(bytes->bytes_total) },
+		      { "bytes_decoded", number(bytes->bytes_decoded) },
+		      { "bytes_skipped", number(bytes->bytes_skipped) },
+		      { "bytes_lost", number(bytes->bytes_lost) },
+		      { "bytes_repeated", number(bytes->bytes_repeated) },
+		      { "bytes_missing", number(bytes->bytes_missing) });
 }
 
 void report_stream(struct report *report, const struct aux_stream *aux,
@@ -170,22 +183,19 @@ void report_stream(struct report *report, const struct aux_stream *aux,
 		return;
 	summary_add_stream(&bytes, stats);
 	stream = trace_bytes(&bytes);
-	set(stream, "cpu", aux->cpu >= 0 ? json_integer(aux->cpu) : json_null());
-	set(stream, "tid", aux->tid >= 0 ? json_integer(aux->tid) : json_null());
-	set(stream, "events", number(stats->events));
-	set(stream, "instructions", number(stats->insns));
-	append(report, "streams", stream);
+	set_value(stream, "cpu", id_or_null(aux->cpu));
+	set_value(stream, "tid", id_or_null(aux->tid));
+	set_value(stream, "events", number(stats->events));
+	set_value(stream, "instructions", number(stats->insns));
+	append_part(report, "streams", stream);
 }
 
-static json_t *names_of(const struct thread *thread)
+static json_t *thread_names(const struct thread *thread)
 {
 	json_t *names = json_array();
 
-	for (size_t i = 0; thread && i < thread->name_count; i++) {
-		const char *text = thread->names[i].text;
-
-		push(names, any_text(text, strlen(text)));
-	}
+	for (size_t i = 0; thread && i < thread->name_count; i++)
+		append_value(names, text_or_null(thread->names[i].text));
 	return names;
 }
 
@@ -196,75 +206,64 @@ void report_thread(struct report *report, const struct thread *thread,
 
 	if (!report->wanted)
 		return;
-	object = json_object();
-	set(object, "pid", json_integer(thread ? thread->pid : -1));
-	set(object, "tid", json_integer(thread ? thread->tid : -1));
-	set(object, "names", names_of(thread));
+	object = OBJECT({ "pid", json_integer(thread ? thread->pid : -1) },
+			{ "tid", json_integer(thread ? thread->tid : -1) },
+			{ "names", thread_names(thread) });
 	if (tally) {
-		set(object, "calls", number(tally->calls));
-		set(object, "slices", number(tally->slices));
-		set(object, "deepest", number(tally->deepest));
+		set_value(object, "calls", number(tally->calls));
+		set_value(object, "slices", number(tally->slices));
+		set_value(object, "deepest", number(tally->deepest));
 	}
-	append(report, "threads", object);
+	append_part(report, "threads", object);
 }
 
 static json_t *function_json(const struct tally_function *function)
 {
 	const struct symbol *symbol = function->symbol;
-	json_t *object = json_object();
 
-	set(object, "name", any_text(symbol->name->text, symbol->name->length));
-	set(object, "file", text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL));
-	set(object, "calls", number(function->calls));
-	set(object, "self_ns", number(function->self_ns));
-	set(object, "total_ns", number(function->total_ns));
-	return object;
+	return OBJECT({ "name", any_text(symbol->name->text, symbol->name->length) },
+		      { "file", text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
+		      { "calls", number(function->calls) },
+		      { "self_ns", number(function->self_ns) },
+		      { "total_ns", number(function->total_ns) });
 }
 
-static int by_self(const void *left, const void *right)
+/* Orders by the time at `offset` of the functions, longest first. */
+static int compare_times(const void *left, const void *right, void *offset)
 {
-	const struct tally_function *a = *(const struct tally_function *const *)left;
-	const struct tally_function *b = *(const struct tally_function *const *)right;
+	uint64_t a, b;
 
-	return a->self_ns > b->self_ns ? -1 : a->self_ns < b->self_ns;
+	memcpy(&a, *(const char *const *)left + *(const size_t *)offset, sizeof(a));
+	memcpy(&b, *(const char *const *)right + *(const size_t *)offset, sizeof(b));
+	return a > b ? -1 : a < b;
 }
 
-static int by_total(const void *left, const void *right)
-{
-	const struct tally_function *a = *(const struct tally_function *const *)left;
-	const struct tally_function *b = *(const struct tally_function *const *)right;
-
-	return a->total_ns > b->total_ns ? -1 : a->total_ns < b->total_ns;
-}
-
-static json_t *top(const struct tally_function **functions, size_t count,
-		   int (*compare)(const void *, const void *))
+static json_t *top_functions(const struct tally_function **functions, size_t count, size_t offset)
 {
 	json_t *list = json_array();
 
-	if (count)
-		qsort(functions, count, sizeof(struct tally_function *), compare);
+	qsort_r(functions, count, sizeof(struct tally_function *), compare_times, &offset);
 	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++)
-		push(list, function_json(functions[i]));
+		append_value(list, function_json(functions[i]));
 	return list;
 }
 
 void report_functions(struct report *report, const struct slice_totals *tally)
 {
 	const struct tally_function **functions;
-	json_t *object;
+	json_t *by_self;
 	size_t count = 0;
 
 	if (!report->wanted)
 		return;
 	functions = alloc_zeroed(tally->function_count + 1, sizeof(struct tally_function *));
-	for (const struct tally_function *one = tally->first; one; one = one->next)
-		functions[count++] = one;
-	object = json_object();
-	set(object, "count", number(count));
-	set(object, "by_self", top(functions, count, by_self));
-	set(object, "by_total", top(functions, count, by_total));
-	set(report->parts, "functions", object);
+	for (const struct tally_function *f = tally->first; f; f = f->next)
+		functions[count++] = f;
+	by_self = top_functions(functions, count, offsetof(struct tally_function, self_ns));
+	set_value(report->parts, "functions",
+		  OBJECT({ "count", number(count) }, { "by_self", by_self },
+			 { "by_total", top_functions(functions, count,
+						     offsetof(struct tally_function, total_ns)) }));
 	free(functions);
 }
 
@@ -284,26 +283,23 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 {
 	struct dso_info found = dso_info(dso);
 	const uint8_t *build_id;
-	size_t size;
-	json_t *file;
+	size_t build_id_size, code_size;
 
 	if (!report->wanted)
 		return;
-	file = json_object();
-	build_id = dso_build_id(dso, &size);
-	set(file, "path", text_or_null(dso_path(dso)));
-	set(file, "build_id", hex(build_id, size));
-	set(file, "used", json_boolean(found.used));
-	set(file, "state", json_string(states[dso_state(dso)]));
-	set(file, "file", text_or_null(dso_file(dso)));
-	set(file, "code", json_boolean(dso_borrow_bytes(dso, &size) != NULL));
-	set(file, "names", json_string(name_kinds[found.names]));
-	set(file, "symbols", number(found.symbols));
-	set(file, "lines", json_boolean(found.lines));
-	set(file, "debug_file", text_or_null(found.debug_file));
-	set(file, "refused", text_or_null(found.refused));
-	set(file, "gaps", number(gaps));
-	append(report, "files", file);
+	build_id = dso_build_id(dso, &build_id_size);
+	append_part(report, "files",
+		    OBJECT({ "path", text_or_null(dso_path(dso)) },
+			   { "build_id", hex(build_id, build_id_size) },
+			   { "used", json_boolean(found.used) },
+			   { "state", json_string(states[dso_state(dso)]) },
+			   { "file", text_or_null(dso_file(dso)) },
+			   { "code", json_boolean(dso_borrow_bytes(dso, &code_size) != NULL) },
+			   { "names", json_string(name_kinds[found.names]) },
+			   { "symbols", number(found.symbols) },
+			   { "lines", json_boolean(found.lines) },
+			   { "debug_file", text_or_null(found.debug_file) },
+			   { "refused", text_or_null(found.refused) }, { "gaps", number(gaps) }));
 }
 
 /* ---- The whole ----------------------------------------------------------- */
@@ -312,73 +308,62 @@ static json_t *input_json(const char *path, const char *kind)
 {
 	struct stat status;
 	bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
-	json_t *input = json_object();
 
-	set(input, "path", text_or_null(path));
-	set(input, "kind", json_string(kind));
-	set(input, "bytes", known ? number((uint64_t)status.st_size) : json_null());
-	return input;
+	return OBJECT({ "path", text_or_null(path) }, { "kind", json_string(kind) },
+		      { "bytes", known ? number((uint64_t)status.st_size) : json_null() });
 }
 
-static json_t *inputs(const struct options *options)
+static json_t *input_list(const struct options *options)
 {
 	const char *kind = options->input_kind == INPUT_PERF_SCRIPT ? "perf-script" : "perf-data";
 	json_t *list = json_array();
 
 	for (int i = 0; i < options->input_count; i++)
-		push(list, input_json(options->inputs[i], kind));
+		append_value(list, input_json(options->inputs[i], kind));
 	for (size_t i = 0; i < options->overlay_count; i++) {
 		const struct overlay_option *overlay = &options->overlays[i];
 		char *path = strndup(overlay->text, strcspn(overlay->text, ","));
 
 		if (!path)
 			alloc_fail(0);
-		push(list, input_json(path, overlay->kind == OVERLAY_MEMTRACE ? "memtrace"
-									      : "runtime-events"));
+		append_value(list, input_json(path, overlay->kind == OVERLAY_MEMTRACE
+							    ? "memtrace"
+							    : "runtime-events"));
 		free(path);
 	}
 	return list;
 }
 
-static json_t *outputs(const struct summary *summary)
+static json_t *output_list(const struct summary *summary)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < summary->output_count; i++)
-		push(list, text_or_null(summary->outputs[i]));
+		append_value(list, text_or_null(summary->outputs[i]));
 	return list;
 }
 
-static json_t *gaps(const struct summary *summary)
+static json_t *gap_list(const struct summary *summary)
 {
 	json_t *list = json_array();
 
-	for (int reason = 0; reason < GAP_REASONS; reason++) {
-		json_t *gap;
-
-		if (!summary->gaps[reason])
-			continue;
-		gap = json_object();
-		set(gap, "reason", json_string(summary_gap_word((enum gap_reason)reason)));
-		set(gap, "text", json_string(callstack_gap_text((enum gap_reason)reason)));
-		set(gap, "count", number(summary->gaps[reason]));
-		push(list, gap);
-	}
+	for (enum gap_reason reason = 0; reason < GAP_REASONS; reason++)
+		if (summary->gaps[reason])
+			append_value(list,
+				     OBJECT({ "reason", json_string(summary_gap_word(reason)) },
+					    { "text", json_string(callstack_gap_text(reason)) },
+					    { "count", number(summary->gaps[reason]) }));
 	return list;
 }
 
-static json_t *warnings(const struct diag *diag)
+static json_t *warning_list(const struct diag *diag)
 {
 	json_t *list = json_array();
 
-	for (const struct diag_line *line = diag->first; line; line = line->next) {
-		json_t *warning = json_object();
-
-		set(warning, "kind", json_string(line->kind));
-		set(warning, "count", number(line->count));
-		set(warning, "text", text_or_null(line->text));
-		push(list, warning);
-	}
+	for (const struct diag_line *line = diag->first; line; line = line->next)
+		append_value(list, OBJECT({ "kind", json_string(line->kind) },
+					  { "count", number(line->count) },
+					  { "text", text_or_null(line->text) }));
 	return list;
 }
 
@@ -391,51 +376,39 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 	report->err = err;
 }
 
-static void add_totals(const struct report *report, json_t *whole)
-{
-	const struct summary *summary = &report->summary;
-	json_t *trace = trace_bytes(summary);
-
-	set(whole, "branches", number(summary->branches));
-	set(whole, "slices", number(summary->slices));
-	set(whole, "thread_count", number(summary->threads));
-	set(whole, "first_time_ns", number(summary->first_time));
-	set(whole, "last_time_ns", number(summary->last_time));
-	set(trace, "bytes_left_out", number(summary->bytes_left_out));
-	set(whole, "trace", trace);
-	set(whole, "gaps", gaps(summary));
-	set(whole, "seconds", seconds(now() - report->begin_ns));
-	set(whole, "peak_memory_bytes", number(summary_peak_memory()));
-}
-
 json_t *report_json(const struct report *report)
 {
-	static const char *const lists[] = { "streams", "threads", "files", "phases" };
-	json_t *whole;
+	const struct summary *summary = &report->summary;
+	bool failed = report->status == EXIT_FAILED;
+	json_t *trace, *whole;
 
 	if (!report->wanted)
 		return NULL;
-	whole = json_object();
-	set(whole, "version", json_integer(REPORT_VERSION));
-	set(whole, "program", json_string(PACKAGE_STRING));
-	set(whole, "status", json_integer(report->status));
-	set(whole, "error",
-	    report->status == EXIT_FAILED ? text_or_null(report->err->text) : json_null());
-	set(whole, "interrupted", json_boolean(report->summary.interrupted));
-	set(whole, "inputs", inputs(report->options));
-	set(whole, "outputs", outputs(&report->summary));
-	add_totals(report, whole);
-	set(whole, "warnings", warnings(report->diag));
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		set(whole, lists[i], json_array());
-	set(whole, "recording", json_null());
-	set(whole, "functions", json_null());
+	trace = trace_bytes(summary);
+	set_value(trace, "bytes_left_out", number(summary->bytes_left_out));
+	/* The last six keys are those of the parts: empty or null if there are none. */
+	whole = OBJECT(
+		{ "version", json_integer(REPORT_VERSION) },
+		{ "program", json_string(PACKAGE_STRING) },
+		{ "status", json_integer(report->status) },
+		{ "error", text_or_null(failed ? report->err->text : NULL) },
+		{ "interrupted", json_boolean(summary->interrupted) },
+		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
+		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
+		{ "thread_count", number(summary->threads) },
+		{ "first_time_ns", number(summary->first_time) },
+		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },
+		{ "gaps", gap_list(summary) }, { "seconds", seconds(now() - report->begin_ns) },
+		{ "peak_memory_bytes", number(summary_peak_memory()) },
+		{ "warnings", warning_list(report->diag) }, { "streams", json_array() },
+		{ "threads", json_array() }, { "files", json_array() }, { "phases", json_array() },
+		{ "recording", json_null() }, { "functions", json_null() });
 	if (json_object_update(whole, report->parts) < 0)
 		alloc_fail(0);
 	return whole;
 }
 
-static int dump(const char *bytes, size_t size, void *context)
+static int write_chunk(const char *bytes, size_t size, void *context)
 {
 	output_write(context, bytes, size);
 	return 0;
@@ -451,7 +424,7 @@ int report_write(const struct report *report, struct error *err)
 	if (output_open(&output, report->options->json, err) < 0)
 		return -1;
 	whole = report_json(report);
-	json_dump_callback(whole, dump, &output, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	json_dump_callback(whole, write_chunk, &output, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	output_write(&output, "\n", 1);
 	json_decref(whole);
 	return output_close(&output, err);

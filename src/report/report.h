@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run did, in full: the JSON of --json and the text of -v.
+ * The full report of a run: the JSON of --json and the text of -v.
  *
- * Parts are gathered when the run ends, from what is still open then, and only
- * those that were asked for; per event nothing is done here (slice_totals.h adds
- * up functions, for --json only).  doc/summary.schema.json describes the JSON;
- * its "version" grows when a key changes its meaning or goes away.
+ * Its parts are gathered at the end of the run, and only with these options;
+ * nothing is done per event (slice_totals.h adds up functions, for --json only).
+ * doc/summary.schema.json describes the JSON; its "version" changes when a key
+ * is removed or gets another meaning.
  */
 #ifndef SRC_REPORT_REPORT_H
 #define SRC_REPORT_REPORT_H
@@ -24,62 +24,62 @@
 
 #define REPORT_VERSION 1
 
-/* Functions that are listed, by each of self and total time. */
+/* Most functions in the list by self time, and in the one by total time. */
 #define REPORT_FUNCTIONS_MAX 50
 
 struct report {
 	const struct options *options; /* borrowed */
-	bool wanted;                   /* by --json or -v: the parts are gathered */
+	bool wanted;                   /* --json or -v: the parts are gathered */
 	struct summary summary;
 	json_t *parts;               /* owned: an object; NULL: not wanted */
-	const char *phase;           /* that runs now; NULL: none */
-	uint64_t begin_ns, phase_ns; /* when the run and the phase began, CLOCK_MONOTONIC */
-	/* Of the end of the run, borrowed: */
+	const char *phase;           /* the current one; NULL: none */
+	uint64_t begin_ns, phase_ns; /* begin of the run and the phase, CLOCK_MONOTONIC */
+	/* From report_finish(), borrowed: */
 	const struct diag *diag;
 	const struct error *err;
 	enum exit_status status;
 };
 
-/* Start; `options` are borrowed until release. */
+/* Start the report; `options` are borrowed until release. */
 void report_init(struct report *report, const struct options *options);
 
 /* Idempotent, also on zeroed memory. */
 void report_release(struct report *report);
 
-/* A phase of the run begins, and the one before ends; `name` is a constant, NULL: none begins. */
+/* End the current phase and begin the next one; `name` is a constant, NULL: none. */
 void report_phase(struct report *report, const char *name);
 
-/* What the recording says of the machine and of how it was made. */
+/* Add what the recording says about the machine and about itself. */
 void report_recording(struct report *report, const struct perf_file *file);
 
+/* Add an AUX stream. */
 void report_stream(struct report *report, const struct aux_stream *aux,
 		   const struct pt_stream_stats *stats);
 
-/* A thread that ran (NULL: an unknown one); `tally` is NULL if slices were not added up. */
+/* Add a thread that ran (NULL: unknown); `tally` is NULL if slices were not counted. */
 void report_thread(struct report *report, const struct thread *thread,
 		   const struct tally_thread *tally);
 
-/* The functions with the most self time and those with the most time in all. */
+/* Add the functions with the longest self times, and those with the longest total times. */
 void report_functions(struct report *report, const struct slice_totals *tally);
 
-/* A file of code of the recording; `gaps` are those for want of its code. */
+/* Add a file of code of the recording; `gaps` is the number of gaps for lack of its code. */
 void report_file(struct report *report, struct dso *dso, uint64_t gaps);
 
-/* The run has ended: what is asked for next is of this end.  `diag` and `err` are borrowed. */
+/* End the report; the functions below need it.  `diag` and `err` are borrowed. */
 void report_finish(struct report *report, enum exit_status status, const struct diag *diag,
 		   const struct error *err);
 
-/* Returns the whole report, owned by the caller; NULL if it is not wanted.  After report_finish().
- */
+/* Returns the whole report, owned by the caller; NULL if it is not wanted. */
 json_t *report_json(const struct report *report);
 
 /*
- * Write the JSON to where --json says.
- * Returns 0, also if it was not asked for; -1 with err filled.
+ * Write the JSON to the file of --json, if the option was given.
+ * Returns 0; -1 with err filled.
  */
 int report_write(const struct report *report, struct error *err);
 
-/* Print what -v (level 1) and -vv (2) ask for. */
+/* Print the text of -v or -vv, if one was given. */
 void report_print(const struct report *report, FILE *out);
 
 #endif

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+/* The text of -v and -vv, from the parts of the JSON. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "src/report/report.h"
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *get_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
 }
 
-static json_int_t number_of(const json_t *object, const char *key)
+static json_int_t get_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* " (KEY TEXT)" if there is such a text. */
+/* Print a text, if there is one, with `before` in front. */
 static void print_text(const json_t *object, const char *key, const char *before, FILE *out)
 {
-	const char *text = text_of(object, key);
+	const char *text = get_text(object, key);
 
 	if (!*text)
 		return;
@@ -34,7 +35,7 @@ static void print_phases(const json_t *parts, FILE *out)
 
 	fputs("phases:", out);
 	json_array_foreach(json_object_get(parts, "phases"), index, phase)
-		fprintf(out, "%s %s %.3f s", index ? "," : "", text_of(phase, "name"),
+		fprintf(out, "%s %s %.3f s", index ? "," : "", get_text(phase, "name"),
 			json_real_value(json_object_get(phase, "seconds")));
 	putc('\n', out);
 }
@@ -49,30 +50,30 @@ static void print_streams(const json_t *parts, FILE *out)
 		const char *key = json_is_null(json_object_get(stream, "cpu")) ? "tid" : "cpu";
 
 		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key,
-			number_of(stream, key));
+			get_number(stream, key));
 		fprintf(out,
 			"%" JSON_INTEGER_FORMAT " bytes of trace, %" JSON_INTEGER_FORMAT
 			" decoded, %" JSON_INTEGER_FORMAT " skipped, %" JSON_INTEGER_FORMAT " lost",
-			number_of(stream, "bytes_total"), number_of(stream, "bytes_decoded"),
-			number_of(stream, "bytes_skipped"), number_of(stream, "bytes_lost"));
+			get_number(stream, "bytes_total"), get_number(stream, "bytes_decoded"),
+			get_number(stream, "bytes_skipped"), get_number(stream, "bytes_lost"));
 		fprintf(out,
 			", %" JSON_INTEGER_FORMAT " missing, %" JSON_INTEGER_FORMAT
 			" recorded twice; %" JSON_INTEGER_FORMAT " events\n",
-			number_of(stream, "bytes_missing"), number_of(stream, "bytes_repeated"),
-			number_of(stream, "events"));
+			get_number(stream, "bytes_missing"), get_number(stream, "bytes_repeated"),
+			get_number(stream, "events"));
 	}
 }
 
 static void print_file(const json_t *file, FILE *out)
 {
 	fputs("file ", out);
-	diag_print_text(text_of(file, "path"), out);
-	fprintf(out, ": %s", text_of(file, "state"));
-	if (strcmp(text_of(file, "file"), text_of(file, "path")) != 0)
+	diag_print_text(get_text(file, "path"), out);
+	fprintf(out, ": %s", get_text(file, "state"));
+	if (strcmp(get_text(file, "file"), get_text(file, "path")) != 0)
 		print_text(file, "file", " as ", out);
 	if (json_is_true(json_object_get(file, "used")))
-		fprintf(out, ", names: %s (%" JSON_INTEGER_FORMAT ")", text_of(file, "names"),
-			number_of(file, "symbols"));
+		fprintf(out, ", names: %s (%" JSON_INTEGER_FORMAT ")", get_text(file, "names"),
+			get_number(file, "symbols"));
 	else
 		fputs(", not used", out);
 	if (json_is_true(json_object_get(file, "lines")))
@@ -103,7 +104,7 @@ static void print_threads(const json_t *parts, FILE *out)
 	json_array_foreach(json_object_get(parts, "threads"), index, thread)
 	{
 		fprintf(out, "thread %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT ":",
-			number_of(thread, "pid"), number_of(thread, "tid"));
+			get_number(thread, "pid"), get_number(thread, "tid"));
 		json_array_foreach(json_object_get(thread, "names"), at, name)
 		{
 			putc(' ', out);
@@ -124,7 +125,7 @@ static void print_recording(const json_t *recording, FILE *out)
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		print_text(recording, keys[i][0], keys[i][1], out);
-		if (*text_of(recording, keys[i][0]))
+		if (*get_text(recording, keys[i][0]))
 			putc('\n', out);
 	}
 }

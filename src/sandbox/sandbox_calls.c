@@ -31,85 +31,30 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
-static const uint16_t allowed_calls[] = {
-	/* files */
-	SYS_access,
-	SYS_close,
-	SYS_close_range,
-	SYS_copy_file_range,
-	SYS_creat,
-	SYS_dup,
-	SYS_dup2,
-	SYS_dup3,
-	SYS_faccessat,
-	SYS_faccessat2,
-	SYS_fadvise64,
-	SYS_fallocate,
-	SYS_fchmod,
-	SYS_fcntl,
-	SYS_fdatasync,
-	SYS_fgetxattr,
-	SYS_flock,
-	SYS_fsetxattr,
-	SYS_fstat,
-	SYS_fstatfs,
-	SYS_fsync,
-	SYS_ftruncate,
-	SYS_getcwd,
-	SYS_getdents,
-	SYS_getdents64,
-	SYS_getxattr,
-	SYS_lgetxattr,
-	SYS_link,
-	SYS_linkat,
-	SYS_lseek,
-	SYS_lstat,
-	SYS_memfd_create,
-	SYS_mkdir,
-	SYS_mkdirat,
-	SYS_newfstatat,
-	SYS_open,
-	SYS_openat,
-	SYS_openat2,
-	SYS_pipe2,
-	SYS_poll,
-	SYS_ppoll,
-	SYS_pread64,
-	SYS_preadv,
-	SYS_pselect6,
-	SYS_pwrite64,
-	SYS_pwritev,
-	SYS_read,
-	SYS_readahead,
-	SYS_readlink,
-	SYS_readlinkat,
-	SYS_readv,
-	SYS_rename,
-	SYS_renameat,
-	SYS_renameat2,
-	SYS_select,
-	SYS_sendfile,
-	SYS_setxattr,
-	SYS_stat,
-	SYS_statfs,
-	SYS_statx,
-	SYS_umask,
-	SYS_unlink,
-	SYS_unlinkat,
-	SYS_write,
-	SYS_writev,
-	/* memory */
-	SYS_brk,
-	SYS_madvise,
-	SYS_membarrier,
-	SYS_mincore,
-	SYS_mlock,
-	SYS_mlock2,
-	SYS_mremap,
-	SYS_msync,
-	SYS_munlock,
-	SYS_munmap,
-	/* threads, signals and time */
+/* Files. */
+static const uint16_t file_calls[] = {
+	SYS_access,    SYS_close,        SYS_close_range, SYS_copy_file_range, SYS_creat,
+	SYS_dup,       SYS_dup2,         SYS_dup3,        SYS_faccessat,       SYS_faccessat2,
+	SYS_fadvise64, SYS_fallocate,    SYS_fchmod,      SYS_fcntl,           SYS_fdatasync,
+	SYS_fgetxattr, SYS_flock,        SYS_fsetxattr,   SYS_fstat,           SYS_fstatfs,
+	SYS_fsync,     SYS_ftruncate,    SYS_getcwd,      SYS_getdents,        SYS_getdents64,
+	SYS_getxattr,  SYS_lgetxattr,    SYS_link,        SYS_linkat,          SYS_lseek,
+	SYS_lstat,     SYS_memfd_create, SYS_mkdir,       SYS_mkdirat,         SYS_newfstatat,
+	SYS_open,      SYS_openat,       SYS_openat2,     SYS_pipe2,           SYS_poll,
+	SYS_ppoll,     SYS_pread64,      SYS_preadv,      SYS_pselect6,        SYS_pwrite64,
+	SYS_pwritev,   SYS_read,         SYS_readahead,   SYS_readlink,        SYS_readlinkat,
+	SYS_readv,     SYS_rename,       SYS_renameat,    SYS_renameat2,       SYS_select,
+	SYS_sendfile,  SYS_setxattr,     SYS_stat,        SYS_statfs,          SYS_statx,
+	SYS_umask,     SYS_unlink,       SYS_unlinkat,    SYS_write,           SYS_writev
+};
+
+/* Memory. */
+static const uint16_t memory_calls[] = { SYS_brk,     SYS_madvise, SYS_membarrier, SYS_mincore,
+					 SYS_mlock,   SYS_mlock2,  SYS_mremap,     SYS_msync,
+					 SYS_munlock, SYS_munmap };
+
+/* Threads, signals and time. */
+static const uint16_t thread_calls[] = {
 	SYS_clock_getres,
 	SYS_clock_gettime,
 	SYS_clock_nanosleep,
@@ -143,27 +88,14 @@ static const uint16_t allowed_calls[] = {
 	SYS_sigaltstack,
 	SYS_time,
 	SYS_times,
-	/* identity of the process */
-	SYS_arch_prctl,
-	SYS_capget,
-	SYS_getegid,
-	SYS_geteuid,
-	SYS_getgid,
-	SYS_getgroups,
-	SYS_getpgid,
-	SYS_getpgrp,
-	SYS_getpid,
-	SYS_getppid,
-	SYS_getpriority,
-	SYS_getrandom,
-	SYS_getresgid,
-	SYS_getresuid,
-	SYS_getrlimit,
-	SYS_getrusage,
-	SYS_getsid,
-	SYS_getuid,
-	SYS_sysinfo,
-	SYS_uname,
+};
+
+/* Identity of the process. */
+static const uint16_t identity_calls[] = {
+	SYS_arch_prctl,  SYS_capget,    SYS_getegid,   SYS_geteuid,   SYS_getgid,
+	SYS_getgroups,   SYS_getpgid,   SYS_getpgrp,   SYS_getpid,    SYS_getppid,
+	SYS_getpriority, SYS_getrandom, SYS_getresgid, SYS_getresuid, SYS_getrlimit,
+	SYS_getrusage,   SYS_getsid,    SYS_getuid,    SYS_sysinfo,   SYS_uname
 };
 
 /* For the client of debuginfod servers: sockets, and times of the files in its cache. */
@@ -203,7 +135,10 @@ static const struct condition conditions[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define INSTRUCTIONS_MAX                                                                           \
-	(6 * (COUNT(conditions) + 1) + 2 * (COUNT(allowed_calls) + COUNT(network_calls)) + 8)
+	(6 * (COUNT(conditions) + 1) +                                                             \
+	 2 * (COUNT(file_calls) + COUNT(memory_calls) + COUNT(thread_calls) +                      \
+	      COUNT(identity_calls) + COUNT(network_calls)) +                                      \
+	 8)
 
 /* A program of struct sock_filter. */
 struct filter {
@@ -259,7 +194,10 @@ static void make_filter(struct filter *filter, bool network)
 	emit_load(filter, offsetof(struct seccomp_data, nr));
 	if (network)
 		allow_calls(filter, network_calls, COUNT(network_calls));
-	allow_calls(filter, allowed_calls, COUNT(allowed_calls));
+	allow_calls(filter, file_calls, COUNT(file_calls));
+	allow_calls(filter, memory_calls, COUNT(memory_calls));
+	allow_calls(filter, thread_calls, COUNT(thread_calls));
+	allow_calls(filter, identity_calls, COUNT(identity_calls));
 	allow_if(filter, &own);
 	for (size_t i = 0; i < COUNT(conditions); i++)
 		allow_if(filter, &conditions[i]);

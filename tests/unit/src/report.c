@@ -50,7 +50,7 @@ static json_int_t number_at(const char *list, size_t index, const char *key)
 		json_object_get(json_array_get(json_object_get(whole, list), index), key));
 }
 
-START_TEST(inputs_are_paths_without_what_is_said_of_them)
+START_TEST(inputs_are_paths_without_their_attributes)
 {
 	static char path[] = "a\xff.data";
 	char *inputs[] = { path };
@@ -108,13 +108,13 @@ START_TEST(totals_are_the_summary_s)
 END_TEST
 
 /* Self times rise with the number, total times fall. */
-START_TEST(of_many_functions_the_longest_fifty_are_told)
+START_TEST(of_many_functions_the_longest_fifty_are_listed)
 {
 	struct symbol symbol = { 0 };
 	struct name_table names;
 	struct tally_function functions[FUNCTIONS] = { 0 };
 	struct slice_totals tally = { .first = functions, .function_count = FUNCTIONS };
-	const json_t *told;
+	const json_t *top;
 
 	name_table_init(&names);
 	symbol.name = name_intern_text(&names, "f");
@@ -126,18 +126,18 @@ START_TEST(of_many_functions_the_longest_fifty_are_told)
 	}
 	report_functions(&report, &tally);
 	finish();
-	told = json_object_get(whole, "functions");
-	ck_assert_int_eq(json_integer_value(json_object_get(told, "count")), FUNCTIONS);
+	top = json_object_get(whole, "functions");
+	ck_assert_int_eq(json_integer_value(json_object_get(top, "count")), FUNCTIONS);
 	for (size_t i = 0; i < 50; i++) {
-		const json_t *self = json_array_get(json_object_get(told, "by_self"), i);
-		const json_t *total = json_array_get(json_object_get(told, "by_total"), i);
+		const json_t *self = json_array_get(json_object_get(top, "by_self"), i);
+		const json_t *total = json_array_get(json_object_get(top, "by_total"), i);
 
 		ck_assert_int_eq(json_integer_value(json_object_get(self, "self_ns")),
 				 (json_int_t)(159 - i));
 		ck_assert_int_eq(json_integer_value(json_object_get(total, "total_ns")),
 				 (json_int_t)(1000 - i));
 	}
-	ck_assert_uint_eq(json_array_size(json_object_get(told, "by_self")), 50);
+	ck_assert_uint_eq(json_array_size(json_object_get(top, "by_self")), 50);
 	name_table_release(&names);
 }
 END_TEST
@@ -148,10 +148,10 @@ int main(void)
 	TCase *all = tcase_create("report");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_test(all, inputs_are_paths_without_what_is_said_of_them);
+	tcase_add_test(all, inputs_are_paths_without_their_attributes);
 	tcase_add_test(all, streams_are_of_a_cpu_or_a_thread);
 	tcase_add_test(all, totals_are_the_summary_s);
-	tcase_add_test(all, of_many_functions_the_longest_fifty_are_told);
+	tcase_add_test(all, of_many_functions_the_longest_fifty_are_listed);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
