@@ -22,9 +22,9 @@ enum cpu_event_kind {
 	CPU_EVENT_CBR,       /* CBR: value = core clock / bus clock */
 	CPU_EVENT_PTWRITE,   /* PTW: value = what was written */
 	CPU_EVENT_MWAIT,     /* MWAIT: value = hints (EAX), extra = extensions (ECX) */
-	CPU_EVENT_PWRE,      /* PWRE: value = enum side_sleep fields */
+	CPU_EVENT_PWRE,      /* PWRE: value = PWRE_* below */
 	CPU_EVENT_EXSTOP,    /* EXSTOP: the core clock stopped */
-	CPU_EVENT_PWRX,      /* PWRX: value = enum side_wake fields */
+	CPU_EVENT_PWRX,      /* PWRX: value = PWRX_* below */
 	CPU_EVENT_TX_BEGIN,  /* MODE.TSX: a transaction begins */
 	CPU_EVENT_TX_COMMIT, /* the transaction ended */
 	CPU_EVENT_TX_ABORT,  /* the transaction was rolled back; a BRANCH_TX_ABORT follows */

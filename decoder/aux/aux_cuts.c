@@ -5,12 +5,6 @@
 
 #include "base/pages.h"
 
-/* SDM volume 3, "Packet Stream Boundary (PSB) Packet": 02 82, eight times. */
-#define PSB_SIZE 16
-
-static const uint8_t psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
-				       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
-
 /* Bytes to scan at a time: a piece without a PSB may be larger than memory. */
 #define STRIDE ((uint64_t)1 << 20)
 
@@ -21,9 +15,9 @@ static const uint8_t *find_in(const struct aux_piece *piece, uint64_t at)
 
 	while (!found && at < piece->size) {
 		uint64_t left = piece->size - at, stride = left < STRIDE ? left : STRIDE;
-		uint64_t size = left - stride < PSB_SIZE - 1 ? left : stride + PSB_SIZE - 1;
+		uint64_t size = left - stride < AUX_PSB_SIZE - 1 ? left : stride + AUX_PSB_SIZE - 1;
 
-		found = memmem(piece->bytes + at, size, psb, PSB_SIZE);
+		found = memmem(piece->bytes + at, size, AUX_PSB, AUX_PSB_SIZE);
 		if (!found)
 			pages_give_back(piece->bytes + at, stride);
 		at += stride;

@@ -10,10 +10,6 @@
 /* perf fills the data of a record up to a multiple of 8 bytes with zeros. */
 #define PADDING_MAX 7
 
-/* SDM volume 3, "Packet Stream Boundary (PSB) Packet": 02 82, eight times. */
-static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
-			       0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82 };
-
 static struct aux_piece *add(struct aux_piece_list *list, const struct aux_piece *piece)
 {
 	list->pieces =
@@ -97,14 +93,14 @@ static const uint8_t *last_psb(const struct aux_piece *piece)
 {
 	size_t at = piece->size;
 
-	while (at >= sizeof(psb)) {
-		const uint8_t *end = memrchr(piece->bytes, psb[1], at);
+	while (at >= AUX_PSB_SIZE) {
+		const uint8_t *end = memrchr(piece->bytes, AUX_PSB[1], at);
 
-		if (!end || end - piece->bytes + 1 < (ptrdiff_t)sizeof(psb))
+		if (!end || end - piece->bytes + 1 < (ptrdiff_t)AUX_PSB_SIZE)
 			return NULL;
 		at = (size_t)(end - piece->bytes);
-		if (memcmp(end + 1 - sizeof(psb), psb, sizeof(psb)) == 0)
-			return end + 1 - sizeof(psb);
+		if (memcmp(end + 1 - AUX_PSB_SIZE, AUX_PSB, AUX_PSB_SIZE) == 0)
+			return end + 1 - AUX_PSB_SIZE;
 	}
 	return NULL;
 }
@@ -138,7 +134,7 @@ static size_t overlap(const struct aux_piece *before, const struct aux_piece *pi
 	if (!tail)
 		return 0;
 	size = (size_t)(before->bytes + before->size - tail);
-	while ((found = memmem(found, (size_t)(end - found), psb, sizeof(psb)))) {
+	while ((found = memmem(found, (size_t)(end - found), AUX_PSB, AUX_PSB_SIZE))) {
 		left = (size_t)(end - found);
 		if (left >= size && memcmp(found, tail, size) == 0)
 			return (size_t)(found - piece->bytes) + size;

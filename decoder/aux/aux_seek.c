@@ -10,10 +10,6 @@
 #include "decoder/clock/packet_clock.h"
 #include "decoder/clock/tsc_clock.h"
 
-/* SDM volume 3, "Packet Stream Boundary (PSB) Packet": 02 82, eight times. */
-static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
-			       0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82 };
-
 /* A PSB+ has at most a dozen packets of 2 to 16 bytes, and padding. */
 #define HEADER_MAX 256u
 
@@ -93,7 +89,7 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 {
 	const struct aux_piece *piece = &seeker->aux->pieces[index];
 	uint64_t begin = seeker->begins[index], end = seeker->begins[index + 1];
-	uint8_t seam[2 * sizeof(psb)];
+	uint8_t seam[2 * AUX_PSB_SIZE];
 	const uint8_t *from, *found;
 	uint64_t last;
 	size_t size;
@@ -101,12 +97,12 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 	if (offset < begin)
 		offset = begin;
 	from = piece->bytes + (offset - begin);
-	found = memmem(from, end - offset, psb, sizeof(psb));
+	found = memmem(from, end - offset, AUX_PSB, AUX_PSB_SIZE);
 	if (found)
 		return begin + (uint64_t)(found - piece->bytes);
-	last = end - offset < sizeof(psb) ? offset : end - (sizeof(psb) - 1);
+	last = end - offset < AUX_PSB_SIZE ? offset : end - (AUX_PSB_SIZE - 1);
 	size = copy(seeker, last, seam, sizeof(seam));
-	found = memmem(seam, size, psb, sizeof(psb));
+	found = memmem(seam, size, AUX_PSB, AUX_PSB_SIZE);
 	return found && last + (uint64_t)(found - seam) < end ? last + (uint64_t)(found - seam)
 							      : NOWHERE;
 }
@@ -159,7 +155,7 @@ static struct sync next_sync(const struct seeker *seeker, uint64_t from, uint64_
 		sync.offset = find_psb(seeker, from, to);
 		if (sync.offset == NOWHERE || read_tsc(seeker, sync.offset, &sync.tsc))
 			return sync;
-		from = sync.offset + sizeof(psb);
+		from = sync.offset + AUX_PSB_SIZE;
 	}
 	return no_sync;
 }
@@ -182,7 +178,7 @@ static struct sync last_sync(const struct seeker *seeker, uint64_t tsc)
 			end = middle;
 	}
 	for (next = best; next.offset != NOWHERE && next.tsc <= tsc;
-	     next = next_sync(seeker, best.offset + sizeof(psb), seeker->aux->size))
+	     next = next_sync(seeker, best.offset + AUX_PSB_SIZE, seeker->aux->size))
 		best = next;
 	return best;
 }
@@ -195,7 +191,7 @@ static uint64_t sync_before(const struct seeker *seeker, uint64_t offset)
 		struct sync sync;
 
 		for (sync = next_sync(seeker, from, offset); sync.offset != NOWHERE;
-		     sync = next_sync(seeker, sync.offset + sizeof(psb), offset))
+		     sync = next_sync(seeker, sync.offset + AUX_PSB_SIZE, offset))
 			found = sync.offset;
 		if (found != offset || !from)
 			return found;
@@ -208,7 +204,7 @@ static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
 	uint64_t end = seeker->aux->size;
 
 	for (int i = 0; i < 2; i++) {
-		offset = find_psb(seeker, offset + sizeof(psb), end);
+		offset = find_psb(seeker, offset + AUX_PSB_SIZE, end);
 		if (offset == NOWHERE)
 			return end;
 	}

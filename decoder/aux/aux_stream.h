@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The bytes of a PSB (SDM volume 3, "Packet Stream Boundary (PSB) Packet"). */
+#define AUX_PSB      "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
+#define AUX_PSB_SIZE (sizeof(AUX_PSB) - 1)
+
 /* One PERF_RECORD_AUXTRACE with its data, or the trace data of one sample. */
 struct aux_piece {
 	const uint8_t

@@ -19,8 +19,6 @@
 #define BLOCKS_MIN      64
 #define BYTES_PER_BLOCK 64
 
-#define CACHE_LINE 64
-
 /* Longer ones are no code: zeros, for example, are instructions too. */
 #define INSNS_MAX UINT16_MAX
 
@@ -55,7 +53,7 @@ void basic_blocks_release(struct basic_blocks *blocks)
 	free(blocks->nodes);
 	free(blocks->offsets);
 	free(blocks->slots);
-	tnt_cache_release(&blocks->tnt_cache);
+	direct_cache_release(&blocks->tnt_cache.cache);
 	*blocks = (struct basic_blocks){ 0 };
 }
 

@@ -12,6 +12,7 @@
 #define DECODER_CODE_BASIC_BLOCK_H
 
 #include "base/arena.h"
+#include "base/fibonacci_hash.h"
 #include "decoder/code/code_regions.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/packed_counts.h"
@@ -110,10 +111,7 @@ static inline bool basic_block_is(const struct basic_block *block, uint32_t regi
 /* Returns the index of the first slot to look at. */
 static inline size_t basic_blocks_slot(const struct basic_blocks *blocks, const uint8_t *bytes)
 {
-	/* Fibonacci hashing: neighbours in memory spread over the table. */
-	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
-
-	return hash >> (64 - __builtin_ctzll(blocks->room));
+	return fibonacci_hash((uintptr_t)bytes, (unsigned)__builtin_ctzll(blocks->room));
 }
 
 /* Returns the block of a CFG node, which is not 0. */

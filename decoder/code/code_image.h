@@ -63,12 +63,6 @@ struct code_view {
 	const struct mapping *mapping; /* borrowed; NULL: none is known (kernel code only) */
 };
 
-/* Returns a key that only views of the same code have. */
-static inline const void *code_view_key(const struct code_view *view)
-{
-	return view->mapping ? (const void *)view->mapping : (const void *)view->bytes;
-}
-
 /* Returns the mapped bytes around ip in an address space (NULL: none). */
 struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
 				 uint64_t ip);

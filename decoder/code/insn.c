@@ -2,9 +2,6 @@
 #include "decoder/code/insn.h"
 
 #include <Zydis/Zydis.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 
 #define SLOT_BITS 15
 
@@ -97,23 +94,16 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 	return insn;
 }
 
-void insn_cache_init(struct insn_cache *cache)
+void insn_cache_init(struct direct_cache *cache)
 {
-	cache->slots = alloc_zeroed((size_t)1 << SLOT_BITS, sizeof(*cache->slots));
+	direct_cache_init(cache, SLOT_BITS, sizeof(struct insn_slot));
 }
 
-void insn_cache_release(struct insn_cache *cache)
-{
-	free(cache->slots);
-	cache->slots = NULL;
-}
-
-struct insn insn_cache_decode(struct insn_cache *cache, const uint8_t *bytes, size_t size,
+struct insn insn_cache_decode(struct direct_cache *cache, const uint8_t *bytes, size_t size,
 			      enum insn_mode mode)
 {
-	/* Fibonacci hashing: neighbours in memory spread over the table. */
-	uint64_t hash = (uint64_t)(uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
-	struct insn_slot *slot = &cache->slots[hash >> (64 - SLOT_BITS)];
+	struct insn_slot *slots = cache->slots;
+	struct insn_slot *slot = &slots[direct_cache_index((uintptr_t)bytes, SLOT_BITS)];
 
 	if (slot->bytes != bytes || slot->mode != mode) {
 		slot->insn = insn_decode(bytes, size, mode);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/direct_cache.h"
 #include "decoder/branch_event.h"
 
 #define INSN_LENGTH_MAX 15
@@ -32,17 +33,11 @@ struct insn {
  */
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
 
-struct insn_cache {
-	struct insn_slot *slots; /* owned */
-};
-
-void insn_cache_init(struct insn_cache *cache);
-
-/* Release the memory.  Idempotent, also on zeroed memory. */
-void insn_cache_release(struct insn_cache *cache);
+/* Make a cache for insn_cache_decode(); the caller releases it. */
+void insn_cache_init(struct direct_cache *cache);
 
 /* As insn_decode(), but cached by the position of the bytes. */
-struct insn insn_cache_decode(struct insn_cache *cache, const uint8_t *bytes, size_t size,
+struct insn insn_cache_decode(struct direct_cache *cache, const uint8_t *bytes, size_t size,
 			      enum insn_mode mode);
 
 #endif

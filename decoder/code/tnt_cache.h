@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/direct_cache.h"
+
 /* TNT bits of a key. */
 #define TNT_CACHE_BITS 7
 
@@ -24,16 +26,12 @@ struct tnt_cache_entry {
 #define TNT_CACHE_JUMPS 255
 
 struct tnt_cache {
-	void *memory;                  /* owned: has the entries */
-	struct tnt_cache_entry *cache; /* entries by hash, at the begin of a cache line */
-	unsigned shift;                /* from a 32-bit hash to an index of `cache` */
+	struct direct_cache cache; /* of entries */
+	unsigned shift;            /* from a 32-bit hash to an index */
 };
 
-/* Allocate a table for a trace of `size` bytes. */
+/* Allocate a table for a trace of `size` bytes; direct_cache_release() frees it. */
 void tnt_cache_init(struct tnt_cache *cache, uint64_t size);
-
-/* Release the memory.  Idempotent, also on zeroed memory. */
-void tnt_cache_release(struct tnt_cache *cache);
 
 /* Empty the table. */
 void tnt_cache_forget(struct tnt_cache *cache);
@@ -47,14 +45,18 @@ static inline uint32_t tnt_cache_id(uint32_t from, uint64_t bits)
 /* Returns the first slot of a key; the second one is in the same cache line. */
 static inline struct tnt_cache_entry *tnt_cache_at(const struct tnt_cache *cache, uint32_t id)
 {
-	/* Fibonacci hashing: neighbours in memory spread over the table. */
-	return &cache->cache[id * UINT32_C(0x9e3779b9) >> cache->shift];
+	struct tnt_cache_entry *entries = cache->cache.slots;
+
+	/* Fibonacci hashing in 32 bits. */
+	return &entries[id * UINT32_C(0x9e3779b9) >> cache->shift];
 }
 
 static inline struct tnt_cache_entry *tnt_cache_beside(const struct tnt_cache *cache,
 						       const struct tnt_cache_entry *entry)
 {
-	return &cache->cache[(size_t)(entry - cache->cache) ^ 1];
+	struct tnt_cache_entry *entries = cache->cache.slots;
+
+	return &entries[(size_t)(entry - entries) ^ 1];
 }
 
 /* Returns the entry of a key; NULL: none. */

@@ -344,7 +344,7 @@ static void on_psb(struct pt_flow *flow)
 	flow_flush_pending(flow);
 	flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
-	flow->item_size = 0;
+	flow->bip_size = 0;
 	flow_checkpoint_approach(flow);
 }
 
@@ -549,7 +549,7 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	}
 }
 
-static void on_cfe(struct pt_flow *flow, const struct newer_packet *packet)
+static void on_cfe(struct pt_flow *flow, const struct extended_packet *packet)
 {
 	struct cpu_event_data event = { CPU_EVENT_CFE, packet->kind, packet->value };
 
@@ -562,22 +562,22 @@ static void on_cfe(struct pt_flow *flow, const struct newer_packet *packet)
 	}
 }
 
-void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packet)
+void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet *packet)
 {
 	switch (packet->type) {
-	case NEWER_CONTROL:
+	case EXTENDED_CFE:
 		on_cfe(flow, packet);
 		break;
-	case NEWER_DATA:
+	case EXTENDED_EVD:
 		add_cpu_event(flow, CPU_EVENT_EVD, packet->value, packet->kind);
 		break;
-	case NEWER_BLOCK_BEGIN:
-		flow->item_size = (unsigned)packet->value;
+	case EXTENDED_BBP:
+		flow->bip_size = (unsigned)packet->value;
 		break;
-	case NEWER_BLOCK_ITEM:
+	case EXTENDED_BIP:
 		break;
-	case NEWER_BLOCK_END:
-		flow->item_size = 0;
+	case EXTENDED_BEP:
+		flow->bip_size = 0;
 		if (packet->has_ip)
 			add_event_with_ip(flow, &(struct cpu_event_data){ .kind = CPU_EVENT_NONE },
 					  true);

@@ -90,6 +90,6 @@ static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 }
 
 /* Handle a packet that libipt does not know. */
-void flow_on_newer_packet(struct pt_flow *flow, const struct newer_packet *packet);
+void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet *packet);
 
 #endif

@@ -48,18 +48,18 @@ static size_t end_of_ahead(struct pt_flow *flow)
  * Read a packet at `at` of the window. Returns its size; 0 if there is none. Packets that
  * libipt does not know (pt_evd_pebs_packets.h) are returned as ppt_mnt.
  */
-static size_t read_ahead(struct pt_flow *flow, size_t at, unsigned *item_size,
+static size_t read_ahead(struct pt_flow *flow, size_t at, unsigned *bip_size,
 			 struct pt_packet *packet)
 {
-	struct newer_packet newer;
-	size_t size = newer_packet_read(&newer, flow->window.bytes + at, flow->window.size - at,
-					*item_size);
+	struct extended_packet extended;
+	size_t size = extended_packet_read(&extended, flow->window.bytes + at,
+					   flow->window.size - at, *bip_size);
 
 	if (size) {
-		if (newer.type == NEWER_BLOCK_BEGIN)
-			*item_size = (unsigned)newer.value;
-		else if (newer.type != NEWER_BLOCK_ITEM)
-			*item_size = 0;
+		if (extended.type == EXTENDED_BBP)
+			*bip_size = (unsigned)extended.value;
+		else if (extended.type != EXTENDED_BIP)
+			*bip_size = 0;
 		packet->type = ppt_mnt;
 		return size;
 	}
@@ -74,7 +74,7 @@ static void look_ahead(struct pt_flow *flow, size_t size)
 {
 	struct perf_ahead ahead;
 	struct pt_packet packet;
-	unsigned item_size = 0;
+	unsigned bip_size = 0;
 	size_t at, end;
 
 	if (flow->window.size - (flow->offset - flow->window.base) < AHEAD)
@@ -83,7 +83,7 @@ static void look_ahead(struct pt_flow *flow, size_t size)
 	end = end_of_ahead(flow);
 	perf_ahead_init(&ahead, &flow->perf);
 	do {
-		size = at < end ? read_ahead(flow, at, &item_size, &packet) : 0;
+		size = at < end ? read_ahead(flow, at, &bip_size, &packet) : 0;
 		at += size;
 	} while (size && at <= end && perf_ahead_packet(&ahead, &flow->perf, &packet));
 }

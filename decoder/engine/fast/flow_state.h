@@ -103,8 +103,8 @@ struct pt_flow {
 	bool has_cfe;
 	struct emulated_ptwrite interrupted_ptwrite; /* continues */
 	uint64_t interrupted_ptwrite_ip;             /* when the flow is here again */
-	uint64_t mode_end;  /* offset behind the last MODE.Exec: a FUP there belongs to it */
-	unsigned item_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
+	uint64_t mode_end; /* offset behind the last MODE.Exec: a FUP there belongs to it */
+	unsigned bip_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
 
 	struct return_address {
 		uint64_t ip;

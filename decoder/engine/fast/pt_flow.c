@@ -77,7 +77,7 @@ static void finish(struct pt_flow *flow)
 	flow_flush_pending(flow);
 	emulated_ptwrite_drop(flow);
 	emulated_ptwrite_drop_interrupted(flow);
-	flow->item_size = 0;
+	flow->bip_size = 0;
 	flow->state.guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
@@ -95,15 +95,15 @@ static void finish(struct pt_flow *flow)
 }
 
 /* Returns whether there was a packet that libipt does not know. */
-static bool read_newer(struct pt_flow *flow)
+static bool read_extended_packet(struct pt_flow *flow)
 {
-	struct newer_packet packet;
-	size_t size = newer_packet_read(&packet, flow->window.bytes + flow->at,
-					flow->window.size - flow->at, flow->item_size);
+	struct extended_packet packet;
+	size_t size = extended_packet_read(&packet, flow->window.bytes + flow->at,
+					   flow->window.size - flow->at, flow->bip_size);
 
 	flow->at += size;
 	if (size)
-		flow_on_newer_packet(flow, &packet);
+		flow_on_extended_packet(flow, &packet);
 	return size;
 }
 
@@ -124,7 +124,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		finish(flow);
 	} else {
 		flow_fail(flow, GAP_BAD_PACKET, 0);
-		flow->item_size = 0;
+		flow->bip_size = 0;
 		flow->in_header = flow->state.overflowed = flow->state.on = false;
 		flow->erratum_resume_ip = 0;
 		synchronise(flow, false);
@@ -137,11 +137,11 @@ static void read_packet(struct pt_flow *flow)
 {
 	if (flow_is_near_end(flow, flow->at) && !aux_window_at_end(&flow->window))
 		flow_window_move(flow, flow->at, true);
-	if (!flow->item_size && !flow_read_frequent(flow))
+	if (!flow->bip_size && !flow_read_frequent(flow))
 		return;
 	flow->offset = flow->window.base + flow->at;
 	flow->branches_followed = 0;
-	if (!read_newer(flow))
+	if (!read_extended_packet(flow))
 		read_by_libipt(flow);
 }
 

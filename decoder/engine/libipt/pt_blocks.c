@@ -330,7 +330,7 @@ static void close_blocks(struct pt_stream *stream)
 
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
-	insn_cache_release(&blocks->insns);
+	direct_cache_release(&blocks->insns);
 	kernel_text_release(&blocks->stream.text);
 	pt_rewrite_release(&blocks->rewrite);
 	free(blocks->bytes);

@@ -27,7 +27,7 @@ struct pt_blocks {
 	struct pt_config config;
 	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
 	uint64_t counted;                 /* bytes of these pieces that are in the statistics */
-	struct insn_cache insns;
+	struct direct_cache insns;
 	int status; /* of the last libipt call */
 	bool synced;
 	bool fresh;   /* synchronised, and nothing decoded since */

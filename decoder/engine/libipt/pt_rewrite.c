@@ -25,7 +25,7 @@ struct rewriter {
 	uint64_t at, next; /* offset of the packet, and of the next one */
 	uint64_t out;      /* offset to write to: `at`, except in a guest */
 	struct pt_packet_decoder *packets;
-	unsigned item_size;  /* of a PEBS block; 0: none */
+	unsigned bip_size;   /* of a PEBS block; 0: none */
 	size_t first_bound;  /* notes from here on need a FUP */
 	uint64_t last_ip;    /* of the CPU */
 	uint64_t kept_ip;    /* of libipt, which sees the packets that are kept */
@@ -200,7 +200,7 @@ static void on_psb(struct rewriter *rewriter)
 	drop_bound(rewriter);
 	rewriter->in_header = true;
 	rewriter->header_fup = 0;
-	rewriter->item_size = 0;
+	rewriter->bip_size = 0;
 	rewriter->last_ip = rewriter->kept_ip = 0;
 	keep_packet(rewriter);
 }
@@ -323,29 +323,29 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 	}
 }
 
-static void on_newer_packet(struct rewriter *rewriter, const struct newer_packet *packet)
+static void on_extended_packet(struct rewriter *rewriter, const struct extended_packet *packet)
 {
 	struct pt_rewrite_note note = { .bound = packet->has_ip };
 
 	switch (packet->type) {
-	case NEWER_CONTROL:
+	case EXTENDED_CFE:
 		note.note = (struct cpu_event_data){ CPU_EVENT_CFE, packet->kind, packet->value };
 		note.of_interrupt = !packet->has_ip;
 		replace_by_exstop(rewriter, note);
 		break;
-	case NEWER_DATA:
+	case EXTENDED_EVD:
 		note.note = (struct cpu_event_data){ CPU_EVENT_EVD, packet->kind, packet->value };
 		replace_by_exstop(rewriter, note);
 		break;
-	case NEWER_BLOCK_BEGIN:
-		rewriter->item_size = (unsigned)packet->value;
+	case EXTENDED_BBP:
+		rewriter->bip_size = (unsigned)packet->value;
 		drop_packet(rewriter);
 		break;
-	case NEWER_BLOCK_ITEM:
+	case EXTENDED_BIP:
 		drop_packet(rewriter);
 		break;
-	case NEWER_BLOCK_END:
-		rewriter->item_size = 0;
+	case EXTENDED_BEP:
+		rewriter->bip_size = 0;
 		if (packet->has_ip)
 			replace_by_exstop(rewriter, note);
 		else
@@ -362,7 +362,7 @@ static bool synchronise(struct rewriter *rewriter)
 	rewriter->next = rewriter->at;
 	pad_packets(rewriter);
 	rewriter->guest = rewriter->next_guest = rewriter->in_header = false;
-	rewriter->item_size = 0;
+	rewriter->bip_size = 0;
 	drop_bound(rewriter);
 	if (pt_pkt_sync_forward(rewriter->packets) < 0 ||
 	    pt_pkt_get_offset(rewriter->packets, &rewriter->at) < 0)
@@ -374,10 +374,10 @@ static bool synchronise(struct rewriter *rewriter)
 /* Returns false at the end. */
 static bool rewrite_packet(struct rewriter *rewriter)
 {
-	struct newer_packet newer;
+	struct extended_packet extended;
 	struct pt_packet packet;
-	size_t size = newer_packet_read(&newer, rewriter->bytes + rewriter->at,
-					rewriter->size - rewriter->at, rewriter->item_size);
+	size_t size = extended_packet_read(&extended, rewriter->bytes + rewriter->at,
+					   rewriter->size - rewriter->at, rewriter->bip_size);
 	int status = 0;
 
 	if (!size && pt_pkt_sync_set(rewriter->packets, rewriter->at) >= 0) {
@@ -389,7 +389,7 @@ static bool rewrite_packet(struct rewriter *rewriter)
 		return false;
 	rewriter->next = rewriter->at + (size ? size : packet.size);
 	if (size)
-		on_newer_packet(rewriter, &newer);
+		on_extended_packet(rewriter, &extended);
 	else
 		on_packet(rewriter, &packet);
 	rewriter->at = rewriter->next;

@@ -18,7 +18,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	tnt_cache_release(&paths);
+	direct_cache_release(&paths.cache);
 }
 
 static uint32_t place_of(unsigned run)
