@@ -26,7 +26,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/pt_stream.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \
 	decoder/engine/fast/emulated_ptwrite.c decoder/engine/fast/emulated_ptwrite.h \
-	decoder/engine/fast/flow_cached.c decoder/engine/fast/flow_cached.h \
+	decoder/engine/fast/flow_cached.c \
 	decoder/engine/fast/flow_checkpoint.c decoder/engine/fast/flow_checkpoint.h \
 	decoder/engine/fast/flow_code.c decoder/engine/fast/flow_code.h \
 	decoder/engine/fast/flow_frequent.c decoder/engine/fast/flow_frequent.h \

@@ -9,7 +9,7 @@
 #define STRIDE ((uint64_t)1 << 20)
 
 /* Returns the first PSB of a piece from offset `at` on; NULL: none. */
-static const uint8_t *find_in(const struct aux_piece *piece, uint64_t at)
+static const uint8_t *find_psb(const struct aux_piece *piece, uint64_t at)
 {
 	const uint8_t *found = NULL;
 
@@ -25,13 +25,13 @@ static const uint8_t *find_in(const struct aux_piece *piece, uint64_t at)
 	return found;
 }
 
-static void find_from(struct aux_cuts *cuts, uint64_t from)
+static void find_cut(struct aux_cuts *cuts, uint64_t from)
 {
 	for (; cuts->position.piece < cuts->aux->piece_count; cuts->position.piece++) {
 		const struct aux_piece *piece = &cuts->aux->pieces[cuts->position.piece];
 		uint64_t skip =
 			from > cuts->position.piece_begin ? from - cuts->position.piece_begin : 0;
-		const uint8_t *found = find_in(piece, skip);
+		const uint8_t *found = find_psb(piece, skip);
 
 		if (found) {
 			cuts->position.at =
@@ -46,11 +46,11 @@ static void find_from(struct aux_cuts *cuts, uint64_t from)
 void aux_cuts_init(struct aux_cuts *cuts, const struct aux_stream *aux, uint64_t distance)
 {
 	*cuts = (struct aux_cuts){ .aux = aux, .distance = distance };
-	find_from(cuts, distance);
+	find_cut(cuts, distance);
 }
 
 void aux_cuts_next(struct aux_cuts *cuts)
 {
 	if (cuts->position.at != AUX_CUTS_NONE)
-		find_from(cuts, cuts->position.at + cuts->distance);
+		find_cut(cuts, cuts->position.at + cuts->distance);
 }

@@ -10,7 +10,7 @@
 /* perf fills the data of a record up to a multiple of 8 bytes with zeros. */
 #define PADDING_MAX 7
 
-static struct aux_piece *add(struct aux_piece_list *list, const struct aux_piece *piece)
+static struct aux_piece *add_piece(struct aux_piece_list *list, const struct aux_piece *piece)
 {
 	list->pieces =
 		alloc_grow(list->pieces, &list->room, list->count + 1, sizeof(*list->pieces));
@@ -18,7 +18,7 @@ static struct aux_piece *add(struct aux_piece_list *list, const struct aux_piece
 	return &list->pieces[list->count++];
 }
 
-static void skip(struct aux_piece *piece, size_t size)
+static void skip_bytes(struct aux_piece *piece, size_t size)
 {
 	piece->bytes += size;
 	piece->size -= size;
@@ -63,13 +63,13 @@ static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const s
 		uint64_t size = cuts[next].at - piece.aux_offset;
 
 		if (size) {
-			add(list, &piece)->size = size;
-			skip(&piece, size);
+			add_piece(list, &piece)->size = size;
+			skip_bytes(&piece, size);
 		}
 		piece.apart = list->count > 0;
 	}
 	if (piece.size)
-		add(list, &piece);
+		add_piece(list, &piece);
 }
 
 void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces, size_t count,
@@ -89,7 +89,7 @@ void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces
 /* ---- Snapshots and samples ----------------------------------------------- */
 
 /* Returns the last PSB of a piece; NULL if it has none. */
-static const uint8_t *last_psb(const struct aux_piece *piece)
+static const uint8_t *find_last_psb(const struct aux_piece *piece)
 {
 	size_t at = piece->size;
 
@@ -123,10 +123,10 @@ static size_t padding_of(const struct aux_piece *piece)
  * of bytes of the piece that were in the one before, and in *padding how many bytes at the end
  * of that one were padding; 0 if they do not overlap.
  */
-static size_t overlap(const struct aux_piece *before, const struct aux_piece *piece,
-		      size_t *padding)
+static size_t find_overlap(const struct aux_piece *before, const struct aux_piece *piece,
+			   size_t *padding)
 {
-	const uint8_t *tail = last_psb(before), *found = piece->bytes;
+	const uint8_t *tail = find_last_psb(before), *found = piece->bytes;
 	const uint8_t *end = piece->bytes + piece->size;
 	size_t size, left;
 
@@ -152,7 +152,8 @@ void aux_pieces_join_copies(struct aux_piece_list *list, const struct aux_piece 
 	for (size_t i = 0; i < count; i++) {
 		struct aux_piece *last = list->count ? &list->pieces[list->count - 1] : NULL;
 		struct aux_piece piece = pieces[i];
-		size_t padding = 0, size = last ? overlap(&pieces[i - 1], &piece, &padding) : 0;
+		size_t padding = 0,
+		       size = last ? find_overlap(&pieces[i - 1], &piece, &padding) : 0;
 
 		piece.apart = last && !size;
 		if (size && padding < last->size) {
@@ -160,9 +161,9 @@ void aux_pieces_join_copies(struct aux_piece_list *list, const struct aux_piece 
 			list->repeated += padding;
 		}
 		list->repeated += size;
-		skip(&piece, size);
+		skip_bytes(&piece, size);
 		if (piece.size)
-			add(list, &piece);
+			add_piece(list, &piece);
 	}
 }
 

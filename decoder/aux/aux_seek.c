@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 #include "decoder/aux/aux_window.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/clock/tsc_clock.h"
 
 /* A PSB+ has at most a dozen packets of 2 to 16 bytes, and padding. */
 #define HEADER_MAX 256u
-
-/* libipt 2.0.5 reads up to a PSB's length past the end. */
-#define PADDING 64u
 
 /* Bisection ends at so few bytes: PSBs are some KiB apart. */
 #define NEAR 32768u
@@ -50,21 +48,13 @@ static void seeker_release(struct seeker *seeker)
 /* Returns the piece that holds a byte of the stream. */
 static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 {
-	size_t low = 0, high = seeker->aux->piece_count;
+	size_t behind = LOWER_BOUND(i, seeker->aux->piece_count, seeker->begins[i] <= offset);
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (seeker->begins[middle] <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return behind ? behind - 1 : 0;
 }
 
 /* Copy up to `size` bytes from an offset on, to the next break. Returns their number. */
-static size_t copy(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
+static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	const struct aux_stream *aux = seeker->aux;
 	size_t first = piece_at(seeker, offset), used = 0;
@@ -101,7 +91,7 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 	if (found)
 		return begin + (uint64_t)(found - piece->bytes);
 	last = end - offset < AUX_PSB_SIZE ? offset : end - (AUX_PSB_SIZE - 1);
-	size = copy(seeker, last, seam, sizeof(seam));
+	size = copy_bytes(seeker, last, seam, sizeof(seam));
 	found = memmem(seam, size, AUX_PSB, AUX_PSB_SIZE);
 	return found && last + (uint64_t)(found - seam) < end ? last + (uint64_t)(found - seam)
 							      : NOWHERE;
@@ -123,7 +113,7 @@ static uint64_t find_psb(const struct seeker *seeker, uint64_t from, uint64_t to
 /* Returns whether the PSB+ at an offset has a TSC. */
 static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc)
 {
-	uint8_t header[HEADER_MAX + PADDING] = { 0 };
+	uint8_t header[HEADER_MAX + AUX_WINDOW_PADDING] = { 0 };
 	uint64_t reference = seeker->aux->pieces[piece_at(seeker, offset)].reference;
 	struct pt_packet_decoder *packets;
 	struct pt_packet packet;
@@ -132,7 +122,7 @@ static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc
 
 	pt_config_init(&config);
 	config.begin = header;
-	config.end = header + copy(seeker, offset, header, HEADER_MAX);
+	config.end = header + copy_bytes(seeker, offset, header, HEADER_MAX);
 	packets = pt_pkt_alloc_decoder(&config);
 	if (!packets)
 		return false;
@@ -212,15 +202,15 @@ static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
 }
 
 /* Returns the number of bytes missing between two pieces of a view. */
-static uint64_t hole(const struct aux_piece *before, const struct aux_piece *piece)
+static uint64_t count_missing(const struct aux_piece *before, const struct aux_piece *piece)
 {
 	uint64_t end = before->aux_offset + before->size;
 
 	return piece->apart && piece->aux_offset > end ? piece->aux_offset - end : 0;
 }
 
-static void cut(const struct seeker *seeker, uint64_t from, uint64_t to, struct arena *arena,
-		struct aux_stream *view)
+static void cut_stream(const struct seeker *seeker, uint64_t from, uint64_t to, struct arena *arena,
+		       struct aux_stream *view)
 {
 	size_t first = piece_at(seeker, from), count = piece_at(seeker, to - 1) - first + 1;
 	struct aux_piece *pieces =
@@ -238,7 +228,7 @@ static void cut(const struct seeker *seeker, uint64_t from, uint64_t to, struct 
 	view->size = to - from;
 	view->repeated = view->missing = 0;
 	for (size_t i = 1; i < count && !view->copies; i++)
-		view->missing += hole(&pieces[i - 1], &pieces[i]);
+		view->missing += count_missing(&pieces[i - 1], &pieces[i]);
 }
 
 void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct arena *arena,
@@ -258,7 +248,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		uint64_t to = second_after(&seeker, last.offset);
 
 		/* Each comparison that leads to `last` holds for `first`, too. */
-		cut(&seeker, from, to, arena, view);
+		cut_stream(&seeker, from, to, arena, view);
 	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
 		view->repeated = view->missing = 0;
@@ -331,7 +321,7 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 	begin = next_sync(&seeker, 0, aux->size);
 	end = last_sync(&seeker, UINT64_MAX);
 	if (end.offset != NOWHERE) {
-		cut(&seeker, end.offset, aux->size, &arena, &rest);
+		cut_stream(&seeker, end.offset, aux->size, &arena, &rest);
 		aux_window_init(&window, &rest);
 		while ((used = read_window(&window, &clock, rest.pieces[0].reference)) &&
 		       !aux_window_at_end(&window))

@@ -21,9 +21,6 @@
  */
 #define SEEK_GIVEN ((uint64_t)1 << 20)
 
-/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
-#define PADDING 64
-
 /* Drop the pages of a piece that were copied: it may be larger than memory. */
 static void give_back(const struct aux_window *window, const struct aux_piece *piece,
 		      uint64_t count)
@@ -63,7 +60,7 @@ void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
 {
 	*window = (struct aux_window){ .aux = aux, .run_begins = true };
 	window->room = aux->size < WINDOW ? aux->size : WINDOW;
-	window->bytes = alloc_zeroed(1, window->room + PADDING);
+	window->bytes = alloc_zeroed(1, window->room + AUX_WINDOW_PADDING);
 	fill(window);
 }
 
@@ -74,7 +71,7 @@ void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 	size_t piece = position->piece;
 
 	if (!window->bytes)
-		window->bytes = alloc_zeroed(1, SEEK_WINDOW + PADDING);
+		window->bytes = alloc_zeroed(1, SEEK_WINDOW + AUX_WINDOW_PADDING);
 	if (!window->room || window->room > SEEK_WINDOW)
 		window->room = SEEK_WINDOW;
 	while (piece < aux->piece_count && position->at - begin > aux->pieces[piece].size)

@@ -16,6 +16,9 @@
 /* No packet is longer (SDM volume 3, "Packet definitions"; PSB has 16 bytes). */
 #define AUX_WINDOW_PACKET_MAX 64u
 
+/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
+#define AUX_WINDOW_PADDING 64u
+
 /* A position of a stream, in a piece or at its end. */
 struct aux_position {
 	size_t piece;         /* at or before `at` */

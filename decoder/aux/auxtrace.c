@@ -274,8 +274,8 @@ static size_t cuts_below(const struct cut_list *list, int64_t owner)
 	return LOWER_BOUND(i, list->count, list->cuts[i].owner < owner);
 }
 
-static void join(struct aux_piece_list *joined, const struct aux_stream *stream,
-		 const struct aux_piece *pieces, size_t count, const struct piece_list *list)
+static void join_pieces(struct aux_piece_list *joined, const struct aux_stream *stream,
+			const struct aux_piece *pieces, size_t count, const struct piece_list *list)
 {
 	const struct cut_list *cuts = stream->tid == -1 ? &list->cpu_cuts : &list->thread_cuts;
 	int64_t owner = stream->tid == -1 ? stream->cpu : stream->tid;
@@ -302,7 +302,7 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	stream->copies = auxtrace->info.snapshot_mode || list->samples || list->overwritten;
 	for (size_t i = 0; i < count; i++)
 		pieces[i] = records[i].piece;
-	join(&joined, stream, pieces, count, list);
+	join_pieces(&joined, stream, pieces, count, list);
 	stream->pieces =
 		arena_copy(&auxtrace->arena, joined.pieces, joined.count * sizeof(*joined.pieces));
 	stream->piece_count = joined.count;

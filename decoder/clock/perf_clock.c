@@ -34,7 +34,8 @@ static void complete_last(const struct perf_clock *clock, struct perf_crystal *c
 }
 
 /* Returns the TSC of an MTC. */
-static uint64_t advance(const struct perf_clock *clock, struct perf_crystal *crystal, uint8_t mtc)
+static uint64_t advance_crystal(const struct perf_clock *clock, struct perf_crystal *crystal,
+				uint8_t mtc)
 {
 	uint32_t periods;
 
@@ -88,7 +89,7 @@ bool perf_clock_mtc(struct perf_clock *clock, uint8_t ctc, bool after_cyc)
 
 	if (!clock->crystal.known)
 		return false;
-	tsc = advance(clock, &clock->crystal, ctc);
+	tsc = advance_crystal(clock, &clock->crystal, ctc);
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
 	if (!after_cyc)
@@ -135,7 +136,7 @@ void perf_ahead_init(struct perf_ahead *ahead, const struct perf_clock *clock)
 }
 
 /* The stretch ends at an MTC at `tsc`. */
-static void measure(struct perf_ahead *ahead, struct perf_clock *clock, uint64_t tsc)
+static void measure_stretch(struct perf_ahead *ahead, struct perf_clock *clock, uint64_t tsc)
 {
 	double measured;
 
@@ -154,12 +155,12 @@ static void measure(struct perf_ahead *ahead, struct perf_clock *clock, uint64_t
 
 static bool on_mtc(struct perf_ahead *ahead, struct perf_clock *clock, uint8_t ctc)
 {
-	uint64_t tsc = advance(clock, &ahead->crystal, ctc);
+	uint64_t tsc = advance_crystal(clock, &ahead->crystal, ctc);
 
 	if (tsc < ahead->tsc)
 		return false;
 	if (ahead->after_cyc) {
-		measure(ahead, clock, tsc);
+		measure_stretch(ahead, clock, tsc);
 		return false;
 	}
 	ahead->tsc = tsc;

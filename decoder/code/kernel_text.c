@@ -49,21 +49,14 @@ static void write_code(struct kernel_text *text, uint64_t address, const uint8_t
 	}
 }
 
-static void apply(struct kernel_text *text, const struct code_patch *patch)
-{
-	write_code(text, patch->address, patch->new_bytes, patch->new_size);
-}
-
-static void take_back(struct kernel_text *text, const struct code_patch *patch)
-{
-	write_code(text, patch->address, patch->old_bytes, patch->old_size);
-}
-
 /* Undo all patches. Some do not have the old bytes; earlier ones do. */
-static void start_again(struct kernel_text *text)
+static void undo_patches(struct kernel_text *text)
 {
-	for (size_t i = text->kernel->patch_count; i > 0; i--)
-		take_back(text, &text->kernel->patches[i - 1]);
+	for (size_t i = text->kernel->patch_count; i > 0; i--) {
+		const struct code_patch *patch = &text->kernel->patches[i - 1];
+
+		write_code(text, patch->address, patch->old_bytes, patch->old_size);
+	}
 	text->next = 0;
 }
 
@@ -75,9 +68,12 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 	if (!kernel)
 		return false;
 	if (text->next > 0 && kernel->patches[text->next - 1].time > time)
-		start_again(text);
-	while (text->next < kernel->patch_count && kernel->patches[text->next].time <= time)
-		apply(text, &kernel->patches[text->next++]);
+		undo_patches(text);
+	while (text->next < kernel->patch_count && kernel->patches[text->next].time <= time) {
+		const struct code_patch *patch = &kernel->patches[text->next++];
+
+		write_code(text, patch->address, patch->new_bytes, patch->new_size);
+	}
 	return text->next != before;
 }
 
@@ -109,7 +105,7 @@ void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel
 		text->runtime_segments = alloc_zeroed(1, kernel->island_size);
 		memcpy(text->runtime_segments, kernel->island_bytes, kernel->island_size);
 	}
-	start_again(text);
+	undo_patches(text);
 	kernel_text_advance(text, 0);
 }
 

@@ -16,7 +16,7 @@ struct branch_merge_entry {
 	size_t rank;              /* index among the streams, for equal times */
 };
 
-static bool before(const struct branch_merge_entry *a, const struct branch_merge_entry *b)
+static bool is_earlier(const struct branch_merge_entry *a, const struct branch_merge_entry *b)
 {
 	return a->time != b->time ? a->time < b->time : a->rank < b->rank;
 }
@@ -41,9 +41,9 @@ static void sift_down(struct branch_merge *merge, size_t at)
 		if (child >= merge->count)
 			break;
 		if (child + 1 < merge->count &&
-		    before(&merge->heap[child + 1], &merge->heap[child]))
+		    is_earlier(&merge->heap[child + 1], &merge->heap[child]))
 			child++;
-		if (!before(&merge->heap[child], &moving))
+		if (!is_earlier(&merge->heap[child], &moving))
 			break;
 		merge->heap[at] = merge->heap[child];
 		at = child;
@@ -98,7 +98,7 @@ static size_t count_due(const struct branch_merge *merge)
 	const struct branch_merge_entry *top = merge->heap, *other = &merge->heap[1];
 	size_t most = top->count < BRANCH_MERGE_MOST ? top->count : BRANCH_MERGE_MOST, due = 1;
 
-	if (merge->count > 2 && before(&merge->heap[2], other))
+	if (merge->count > 2 && is_earlier(&merge->heap[2], other))
 		other = &merge->heap[2];
 	if (merge->count == 1)
 		return most;

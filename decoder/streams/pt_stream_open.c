@@ -101,13 +101,6 @@ static void warn_of_config(const struct pt_stream_input *input)
 			  "the trace, so little of it can be followed");
 }
 
-static struct pt_stream *new_engine(const struct pt_stream_input *input,
-				    const struct pt_config *config)
-{
-	return input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, config)
-						 : pt_flow_new(input, config);
-}
-
 /* Let threads decode a long stream, if there are any. */
 static struct pt_stream *split_stream(struct pt_stream *stream)
 {
@@ -125,7 +118,8 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	struct pt_config config;
 
 	configure(input->info, &config);
-	stream = new_engine(input, &config);
+	stream = input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, &config)
+						   : pt_flow_new(input, &config);
 	if (!stream) {
 		error_set(err, ERROR_LIBRARY, "libipt cannot make a decoder for this trace");
 		return NULL;

@@ -16,8 +16,7 @@
  * Size that a PSB with its header does not reach; libipt reads a little past the end when it
  * looks for one.
  */
-#define HEADER_MAX     256
-#define HEADER_PADDING 64
+#define HEADER_MAX 256
 
 /* A part of a stream, as a stream of its own. */
 struct part {
@@ -64,7 +63,7 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *place)
 {
 	const struct aux_piece *piece = &aux->pieces[place->piece];
-	uint8_t bytes[HEADER_MAX + HEADER_PADDING] = { 0 };
+	uint8_t bytes[HEADER_MAX + AUX_WINDOW_PADDING] = { 0 };
 	uint64_t skip = place->at - place->piece_begin, offset = 0;
 	struct pt_packet_decoder *decoder;
 	struct pt_packet packet;

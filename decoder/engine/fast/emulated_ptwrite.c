@@ -9,8 +9,9 @@ bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size)
 {
 	static const char sign[] = "\x0f\x0bperf,ptwrite  ";
 
-	_Static_assert(sizeof(sign) == EMULATED_WRITE_SIGN_SIZE + 1, "UD2 and 14 letters");
-	return size >= EMULATED_WRITE_SIGN_SIZE && !memcmp(bytes, sign, EMULATED_WRITE_SIGN_SIZE);
+	_Static_assert(sizeof(sign) == EMULATED_PTWRITE_SIGN_SIZE + 1, "UD2 and 14 letters");
+	return size >= EMULATED_PTWRITE_SIGN_SIZE &&
+	       !memcmp(bytes, sign, EMULATED_PTWRITE_SIGN_SIZE);
 }
 
 void emulated_ptwrite_begin(struct pt_flow *flow, uint64_t ip)

@@ -15,7 +15,7 @@
 #include "decoder/engine/fast/flow_state.h"
 
 /* Bytes of the signature: UD2 and a text. */
-#define EMULATED_WRITE_SIGN_SIZE 16
+#define EMULATED_PTWRITE_SIGN_SIZE 16
 
 /* Returns whether the `size` bytes behind a jump begin with the signature. */
 bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size);

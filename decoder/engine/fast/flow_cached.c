@@ -3,9 +3,8 @@
  * The fast path, over blocks whose exits and links flow_step.c has found. Each function has
  * the same effect as flow_step.c, or none if the block needs flow_step_slow().
  */
-#include "decoder/engine/fast/flow_cached.h"
-
 #include "decoder/engine/fast/flow_code.h"
+#include "decoder/engine/fast/flow_step.h"
 
 /* The part of the flow that changes at each branch; separate, so that it stays in registers. */
 struct cached_run {
@@ -246,13 +245,13 @@ static inline const struct basic_block *find_return_block(struct pt_flow *flow,
 static inline bool follow_return(struct pt_flow *flow, struct cached_run *run,
 				 const struct basic_block *block)
 {
-	const struct return_address *place = &flow->returns[flow->return_top];
-	uint64_t from = branch_ip(flow, block), to = place->ip;
+	const struct return_address *back = &flow->returns[flow->return_top];
+	uint64_t from = branch_ip(flow, block), to = back->ip;
 	const struct basic_block *next;
 
 	if (!(run->bits >> 63) || !flow->compression || !flow->return_count)
 		return false;
-	next = find_return_block(flow, place->call, to);
+	next = find_return_block(flow, back->call, to);
 	if (!next) {
 		bring_into_view(flow, from);
 		return false;
@@ -301,10 +300,7 @@ static inline bool follow_indirect(struct pt_flow *flow, struct cached_run *run,
 	}
 	link_target(flow, block, next, to - (from - block->length));
 	count_block(flow, run, block);
-	if (block->insn.kind == BRANCH_CALL)
-		push_return(flow, from + block->insn.length, block);
-	if (block->insn.kind == BRANCH_RETURN)
-		pop_return(flow);
+	update_return_stack(flow, block, from);
 	flow->known = flow->stream.state.now;
 	if (block->taken_local) {
 		run->steps += packed_counts(0, 1, 0);

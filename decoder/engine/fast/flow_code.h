@@ -86,12 +86,22 @@ static inline void drop_return(struct pt_flow *flow)
 /* Returns an address with ip 0 if the stack is empty. */
 static inline struct return_address pop_return(struct pt_flow *flow)
 {
-	struct return_address place = flow->returns[flow->return_top];
+	struct return_address back = flow->returns[flow->return_top];
 
 	if (!flow->return_count)
 		return (struct return_address){ 0 };
 	drop_return(flow);
-	return place;
+	return back;
+}
+
+/* Follow the processor's stack at a branch at `from`, the end of the block. */
+static inline void update_return_stack(struct pt_flow *flow, struct basic_block *block,
+				       uint64_t from)
+{
+	if (block->insn.kind == BRANCH_RETURN)
+		pop_return(flow);
+	if (block->insn.kind == BRANCH_CALL)
+		push_return(flow, from + block->insn.length, block);
 }
 
 #endif

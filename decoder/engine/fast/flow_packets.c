@@ -89,8 +89,7 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	stream_push(stream, kind, flow->state.interrupted, ip)->flags |= BRANCH_ASYNC;
 	emulated_ptwrite_interrupt(flow, flow->state.interrupted);
 	flow->state.has_interrupt = flow->state.aborted = false;
-	flow->state.ip = ip;
-	flow->cached_block = 0;
+	flow_move_to(flow, ip);
 	flow->known = stream->state.now;
 	flow_apply_mode(flow);
 }
@@ -305,8 +304,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	if (flow->config.errata.bdm64 && has_pending_abort(flow) && !flow_reaches(flow, ip)) {
-		flow->state.ip = ip;
-		flow->cached_block = 0;
+		flow_move_to(flow, ip);
 	}
 	flow->fup_kind = flow->pending_fup_count || flow->offset == flow->mode_end ? FUP_EVENT
 										   : FUP_INTERRUPT;

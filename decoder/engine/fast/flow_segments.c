@@ -47,7 +47,7 @@ struct pt_segments {
 	struct flow_checkpoint first;
 	struct flow_checkpoint now; /* end of the events emitted so far */
 	bool in_flow;               /* `flow` is on its way to the next cut */
-	bool given;                 /* the oldest segment's events are in the queue */
+	bool in_queue;              /* the oldest segment's events are in the queue */
 	struct aux_cuts plan;       /* begin of the next segment to plan */
 	bool planned_all;
 	/* A ring buffer: */
@@ -98,7 +98,7 @@ static void use_buffer(const struct buffer *buffer, struct pt_stream *stream)
 }
 
 /* Returns false if the segment has too many events. */
-static bool grow(struct buffer *buffer, struct pt_stream *stream)
+static bool grow_buffer(struct buffer *buffer, struct pt_stream *stream)
 {
 	if (stream_has_room(stream))
 		return true;
@@ -110,18 +110,18 @@ static bool grow(struct buffer *buffer, struct pt_stream *stream)
 	return true;
 }
 
-static bool decode(struct buffer *buffer, struct pt_flow *flow)
+static bool decode_segment(struct buffer *buffer, struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 	bool room = true;
 
 	while (room && !flow->paused && !stream->ended) {
 		stream->step(stream);
-		room = grow(buffer, stream);
+		room = grow_buffer(buffer, stream);
 	}
 	while (room && stream->ended && stream->state.next_loss < stream->loss_count) {
 		stream_finish(stream);
-		room = grow(buffer, stream);
+		room = grow_buffer(buffer, stream);
 	}
 	return room;
 }
@@ -167,7 +167,7 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	if (!segment->usable)
 		return;
 	flow_checkpoint_save(&segment->before, flow);
-	segment->usable = decode(buffer, flow);
+	segment->usable = decode_segment(buffer, flow);
 	segment->ended = flow->stream.ended;
 	segment->count = flow->stream.tail;
 	segment->stats = flow->stream.stats;
@@ -212,7 +212,7 @@ static void raise_times(struct segment *segment, uint64_t time)
 }
 
 /* Correct what the segment could not know: sums that began before it, and the last event's time. */
-static void complete(struct segment *segment, const struct flow_checkpoint *before)
+static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
 	struct flow_checkpoint *after = &segment->after;
 	struct branch_event *events = segment->buffer->events;
@@ -233,14 +233,14 @@ static void complete(struct segment *segment, const struct flow_checkpoint *befo
 	}
 }
 
-static void finish(struct pt_segments *segments)
+static void end_stream(struct pt_segments *segments)
 {
 	segments->stream.ended = true;
 	segments->stream.state.next_loss = segments->stream.loss_count;
 }
 
 /* Returns whether the segment was decoded from a right guess. */
-static bool accept(struct pt_segments *segments, struct segment *segment)
+static bool accept_guess(struct pt_segments *segments, struct segment *segment)
 {
 	struct pt_stream *stream = &segments->stream;
 
@@ -248,28 +248,28 @@ static bool accept(struct pt_segments *segments, struct segment *segment)
 	    !flow_checkpoint_join(&segments->now, &segment->before, &segment->after) ||
 	    !schedule_join_stops(&segment->after.stream.schedule, &segments->now.stream.schedule))
 		return false;
-	complete(segment, &segments->now);
+	correct_segment(segment, &segments->now);
 	segments->now = segment->after;
 	add_stats(&stream->stats, &segment->stats);
 	stream->queue = segment->buffer->events;
 	stream->queue_mask = UINT_MAX;
 	stream->head = 0;
 	stream->tail = (unsigned)segment->count;
-	segments->given = true;
+	segments->in_queue = true;
 	if (segment->ended)
-		finish(segments);
+		end_stream(segments);
 	return true;
 }
 
-static struct segment *at(struct pt_segments *segments, unsigned number)
+static struct segment *segment_at(struct pt_segments *segments, unsigned number)
 {
 	return &segments->segments[number % segments->room];
 }
 
-static void plan(struct pt_segments *segments)
+static void plan_segments(struct pt_segments *segments)
 {
 	while (!segments->planned_all && segments->newest - segments->oldest < segments->room) {
-		struct segment *segment = at(segments, segments->newest);
+		struct segment *segment = segment_at(segments, segments->newest);
 
 		segment->at = segments->plan;
 		segment->begin = segments->newest ? segments->plan.position.at : 0;
@@ -282,22 +282,23 @@ static void plan(struct pt_segments *segments)
 }
 
 /* Release the segments that are consumed. */
-static void drop(struct pt_segments *segments)
+static void release_consumed(struct pt_segments *segments)
 {
 	struct workers *workers = segments->stream.input.workers;
 
 	while (segments->oldest != segments->newest &&
-	       (segments->given || at(segments, segments->oldest)->begin < segments->now.cut)) {
-		struct segment *segment = at(segments, segments->oldest++);
+	       (segments->in_queue ||
+		segment_at(segments, segments->oldest)->begin < segments->now.cut)) {
+		struct segment *segment = segment_at(segments, segments->oldest++);
 
 		workers_cancel(workers, &segment->job);
 		free_buffer(segments, segment);
-		segments->given = false;
+		segments->in_queue = false;
 	}
 }
 
 /* Decode on with `flow` up to the next cut. */
-static void follow(struct pt_segments *segments)
+static void decode_to_next_cut(struct pt_segments *segments)
 {
 	struct pt_stream *stream = &segments->stream, *flow = &segments->flow->stream;
 
@@ -316,26 +317,26 @@ static void follow(struct pt_segments *segments)
 	add_stats(&stream->stats, &flow->stats);
 	flow_checkpoint_save(&segments->now, segments->flow);
 	if (flow->ended)
-		finish(segments);
+		end_stream(segments);
 }
 
-static void step(struct pt_stream *stream)
+static void step_segments(struct pt_stream *stream)
 {
 	struct pt_segments *segments = (struct pt_segments *)stream;
 	struct segment *segment;
 
 	while (stream->head == stream->tail && !stream->ended) {
 		if (segments->in_flow) {
-			follow(segments);
+			decode_to_next_cut(segments);
 			continue;
 		}
-		drop(segments);
-		plan(segments);
-		segment = at(segments, segments->oldest);
+		release_consumed(segments);
+		plan_segments(segments);
+		segment = segment_at(segments, segments->oldest);
 		stream->waits = !workers_ready(stream->input.workers, &segment->job);
 		if (stream->waits)
 			return;
-		if (accept(segments, segment))
+		if (accept_guess(segments, segment))
 			continue;
 		stream->stats.segments_again++;
 		flow_checkpoint_load(&segments->now, segments->flow);
@@ -349,7 +350,7 @@ static void close_segments(struct pt_stream *stream)
 	struct pt_segments *segments = (struct pt_segments *)stream;
 
 	for (unsigned i = segments->oldest; i != segments->newest; i++)
-		workers_cancel(stream->input.workers, &at(segments, i)->job);
+		workers_cancel(stream->input.workers, &segment_at(segments, i)->job);
 	for (unsigned i = 0; i < segments->room; i++)
 		free(segments->buffers[i].events);
 	free(segments->buffers);
@@ -377,7 +378,7 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 
 	segments->stream = flow->stream;
 	segments->stream.text = (struct kernel_text){ 0 }; /* the flow has its own */
-	segments->stream.step = step;
+	segments->stream.step = step_segments;
 	segments->stream.close = close_segments;
 	segments->flow = flow;
 	segments->config = flow->config;

@@ -3,7 +3,7 @@
  * The fast engine's state, which its files share; pt_flow.c has the table of what packets do.
  * Private to the engine.
  * Its files are a chain; each includes only those before it: flow_state, flow_window and
- * flow_code, emulated_ptwrite, flow_cached, flow_step, flow_checkpoint and flow_perf_time,
+ * flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_checkpoint and flow_perf_time,
  * flow_packets, flow_frequent, pt_flow, flow_segments.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STATE_H
@@ -147,6 +147,13 @@ static inline void flow_count_bytes(struct pt_flow *flow, uint64_t offset)
 static inline void flow_apply_mode(struct pt_flow *flow)
 {
 	flow->state.mode = flow->state.ip >> 32 ? INSN_MODE_64 : flow->state.next_mode;
+}
+
+/* The flow is at another ip, whose block is not looked up yet. */
+static inline void flow_move_to(struct pt_flow *flow, uint64_t ip)
+{
+	flow->state.ip = ip;
+	flow->cached_block = 0;
 }
 
 /* A gap was emitted. */

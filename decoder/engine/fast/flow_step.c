@@ -29,13 +29,13 @@ static void reach_fup(struct pt_flow *flow);
 
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 {
-	bool place = flow->pending == PENDING_FUP;
+	bool has_ip = flow->pending == PENDING_FUP;
 
 	if (!flow->state.lost)
 		stream_push_gap(&flow->stream, reason, ip);
 	flow_set_after_gap(flow);
 	flow_set_lost(flow);
-	if (!place)
+	if (!has_ip)
 		return;
 	/* The code on the way to the FUP's ip is unknown, but the ip is known. */
 	flow_resync_at(flow, flow->target);
@@ -125,8 +125,7 @@ static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_
 	unsigned generation = flow->blocks.generation;
 	struct basic_block *block;
 
-	flow->state.ip = ip;
-	flow->cached_block = 0;
+	flow_move_to(flow, ip);
 	if (!in_view(flow, ip))
 		return;
 	block = *link ? *link : flow_block_at(flow, ip);
@@ -144,8 +143,7 @@ static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_
  */
 static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
-	flow->state.ip = ip;
-	flow->cached_block = 0;
+	flow_move_to(flow, ip);
 	if (!bring_into_view(flow, ip))
 		return;
 	if (!is_block_at(flow, *link, ip))
@@ -155,18 +153,12 @@ static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link
 
 /* ---- Following branches -------------------------------------------------- */
 
-static void count_block(struct pt_flow *flow, const struct basic_block *block)
-{
-	stream_count_insns(&flow->stream, block->insns);
-}
-
 /* The jump stays within its function: count it, and emit nothing. */
 static void skip_local_jump(struct pt_flow *flow, uint64_t to)
 {
 	flow->stream.stats.events++;
 	flow->stream.stats.local_jumps++;
-	flow->state.ip = to;
-	flow->cached_block = 0;
+	flow_move_to(flow, to);
 }
 
 /* The highest bit is consumed. */
@@ -209,7 +201,7 @@ static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *ins
 	uint64_t behind = (uint64_t)block->length + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
-	       insn->distance == EMULATED_WRITE_SIGN_SIZE &&
+	       insn->distance == EMULATED_PTWRITE_SIGN_SIZE &&
 	       flow->view.end - flow->state.ip > behind &&
 	       emulated_ptwrite_has_sign(block->bytes + behind,
 					 flow->view.end - flow->state.ip - behind);
@@ -246,8 +238,7 @@ static void take_branch(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		return;
 	}
 	flow_emit_branch(flow, insn, from, to);
-	flow->state.ip = to;
-	flow->cached_block = 0;
+	flow_move_to(flow, to);
 	flow->state.emitted = true;
 	if (to == flow->stream.input.switch_ip)
 		stream_switch_thread(&flow->stream);
@@ -290,16 +281,16 @@ static void take_conditional(struct pt_flow *flow, const struct insn *insn, uint
 static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	bool compressed = tnt_bits_next(flow->bits);
-	struct return_address place = { 0 };
+	struct return_address back = { 0 };
 
 	if (insn->kind == BRANCH_RETURN && compressed && flow->compression)
-		place = pop_return(flow);
-	if (!place.ip)
+		back = pop_return(flow);
+	if (!back.ip)
 		return false;
 	drop_ptwrite(flow);
-	take_branch(flow, insn, from, place.ip);
-	if (place.call)
-		follow_indirect_link(flow, &place.call->not_taken, place.ip);
+	take_branch(flow, insn, from, back.ip);
+	if (back.call)
+		follow_indirect_link(flow, &back.call->not_taken, back.ip);
 	return true;
 }
 
@@ -347,10 +338,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
-	if (insn->kind == BRANCH_RETURN)
-		pop_return(flow);
-	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length, flow->block);
+	update_return_stack(flow, flow->block, from);
 	flow->known = flow->stream.state.now;
 	flow->pending = flow->bits != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
 	drop_ptwrite(flow);
@@ -369,10 +357,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 static void stop_tracing(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	drop_ptwrite(flow);
-	if (insn->kind == BRANCH_RETURN)
-		pop_return(flow);
-	if (insn->kind == BRANCH_CALL)
-		push_return(flow, from + insn->length, flow->block);
+	update_return_stack(flow, flow->block, from);
 	flow->known = flow->stream.state.now;
 	flow_emit_branch(flow, insn, from, flow->target)->flags |=
 		BRANCH_TRACE_OFF | (flow->state.guest ? BRANCH_GUEST : 0);
@@ -416,8 +401,7 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 		return;
 	}
 	stream_count_insns(&flow->stream, (uint32_t)count);
-	flow->state.ip = flow->target;
-	flow->cached_block = 0;
+	flow_move_to(flow, flow->target);
 	reach_fup(flow);
 }
 
@@ -464,7 +448,7 @@ void flow_step_slow(struct pt_flow *flow)
 		flow_fail(flow, GAP_ENDLESS, from);
 		return;
 	}
-	count_block(flow, block);
+	stream_count_insns(&flow->stream, block->insns);
 	if (is_direct(&insn) && flow->pending == PENDING_TIP_PGD &&
 	    leaves_filter(flow, from + insn.length + (uint64_t)(int64_t)insn.distance))
 		stop_tracing(flow, &insn, from);
@@ -524,8 +508,7 @@ void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet)
 	flow_set_found(flow);
 	flow->state.on = true;
 	flow->state.emitted = false;
-	flow->state.ip = ip;
-	flow->cached_block = 0;
+	flow_move_to(flow, ip);
 	flow->known = stream->state.now;
 	flow_apply_mode(flow);
 	if (by_packet || flow_is_after_gap(flow))

@@ -7,7 +7,13 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
 #define DECODER_ENGINE_FAST_FLOW_STEP_H
 
-#include "decoder/engine/fast/flow_cached.h"
+#include "decoder/engine/fast/flow_state.h"
+
+/*
+ * Follow cached blocks as far as possible. flow->cached_block is set, which implies that a
+ * branch was emitted since tracing began and that no emulated PTWRITE is being read.
+ */
+void flow_run_cached(struct pt_flow *flow);
 
 /* Follow one block. */
 void flow_step_slow(struct pt_flow *flow);

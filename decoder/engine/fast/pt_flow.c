@@ -40,36 +40,11 @@
 
 /* ---- The stream ---------------------------------------------------------- */
 
-/* At the start, or at bytes that are no packet: continue at the next PSB. */
-static void synchronise(struct pt_flow *flow, bool first)
-{
-	uint64_t from = flow->offset, to;
-
-	flow->synced = true;
-	while (flow->packets && pt_pkt_sync_forward(flow->packets) < 0) {
-		if (aux_window_at_end(&flow->window)) {
-			flow->stream.ended = true;
-			break;
-		}
-		/* A PSB may straddle the end of the window. */
-		flow_window_move(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
-	}
-	flow->stream.ended |= !flow->packets;
-	flow->at = flow->stream.ended ? flow->window.size : flow_window_position(flow);
-	to = flow->window.base + flow->at;
-	flow->offset = to;
-	if (!first)
-		return;
-	flow_count_bytes(flow, from);
-	flow->stream.stats.bytes_skipped += to - from;
-	flow->counted = to;
-}
-
 /*
  * The consecutive pieces end: the stream ends, or other pieces follow, apart, and nothing of
  * the state holds for them.
  */
-static void finish(struct pt_flow *flow)
+static void finish_pieces(struct pt_flow *flow)
 {
 	flow->offset = flow->window.base + flow->window.size;
 	flow_count_bytes(flow, flow->offset);
@@ -92,6 +67,33 @@ static void finish(struct pt_flow *flow)
 	flow->synced = false;
 	pt_perf_time_restart(flow);
 	flow_window_open(flow, false);
+}
+
+/* At the start, or at bytes that are no packet: continue at the next PSB. */
+static void synchronise(struct pt_flow *flow, bool first)
+{
+	uint64_t from = flow->offset, to;
+
+	flow->synced = true;
+	while (flow->packets && pt_pkt_sync_forward(flow->packets) < 0) {
+		if (aux_window_at_end(&flow->window)) {
+			flow->stream.ended = true;
+			break;
+		}
+		/* A PSB may straddle the end of the window. */
+		flow_window_move(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
+	}
+	flow->stream.ended |= !flow->packets;
+	flow->at = flow->stream.ended ? flow->window.size : flow_window_position(flow);
+	to = flow->window.base + flow->at;
+	flow->offset = to;
+	if (first) {
+		flow_count_bytes(flow, from);
+		flow->stream.stats.bytes_skipped += to - from;
+		flow->counted = to;
+	}
+	if (flow->stream.ended)
+		finish_pieces(flow);
 }
 
 /* Returns whether there was a packet that libipt does not know. */
@@ -121,15 +123,13 @@ static void read_by_libipt(struct pt_flow *flow)
 		flow->at += packet.size;
 		flow_on_packet(flow, &packet);
 	} else if (pt_errcode(status) == pte_eos) {
-		finish(flow);
+		finish_pieces(flow);
 	} else {
 		flow_fail(flow, GAP_BAD_PACKET, 0);
 		flow->bip_size = 0;
 		flow->in_header = flow->state.overflowed = flow->state.on = false;
 		flow->erratum_resume_ip = 0;
 		synchronise(flow, false);
-		if (flow->stream.ended)
-			finish(flow);
 	}
 }
 
@@ -145,13 +145,6 @@ static void read_packet(struct pt_flow *flow)
 		read_by_libipt(flow);
 }
 
-static void first_sync(struct pt_flow *flow)
-{
-	synchronise(flow, true);
-	if (flow->stream.ended)
-		finish(flow);
-}
-
 static void step(struct pt_stream *stream)
 {
 	struct pt_flow *flow = (struct pt_flow *)stream;
@@ -162,7 +155,7 @@ static void step(struct pt_stream *stream)
 		else if (flow->cutting && !flow->in_header)
 			flow_checkpoint_pass(flow);
 		else if (!flow->synced)
-			first_sync(flow);
+			synchronise(flow, true);
 		else
 			read_packet(flow);
 	} while (stream_has_room(stream) && !stream->ended && !flow->paused);

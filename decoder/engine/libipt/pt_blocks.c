@@ -21,9 +21,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-
-/* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
-#define BUFFER_PADDING 64
+#include "decoder/aux/aux_window.h"
 
 static void advance_time(struct pt_blocks *blocks, uint32_t insns)
 {
@@ -144,7 +142,7 @@ static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 	while (end < aux->piece_count && (end == first || !aux->pieces[end].apart))
 		blocks->size += aux->pieces[end++].size;
 	free(blocks->bytes);
-	blocks->bytes = alloc_zeroed(1, blocks->size + BUFFER_PADDING);
+	blocks->bytes = alloc_zeroed(1, blocks->size + AUX_WINDOW_PADDING);
 	for (size_t i = first; i < end; i++) {
 		memcpy(blocks->bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
 		used += aux->pieces[i].size;
