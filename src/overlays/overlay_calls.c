@@ -89,8 +89,8 @@ void overlay_calls_enter(struct overlay_calls *calls, int32_t pid, int32_t tid, 
 	thread->pending = -1;
 }
 
-/* Returns how many of a thread's calls are kept. */
-static size_t kept(const struct overlay_thread_calls *thread)
+/* Returns the number of a thread's calls that are kept. */
+static size_t kept_calls(const struct overlay_thread_calls *thread)
 {
 	return thread->count < OVERLAY_CALLS_KEPT ? thread->count : OVERLAY_CALLS_KEPT;
 }
@@ -98,7 +98,7 @@ static size_t kept(const struct overlay_thread_calls *thread)
 /* Returns a call that is kept, the oldest first. */
 static const struct overlay_call *call_at(const struct overlay_thread_calls *thread, size_t index)
 {
-	return &thread->calls[(thread->count - kept(thread) + index) % OVERLAY_CALLS_KEPT];
+	return &thread->calls[(thread->count - kept_calls(thread) + index) % OVERLAY_CALLS_KEPT];
 }
 
 /* ---- Messages ------------------------------------------------------------ */
@@ -164,9 +164,10 @@ struct trial {
 };
 
 /* Returns how many of PROBES calls, spread over all, fit at an offset. */
-static size_t probe(const struct trial *trial, int64_t ahead)
+static size_t count_fits(const struct trial *trial, int64_t ahead)
 {
-	size_t count = kept(trial->thread), probes = count < PROBES ? count : PROBES, fits = 0;
+	size_t count = kept_calls(trial->thread), probes = count < PROBES ? count : PROBES,
+	       fits = 0;
 	int64_t late;
 
 	for (size_t i = 0; i < probes; i++)
@@ -175,9 +176,9 @@ static size_t probe(const struct trial *trial, int64_t ahead)
 	return fits;
 }
 
-static void consider(struct trial *trial, int64_t ahead)
+static void try_offset(struct trial *trial, int64_t ahead)
 {
-	size_t fits = probe(trial, ahead);
+	size_t fits = count_fits(trial, ahead);
 	bool same = llabs(ahead - trial->best.ahead) <= (long long)2 * TOLERANCE;
 
 	if (fits > trial->best.matched) {
@@ -191,13 +192,13 @@ static void consider(struct trial *trial, int64_t ahead)
 }
 
 /* Try the offsets of a call in the middle to every message of its kind. */
-static void try_all(struct trial *trial)
+static void try_all_offsets(struct trial *trial)
 {
-	const struct overlay_call *anchor = call_at(trial->thread, kept(trial->thread) / 2);
+	const struct overlay_call *anchor = call_at(trial->thread, kept_calls(trial->thread) / 2);
 
 	for (size_t i = 0; i < trial->message_count; i++)
 		if (trial->messages[i].kind == anchor->kind)
-			consider(trial, (int64_t)(trial->messages[i].time - anchor->time));
+			try_offset(trial, (int64_t)(trial->messages[i].time - anchor->time));
 }
 
 static int by_value(const void *left, const void *right)
@@ -212,9 +213,9 @@ static int by_value(const void *left, const void *right)
  * Returns how many pairs are of the same kind; `lates` gets how much later each
  * such message is than the best offset says (ns).
  */
-static size_t pair(const struct trial *trial, int64_t shift, int64_t *lates)
+static size_t pair_in_order(const struct trial *trial, int64_t shift, int64_t *lates)
 {
-	size_t count = kept(trial->thread), same = 0;
+	size_t count = kept_calls(trial->thread), same = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct overlay_call *call = call_at(trial->thread, i);
@@ -237,8 +238,8 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 	size_t count, fits = 0;
 	int64_t ahead;
 
-	if (end > (int64_t)kept(trial->thread))
-		end = (int64_t)kept(trial->thread);
+	if (end > (int64_t)kept_calls(trial->thread))
+		end = (int64_t)kept_calls(trial->thread);
 	*probes = 0;
 	if (end - begin < MATCHED_MIN)
 		return 0;
@@ -263,7 +264,7 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
  */
 static bool find_shift(const struct trial *trial, int64_t *shift)
 {
-	int64_t calls = (int64_t)kept(trial->thread);
+	int64_t calls = (int64_t)kept_calls(trial->thread);
 	size_t best = 0, second = 0, best_probes = 0, probes;
 
 	*shift = 0;
@@ -288,7 +289,7 @@ static size_t pair_nearest(const struct trial *trial, int64_t *lates)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < kept(trial->thread); i++)
+	for (size_t i = 0; i < kept_calls(trial->thread); i++)
 		found += find_near(trial->messages, trial->message_count, call_at(trial->thread, i),
 				   trial->best.ahead, &lates[found]);
 	return found;
@@ -298,7 +299,7 @@ static size_t pair_nearest(const struct trial *trial, int64_t *lates)
  * Set the offset to the median of all pairs.  PT's timestamps are late, never early, so the
  * uncertainty is the whole range of nine of ten offsets, not half of it.
  */
-static void settle(struct trial *trial, int64_t *lates, size_t found)
+static void set_offset(struct trial *trial, int64_t *lates, size_t found)
 {
 	trial->best.matched = found;
 	if (!found)
@@ -310,7 +311,7 @@ static void settle(struct trial *trial, int64_t *lates, size_t found)
 
 static bool is_convincing(const struct trial *trial)
 {
-	size_t count = kept(trial->thread), probes = count < PROBES ? count : PROBES;
+	size_t count = kept_calls(trial->thread), probes = count < PROBES ? count : PROBES;
 
 	return trial->best.matched >= MATCHED_MIN &&
 	       trial->best.matched * 100 >= probes * PERCENT_MIN &&
@@ -332,16 +333,16 @@ static bool match_thread(struct trial *trial)
 	bool fits = find_shift(trial, &shift), paired = fits;
 
 	if (!fits) {
-		try_all(trial);
+		try_all_offsets(trial);
 		fits = is_convincing(trial);
 	}
 	if (!fits)
 		return false;
-	lates = alloc_zeroed(kept(trial->thread), sizeof(*lates));
+	lates = alloc_zeroed(kept_calls(trial->thread), sizeof(*lates));
 	if (paired)
-		settle(trial, lates, pair(trial, shift, lates));
+		set_offset(trial, lates, pair_in_order(trial, shift, lates));
 	else
-		settle(trial, lates, pair_nearest(trial, lates));
+		set_offset(trial, lates, pair_nearest(trial, lates));
 	free(lates);
 	trial->best.paired = paired;
 	return paired || trial->best.uncertainty <= UNCERTAINTY_MAX;

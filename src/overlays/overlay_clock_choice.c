@@ -17,8 +17,8 @@ static bool is_monotonic(const struct overlay_input *input)
 
 /* ---- With a recording ---------------------------------------------------- */
 
-static bool by_option(struct overlay_clock *clock, const struct clock_offsets *offsets,
-		      const struct overlay_input *input)
+static bool match_by_option(struct overlay_clock *clock, const struct clock_offsets *offsets,
+			    const struct overlay_input *input)
 {
 	bool mono = is_monotonic(input);
 
@@ -30,8 +30,8 @@ static bool by_option(struct overlay_clock *clock, const struct clock_offsets *o
 }
 
 /* Lines read at both ends of a recording bound the drift of the clocks. */
-static bool by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
-		    const struct overlay_input *input, const struct pt_info *info)
+static bool match_by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+			  const struct overlay_input *input, const struct pt_info *info)
 {
 	struct tsc_clock tsc = { info->time_zero, (uint32_t)info->time_mult,
 				 (uint16_t)info->time_shift };
@@ -58,8 +58,8 @@ static bool by_sync(struct overlay_clock *clock, const struct overlay_clocks *cl
 }
 
 /* `perf record -k`, which Intel PT does not allow. */
-static bool by_header(struct overlay_clock *clock, const struct overlay_input *input,
-		      const struct perf_file *file)
+static bool match_by_header(struct overlay_clock *clock, const struct overlay_input *input,
+			    const struct perf_file *file)
 {
 	const struct perf_features *features = &file->features;
 	int64_t offset = 0;
@@ -76,8 +76,8 @@ static bool by_header(struct overlay_clock *clock, const struct overlay_input *i
 	return true;
 }
 
-static bool by_calls(struct overlay_clock *clock, struct overlay_input *input,
-		     const struct overlay_calls *calls)
+static bool match_by_calls(struct overlay_clock *clock, struct overlay_input *input,
+			   const struct overlay_calls *calls)
 {
 	struct overlay_match match;
 
@@ -87,8 +87,8 @@ static bool by_calls(struct overlay_clock *clock, struct overlay_input *input,
 	return true;
 }
 
-static bool by_sideband(struct overlay_clock *clock, const struct overlay_input *input,
-			const struct timeline *timeline)
+static bool match_by_sideband(struct overlay_clock *clock, const struct overlay_input *input,
+			      const struct timeline *timeline)
 {
 	struct overlay_bounds bounds;
 
@@ -101,7 +101,7 @@ static bool by_sideband(struct overlay_clock *clock, const struct overlay_input 
 }
 
 /* Returns when the last thread of a process ended, ns of perf's clock; 0: not seen. */
-static uint64_t end_of(const struct timeline *timeline, int32_t pid)
+static uint64_t find_end(const struct timeline *timeline, int32_t pid)
 {
 	const struct thread *thread = timeline_borrow_thread(timeline, pid, UINT64_MAX);
 
@@ -112,7 +112,7 @@ static struct overlay_clock assume_clock(const struct overlay_input *input,
 					 const struct timeline *timeline, struct diag *diag)
 {
 	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
-	uint64_t end = end_of(timeline, input->pid);
+	uint64_t end = find_end(timeline, input->pid);
 
 	/* The wall clock and perf's have nothing in common; most processes allocate until they end.
 	 */
@@ -132,11 +132,11 @@ struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks 
 						    struct diag *diag)
 {
 	struct overlay_clock clock = { 0 };
-	bool known = by_option(&clock, &clocks->offsets, input) ||
-		     by_sync(&clock, clocks, input, recording->info) ||
-		     by_header(&clock, input, recording->file) ||
-		     by_calls(&clock, input, recording->calls) ||
-		     by_sideband(&clock, input, recording->timeline);
+	bool known = match_by_option(&clock, &clocks->offsets, input) ||
+		     match_by_sync(&clock, clocks, input, recording->info) ||
+		     match_by_header(&clock, input, recording->file) ||
+		     match_by_calls(&clock, input, recording->calls) ||
+		     match_by_sideband(&clock, input, recording->timeline);
 
 	if (!known)
 		clock = assume_clock(input, recording->timeline, diag);
@@ -183,7 +183,7 @@ struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clo
 	const struct overlay_input *input = &inputs[index];
 	struct overlay_clock clock = { 0 };
 
-	if (by_option(&clock, &clocks->offsets, input))
+	if (match_by_option(&clock, &clocks->offsets, input))
 		return clock;
 	if (is_monotonic(input) || !find_events(inputs, count, ANY_PROCESS))
 		return clock;

@@ -27,7 +27,7 @@ struct history {
 	uint64_t first_event, last_event;
 };
 
-static void add(struct clock_points *points, uint64_t time, uint32_t id)
+static void add_point(struct clock_points *points, uint64_t time, uint32_t id)
 {
 	points->list =
 		alloc_grow(points->list, &points->room, points->count + 1, sizeof(*points->list));
@@ -41,13 +41,13 @@ static int by_time(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static void sort(struct clock_points *points)
+static void sort_points(struct clock_points *points)
 {
 	if (points->count)
 		qsort(points->list, points->count, sizeof(*points->list), by_time);
 }
 
-static void release(struct history *history)
+static void release_history(struct history *history)
 {
 	free(history->backups.list);
 	free(history->domain_exits.list);
@@ -91,12 +91,12 @@ static void gather_threads(struct history *history, const struct timeline *timel
 		child = first_child(threads, count, thread);
 		if (!child)
 			continue;
-		add(&history->backups, child->begin, (uint32_t)thread->tid);
+		add_point(&history->backups, child->begin, (uint32_t)thread->tid);
 		if (thread->end != UINT64_MAX)
-			add(&history->domain_exits, thread->end, (uint32_t)thread->tid);
+			add_point(&history->domain_exits, thread->end, (uint32_t)thread->tid);
 	}
-	sort(&history->backups);
-	sort(&history->domain_exits);
+	sort_points(&history->backups);
+	sort_points(&history->domain_exits);
 }
 
 /* Set the time of the last exec; without one, of the fork. */
@@ -126,9 +126,9 @@ static void gather_ring(struct history *history, const struct runtime_events *fi
 		if (event.kind != RUNTIME_LIFECYCLE)
 			continue;
 		if (event.id == RUNTIME_DOMAIN_SPAWN && index > 0)
-			add(&history->spawns, event.time, index);
+			add_point(&history->spawns, event.time, index);
 		if (event.id == RUNTIME_DOMAIN_TERMINATE && index > 0)
-			add(&history->terminations, event.time, index);
+			add_point(&history->terminations, event.time, index);
 	}
 }
 
@@ -136,14 +136,14 @@ static void gather_events(struct history *history, const struct runtime_events *
 {
 	for (uint32_t i = 0; i < file->rings; i++)
 		gather_ring(history, file, i);
-	sort(&history->spawns);
-	sort(&history->terminations);
+	sort_points(&history->spawns);
+	sort_points(&history->terminations);
 	history->first_event = file->first_time;
 	history->last_event = file->last_time;
 }
 
-static void gather(struct history *history, const struct timeline *timeline,
-		   const struct overlay_input *input)
+static void gather_history(struct history *history, const struct timeline *timeline,
+			   const struct overlay_input *input)
 {
 	gather_threads(history, timeline, input->pid);
 	gather_exec(history, timeline, input->pid);
@@ -190,14 +190,14 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
 	struct history history = { 0 };
 
 	*bounds = (struct overlay_bounds){ INT64_MIN, INT64_MAX };
-	gather(&history, timeline, input);
+	gather_history(&history, timeline, input);
 	if (history.exec && history.first_event)
 		bound_pair(bounds, history.first_event, history.exec, true);
 	if (history.main_exit && history.last_event)
 		bound_pair(bounds, history.last_event, history.main_exit, false);
 	bound_pairs(bounds, &history.spawns, &history.backups, true);
 	bound_pairs(bounds, &history.terminations, &history.domain_exits, false);
-	release(&history);
+	release_history(&history);
 	return bounds->low != INT64_MIN && bounds->high != INT64_MAX && bounds->low <= bounds->high;
 }
 
@@ -219,7 +219,7 @@ void overlay_sideband_tids(struct overlay_input *input, const struct timeline *t
 	struct history history = { 0 };
 	const struct clock_point *backup;
 
-	gather(&history, timeline, input);
+	gather_history(&history, timeline, input);
 	if (input->pid >= 0)
 		overlay_input_add_tid(input, 0, input->pid);
 	backup = history.backups.list;
@@ -232,5 +232,5 @@ void overlay_sideband_tids(struct overlay_input *input, const struct timeline *t
 		if (backup[i].time <= time && alone && is_single(&history.spawns, ring))
 			overlay_input_add_tid(input, ring, (int32_t)backup[i].id);
 	}
-	release(&history);
+	release_history(&history);
 }

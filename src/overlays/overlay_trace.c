@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/overlays/overlay_trace.h"
 
+#include "src/formats/ftf/event_record.h"
+
 void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer, struct diag *diag)
 {
 	*trace = (struct overlay_trace){
@@ -24,20 +26,16 @@ void overlay_trace_clock(struct overlay_trace *trace, struct ftf_thread track, u
 			 const struct overlay_clock *clock)
 {
 	struct ftf_writer *writer = trace->writer;
-	struct ftf_arg args[] = {
-		ftf_arg_string(ftf_text(writer, "method"),
-			       ftf_text(writer, overlay_clock_method_name(clock->method))),
-		ftf_arg_int64(ftf_text(writer, "offset_ns"), clock->offset),
-		ftf_arg_int64(ftf_text(writer, "uncertainty_ns"), (int64_t)clock->uncertainty),
-	};
-	struct ftf_event event = {
-		.thread = track,
-		.category = ftf_text(writer, "clock"),
-		.name = ftf_text(writer, "clock of this overlay"),
-		.time = time,
-		.args = args,
-		.arg_count = clock->method == OVERLAY_CLOCK_OWN ? 1 : 3,
-	};
+	struct event_record record;
 
-	ftf_instant(writer, &event);
+	event_record_init(&record, writer, NULL, NULL, time);
+	event_record_add_text(&record, "method", overlay_clock_method_name(clock->method));
+	event_record_add_number(&record, "offset_ns", clock->offset);
+	event_record_add_number(&record, "uncertainty_ns", (int64_t)clock->uncertainty);
+	if (clock->method == OVERLAY_CLOCK_OWN)
+		record.event.arg_count = 1;
+	record.event.thread = track;
+	record.event.category = ftf_text(writer, "clock");
+	record.event.name = ftf_text(writer, "clock of this overlay");
+	ftf_instant(writer, &record.event);
 }
