@@ -50,9 +50,9 @@ static void name_counter(const struct cpu_event_sink *sink, struct cpu_track *cp
 }
 
 /* Each PSB+ repeats the ratio: write changes only. */
-static void write_frequency(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void write_frequency(struct cpu_event_sink *sink, struct cpu_track *cpu,
+			    const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	uint32_t mhz = core_clock_mhz(sink->info, event->value);
 	struct event_record record;
 
@@ -114,19 +114,18 @@ static void lose_wake(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64
 	end_sleep(sink, cpu, &record);
 }
 
-static void set_wait(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void set_wait(struct cpu_event_sink *sink, struct cpu_track *cpu,
+		     const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
-
 	write_wait(sink, cpu, event->time);
 	cpu->waits = true;
 	cpu->hints = event->value;
 	cpu->extensions = event->extra;
 }
 
-static void begin_sleep(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void begin_sleep(struct cpu_event_sink *sink, struct cpu_track *cpu,
+			const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	char name[32];
 	struct event_record record;
 
@@ -152,9 +151,9 @@ static const char *wake_reason(uint64_t value)
 	return value & PWRX_AUTONOMOUS ? "hardware" : "unknown";
 }
 
-static void write_wake(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void write_wake(struct cpu_event_sink *sink, struct cpu_track *cpu,
+		       const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	struct event_record record;
 
 	if (!cpu->sleeps)
@@ -171,9 +170,9 @@ static void write_wake(struct cpu_event_sink *sink, const struct cpu_event *even
 		event_tracks_mark(sink->tracks, cpu, &record.event);
 }
 
-static void write_stop(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void write_stop(struct cpu_event_sink *sink, struct cpu_track *cpu,
+		       const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	struct event_record record;
 
 	start_record(sink, &record, "power", "exstop", event->time);
@@ -243,10 +242,10 @@ static void write_transaction(struct cpu_event_sink *sink, const struct cpu_even
 
 /* ---- Event data ---------------------------------------------------------- */
 
-static void set_event_data(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void set_event_data(struct cpu_event_sink *sink, struct cpu_track *cpu,
+			   const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
-
+	(void)sink;
 	if (event->extra < EVD_TYPES)
 		cpu->data[event->extra] = (struct evd_value){ true, event->value };
 }
@@ -279,10 +278,17 @@ static void end_guest(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64
 	cpu->exit_vector = -1;
 }
 
-/* The VMCS identifies a guest, which may load CR3 at any time. */
-static void write_guest(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void set_vmcs(struct cpu_event_sink *sink, struct cpu_track *cpu,
+		     const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
+	(void)sink;
+	cpu->vmcs = event->value;
+}
+
+/* The VMCS identifies a guest, which may load CR3 at any time. */
+static void write_guest(struct cpu_event_sink *sink, struct cpu_track *cpu,
+			const struct cpu_event *event)
+{
 	struct event_record record;
 
 	if (!event->extra) {
@@ -341,9 +347,9 @@ static void note_exit(struct cpu_track *cpu, const struct cpu_event *event)
 	cpu->exit_vector = has_vector(event->extra) ? (int)(event->value & 0xff) : -1;
 }
 
-static void write_control(struct cpu_event_sink *sink, const struct cpu_event *event)
+static void write_control(struct cpu_event_sink *sink, struct cpu_track *cpu,
+			  const struct cpu_event *event)
 {
-	struct cpu_track *cpu = event_tracks_cpu(sink->tracks, event->cpu);
 	struct event_record record;
 
 	start_record(sink, &record, "event", control_name(event->extra), event->time);
@@ -366,46 +372,23 @@ void cpu_event_sink_init(struct cpu_event_sink *sink, struct event_tracks *track
 
 void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
-	if (!event->time) {
+	/* Events of the other kinds are shown in the call stack. */
+	static void (*const of_cpu[])(struct cpu_event_sink *, struct cpu_track *,
+				      const struct cpu_event *) = {
+		[CPU_EVENT_CBR] = write_frequency, [CPU_EVENT_MWAIT] = set_wait,
+		[CPU_EVENT_PWRE] = begin_sleep,    [CPU_EVENT_EXSTOP] = write_stop,
+		[CPU_EVENT_PWRX] = write_wake,     [CPU_EVENT_PIP] = write_guest,
+		[CPU_EVENT_VMCS] = set_vmcs,       [CPU_EVENT_EVD] = set_event_data,
+		[CPU_EVENT_CFE] = write_control,
+	};
+
+	if (!event->time)
 		sink->untimed++;
-		return;
-	}
-	switch (event->kind) {
-	case CPU_EVENT_CBR:
-		write_frequency(sink, event);
-		break;
-	case CPU_EVENT_MWAIT:
-		set_wait(sink, event);
-		break;
-	case CPU_EVENT_PWRE:
-		begin_sleep(sink, event);
-		break;
-	case CPU_EVENT_EXSTOP:
-		write_stop(sink, event);
-		break;
-	case CPU_EVENT_PWRX:
-		write_wake(sink, event);
-		break;
-	case CPU_EVENT_TX_BEGIN:
-	case CPU_EVENT_TX_COMMIT:
-	case CPU_EVENT_TX_ABORT:
+	else if (event->kind == CPU_EVENT_TX_BEGIN || event->kind == CPU_EVENT_TX_COMMIT ||
+		 event->kind == CPU_EVENT_TX_ABORT)
 		write_transaction(sink, event);
-		break;
-	case CPU_EVENT_PIP:
-		write_guest(sink, event);
-		break;
-	case CPU_EVENT_VMCS:
-		event_tracks_cpu(sink->tracks, event->cpu)->vmcs = event->value;
-		break;
-	case CPU_EVENT_EVD:
-		set_event_data(sink, event);
-		break;
-	case CPU_EVENT_CFE:
-		write_control(sink, event);
-		break;
-	default: /* shown in the call stack */
-		break;
-	}
+	else if (event->kind < sizeof(of_cpu) / sizeof(of_cpu[0]) && of_cpu[event->kind])
+		of_cpu[event->kind](sink, event_tracks_cpu(sink->tracks, event->cpu), event);
 }
 
 void cpu_event_sink_finish(struct cpu_event_sink *sink, uint64_t time)

@@ -8,6 +8,7 @@
 
 /* In the order in which they are emitted: a guest's slice shows its VMCS. */
 enum state {
+	STATE_NONE = 0,
 	STATE_FREQUENCY,
 	STATE_VMCS,
 	STATE_GUEST,
@@ -15,6 +16,19 @@ enum state {
 	STATE_SLEEP,
 	STATE_TRANSACTION, /* of a thread; the others are of a CPU */
 	STATES
+};
+
+/* The states that events begin or end. */
+static const uint8_t state_of[CPU_EVENT_KINDS] = {
+	[CPU_EVENT_CBR] = STATE_FREQUENCY,
+	[CPU_EVENT_VMCS] = STATE_VMCS,
+	[CPU_EVENT_PIP] = STATE_GUEST,
+	[CPU_EVENT_MWAIT] = STATE_MWAIT,
+	[CPU_EVENT_PWRE] = STATE_SLEEP,
+	[CPU_EVENT_PWRX] = STATE_SLEEP,
+	[CPU_EVENT_TX_BEGIN] = STATE_TRANSACTION,
+	[CPU_EVENT_TX_COMMIT] = STATE_TRANSACTION,
+	[CPU_EVENT_TX_ABORT] = STATE_TRANSACTION,
 };
 
 /* Of the key of threads, whose CPUs do not matter. */
@@ -29,17 +43,9 @@ struct state_owner {
 	UT_hash_handle hh;
 };
 
-static bool is_of_transaction(enum cpu_event_kind kind)
-{
-	return kind == CPU_EVENT_TX_BEGIN || kind == CPU_EVENT_TX_COMMIT ||
-	       kind == CPU_EVENT_TX_ABORT;
-}
-
 bool initial_state_is_state(enum cpu_event_kind kind)
 {
-	return is_of_transaction(kind) || kind == CPU_EVENT_CBR || kind == CPU_EVENT_VMCS ||
-	       kind == CPU_EVENT_PIP || kind == CPU_EVENT_MWAIT || kind == CPU_EVENT_PWRE ||
-	       kind == CPU_EVENT_PWRX;
+	return kind < CPU_EVENT_KINDS && state_of[kind] != STATE_NONE;
 }
 
 static struct state_owner *find_owner(const struct initial_state *initial,
@@ -54,7 +60,7 @@ static struct state_owner *find_owner(const struct initial_state *initial,
 
 static struct state_owner *make_owner(struct initial_state *initial, const struct cpu_event *event)
 {
-	const struct owner_key key = is_of_transaction(event->kind)
+	const struct owner_key key = state_of[event->kind] == STATE_TRANSACTION
 					     ? (struct owner_key){ event->thread, NO_CPU }
 					     : (struct owner_key){ NULL, event->cpu };
 	struct state_owner *owner = find_owner(initial, key.thread, key.cpu);
@@ -67,49 +73,30 @@ static struct state_owner *make_owner(struct initial_state *initial, const struc
 	return owner;
 }
 
+static bool ends_state(const struct cpu_event *event)
+{
+	return event->kind == CPU_EVENT_TX_COMMIT || event->kind == CPU_EVENT_TX_ABORT ||
+	       event->kind == CPU_EVENT_PWRX || (event->kind == CPU_EVENT_PIP && !event->extra);
+}
+
 void initial_state_update(struct initial_state *initial, const struct cpu_event *event)
 {
 	struct cpu_event *states = make_owner(initial, event)->states;
+	struct cpu_event *state = &states[state_of[event->kind]];
 
-	switch (event->kind) {
-	case CPU_EVENT_TX_BEGIN:
-		states[STATE_TRANSACTION] = *event;
-		break;
-	case CPU_EVENT_TX_COMMIT:
-	case CPU_EVENT_TX_ABORT:
-		states[STATE_TRANSACTION].kind = CPU_EVENT_NONE;
-		break;
-	case CPU_EVENT_CBR:
-		states[STATE_FREQUENCY] = *event;
-		break;
-	case CPU_EVENT_VMCS:
-		states[STATE_VMCS] = *event;
-		break;
-	case CPU_EVENT_PIP:
-		/* The guest's slice has the CR3 of its entry. */
-		if (!event->extra)
-			states[STATE_GUEST].kind = CPU_EVENT_NONE;
-		else if (states[STATE_GUEST].kind == CPU_EVENT_NONE)
-			states[STATE_GUEST] = *event;
-		break;
-	case CPU_EVENT_MWAIT:
-		states[STATE_MWAIT] = *event;
-		break;
-	case CPU_EVENT_PWRE:
-		states[STATE_SLEEP] = *event;
-		break;
-	case CPU_EVENT_PWRX:
-		states[STATE_SLEEP].kind = states[STATE_MWAIT].kind = CPU_EVENT_NONE;
-		break;
-	default:
-		break;
-	}
+	if (ends_state(event))
+		state->kind = CPU_EVENT_NONE;
+	/* The guest's slice has the CR3 of its entry. */
+	else if (event->kind != CPU_EVENT_PIP || state->kind == CPU_EVENT_NONE)
+		*state = *event;
+	if (event->kind == CPU_EVENT_PWRX)
+		states[STATE_MWAIT].kind = CPU_EVENT_NONE;
 }
 
 static void emit_states(const struct initial_state *initial, struct state_owner *owner,
 			struct cpu_event_sink *sink)
 {
-	for (int i = 0; i < STATES; i++) {
+	for (int i = STATE_NONE + 1; i < STATES; i++) {
 		if (owner->states[i].kind == CPU_EVENT_NONE)
 			continue;
 		owner->states[i].time = initial->begin;

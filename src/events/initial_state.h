@@ -19,8 +19,7 @@ struct initial_state {
 /* Returns whether events of this kind begin or end a state. */
 bool initial_state_is_state(enum cpu_event_kind kind);
 
-/* Keep or drop a state by an event before the selected time; those of a CPU come in order of time.
- */
+/* Keep or drop a state by an event of it; those of a CPU come in order of time. */
 void initial_state_update(struct initial_state *initial, const struct cpu_event *event);
 
 /* Emit the states of an event's CPU and thread, if they were not emitted yet. */
