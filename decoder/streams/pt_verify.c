@@ -123,6 +123,7 @@ struct comparison {
 	uint64_t index;
 	bool filtered;   /* recorded with an address filter */
 	uint64_t period; /* ns: greatest difference of times */
+	uint64_t apart;  /* ns: difference of the times of the branch before */
 	struct pt_verdict *verdict;
 };
 
@@ -249,7 +250,10 @@ static bool is_excused(struct comparison *c)
 	return false;
 }
 
-/* Compare the times of a branch that both engines found. */
+/*
+ * Compare the times of a branch that both engines found.  They are counted with the next
+ * branch, so that those of the last do not count.
+ */
 static void compare_times(struct comparison *c)
 {
 	uint64_t a = c->fast_event.time, b = c->libipt_event.time;
@@ -259,9 +263,10 @@ static void compare_times(struct comparison *c)
 	if (c->fast_event.kind == BRANCH_GAP)
 		return;
 	c->verdict->branches++;
-	if (apart > c->verdict->most_apart)
-		c->verdict->most_apart = apart;
-	c->verdict->apart += apart > c->period;
+	if (c->apart > c->verdict->most_apart)
+		c->verdict->most_apart = c->apart;
+	c->verdict->apart += c->apart > c->period;
+	c->apart = apart;
 }
 
 /* Returns whether both streams are the same as far as both are sound. */

@@ -16,7 +16,8 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define RUNS 5
+#define RUNS   5
+#define PERIOD 2000
 
 static struct {
 	char program[PERF_DATA_PATH];
@@ -71,6 +72,11 @@ static struct pt_verdict verify(uint64_t every)
 	perf_data_write_temporary(&data, recording);
 	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
 	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
+	/* MTCs each PERIOD ns, by a bit that the sample's event has; there may be none. */
+	auxtrace.info.mtc_bit = 1;
+	auxtrace.info.mtc_freq_bits = 0x3c000;
+	auxtrace.info.tsc_ctc_ratio_n = PERIOD;
+	auxtrace.info.tsc_ctc_ratio_d = 1;
 	timeline = timeline_open(&file, NULL, 0, &diag);
 	code = code_image_open(&source, timeline_space_count(timeline), &diag);
 	ck_assert_int_eq(pt_verify(&(struct pt_stream_input){ .info = &auxtrace.info,
@@ -189,6 +195,25 @@ START_TEST(what_both_call_damaged_is_left_out)
 }
 END_TEST
 
+/* libipt reads on to the next PSB, and gives the branch before it the PSB's time. */
+START_TEST(the_time_of_the_last_branch_before_a_psb_is_left_out)
+{
+	struct pt_verdict verdict;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	pt_packets_tip(&sample.packets, SAMPLE_MAIN + 5);
+	pt_packets_psb(&sample.packets, SAMPLE_START + 2 * PERIOD, SAMPLE_WORK);
+	pt_packets_tnt(&sample.packets, "tn");
+	pt_packets_tip(&sample.packets, SAMPLE_MAIN + 10);
+	pt_packets_pgd(&sample.packets, 0);
+	verdict = verify(1);
+	ck_assert_uint_eq(verdict.segments, 2);
+	ck_assert_uint_eq(verdict.differences, 0);
+	ck_assert_uint_eq(verdict.apart, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pt_verify");
@@ -200,6 +225,7 @@ int main(void)
 	tcase_add_test(tests, damage_that_only_one_finds_is_a_difference);
 	tcase_add_test(tests, a_difference_without_any_damage_is_named_rather);
 	tcase_add_test(tests, what_both_call_damaged_is_left_out);
+	tcase_add_test(tests, the_time_of_the_last_branch_before_a_psb_is_left_out);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
