@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Allocation that never returns NULL. */
 #include "base/alloc.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heap memory whose absence ends the run.
+ * Heap memory; lack of memory ends the run.
  *
  * For sizes that the program itself chose.  A size that comes from a file is
  * checked against the file's own size first.
@@ -22,7 +22,7 @@ extern void (*alloc_fail_hook)(void);
 /* Returns count * size zeroed bytes, owned by the caller; never NULL. */
 void *alloc_zeroed(size_t count, size_t size);
 
-/* What alloc_grow() does if there is not enough. */
+/* The slow path of alloc_grow(): there is not enough room. */
 void *alloc_more(void *array, size_t *room, size_t need, size_t size);
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Allocation from a list of growing blocks. */
 #include "base/arena.h"
 
 #include <stdalign.h>

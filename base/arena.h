@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that lives as long as the run: names, symbols, mappings, threads.
+ * Memory with one lifetime: names, symbols, mappings, threads of a run.
  *
  * An arena only grows; everything in it is released at once.  Allocation never
- * fails for the caller: out of memory ends the run in alloc_fail(), the one
- * place where that is decided.  Not safe for use by two threads at a time.
+ * fails for the caller: lack of memory ends the run in alloc_fail().  Not safe for use by two
+ * threads at a time.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -23,7 +23,7 @@ void arena_release(struct arena *arena);
 
 /*
  * Returns `size` zeroed bytes, aligned for any object, owned by the arena.
- * Never NULL; size 0 gives a valid pointer.
+ * Never NULL; size 0 returns a valid pointer.
  */
 void *arena_alloc(struct arena *arena, size_t size);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Collects warnings, one line a kind. */
 #include "base/diag.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Fills struct error. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static void append(struct error *err, const char *format, ...)
 }
 
 /* Returns 0 if err takes a new failure, -1 if it is absent or taken. */
-static int begin(struct error *err, enum error_kind kind, const char *format, va_list args)
+static int begin_error(struct error *err, enum error_kind kind, const char *format, va_list args)
 {
 	if (!err || err->kind != ERROR_NONE)
 		return -1;
@@ -35,7 +36,7 @@ int error_set(struct error *err, enum error_kind kind, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	begin(err, kind, format, args);
+	begin_error(err, kind, format, args);
 	va_end(args);
 	return -1;
 }
@@ -45,7 +46,7 @@ int error_set_system(struct error *err, int errnum, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (begin(err, ERROR_SYSTEM, format, args) == 0) {
+	if (begin_error(err, ERROR_SYSTEM, format, args) == 0) {
 		err->system = errnum;
 		append(err, ": %s", strerror(errnum));
 	}
@@ -58,7 +59,7 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (begin(err, ERROR_FORMAT, format, args) == 0) {
+	if (begin_error(err, ERROR_FORMAT, format, args) == 0) {
 		err->offset = offset;
 		append(err, " at offset 0x%llx", (unsigned long long)offset);
 	}

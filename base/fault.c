@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Handles SIGBUS: finds the mapped file of the address, and ends the program. */
 #include "base/fault.h"
 
 #include <fcntl.h>
@@ -52,7 +53,7 @@ static bool next_path(struct maps *maps, char *path, size_t room)
 	int byte;
 
 	while ((byte = next_byte(maps)) >= 0 && byte != '\n') {
-		/* All before the path holds no slash. */
+		/* The fields before the path have no slash. */
 		if ((used || byte == '/') && used + 1 < room)
 			path[used++] = byte < ' ' || byte >= 0x7f ? '?' : (char)byte;
 	}
@@ -79,7 +80,7 @@ static bool find_file(uintptr_t address, char *path, size_t room)
 	return false;
 }
 
-static void say(const char *text)
+static void print_error(const char *text)
 {
 	ssize_t written = write(STDERR_FILENO, text, strlen(text));
 
@@ -93,11 +94,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	(void)context;
 	if (!find_file((uintptr_t)info->si_addr, path, sizeof(path))) {
 		signal(number, SIG_DFL);
-		return; /* to where it happens again */
+		return; /* the access faults again, with the default action */
 	}
-	say("ptrace2ftf: ");
-	say(path);
-	say(": became shorter while it was read, or cannot be read\n");
+	print_error("ptrace2ftf: ");
+	print_error(path);
+	print_error(": became shorter while it was read, or cannot be read\n");
 	if (alloc_fail_hook)
 		alloc_fail_hook();
 	_exit(EXIT_FAILURE);

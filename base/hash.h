@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uthash whose lack of memory ends the run in the one place where that is
- * decided; by itself it exits with -1 and says nothing.
+ * uthash with the memory of base/alloc.h, which reports a lack of memory; uthash itself
+ * exits with -1 and no message.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

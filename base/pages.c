@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Memory of mapped files: release it, and avoid it for holes. */
 #include "base/pages.h"
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@ void pages_give_back(const uint8_t *bytes, size_t size)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/* Smaller ones are read as they are; and a process may have 65,530 mappings. */
+/* Smaller holes stay; a process may have only 65,530 mappings. */
 #define HOLE_MIN  ((off_t)2 << 20)
 #define HOLES_MAX 1000
 
@@ -32,7 +33,7 @@ static bool map_hole(uint8_t *bytes, off_t begin, off_t end)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	if (mapped == MAP_FAILED)
 		return false;
-	/* One large page of zeros serves all of it. */
+	/* One huge page of zeros serves all of it. */
 	madvise(mapped, (size_t)(end - begin), MADV_HUGEPAGE);
 	return true;
 }

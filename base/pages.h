@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /*
- * The whole pages within a range of a mapped file are not needed for now: they
- * stay readable and come back from the file when they are.
+ * Release the memory of the whole pages within a range of a mapped file.  They stay
+ * readable: the next access reads them from the file again.
  */
 void pages_give_back(const uint8_t *bytes, size_t size);
 
 /*
- * A file of `size` bytes is mapped at `bytes`, privately and to be read, from its
- * start on: put memory that is all zeros, and takes none, in the place of its
- * larger holes (lseek(2), SEEK_HOLE), which the system would else fill pages for.
+ * Map the shared page of zeros over the larger holes (lseek(2), SEEK_HOLE) of a file of
+ * `size` bytes, which is mapped at `bytes` privately and read-only from its start on.
+ * Reading a hole of the file itself would fill pages.
  * Returns 0; -1 with errno set: a part may not be mapped any more.
  */
 int pages_map_holes(int fd, uint8_t *bytes, size_t size);

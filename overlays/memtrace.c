@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the packets and events of memtrace, and survives damage. */
 #include "overlays/memtrace.h"
 
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static uint64_t offset_of(const struct memtrace *trace, const uint8_t *at)
 
 /* ---- Packets ------------------------------------------------------------- */
 
-/* Returns whether a packet's header stands at the cursor, which moves behind it. */
+/* Read a packet's header.  Returns whether there is one. */
 static bool read_packet_header(struct cursor *in, struct packet_header *header)
 {
 	const uint8_t *begin = in->at;
@@ -80,7 +81,7 @@ static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t numb
 	return domain;
 }
 
-/* A packet is missing: whose it was is not known. */
+/* A packet of an unknown domain is missing: no state of a domain is certain. */
 static void lose_all(struct memtrace *trace)
 {
 	trace->packets_lost = true;
@@ -88,7 +89,7 @@ static void lose_all(struct memtrace *trace)
 		domain->lost_backtraces = domain->lost_locations = true;
 }
 
-/* Go on at the next packet's magic number, where there is one. */
+/* Continue at the next packet's magic number, if there is one. */
 static void resynchronize(struct memtrace *trace)
 {
 	static const uint8_t magic[] = { 0xC1, 0x1F, 0xFC, 0xC1 };
@@ -234,7 +235,7 @@ static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_eve
 	return 0;
 }
 
-/* A block is named by how many of its domain were allocated since. */
+/* Blocks are coded by the number of younger allocations of the domain. */
 static int read_object(struct memtrace *trace, uint8_t kind, struct memtrace_event *event)
 {
 	uint64_t delta = (uint64_t)read_vint(&trace->packet);
@@ -255,7 +256,7 @@ static int read_location(struct memtrace *trace)
 	return 0;
 }
 
-/* Returns 1 with an event; 0: it was none to give out; -1: it is damaged. */
+/* Returns 1 with an event; 0: it was a location; -1: it is damaged. */
 static int read_event(struct memtrace *trace, struct memtrace_event *event)
 {
 	uint32_t header = cursor_u32(&trace->packet);
@@ -285,7 +286,7 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 	return -1;
 }
 
-/* Locations have packets of their own, so damage costs what the packet was seen to hold. */
+/* Locations have packets of their own: the events read so far show which state is lost. */
 static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 {
 	struct memtrace_domain *domain = trace->domain;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads memtrace's files: sampled allocations of an OCaml program, each with
- * its backtrace, and what became of the blocks.
+ * its backtrace, and the promotion or collection of the blocks.
  *
  * The format is a profile of CTF in little-endian packets of at most 32 KiB,
  * versions 1 to 3 (memtrace's src/memtrace.tsdl and src/trace.ml).  The caller
  * maps the file.  Damage costs the rest of its packet; backtraces of that
- * domain are then not known any more, since each builds upon those before.
+ * domain are unknown from then on, since each builds upon the one before.
  *
  * Times are microseconds of the system's wall clock, given as the program's
  * start and what passed since.
@@ -34,7 +34,7 @@ struct memtrace_event {
 	uint64_t object;           /* number of the block: unique in the trace */
 	uint8_t kind;              /* enum memtrace_event_kind; what follows is of ALLOC */
 	uint8_t source;            /* enum memtrace_source */
-	bool unknown_backtrace;    /* lost with something that was damaged before */
+	bool unknown_backtrace;    /* damage before the event affects it */
 	uint16_t domain;           /* of all kinds */
 	uint64_t words;            /* of the block, without its header */
 	uint64_t samples;          /* how often it was hit */
@@ -61,7 +61,7 @@ struct memtrace {
 	bool packets_lost;                  /* some could not be found */
 	uint64_t packet_begin, packet_end;  /* us since 1970 */
 	uint64_t next_object;
-	uint64_t last_object; /* what next_object is after the packet, as its header says */
+	uint64_t last_object;            /* next_object after the packet, from its header */
 	struct memtrace_domain *domain;  /* of the packet */
 	struct memtrace_domain *domains; /* hash by number */
 	size_t domain_count, domain_limit, backtrace_limit;
@@ -81,8 +81,8 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 		  struct error *err);
 
 /*
- * Give the next event, in the order of the file: times of a domain do not go
- * back.  Packets of other processes and what is damaged are skipped and
+ * Read the next event, in the order of the file: times of a domain do not go
+ * back.  Packets of other processes and damaged packets are skipped and
  * warned about.
  * Returns 1; 0 at the end.
  */

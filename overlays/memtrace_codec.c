@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decodes backtraces. */
 #include "overlays/memtrace_codec.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ void memtrace_codec_release(struct memtrace_codec *codec)
 	*codec = (struct memtrace_codec){ 0 };
 }
 
-/* Memory of zeroes: the pages that are never used cost nothing. */
+/* Zeroed memory: pages that are never used cost nothing. */
 static void prepare(struct memtrace_codec *codec)
 {
 	if (codec->places)
@@ -49,7 +50,7 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 	unsigned slot = 0;
 
 	prepare(codec);
-	/* A prefix longer than what is known gives the backtrace before, and the cache goes on. */
+	/* A prefix longer than the last backtrace: keep that one, but update the cache. */
 	codec->length = keep ? before : (size_t)common;
 	for (unsigned i = 0; i < count && !in->short_; i++) {
 		unsigned word = cursor_u16(in), ahead;

@@ -3,7 +3,7 @@
  * memtrace's code of backtraces: each is the beginning of the one before and
  * references to a cache of places, in which every slot predicts the next.
  *
- * One codec per domain; its state goes on from packet to packet.  Source:
+ * One codec per domain; its state lasts from packet to packet.  Source:
  * memtrace's src/backtrace_codec.ml.
  */
 #ifndef OVERLAYS_MEMTRACE_CODEC_H
@@ -31,12 +31,12 @@ void memtrace_codec_release(struct memtrace_codec *codec);
 /*
  * Read `count` references that follow the first `common` entries of the
  * backtrace before; at most `limit` entries are kept.
- * Returns 0, and codec->backtrace is what was coded; -1 if `in` is too short.
+ * Returns 0 with codec->backtrace; -1 if `in` is too short.
  */
 int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
 			unsigned count, size_t limit);
 
-/* Returns whether a slot holds what a packet's header says it does; slot 65535 asks nothing. */
+/* Returns whether a slot has the values of a packet's header; slot 65535 means no check. */
 bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
 			   uint64_t place);
 

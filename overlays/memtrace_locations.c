@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decodes locations by move-to-front lists, and keeps them by code. */
 #include "overlays/memtrace_locations.h"
 
 #include <stdlib.h>

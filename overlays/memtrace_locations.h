@@ -2,7 +2,7 @@
 /*
  * The places in the source that memtrace's backtraces consist of.
  *
- * A code stands for a place in the program's code; its locations are the
+ * A code is a position in the program's code; its locations are the
  * functions inlined there, innermost last.  File and function names are coded
  * by move-to-front lists: one of 31 files per domain, and one of 31 functions
  * per file.  Source: memtrace's src/location_codec.ml; memtrace's own format

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads rings of runtime events, also damaged ones and while they are written. */
 #include "overlays/runtime_events.h"
 
 #include <inttypes.h>
@@ -122,7 +123,7 @@ static int read_header(struct runtime_events *file, struct error *err)
 	return check_sizes(file, word_at(file, 24), err);
 }
 
-/* Rings whose data is cut off are left out. */
+/* Ignore rings whose data is cut off. */
 static void drop_rings_outside(struct runtime_events *file, struct diag *diag)
 {
 	uint64_t inside = (file->size - file->data_offset) / (file->ring_words * 8);
@@ -165,8 +166,8 @@ static bool is_sound(const struct runtime_ring *ring, uint64_t position, uint64_
 }
 
 /*
- * Find where the messages from ring->at on stop to be sound, or their times go
- * back, which the system's monotonic clock never does.
+ * Find the first message from ring->at on that is not sound, or whose time is before
+ * its predecessor's: the system's monotonic clock never goes back.
  * Returns the position; *time is that of the last message before it.
  */
 static uint64_t find_damage(const struct runtime_ring *ring, uint64_t *time)
@@ -222,8 +223,8 @@ static uint64_t find_sound(const struct runtime_ring *ring, uint64_t from, uint6
 	return from + first;
 }
 
-/* Leave out what is damaged: some of the middle, all before it too if that is newer. */
-static void go_round_damage(struct runtime_ring *ring)
+/* Skip damaged messages in the middle, and all before them if those are newer. */
+static void skip_damage(struct runtime_ring *ring)
 {
 	uint64_t before, after, damage = find_damage(ring, &before), sound;
 
@@ -257,7 +258,7 @@ bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *
 	ring->end = tail >= head && tail - head <= file->ring_words ? tail : head;
 	ring->at = head;
 	ring->lost = head;
-	go_round_damage(ring);
+	skip_damage(ring);
 	return tail != 0;
 }
 
@@ -333,7 +334,7 @@ static void fill_user(struct runtime_event *event, const uint64_t *message)
 		event->payload_size = bytes - 1 - event->payload[bytes - 1];
 }
 
-static int give_lost(struct runtime_ring *ring, struct runtime_event *event)
+static int report_lost(struct runtime_ring *ring, struct runtime_event *event)
 {
 	*event = (struct runtime_event){ .ring = ring->index,
 					 .kind = RUNTIME_LOST,
@@ -347,11 +348,11 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event)
 	int status;
 
 	if (ring->lost)
-		return give_lost(ring, event);
+		return report_lost(ring, event);
 	do {
 		status = copy_message(ring);
 		if (status < 0)
-			return give_lost(ring, event);
+			return report_lost(ring, event);
 	} while (status > 0 && is_padding(ring->message[0]));
 	if (status == 0)
 		return 0;
@@ -365,21 +366,21 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event)
 	return 1;
 }
 
-/* ---- What all rings say together ----------------------------------------- */
+/* ---- All rings ----------------------------------------------------------- */
 
-/* Votes for the tables of phases, by enum runtime_phases. */
+/* Which table of phases the file uses. */
 struct survey {
 	struct runtime_events *file;
-	uint64_t votes[3];
+	uint64_t votes[3];        /* events that only one table allows, by enum runtime_phases */
 	uint16_t open[DEPTH_MAX]; /* phases, innermost last */
 	size_t depth;             /* may be more than DEPTH_MAX */
 };
 
 /*
- * The runtime counts minor_promoted only with the phase "minor" innermost, and
- * that has another number in each table.
+ * Find evidence of OCaml before 5.3, or not.  The runtime counts minor_promoted only in
+ * the phase "minor", whose number differs.
  */
-static void vote(struct survey *survey, const struct runtime_event *event)
+static void detect_ocaml_version(struct survey *survey, const struct runtime_event *event)
 {
 	unsigned innermost;
 
@@ -422,7 +423,7 @@ static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag
 			file->first_time = event.time;
 		if (event.time > file->last_time)
 			file->last_time = event.time;
-		vote(survey, &event);
+		detect_ocaml_version(survey, &event);
 	}
 	if (ring.damaged)
 		diag_warn(

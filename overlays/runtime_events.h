@@ -3,13 +3,12 @@
  * Reads the rings of OCaml's runtime events: the file PID.events that a
  * program of OCaml 5 keeps mapped while it runs, alive or left behind.
  *
- * The caller maps the file; nothing here does I/O.  The writer may still be at
- * work in the mapping: each event is copied out, and given out only if the
- * ring's head shows that it was not overwritten meanwhile.  Of a damaged ring
- * the whole messages before the damage are given out and those from which on
- * all is sound up to its tail.  In a copy that was made while the program
- * wrote, the oldest messages may be overwritten by ones that are newer than the
- * copied tail: those are left out.
+ * The caller maps the file; nothing here does I/O.  The program may still write to
+ * the mapping: each event is copied, and returned only if the ring's head shows that
+ * it was not overwritten meanwhile.  Of a damaged ring, the messages before the
+ * damage are returned, and the messages behind it from where on all are sound up to the
+ * tail.  In a copy that was made while the program wrote, the oldest messages may be
+ * overwritten by newer ones than the copied tail: those are skipped.
  *
  * Source: runtime/runtime_events.c and caml/runtime_events.h of OCaml 5.0 to
  * 5.4.  Times are ns of the system's monotonic clock; within a ring they do
@@ -57,11 +56,11 @@ struct runtime_event {
 struct runtime_events {
 	const uint8_t *bytes; /* borrowed: the mapped file */
 	size_t size;
-	uint32_t rings; /* how many there can be; most are unused */
+	uint32_t rings; /* the most there can be; most are unused */
 	uint64_t ring_header_size, ring_words, headers_offset, data_offset;
 	uint64_t names_offset;          /* 0: OCaml 5.0, which has no events of the program */
 	uint8_t phases;                 /* enum runtime_phases; may be set after open */
-	bool phases_guessed;            /* no event tells which table it is */
+	bool phases_guessed;            /* no event shows which table it is */
 	uint64_t first_time, last_time; /* ns: of all rings, as they were at open; 0: no event */
 };
 
@@ -70,10 +69,10 @@ struct runtime_ring {
 	const struct runtime_events *file; /* borrowed */
 	uint32_t index;
 	uint64_t at, end;       /* words since the ring's start; `end` as it was at the start */
-	uint64_t lost;          /* words not yet told as RUNTIME_LOST */
+	uint64_t lost;          /* words not yet reported as RUNTIME_LOST */
 	uint64_t gap, gap_end;  /* words that are damaged: what follows is sound; equal: none */
 	bool damaged;           /* some of it is left out */
-	uint64_t message[1023]; /* the copy of the event that was given out */
+	uint64_t message[1023]; /* the copy of the latest event */
 };
 
 /*
@@ -93,8 +92,8 @@ bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *
 			uint32_t index);
 
 /*
- * Give the next event of a ring, as it was written.
- * Returns 1; 0 at the end of what is sound.
+ * Read the next event of a ring, in the order of writing.
+ * Returns 1; 0 at the end, or behind the last sound message.
  */
 int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
 

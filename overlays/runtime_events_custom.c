@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads payloads of custom events by a table of known names. */
 #include "overlays/runtime_events_custom.h"
 
 #include <string.h>
 
 #include "base/cursor.h"
 
-/* What a payload consists of, in order. */
+/* The fields of a payload, in order. */
 enum shape {
 	SHAPE_TEXT,    /* the text */
 	SHAPE_ID_TEXT, /* an id and a text */

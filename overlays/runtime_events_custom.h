@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is inside of well-known custom events of OCaml programs.
+ * The payloads of well-known custom events of OCaml programs.
  *
- * The program's own code makes the bytes of a custom event, and the file does
- * not say how, so only events of known names can be read: those of Eio
+ * The program's own code writes the bytes of a custom event, and the file has no
+ * description of them, so only events of known names can be read: those of Eio
  * (lib_eio/runtime_events/eio_runtime_events.ml) and of ocaml-trace
  * (src/runtime-events).
  */
@@ -25,7 +25,7 @@ struct runtime_custom {
 	enum runtime_custom_kind kind;
 	const char *text;   /* borrowed from the payload, not NUL-terminated; NULL: none */
 	size_t text_length; /* bytes */
-	const char *id_name, *parent_name, *type_name; /* what the numbers mean; NULL: not there */
+	const char *id_name, *parent_name, *type_name; /* names of the numbers; NULL: absent */
 	int64_t id, parent;
 	const char *type; /* a word; NULL: not known */
 	bool is_real;     /* of a COUNTER: the value is `real` */
@@ -35,7 +35,7 @@ struct runtime_custom {
 
 /*
  * Read the payload of a custom event by the event's name.
- * Returns whether the name is known and the payload is as it should be; if not,
+ * Returns whether the name is known and the payload is long enough; if not,
  * `custom` is zeroed.
  */
 bool runtime_custom_read(struct runtime_custom *custom, const char *name, const uint8_t *payload,

@@ -1,58 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* The tables of names, in the order of OCaml's enumerations. */
 #include "overlays/runtime_events_names.h"
 
 #include <stddef.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const phases_5_0[] = {
-	"explicit_gc_set",
-	"explicit_gc_stat",
-	"explicit_gc_minor",
-	"explicit_gc_major",
-	"explicit_gc_full_major",
-	"explicit_gc_compact",
-	"major",
-	"major_sweep",
-	"major_mark_roots",
-	"major_mark",
-	"minor",
-	"minor_local_roots",
-	"minor_finalized",
-	"explicit_gc_major_slice",
-	"finalise_update_first",
-	"finalise_update_last",
-	"interrupt_remote",
-	"major_ephe_mark",
-	"major_ephe_sweep",
-	"major_finish_marking",
-	"major_gc_cycle_domains",
-	"major_gc_phase_change",
-	"major_gc_stw",
-	"major_mark_opportunistic",
-	"major_slice",
-	"major_finish_cycle",
-	"minor_clear",
-	"minor_finalizers_oldify",
-	"minor_global_roots",
-	"minor_leave_barrier",
-	"stw_api_barrier",
-	"stw_handler",
-	"stw_leader",
-	"major_finish_sweeping",
-	"minor_finalizers_admin",
-	"minor_remembered_set",
-	"minor_remembered_set_promote",
-	"minor_local_roots_promote",
-	"domain_condition_wait",
-	"domain_resize_heap_reservation",
-	"compaction",
-	"compaction_evacuate",
-	"compaction_forward",
-	"compaction_release",
-};
-
-static const char *const phases_5_3[] = {
+static const char *const phases[] = {
 	"explicit_gc_set",
 	"explicit_gc_stat",
 	"explicit_gc_minor",
@@ -105,6 +59,9 @@ static const char *const phases_5_3[] = {
 	"minor_ephe_clean",
 };
 
+/* Phases that OCaml 5.3 put before others, by their number there; others came at the end. */
+static const unsigned inserted_5_3[] = { 9, 13, 14, 37 };
+
 static const struct {
 	const char *name;
 	enum runtime_counter_unit unit;
@@ -147,9 +104,13 @@ static const char *const lifecycles[] = {
 
 const char *runtime_phase_name(enum runtime_phases table, unsigned phase)
 {
-	if (table == RUNTIME_PHASES_5_0)
-		return phase < COUNT_OF(phases_5_0) ? phases_5_0[phase] : NULL;
-	return phase < COUNT_OF(phases_5_3) ? phases_5_3[phase] : NULL;
+	if (table == RUNTIME_PHASES_5_0) {
+		if (phase >= RUNTIME_PHASE_ONLY_5_3)
+			return NULL;
+		for (size_t i = 0; i < COUNT_OF(inserted_5_3); i++)
+			phase += phase >= inserted_5_3[i];
+	}
+	return phase < COUNT_OF(phases) ? phases[phase] : NULL;
 }
 
 const char *runtime_counter_name(unsigned counter)

@@ -11,7 +11,14 @@
 
 #define EXIT_USAGE 64
 
-enum show { SHOW_RECORDS, SHOW_SLICES, SHOW_NAMES, SHOW_STATS, SHOW_CHECK };
+/* What to print: the key of the option. */
+enum show {
+	SHOW_RECORDS = 0,
+	SHOW_CHECK = 'c',
+	SHOW_NAMES = 'n',
+	SHOW_SLICES = 's',
+	SHOW_STATS = 't',
+};
 
 struct options {
 	const char *path;
@@ -24,30 +31,25 @@ struct stats {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "check", 'c', NULL, 0, "Print one line if all is well, nothing else", 0 },
-	{ "names", 'n', NULL, 0, "Print the names of processes and threads", 0 },
-	{ "slices", 's', NULL, 0,
+	{ "check", SHOW_CHECK, NULL, 0, "Print one line if all is well, nothing else", 0 },
+	{ "names", SHOW_NAMES, NULL, 0, "Print the names of processes and threads", 0 },
+	{ "slices", SHOW_SLICES, NULL, 0,
 	  "Print a line per slice: PID/TID DEPTH BEGIN END NAME ARG=VALUE..., sorted", 0 },
-	{ "stats", 't', NULL, 0, "Print how many records and bytes there are of each kind", 0 },
+	{ "stats", SHOW_STATS, NULL, 0, "Print how many records and bytes there are of each kind",
+	  0 },
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
 	switch (key) {
-	case 'c':
-		options->show = SHOW_CHECK;
-		return 0;
-	case 'n':
-		options->show = SHOW_NAMES;
-		return 0;
-	case 's':
-		options->show = SHOW_SLICES;
-		return 0;
-	case 't':
-		options->show = SHOW_STATS;
+	case SHOW_CHECK:
+	case SHOW_NAMES:
+	case SHOW_SLICES:
+	case SHOW_STATS:
+		options->show = (enum show)key;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->path)
@@ -62,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void count(struct stats *stats, const struct trace_record *record)
+static void count_record(struct stats *stats, const struct trace_record *record)
 {
 	stats->records++;
 	stats->bytes += record->words * 8;
@@ -107,7 +109,7 @@ static int read_all(const struct options *options, struct trace_reader *reader,
 
 	while ((status = trace_reader_next(reader, &record, err)) == 1) {
 		trace_slices_add(slices, &record);
-		count(stats, &record);
+		count_record(stats, &record);
 		if (options->show == SHOW_RECORDS)
 			trace_print_record(stdout, &record);
 		if (options->show == SHOW_NAMES)
@@ -152,7 +154,9 @@ int main(int argc, char **argv)
 		"strictly.\v"
 		"Exit status: 0 the trace is sound; 1 it is not, or cannot be read: the first "
 		"reason and its offset are on standard error; 64 wrong usage.";
-	static const struct argp argp = { argp_options, parse, "FILE", doc, NULL, NULL, NULL };
+	static const struct argp argp = {
+		argp_options, parse_option, "FILE", doc, NULL, NULL, NULL
+	};
 	struct options options = { 0 };
 	struct error err = { 0 };
 

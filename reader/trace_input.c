@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and unpacks a file block by block. */
 #include "reader/trace_input.h"
 
 #include <errno.h>
@@ -91,7 +92,7 @@ void trace_input_close(struct trace_input *input)
 
 /* ---- Unpacking ----------------------------------------------------------- */
 
-/* Each of these moves some bytes of the file's to the trace's; -1: they are damaged. */
+/* Each of these unpacks some bytes of the file.  Returns 0; -1 if they are damaged. */
 
 static int copy_plain(struct trace_input *input)
 {
@@ -158,7 +159,7 @@ static int fill(struct trace_input *input, struct error *err)
 		input->ended = input->packed_used == 0;
 		if (input->ended && !(input->unpacker && input->unpacker->inside))
 			return 0;
-		/* At the end of the file, what the unpacker still holds comes out. */
+		/* At the end of the file, the unpacker may still hold output. */
 		if (unpack(input) < 0)
 			return error_set(err, ERROR_FORMAT, "%s: compressed data are damaged",
 					 input->path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bytes of a trace file from front to back: plain, gzip (also several
- * members) or zstd, told apart by their first bytes as Perfetto does it, not by
+ * members) or zstd, recognised by their first bytes, as in Perfetto, not by
  * the file's name.  Holds about 2 MiB, whatever the size of the file.
  */
 #ifndef READER_TRACE_INPUT_H

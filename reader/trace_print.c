@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Prints records, one line each. */
 #include "reader/trace_print.h"
 
 #include <inttypes.h>
@@ -164,7 +165,7 @@ static void print_object(FILE *out, const struct trace_record *record)
 	trace_print_args(out, record);
 }
 
-/* What has no arguments and is no event: "KIND NUMBER" and what the kind adds. */
+/* Print a record without arguments: "KIND NUMBER" and the fields of the kind. */
 static void print_plain(FILE *out, const struct trace_record *record)
 {
 	fputs(kinds[record->kind], out);

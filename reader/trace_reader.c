@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parses records, checks them, and keeps the tables that they refer to. */
 #include "reader/trace_reader.h"
 
 #include <inttypes.h>
@@ -192,7 +193,7 @@ static void take_args(struct parse *p, size_t count)
 
 /* ---- Metadata ------------------------------------------------------------ */
 
-static void forget(struct trace_reader *reader, struct trace_provider *provider)
+static void clear_tables(struct trace_reader *reader, struct trace_provider *provider)
 {
 	for (size_t i = 0; i < STRINGS; i++) {
 		if (!provider->strings[i].at)
@@ -218,7 +219,7 @@ static void enter_provider(struct trace_reader *reader, uint32_t id)
 	struct trace_provider *provider = find_provider(reader, id);
 
 	if (provider) {
-		forget(reader, provider);
+		clear_tables(reader, provider);
 	} else {
 		provider = alloc_zeroed(1, sizeof(*provider));
 		provider->id = id;
@@ -515,8 +516,8 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 	return 0;
 }
 
-/* What is too short for a record, or not even whole words. */
-static int refuse_end(struct trace_reader *reader, size_t words, size_t left, struct error *err)
+/* Report a rest that is too short for a record. */
+static int report_end(struct trace_reader *reader, size_t words, size_t left, struct error *err)
 {
 	if (err && err->kind != ERROR_NONE)
 		return -1;
@@ -548,7 +549,7 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
 		p.bytes = trace_input_peek(&reader->input, record->words * 8, &left, &failure);
 	}
 	if (!p.bytes) {
-		refuse_end(reader, record->words, left, &failure);
+		report_end(reader, record->words, left, &failure);
 		if (err)
 			*err = failure;
 		return -1;
@@ -572,7 +573,7 @@ void trace_reader_close(struct trace_reader *reader)
 	HASH_ITER(hh, reader->providers, provider, next)
 	{
 		HASH_DEL(reader->providers, provider);
-		forget(reader, provider);
+		clear_tables(reader, provider);
 		free(provider);
 	}
 	trace_input_close(&reader->input);

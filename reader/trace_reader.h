@@ -4,8 +4,8 @@
  *
  * Written from the format's specification (fuchsia.dev, "Fuchsia trace
  * format"), and sharing nothing with the writer, so that each tests the other.
- * A record that is not as the specification says carries a problem; only when
- * its size cannot be right does reading end there.
+ * A record that violates the specification carries a problem; reading ends only at a
+ * record whose size cannot be right.
  */
 #ifndef READER_TRACE_READER_H
 #define READER_TRACE_READER_H
@@ -16,7 +16,7 @@
 
 #include "reader/trace_input.h"
 
-/* "Record Types", those with subtypes told apart. */
+/* "Record Types", with a kind for each subtype. */
 enum trace_kind {
 	TRACE_MAGIC,
 	TRACE_PROVIDER_INFO,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Matches begins and ends, and sorts slices for printing. */
 #include "reader/trace_slices.h"
 
 #include <inttypes.h>
@@ -55,7 +56,8 @@ static struct slice_thread *find_thread(struct trace_slices *slices, const struc
 	return thread;
 }
 
-static char *describe(const struct trace_record *record)
+/* Returns `begin` (NULL: the record's name) and the record's arguments; the caller frees it. */
+static char *describe(const char *begin, const struct trace_record *record)
 {
 	char *text = NULL;
 	size_t size;
@@ -63,7 +65,10 @@ static char *describe(const struct trace_record *record)
 
 	if (!out)
 		alloc_fail(1);
-	trace_print_text(out, &record->name);
+	if (begin)
+		fputs(begin, out);
+	else
+		trace_print_text(out, &record->name);
 	trace_print_args(out, record);
 	if (fclose(out) != 0)
 		alloc_fail(size);
@@ -71,7 +76,8 @@ static char *describe(const struct trace_record *record)
 }
 
 /* Returns the slice's index. */
-static size_t keep(struct trace_slices *slices, const struct trace_record *record, size_t depth)
+static size_t add_slice(struct trace_slices *slices, const struct trace_record *record,
+			size_t depth)
 {
 	bool complete = record->type == EVENT_COMPLETE;
 
@@ -87,45 +93,29 @@ static size_t keep(struct trace_slices *slices, const struct trace_record *recor
 		.depth = depth,
 		.order = slices->count,
 		.complete = complete,
-		.text = describe(record),
+		.text = describe(NULL, record),
 	};
 	return slices->count++;
 }
 
-static void begin(struct trace_slices *slices, struct slice_thread *thread,
-		  struct trace_record *record)
+static void begin_slice(struct trace_slices *slices, struct slice_thread *thread,
+			struct trace_record *record)
 {
 	if (thread->depth == DEPTH_MAX)
 		complain(record, "more than %d durations open", DEPTH_MAX);
 	thread->open =
 		alloc_grow(thread->open, &thread->room, thread->depth + 1, sizeof(*thread->open));
-	thread->open[thread->depth] = keep(slices, record, thread->depth);
+	thread->open[thread->depth] = add_slice(slices, record, thread->depth);
 	thread->depth++;
 	if (thread->depth > slices->deepest)
 		slices->deepest = thread->depth;
 }
 
-/* Perfetto adds an end's arguments to those of the begin. */
-static void add_args(struct read_slice *slice, const struct trace_record *record)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		alloc_fail(1);
-	fputs(slice->text, out);
-	trace_print_args(out, record);
-	if (fclose(out) != 0)
-		alloc_fail(size);
-	free(slice->text);
-	slice->text = text;
-}
-
-static void end(struct trace_slices *slices, struct slice_thread *thread,
-		struct trace_record *record)
+static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
+		      struct trace_record *record)
 {
 	struct read_slice *slice;
+	char *text;
 
 	if (!thread->depth) {
 		complain(record, "end without a begin");
@@ -136,16 +126,19 @@ static void end(struct trace_slices *slices, struct slice_thread *thread,
 		return;
 	slice = &slices->slices[thread->open[thread->depth]];
 	slice->end = record->time;
-	add_args(slice, record);
+	/* Perfetto adds an end's arguments to those of the begin. */
+	text = describe(slice->text, record);
+	free(slice->text);
+	slice->text = text;
 }
 
-/* It is inside of what is open, and may be deeper: in other complete events. */
-static void complete(struct trace_slices *slices, const struct slice_thread *thread,
-		     struct trace_record *record)
+/* The event is inside of the open slices, and may be deeper: in other complete events. */
+static void add_complete(struct trace_slices *slices, const struct slice_thread *thread,
+			 struct trace_record *record)
 {
 	if (thread->depth == DEPTH_MAX)
 		complain(record, "more than %d durations open", DEPTH_MAX);
-	keep(slices, record, 0);
+	add_slice(slices, record, 0);
 	if (thread->depth + 1 > slices->deepest)
 		slices->deepest = thread->depth + 1;
 }
@@ -161,7 +154,7 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 		return;
 	thread = find_thread(slices, &record->thread);
 	if (record->type == EVENT_COMPLETE) {
-		complete(slices, thread, record);
+		add_complete(slices, thread, record);
 		return;
 	}
 	if (record->time < thread->last_time)
@@ -170,9 +163,9 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 			 thread->last_time, record->time, record->thread.pid, record->thread.tid);
 	thread->last_time = record->time;
 	if (record->type == EVENT_BEGIN)
-		begin(slices, thread, record);
+		begin_slice(slices, thread, record);
 	else
-		end(slices, thread, record);
+		end_slice(slices, thread, record);
 }
 
 int trace_slices_finish(const struct trace_slices *slices, struct error *err)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Arrays in memory or in a mapped file. */
 #include "base/io/big_array.h"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@ static void *map_file(int fd, size_t bytes)
 	return items == MAP_FAILED ? NULL : items;
 }
 
-/* Neither side stays in memory: both together might be too much. */
+/* Copy in steps and release the pages of both sides, which together may not fit into memory. */
 static void move(uint8_t *to, const uint8_t *from, size_t size)
 {
 	const size_t step = (size_t)4 << 20;

@@ -3,8 +3,8 @@
  * An array that grows, and moves from memory into a file without a name
  * (base/io/temp_file.h) when it is large.
  *
- * There it costs disk and page cache, which the system takes back when it needs
- * to, and memory of ours only while it is looked at.  Where no such file can be
+ * In the file it costs disk and page cache, which the system reclaims when it needs
+ * to, and memory of the process only while it is accessed.  If no such file can be
  * made, or the disk is full, it stays in memory.
  */
 #ifndef BASE_IO_BIG_ARRAY_H
@@ -23,13 +23,13 @@ struct big_array {
 };
 
 /*
- * Have room for `need` items of `size` bytes, always the same; what then takes more
+ * Make room for `need` items of `size` bytes, always the same size; an array of more
  * than `most` bytes goes into a file.  The items may move.  Ends the program if
  * memory runs out.
  */
 void big_array_grow(struct big_array *array, size_t need, size_t size, size_t most);
 
-/* The items [begin, end), of `size` bytes, are not looked at for now; they stay what they are. */
+/* Release the memory of items [begin, end), of `size` bytes, in a file; they keep their values. */
 void big_array_rest(const struct big_array *array, size_t begin, size_t end, size_t size);
 
 /* Release the memory and the file.  Idempotent, also on zeroed memory. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The flag of SIGINT, set in output's signal handler. */
 #include "base/io/interrupt.h"
 
 #include <stddef.h>
@@ -13,7 +14,7 @@ static volatile sig_atomic_t allowed;
 static const char *volatile said;
 static volatile size_t said_length;
 
-/* Returns whether the SIGINT is taken as a request. */
+/* Returns whether the SIGINT is a request. */
 static bool interrupt_take(void)
 {
 	ssize_t ignored;
@@ -36,7 +37,7 @@ void interrupt_allow(const char *message)
 	said_length = message ? strlen(message) : 0;
 	allowed = 1;
 	output_interrupt_hook = interrupt_take;
-	/* What waits for input that may never come must notice. */
+	/* A read that waits for input must end, since the input may never come. */
 	if (sigaction(SIGINT, NULL, &action) == 0) {
 		action.sa_flags &= ~SA_RESTART;
 		sigaction(SIGINT, &action, NULL);

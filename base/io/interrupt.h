@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SIGINT as a request to come to an end.
+ * SIGINT as a request to finish early.
  *
- * Where a run can stop early and still give something whole, it allows that:
- * from then on the first SIGINT only sets a flag, which the run asks for.  The
- * second ends the program, as the first did before.  The signal handler is that
+ * A run that can stop early with a complete result allows such requests: from then
+ * on the first SIGINT only sets a flag, which the run polls.  The second ends the
+ * program, as the first did before.  The signal handler is that
  * of output_watch_signals(); one run of a program at a time.
  */
 #ifndef BASE_IO_INTERRUPT_H
@@ -16,8 +16,8 @@
 extern volatile sig_atomic_t interrupt_flag;
 
 /*
- * The next SIGINT is a request, and a system call that waits then fails with
- * EINTR; it prints `message` (borrowed; NULL: nothing) to standard error.
+ * Make the next SIGINT a request: it prints `message` (borrowed; NULL: nothing) to
+ * standard error, and a system call that waits then fails with EINTR.
  */
 void interrupt_allow(const char *message);
 

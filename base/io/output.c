@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes to a temporary file, and renames it when it is complete. */
 #include "base/io/output.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@
 #define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)
 #define NAME_TRIES  100
 
-/* What a signal handler removes; empty: nothing. */
+/* The temporary file that a signal handler removes; empty: none. */
 static char unfinished[PATH_MAX];
 
 /* A file that is complete and waits for its place. */
@@ -64,7 +65,7 @@ void output_watch_signals(void)
 		if (signal(signals[i], on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	}
-	/* libftf's memory ends the program, too, and knows nothing of this file. */
+	/* A lack of memory in libftf ends the program by exit(), too. */
 	atexit(remove_unfinished);
 }
 
@@ -100,7 +101,7 @@ static int open_temporary(struct output *output, struct error *err)
 	}
 	if (output->fd < 0)
 		return error_set_system(err, errno, "%s: cannot create", output->path);
-	/* Who may not read what is replaced may not read what replaces it. */
+	/* The new file must not be readable for more users than the old one. */
 	if (stat(output->path, &old) == 0)
 		fchmod(output->fd, old.st_mode & 0777);
 	if (strlen(output->temporary) < sizeof(unfinished)) {
@@ -162,7 +163,7 @@ int output_open(struct output *output, const char *path, struct error *err)
 	return 0;
 }
 
-static void fail(struct output *output, int errnum)
+static void record_failure(struct output *output, int errnum)
 {
 	if (errnum)
 		error_set_system(&output->err, errnum, "%s: cannot write", output->path);
@@ -172,8 +173,8 @@ static void write_all(struct output *output, const uint8_t *bytes, size_t size)
 {
 	if (!size || output_failed(output))
 		return;
-	fail(output, output->compressor ? compressor_put(output->compressor, bytes, size)
-					: write_fd(output, bytes, size));
+	record_failure(output, output->compressor ? compressor_put(output->compressor, bytes, size)
+						  : write_fd(output, bytes, size));
 	output->written += size;
 }
 
@@ -250,7 +251,7 @@ void output_hold(void)
 	held = true;
 }
 
-/* The output's temporary file is the list's from now on. */
+/* Move the output's temporary file to the list. */
 static void wait_for_place(struct output *output)
 {
 	struct waiting **last = &waiting, *file = alloc_zeroed(1, sizeof(*file));
@@ -313,7 +314,7 @@ int output_close(struct output *output, struct error *err)
 	if (output->compressor && output_failed(output))
 		compressor_abandon(output->compressor);
 	else if (output->compressor)
-		fail(output, compressor_close(output->compressor));
+		record_failure(output, compressor_close(output->compressor));
 	output->compressor = NULL;
 	if (close(output->fd) < 0 && errno != EINTR)
 		error_set_system(&output->err, errno, "%s: cannot write", output->path);

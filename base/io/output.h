@@ -3,16 +3,16 @@
  * A file being written: large writes, sticky errors, all or nothing.
  *
  * Bytes go to a temporary file beside the destination, which takes the
- * destination's place when output_close() succeeds.  What exists and is not a
- * regular file (a device, a fifo), and "-" for standard output, is written
+ * destination's place when output_close() succeeds.  An existing file that is not
+ * regular (a device, a fifo), and "-" for standard output, are written
  * directly.  If the path ends in .gz or .zst, the bytes are compressed, in a
  * thread of their own, which may write others, too.  After an error, writing does nothing;
- * output_close() tells.  The temporary file is removed when the output is abandoned, and also when
- * a lack of memory ends the program, or a signal, if output_watch_signals() was called.
+ * output_close() returns the error.  The temporary file is removed when the output is abandoned,
+ * and also when a lack of memory ends the program, or a signal, if output_watch_signals() was
+ * called.
  *
- * A run may have more to do when an output is complete, and fail at it: then it
- * has outputs wait under their temporary names (output_hold()), and puts them into
- * their places at its end.
+ * A run may fail after an output is complete: output_hold() makes complete outputs keep
+ * their temporary names until output_place() renames them at the end of the run.
  */
 #ifndef BASE_IO_OUTPUT_H
 #define BASE_IO_OUTPUT_H
@@ -56,7 +56,8 @@ int output_open(struct output *output, const char *path, struct error *err);
  */
 void output_watch_signals(void);
 
-/* Asked by the handler of SIGINT: if it returns true, nothing else is done.  NULL: not asked. */
+/* Called by the handler of SIGINT: if it returns true, the handler does nothing else.  NULL: none.
+ */
 extern bool (*volatile output_interrupt_hook)(void);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths that must not lead out of a directory, not even by symbolic links. */
+/* Paths that must not leave a directory, not even by symbolic links. */
 #ifndef BASE_IO_PATH_IN_ROOT_H
 #define BASE_IO_PATH_IN_ROOT_H
 

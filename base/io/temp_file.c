@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Files without a name. */
 #include "base/io/temp_file.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 #define CHUNK ((size_t)256 * 1024)
 
-/* A file that never had a name, or, where the file system has none, one that lost it at once. */
+/* Use O_TMPFILE, or unlink a named file at once where the file system lacks that. */
 static int open_nameless(const char *folder)
 {
 	char path[PATH_MAX];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that come from a stream and are wanted as a mapped file.
+ * A file without a name, for bytes that come from a stream and are needed as a mapping.
  *
- * They go to a file without a name (in $TMPDIR, or /var/tmp), so they cost disk
- * and page cache but no memory of ours, and nothing is left behind however the
- * program ends.
+ * It is in $TMPDIR or /var/tmp: the bytes cost disk and page cache but no memory of
+ * the process, and nothing is left behind however the program ends.
  */
 #ifndef BASE_IO_TEMP_FILE_H
 #define BASE_IO_TEMP_FILE_H

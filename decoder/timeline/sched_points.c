@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the formats of tracepoints, and samples by them. */
 #include "decoder/timeline/sched_points.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cursor.h"
 #include "decoder/perf_data/perf_sample.h"
 
 #define MAGIC "\x17\x08\x44tracing"
 
 /*
- * Low bits of a task's state: none, it can run; EXIT_DEAD and EXIT_ZOMBIE
- * (include/linux/sched.h).  Above them is what says that it was preempted.
+ * Low bits of a task's state: 0, it is runnable; EXIT_DEAD and EXIT_ZOMBIE
+ * (include/linux/sched.h).  The bit above them means that it was preempted.
  */
 #define STATE_MASK 0xff
 #define STATE_DEAD 0x30
@@ -27,92 +32,59 @@ static const struct {
 
 /* ---- Format texts -------------------------------------------------------- */
 
-/* Move behind the next `before`.  Returns false if the text has none. */
-static bool skip_past(struct cursor *text, const char *before)
-{
-	size_t length = strlen(before);
-	const uint8_t *found =
-		cursor_left(text) ? memmem(text->at, cursor_left(text), before, length) : NULL;
+/*
+ * Not by libtraceevent: its parser (1.7.1) recurses on the parentheses of "print fmt", so that a
+ * hostile text ends it in a stack overflow.  Offsets and sizes of a few fields need no more than
+ * this.
+ */
 
-	if (found)
-		text->at = found + length;
-	return found;
-}
-
-static bool at_text(const struct cursor *text, const char *expected)
-{
-	size_t length = strlen(expected);
-
-	return cursor_left(text) >= length && memcmp(text->at, expected, length) == 0;
-}
-
-static uint32_t take_decimal(struct cursor *text)
-{
-	uint32_t value = 0;
-
-	while (cursor_left(text) && *text->at >= '0' && *text->at <= '9')
-		value = value * 10 + (uint32_t)(*text->at++ - '0');
-	return value;
-}
-
-/* "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;", or of an array "char
- * next_comm[16];". */
-static struct sched_field find_field(struct cursor text, const char *name)
+/*
+ * Find a field by the last word of its declaration:
+ * "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;", of an array "char
+ * next_comm[16];".
+ */
+static struct sched_field find_field(const char *format, const char *name)
 {
 	struct sched_field field = { 0 };
+	size_t length = strlen(name);
 
-	while (skip_past(&text, "\tfield:")) {
-		struct cursor line = text;
-		const uint8_t *end;
+	for (const char *at = strstr(format, "\tfield:"); at; at = strstr(at, "\tfield:")) {
+		const char *word = strchr(at, ';');
 
-		if (!skip_past(&line, ";"))
+		if (!word)
 			break;
-		end = line.at - 1;
-		line = cursor_over(text.at, (size_t)(end - text.at));
-		while (skip_past(&line, " "))
-			; /* to the last word of the declaration */
-		if (!at_text(&line, name) ||
-		    (cursor_left(&line) != strlen(name) && line.at[strlen(name)] != '['))
-			continue;
-		text.at = end;
-		if (skip_past(&text, "\toffset:"))
-			field.offset = take_decimal(&text);
-		if (skip_past(&text, "\tsize:"))
-			field.size = take_decimal(&text);
-		break;
+		at = word;
+		while (word[-1] != ' ' && word[-1] != ':')
+			word--;
+		if (strncmp(word, name, length) == 0 &&
+		    (word[length] == ';' || word[length] == '[')) {
+			sscanf(at, "; offset:%" SCNu32 "; size:%" SCNu32, &field.offset,
+			       &field.size);
+			break;
+		}
 	}
 	return field;
 }
 
-static enum sched_kind kind_of(const struct cursor *text)
-{
-	for (unsigned kind = SCHED_NONE + 1; kind < SCHED_KINDS; kind++) {
-		size_t length = strlen(kinds[kind].name);
-
-		if (at_text(text, kinds[kind].name) && cursor_left(text) > length &&
-		    text->at[length] == '\n')
-			return (enum sched_kind)kind;
-	}
-	return SCHED_NONE;
-}
-
 /* "name: sched_switch\nID: 314\nformat:\n\tfield:..." */
-static void read_format(struct sched_points *points, struct cursor text)
+static void read_format(struct sched_points *points, const char *format)
 {
-	enum sched_kind kind;
-	struct cursor id;
+	const char *begin = strstr(format, "name: ");
+	unsigned kind = SCHED_NONE + 1;
+	char name[32];
+	uint64_t id;
 
-	if (!skip_past(&text, "name: "))
+	if (!begin || sscanf(begin, "name: %31s ID: %" SCNu64, name, &id) != 2)
 		return;
-	kind = kind_of(&text);
-	id = text;
-	if (kind == SCHED_NONE || !skip_past(&id, "\nID: "))
+	while (kind < SCHED_KINDS && strcmp(kinds[kind].name, name) != 0)
+		kind++;
+	if (kind == SCHED_KINDS)
 		return;
-	points->formats[kind].id = take_decimal(&id);
+	points->formats[kind].id = id;
 	for (unsigned place = 0; place < SCHED_PLACES; place++) {
 		if (kinds[kind].fields[place])
 			points->formats[kind].fields[place] =
-				find_field(text, kinds[kind].fields[place]);
+				find_field(begin, kinds[kind].fields[place]);
 	}
 }
 
@@ -140,7 +112,7 @@ static struct cursor take_sized(struct cursor *c)
 	return cursor_over(bytes, bytes ? size : 0);
 }
 
-/* Of a system of events, all formats. */
+/* Read the formats of all events of a system. */
 static void read_system(struct sched_points *points, struct cursor *c)
 {
 	const char *name = take_string(c);
@@ -148,9 +120,14 @@ static void read_system(struct sched_points *points, struct cursor *c)
 
 	for (uint32_t i = 0; i < count && !c->short_; i++) {
 		struct cursor format = take_sized(c);
+		char *text;
 
-		if (name && strcmp(name, "sched") == 0)
-			read_format(points, format);
+		if (!name || strcmp(name, "sched") != 0)
+			continue;
+		text = alloc_zeroed(1, cursor_left(&format) + 1);
+		memcpy(text, format.at, cursor_left(&format));
+		read_format(points, text);
+		free(text);
 	}
 }
 
