@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Counts of the run, their warnings, and the lines at its end. */
 #include "src/report/summary.h"
 
 #include <inttypes.h>
@@ -11,11 +12,11 @@
 #include "base/io/interrupt.h"
 #include "src/callstack/callstack.h"
 
-/* Names of files that are printed; more are only counted. */
+/* Most names of files in the summary; others are only counted. */
 #define NAMELESS_LISTED 3
 
 struct gap_advice {
-	const char *word, *cause; /* and what helps; NULL: nothing does */
+	const char *word, *cause; /* with a remedy; NULL: not an error */
 };
 
 static const struct gap_advice advice[GAP_REASONS] = {
@@ -29,8 +30,8 @@ static const struct gap_advice advice[GAP_REASONS] = {
 	[GAP_OVERFLOW] = { "overflow", "the CPU dropped packets: record fewer, with "
 				       "-e intel_pt/cyc=0/u or --filter" },
 	[GAP_LOST] = { "lost", "perf could not keep up: record with a larger buffer, -m,64M" },
-	[GAP_UNKNOWN] = { "unknown", "the input says no more" },
-	[GAP_ENDLESS] = { "endless", "the code goes round without using trace" },
+	[GAP_UNKNOWN] = { "unknown", "the input has no details" },
+	[GAP_ENDLESS] = { "endless", "the code loops without using trace" },
 	[GAP_NOT_RECORDED] = { "not-recorded", NULL },
 };
 
@@ -50,9 +51,9 @@ uint64_t summary_peak_memory(void)
 
 void summary_allow_interrupt(bool quiet)
 {
-	/* On a terminal "^C" stands before it, and perhaps a bar. */
-	static const char message[] = "\nptrace2ftf: interrupted: writing what is decoded up to "
-				      "here; interrupt again to stop at once\n";
+	/* A terminal shows "^C", and perhaps the progress bar, on the line. */
+	static const char message[] = "\nptrace2ftf: interrupted: writing the output so far; "
+				      "interrupt again to stop at once\n";
 
 	interrupt_allow(quiet ? NULL : message + !isatty(STDERR_FILENO));
 }
@@ -168,16 +169,16 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  progress);
 	else if (summary->unaccounted)
 		diag_warn(diag, "bytes-unaccounted",
-			  "the bytes of trace that were decoded, skipped and "
-			  "lost do not add up to all (buffers: %" PRIu64 "): please report it",
+			  "decoded, skipped and lost bytes of trace do not add up to all bytes "
+			  "(buffers: %" PRIu64 "): please report this bug",
 			  summary->unaccounted);
 	if (summary->bytes_missing)
 		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
 			  summary->bytes_missing);
 	if (summary->writes_broken)
 		diag_warn(diag, "ptwrite-broken",
-			  "%" PRIu64 " values written by emulated ptwrite are "
-			  "not told to their end, and not shown",
+			  "%" PRIu64
+			  " values written by emulated ptwrite are incomplete, and not shown",
 			  summary->writes_broken);
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
@@ -204,7 +205,7 @@ static void print_counts(const struct summary *summary, FILE *out)
 		fprintf(out, ", %" PRIu64 " more that were recorded twice",
 			summary->bytes_repeated);
 	if (summary->bytes_left_out)
-		fprintf(out, ", %" PRIu64 " left out as asked", summary->bytes_left_out);
+		fprintf(out, ", %" PRIu64 " outside of the selection", summary->bytes_left_out);
 	putc('\n', out);
 }
 
@@ -250,7 +251,7 @@ static void print_nothing(const struct summary *summary, FILE *out)
 		return;
 	fprintf(out, "  nothing was decoded: %s\n",
 		summary->bytes_total || summary->bytes_left_out
-			? "the warnings tell why"
+			? "see the warnings"
 			: "the input holds no trace; did the program run while it was recorded?");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run did, told in a few lines at its end. */
+/* The counts of a run, and the few lines about them at its end. */
 #ifndef SRC_REPORT_SUMMARY_H
 #define SRC_REPORT_SUMMARY_H
 
@@ -17,17 +17,16 @@ struct summary {
 	/* Of AUX data; see struct pt_stream_stats. */
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
-	uint64_t
-		bytes_left_out; /* of streams and times that were not asked for; not of the total */
+	uint64_t bytes_left_out; /* outside of the selection; not part of the total */
 	uint64_t unknown_records;
-	uint64_t unaccounted;      /* buffers whose bytes decoded, skipped and lost are not all */
-	uint64_t writes_broken;    /* emulated PTWRITEs that were not told to their end */
-	struct pt_verdict verdict; /* of --verify; segments 0: not asked for */
-	bool interrupted;          /* by SIGINT: what came after is left out */
-	char **outputs;            /* owned, as its texts are: paths of what was written */
+	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes are not all */
+	uint64_t writes_broken;    /* emulated PTWRITEs with an incomplete value */
+	struct pt_verdict verdict; /* of --verify; segments 0: none */
+	bool interrupted;          /* by SIGINT: the rest of the input is left out */
+	char **outputs;            /* owned, with the texts: paths */
 	size_t output_count, output_room;
-	unsigned files, nameless_files; /* of code that ran: all, and those without names */
-	char *nameless;                 /* owned: paths of the first of them; NULL: none */
+	unsigned files, nameless_files; /* files of code that ran: all, and without symbols */
+	char *nameless;                 /* owned: paths of the first files without symbols */
 };
 
 /* Idempotent, also on zeroed memory. */
@@ -36,36 +35,35 @@ void summary_release(struct summary *summary);
 /* Add a copy of an output's path. */
 void summary_add_output(struct summary *summary, const char *path);
 
-/* Count a file of code that ran, and whether there are names for it. */
+/* Count a file of code that ran; `named`: it has symbols. */
 void summary_add_file(struct summary *summary, const char *path, bool named);
 
 /*
- * From now on the first SIGINT asks the run to end early (base/io/interrupt.h), and
- * says so unless `quiet`.
+ * From now on the first SIGINT ends the run early, with a valid output
+ * (base/io/interrupt.h), and prints a message unless `quiet`.
  */
 void summary_allow_interrupt(bool quiet);
 
 /* Add the statistics of one stream. */
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats);
 
-/* Keep what a comparison of the engines found, and warn of the first difference. */
+/* Keep the result of a comparison of the engines, and warn of the first difference. */
 void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdict,
 			 struct diag *diag);
 
-/* Turn what is damaged or left out into warnings. */
+/* Warn of damage, and of missing or unknown parts of the input. */
 void summary_warn(const struct summary *summary, struct diag *diag);
 
 /*
- * Print a few lines: what was converted; if need be, what caused gaps and what
- * to do about it, and whose names are missing; what it took; and what to do
- * next, if the output is a trace.
+ * Print the counts; the causes of gaps with remedies, and files without symbols,
+ * if there are any; the memory; and how to open the output, if `is_trace`.
  */
 void summary_print(const struct summary *summary, bool is_trace, FILE *out);
 
-/* Returns a reason's word for programs: "overflow"; a constant, never NULL. */
+/* Returns the keyword of a reason in JSON, like "overflow"; a constant, never NULL. */
 const char *summary_gap_word(enum gap_reason reason);
 
-/* Returns the most memory that the program has used up to now, in bytes. */
+/* Returns the peak memory of the program so far, in bytes. */
 uint64_t summary_peak_memory(void);
 
 #endif

@@ -16,7 +16,7 @@ static const char *note(uint64_t slices, bool args)
 	return text;
 }
 
-START_TEST(a_large_trace_is_told_with_what_helps)
+START_TEST(a_large_trace_is_reported_with_remedies)
 {
 	ck_assert_str_eq(note(5200000, true), "ptrace2ftf: 5.2 M slices: about 2.4 GB in Perfetto; "
 					      "--time, --min-duration or --split\n");
@@ -38,7 +38,7 @@ int main(void)
 	Suite *suite = suite_create("size_note");
 	TCase *all = tcase_create("size_note");
 
-	tcase_add_test(all, a_large_trace_is_told_with_what_helps);
+	tcase_add_test(all, a_large_trace_is_reported_with_remedies);
 	tcase_add_test(all, a_trace_that_fits_is_not);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -114,7 +114,7 @@ START_TEST(between_has_two_names)
 }
 END_TEST
 
-START_TEST(the_unit_of_a_part_tells_slices_bytes_and_times_apart)
+START_TEST(the_unit_of_a_part_distinguishes_slices_bytes_and_times)
 {
 	struct split_size split;
 
@@ -163,7 +163,7 @@ int main(void)
 	tcase_add_test(tests, what_is_no_time_is_refused);
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
 	tcase_add_test(tests, between_has_two_names);
-	tcase_add_test(tests, the_unit_of_a_part_tells_slices_bytes_and_times_apart);
+	tcase_add_test(tests, the_unit_of_a_part_distinguishes_slices_bytes_and_times);
 	tcase_add_test(tests, offsets_of_clocks_are_exact_and_have_a_sign);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

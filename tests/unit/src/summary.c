@@ -65,7 +65,7 @@ START_TEST(three_files_without_names_are_named_and_more_are_counted)
 }
 END_TEST
 
-START_TEST(gaps_are_counted_and_what_was_not_recorded_is_none)
+START_TEST(gaps_are_counted_and_unrecorded_code_is_none)
 {
 	const struct pt_stream_stats stats = {
 		.bytes_total = 10,
@@ -82,7 +82,7 @@ START_TEST(gaps_are_counted_and_what_was_not_recorded_is_none)
 }
 END_TEST
 
-START_TEST(bytes_that_do_not_add_up_are_told_unless_it_was_interrupted)
+START_TEST(bytes_that_do_not_add_up_are_a_warning_unless_interrupted)
 {
 	const struct pt_stream_stats whole = {
 		.bytes_total = 10, .bytes_decoded = 7, .bytes_skipped = 1, .bytes_lost = 2
@@ -100,7 +100,7 @@ START_TEST(bytes_that_do_not_add_up_are_told_unless_it_was_interrupted)
 }
 END_TEST
 
-START_TEST(what_is_missing_repeated_or_unknown_is_told)
+START_TEST(missing_repeated_and_unknown_parts_are_reported)
 {
 	const struct pt_stream_stats stats = { .bytes_repeated = 12,
 					       .bytes_missing = 34,
@@ -110,14 +110,14 @@ START_TEST(what_is_missing_repeated_or_unknown_is_told)
 	summary.unknown_records = 78;
 	summary.bytes_left_out = 90;
 	expect_print(", 12 more that were recorded twice");
-	expect_print(", 90 left out as asked");
+	expect_print(", 90 outside of the selection");
 	ck_assert(warns("trace-missing", "34 bytes of trace are not in the file"));
 	ck_assert(warns("ptwrite-broken", "56 values"));
 	ck_assert(warns("unknown-records", "78 records"));
 }
 END_TEST
 
-START_TEST(a_trace_is_told_how_to_open)
+START_TEST(a_trace_comes_with_how_to_open_it)
 {
 	summary_add_output(&summary, "a.ftf");
 	expect_print("; open a.ftf at https://ui.perfetto.dev\n");
@@ -135,12 +135,12 @@ START_TEST(nothing_has_a_reason)
 	summary = (struct summary){ 0 };
 	expect_print("nothing was decoded: the input holds no trace");
 	summary.bytes_left_out = 1;
-	expect_print("nothing was decoded: the warnings tell why");
+	expect_print("nothing was decoded: see the warnings");
 }
 END_TEST
 
 /* The event's index counts from 0, people from 1. */
-START_TEST(engines_that_differ_are_told_with_where)
+START_TEST(engines_that_differ_are_a_warning_with_the_place)
 {
 	struct pt_verdict verdict = { .segments = 9, .branches = 1000, .most_apart = 77 };
 
@@ -169,12 +169,12 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, three_files_without_names_are_named_and_more_are_counted);
-	tcase_add_test(all, gaps_are_counted_and_what_was_not_recorded_is_none);
-	tcase_add_test(all, bytes_that_do_not_add_up_are_told_unless_it_was_interrupted);
-	tcase_add_test(all, what_is_missing_repeated_or_unknown_is_told);
-	tcase_add_test(all, a_trace_is_told_how_to_open);
+	tcase_add_test(all, gaps_are_counted_and_unrecorded_code_is_none);
+	tcase_add_test(all, bytes_that_do_not_add_up_are_a_warning_unless_interrupted);
+	tcase_add_test(all, missing_repeated_and_unknown_parts_are_reported);
+	tcase_add_test(all, a_trace_comes_with_how_to_open_it);
 	tcase_add_test(all, nothing_has_a_reason);
-	tcase_add_test(all, engines_that_differ_are_told_with_where);
+	tcase_add_test(all, engines_that_differ_are_a_warning_with_the_place);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
