@@ -9,6 +9,7 @@
 #define BASE_ALLOC_H
 
 #include <stddef.h>
+#include <string.h>
 
 /* Say that memory ran out and exit with status 1.  Does not return. */
 void alloc_fail(size_t size) __attribute__((noreturn));
@@ -33,6 +34,18 @@ void *alloc_more(void *array, size_t *room, size_t need, size_t size);
 static inline void *alloc_grow(void *array, size_t *room, size_t need, size_t size)
 {
 	return need <= *room ? array : alloc_more(array, room, need, size);
+}
+
+/* The same, with zeros in the new room, which must only be grown by this function. */
+static inline void *alloc_grow_zeroed(void *array, size_t *room, size_t need, size_t size)
+{
+	size_t old = *room;
+
+	if (need <= old)
+		return array;
+	array = alloc_more(array, room, need, size);
+	memset((char *)array + old * size, 0, (*room - old) * size);
+	return array;
 }
 
 #endif

@@ -41,7 +41,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_svg.c \
 	src/formats/json_text.c src/formats/json_text.h \
 	src/formats/output_format.c src/formats/output_format.h \
-	src/formats/pair_table.c src/formats/pair_table.h \
+	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/short_time.c src/formats/short_time.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \

@@ -2,21 +2,21 @@
 /*
  * libftf: writes the Fuchsia trace format (FTF, "FXT"), which Perfetto opens.
  *
- * Source of all facts on the format: fuchsia.dev, "Fuchsia trace format"; the
- * names of records and references below are its.  What Perfetto does with each
- * record stands in libftf(3).
+ * Source of all facts on the format: fuchsia.dev, "Fuchsia trace format", which also
+ * names the records and references below.  libftf(3) describes what Perfetto does
+ * with each record.
  *
  * Two faces:
  *
  * - The high face (struct ftf_writer) takes any number of names, processes and
- *   threads, and lends them the format's few string and thread references,
+ *   threads, and assigns the format's few string and thread references to them,
  *   again and again.  Nothing allocates per event.
  * - The low face (struct ftf_low, at the end) writes records whose references
- *   the caller keeps: two 64-bit stores for an event without arguments.
+ *   the caller assigns: two 64-bit stores for an event without arguments.
  *
- * Both are sticky like stdio: what emits returns nothing, after the first error
- * nothing is written, and closing tells.  A writer is used by one thread at a
- * time.  A lack of memory ends the program with status 1.
+ * Errors are sticky, as in stdio: functions that emit return nothing, after the first
+ * error nothing is written, and closing reports it.  A writer is used by one thread
+ * at a time.  A lack of memory ends the program with status 1.
  */
 #ifndef WRITER_FTF_H
 #define WRITER_FTF_H
@@ -37,7 +37,7 @@ extern "C" {
 #define FTF_RECORD_WORDS_MAX  4095  /* 12 bits */
 #define FTF_STRING_MAX        32000 /* bytes of a string ("String Record") */
 #define FTF_STRING_REFERENCES 32767 /* 15 bits; 0 is the empty string */
-#define FTF_THREAD_REFERENCES 255   /* 8 bits; 0: the ids stand in the record */
+#define FTF_THREAD_REFERENCES 255   /* 8 bits; 0: the record contains the ids */
 
 /* "Argument Types". */
 enum ftf_arg_type {
@@ -112,7 +112,7 @@ struct ftf_error {
 	char text[400]; /* one line, no newline at its end; empty: no error */
 };
 
-/* Where bytes go that do not go to a file: in pieces of at least 64 KiB, but for the last. */
+/* A destination other than a file: it gets pieces of at least 64 KiB, but for the last. */
 struct ftf_destination {
 	/* Returns 0, or an errno: then nothing more is written. */
 	int (*write)(void *context, const void *bytes, size_t size);
@@ -127,8 +127,8 @@ struct ftf_writer;
  * Start a trace in the file `path`, "-" for standard output: the magic number,
  * one provider named `provider`, 10^9 ticks a second.  If the path ends in .gz
  * or .zst, the trace is compressed, in a thread of its own.  The bytes go to a
- * temporary file beside `path`, which takes its place in ftf_close(); what is
- * a pipe or device is written directly.
+ * temporary file in the same folder, which ftf_close() renames to `path`; pipes and
+ * devices are written directly.
  * Returns the writer, owned by the caller until ftf_close() or ftf_abandon();
  * NULL with err (may be NULL) filled, and then nothing was created.
  */
@@ -138,9 +138,9 @@ struct ftf_writer *ftf_open(const char *path, const char *provider, struct ftf_e
 struct ftf_writer *ftf_open_destination(const struct ftf_destination *to, const char *provider);
 
 /*
- * Write the rest, put the file into its place, release the writer.
+ * Write the rest, rename the file to its path, release the writer.
  * Returns 0; -1 with err (may be NULL) filled: the first error, and a file of
- * ftf_open() is not left behind.
+ * ftf_open() is removed.
  */
 int ftf_close(struct ftf_writer *writer, struct ftf_error *err);
 
@@ -150,7 +150,7 @@ void ftf_abandon(struct ftf_writer *writer);
 /* Returns the text of the first error, borrowed; NULL: none up to now. */
 const char *ftf_failure(const struct ftf_writer *writer);
 
-/* With true, wrong use of the library aborts with a message instead of being a sticky error. */
+/* If strict, wrong use of the library aborts with a message instead of being a sticky error. */
 void ftf_set_strict(struct ftf_writer *writer, bool strict);
 
 /* Returns how many event records were written. */
@@ -186,7 +186,7 @@ struct ftf_thread {
 	uint32_t id; /* dense: 1, 2, 3, ... */
 };
 
-/* ftf_process_new() and ftf_thread_new() give out ids from here on: above Linux' 2^22. */
+/* The ids of ftf_process_new() and ftf_thread_new() begin here: above Linux' 2^22. */
 #define FTF_FIRST_NEW_ID UINT64_C(10000000)
 
 /* Returns the thread with these ids, made at first use.  Perfetto keeps 32 bits of each. */
@@ -268,9 +268,9 @@ static inline struct ftf_arg ftf_arg_string(struct ftf_name name, struct ftf_nam
 /* ---- Events -------------------------------------------------------------- */
 
 /*
- * What all events have.  Perfetto sorts by time, equal times in the order of
+ * The fields of all events.  Perfetto sorts by time, equal times in the order of
  * the file; it wants the durations of a thread in program order and at most
- * 512 of them open: both are the caller's business.
+ * 512 of them open: the caller ensures both.
  */
 struct ftf_event {
 	struct ftf_thread thread;
@@ -293,7 +293,7 @@ void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint6
 /* A slice begins, inside of the thread's open ones. */
 void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event);
 
-/* The thread's innermost open slice ends; arguments are added to its. */
+/* The thread's innermost open slice ends; the arguments are added to the slice's. */
 void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
 
 /*
@@ -339,7 +339,7 @@ struct ftf_templated {
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, size_t count);
 
-/* Slices apart from any thread's, found together by `id`. */
+/* Slices that belong to no thread, matched by `id`. */
 void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
 void ftf_async_instant(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
 void ftf_async_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
@@ -354,7 +354,7 @@ void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint
 
 /* ---- Scheduling ---------------------------------------------------------- */
 
-/* A CPU goes from one thread to another: "Context Switch Record". */
+/* A CPU switches from one thread to another: "Context Switch Record". */
 struct ftf_switch {
 	uint64_t time; /* ns */
 	uint16_t cpu;
@@ -407,7 +407,7 @@ struct ftf_blob {
 /* Any bytes.  Perfetto reads those of type FTF_BLOB_PERFETTO. */
 void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob);
 
-/* What is known of an object. */
+/* The description of an object. */
 struct ftf_object {
 	uint64_t id; /* koid of a kernel object; address of a userspace object */
 	struct ftf_name name;
@@ -423,9 +423,9 @@ void ftf_userspace_object(struct ftf_writer *writer, struct ftf_thread thread,
 			  const struct ftf_object *object);
 
 /*
- * Say that records were lost because a buffer was full.  Perfetto ignores it.
- * (The writer's own providers are its business: it uses several when that
- * makes the trace smaller.)
+ * Record that records were lost because a buffer was full.  Perfetto ignores it.
+ * (The writer chooses its providers: it uses several if that makes the trace
+ * smaller.)
  */
 void ftf_buffer_filled(struct ftf_writer *writer);
 
@@ -433,18 +433,19 @@ void ftf_buffer_filled(struct ftf_writer *writer);
 
 /*
  * A record is started with its whole header, filled in order, and finished.
- * The header says its words and a shape its arguments, so that there is one
- * check of the buffer per record and no record lies in two pieces.  What is
- * not as declared (too many, too few, another type) is a sticky error.
+ * The header declares its words and a shape its arguments, so that one check of the
+ * buffer per record suffices and no record is split between two pieces.  Words or
+ * arguments that differ from the declaration (too many, too few, another type) are a
+ * sticky error.
  */
 struct ftf_low {
 	uint64_t *at;     /* where the next word goes */
-	uint64_t *full;   /* from here on the buffer is handed on before the next record */
+	uint64_t *full;   /* from here on the buffer is flushed before the next record */
 	uint64_t *start;  /* of the record being filled */
 	uint64_t *end;    /* of the record being filled; NULL: none */
 	uint64_t shape;   /* of the arguments still to come */
 	uint64_t *buffer; /* owned */
-	uint64_t written; /* bytes handed to the destination */
+	uint64_t written; /* bytes that the destination got */
 	struct ftf_destination to;
 	struct ftf_error err;
 	bool strict; /* wrong use aborts */
@@ -453,7 +454,7 @@ struct ftf_low {
 /* Start a trace with the magic number only. */
 void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to);
 
-/* Hand on what is in the buffer. */
+/* Write the buffer to the destination. */
 void ftf_low_flush(struct ftf_low *low);
 
 /*
@@ -468,7 +469,7 @@ struct ftf_low *ftf_low_borrow(struct ftf_writer *writer);
 /* Record the first error, a wrong use of the library.  Aborts if low->strict. */
 void ftf_low_misuse(struct ftf_low *low, const char *text);
 
-/* A string reference to text of `length` bytes that stands in the record itself. */
+/* A string reference to text of `length` bytes that the record itself contains. */
 #define FTF_INLINE(length) ((uint16_t)(0x8000 | (length)))
 
 static inline size_t ftf_words(size_t bytes)
@@ -614,7 +615,7 @@ struct ftf_low_arg {
 	const char *string_text; /* borrowed, if inline */
 };
 
-/* Put the next argument, which must be of the type that the shape says. */
+/* Put the next argument, which must be of the type that the shape declares. */
 static inline void ftf_low_arg(struct ftf_low *low, const struct ftf_low_arg *arg)
 {
 	uint16_t string = arg->type == FTF_STRING ? arg->string : 0;

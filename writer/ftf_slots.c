@@ -24,7 +24,7 @@ void ftf_slots_release(struct ftf_slots *slots)
 	*slots = (struct ftf_slots){ 0 };
 }
 
-/* The reference to take back: not used lately, and not by this record. */
+/* Returns the reference to reclaim: not used lately, and not by this record. */
 static uint32_t reclaim_slot(struct ftf_slots *slots, uint32_t record)
 {
 	for (;;) {
@@ -41,25 +41,22 @@ static uint32_t reclaim_slot(struct ftf_slots *slots, uint32_t record)
 
 static void make_room(struct ftf_slots *slots, uint32_t key)
 {
-	size_t old = slots->room, room = old;
+	size_t room = slots->room, need = (size_t)key + 1;
 
 	slots->references =
-		alloc_grow(slots->references, &room, (size_t)key + 1, sizeof(*slots->references));
-	memset(slots->references + old, 0, (room - old) * sizeof(*slots->references));
-	room = old;
-	slots->misses = alloc_grow(slots->misses, &room, (size_t)key + 1, sizeof(*slots->misses));
-	memset(slots->misses + old, 0, (room - old) * sizeof(*slots->misses));
-	slots->room = room;
+		alloc_grow_zeroed(slots->references, &room, need, sizeof(*slots->references));
+	slots->misses =
+		alloc_grow_zeroed(slots->misses, &slots->room, need, sizeof(*slots->misses));
 }
 
-uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline)
+uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline)
 {
 	uint32_t reference;
 
 	if (key >= slots->room)
 		make_room(slots, key);
-	if (slots->lent < slots->count) {
-		reference = ++slots->lent;
+	if (slots->assigned < slots->count) {
+		reference = ++slots->assigned;
 	} else if (may_inline && (slots->misses[key] & ~HAD_REFERENCE) < slots->inline_uses) {
 		slots->misses[key]++;
 		return 0;

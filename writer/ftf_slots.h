@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of a table's few references stands for which of any number of keys.
+ * The assignment of a table's few references to any number of keys.
  *
- * FTF refers to strings by 15 bits and to threads by 8, and lets a reference be
- * defined anew at any time.  So references are lent: when all are, a clock hand
- * takes back the first that was not used since it last came by (second
- * chance), so what is used often keeps its own.  A key that comes while all
- * are lent first stands in the record itself, and gets a reference when it
- * comes again: what is used once takes none from others, and costs less.
- * Keys are dense, so finding one is an array access.
+ * FTF refers to strings by 15 bits and to threads by 8, and a reference may be
+ * redefined at any time.  If all references are in use, a clock hand reclaims the
+ * first that was not used since its last turn (second chance), so frequent keys
+ * keep theirs.  A new key is then written inline in the record first, and gets a
+ * reference at its next use: a key that is used once takes no reference from
+ * others, and costs less.  Keys are dense, so finding one is an array access.
  */
 #ifndef WRITER_FTF_SLOTS_H
 #define WRITER_FTF_SLOTS_H
@@ -18,17 +17,17 @@
 #include <stdint.h>
 
 struct ftf_slots {
-	uint32_t count; /* how many references there are: [1 .. count] */
-	uint32_t lent;  /* how many were ever lent */
+	uint32_t count;    /* how many references there are: [1 .. count] */
+	uint32_t assigned; /* how many were ever assigned */
 	uint32_t hand;
-	uint32_t inline_uses; /* how often a key stands in the record before it gets a reference */
+	uint32_t inline_uses; /* how often a key is inline before it gets a reference */
 	uint32_t *stamps; /* owned; by reference: the record that last used it; 0: none of late */
 	uint32_t *keys;   /* owned; by reference */
 	uint16_t *references; /* owned; by key; 0: none */
-	uint8_t *misses;      /* owned; by key: times it stood in the record, and HAD_REFERENCE */
+	uint8_t *misses;      /* owned; by key: times it was inline, and HAD_REFERENCE */
 	size_t room;          /* of references and misses */
 	uint64_t redefined;   /* keys that lost their reference and got one again */
-	bool reclaimed; /* a reference was reclaimed back: they do not stand for one key any more */
+	bool reclaimed;       /* a reference was reclaimed: one may have had several keys */
 };
 
 /* `count` is at most 65535, and more than one record ever uses. */
@@ -39,7 +38,7 @@ void ftf_slots_release(struct ftf_slots *slots);
 
 /*
  * Find the reference of a key for use in record number `record` (not 0).
- * Returns it; 0: it has none at present, see ftf_slots_lend().
+ * Returns it; 0: it has none at present, see ftf_slots_assign().
  */
 static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uint32_t record)
 {
@@ -50,10 +49,10 @@ static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uin
 }
 
 /*
- * Lend a reference to a key that has none.  `may_inline` tells that the key can
- * stand in the record itself.
- * Returns the reference, which must be defined (again) first; 0: let it stand.
+ * Assign a reference to a key that has none.  `may_inline`: the record may contain
+ * the key's text or ids instead.
+ * Returns the reference, which must be (re)defined first; 0: write the key inline.
  */
-uint16_t ftf_slots_lend(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline);
+uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline);
 
 #endif

@@ -237,8 +237,8 @@ struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct
 
 	if (!text->length)
 		return (struct ftf_string_ref){ 0 };
-	reference = ftf_slots_lend(&writer->provider->strings, name.id, writer->record,
-				   text->length <= FTF_INLINE_MAX);
+	reference = ftf_slots_assign(&writer->provider->strings, name.id, writer->record,
+				     text->length <= FTF_INLINE_MAX);
 	if (!reference)
 		return (struct ftf_string_ref){ FTF_INLINE(text->length), text->text };
 	ftf_low_string(&writer->low, reference, text->text, text->length);
@@ -258,7 +258,7 @@ static void check_provider(struct ftf_writer *writer, struct ftf_provider *provi
 	writer->check_at = writer->events + CHECK_EVENTS;
 	provider->redefined = provider->strings.redefined;
 	if (many && writer->provider_count < FTF_PROVIDERS_MAX &&
-	    writer->providers[writer->filling]->strings.lent == FTF_STRING_REFERENCES)
+	    writer->providers[writer->filling]->strings.assigned == FTF_STRING_REFERENCES)
 		add_provider(writer);
 }
 
@@ -321,11 +321,11 @@ const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writ
 	return &writer->threads[0];
 }
 
-uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread)
+uint8_t ftf_writer_define_thread(struct ftf_writer *writer, struct ftf_thread thread)
 {
 	const struct ftf_writer_thread *ids = ftf_writer_thread_borrow(writer, thread);
 	uint16_t reference =
-		ftf_slots_lend(&writer->provider->threads, thread.id, writer->record, true);
+		ftf_slots_assign(&writer->provider->threads, thread.id, writer->record, true);
 
 	if (reference)
 		ftf_low_thread(&writer->low, (uint8_t)reference, ids->pid, ids->tid);

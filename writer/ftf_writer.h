@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the high face share: names and threads by dense ids, and
- * the references that they have at present.
+ * The state of the high face: names and threads by dense ids, and the references
+ * that they have at present.
  */
 #ifndef WRITER_FTF_WRITER_H
 #define WRITER_FTF_WRITER_H
@@ -12,7 +12,7 @@
 #include "writer/ftf.h"
 #include "writer/ftf_slots.h"
 
-/* A longer string never stands in a record of arguments: 17 of them must fit. */
+/* A record of arguments never contains a longer string: 17 of them must fit. */
 #define FTF_INLINE_MAX 256
 
 struct ftf_writer_text {
@@ -57,23 +57,23 @@ struct ftf_writer {
 	struct ftf_name process, outgoing_weight, incoming_weight, waker, weight;
 };
 
-/* How a record says a string: by reference, or with the text in it. */
+/* A string of a record: a reference, or text that the record contains. */
 struct ftf_string_ref {
 	uint16_t reference;
 	const char *text; /* if the reference is inline; borrowed */
 };
 
-/* Begin a record of the current provider: references used before may be lent anew. */
+/* Begin a record of the current provider: references used before may be reassigned. */
 static inline void ftf_writer_next_record(struct ftf_writer *writer)
 {
 	if (!++writer->record)
 		writer->record = 1;
 }
 
-/* The parts of the three functions below that few events need. */
+/* The slow paths of the three functions below. */
 void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name);
 struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct ftf_name name);
-uint8_t ftf_writer_lend_thread(struct ftf_writer *writer, struct ftf_thread thread);
+uint8_t ftf_writer_define_thread(struct ftf_writer *writer, struct ftf_thread thread);
 
 /* Select the provider in which `name` is at provider_id, before the record's first reference. */
 static inline void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name)
@@ -82,7 +82,7 @@ static inline void ftf_writer_select(struct ftf_writer *writer, struct ftf_name 
 		ftf_writer_select_provider(writer, name);
 }
 
-/* Returns how to say a name in this record, for which a string record may be written. */
+/* Returns a name as a string of this record, for which a string record may be written. */
 static inline struct ftf_string_ref ftf_writer_use_string(struct ftf_writer *writer,
 							  struct ftf_name name)
 {
@@ -94,13 +94,15 @@ static inline struct ftf_string_ref ftf_writer_use_string(struct ftf_writer *wri
 	return refs.reference ? refs : ftf_writer_define_string(writer, name);
 }
 
-/* Returns a thread's reference, for which a thread record may be written; 0: its ids must follow.
+/*
+ * Returns a thread's reference, for which a thread record may be written; 0: the record
+ * must contain its ids.
  */
 static inline uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ftf_thread thread)
 {
 	uint16_t reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
 
-	return reference ? (uint8_t)reference : ftf_writer_lend_thread(writer, thread);
+	return reference ? (uint8_t)reference : ftf_writer_define_thread(writer, thread);
 }
 
 /* Returns the thread; one that is not of this writer is wrong use and gives 0/0. */
@@ -113,7 +115,7 @@ const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writ
  */
 size_t ftf_cut(const char *text, size_t length);
 
-/* Arguments, ready to be put into a record. */
+/* Encoded arguments of a record. */
 struct ftf_ready_args {
 	struct ftf_low_arg args[FTF_ARGS_MAX];
 	size_t count;
@@ -125,10 +127,10 @@ struct ftf_ready_args {
 int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args, size_t count,
 			  struct ftf_ready_args *ready);
 
-/* Put them into the record being filled. */
+/* Put them into the record that is being filled. */
 void ftf_writer_put_args(struct ftf_writer *writer, const struct ftf_ready_args *ready);
 
-/* Put a string's text if it stands in the record. */
+/* Put a string's text, if the record contains it. */
 static inline void ftf_writer_put_text(struct ftf_writer *writer, const struct ftf_string_ref *refs)
 {
 	if (refs->reference & 0x8000)

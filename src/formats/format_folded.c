@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/name.h"
 #include "src/formats/output_format.h"
-#include "src/formats/pair_table.h"
+#include "src/slices/pair_table.h"
 #include "src/slices/track.h"
 
 struct stack_node {
@@ -57,15 +57,10 @@ static uint32_t node_of(struct folded_output *folded, uint32_t caller, const str
 
 static struct folded_track *track_of(struct folded_output *folded, const struct track *track)
 {
-	size_t old = folded->track_room;
 	struct folded_track *found;
 
-	if (track->index >= old) {
-		folded->tracks = alloc_grow(folded->tracks, &folded->track_room,
-					    (size_t)track->index + 1, sizeof(*folded->tracks));
-		memset(folded->tracks + old, 0,
-		       (folded->track_room - old) * sizeof(*folded->tracks));
-	}
+	folded->tracks = alloc_grow_zeroed(folded->tracks, &folded->track_room,
+					   (size_t)track->index + 1, sizeof(*folded->tracks));
 	found = &folded->tracks[track->index];
 	if (!found->root) {
 		const char *name = track->thread_name ? track->thread_name : "unknown";

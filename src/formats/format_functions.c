@@ -17,9 +17,9 @@
 #include "base/alloc.h"
 #include "base/name.h"
 #include "src/formats/output_format.h"
-#include "src/formats/pair_table.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
+#include "src/slices/pair_table.h"
 #include "src/slices/track.h"
 
 struct function_row {
@@ -55,15 +55,8 @@ struct functions_output {
 static struct function_track *track_of(struct functions_output *functions,
 				       const struct track *track)
 {
-	size_t old = functions->track_room;
-
-	if (track->index >= old) {
-		functions->tracks =
-			alloc_grow(functions->tracks, &functions->track_room,
-				   (size_t)track->index + 1, sizeof(*functions->tracks));
-		memset(functions->tracks + old, 0,
-		       (functions->track_room - old) * sizeof(*functions->tracks));
-	}
+	functions->tracks = alloc_grow_zeroed(functions->tracks, &functions->track_room,
+					      (size_t)track->index + 1, sizeof(*functions->tracks));
 	return &functions->tracks[track->index];
 }
 
@@ -80,18 +73,15 @@ static uint32_t row_of(struct functions_output *functions, const struct name *na
 	return row;
 }
 
-/* Returns the place of the count of open slices of a function on a track. */
+/* Returns the index of the count of a function's open slices on a track. */
 static uint32_t open_of(struct functions_output *functions, uint32_t track, uint32_t row)
 {
-	size_t count = functions->open.count;
-	uint32_t place = pair_table_find(&functions->open, track, row);
+	uint32_t open = pair_table_find(&functions->open, track, row);
 
-	if (place == count) {
-		functions->open_counts = alloc_grow(functions->open_counts, &functions->open_room,
-						    count + 1, sizeof(*functions->open_counts));
-		functions->open_counts[place] = 0;
-	}
-	return place;
+	functions->open_counts =
+		alloc_grow_zeroed(functions->open_counts, &functions->open_room, (size_t)open + 1,
+				  sizeof(*functions->open_counts));
+	return open;
 }
 
 static void begin_call(struct functions_output *functions, uint32_t thread,

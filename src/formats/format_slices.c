@@ -80,11 +80,10 @@ static void looked_at(struct slice_list *list)
 
 static struct slice_track *track_of(struct slice_list *list, const struct track *track)
 {
-	while (list->track_count <= track->index) {
-		list->tracks = alloc_grow(list->tracks, &list->track_room, list->track_count + 1,
-					  sizeof(*list->tracks));
-		list->tracks[list->track_count++] = (struct slice_track){ 0 };
-	}
+	list->tracks = alloc_grow_zeroed(list->tracks, &list->track_room, (size_t)track->index + 1,
+					 sizeof(*list->tracks));
+	if (list->track_count <= track->index)
+		list->track_count = (size_t)track->index + 1;
 	return &list->tracks[track->index];
 }
 

@@ -14,8 +14,8 @@
 
 #include "base/alloc.h"
 #include "src/formats/json_text.h"
-#include "src/formats/pair_table.h"
 #include "src/formats/stored_output.h"
+#include "src/slices/pair_table.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
@@ -80,7 +80,7 @@ static void print_events(const struct slice_sink *sink, void *track,
 
 static void print_profile(struct printer *printer, const struct slice_store *spool, size_t index)
 {
-	struct temp_file_summary summary = slice_store_summary(spool, index);
+	struct track_summary summary = slice_store_summary(spool, index);
 	const struct slice_sink sink = { .events = print_events, .context = printer };
 	const struct track *track = summary.track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
@@ -120,7 +120,7 @@ static uint64_t first_time(const struct slice_store *spool)
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < slice_store_tracks(spool); i++) {
-		struct temp_file_summary summary = slice_store_summary(spool, i);
+		struct track_summary summary = slice_store_summary(spool, i);
 
 		if (summary.slices && summary.begin < first)
 			first = summary.begin;

@@ -266,7 +266,7 @@ static void print_head(double height, FILE *out)
 	fputs("</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", out);
 }
 
-static void print_title(const struct temp_file_summary *summary, FILE *out)
+static void print_title(const struct track_summary *summary, FILE *out)
 {
 	const struct track *track = summary->track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
@@ -320,7 +320,7 @@ static void print_foot(const struct picture *picture, double height)
 
 static void print_thread(const struct slice_store *spool, size_t index, FILE *out)
 {
-	struct temp_file_summary summary = slice_store_summary(spool, index);
+	struct track_summary summary = slice_store_summary(spool, index);
 	uint64_t took = summary.end > summary.begin ? summary.end - summary.begin : 1;
 	struct picture picture = { .out = out,
 				   .begin = summary.begin,

@@ -175,7 +175,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 		summary_add_output(summary, end->parts[i]);
 }
 
-const struct tally_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
+const struct total_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
 							 uint32_t index)
 {
 	return index < pipeline->totals.thread_count ? &pipeline->totals.threads[index] : NULL;

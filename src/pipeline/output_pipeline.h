@@ -80,7 +80,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
  * Returns what a track's thread did, borrowed; `index` counts calls of
  * output_pipeline_add_track().  NULL: not counted.
  */
-const struct tally_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
+const struct total_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
 							 uint32_t index);
 
 /* Returns whether writing has failed, so that the rest need not be decoded. */

@@ -200,7 +200,7 @@ static json_t *thread_names(const struct thread *thread)
 }
 
 void report_thread(struct report *report, const struct thread *thread,
-		   const struct tally_thread *tally)
+		   const struct total_thread *tally)
 {
 	json_t *object;
 
@@ -217,7 +217,7 @@ void report_thread(struct report *report, const struct thread *thread,
 	append_part(report, "threads", object);
 }
 
-static json_t *function_json(const struct tally_function *function)
+static json_t *function_json(const struct total_function *function)
 {
 	const struct symbol *symbol = function->symbol;
 
@@ -238,11 +238,11 @@ static int compare_times(const void *left, const void *right, void *offset)
 	return a > b ? -1 : a < b;
 }
 
-static json_t *top_functions(const struct tally_function **functions, size_t count, size_t offset)
+static json_t *top_functions(const struct total_function **functions, size_t count, size_t offset)
 {
 	json_t *list = json_array();
 
-	qsort_r(functions, count, sizeof(struct tally_function *), compare_times, &offset);
+	qsort_r(functions, count, sizeof(struct total_function *), compare_times, &offset);
 	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++)
 		append_value(list, function_json(functions[i]));
 	return list;
@@ -250,20 +250,20 @@ static json_t *top_functions(const struct tally_function **functions, size_t cou
 
 void report_functions(struct report *report, const struct slice_totals *tally)
 {
-	const struct tally_function **functions;
+	const struct total_function **functions;
 	json_t *by_self;
 	size_t count = 0;
 
 	if (!report->wanted)
 		return;
-	functions = alloc_zeroed(tally->function_count + 1, sizeof(struct tally_function *));
-	for (const struct tally_function *f = tally->first; f; f = f->next)
+	functions = alloc_zeroed(tally->function_count + 1, sizeof(struct total_function *));
+	for (const struct total_function *f = tally->first; f; f = f->next)
 		functions[count++] = f;
-	by_self = top_functions(functions, count, offsetof(struct tally_function, self_ns));
+	by_self = top_functions(functions, count, offsetof(struct total_function, self_ns));
 	set_value(report->parts, "functions",
 		  OBJECT({ "count", number(count) }, { "by_self", by_self },
 			 { "by_total", top_functions(functions, count,
-						     offsetof(struct tally_function, total_ns)) }));
+						     offsetof(struct total_function, total_ns)) }));
 	free(functions);
 }
 

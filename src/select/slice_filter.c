@@ -78,13 +78,8 @@ static uint8_t decide(const struct selection *selection, const char *text)
 
 static uint8_t verdict_of_name(struct slice_filter *filter, const struct name *name)
 {
-	size_t old = filter->verdict_room;
-
-	if (name->id >= old) {
-		filter->verdicts = alloc_grow(filter->verdicts, &filter->verdict_room,
-					      (size_t)name->id + 1, 1);
-		memset(filter->verdicts + old, 0, filter->verdict_room - old);
-	}
+	filter->verdicts =
+		alloc_grow_zeroed(filter->verdicts, &filter->verdict_room, (size_t)name->id + 1, 1);
 	if (!filter->verdicts[name->id])
 		filter->verdicts[name->id] = decide(filter->selection, name->text);
 	return filter->verdicts[name->id];

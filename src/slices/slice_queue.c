@@ -68,75 +68,75 @@ static void replay_block(const struct slice_sink *next, const struct block *bloc
 }
 
 /* Publish what the writer has done, for slice_queue_failed() and _slices(). */
-static void publish(struct slice_queue *relay)
+static void publish(struct slice_queue *queue)
 {
-	if (output_failed(relay->output))
-		__atomic_store_n(&relay->failed, true, __ATOMIC_RELAXED);
-	__atomic_store_n(&relay->written_slices, *relay->slices, __ATOMIC_RELAXED);
+	if (output_failed(queue->output))
+		__atomic_store_n(&queue->failed, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&queue->written_slices, *queue->slices, __ATOMIC_RELAXED);
 }
 
 static void run(struct worker_job *job, struct worker_scratch *scratch)
 {
-	struct slice_queue *relay = (struct slice_queue *)job;
+	struct slice_queue *queue = (struct slice_queue *)job;
 
 	(void)scratch;
-	pthread_mutex_lock(&relay->lock);
-	while (relay->filled != relay->done) {
-		const struct block *block = &relay->blocks[relay->done % BLOCKS];
+	pthread_mutex_lock(&queue->lock);
+	while (queue->filled != queue->done) {
+		const struct block *block = &queue->blocks[queue->done % BLOCKS];
 
-		pthread_mutex_unlock(&relay->lock);
-		replay_block(relay->next, block);
-		publish(relay);
-		pthread_mutex_lock(&relay->lock);
-		relay->done++;
-		if (relay->waiting)
-			pthread_cond_signal(&relay->changed);
+		pthread_mutex_unlock(&queue->lock);
+		replay_block(queue->next, block);
+		publish(queue);
+		pthread_mutex_lock(&queue->lock);
+		queue->done++;
+		if (queue->waiting)
+			pthread_cond_signal(&queue->changed);
 	}
-	relay->submitted = false;
-	pthread_mutex_unlock(&relay->lock);
+	queue->submitted = false;
+	pthread_mutex_unlock(&queue->lock);
 }
 
 /* ---- The caller ---------------------------------------------------------- */
 
-static struct block *being_filled(const struct slice_queue *relay)
+static struct block *being_filled(const struct slice_queue *queue)
 {
-	return &relay->blocks[relay->filled % BLOCKS];
+	return &queue->blocks[queue->filled % BLOCKS];
 }
 
 /* Wait until no more than `left` blocks are undone; the lock is held. */
-static void wait_for(struct slice_queue *relay, unsigned left)
+static void wait_for(struct slice_queue *queue, unsigned left)
 {
-	while (relay->filled - relay->done > left) {
+	while (queue->filled - queue->done > left) {
 		bool helped;
 
-		pthread_mutex_unlock(&relay->lock);
-		helped = workers_help(relay->workers, &relay->job);
-		pthread_mutex_lock(&relay->lock);
-		if (helped || relay->filled - relay->done <= left)
+		pthread_mutex_unlock(&queue->lock);
+		helped = workers_help(queue->workers, &queue->job);
+		pthread_mutex_lock(&queue->lock);
+		if (helped || queue->filled - queue->done <= left)
 			continue;
-		relay->waiting = true;
-		pthread_cond_wait(&relay->changed, &relay->lock);
-		relay->waiting = false;
+		queue->waiting = true;
+		pthread_cond_wait(&queue->changed, &queue->lock);
+		queue->waiting = false;
 	}
 }
 
 /* Hand over the block that is being filled, and wait until no more than `left` are undone. */
-static void hand_over(struct slice_queue *relay, unsigned left)
+static void hand_over(struct slice_queue *queue, unsigned left)
 {
 	struct block *block;
 	bool submitted;
 
-	pthread_mutex_lock(&relay->lock);
-	relay->filled++;
-	submitted = relay->submitted;
-	relay->submitted = true;
-	pthread_mutex_unlock(&relay->lock);
+	pthread_mutex_lock(&queue->lock);
+	queue->filled++;
+	submitted = queue->submitted;
+	queue->submitted = true;
+	pthread_mutex_unlock(&queue->lock);
 	if (!submitted)
-		workers_offer(relay->workers, &relay->job);
-	pthread_mutex_lock(&relay->lock);
-	wait_for(relay, left);
-	pthread_mutex_unlock(&relay->lock);
-	block = being_filled(relay);
+		workers_offer(queue->workers, &queue->job);
+	pthread_mutex_lock(&queue->lock);
+	wait_for(queue, left);
+	pthread_mutex_unlock(&queue->lock);
+	block = being_filled(queue);
 	block->event_count = block->span_count = block->detail_count = 0;
 	arena_release(&block->texts);
 }
@@ -145,32 +145,32 @@ static void hand_over(struct slice_queue *relay, unsigned left)
  * Choose what happens to the next events.  If no worker is idle, queueing only
  * costs: then they bypass the queue, once it is empty.
  */
-static void choose(struct slice_queue *relay)
+static void choose(struct slice_queue *queue)
 {
-	relay->direct = false;
-	if (!workers_idle(relay->workers)) {
-		pthread_mutex_lock(&relay->lock);
-		relay->direct = relay->filled == relay->done && !relay->submitted;
-		pthread_mutex_unlock(&relay->lock);
+	queue->direct = false;
+	if (!workers_idle(queue->workers)) {
+		pthread_mutex_lock(&queue->lock);
+		queue->direct = queue->filled == queue->done && !queue->submitted;
+		pthread_mutex_unlock(&queue->lock);
 	}
-	relay->direct_left = EVENTS;
+	queue->direct_left = EVENTS;
 }
 
 /* Returns the block that takes the next events; NULL: they bypass the queue. */
-static struct block *find_room(struct slice_queue *relay)
+static struct block *find_room(struct slice_queue *queue)
 {
-	struct block *block = being_filled(relay);
+	struct block *block = being_filled(queue);
 	/* Room for a whole slice, which is two events. */
 	bool full = block->event_count + 1 >= EVENTS || block->span_count == EVENTS;
 
-	if (relay->direct ? relay->direct_left : !full)
-		return relay->direct ? NULL : block;
-	if (relay->direct)
-		publish(relay);
+	if (queue->direct ? queue->direct_left : !full)
+		return queue->direct ? NULL : block;
+	if (queue->direct)
+		publish(queue);
 	else
-		hand_over(relay, BLOCKS - 1);
-	choose(relay);
-	return relay->direct ? NULL : being_filled(relay);
+		hand_over(queue, BLOCKS - 1);
+	choose(queue);
+	return queue->direct ? NULL : being_filled(queue);
 }
 
 /* What an event refers to must outlive the call: details and texts. */
@@ -210,19 +210,19 @@ static size_t copy_events(struct block *block, void *track, const struct slice_b
 static void queue_events(const struct slice_sink *sink, void *track,
 			 const struct slice_batch *batch)
 {
-	struct slice_queue *relay = sink->context;
+	struct slice_queue *queue = sink->context;
 	struct slice_batch left = *batch;
 
 	while (left.count) {
-		struct block *block = find_room(relay);
+		struct block *block = find_room(queue);
 		size_t count = left.count;
 
 		if (block) {
 			count = copy_events(block, track, &left);
 		} else {
-			relay->next->events(relay->next, track, &left);
-			relay->direct_left -=
-				count < relay->direct_left ? count : relay->direct_left;
+			queue->next->events(queue->next, track, &left);
+			queue->direct_left -=
+				count < queue->direct_left ? count : queue->direct_left;
 		}
 		left.events += count;
 		left.count -= count;
@@ -231,76 +231,76 @@ static void queue_events(const struct slice_sink *sink, void *track,
 
 static void queue_flush(const struct slice_sink *sink, void *track)
 {
-	struct slice_queue *relay = sink->context;
-	struct block *block = find_room(relay);
+	struct slice_queue *queue = sink->context;
+	struct block *block = find_room(queue);
 
 	if (block)
 		block->spans[block->span_count++] = (struct span){ .track = track };
 	else
-		slice_sink_flush(relay->next, track);
+		slice_sink_flush(queue->next, track);
 }
 
-static void release(struct slice_queue *relay)
+static void release(struct slice_queue *queue)
 {
 	for (size_t i = 0; i < BLOCKS; i++) {
-		free(relay->blocks[i].details);
-		arena_release(&relay->blocks[i].texts);
+		free(queue->blocks[i].details);
+		arena_release(&queue->blocks[i].texts);
 	}
-	free(relay->blocks);
-	pthread_cond_destroy(&relay->changed);
-	pthread_mutex_destroy(&relay->lock);
-	free(relay);
+	free(queue->blocks);
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
 }
 
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
 				     const uint64_t *slices, struct workers *workers)
 {
-	struct slice_queue *relay = alloc_zeroed(1, sizeof(*relay));
+	struct slice_queue *queue = alloc_zeroed(1, sizeof(*queue));
 
-	relay->job.run = run;
-	relay->workers = workers;
-	relay->next = next;
-	relay->output = output;
-	relay->slices = slices;
-	relay->blocks = alloc_zeroed(BLOCKS, sizeof(*relay->blocks));
-	pthread_mutex_init(&relay->lock, NULL);
-	pthread_cond_init(&relay->changed, NULL);
-	relay->sink = (struct slice_sink){
+	queue->job.run = run;
+	queue->workers = workers;
+	queue->next = next;
+	queue->output = output;
+	queue->slices = slices;
+	queue->blocks = alloc_zeroed(BLOCKS, sizeof(*queue->blocks));
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->changed, NULL);
+	queue->sink = (struct slice_sink){
 		.events = queue_events,
 		.flush = queue_flush,
-		.context = relay,
+		.context = queue,
 		.details = next->details,
 		.folded = next->folded,
 	};
-	return relay;
+	return queue;
 }
 
-const struct slice_sink *slice_queue_sink(const struct slice_queue *relay)
+const struct slice_sink *slice_queue_sink(const struct slice_queue *queue)
 {
-	return &relay->sink;
+	return &queue->sink;
 }
 
-uint64_t slice_queue_slices(const struct slice_queue *relay)
+uint64_t slice_queue_slices(const struct slice_queue *queue)
 {
-	return __atomic_load_n(&relay->written_slices, __ATOMIC_RELAXED);
+	return __atomic_load_n(&queue->written_slices, __ATOMIC_RELAXED);
 }
 
-bool slice_queue_failed(const struct slice_queue *relay)
+bool slice_queue_failed(const struct slice_queue *queue)
 {
-	return __atomic_load_n(&relay->failed, __ATOMIC_RELAXED);
+	return __atomic_load_n(&queue->failed, __ATOMIC_RELAXED);
 }
 
-void slice_queue_wait(struct slice_queue *relay)
+void slice_queue_wait(struct slice_queue *queue)
 {
-	hand_over(relay, 0);
-	relay->direct = false;
-	publish(relay);
+	hand_over(queue, 0);
+	queue->direct = false;
+	publish(queue);
 }
 
-void slice_queue_close(struct slice_queue *relay)
+void slice_queue_close(struct slice_queue *queue)
 {
-	if (!relay)
+	if (!queue)
 		return;
-	workers_cancel(relay->workers, &relay->job);
-	release(relay);
+	workers_cancel(queue->workers, &queue->job);
+	release(queue);
 }

@@ -23,24 +23,24 @@ struct slice_queue;
 /*
  * `next`, the `output` that it writes to, and how many `slices` it wrote, are
  * borrowed, as are the workers, who use them.
- * Returns the relay, owned by the caller.
+ * Returns the queue, owned by the caller.
  */
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
 				     const uint64_t *slices, struct workers *workers);
 
 /* Returns the sink; valid until slice_queue_close(). */
-const struct slice_sink *slice_queue_sink(const struct slice_queue *relay);
+const struct slice_sink *slice_queue_sink(const struct slice_queue *queue);
 
 /* Returns how many slices were written, as far as the workers have come. */
-uint64_t slice_queue_slices(const struct slice_queue *relay);
+uint64_t slice_queue_slices(const struct slice_queue *queue);
 
 /* Returns whether the output failed, as far as the workers have come. */
-bool slice_queue_failed(const struct slice_queue *relay);
+bool slice_queue_failed(const struct slice_queue *queue);
 
 /* Wait until all is done that was handed over. */
-void slice_queue_wait(struct slice_queue *relay);
+void slice_queue_wait(struct slice_queue *queue);
 
 /* What was handed over and is not waited for may be left out.  NULL is allowed. */
-void slice_queue_close(struct slice_queue *relay);
+void slice_queue_close(struct slice_queue *queue);
 
 #endif

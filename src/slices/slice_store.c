@@ -15,7 +15,7 @@
 #define STEP 32768u
 
 /* An event, whose `detail` says whether a detail follows in the next record. */
-struct temp_file_record {
+struct store_record {
 	union {
 		struct slice_event event;
 		struct slice_detail detail;
@@ -27,129 +27,125 @@ struct stretch {
 	uint64_t begin, count; /* in records of the file */
 };
 
-struct temp_file_track {
+struct store_track {
 	struct track *track;       /* borrowed; NULL: nothing came */
 	struct stretch *stretches; /* owned */
 	size_t count, room;
 	uint64_t slices, begin, end;
 };
 
-int slice_store_init(struct slice_store *spool, struct name_table *names, struct error *err)
+int slice_store_init(struct slice_store *store, struct name_table *names, struct error *err)
 {
-	*spool = (struct slice_store){ .names = names };
-	if (temp_file_open(&spool->file, err) < 0)
+	*store = (struct slice_store){ .names = names };
+	if (temp_file_open(&store->file, err) < 0)
 		return -1;
-	spool->buffer = alloc_zeroed(BUFFER_RECORDS, sizeof(*spool->buffer));
+	store->buffer = alloc_zeroed(BUFFER_RECORDS, sizeof(*store->buffer));
 	return 0;
 }
 
 /* ---- In ------------------------------------------------------------------ */
 
-static void flush(struct slice_store *spool)
+static void flush(struct slice_store *store)
 {
-	if (spool->err.kind == ERROR_NONE)
-		temp_file_write(&spool->file, spool->buffer,
-				spool->buffered * sizeof(*spool->buffer), &spool->err);
-	spool->buffered = 0;
+	if (store->err.kind == ERROR_NONE)
+		temp_file_write(&store->file, store->buffer,
+				store->buffered * sizeof(*store->buffer), &store->err);
+	store->buffered = 0;
 }
 
-static struct temp_file_track *track_of(struct slice_store *spool, struct track *track)
+static struct store_track *track_of(struct slice_store *store, struct track *track)
 {
-	struct temp_file_track *found;
-
-	while (spool->track_count <= track->index) {
-		spool->tracks = alloc_grow(spool->tracks, &spool->track_room,
-					   spool->track_count + 1, sizeof(*spool->tracks));
-		spool->tracks[spool->track_count++] = (struct temp_file_track){ 0 };
-	}
-	found = &spool->tracks[track->index];
-	found->track = track;
-	return found;
+	store->tracks = alloc_grow_zeroed(store->tracks, &store->track_room,
+					  (size_t)track->index + 1, sizeof(*store->tracks));
+	if (store->track_count <= track->index)
+		store->track_count = (size_t)track->index + 1;
+	store->tracks[track->index].track = track;
+	return &store->tracks[track->index];
 }
 
 /* Add one record to the file. */
-static void add(struct slice_store *spool, struct temp_file_track *to,
-		const struct temp_file_record *record)
+static void add(struct slice_store *store, struct store_track *to,
+		const struct store_record *record)
 {
 	struct stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 
-	if (!last || last->begin + last->count != spool->count) {
+	if (!last || last->begin + last->count != store->count) {
 		to->stretches =
 			alloc_grow(to->stretches, &to->room, to->count + 1, sizeof(*to->stretches));
 		last = &to->stretches[to->count++];
-		*last = (struct stretch){ .begin = spool->count };
+		*last = (struct stretch){ .begin = store->count };
 	}
 	last->count++;
-	spool->buffer[spool->buffered++] = *record;
-	spool->count++;
-	if (spool->buffered == BUFFER_RECORDS)
-		flush(spool);
+	store->buffer[store->buffered++] = *record;
+	store->count++;
+	if (store->buffered == BUFFER_RECORDS)
+		flush(store);
 }
 
-static void keep_event(struct slice_store *spool, struct temp_file_track *to,
+static void keep_event(struct slice_store *store, struct store_track *to,
 		       const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct temp_file_record record = { .event = *event };
+	struct store_record record = { .event = *event };
 
 	record.event.detail = detail != NULL;
 	if (event->kind == SLICE_INSTANT)
-		record.event.text = name_intern_text(spool->names, event->text)->text;
+		record.event.text = name_intern_text(store->names, event->text)->text;
 	if (!to->slices)
 		to->begin = event->time;
 	to->slices += event->kind != SLICE_END;
-	spool->slices += event->kind != SLICE_END;
+	store->slices += event->kind != SLICE_END;
 	to->end = event->time;
-	add(spool, to, &record);
+	add(store, to, &record);
 	if (detail)
-		add(spool, to, &(struct temp_file_record){ .detail = *detail });
+		add(store, to, &(struct store_record){ .detail = *detail });
 }
 
 static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	struct temp_file_track *to = track_of(sink->context, track);
+	struct store_track *to = track_of(sink->context, track);
 
 	for (size_t i = 0; i < batch->count; i++)
 		keep_event(sink->context, to, &batch->events[i],
 			   slice_batch_detail(batch, &batch->events[i]));
 }
 
-struct slice_sink slice_store_sink(struct slice_store *spool, bool details, bool folded)
+struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool folded)
 {
 	return (struct slice_sink){
 		.events = keep_events,
-		.context = spool,
+		.context = store,
 		.details = details,
 		.folded = folded,
 	};
 }
 
-int slice_store_end(struct slice_store *spool, struct error *err)
+int slice_store_end(struct slice_store *store, struct error *err)
 {
-	flush(spool);
-	if (spool->err.kind != ERROR_NONE) {
-		*err = spool->err;
+	flush(store);
+	if (store->err.kind != ERROR_NONE) {
+		*err = store->err;
 		return -1;
 	}
-	if (!spool->count)
+	if (!store->count)
 		return 0;
-	spool->records =
-		(const struct temp_file_record *)(const void *)temp_file_map(&spool->file, err);
-	return spool->records ? 0 : -1;
+	store->records =
+		(const struct store_record *)(const void *)temp_file_map(&store->file, err);
+	return store->records ? 0 : -1;
 }
 
 /* ---- Out ----------------------------------------------------------------- */
 
 /* A position in a track's records; while `event` is set, it is the next one. */
 struct store_cursor {
-	const struct temp_file_track *track;
+	const struct store_track *track;
 	size_t stretch;
 	uint64_t at; /* in the stretch */
 	const struct slice_event *event;
 };
 
 /* Returns the next record, which is consumed; NULL at the end. */
-static const struct temp_file_record *take_record(const struct slice_store *spool,
-						  struct store_cursor *cursor)
+static const struct store_record *take_record(const struct slice_store *store,
+					      struct store_cursor *cursor)
 {
 	const struct stretch *stretch = &cursor->track->stretches[cursor->stretch];
 
@@ -158,58 +154,58 @@ static const struct temp_file_record *take_record(const struct slice_store *spoo
 	if (cursor->at + 1 == stretch->count) {
 		cursor->stretch++;
 		cursor->at = 0;
-		return &spool->records[stretch->begin + stretch->count - 1];
+		return &store->records[stretch->begin + stretch->count - 1];
 	}
-	return &spool->records[stretch->begin + cursor->at++];
+	return &store->records[stretch->begin + cursor->at++];
 }
 
 /* Move to the next event.  Returns false at the end. */
-static bool next_event(const struct slice_store *spool, struct store_cursor *cursor)
+static bool next_event(const struct slice_store *store, struct store_cursor *cursor)
 {
-	const struct temp_file_record *record = take_record(spool, cursor);
+	const struct store_record *record = take_record(store, cursor);
 
 	cursor->event = record ? &record->event : NULL;
 	return record;
 }
 
 /* Emit the cursor's event and move to the next one.  Returns false at the end. */
-static bool emit_event(const struct slice_store *spool, struct store_cursor *cursor,
+static bool emit_event(const struct slice_store *store, struct store_cursor *cursor,
 		       const struct slice_sink *sink)
 {
 	const struct slice_event *event = cursor->event;
-	const struct temp_file_record *detail = event->detail ? take_record(spool, cursor) : NULL;
+	const struct store_record *detail = event->detail ? take_record(store, cursor) : NULL;
 
 	slice_sink_emit(sink, cursor->track->track, event, detail ? &detail->detail : NULL);
-	return next_event(spool, cursor);
+	return next_event(store, cursor);
 }
 
 /* After `count` events the file need not stay in memory. */
-static void leave_behind(const struct slice_store *spool, uint64_t count)
+static void leave_behind(const struct slice_store *store, uint64_t count)
 {
 	if (count % STEP == 0)
-		pages_give_back((const uint8_t *)spool->records, spool->file.size);
+		pages_give_back((const uint8_t *)store->records, store->file.size);
 }
 
-size_t slice_store_tracks(const struct slice_store *spool)
+size_t slice_store_tracks(const struct slice_store *store)
 {
-	return spool->track_count;
+	return store->track_count;
 }
 
-struct temp_file_summary slice_store_summary(const struct slice_store *spool, size_t index)
+struct track_summary slice_store_summary(const struct slice_store *store, size_t index)
 {
-	const struct temp_file_track *track = &spool->tracks[index];
+	const struct store_track *track = &store->tracks[index];
 
-	return (struct temp_file_summary){ track->track, track->slices, track->begin, track->end };
+	return (struct track_summary){ track->track, track->slices, track->begin, track->end };
 }
 
-void slice_store_replay_track(const struct slice_store *spool, size_t index,
+void slice_store_replay_track(const struct slice_store *store, size_t index,
 			      const struct slice_sink *sink)
 {
-	struct store_cursor cursor = { .track = &spool->tracks[index] };
+	struct store_cursor cursor = { .track = &store->tracks[index] };
 	uint64_t emitted = 0;
 
-	for (bool more = next_event(spool, &cursor); more; leave_behind(spool, ++emitted))
-		more = emit_event(spool, &cursor, sink);
+	for (bool more = next_event(store, &cursor); more; leave_behind(store, ++emitted))
+		more = emit_event(store, &cursor, sink);
 }
 
 /* ---- By time: a binary heap of the tracks ---------------------------------- */
@@ -238,35 +234,35 @@ static void sift(struct store_cursor *heap, size_t count, size_t at)
 	}
 }
 
-void slice_store_replay(const struct slice_store *spool, const struct slice_sink *sink)
+void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink)
 {
-	struct store_cursor *heap = alloc_zeroed(spool->track_count + 1, sizeof(*heap));
+	struct store_cursor *heap = alloc_zeroed(store->track_count + 1, sizeof(*heap));
 	size_t count = 0;
 	uint64_t emitted = 0;
 
-	for (size_t i = 0; i < spool->track_count; i++) {
-		heap[count] = (struct store_cursor){ .track = &spool->tracks[i] };
-		count += next_event(spool, &heap[count]);
+	for (size_t i = 0; i < store->track_count; i++) {
+		heap[count] = (struct store_cursor){ .track = &store->tracks[i] };
+		count += next_event(store, &heap[count]);
 	}
 	for (size_t i = count; i-- > 0;)
 		sift(heap, count, i);
 	while (count) {
-		if (!emit_event(spool, &heap[0], sink))
+		if (!emit_event(store, &heap[0], sink))
 			heap[0] = heap[--count];
-		leave_behind(spool, ++emitted);
+		leave_behind(store, ++emitted);
 		sift(heap, count, 0);
 	}
 	free(heap);
 }
 
-void slice_store_release(struct slice_store *spool)
+void slice_store_release(struct slice_store *store)
 {
-	if (spool->records)
-		munmap((void *)(uintptr_t)spool->records, spool->file.size);
-	temp_file_close(&spool->file);
-	for (size_t i = 0; i < spool->track_count; i++)
-		free(spool->tracks[i].stretches);
-	free(spool->tracks);
-	free(spool->buffer);
-	*spool = (struct slice_store){ 0 };
+	if (store->records)
+		munmap((void *)(uintptr_t)store->records, store->file.size);
+	temp_file_close(&store->file);
+	for (size_t i = 0; i < store->track_count; i++)
+		free(store->tracks[i].stretches);
+	free(store->tracks);
+	free(store->buffer);
+	*store = (struct slice_store){ 0 };
 }

@@ -21,54 +21,54 @@
 #include "src/slices/slice_sink.h"
 
 struct track;
-struct temp_file_record;
-struct temp_file_track;
+struct store_record;
+struct store_track;
 
 struct slice_store {
 	struct name_table *names; /* borrowed: keeps the texts of instants */
 	struct temp_file file;
-	struct temp_file_record *buffer; /* owned: not yet written */
+	struct store_record *buffer; /* owned: not yet written */
 	size_t buffered;
-	uint64_t count;                 /* records up to now */
-	struct temp_file_track *tracks; /* owned; by index of the track */
+	uint64_t count;             /* records up to now */
+	struct store_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
-	const struct temp_file_record *records; /* owned mapping, from slice_store_end() on */
+	const struct store_record *records; /* owned mapping, from slice_store_end() on */
 	uint64_t slices;
 	struct error err; /* the first failure; nothing is kept after it */
 };
 
 /* What is known of a track without reading it. */
-struct temp_file_summary {
+struct track_summary {
 	struct track *track; /* borrowed; NULL: there is no such track, or nothing on it */
 	uint64_t slices;
 	uint64_t begin, end; /* ns: of the first and the last record */
 };
 
 /* Make an empty file.  Returns 0; -1 with err filled.  `names` is borrowed until release. */
-int slice_store_init(struct slice_store *spool, struct name_table *names, struct error *err);
+int slice_store_init(struct slice_store *store, struct name_table *names, struct error *err);
 
 /*
  * Returns the sink; its tracks are struct track, its slices must come in program
  * order for each.  `details` and `folded` are those of struct slice_sink.
  */
-struct slice_sink slice_store_sink(struct slice_store *spool, bool details, bool folded);
+struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool folded);
 
 /* No more will come.  Returns 0; -1 with err filled: the first failure. */
-int slice_store_end(struct slice_store *spool, struct error *err);
+int slice_store_end(struct slice_store *store, struct error *err);
 
 /* Returns the number of tracks: their indices are below it. */
-size_t slice_store_tracks(const struct slice_store *spool);
+size_t slice_store_tracks(const struct slice_store *store);
 
-struct temp_file_summary slice_store_summary(const struct slice_store *spool, size_t index);
+struct track_summary slice_store_summary(const struct slice_store *store, size_t index);
 
 /* Give out a track's slices.  After slice_store_end(). */
-void slice_store_replay_track(const struct slice_store *spool, size_t index,
+void slice_store_replay_track(const struct slice_store *store, size_t index,
 			      const struct slice_sink *sink);
 
 /* Give out all slices by time; where times are equal, by index of the track. */
-void slice_store_replay(const struct slice_store *spool, const struct slice_sink *sink);
+void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink);
 
 /* Idempotent, also on zeroed memory. */
-void slice_store_release(struct slice_store *spool);
+void slice_store_release(struct slice_store *store);
 
 #endif

@@ -80,7 +80,6 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	ftf_abandon(ftf->writer);
 	call_sites_release(&ftf->sites);
 	free(ftf->known);
-	free(ftf->threads);
 	direct_cache_release(&ftf->templates);
 	*ftf = (struct ftf_sink){ 0 };
 }
@@ -88,53 +87,34 @@ void ftf_sink_release(struct ftf_sink *ftf)
 /* The program's names live until the end of the run: the writer may borrow their text. */
 static struct ftf_name name_of(struct ftf_sink *ftf, const struct name *name)
 {
-	size_t old = ftf->known_room;
-
 	if (!name)
 		return (struct ftf_name){ 0 };
-	if (name->id >= old) {
-		ftf->known = alloc_grow(ftf->known, &ftf->known_room, (size_t)name->id + 1,
-					sizeof(*ftf->known));
-		memset(ftf->known + old, 0, (ftf->known_room - old) * sizeof(*ftf->known));
-	}
+	ftf->known = alloc_grow_zeroed(ftf->known, &ftf->known_room, (size_t)name->id + 1,
+				       sizeof(*ftf->known));
 	if (!ftf->known[name->id].id)
 		ftf->known[name->id] = ftf_name_borrow(ftf->writer, name->text, name->length);
 	return ftf->known[name->id];
 }
 
-static struct ftf_thread find_thread(struct ftf_sink *ftf, const struct track *track)
+/* Returns the thread of an announced track. */
+static inline struct ftf_thread thread_of(const struct track *track)
 {
-	size_t old = ftf->thread_room;
-
-	if (track->index >= old) {
-		ftf->threads = alloc_grow(ftf->threads, &ftf->thread_room, (size_t)track->index + 1,
-					  sizeof(*ftf->threads));
-		memset(ftf->threads + old, 0, (ftf->thread_room - old) * sizeof(*ftf->threads));
-	}
-	if (!ftf->threads[track->index].id)
-		ftf->threads[track->index] =
-			ftf_thread(ftf->writer, (uint32_t)track->pid, (uint32_t)track->tid);
-	return ftf->threads[track->index];
+	return (struct ftf_thread){ track->writer_thread };
 }
 
-static inline struct ftf_thread thread_of(struct ftf_sink *ftf, const struct track *track)
-{
-	return track->announced ? (struct ftf_thread){ track->writer_thread }
-				: find_thread(ftf, track);
-}
-
-/* Before a track's first slice its names are told. */
+/* Before its first slice, a track's names are written. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
 	if (track->announced)
 		return;
-	track->writer_thread = find_thread(ftf, track).id;
+	track->writer_thread =
+		ftf_thread(ftf->writer, (uint32_t)track->pid, (uint32_t)track->tid).id;
 	track->announced = true;
 	if (track->process_name)
 		ftf_process_name(ftf->writer, (uint32_t)track->pid,
 				 ftf_text(ftf->writer, track->process_name));
 	if (track->thread_name)
-		ftf_thread_name(ftf->writer, thread_of(ftf, track),
+		ftf_thread_name(ftf->writer, thread_of(track),
 				ftf_text(ftf->writer, track->thread_name));
 }
 
@@ -212,13 +192,11 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 		      uint64_t time, uint64_t end)
 {
 	struct ftf_arg args[SLICE_ARGS_MAX];
-	struct ftf_event event = {
-		.thread = thread_of(ftf, track),
-		.name = name_of(ftf, made->symbol->name),
-		.time = time,
-		.args = args,
-	};
+	struct ftf_event event = { .time = time, .args = args };
 
+	announce(ftf, track);
+	event.thread = thread_of(track);
+	event.name = name_of(ftf, made->symbol->name);
 	if (made->symbol->inlined)
 		event.category = ftf->inlined;
 	if (ftf->level != OPTION_ARGS_NONE) {
@@ -227,7 +205,6 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 		values.caller = made->caller;
 		event.arg_count = fill_args(ftf, &values, args);
 	}
-	announce(ftf, track);
 	ftf_make_template(ftf->writer, &event, end, &made->encoded);
 }
 
@@ -260,7 +237,7 @@ static void write_slice(struct ftf_sink *ftf, struct track *track, const struct 
 		*slot = (struct slice_template){ begin->symbol, caller, begin->ip, begin->flags,
 						 .encoded.count = 0 };
 	if (!track->announced || !slot->encoded.count ||
-	    !ftf_write_templates(ftf->writer, thread_of(ftf, track), &record, 1))
+	    !ftf_write_templates(ftf->writer, thread_of(track), &record, 1))
 		write_new(ftf, track, slot, begin->time, end);
 }
 
@@ -277,7 +254,7 @@ static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
 {
 	struct ftf_arg args[END_ARGS_MAX];
 	struct ftf_event event = {
-		.thread = thread_of(ftf, track),
+		.thread = thread_of(track),
 		.time = time,
 		.args = args,
 	};
@@ -291,13 +268,12 @@ static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
 /* Perfetto does not show instants of a thread well; a slice without length it does. */
 static void write_instant(struct ftf_sink *ftf, struct track *track, const struct slice_event *mark)
 {
-	struct ftf_event event = {
-		.thread = thread_of(ftf, track),
-		.name = ftf_text(ftf->writer, mark->text),
-		.time = mark->time,
-	};
+	struct ftf_event event = { .time = mark->time };
 
 	announce(ftf, track);
+	ftf->slices++;
+	event.thread = thread_of(track);
+	event.name = ftf_text(ftf->writer, mark->text);
 	ftf_begin(ftf->writer, &event);
 	event.name = (struct ftf_name){ 0 };
 	ftf_end(ftf->writer, &event);
@@ -367,7 +343,7 @@ static const struct slice_event *write_templates(struct ftf_sink *ftf, struct tr
 	struct ftf_templated records[RECORDS];
 	size_t count = 0;
 
-	if (!track->announced || !ftf_write_templates(ftf->writer, thread_of(ftf, track), NULL, 0))
+	if (!track->announced || !ftf_write_templates(ftf->writer, thread_of(track), NULL, 0))
 		return event;
 	while (event < limit && count < RECORDS) {
 		const struct slice_template *slot;
@@ -389,7 +365,7 @@ static const struct slice_event *write_templates(struct ftf_sink *ftf, struct tr
 		ftf->slices++;
 		event += 1 + whole;
 	}
-	ftf_write_templates(ftf->writer, thread_of(ftf, track), records, count);
+	ftf_write_templates(ftf->writer, thread_of(track), records, count);
 	return event;
 }
 

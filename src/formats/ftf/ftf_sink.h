@@ -28,8 +28,6 @@ struct ftf_sink {
 	struct call_sites sites;
 	struct ftf_name *known; /* owned; the writer's, by id of the program's; 0: not yet */
 	size_t known_room;
-	struct ftf_thread *threads; /* owned; by index of the track; 0: not yet */
-	size_t thread_room;
 	struct direct_cache
 		templates; /* struct slice_template: most slices begin again and again */
 	/* Argument names and values: */

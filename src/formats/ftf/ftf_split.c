@@ -171,11 +171,10 @@ static void advance(struct ftf_split *split, uint64_t time)
 
 static struct split_track *track_of(struct ftf_split *split, struct track *track)
 {
-	while (split->track_count <= track->index) {
-		split->tracks = alloc_grow(split->tracks, &split->track_room,
-					   split->track_count + 1, sizeof(*split->tracks));
-		split->tracks[split->track_count++] = (struct split_track){ 0 };
-	}
+	split->tracks = alloc_grow_zeroed(split->tracks, &split->track_room,
+					  (size_t)track->index + 1, sizeof(*split->tracks));
+	if (split->track_count <= track->index)
+		split->track_count = (size_t)track->index + 1;
 	split->tracks[track->index].track = track;
 	return &split->tracks[track->index];
 }

@@ -112,7 +112,7 @@ START_TEST(of_many_functions_the_longest_fifty_are_listed)
 {
 	struct symbol symbol = { 0 };
 	struct name_table names;
-	struct tally_function functions[FUNCTIONS] = { 0 };
+	struct total_function functions[FUNCTIONS] = { 0 };
 	struct slice_totals tally = { .first = functions, .function_count = FUNCTIONS };
 	const json_t *top;
 

@@ -54,7 +54,7 @@ static const struct slice_event slices[] = {
 };
 #define SLICE_EVENTS (sizeof(slices) / sizeof(slices[0]))
 
-static void expect_function(const struct tally_function *function, const struct symbol *symbol,
+static void expect_function(const struct total_function *function, const struct symbol *symbol,
 			    uint64_t self, uint64_t total)
 {
 	ck_assert_ptr_nonnull(function);
