@@ -9,13 +9,13 @@
 #include "base/hash.h"
 #include "symbols/dso/dso_store.h"
 
-struct place {
+struct call_place {
 	const struct symbol *caller;
 	uint64_t offset;
 };
 
 struct call_site {
-	struct place place;
+	struct call_place place;
 	const struct name *name; /* NULL: the line is not known */
 	UT_hash_handle hh;
 };
@@ -37,7 +37,7 @@ static const struct name *name_line(struct name_table *names, const struct sourc
 const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset)
 {
-	struct place place = { caller, offset };
+	struct call_place place = { caller, offset };
 	struct call_site *site;
 	struct source_line line;
 

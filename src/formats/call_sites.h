@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where calls stand in the source: "file:line", made once for each call
+ * The source lines of calls, "file:line", looked up once for each call
  * instruction.
  */
 #ifndef SRC_FORMATS_CALL_SITES_H

@@ -103,18 +103,18 @@ static const struct overlay_call *call_at(const struct overlay_thread_calls *thr
 
 /* ---- Messages ------------------------------------------------------------ */
 
-struct message {
+struct ring_message {
 	uint64_t time; /* ns, the overlay's clock */
 	uint8_t kind;  /* as of a call */
 };
 
 /* Returns a ring's messages in the order of time, owned by the caller. */
-static struct message *read_messages(const struct runtime_events *file, uint32_t index,
-				     size_t *count)
+static struct ring_message *read_messages(const struct runtime_events *file, uint32_t index,
+					  size_t *count)
 {
 	struct runtime_ring ring;
 	struct runtime_event event;
-	struct message *messages = NULL;
+	struct ring_message *messages = NULL;
 	size_t room = 0;
 
 	*count = 0;
@@ -124,9 +124,9 @@ static struct message *read_messages(const struct runtime_events *file, uint32_t
 		if (event.kind == RUNTIME_LOST)
 			continue;
 		messages = alloc_grow(messages, &room, *count + 1, sizeof(*messages));
-		messages[(*count)++] = (struct message){ event.time, event.kind > RUNTIME_USER_UNIT
-									     ? RUNTIME_USER_UNIT
-									     : event.kind };
+		messages[(*count)++] = (struct ring_message){
+			event.time, event.kind > RUNTIME_USER_UNIT ? RUNTIME_USER_UNIT : event.kind
+		};
 	}
 	return messages;
 }
@@ -135,8 +135,8 @@ static struct message *read_messages(const struct runtime_events *file, uint32_t
  * Find the message of a call's kind that is nearest to it at an offset.
  * Returns whether there is one near enough; *late is how much later it is (ns).
  */
-static bool find_near(const struct message *messages, size_t count, const struct overlay_call *call,
-		      int64_t ahead, int64_t *late)
+static bool find_near(const struct ring_message *messages, size_t count,
+		      const struct overlay_call *call, int64_t ahead, int64_t *late)
 {
 	uint64_t time = call->time + (uint64_t)ahead;
 	bool found = false;
@@ -157,7 +157,7 @@ static bool find_near(const struct message *messages, size_t count, const struct
 
 struct trial {
 	const struct overlay_thread_calls *thread;
-	const struct message *messages;
+	const struct ring_message *messages;
 	size_t message_count;
 	struct overlay_match best;
 	size_t second; /* calls that fit at the best of all other offsets */
@@ -250,7 +250,7 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 	for (size_t i = 0; i < *probes; i++) {
 		size_t at = (size_t)begin + i * count / *probes;
 		const struct overlay_call *call = call_at(trial->thread, at);
-		const struct message *message = &trial->messages[(int64_t)at + shift];
+		const struct ring_message *message = &trial->messages[(int64_t)at + shift];
 
 		fits += message->kind == call->kind &&
 			llabs((int64_t)(message->time - call->time) - ahead) <= TOLERANCE;
@@ -355,7 +355,7 @@ static void match_ring(struct overlay_match *match, const struct overlay_calls *
 	struct overlay_match best = { 0 };
 	int32_t tid = -1;
 	size_t count;
-	struct message *messages = read_messages(&input->events, ring, &count);
+	struct ring_message *messages = read_messages(&input->events, ring, &count);
 
 	for (size_t i = 0; i < calls->count; i++) {
 		struct trial trial = { &calls->threads[i], messages, count, { 0 }, 0 };

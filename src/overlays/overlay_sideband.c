@@ -8,40 +8,40 @@
 #define NS_PER_US UINT64_C(1000)
 
 /* A fork or exit (ns, perf's clock) or an event (ns, the overlay's). */
-struct clock_point {
+struct overlay_point {
 	uint64_t time;
 	uint32_t id; /* of the thread, or of the ring */
 };
 
-struct clock_points {
-	struct clock_point *list; /* owned */
+struct overlay_points {
+	struct overlay_point *list; /* owned */
 	size_t count, room;
 };
 
 /* The history of a process, as perf and the overlay recorded it. */
 struct history {
-	struct clock_points backups; /* forks of domains' first children: when, by whom */
-	struct clock_points domain_exits;
-	struct clock_points spawns, terminations;
+	struct overlay_points backups; /* forks of domains' first children: when, by whom */
+	struct overlay_points domain_exits;
+	struct overlay_points spawns, terminations;
 	uint64_t exec, main_exit; /* 0: not seen */
 	uint64_t first_event, last_event;
 };
 
-static void add_point(struct clock_points *points, uint64_t time, uint32_t id)
+static void add_point(struct overlay_points *points, uint64_t time, uint32_t id)
 {
 	points->list =
 		alloc_grow(points->list, &points->room, points->count + 1, sizeof(*points->list));
-	points->list[points->count++] = (struct clock_point){ time, id };
+	points->list[points->count++] = (struct overlay_point){ time, id };
 }
 
 static int by_time(const void *left, const void *right)
 {
-	const struct clock_point *a = left, *b = right;
+	const struct overlay_point *a = left, *b = right;
 
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static void sort_points(struct clock_points *points)
+static void sort_points(struct overlay_points *points)
 {
 	if (points->count)
 		qsort(points->list, points->count, sizeof(*points->list), by_time);
@@ -173,8 +173,8 @@ static void bound_pair(struct overlay_bounds *bounds, uint64_t event, uint64_t r
  * n-th event and the n-th record in order of time.  A ring loses its oldest events, so
  * fewer events belong to the last records; more events than records bound nothing.
  */
-static void bound_pairs(struct overlay_bounds *bounds, const struct clock_points *events,
-			const struct clock_points *records, bool after)
+static void bound_pairs(struct overlay_bounds *bounds, const struct overlay_points *events,
+			const struct overlay_points *records, bool after)
 {
 	size_t skip = records->count - events->count;
 
@@ -204,7 +204,7 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
 /* ---- Threads of rings ---------------------------------------------------- */
 
 /* Returns whether a ring had one domain only. */
-static bool is_single(const struct clock_points *spawns, uint32_t ring)
+static bool is_single(const struct overlay_points *spawns, uint32_t ring)
 {
 	size_t count = 0;
 
@@ -217,7 +217,7 @@ void overlay_sideband_tids(struct overlay_input *input, const struct timeline *t
 			   int64_t ahead)
 {
 	struct history history = { 0 };
-	const struct clock_point *backup;
+	const struct overlay_point *backup;
 
 	gather_history(&history, timeline, input);
 	if (input->pid >= 0)

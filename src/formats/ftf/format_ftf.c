@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --format=ftf: one trace for Perfetto, or with --split several. */
-#include <stdlib.h>
-
+/* --format=ftf: a trace for Perfetto. */
 #include "base/alloc.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/ftf/ftf_split.h"
@@ -11,11 +9,6 @@
 struct ftf_output {
 	struct format_output output; /* first */
 	struct ftf_sink ftf;
-};
-
-struct split_output {
-	struct format_output output; /* first */
-	struct ftf_split split;
 };
 
 static struct format_output *open_ftf(const struct format_request *request, struct error *err)
@@ -42,49 +35,6 @@ static void release_ftf(struct format_output *output)
 	ftf_sink_release(&((struct ftf_output *)output)->ftf);
 }
 
-static struct format_output *open_split(const struct format_request *request, struct error *err)
-{
-	struct split_output *made = alloc_zeroed(1, sizeof(*made));
-	struct ftf_split *split = &made->split;
-
-	if (ftf_split_init(split, request->options, request->path, request->names, err) < 0) {
-		free(made);
-		return NULL;
-	}
-	made->output.sink = ftf_split_sink(split);
-	made->output.slices = &split->slices;
-	return &made->output;
-}
-
-static int finish_split(struct format_output *output, struct error *err)
-{
-	struct ftf_split *split = &((struct split_output *)output)->split;
-
-	if (ftf_split_close(split, err) < 0)
-		return -1;
-	output->parts = split->parts;
-	output->part_count = split->part_count;
-	return 0;
-}
-
-static void release_split(struct format_output *output)
-{
-	ftf_split_release(&((struct split_output *)output)->split);
-}
-
-/* Each part is an output of its own.  Tracks of events and overlays are left out. */
-static const struct output_format format_split = {
-	.name = "ftf",
-	.default_output = DEFAULT_NONE,
-	.slices = SLICES_SORTED,
-	.depth = SLICE_SORTER_DEPTH,
-	.cpu_events = true,
-	.is_trace = true,
-	.open = open_split,
-	.finish = finish_split,
-	.release = release_split,
-};
-
 const struct output_format format_ftf = {
 	.name = "ftf",
 	.default_output = DEFAULT_FILE,
@@ -93,7 +43,7 @@ const struct output_format format_ftf = {
 	.depth = SLICE_SORTER_DEPTH,
 	.cpu_events = true,
 	.is_trace = true,
-	.split = &format_split,
+	.split = &format_ftf_split,
 	.open = open_ftf,
 	.finish = finish_ftf,
 	.release = release_ftf,

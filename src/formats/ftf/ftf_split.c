@@ -7,6 +7,11 @@
 
 #include "base/alloc.h"
 #include "base/io/compressor.h"
+#include "base/io/output.h"
+#include "src/formats/ftf/ftf_sink.h"
+#include "src/options/options.h"
+#include "src/slices/slice_sorter.h"
+#include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 
 /* An open slice, which begins again in the next part. */
@@ -20,6 +25,29 @@ struct split_track {
 	struct split_frame *frames; /* owned; innermost last */
 	size_t count, room;
 	struct slice_detail now; /* of the last begin or end */
+};
+
+struct ftf_split {
+	struct format_output output;   /* first */
+	const struct options *options; /* borrowed */
+	struct name_table *names;      /* borrowed */
+	const char *path;              /* borrowed: of the whole */
+	struct slice_store store;
+	struct slice_sink sink;      /* gets the stored slices */
+	struct slice_sink part_sink; /* of `ftf` */
+	struct output part;          /* the open one */
+	struct ftf_sink ftf;         /* of `part` */
+	bool open;                   /* there is an open part */
+	char **parts;                /* owned: paths, in order */
+	size_t part_count, part_room;
+	struct split_track *tracks; /* owned; by index of the track */
+	size_t track_count, track_room;
+	uint64_t first_time;  /* ns: of the first slice; units of time count from it */
+	uint64_t part_begin;  /* ns: where the open part begins */
+	uint64_t last_time;   /* ns: of the last slice */
+	uint64_t part_slices; /* that are new in it */
+	uint64_t slices;      /* of the whole, each once */
+	struct error err;
 };
 
 char *ftf_split_path(const char *path, size_t part)
@@ -50,12 +78,12 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 	split->parts = alloc_grow(split->parts, &split->part_room, split->part_count + 1,
 				  sizeof(*split->parts));
 	split->parts[split->part_count] = path;
-	if (output_open(&split->output, path, &split->err) < 0) {
+	if (output_open(&split->part, path, &split->err) < 0) {
 		free(path);
 		return;
 	}
 	split->part_count++;
-	ftf_sink_init(&split->ftf, &split->output, split->names, split->options->args);
+	ftf_sink_init(&split->ftf, &split->part, split->names, split->options->args);
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
@@ -70,9 +98,9 @@ static void end_part(struct ftf_split *split)
 {
 	split->open = false;
 	if (ftf_sink_close(&split->ftf, &split->err) == 0)
-		output_close(&split->output, &split->err);
+		output_close(&split->part, &split->err);
 	ftf_sink_release(&split->ftf);
-	output_abandon(&split->output);
+	output_abandon(&split->part);
 }
 
 /* Emit an event with its own detail, or with the thread's counters up to now and `own`, if any. */
@@ -134,8 +162,7 @@ static bool is_full(const struct ftf_split *split, uint64_t time, uint64_t *cut)
 	case SPLIT_SLICES:
 		return split->part_slices >= size->amount;
 	case SPLIT_BYTES:
-		return split->part_slices &&
-		       split->output.written + split->output.used >= size->amount;
+		return split->part_slices && split->part.written + split->part.used >= size->amount;
 	default:
 		*cut = stretch_begin(split, time);
 		/* What ended since the last begin may have done so in a stretch without any. */
@@ -167,7 +194,7 @@ static void advance(struct ftf_split *split, uint64_t time)
 	split->last_time = time;
 }
 
-/* ---- The sink that the spool is replayed into ------------------------------- */
+/* ---- The sink of the stored slices --------------------------------------- */
 
 static struct split_track *track_of(struct ftf_split *split, struct track *track)
 {
@@ -226,41 +253,50 @@ static void split_events(const struct slice_sink *sink, void *context,
 	}
 }
 
-/* ---- All of it ----------------------------------------------------------- */
+/* ---- The format ---------------------------------------------------------- */
 
-int ftf_split_init(struct ftf_split *split, const struct options *options, const char *path,
-		   struct name_table *names, struct error *err)
+static struct format_output *open_split(const struct format_request *request, struct error *err)
 {
-	*split = (struct ftf_split){ .options = options, .names = names, .path = path };
+	struct ftf_split *split = alloc_zeroed(1, sizeof(*split));
+	enum option_args level = request->options->args;
+
+	split->options = request->options;
+	split->names = request->names;
+	split->path = request->path;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
-	return slice_store_init(&split->spool, names, err);
+	if (slice_store_init(&split->store, request->names, err) < 0) {
+		free(split);
+		return NULL;
+	}
+	split->output.sink = slice_store_sink(&split->store, level == OPTION_ARGS_FULL,
+					      level != OPTION_ARGS_NONE);
+	split->output.slices = &split->slices;
+	return &split->output;
 }
 
-struct slice_sink ftf_split_sink(struct ftf_split *split)
+static int write_parts(struct format_output *output, struct error *err)
 {
-	enum option_args level = split->options->args;
+	struct ftf_split *split = (struct ftf_split *)output;
 
-	return slice_store_sink(&split->spool, level == OPTION_ARGS_FULL,
-				level != OPTION_ARGS_NONE);
-}
-
-int ftf_split_close(struct ftf_split *split, struct error *err)
-{
-	if (slice_store_end(&split->spool, err) < 0)
+	if (slice_store_end(&split->store, err) < 0)
 		return -1;
-	slice_store_replay(&split->spool, &split->sink);
+	slice_store_replay(&split->store, &split->sink);
 	if (!split->part_count && split->err.kind == ERROR_NONE)
-		begin_part(split, 0); /* a trace without slices is one, too */
+		begin_part(split, 0); /* a trace without slices has a part, too */
 	if (split->open)
 		end_part(split);
+	output->parts = split->parts;
+	output->part_count = split->part_count;
 	if (split->err.kind == ERROR_NONE)
 		return 0;
 	*err = split->err;
 	return -1;
 }
 
-void ftf_split_release(struct ftf_split *split)
+static void release_split(struct format_output *output)
 {
+	struct ftf_split *split = (struct ftf_split *)output;
+
 	for (size_t i = 0; i < split->part_count; i++)
 		free(split->parts[i]);
 	free(split->parts);
@@ -268,7 +304,18 @@ void ftf_split_release(struct ftf_split *split)
 		free(split->tracks[i].frames);
 	free(split->tracks);
 	ftf_sink_release(&split->ftf);
-	output_abandon(&split->output);
-	slice_store_release(&split->spool);
-	*split = (struct ftf_split){ 0 };
+	output_abandon(&split->part);
+	slice_store_release(&split->store);
 }
+
+const struct output_format format_ftf_split = {
+	.name = "ftf",
+	.default_output = DEFAULT_NONE,
+	.slices = SLICES_SORTED,
+	.depth = SLICE_SORTER_DEPTH,
+	.cpu_events = true,
+	.is_trace = true,
+	.open = open_split,
+	.finish = write_parts,
+	.release = release_split,
+};
