@@ -65,16 +65,11 @@ unsigned diag_kinds(const struct diag *diag)
 	return kinds;
 }
 
-void diag_print_text(const char *text, FILE *out)
-{
-	printable_print(text, out);
-}
-
 void diag_print(const struct diag *diag, FILE *out)
 {
 	for (const struct diag_line *line = diag->first; line; line = line->next) {
 		fputs("ptrace2ftf: warning: ", out);
-		diag_print_text(line->text, out);
+		printable_print(line->text, out);
 		if (line->count > 1)
 			fprintf(out, " (%" PRIu64 " times)", line->count);
 		putc('\n', out);

@@ -43,9 +43,6 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 /* Returns how many kinds of warnings there are. */
 unsigned diag_kinds(const struct diag *diag);
 
-/* Print text of a file, with control characters as '?'. */
-void diag_print_text(const char *text, FILE *out);
-
 /*
  * Print "ptrace2ftf: warning: TEXT (N times)" per kind.  Control characters,
  * and what is no UTF-8, are shown as '?'.

@@ -44,7 +44,6 @@ libdecoder_a_SOURCES = \
 	decoder/mappings/address_space.c decoder/mappings/address_space.h \
 	decoder/mappings/bpf_programs.c decoder/mappings/bpf_programs.h \
 	decoder/mappings/file_table.c decoder/mappings/file_table.h \
-	decoder/mappings/hugepage_remap.c decoder/mappings/hugepage_remap.h \
 	decoder/mappings/space_builder.c decoder/mappings/space_builder.h \
 	decoder/perf_data/perf_attrs.c decoder/perf_data/perf_attrs.h \
 	decoder/perf_data/perf_features.c decoder/perf_data/perf_features.h \
@@ -59,7 +58,6 @@ libdecoder_a_SOURCES = \
 	decoder/streams/pt_stream_open.c decoder/streams/pt_stream_open.h \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \
 	decoder/streams/pt_verify.c decoder/streams/pt_verify.h \
-	decoder/timeline/loss_table.c decoder/timeline/loss_table.h \
 	decoder/timeline/process_table.c decoder/timeline/process_table.h \
 	decoder/timeline/sched_points.c decoder/timeline/sched_points.h \
 	decoder/timeline/schedule.c decoder/timeline/schedule.h \

@@ -4,9 +4,11 @@
 
 #include <search.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
-#include "decoder/mappings/hugepage_remap.h"
+
+#define HUGE_PAGE (UINT64_C(1) << 21)
 
 /*
  * Order of ranges that do not overlap; ranges that do are "equal", so that
@@ -114,15 +116,39 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 	return old != NULL;
 }
 
+/*
+ * Returns whether a recorded path is that of memory without a file: the kernel's names for it
+ * (mm/shmem.c, fs/hugetlbfs/inode.c, perf_event_mmap_event()).
+ */
+static bool is_memory(const char *path)
+{
+	static const char *const starts[] = { "//anon", "[anon:", "/anon_hugepage",
+					      "/memfd:", "/SYSV" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (strncmp(path, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do.
+ * Aligned memory over a file's code is its copy even without neighbours:
+ * there are none if the code itself is aligned.
+ */
+static bool is_aligned(uint64_t begin, uint64_t end)
+{
+	return begin % HUGE_PAGE == 0 && end % HUGE_PAGE == 0;
+}
+
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping)
 {
 	const struct mapping *old;
 
-	if (!hugepage_remap_is_memory(mapping->file->path) ||
-	    !hugepage_remap_is_aligned(mapping->begin, mapping->end))
+	if (!is_memory(mapping->file->path) || !is_aligned(mapping->begin, mapping->end))
 		return false;
 	old = overlapping(builder, mapping);
-	return old && !hugepage_remap_is_memory(old->file->path) && old->begin <= mapping->begin &&
+	return old && !is_memory(old->file->path) && old->begin <= mapping->begin &&
 	       mapping->end <= old->end;
 }
 
@@ -144,6 +170,51 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 	insert(builder, arena_copy(builder->arena, &added, sizeof(added)));
 }
 
+/* ---- Code on huge pages -------------------------------------------------- */
+
+/*
+ * Some programs copy their code to anonymous memory on huge pages and map it at the old
+ * address, so the recording names no file for their hottest code.  Such memory is recognised by
+ * its neighbours: it lies between two mappings of one file and is as long as the gap
+ * between their file offsets.  (Code of a JIT compiler does not: a file is mapped
+ * as a whole, and the kernel hands out no addresses within.)
+ */
+
+/* Returns the mapping behind the memory that lies behind `left` without a hole; NULL: none. */
+static struct mapping *behind_memory(struct mapping *left, const struct mapping *end)
+{
+	struct mapping *at = left + 1;
+
+	if (is_memory(left->file->path))
+		return NULL; /* so that no run of memory is scanned twice */
+	while (at < end && at->begin == at[-1].end && is_memory(at->file->path))
+		at++;
+	return at > left + 1 && at < end && at->begin == at[-1].end ? at : NULL;
+}
+
+/*
+ * Replace copies by mappings of their file, and join them with their neighbours.
+ * Returns the number of mappings left.
+ */
+static size_t restore_files(struct mapping *mappings, size_t count)
+{
+	struct mapping *end = mappings + count;
+	size_t kept = 0;
+
+	for (struct mapping *at = mappings; at < end; at++) {
+		struct mapping whole = *at, *right;
+
+		while ((right = behind_memory(at, end)) && same_content(&whole, right)) {
+			whole.end = right->end;
+			at = right;
+		}
+		mappings[kept++] = whole;
+	}
+	return kept;
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
 struct filling {
 	struct mapping *mappings;
 	size_t count;
@@ -164,7 +235,7 @@ void space_builder_finish(struct space_builder *builder, const struct address_sp
 	filling.mappings = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
 	twalk_r(builder->tree, fill_node, &filling);
 	builder->space.mappings = filling.mappings;
-	builder->space.count = hugepage_remap_restore(filling.mappings, filling.count);
+	builder->space.count = restore_files(filling.mappings, filling.count);
 	builder->space.kernel = kernel;
 	space_builder_release(builder);
 }

@@ -37,7 +37,7 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 
 /*
  * Returns whether `mapping` is memory on huge pages that takes the place of one
- * file's code: a copy of that (decoder/mappings/hugepage_remap.h).
+ * file's code: a copy of that.
  */
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
 

@@ -172,14 +172,8 @@ uint64_t perf_record_lost_count(const struct perf_record *record)
 {
 	struct cursor c = payload_of(record);
 
-	cursor_u64(&c); /* id */
-	return cursor_u64(&c);
-}
-
-uint64_t perf_record_lost_samples_count(const struct perf_record *record)
-{
-	struct cursor c = payload_of(record);
-
+	if (record->type == PERF_RECORD_LOST)
+		cursor_u64(&c); /* id */
 	return cursor_u64(&c);
 }
 

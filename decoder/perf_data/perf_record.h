@@ -94,11 +94,11 @@ struct perf_thread_name {
 int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
 				 struct perf_thread_name *name);
 
-/* Returns how many records a PERF_RECORD_LOST says were lost; 0 if it is too short. */
+/*
+ * Returns the number of lost records of a PERF_RECORD_LOST, or of lost samples of a
+ * PERF_RECORD_LOST_SAMPLES; 0 if the record is too short.
+ */
 uint64_t perf_record_lost_count(const struct perf_record *record);
-
-/* Returns how many samples a PERF_RECORD_LOST_SAMPLES says were lost; 0 if it is too short. */
-uint64_t perf_record_lost_samples_count(const struct perf_record *record);
 
 /* Returns whether the type is one that the kernel or perf is known to write. */
 bool perf_record_is_known(uint32_t type);

@@ -8,30 +8,18 @@
 #ifndef DECODER_TIMELINE_SWITCH_TABLE_H
 #define DECODER_TIMELINE_SWITCH_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/arena.h"
 #include "decoder/timeline/timeline_types.h"
 
 struct switch_table {
-	struct switch_note *notes; /* owned: the switches, until switch_table_finish() */
+	struct cpu_switch *switches; /* owned; after switch_table_finish() by CPU, then time */
 	size_t count, room;
-	struct cpu_history *cpus; /* of the arena, by CPU, after switch_table_finish() */
-	size_t cpu_count;
 };
 
-/*
- * From change->time (ns) on, change->thread (borrowed) runs on the CPU; `stayed`
- * is set by switch_table_finish().  A zeroed table is empty.
- */
-void switch_table_add(struct switch_table *table, int32_t cpu, const struct cpu_switch *change);
+/* Add a copy, whose `order` and `stayed` are set later.  A zeroed table is empty. */
+void switch_table_add(struct switch_table *table, const struct cpu_switch *change);
 
-/* Sort the switches by CPU, in the arena.  None may be added afterwards. */
-void switch_table_finish(struct switch_table *table, struct arena *arena);
-
-/* Release the memory that is not in the arena.  Idempotent, also on zeroed memory. */
-void switch_table_release(struct switch_table *table);
+/* Sort the switches by CPU.  None may be added afterwards. */
+void switch_table_finish(struct switch_table *table);
 
 /* See timeline_switched_cpu(). */
 int32_t switch_table_cpu(const struct switch_table *table, size_t index);

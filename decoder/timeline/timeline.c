@@ -7,8 +7,10 @@
 #include "decoder/timeline/timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_sample.h"
 #include "decoder/timeline/timeline_records.h"
@@ -115,6 +117,35 @@ static void warn_lost(const struct timeline *tl)
 			  (unsigned long long)tl->lost_samples);
 }
 
+static int compare_loss_cpus(const void *left, const void *right)
+{
+	const struct loss *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int compare_loss_tids(const void *left, const void *right)
+{
+	const struct loss *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Sort losses by buffer, since a file may have many buffers and many losses. */
+static void sort_losses(struct timeline *tl)
+{
+	if (!tl->loss_count)
+		return;
+	tl->losses_by_tid = alloc_zeroed(tl->loss_count, sizeof(*tl->losses));
+	memcpy(tl->losses_by_tid, tl->losses, tl->loss_count * sizeof(*tl->losses));
+	qsort(tl->losses, tl->loss_count, sizeof(*tl->losses), compare_loss_cpus);
+	qsort(tl->losses_by_tid, tl->loss_count, sizeof(*tl->losses), compare_loss_tids);
+}
+
 struct timeline *timeline_open(const struct perf_file *file, const struct jit_mapping *code,
 			       size_t count, struct diag *diag)
 {
@@ -135,8 +166,8 @@ struct timeline *timeline_open(const struct perf_file *file, const struct jit_ma
 	timeline_name_threads(tl);
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
-	switch_table_finish(&tl->switches, &tl->arena);
-	loss_table_finish(&tl->losses);
+	switch_table_finish(&tl->switches);
+	sort_losses(tl);
 	return tl;
 }
 
@@ -147,8 +178,9 @@ void timeline_close(struct timeline *tl)
 	file_table_release(&tl->files);
 	process_table_release(&tl->processes);
 	thread_table_release(&tl->threads);
-	switch_table_release(&tl->switches);
-	loss_table_release(&tl->losses);
+	free(tl->switches.switches);
+	free(tl->losses);
+	free(tl->losses_by_tid);
 	free(tl->symbols);
 	free(tl->patches);
 	free(tl->writers);
@@ -194,10 +226,22 @@ const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cp
 	return switch_table_find(&tl->switches, cpu, count);
 }
 
+/* Returns the index of the first loss whose key is at or above `key`. */
+static size_t first_loss(const struct loss *losses, size_t count, int64_t key, bool by_tid)
+{
+	return LOWER_BOUND(i, count, (by_tid ? losses[i].tid : losses[i].cpu) < key);
+}
+
 const struct loss *timeline_losses(const struct timeline *tl, int32_t cpu, int32_t tid,
 				   size_t *count)
 {
-	return loss_table_find(&tl->losses, cpu, tid, count);
+	bool by_tid = tid != -1;
+	const struct loss *losses = by_tid ? tl->losses_by_tid : tl->losses;
+	int64_t key = by_tid ? tid : cpu;
+	size_t first = first_loss(losses, tl->loss_count, key, by_tid);
+
+	*count = first_loss(losses, tl->loss_count, key + 1, by_tid) - first;
+	return losses ? losses + first : NULL;
 }
 
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *tl, size_t *count)

@@ -116,6 +116,7 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
 {
 	struct cpu_switch change = {
 		.time = record->id.time,
+		.cpu = record->id.cpu,
 		.preempted = record->type != PERF_RECORD_ITRACE_START &&
 			     record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
 	};
@@ -124,7 +125,7 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
 		return;
 	change.thread =
 		thread_table_view(thread_table_borrow(&tl->threads, pid, tid, record->id.time));
-	switch_table_add(&tl->switches, record->id.cpu, &change);
+	switch_table_add(&tl->switches, &change);
 }
 
 static int apply_switch(struct timeline *tl, const struct perf_record *record)
@@ -161,16 +162,20 @@ static int apply_aux(struct timeline *tl, const struct perf_record *record)
 	if (!(aux.flags &
 	      (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)))
 		return 0;
-	loss_table_add(&tl->losses, &(struct loss){
-					    .time = record->id.time,
-					    .cpu = record->id.cpu,
-					    .pid = record->id.pid,
-					    .tid = record->id.tid,
-					    .flags = aux.flags,
-					    .aux_offset = aux.offset,
-					    .aux_size = aux.size,
-					    .file_offset = record->offset,
-				    });
+	tl->losses =
+		alloc_grow(tl->losses, &tl->loss_room, tl->loss_count + 1, sizeof(*tl->losses));
+	tl->losses[tl->loss_count] = (struct loss){
+		.time = record->id.time,
+		.cpu = record->id.cpu,
+		.pid = record->id.pid,
+		.tid = record->id.tid,
+		.flags = aux.flags,
+		.aux_offset = aux.offset,
+		.aux_size = aux.size,
+		.file_offset = record->offset,
+		.order = tl->loss_count,
+	};
+	tl->loss_count++;
 	diag_warn(
 		tl->diag, "aux-truncated",
 		"trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
@@ -241,10 +246,8 @@ void timeline_name_threads(struct timeline *tl)
 
 static int count_lost(struct timeline *tl, const struct perf_record *record)
 {
-	if (record->type == PERF_RECORD_LOST)
-		tl->lost_records += perf_record_lost_count(record);
-	else
-		tl->lost_samples += perf_record_lost_samples_count(record);
+	*(record->type == PERF_RECORD_LOST ? &tl->lost_records : &tl->lost_samples) +=
+		perf_record_lost_count(record);
 	return 0;
 }
 
@@ -254,7 +257,7 @@ static int count_lost(struct timeline *tl, const struct perf_record *record)
  */
 static void apply_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 {
-	struct cpu_switch change = { 0 };
+	struct cpu_switch change = { .cpu = sample->cpu };
 	struct sampled_cpu *cpu;
 
 	if (!sample->aux.size || sample->cpu < 0 || sample->tid < 0)
@@ -268,7 +271,7 @@ static void apply_aux_sample(struct timeline *tl, const struct perf_sample *samp
 	change.time = cpu->time;
 	change.thread = thread_table_view(
 		thread_table_borrow(&tl->threads, sample->pid, sample->tid, sample->time));
-	switch_table_add(&tl->switches, sample->cpu, &change);
+	switch_table_add(&tl->switches, &change);
 	cpu->time = sample->time;
 }
 
@@ -280,6 +283,7 @@ static void apply_sched_switch(struct timeline *tl, const struct perf_sample *sa
 			       const struct sched_point *point)
 {
 	struct cpu_switch change = { .time = sample->time,
+				     .cpu = sample->cpu,
 				     .preempted = point->runnable,
 				     .dead = point->dead };
 	struct live_thread *thread;
@@ -290,7 +294,7 @@ static void apply_sched_switch(struct timeline *tl, const struct perf_sample *sa
 	if (point->name && point->tid)
 		thread_table_name_last(&tl->threads, point->tid, point->name, SCHED_NAME_SIZE);
 	change.thread = thread_table_view(thread);
-	switch_table_add(&tl->switches, sample->cpu, &change);
+	switch_table_add(&tl->switches, &change);
 }
 
 static int apply_sample(struct timeline *tl, const struct perf_record *record)

@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "decoder/mappings/file_table.h"
 #include "decoder/perf_data/perf_record.h"
-#include "decoder/timeline/loss_table.h"
 #include "decoder/timeline/process_table.h"
 #include "decoder/timeline/sched_points.h"
 #include "decoder/timeline/switch_table.h"
@@ -26,7 +25,9 @@ struct timeline {
 	struct process_table processes;
 	struct thread_table threads;
 	struct switch_table switches;
-	struct loss_table losses;
+	struct loss *losses;        /* owned; when complete by CPU, then time */
+	struct loss *losses_by_tid; /* owned, when complete: the same by thread */
+	size_t loss_count, loss_room;
 	struct kernel_symbol *symbols; /* owned */
 	size_t symbol_count, symbol_room;
 	struct code_patch *patches; /* owned */

@@ -51,9 +51,11 @@ struct process {
 struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;
+	int32_t cpu;
 	bool stayed;    /* the thread ran nowhere else since it ran here last */
 	bool preempted; /* the thread before was still runnable (MISC_SWITCH_OUT_PREEMPT) */
 	bool dead;      /* the thread before has ended (of the tracepoint sched_switch) */
+	uint64_t order; /* of the record, for sorting */
 };
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */

@@ -142,8 +142,7 @@ static void write_loss(struct perf_record_events *records, const struct perf_rec
 {
 	struct ftf_writer *writer = records->tracks->writer;
 	bool of_records = record->type == PERF_RECORD_LOST;
-	uint64_t lost = of_records ? perf_record_lost_count(record)
-				   : perf_record_lost_samples_count(record);
+	uint64_t lost = perf_record_lost_count(record);
 	struct ftf_arg count = ftf_arg_int64(ftf_text(writer, "count"), (int64_t)lost);
 	struct ftf_event event = {
 		.category = ftf_text(writer, "lost"),

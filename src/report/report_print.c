@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "src/report/report.h"
 
 static const char *get_text(const json_t *object, const char *key)
@@ -25,7 +26,7 @@ static void print_text(const json_t *object, const char *key, const char *before
 	if (!*text)
 		return;
 	fputs(before, out);
-	diag_print_text(text, out);
+	printable_print(text, out);
 }
 
 static void print_phases(const json_t *parts, FILE *out)
@@ -67,7 +68,7 @@ static void print_streams(const json_t *parts, FILE *out)
 static void print_file(const json_t *file, FILE *out)
 {
 	fputs("file ", out);
-	diag_print_text(get_text(file, "path"), out);
+	printable_print(get_text(file, "path"), out);
 	fprintf(out, ": %s", get_text(file, "state"));
 	if (strcmp(get_text(file, "file"), get_text(file, "path")) != 0)
 		print_text(file, "file", " as ", out);
@@ -108,7 +109,7 @@ static void print_threads(const json_t *parts, FILE *out)
 		json_array_foreach(json_object_get(thread, "names"), at, name)
 		{
 			putc(' ', out);
-			diag_print_text(json_string_value(name), out);
+			printable_print(json_string_value(name), out);
 		}
 		putc('\n', out);
 	}

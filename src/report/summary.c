@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/io/interrupt.h"
+#include "base/printable.h"
 #include "src/callstack/callstack.h"
 
 /* Most names of files in the summary; others are only counted. */
@@ -239,7 +240,7 @@ static void print_nameless(const struct summary *summary, FILE *out)
 		return;
 	fprintf(out, "  no names in %u of %u files (--symfs, --debug-dir, --debuginfod): ",
 		summary->nameless_files, summary->files);
-	diag_print_text(summary->nameless, out);
+	printable_print(summary->nameless, out);
 	if (summary->nameless_files > NAMELESS_LISTED)
 		fprintf(out, " and %u more", more);
 	putc('\n', out);
@@ -265,7 +266,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
 	if (is_trace && summary->output_count && summary->slices) {
 		fprintf(out, "; open %s", summary->output_count > 1 ? "each of " : "");
-		diag_print_text(summary->outputs[0], out);
+		printable_print(summary->outputs[0], out);
 		if (summary->output_count > 1)
 			fprintf(out, " and %zu more", summary->output_count - 1);
 		fputs(" at https://ui.perfetto.dev", out);
