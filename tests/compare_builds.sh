@@ -53,7 +53,7 @@ all_formats() { # OPTIONS... FILE
 	compare --args=full "$@"
 	compare --time=25%,60% "$@"
 	compare --min-duration=1us --args=none "$@"
-	compare --split=2 "$@"
+	compare --split=50k "$@"
 	compare -j 3 "$@"
 	compare --engine=libipt --format=slices "$@"
 }
