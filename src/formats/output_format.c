@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/formats/output_format.h"
 
-#include <string.h>
-
 /* Decoding only, to measure it or to find gaps. */
 const struct output_format format_none = {
 	.name = "none",
@@ -17,15 +15,6 @@ const struct output_format format_events = {
 
 #define OUTPUT_FORMAT_ADDRESS(name) &format_##name,
 const struct output_format *const output_formats[] = { OUTPUT_FORMATS(OUTPUT_FORMAT_ADDRESS) NULL };
-
-const struct output_format *output_format_find(const char *name)
-{
-	const struct output_format *const *format = output_formats;
-
-	while (*format && strcmp((*format)->name, name) != 0)
-		format++;
-	return *format;
-}
 
 const char *output_format_suffix(const struct output_format *format)
 {

@@ -113,9 +113,6 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 /* Ends with a NULL. */
 extern const struct output_format *const output_formats[];
 
-/* Returns the format of a name; NULL: there is none. */
-const struct output_format *output_format_find(const char *name);
-
 /* Returns what the names of a format's outputs end with, behind a dot. */
 const char *output_format_suffix(const struct output_format *format);
 

@@ -333,10 +333,8 @@ static void report_threads(const struct conversion *c)
 	for (size_t i = 0; i <= count; i++) {
 		if (c->threads[i].has_branches)
 			report_thread(c->report, i < count ? threads[i] : NULL,
-				      c->threads[i].track
-					      ? output_pipeline_borrow_totals(
-							&c->pipeline, c->threads[i].track - 1)
-					      : NULL);
+				      output_pipeline_borrow_totals(&c->pipeline,
+								    c->threads[i].track - 1));
 	}
 }
 
@@ -388,6 +386,7 @@ static void report_result(struct conversion *c)
 static int open_conversion(struct conversion *c, struct name_table *names, struct error *err)
 {
 	struct perf_recording *recording = &c->recording;
+	struct callstack_options machine = { .names = names, .diag = c->diag };
 
 	report_phase(c->report, "read");
 	if (recording_open(recording, c->options, names, c->diag, err) < 0)
@@ -399,8 +398,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		if (overlays_open(&c->overlays, c->options, c->diag, err) < 0)
 			return -1;
 	}
-	if (output_pipeline_open(&c->pipeline, c->options, recording_mode(recording, c->options),
-				 names, c->diag, err) < 0 ||
+	machine.mode = recording_mode(recording, c->options);
+	if (output_pipeline_open(&c->pipeline, c->options, &machine, err) < 0 ||
 	    open_streams(c, err) < 0)
 		return -1;
 	open_stacks(c);

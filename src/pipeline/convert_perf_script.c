@@ -62,6 +62,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		.echo = show_line,
 		.input_end = show_end,
 	};
+	struct callstack_options machine = { .mode = options->mode, .names = names, .diag = diag };
 	FILE *in;
 	int status = -1;
 
@@ -73,7 +74,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode: use --format=ftf, calls or "
 			  "slices");
-	else if (output_pipeline_open(&pipeline, options, options->mode, names, diag, err) == 0) {
+	else if (output_pipeline_open(&pipeline, options, &machine, err) == 0) {
 		script.machine = pipeline.machine;
 		status = feed_text(&pipeline, in, &script, &report->summary, err);
 	}

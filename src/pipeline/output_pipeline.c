@@ -95,25 +95,24 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 }
 
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
-			 enum trace_mode mode, struct name_table *names, struct diag *diag,
-			 struct error *err)
+			 const struct callstack_options *machine, struct error *err)
 {
-	struct callstack_options machine = { .mode = mode, .names = names, .diag = diag };
+	struct callstack_options with_sink = *machine;
 
 	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
 	if (options->select.split.unit && options->format->split)
 		pipeline->format = options->format->split;
-	if (open_output(pipeline, err) < 0 || open_format(pipeline, names, err) < 0) {
+	if (open_output(pipeline, err) < 0 || open_format(pipeline, machine->names, err) < 0) {
 		output_pipeline_release(pipeline);
 		return -1;
 	}
 	if (pipeline->format->slices == SLICES_NONE)
 		return 0;
-	connect(pipeline, diag);
-	machine.sink = pipeline->head;
+	connect(pipeline, machine->diag);
+	with_sink.sink = pipeline->head;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
-				    ? callstack_magic_trace_open(&machine)
-				    : callstack_precise_open(&machine);
+				    ? callstack_magic_trace_open(&with_sink)
+				    : callstack_precise_open(&with_sink);
 	pipeline->end->machine = pipeline->machine;
 	return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From branches to the file: the call-stack machine and all behind it, as the
- * output format needs (output_format.h).
+ * The stages from the call-stack machine to the file:
  *
- *   callstack machine -> slice_sorter -> slice_filter -> slice_totals -> format -> output
- *                        |- formats of sorted slices -------------|
+ *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] -> format ->
+ * output
  *
- * The filter is there if the user selects slices, the totals with --json.  Workers
- * may do all behind the machine (output_pipeline_start_writer()).
+ * The queue is there while workers write, the filter if the user selects slices, the
+ * totals with --json.  A format of SLICES_AS_FOUND follows the machine directly.
  */
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
@@ -47,12 +46,12 @@ struct output_pipeline {
 };
 
 /*
- * Open the output that the options ask for.  `names` and `diag` are borrowed.
+ * Open the stages of the options' format; `machine` has mode, names and diag.
+ * All is borrowed until release.
  * Returns 0; -1 with err filled, and no output is left.
  */
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
-			 enum trace_mode mode, struct name_table *names, struct diag *diag,
-			 struct error *err);
+			 const struct callstack_options *machine, struct error *err);
 
 /*
  * Make the track of a thread, for callstack_open(); the names (NULL: unknown)
@@ -78,7 +77,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 
 /*
  * Returns what a track's thread did, borrowed; `index` counts calls of
- * output_pipeline_add_track().  NULL: not counted.
+ * output_pipeline_add_track(), UINT32_MAX: none.  NULL: not counted.
  */
 const struct total_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
 							 uint32_t index);

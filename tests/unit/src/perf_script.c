@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
-#include "src/formats/short_time.h"
 #include "src/perf_script/perf_script.h"
 #include "tests/support/perf_script_calls.h"
 #include "tests/support/unit.h"
@@ -153,38 +152,6 @@ START_TEST(a_stream_that_cannot_be_read_is_an_error)
 }
 END_TEST
 
-START_TEST(a_time_has_a_unit_and_at_most_three_decimals)
-{
-	static const struct {
-		int64_t ns;
-		const char *text;
-	} times[] = {
-		{ 0, "0ns" },
-		{ 19, "19ns" },
-		{ 999, "999ns" },
-		{ 1639, "1.639us" },
-		{ 1940, "1.94us" },
-		{ 2000, "2us" },
-		{ 10000, "10us" },
-		{ 112659675, "112.66ms" },
-		{ 1500000000, "1.5s" },
-		{ 90000000000, "1.5m" },
-		{ 5400000000000, "1.5h" },
-		{ INT64_C(86400000000000) * 2, "2d" },
-		{ -5, "-5ns" },
-		{ -1639, "-1.639us" },
-		{ 999999600, "1_000ms" },
-		{ INT64_MIN, "-106_751.991d" },
-	};
-	char text[SHORT_TIME_SIZE];
-
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		short_time(text, times[i].ns);
-		ck_assert_str_eq(text, times[i].text);
-	}
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("perf_script");
@@ -199,7 +166,6 @@ int main(void)
 	tcase_add_test(all, samples_move_time_and_leave_stacks_alone);
 	tcase_add_test(all, threads_end_in_the_order_of_their_appearance);
 	tcase_add_test(all, a_stream_that_cannot_be_read_is_an_error);
-	tcase_add_test(all, a_time_has_a_unit_and_at_most_three_decimals);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
