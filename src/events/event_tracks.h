@@ -29,8 +29,8 @@ struct cpu_track {
 	uint64_t last_time;  /* ns: of the last event written; times of a track do not decrease */
 	bool sleeps;         /* its slice is open */
 	bool waits;          /* an MWAIT asked for a sleep that has not begun */
-	uint64_t hints;      /* of that MWAIT */
-	uint32_t extensions; /* of that MWAIT */
+	uint64_t hints;      /* of the MWAIT */
+	uint32_t extensions; /* of the MWAIT */
 	bool in_guest;       /* its slice is open */
 	uint64_t vmcs;       /* of the last VMCS packet; 0: none yet */
 	/* Of EVD packets, by their type, for the next event: */

@@ -20,7 +20,7 @@ struct perf_record_events {
 	bool samples;                 /* write them */
 	uint64_t untimed;             /* samples without a time, or without thread and CPU */
 	struct ftf_name *events;      /* owned, while writing: by attribute */
-	struct sched_points points;   /* of tracepoints that are no instants */
+	struct sched_points points;   /* the tracepoints that are not written as instants */
 };
 
 /* Read all records of the file and write those that are shown.  Warns of untimed samples. */

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/lower_bound.h"
 
-/* Calls compared at each offset that is tried: spread over what is known. */
+/* Calls compared at each offset that is tried, spread over all calls kept. */
 #define PROBES 48
 
 /* Calls compared at each shift that is tried, where all must fit. */

@@ -119,7 +119,7 @@ static int map_file(struct overlay_input *input, struct error *err)
 	return error_set_system(err, errno, "%s: cannot map", input->path);
 }
 
-/* Returns the pid that a ring's start names; -1 if no ring has it any more. */
+/* Returns the pid of a ring's start event; -1: no ring has kept its start. */
 static int32_t started_pid(const struct runtime_events *file)
 {
 	struct runtime_ring ring;
@@ -137,7 +137,7 @@ static int32_t started_pid(const struct runtime_events *file)
 	return -1;
 }
 
-/* Returns the number that a file's name PID.events begins with; -1 if it has another. */
+/* Returns the PID of a file named PID.events; -1: it has another name. */
 static int32_t named_pid(const char *path)
 {
 	const char *base = strrchr(path, '/');

@@ -35,7 +35,7 @@ struct domain_track {
 /* A sampled block that was not collected yet. */
 struct live_block {
 	uint64_t object;
-	double bytes; /* estimated, of all blocks of which it is the sample */
+	double bytes; /* estimated, of all blocks that it is the sample of */
 	UT_hash_handle hh;
 };
 

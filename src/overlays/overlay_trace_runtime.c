@@ -24,7 +24,7 @@ struct ring_trace {
 	struct ftf_thread gc, events, lanes[OVERLAY_LANES]; /* id 0: not made yet */
 	uint64_t now;                                       /* ns, trace: of the latest event */
 	uint16_t open[OVERLAY_DEPTH];                       /* phases, innermost last */
-	size_t depth, too_deep; /* open ones; those beyond, which are not shown */
+	size_t depth, too_deep; /* open phases; open ones beyond OVERLAY_DEPTH, not shown */
 	/* Phases that were open before the first event, innermost first. */
 	uint16_t lost_begins[LOST_BEGINS_MAX];
 	size_t lost_count;
@@ -87,7 +87,7 @@ static void write_counter(const struct ring_trace *ring, struct ftf_event event,
 	ftf_counter(ring->trace->writer, &event, ring->ring);
 }
 
-/* Returns an argument that marks what an event is. */
+/* Returns an argument with the value "true". */
 static struct ftf_arg make_flag(const struct ring_trace *ring, const char *name)
 {
 	return ftf_arg_string(intern_text(ring, name), intern_text(ring, "true"));
@@ -142,7 +142,7 @@ static size_t fill_minor_args(struct ring_trace *ring, struct ftf_arg *args)
 	if (ring->allocated >= 0)
 		args[count++] =
 			ftf_arg_int64(intern_text(ring, "allocated_bytes"), ring->allocated);
-	/* A domain may promote what others allocated: then there is no percentage. */
+	/* No percentage if the domain promoted blocks of other domains. */
 	if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
 		args[count++] =
 			ftf_arg_double(intern_text(ring, "promoted_percent"),
@@ -317,7 +317,7 @@ static size_t fill_custom_args(const struct ring_trace *ring, const struct runti
 	return count;
 }
 
-/* Returns whether the event is of a span or counter, which it is added to. */
+/* Add the event to its span or counter.  Returns whether it has one. */
 static bool write_custom(struct ring_trace *ring, const struct runtime_custom *custom)
 {
 	struct ftf_name text = ftf_name(ring->trace->writer, custom->text, custom->text_length);

@@ -176,7 +176,7 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 	c->summary->last_time = events[count - 1].time;
 }
 
-/* Report one branch or gap to the format and to the overlays. */
+/* Pass a branch or gap to the format and to the overlays. */
 static void report_branch(struct conversion *c, const struct branch_event *event)
 {
 	struct resolver *resolver = &c->recording.resolver;
