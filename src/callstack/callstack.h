@@ -98,7 +98,6 @@ struct callstack_machine {
 	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
-	uint8_t mode;        /* enum trace_mode */
 };
 
 /* One thread's stack.  An implementation has this as its first member. */
@@ -108,7 +107,7 @@ struct callstack {
 };
 
 struct callstack_options {
-	enum trace_mode mode;
+	enum trace_mode mode;          /* magic-trace's machine distinguishes them */
 	const struct slice_sink *sink; /* borrowed; must outlive the machine */
 	struct name_table *names;      /* borrowed; must be the table of the symbols' names */
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
@@ -134,9 +133,9 @@ struct callstack_options {
 struct callstack *callstack_open(struct callstack_machine *machine, void *track);
 
 /*
- * Feed branches and gaps.  `notes`, borrowed, are on the first one, which then is the only
- * one; NULL: there are none.  Times of one thread should not decrease; where they do, the
- * times of slices may decrease as well (see slice_sorter.h).
+ * Feed branches and gaps.  `notes`, borrowed for the call, are on the first one, which then is
+ * the only one; NULL: there are none.  Times of one thread should not decrease; where they
+ * do, the times of slices may decrease as well (see slice_sorter.h).
  */
 static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
 				  size_t count, const struct branch_notes *notes)

@@ -41,6 +41,7 @@ struct magic_trace {
 	struct callstack_machine base;
 	struct symbol specials[MAGIC_SPECIALS];
 	const struct name *known[MAGIC_KNOWN];
+	enum trace_mode mode;
 	bool saw_user, saw_kernel; /* addresses, for TRACE_MODE_GUESS */
 };
 

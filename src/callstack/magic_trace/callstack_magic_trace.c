@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each event does, by the kind of branch and whether tracing starts (ON)
- * or stops (OFF) with it.  "call X" pushes X, "ret" pops the innermost frame,
- * "check" makes the innermost frame the target's function (magic_check_symbol()).
+ * The action on each event is in the table `rules`, by the kind of branch and whether
+ * tracing starts (ON) or stops (OFF) with it.
  *
- *  kind           state  action
- *  call           -,OFF  call target
- *  return         -      ret with the OCaml heuristics; check
- *  return         OFF    call [returned]; the returning frame stays below it
- *  jump, cond     -      check
- *  softint        -      check
- *  softint        OFF    call [untraced]
- *  none           ON     kernel only: clear, new stack.  Else, if the stack is
- *                        empty: call target.  Else: ret with the heuristics (this
- *                        pops what OFF pushed) and no check, because a page fault
- *                        at a call's target would then look like a tail call
- *  none           OFF    call [untraced]
- *  none           -      nothing
- *  syscall        OFF    call [syscall]                       (expected in user mode)
- *  syscall        -      set the stack aside, new stack, call target         (both)
- *  interrupt      -      the same                                (both, kernel only)
- *  iret, sysret   OFF    clear; call [untraced]                        (kernel only)
- *  iret           -      clear; take the stack set aside last, without a check; if
- *                        there is none: new stack, check         (both, kernel only)
- *  sysret         -      the same                                             (both)
- *  tx abort       -      check; what its transaction did is dropped
- *  gap                   close all frames, new stack
- *  any other pair        impossible: as if the kind were none
+ * A gap closes all frames and begins a new stack.  A transaction's branches are held back
+ * until it ends, and dropped if it aborts.
  *
- * A "new stack" remembers since when frames that are found late may have run:
+ * A new stack remembers since when frames that are found late may have run:
  * since the branch if its target is in the kernel, else since the last gap.
  */
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
@@ -42,33 +20,74 @@
 /* Branches of one transaction that are held back; hardware cannot do more than its caches hold. */
 #define TRANSACTION_LIMIT 65536
 
+enum action {
+	NOTHING,
+	IMPOSSIBLE,     /* warn; as if the kind were BRANCH_NONE */
+	CALL,           /* call the target */
+	CHECK,          /* make the innermost frame the target's function */
+	RETURN,         /* return, with the OCaml heuristics; then CHECK */
+	START,          /* see start_trace() */
+	CALL_UNTRACED,  /* call [untraced] */
+	CALL_RETURNED,  /* call [returned]; the returning frame stays below it */
+	CALL_SYSCALL,   /* call [syscall] */
+	CLEAR_UNTRACED, /* return from all frames; then CALL_UNTRACED */
+	ENTER_KERNEL,   /* set the stack aside and call the target on a new one */
+	LEAVE_KERNEL,   /* see leave_kernel() */
+};
+
+/* Sets of modes. */
+enum {
+	ANY = 0,
+	USER = 1 << TRACE_MODE_USER,
+	KERNEL = 1 << TRACE_MODE_KERNEL,
+	BOTH = 1 << TRACE_MODE_BOTH,
+};
+
+struct rule {
+	uint8_t action; /* enum action */
+	uint8_t modes;  /* warn of the event in others; ANY: never */
+};
+
+enum { STATE_SAME, STATE_ON, STATE_OFF, STATES };
+
+static const struct rule rules[][STATES] = {
+	[BRANCH_NONE] = { { NOTHING, ANY }, { START, ANY }, { CALL_UNTRACED, ANY } },
+	[BRANCH_CALL] = { { CALL, ANY }, { IMPOSSIBLE, ANY }, { CALL, ANY } },
+	[BRANCH_RETURN] = { { RETURN, ANY }, { IMPOSSIBLE, ANY }, { CALL_RETURNED, ANY } },
+	[BRANCH_JUMP] = { { CHECK, ANY }, { IMPOSSIBLE, ANY }, { IMPOSSIBLE, ANY } },
+	[BRANCH_COND] = { { CHECK, ANY }, { IMPOSSIBLE, ANY }, { IMPOSSIBLE, ANY } },
+	[BRANCH_SYSCALL] = { { ENTER_KERNEL, BOTH }, { IMPOSSIBLE, ANY }, { CALL_SYSCALL, USER } },
+	[BRANCH_SYSRET] = { { LEAVE_KERNEL, BOTH },
+			    { IMPOSSIBLE, ANY },
+			    { CLEAR_UNTRACED, KERNEL } },
+	[BRANCH_SOFTINT] = { { CHECK, ANY }, { IMPOSSIBLE, ANY }, { CALL_UNTRACED, ANY } },
+	[BRANCH_IRET] = { { LEAVE_KERNEL, BOTH | KERNEL },
+			  { IMPOSSIBLE, ANY },
+			  { CLEAR_UNTRACED, KERNEL } },
+	[BRANCH_INTERRUPT] = { { ENTER_KERNEL, BOTH | KERNEL },
+			       { IMPOSSIBLE, ANY },
+			       { IMPOSSIBLE, ANY } },
+	[BRANCH_TX_ABORT] = { { CHECK, ANY }, { IMPOSSIBLE, ANY }, { IMPOSSIBLE, ANY } },
+};
+
 /* Returns the mode, or what it seems to be from the addresses seen. */
 static enum trace_mode mode_of(const struct magic_stack *stack)
 {
 	const struct magic_trace *machine = magic_machine(stack);
 
-	if (machine->base.mode != TRACE_MODE_GUESS)
-		return (enum trace_mode)machine->base.mode;
+	if (machine->mode != TRACE_MODE_GUESS)
+		return machine->mode;
 	if (machine->saw_kernel)
 		return machine->saw_user ? TRACE_MODE_BOTH : TRACE_MODE_KERNEL;
 	return TRACE_MODE_USER;
 }
 
-/* Warn of an event that the trace mode should not give; it is handled all the same. */
-static void expect_mode(struct magic_stack *stack, const struct resolved_branch *branch,
-			enum trace_mode mode, enum trace_mode other)
-{
-	const struct callstack_machine *machine = stack->base.machine;
-
-	if (machine->mode == TRACE_MODE_GUESS || machine->mode == mode || machine->mode == other)
-		return;
-	diag_warn(machine->diag, "branch-not-in-mode",
-		  "the trace has branches that its mode (user, kernel) excludes; "
-		  "first: kind %u from 0x%llx",
-		  branch->event->kind, (unsigned long long)branch->places->from.ip);
-}
-
-static void trace_on(struct magic_stack *stack, int64_t time, const struct location *to)
+/*
+ * If only the kernel is traced, begin a new stack.  Else return from the frame that the stop
+ * of tracing has called, without CHECK, because a page fault at a call's target
+ * would look like a tail call; if there is none, call the target.
+ */
+static void start_trace(struct magic_stack *stack, int64_t time, const struct location *to)
 {
 	if (mode_of(stack) == TRACE_MODE_KERNEL) {
 		magic_clear(stack, time);
@@ -80,13 +99,10 @@ static void trace_on(struct magic_stack *stack, int64_t time, const struct locat
 	}
 }
 
-/* A system call or interrupt runs on a stack of its own. */
-static void enter_kernel(struct magic_stack *stack, int64_t time, const struct location *to)
-{
-	magic_push_level(stack, time, to->ip);
-	magic_call(stack, time, to);
-}
-
+/*
+ * Return from all frames and take the stack that was set aside last, without CHECK; if there
+ * is none, begin a new one.
+ */
 static void leave_kernel(struct magic_stack *stack, int64_t time, const struct location *to)
 {
 	magic_clear(stack, time);
@@ -96,103 +112,75 @@ static void leave_kernel(struct magic_stack *stack, int64_t time, const struct l
 	magic_check_symbol(stack, time, to);
 }
 
-static void trace_off(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch,
-		      enum branch_kind kind)
+static void act(struct magic_stack *stack, int64_t time, enum action action,
+		const struct location *to)
 {
-	switch (kind) {
-	case BRANCH_CALL:
-		magic_call(stack, time, &branch->places->to);
+	switch (action) {
+	case NOTHING:
+	case IMPOSSIBLE:
 		break;
-	case BRANCH_RETURN:
+	case CALL:
+		magic_call(stack, time, to);
+		break;
+	case RETURN:
+		magic_ret(stack, time);
+		/* fall through */
+	case CHECK:
+		magic_check_symbol(stack, time, to);
+		break;
+	case START:
+		start_trace(stack, time, to);
+		break;
+	case CLEAR_UNTRACED:
+		magic_clear(stack, time);
+		/* fall through */
+	case CALL_UNTRACED:
+		magic_call_special(stack, time, MAGIC_UNTRACED);
+		break;
+	case CALL_RETURNED:
 		magic_call_special(stack, time, MAGIC_RETURNED);
 		break;
-	case BRANCH_SYSCALL:
-		expect_mode(stack, branch, TRACE_MODE_USER, TRACE_MODE_USER);
+	case CALL_SYSCALL:
 		magic_call_special(stack, time, MAGIC_SYSCALL);
 		break;
-	case BRANCH_IRET:
-	case BRANCH_SYSRET:
-		expect_mode(stack, branch, TRACE_MODE_KERNEL, TRACE_MODE_KERNEL);
-		magic_clear(stack, time);
-		magic_call_special(stack, time, MAGIC_UNTRACED);
+	case ENTER_KERNEL:
+		magic_push_level(stack, time, to->ip);
+		magic_call(stack, time, to);
 		break;
-	default:
-		magic_call_special(stack, time, MAGIC_UNTRACED);
+	case LEAVE_KERNEL:
+		leave_kernel(stack, time, to);
 		break;
 	}
 }
 
-static void trace_goes_on(struct magic_stack *stack, int64_t time,
+static void follow_branch(struct magic_stack *stack, int64_t time,
 			  const struct resolved_branch *branch)
 {
-	switch ((enum branch_kind)branch->event->kind) {
-	case BRANCH_CALL:
-		magic_call(stack, time, &branch->places->to);
-		break;
-	case BRANCH_RETURN:
-		magic_ret(stack, time);
-		magic_check_symbol(stack, time, &branch->places->to);
-		break;
-	case BRANCH_JUMP:
-	case BRANCH_COND:
-	case BRANCH_SOFTINT:
-	case BRANCH_TX_ABORT:
-		magic_check_symbol(stack, time, &branch->places->to);
-		break;
-	case BRANCH_SYSCALL:
-		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_BOTH);
-		enter_kernel(stack, time, &branch->places->to);
-		break;
-	case BRANCH_INTERRUPT:
-		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_KERNEL);
-		enter_kernel(stack, time, &branch->places->to);
-		break;
-	case BRANCH_SYSRET:
-		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_BOTH);
-		leave_kernel(stack, time, &branch->places->to);
-		break;
-	case BRANCH_IRET:
-		expect_mode(stack, branch, TRACE_MODE_BOTH, TRACE_MODE_KERNEL);
-		leave_kernel(stack, time, &branch->places->to);
-		break;
-	case BRANCH_NONE:
-	case BRANCH_GAP:
-	case BRANCH_CPU_EVENT:
-		break;
-	}
-}
+	const struct branch_event *event = branch->event;
+	unsigned kind = event->kind, flags = event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF);
+	unsigned state = flags & BRANCH_TRACE_ON ? STATE_ON : flags ? STATE_OFF : STATE_SAME;
+	unsigned long long ip = branch->places->from.ip;
+	struct diag *diag = stack->base.machine->diag;
+	enum trace_mode mode = magic_machine(stack)->mode;
+	struct rule rule;
 
-/* Returns whether a branch of this kind can be the one with which tracing starts or stops. */
-static bool is_possible(enum branch_kind kind, unsigned state)
-{
-	if (state == BRANCH_TRACE_ON)
-		return kind == BRANCH_NONE;
-	return kind != BRANCH_INTERRUPT && kind != BRANCH_JUMP && kind != BRANCH_COND &&
-	       kind != BRANCH_TX_ABORT;
-}
-
-static void dispatch(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch)
-{
-	unsigned state = branch->event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF);
-	enum branch_kind kind = (enum branch_kind)branch->event->kind;
-
-	if (state == (BRANCH_TRACE_ON | BRANCH_TRACE_OFF))
-		return; /* perf prints it for odd streams of other programs; it changes nothing */
-	if (!state) {
-		trace_goes_on(stack, time, branch);
+	/* Both: perf prints it for odd streams of other programs; it changes nothing. */
+	if (flags == (BRANCH_TRACE_ON | BRANCH_TRACE_OFF) || kind > BRANCH_TX_ABORT)
 		return;
-	}
-	if (!is_possible(kind, state)) {
-		diag_warn(stack->base.machine->diag, "impossible-branch",
+	rule = rules[kind][state];
+	if (rule.action == IMPOSSIBLE) {
+		diag_warn(diag, "impossible-branch",
 			  "tracing started or stopped with a branch that cannot do that "
 			  "(kind %u from 0x%llx); its kind was ignored",
-			  kind, (unsigned long long)branch->places->from.ip);
-		kind = BRANCH_NONE;
+			  kind, ip);
+		rule = rules[BRANCH_NONE][state];
 	}
-	if (state == BRANCH_TRACE_ON)
-		trace_on(stack, time, &branch->places->to);
-	else
-		trace_off(stack, time, branch, kind);
+	if (rule.modes && mode != TRACE_MODE_GUESS && !(rule.modes & 1 << mode))
+		diag_warn(diag, "branch-not-in-mode",
+			  "the trace has branches that its mode (user, kernel) excludes; "
+			  "first: kind %u from 0x%llx",
+			  kind, ip);
+	act(stack, time, (enum action)rule.action, &branch->places->to);
 }
 
 static void gap(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch,
@@ -272,7 +260,7 @@ static void deliver(struct magic_stack *stack, const struct resolved_branch *bra
 	else if (notes->mark)
 		mark(stack, time, notes->mark);
 	else
-		dispatch(stack, time, branch);
+		follow_branch(stack, time, branch);
 }
 
 static void deliver_transaction(struct magic_stack *stack)
@@ -379,7 +367,7 @@ struct callstack_machine *callstack_magic_trace_open(const struct callstack_opti
 	machine->base.ops = &magic_trace_ops;
 	machine->base.sink = options->sink;
 	machine->base.diag = options->diag;
-	machine->base.mode = (uint8_t)options->mode;
+	machine->mode = options->mode;
 	machine->base.pending_most =
 		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	magic_names_init(machine, options->names);

@@ -319,7 +319,6 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->base.ops = &precise_ops;
 	machine->base.sink = options->sink;
 	machine->base.diag = options->diag;
-	machine->base.mode = (uint8_t)options->mode;
 	machine->base.pending_most =
 		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	machine->names = options->names;
