@@ -185,11 +185,13 @@ static size_t look_up_cached(const struct thread_stacks *stacks, const struct br
 				    : UINT64_MAX;
 	size_t most = count < BATCH_MOST ? count : BATCH_MOST, found;
 
+	while (most && events[most - 1].time >= forks_at)
+		most--;
 	for (found = 0; found < most; found++) {
 		const struct branch_event *event = &events[found];
 
 		if (event->thread != thread || event->space != space ||
-		    event->kind > BRANCH_TX_ABORT || event->time >= forks_at)
+		    event->kind > BRANCH_TX_ABORT)
 			break;
 		branches[found].event = event;
 		branches[found].places =

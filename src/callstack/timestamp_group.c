@@ -162,8 +162,7 @@ static int64_t time_to_share(const struct timestamp_group *group, int64_t to_tim
 	return resolution && total > resolution ? resolution : total;
 }
 
-/* Of a group of calls and returns only, which are emitted in their order. */
-static void distribute_calls(struct timestamp_group *group, int64_t to_time)
+static void distribute_simple(struct timestamp_group *group, int64_t to_time)
 {
 	struct slice_event *event = group->events + group->distributed;
 	const struct slice_event *end = group->events + group->count;
@@ -177,8 +176,8 @@ static void distribute_calls(struct timestamp_group *group, int64_t to_time)
 	}
 }
 
-/* Of any group; deferred events are removed from it. */
-static void distribute_any(struct timestamp_group *group, int64_t to_time)
+/* Distribute in any group; deferred events are removed from it. */
+static __attribute__((noinline)) void distribute_any(struct timestamp_group *group, int64_t to_time)
 {
 	int64_t total = time_to_share(group, to_time), used = 0;
 	size_t calls_left = group->calls, kept = group->distributed;
@@ -228,14 +227,15 @@ static inline void end_group(struct timestamp_group *group, int64_t time)
 {
 	bool own = group->count > group->distributed;
 
-	if (!group->sorted || group->has_marks || group->time < 0)
+	if (!group->simple) {
 		distribute_any(group, time);
+		group->simple = group->sorted && time >= 0;
+	}
 	/* If a call comes last, no other event's time depends on its share. */
 	else if (group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN))
-		distribute_calls(group, time);
+		distribute_simple(group, time);
 	group->distributed = group->count;
 	group->calls = 0;
-	group->has_marks = false;
 	group->time = time;
 }
 
@@ -302,14 +302,20 @@ static void make_room(struct timestamp_group *group)
 	machine->pending_room += group->room + group->detail_room - before;
 }
 
+/* Returns whether events of the group may wait to be emitted with those of the next group. */
+static bool collects(const struct timestamp_group *group)
+{
+	return group->sorted && !group->owner->machine->sink->immediate &&
+	       group->count - group->distributed <= GROUP_FEW;
+}
+
 /* Make the group one of a time, with room for an event. */
 static void prepare(struct timestamp_group *group, int64_t time)
 {
 	const struct callstack_machine *machine = group->owner->machine;
 
 	if (time != group->time) {
-		if (group->sorted && !machine->sink->immediate &&
-		    group->count - group->distributed <= GROUP_FEW)
+		if (collects(group))
 			end_group(group, time);
 		else
 			timestamp_group_flush(group, time);
@@ -317,17 +323,23 @@ static void prepare(struct timestamp_group *group, int64_t time)
 	group->perf_time = callstack_perf_time(machine, time);
 	if (group->count >= full_at(group))
 		make_room(group);
-	/* With details, timestamp_group_next() may not add events. */
-	group->full = machine->sink->details ? 0 : full_at(group);
+	group->full = collects(group) && !machine->sink->details ? full_at(group) : 0;
 }
 
 struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time)
 {
 	struct slice_event *event;
 
-	if (group->owner->machine->sink->details)
+	/* The short way is for a small group and another time: `full` is 0 unless events collect.
+	 */
+	if (group->count < group->full && group->count - group->distributed <= GROUP_FEW) {
+		end_group(group, time);
+		group->perf_time = callstack_perf_time(group->owner->machine, time);
+	} else if (group->owner->machine->sink->details) {
 		return NULL;
-	prepare(group, time);
+	} else {
+		prepare(group, time);
+	}
 	event = &group->events[group->count++];
 	event->time = group->perf_time;
 	return event;
@@ -351,7 +363,7 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 
 	event.order = ORDER_MARK;
 	timestamp_group_add(group, time, &event, detail);
-	group->has_marks = true;
+	group->simple = false;
 	event.order = SLICE_ORDER_PLAIN;
 	event.kind = SLICE_END;
 	event.flags = 0;

@@ -41,12 +41,12 @@ struct timestamp_group {
 	struct slice_detail *details; /* owned; by event, if the sink uses them */
 	size_t count, distributed;
 	size_t room, detail_room;
-	size_t full;        /* at so many events there is more to do than to add one */
+	size_t full;        /* while there are fewer events, one can be added at once; often 0 */
 	size_t calls;       /* how many of the group take time */
 	int64_t time;       /* mapped: the group's */
 	uint64_t perf_time; /* the same, of perf's clock */
 	bool sorted; /* times do not decrease, and what encloses a slice may be emitted behind it */
-	bool has_marks;
+	bool simple; /* only calls and returns, which are emitted in their order */
 	struct deferred_events outer;   /* found late; the last one found comes first */
 	struct deferred_events initial; /* calls at mapped time 0, in order, after all of `outer` */
 };
