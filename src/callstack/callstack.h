@@ -2,10 +2,10 @@
 /*
  * Call-stack machines: branches with symbols in, slices out.
  *
- * A machine is the rule by which branches become a call stack.  It is shared by
+ * A machine has the rules by which branches change a call stack.  It is shared by
  * all threads of a run; every traced thread has a struct callstack of its own.
- * Machines do no I/O and never fail: what the trace cannot mean is counted as a
- * warning, and the machine goes on.  Nothing allocates per branch once a
+ * Machines do no I/O and never fail: an impossible event is counted as a
+ * warning.  Nothing allocates per branch once a
  * thread's arrays have grown to their working size.
  *
  * The interface is a table of functions, so that callers do not care which
@@ -29,7 +29,7 @@
 
 struct slice_cause;
 
-/* What else is known of a branch or gap.  Of most branches that is nothing. */
+/* Additional facts about an event.  Most branches have none. */
 struct branch_notes {
 	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
 	/*
@@ -84,7 +84,7 @@ struct callstack_ops {
 	void (*machine_close)(struct callstack_machine *machine);
 };
 
-/* What all threads share.  An implementation has this as its first member. */
+/* The state that all threads share.  An implementation has this as its first member. */
 struct callstack_machine {
 	const struct callstack_ops *ops;
 	const struct slice_sink *sink; /* borrowed */
@@ -113,13 +113,13 @@ struct callstack_options {
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
 	/*
 	 * So many calls may be open at once, in all threads; 0: CALLSTACK_OPEN_MOST.
-	 * Where there are more, a thread's stack is given up, with a warning, and begins anew.
+	 * If there are more, a thread's frames are dropped, with a warning.
 	 */
 	size_t open_most;
 	/*
 	 * So many calls and returns may wait for a later time, in all threads; 0:
-	 * CALLSTACK_PENDING_MOST.  Where there are more, those of a thread are given out
-	 * without dealing out the time.
+	 * CALLSTACK_PENDING_MOST.  If there are more, those of a thread are emitted
+	 * without distributing the time.
 	 */
 	size_t pending_most;
 };
@@ -155,10 +155,10 @@ static inline struct callstack_top callstack_top(const struct callstack *stack)
  */
 void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time);
 
-/* The trace has ended: close what is open and give it all out.  Once per stack, before close. */
+/* The trace has ended: close all frames and emit all slices.  Once per stack, before close. */
 void callstack_finish(struct callstack *stack);
 
-/* Release a stack; NULL is allowed.  Gives out nothing. */
+/* Release a stack; NULL is allowed.  Emits nothing. */
 void callstack_close(struct callstack *stack);
 
 /* Release a machine, all of whose stacks are closed; NULL is allowed. */

@@ -3,8 +3,8 @@
  * A call stack per traced thread, fed with decoded branches.
  *
  * Joins the decoder's threads with a call-stack machine: opens a stack at a
- * thread's first branch, tells it of exec, and starts the stack of a forked
- * child with its parent's, as it was at the time of the fork.
+ * thread's first branch, notes exec, and starts the stack of a forked child with its
+ * parent's at the time of the fork.
  */
 #ifndef SRC_CALLSTACK_THREAD_STACKS_H
 #define SRC_CALLSTACK_THREAD_STACKS_H
@@ -48,7 +48,7 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 
 /*
  * Show a mark at an event's place among the thread's calls: a BRANCH_CPU_EVENT, whose
- * value it says if `symbol` (borrowed for the machine's life) is a SYMBOL_MARK.
+ * value is shown if `symbol` (borrowed for the machine's life) is a SYMBOL_MARK.
  */
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol);

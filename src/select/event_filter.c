@@ -18,7 +18,7 @@ static struct tsc_clock clock_of(const struct auxtrace *auxtrace)
 				   (uint16_t)info->time_shift };
 }
 
-/* When the trace begins and ends, in ns.  Returns false if no packet tells. */
+/* Find when the trace begins and ends, in ns.  Returns false if it has no TSC packets. */
 static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64_t *end)
 {
 	struct tsc_clock clock = clock_of(auxtrace);
@@ -179,7 +179,7 @@ static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrac
 	if (per_thread && filter->selection->cpus.count)
 		diag_warn(diag, "cpu-unknown",
 			  "--cpu chooses nothing here: recorded with a buffer per thread, the "
-			  "trace does not tell which CPU ran");
+			  "trace does not say which CPU ran");
 }
 
 int event_filter_init(struct event_filter *filter, const struct selection *selection,

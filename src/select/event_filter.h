@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses what is decoded, and which of the decoded branches go on to the call
+ * Selects the trace data to decode, and the decoded branches to feed to the call
  * stacks: by time, process, thread, name of the thread, and CPU.
  *
- * What can be known before decoding is not decoded: streams of other CPUs and
- * threads, and of each stream what lies outside the time.
+ * Streams of other CPUs and threads are not decoded, and of each stream only the selected
+ * time.
  */
 #ifndef SRC_SELECT_EVENT_FILTER_H
 #define SRC_SELECT_EVENT_FILTER_H
@@ -44,8 +44,8 @@ int event_filter_init(struct event_filter *filter, const struct selection *selec
 void event_filter_release(struct event_filter *filter);
 
 /*
- * Returns whether some threads are left out, so that what cannot be told apart by
- * thread must not be counted.
+ * Returns whether some threads are left out, so that counts which are not by thread would
+ * be wrong.
  */
 static inline bool event_filter_by_thread(const struct event_filter *filter)
 {
@@ -53,7 +53,7 @@ static inline bool event_filter_by_thread(const struct event_filter *filter)
 				  filter->selection->comms.count);
 }
 
-/* Returns whether what a thread (NULL: unknown) did at a time (ns) is wanted. */
+/* Returns whether the events of a thread (NULL: unknown) at a time (ns) are wanted. */
 static inline bool event_filter_has(const struct event_filter *filter, const struct thread *thread,
 				    uint64_t time)
 {

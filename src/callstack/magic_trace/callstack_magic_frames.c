@@ -113,9 +113,9 @@ static void clear_all(struct magic_stack *stack, int64_t time)
 }
 
 /*
- * Close every frame and give out what waits.  magic-trace flushes with the
- * batch's time of before, which moves it backwards again; start events that
- * appear while closing stay for the next segment.
+ * Close all frames and emit all events.  magic-trace flushes to the group's former time,
+ * which so moves backwards again; events that are deferred while the frames are
+ * closed stay for the next segment.
  */
 void magic_end_segment(struct magic_stack *stack, int64_t time)
 {
@@ -126,19 +126,18 @@ void magic_end_segment(struct magic_stack *stack, int64_t time)
 	timestamp_group_flush(&stack->group, group_time);
 }
 
-void magic_tell_segment_end(struct magic_stack *stack)
+void magic_flush(struct magic_stack *stack)
 {
 	const struct slice_sink *sink = stack->base.machine->sink;
 
 	slice_sink_flush(sink, stack->base.track);
 }
 
-/* The thread's flow was cut at `time`: what comes is a new stack, beginning at `ip`. */
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip)
 {
 	magic_end_segment(stack, time);
 	if (!stack->group.outer.count && !stack->group.initial.count)
-		magic_tell_segment_end(stack);
+		magic_flush(stack);
 	stack->last_gap_time = time;
 	magic_renew(stack, time, ip);
 }
@@ -198,8 +197,8 @@ static void ret_many(struct magic_stack *stack, int64_t time, size_t count)
 }
 
 /*
- * A return, seen with what is known of OCaml's runtime: caml_next_frame_descriptor
- * returns once for every frame that an exception walks over, and the function that
+ * A return, with heuristics for OCaml's runtime: caml_next_frame_descriptor returns
+ * once for every frame that an exception unwinds, and the function that
  * raises then returns past that many frames.  caml_raise_exn itself is one of them;
  * caml_raise_exception is reached through two frames of C.
  */

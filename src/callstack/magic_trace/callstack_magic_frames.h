@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of one thread as magic-trace's machine keeps them, and what it
- * does to them: used by callstack_magic_trace.c, which says when.
+ * The frames of one thread in magic-trace's machine, and the changes of them that the
+ * rules in callstack_magic_trace.c consist of.
  *
  * A thread has a stack of stacks: system calls and interrupts run on a new one
- * while the one below stands still.  All frames lie in one array; only the
+ * while the one below waits.  All frames are in one array; only the
  * topmost stack's are touched.  A frame is nothing but a symbol.
  *
  * Times are mapped ones (timestamp_group.h).
@@ -15,7 +15,7 @@
 #include "src/callstack/callstack.h"
 #include "src/callstack/timestamp_group.h"
 
-/* Frames that stand for no function. */
+/* Frames of no function. */
 enum magic_special {
 	MAGIC_UNTRACED,
 	MAGIC_SYSCALL,
@@ -36,7 +36,7 @@ enum magic_known {
 	MAGIC_KNOWN,
 };
 
-/* What all threads share. */
+/* The state that all threads share. */
 struct magic_trace {
 	struct callstack_machine base;
 	struct symbol specials[MAGIC_SPECIALS];
@@ -67,7 +67,7 @@ struct magic_stack {
 	size_t level_count, level_room;
 	struct held_branch *transaction; /* owned; branches that wait for its end */
 	size_t transaction_count, transaction_room;
-	size_t frames_to_unwind; /* OCaml: frames that the raising exception has walked over */
+	size_t frames_to_unwind; /* OCaml: frames that the raised exception has unwound */
 	int64_t last_gap_time;   /* mapped; at first: that of the thread's first event */
 	int64_t last_event_time; /* mapped */
 	bool started;            /* an event was seen */
@@ -93,18 +93,18 @@ bool magic_is_empty(const struct magic_stack *stack);
 /* Push the function at `to`; a slice begins. */
 void magic_call(struct magic_stack *stack, int64_t time, const struct location *to);
 
-/* The same with a frame that stands for no function. */
+/* Push a frame of no function; a slice begins. */
 void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_special special);
 
 /*
  * Return from the innermost frame, and from those that an OCaml exception
  * unwinds.  A return from an empty stack shows as a slice "[unknown]" that
- * began as early as it can have.
+ * began at the earliest possible time.
  */
 void magic_ret(struct magic_stack *stack, int64_t time);
 
 /*
- * Make the innermost frame the function at `to`: replace it if its name is
+ * Make the innermost frame the function at `to`: replace the frame if its name is
  * another (a tail call, a PLT stub, a return to where no call came from); on an
  * empty stack infer that it ran all along.
  */
@@ -126,13 +126,14 @@ bool magic_pop_level(struct magic_stack *stack);
  */
 void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip);
 
-/* Return from all frames of all stacks and give out everything that waits. */
+/* Return from all frames of all stacks and emit all events. */
 void magic_end_segment(struct magic_stack *stack, int64_t time);
 
-/* Tell the sink that the segment has ended. */
-void magic_tell_segment_end(struct magic_stack *stack);
+/* Flush the sink: the segment has ended. */
+void magic_flush(struct magic_stack *stack);
 
-/* The thread's flow was cut at `time`: end the segment; what comes begins at `ip` (0: unknown). */
+/* The control flow has a gap at `time`: end the segment; the next one begins at `ip` (0: unknown).
+ */
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip);
 
 #endif

@@ -221,7 +221,7 @@ static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 
 /*
  * Returns the time at which an event happens.  One that has exactly the time of
- * the thread's last gap (or, with magic-trace, of its first event) slides on by
+ * the thread's last gap (or, with magic-trace, of its first event) slides by
  * one ns, so that a new segment never begins at the instant at which the one
  * before it ends.  The run's very first instant is exempt.
  */
@@ -283,7 +283,7 @@ static void hold_back(struct magic_stack *stack, const struct resolved_branch *b
 		(struct held_branch){ *branch->event, *branch->places, *notes };
 }
 
-/* What a transaction does is shown only when it is known not to be rolled back. */
+/* Hold back the branches of a transaction until it ends: it may be rolled back. */
 static void feed_one(struct magic_stack *stack, const struct resolved_branch *branch,
 		     const struct branch_notes *notes)
 {
@@ -322,7 +322,7 @@ static void magic_trace_finish(struct callstack *base)
 	struct magic_stack *stack = (struct magic_stack *)base;
 
 	magic_end_segment(stack, stack->last_event_time);
-	magic_tell_segment_end(stack);
+	magic_flush(stack);
 }
 
 static struct callstack *magic_trace_open(struct callstack_machine *machine, void *track)

@@ -7,18 +7,18 @@
  * whenever a jump or return ends in a function of another name.  Two symbols
  * are the same function if they have the same name (`symbol->name`, interned).
  *
- * Spans are given out in magic-trace's order, which is not that of time:
- *  - nothing is given out for a timestamp until a later one arrives
+ * Slices are emitted in magic-trace's order, which is not that of time:
+ *  - nothing is emitted for a timestamp until a later one arrives
  *    (timestamp_group.h);
  *  - callers found late, returns from unseen functions, and calls at the time
  *    of the run's first event come when the segment ends, with SLICE_ORDER_DEFERRED;
  *  - times go back where the input's do.
- * segment_end is called when a gap or the end of the trace has closed all
- * frames, unless start events are left over (they come with the next segment).
+ * The sink is flushed when a gap or the end of the trace has closed all
+ * frames, unless deferred events are left over (they come with the next segment).
  * Times given to the sink are perf's: the base time is added back.
  *
  * Where magic-trace stops with an error ("impossible" events) this machine
- * counts a warning, handles the event as if it had no branch kind, and goes on.
+ * counts a warning and handles the event as if it had no branch kind.
  */
 #ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_TRACE_H
 #define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_TRACE_H

@@ -10,7 +10,7 @@
 
 /* ---- Room ---------------------------------------------------------------- */
 
-/* Stacks that are no deeper are not worth to be counted. */
+/* The room of stacks that are no deeper is not counted. */
 #define SHALLOW_ROOM ((size_t)1 << 12)
 
 static void release_frames(struct precise_stack *stack)
@@ -20,9 +20,9 @@ static void release_frames(struct precise_stack *stack)
 	frame_list_release(&stack->undo);
 	frame_list_release(&stack->now);
 	stack->now.resume = resume;
-	for (unsigned i = 0; i < PARKED_MAX; i++) {
-		frame_list_release(&stack->parked[i]);
-		stack->parked[i].resume = resume;
+	for (unsigned i = 0; i < STACKS_MAX; i++) {
+		frame_list_release(&stack->switched_out[i]);
+		stack->switched_out[i].resume = resume;
 	}
 	machine_of(stack)->room -= stack->room;
 	stack->room = stack->room_seen = 0;
@@ -39,26 +39,26 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	timestamp_group_flush(&stack->group, time);
 	timestamp_group_emit_deferred(&stack->group);
 	slice_sink_flush(sink, stack->base.track);
-	precise_forget_others(stack);
-	stack->rooted = false;
+	precise_forget_stacks(stack);
+	stack->has_root = false;
 	if (stack->room)
 		release_frames(stack);
 }
 
-/* Nothing will be found that encloses what came so far: whoever orders it need not keep it. */
+/* No enclosing frame will be found late: flush the sorter, which need not keep the slices. */
 void precise_settle_now(struct precise_stack *stack)
 {
 	const struct slice_sink *sink = stack->base.machine->sink;
 
-	if (!stack->rooted)
+	if (!stack->has_root)
 		return;
-	stack->unsettled = 1;
+	stack->settle_countdown = 1;
 	if (stack->group.time <= stack->since)
 		return;
 	timestamp_group_emit_deferred(&stack->group);
 	slice_sink_flush(sink, stack->base.track);
 	stack->settled = stack->group.time;
-	stack->unsettled = SETTLE_BRANCHES;
+	stack->settle_countdown = SETTLE_BRANCHES;
 }
 
 /* Few messages exist, so a list is the right map. */
@@ -91,7 +91,7 @@ static void on_gap(struct precise_stack *stack, int64_t time, const char *messag
 	stack->gap_begin = time;
 }
 
-/* The first event after a gap (there is one) tells its length. */
+/* The first event after a gap (there is one) ends it. */
 static void end_gap(struct precise_stack *stack, int64_t time)
 {
 	const struct callstack_machine *machine = stack->base.machine;
@@ -109,7 +109,7 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 	precise_set_since(stack, time);
 }
 
-static void give_up(struct precise_stack *stack)
+static void drop_frames(struct precise_stack *stack)
 {
 	bool in_gap = stack->gap;
 
@@ -131,12 +131,12 @@ void precise_count_room(struct precise_stack *stack)
 	stack->room_seen = stack->now.room;
 	if (!stack->room && room <= SHALLOW_ROOM)
 		return;
-	for (unsigned i = 0; i < PARKED_MAX; i++)
-		room += stack->parked[i].room;
+	for (unsigned i = 0; i < STACKS_MAX; i++)
+		room += stack->switched_out[i].room;
 	machine->room += room - stack->room;
 	stack->room = room;
 	if (machine->room > machine->room_most && room > SHALLOW_ROOM)
-		give_up(stack);
+		drop_frames(stack);
 }
 
 /* ---- The machine --------------------------------------------------------- */
@@ -227,14 +227,14 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	stack->since = stack->last_time = stack->group.time =
 		(int64_t)(time - base->machine->base_time);
 	stack->started = true;
-	if (parent->rooted)
+	if (parent->has_root)
 		precise_set_root(stack);
 	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
 	stack->next_jump = parent->next_jump;
 	for (size_t i = 0; i < parent->now.depth; i++)
 		*frame_list_add(&stack->now) = parent->now.frames[i];
 	precise_watch_room(stack);
-	/* Of inferred frames the one told last is the outermost. */
+	/* The inferred frame that is emitted last is the outermost one. */
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
 			precise_emit_inferred(stack, &stack->now.frames[i]);
@@ -270,11 +270,11 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->base.track = track;
 	stack->group.owner = &stack->base;
 	stack->settled = INT64_MIN;
-	/* What encloses them is found by its flag, and ends are given out at once. */
+	/* The sorter finds enclosing slices by their order. */
 	stack->group.sorted = true;
 	stack->now.resume = machine_of(stack)->unwind_resume;
-	for (unsigned i = 0; i < PARKED_MAX; i++)
-		stack->parked[i].resume = stack->now.resume;
+	for (unsigned i = 0; i < STACKS_MAX; i++)
+		stack->switched_out[i].resume = stack->now.resume;
 	return &stack->base;
 }
 

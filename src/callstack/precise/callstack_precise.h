@@ -3,10 +3,10 @@
  * The precise call-stack machine: frames know where they return to.
  *
  * Names do not decide what is on the stack, addresses do: a return pops the
- * frame that was called from just before where it goes, however deep that is.
+ * frame whose call instruction is just before its target, however deep that is.
  * So the stack survives longjmp, exceptions, tail calls, retpolines, signal
- * handlers and switches between stacks.  What was not seen to be called is
- * inferred back to where the segment begins.  man ptrace2ftf.7 has the model.
+ * handlers and switches between stacks.  Frames whose calls were not seen are
+ * inferred since the segment began.  man ptrace2ftf.7 has the model.
  */
 #ifndef SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H
 #define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H

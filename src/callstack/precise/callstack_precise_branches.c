@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each event does (top: the innermost frame; "matches": the address is
- * just behind the frame's call instruction):
+ * The actions of the precise machine on each event (top: the innermost frame;
+ * "matches": the address is just behind the frame's call instruction):
  *
  *   event              action
  *   -----------------  -----------------------------------------------------------
@@ -15,23 +15,23 @@
  *                      out of the root: pop, the target is an inferred root;
  *                      into a function deeper down: pop to it;
  *                      else another stack: leave this one, find or begin that one
- *   jump of a stub     to code without a name: the stub stands for it
- *   jump to an entry   tail call: replace the top, which keeps where it returns
+ *   jump of a stub     to code without a name: the stub is shown instead
+ *   jump to an entry   tail call: replace the top, but for its return address
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      behind a call: pop to it; from Go's gogo: another stack; of a
  *                      function deeper down: pop to it; else replace the top
  *   either, to a       the innermost frame that installed one is meant, if it is of
  *   handler of OCaml   that function: pop to it
- *   off                push a pause that knows where execution goes on
- *   on                 pop the pause; where it goes on elsewhere: a handler that ends
+ *   off                push a pause with the address where execution resumes
+ *   on                 pop the pause; if resumed elsewhere: a handler that ends
  *                      there (sigreturn): pop it; a function's entry: push a handler
- *   syscall, interrupt push an entry frame that knows where it goes on
+ *   syscall, interrupt push an entry frame with the address where it resumes
  *   sysret, iret       pop the innermost entry frame
  *   gap                close all; from here to the next event is a slice of its own
- *   transaction        the stack is kept as it is before the first branch in it, and
- *                      brought back by an abort: what was called in between did not
- *                      happen for the program, but it ran, so it is shown
+ *   transaction        the stack is saved before the first branch in it, and restored by
+ *                      an abort: the calls in between did not happen for the program,
+ *                      but they ran, so they are shown
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -110,7 +110,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 
 	if (!is_function(to->symbol))
 		precise_reveal(stack, time);
-	if (precise_back_to_setjmp(stack, time, to->ip))
+	if (precise_return_to_setjmp(stack, time, to->ip))
 		return;
 	/* To just behind a call: a return in all but name (a goroutine that is resumed). */
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
@@ -145,8 +145,8 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 
 /*
  * A return whose address was put on the stack by hand: by a retpoline, whose
- * call inside the thunk itself only made room for it, or by who begins to run
- * on another stack (setcontext).
+ * call inside the thunk itself only made room for it, or by code that switches to
+ * another stack (setcontext).
  */
 static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -176,7 +176,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	} else if (stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED) {
 		precise_pop(stack, time);
 		precise_infer_root(stack, to);
-	} else if (!precise_back_to_setjmp(stack, time, to->ip)) {
+	} else if (!precise_return_to_setjmp(stack, time, to->ip)) {
 		at = find_landing(stack, to->symbol);
 		if (at)
 			precise_pop_to(stack, time, at);
@@ -257,7 +257,7 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	precise_push(stack, time, &pause);
 }
 
-/* Execution goes on at `to`, and was to go on at `expected` (0: unknown). */
+/* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */
 static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
 		   uint64_t expected)
 {

@@ -35,10 +35,10 @@ void precise_emit_inferred(struct precise_stack *stack, const struct frame *fram
 	timestamp_group_infer(&stack->group, stack->since, &event, &detail);
 }
 
-void precise_keep_for_undo(struct precise_stack *stack, size_t depth)
+void precise_save_for_undo(struct precise_stack *stack, size_t depth)
 {
-	while (stack->untouched > depth)
-		*frame_list_add(&stack->undo) = stack->now.frames[--stack->untouched];
+	while (stack->unchanged > depth)
+		*frame_list_add(&stack->undo) = stack->now.frames[--stack->unchanged];
 }
 
 void precise_reveal(struct precise_stack *stack, int64_t time)
@@ -57,7 +57,7 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 	stack->counts_since = stack->counts;
 }
 
-/* What follows has nothing to do with what was seen before. */
+/* Begin an empty stack: later events have nothing to do with the frames so far. */
 static void begin_stack(struct precise_stack *stack, int64_t time)
 {
 	timestamp_group_flush(&stack->group, time);
@@ -78,26 +78,26 @@ void precise_infer_root(struct precise_stack *stack, const struct location *loca
 
 /* ---- Other stacks -------------------------------------------------------- */
 
-/* The list of frames itself moves: it may be long, and its index is worth keeping. */
-static void park(struct precise_stack *stack, int64_t time)
+/* Move the list of frames instead of copying it: it may be long, and keeps its index. */
+static void switch_out(struct precise_stack *stack, int64_t time)
 {
-	struct frame_list *slot = &stack->parked[stack->next_parked++ % PARKED_MAX];
+	struct frame_list *slot = &stack->switched_out[stack->next_switched_out++ % STACKS_MAX];
 	struct frame_list freed = *slot;
 
-	stack->rooted = false;
+	stack->has_root = false;
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
 			precise_emit_end(stack, time, &stack->now.frames[i]);
 	}
-	if (stack->untouched)
-		precise_keep_for_undo(stack, 0);
+	if (stack->unchanged)
+		precise_save_for_undo(stack, 0);
 	frame_list_clear(&freed);
 	*slot = stack->now;
 	stack->now = freed;
 }
 
-/* Bring back what is left of a parked stack when the frame at `at - 1` returns. */
-static void unpark(struct precise_stack *stack, int64_t time, struct frame_list *slot, size_t at)
+/* Resume a stack, of which the frame at `at - 1` returns. */
+static void switch_in(struct precise_stack *stack, int64_t time, struct frame_list *slot, size_t at)
 {
 	begin_stack(stack, time);
 	for (size_t i = 0; i + 1 < at; i++)
@@ -111,28 +111,28 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 	size_t at = 0;
 
 	/* Stacks that were left at the same place look the same: the one left first comes first. */
-	for (unsigned i = 0; i < PARKED_MAX && !at; i++) {
-		slot = &stack->parked[(stack->next_parked + i) % PARKED_MAX];
+	for (unsigned i = 0; i < STACKS_MAX && !at; i++) {
+		slot = &stack->switched_out[(stack->next_switched_out + i) % STACKS_MAX];
 		at = frame_list_find(slot, FRAME_BY_RETURN, to->ip);
 	}
 	if (at) {
 		struct frame_list found = *slot;
 
 		*slot = (struct frame_list){ .resume = found.resume };
-		park(stack, time);
-		unpark(stack, time, &found, at);
+		switch_out(stack, time);
+		switch_in(stack, time, &found, at);
 		frame_list_release(&found);
 		return;
 	}
-	park(stack, time);
+	switch_out(stack, time);
 	begin_stack(stack, time);
 	precise_infer_root(stack, to);
 }
 
-void precise_forget_others(struct precise_stack *stack)
+void precise_forget_stacks(struct precise_stack *stack)
 {
-	for (unsigned i = 0; i < PARKED_MAX; i++)
-		frame_list_clear(&stack->parked[i]);
+	for (unsigned i = 0; i < STACKS_MAX; i++)
+		frame_list_clear(&stack->switched_out[i]);
 	memset(stack->jumps, 0, sizeof(stack->jumps));
 }
 
@@ -144,7 +144,7 @@ void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip, cons
 		(struct jump_point){ call_ip, stack->now.depth };
 }
 
-bool precise_back_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
+bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
 {
 	for (unsigned i = 1; i <= JUMP_POINTS && i <= stack->next_jump; i++) {
 		const struct jump_point *point =
@@ -164,22 +164,22 @@ bool precise_back_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t 
 void precise_begin_transaction(struct precise_stack *stack)
 {
 	stack->undo.depth = 0;
-	stack->untouched = stack->now.depth;
+	stack->unchanged = stack->now.depth;
 	stack->in_tx = true;
 }
 
 void precise_end_transaction(struct precise_stack *stack)
 {
 	stack->undo.depth = 0;
-	stack->untouched = 0;
+	stack->unchanged = 0;
 	stack->in_tx = false;
 }
 
 void precise_roll_back(struct precise_stack *stack, int64_t time)
 {
-	if (!stack->in_tx || stack->untouched + stack->undo.depth == 0)
+	if (!stack->in_tx || stack->unchanged + stack->undo.depth == 0)
 		return;
-	precise_pop_to(stack, time, stack->untouched);
+	precise_pop_to(stack, time, stack->unchanged);
 	while (stack->undo.depth)
 		precise_push(stack, time, &stack->undo.frames[--stack->undo.depth]);
 	precise_end_transaction(stack);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of the precise machine (callstack_precise.h), and what its parts
- * do to it: frames come and go, and each gives out its slice.
+ * The private state of the precise machine (callstack_precise.h), and the operations
+ * on frames that its parts share.  Each frame emits its slice when it comes and goes.
  *
  * `time` is mapped: ns since the run's first event (timestamp_group.h).
  */
@@ -11,11 +11,11 @@
 #include "src/callstack/precise/frame_list.h"
 #include "src/callstack/timestamp_group.h"
 
-/* Stacks that were left and may come back, per thread; setjmps that may be gone back to. */
-#define PARKED_MAX  64
+/* Per thread: stacks that were switched out; calls of setjmp() that longjmp() may return to. */
+#define STACKS_MAX  64
 #define JUMP_POINTS 32
 
-/* Where a setjmp returned to, and how deep the stack was. */
+/* A call of setjmp(), and how deep the stack was. */
 struct jump_point {
 	uint64_t call_ip;
 	size_t depth;
@@ -41,25 +41,25 @@ struct precise_stack {
 	struct callstack base;
 	struct timestamp_group group;
 	struct frame_list now;
-	struct frame_list parked[PARKED_MAX]; /* left stacks; depth 0: free */
-	unsigned next_parked;
+	struct frame_list switched_out[STACKS_MAX]; /* switched out; depth 0: free */
+	unsigned next_switched_out;
 	struct jump_point jumps[JUMP_POINTS];
 	unsigned next_jump;
 	size_t room, room_seen; /* of all lists as counted last; of `now` then */
-	struct frame_list undo; /* what changed since the transaction began, innermost first */
-	size_t untouched; /* outermost frames that are as they were then; 0: none is going on */
+	struct frame_list undo; /* frames changed since the transaction began, innermost first */
+	size_t unchanged; /* outermost frames that did not change since then; 0: no transaction */
 	bool in_tx;
-	bool rolled_back;                   /* the next branch comes from what was undone */
+	bool rolled_back;                   /* the next branch comes from an undone frame */
 	int64_t since;                      /* mapped: an unseen frame may have run since then */
 	struct counts counts, counts_since; /* so far, and at `since` */
 	int64_t last_time;                  /* mapped */
-	int64_t gap_begin;                  /* mapped; of the gap that is going on */
-	const struct symbol *gap;           /* its slice's name; NULL: none */
+	int64_t gap_begin;                  /* mapped; of the current gap */
+	const struct symbol *gap;           /* its slice's name; NULL: no gap */
 	bool started;
-	bool plain;         /* nothing is going on but calls, jumps and returns */
-	bool rooted;        /* the outermost frame was called by none */
-	unsigned unsettled; /* branches until slices are settled, if rooted */
-	int64_t settled;    /* mapped: what begins earlier cannot be given out any more */
+	bool plain;                /* no gap, no transaction: near branches change only frames */
+	bool has_root;             /* the outermost frame has no caller */
+	unsigned settle_countdown; /* branches until slices are settled, if has_root */
+	int64_t settled; /* mapped: slices that begin earlier cannot be emitted any more */
 };
 
 static inline struct precise *machine_of(const struct precise_stack *stack)
@@ -92,7 +92,7 @@ static inline struct frame *top(const struct precise_stack *stack)
 
 /* ---- Slices -------------------------------------------------------------- */
 
-/* Returns what the slice of a frame begins with: see slice_sink.h. */
+/* Returns the `ip` of the event that begins a frame's slice: see slice_sink.h. */
 static inline uint64_t precise_slice_ip(const struct frame *frame)
 {
 	return frame->slice_flags & SLICE_HAS_CAUSE ? (uintptr_t)frame->cause : frame->entry_ip;
@@ -136,26 +136,26 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 	event->order = 0;
 }
 
-/* A frame that runs since the segment began, under all that was seen since. */
+/* Emit a frame that runs since the segment began and encloses all later ones. */
 void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame);
 
-/* What is inferred from now on began now. */
+/* Frames that are inferred from now on began now. */
 void precise_set_since(struct precise_stack *stack, int64_t time);
 
 /* ---- Frames -------------------------------------------------------------- */
 
-/* What precise_touch() does in a transaction. */
-void precise_keep_for_undo(struct precise_stack *stack, size_t depth);
+/* The part of precise_before_change() for transactions. */
+void precise_save_for_undo(struct precise_stack *stack, size_t depth);
 
-/* Frames from `depth` on are about to be removed, or to change. */
-static inline void precise_touch(struct precise_stack *stack, size_t depth)
+/* Announce that frames from `depth` on will be removed or changed. */
+static inline void precise_before_change(struct precise_stack *stack, size_t depth)
 {
 	frame_list_cut(&stack->now, depth);
-	if (depth < stack->untouched)
-		precise_keep_for_undo(stack, depth);
+	if (depth < stack->unchanged)
+		precise_save_for_undo(stack, depth);
 }
 
-/* A copy of a frame becomes the innermost one, and begins now. */
+/* Push a copy of a frame, which begins now. */
 static inline void precise_push(struct precise_stack *stack, int64_t time,
 				const struct frame *frame)
 {
@@ -167,14 +167,14 @@ static inline void precise_push(struct precise_stack *stack, int64_t time,
 		precise_emit_begin(stack, time, added);
 }
 
-/* The innermost frame ends; there is one. */
+/* Pop the innermost frame, which exists. */
 static inline void precise_pop(struct precise_stack *stack, int64_t time)
 {
 	const struct frame *frame = top(stack);
 
 	if (!frame->hidden)
 		precise_emit_end(stack, time, frame);
-	precise_touch(stack, stack->now.depth - 1);
+	precise_before_change(stack, stack->now.depth - 1);
 	stack->now.depth--;
 }
 
@@ -185,21 +185,21 @@ static inline void precise_pop_to(struct precise_stack *stack, int64_t time, siz
 		precise_pop(stack, time);
 }
 
-/* A stub that does not go straight to its target gets a slice of its own. */
+/* Show the innermost frame by a slice, if it is a stub without one. */
 void precise_reveal(struct precise_stack *stack, int64_t time);
 
-/* An unseen caller becomes the only frame. */
+/* Make an unseen caller the only frame. */
 void precise_infer_root(struct precise_stack *stack, const struct location *location);
 
-/* Another function goes on in the top's place; where it returns to stays. */
+/* Replace the top's function; the return address stays. */
 static inline __attribute__((always_inline)) void precise_replace(struct precise_stack *stack,
 								  int64_t time,
 								  const struct location *to)
 {
 	struct frame *frame = top(stack);
 
-	precise_touch(stack, stack->now.depth - 1);
-	/* What a stub ran is its target's; after a tail call counting begins anew. */
+	precise_before_change(stack, stack->now.depth - 1);
+	/* The counts of a stub belong to its target; after a tail call they begin anew. */
 	if (!frame->hidden) {
 		precise_emit_end(stack, time, frame);
 		frame->called = stack->counts;
@@ -214,35 +214,35 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 
 /* ---- Other stacks -------------------------------------------------------- */
 
-/* Execution goes on elsewhere: on a stack that was left before, or on a new one. */
+/* Switch to the stack that was switched out with a call that returns to `to`, or to a new one. */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
 
-/* Forget the stacks that were left, and the setjmps. */
-void precise_forget_others(struct precise_stack *stack);
+/* Forget the stacks that were switched out, and the setjmps. */
+void precise_forget_stacks(struct precise_stack *stack);
 
-/* If `to` is a setjmp, remember from where it was called. */
+/* If `to` is a setjmp, remember its call. */
 void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip,
 			     const struct symbol *to);
 
-/* Returns whether a setjmp returned to ip before; pops to where it was called. */
-bool precise_back_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);
+/* If a remembered setjmp returns to ip, pop to its caller.  Returns whether one does. */
+bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);
 
 /* ---- Transactions -------------------------------------------------------- */
 
 void precise_begin_transaction(struct precise_stack *stack);
 void precise_end_transaction(struct precise_stack *stack);
 
-/* What it left goes on in slices of their own: their old ones have ended. */
+/* Restore the frames before the transaction, with new slices for those that have ended. */
 void precise_roll_back(struct precise_stack *stack, int64_t time);
 
 /* ---- Segments ------------------------------------------------------------ */
 
-/* Count the room of a stack that grew; if it is too much for all, give the stack up. */
+/* Count the room of a stack that grew; drop all its frames if all stacks have too much room. */
 void precise_count_room(struct precise_stack *stack);
 
 /*
- * To be called behind each branch that may add frames, so that no trace makes stacks
- * grow without end, and one is given up at the same place however branches are fed.
+ * To be called after each branch that may add frames, so that no trace makes stacks
+ * grow without end, and frames are dropped at the same event however branches are fed.
  */
 static inline void precise_watch_room(struct precise_stack *stack)
 {
@@ -250,7 +250,7 @@ static inline void precise_watch_room(struct precise_stack *stack)
 		precise_count_room(stack);
 }
 
-/* Now and then: what came so far is given out, if nothing can be found that encloses it. */
+/* Emit the slices so far if no enclosing frame can be found late any more. */
 void precise_settle_now(struct precise_stack *stack);
 
 /* Branches between two of these. */
@@ -259,22 +259,22 @@ void precise_settle_now(struct precise_stack *stack);
 /* One more branch; of a stack without a known root they are counted for nothing. */
 static inline void precise_settle(struct precise_stack *stack)
 {
-	if (--stack->unsettled == 0)
+	if (--stack->settle_countdown == 0)
 		precise_settle_now(stack);
 }
 
-/* The outermost frame was called by none, and nothing is settled yet. */
+/* The outermost frame has no caller, and nothing is settled yet. */
 static inline void precise_set_root(struct precise_stack *stack)
 {
-	stack->rooted = true;
-	stack->unsettled = SETTLE_BRANCHES;
+	stack->has_root = true;
+	stack->settle_countdown = SETTLE_BRANCHES;
 }
 
 /* ---- Branches ------------------------------------------------------------ */
 
 /*
- * Follow any event, but not yet what a near branch does to the frames (callstack_precise.c).
- * Returns whether that was all; if not, it happened at stack->last_time.
+ * Follow any event, except for the effect of a near branch on the frames
+ * (callstack_precise.c).  Returns false if that is left to do, at stack->last_time.
  */
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
 			const struct branch_notes *notes);
