@@ -48,4 +48,13 @@ static inline void *alloc_grow_zeroed(void *array, size_t *room, size_t need, si
 	return array;
 }
 
+/*
+ * Append to a growing array; `array`, `count` and `room` are lvalues, evaluated several
+ * times.  Points to the new element, which is not initialised:
+ *
+ *     *ARRAY_ADD(list->items, list->count, list->room) = (struct item){ ... };
+ */
+#define ARRAY_ADD(array, count, room)                                                              \
+	((array) = alloc_grow((array), &(room), (count) + 1, sizeof(*(array))), &(array)[(count)++])
+
 #endif

@@ -4,6 +4,7 @@ libbase_a_SOURCES = \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
 	base/io/big_array.c base/io/big_array.h \
+	base/compare.h \
 	base/cursor.h \
 	base/diag.c base/diag.h \
 	base/direct_cache.c base/direct_cache.h \

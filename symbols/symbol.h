@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A function as the tables of its file name it: plain data.
+ * A function with its name in the tables of its file: plain data.
  *
  * A symbol lives as long as its dso_store and compares by pointer.  Code that
  * no symbol covers has one symbol for the whole file, SYMBOL_FILE, named
  * "[libfoo.so]".
  *
- * Compilers may cut a function in parts: FUNCTION.cold, FUNCTION.part.0.  Each
+ * Compilers may cut a function into parts: FUNCTION.cold, FUNCTION.part.0.  Each
  * part is a symbol of its own, and all have one `function`.
  */
 #ifndef SYMBOLS_SYMBOL_H
@@ -20,10 +20,10 @@
 
 enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
-	SYMBOL_PLT,     /* a linkage stub: "foo@plt"; ".plt": what lazy stubs share; a retpoline */
-	SYMBOL_FILE,    /* stands for all code of a file that has no symbol */
-	SYMBOL_SPECIAL, /* made by the call-stack machine: "[untraced]" and the like */
-	SYMBOL_MARK,    /* no code: a mark that says a value */
+	SYMBOL_PLT,          /* a linkage stub "foo@plt"; their common code ".plt"; a retpoline */
+	SYMBOL_FILE,         /* all code of a file without a symbol of its own */
+	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
+	SYMBOL_MARK,         /* no code: an instant with a value */
 };
 
 enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
@@ -31,14 +31,15 @@ enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
 struct symbol {
 	uint64_t start; /* ELF virtual address in its file; unrelated to where it is mapped */
 	uint64_t size;  /* bytes; the range is [start, start + size) */
-	const struct name *name;    /* as shown: demangled, in the style asked for */
+	const struct name *name;    /* as shown: demangled, in the style of the options */
 	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
-	const struct symbol *function;      /* whose part this is; NULL: it is none, or not known */
-	const struct inlined_call *inlined; /* if it stands for one (dso_store.h); else NULL */
-	struct dso *dso;                    /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
-	uint8_t kind;                       /* enum symbol_kind */
-	uint8_t binding;                    /* enum symbol_binding */
-	bool has_traps; /* its file says where OCaml's exceptions are handled (trap_table.h) */
+	const struct symbol *function; /* this is a part of it; NULL: no part, or unknown */
+	const struct inlined_call
+		*inlined; /* the symbol is this inlined call (dso_store.h); else NULL */
+	struct dso *dso;  /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
+	uint8_t kind;     /* enum symbol_kind */
+	uint8_t binding;  /* enum symbol_binding */
+	bool has_traps;   /* its file has a table of OCaml's exception handlers (trap_table.h) */
 };
 
 /* Returns the function that the symbol's code belongs to. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parses lines of perf script.  Each take_...() skips what it recognises at the start of a view. */
 #include "src/perf_script/perf_script_line.h"
 
 #include <string.h>
@@ -23,11 +24,8 @@ static int hex_value(char c)
 {
 	if (is_digit(c))
 		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	c |= 'a' - 'A';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static bool starts_with(struct text_view text, const char *word)
@@ -56,15 +54,32 @@ static void trim_end(struct text_view *text)
 		text->length--;
 }
 
-/* Skip `word` if it comes next and ends there.  Returns whether it did. */
+/* Returns whether the text began with `start`, which is skipped then. */
+static bool take_text(struct text_view *text, const char *start)
+{
+	if (!starts_with(*text, start))
+		return false;
+	skip(text, strlen(start));
+	return true;
+}
+
+/* Returns whether one blank or more came next. */
+static bool take_blanks(struct text_view *text)
+{
+	size_t length = text->length;
+
+	skip_blanks(text);
+	return text->length < length;
+}
+
+/* Skip `word` and the blanks after it if it comes next and ends there.  Returns whether it did. */
 static bool take_word(struct text_view *text, const char *word)
 {
-	size_t length = strlen(word);
+	struct text_view rest = *text;
 
-	if (!starts_with(*text, word) || (text->length > length && !is_blank(text->at[length])))
+	if (!take_text(&rest, word) || (rest.length && !take_blanks(&rest)))
 		return false;
-	skip(text, length);
-	skip_blanks(text);
+	*text = rest;
 	return true;
 }
 
@@ -73,10 +88,9 @@ static struct text_view take_token(struct text_view *text)
 {
 	struct text_view token = { text->at, 0 };
 
-	while (text->length && !is_blank(*text->at)) {
-		skip(text, 1);
+	while (token.length < text->length && !is_blank(text->at[token.length]))
 		token.length++;
-	}
+	skip(text, token.length);
 	skip_blanks(text);
 	return token;
 }
@@ -109,20 +123,12 @@ static bool take_hex(struct text_view *text, uint64_t *value)
 	return length > 0;
 }
 
-static void take_hex_prefix(struct text_view *text)
-{
-	if (starts_with(*text, "0x"))
-		skip(text, 2);
-}
-
-/* "123", "-1".  Returns whether a number came; those that are no id are -1. */
+/* "123", "-1".  Returns whether a number came; *id is -1 if it is no id. */
 static bool take_id(struct text_view *text, int32_t *id)
 {
 	uint64_t value;
-	bool negative = starts_with(*text, "-");
+	bool negative = take_text(text, "-");
 
-	if (negative)
-		skip(text, 1);
 	if (!take_decimal(text, &value))
 		return false;
 	*id = negative || value > INT32_MAX ? -1 : (int32_t)value;
@@ -135,10 +141,8 @@ static bool take_time(struct text_view *text, uint64_t *time)
 	uint64_t seconds, ns = 0;
 	unsigned digits = 0;
 
-	if (!take_decimal(text, &seconds) || seconds >= MAX_SECONDS || !starts_with(*text, "."))
-		return false;
-	skip(text, 1);
-	if (!text->length || !is_digit(*text->at))
+	if (!take_decimal(text, &seconds) || seconds >= MAX_SECONDS || !take_text(text, ".") ||
+	    !text->length || !is_digit(*text->at))
 		return false;
 	for (; text->length && is_digit(*text->at); skip(text, 1))
 		if (digits < 9) {
@@ -154,36 +158,28 @@ static bool take_time(struct text_view *text, uint64_t *time)
 /* "pid/tid [cpu] time:" at the start of the text. */
 static bool take_header_here(struct perf_line *line, struct text_view *text)
 {
-	if (!take_id(text, &line->pid) || !starts_with(*text, "/"))
+	if (!take_id(text, &line->pid) || !take_text(text, "/") || !take_id(text, &line->tid) ||
+	    !take_blanks(text))
 		return false;
-	skip(text, 1);
-	if (!take_id(text, &line->tid) || !text->length || !is_blank(*text->at))
-		return false;
-	skip_blanks(text);
 	if (starts_with(*text, "["))
 		take_token(text);
-	if (!take_time(text, &line->time) || !starts_with(*text, ":"))
+	if (!take_time(text, &line->time) || !take_text(text, ":"))
 		return false;
-	skip(text, 1);
 	skip_blanks(text);
 	line->has_time = true;
 	return true;
 }
 
-/* The same after the thread's name (perf's field comm), which may have spaces. */
+/* A header behind the thread's name (perf's field comm), which may have spaces. */
 static bool take_header(struct perf_line *line, struct text_view *text)
 {
-	struct text_view rest = *text;
+	for (skip_blanks(text); text->length; take_token(text)) {
+		struct text_view rest = *text;
 
-	skip_blanks(&rest);
-	while (rest.length) {
-		struct text_view here = rest;
-
-		if (take_header_here(line, &here)) {
-			*text = here;
+		if (take_header_here(line, &rest)) {
+			*text = rest;
 			return true;
 		}
-		take_token(&rest);
 	}
 	return false;
 }
@@ -196,25 +192,16 @@ static void cut_dso(struct perf_line_place *place, struct text_view *name)
 	if (!name->length || name->at[name->length - 1] != ')')
 		return;
 	/* The offset, if there is one, is the last "+0x" that a parenthesis follows. */
-	for (size_t at = name->length; at-- > 0;) {
+	for (size_t at = name->length; at-- > 0 && begin == name->length;) {
 		struct text_view rest = { name->at + at, name->length - at };
 		uint64_t ignored;
 
-		if (starts_with(rest, "+0x")) {
-			skip(&rest, 3);
+		if (take_text(&rest, "+0x"))
 			take_hex(&rest, &ignored);
-		} else if (at == 0 && starts_with(rest, "[unknown]")) {
-			skip(&rest, strlen("[unknown]"));
-		} else {
+		else if (at || !take_text(&rest, "[unknown]"))
 			continue;
-		}
-		if (!rest.length || !is_blank(*rest.at))
-			continue;
-		skip_blanks(&rest);
-		if (!starts_with(rest, "("))
-			continue;
-		begin = (size_t)(rest.at - name->at);
-		break;
+		if (take_blanks(&rest) && starts_with(rest, "("))
+			begin = (size_t)(rest.at - name->at);
 	}
 	if (begin == name->length)
 		return;
@@ -227,22 +214,19 @@ static void cut_dso(struct perf_line_place *place, struct text_view *name)
 /* "symbol+0xoffset (dso)"; without an offset perf knew no symbol. */
 static void take_name(struct perf_line_place *place, struct text_view name)
 {
-	struct text_view digits;
-
 	trim_end(&name);
 	cut_dso(place, &name);
 	for (size_t at = name.length; at-- > 0;) {
-		digits = (struct text_view){ name.at + at, name.length - at };
-		if (!starts_with(digits, "+0x"))
+		struct text_view digits = { name.at + at, name.length - at };
+
+		if (!take_text(&digits, "+0x"))
 			continue;
-		skip(&digits, 3);
-		if (take_hex(&digits, &place->offset) && !digits.length) {
+		if (take_hex(&digits, &place->offset) && !digits.length)
 			place->symbol = (struct text_view){ name.at, at };
-			return;
-		}
-		break;
+		else
+			place->offset = 0;
+		return;
 	}
-	place->offset = 0;
 }
 
 /* "ip symbol+0xoffset (dso)" */
@@ -266,12 +250,11 @@ static bool split_arrow(struct text_view text, struct text_view *from, struct te
 		struct text_view rest = { text.at + at, text.length - at };
 		uint64_t ip;
 
-		if (!starts_with(rest, " => "))
+		if (!take_text(&rest, " => "))
 			continue;
-		skip(&rest, 4);
 		*to = rest;
 		skip_blanks(&rest);
-		if (take_hex(&rest, &ip) && rest.length && is_blank(*rest.at)) {
+		if (take_hex(&rest, &ip) && take_blanks(&rest)) {
 			*from = (struct text_view){ text.at, at };
 			return true;
 		}
@@ -279,17 +262,15 @@ static bool split_arrow(struct text_view text, struct text_view *from, struct te
 	return false;
 }
 
-struct flag_word {
-	const char *word;
-	uint8_t kind; /* enum branch_kind */
-};
-
 /*
  * perf's words (util/trace-event-scripting.c, sample_flags[]).  Entering and
  * leaving a virtual machine is no branch of a known kind; where it stops the
  * trace, the line has "tr end" as well.
  */
-static const struct flag_word flag_words[] = {
+static const struct {
+	const char *word;
+	uint8_t kind; /* enum branch_kind */
+} flag_words[] = {
 	{ "call", BRANCH_CALL },        { "return", BRANCH_RETURN },
 	{ "jmp", BRANCH_JUMP },         { "jcc", BRANCH_COND },
 	{ "syscall", BRANCH_SYSCALL },  { "sysret", BRANCH_SYSRET },
@@ -299,29 +280,20 @@ static const struct flag_word flag_words[] = {
 	{ "async", BRANCH_NONE },
 };
 
-/* "/not_taken/", "/miss/": what newer versions append to a branch's word. */
-static void cut_branch_events(struct text_view *text)
-{
-	if (!text->length || *text->at != '/')
-		return;
-	while (text->length && !is_blank(*text->at))
-		skip(text, 1);
-	skip_blanks(text);
-}
-
-/* The word of a branch's kind.  Returns whether one came. */
+/*
+ * The word of a branch's kind, to which newer versions append "/not_taken/" or "/miss/".
+ * Returns whether one came.
+ */
 static bool take_kind(struct perf_line *line, struct text_view *text)
 {
 	for (size_t i = 0; i < sizeof(flag_words) / sizeof(flag_words[0]); i++) {
-		size_t length = strlen(flag_words[i].word);
+		struct text_view rest = *text;
 
-		if (!starts_with(*text, flag_words[i].word))
+		if (!take_text(&rest, flag_words[i].word) ||
+		    (rest.length && !is_blank(*rest.at) && *rest.at != '/'))
 			continue;
-		if (text->length > length && !is_blank(text->at[length]) && text->at[length] != '/')
-			continue;
-		skip(text, length);
-		cut_branch_events(text);
-		skip_blanks(text);
+		take_token(&rest);
+		*text = rest;
 		line->branch = flag_words[i].kind;
 		if (!strcmp(flag_words[i].word, "async"))
 			line->flags |= BRANCH_ASYNC;
@@ -361,7 +333,7 @@ static bool take_flag_words(struct perf_line *line, struct text_view *text)
 	return any;
 }
 
-/* The same, after a period whose event is not printed. */
+/* Words of flags, perhaps after a period whose event is not printed. */
 static bool take_flags(struct perf_line *line, struct text_view *text)
 {
 	struct text_view rest = *text;
@@ -369,10 +341,7 @@ static bool take_flags(struct perf_line *line, struct text_view *text)
 
 	if (take_flag_words(line, text))
 		return true;
-	if (!take_decimal(&rest, &period) || !rest.length || !is_blank(*rest.at))
-		return false;
-	skip_blanks(&rest);
-	if (!take_flag_words(line, &rest))
+	if (!take_decimal(&rest, &period) || !take_blanks(&rest) || !take_flag_words(line, &rest))
 		return false;
 	*text = rest;
 	return true;
@@ -395,8 +364,7 @@ static bool take_sample(struct perf_line *line, struct text_view text)
 {
 	uint64_t addr;
 
-	return take_hex(&text, &addr) && text.length && is_blank(*text.at) &&
-	       take_place(&line->from, text);
+	return take_hex(&text, &addr) && take_blanks(&text) && take_place(&line->from, text);
 }
 
 static void parse_branch(struct perf_line *line, struct text_view text)
@@ -414,7 +382,7 @@ static void parse_branch(struct perf_line *line, struct text_view text)
 			line->kind = PERF_LINE_IGNORED;
 		return;
 	}
-	/* "tr strt jmp" says where tracing begins, not how. */
+	/* "tr strt jmp" means the place where tracing begins, not a jump. */
 	if (line->flags & BRANCH_TRACE_ON &&
 	    (line->branch == BRANCH_JUMP || line->flags & BRANCH_TRACE_OFF))
 		line->branch = BRANCH_NONE;
@@ -422,15 +390,13 @@ static void parse_branch(struct perf_line *line, struct text_view text)
 		line->kind = PERF_LINE_BRANCH;
 }
 
-/* The fields period and event, if they are there; *event gets "name/config/sel:mod:". */
+/* The fields period and event, if they are printed; *event gets "name/config/sel:mod:". */
 static bool take_event(struct text_view *text, struct text_view *event)
 {
 	struct text_view rest = *text;
 	uint64_t period;
 
-	if (take_decimal(&rest, &period) && rest.length && is_blank(*rest.at))
-		skip_blanks(&rest);
-	else
+	if (!take_decimal(&rest, &period) || !take_blanks(&rest))
 		rest = *text;
 	*event = take_token(&rest);
 	if (event->length < 2 || event->at[event->length - 1] != ':')
@@ -439,7 +405,7 @@ static bool take_event(struct text_view *text, struct text_view *event)
 	return true;
 }
 
-/* What follows the header. */
+/* The text after the header. */
 static void parse_event(struct perf_line *line, struct text_view text)
 {
 	struct text_view event;
@@ -474,17 +440,15 @@ static void parse_error(struct perf_line *line, struct text_view text)
 			take_id(&value, &line->tid);
 		else if (starts_with(key, "code"))
 			break;
-		if (starts_with(key, "ip")) {
-			take_hex_prefix(&value);
+		else if (starts_with(key, "ip")) {
+			take_text(&value, "0x");
 			take_hex(&value, &line->from.ip);
 		}
 		take_token(&text);
 	}
-	if (!take_decimal(&text, &code) || !starts_with(text, ":"))
+	if (!take_decimal(&text, &code) || !take_text(&text, ":"))
 		return;
-	skip(&text, 1);
-	if (starts_with(text, " "))
-		skip(&text, 1);
+	take_text(&text, " ");
 	if (text.length && text.at[text.length - 1] == '\r')
 		text.length--;
 	line->code = code > GAP_ENDLESS ? GAP_UNKNOWN : (unsigned)code;
@@ -494,18 +458,16 @@ static void parse_error(struct perf_line *line, struct text_view text)
 
 void perf_line_parse(struct perf_line *line, const char *text, size_t length)
 {
-	struct text_view all = { text, length };
-	struct text_view rest = all;
+	struct text_view rest = { text, length };
 
 	*line = (struct perf_line){ .pid = -1, .tid = -1 };
 	trim_end(&rest);
 	skip_blanks(&rest);
 	if (!rest.length) {
 		line->kind = PERF_LINE_BLANK;
-	} else if (starts_with(rest, "instruction trace error ")) {
-		skip(&rest, strlen("instruction trace error "));
+	} else if (take_text(&rest, "instruction trace error ")) {
 		parse_error(line, rest);
-	} else if (starts_with(all, "\t")) {
+	} else if (text[0] == '\t') {
 		line->kind = PERF_LINE_IGNORED;
 	} else if (take_header(line, &rest)) {
 		parse_event(line, rest);

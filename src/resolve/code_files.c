@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the bytes and functions of mapped files for the decoder. */
 #include "src/resolve/code_files.h"
 
 #include <elf.h>
@@ -10,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "src/resolve/kernel_modules.h"
+#include "symbols/files/elf_file.h"
 
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count)
 {
@@ -34,8 +36,8 @@ void code_files_release(struct code_files *files)
 }
 
 /*
- * libipt opens files by name, and the running kernel's vdso has none: put its
- * bytes into one that lives in memory.  Returns its name, or NULL.
+ * libipt opens files by name, and the running kernel's vdso has none: write its
+ * bytes into a file in memory.  Returns the file's name, or NULL.
  */
 static const char *name_bytes(struct code_files *files, const uint8_t *bytes, size_t size)
 {
@@ -48,9 +50,7 @@ static const char *name_bytes(struct code_files *files, const uint8_t *bytes, si
 		close(fd);
 		return NULL;
 	}
-	files->memory_fds = alloc_grow(files->memory_fds, &files->memory_fd_room,
-				       files->memory_fd_count + 1, sizeof(*files->memory_fds));
-	files->memory_fds[files->memory_fd_count++] = fd;
+	*ARRAY_ADD(files->memory_fds, files->memory_fd_count, files->memory_fd_room) = fd;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return arena_text(&files->arena, path, strlen(path));
 }
@@ -66,7 +66,7 @@ static bool is_relocatable(const uint8_t *bytes, size_t size)
 	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL;
 }
 
-static struct code_file find(void *context, const struct mapped_file *mapped)
+static struct code_file find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
 	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
@@ -94,14 +94,14 @@ static bool is_special(const struct mapped_file *file)
 	return file->path[0] == '[' || kernel_modules_is_module(file->path);
 }
 
-/* Whether what has one symbol is one to a call stack, too. */
-static bool is_one(const struct dso *dso, const struct mapped_file *file,
-		   const struct symbol *symbol)
+/* Returns whether code with this symbol is one function for a call stack, too. */
+static bool is_one_function(const struct dso *dso, const struct mapped_file *file,
+			    const struct symbol *symbol)
 {
 	/* Which handlers a function installed depends on its way through its own code. */
 	if (dso_borrow_traps(dso))
 		return false;
-	if (symbol->kind == SYMBOL_FILE) /* unless others name it: kallsyms, a JIT compiler's map */
+	if (symbol->kind == SYMBOL_FILE) /* unless kallsyms or a JIT map names it */
 		return dso_state(dso) == DSO_FOUND && !is_special(file);
 	return symbol->kind == SYMBOL_FUNCTION;
 }
@@ -113,13 +113,13 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
 	const struct symbol *symbol = dso_borrow_range(dso, offset, begin, end);
 
-	/* Where code is, its file was read, and other threads do not read it any more. */
-	return *begin < *end && is_one(dso, mapped, symbol);
+	/* The symbol's file is loaded now, and other threads do not change it any more. */
+	return *begin < *end && is_one_function(dso, mapped, symbol);
 }
 
 struct code_source code_files_source(struct code_files *files)
 {
-	return (struct code_source){ find, find_function, files, NULL };
+	return (struct code_source){ find_code, find_function, files, NULL };
 }
 
 void code_files_note_gap(struct code_files *files, const struct branch_event *gap)
@@ -133,20 +133,9 @@ void code_files_note_gap(struct code_files *files, const struct branch_event *ga
 		files->gaps[mapping->file->index]++;
 }
 
-static void print_file(FILE *out, const struct mapped_file *file)
-{
-	fputs(file->path, out);
-	if (!file->build_id_size)
-		return;
-	fputs(" (build id ", out);
-	for (size_t i = 0; i < file->build_id_size; i++)
-		fprintf(out, "%02x", file->build_id[i]);
-	putc(')', out);
-}
-
 /*
- * Where the trace stopped for want of code, and the program's own files: those
- * would have come next.
+ * Returns whether to report a missing file: the trace stopped for want of its code, or
+ * the program would have continued there.
  */
 static bool is_wanted(const struct code_files *files, const struct mapped_file *file)
 {
@@ -159,6 +148,7 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 		     struct diag *diag)
 {
 	const struct mapped_file *const *all;
+	char id[2 * ELF_BUILD_ID_MAX + 1];
 	unsigned listed = 0;
 	size_t count, size;
 	char *text;
@@ -172,7 +162,9 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 			continue;
 		if (listed++)
 			fputs(", ", out);
-		print_file(out, all[i]);
+		elf_file_print_id(id, all[i]->build_id, all[i]->build_id_size);
+		fprintf(out, "%s%s%s%s", all[i]->path, id[0] ? " (build id " : "", id,
+			id[0] ? ")" : "");
 	}
 	fclose(out);
 	if (listed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives the decoder the code of the files that symbols found, and remembers
- * which it asked for and could not get.
+ * The decoder's source of code: the files that symbols found.  Records which of the
+ * wanted files are missing.
  */
 #ifndef SRC_RESOLVE_CODE_FILES_H
 #define SRC_RESOLVE_CODE_FILES_H
@@ -27,7 +27,7 @@ struct code_files {
 	bool *missing;      /* owned; by index of mapped_file: the decoder wanted its code */
 	uint64_t *gaps;     /* owned; by index of mapped_file: gaps for want of its code */
 	size_t file_count;
-	pthread_mutex_t lock; /* of what find() writes: threads decode */
+	pthread_mutex_t lock; /* of names, memory_fds and the arena: several threads decode */
 	bool any_gap;         /* some code was missing */
 };
 
@@ -37,16 +37,13 @@ void code_files_init(struct code_files *files, const struct resolver *resolver, 
 /* Close what was opened.  Idempotent, also on zeroed memory. */
 void code_files_release(struct code_files *files);
 
-/* Returns what the decoder asks for code; valid as long as `files`. */
+/* Returns the source for the decoder; valid as long as `files`. */
 struct code_source code_files_source(struct code_files *files);
 
 /* Count a gap against the file where it happened. */
 void code_files_note_gap(struct code_files *files, const struct branch_event *gap);
 
-/*
- * Warn in one line of the files whose code was wanted and is not there, with
- * their build ids.
- */
+/* Warn in one line of the files whose code was wanted and is missing, with their build ids. */
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the jitdump files that the recording's mappings name. */
 #include "src/resolve/jit_dumps.h"
 
 #include <stdlib.h>
@@ -6,30 +7,32 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "decoder/perf_data/perf_record.h"
 #include "symbols/names/jit_dump.h"
 
-/* What is known of the recording's times. */
-struct clocks {
+/* The clocks of the recording and of a dump. */
+struct dump_clocks {
 	const struct tsc_clock *tsc;
-	uint64_t begun; /* ns: when the dump was mapped */
-	bool monotonic; /* perf's clock is CLOCK_MONOTONIC (perf record -k mono) */
+	uint64_t mapped; /* ns: when the dump was mapped */
+	bool monotonic;  /* perf's clock is CLOCK_MONOTONIC (perf record -k mono) */
 };
 
 /*
- * When the code was written, by perf's clock.  Without a common clock it counts
- * as written when the dump was begun: then code that took other code's place
- * wins always.
+ * Returns the time when code was written, by perf's clock.  Without a common clock this
+ * is the time when the dump was mapped: then the code that was written last at an
+ * address always holds there.
  */
-static uint64_t time_of(const struct clocks *clocks, const struct jit_dump *dump, uint64_t time)
+static uint64_t write_time(const struct dump_clocks *clocks, const struct jit_dump *dump,
+			   uint64_t time)
 {
 	if (dump->tsc_times && clocks->tsc->mult)
 		return tsc_clock_ns(clocks->tsc, time);
-	return !dump->tsc_times && clocks->monotonic ? time : clocks->begun;
+	return !dump->tsc_times && clocks->monotonic ? time : clocks->mapped;
 }
 
 static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
-		      const struct clocks *clocks)
+		      const struct dump_clocks *clocks)
 {
 	struct jit_dump dump;
 	struct jit_code code;
@@ -42,10 +45,8 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
 	while (jit_dump_next(&dump, &code)) {
 		if (code.size > UINT64_MAX - code.address)
 			continue;
-		dumps->code = alloc_grow(dumps->code, &dumps->room, dumps->count + 1,
-					 sizeof(*dumps->code));
-		dumps->code[dumps->count++] = (struct jit_mapping){
-			.time = time_of(clocks, &dump, code.time),
+		*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = (struct jit_mapping){
+			.time = write_time(clocks, &dump, code.time),
 			.pid = pid,
 			.begin = code.address,
 			.end = code.address + code.size,
@@ -56,32 +57,28 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
 	jit_dump_release(&dump);
 }
 
-/* A dump may be mapped more than once: it is of the process that mapped it first. */
+/* A dump may be mapped more than once: it belongs to the process that mapped it first. */
 static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 {
 	for (size_t i = 0; i < dumps->file_count; i++)
 		if (dumps->files[i] == dso)
 			return false;
-	dumps->files = alloc_grow(dumps->files, &dumps->file_room, dumps->file_count + 1,
-				  sizeof(*dumps->files));
-	dumps->files[dumps->file_count++] = dso;
+	*ARRAY_ADD(dumps->files, dumps->file_count, dumps->file_room) = dso;
 	return true;
 }
 
-/* Of code that was written at one time, what the file tells last was written last. */
-static int compare(const void *left, const void *right)
+/* Code that was written at one time is in the order of the file. */
+static int compare_code(const void *left, const void *right)
 {
 	const struct jit_mapping *a = left, *b = right;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->file_offset > b->file_offset) - (a->file_offset < b->file_offset);
+	return COMPARE(a->time, b->time) ?: COMPARE(a->file_offset, b->file_offset);
 }
 
 void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
 		    const struct tsc_clock *clock, struct diag *diag)
 {
-	struct clocks clocks = { .tsc = clock };
+	struct dump_clocks clocks = { .tsc = clock };
 	struct perf_record record;
 	struct perf_mmap mmap;
 	uint64_t position = 0;
@@ -101,12 +98,12 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 			diag_warn(diag, "jitdump-missing",
 				  "%s is missing, so the code that was written at run time is",
 				  mmap.path);
-		clocks.begun = record.id.time;
+		clocks.mapped = record.id.time;
 		if (dso_state(dso) == DSO_FOUND && is_new(dumps, dso))
 			read_dump(dumps, dso, mmap.pid, &clocks);
 	}
 	if (dumps->count)
-		qsort(dumps->code, dumps->count, sizeof(*dumps->code), compare);
+		qsort(dumps->code, dumps->count, sizeof(*dumps->code), compare_code);
 }
 
 void jit_dumps_release(struct jit_dumps *dumps)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code that JIT compilers wrote while they were recorded, by the jitdump
- * files that they made: a recording shows such a file by a mapping of its first
- * page (tools/perf/Documentation/jitdump-specification.txt).
+ * The code that JIT compilers wrote while they were recorded, by their jitdump
+ * files: a recording has such a file as a mapping of its first page
+ * (tools/perf/Documentation/jitdump-specification.txt).
  */
 #ifndef SRC_RESOLVE_JIT_DUMPS_H
 #define SRC_RESOLVE_JIT_DUMPS_H

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT */
+/* Lists changes of kernel code by time, and the code outside of the kernel's file. */
 #include "src/resolve/kernel_changes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "base/lower_bound.h"
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/bpf_programs.h"
 
 /* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
 
-/* Programs that are looked at for one address that was used again and again. */
+/* Limits the registrations that are compared for one address. */
 #define SAME_PLACE_MAX 64
 
-/* ---- Islands ------------------------------------------------------------- */
+/* ---- Code outside of the file --------------------------------------------- */
 
 static int compare_ranges(const void *left, const void *right)
 {
 	const struct kernel_segment *a = left, *b = right;
 
-	return a->begin < b->begin ? -1 : a->begin > b->begin;
+	return COMPARE(a->begin, b->begin);
 }
 
-/* Returns the range that a patch touches, empty if it lies in the file's segments. */
-static struct kernel_segment outside(const struct kernel_code *code, const struct code_patch *patch)
+/* Returns the range that a patch changes, empty if it is in the file's segments. */
+static struct kernel_segment range_of_patch(const struct kernel_code *code,
+					    const struct code_patch *patch)
 {
 	uint64_t size = patch->old_size > patch->new_size ? patch->old_size : patch->new_size;
 	struct kernel_segment range = { patch->address, patch->address + size, 0 };
@@ -34,8 +38,8 @@ static struct kernel_segment outside(const struct kernel_code *code, const struc
 	return range;
 }
 
-/* Sort the ranges and join those that touch; returns how many are left. */
-static size_t join(struct kernel_segment *ranges, size_t count)
+/* Sort the ranges and join those that touch; returns the number of ranges left. */
+static size_t join_ranges(struct kernel_segment *ranges, size_t count)
 {
 	size_t kept = 0;
 
@@ -53,23 +57,6 @@ static size_t join(struct kernel_segment *ranges, size_t count)
 	return kept;
 }
 
-/* Returns the island that holds an address, which is in one. */
-static const struct kernel_segment *island_of(const struct kernel_segment *runtime_segments,
-					      size_t count, uint64_t address)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (runtime_segments[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &runtime_segments[low];
-}
-
 static void add_runtime_segments(struct kernel_code *code, const struct kernel_modules *modules)
 {
 	size_t count = code->patch_count + modules->count;
@@ -78,12 +65,12 @@ static void add_runtime_segments(struct kernel_code *code, const struct kernel_m
 	uint8_t *bytes;
 
 	for (size_t i = 0; i < code->patch_count; i++)
-		ranges[i] = outside(code, &code->patches[i]);
+		ranges[i] = range_of_patch(code, &code->patches[i]);
 	for (size_t i = 0; i < modules->count; i++)
 		ranges[code->patch_count + i] =
 			(struct kernel_segment){ modules->modules[i].begin, modules->modules[i].end,
 						 0 };
-	count = join(ranges, count);
+	count = join_ranges(ranges, count);
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].file_offset = size;
 		size += ranges[i].end - ranges[i].begin;
@@ -91,9 +78,10 @@ static void add_runtime_segments(struct kernel_code *code, const struct kernel_m
 	bytes = arena_alloc(modules->arena, size);
 	for (size_t i = 0; i < modules->count; i++) {
 		const struct kernel_module *module = &modules->modules[i];
-		const struct kernel_segment *island = island_of(ranges, count, module->begin);
+		const struct kernel_segment *range =
+			&ranges[LOWER_BOUND(j, count, ranges[j].end <= module->begin)];
 
-		memcpy(bytes + island->file_offset + (module->begin - island->begin), module->bytes,
+		memcpy(bytes + range->file_offset + (module->begin - range->begin), module->bytes,
 		       module->end - module->begin);
 	}
 	code->runtime_segments = ranges;
@@ -108,46 +96,37 @@ static int compare_symbols(const void *left, const void *right)
 {
 	const struct kernel_symbol *const *a = left, *const *b = right;
 
-	if ((*a)->begin != (*b)->begin)
-		return (*a)->begin < (*b)->begin ? -1 : 1;
-	return (*a)->time < (*b)->time ? -1 : (*a)->time > (*b)->time;
+	return COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->time, (*b)->time);
 }
 
-/* What the kernel registered, by address. */
-struct registered {
+/* The symbols that the kernel registered, sorted by address. */
+struct registrations {
 	const struct kernel_symbol **symbols;
 	size_t count;
 };
 
-static struct registered sort_symbols(const struct timeline *timeline, struct arena *arena)
+static struct registrations sort_symbols(const struct timeline *timeline, struct arena *arena)
 {
 	size_t count;
-	const struct kernel_symbol *told = timeline_kernel_symbols(timeline, &count);
-	struct registered list = { arena_alloc(arena, count * sizeof(*list.symbols)), 0 };
+	const struct kernel_symbol *symbols = timeline_kernel_symbols(timeline, &count);
+	struct registrations list = { arena_alloc(arena, count * sizeof(*list.symbols)), 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		if (!told[i].gone)
-			list.symbols[list.count++] = &told[i];
+		if (!symbols[i].gone)
+			list.symbols[list.count++] = &symbols[i];
 	}
 	qsort(list.symbols, list.count, sizeof(*list.symbols), compare_symbols);
 	return list;
 }
 
-/* Returns when code of this place and size was registered; 0: before, or it is not known. */
-static uint64_t registration(const struct registered *list, const struct bpf_function *function)
+/* Returns the time when code of this place and size was registered; 0: earlier, or unknown. */
+static uint64_t registration_time(const struct registrations *list,
+				  const struct bpf_function *function)
 {
-	size_t low = 0, high = list->count;
+	size_t first = LOWER_BOUND(j, list->count, list->symbols[j]->begin < function->address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->symbols[middle]->begin < function->address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i < list->count && i < low + SAME_PLACE_MAX &&
-			     list->symbols[i]->begin == function->address;
+	for (size_t i = first; i < list->count && i < first + SAME_PLACE_MAX &&
+			       list->symbols[i]->begin == function->address;
 	     i++) {
 		const struct kernel_symbol *symbol = list->symbols[i];
 
@@ -161,13 +140,11 @@ static int compare_places(const void *left, const void *right)
 {
 	const struct code_patch *a = left, *b = right;
 
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->time < b->time ? -1 : a->time > b->time;
+	return COMPARE(a->address, b->address) ?: COMPARE(a->time, b->time);
 }
 
-/* What takes the place of nothing was there from the beginning: times are only roughly known. */
-static void begin_early(struct code_patch *patches, size_t count)
+/* Code that replaces no other is there from the beginning: times are only roughly known. */
+static void advance_first_programs(struct code_patch *patches, size_t count)
 {
 	uint64_t end = 0;
 
@@ -180,7 +157,7 @@ static void begin_early(struct code_patch *patches, size_t count)
 	}
 }
 
-static size_t read_programs(const struct perf_file *file, const struct registered *list,
+static size_t read_programs(const struct perf_file *file, const struct registrations *list,
 			    struct code_patch *patches)
 {
 	struct bpf_function function;
@@ -192,7 +169,7 @@ static size_t read_programs(const struct perf_file *file, const struct registere
 			continue;
 		if (patches)
 			patches[count] = (struct code_patch){
-				.time = registration(list, &function),
+				.time = registration_time(list, &function),
 				.address = function.address,
 				.new_bytes = function.bytes,
 				.new_size = function.size,
@@ -208,15 +185,13 @@ static int compare_times(const void *left, const void *right)
 {
 	const struct code_patch *a = left, *b = right;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
 }
 
 static void add_patches(struct kernel_code *code, struct arena *arena,
 			const struct timeline *timeline, const struct perf_file *file)
 {
-	struct registered list = { 0 };
+	struct registrations list = { 0 };
 	size_t programs = read_programs(file, &list, NULL), pokes;
 	const struct code_patch *poked = timeline_code_patches(timeline, &pokes);
 	struct code_patch *patches;
@@ -227,7 +202,7 @@ static void add_patches(struct kernel_code *code, struct arena *arena,
 	patches = arena_alloc(arena, code->patch_count * sizeof(*patches));
 	list = sort_symbols(timeline, arena);
 	read_programs(file, &list, patches);
-	begin_early(patches, programs);
+	advance_first_programs(patches, programs);
 	if (pokes)
 		memcpy(patches + programs, poked, pokes * sizeof(*patches));
 	for (size_t i = 0; i < code->patch_count; i++)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "decoder/perf_data/perf_input.h"
 #include "src/resolve/kernel_changes.h"
 #include "symbols/files/dso_find.h"
@@ -25,7 +26,7 @@ static int compare_segments(const void *left, const void *right)
 {
 	const struct kernel_segment *a = left, *b = right;
 
-	return a->begin < b->begin ? -1 : a->begin > b->begin;
+	return COMPARE(a->begin, b->begin);
 }
 
 /*

@@ -27,9 +27,8 @@ struct module_load {
 
 static void add_export(struct kernel_modules *modules, const char *name, uint64_t address)
 {
-	modules->exports = alloc_grow(modules->exports, &modules->export_room,
-				      modules->export_count + 1, sizeof(*modules->exports));
-	modules->exports[modules->export_count++] = (struct kernel_export){ name, address };
+	*ARRAY_ADD(modules->exports, modules->export_count, modules->export_room) =
+		(struct kernel_export){ name, address };
 }
 
 static int compare_exports(const void *left, const void *right)
@@ -270,9 +269,7 @@ static void add_module(struct kernel_modules *modules, struct module_load *load,
 	relocate(modules, load);
 	if (kallsyms)
 		print_symbols(load, kallsyms);
-	modules->modules = alloc_grow(modules->modules, &modules->room, modules->count + 1,
-				      sizeof(*modules->modules));
-	modules->modules[modules->count++] =
+	*ARRAY_ADD(modules->modules, modules->count, modules->room) =
 		(struct kernel_module){ load->begin, load->begin + load->size, load->bytes };
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Keeps the symbols that hold at the current time in a tree. */
 #include "src/resolve/kernel_names.h"
 
 #include <search.h>
@@ -6,8 +7,8 @@
 
 #include "base/alloc.h"
 
-/* Order of ranges that do not overlap; ranges that do are "equal", so that tfind() finds one. */
-static int compare(const void *left, const void *right)
+/* Ranges that overlap are "equal", so that tfind() finds one of them. */
+static int compare_ranges(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
 
@@ -16,78 +17,69 @@ static int compare(const void *left, const void *right)
 	return a->start >= b->start + b->size;
 }
 
-static struct symbol *overlapping(const struct kernel_names *kernel, const struct symbol *range)
+static struct symbol *find_overlapping(const struct kernel_names *kernel,
+				       const struct symbol *range)
 {
-	void *node = tfind(range, &kernel->tree, compare);
+	void *node = tfind(range, &kernel->tree, compare_ranges);
 
 	return node ? *(struct symbol **)node : NULL;
 }
 
-static void insert(struct kernel_names *kernel, struct symbol *symbol)
+static void insert_symbol(struct kernel_names *kernel, struct symbol *symbol)
 {
-	if (!tsearch(symbol, &kernel->tree, compare))
+	if (!tsearch(symbol, &kernel->tree, compare_ranges))
 		alloc_fail(sizeof(*symbol));
 }
 
-static void come(struct kernel_names *kernel, struct symbol *symbol)
+void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *records,
+		       size_t count, struct name_table *names)
 {
-	struct symbol *old;
-
-	while ((old = overlapping(kernel, symbol)))
-		tdelete(old, &kernel->tree, compare);
-	insert(kernel, symbol);
-}
-
-static void go(struct kernel_names *kernel, const struct symbol *symbol)
-{
-	struct symbol *old = overlapping(kernel, symbol);
-
-	if (old && old->start == symbol->start)
-		tdelete(old, &kernel->tree, compare);
-}
-
-void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *told, size_t count,
-		       struct name_table *names)
-{
-	*kernel = (struct kernel_names){ .told = told, .count = count, .begin = UINT64_MAX };
+	*kernel = (struct kernel_names){ .records = records, .count = count, .begin = UINT64_MAX };
 	kernel->symbols = alloc_zeroed(count, sizeof(*kernel->symbols));
 	for (size_t i = 0; i < count; i++) {
 		struct symbol *symbol = &kernel->symbols[i];
 
-		symbol->start = told[i].begin;
-		symbol->size = told[i].end - told[i].begin;
-		symbol->name = symbol->linkage = name_intern_text(names, told[i].name);
+		symbol->start = records[i].begin;
+		symbol->size = records[i].end - records[i].begin;
+		symbol->name = symbol->linkage = name_intern_text(names, records[i].name);
 		symbol->binding = SYMBOL_GLOBAL;
-		if (told[i].begin < kernel->begin)
-			kernel->begin = told[i].begin;
-		if (told[i].end > kernel->end)
-			kernel->end = told[i].end;
-		/* Also one that goes was there before, if it was never told to come. */
-		if (!overlapping(kernel, symbol))
-			insert(kernel, symbol);
+		if (records[i].begin < kernel->begin)
+			kernel->begin = records[i].begin;
+		if (records[i].end > kernel->end)
+			kernel->end = records[i].end;
+		/* Also a symbol that is unregistered held before, if nothing registered it. */
+		if (!find_overlapping(kernel, symbol))
+			insert_symbol(kernel, symbol);
 	}
 }
 
-static void keep(void *symbol)
+static void keep_symbol(void *symbol)
 {
-	(void)symbol; /* lives in the array */
+	(void)symbol; /* it is an element of the array */
 }
 
 void kernel_names_release(struct kernel_names *kernel)
 {
-	tdestroy(kernel->tree, keep);
+	tdestroy(kernel->tree, keep_symbol);
 	free(kernel->symbols);
 	*kernel = (struct kernel_names){ 0 };
 }
 
 void kernel_names_advance(struct kernel_names *kernel, uint64_t time)
 {
-	for (; kernel->next < kernel->count && kernel->told[kernel->next].time <= time;
+	for (; kernel->next < kernel->count && kernel->records[kernel->next].time <= time;
 	     kernel->next++) {
-		if (kernel->told[kernel->next].gone)
-			go(kernel, &kernel->symbols[kernel->next]);
-		else
-			come(kernel, &kernel->symbols[kernel->next]);
+		struct symbol *symbol = &kernel->symbols[kernel->next], *old;
+		bool gone = kernel->records[kernel->next].gone;
+
+		while ((old = find_overlapping(kernel, symbol)) &&
+		       (!gone || old->start == symbol->start)) {
+			tdelete(old, &kernel->tree, compare_ranges);
+			if (gone)
+				break;
+		}
+		if (!gone)
+			insert_symbol(kernel, symbol);
 	}
 }
 
@@ -95,5 +87,5 @@ const struct symbol *kernel_names_find(const struct kernel_names *kernel, uint64
 {
 	struct symbol here = { .start = ip, .size = 1 };
 
-	return kernel->tree && ip < UINT64_MAX ? overlapping(kernel, &here) : NULL;
+	return kernel->tree && ip < UINT64_MAX ? find_overlapping(kernel, &here) : NULL;
 }

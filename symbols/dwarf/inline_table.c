@@ -79,9 +79,7 @@ static bool add_ranges(struct inline_reader *reader, Dwarf_Die *die, struct inli
 			return false;
 		if (bounds[0] >= bounds[1] || ranges->count == RANGE_NONE)
 			continue;
-		ranges->ranges = alloc_grow(ranges->ranges, &ranges->room, ranges->count + 1,
-					    sizeof(*ranges->ranges));
-		ranges->ranges[ranges->count++] =
+		*ARRAY_ADD(ranges->ranges, ranges->count, ranges->room) =
 			(struct inline_range){ bounds[0], bounds[1], owner };
 	}
 	return next == 0;
@@ -132,9 +130,7 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 			 &call.at);
 	call.at.line = number_of(die, DW_AT_call_line);
 	call.at.column = number_of(die, DW_AT_call_column);
-	function->calls =
-		alloc_grow(function->calls, &function->room, function->count + 1, sizeof(call));
-	function->calls[function->count++] = call;
+	*ARRAY_ADD(function->calls, function->count, function->room) = call;
 	return add_ranges(reader, die, &function->ranges, (uint32_t)function->count - 1);
 }
 
@@ -142,9 +138,8 @@ static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 {
 	struct inline_unit *unit = reader->unit;
 
-	unit->functions =
-		alloc_grow(unit->functions, &unit->room, unit->count + 1, sizeof(*unit->functions));
-	unit->functions[unit->count++] = (struct inline_function){ .die = dwarf_dieoffset(die) };
+	*ARRAY_ADD(unit->functions, unit->count, unit->room) =
+		(struct inline_function){ .die = dwarf_dieoffset(die) };
 	return add_ranges(reader, die, &unit->ranges, (uint32_t)unit->count - 1);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 
 /* Nested ranges of different units are rare (-ffunction-sections with inlined copies). */
@@ -25,9 +26,7 @@ static int add_unit(struct line_table *table, Dwarf_Die *unit)
 			return -1;
 		if (begin >= end)
 			continue;
-		table->ranges =
-			alloc_grow(table->ranges, &table->room, table->count + 1, sizeof(range));
-		table->ranges[table->count++] = range;
+		*ARRAY_ADD(table->ranges, table->count, table->room) = range;
 	}
 	return next < 0 ? -1 : 0;
 }
@@ -64,9 +63,7 @@ static int compare_ranges(const void *a, const void *b)
 {
 	const struct unit_range *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->unit < y->unit) - (x->unit > y->unit);
+	return COMPARE(x->begin, y->begin) ?: COMPARE(y->unit, x->unit);
 }
 
 bool line_table_is_in(const struct elf_file *file)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Calls elfutils' client library, which is loaded at the first use. */
 #include "symbols/files/debuginfod.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,7 @@ struct library {
 	int (*fetch[2])(void *client, const unsigned char *build_id, int size, char **path);
 };
 
-/* The client stays open: it keeps its connections.  One thread asks for files (dso_store.h). */
+/* The client stays open to keep its connections.  One thread at a time uses it (dso_store.h). */
 static struct library library;
 
 static void open_library(void)

@@ -2,9 +2,9 @@
 /*
  * Files from debuginfod servers, by build id (debuginfod(8)).
  *
- * Only used if the user asks for it: it tells the servers in DEBUGINFOD_URLS
- * which programs were recorded.  elfutils' client library is opened when the
- * first file is asked for, so that the program does not depend on it.
+ * Only used if the user asks for it: the servers in DEBUGINFOD_URLS learn
+ * which programs were recorded.  elfutils' client library is loaded at the first
+ * request, so that the program does not depend on it.
  */
 #ifndef SYMBOLS_FILES_DEBUGINFOD_H
 #define SYMBOLS_FILES_DEBUGINFOD_H

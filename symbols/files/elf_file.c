@@ -38,8 +38,7 @@ static void add_code(struct elf_file *file, size_t *room, struct code_range rang
 		return;
 	if (range.vaddr > UINT64_MAX - range.size || file->code_count == CODE_RANGES_MAX)
 		return;
-	file->code = alloc_grow(file->code, room, file->code_count + 1, sizeof(*file->code));
-	file->code[file->code_count++] = range;
+	*ARRAY_ADD(file->code, file->code_count, *room) = range;
 }
 
 static void read_segments(struct elf_file *file, size_t *room)

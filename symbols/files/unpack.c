@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Unpacks xz, zstd and gzip into memory that grows up to a limit. */
 #include "symbols/files/unpack.h"
 
 #include <lzma.h>
@@ -9,13 +10,13 @@
 
 #include "base/alloc.h"
 
-/* xz -9 needs 65 MiB to unpack; a file that asks for more is made to hurt. */
+/* xz -9 needs 65 MiB to unpack; a file that needs more is hostile. */
 #define XZ_MEMORY ((uint64_t)96 << 20)
-/* The same for zstd: 64 MiB of what came before.  zstd -19 looks back 8 MiB. */
+/* The same for zstd, by its window: 64 MiB.  zstd -19 uses 8 MiB. */
 #define ZSTD_WINDOW_LOG 26
 #define GZIP_ONLY       (15 + 16) /* windowBits of inflateInit2() */
 
-/* What has come out so far. */
+/* The packed bytes, and the unpacked bytes so far. */
 struct unpacking {
 	const uint8_t *packed;
 	size_t packed_size;
@@ -23,8 +24,8 @@ struct unpacking {
 	size_t size, room, limit;
 };
 
-/* Makes room for more, as much as the packed bytes are or twice as much as there is. */
-static bool grow(struct unpacking *out)
+/* Grow a full buffer by the size of the packed bytes, at least to twice its size. */
+static bool grow_bytes(struct unpacking *out)
 {
 	if (out->size >= out->limit)
 		return false;
@@ -33,7 +34,7 @@ static bool grow(struct unpacking *out)
 	return true;
 }
 
-/* Each returns whether all was whole. */
+/* The unpack_...() functions return whether the packed bytes are complete. */
 
 static bool unpack_xz(struct unpacking *out)
 {
@@ -42,7 +43,7 @@ static bool unpack_xz(struct unpacking *out)
 
 	stream.next_in = out->packed;
 	stream.avail_in = out->packed_size;
-	while (status == LZMA_OK && grow(out)) {
+	while (status == LZMA_OK && grow_bytes(out)) {
 		stream.next_out = out->bytes + out->size;
 		stream.avail_out = out->room - out->size;
 		status = lzma_code(&stream, LZMA_FINISH);
@@ -61,8 +62,8 @@ static bool unpack_zstd(struct unpacking *out)
 	if (!context)
 		alloc_fail(0);
 	ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
-	/* Without a step forward the file is cut. */
-	while (status && !ZSTD_isError(status) && before != in.pos + out->size && grow(out)) {
+	/* Without progress the file is cut. */
+	while (status && !ZSTD_isError(status) && before != in.pos + out->size && grow_bytes(out)) {
 		ZSTD_outBuffer buffer = { out->bytes, out->room, out->size };
 
 		before = in.pos + out->size;
@@ -84,7 +85,7 @@ static bool unpack_gzip(struct unpacking *out)
 	do {
 		size_t left;
 
-		if (!grow(out))
+		if (!grow_bytes(out))
 			break;
 		left = out->room - out->size;
 		stream.next_out = out->bytes + out->size;

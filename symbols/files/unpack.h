@@ -3,9 +3,9 @@
  * Unpacks files that are ELF behind a compression: kernel modules (CONFIG_MODULE_COMPRESS_*),
  * and the tables of symbols in .gnu_debugdata.
  *
- * xz, zstd and gzip are told apart by their first bytes (RFC 8878, RFC 1952, "The .xz File
- * Format").  A size that stands in the packed bytes is not believed: memory grows with what
- * comes out, up to the caller's limit.
+ * The first bytes show whether it is xz, zstd or gzip (RFC 8878, RFC 1952, "The .xz File
+ * Format").  Sizes in the packed bytes are not trusted: memory grows with the unpacked
+ * bytes, up to the caller's limit.
  */
 #ifndef SYMBOLS_FILES_UNPACK_H
 #define SYMBOLS_FILES_UNPACK_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns whether the bytes begin as one of the three does. */
+/* Returns whether the bytes begin like one of the three formats. */
 bool unpack_is_packed(const uint8_t *bytes, size_t size);
 
 /*

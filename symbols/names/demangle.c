@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Demangles names of C++, Rust, D and OCaml, and strips the suffixes of clones. */
 #include "symbols/names/demangle.h"
 
 #include <ctype.h>
@@ -24,8 +25,8 @@ void demangler_release(struct demangler *demangler)
 }
 
 /*
- * libiberty's printers call this for each piece of text and cannot be told to
- * stop; they hold nothing but their stack, so a jump out of them loses nothing.
+ * libiberty's printers call this for each piece of text and cannot be stopped
+ * otherwise; they own nothing but their stack, so a jump out of them leaks nothing.
  */
 static void append(const char *text, size_t length, void *context)
 {
@@ -40,7 +41,7 @@ static void append(const char *text, size_t length, void *context)
 	demangler->text[demangler->length] = 0;
 }
 
-/* Rust's older mangling looks like C++, so Rust is asked first, as cplus_demangle() does. */
+/* Rust's older mangling looks like C++, so Rust comes first, as in cplus_demangle(). */
 static bool demangle_compiled(struct demangler *demangler, const char *linkage, int options)
 {
 	if (setjmp(demangler->too_long))
@@ -79,7 +80,7 @@ static int digit_value(char digit)
 					     : tolower((unsigned char)digit) - 'a' + 10;
 }
 
-/* Returns how many bytes of a name's end are digits behind a '_': a number of the compiler's. */
+/* Returns the length of '_' and digits at the end of a name: a number by the compiler. */
 static size_t stamp_length(const char *name, size_t length)
 {
 	size_t digits = 0;
@@ -89,11 +90,11 @@ static size_t stamp_length(const char *name, size_t length)
 	return digits && digits < length && name[length - 1 - digits] == '_' ? digits + 1 : 0;
 }
 
-/* Returns the length of an OCaml name without what tells apart names of one text. */
+/* Returns the length of an OCaml name without the numbers that make it unique. */
 static size_t unstamped_length(const char *name)
 {
 	static const char code[] = "_code";
-	size_t length = strlen(name), tail = sizeof(code) - 1, stamp;
+	size_t length = strlen(name), tail = sizeof(code) - 1;
 
 	/* flambda 2: "fn_3_17_code". */
 	if (length > tail && strcmp(name + length - tail, code) == 0 &&
@@ -101,23 +102,21 @@ static size_t unstamped_length(const char *name)
 		length -= tail;
 		length -= stamp_length(name, length);
 	}
-	stamp = stamp_length(name, length);
-	return length - stamp;
+	return length - stamp_length(name, length);
 }
 
 /*
  * OCaml's native compiler writes "caml" + module + separator + value + "_" +
  * number; the separator is "__", since 5.1 "." (asmcomp/compilenv.ml,
- * caml_symbol_separator), and "__" stands within module names too.  A byte
- * that assemblers do not take is "$" and two hex digits.
+ * caml_symbol_separator), and "__" is in module names too.  A byte that
+ * assemblers do not accept is "$" and two hex digits.
  */
 static bool demangle_ocaml(struct demangler *demangler, const char *linkage, bool stamped)
 {
 	const char *at = linkage + strlen("caml"), *end;
 
-	if (strncmp(linkage, "caml", 4) != 0 || !isupper((unsigned char)*at))
-		return false;
-	if (strlen(linkage) > DEMANGLE_MAX)
+	if (strncmp(linkage, "caml", 4) != 0 || !isupper((unsigned char)*at) ||
+	    strlen(linkage) > DEMANGLE_MAX)
 		return false;
 	demangler->length = 0;
 	end = linkage + (stamped ? strlen(linkage) : unstamped_length(linkage));
@@ -141,8 +140,8 @@ static bool demangle_ocaml(struct demangler *demangler, const char *linkage, boo
 
 struct suffix {
 	const char *word;
-	bool numbered; /* only with a number is it one */
-	bool part;     /* of a function, else a clone of it or another name for it */
+	bool numbered; /* a number must follow */
+	bool part;     /* of a part of a function, else of a clone or an alias */
 };
 
 /* GCC: clone_function_name(), lto.c, symtab_node::noninterposable_alias(); LLVM: FunctionImport. */
@@ -152,7 +151,7 @@ static const struct suffix suffixes[] = {
 	{ "localalias", false, false }, { "llvm", true, false },      { "__uniq", true, false },
 };
 
-/* Returns where the last component of a name begins, with its dot; 0 if it has but one. */
+/* Returns the offset of the dot before the last component of a name; 0: only one component. */
 static size_t last_component(const char *name, size_t length)
 {
 	while (length && name[length - 1] != '.')

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linkage names turned into the names programmers wrote: C++, Rust and D by
- * libiberty, OCaml by its rule.  Go's names are as they were written, and
- * Swift's stay mangled.
+ * Turns linkage names into the names in the source: C++, Rust and D by libiberty,
+ * OCaml by its rule.  Go's names are not mangled, and Swift's stay mangled.
  *
  * A name of a few hundred bytes can stand for gigabytes of text (substitutions
  * nest), so the output is bounded and the work stops at the bound.
@@ -13,7 +12,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 
-/* Longest text made, in bytes; what would be longer is not demangled. */
+/* Longest demangled text, in bytes; a name with a longer one stays mangled. */
 #define DEMANGLE_MAX 65536
 
 enum demangle_style {
@@ -38,7 +37,7 @@ void demangler_release(struct demangler *demangler);
 
 /*
  * Returns the text to show for `linkage`, NUL-terminated, borrowed until the
- * next call; NULL if that is `linkage` itself: it is not mangled, is damaged,
+ * next call; NULL if the text is `linkage` itself: it is not mangled, is damaged,
  * or would be longer than DEMANGLE_MAX.
  *
  * In the styles short and full, symbol versions ("@@GLIBC_2.34") and the
@@ -49,9 +48,9 @@ const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 			       enum demangle_style style);
 
 /*
- * Returns the length of the name of the function that the name's code is a part
- * of, 0 if the name is none of a part: compilers move what seldom runs out of a
- * function into FUNCTION.cold, and the rest of what they inline in part into
+ * Returns the length of the function's name in the name of a part of it, 0 if the name
+ * is not of a part: compilers move code that seldom runs out of a function into
+ * FUNCTION.cold, and the remainder of a partly inlined function into
  * FUNCTION.part.N (GCC: cgraph clone_function_name; LLVM: HotColdSplitting,
  * BasicBlockSections; BOLT numbers its .cold).
  */

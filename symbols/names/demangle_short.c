@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Scans a demangled name once and copies the parts to keep to its front. */
 #include "symbols/names/demangle_short.h"
 
 #include <ctype.h>
@@ -6,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A place in the text that is read, and the end of what is kept: never behind it. */
+/* The text is read at `at` and kept up to `out`, which is never behind `at`. */
 struct shortening {
 	const char *start, *at;
 	char *out;
@@ -22,7 +23,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Returns the length of "operator" and its sign if they stand here, else 0. */
+/* Returns the length of "operator" and its sign if they are here, else 0. */
 static size_t operator_length(const char *start, const char *at)
 {
 	/* C++ [over.oper]; a sign comes before those that it begins with. */
@@ -40,7 +41,7 @@ static size_t operator_length(const char *start, const char *at)
 	return word;
 }
 
-/* Returns what follows the group of parentheses that begins here, NULL if it does not end. */
+/* Returns the text after the group of parentheses that begins here, NULL if it does not end. */
 static const char *after_parentheses(const char *at)
 {
 	size_t depth = 0;
@@ -53,41 +54,36 @@ static const char *after_parentheses(const char *at)
 	return NULL;
 }
 
-/* The same for angle brackets.  In parentheses within, '>' may be a comparison. */
+/* Does the same for angle brackets.  Inside of parentheses '>' may be a comparison. */
 static const char *after_angles(const char *at)
 {
 	const char *start = at;
-	size_t depth = 0, length;
+	size_t depth = 0;
 
-	while (*at) {
+	while (at && *at) {
+		size_t length = operator_length(start, at);
+
 		if (*at == '(') {
 			at = after_parentheses(at);
-			if (!at)
-				return NULL;
-			continue;
+		} else if (length || starts_with(at, "->")) {
+			at += length ? length : 2; /* "->": a Rust function's result */
+		} else {
+			depth += *at == '<';
+			if (*at++ == '>' && --depth == 0)
+				return at;
 		}
-		length = operator_length(start, at);
-		if (!length && starts_with(at, "->"))
-			length = 2; /* a Rust function's result */
-		if (length) {
-			at += length;
-			continue;
-		}
-		depth += *at == '<';
-		if (*at++ == '>' && --depth == 0)
-			return at;
 	}
 	return NULL;
 }
 
-static void keep(struct shortening *s, size_t length)
+static void keep_text(struct shortening *s, size_t length)
 {
 	memmove(s->out, s->at, length);
 	s->out += length;
 	s->at += length;
 }
 
-/* What follows a parameter list and says how the function may be called. */
+/* Skip the qualifiers of a method behind its parameter list. */
 static void skip_qualifiers(struct shortening *s)
 {
 	static const char *const words[] = { " const", " volatile", " &&", " &" };
@@ -107,7 +103,7 @@ static bool skip_parameters(struct shortening *s)
 	const char *after = after_parentheses(s->at);
 
 	if (starts_with(s->at, anonymous)) {
-		keep(s, sizeof(anonymous) - 1);
+		keep_text(s, sizeof(anonymous) - 1);
 		return true;
 	}
 	if (!after)
@@ -129,7 +125,7 @@ static bool skip_arguments(struct shortening *s, const char *text)
 	const char *after;
 
 	if (!follows_name(s, text) && !turbofish) {
-		keep(s, 1);
+		keep_text(s, 1);
 		return true;
 	}
 	after = after_angles(s->at);
@@ -155,7 +151,7 @@ static bool keep_operator(struct shortening *s, size_t length)
 {
 	const char *arguments, *after;
 
-	keep(s, length);
+	keep_text(s, length);
 	arguments = s->at + strspn(s->at, " ");
 	if (*arguments != '<')
 		return true;
@@ -183,8 +179,8 @@ void demangle_shorten(char *text)
 		else if (*s.at == '!' && follows_name(&s, text))
 			skip_instance(&s);
 		else
-			keep(&s, 1);
+			keep_text(&s, 1);
 	}
-	keep(&s, strlen(s.at));
+	keep_text(&s, strlen(s.at));
 	*s.out = 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Demangled names without what makes them long.
+ * Shortens demangled names by their template arguments and parameter lists.
  *
- * "std::vector<int>::push_back(int&&)" becomes "std::vector::push_back".  What
- * stands in angle brackets or parentheses but is part of the name stays:
- * operators, "(anonymous namespace)", Rust's "<Type as Trait>".
+ * "std::vector<int>::push_back(int&&)" becomes "std::vector::push_back".  Text
+ * in angle brackets or parentheses that is part of the name stays: operators,
+ * "(anonymous namespace)", Rust's "<Type as Trait>".
  */
 #ifndef SYMBOLS_NAMES_DEMANGLE_SHORT_H
 #define SYMBOLS_NAMES_DEMANGLE_SHORT_H

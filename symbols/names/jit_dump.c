@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parses the records of a jitdump, and remembers code by its index because it may move. */
 #include "symbols/names/jit_dump.h"
 
 #include <ctype.h>
@@ -57,7 +58,7 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size)
 	return !c.short_;
 }
 
-static void keep_load(struct jit_dump *dump, uint64_t index, const struct jit_code *code)
+static void store_load(struct jit_dump *dump, uint64_t index, const struct jit_code *code)
 {
 	struct jit_load *load;
 
@@ -87,7 +88,7 @@ static bool read_load(struct jit_dump *dump, struct cursor c, struct jit_code *c
 		return false;
 	code->name = (const char *)name;
 	code->offset = (uint64_t)(end + 1 - dump->bytes);
-	keep_load(dump, index, code);
+	store_load(dump, index, code);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitdump files: what a JIT compiler tells perf of the code that it writes,
+ * jitdump files: a JIT compiler's description of the code that it writes, for perf,
  * with the bytes of the code (tools/perf/Documentation/jitdump-specification.txt,
  * tools/perf/util/jitdump.h).  Versions 1, little-endian.
  */
@@ -24,17 +24,17 @@ struct jit_dump {
 /* Code that was written, or moved. */
 struct jit_code {
 	uint64_t time;    /* see tsc_times */
-	uint64_t address; /* of the code from `time` on */
+	uint64_t address; /* ip of the code from `time` on */
 	uint64_t offset;  /* bytes from the start of the file to its bytes */
 	uint64_t size;    /* bytes; at least 1 */
 	const char *name; /* NUL-terminated, borrowed from the file */
 	bool moved;       /* the same code was elsewhere before */
 };
 
-/* Returns whether a path is one that a jitdump has: "jit-PID.dump" in any directory. */
+/* Returns whether a path is that of a jitdump: "jit-PID.dump" in any directory. */
 bool jit_dump_is_path(const char *path);
 
-/* Begin to read; `bytes` is borrowed.  Returns false if it is no jitdump that can be read. */
+/* Read the header; `bytes` is borrowed.  Returns false if it is no readable jitdump. */
 bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size);
 
 /* Returns true and fills *code, false after the last one.  Damage ends the file. */

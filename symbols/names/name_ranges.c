@@ -5,21 +5,21 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 
 void name_ranges_add(struct name_ranges *names, const struct named_range *range)
 {
 	if (range->end < range->begin || names->count == RANGE_NONE)
 		return;
-	names->ranges = alloc_grow(names->ranges, &names->room, names->count + 1, sizeof(*range));
-	names->ranges[names->count++] = *range;
+	*ARRAY_ADD(names->ranges, names->count, names->room) = *range;
 }
 
 static int compare_addresses(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return COMPARE(*x, *y);
 }
 
 static void close_open_ranges(struct name_ranges *names, uint64_t limit)

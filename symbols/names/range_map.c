@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 
 struct building {
@@ -27,17 +28,7 @@ static int compare_begins(const void *left, const void *right, void *context)
 	uint32_t x = *(const uint32_t *)left, y = *(const uint32_t *)right;
 	uint64_t x_begin = bounds_of(b, x)[0], y_begin = bounds_of(b, y)[0];
 
-	if (x_begin != y_begin)
-		return x_begin < y_begin ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static void swap(uint32_t *a, uint32_t *b)
-{
-	uint32_t old = *a;
-
-	*a = *b;
-	*b = old;
+	return COMPARE(x_begin, y_begin) ?: COMPARE(x, y);
 }
 
 static void heap_push(struct building *b, uint32_t range)
@@ -45,25 +36,25 @@ static void heap_push(struct building *b, uint32_t range)
 	uint32_t *heap = b->heap;
 	size_t at = b->heap_count++;
 
+	for (; at && heap[(at - 1) / 2] < range; at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
 	heap[at] = range;
-	for (; at && heap[(at - 1) / 2] < heap[at]; at = (at - 1) / 2)
-		swap(&heap[at], &heap[(at - 1) / 2]);
 }
 
 static void heap_pop(struct building *b)
 {
 	uint32_t *heap = b->heap;
+	uint32_t last = heap[--b->heap_count];
 	size_t at = 0, child;
 
-	heap[0] = heap[--b->heap_count];
-	while ((child = 2 * at + 1) < b->heap_count) {
+	for (; (child = 2 * at + 1) < b->heap_count; at = child) {
 		if (child + 1 < b->heap_count && heap[child + 1] > heap[child])
 			child++;
-		if (heap[at] >= heap[child])
+		if (last >= heap[child])
 			break;
-		swap(&heap[at], &heap[child]);
-		at = child;
+		heap[at] = heap[child];
 	}
+	heap[at] = last;
 }
 
 static void add_piece(struct range_map *map, uint64_t begin, uint32_t range)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads lists of names line by line. */
 #include "symbols/names/text_map.h"
 
 #include <ctype.h>
@@ -10,11 +11,11 @@
 
 #include "base/alloc.h"
 
-/* No function of the kernel is longer; behind a module's last one there is a gap. */
+/* No function of the kernel is longer; a gap follows the last one of a module. */
 #define KERNEL_FUNCTION_MAX ((uint64_t)1 << 20)
 #define READ_STEP           ((size_t)1 << 16)
 
-/* Files below /proc say that they are empty, so they are read to the end. */
+/* Files below /proc have size 0, so they are read to the end. */
 static char *read_all(int fd, size_t *size)
 {
 	char *text = NULL;
@@ -50,7 +51,7 @@ static char *read_file(const char *path, bool trusted, size_t *size)
 	return text;
 }
 
-/* Read a number; returns false if none stands here. */
+/* Read a hexadecimal number; returns false if none is here. */
 static bool take_number(char **at, uint64_t *number)
 {
 	char *end;
@@ -100,7 +101,7 @@ static void add_kernel_line(struct text_map *map, char *line, const char *end)
 		return;
 	line += 2;
 	range.end = range.begin;
-	(void)end; /* a NUL stands there */
+	(void)end; /* it has a NUL */
 	add_name(map, range, line, strcspn(line, "\t"));
 }
 

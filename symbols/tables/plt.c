@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/cursor.h"
 
 /* A relocation: the function whose address the dynamic linker writes into a pointer. */
@@ -30,12 +31,6 @@ struct plt_scanner {
 	plt_visitor *visit;
 	void *context;
 };
-
-static void add_slot(struct plt_slots *slots, struct plt_slot slot)
-{
-	slots->array = alloc_grow(slots->array, &slots->room, slots->count + 1, sizeof(slot));
-	slots->array[slots->count++] = slot;
-}
 
 /* All relocation types of function pointers but one have the same number on x86 and x86-64. */
 static bool is_function_pointer(const struct plt_scanner *scanner, uint32_t type)
@@ -70,9 +65,11 @@ static void read_relocations(struct plt_scanner *scanner, const struct elf_secti
 		bool fits = is_function_pointer(scanner, GELF_R_TYPE(rela.r_info));
 
 		if (lazy)
-			add_slot(&scanner->pushed, slot);
+			*ARRAY_ADD(scanner->pushed.array, scanner->pushed.count,
+				   scanner->pushed.room) = slot;
 		if (fits)
-			add_slot(&scanner->slots, slot);
+			*ARRAY_ADD(scanner->slots.array, scanner->slots.count,
+				   scanner->slots.room) = slot;
 	}
 }
 
@@ -80,7 +77,7 @@ static int compare_slots(const void *a, const void *b)
 {
 	const struct plt_slot *x = a, *y = b;
 
-	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+	return COMPARE(x->vaddr, y->vaddr);
 }
 
 static const struct plt_slot *find_slot(const struct plt_slots *slots, uint64_t vaddr)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 #include "symbols/names/demangle.h"
 #include "symbols/symbol.h"
@@ -54,9 +55,7 @@ static void add_candidate(struct part_search *search, const struct symbol_entry 
 
 	if (!length)
 		return;
-	search->candidates = alloc_grow(search->candidates, &search->room, search->count + 1,
-					sizeof(*search->candidates));
-	search->candidates[search->count++] =
+	*ARRAY_ADD(search->candidates, search->count, search->room) =
 		(struct part_candidate){ .name = name,
 					 .length = length,
 					 .part = entry->begin,
@@ -67,7 +66,7 @@ static int compare_texts(const char *a, size_t a_length, const char *b, size_t b
 {
 	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
 
-	return order ? order : (a_length > b_length) - (a_length < b_length);
+	return order ?: COMPARE(a_length, b_length);
 }
 
 static int compare_candidates(const void *a, const void *b)
@@ -122,7 +121,7 @@ static int compare_parts(const void *a, const void *b)
 {
 	const struct symbol_part *x = a, *y = b;
 
-	return (x->part > y->part) - (x->part < y->part);
+	return COMPARE(x->part, y->part);
 }
 
 static void list_parts(struct symbol_table *table, const struct part_search *search)

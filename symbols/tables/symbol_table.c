@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/plt.h"
@@ -96,16 +97,12 @@ static enum symbol_binding binding_of(const GElf_Sym *symbol)
 	}
 }
 
-static struct symbol_entry *add_entry(struct loader *loader)
+static void add_entry(struct loader *loader, struct symbol_entry entry)
 {
 	struct symbol_table *table = loader->table;
-	struct symbol_entry *entry;
 
-	table->entries = alloc_grow(table->entries, &loader->room, table->count + 1,
-				    sizeof(*table->entries));
-	entry = &table->entries[table->count++];
-	*entry = (struct symbol_entry){ .order = loader->order++ };
-	return entry;
+	entry.order = loader->order++;
+	*ARRAY_ADD(table->entries, table->count, loader->room) = entry;
 }
 
 static bool name_is_sound(const struct string_section *strings, uint32_t name)
@@ -113,35 +110,29 @@ static bool name_is_sound(const struct string_section *strings, uint32_t name)
 	return name < strings->size && memchr(strings->text + name, 0, strings->size - name);
 }
 
-/* The local symbols of each source file follow an entry with its name (ELF, STT_FILE). */
-static void begin_source(struct loader *loader)
-{
-	loader->sources = alloc_grow(loader->sources, &loader->source_room,
-				     loader->source_count + 1, sizeof(*loader->sources));
-	loader->sources[loader->source_count++] = loader->order;
-}
-
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
 {
 	const struct section_bounds *section = section_if_shown(loader, symbol);
-	struct symbol_entry *entry;
 
+	/* The local symbols of each source file follow an entry with its name (ELF, STT_FILE). */
 	if (GELF_ST_TYPE(symbol->st_info) == STT_FILE)
-		begin_source(loader);
+		*ARRAY_ADD(loader->sources, loader->source_count, loader->source_room) =
+			loader->order;
 	if (!section || !elf_file_code_at_vaddr(loader->file, symbol->st_value))
 		return;
 	if (!name_is_sound(&loader->table->strings[strings], symbol->st_name)) {
 		error_set(loader->err, ERROR_FORMAT, "a symbol's name is outside the string table");
 		return;
 	}
-	entry = add_entry(loader);
-	entry->begin = symbol->st_value;
-	entry->end = add_saturated(symbol->st_value, symbol->st_size);
-	entry->name = symbol->st_name;
-	entry->kind = SYMBOL_FUNCTION;
-	entry->binding = (uint8_t)binding_of(symbol);
-	entry->section = (uint32_t)loader->first_section + symbol->st_shndx;
-	entry->strings = (uint8_t)strings;
+	add_entry(loader, (struct symbol_entry){
+				  .begin = symbol->st_value,
+				  .end = add_saturated(symbol->st_value, symbol->st_size),
+				  .name = symbol->st_name,
+				  .section = (uint32_t)loader->first_section + symbol->st_shndx,
+				  .kind = SYMBOL_FUNCTION,
+				  .binding = (uint8_t)binding_of(symbol),
+				  .strings = (uint8_t)strings,
+			  });
 }
 
 /* Returns the table's data and sets its strings; NULL if either does not fit into the file. */
@@ -217,15 +208,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct symbol_entry *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static void sort_entries(struct symbol_table *table)
-{
-	if (table->count)
-		qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
+	return COMPARE(x->begin, y->begin) ?: COMPARE(x->order, y->order);
 }
 
 static bool is_empty(const struct symbol_entry *entry)
@@ -255,11 +238,13 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 	return strlen(name_b) > strlen(name_a);
 }
 
-/* Keep one entry for each address where entries begin. */
-static void drop_duplicates(struct symbol_table *table)
+/* Sort the entries, and keep one for each address where entries begin. */
+static void sort_entries(struct symbol_table *table)
 {
 	size_t kept = 0;
 
+	if (table->count)
+		qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
 	for (size_t i = 0; i < table->count; i++) {
 		struct symbol_entry *entry = &table->entries[i];
 		struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
@@ -370,8 +355,7 @@ static void add_stub(void *context, const struct plt_stub *stub)
 	    !name_stub(loader, stub, &named) || entry_at(loader, stub->vaddr))
 		return;
 	named.end = add_saturated(stub->vaddr, stub->size);
-	named.order = loader->order;
-	*add_entry(loader) = named;
+	add_entry(loader, named);
 }
 
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
@@ -385,12 +369,10 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	read_debug_table(&loader, debug);
 	symbol_parts_find(table, loader.sources, loader.source_count);
 	sort_entries(table);
-	drop_duplicates(table);
 	fill_sizes(&loader);
 	loader.tables_end = table->count;
 	plt_scan(file, add_stub, &loader);
 	sort_entries(table);
-	drop_duplicates(table);
 	range_map_build(&table->ranges, table->entries, sizeof(*table->entries), table->count);
 	free(loader.sections);
 	free(loader.sources);

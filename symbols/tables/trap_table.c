@@ -6,20 +6,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 
 #define NOTE_TYPE 1
 
-static void add_trap(struct trap_table *table, uint64_t vaddr, enum trap_kind kind)
-{
-	table->traps =
-		alloc_grow(table->traps, &table->room, table->count + 1, sizeof(*table->traps));
-	table->traps[table->count++] = (struct trap){ vaddr, (uint8_t)kind };
-}
-
 static void read_note(struct trap_table *table, const uint8_t *words, size_t size, uint64_t base)
 {
-	static const enum trap_kind lists[] = { TRAP_ENTERED, TRAP_INSTALLED, TRAP_REMOVED };
+	static const uint8_t lists[] = { TRAP_ENTERED, TRAP_INSTALLED, TRAP_REMOVED };
 	size_t list = 0;
 	uint64_t word, moved = 0;
 
@@ -28,7 +22,8 @@ static void read_note(struct trap_table *table, const uint8_t *words, size_t siz
 		if (at == 0)
 			moved = base - word;
 		else if (word)
-			add_trap(table, word + moved, lists[list]);
+			*ARRAY_ADD(table->traps, table->count, table->room) =
+				(struct trap){ word + moved, lists[list] };
 		else
 			list++;
 	}
@@ -38,7 +33,7 @@ static int compare_traps(const void *left, const void *right)
 {
 	const struct trap *a = left, *b = right;
 
-	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+	return COMPARE(a->vaddr, b->vaddr);
 }
 
 void trap_table_open(struct trap_table *table, const struct elf_file *file)
