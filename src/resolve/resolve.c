@@ -31,18 +31,6 @@ static int32_t *list_pids(const struct timeline *timeline)
 	return pids;
 }
 
-/* Each slot is one cache line, and begins at one. */
-static void open_branch_cache(struct resolver *resolver)
-{
-	const size_t line = sizeof(struct cached_branch), count = (size_t)1 << BRANCH_CACHE_BITS;
-	uintptr_t memory;
-
-	_Static_assert(sizeof(struct cached_branch) == 64, "a cache line");
-	resolver->branch_memory = alloc_zeroed(count + 1, line);
-	memory = (uintptr_t)resolver->branch_memory;
-	resolver->branches = (struct cached_branch *)((memory + line - 1) & ~(line - 1));
-}
-
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names)
 {
@@ -58,11 +46,11 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
 	resolver->pids = list_pids(timeline);
 	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
-	resolver->addresses =
-		alloc_zeroed((size_t)1 << ADDRESS_CACHE_BITS, sizeof(*resolver->addresses));
+	direct_cache_init(&resolver->addresses, ADDRESS_CACHE_BITS, sizeof(struct cached_location));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
-	open_branch_cache(resolver);
+	_Static_assert(sizeof(struct cached_branch) == CACHE_LINE, "one slot per cache line");
+	direct_cache_init(&resolver->branches, BRANCH_CACHE_BITS, sizeof(struct cached_branch));
 }
 
 void resolver_release(struct resolver *resolver)
@@ -70,8 +58,8 @@ void resolver_release(struct resolver *resolver)
 	free(resolver->dsos);
 	free(resolver->pids);
 	free(resolver->jits);
-	free(resolver->addresses);
-	free(resolver->branch_memory);
+	direct_cache_release(&resolver->addresses);
+	direct_cache_release(&resolver->branches);
 	kernel_names_release(&resolver->kernel);
 	*resolver = (struct resolver){ 0 };
 }
@@ -134,18 +122,16 @@ bool resolver_is_entry(const struct resolver *resolver, const struct address_spa
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,
 			      uint64_t ip)
 {
-	/* Fibonacci hashing, with the address space mixed in. */
+	struct cached_location *slots = resolver->addresses.slots, *cached;
 	uint64_t key = ip ^ (uint64_t)(uintptr_t)space << 16;
-	struct cached_location *cached =
-		&resolver->addresses[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
-				     (64 - ADDRESS_CACHE_BITS)];
 	const struct symbol *symbol;
 
 	if (!ip)
 		return (struct location){ 0 };
-	/* What the kernel makes at run time has its name by time. */
+	/* The names of code that the kernel makes at run time depend on time. */
 	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
 		return (struct location){ ip, symbol, ip - symbol->start };
+	cached = &slots[direct_cache_index(key, ADDRESS_CACHE_BITS)];
 	if (cached->location.ip != ip || cached->space != space) {
 		cached->location = find_mapped(resolver, space, ip);
 		cached->space = space;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/direct_cache.h"
 #include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
 #include "src/resolve/kernel_names.h"
@@ -42,10 +43,9 @@ struct resolver {
 	int32_t *pids;           /* owned; by index of address space; -1: unknown */
 	struct dso **jits;       /* owned; by index of address space: names of JIT code; NULL: not
 				    looked up yet */
-	struct cached_location *addresses; /* owned; the address cache */
-	struct cached_branch *branches;    /* the branch cache, in: */
-	void *branch_memory;               /* owned */
-	struct location_pair uncached;     /* the last branch that may not be cached */
+	struct direct_cache addresses; /* owned; of struct cached_location */
+	struct direct_cache branches;  /* owned; of struct cached_branch */
+	struct location_pair uncached; /* the last branch that may not be cached */
 	struct kernel_names kernel;
 };
 
@@ -79,11 +79,10 @@ static inline struct cached_branch *branch_cache_slot(const struct resolver *res
 						      const struct address_space *space,
 						      uint64_t from, uint64_t to)
 {
-	/* Fibonacci hashing, with the address space mixed in. */
+	struct cached_branch *slots = resolver->branches.slots;
 	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
 
-	return &resolver->branches[(key * UINT64_C(0x9e3779b97f4a7c15)) >>
-				   (64 - BRANCH_CACHE_BITS)];
+	return &slots[direct_cache_index(key, BRANCH_CACHE_BITS)];
 }
 
 /*
