@@ -20,7 +20,7 @@ enum show {
 	SHOW_STATS = 't',
 };
 
-struct options {
+struct dump_options {
 	const char *path;
 	enum show show;
 };
@@ -42,7 +42,7 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct dump_options *options = state->input;
 
 	switch (key) {
 	case SHOW_CHECK:
@@ -101,7 +101,7 @@ static void print_stats(const struct stats *stats, const struct trace_slices *sl
 }
 
 /* Returns 0; -1 with err filled: the first thing that is wrong. */
-static int read_all(const struct options *options, struct trace_reader *reader,
+static int read_all(const struct dump_options *options, struct trace_reader *reader,
 		    struct trace_slices *slices, struct stats *stats, struct error *err)
 {
 	static struct trace_record record;
@@ -124,7 +124,7 @@ static int read_all(const struct options *options, struct trace_reader *reader,
 	return trace_slices_finish(slices, err);
 }
 
-static int dump(const struct options *options, struct error *err)
+static int dump(const struct dump_options *options, struct error *err)
 {
 	struct trace_slices slices = { .keep = options->show == SHOW_SLICES };
 	struct trace_reader reader;
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		argp_options, parse_option, "FILE", doc, NULL, NULL, NULL
 	};
-	struct options options = { 0 };
+	struct dump_options options = { 0 };
 	struct error err = { 0 };
 
 	argp_err_exit_status = EXIT_USAGE;

@@ -28,7 +28,7 @@
 #define GZIP_LEVEL 3
 #define ZSTD_LEVEL 3
 
-struct block {
+struct byte_block {
 	uint8_t *bytes; /* owned: BLOCK_SIZE */
 	size_t used;
 };
@@ -38,14 +38,14 @@ struct compressor {
 	void *context; /* of `write`; borrowed */
 	enum compression compression;
 	z_stream gzip;
-	ZSTD_CCtx *zstd;  /* owned */
-	struct block out; /* compressed bytes; of the thread only */
+	ZSTD_CCtx *zstd;       /* owned */
+	struct byte_block out; /* compressed bytes; of the thread only */
 	pthread_t thread;
 	bool has_thread; /* else the caller's thread compresses */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Under the lock: */
-	struct block ring[BLOCKS];
+	struct byte_block ring[BLOCKS];
 	unsigned filled, emptied; /* blocks handed over, blocks done; the next is being filled */
 	bool ended;               /* no more blocks come */
 	bool stopped;             /* ignore the blocks that are left */
@@ -67,7 +67,7 @@ enum compression compression_of_path(const char *path)
 
 static int write_compressed(struct compressor *compressor)
 {
-	struct block *out = &compressor->out;
+	struct byte_block *out = &compressor->out;
 	int failure = 0;
 
 	for (size_t at = 0; at < out->used && !failure; at += WRITE_SIZE) {
@@ -110,7 +110,7 @@ static bool compress_zstd(struct compressor *compressor, ZSTD_inBuffer *in, bool
 }
 
 /* Compress a block; NULL is the end of the stream.  Returns 0, or an errno. */
-static int compress_block(struct compressor *compressor, const struct block *block)
+static int compress_block(struct compressor *compressor, const struct byte_block *block)
 {
 	ZSTD_inBuffer in = { block ? block->bytes : NULL, block ? block->used : 0, 0 };
 	int failure = 0;
@@ -128,9 +128,9 @@ static int compress_block(struct compressor *compressor, const struct block *blo
 
 /* Wait for a block.  Returns it; NULL at the end of the stream, and if *stop: nothing is left to
  * do. */
-static struct block *next_block(struct compressor *compressor, bool *stop)
+static struct byte_block *next_block(struct compressor *compressor, bool *stop)
 {
-	struct block *block = NULL;
+	struct byte_block *block = NULL;
 
 	pthread_mutex_lock(&compressor->lock);
 	while (compressor->filled == compressor->emptied && !compressor->ended &&
@@ -161,7 +161,7 @@ static void *compress_blocks(void *context)
 	bool stop;
 
 	for (;;) {
-		struct block *block = next_block(compressor, &stop);
+		struct byte_block *block = next_block(compressor, &stop);
 		int failure;
 
 		if (stop)
@@ -262,7 +262,7 @@ int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t s
 	int failure = 0;
 
 	while (size && !failure) {
-		struct block *block = &compressor->ring[compressor->filled % BLOCKS];
+		struct byte_block *block = &compressor->ring[compressor->filled % BLOCKS];
 		size_t part = BLOCK_SIZE - block->used;
 
 		part = size < part ? size : part;

@@ -16,20 +16,20 @@
 #define PIPE_HEADER_SIZE 16
 #define SECTION_SIZE     16
 
-struct section {
+struct file_section {
 	uint64_t offset, size;
 };
 
-static struct section read_section(struct cursor *c)
+static struct file_section read_section(struct cursor *c)
 {
-	struct section section;
+	struct file_section section;
 
 	section.offset = cursor_u64(c);
 	section.size = cursor_u64(c);
 	return section;
 }
 
-static bool inside(struct perf_bytes bytes, const struct section *section)
+static bool inside(struct perf_bytes bytes, const struct file_section *section)
 {
 	return section->offset <= bytes.size && section->size <= bytes.size - section->offset;
 }
@@ -72,15 +72,15 @@ static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
 	return 0;
 }
 
-static int read_attrs(struct perf_file *file, struct perf_bytes bytes, const struct section *attrs,
-		      uint64_t entry_size, struct error *err)
+static int read_attrs(struct perf_file *file, struct perf_bytes bytes,
+		      const struct file_section *attrs, uint64_t entry_size, struct error *err)
 {
 	if (entry_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || !inside(bytes, attrs))
 		return error_set_at(err, 16, "the attribute section is damaged");
 	for (size_t i = 0; i < attrs->size / entry_size; i++) {
 		const uint8_t *entry = bytes.bytes + attrs->offset + i * entry_size;
 		struct cursor c = cursor_over(entry + entry_size - SECTION_SIZE, SECTION_SIZE);
-		struct section ids = read_section(&c);
+		struct file_section ids = read_section(&c);
 
 		if (!inside(bytes, &ids))
 			ids.offset = ids.size = 0;
@@ -92,7 +92,7 @@ static int read_attrs(struct perf_file *file, struct perf_bytes bytes, const str
 }
 
 static void warn_incomplete(struct perf_file *file, struct perf_bytes bytes,
-			    const struct section *data, struct diag *diag)
+			    const struct file_section *data, struct diag *diag)
 {
 	file->unfinished |= data->size == 0;
 	if (data->size == 0)
@@ -108,8 +108,8 @@ static int read_header(struct perf_file *file, struct perf_bytes bytes, struct d
 {
 	struct cursor c = cursor_over(bytes.bytes + 16, HEADER_SIZE - 16);
 	uint64_t attr_size = cursor_u64(&c);
-	struct section attrs = read_section(&c);
-	struct section data = read_section(&c);
+	struct file_section attrs = read_section(&c);
+	struct file_section data = read_section(&c);
 	struct perf_part part = { .bytes = bytes.bytes, .begin = data.offset, .end = bytes.size };
 
 	if (read_attrs(file, bytes, &attrs, attr_size, err) < 0)

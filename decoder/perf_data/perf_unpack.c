@@ -20,7 +20,7 @@
 
 #define CHUNK ((size_t)128 * 1024)
 
-struct unpacking {
+struct record_unpacker {
 	ZSTD_DStream *zstd; /* owned */
 	struct temp_file file;
 	uint8_t *chunk;  /* owned: CHUNK bytes */
@@ -40,38 +40,38 @@ static struct perf_bytes payload_of(const struct perf_record *record)
 	return (struct perf_bytes){ c.at, size };
 }
 
-static int feed(struct unpacking *unpacking, struct perf_bytes payload, struct error *err)
+static int feed(struct record_unpacker *unpacker, struct perf_bytes payload, struct error *err)
 {
 	ZSTD_inBuffer in = { payload.bytes, payload.size, 0 };
-	ZSTD_outBuffer out = { unpacking->chunk, CHUNK, 0 };
+	ZSTD_outBuffer out = { unpacker->chunk, CHUNK, 0 };
 	size_t status;
 
-	unpacking->packed += payload.size;
+	unpacker->packed += payload.size;
 	do {
 		out.pos = 0;
-		status = ZSTD_decompressStream(unpacking->zstd, &out, &in);
+		status = ZSTD_decompressStream(unpacker->zstd, &out, &in);
 		if (ZSTD_isError(status))
 			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
-		if (unpacking->file.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacking->packed)
+		if (unpacker->file.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacker->packed)
 			return error_set(err, ERROR_LIMIT, "they unpack to too much");
-		if (temp_file_write(&unpacking->file, out.dst, out.pos, err) < 0)
+		if (temp_file_write(&unpacker->file, out.dst, out.pos, err) < 0)
 			return -1;
 	} while (in.pos < in.size || out.pos == out.size);
 	return 0;
 }
 
-static int begin_unpacking(struct unpacking *unpacking, struct error *err)
+static int open_unpacker(struct record_unpacker *unpacker, struct error *err)
 {
-	if (unpacking->zstd)
+	if (unpacker->zstd)
 		return 0;
-	if (temp_file_open(&unpacking->file, err) < 0)
+	if (temp_file_open(&unpacker->file, err) < 0)
 		return -1;
-	unpacking->zstd = ZSTD_createDStream();
-	unpacking->chunk = alloc_zeroed(1, CHUNK);
-	return unpacking->zstd ? 0 : error_set(err, ERROR_LIBRARY, "no memory for zstd");
+	unpacker->zstd = ZSTD_createDStream();
+	unpacker->chunk = alloc_zeroed(1, CHUNK);
+	return unpacker->zstd ? 0 : error_set(err, ERROR_LIBRARY, "no memory for zstd");
 }
 
-static void unpack_records(struct unpacking *unpacking, const struct perf_file *file,
+static void unpack_records(struct record_unpacker *unpacker, const struct perf_file *file,
 			   const struct perf_part *part, struct diag *diag)
 {
 	uint64_t position = part->base, end = part->base + (part->end - part->begin), at;
@@ -82,8 +82,8 @@ static void unpack_records(struct unpacking *unpacking, const struct perf_file *
 	     at = position) {
 		if (record.type != PERF_USER_COMPRESSED && record.type != PERF_USER_COMPRESSED2)
 			continue;
-		if (begin_unpacking(unpacking, &err) == 0 &&
-		    feed(unpacking, payload_of(&record), &err) == 0)
+		if (open_unpacker(unpacker, &err) == 0 &&
+		    feed(unpacker, payload_of(&record), &err) == 0)
 			continue;
 		diag_warn(diag, "compressed",
 			  "compressed records are damaged from offset 0x%llx on (%s): threads "
@@ -95,19 +95,19 @@ static void unpack_records(struct unpacking *unpacking, const struct perf_file *
 
 struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct diag *diag)
 {
-	struct unpacking unpacking = { 0 };
+	struct record_unpacker unpacker = { 0 };
 	struct perf_bytes bytes = { 0 };
 	struct error err = { 0 };
 
-	unpack_records(&unpacking, file, &file->parts[part], diag);
-	if (unpacking.file.size) {
-		bytes.bytes = temp_file_map(&unpacking.file, &err);
-		bytes.size = unpacking.file.size;
+	unpack_records(&unpacker, file, &file->parts[part], diag);
+	if (unpacker.file.size) {
+		bytes.bytes = temp_file_map(&unpacker.file, &err);
+		bytes.size = unpacker.file.size;
 	}
 	if (err.kind)
 		diag_warn(diag, "compressed", "compressed records: %s", err.text);
-	ZSTD_freeDStream(unpacking.zstd);
-	free(unpacking.chunk);
-	temp_file_close(&unpacking.file);
+	ZSTD_freeDStream(unpacker.zstd);
+	free(unpacker.chunk);
+	temp_file_close(&unpacker.file);
 	return bytes;
 }

@@ -11,7 +11,7 @@
 #define JOBS  300
 #define AHEAD 6
 
-/* A number of a row that is to be told in order. */
+/* A number of a row that is to be passed on in order. */
 struct number {
 	struct worker_job job; /* first */
 	unsigned value;
@@ -23,8 +23,8 @@ static struct row {
 	struct ordered_stage turns; /* first */
 	struct workers *workers;
 	struct number numbers[JOBS];
-	unsigned told, submitted;
-	unsigned by_others; /* were told by another thread than wrote them */
+	unsigned passed, submitted;
+	unsigned by_others; /* passed on by another thread than the one that wrote them */
 	unsigned turns_taken, in_turn;
 	bool random; /* each number takes another time */
 } row;
@@ -44,16 +44,16 @@ static void write_number(struct worker_job *job, struct worker_scratch *scratch)
 
 static void submit_ahead(void)
 {
-	while (row.submitted < JOBS && row.submitted < row.told + AHEAD)
+	while (row.submitted < JOBS && row.submitted < row.passed + AHEAD)
 		workers_submit(row.workers, &row.numbers[row.submitted++].job);
 }
 
-static void tell(struct number *number)
+static void pass_on(struct number *number)
 {
 	ck_assert(number->done);
-	ck_assert_uint_eq(number->value, row.told * 3);
+	ck_assert_uint_eq(number->value, row.passed * 3);
 	row.by_others += !pthread_equal(number->writer, pthread_self());
-	row.told++;
+	row.passed++;
 	usleep(100);
 }
 
@@ -62,14 +62,14 @@ static bool take_turn(struct ordered_stage *turns)
 	ck_assert_ptr_eq(turns, &row.turns);
 	ck_assert_uint_eq(__atomic_fetch_add(&row.in_turn, 1, __ATOMIC_RELAXED), 0);
 	row.turns_taken++;
-	while (row.told < JOBS) {
+	while (row.passed < JOBS) {
 		submit_ahead();
-		if (!workers_ready(row.workers, &row.numbers[row.told].job))
+		if (!workers_ready(row.workers, &row.numbers[row.passed].job))
 			break;
-		tell(&row.numbers[row.told]);
+		pass_on(&row.numbers[row.passed]);
 	}
 	__atomic_fetch_sub(&row.in_turn, 1, __ATOMIC_RELAXED);
-	return row.told < JOBS;
+	return row.passed < JOBS;
 }
 
 static void begin(unsigned count)
@@ -85,7 +85,7 @@ START_TEST(turns_are_in_order_and_one_at_a_time)
 	begin((unsigned)_i);
 	row.random = true;
 	workers_run(row.workers, &row.turns);
-	ck_assert_uint_eq(row.told, JOBS);
+	ck_assert_uint_eq(row.passed, JOBS);
 	workers_close(row.workers);
 }
 END_TEST
@@ -95,21 +95,21 @@ START_TEST(who_did_a_job_consumes_it)
 {
 	begin(2);
 	workers_run(row.workers, &row.turns);
-	ck_assert_uint_eq(row.told, JOBS);
+	ck_assert_uint_eq(row.passed, JOBS);
 	ck_assert_uint_lt(row.by_others, JOBS / 4);
 	ck_assert_uint_gt(row.turns_taken, JOBS / 4);
 	workers_close(row.workers);
 }
 END_TEST
 
-/* While one thread is busy with the last job, the others tell what it did before. */
+/* While one thread is busy with the last job, the others pass on its earlier numbers. */
 START_TEST(who_has_nothing_to_do_goes_on_with_what_another_did)
 {
 	begin(3);
 	for (unsigned i = 0; i < JOBS; i++)
 		row.numbers[i].slow = i % 4 == 3;
 	workers_run(row.workers, &row.turns);
-	ck_assert_uint_eq(row.told, JOBS);
+	ck_assert_uint_eq(row.passed, JOBS);
 	ck_assert_uint_gt(row.by_others, 0);
 	workers_close(row.workers);
 }

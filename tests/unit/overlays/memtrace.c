@@ -173,7 +173,7 @@ static void alloc_at(struct ctf_file *file, uint64_t time)
 	ctf_flush(file, 0);
 }
 
-/* A child that goes on writing after fork(). */
+/* A child that continues to write after fork(). */
 START_TEST(packets_of_another_process_are_left_out_and_told)
 {
 	struct memtrace_event event;

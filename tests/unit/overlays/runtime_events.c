@@ -171,7 +171,7 @@ START_TEST(a_head_that_passed_what_was_read_makes_a_gap)
 	runtime_ring_start(&ring, &file, 0);
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
 	ck_assert_int_eq(event.value, 0);
-	/* The program goes on and overwrites the next four messages. */
+	/* The program continues and overwrites the next four messages. */
 	*ring_file_head(&built, 0) = 15;
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
 	ck_assert_int_eq(event.kind, RUNTIME_LOST);
