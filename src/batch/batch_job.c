@@ -21,7 +21,7 @@
 
 /* ---- The child ----------------------------------------------------------- */
 
-static enum exit_status fail(json_t *report, const struct error *err)
+static enum exit_status fail_job(json_t *report, const struct error *err)
 {
 	fprintf(stderr, PREFIX "%s\n", err->text);
 	json_object_set_new(report, "error", batch_line_text(err->text));
@@ -35,7 +35,7 @@ static enum exit_status discard_interrupted(const struct options *options, json_
 
 	unlink(options->output);
 	error_set(&err, ERROR_SYSTEM, "interrupted: deleted the incomplete %s", options->output);
-	return fail(report, &err);
+	return fail_job(report, &err);
 }
 
 static enum exit_status convert_stamped(const struct batch_run *run, struct options *options,
@@ -47,7 +47,7 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	enum exit_status status;
 
 	if (stamped < 0)
-		return fail(report, &err);
+		return fail_job(report, &err);
 	if (stamped && options->skip_existing &&
 	    stamp_is_on(&stamp, options->format, options->output)) {
 		if (!options->quiet)
@@ -69,8 +69,8 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	return status;
 }
 
-static enum exit_status convert(const struct batch_run *run, const struct batch_job *job,
-				json_t *report)
+static enum exit_status convert_job(const struct batch_run *run, const struct batch_job *job,
+				    json_t *report)
 {
 	struct options options = *run->options;
 	struct error err = { 0 };
@@ -85,7 +85,7 @@ static enum exit_status convert(const struct batch_run *run, const struct batch_
 	if (!job->output || strcmp(job->output, "-") == 0)
 		return run->convert(&options, report);
 	if (options_is_batch(run->options) && output_path_make_parents(job->output, &err) < 0)
-		return fail(report, &err);
+		return fail_job(report, &err);
 	/* The parts of a split output have other names. */
 	if (run->stamped && !options.select.split.unit)
 		return convert_stamped(run, &options, report);
@@ -105,7 +105,7 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (process->messages >= 0)
 		dup2(process->messages, STDERR_FILENO);
-	status = convert(run, process->job, report);
+	status = convert_job(run, process->job, report);
 	json_dumpfd(report, process->report, 0);
 	json_decref(report);
 	exit(status);
@@ -213,7 +213,7 @@ static void fail_for_signal(const struct batch_process *process, struct batch_en
 	error_set(&err, ERROR_SYSTEM, "%s: its process was ended by signal %d (%s)%s",
 		  process->job->inputs[0], end->signal, strsignal(end->signal),
 		  end->signal == SIGKILL ? ": perhaps for lack of memory" : "");
-	end->status = fail(end->report, &err);
+	end->status = fail_job(end->report, &err);
 	if (process->job->output)
 		output_remove_left(process->job->output, process->pid);
 }

@@ -137,22 +137,17 @@ static size_t start_of_gzip(const char *path, uint8_t start[START])
 
 static size_t start_of_zstd(const char *path, uint8_t start[START])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t room = ZSTD_DStreamInSize(), left = 1;
+	FILE *file = fopen(path, "rbe");
+	size_t room = ZSTD_DStreamInSize(), left = 1; /* the room of a block, and so of the start */
 	ZSTD_DCtx *context = ZSTD_createDCtx();
 	uint8_t *block = alloc_zeroed(1, room);
+	ZSTD_inBuffer in = { block, file ? fread(block, 1, room, file) : 0, 0 };
 	ZSTD_outBuffer out = { start, START, 0 };
-	ssize_t got = 0;
 
-	while (fd >= 0 && context && out.pos < START && left && !ZSTD_isError(left) &&
-	       (got = read(fd, block, room)) > 0) {
-		ZSTD_inBuffer in = { block, (size_t)got, 0 };
-
-		while (in.pos < in.size && out.pos < START && left && !ZSTD_isError(left))
-			left = ZSTD_decompressStream(context, &out, &in);
-	}
-	if (fd >= 0)
-		close(fd);
+	while (context && in.pos < in.size && out.pos < START && left && !ZSTD_isError(left))
+		left = ZSTD_decompressStream(context, &out, &in);
+	if (file)
+		fclose(file);
 	ZSTD_freeDCtx(context);
 	free(block);
 	return out.pos;
@@ -162,7 +157,7 @@ static bool is_in_trace(const struct stamp *stamp, const char *path)
 {
 	uint8_t start[START];
 	size_t size = compression_of_path(path) == COMPRESSION_ZSTD ? start_of_zstd(path, start)
-						       : start_of_gzip(path, start);
+								    : start_of_gzip(path, start);
 
 	return memmem(start, size, stamp->text, strlen(stamp->text)) != NULL;
 }

@@ -43,6 +43,15 @@ static void print_phases(const json_t *parts, FILE *out)
 
 static void print_streams(const json_t *parts, FILE *out)
 {
+	static const char *const counts[][2] = {
+		{ "bytes_total", "bytes of trace, " },
+		{ "bytes_decoded", "decoded, " },
+		{ "bytes_skipped", "skipped, " },
+		{ "bytes_lost", "lost, " },
+		{ "bytes_missing", "missing, " },
+		{ "bytes_repeated", "recorded twice; " },
+		{ "events", "events\n" },
+	};
 	size_t index;
 	json_t *stream;
 
@@ -52,16 +61,9 @@ static void print_streams(const json_t *parts, FILE *out)
 
 		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key,
 			get_number(stream, key));
-		fprintf(out,
-			"%" JSON_INTEGER_FORMAT " bytes of trace, %" JSON_INTEGER_FORMAT
-			" decoded, %" JSON_INTEGER_FORMAT " skipped, %" JSON_INTEGER_FORMAT " lost",
-			get_number(stream, "bytes_total"), get_number(stream, "bytes_decoded"),
-			get_number(stream, "bytes_skipped"), get_number(stream, "bytes_lost"));
-		fprintf(out,
-			", %" JSON_INTEGER_FORMAT " missing, %" JSON_INTEGER_FORMAT
-			" recorded twice; %" JSON_INTEGER_FORMAT " events\n",
-			get_number(stream, "bytes_missing"), get_number(stream, "bytes_repeated"),
-			get_number(stream, "events"));
+		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+			fprintf(out, "%" JSON_INTEGER_FORMAT " %s",
+				get_number(stream, counts[i][0]), counts[i][1]);
 	}
 }
 

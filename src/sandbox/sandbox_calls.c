@@ -146,7 +146,7 @@ struct filter {
 	unsigned short used;
 };
 
-static void emit(struct filter *filter, uint16_t code, uint32_t operand)
+static void emit_instruction(struct filter *filter, uint16_t code, uint32_t operand)
 {
 	filter->code[filter->used++] = (struct sock_filter)BPF_STMT(code, operand);
 }
@@ -160,14 +160,14 @@ static void emit_unless_skip(struct filter *filter, uint32_t value, uint8_t skip
 
 static void emit_load(struct filter *filter, size_t offset)
 {
-	emit(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
+	emit_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
 static void allow_calls(struct filter *filter, const uint16_t *calls, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		emit_unless_skip(filter, calls[i], 1);
-		emit(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+		emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
 }
 
@@ -176,9 +176,9 @@ static void allow_if(struct filter *filter, const struct condition *condition)
 	emit_unless_skip(filter, condition->call, 5);
 	emit_load(filter,
 		  offsetof(struct seccomp_data, args) + condition->argument * sizeof(uint64_t));
-	emit(filter, BPF_ALU | BPF_AND | BPF_K, condition->mask);
+	emit_instruction(filter, BPF_ALU | BPF_AND | BPF_K, condition->mask);
 	emit_unless_skip(filter, condition->value, 1);
-	emit(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	emit_load(filter, offsetof(struct seccomp_data, nr));
 }
 
@@ -201,7 +201,7 @@ static void make_filter(struct filter *filter, bool network)
 	allow_if(filter, &own);
 	for (size_t i = 0; i < COUNT(conditions); i++)
 		allow_if(filter, &conditions[i]);
-	emit(filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
+	emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
 const char *sandbox_enter_calls(bool network)
