@@ -57,7 +57,7 @@ static void watch_signals(void)
 /* ---- Finished jobs ------------------------------------------------------- */
 
 /* Returns the worse exit status: 1, then 2, then 0. */
-static int worse(int left, int right)
+static int worse_status(int left, int right)
 {
 	if (left == EXIT_WHOLE || right == EXIT_WHOLE)
 		return left + right;
@@ -72,7 +72,7 @@ static void add_finished(struct batch *batch, const struct batch_job *job,
 	struct error err = { 0 };
 	json_t *line;
 
-	batch->worst = worse(batch->worst, end->status);
+	batch->worst = worse_status(batch->worst, end->status);
 	batch->whole += end->status == EXIT_WHOLE;
 	batch->gaps += end->status == EXIT_WITH_GAPS;
 	batch->failed += end->status != EXIT_WHOLE && end->status != EXIT_WITH_GAPS;

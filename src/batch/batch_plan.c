@@ -171,7 +171,8 @@ static const struct pattern_word *find_word(const struct pattern_word *words, co
 }
 
 /* Returns the pattern with its words replaced, owned; NULL with err filled. */
-static char *expand(const char *pattern, const struct pattern_word *words, struct error *err)
+static char *expand_pattern(const char *pattern, const struct pattern_word *words,
+			    struct error *err)
 {
 	char *text = NULL;
 	size_t room = 0, used = 0;
@@ -208,7 +209,7 @@ static int name_by_pattern(struct batch_plan *plan, const char *pattern, struct 
 
 		snprintf(number, sizeof(number), "%0*zu", width, i + 1);
 		split_input(words, plan->jobs[i].inputs[0], number);
-		plan->jobs[i].output = expand(pattern, words, err);
+		plan->jobs[i].output = expand_pattern(pattern, words, err);
 		if (!plan->jobs[i].output)
 			return -1;
 	}

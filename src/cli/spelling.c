@@ -14,7 +14,7 @@ static unsigned least(unsigned a, unsigned b)
  * Returns the optimal string alignment distance (Damerau and Levenshtein, without
  * edits within swapped letters), computed row by row.
  */
-static unsigned edits(const char *a, size_t a_length, const char *b, size_t b_length)
+static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	unsigned rows[3][NEAREST_LENGTH_MAX + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
@@ -53,7 +53,7 @@ void spelling_consider(struct nearest *nearest, const char *known)
 	if (nearest->length && strncmp(known, nearest->word, nearest->length) == 0)
 		distance = 0;
 	else
-		distance = edits(nearest->word, nearest->length, known, length);
+		distance = edit_distance(nearest->word, nearest->length, known, length);
 	if (distance <= (limit ? limit : 1) && distance < nearest->distance) {
 		nearest->distance = distance;
 		nearest->best = known;

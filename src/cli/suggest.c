@@ -50,7 +50,7 @@ static int argument_kind(const struct option_spec *spec)
 	return spec->if_omitted ? optional_argument : required_argument;
 }
 
-static void suggest(const struct option *known, const char *word)
+static void suggest_nearest(const struct option *known, const char *word)
 {
 	size_t length = strcspn(word + 2, "=");
 	struct nearest nearest;
@@ -98,7 +98,7 @@ void suggest_option(int argc, char **argv)
 		option = getopt_long(argc, words, letters, known, NULL);
 	while (option != -1 && (option != '?' || optopt));
 	if (option == '?' && strncmp(words[optind - 1], "--", 2) == 0)
-		suggest(known, words[optind - 1]);
+		suggest_nearest(known, words[optind - 1]);
 	free(words);
 	free(letters);
 	free(known);

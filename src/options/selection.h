@@ -40,10 +40,10 @@ struct time_bound {
 	double percent;
 };
 
-enum split_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
+enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 
 struct split_size {
-	enum split_unit unit;
+	enum split_size_unit unit;
 	uint64_t amount; /* at least 1 */
 };
 

@@ -62,7 +62,7 @@ static void print_time(char *text, size_t room, double seconds)
 		snprintf(text, room, "%" PRIu64 ":%02" PRIu64 " h", whole / 3600, whole / 60 % 60);
 }
 
-static void draw(double part, uint64_t slices, double rate, double left)
+static void draw_progress(double part, uint64_t slices, double rate, double left)
 {
 	char numbers[COLUMNS_MAX], bar[BAR_MAX + 1], time[40];
 	size_t width = columns() - 1, used, room, full;
@@ -93,7 +93,7 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total, uin
 		return;
 	progress->drawn = true;
 	progress->drawn_ns = time;
-	draw((double)done / (double)total, slices, rate, (double)(total - done) / rate);
+	draw_progress((double)done / (double)total, slices, rate, (double)(total - done) / rate);
 }
 
 void progress_end(struct progress *progress)
