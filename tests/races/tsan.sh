@@ -38,7 +38,7 @@ for test; do
 done
 rm -f race.*
 status=0
-TSAN_OPTIONS="log_path=$build/race" CK_TIMEOUT_MULTIPLIER=20 CHECK_THREADS=yes \
+TSAN_OPTIONS="log_path=$build/race" CHECK_THREADS=yes \
 	make -k check-TESTS TESTS="$tests" || status=1
 for race in race.*; do
 	[ -f "$race" ] || continue

@@ -5,7 +5,9 @@
 
 #include <check.h>
 
-/* Run the suite (owned by the callee), each test in a process of its own.  Returns main()'s status.
+/*
+ * Run the suite (owned by the callee), each test in a process of its own with a limit of CPU
+ * time.  Returns main()'s status.
  */
 int unit_run(Suite *suite);
 

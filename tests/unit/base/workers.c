@@ -168,7 +168,6 @@ int main(void)
 	Suite *suite = suite_create("pt_workers");
 	TCase *tests = tcase_create("all");
 
-	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, turns_are_in_order_and_one_at_a_time, 1, 6);
 	tcase_add_test(tests, who_did_a_job_consumes_it);
 	tcase_add_test(tests, who_has_nothing_to_do_goes_on_with_what_another_did);

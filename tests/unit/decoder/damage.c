@@ -251,7 +251,6 @@ int main(void)
 	TCase *all = tcase_create("damage");
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
-	tcase_set_timeout(all, 60); /* seconds, for a loaded machine with sanitizers */
 	tcase_add_test(all, every_prefix_is_refused_or_read_as_far_as_it_goes);
 	tcase_add_loop_test(all, any_byte_may_have_any_value, 0, 4);
 	suite_add_tcase(suite, all);

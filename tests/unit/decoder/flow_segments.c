@@ -507,7 +507,6 @@ int main(void)
 	Suite *suite = suite_create("pt_segments");
 	TCase *tests = tcase_create("all");
 
-	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one, 0, SEEDS / 3);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_whatever_goes_wrong, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_behind_overflows, 0, SEEDS);

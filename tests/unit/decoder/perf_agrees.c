@@ -370,7 +370,6 @@ int main(void)
 		return EXIT_SUCCESS;
 	}
 	find_recordings();
-	tcase_set_timeout(all, 60); /* seconds, for perf on a loaded machine */
 	tcase_add_test(all, perf_reads_what_the_builder_writes);
 	tcase_add_test(all, perf_reads_the_builders_features);
 	tcase_add_loop_test(all, perf_and_the_timeline_agree_on_what_perf_records_now, 0, 4);

@@ -891,7 +891,6 @@ static TCase *sizes(void)
 {
 	TCase *tcase = tcase_create("sizes");
 
-	tcase_set_timeout(tcase, 60); /* seconds; the square would take hours */
 	tcase_add_test(tcase, many_threads_and_mappings_take_near_linear_time);
 	tcase_add_test(tcase, many_buffers_with_losses_take_near_linear_time);
 	tcase_add_test(tcase, epochs_do_not_take_the_square_of_the_file);

@@ -275,7 +275,6 @@ int main(void)
 	tcase_add_test(tests, a_clock_that_is_set_back_stands_still);
 	tcase_add_test(tests, versions_that_are_not_known_are_refused);
 	tcase_add_test(tests, no_damage_makes_the_reader_hang_or_overrun);
-	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

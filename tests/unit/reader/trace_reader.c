@@ -226,7 +226,6 @@ int main(void)
 	Suite *suite = suite_create("trace_reader");
 	TCase *all = tcase_create("trace_reader");
 
-	tcase_set_timeout(all, 60);
 	tcase_add_test(all, a_sound_trace_is_accepted);
 	tcase_add_test(all, damage_is_named);
 	tcase_add_test(all, arguments_are_what_they_say);

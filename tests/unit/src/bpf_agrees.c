@@ -143,7 +143,6 @@ int main(void)
 
 	if (system("command -v perf >/dev/null") == 0)
 		tcase_add_test(all, perf_finds_the_same_branches_in_a_bpf_program);
-	tcase_set_timeout(all, 60);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -338,7 +338,6 @@ int main(void)
 	TCase *all = tcase_create("side_choice");
 
 	tcase_add_checked_fixture(all, NULL, clean);
-	tcase_set_timeout(all, 120);
 	tcase_add_test(all, what_goes_on_when_the_chosen_time_begins_begins_with_it);
 	tcase_add_test(all, what_goes_on_when_the_chosen_time_ends_says_so);
 	tcase_add_test(all, a_guest_that_runs_when_the_chosen_time_begins_is_told_apart);

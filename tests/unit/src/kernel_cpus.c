@@ -232,7 +232,6 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_set_timeout(all, 60);
 	tcase_add_loop_test(all, threads_go_on_where_they_left_on_whatever_cpu, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -486,7 +486,6 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, NULL, clean);
-	tcase_set_timeout(all, 60);
 	tcase_add_loop_test(all, sched_switch_tells_who_runs_where_no_records_of_switches_do, 0, 2);
 	tcase_add_test(all, formats_in_a_stream_are_read_too);
 	tcase_add_test(all, a_switch_that_a_record_tells_too_is_shown_once);

@@ -490,7 +490,6 @@ int main(void)
 	Suite *suite = suite_create("slice_sorter");
 	TCase *all = tcase_create("slice_sorter");
 
-	tcase_set_timeout(all, 60);
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
 	tcase_add_test(all, what_goes_back_in_time_is_put_in_order);

@@ -275,7 +275,6 @@ int main(void)
 	Suite *suite = suite_create("hostile_elf");
 	TCase *all = tcase_create("hostile_elf");
 
-	tcase_set_timeout(all, 120);
 	tcase_add_test(all, every_prefix_of_a_file_can_be_read);
 	tcase_add_test(all, any_byte_of_the_headers_may_be_wrong);
 	tcase_add_loop_test(all, any_byte_of_the_contents_may_be_wrong, 0, 2);

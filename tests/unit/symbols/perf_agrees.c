@@ -189,7 +189,6 @@ int main(void)
 		puts("1..0 # SKIP needs perf and the shared recordings");
 		return 0;
 	}
-	tcase_set_timeout(all, 120);
 	tcase_add_test(all, names_and_offsets_are_those_of_perf_script);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

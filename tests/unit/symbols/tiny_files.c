@@ -427,7 +427,6 @@ int main(void)
 	Suite *suite = suite_create("tiny_files");
 	TCase *all = tcase_create("tiny_files");
 
-	tcase_set_timeout(all, 60);
 	tcase_add_test(all, an_address_has_the_symbol_that_covers_it);
 	tcase_add_test(all, a_symbol_without_size_reaches_to_the_next);
 	tcase_add_test(all, of_symbols_at_one_address_perfs_choice_wins);

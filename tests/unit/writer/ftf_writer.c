@@ -674,7 +674,6 @@ int main(void)
 	Suite *suite = suite_create("ftf_writer");
 	TCase *all = tcase_create("ftf_writer");
 
-	tcase_set_timeout(all, 60);
 	tcase_add_test(all, a_slice_has_the_bytes_that_the_specification_gives);
 	tcase_add_test(all, arguments_of_every_type_read_back);
 	tcase_add_test(all, events_of_every_type_read_back);

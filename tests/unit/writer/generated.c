@@ -364,7 +364,6 @@ int main(void)
 	Suite *suite = suite_create("generated");
 	TCase *all = tcase_create("generated");
 
-	tcase_set_timeout(all, 300);
 	tcase_add_test(all, a_million_records_of_all_kinds_read_back);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
