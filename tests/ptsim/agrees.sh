@@ -7,12 +7,13 @@
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
 programs=$top_builddir/tests/programs
+static=$programs/static
 insns=$top_builddir/tests/ptsim/libipt_branches
 awk_script=$top_srcdir/tests/oracle/branches.awk
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$ptsim" record -o "$work/perf.data" -- "$programs/tail" >/dev/null 2>"$work/messages" ||
+"$ptsim" record -o "$work/perf.data" -- "$static/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
 same() { # A B
@@ -149,27 +150,28 @@ check_losses() { # TITLE OPTIONS... -- PROGRAM ARGS
 	tap_check "$title: both engines agree" engines_agree
 }
 
+# Static programs where the loader is not the point: a third of the instructions.
 selection() {
 	check_libipt "recursion" -- "$programs/recursion"
-	check_libipt "recursion, CYC" --cyc --seed=7 -- "$programs/recursion"
-	check "recursion, no timing" --no-tsc --no-mtc --per-thread -- "$programs/recursion"
-	check_libipt "tail calls, no RET compression" --no-retcomp -- "$programs/tail"
-	check_libipt "indirect calls, long TNT" --long-tnt --psb-period=2048 -- "$programs/indirect"
-	check_libipt "longjmp, no MTC" --no-mtc -- "$programs/longjmp"
+	check_libipt "recursion, CYC" --cyc --seed=7 -- "$static/recursion"
+	check "recursion, no timing" --no-tsc --no-mtc --per-thread -- "$static/recursion"
+	check_libipt "tail calls, no RET compression" --no-retcomp -- "$static/tail"
+	check_libipt "indirect calls, long TNT" --long-tnt --psb-period=2048 -- "$static/indirect"
+	check_libipt "longjmp, no MTC" --no-mtc -- "$static/longjmp"
 	check "plug-ins at one address" --inodes -- "$programs/plugins"
 	# libipt does not pop its stack at uncompressed returns, so these are not for it.
-	check "coroutines, CYC" --cyc --cpus=2 -- "$programs/coroutines"
-	check "signals" --cpus=2 --seed=5 -- "$programs/signals"
-	check "signals, CYC, per thread" --per-thread --cyc -- "$programs/signals"
-	check "threads, CYC, 2 CPUs" --cpus=2 --cyc --seed=7 --quantum=3000 -- "$programs/threads"
-	check "threads, per thread" --per-thread -- "$programs/threads"
+	check "coroutines, CYC" --cyc --cpus=2 -- "$static/coroutines"
+	check "signals" --cpus=2 --seed=5 -- "$static/signals"
+	check "signals, CYC, per thread" --per-thread --cyc -- "$static/signals"
+	check "threads, CYC, 2 CPUs" --cpus=2 --cyc --seed=7 --quantum=3000 -- "$static/threads"
+	check "threads, per thread" --per-thread -- "$static/threads"
 	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
 	check "ls -l, with vdso" --cpus=2 -- ls -l "$top_srcdir"
-	check_losses "signals, overflows" --overflows=3000 -- "$programs/signals"
-	check_losses "indirect calls, full buffers, CYC" --lose=20000 --cyc -- "$programs/indirect"
-	tap_check "snapshot: is recorded" record --snapshot=8192 --psb-period=2048 -- "$programs/recursion"
+	check_losses "signals, overflows" --overflows=1500 -- "$static/signals"
+	check_losses "indirect calls, full buffers, CYC" --lose=10000 --cyc -- "$static/indirect"
+	tap_check "snapshot: is recorded" record --snapshot=4096 --psb-period=1024 -- "$static/recursion"
 	tap_check "snapshot: ptrace2ftf finds the truth's end" we_give_the_end
-	tap_check "3 MB of trace: is recorded" record --per-thread --repeat=3000000 -- "$programs/tail"
+	tap_check "3 MB of trace: is recorded" record --per-thread --repeat=3000000 -- "$static/tail"
 	tap_check "3 MB of trace: ptrace2ftf finds every copy" we_find_every_copy 3000000
 	tap_check "code made at run time: is recorded" record -- "$programs/jit"
 	tap_check "code made at run time: only that is missing" we_lose_only_code_without_bytes
