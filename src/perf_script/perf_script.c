@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Feeds the branches of perf script text to a call-stack machine. */
 #include "src/perf_script/perf_script.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static struct script_thread *thread_of(struct script *script, const struct perf_
 	return thread;
 }
 
-/* Returns the symbol of a name; its address is what the first line with it says. */
+/* Returns the symbol of a name, with the address of the first line that has it. */
 static const struct symbol *symbol_of(struct script *script, struct text_view text, uint64_t start)
 {
 	const struct name *name = name_intern(script->options->names, text.at, text.length);
@@ -166,7 +167,7 @@ static void feed_error(struct script *script, const struct perf_line *line)
 	feed(script, line, &event, &places, &notes);
 }
 
-/* What moves time on but no stack. */
+/* Feed an event that advances the time and does not change the stack. */
 static void feed_sample(struct script *script, const struct perf_line *line,
 			const struct symbol *mark)
 {

@@ -50,11 +50,11 @@ dist_noinst_SCRIPTS += tests/unit/symbols/debug_files.sh
 TESTS += tests/unit/symbols/binutils_agrees.sh
 dist_noinst_SCRIPTS += tests/unit/symbols/binutils_agrees.sh
 
-check_PROGRAMS += tests/unit/symbols/told_names.test
-TESTS += tests/unit/symbols/told_names.test
-tests_unit_symbols_told_names_test_SOURCES = tests/unit/symbols/told_names.c
-tests_unit_symbols_told_names_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_symbols_told_names_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/symbols/jit_kernel_names.test
+TESTS += tests/unit/symbols/jit_kernel_names.test
+tests_unit_symbols_jit_kernel_names_test_SOURCES = tests/unit/symbols/jit_kernel_names.c
+tests_unit_symbols_jit_kernel_names_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_jit_kernel_names_test_LDADD = $(UNIT_LIBS)
 TESTS += tests/unit/symbols/link_forms.sh
 dist_noinst_SCRIPTS += tests/unit/symbols/link_forms.sh
 

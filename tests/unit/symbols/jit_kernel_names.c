@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that JIT compilers and the kernel tell in files of their own. */
+/* Names of code in the files of JIT compilers and of the kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void write_file(const void *bytes, size_t size)
 {
 	int fd;
 
-	strcpy(path, "/tmp/told_names-XXXXXX");
+	strcpy(path, "/tmp/jit_kernel_names-XXXXXX");
 	fd = mkstemp(path);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
@@ -256,8 +256,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("told_names");
-	TCase *all = tcase_create("told_names");
+	Suite *suite = suite_create("jit_kernel_names");
+	TCase *all = tcase_create("jit_kernel_names");
 
 	tcase_add_test(all, a_perf_map_has_numbers_with_or_without_0x_and_names_with_blanks);
 	tcase_add_test(all, of_overlapping_lines_the_last_wins);
