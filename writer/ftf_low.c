@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The low face of libftf: the buffer and the records of metadata. */
 #include "writer/ftf.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* References of strings and threads: assignment and reclaiming. */
 #include "writer/ftf_slots.h"
 
 #include <stdlib.h>

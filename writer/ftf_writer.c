@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The high face of libftf: opening and closing, names, providers, processes and threads. */
 #include "writer/ftf_writer.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Source lines of calls, in a hash table by caller and offset. */
 #include "src/formats/call_sites.h"
 
 #include <inttypes.h>

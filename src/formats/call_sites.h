@@ -17,8 +17,8 @@ struct call_sites {
 };
 
 /*
- * Returns the "file:line" of the instruction so many bytes behind the start of
- * `caller` (may be NULL), borrowed from the names; NULL if it is not known.
+ * Returns the "file:line" of the call `offset` bytes after the start of `caller` (may
+ * be NULL), borrowed from the names; NULL if it is not known.
  */
 const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset);

@@ -42,8 +42,8 @@ static void print_name(const struct chrome_output *chrome, const char *text, siz
 }
 
 /* Metadata: the name of a process or a thread. */
-static void tell_name(struct chrome_output *chrome, const struct track *track, const char *kind,
-		      const char *name)
+static void print_track_name(struct chrome_output *chrome, const struct track *track,
+			     const char *kind, const char *name)
 {
 	if (!name)
 		return;
@@ -58,8 +58,8 @@ static void announce(struct chrome_output *chrome, struct track *track)
 	if (track->announced)
 		return;
 	track->announced = true;
-	tell_name(chrome, track, "process_name", track->process_name);
-	tell_name(chrome, track, "thread_name", track->thread_name);
+	print_track_name(chrome, track, "process_name", track->process_name);
+	print_track_name(chrome, track, "thread_name", track->thread_name);
 }
 
 static void print_text_arg(const struct chrome_output *chrome, const char *key,

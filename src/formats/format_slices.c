@@ -4,9 +4,9 @@
  * `pid/tid depth begin_ns end_ns name key=value...`, sorted by pid, tid,
  * begin, depth.
  *
- * Names and values are printed as they are, but for control characters and
- * backslashes, which become \xNN.  Slices are kept until the end, because only
- * then can they be sorted: many of them in a file without a name (base/big_array.h).
+ * In names and values, control characters and backslashes become \xNN.  Slices are kept until the
+ * end, because only then can they be sorted: many of them in a file without a name
+ * (base/io/big_array.h).
  */
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 /* Slices that stay in memory, in bytes: most runs print fewer. */
 #define MEMORY_MOST ((size_t)8 << 20)
 
-/* So many are written or printed before those behind may leave memory. */
+/* Accesses between two calls that let the slices leave memory. */
 #define STEP ((size_t)1 << 12)
 
 #define NONE SIZE_MAX
@@ -61,7 +61,7 @@ struct slice_list {
 	size_t track_count, track_room;
 	struct slice_chain *depths; /* owned: of those that begin at one time, by depth */
 	size_t depth_count, depth_room;
-	uint64_t looked_at;     /* so often was one written or read */
+	uint64_t accesses;      /* of slices */
 	enum option_args level; /* what slices contain */
 	struct call_sites sites;
 };
@@ -71,10 +71,10 @@ static struct slice *slice_at(const struct slice_list *list, size_t index)
 	return (struct slice *)list->slices.items + index;
 }
 
-/* One was; they may be in a file, and what is behind needs no memory. */
-static void looked_at(struct slice_list *list)
+/* Count an access: slices may be in a file, and do not need memory for long. */
+static void count_access(struct slice_list *list)
 {
-	if (++list->looked_at % STEP == 0)
+	if (++list->accesses % STEP == 0)
 		big_array_rest(&list->slices, 0, list->count, sizeof(struct slice));
 }
 
@@ -93,7 +93,7 @@ static struct slice *add(struct slice_list *list, struct track *track, uint64_t 
 	size_t index = list->count++;
 
 	big_array_grow(&list->slices, list->count, sizeof(struct slice), MEMORY_MOST);
-	looked_at(list);
+	count_access(list);
 	*slice_at(list, index) = (struct slice){
 		.begin = time,
 		.end = time,
@@ -134,7 +134,7 @@ static void end_slice(struct slice_list *list, struct track *track, uint64_t tim
 	if (!track->open_count)
 		return;
 	slice = slice_at(list, track->open[--track->open_count]);
-	looked_at(list);
+	count_access(list);
 	slice->end = time;
 	slice->finished = true;
 	if (list->level == OPTION_ARGS_FULL)
@@ -288,11 +288,11 @@ static void print_chain(struct slice_list *list, const struct track *track, size
 	for (size_t at = first; at != end; at = slice_at(list, at)->next) {
 		if (slice_at(list, at)->finished)
 			print_slice(list, track, slice_at(list, at), out);
-		looked_at(list);
+		count_access(list);
 	}
 }
 
-/* Put a slice behind those of its depth. */
+/* Append a slice to those of its depth. */
 static void sort_in(struct slice_list *list, size_t index)
 {
 	struct slice *slice = slice_at(list, index);
@@ -312,8 +312,8 @@ static void sort_in(struct slice_list *list, size_t index)
 	chain->last = index;
 }
 
-/* Returns the first behind those that begin when `first` does, and whether they are by depth. */
-static size_t end_of_moment(struct slice_list *list, size_t first, bool *in_order)
+/* Returns the first slice that begins later than `first`, and whether those before are by depth. */
+static size_t end_of_time(struct slice_list *list, size_t first, bool *in_order)
 {
 	uint64_t begin = slice_at(list, first)->begin;
 	uint32_t depth = 0;
@@ -323,7 +323,7 @@ static size_t end_of_moment(struct slice_list *list, size_t first, bool *in_orde
 	for (; at != NONE && slice_at(list, at)->begin == begin; at = slice_at(list, at)->next) {
 		*in_order &= slice_at(list, at)->depth >= depth;
 		depth = slice_at(list, at)->depth;
-		looked_at(list);
+		count_access(list);
 	}
 	return at;
 }
@@ -336,7 +336,7 @@ static void print_by_depth(struct slice_list *list, const struct track *track, s
 	for (size_t at = first, next; at != end; at = next) {
 		next = slice_at(list, at)->next;
 		sort_in(list, at);
-		looked_at(list);
+		count_access(list);
 	}
 	for (size_t depth = 0; depth < list->depth_count; depth++)
 		print_chain(list, track, list->depths[depth].first, NONE, out);
@@ -354,7 +354,7 @@ static int print_slices(struct format_output *output, struct error *err)
 
 		while (at != NONE) {
 			bool in_order;
-			size_t end = end_of_moment(list, at, &in_order);
+			size_t end = end_of_time(list, at, &in_order);
 
 			if (in_order)
 				print_chain(list, list->tracks[i].track, at, end, output->text);

@@ -78,9 +78,9 @@ static void print_events(const struct slice_sink *sink, void *track,
 	}
 }
 
-static void print_profile(struct printer *printer, const struct slice_store *spool, size_t index)
+static void print_profile(struct printer *printer, const struct slice_store *store, size_t index)
 {
-	struct track_summary summary = slice_store_summary(spool, index);
+	struct track_summary summary = slice_store_summary(store, index);
 	const struct slice_sink sink = { .events = print_events, .context = printer };
 	const struct track *track = summary.track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
@@ -95,7 +95,7 @@ static void print_profile(struct printer *printer, const struct slice_store *spo
 		",\"events\":[",
 		summary.begin - printer->origin, summary.end - printer->origin);
 	printer->any = false;
-	slice_store_replay_track(spool, index, &sink);
+	slice_store_replay_track(store, index, &sink);
 	fputs("]}", printer->out);
 	free(title);
 }
@@ -115,12 +115,12 @@ static void print_frame(const struct symbol *symbol, FILE *out)
 	putc('}', out);
 }
 
-static uint64_t first_time(const struct slice_store *spool)
+static uint64_t first_time(const struct slice_store *store)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (size_t i = 0; i < slice_store_tracks(spool); i++) {
-		struct track_summary summary = slice_store_summary(spool, i);
+	for (size_t i = 0; i < slice_store_tracks(store); i++) {
+		struct track_summary summary = slice_store_summary(store, i);
 
 		if (summary.slices && summary.begin < first)
 			first = summary.begin;
@@ -131,24 +131,24 @@ static uint64_t first_time(const struct slice_store *spool)
 static int print_speedscope(struct format_output *output, struct error *err)
 {
 	struct stored_output *stored = (struct stored_output *)output;
-	const struct slice_store *spool = &stored->store;
+	const struct slice_store *store = &stored->store;
 	FILE *out = output->text;
 	struct printer printer = { .out = out };
 	bool any = false;
 
 	if (slice_store_end(&stored->store, err) < 0)
 		return -1;
-	printer.origin = first_time(spool);
+	printer.origin = first_time(store);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	      "\"exporter\":\"ptrace2ftf\",\"name\":",
 	      out);
 	json_text_print(stored->input, strlen(stored->input), out);
 	fputs(",\"profiles\":[", out);
-	for (size_t i = 0; i < slice_store_tracks(spool); i++) {
-		if (!slice_store_summary(spool, i).slices)
+	for (size_t i = 0; i < slice_store_tracks(store); i++) {
+		if (!slice_store_summary(store, i).slices)
 			continue;
 		fputs(any ? ",\n" : "\n", out);
-		print_profile(&printer, spool, i);
+		print_profile(&printer, store, i);
 		any = true;
 	}
 	fputs("],\n\"shared\":{\"frames\":[", out);

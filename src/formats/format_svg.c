@@ -3,9 +3,9 @@
  * --format=svg: a picture of one thread: time to the right, callees below their
  * callers.
  *
- * Of the size of a screen whatever the trace: what is narrower than half a pixel is
- * drawn together with its neighbours, and levels beyond the 64th are counted.  Each
- * slice of two pixels tells its name and time when pointed at.
+ * The picture has the size of a screen for any trace: slices narrower than half a
+ * pixel are drawn together with their neighbours, and slices deeper than 64 levels are
+ * only counted.  A slice of two pixels or more has a tooltip with its name and time.
  */
 
 #include <inttypes.h>
@@ -24,9 +24,9 @@
 #define ROW       17.0
 #define TOP       56.0
 #define CHARACTER 6.1 /* of the labels' font */
-#define NARROW    0.5 /* what is narrower is drawn with its neighbours */
+#define NARROW    0.5 /* narrower slices are drawn with their neighbours */
 #define LABEL_MIN 3   /* characters */
-#define POINTABLE 2.0 /* so wide are slices that tell their name */
+#define POINTABLE 2.0 /* width of slices that have a tooltip */
 
 #define ROWS    64u
 #define COLOURS 8u
@@ -240,12 +240,12 @@ static void measure_events(const struct slice_sink *sink, void *track,
 	}
 }
 
-static size_t deepest_of(const struct slice_store *spool, size_t index)
+static size_t deepest_of(const struct slice_store *store, size_t index)
 {
 	struct picture picture = { 0 };
 	const struct slice_sink sink = { .events = measure_events, .context = &picture };
 
-	slice_store_replay_track(spool, index, &sink);
+	slice_store_replay_track(store, index, &sink);
 	return picture.deepest;
 }
 
@@ -318,21 +318,21 @@ static void print_foot(const struct picture *picture, double height)
 	fputs("</svg>\n", picture->out);
 }
 
-static void print_thread(const struct slice_store *spool, size_t index, FILE *out)
+static void print_thread(const struct slice_store *store, size_t index, FILE *out)
 {
-	struct track_summary summary = slice_store_summary(spool, index);
+	struct track_summary summary = slice_store_summary(store, index);
 	uint64_t took = summary.end > summary.begin ? summary.end - summary.begin : 1;
 	struct picture picture = { .out = out,
 				   .begin = summary.begin,
 				   .scale = WIDTH / (double)took };
 	const struct slice_sink sink = { .events = draw_events, .context = &picture };
-	size_t rows = picture.deepest = deepest_of(spool, index);
+	size_t rows = picture.deepest = deepest_of(store, index);
 	double height = y_of(rows < ROWS ? rows : ROWS) + 26;
 
 	print_head(height, out);
 	print_title(&summary, out);
 	print_axis(&picture, took, height);
-	slice_store_replay_track(spool, index, &sink);
+	slice_store_replay_track(store, index, &sink);
 	for (size_t row = 0; row < ROWS; row++)
 		draw_crowd(&picture, row);
 	print_foot(&picture, height);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* JSON strings of any bytes. */
 #include "src/formats/json_text.h"
 
 #include "base/utf8.h"

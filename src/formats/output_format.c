@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The list of all output formats, and formats without a file of their own. */
 #include "src/formats/output_format.h"
 
 /* Decoding only, to measure it or to find gaps. */

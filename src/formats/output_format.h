@@ -113,7 +113,7 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 /* Ends with a NULL. */
 extern const struct output_format *const output_formats[];
 
-/* Returns what the names of a format's outputs end with, behind a dot. */
+/* Returns the suffix of the names of a format's outputs, without its dot. */
 const char *output_format_suffix(const struct output_format *format);
 
 #endif

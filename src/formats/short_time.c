@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Times in the form of OCaml's Time_ns.Span. */
 #include "src/formats/short_time.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The output of formats that store all slices before they print. */
 #include "src/formats/stored_output.h"
 
 #include <stdlib.h>

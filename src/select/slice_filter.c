@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The slice filter: which slices of each track are hidden, pending or shown. */
 #include "src/select/slice_filter.h"
 
 #include <fnmatch.h>
@@ -9,7 +10,7 @@
 #include "base/hash.h"
 #include "symbols/dso/dso_store.h"
 
-/* What the patterns say of a name. */
+/* The options whose patterns match a name. */
 enum verdict {
 	VERDICT_KNOWN = 1,
 	VERDICT_KEEP = 2, /* --symbol */
@@ -18,7 +19,7 @@ enum verdict {
 	VERDICT_STOP = 16,
 };
 
-/* What --dso says of a file. */
+/* Whether --dso selects a file. */
 struct file_verdict {
 	const struct dso *dso;
 	bool keep;
@@ -33,7 +34,7 @@ enum frame_state {
 	FRAME_SHOWN,   /* passed on */
 };
 
-struct frame {
+struct filter_frame {
 	const struct symbol *symbol;
 	uint64_t ip;
 	uint64_t begin; /* ns: as shown */
@@ -41,7 +42,7 @@ struct frame {
 	struct slice_detail detail; /* of its begin */
 	uint8_t state;              /* enum frame_state */
 	uint16_t flags;             /* enum slice_flags */
-	bool keep;                  /* it is what --symbol and --dso ask for */
+	bool keep;                  /* --symbol and --dso select it */
 	bool hide;
 };
 
@@ -49,7 +50,7 @@ struct filter_track {
 	struct slice_filter *filter;
 	void *next_track;
 	struct filter_track *next;
-	struct frame *frames; /* owned; the open slices, outermost first */
+	struct filter_frame *frames; /* owned; the open slices, outermost first */
 	size_t count, room;
 	size_t resolved;         /* no frame of the first so many is pending */
 	size_t levels;           /* frames that are pending or shown */
@@ -132,7 +133,7 @@ static bool keeps(struct slice_filter *filter, const struct symbol *symbol, uint
 
 /* ---- Passing on ---------------------------------------------------------- */
 
-static void show(struct filter_track *track, struct frame *frame)
+static void show(struct filter_track *track, struct filter_frame *frame)
 {
 	const struct slice_sink *next = track->filter->next;
 	const struct slice_event begin = { .time = frame->begin,
@@ -145,13 +146,13 @@ static void show(struct filter_track *track, struct frame *frame)
 	frame->state = FRAME_SHOWN;
 }
 
-/* Pass on what has lasted long enough at `time`; with `all`, whatever is open. */
+/* Show the slices that have lasted long enough at `time`; if `all`, all open ones. */
 static void settle(struct filter_track *track, uint64_t time, bool all)
 {
 	uint64_t shortest = track->filter->selection->min_duration;
 
 	for (; track->resolved < track->count; track->resolved++) {
-		struct frame *frame = &track->frames[track->resolved];
+		struct filter_frame *frame = &track->frames[track->resolved];
 
 		if (frame->state != FRAME_PENDING)
 			continue;
@@ -161,7 +162,7 @@ static void settle(struct filter_track *track, uint64_t time, bool all)
 	}
 }
 
-static struct frame *shown_below(struct filter_track *track, size_t index)
+static struct filter_frame *shown_below(struct filter_track *track, size_t index)
 {
 	while (index-- > 0) {
 		if (track->frames[index].state >= FRAME_PENDING)
@@ -170,7 +171,7 @@ static struct frame *shown_below(struct filter_track *track, size_t index)
 	return NULL;
 }
 
-static void end_shown(struct filter_track *track, const struct frame *frame, uint64_t time)
+static void end_shown(struct filter_track *track, const struct filter_frame *frame, uint64_t time)
 {
 	const struct slice_sink *next = track->filter->next;
 	const struct slice_event end = { .time = time, .symbol = frame->symbol, .kind = SLICE_END };
@@ -183,11 +184,11 @@ static void end_shown(struct filter_track *track, const struct frame *frame, uin
 			next->details || (next->folded && frame->folded) ? &detail : NULL);
 }
 
-/* What is shown of a frame ends; all frames above it have ended. */
+/* The shown part of a frame ends; all frames inside of it have ended. */
 static void leave(struct filter_track *track, size_t index, uint64_t time)
 {
-	struct frame *frame = &track->frames[index];
-	struct frame *around = NULL;
+	struct filter_frame *frame = &track->frames[index];
+	struct filter_frame *around = NULL;
 
 	if (frame->state == FRAME_PENDING)
 		around = shown_below(track, index);
@@ -195,7 +196,7 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 		around->folded += 1 + frame->folded;
 		around->folded_time += time - frame->begin;
 	} else if (frame->state == FRAME_PENDING) {
-		show(track, frame); /* there is no other slice that could tell of it */
+		show(track, frame); /* no slice around it could count it */
 	}
 	if (frame->state == FRAME_SHOWN)
 		end_shown(track, frame, time);
@@ -206,8 +207,8 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 		track->resolved = index;
 }
 
-/* The frame is of the part that is shown, from `time` on. */
-static void enter(struct filter_track *track, struct frame *frame, uint64_t time)
+/* The frame belongs to the shown part from `time` on. */
+static void enter(struct filter_track *track, struct filter_frame *frame, uint64_t time)
 {
 	struct slice_filter *filter = track->filter;
 	uint32_t asked = filter->selection->depth;
@@ -243,14 +244,14 @@ static void hide_part(struct filter_track *track, uint64_t time)
 		leave(track, i - 1, time);
 }
 
-/* The callers of what begins now are context. */
+/* The open slices, callers of the part, are shown as context. */
 static void show_part(struct filter_track *track, uint64_t time)
 {
 	track->visible = true;
 	track->filter->counts.parts++;
 	track->resolved = 0;
 	for (size_t i = 0; i < track->count; i++) {
-		struct frame *frame = &track->frames[i];
+		struct filter_frame *frame = &track->frames[i];
 
 		frame->flags |= SLICE_INFERRED_START;
 		frame->detail.insns = track->now.insns;
@@ -275,7 +276,7 @@ static void begin_slice(struct filter_track *track, const struct slice_event *ev
 {
 	struct slice_filter *filter = track->filter;
 	uint8_t verdict = verdict_of(filter, event->symbol);
-	struct frame *frame;
+	struct filter_frame *frame;
 
 	settle(track, event->time, false);
 	if (verdict & VERDICT_STOP) {
@@ -288,7 +289,7 @@ static void begin_slice(struct filter_track *track, const struct slice_event *ev
 	track->frames =
 		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
 	frame = &track->frames[track->count++];
-	*frame = (struct frame){
+	*frame = (struct filter_frame){
 		.symbol = event->symbol,
 		.ip = event->ip,
 		.detail = track->now,

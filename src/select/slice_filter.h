@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slice sink that passes on the slices that the user asked for: calls of some
- * functions with all below them (--symbol, --dso), from one call to another
- * (--between), so many levels (--depth), without some (--hide) or without short
- * ones (--min-duration).
+ * A slice sink that passes on the slices that the user selected: calls of some
+ * functions with all their callees (--symbol, --dso), from one call to another
+ * (--between), down to a level (--depth), without some functions (--hide) or short
+ * slices (--min-duration).
  *
- * It stands behind the slice_sorter: slices must come in program order, well
- * nested.  Where a part begins, the slices that are open, its callers, begin as
- * inferred ones do; where it ends, they end.  With a shortest duration, slices are
- * passed on once they have lasted so long; those that do not are counted in the
- * innermost slice around them that is shown (`folded` of struct slice_sink).
+ * Slices must come in program order and well nested, as from the slice_sorter.  At the
+ * begin of a selected part its callers, the open slices, begin too, marked as inferred;
+ * at its end they end.  With a minimum duration, a slice is passed on once it has
+ * lasted so long; shorter slices are counted in the innermost shown slice around them
+ * (`folded` of struct slice_detail).
  *
- * Whether a pattern matches is decided once per name and per file.
+ * Patterns are matched once per name and once per file.
  */
 #ifndef SRC_SELECT_SLICE_FILTER_H
 #define SRC_SELECT_SLICE_FILTER_H
@@ -57,7 +57,7 @@ void slice_filter_release(struct slice_filter *filter);
 /* Returns a new track, owned by the filter.  Its slices go to `next_track` of the next sink. */
 struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_track);
 
-/* All slices have come, and ended: warn of what was asked for and not found. */
+/* All slices have come, and ended: warn of selections that matched nothing. */
 void slice_filter_finish(struct slice_filter *filter);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A histogram of durations with buckets of bounded relative width. */
 #include "src/slices/durations.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How durations are distributed: counts in buckets that are 1 wide up to 256,
- * and grow with the duration above, to at most 1/128 of it.
+ * A histogram of durations: buckets of 1 ns up to 256 ns, above that of at most
+ * 1/128 of the duration.
  */
 #ifndef SRC_SLICES_DURATIONS_H
 #define SRC_SLICES_DURATIONS_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The arguments of a slice, from its symbol and event. */
 #include "src/slices/slice_args.h"
 
 #include "decoder/cpu_event.h"

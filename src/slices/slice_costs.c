@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The costs of a track's slices, by a stack of the counters at their begins. */
 #include "src/slices/slice_costs.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The queue of slice events: blocks that the caller fills and the workers empty. */
 #include "src/slices/slice_queue.h"
 
 #include <pthread.h>
@@ -12,15 +13,15 @@
 #define BLOCKS 8
 
 /* Events of one batch, or a flush. */
-struct span {
+struct queue_span {
 	void *track;
 	size_t count; /* 0: a flush */
 	bool plain;
 };
 
-struct block {
+struct queue_block {
 	struct slice_event events[EVENTS];
-	struct span spans[EVENTS];
+	struct queue_span spans[EVENTS];
 	size_t event_count, span_count;
 	struct slice_detail *details; /* owned */
 	size_t detail_count, detail_room;
@@ -28,7 +29,7 @@ struct block {
 };
 
 struct slice_queue {
-	struct worker_job job;   /* first: to do what is handed over */
+	struct worker_job job;   /* first: processes the filled blocks */
 	struct workers *workers; /* borrowed */
 	struct slice_sink sink;
 	const struct slice_sink *next; /* borrowed */
@@ -36,7 +37,7 @@ struct slice_queue {
 	const uint64_t *slices;        /* borrowed */
 	size_t direct_left;            /* events that bypass the queue until the next choice */
 	bool direct;                   /* this one does */
-	struct block *blocks;          /* owned: BLOCKS */
+	struct queue_block *blocks;    /* owned: BLOCKS */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Atomic: see publish(). */
@@ -44,18 +45,18 @@ struct slice_queue {
 	uint64_t written_slices;
 	/* Under the lock; the block that is being filled is number `filled`: */
 	unsigned filled, done;
-	bool submitted; /* the job, and it will see what was filled */
+	bool submitted; /* the job, which will process all filled blocks */
 	bool waiting;   /* the caller: for `changed` */
 };
 
 /* ---- The workers --------------------------------------------------------- */
 
-static void replay_block(const struct slice_sink *next, const struct block *block)
+static void replay_block(const struct slice_sink *next, const struct queue_block *block)
 {
 	const struct slice_event *events = block->events;
 
 	for (size_t i = 0; i < block->span_count; i++) {
-		const struct span *span = &block->spans[i];
+		const struct queue_span *span = &block->spans[i];
 		const struct slice_batch batch = { events, span->count, block->details,
 						   span->plain };
 
@@ -82,7 +83,7 @@ static void run(struct worker_job *job, struct worker_scratch *scratch)
 	(void)scratch;
 	pthread_mutex_lock(&queue->lock);
 	while (queue->filled != queue->done) {
-		const struct block *block = &queue->blocks[queue->done % BLOCKS];
+		const struct queue_block *block = &queue->blocks[queue->done % BLOCKS];
 
 		pthread_mutex_unlock(&queue->lock);
 		replay_block(queue->next, block);
@@ -98,7 +99,7 @@ static void run(struct worker_job *job, struct worker_scratch *scratch)
 
 /* ---- The caller ---------------------------------------------------------- */
 
-static struct block *being_filled(const struct slice_queue *queue)
+static struct queue_block *being_filled(const struct slice_queue *queue)
 {
 	return &queue->blocks[queue->filled % BLOCKS];
 }
@@ -123,7 +124,7 @@ static void wait_for(struct slice_queue *queue, unsigned left)
 /* Hand over the block that is being filled, and wait until no more than `left` are undone. */
 static void hand_over(struct slice_queue *queue, unsigned left)
 {
-	struct block *block;
+	struct queue_block *block;
 	bool submitted;
 
 	pthread_mutex_lock(&queue->lock);
@@ -157,9 +158,9 @@ static void choose(struct slice_queue *queue)
 }
 
 /* Returns the block that takes the next events; NULL: they bypass the queue. */
-static struct block *find_room(struct slice_queue *queue)
+static struct queue_block *find_room(struct slice_queue *queue)
 {
-	struct block *block = being_filled(queue);
+	struct queue_block *block = being_filled(queue);
 	/* Room for a whole slice, which is two events. */
 	bool full = block->event_count + 1 >= EVENTS || block->span_count == EVENTS;
 
@@ -174,7 +175,7 @@ static struct block *find_room(struct slice_queue *queue)
 }
 
 /* What an event refers to must outlive the call: details and texts. */
-static void keep_references(struct block *block, const struct slice_batch *batch,
+static void keep_references(struct queue_block *block, const struct slice_batch *batch,
 			    struct slice_event *event)
 {
 	const struct slice_detail *detail = slice_batch_detail(batch, event);
@@ -190,7 +191,7 @@ static void keep_references(struct block *block, const struct slice_batch *batch
 }
 
 /* Copy the first events that the block has room for.  Returns how many. */
-static size_t copy_events(struct block *block, void *track, const struct slice_batch *batch)
+static size_t copy_events(struct queue_block *block, void *track, const struct slice_batch *batch)
 {
 	struct slice_event *events = block->events + block->event_count;
 	size_t room = EVENTS - block->event_count,
@@ -202,7 +203,7 @@ static size_t copy_events(struct block *block, void *track, const struct slice_b
 	memcpy(events, batch->events, count * sizeof(*events));
 	for (size_t i = 0; !batch->plain && i < count; i++)
 		keep_references(block, batch, &events[i]);
-	block->spans[block->span_count++] = (struct span){ track, count, batch->plain };
+	block->spans[block->span_count++] = (struct queue_span){ track, count, batch->plain };
 	block->event_count += count;
 	return count;
 }
@@ -214,7 +215,7 @@ static void queue_events(const struct slice_sink *sink, void *track,
 	struct slice_batch left = *batch;
 
 	while (left.count) {
-		struct block *block = find_room(queue);
+		struct queue_block *block = find_room(queue);
 		size_t count = left.count;
 
 		if (block) {
@@ -232,10 +233,10 @@ static void queue_events(const struct slice_sink *sink, void *track,
 static void queue_flush(const struct slice_sink *sink, void *track)
 {
 	struct slice_queue *queue = sink->context;
-	struct block *block = find_room(queue);
+	struct queue_block *block = find_room(queue);
 
 	if (block)
-		block->spans[block->span_count++] = (struct span){ .track = track };
+		block->spans[block->span_count++] = (struct queue_span){ .track = track };
 	else
 		slice_sink_flush(queue->next, track);
 }

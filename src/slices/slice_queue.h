@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hands slices to a sink that works beside the caller.
+ * A queue of slice events: lets worker threads run the next sink.
  *
- * What is called here is put down and called by one of the workers, in the same
- * order, some thousands at a time; when they are behind, the caller does it or
- * waits.  So the sink behind gets just what it would get without, and it, its
- * tracks and its output are the workers' own until slice_queue_wait() or _close()
- * returns.  The caller is whoever has a turn (workers.h), or who opened the
- * workers.
+ * Events are copied into blocks of about a thousand, which one worker at a time passes
+ * to the next sink, in order; if no worker is free, the caller does so, or waits.  So
+ * the next sink gets the same events as without a queue.  It, its tracks and its output
+ * belong to the workers until slice_queue_wait() or _close() returns.  The queue is
+ * filled by one thread at a time: the one that runs the ordered stage (base/workers.h),
+ * or opened the workers.
  */
 #ifndef SRC_SLICES_SLICE_QUEUE_H
 #define SRC_SLICES_SLICE_QUEUE_H
@@ -21,8 +21,8 @@
 struct slice_queue;
 
 /*
- * `next`, the `output` that it writes to, and how many `slices` it wrote, are
- * borrowed, as are the workers, who use them.
+ * Open a queue in front of `next`.  The workers use `next`, the `output` that it writes
+ * to, and its count of written `slices`; all are borrowed, as are the workers.
  * Returns the queue, owned by the caller.
  */
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
@@ -31,16 +31,16 @@ struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct
 /* Returns the sink; valid until slice_queue_close(). */
 const struct slice_sink *slice_queue_sink(const struct slice_queue *queue);
 
-/* Returns how many slices were written, as far as the workers have come. */
+/* Returns how many slices were written after the latest finished block. */
 uint64_t slice_queue_slices(const struct slice_queue *queue);
 
-/* Returns whether the output failed, as far as the workers have come. */
+/* Returns whether the output had failed after the latest finished block. */
 bool slice_queue_failed(const struct slice_queue *queue);
 
-/* Wait until all is done that was handed over. */
+/* Wait until the next sink has got all events. */
 void slice_queue_wait(struct slice_queue *queue);
 
-/* What was handed over and is not waited for may be left out.  NULL is allowed. */
+/* Release the queue; the next sink may miss events that were not waited for.  NULL is allowed. */
 void slice_queue_close(struct slice_queue *queue);
 
 #endif

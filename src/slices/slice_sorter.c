@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The sorter as a sink: stores events in runs, and reports what had to be changed. */
 #include "src/slices/slice_sorter.h"
 
 #include <inttypes.h>
@@ -9,12 +10,12 @@
 #include "base/alloc.h"
 #include "src/slices/sorter_track.h"
 
-/* Bytes of all tracks that stay in memory; and of one array, so that few need a file each. */
+/* Bytes in memory, of all tracks and of one array; larger arrays are in files. */
 #define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
 
-/* Pass a segment on in parts when it is too long. */
-static void bound(struct sorter_track *track)
+/* Emit a part of a segment that is too long. */
+static void limit_segment(struct sorter_track *track)
 {
 	if (track->count < track->sorter->limit)
 		return;
@@ -23,7 +24,8 @@ static void bound(struct sorter_track *track)
 }
 
 /* Have room for `need` items of `size` bytes in one of the track's arrays. */
-static void make_room(struct sorter_track *track, struct big_array *array, size_t need, size_t size)
+static void grow_array(struct sorter_track *track, struct big_array *array, size_t need,
+		       size_t size)
 {
 	size_t *memory = &track->sorter->memory, most = MEMORY_EACH;
 
@@ -38,7 +40,7 @@ static void make_room(struct sorter_track *track, struct big_array *array, size_
 
 static uint32_t keep_detail(struct sorter_track *track, const struct slice_detail *detail)
 {
-	make_room(track, &track->details, track->detail_count + 1, sizeof(*detail));
+	grow_array(track, &track->details, track->detail_count + 1, sizeof(*detail));
 	((struct slice_detail *)track->details.items)[track->detail_count++] = *detail;
 	return (uint32_t)track->detail_count;
 }
@@ -51,12 +53,12 @@ static void begin_run(struct sorter_track *track)
 }
 
 /* Have room for one record more. */
-static void make_way(struct sorter_track *track)
+static void make_record_room(struct sorter_track *track)
 {
 	size_t step;
 
-	bound(track);
-	make_room(track, &track->records, track->count + 1, sizeof(struct slice_event));
+	limit_segment(track);
+	grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
 	step = track->count - track->count % SORTER_TRACK_STEP + SORTER_TRACK_STEP;
 	if (track->count && track->count % SORTER_TRACK_STEP == 0)
 		sorter_track_leave(track, track->count, track->detail_count);
@@ -92,7 +94,7 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	struct slice_event *record;
 
 	if (track->count >= track->full)
-		make_way(track);
+		make_record_room(track);
 	record = sorter_track_records(track) + track->count;
 	*record = as_sorted(track, event);
 	if (!track->count || record[-1].time > record->time ||

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Slices in a file without a name: records of 32 bytes, and segments of them per track. */
 #include "src/slices/slice_store.h"
 
 #include <stdlib.h>

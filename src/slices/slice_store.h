@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps slices in a file without a name, and gives them out again in another
- * order: those of all tracks by time, or those of one track.
+ * Stores slices in a file without a name and replays them in another order: all
+ * tracks by time, or one track.
  *
- * The sorter gives out a stretch of one thread, then a stretch of another; what
- * cuts a trace by time, or shows one thread after another, needs more.  32 bytes
- * of disk a begin or end ($TMPDIR, or /var/tmp); memory grows with the stretches
- * only.
+ * The sorter emits a segment of one thread, then a segment of another.  Formats that
+ * cut a trace by time, or print one thread after another, need all slices first.  An
+ * event takes 32 bytes of disk ($TMPDIR, or /var/tmp), its detail 32 more; memory grows
+ * with the number of segments only.
  */
 #ifndef SRC_SLICES_SLICE_STORE_H
 #define SRC_SLICES_SLICE_STORE_H
@@ -25,7 +25,7 @@ struct store_record;
 struct store_track;
 
 struct slice_store {
-	struct name_table *names; /* borrowed: keeps the texts of instants */
+	struct name_table *names; /* borrowed: owns the texts of instants */
 	struct temp_file file;
 	struct store_record *buffer; /* owned: not yet written */
 	size_t buffered;
@@ -34,12 +34,12 @@ struct slice_store {
 	size_t track_count, track_room;
 	const struct store_record *records; /* owned mapping, from slice_store_end() on */
 	uint64_t slices;
-	struct error err; /* the first failure; nothing is kept after it */
+	struct error err; /* the first failure; nothing is stored after it */
 };
 
-/* What is known of a track without reading it. */
+/* The counts of a track, known without reading the file. */
 struct track_summary {
-	struct track *track; /* borrowed; NULL: there is no such track, or nothing on it */
+	struct track *track; /* borrowed; NULL: it has no events */
 	uint64_t slices;
 	uint64_t begin, end; /* ns: of the first and the last record */
 };
@@ -53,7 +53,7 @@ int slice_store_init(struct slice_store *store, struct name_table *names, struct
  */
 struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool folded);
 
-/* No more will come.  Returns 0; -1 with err filled: the first failure. */
+/* All events have come: map the file.  Returns 0; -1 with err filled: the first failure. */
 int slice_store_end(struct slice_store *store, struct error *err);
 
 /* Returns the number of tracks: their indices are below it. */
@@ -61,11 +61,11 @@ size_t slice_store_tracks(const struct slice_store *store);
 
 struct track_summary slice_store_summary(const struct slice_store *store, size_t index);
 
-/* Give out a track's slices.  After slice_store_end(). */
+/* Emit a track's events to `sink`.  After slice_store_end(). */
 void slice_store_replay_track(const struct slice_store *store, size_t index,
 			      const struct slice_sink *sink);
 
-/* Give out all slices by time; where times are equal, by index of the track. */
+/* Emit all events by time, at equal times by index of the track.  After slice_store_end(). */
 void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink);
 
 /* Idempotent, also on zeroed memory. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sums of slices per function and per thread. */
 #include "src/slices/slice_totals.h"
 
 #include <stdlib.h>

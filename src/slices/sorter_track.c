@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Emits a track's events in order: merges runs, orders equal times, and enforces nesting. */
 #include "src/slices/sorter_track.h"
 
 #include "base/alloc.h"
@@ -168,10 +169,10 @@ static void pass_run(struct sorter_track *track, size_t begin, size_t end, bool 
 
 /* ---- Several runs -------------------------------------------------------- */
 
-/* A run on its way out. */
+/* The rest of a run that is being merged. */
 struct sorter_run {
 	size_t at, end; /* of the track's records */
-	size_t rank;    /* place among the runs, for equal times */
+	size_t rank;    /* index among the runs, to sort equal times */
 	bool mixed;
 };
 
@@ -183,7 +184,7 @@ static bool run_before(const struct slice_event *records, const struct sorter_ru
 	return left != right ? left < right : a->rank < b->rank;
 }
 
-/* Of a heap with the earliest run on top: move the one at `at` down to its place. */
+/* Restore the heap, with the earliest run on top, after the run at `at` became later. */
 static void sift_down(const struct slice_event *records, struct sorter_run *runs, size_t count,
 		      size_t at)
 {
@@ -223,14 +224,14 @@ static size_t list_runs(const struct sorter_track *track)
 	return count;
 }
 
-/* Have room for `need` records in the group. */
+/* Returns the group, with room for `need` records. */
 static struct slice_event *group_of(struct slice_sorter *sorter, size_t need)
 {
 	big_array_grow(&sorter->group, need, sizeof(struct slice_event), GROUP_MOST);
 	return sorter->group.items;
 }
 
-/* Move the records of the earliest run's first time to the group, which has `*grouped`. */
+/* Move the records of a run's first time to the group, which has `*grouped`. */
 static void take(const struct sorter_track *track, struct sorter_run *run, size_t *grouped)
 {
 	struct slice_sorter *sorter = track->sorter;
@@ -244,7 +245,7 @@ static void take(const struct sorter_track *track, struct sorter_run *run, size_
 	}
 }
 
-/* Records of equal time, as they came, get the order of their kinds. */
+/* Sort records of equal time by enum slice_order, stably. */
 static void order_group(struct slice_sorter *sorter, size_t count)
 {
 	struct slice_event *group = group_of(sorter, 2 * count);

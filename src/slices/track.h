@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line of the timeline: what a thread's slices are drawn on. */
+/* A track: the line of the timeline that shows a thread's slices. */
 #ifndef SRC_SLICES_TRACK_H
 #define SRC_SLICES_TRACK_H
 
@@ -19,7 +19,7 @@ struct track {
 	struct slice_event
 		pending;        /* begin that the output in use has not written; no symbol: none */
 	bool announced;         /* the output has written the track's names */
-	uint32_t writer_thread; /* then, if the output is FTF: its id of the thread */
+	uint32_t writer_thread; /* of an announced track, if the output is FTF: the writer's id */
 };
 
 #endif

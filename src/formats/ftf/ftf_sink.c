@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes slices as FTF records, mostly from templates of earlier ones. */
 #include "src/formats/ftf/ftf_sink.h"
 
 #include <stdlib.h>

@@ -24,7 +24,7 @@ struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	struct name_table *names;  /* borrowed */
 	uint64_t slices;           /* begun up to now */
-	enum option_args level;    /* what slices tell */
+	enum option_args level;    /* of the arguments */
 	struct call_sites sites;
 	struct ftf_name *known; /* owned; the writer's, by id of the program's; 0: not yet */
 	size_t known_room;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* --split: replays the stored slices by time into one FTF file after another. */
 #include "src/formats/ftf/ftf_split.h"
 
 #include <stdio.h>

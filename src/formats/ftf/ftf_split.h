@@ -3,10 +3,9 @@
  * --split: one trace in several files, each complete in itself: out.000.ftf,
  * out.001.ftf, ...
  *
- * All threads are cut at the same time.  Slices that are open there end in the
- * one file, and begin anew in the next, where they are marked
- * (SLICE_CONTINUED).  A part lasts until the next one begins: times in which
- * nothing begins make none of their own.
+ * All threads are cut at the same time.  Slices that are open at a cut end in one part
+ * and begin again in the next one, with SLICE_CONTINUED.  A part lasts until the next
+ * one begins: no part is made for a time in which no slice begins.
  */
 #ifndef SRC_FORMATS_FTF_FTF_SPLIT_H
 #define SRC_FORMATS_FTF_FTF_SPLIT_H

@@ -120,7 +120,7 @@ START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 }
 END_TEST
 
-START_TEST(chrome_tells_whether_a_call_was_seen_and_inlined)
+START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 {
 	static const int anything;
 	struct symbol symbol = { .name = name_intern_text(&names, "f") };
@@ -202,7 +202,7 @@ START_TEST(slices_that_begin_together_are_outermost_first_and_open_ones_left_out
 }
 END_TEST
 
-START_TEST(slices_tell_what_is_folded_in_each)
+START_TEST(slices_show_what_is_folded_in_each)
 {
 	const struct slice_sink *sink = open_format(&format_slices, OPTION_ARGS_LINE);
 
@@ -382,11 +382,11 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, chrome_has_microseconds_names_and_what_is_folded_in_each);
-	tcase_add_test(all, chrome_tells_whether_a_call_was_seen_and_inlined);
+	tcase_add_test(all, chrome_shows_whether_a_call_was_seen_and_inlined);
 	tcase_add_test(all, folded_stacks_have_their_own_time_only);
 	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);
 	tcase_add_test(all, slices_that_begin_together_are_outermost_first_and_open_ones_left_out);
-	tcase_add_test(all, slices_tell_what_is_folded_in_each);
+	tcase_add_test(all, slices_show_what_is_folded_in_each);
 	tcase_add_test(all, the_spool_gives_back_what_each_thread_did);
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
 	tcase_add_test(all, svg_draws_what_can_be_seen);

@@ -130,7 +130,7 @@ START_TEST(what_is_known_at_the_end_needs_an_end)
 }
 END_TEST
 
-START_TEST(costs_are_told_at_the_end)
+START_TEST(costs_are_arguments_of_the_end)
 {
 	const struct slice_detail from = { .insns = 10 }, to = { .insns = 30 };
 
@@ -266,7 +266,7 @@ int main(void)
 	tcase_add_test(all, a_slice_without_slices_in_it_is_one_record);
 	tcase_add_test(all, slices_without_length_stay_beside_each_other);
 	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
-	tcase_add_test(all, costs_are_told_at_the_end);
+	tcase_add_test(all, costs_are_arguments_of_the_end);
 	tcase_add_test(all, a_mark_in_a_slice_comes_after_its_beginning);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);

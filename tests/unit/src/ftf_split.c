@@ -15,7 +15,7 @@ static void expect(const char *path, size_t part, const char *expected)
 	free(made);
 }
 
-START_TEST(the_number_stands_before_the_endings)
+START_TEST(the_number_precedes_the_endings)
 {
 	expect("out.ftf", 0, "out.000.ftf");
 	expect("a.b/out.ftf.gz", 12, "a.b/out.012.ftf.gz");
@@ -39,7 +39,7 @@ int main(void)
 	Suite *suite = suite_create("ftf_split");
 	TCase *all = tcase_create("ftf_split");
 
-	tcase_add_test(all, the_number_stands_before_the_endings);
+	tcase_add_test(all, the_number_precedes_the_endings);
 	tcase_add_test(all, a_name_without_an_ending_gets_it_at_its_end);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -129,7 +129,7 @@ START_TEST(a_chosen_function_within_itself_is_one_part)
 }
 END_TEST
 
-START_TEST(what_nobody_called_is_told)
+START_TEST(a_function_without_calls_gets_a_warning)
 {
 	pattern_list_add(&selection.symbols, "nothing");
 	ck_assert_str_eq(run(), "");
@@ -196,7 +196,7 @@ START_TEST(a_short_slice_that_nothing_is_around_is_shown)
 }
 END_TEST
 
-START_TEST(a_mark_stands_in_the_slices_that_it_is_in)
+START_TEST(a_mark_keeps_the_slices_around_it)
 {
 	selection.min_duration = 10;
 	start();
@@ -297,14 +297,14 @@ int main(void)
 		       a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context);
 	tcase_add_test(all, a_function_may_be_chosen_by_its_name_in_the_symbol_table);
 	tcase_add_test(all, a_chosen_function_within_itself_is_one_part);
-	tcase_add_test(all, what_nobody_called_is_told);
+	tcase_add_test(all, a_function_without_calls_gets_a_warning);
 	tcase_add_test(all, between_is_from_one_call_to_the_other);
 	tcase_add_test(all, between_two_calls_of_one_function_are_all_stretches_of_it);
 	tcase_add_test(all, deeper_levels_are_left_out);
 	tcase_add_test(all, what_a_hidden_function_calls_stays);
 	tcase_add_test(all, short_slices_are_counted_in_what_is_shown_around_them);
 	tcase_add_test(all, a_short_slice_that_nothing_is_around_is_shown);
-	tcase_add_test(all, a_mark_stands_in_the_slices_that_it_is_in);
+	tcase_add_test(all, a_mark_keeps_the_slices_around_it);
 	tcase_add_test(all, a_mark_is_shown_where_the_part_is);
 	tcase_add_test(all, a_mark_before_all_slices_is_shown_if_all_are);
 	tcase_add_test(all, each_part_counts_its_own_short_slices);

@@ -181,7 +181,7 @@ START_TEST(a_detail_arrives_with_its_event)
 }
 END_TEST
 
-START_TEST(a_failed_output_is_told_and_how_much_is_written)
+START_TEST(failure_and_written_slices_are_published)
 {
 	struct slice_sink sink;
 
@@ -260,7 +260,7 @@ int main(void)
 	tcase_add_loop_test(tests, calls_arrive_in_order_with_all_they_say, 1, 4);
 	tcase_add_loop_test(tests, the_caller_waits_for_a_slow_thread, 1, 4);
 	tcase_add_loop_test(tests, a_detail_arrives_with_its_event, 1, 4);
-	tcase_add_loop_test(tests, a_failed_output_is_told_and_how_much_is_written, 1, 4);
+	tcase_add_loop_test(tests, failure_and_written_slices_are_published, 1, 4);
 	tcase_add_loop_test(tests, a_relay_may_be_closed_with_work_left, 1, 4);
 	tcase_add_loop_test(tests, calls_are_done_by_a_thread_that_has_nothing_to_do, 1, 4);
 	suite_add_tcase(suite, tests);

@@ -30,7 +30,7 @@ static void begin(struct ftf_low *low)
  * By hand from the specification: an instant with ids, category, name, an
  * argument's name and its value all in the record.
  */
-START_TEST(everything_may_stand_in_the_record)
+START_TEST(everything_may_be_inline)
 {
 	static const uint64_t expected[] = {
 		0x0016547846040010,
@@ -284,7 +284,7 @@ int main(void)
 	Suite *suite = suite_create("ftf_low");
 	TCase *all = tcase_create("ftf_low");
 
-	tcase_add_test(all, everything_may_stand_in_the_record);
+	tcase_add_test(all, everything_may_be_inline);
 	tcase_add_test(all, providers_threads_and_counters_have_the_bytes_of_the_specification);
 	tcase_add_test(all, what_is_not_as_declared_is_an_error_with_a_reason);
 	tcase_add_test(all, after_an_error_nothing_is_written);

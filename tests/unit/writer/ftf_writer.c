@@ -300,7 +300,7 @@ START_TEST(a_thousand_threads_pass_through_255_references)
 	trace_finish();
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/100 0 0 5000 f\n"));
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1099 0 999 5999 f\n"));
-	/* Who comes twice only stands in the record: 16 bytes instead of 24. */
+	/* The ids of a thread that comes only twice are inline: 16 bytes instead of 24. */
 	ck_assert_uint_eq(trace.threads, 255);
 }
 END_TEST

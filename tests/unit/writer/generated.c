@@ -41,7 +41,7 @@ static uint32_t any_name(void)
 	return (uint32_t)below(below(8) ? 200 : NAMES);
 }
 
-/* One name in a hundred is longer than what may stand in a record of arguments. */
+/* One name in a hundred is longer than a record of arguments may contain. */
 static void name_text(char *text, uint32_t index)
 {
 	int length = index ? sprintf(text, "name %u", index) : 0;
@@ -195,7 +195,7 @@ static void emit(const struct made *made)
 			   &(struct ftf_object){ made->id, name, args, made->arg_count });
 }
 
-/* 17 digits tell every double; fewer do if they are read back as the same. */
+/* 17 digits distinguish all doubles; fewer suffice if they are read back as the same. */
 static void print_quarters(FILE *out, uint64_t word)
 {
 	double value = (double)word / 4;
