@@ -11,7 +11,7 @@
 #define JOBS  300
 #define AHEAD 6
 
-/* A number of a row that is to be passed on in order. */
+/* A number of a row that the stage consumes in order. */
 struct number {
 	struct worker_job job; /* first */
 	unsigned value;
@@ -23,8 +23,8 @@ static struct row {
 	struct ordered_stage turns; /* first */
 	struct workers *workers;
 	struct number numbers[JOBS];
-	unsigned passed, submitted;
-	unsigned by_others; /* passed on by another thread than the one that wrote them */
+	unsigned consumed, submitted;
+	unsigned by_others; /* consumed by another thread than wrote them */
 	unsigned turns_taken, in_turn;
 	bool random; /* each number takes another time */
 } row;
@@ -44,16 +44,16 @@ static void write_number(struct worker_job *job, struct worker_scratch *scratch)
 
 static void submit_ahead(void)
 {
-	while (row.submitted < JOBS && row.submitted < row.passed + AHEAD)
+	while (row.submitted < JOBS && row.submitted < row.consumed + AHEAD)
 		workers_submit(row.workers, &row.numbers[row.submitted++].job);
 }
 
-static void pass_on(struct number *number)
+static void consume(struct number *number)
 {
 	ck_assert(number->done);
-	ck_assert_uint_eq(number->value, row.passed * 3);
+	ck_assert_uint_eq(number->value, row.consumed * 3);
 	row.by_others += !pthread_equal(number->writer, pthread_self());
-	row.passed++;
+	row.consumed++;
 	usleep(100);
 }
 
@@ -62,14 +62,14 @@ static bool take_turn(struct ordered_stage *turns)
 	ck_assert_ptr_eq(turns, &row.turns);
 	ck_assert_uint_eq(__atomic_fetch_add(&row.in_turn, 1, __ATOMIC_RELAXED), 0);
 	row.turns_taken++;
-	while (row.passed < JOBS) {
+	while (row.consumed < JOBS) {
 		submit_ahead();
-		if (!workers_ready(row.workers, &row.numbers[row.passed].job))
+		if (!workers_ready(row.workers, &row.numbers[row.consumed].job))
 			break;
-		pass_on(&row.numbers[row.passed]);
+		consume(&row.numbers[row.consumed]);
 	}
 	__atomic_fetch_sub(&row.in_turn, 1, __ATOMIC_RELAXED);
-	return row.passed < JOBS;
+	return row.consumed < JOBS;
 }
 
 static void begin(unsigned count)
@@ -85,7 +85,7 @@ START_TEST(turns_are_in_order_and_one_at_a_time)
 	begin((unsigned)_i);
 	row.random = true;
 	workers_run(row.workers, &row.turns);
-	ck_assert_uint_eq(row.passed, JOBS);
+	ck_assert_uint_eq(row.consumed, JOBS);
 	workers_close(row.workers);
 }
 END_TEST
@@ -95,21 +95,21 @@ START_TEST(who_did_a_job_consumes_it)
 {
 	begin(2);
 	workers_run(row.workers, &row.turns);
-	ck_assert_uint_eq(row.passed, JOBS);
+	ck_assert_uint_eq(row.consumed, JOBS);
 	ck_assert_uint_lt(row.by_others, JOBS / 4);
 	ck_assert_uint_gt(row.turns_taken, JOBS / 4);
 	workers_close(row.workers);
 }
 END_TEST
 
-/* While one thread is busy with the last job, the others pass on its earlier numbers. */
-START_TEST(who_has_nothing_to_do_goes_on_with_what_another_did)
+/* While one thread is busy with the last job, the others consume what it did before. */
+START_TEST(an_idle_thread_consumes_the_jobs_of_another)
 {
 	begin(3);
 	for (unsigned i = 0; i < JOBS; i++)
 		row.numbers[i].slow = i % 4 == 3;
 	workers_run(row.workers, &row.turns);
-	ck_assert_uint_eq(row.passed, JOBS);
+	ck_assert_uint_eq(row.consumed, JOBS);
 	ck_assert_uint_gt(row.by_others, 0);
 	workers_close(row.workers);
 }
@@ -165,12 +165,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("pt_workers");
+	Suite *suite = suite_create("workers");
 	TCase *tests = tcase_create("all");
 
 	tcase_add_loop_test(tests, turns_are_in_order_and_one_at_a_time, 1, 6);
 	tcase_add_test(tests, who_did_a_job_consumes_it);
-	tcase_add_test(tests, who_has_nothing_to_do_goes_on_with_what_another_did);
+	tcase_add_test(tests, an_idle_thread_consumes_the_jobs_of_another);
 	tcase_add_loop_test(tests, outside_of_a_turn_the_caller_does_what_nobody_has_begun, 1, 3);
 	tcase_add_test(tests, an_offer_is_taken_when_there_is_no_other_job);
 	tcase_add_test(tests, a_cancelled_job_is_not_under_way);

@@ -97,7 +97,7 @@ START_TEST(a_time_after_the_stream_leaves_its_end)
 }
 END_TEST
 
-START_TEST(an_open_beginning_keeps_what_stands_before_the_first_psb)
+START_TEST(an_open_beginning_keeps_the_bytes_before_the_first_psb)
 {
 	make_stream(4096);
 	check_view(0, 3 * TICKS, 0, places[4]);
@@ -224,7 +224,7 @@ int main(void)
 	tcase_add_loop_test(all, a_view_begins_a_psb_early_and_ends_at_the_second_psb_after, 0, 6);
 	tcase_add_test(all, a_time_before_the_stream_leaves_nothing_of_it);
 	tcase_add_test(all, a_time_after_the_stream_leaves_its_end);
-	tcase_add_test(all, an_open_beginning_keeps_what_stands_before_the_first_psb);
+	tcase_add_test(all, an_open_beginning_keeps_the_bytes_before_the_first_psb);
 	tcase_add_test(all, a_stream_without_psb_stays_whole);
 	tcase_add_test(all, a_psb_does_not_straddle_a_place_where_trace_is_missing);
 	tcase_add_test(all, a_view_misses_what_is_missing_between_its_pieces);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A window over pieces A (100 bytes) and B (50), which are one run, and C (30) and
- * D (20), which stand apart: a run each.  Each byte of the stream tells its place.
+ * D (20), which are apart from each other.  Each byte has its position in the stream as its value.
  */
 #include "decoder/aux/aux_window.h"
 

@@ -173,7 +173,7 @@ static void run_to_end(void)
 }
 
 /* "TIP.PGE may be preceded by a PSB+ that incorrectly includes FUP and MODE.Exec" */
-START_TEST(bdm70_a_header_before_tracing_begins_tells_no_place)
+START_TEST(bdm70_a_header_before_tracing_begins_has_no_ip)
 {
 	struct events events;
 
@@ -240,7 +240,7 @@ START_TEST(bdm64_an_abort_is_where_its_fup_says)
 	pt_packets_fup(&sample.packets, SAMPLE_MAIN + 5);
 	pt_packets_tip(&sample.packets, SAMPLE_LEAF);
 	run_to_end();
-	/* libipt lets the return go to where the abort was; we tell it as the CPU does. */
+	/* libipt lets the return go to where the abort was; we report it as the CPU does it. */
 	decode(&events, BROADWELL, PT_ENGINE_FAST);
 	ck_assert_uint_eq(count_damage(&events), 0);
 	expect(&events, 1, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK);
@@ -426,7 +426,7 @@ int main(void)
 	TCase *tests = tcase_create("all");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, bdm70_a_header_before_tracing_begins_tells_no_place);
+	tcase_add_test(tests, bdm70_a_header_before_tracing_begins_has_no_ip);
 	tcase_add_test(tests, bdm70_after_damage_too);
 	tcase_add_test(tests, bdm70_a_header_in_the_middle_is_believed);
 	tcase_add_test(tests, bdm64_an_abort_is_where_its_fup_says);

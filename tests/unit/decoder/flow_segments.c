@@ -48,7 +48,7 @@ struct run {
 	struct dice dice;
 	uint64_t time;
 	unsigned random;
-	bool off; /* the program does not go on */
+	bool off; /* the program ends */
 };
 
 static struct run run;
@@ -98,7 +98,7 @@ static void put_paging(bool guest)
 	pt_packets_add(&run.packets, &packet);
 }
 
-/* What goes on over a PSB whose header does not restate it. */
+/* What lasts over a PSB whose header does not restate it. */
 static void hidden_state(uint64_t ip)
 {
 	switch (draw(3)) {
@@ -121,7 +121,7 @@ static void hidden_state(uint64_t ip)
 	}
 }
 
-/* Something goes wrong at ip, and the program goes on there, or not at all. */
+/* Something goes wrong at ip, and the program continues there, or ends. */
 static void trouble(uint64_t ip)
 {
 	switch (draw(7)) {
@@ -234,7 +234,7 @@ static void overflow_while_off(void)
 	}
 }
 
-/* Tracing begins: a packet says so, or a PSB's header is the first that tells where it is. */
+/* Tracing begins: a packet says so, or a PSB's header is the first packet with an ip. */
 static void start(void)
 {
 	if (run.dice.overflows)
@@ -445,7 +445,7 @@ START_TEST(threads_find_the_same_traced_threads_as_one)
 }
 END_TEST
 
-/* In a sound trace the header of a PSB tells all. */
+/* In a sound trace the header of a PSB has the whole state. */
 START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 {
 	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0 });
@@ -454,7 +454,7 @@ START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 }
 END_TEST
 
-/* Whether a gap was told before a PSB matters only if a PSB's header says where tracing is. */
+/* Whether a gap was emitted before a PSB matters only if a PSB's header says where tracing is. */
 START_TEST(segments_behind_an_overflow_are_not_decoded_twice)
 {
 	struct dice dice = { .psb = 5, .overflows = 1 };

@@ -25,7 +25,7 @@ static const struct kernel_code kernel = {
 	.count = 3,
 };
 
-/* The byte of the file that stands at an address; 0: none does. */
+/* Returns the byte of the file at an address; 0: none. */
 static char byte_at(uint64_t ip)
 {
 	const uint8_t *bytes;

@@ -95,7 +95,7 @@ START_TEST(cycles_that_no_time_could_hold_are_none)
 END_TEST
 
 /* Few at a time go a shorter way than any number does. */
-START_TEST(cycles_tell_the_same_time_however_they_are_counted)
+START_TEST(cycles_give_the_same_time_however_they_are_counted)
 {
 	struct packet_clock few = clock_of(), many = clock_of();
 	uint32_t cycles = 1;
@@ -143,7 +143,7 @@ int main(void)
 	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
 	tcase_add_test(all, without_an_mtc_its_time_has_not_come);
 	tcase_add_test(all, cycles_that_no_time_could_hold_are_none);
-	tcase_add_test(all, cycles_tell_the_same_time_however_they_are_counted);
+	tcase_add_test(all, cycles_give_the_same_time_however_they_are_counted);
 	tcase_add_test(all, before_the_first_tsc_there_is_no_time);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

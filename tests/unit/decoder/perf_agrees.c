@@ -29,7 +29,7 @@ static struct diag diag;
 static size_t switch_index[CPUS];
 static int32_t last_tid[CPUS];
 
-/* What stands in front of "PERF_RECORD_" in a line of perf script. */
+/* The part before "PERF_RECORD_" in a line of perf script. */
 struct line_head {
 	int32_t tid, cpu;
 	uint64_t time; /* ns */
@@ -218,7 +218,7 @@ static size_t compare_with_perf(const char *path)
 	return records;
 }
 
-START_TEST(perf_and_the_timeline_tell_the_same_history)
+START_TEST(perf_and_the_timeline_have_the_same_history)
 {
 	char path[PATH_MAX];
 
@@ -373,7 +373,7 @@ int main(void)
 	tcase_add_test(all, perf_reads_what_the_builder_writes);
 	tcase_add_test(all, perf_reads_the_builders_features);
 	tcase_add_loop_test(all, perf_and_the_timeline_agree_on_what_perf_records_now, 0, 4);
-	tcase_add_loop_test(all, perf_and_the_timeline_tell_the_same_history, 0,
+	tcase_add_loop_test(all, perf_and_the_timeline_have_the_same_history, 0,
 			    (int)recordings.gl_pathc);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

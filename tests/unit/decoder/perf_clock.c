@@ -93,7 +93,7 @@ START_TEST(an_mtc_that_no_cyc_precedes_is_passed_over)
 }
 END_TEST
 
-START_TEST(where_time_may_stand_still_nothing_is_measured)
+START_TEST(where_time_may_stop_nothing_is_measured)
 {
 	static const enum pt_packet_type ends[] = { ppt_tip_pgd, ppt_tsc, ppt_ovf, ppt_pwre };
 
@@ -134,7 +134,7 @@ START_TEST(the_bits_that_a_tma_lacks_are_those_of_the_next_mtc)
 	clock.mtc_shift = 9; /* an MTC has bits 9 to 16, a TMA 0 to 15 */
 	perf_clock_tsc(&clock, START, false);
 	perf_clock_tma(&clock, 0xfe00, 0);
-	/* One period later, and bit 16 is told for the first time. */
+	/* One period later, and bit 16 is known for the first time. */
 	perf_clock_mtc(&clock, 0x80, false);
 	ck_assert_uint_eq(clock.tsc, START + 512 * 100);
 }
@@ -147,7 +147,7 @@ int main(void)
 
 	tcase_add_test(all, cycles_count_by_the_speed_up_to_the_next_mtc);
 	tcase_add_test(all, an_mtc_that_no_cyc_precedes_is_passed_over);
-	tcase_add_test(all, where_time_may_stand_still_nothing_is_measured);
+	tcase_add_test(all, where_time_may_stop_nothing_is_measured);
 	tcase_add_test(all, a_tsc_that_slipped_back_is_no_earlier_time);
 	tcase_add_test(all, the_bits_that_a_tma_lacks_are_those_of_the_next_mtc);
 	suite_add_tcase(suite, all);

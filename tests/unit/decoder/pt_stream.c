@@ -366,7 +366,7 @@ static void expect_all_bytes_counted(void)
 			  run.stats.bytes_total);
 }
 
-/* A collision, or data missing somewhere in the record: only the time tells where. */
+/* A collision, or data missing somewhere in the record: only the time shows where. */
 START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 {
 	static const uint64_t flags[] = { PERF_AUX_FLAG_PARTIAL, PERF_AUX_FLAG_COLLISION };
@@ -441,7 +441,7 @@ END_TEST
  * Three snapshots: the second repeats the end of the first, so they are one
  * trace; the third is of later.
  */
-START_TEST(snapshots_that_overlap_are_joined_and_others_are_told_apart)
+START_TEST(snapshots_that_overlap_are_joined_and_others_are_apart)
 {
 	size_t whole, second, third;
 
@@ -491,7 +491,7 @@ static void add_sample(uint64_t time, size_t from, size_t size)
 
 /*
  * perf record --aux-sample: each sample has what was traced before it.  Nothing
- * but the samples tells who ran: there are no context switches.
+ * but the samples shows who ran: there are no context switches.
  */
 START_TEST(samples_with_trace_data_are_pieces_of_their_cpus_trace)
 {
@@ -599,7 +599,7 @@ static void add_packet(const struct pt_packet *packet)
  * Between a call and its return: what other address spaces, guests and buffers do
  * is no flow.  (libipt looks for the instructions that cause PIP and VMCS.)
  */
-START_TEST(packets_that_tell_of_no_flow_change_none)
+START_TEST(packets_beside_the_flow_do_not_change_it)
 {
 	static const enum pt_packet_type types[] = { ppt_pip, ppt_vmcs, ppt_mnt, ppt_stop,
 						     ppt_pad };
@@ -643,7 +643,7 @@ END_TEST
 
 /* SDM volume 3, "IP Compression": so many bytes of an address, and the others from the one before.
  */
-START_TEST(a_target_has_the_bytes_that_its_packet_tells)
+START_TEST(a_target_has_the_bytes_of_its_packet)
 {
 	static const uint8_t padding[100];
 	static const struct {
@@ -696,7 +696,7 @@ static const uint8_t mode_bytes[] = {
 	0x48, 0xe8, 0x10, 0x00, 0x00, 0x00, 0xc3, [0x14] = 0xc3, 0x90, 0xc3,
 };
 
-START_TEST(code_is_of_the_mode_that_the_trace_tells)
+START_TEST(code_has_the_mode_of_the_trace)
 {
 	static const struct {
 		bool l, d;
@@ -741,7 +741,7 @@ START_TEST(an_event_that_leaves_out_branches_is_a_warning)
 END_TEST
 
 /*
- * Timing packets tell 300 ns too early or too late; the switch record is of
+ * Timing packets are 300 ns too early or too late; the switch record is of
  * SAMPLE_START + 1000.  The thread changes when __switch_to (here KERNEL_SYS)
  * is entered, not with the timing packet.
  */
@@ -839,7 +839,7 @@ static void expect_gap_at(uint64_t ip)
 #define MOVED      UINT64_C(0x100000)
 #define MOVED_MORE UINT64_C(0x200000)
 
-/* What is known of a file's code was walked in another mapping, which had more of it. */
+/* A file's code was cached in another mapping, which had more of it. */
 START_TEST(no_way_leads_out_of_a_mapping)
 {
 	begin(PT_ENGINE_FAST);
@@ -977,7 +977,7 @@ START_TEST(jumps_on_the_way_to_a_target_count)
 }
 END_TEST
 
-/* Of known code, too: a packet may stand for some thousand jumps, and for no more. */
+/* Of known code, too: a packet may cause some thousand jumps, and for no more. */
 START_TEST(jumps_between_two_decisions_count_up_to_a_bound)
 {
 	static const uint8_t jump[] = { 0xeb, 0x00 }; /* to the next instruction */
@@ -1012,7 +1012,7 @@ END_TEST
 
 /*
  * The first bytes of a PSB+ are cut out: its MODE.Exec and FUP look like those of an
- * event, and where the trace goes on behind them is not where it was.
+ * event, and where the trace continues behind them is not where it was.
  */
 START_TEST(the_end_of_a_header_without_its_begin_is_damage)
 {
@@ -1053,7 +1053,7 @@ START_TEST(an_end_of_tracing_without_its_begin_is_damage)
 }
 END_TEST
 
-/* What a damaged MODE.Exec tells cannot be: addresses of other modes have 32 bits. */
+/* A damaged MODE.Exec may be impossible: addresses of other modes have 32 bits. */
 START_TEST(a_place_beyond_4_gib_has_64_bit_code)
 {
 	static const uint8_t mode_16[] = { 0x99, 0x00 };
@@ -1076,7 +1076,7 @@ START_TEST(a_place_beyond_4_gib_has_64_bit_code)
 	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
 	pt_packets_pgd(&run.packets, 0);
 	finish();
-	if (_i == PT_ENGINE_LIBIPT) /* which cannot be told */
+	if (_i == PT_ENGINE_LIBIPT) /* its engine reports a gap */
 		ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 1);
 	else
 		expect(1, BRANCH_CALL, beyond, beyond + (SAMPLE_WORK - SAMPLE_CODE));
@@ -1158,7 +1158,7 @@ START_TEST(decisions_may_precede_the_targets_between_them)
 }
 END_TEST
 
-/* A target that never comes is damage; what follows at a place that is told is not lost. */
+/* A target that never comes is damage; what follows at a known ip is not lost. */
 START_TEST(decisions_that_wait_for_no_target_are_damage)
 {
 	begin(PT_ENGINE_FAST);
@@ -1200,7 +1200,7 @@ START_TEST(a_flow_that_turns_in_a_circle_is_a_gap)
 	finish();
 	ck_assert_uint_eq(run.stats.gaps[GAP_ENDLESS], 1);
 	ck_assert_uint_gt(run.count, 3);
-	/* Decoding went on behind it. */
+	/* Decoding continued behind it. */
 	ck_assert_uint_eq(run.last.kind, BRANCH_SYSCALL);
 }
 END_TEST
@@ -1236,7 +1236,7 @@ int main(void)
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
 	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
 	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
-	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_told_apart, 0, 2);
+	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_apart, 0, 2);
 	tcase_add_loop_test(all, decisions_may_precede_the_targets_between_them, 0, 2);
 	tcase_add_loop_test(all, decisions_that_wait_for_no_target_are_damage, 0, 4);
 	tcase_add_test(all, the_end_of_a_header_without_its_begin_is_damage);
@@ -1245,14 +1245,14 @@ int main(void)
 	tcase_add_loop_test(all, a_flow_that_turns_in_a_circle_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
-	tcase_add_loop_test(all, packets_that_tell_of_no_flow_change_none, 0, 5);
-	tcase_add_loop_test(all, a_target_has_the_bytes_that_its_packet_tells, 0, 5);
+	tcase_add_loop_test(all, packets_beside_the_flow_do_not_change_it, 0, 5);
+	tcase_add_loop_test(all, a_target_has_the_bytes_of_its_packet, 0, 5);
 	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
 			    0, 6);
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
 	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
-	tcase_add_loop_test(all, code_is_of_the_mode_that_the_trace_tells, 0, 3);
+	tcase_add_loop_test(all, code_has_the_mode_of_the_trace, 0, 3);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(all, no_way_leads_out_of_a_mapping, 0, 2);

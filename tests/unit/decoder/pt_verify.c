@@ -126,7 +126,7 @@ START_TEST(equal_engines_have_no_differences)
 END_TEST
 
 /* work() calls leaf 0x20 behind it; let the fast engine see a call to where `circle` is. */
-START_TEST(another_target_of_a_call_is_told_with_both_sides)
+START_TEST(another_target_of_a_call_is_reported_with_both_sides)
 {
 	struct pt_verdict verdict;
 	char text[100];
@@ -179,7 +179,7 @@ START_TEST(a_difference_without_any_damage_is_named_rather)
 }
 END_TEST
 
-/* After a place without code each goes on in its own way. */
+/* After a place without code each resumes in its own way. */
 START_TEST(what_both_call_damaged_is_left_out)
 {
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
@@ -221,7 +221,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, equal_engines_have_no_differences);
-	tcase_add_test(tests, another_target_of_a_call_is_told_with_both_sides);
+	tcase_add_test(tests, another_target_of_a_call_is_reported_with_both_sides);
 	tcase_add_test(tests, damage_that_only_one_finds_is_a_difference);
 	tcase_add_test(tests, a_difference_without_any_damage_is_named_rather);
 	tcase_add_test(tests, what_both_call_damaged_is_left_out);

@@ -57,7 +57,7 @@ START_TEST(a_time_before_tick_zero_is_tick_zero)
 }
 END_TEST
 
-START_TEST(a_clock_that_stands_still_has_no_ticks)
+START_TEST(a_stopped_clock_has_no_ticks)
 {
 	struct tsc_clock clock = { 5, 0, 10 };
 
@@ -74,7 +74,7 @@ int main(void)
 	tcase_add_loop_test(all, ticks_become_nanoseconds_without_overflow, 0, 6);
 	tcase_add_loop_test(all, the_inverse_is_the_first_tick_that_reaches_the_time, 0, 4);
 	tcase_add_test(all, a_time_before_tick_zero_is_tick_zero);
-	tcase_add_test(all, a_clock_that_stands_still_has_no_ticks);
+	tcase_add_test(all, a_stopped_clock_has_no_ticks);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
