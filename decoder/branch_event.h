@@ -2,8 +2,8 @@
 /*
  * One change of control flow as the CPU made it: the decoder's output.
  *
- * Events of one stream come in program order with non-decreasing time. They are passed by
- * const pointer and copied by users who need one later. Damage of the trace is an event too
+ * Events of one stream come in program order with non-decreasing time.  They are passed by
+ * const pointer and copied by users who need one later.  Damage of the trace is an event too
  * (BRANCH_GAP).
  */
 #ifndef DECODER_BRANCH_EVENT_H

@@ -5,9 +5,9 @@
  *
  * They are in the stream of branches, in order, as struct branch_event of kind
  * BRANCH_CPU_EVENT, so that code which sorts, queues or forwards branches handles both;
- * cpu_event_of() converts one. A stream emits them if pt_stream_input.cpu_events is set. Each
+ * cpu_event_of() converts one.  A stream emits them if pt_stream_input.cpu_events is set.  Each
  * is made from one packet and the flow's ip then; the reader combines what belongs together,
- * such as the two ends of a sleep. Source: SDM volume 3, "Intel Processor Trace", packet
+ * such as the two ends of a sleep.  Source: SDM volume 3, "Intel Processor Trace", packet
  * definitions.
  */
 #ifndef DECODER_CPU_EVENT_H

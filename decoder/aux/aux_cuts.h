@@ -2,8 +2,8 @@
 /*
  * The PSBs where a stream may be cut in segments, at a distance.
  *
- * Cuts depend on the bytes only, so all threads find the same ones. A PSB that straddles two
- * pieces is no cut. Bytes inside a damaged packet may look like a PSB; a decoder that passes
+ * Cuts depend on the bytes only, so all threads find the same ones.  A PSB that straddles two
+ * pieces is no cut.  Bytes inside a damaged packet may look like a PSB; a decoder that passes
  * by finds out.
  */
 #ifndef DECODER_AUX_AUX_CUTS_H
@@ -23,7 +23,7 @@ struct aux_cuts {
 /* Begin at the first cut. */
 void aux_cuts_init(struct aux_cuts *cuts, const struct aux_stream *aux, uint64_t distance);
 
-/* Move to the next cut. Offsets increase. */
+/* Move to the next cut.  Offsets increase. */
 void aux_cuts_next(struct aux_cuts *cuts);
 
 #endif

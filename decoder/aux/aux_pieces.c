@@ -118,8 +118,8 @@ static size_t padding_of(const struct aux_piece *piece)
 
 /*
  * Find the end of the piece before, from its last PSB on, in the next piece: the PSB+ has a
- * TSC, so these bytes are unique in the trace. They begin with their only PSB, so the search
- * takes linear time. Zeros at the end may be padding or packets: try both. Returns the number
+ * TSC, so these bytes are unique in the trace.  They begin with their only PSB, so the search
+ * takes linear time.  Zeros at the end may be padding or packets: try both.  Returns the number
  * of bytes of the piece that were in the one before, and in *padding how many bytes at the end
  * of that one were padding; 0 if they do not overlap.
  */

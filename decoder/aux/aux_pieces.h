@@ -3,7 +3,7 @@
  * Joins the pieces of one AUX buffer to a stream.
  *
  * In a full trace each piece continues the one before, unless data is missing or the buffer
- * was full in between. Snapshots and samples are copies of the newest part of the buffer, so
+ * was full in between.  Snapshots and samples are copies of the newest part of the buffer, so
  * they may overlap, and more often there is a hole between them.
  */
 #ifndef DECODER_AUX_AUX_PIECES_H

@@ -53,7 +53,7 @@ static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 	return behind ? behind - 1 : 0;
 }
 
-/* Copy up to `size` bytes from an offset on, to the next break. Returns their number. */
+/* Copy up to `size` bytes from an offset on, to the next break.  Returns their number. */
 static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	const struct aux_stream *aux = seeker->aux;
@@ -259,7 +259,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 /* ---- The time of the last packet ----------------------------------------- */
 
 /*
- * Read the packets of a window until the next one may straddle its end, or is damaged. Returns
+ * Read the packets of a window until the next one may straddle its end, or is damaged.  Returns
  * the offset; 0: none was read.
  */
 static size_t read_window(const struct aux_window *window, struct packet_clock *clock,

@@ -3,7 +3,7 @@
  * Finds the part of an AUX stream that covers a time range, without decoding the rest.
  *
  * Decoding can begin at any PSB, and the TSCs behind PSBs (SDM volume 3, "PSB+") increase
- * along a stream, so bisection looks at a few dozen PSBs, whatever the size. A stream whose
+ * along a stream, so bisection looks at a few dozen PSBs, whatever the size.  A stream whose
  * PSBs have no TSC cannot be cut, and stays whole.
  */
 #ifndef DECODER_AUX_AUX_SEEK_H
@@ -16,10 +16,10 @@
 #include "decoder/aux/auxtrace.h"
 
 /*
- * Cut a stream to the ticks [begin, end], both TSC values with all 8 bytes. `view` is the
+ * Cut a stream to the ticks [begin, end], both TSC values with all 8 bytes.  `view` is the
  * stream with fewer pieces (in the arena; the bytes are those of `aux`): it begins one PSB
  * before the last PSB before `begin`, so that clocks and threads have settled at `begin`, and
- * ends before the second PSB after `end`. It is empty if the stream begins later.
+ * ends before the second PSB after `end`.  It is empty if the stream begins later.
  */
 void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct arena *arena,
 	      struct aux_stream *view);

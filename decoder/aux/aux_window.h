@@ -3,8 +3,8 @@
  * A window that moves over the pieces of an AUX stream.
  *
  * Packets straddle pieces, and libipt needs them in a row: so the pieces are copied through a
- * window of constant size, and their pages are dropped behind it. Memory does not grow with
- * the recording. Pieces that are apart are never in the window together.
+ * window of constant size, and their pages are dropped behind it.  Memory does not grow with
+ * the recording.  Pieces that are apart are never in the window together.
  */
 #ifndef DECODER_AUX_AUX_WINDOW_H
 #define DECODER_AUX_AUX_WINDOW_H
@@ -39,11 +39,11 @@ struct aux_window {
 	bool seeks;      /* reads one segment; other threads read around it */
 };
 
-/* `aux` is borrowed. The first bytes are read at once. */
+/* `aux` is borrowed.  The first bytes are read at once. */
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
 
 /*
- * Move to another position, also of another stream; also on zeroed memory. From then on the
+ * Move to another position, also of another stream; also on zeroed memory.  From then on the
  * window does not read far ahead.
  */
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
@@ -56,7 +56,7 @@ void aux_window_release(struct aux_window *window);
 bool aux_window_at_end(const struct aux_window *window);
 
 /*
- * At the end: continue with the next consecutive pieces. Returns false, and changes nothing,
+ * At the end: continue with the next consecutive pieces.  Returns false, and changes nothing,
  * at the stream's end.
  */
 bool aux_window_next_run(struct aux_window *window);

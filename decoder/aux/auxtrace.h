@@ -15,7 +15,7 @@ struct perf_file;
 
 /*
  * PERF_RECORD_AUXTRACE_INFO of type PERF_AUXTRACE_INTEL_PT: its priv[] words in order
- * (tools/perf/util/intel-pt.h), and other parameters for decoders. Words that an older perf
+ * (tools/perf/util/intel-pt.h), and other parameters for decoders.  Words that an older perf
  * did not write are 0.
  */
 struct pt_info {
@@ -50,8 +50,8 @@ struct auxtrace {
 };
 
 /*
- * Read the PT parameters and streams of a recording. Returns 0; -1 with err filled if there is
- * no Intel PT in it, or of an unsupported kind. The caller owns the members and calls
+ * Read the PT parameters and streams of a recording.  Returns 0; -1 with err filled if there is
+ * no Intel PT in it, or of an unsupported kind.  The caller owns the members and calls
  * auxtrace_release() in both cases.
  */
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);

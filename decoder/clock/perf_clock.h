@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Time from Intel PT's timing packets as perf script computes it, to compare with its output
- * to the nanosecond (source: tools/perf/util/intel-pt-decoder of perf 6.1). Otherwise
+ * to the nanosecond (source: tools/perf/util/intel-pt-decoder of perf 6.1).  Otherwise
  * packet_clock.h is used; perf differs:
  *
  *   - core cycles (CYC) count by the speed of their own stretch, up to the next MTC
@@ -66,7 +66,7 @@ struct perf_ahead {
 void perf_ahead_init(struct perf_ahead *ahead, const struct perf_clock *clock);
 
 /*
- * Handle the next packet of the stretch. Returns whether another one is needed; if not, the
+ * Handle the next packet of the stretch.  Returns whether another one is needed; if not, the
  * clock has the measurement.
  */
 bool perf_ahead_packet(struct perf_ahead *ahead, struct perf_clock *clock,

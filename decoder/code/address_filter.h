@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The address filter of a recording (perf record --filter), as AUXTRACE_INFO has it: "filter
- * ADDRESS/SIZE[@FILE]" and "stop ADDRESS/SIZE[@FILE]", separated by commas or spaces. With
+ * ADDRESS/SIZE[@FILE]" and "stop ADDRESS/SIZE[@FILE]", separated by commas or spaces.  With
  * FILE the address is an offset in the file. perf hands a user's tracestop to the kernel as
  * stop (tools/perf/util/auxtrace.c, parse_action()).
  *
@@ -31,7 +31,7 @@ struct address_filter {
 	size_t count;
 };
 
-/* The text is borrowed; NULL: no filter. Other words than these two are ignored. */
+/* The text is borrowed; NULL: no filter.  Other words than these two are ignored. */
 void address_filter_init(struct address_filter *filter, const char *text);
 
 /* Returns whether tracing ends at ip: outside of all filters, or in a stop. */

@@ -3,8 +3,8 @@
  * Basic blocks: instructions from an address to the next branch.
  *
  * A program executes the same branches again and again, so the code between two of them is
- * decoded once. A block has links to its successors once they were executed: together the
- * blocks are the control flow graph of the executed code. The key of a block is the position
+ * decoded once.  A block has links to its successors once they were executed: together the
+ * blocks are the control flow graph of the executed code.  The key of a block is the position
  * of its bytes in memory, so a file mapped by many processes is decoded once; and its code
  * region, so that all links stay within what is mapped.
  */
@@ -25,7 +25,7 @@
 struct basic_block {
 	const uint8_t *bytes; /* first instruction; the key, with `region` and `mode` */
 	/*
-	 * For the owner: the successors; NULL: unknown yet. Those of an indirect branch or a
+	 * For the owner: the successors; NULL: unknown yet.  Those of an indirect branch or a
 	 * return may differ the next time.
 	 */
 	struct basic_block *not_taken, *taken;
@@ -47,7 +47,7 @@ struct basic_block {
 
 /*
  * CFG node for the silent fast path: 16 bytes, four per cache line, because decoding is bound
- * by memory latency. For the owner; zeroed at first.
+ * by memory latency.  For the owner; zeroed at first.
  */
 struct cfg_node {
 	uint32_t next[2]; /* successor without an event, by TNT bit; 0: look at the block */
@@ -55,9 +55,9 @@ struct cfg_node {
 };
 
 /* Returns a node by its offset in bytes; the node at offset 0 is not used. */
-static inline struct cfg_node *cfg_node_at(struct cfg_node *nodes, uint32_t place)
+static inline struct cfg_node *cfg_node_at(struct cfg_node *nodes, uint32_t offset)
 {
-	return (struct cfg_node *)(void *)((unsigned char *)nodes + place);
+	return (struct cfg_node *)(void *)((unsigned char *)nodes + offset);
 }
 
 /* What a block's end needs. */
@@ -130,7 +130,7 @@ static inline uint32_t *basic_block_offset(const struct basic_blocks *blocks, ui
 }
 
 /*
- * Returns the block of a region that begins at `bytes`, `size` of which may be read. It stays
+ * Returns the block of a region that begins at `bytes`, `size` of which may be read.  It stays
  * until the generation changes: when there are `limit` blocks, all are forgotten, so that
  * memory stays bounded.
  */
@@ -147,7 +147,7 @@ static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *b
 	return block && basic_block_is(block, region, bytes, mode) ? block : NULL;
 }
 
-/* The code has changed: forget all blocks. The generation changes. */
+/* The code has changed: forget all blocks.  The generation changes. */
 void basic_blocks_forget(struct basic_blocks *blocks);
 
 /*

@@ -3,8 +3,8 @@
  * The code of address spaces, as bytes and as libipt's images.
  *
  * A section is a part of a file mapped at an address; libipt caches decoded blocks per
- * section, so address spaces share equal sections. An image (struct pt_image) is made when an
- * address space is first used. Everything lives until code_image_close().
+ * section, so address spaces share equal sections.  An image (struct pt_image) is made when an
+ * address space is first used.  Everything lives until code_image_close().
  */
 #ifndef DECODER_CODE_CODE_IMAGE_H
 #define DECODER_CODE_CODE_IMAGE_H
@@ -25,13 +25,13 @@ struct code_source {
 	struct code_file (*find)(void *context, const struct mapped_file *file);
 	/*
 	 * Find the code around a byte of a file that is one function, or counts as one if
-	 * functions are unknown, as file offsets [*begin, *end). Returns false if there is
-	 * none. May be NULL.
+	 * functions are unknown, as file offsets [*begin, *end).  Returns false if there is
+	 * none.  May be NULL.
 	 */
 	bool (*find_function)(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);
 	void *context;
-	/* Kernel code, which precedes the mapped files. NULL: none. */
+	/* Kernel code, which precedes the mapped files.  NULL: none. */
 	const struct kernel_code *kernel;
 };
 
@@ -68,14 +68,14 @@ struct code_view code_image_view(const struct code_image *code, const struct add
 				 uint64_t ip);
 
 /*
- * Find the function of ip, which is in the view. Returns its ip range in *begin and *end,
+ * Find the function of ip, which is in the view.  Returns its ip range in *begin and *end,
  * empty if unknown.
  */
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end);
 
 /*
- * Find the bytes of an address in a section. Returns them, *size bytes up to the section's
+ * Find the bytes of an address in a section.  Returns them, *size bytes up to the section's
  * end; NULL (and *size 0) if `isid` is no section, or ip is not in it.
  */
 const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_t ip, size_t *size);

@@ -49,7 +49,7 @@ static void write_code(struct kernel_text *text, uint64_t address, const uint8_t
 	}
 }
 
-/* Undo all patches. Some do not have the old bytes; earlier ones do. */
+/* Undo all patches.  Some do not have the old bytes; earlier ones do. */
 static void undo_patches(struct kernel_text *text)
 {
 	for (size_t i = text->kernel->patch_count; i > 0; i--) {
@@ -79,7 +79,7 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 
 /* ---- Start and end ------------------------------------------------------- */
 
-/* Map the file privately: only pages that are written take memory. NULL: not possible. */
+/* Map the file privately: only pages that are written take memory.  NULL: not possible. */
 static uint8_t *copy_file(const struct code_file *file)
 {
 	uint8_t *copy = MAP_FAILED;

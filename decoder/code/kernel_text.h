@@ -3,9 +3,9 @@
  * The kernel's code at a given time: the kernel changes its own code while it runs (static
  * keys, ftrace, kprobes), and makes new code (BPF programs, out-of-line slots).
  *
- * The changes are patches in the order of time. Each stream has its own copy of the kernel's
+ * The changes are patches in the order of time.  Each stream has its own copy of the kernel's
  * bytes (pages that no patch touches are shared with the file), so streams may be at different
- * times. Going back in time restores the old bytes.
+ * times.  Going back in time restores the old bytes.
  */
 #ifndef DECODER_CODE_KERNEL_TEXT_H
 #define DECODER_CODE_KERNEL_TEXT_H
@@ -24,7 +24,7 @@ struct kernel_text {
 
 /*
  * Begin with the kernel's code (NULL: none) before the first patch, even if the file has it as
- * it was later. `kernel` must outlive the text.
+ * it was later.  `kernel` must outlive the text.
  */
 void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel);
 
@@ -32,7 +32,7 @@ void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel
 void kernel_text_release(struct kernel_text *text);
 
 /*
- * Change to `time` (ns, perf's clock): apply patches up to it, undo later ones. Returns
+ * Change to `time` (ns, perf's clock): apply patches up to it, undo later ones.  Returns
  * whether bytes changed.
  */
 bool kernel_text_advance(struct kernel_text *text, uint64_t time);

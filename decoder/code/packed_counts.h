@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts of TNT bits, jumps and instructions in one word, so that one addition sums all of
- * them. No count overflows into the next: there are at most 63 bits, and callers stop at
+ * them.  No count overflows into the next: there are at most 63 bits, and callers stop at
  * PACKED_COUNTS_JUMPS jumps.
  */
 #ifndef DECODER_CODE_PACKED_COUNTS_H

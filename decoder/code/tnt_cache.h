@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A memo of TNT bits: (basic block, next TNT bits) -> the block that they lead to. A table of
+ * A memo of TNT bits: (basic block, next TNT bits) -> the block that they lead to.  A table of
  * fixed size, where new entries replace old ones.
  */
 #ifndef DECODER_CODE_TNT_CACHE_H
@@ -71,7 +71,7 @@ static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cach
 	return entry->id == id ? entry : NULL;
 }
 
-/* Add an entry. The entry in its slot moves to the second slot. */
+/* Add an entry.  The entry in its slot moves to the second slot. */
 static inline void tnt_cache_keep(const struct tnt_cache *cache,
 				  const struct tnt_cache_entry *entry)
 {

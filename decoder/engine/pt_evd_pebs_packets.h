@@ -27,7 +27,7 @@ struct extended_packet {
 };
 
 /*
- * Read the packet at `bytes`, `size` of which are present. `bip_size`: bytes of a BIP's
+ * Read the packet at `bytes`, `size` of which are present.  `bip_size`: bytes of a BIP's
  * value; 0: not between BBP and BEP. Returns the packet's size; 0 if it is none of these, or
  * incomplete.
  */

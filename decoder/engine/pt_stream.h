@@ -23,7 +23,7 @@
 struct pt_stream;
 struct workers;
 
-/* What a stream needs. All of it is borrowed, and outlives the stream. */
+/* What a stream needs.  All of it is borrowed, and outlives the stream. */
 struct pt_stream_input {
 	const struct pt_info *info;
 	const struct aux_stream *aux;
@@ -33,18 +33,18 @@ struct pt_stream_input {
 	enum pt_engine engine;
 	/*
 	 * Leave out jumps within a function (by the source's find_function), which change no
-	 * call stack. The statistics count them. Fast engine only.
+	 * call stack.  The statistics count them.  Fast engine only.
 	 */
 	bool skip_local_jumps;
 	/*
-	 * Address of the kernel's __switch_to. Where the kernel is traced, threads change
+	 * Address of the kernel's __switch_to.  Where the kernel is traced, threads change
 	 * there, and not at the times of switch records, which the trace matches only roughly.
 	 * 0: unknown.
 	 */
 	uint64_t switch_ip;
 	bool cpu_events; /* emit BRANCH_CPU_EVENT, too: cpu_event.h */
 	/*
-	 * Compute times as perf script does (perf_clock.h); such a stream has no cuts. Fast
+	 * Compute times as perf script does (perf_clock.h); such a stream has no cuts.  Fast
 	 * engine only.
 	 */
 	bool perf_times;
@@ -52,13 +52,13 @@ struct pt_stream_input {
 	uint64_t begin, end;
 	/*
 	 * Distance of the PSBs where streams are cut, in bytes (flow_checkpoint.h); 0: the
-	 * best one for one stream. Cuts may move times within a timing packet. Fast engine
+	 * best one for one stream.  Cuts may move times within a timing packet.  Fast engine
 	 * only.
 	 */
 	uint64_t segment;
 	/* Number of other streams that are open at the same time: they share memory. */
 	size_t others;
-	/* Threads that decode segments of long streams. NULL: none. */
+	/* Threads that decode segments of long streams.  NULL: none. */
 	struct workers *workers;
 };
 
@@ -83,8 +83,8 @@ struct pt_stream_stats {
 void pt_stream_close(struct pt_stream *stream);
 
 /*
- * Get the next event. Times of branches never decrease; a CPU event of a thread may be a
- * little ahead of the next branch. Returns 1 with *event filled; 0 at the end.
+ * Get the next event.  Times of branches never decrease; a CPU event of a thread may be a
+ * little ahead of the next branch.  Returns 1 with *event filled; 0 at the end.
  */
 int pt_stream_next(struct pt_stream *stream, struct branch_event *event);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both engines share: time, who runs, and the queue of events. Private to decoder/. */
+/* What both engines share: time, who runs, and the queue of events.  Private to decoder/. */
 #ifndef DECODER_ENGINE_PT_STREAM_BASE_H
 #define DECODER_ENGINE_PT_STREAM_BASE_H
 
@@ -18,7 +18,7 @@
 #define QUEUE_RING 128
 
 /*
- * Branches in a row without a packet. A packet has at most 47 TNT bits, with a few direct
+ * Branches in a row without a packet.  A packet has at most 47 TNT bits, with a few direct
  * branches between two of them; a flow with more branches loops forever (`jmp .`).
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
@@ -109,7 +109,7 @@ static inline bool stream_has_room(const struct pt_stream *stream)
 	return stream->tail - stream->head + QUEUE_ROOM <= stream->room;
 }
 
-/* Count instructions. Without timing packets, time advances 1 ns per instruction. */
+/* Count instructions.  Without timing packets, time advances 1 ns per instruction. */
 static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 {
 	stream->state.insn_count += insns;
@@ -136,7 +136,7 @@ static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time
 }
 
 /*
- * Emit the branch of an instruction. The caller may complete the returned event until the next
+ * Emit the branch of an instruction.  The caller may complete the returned event until the next
  * call.
  */
 static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
@@ -181,7 +181,7 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
  */
 void stream_push_apart(struct pt_stream *stream, bool after_gap);
 
-/* Emit a CPU event, if input.cpu_events. Instructions and cycles are kept for the next branch. */
+/* Emit a CPU event, if input.cpu_events.  Instructions and cycles are kept for the next branch. */
 void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *event_data,
 			   uint64_t ip);
 
@@ -212,12 +212,12 @@ void stream_follow_schedule(struct pt_stream *stream);
 /* The data is at its end: emit the losses that are left. */
 void stream_finish(struct pt_stream *stream);
 
-/* Decode until there is an event. Returns false at the end, or if the stream waits. */
+/* Decode until there is an event.  Returns false at the end, or if the stream waits. */
 bool stream_refill(struct pt_stream *stream);
 
 /*
  * Returns the next events, *count of them in a row; *count is 0 at the end, or if the stream
- * waits. They are borrowed until stream_drop().
+ * waits.  They are borrowed until stream_drop().
  */
 static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
 {

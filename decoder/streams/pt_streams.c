@@ -77,7 +77,7 @@ static void close_open(struct pt_streams *streams)
 	streams->open_count = 0;
 }
 
-/* Open the streams [begin, end) of the source. Only a recording in one group uses threads. */
+/* Open the streams [begin, end) of the source.  Only a recording in one group uses threads. */
 static int open_range(struct pt_streams *streams, size_t begin, size_t end, struct error *err)
 {
 	bool all = end - begin == streams->source.count;
@@ -98,7 +98,7 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 	return 0;
 }
 
-/* Write the events of all open streams. Returns their number in *count. */
+/* Write the events of all open streams.  Returns their number in *count. */
 static int write_events(struct pt_streams *streams, uint64_t *count, struct error *err)
 {
 	struct branch_event *buffer = alloc_zeroed(CHUNK, sizeof(*buffer));
@@ -128,7 +128,7 @@ static struct pt_stream_stats *stats_of(const struct pt_streams *streams, size_t
 	return (struct pt_stream_stats *)streams->stats.items + index;
 }
 
-/* Decode the streams [begin, end) to their end. Returns 0 with the number of events in *count. */
+/* Decode the streams [begin, end) to their end.  Returns 0 with the number of events in *count. */
 static int write_group(struct pt_streams *streams, size_t begin, size_t end, uint64_t *count,
 		       struct error *err)
 {

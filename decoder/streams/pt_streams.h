@@ -3,10 +3,10 @@
  * All streams of a recording merged into one, in the order of time.
  *
  * A stream takes some 13 KiB while it is decoded, however short it is, and a damaged file may
- * claim to have any number of streams of the same time. So the size of the trace limits how
- * many are open at once. If there are more, they are decoded in groups whose events are
+ * claim to have any number of streams of the same time.  So the size of the trace limits how
+ * many are open at once.  If there are more, they are decoded in groups whose events are
  * written to a temporary file (base/io/temp_file.h), and then the groups are merged, with the
- * same result. No machine has so many buffers with so few bytes.
+ * same result.  No machine has so many buffers with so few bytes.
  */
 #ifndef DECODER_STREAMS_PT_STREAMS_H
 #define DECODER_STREAMS_PT_STREAMS_H
@@ -40,16 +40,16 @@ struct pt_streams {
 };
 
 /*
- * Open all streams; groups are decoded at once. If no file can be made for them, or the disk
- * is full, all streams are opened at once. Returns 0; -1 with err filled if a stream cannot be
- * opened. The caller calls pt_streams_close() in both cases.
+ * Open all streams; groups are decoded at once.  If no file can be made for them, or the disk
+ * is full, all streams are opened at once.  Returns 0; -1 with err filled if a stream cannot be
+ * opened.  The caller calls pt_streams_close() in both cases.
  */
 int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *source,
 		    struct error *err);
 
 /*
  * Returns the number of the next events in *events, all of one stream; 0 at the end or, in the
- * ordered stage (base/workers.h), if other threads decode them. They are borrowed until the
+ * ordered stage (base/workers.h), if other threads decode them.  They are borrowed until the
  * next call.
  */
 size_t pt_streams_next(struct pt_streams *streams, const struct branch_event **events);

@@ -60,11 +60,11 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 }
 
 /* Returns the size of a PSB with its header, up to its PSBEND; 0 if it is not within one piece. */
-static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *place)
+static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *position)
 {
-	const struct aux_piece *piece = &aux->pieces[place->piece];
+	const struct aux_piece *piece = &aux->pieces[position->piece];
 	uint8_t bytes[HEADER_MAX + AUX_WINDOW_PADDING] = { 0 };
-	uint64_t skip = place->at - place->piece_begin, offset = 0;
+	uint64_t skip = position->at - position->piece_begin, offset = 0;
 	struct pt_packet_decoder *decoder;
 	struct pt_packet packet;
 	struct pt_config config;

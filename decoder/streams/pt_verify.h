@@ -35,8 +35,8 @@ struct pt_verdict {
 
 /*
  * Compare every `every`th segment of the stream (`every` is 1 or more); `input` is as for
- * pt_stream_open(), except that its engine is ignored. Adds to the verdict, which is zeroed at
- * first. Returns 0; -1 with err filled if libipt cannot make a decoder.
+ * pt_stream_open(), except that its engine is ignored.  Adds to the verdict, which is zeroed at
+ * first.  Returns 0; -1 with err filled if libipt cannot make a decoder.
  */
 int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_verdict *verdict,
 	      struct error *err);

@@ -2,8 +2,8 @@
 /*
  * The form of PTWRITE that perf emulates, for processors without the instruction: a function
  * jumps over 16 signature bytes and then executes 64 conditional jumps, one for each bit of
- * the value, the highest first; each leads to the next one, taken or not. Private to the fast
- * engine. Source: perf-intel-pt(1), "EMULATED PTWRITE".
+ * the value, the highest first; each leads to the next one, taken or not.  Private to the fast
+ * engine.  Source: perf-intel-pt(1), "EMULATED PTWRITE".
  */
 #ifndef DECODER_ENGINE_FAST_EMULATED_PTWRITE_H
 #define DECODER_ENGINE_FAST_EMULATED_PTWRITE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path, over blocks whose exits and links flow_step.c has found. Each function has
+ * The fast path, over blocks whose exits and links flow_step.c has found.  Each function has
  * the same effect as flow_step.c, or none if the block needs flow_step_slow().
  */
 #include "decoder/engine/fast/flow_code.h"
@@ -44,7 +44,7 @@ static inline void store_run(struct pt_flow *flow, struct cached_run *run)
 /* ---- Blocks without events ----------------------------------------------- */
 
 /*
- * Follow blocks without events while there are bits. A bit is an index here and not a
+ * Follow blocks without events while there are bits.  A bit is an index here and not a
  * condition, because the processor could not predict it.
  */
 static inline struct cached_run skip_silent_blocks(struct cfg_node *nodes, struct cached_run run)
@@ -118,7 +118,7 @@ static inline struct cached_run skip_by_tnt_cache(struct pt_flow *flow, struct c
 	return run;
 }
 
-/* Follow a jump that needs no bit. Returns false if there is none. */
+/* Follow a jump that needs no bit.  Returns false if there is none. */
 static inline bool skip_local_jump(const struct pt_flow *flow, struct cached_run *run)
 {
 	const struct cfg_node *node = cfg_node_at(flow->blocks.nodes, run->node);
@@ -200,7 +200,7 @@ static inline bool is_visible(const struct pt_flow *flow, const struct basic_blo
 }
 
 /*
- * Follow a direct call, or a jump to another function. Inlined always, because a struct
+ * Follow a direct call, or a jump to another function.  Inlined always, because a struct
  * cached_run whose address is taken stays in memory.
  */
 static inline __attribute__((always_inline)) bool follow_direct(struct pt_flow *flow,
@@ -329,7 +329,7 @@ static inline bool step_to_tip(struct pt_flow *flow, struct cached_run *run)
 	       follow_indirect(flow, run, block);
 }
 
-/* Follow blocks by at least one TNT bit. Returns false if a block needs flow_step_slow(). */
+/* Follow blocks by at least one TNT bit.  Returns false if a block needs flow_step_slow(). */
 static inline bool step_by_bit(struct pt_flow *flow, struct cached_run *run)
 {
 	struct basic_block *block;

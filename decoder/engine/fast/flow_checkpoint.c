@@ -70,8 +70,8 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 {
 	*checkpoint = (struct flow_checkpoint){
 		.cut = flow->passed.at,
-		.place = { flow->passed.piece, flow->passed.piece_begin,
-			   flow->window.base + flow->at, !flow->synced },
+		.position = { flow->passed.piece, flow->passed.piece_begin,
+			      flow->window.base + flow->at, !flow->synced },
 		.cuts = flow->cuts,
 		.synced = flow->synced,
 		.stream = flow->stream.state,
@@ -107,14 +107,14 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	flow->state.gap_guessed = flow->state.gap_mattered = false;
 	flow->next_guest = flow->state.guest;
 	flow->known = stream->state.now;
-	flow->passed = checkpoint->place;
+	flow->passed = checkpoint->position;
 	flow->passed.at = checkpoint->cut;
 	flow->cuts = checkpoint->cuts;
 	flow->synced = checkpoint->synced;
 	forget_pending(flow);
 	flow_follow_text(flow);
-	flow_window_seek(flow, &checkpoint->place);
-	flow->offset = flow->counted = checkpoint->place.at;
+	flow_window_seek(flow, &checkpoint->position);
+	flow->offset = flow->counted = checkpoint->position.at;
 }
 
 /* ---- Guessing a state ---------------------------------------------------- */
@@ -161,7 +161,7 @@ bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *f
 	struct flow_checkpoint start = *first;
 	uint64_t tsc = 0;
 
-	start.place = at->position;
+	start.position = at->position;
 	start.cuts = *at;
 	start.synced = true;
 	flow_checkpoint_load(&start, flow);
@@ -215,7 +215,7 @@ static bool flow_state_equals(const struct flow_state *a, const struct flow_stat
 
 static bool checkpoint_equals(const struct flow_checkpoint *a, const struct flow_checkpoint *guess)
 {
-	return a->cut == guess->cut && a->place.at == guess->place.at &&
+	return a->cut == guess->cut && a->position.at == guess->position.at &&
 	       a->synced == guess->synced && stream_state_equals(&a->stream, &guess->stream) &&
 	       flow_state_equals(&a->flow, &guess->flow);
 }

@@ -6,8 +6,8 @@
  * At a cut (aux_cuts.h) both a flow that passes by and one that begins there forget what the
  * PSB restates or ends: the stack of compressed returns (SDM volume 3, "RET Compression": only
  * calls since the last PSB count), how fast CYC ticks, times estimated ahead of the PSB's own,
- * and whether a branch was emitted since tracing began: the next one is. The checkpoint has
- * the rest. A flow that begins at the cut guesses it from the PSB's header (SDM volume 3,
+ * and whether a branch was emitted since tracing began: the next one is.  The checkpoint has
+ * the rest.  A flow that begins at the cut guesses it from the PSB's header (SDM volume 3,
  * "PSB+") and the timeline; the checkpoint of the flow that decoded up to the cut shows
  * whether the guess was right.
  */
@@ -18,9 +18,9 @@
 #include "decoder/engine/fast/flow_state.h"
 
 struct flow_checkpoint {
-	uint64_t cut;              /* offset of the PSB; 0: the stream's beginning */
-	struct aux_position place; /* of the next packet */
-	struct aux_cuts cuts;      /* the next cut */
+	uint64_t cut;                 /* offset of the PSB; 0: the stream's beginning */
+	struct aux_position position; /* of the next packet */
+	struct aux_cuts cuts;         /* the next cut */
 	bool synced;
 	struct stream_state stream;
 	struct flow_state flow;
@@ -35,18 +35,18 @@ void flow_checkpoint_pass(struct pt_flow *flow);
 /* Save the state of a flow that has just passed a cut, or has not begun. */
 void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_flow *flow);
 
-/* Continue from a checkpoint with any flow of the same stream. Its statistics begin at 0. */
+/* Continue from a checkpoint with any flow of the same stream.  Its statistics begin at 0. */
 void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_flow *flow);
 
 /*
- * Begin at a cut with a guess; `first` is the beginning of the stream. Returns false if the
+ * Begin at a cut with a guess; `first` is the beginning of the stream.  Returns false if the
  * header has too little to guess by; otherwise the flow has passed the cut.
  */
 bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *first,
 			   const struct aux_cuts *at);
 
 /*
- * A segment was decoded speculatively from `before` and ended in `after`. Returns true if
+ * A segment was decoded speculatively from `before` and ended in `after`.  Returns true if
  * starting from the real state `now` gives the same result, except stops (schedule.h) and
  * sums; `after` is then corrected.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The code that a flow runs through: views of mapped bytes, the basic blocks in them, and the
- * stack of return addresses. Private to the engine.
+ * stack of return addresses.  Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_CODE_H
 #define DECODER_ENGINE_FAST_FLOW_CODE_H
@@ -20,7 +20,7 @@ const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size);
 /* Returns the block at ip; NULL if there is no code. */
 struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip);
 
-/* Find the view of an ip outside of the present view. The cached block is unknown then. */
+/* Find the view of an ip outside of the present view.  The cached block is unknown then. */
 void flow_change_view(struct pt_flow *flow, uint64_t ip);
 
 static inline bool in_view(const struct pt_flow *flow, uint64_t ip)

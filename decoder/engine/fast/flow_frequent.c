@@ -7,7 +7,7 @@
 #include "decoder/engine/fast/flow_packets.h"
 
 /*
- * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions"). Reading them
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Reading them
  * needs no bounds checks: at least AUX_WINDOW_PACKET_MAX bytes are left in the window, more
  * than any two of them have.
  */
@@ -68,7 +68,7 @@ static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 
 /*
  * Read consecutive full TNTs, and a partial one behind them, as one packet: nothing happens
- * between them. Returns their size.
+ * between them.  Returns their size.
  */
 static inline size_t read_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 {
@@ -120,7 +120,7 @@ static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 	flow_on_timing(flow, &packet);
 }
 
-/* Read the one or two bytes of a CYC, with 5 and 7 bits. Returns the size; 0 if it is longer. */
+/* Read the one or two bytes of a CYC, with 5 and 7 bits.  Returns the size; 0 if it is longer. */
 static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
 	*cycles = bytes[0] >> 3;
@@ -155,7 +155,7 @@ static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
 
 /*
- * Returns 8 bytes with the ip's bytes lowest. No packet begins so near to the end of the
+ * Returns 8 bytes with the ip's bytes lowest.  No packet begins so near to the end of the
  * window that they would not be there.
  */
 static inline uint64_t read_low_ip(const uint8_t *bytes)
@@ -193,7 +193,7 @@ static __attribute__((noinline)) size_t read_ip_packet(struct pt_flow *flow, con
 	return 1u + ip_sizes[packet.ipc];
 }
 
-/* Read a TIP; nearly all have an ip of 16 to 48 bits. Returns its size. */
+/* Read a TIP; nearly all have an ip of 16 to 48 bits.  Returns its size. */
 static inline size_t read_tip(struct pt_flow *flow, const uint8_t *bytes)
 {
 	unsigned compression = bytes[0] >> 5;
@@ -253,7 +253,7 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	return bytes[0] & 1 ? read_ip_packet(flow, bytes) : 0;
 }
 
-/* Read a CYC with the packet clock. Returns its size; 0: there is none. */
+/* Read a CYC with the packet clock.  Returns its size; 0: there is none. */
 static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint32_t cycles;
@@ -279,7 +279,7 @@ static inline size_t skip_padding(const struct pt_flow *flow, size_t at)
 }
 
 /*
- * Returns whether the next packet was a frequent one. A CYC does not change the flow, so it is
+ * Returns whether the next packet was a frequent one.  A CYC does not change the flow, so it is
  * read together with the packet behind it, whose bytes are in the window, too.
  */
 static inline bool read_next_frequent(struct pt_flow *flow)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the frequent packets; libipt reads all others. Private to the engine. */
+/* Reads the frequent packets; libipt reads all others.  Private to the engine. */
 #ifndef DECODER_ENGINE_FAST_FLOW_FREQUENT_H
 #define DECODER_ENGINE_FAST_FLOW_FREQUENT_H
 
@@ -13,7 +13,7 @@ static inline bool flow_is_near_end(const struct pt_flow *flow, size_t at)
 
 /*
  * Read TNT/TIP/CYC/MTC/PAD packets, and follow the code, until one needs more steps or
- * libipt's decoder. Returns true for the latter.
+ * libipt's decoder.  Returns true for the latter.
  */
 bool flow_read_frequent(struct pt_flow *flow);
 

@@ -48,7 +48,7 @@ static bool accept_erratum_ip(struct pt_flow *flow)
 }
 
 /*
- * The packet belongs to running code whose ip is unknown. Returns whether this is part of an
+ * The packet belongs to running code whose ip is unknown.  Returns whether this is part of an
  * overflow, and no further damage.
  */
 static bool fail_without_ip(struct pt_flow *flow)
@@ -117,7 +117,7 @@ static void add_cpu_event(struct pt_flow *flow, enum cpu_event_kind kind, uint64
 /* ---- Virtual machines ---------------------------------------------------- */
 
 /*
- * The NR bit of PIP says who runs from the next ip on (SDM volume 3, "PIP"). A guest's
+ * The NR bit of PIP says who runs from the next ip on (SDM volume 3, "PIP").  A guest's
  * addresses mean other code than the host's, so its code is not followed.
  */
 

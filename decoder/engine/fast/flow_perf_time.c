@@ -12,7 +12,7 @@
 /* ---- The packet before --------------------------------------------------- */
 
 /*
- * Returns whether only padding is between the last CYC and the packet at flow->offset. It is
+ * Returns whether only padding is between the last CYC and the packet at flow->offset.  It is
  * called once per CYC, so padding is scanned once.
  */
 static bool is_after_cyc(struct pt_flow *flow)
@@ -45,7 +45,7 @@ static size_t end_of_ahead(struct pt_flow *flow)
 }
 
 /*
- * Read a packet at `at` of the window. Returns its size; 0 if there is none. Packets that
+ * Read a packet at `at` of the window.  Returns its size; 0 if there is none.  Packets that
  * libipt does not know (pt_evd_pebs_packets.h) are returned as ppt_mnt.
  */
 static size_t read_ahead(struct pt_flow *flow, size_t at, unsigned *bip_size,

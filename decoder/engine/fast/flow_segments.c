@@ -10,14 +10,14 @@
 #include "decoder/engine/fast/flow_checkpoint.h"
 
 /*
- * Events of one segment, 64 bytes each: dense traces have two per byte. A segment with more is
+ * Events of one segment, 64 bytes each: dense traces have two per byte.  A segment with more is
  * decoded when the stream arrives there.
  */
 #define EVENTS_FIRST ((size_t)1 << 12)
 #define EVENTS_MAX   ((size_t)1 << 18)
 
 /*
- * Events of a segment. The flow that wrote a buffer last is given it again, because its CPU's
+ * Events of a segment.  The flow that wrote a buffer last is given it again, because its CPU's
  * cache may still have it.
  */
 struct buffer {

@@ -2,7 +2,7 @@
 /*
  * Follows the code from one packet to the next; pt_flow.c has the table of what each packet
  * makes pending. flow_step() is called until nothing is pending any more, and emits events
- * meanwhile. Private to the engine.
+ * meanwhile.  Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
 #define DECODER_ENGINE_FAST_FLOW_STEP_H

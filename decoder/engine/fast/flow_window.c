@@ -36,8 +36,8 @@ void flow_window_refill(struct pt_flow *flow)
 	flow->at = beyond;
 }
 
-void flow_window_seek(struct pt_flow *flow, const struct aux_position *place)
+void flow_window_seek(struct pt_flow *flow, const struct aux_position *position)
 {
-	aux_window_seek(&flow->window, flow->stream.input.aux, place);
+	aux_window_seek(&flow->window, flow->stream.input.aux, position);
 	flow_window_open(flow, flow->synced);
 }

@@ -19,7 +19,7 @@ size_t flow_window_position(const struct pt_flow *flow);
 void flow_window_move(struct pt_flow *flow, size_t used, bool in_flow);
 
 /* Read packets at another position of the stream. */
-void flow_window_seek(struct pt_flow *flow, const struct aux_position *place);
+void flow_window_seek(struct pt_flow *flow, const struct aux_position *position);
 
 /*
  * Fill the window up from flow->offset on, where the current packet begins.  Its bytes and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TNT bits that are not consumed yet: the next one highest, and a stop bit behind the last
- * one, so that one word holds their number, too. Private to the fast engine.
+ * one, so that one word holds their number, too.  Private to the fast engine.
  */
 #ifndef DECODER_ENGINE_FAST_TNT_BITS_H
 #define DECODER_ENGINE_FAST_TNT_BITS_H
@@ -29,15 +29,15 @@ static inline bool tnt_bits_next(uint64_t bits)
 }
 
 /*
- * Returns the bits of a one-byte packet, and their number in *count. The stop bit is the
+ * Returns the bits of a one-byte packet, and their number in *count.  The stop bit is the
  * highest bit set, and the lowest bit is 0 (SDM volume 3, "Taken/Not-taken (TNT) Packet").
  */
 static inline uint64_t tnt_bits_of_byte(uint8_t byte, unsigned *count)
 {
-	unsigned place = 31 - (unsigned)__builtin_clz(byte);
+	unsigned stop = 31 - (unsigned)__builtin_clz(byte);
 
-	*count = place - 1;
-	return (uint64_t)(byte | 1) << (64 - place);
+	*count = stop - 1;
+	return (uint64_t)(byte | 1) << (64 - stop);
 }
 
 #endif

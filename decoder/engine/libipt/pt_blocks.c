@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libipt returns blocks: instructions up to a branch or an event. The target of a block's last
+ * libipt returns blocks: instructions up to a branch or an event.  The target of a block's last
  * branch is known when the next block or event has an ip, so one branch is always pending:
  *
  *   next comes        the pending branch at `from` becomes
@@ -255,7 +255,7 @@ static bool lacks_code(int status, const struct pt_block *block)
 
 /*
  * Decode the first block after a PSB in mid-flow: libipt has its ip only with the block, so
- * the right image is known after the first attempt. Returns libipt's status.
+ * the right image is known after the first attempt.  Returns libipt's status.
  */
 static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 {

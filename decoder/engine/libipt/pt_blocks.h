@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The engine on libipt's block decoder (pt_blocks.c), and its use of libipt's events
- * (pt_block_events.c). Private to the engine.
+ * (pt_block_events.c).  Private to the engine.
  */
 #ifndef DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
 #define DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
@@ -54,10 +54,10 @@ struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_co
 /* The pending branch went to `to`. */
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to);
 
-/* Give the decoder the image of the present code. Returns whether it changed. */
+/* Give the decoder the image of the present code.  Returns whether it changed. */
 bool blocks_use_image(struct pt_blocks *blocks);
 
-/* Tracing begins at ip. Returns whether the decoder's image changed. */
+/* Tracing begins at ip.  Returns whether the decoder's image changed. */
 bool blocks_enter(struct pt_blocks *blocks, uint64_t ip);
 
 /* Emit the pending CFE, if any: the address of its interrupt is ip (0: unknown). */

@@ -53,7 +53,7 @@ static void pad_packets(struct rewriter *rewriter)
 	rewriter->out = rewriter->next;
 }
 
-/* Drop the packet. In a guest the space is padded later. */
+/* Drop the packet.  In a guest the space is padded later. */
 static void drop_packet(struct rewriter *rewriter)
 {
 	if (!rewriter->guest)
@@ -253,7 +253,7 @@ static void on_ip_packet(struct rewriter *rewriter, const struct pt_packet *pack
 
 /*
  * Returns whether a MODE.Exec has its own FUP (event trace: IF changed): libipt expects a TIP
- * there. The execution mode itself does not change.
+ * there.  The execution mode itself does not change.
  */
 static bool changes_interrupt_flag(const struct rewriter *rewriter,
 				   const struct pt_packet_mode *mode)

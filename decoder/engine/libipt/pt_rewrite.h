@@ -35,7 +35,7 @@ struct pt_rewrite {
 };
 
 /*
- * Rewrite `size` bytes of trace, with padding behind them for libipt. The notes of an earlier
+ * Rewrite `size` bytes of trace, with padding behind them for libipt.  The notes of an earlier
  * call are dropped.
  */
 void pt_rewrite_bytes(struct pt_rewrite *rewrite, uint8_t *bytes, uint64_t size);
