@@ -270,25 +270,20 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 	return size;
 }
 
-/* Returns the offset behind the padding at `at`. */
-static inline size_t skip_padding(const struct pt_flow *flow, size_t at)
-{
-	if (flow->window.bytes[at] == OPCODE_PAD)
-		at += count_padding(flow->window.bytes + at, flow->window.size - at);
-	return at;
-}
-
 /*
  * Returns whether the next packet was a frequent one.  A CYC does not change the flow, so it is
  * read together with the packet behind it, whose bytes are in the window, too.
  */
 static inline bool read_next_frequent(struct pt_flow *flow)
 {
-	size_t begin = skip_padding(flow, flow->at), cycles, at, size;
+	size_t begin = flow->at, cycles, at, size;
 
-	if (begin != flow->at && flow_is_near_end(flow, begin)) {
-		flow->at = begin;
-		return true;
+	if (flow->window.bytes[begin] == OPCODE_PAD) {
+		begin += count_padding(flow->window.bytes + begin, flow->window.size - begin);
+		if (flow_is_near_end(flow, begin)) {
+			flow->at = begin;
+			return true;
+		}
 	}
 	cycles = read_cyc(flow, flow->window.bytes + begin);
 	at = begin + cycles;
