@@ -290,24 +290,10 @@ static size_t read_window(const struct aux_window *window, struct packet_clock *
 	return at;
 }
 
-static struct packet_clock clock_of(const struct pt_info *info)
-{
-	struct packet_clock clock = {
-		.ratio_n = (uint32_t)info->tsc_ctc_ratio_n,
-		.ratio_d = (uint32_t)info->tsc_ctc_ratio_d,
-		.max_ratio = (uint8_t)info->max_nonturbo_ratio,
-	};
-
-	if (info->config & info->mtc_bit && info->mtc_freq_bits)
-		clock.mtc_shift = (uint8_t)((info->config & info->mtc_freq_bits) >>
-					    __builtin_ctzll(info->mtc_freq_bits));
-	return clock;
-}
-
 bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, uint64_t *first,
 		     uint64_t *last)
 {
-	struct packet_clock clock = clock_of(info);
+	struct packet_clock clock = { .rates = pt_info_rates(info) };
 	struct aux_stream rest = *aux;
 	struct aux_window window;
 	struct seeker seeker;

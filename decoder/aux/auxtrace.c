@@ -9,7 +9,6 @@
 #include "base/cursor.h"
 #include "base/lower_bound.h"
 #include "decoder/aux/aux_pieces.h"
-#include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
@@ -171,6 +170,34 @@ static void read_event(struct pt_info *info, const struct perf_file *file)
 	}
 }
 
+struct tsc_clock pt_info_tsc_clock(const struct pt_info *info)
+{
+	return (struct tsc_clock){ info->time_zero, (uint32_t)info->time_mult,
+				   (uint16_t)info->time_shift };
+}
+
+struct clock_rates pt_info_rates(const struct pt_info *info)
+{
+	struct clock_rates rates = {
+		.ratio_n = (uint32_t)info->tsc_ctc_ratio_n,
+		.ratio_d = (uint32_t)info->tsc_ctc_ratio_d,
+		.max_ratio = (uint8_t)info->max_nonturbo_ratio,
+	};
+
+	if (info->config & info->mtc_bit && info->mtc_freq_bits)
+		rates.mtc_shift = (uint8_t)((info->config & info->mtc_freq_bits) >>
+					    __builtin_ctzll(info->mtc_freq_bits));
+	return rates;
+}
+
+uint64_t pt_info_mtc_period(const struct pt_info *info)
+{
+	if (!(info->config & info->mtc_bit) || !info->tsc_ctc_ratio_d)
+		return 0;
+	return (UINT64_C(1) << pt_info_rates(info).mtc_shift) * info->tsc_ctc_ratio_n /
+	       info->tsc_ctc_ratio_d;
+}
+
 /* ---- Streams ------------------------------------------------------------- */
 
 static void add_piece(struct piece_list *list, const struct perf_record *record)
@@ -198,8 +225,7 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 static void add_sample(struct piece_list *list, const struct perf_file *file,
 		       const struct perf_record *record, const struct pt_info *info)
 {
-	struct tsc_clock clock = { info->time_zero, (uint32_t)info->time_mult,
-				   (uint16_t)info->time_shift };
+	struct tsc_clock clock = pt_info_tsc_clock(info);
 	struct perf_sample sample;
 	struct piece_record *added;
 

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "decoder/aux/aux_stream.h"
+#include "decoder/clock/tsc_clock.h"
 
 struct perf_file;
 
@@ -41,6 +42,15 @@ struct pt_info {
 	uint32_t cpu_family, cpu_model, cpu_stepping;
 	bool cpu_is_intel;
 };
+
+/* Returns the relation of the TSC to perf's clock. */
+struct tsc_clock pt_info_tsc_clock(const struct pt_info *info);
+
+/* Returns the rates of the clocks of timing packets. */
+struct clock_rates pt_info_rates(const struct pt_info *info);
+
+/* Returns the TSC ticks from one MTC to the next; 0: none are recorded, or unknown. */
+uint64_t pt_info_mtc_period(const struct pt_info *info);
 
 struct auxtrace {
 	struct arena arena;

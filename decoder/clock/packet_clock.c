@@ -10,7 +10,7 @@
 
 static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 {
-	return ctc * clock->ratio_n / clock->ratio_d;
+	return ctc * clock->rates.ratio_n / clock->rates.ratio_d;
 }
 
 /* Cycles advance time up to one period, and not at all before the time is known. */
@@ -45,14 +45,14 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 {
 	uint64_t rest;
 
-	if (!clock->ratio_n || !clock->ratio_d)
+	if (!clock->rates.ratio_n || !clock->rates.ratio_d)
 		return;
-	rest = ctc & ((UINT64_C(1) << clock->mtc_shift) - 1);
+	rest = ctc & ((UINT64_C(1) << clock->rates.mtc_shift) - 1);
 	clock->base = clock->step - fast - ticks_to_tsc(clock, rest);
 	clock->ctc = 0;
-	clock->last_mtc = (uint8_t)(ctc >> clock->mtc_shift);
+	clock->last_mtc = (uint8_t)(ctc >> clock->rates.mtc_shift);
 	clock->counting = true;
-	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->mtc_shift);
+	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->rates.mtc_shift);
 	set_cycle_limit(clock);
 }
 
@@ -64,8 +64,8 @@ static void calibrate(struct packet_clock *clock, uint64_t tsc)
 	if (!clock->whole_step || !clock->cycles)
 		return;
 	measured = (double)(tsc - clock->step) / (double)clock->cycles;
-	if (clock->ratio && clock->max_ratio)
-		expected = (double)clock->max_ratio / clock->ratio;
+	if (clock->ratio && clock->rates.max_ratio)
+		expected = (double)clock->rates.max_ratio / clock->ratio;
 	/* A core that slept counts too few cycles. */
 	if (expected > 0 && (measured > 1.5 * expected || measured < expected / 1.5))
 		return;
@@ -80,11 +80,11 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 	if (!clock->counting)
 		return;
 	/* With a long period, a TMA does not have all bits of the next MTC's value. */
-	if (clock->mtc_shift > 8 && !clock->ctc)
-		periods = (ctc - clock->last_mtc) & (0xff >> (clock->mtc_shift - 8));
+	if (clock->rates.mtc_shift > 8 && !clock->ctc)
+		periods = (ctc - clock->last_mtc) & (0xff >> (clock->rates.mtc_shift - 8));
 	if (!periods && clock->ctc)
 		periods = MTC_VALUES;
-	clock->ctc += (uint64_t)periods << clock->mtc_shift;
+	clock->ctc += (uint64_t)periods << clock->rates.mtc_shift;
 	clock->last_mtc = ctc;
 	tsc = clock->base + ticks_to_tsc(clock, clock->ctc);
 	if (periods == 1)
@@ -95,10 +95,11 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 {
-	if (!ratio || !clock->max_ratio || (clock->ratio == ratio && clock->tsc_per_cycle > 0))
+	if (!ratio || !clock->rates.max_ratio ||
+	    (clock->ratio == ratio && clock->tsc_per_cycle > 0))
 		return;
 	clock->ratio = ratio;
-	clock->tsc_per_cycle = (double)clock->max_ratio / ratio;
+	clock->tsc_per_cycle = (double)clock->rates.max_ratio / ratio;
 	clock->whole_step = false;
 }
 

@@ -13,13 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "decoder/clock/tsc_clock.h"
+
 struct pt_packet;
 
 struct packet_clock {
-	/* Set by the owner. */
-	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
-	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
-	uint8_t max_ratio;         /* TSC clock : bus clock */
+	struct clock_rates rates; /* set by the owner */
 
 	uint64_t tsc;    /* the time; 0: not known yet */
 	uint64_t base;   /* TSC of crystal tick `ctc` */

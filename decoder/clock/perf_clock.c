@@ -16,7 +16,7 @@
 
 static uint64_t ticks_to_tsc(const struct perf_clock *clock, uint64_t ticks)
 {
-	return (uint64_t)((unsigned __int128)ticks * clock->ratio_n / clock->ratio_d);
+	return (uint64_t)((unsigned __int128)ticks * clock->rates.ratio_n / clock->rates.ratio_d);
 }
 
 /* Bits of an MTC that a TMA does not have are taken from the next MTC. */
@@ -24,10 +24,10 @@ static void complete_last(const struct perf_clock *clock, struct perf_crystal *c
 {
 	uint32_t first_missing;
 
-	if (!crystal->partial || clock->mtc_shift <= 8 || clock->mtc_shift > 16)
+	if (!crystal->partial || clock->rates.mtc_shift <= 8 || clock->rates.mtc_shift > 16)
 		return;
 	crystal->partial = false;
-	first_missing = 1u << (16 - clock->mtc_shift);
+	first_missing = 1u << (16 - clock->rates.mtc_shift);
 	crystal->last_mtc |= mtc & ~(first_missing - 1);
 	if (crystal->last_mtc >= mtc)
 		crystal->last_mtc = (crystal->last_mtc - first_missing) & (MTC_VALUES - 1);
@@ -41,7 +41,7 @@ static uint64_t advance_crystal(const struct perf_clock *clock, struct perf_crys
 
 	complete_last(clock, crystal, mtc);
 	periods = (mtc > crystal->last_mtc ? mtc : mtc + MTC_VALUES) - crystal->last_mtc;
-	crystal->ticks += (uint64_t)periods << clock->mtc_shift;
+	crystal->ticks += (uint64_t)periods << clock->rates.mtc_shift;
 	crystal->last_mtc = mtc;
 	return crystal->base + ticks_to_tsc(clock, crystal->ticks);
 }
@@ -71,13 +71,13 @@ void perf_clock_tsc(struct perf_clock *clock, uint64_t tsc, bool after_cyc)
 
 void perf_clock_tma(struct perf_clock *clock, uint16_t ctc, uint16_t fast)
 {
-	uint32_t rest = ctc & ((1u << clock->mtc_shift) - 1);
+	uint32_t rest = ctc & ((1u << clock->rates.mtc_shift) - 1);
 
-	if (!clock->ratio_n || !clock->ratio_d)
+	if (!clock->rates.ratio_n || !clock->rates.ratio_d)
 		return;
 	clock->crystal = (struct perf_crystal){
 		.base = clock->last_tsc - fast - ticks_to_tsc(clock, rest),
-		.last_mtc = (uint8_t)(ctc >> clock->mtc_shift),
+		.last_mtc = (uint8_t)(ctc >> clock->rates.mtc_shift),
 		.known = true,
 		.partial = true,
 	};
@@ -101,10 +101,10 @@ bool perf_clock_mtc(struct perf_clock *clock, uint8_t ctc, bool after_cyc)
 
 void perf_clock_cbr(struct perf_clock *clock, uint8_t ratio)
 {
-	if (clock->ratio == ratio || !clock->max_ratio)
+	if (clock->ratio == ratio || !clock->rates.max_ratio)
 		return;
 	clock->ratio = ratio;
-	clock->by_ratio = ratio ? (double)clock->max_ratio / ratio : 0;
+	clock->by_ratio = ratio ? (double)clock->rates.max_ratio / ratio : 0;
 	count_from_here(clock);
 }
 
@@ -169,10 +169,10 @@ static bool on_mtc(struct perf_ahead *ahead, struct perf_clock *clock, uint8_t c
 
 static bool on_cbr(struct perf_ahead *ahead, const struct perf_clock *clock, uint8_t ratio)
 {
-	if (!ratio || !clock->max_ratio || (ahead->ratio && ahead->ratio != ratio))
+	if (!ratio || !clock->rates.max_ratio || (ahead->ratio && ahead->ratio != ratio))
 		return false;
 	ahead->ratio = ratio;
-	ahead->by_ratio = (double)clock->max_ratio / ratio;
+	ahead->by_ratio = (double)clock->rates.max_ratio / ratio;
 	return true;
 }
 

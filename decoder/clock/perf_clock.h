@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "decoder/clock/tsc_clock.h"
+
 struct pt_packet;
 
 /* The crystal clock by TMA and MTC. */
@@ -28,10 +30,7 @@ struct perf_crystal {
 };
 
 struct perf_clock {
-	/* Set by the owner. */
-	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
-	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
-	uint8_t max_ratio;         /* TSC clock : bus clock; 0: unknown */
+	struct clock_rates rates; /* set by the owner */
 
 	uint64_t tsc;      /* the time, 7 bytes; 0: unknown yet */
 	uint64_t last_tsc; /* of the last TSC packet */

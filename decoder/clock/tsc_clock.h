@@ -11,6 +11,13 @@
 
 #include <stdint.h>
 
+/* The clocks of timing packets. */
+struct clock_rates {
+	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
+	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
+	uint8_t max_ratio;         /* TSC clock : bus clock; 0: unknown */
+};
+
 struct tsc_clock {
 	uint64_t zero; /* ns */
 	uint32_t mult;

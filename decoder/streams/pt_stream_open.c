@@ -8,14 +8,10 @@
 
 #define CONFIG_NO_TNT (UINT64_C(1) << 55) /* "notnt" of attr.config: DisTNT of IA32_RTIT_CTL */
 
-/* Returns the value of a field of attr.config; `mask` has the field's bits. */
-static uint64_t config_field(uint64_t config, uint64_t mask)
-{
-	return mask ? (config & mask) >> __builtin_ctzll(mask) : 0;
-}
-
 static void configure(const struct pt_info *info, struct pt_config *config)
 {
+	struct clock_rates rates = pt_info_rates(info);
+
 	pt_config_init(config);
 	if (info->cpu_is_intel) {
 		config->cpu.vendor = pcv_intel;
@@ -25,11 +21,10 @@ static void configure(const struct pt_info *info, struct pt_config *config)
 		/* A CPU that libipt does not know has no errata for it. */
 		pt_cpu_errata(&config->errata, &config->cpu);
 	}
-	if (info->config & info->mtc_bit)
-		config->mtc_freq = (uint8_t)config_field(info->config, info->mtc_freq_bits);
-	config->nom_freq = (uint8_t)info->max_nonturbo_ratio;
-	config->cpuid_0x15_eax = (uint32_t)info->tsc_ctc_ratio_d;
-	config->cpuid_0x15_ebx = (uint32_t)info->tsc_ctc_ratio_n;
+	config->mtc_freq = rates.mtc_shift;
+	config->nom_freq = rates.max_ratio;
+	config->cpuid_0x15_eax = rates.ratio_d;
+	config->cpuid_0x15_ebx = rates.ratio_n;
 }
 
 /*
@@ -40,14 +35,8 @@ static void configure(const struct pt_info *info, struct pt_config *config)
 static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
 {
 	const uint64_t cycles = 500; /* between two CYC packets, also where nothing branches */
-	uint64_t ticks = cycles;
+	uint64_t ticks = info->config & info->cyc_bit ? cycles : pt_info_mtc_period(info);
 
-	if (!(info->config & info->cyc_bit)) {
-		if (!(info->config & info->mtc_bit) || !info->tsc_ctc_ratio_d)
-			return 0;
-		ticks = (UINT64_C(1) << config_field(info->config, info->mtc_freq_bits)) *
-			info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d;
-	}
 	return tsc_clock_ns(clock, ticks) - clock->zero;
 }
 
@@ -73,9 +62,7 @@ static void start_schedule(struct pt_stream *stream)
 	const struct pt_info *info = stream->input.info;
 
 	schedule_init(&stream->state.schedule, stream->input.timeline, aux->cpu, aux->tid);
-	stream->clock.zero = info->time_zero;
-	stream->clock.mult = (uint32_t)info->time_mult;
-	stream->clock.shift = (uint16_t)info->time_shift;
+	stream->clock = pt_info_tsc_clock(info);
 	stream->state.schedule.slack = slack_of(info, &stream->clock);
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
 	choose_losses(stream);

@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "decoder/aux/aux_cuts.h"
-#include "decoder/clock/tsc_clock.h"
 #include "decoder/streams/pt_stream_open.h"
 
 /*
@@ -311,14 +310,10 @@ static void note_difference(struct pt_verdict *verdict, const struct comparison 
 /* ns from one MTC to the next, and one for rounding; without MTCs there is no bound. */
 static uint64_t timing_period(const struct pt_info *info)
 {
-	struct tsc_clock clock = { 0, (uint32_t)info->time_mult, (uint16_t)info->time_shift };
-	unsigned shift = (unsigned)__builtin_ctzll(info->mtc_freq_bits | UINT64_C(1) << 63);
+	struct tsc_clock clock = pt_info_tsc_clock(info);
+	uint64_t period = pt_info_mtc_period(info);
 
-	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
-		return UINT64_MAX;
-	return 1 + tsc_clock_ns(&clock,
-				(UINT64_C(1) << ((info->config & info->mtc_freq_bits) >> shift)) *
-					info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+	return period ? 1 + tsc_clock_ns(&clock, period) - clock.zero : UINT64_MAX;
 }
 
 static int verify_part(const struct pt_stream_input *input, const struct part *part,

@@ -33,8 +33,7 @@ static bool match_by_option(struct overlay_clock *clock, const struct clock_offs
 static bool match_by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
 			  const struct overlay_input *input, const struct pt_info *info)
 {
-	struct tsc_clock tsc = { info->time_zero, (uint32_t)info->time_mult,
-				 (uint16_t)info->time_shift };
+	struct tsc_clock tsc = pt_info_tsc_clock(info);
 	int64_t least = INT64_MAX, most = INT64_MIN;
 
 	if (!info->cap_user_time_zero || !info->time_mult)

@@ -73,15 +73,9 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 	recording->store = dso_store_open(&store, names, diag);
 }
 
-static struct tsc_clock clock_of(const struct pt_info *info)
-{
-	return (struct tsc_clock){ info->time_zero, (uint32_t)info->time_mult,
-				   (uint16_t)info->time_shift };
-}
-
 static void open_timeline(struct perf_recording *recording, struct diag *diag)
 {
-	struct tsc_clock clock = clock_of(&recording->auxtrace.info);
+	struct tsc_clock clock = pt_info_tsc_clock(&recording->auxtrace.info);
 	struct jit_dumps dumps = { 0 };
 
 	jit_dumps_read(&dumps, &recording->file, recording->store, &clock, diag);
@@ -142,7 +136,7 @@ uint64_t recording_resolution(const struct perf_recording *recording)
 	const struct pt_info *info = &recording->auxtrace.info;
 	/* Each packet of branches follows a CYC packet and is of few instructions. */
 	const uint64_t cycles_ns = 50;
-	struct tsc_clock clock = clock_of(info);
+	struct tsc_clock clock = pt_info_tsc_clock(info);
 	uint64_t period;
 
 	clock.zero = 0;

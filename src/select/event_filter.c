@@ -10,18 +10,10 @@
 
 /* ---- Time ---------------------------------------------------------------- */
 
-static struct tsc_clock clock_of(const struct auxtrace *auxtrace)
-{
-	const struct pt_info *info = &auxtrace->info;
-
-	return (struct tsc_clock){ info->time_zero, (uint32_t)info->time_mult,
-				   (uint16_t)info->time_shift };
-}
-
 /* Find when the trace begins and ends, in ns.  Returns false if it has no TSC packets. */
 static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64_t *end)
 {
-	struct tsc_clock clock = clock_of(auxtrace);
+	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
 	bool found = false;
 
 	*begin = UINT64_MAX;
@@ -147,7 +139,7 @@ static bool wants_stream(const struct event_filter *filter, const struct timelin
 static void cut_stream(const struct event_filter *filter, struct auxtrace *auxtrace,
 		       const struct aux_stream *aux, struct aux_stream *view)
 {
-	struct tsc_clock clock = clock_of(auxtrace);
+	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
 
 	*view = *aux;
 	if (filter->begin || filter->end != UINT64_MAX)

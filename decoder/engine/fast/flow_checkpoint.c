@@ -11,14 +11,7 @@
 
 static void forget_time(struct pt_flow *flow)
 {
-	const struct packet_clock *clock = &flow->state.clock;
-
-	flow->state.clock = (struct packet_clock){
-		.ratio_n = clock->ratio_n,
-		.ratio_d = clock->ratio_d,
-		.mtc_shift = clock->mtc_shift,
-		.max_ratio = clock->max_ratio,
-	};
+	flow->state.clock = (struct packet_clock){ .rates = flow->state.clock.rates };
 	if (stream_is_timed(&flow->stream))
 		flow->stream.state.now = (struct timestamp){ 0 };
 }

@@ -195,14 +195,7 @@ static void set_config(struct pt_flow *flow, const struct pt_info *info,
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->follows_switches = stream_follows_switches(info);
 	address_filter_init(&flow->filter, info->filter);
-	flow->state.clock.ratio_n = config->cpuid_0x15_ebx;
-	flow->state.clock.ratio_d = config->cpuid_0x15_eax;
-	flow->state.clock.mtc_shift = config->mtc_freq;
-	flow->state.clock.max_ratio = config->nom_freq;
-	flow->perf.ratio_n = config->cpuid_0x15_ebx;
-	flow->perf.ratio_d = config->cpuid_0x15_eax;
-	flow->perf.mtc_shift = config->mtc_freq;
-	flow->perf.max_ratio = config->nom_freq;
+	flow->state.clock.rates = flow->perf.rates = pt_info_rates(info);
 	pt_perf_time_restart(flow);
 	flow->config = *config;
 }

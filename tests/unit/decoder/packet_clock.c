@@ -8,9 +8,7 @@
 
 static struct packet_clock clock_of(void)
 {
-	return (struct packet_clock){
-		.ratio_n = 200, .ratio_d = 2, .mtc_shift = 3, .max_ratio = 25
-	};
+	return (struct packet_clock){ .rates = { 200, 2, 3, 25 } };
 }
 
 /* The packets that a processor writes at a TSC value. */
@@ -85,7 +83,7 @@ END_TEST
 /* Found by fuzzing: a conversion of what no integer holds. */
 START_TEST(cycles_that_no_time_could_hold_are_none)
 {
-	struct packet_clock clock = { .max_ratio = 255 };
+	struct packet_clock clock = { .rates.max_ratio = 255 };
 
 	packet_clock_cbr(&clock, 1);
 	packet_clock_tsc(&clock, 1000000);

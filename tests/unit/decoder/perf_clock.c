@@ -11,7 +11,7 @@
 
 static struct perf_clock clock_of(void)
 {
-	return (struct perf_clock){ .ratio_n = 200, .ratio_d = 2, .mtc_shift = 3, .max_ratio = 25 };
+	return (struct perf_clock){ .rates = { 200, 2, 3, 25 } };
 }
 
 static void begin_at(struct perf_clock *clock, uint64_t tsc)
@@ -131,7 +131,7 @@ START_TEST(the_bits_that_a_tma_lacks_are_those_of_the_next_mtc)
 {
 	struct perf_clock clock = clock_of();
 
-	clock.mtc_shift = 9; /* an MTC has bits 9 to 16, a TMA 0 to 15 */
+	clock.rates.mtc_shift = 9; /* an MTC has bits 9 to 16, a TMA 0 to 15 */
 	perf_clock_tsc(&clock, START, false);
 	perf_clock_tma(&clock, 0xfe00, 0);
 	/* One period later, and bit 16 is known for the first time. */
