@@ -200,15 +200,20 @@ uint64_t pt_info_mtc_period(const struct pt_info *info)
 
 /* ---- Streams ------------------------------------------------------------- */
 
+static struct piece_record *add_record(struct piece_list *list)
+{
+	list->records =
+		alloc_grow(list->records, &list->room, list->count + 1, sizeof(*list->records));
+	list->records[list->count] = (struct piece_record){ .order = list->count };
+	return &list->records[list->count++];
+}
+
 static void add_piece(struct piece_list *list, const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	struct piece_record *added;
 
-	list->records =
-		alloc_grow(list->records, &list->room, list->count + 1, sizeof(*list->records));
-	added = &list->records[list->count];
-	*added = (struct piece_record){ .order = list->count };
+	added = add_record(list);
 	cursor_u64(&c); /* size: the bytes present count */
 	added->piece.bytes = record->aux.bytes;
 	added->piece.size = record->aux.size;
@@ -218,7 +223,6 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	added->tid = (int32_t)cursor_u32(&c);
 	added->cpu = (int32_t)cursor_u32(&c);
 	added->piece.file_offset = record->offset + 8 + record->size;
-	list->count++;
 }
 
 /* The buffer is the CPU's or the thread's, because samples do not have the queue. */
@@ -231,12 +235,9 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 
 	if (perf_sample_read(file, record, &sample) < 0 || !sample.aux.size)
 		return;
-	list->records =
-		alloc_grow(list->records, &list->room, list->count + 1, sizeof(*list->records));
-	added = &list->records[list->count];
-	*added = (struct piece_record){ .order = list->count, .tid = sample.tid, .cpu = -1 };
-	if (info->per_cpu_mmaps)
-		added->cpu = sample.cpu;
+	added = add_record(list);
+	added->tid = sample.tid;
+	added->cpu = info->per_cpu_mmaps ? sample.cpu : -1;
 	added->queue = (uint32_t)(added->cpu == -1 ? added->tid : added->cpu);
 	added->time = sample.time;
 	added->piece.bytes = sample.aux.bytes;
@@ -244,7 +245,6 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 	added->piece.reference = tsc_clock_tsc(&clock, sample.time);
 	added->piece.file_offset =
 		record->offset + 8 + (size_t)(sample.aux.bytes - record->payload);
-	list->count++;
 	list->samples = true;
 }
 

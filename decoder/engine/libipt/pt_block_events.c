@@ -154,7 +154,7 @@ static void on_transaction(struct pt_blocks *blocks, const struct pt_event *even
 		emit_cpu_event(blocks, &note, event, event->variant.tsx.ip);
 }
 
-static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
+static void on_pwre(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	struct cpu_event_data note = {
 		.kind = CPU_EVENT_PWRE,
@@ -165,7 +165,7 @@ static void on_sleep(struct pt_blocks *blocks, const struct pt_event *event)
 	emit_cpu_event(blocks, &note, event, 0);
 }
 
-static void on_wake(struct pt_blocks *blocks, const struct pt_event *event)
+static void on_pwrx(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	uint64_t why = (event->variant.pwrx.interrupt ? PWRX_INTERRUPT : 0) |
 		       (event->variant.pwrx.store ? PWRX_STORE : 0) |
@@ -186,34 +186,30 @@ static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 
 	switch (event->type) {
 	case ptev_cbr:
-		note = (struct cpu_event_data){ .kind = CPU_EVENT_CBR,
-						.value = event->variant.cbr.ratio };
+		note = (struct cpu_event_data){ CPU_EVENT_CBR, 0, event->variant.cbr.ratio };
 		break;
 	case ptev_ptwrite:
-		note = (struct cpu_event_data){ .kind = CPU_EVENT_PTWRITE,
-						.value = event->variant.ptwrite.payload };
+		note = (struct cpu_event_data){ CPU_EVENT_PTWRITE, 0,
+						event->variant.ptwrite.payload };
 		ip = event->variant.ptwrite.ip;
 		break;
 	case ptev_exstop:
 		on_exstop(blocks, event);
 		return;
 	case ptev_mwait:
-		note = (struct cpu_event_data){ .kind = CPU_EVENT_MWAIT,
-						.value = event->variant.mwait.hints,
-						.extra = event->variant.mwait.ext };
+		note = (struct cpu_event_data){ CPU_EVENT_MWAIT, event->variant.mwait.ext,
+						event->variant.mwait.hints };
 		ip = event->variant.mwait.ip;
 		break;
 	case ptev_paging:
 	case ptev_async_paging:
-		note = (struct cpu_event_data){ .kind = CPU_EVENT_PIP,
-						.value = event->variant.paging.cr3,
-						.extra = event->variant.paging.non_root };
+		note = (struct cpu_event_data){ CPU_EVENT_PIP, event->variant.paging.non_root,
+						event->variant.paging.cr3 };
 		blocks->guest = note.extra;
 		break;
 	case ptev_vmcs:
 	case ptev_async_vmcs:
-		note = (struct cpu_event_data){ .kind = CPU_EVENT_VMCS,
-						.value = event->variant.vmcs.base };
+		note = (struct cpu_event_data){ CPU_EVENT_VMCS, 0, event->variant.vmcs.base };
 		break;
 	default: /* modes, ticks, maintenance */
 		return;
@@ -246,10 +242,10 @@ void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 		on_transaction(blocks, event);
 		break;
 	case ptev_pwre:
-		on_sleep(blocks, event);
+		on_pwre(blocks, event);
 		break;
 	case ptev_pwrx:
-		on_wake(blocks, event);
+		on_pwrx(blocks, event);
 		break;
 	default:
 		on_cpu_event(blocks, event);

@@ -17,6 +17,7 @@
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_stream_open.h"
+#include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
@@ -44,6 +45,7 @@ struct run {
 	int32_t tid; /* of the last event */
 	enum pt_engine engine;
 	bool skip;                        /* leave out local jumps */
+	bool merged;                      /* decode by pt_streams */
 	const struct kernel_code *kernel; /* NULL: none */
 	uint64_t switch_ip;               /* of it; 0: not known */
 	bool has_pieces;                  /* the trace was added already */
@@ -91,6 +93,33 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 	return offset >= *begin_offset && offset < *end_offset;
 }
 
+static struct pt_stream_input stream_input(const void *input, size_t index)
+{
+	(void)index;
+	return *(const struct pt_stream_input *)input;
+}
+
+/* Nothing is decoded before the first event is asked for. */
+static void decode_merged(const struct pt_stream_input *input)
+{
+	const struct branch_event *events;
+	struct pt_streams streams;
+	size_t count;
+
+	ck_assert_int_eq(pt_streams_open(&streams,
+					 &(struct pt_streams_source){ stream_input, input, 1 },
+					 NULL),
+			 0);
+	ck_assert_uint_eq(pt_streams_stats(&streams, 0)->bytes_decoded, 0);
+	ck_assert_uint_eq(pt_streams_stats(&streams, 0)->events, 0);
+	while ((count = pt_streams_next(&streams, &events)))
+		for (size_t i = 0; i < count && run.count < EVENTS_MAX; i++)
+			run.events[run.count++] = events[i];
+	ck_assert(!pt_streams_wait(&streams));
+	run.stats = *pt_streams_stats(&streams, 0);
+	pt_streams_close(&streams);
+}
+
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
 	struct code_source source = { find_code, find_work, NULL, run.kernel };
@@ -106,8 +135,14 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.skip_local_jumps = run.skip,
 		.switch_ip = run.switch_ip,
 	};
-	struct pt_stream *stream = pt_stream_open(&input, NULL);
+	struct pt_stream *stream;
 
+	if (run.merged) {
+		decode_merged(&input);
+		code_image_close(code);
+		return;
+	}
+	stream = pt_stream_open(&input, NULL);
 	ck_assert_ptr_nonnull(stream);
 	while (pt_stream_next(stream, &run.last)) {
 		if (run.count == EVENTS_MAX)
@@ -205,6 +240,18 @@ START_TEST(a_whole_program_gives_its_branches_in_order)
 	ck_assert(!(run.events[21].flags & BRANCH_ASYNC));
 	ck_assert_int_eq(run.tid, SAMPLE_PID);
 	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE] + run.stats.bytes_lost, 0);
+}
+END_TEST
+
+START_TEST(opening_all_streams_decodes_nothing)
+{
+	begin(_i);
+	sample_trace(&run.packets);
+	run.merged = true;
+	finish();
+	ck_assert_uint_eq(run.count, 22);
+	expect(21, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_gt(run.stats.bytes_decoded, 0);
 }
 END_TEST
 
@@ -1225,6 +1272,7 @@ int main(void)
 	TCase *all = tcase_create("pt_stream");
 
 	tcase_add_loop_test(all, a_whole_program_gives_its_branches_in_order, 0, 2);
+	tcase_add_loop_test(all, opening_all_streams_decodes_nothing, 0, 2);
 	tcase_add_loop_test(all, a_branch_has_the_time_of_its_packet, 0, 2);
 	tcase_add_loop_test(all, the_missing_top_byte_of_a_tsc_comes_from_the_reference, 0, 2);
 	tcase_add_loop_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows, 0, 2);
