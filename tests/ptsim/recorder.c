@@ -13,7 +13,10 @@
 
 #include "tests/ptsim/block.h"
 
-/* A system call that has not come back after so many looks waits for something. */
+/*
+ * A thread that has not stopped after so many looks, and does not run, waits for something in
+ * its system call.
+ */
 #define LOOKS 60
 
 /* What the kernel makes of a system call that a signal interrupted (linux/errno.h). */
@@ -176,6 +179,22 @@ static void take_signal(struct machine *machine, struct task *task,
 	task->signal = is_stop(signal) ? 0 : signal;
 }
 
+static struct tracee_stop poll_often(const struct task *task, unsigned looks, bool delivered)
+{
+	struct timespec moment = { .tv_nsec = 20000 };
+	struct tracee_stop stop = tracee_poll(task->tid, false, delivered);
+
+	for (unsigned i = 1; stop.event == TRACEE_RUNNING && (i < looks || tracee_runs(task->tid));
+	     i++) {
+		if (i < looks / 2)
+			sched_yield();
+		else
+			nanosleep(&moment, NULL);
+		stop = tracee_poll(task->tid, false, delivered);
+	}
+	return stop;
+}
+
 static bool take_stop(struct machine *machine, struct task *task, struct tracee_stop stop);
 
 /*
@@ -184,17 +203,9 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
  */
 static bool look(struct machine *machine, struct task *task, unsigned looks, bool delivered)
 {
-	struct timespec moment = { .tv_nsec = 20000 };
-	struct tracee_stop stop = tracee_poll(task->tid, looks == 0, delivered);
-
-	for (unsigned i = 1; stop.event == TRACEE_RUNNING && i < looks; i++) {
-		if (i < LOOKS / 2)
-			sched_yield();
-		else
-			nanosleep(&moment, NULL);
-		stop = tracee_poll(task->tid, false, delivered);
-	}
-	return take_stop(machine, task, stop);
+	if (looks)
+		return take_stop(machine, task, poll_often(task, looks, delivered));
+	return take_stop(machine, task, tracee_poll(task->tid, true, delivered));
 }
 
 static bool take_stop(struct machine *machine, struct task *task, struct tracee_stop stop)
@@ -268,12 +279,7 @@ static bool deliver(struct machine *machine, struct task *task)
 	tracee_step(task->tid, task->signal);
 	task->signal = 0;
 	task->insn = block_insn(task, task->registers.rip);
-	for (unsigned i = 0; i < LOOKS; i++) {
-		stop = tracee_poll(task->tid, false, true);
-		if (stop.event != TRACEE_RUNNING)
-			break;
-		sched_yield();
-	}
+	stop = poll_often(task, LOOKS, true);
 	if (stop.event == TRACEE_HANDLER || stop.event == TRACEE_ENDED ||
 	    stop.event == TRACEE_SIGNAL)
 		return take_stop(machine, task, stop);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -127,6 +128,22 @@ bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop)
 	if (stop->event != TRACEE_ENDED)
 		ptrace(PTRACE_POKETEXT, tid, place, (void *)word);
 	return true;
+}
+
+bool tracee_runs(pid_t tid)
+{
+	char path[64], line[256], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	/* proc(5): number, name in parentheses, state */
+	if (fgets(line, sizeof(line), file) && strrchr(line, ')'))
+		sscanf(strrchr(line, ')'), ") %c", &state);
+	fclose(file);
+	return state == 'R';
 }
 
 bool tracee_set_registers(pid_t tid, const struct user_regs_struct *registers)

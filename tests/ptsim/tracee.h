@@ -48,6 +48,9 @@ struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered);
  */
 bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop);
 
+/* Returns whether a thread that has not stopped uses a CPU, or waits for one. */
+bool tracee_runs(pid_t tid);
+
 /* Read the registers of a stopped thread; false if it is gone. */
 bool tracee_registers(pid_t tid, struct user_regs_struct *registers);
 bool tracee_set_registers(pid_t tid, const struct user_regs_struct *registers);

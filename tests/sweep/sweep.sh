@@ -27,7 +27,7 @@ for name in perf.data stream compressed2; do
 done
 for name in file records stream compressed; do
 	recording=$work/seeds/perf_data/$name
-	tap_check "$name: any byte may be wrong" holds bytes "$(step 1 3)" "$work/sample" "$recording"
+	tap_check "$name: any byte may be wrong" holds bytes "$(step 1 5)" "$work/sample" "$recording"
 	tap_check "$name: records may be missing, doubled, and change places" \
 		holds records 1 "$work/sample" "$recording"
 done
@@ -37,9 +37,9 @@ if "$top_builddir/tests/ptsim/ptsim" record --cpus=1 --cyc --seed=5 -o "$work/pe
 	"$top_builddir/tests/programs/static/threads" >/dev/null 2>"$work/messages"; then
 	size=$(wc -c <"$work/perf.data")
 	tap_check "threads: prefixes give the first slices" \
-		holds prefixes "$(step 64 $((size / 300 + 1)))" / "$work/perf.data"
+		holds prefixes "$(step 64 $((size / 200 + 1)))" / "$work/perf.data"
 	tap_check "threads: any byte may be wrong" \
-		holds bytes "$(step 61 $((size / 500 + 1)))" / "$work/perf.data"
+		holds bytes "$(step 61 $((size / 250 + 1)))" / "$work/perf.data"
 	tap_check "threads: records may be missing, doubled, and change places" \
 		holds records "$(step 1 7)" / "$work/perf.data"
 else
