@@ -2,7 +2,7 @@
 /*
  * What a program takes: `cpu-time FILE PROGRAM ARGS...` runs it and writes to
  * FILE its CPU time, user and system, and the time on the clock, in seconds to
- * the microsecond, and its largest memory in kB (wait4(2)).  time(1) tells
+ * the microsecond, and its largest memory in kB (wait4(2)).  time(1) prints
  * hundredths of a second, a tenth of what a small recording takes.
  */
 #include "tests/bench/child.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet-speed FILE: how fast the packets of a recording can be told apart and
+ * packet-speed FILE: how fast the packets of a recording can be parsed and
  * their payload summed up, and nothing else done with them; the best of nine
  * counts.  No decoder that looks at every packet on one core is faster.
  *

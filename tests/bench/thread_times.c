@@ -5,7 +5,7 @@
  * of the thread that takes most, and then each one's, in the order of their ends.
  *
  * Threads that share CPUs with other work take longer on the clock, but hardly
- * more of the CPU: so the thread that takes most tells how fast the program can
+ * more of the CPU: so the thread that takes most shows how fast the program can
  * be on a machine of its own, however busy this one is.
  *
  * Each thread stops when it ends (ptrace(2), PTRACE_EVENT_EXIT), and
@@ -23,7 +23,7 @@
 #define THREADS_MAX 1024
 #define NS_PER_S    1e9
 
-/* Returns s; 0 if it is not told. */
+/* Returns s; 0 if it is not there. */
 static double cpu_time(pid_t process, pid_t thread)
 {
 	char path[64];
@@ -39,7 +39,8 @@ static double cpu_time(pid_t process, pid_t thread)
 	return (double)ns / NS_PER_S;
 }
 
-/* Returns the signal to go on with after a stop: those of the tracing are none of the program's. */
+/* Returns the signal to continue with after a stop: those of the tracing are none of the program's.
+ */
 static int signal_of(int status)
 {
 	int number = WSTOPSIG(status);

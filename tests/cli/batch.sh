@@ -109,9 +109,9 @@ json() {
 			.report.threads[0].tid == 1234 and .report.status == 0)' lines >/dev/null
 }
 if command -v jq >/dev/null; then
-	tap_check "--json-lines tells of each input, on standard output or at the end of a file" json
+	tap_check "--json-lines reports each input, on standard output or at the end of a file" json
 else
-	tap_skip "--json-lines tells of each input" "no jq"
+	tap_skip "--json-lines reports each input" "no jq"
 fi
 
 no_place_for_lines() {
@@ -252,7 +252,7 @@ interrupted_alone() {
 	wait $parent
 	[ $? -eq 130 ] && "$ftfdump" --check alone.ftf
 }
-# What nohup(1) starts goes on.
+# What nohup(1) starts continues.
 hang_up() {
 	(trap '' HUP; exec "$program" -q --symfs=sample --json-lines=/dev/null stuck.data -o hung-up/) &
 	parent=$!

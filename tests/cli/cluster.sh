@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doc/batch.md's commands, as they stand there, under GNU parallel over ssh and
+# doc/batch.md's commands, as they are there, under GNU parallel over ssh and
 # as a job array of Slurm: both on loopback, with daemons of our own that read
 # and write below a temporary directory only.  For `make check-long`.
 . "$top_srcdir/tests/support/tap.sh"

@@ -57,7 +57,7 @@ unended() {
 	"$program" --format=slices --between=main,nowhere recursion >ours 2>messages
 	[ $? -eq 2 ] && grep -q "main was called, and nowhere not after it" messages && grep -q printf ours
 }
-tap_check "--between without an end shows the rest, and tells" unended
+tap_check "--between without an end shows the rest, and says so" unended
 
 levels() {
 	"$program" -q --format=slices --args=none --depth=4 recursion >ours

@@ -57,7 +57,7 @@ tap_check "a file that perf did not finish, with a warning" same 2 unfinished
 names_its_output() {
 	"$program" -q --symfs="$work" threads.data/ && [ -s threads.data.ftf ] && [ ! -e threads.data/.ftf ]
 }
-tap_check "a directory's output stands beside it" names_its_output
+tap_check "a directory's output is beside it" names_its_output
 
 other_recording() {
 	head -c 120 perf.data >other

@@ -157,7 +157,7 @@ old_mode() {
 	[ "$(stat -c %a "$work/out/x.ftf")" = 600 ]
 }
 tap_check "who could not read the old output cannot read the new one" old_mode
-# Links stand where the temporary file may be put.
+# Links are where the temporary file may be put.
 planted_links() {
 	mkdir -p "$work/trap"
 	echo precious >"$work/precious"

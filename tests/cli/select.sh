@@ -85,7 +85,7 @@ by_name() {
 	"$program" --format=branches --comm='nobody' cpus >ours 2>messages
 	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "choose nothing" messages
 }
-tap_check "--comm chooses by name, and an empty choice is told" by_name
+tap_check "--comm chooses by name, and an empty choice is reported" by_name
 
 by_cpu() {
 	"$program" --format=branches --cpu=0 cpus >zero 2>messages || return 1
@@ -103,7 +103,7 @@ outside() {
 	"$program" -o out.ftf --time=1.5,2 cpus 2>messages
 	[ $? -eq 1 ] && grep -q "trace is of $(seconds "$first") to " messages && [ ! -e out.ftf ]
 }
-tap_check "a time in which nothing was recorded is an error that tells the trace's" outside
+tap_check "a time in which nothing was recorded is an error that names the trace's" outside
 wrong() { # OPTION
 	"$program" --format=none "$1" cpus 2>messages
 	[ $? -eq 64 ]
@@ -111,16 +111,16 @@ wrong() { # OPTION
 for option in --time=5 --time=a, --time=101%, --pid=x --tid=-1 --cpu=3-1; do
 	tap_check "$option is wrong usage" wrong "$option"
 done
-gaps_elsewhere() { # of threads and times that are not chosen are not told
+gaps_elsewhere() { # of threads and times that are not chosen are not reported
 	"$ptsim" record --cpus=2 --seed=3 --psb-period=512 --overflows=3000 -o damaged -- "$programs/threads" >/dev/null 2>&1
 	"$program" -q --format=branches damaged | sed -n 's/^ instruction trace error.* time \([0-9]*\)\.\([0-9]*\) .* tid \([0-9]*\) .*/\1\2 \3/p' >errors
 	tid=$(awk '{ n[$2]++ } END { for (t in n) print t }' errors | head -n 1)
 	"$program" --format=none --tid="$tid" damaged 2>messages
 	cat messages
-	told=$(sed -n 's/.*Overflow packet: \([0-9]*\).*/\1/p' messages)
-	[ "$told" -eq "$(grep -c " $tid\$" errors)" ] && [ "$told" -lt "$(wc -l <errors)" ]
+	reported=$(sed -n 's/.*Overflow packet: \([0-9]*\).*/\1/p' messages)
+	[ "$reported" -eq "$(grep -c " $tid\$" errors)" ] && [ "$reported" -lt "$(wc -l <errors)" ]
 }
-tap_check "gaps of what is not chosen are not told" gaps_elsewhere
+tap_check "gaps of what is not chosen are not reported" gaps_elsewhere
 untimed() {
 	"$ptsim" record --no-tsc --no-mtc -o untimed -- "$programs/threads" >/dev/null 2>&1
 	"$program" --format=none --time=+1us, untimed 2>messages

@@ -116,7 +116,7 @@ tap_check "compressed parts keep their ending" compressed
 named_by_input() {
 	"$program" -q --split=1000 threads && [ -s threads.000.ftf ]
 }
-tap_check "without -o they stand beside the input" named_by_input
+tap_check "without -o they are beside the input" named_by_input
 # The first part can be written, the second's name is taken by a directory.
 fails() {
 	mkdir -p taken.001.ftf

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What is told of a run: the summary, -v, and the JSON of --json.
+# The report of a run: the summary, -v, and the JSON of --json.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -34,14 +34,14 @@ tap_check "it says what caused gaps and what helps" \
 	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=none perf.data -o x.ftf
 tap_check "it names files without symbols" \
 	says 2 '^  no names in 1 of 1 files.*: /sample$' --symfs=none perf.data -o x.ftf
-# Branches that are only counted go many at a time; gaps tell of files, and are no branches.
+# Branches are counted many at a time; gaps name files, and are no branches.
 counts_the_same() { # STATUS OPTIONS...
 	for format in none branches; do
 		run "$@" --format=$format perf.data || return 1
-		grep -E ' branches on |gaps?: |no code for' stderr >"told.$format"
+		grep -E ' branches on |gaps?: |no code for' stderr >"said.$format"
 	done
-	cat told.none
-	grep -q ' branches on ' told.none && diff told.branches told.none
+	cat said.none
+	grep -q ' branches on ' said.none && diff said.branches said.none
 }
 tap_check "without output it counts the same" counts_the_same 0 --symfs=.
 tap_check "and finds the same gaps" counts_the_same 2 --symfs=none
@@ -63,8 +63,8 @@ verbose() {
 	cat stderr
 	return 1
 }
-tap_check "-v tells of phases, buffers and files" verbose
-tap_check "-vv tells of threads" says 0 '^thread 1234/1234: sample$' -vv --symfs=. perf.data -o x.ftf
+tap_check "-v names phases, buffers and files" verbose
+tap_check "-vv names threads" says 0 '^thread 1234/1234: sample$' -vv --symfs=. perf.data -o x.ftf
 
 json_to_stdout() {
 	run 0 -q --json --symfs=. perf.data -o x.ftf && [ ! -s stderr ] && "$python" - <<-'END'
@@ -159,7 +159,7 @@ if [ "$python" = none ]; then
 else
 	tap_check "--json writes to standard output" json_to_stdout
 	tap_check "--json=FILE has gaps, their files, and warnings" json_has_gaps
-	tap_check "a failure is told in JSON, too" json_of_failure
+	tap_check "a failure is reported in JSON, too" json_of_failure
 	tap_check "the schema holds: a trace" json_is_valid 0 --symfs=. perf.data -o x.ftf
 	tap_check "the schema holds: with gaps" json_is_valid 2 --symfs=none perf.data -o x.ftf
 	tap_check "the schema holds: in parts" json_is_valid 0 --symfs=. --split=4 perf.data -o x.ftf

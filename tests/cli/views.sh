@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Slices in the formats of other tools.  What they must tell is computed by
+# Slices in the formats of other tools.  What they must contain is computed by
 # functions.awk from the recorder's true slices, and, to the nanosecond, from
 # --format=slices, which other tests compare with the truth.
 . "$top_srcdir/tests/support/tap.sh"

@@ -19,7 +19,7 @@ truncate -s 32M "$work/disk"
 PATH=$PATH:/usr/sbin:/sbin mkfs.ext4 -q -O quota,project -E quotatype=usrquota:prjquota "$work/disk" ||
 	tap_skip_all "no quota in this mkfs.ext4"
 
-# Runs as the first process of the machine; what it tells goes to the host's directory.
+# Runs as the first process of the machine; what it prints goes to the host's directory.
 cat >"$work/init" <<END
 #!/bin/sh
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -68,16 +68,16 @@ timeout -s KILL 300 linux.uml mem=256M root=/dev/root rootfstype=hostfs rootflag
 	con=null con0=fd:0,fd:1 init="$work/init" </dev/null >"$work/console" 2>&1
 [ -s "$work/share/results" ] || { tail -5 "$work/console"; tap_skip_all "User Mode Linux does not run here"; }
 
-tells() { # NAME REGEX
+prints() { # NAME REGEX
 	grep -E "^$1 $2" "$work/share/results" || { cat "$work/share/results"; return 1; }
 }
 tap_check "a user's quota that is used up is an error that leaves nothing" \
-	tells user-used-up '1 : ptrace2ftf: .*x\.ftf: .*Disk quota exceeded'
-tap_check "the same in text" tells user-used-up-text '1 : ptrace2ftf: .*x\.txt: .*Disk quota exceeded'
-tap_check "the same of what is compressed" tells user-used-up-packed '1 : ptrace2ftf: .*x\.ftf\.gz: .*Disk quota exceeded'
-tap_check "with room there is an output" tells user-room '[02] x.ftf '
-tap_check "a quota of files is an error, too" tells user-no-files '1 a b : ptrace2ftf: .*x\.ftf: .*Disk quota exceeded'
+	prints user-used-up '1 : ptrace2ftf: .*x\.ftf: .*Disk quota exceeded'
+tap_check "the same in text" prints user-used-up-text '1 : ptrace2ftf: .*x\.txt: .*Disk quota exceeded'
+tap_check "the same of what is compressed" prints user-used-up-packed '1 : ptrace2ftf: .*x\.ftf\.gz: .*Disk quota exceeded'
+tap_check "with room there is an output" prints user-room '[02] x.ftf '
+tap_check "a quota of files is an error, too" prints user-no-files '1 a b : ptrace2ftf: .*x\.ftf: .*Disk quota exceeded'
 tap_check "a project's quota that is used up is an error" \
-	tells project-used-up '1 : ptrace2ftf: .*x\.ftf: .*Disk quota exceeded'
-tap_check "outside of the project there is room" tells project-elsewhere '[02] x.ftf '
+	prints project-used-up '1 : ptrace2ftf: .*x\.ftf: .*Disk quota exceeded'
+tap_check "outside of the project there is room" prints project-elsewhere '[02] x.ftf '
 tap_done

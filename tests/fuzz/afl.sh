@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # afl.sh SOURCE BUILD SECONDS TARGET...: as fuzz.sh, with AFL++ (afl-clang-fast,
 # whose driver takes libFuzzer's place).  What it finds stays in BUILD/afl/TARGET
-# and is where the next run begins; the last lines tell its figures.
+# and is where the next run begins; the last lines are its figures.
 set -e
 source=$1
 build=$2

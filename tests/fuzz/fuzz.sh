@@ -3,7 +3,7 @@
 # fuzz.sh SOURCE BUILD SECONDS TARGET...: builds fuzz targets with clang in BUILD
 # and runs each, one after the other.  Corpora stay in BUILD/corpus and grow from
 # run to run; findings come to BUILD/findings; the last lines of each run's log
-# (BUILD/TARGET.log) tell executions and coverage.
+# (BUILD/TARGET.log) contain executions and coverage.
 set -e
 source=$1
 build=$2

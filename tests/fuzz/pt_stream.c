@@ -3,7 +3,7 @@
  * Any bytes as Intel PT, over any bytes as code:
  *
  *	1 byte   of flags, see below
- *	1 byte   half the size of the code, which stands at SAMPLE_CODE; 0: the sample's own
+ *	1 byte   half the size of the code, which is at SAMPLE_CODE; 0: the sample's own
  *	...      the code
  *	...      the trace
  */
@@ -24,7 +24,7 @@
 enum flags {
 	FLAG_LIBIPT = 1,
 	FLAG_SKIP_LOCAL_JUMPS = 2,
-	FLAG_CLOCKS = 4,  /* MTC and CYC packets tell the time, too */
+	FLAG_CLOCKS = 4,  /* MTC and CYC packets carry the time, too */
 	FLAG_KERNEL = 8,  /* the code is kernel code as well */
 	FLAG_PIECES = 16, /* two pieces that follow each other */
 	FLAG_APART = 32,  /* two pieces, and trace is missing between them */

@@ -61,7 +61,7 @@ threads_are_known() {
 		grep -q "domain 1 GC (thread $other)" "$work/names"
 }
 
-# Where one does not, what is said tells by how much, and how well the clock was known.
+# Where one does not, the diagnostics have the distance, and how well the clock was known.
 inside_their_calls() { # the phase "minor" lies in the function that reported it
 	grep clock: "$work/err"
 	"$top_builddir/ftfdump" --slices "$work/x.ftf" | awk '
@@ -86,8 +86,8 @@ inside_their_calls() { # the phase "minor" lies in the function that reported it
 for options in "--seed=2" "--seed=3 --cyc --cpus=2"; do
 	# shellcheck disable=SC2086 # a list of options
 	tap_check "the program is recorded, $options" record $options
-	tap_check "the calls tell the clock to a microsecond, $options" within 1000
-	tap_check "the calls tell the rings' threads, $options" threads_are_known
+	tap_check "the calls show the clock to a microsecond, $options" within 1000
+	tap_check "the calls show the rings' threads, $options" threads_are_known
 	tap_check "collections lie in their functions, $options" inside_their_calls
 done
 
@@ -115,12 +115,12 @@ synchronised() { # OFFSET UNCERTAINTY
 same_clock() {
 	sync_lines 0 && synchronised $ahead 0
 }
-tap_check "lines of clock-sync tell the clock" same_clock
+tap_check "lines of clock-sync give the clock" same_clock
 
 drifting_clock() {
 	sync_lines 4000 && synchronised $((ahead + 2000)) 2000
 }
-tap_check "lines that differ tell the middle, and how far it may be off" drifting_clock
+tap_check "lines that differ give the middle, and how far it may be off" drifting_clock
 
 no_line() {
 	echo nothing >"$work/sync"
@@ -147,5 +147,5 @@ two_lines() {
 tap_check "clock-sync prints the clocks of now" two_lines
 
 make_ring 256
-tap_check "the calls tell the clock of a ring that lost its beginning" within 1000
+tap_check "the calls show the clock of a ring that lost its beginning" within 1000
 tap_done

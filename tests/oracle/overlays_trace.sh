@@ -23,7 +23,7 @@ phases() {
 		}' "$1" | sort
 }
 
-# The same of a trace; tracks are told apart by their names.
+# The same of a trace; tracks are known by their names.
 slices() {
 	"$ftfdump" --names "$1" | sed -n 's/^thread \([0-9]*\) domain \([0-9]*\) GC.*/\1 \2/p' >"$work/tracks"
 	"$ftfdump" --slices "$1" | awk 'NR == FNR { ring[$1] = $2; next }
@@ -42,7 +42,7 @@ phases_are_slices() { # RING.gz DUMP
 	[ -s "$work/expected" ] && cmp "$work/expected" "$work/got"
 }
 
-# Nothing tells the clocks: both files are written up to the process's end, whose
+# Nothing relates the clocks: both files are written up to the process's end, whose
 # last events lie some milliseconds apart.  The program printed the truth.
 ends_are_taken_for_the_same() {
 	ring=$(unpack "$shared"/combined/single/*.events.gz)
@@ -135,6 +135,6 @@ tap_check "without a word on clocks the ends are taken for the same" ends_are_ta
 tap_check "forks and exits bound the monotonic clock around the truth" bounds_contain default 537957
 tap_check "rings are named after the threads that forked their backups" rings_know_their_threads
 tap_check "forks and exits bound perf's monotonic clock around 0" mono_bounds_contain_0
-tap_check "a clock that perf was told to use is believed" mono_is_as_recorded
+tap_check "a clock that perf was set to use is believed" mono_is_as_recorded
 tap_check "execs and exits bound the wall clock around the truth" wall_bounds_contain
 tap_done

@@ -71,7 +71,7 @@ equals_truth() { # NAME
 	same "$work/ours" "$work/truth"
 }
 
-# Each difference has a gap of ours in it, and adds only where it goes on.
+# Each difference has a gap of ours in it, and adds only where it resumes.
 differs_at_gaps_only() {
 	diff "$work/truth" "$work/ours" >"$work/diff"
 	awk '/^[0-9]/ { if (hunk && !gap) bad = 1; hunk = 1; gap = 0; next }
@@ -207,7 +207,7 @@ equals_perf_per_thread() {
 	branches --symfs="$lldb/symfs" "$lldb/perf.data" || return 1
 	gzip -dc "$lldb/perf-script.be.txt.gz" >"$work/perf.text"
 	normal "$work/perf.text" | grep -Ev ' (gap|resume) ' | grep -E '^(3497496|3497497) ' >"$work/perf"
-	# Where decoding goes on after an error is each decoder's own.
+	# Where decoding resumes after an error is each decoder's own.
 	grep -Ev ' (gap|resume) ' "$work/ours" | grep -E '^(3497496|3497497) ' >"$work/mine"
 	diff -d "$work/perf" "$work/mine" | grep '^[<>]' | sort | uniq -c | sort -n >"$work/diff"
 	printf '%7d %s\n' 1 '< 3497497 jmp 400bdb 400bcc' 6096 '> 3497496 jmp 400bb1 400ba0' \
@@ -265,7 +265,7 @@ is_no_mismatch() {
 tap_check "quipper, of a Skylake: what an erratum wrote is no damage" is_no_mismatch
 tap_check "quipper: a sound trace without any code" converts 2 --symfs="$work" "$recordings/quipper-4.14/perf.data"
 tap_check "quipper: one line names the missing files and their build ids" names_missing_files
-# perf tells a new core clock with the next branch or timing packet, so not the
+# perf reports a new core clock with the next branch or timing packet, so not the
 # last ones, and to the nearest MHz, as we do.
 clocks_as_perf() { # NAME
 	"$program" -q --no-warn "$recordings/$1/perf.data" -o "$work/out.ftf" || return 1

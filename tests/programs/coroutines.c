@@ -15,18 +15,18 @@ __attribute__((noinline)) static void yield(int number)
 	swapcontext(&contexts[number], &home);
 }
 
-__attribute__((noinline)) static void walk(int number, int depth)
+__attribute__((noinline)) static void descend(int number, int depth)
 {
 	if (depth == 0)
 		return;
 	yield(number);
-	walk(number, depth - 1);
+	descend(number, depth - 1);
 	yield(number);
 }
 
 static void run(int number)
 {
-	walk(number, 3 + number);
+	descend(number, 3 + number);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A JIT compiler that tells perf of its code: jitdump DIRECTORY writes
+ * A JIT compiler that describes its code to perf: jitdump DIRECTORY writes
  * DIRECTORY/jit-PID.dump (tools/perf/Documentation/jitdump-specification.txt)
  * and calls jit_outer 20 times, which calls jit_inner.
  */
@@ -23,7 +23,7 @@ struct load {
 	uint64_t vma, address, code_size, index;
 };
 
-/* Write a function and tell of it. */
+/* Write a function and its record. */
 static void emit(FILE *dump, uint8_t *code, const void *bytes, size_t size, const char *name)
 {
 	static uint64_t index;

@@ -2,12 +2,12 @@
 /*
  * Exceptions as OCaml's native compiler makes them on amd64: r14 points to the
  * innermost handler, each a pair of words on the stack (the outer one, where to
- * go on).  Which calls have a handler cannot be told from the branches, only
+ * continue).  Which calls have a handler cannot be seen in the branches, only
  * from the notes: caml_search calls itself, and every other call installs one.
  */
 	.text
 
-	/* caml_raise: r14's handler goes on. */
+	/* caml_raise: r14's handler continues. */
 	.globl caml_raise
 	.type caml_raise, @function
 caml_raise:

@@ -11,7 +11,7 @@
 
 #define VALUES 20
 
-static uint64_t told[2 * VALUES];
+static uint64_t written[2 * VALUES];
 static volatile int count;
 
 void perf_emulate_ptwrite(uint64_t value);
@@ -31,15 +31,15 @@ __asm__(".text\n"
 	"	ret\n"
 	".size perf_emulate_ptwrite, . - perf_emulate_ptwrite\n");
 
-__attribute__((noinline)) static void tell(uint64_t value)
+__attribute__((noinline)) static void note(uint64_t value)
 {
-	told[count++] = value;
+	written[count++] = value;
 	perf_emulate_ptwrite(value);
 }
 
 static void handle(int number)
 {
-	tell(UINT64_C(0x5160) << 16 | (unsigned)number);
+	note(UINT64_C(0x5160) << 16 | (unsigned)number);
 }
 
 int main(void)
@@ -48,14 +48,14 @@ int main(void)
 
 	signal(SIGUSR1, handle);
 	for (int i = 0; i < VALUES; i++) {
-		tell(value);
+		note(value);
 		value = value * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		if (i % 4 == 0)
 			raise(SIGUSR1);
 	}
-	tell(0);
-	tell(UINT64_MAX);
+	note(0);
+	note(UINT64_MAX);
 	for (int i = 0; i < count; i++)
-		printf("value=0x%llx\n", (unsigned long long)told[i]);
+		printf("value=0x%llx\n", (unsigned long long)written[i]);
 	return 0;
 }

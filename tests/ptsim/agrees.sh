@@ -74,7 +74,7 @@ libipt_agrees() {
 	same "$work/truth.one" "$work/text"
 }
 
-flow() { # LIST: without marks, and without where it goes on, which is each decoder's own
+flow() { # LIST: without marks and resumptions, which each decoder places in its own way
 	grep -Ev ' (gap|resume|ovf|ovfend|lost|lostend) ' "$1"
 }
 
@@ -183,7 +183,7 @@ everything() {
 	for options in "" "--cyc" "--no-mtc" "--no-retcomp" "--long-tnt --psb-period=2048" \
 		"--per-thread --cyc" "--cpus=4 --quantum=2000 --cyc" "--mtc-period=9"; do
 		for name in recursion tail indirect longjmp plugins coroutines signals threads family except; do
-			# With a time at each PSB or every 20 us only, perf cannot tell
+			# With a time at each PSB or every 20 us only, perf cannot know
 			# which code was mapped when.
 			case $name$options in
 			plugins--no-mtc | family--no-mtc | family--mtc-period=9) perf= ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What slices tell (--args) of programs recorded by ptsim.  How many instructions
+# The arguments of slices (--args) of programs recorded by ptsim.  How many instructions
 # each slice has is compared in stacks.sh.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -49,7 +49,7 @@ totals() {
 	perf_totals >>"$work/sums"
 	true_instructions >>"$work/sums"
 	cat "$work/sums"
-	# Cycles between the last branch and the end of the trace have no branch to tell them.
+	# Cycles between the last branch and the end of the trace have no branch to count them.
 	# perf counted one instruction less in 2 of 25 recordings; we count those that were executed.
 	awk '{ i[NR] = $1; c[NR] = $2 }
 		END { exit !(i[1] > 10000 && i[1] == i[3] && i[1] >= i[2] && i[1] <= i[2] + 1 && c[1] >= c[2] && c[1] < c[2] * 1.001) }' \
@@ -109,5 +109,5 @@ line_only() {
 	"$program" -q --args=line --format=slices "$work/perf.data" | cmp - "$work/line" || return 1
 	sed 's/ caller=.*//; s/ insns=.*//' "$work/full" | diff - "$work/line"
 }
-tap_check "line is the default, and full tells the same and more" line_only
+tap_check "line is the default, and full has the same and more" line_only
 tap_done

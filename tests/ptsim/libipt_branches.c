@@ -16,7 +16,7 @@
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 
-struct walk {
+struct branch_list {
 	struct pt_insn_decoder *decoder;
 	struct pt_insn last; /* the branch whose target is not known yet */
 	bool pending;
@@ -38,26 +38,26 @@ static const char *kind_of(enum pt_insn_class iclass)
 	}
 }
 
-static void resolve(struct walk *walk, uint64_t to)
+static void resolve(struct branch_list *list, uint64_t to)
 {
-	const struct pt_insn *last = &walk->last;
+	const struct pt_insn *last = &list->last;
 
-	if (walk->pending && !(last->iclass == ptic_cond_jump && to == last->ip + last->size))
+	if (list->pending && !(last->iclass == ptic_cond_jump && to == last->ip + last->size))
 		printf("%s %" PRIx64 " %" PRIx64 "\n", kind_of(last->iclass), last->ip, to);
-	walk->pending = false;
+	list->pending = false;
 }
 
-static void on_event(struct walk *walk, const struct pt_event *event)
+static void on_event(struct branch_list *list, const struct pt_event *event)
 {
 	switch (event->type) {
 	case ptev_enabled:
 		printf("resume 0 %" PRIx64 "\n", event->variant.enabled.ip);
 		break;
 	case ptev_disabled:
-		resolve(walk, 0);
+		resolve(list, 0);
 		break;
 	case ptev_async_disabled:
-		resolve(walk, event->variant.async_disabled.at);
+		resolve(list, event->variant.async_disabled.at);
 		printf("async %" PRIx64 " 0\n", event->variant.async_disabled.at);
 		break;
 	default:
@@ -66,14 +66,14 @@ static void on_event(struct walk *walk, const struct pt_event *event)
 }
 
 /* Returns libipt's status. */
-static int take_events(struct walk *walk, int status)
+static int take_events(struct branch_list *list, int status)
 {
 	struct pt_event event;
 
 	while (status >= 0 && (status & pts_event_pending)) {
-		status = pt_insn_event(walk->decoder, &event, sizeof(event));
+		status = pt_insn_event(list->decoder, &event, sizeof(event));
 		if (status >= 0)
-			on_event(walk, &event);
+			on_event(list, &event);
 	}
 	return status;
 }
@@ -118,22 +118,22 @@ static void configure(struct pt_config *config, const struct pt_info *info, uint
 	config->cpuid_0x15_ebx = (uint32_t)info->tsc_ctc_ratio_n;
 }
 
-static int walk_all(struct walk *walk)
+static int list_branches(struct branch_list *list)
 {
 	struct pt_insn insn;
-	int status = pt_insn_sync_forward(walk->decoder);
+	int status = pt_insn_sync_forward(list->decoder);
 
 	while (status >= 0) {
-		status = take_events(walk, status);
+		status = take_events(list, status);
 		if (status < 0)
 			break;
 		memset(&insn, 0, sizeof(insn));
-		status = pt_insn_next(walk->decoder, &insn, sizeof(insn));
+		status = pt_insn_next(list->decoder, &insn, sizeof(insn));
 		if (status < 0)
 			break;
-		resolve(walk, insn.ip);
-		walk->last = insn;
-		walk->pending = insn.iclass != ptic_other;
+		resolve(list, insn.ip);
+		list->last = insn;
+		list->pending = insn.iclass != ptic_other;
 	}
 	if (pt_errcode(status) == pte_eos)
 		return 0;
@@ -146,7 +146,7 @@ static int decode(const struct auxtrace *auxtrace, const struct timeline *timeli
 	const struct aux_stream *aux = &auxtrace->streams[0];
 	uint8_t *bytes = alloc_zeroed(1, aux->size + 64);
 	struct pt_config config;
-	struct walk walk = { 0 };
+	struct branch_list list = { 0 };
 	size_t used = 0;
 	struct pt_image *image;
 	int status;
@@ -156,11 +156,11 @@ static int decode(const struct auxtrace *auxtrace, const struct timeline *timeli
 		used += aux->pieces[i].size;
 	}
 	configure(&config, &auxtrace->info, bytes, aux->size);
-	walk.decoder = pt_insn_alloc_decoder(&config);
+	list.decoder = pt_insn_alloc_decoder(&config);
 	image = image_of(space_of(timeline));
-	pt_insn_set_image(walk.decoder, image);
-	status = walk_all(&walk);
-	pt_insn_free_decoder(walk.decoder);
+	pt_insn_set_image(list.decoder, image);
+	status = list_branches(&list);
+	pt_insn_free_decoder(list.decoder);
 	pt_image_free(image);
 	free(bytes);
 	return status;

@@ -245,10 +245,10 @@ static void begin_missing(struct machine *machine, struct task *task, bool lost)
 		pt_output_overflow(&buffer->out, now.tsc);
 		return;
 	}
-	side_band_aux(&machine->side, &now, buffer->told,
-		      pt_output_size(&buffer->out) - buffer->told, PERF_AUX_FLAG_TRUNCATED);
+	side_band_aux(&machine->side, &now, buffer->reported,
+		      pt_output_size(&buffer->out) - buffer->reported, PERF_AUX_FLAG_TRUNCATED);
 	side_band_lost(&machine->side, &now, 1);
-	buffer->told = buffer->out.size;
+	buffer->reported = buffer->out.size;
 	buffer->out.muted = true;
 	machine_enter(machine, task);
 }
@@ -289,9 +289,9 @@ static void stop_task(struct machine *machine, struct cpu *cpu)
 
 	end_missing(machine, task, false);
 	pt_output_stop(&buffer->out, cpu->tsc);
-	side_band_aux(&machine->side, &now, buffer->told,
-		      pt_output_size(&buffer->out) - buffer->told, flags);
-	buffer->told = buffer->out.size;
+	side_band_aux(&machine->side, &now, buffer->reported,
+		      pt_output_size(&buffer->out) - buffer->reported, flags);
+	buffer->reported = buffer->out.size;
 	task->tsc = cpu->tsc;
 	if (task->state == TASK_RUNNING)
 		task->state = TASK_READY;

@@ -30,7 +30,7 @@ struct buffer {
 	int32_t pid, tid;
 	int cpu;
 	unsigned queue;
-	uint64_t told;      /* bytes that AUX records speak of */
+	uint64_t reported;  /* bytes that AUX records cover */
 	uint64_t reference; /* TSC when it was first used */
 	unsigned missing;   /* instructions still to be lost; 0: none is */
 	bool lost;          /* they are lost by a full buffer, not by an overflow */
@@ -101,7 +101,7 @@ struct clock_point machine_now(const struct machine *machine, const struct task 
 
 void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next);
 
-/* User code goes on, at the task's registers, if it does not run already. */
+/* User code runs again, at the task's registers, if it does not run already. */
 void machine_enter(struct machine *machine, struct task *task);
 
 /* User code is left by its instruction, or between two of them. */
@@ -124,7 +124,7 @@ void machine_executed(struct machine *machine, struct task *task, uint64_t to, u
 /* The task ended, or (exec) nothing of its stack is left. */
 void machine_forget_stack(struct machine *machine, struct task *task);
 
-/* Tell mappings that were not there before; `all`: none of the old ones is. */
+/* Record mappings that were not there before; `all`: none of the old ones is. */
 void machine_map(struct machine *machine, struct task *task, bool all);
 
 #endif

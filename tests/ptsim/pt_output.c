@@ -10,7 +10,7 @@
 
 #define ROOM       65536u
 #define PACKET_MAX 64u
-/* An MTC has 8 bits of the clock: a decoder cannot tell more periods without one apart. */
+/* An MTC has 8 bits of the clock: a decoder cannot count more periods without one. */
 #define MTC_WRAP 256u
 
 void pt_output_init(struct pt_output *out, const struct pt_output_options *options)

@@ -45,8 +45,8 @@ struct pt_output {
 	uint64_t returns[PT_RETURN_STACK];
 	unsigned return_top, return_count;
 	uint64_t next_psb;    /* size at which it is due */
-	uint64_t ctc;         /* MTC periods told so far */
-	uint64_t cyc_tsc;     /* up to where cycles are told */
+	uint64_t ctc;         /* MTC periods written so far */
+	uint64_t cyc_tsc;     /* up to where cycles are written */
 	unsigned ratio;       /* core clock : bus clock, in the CBR packet */
 	bool muted;           /* an overflow: nothing is written */
 	uint64_t cr3;         /* of PIP packets; 0: none are written */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Values written by perf's emulated PTWRITE: what the program says that it wrote
-# is what stands among its calls, and what perf script finds.
+# is what is among its calls, and what perf script finds.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
@@ -26,7 +26,7 @@ all_are_shown() { # RECORDER'S OPTIONS...
 		diff "$work/written" "$work/shown"
 }
 
-stand_in_their_function() {
+are_in_their_function() {
 	awk '/ ptwrite value=/ { depth = $2 - 1; found = 0
 		for (i = NR - 1; i && !found; i--)
 			if (split(line[i], f, " ") && f[2] == depth) { found = 1; name = f[5] }
@@ -43,7 +43,7 @@ perf_agrees() { # MISSING: as many at most
 }
 
 tap_check "each value that was written is shown" all_are_shown
-tap_check "in the function that tells it" stand_in_their_function
+tap_check "in the function that writes it" are_in_their_function
 if command -v perf >/dev/null; then
 	tap_check "perf script finds the same, but for one that was interrupted" perf_agrees 3
 else
@@ -64,7 +64,7 @@ same_with_threads() {
 }
 tap_check "the same for any number of threads, cut between bits" same_with_threads
 
-# What is shown was written, whatever was lost; what lacks bits is told.
+# What is shown was written, whatever was lost; what lacks bits is counted.
 none_is_wrong() {
 	record --overflows=700 --overflow-length=60 && shown || return 1
 	[ -s "$work/shown" ] && ! diff "$work/written" "$work/shown" | grep '^>' &&

@@ -269,7 +269,7 @@ static bool finish_step(struct machine *machine, struct task *task, bool deliver
 	return stopped;
 }
 
-/* Only what follows tells whether a signal has a handler: else its instruction runs. */
+/* The next stop shows whether the signal has a handler: else its instruction runs. */
 static bool deliver(struct machine *machine, struct task *task)
 {
 	struct tracee_stop stop;

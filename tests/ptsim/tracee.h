@@ -36,7 +36,7 @@ pid_t tracee_start(char *const *command);
 void tracee_step(pid_t tid, int signal);
 
 /*
- * Tell what became of it.  Without `wait` the answer may be TRACEE_RUNNING.
+ * Returns what became of it.  Without `wait` the answer may be TRACEE_RUNNING.
  * `delivered`: the last step delivered a signal.
  */
 struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered);

@@ -52,7 +52,7 @@ struct true_stack {
 	size_t count, room;
 	uint64_t since;       /* ns: it is the current one from then on */
 	uint64_t since_insns; /* the thread's count then */
-	size_t first_slice;   /* slices that were given out before */
+	size_t first_slice;   /* slices that were added before */
 };
 
 struct true_thread {
@@ -92,10 +92,10 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step);
 /* User code is left, to come back with one of the functions below. */
 void true_thread_leave(struct true_thread *thread, uint64_t time, bool syscall);
 
-/* It goes on where it was, or (sigreturn) where a handler had interrupted it. */
+/* It resumes where it was, or (sigreturn) where a handler had interrupted it. */
 void true_thread_resume(struct true_thread *thread, const struct true_step *step, bool sigreturn);
 
-/* It goes on in a signal handler. */
+/* It resumes in a signal handler. */
 void true_thread_handle(struct true_thread *thread, const struct true_step *step);
 
 /* Nothing of it is left: exec or exit. */

@@ -5,7 +5,7 @@
  * truth.branches: every transfer of control, `ns tsc cpu pid tid kind from to`,
  * in the order in which each CPU did it; from and to are hexadecimal, 0 where a
  * recording cannot say.  Kinds: call icall ret jmp ijmp jcc (taken) far,
- * syscall and async (user code is left), resume (it goes on); ovf .. ovfend and
+ * syscall and async (user code is left), resume (it is entered); ovf .. ovfend and
  * lost .. lostend around what was executed but is not in the recording.
  *
  * truth.slices: the true stacks, as --format=slices prints slices, without args.

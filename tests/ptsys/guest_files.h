@@ -6,7 +6,7 @@
 #include "symbols/files/elf_file.h"
 #include "tests/ptsim/mappings.h"
 
-/* Open a file of one range of code, and tell where that is.  Returns 0, or -1 after a message. */
+/* Open a file of one range of code, and store where that is.  Returns 0, or -1 after a message. */
 int guest_map(struct elf_file *file, const char *path, struct mapping *map);
 
 /* Returns a symbol's address, UINT64_MAX after a message if there is none. */

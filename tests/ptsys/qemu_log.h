@@ -21,7 +21,7 @@ enum log_event {
 	LOG_END,
 	LOG_STATE,   /* the registers before an instruction is executed */
 	LOG_VECTOR,  /* an interrupt or a fault, before the instruction at `ip` */
-	LOG_STOPPED, /* the instruction told last was not executed after all */
+	LOG_STOPPED, /* the instruction logged last was not executed after all */
 };
 
 struct qemu_log {

@@ -35,7 +35,7 @@ __attribute__((constructor)) static void init(void)
 	report = path ? creat(path, 0666) : -1;
 }
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void print_count(void)
 {
 	if (report >= 0)
 		dprintf(report, "%lu\n", count);

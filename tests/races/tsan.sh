@@ -13,7 +13,7 @@ shift 2
 make -s
 make -s check TESTS=
 
-# In the program's place, unless it stands there since an earlier run.
+# In the program's place, unless it is there since an earlier run.
 case $(head -c 2 ptrace2ftf) in
 '#!') ;;
 *) mv ptrace2ftf ptrace2ftf.threads ;;

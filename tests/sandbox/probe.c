@@ -45,7 +45,7 @@ __attribute__((constructor)) static void init(void)
 	unsetenv("LD_PRELOAD"); /* what is started is not to probe again */
 }
 
-static void tell(const char *name, bool done)
+static void print_result(const char *name, bool done)
 {
 	dprintf(report, "%s: %s\n", name, done ? "done" : strerrorname_np(errno));
 }
@@ -71,18 +71,18 @@ static void try_files(void)
 {
 	char parent[64];
 
-	tell("create", can_open(in(outside, "new"), O_WRONLY | O_CREAT));
-	tell("create in the working directory", can_open("probe-new", O_WRONLY | O_CREAT));
-	tell("write", can_open(in(outside, "kept"), O_WRONLY));
-	tell("truncate", truncate(in(outside, "kept"), 0) == 0);
-	tell("rename", rename(in(outside, "old"), "/tmp/probe-renamed") == 0);
-	tell("remove", unlink(in(outside, "doomed")) == 0);
-	tell("make a directory", mkdir(in(outside, "folder"), 0777) == 0);
-	tell("link", symlink("kept", in(outside, "link")) == 0);
-	tell("change the mode", chmod(in(outside, "kept"), 0666) == 0);
-	tell("read", can_open(in(outside, "kept"), O_RDONLY));
+	print_result("create", can_open(in(outside, "new"), O_WRONLY | O_CREAT));
+	print_result("create in the working directory", can_open("probe-new", O_WRONLY | O_CREAT));
+	print_result("write", can_open(in(outside, "kept"), O_WRONLY));
+	print_result("truncate", truncate(in(outside, "kept"), 0) == 0);
+	print_result("rename", rename(in(outside, "old"), "/tmp/probe-renamed") == 0);
+	print_result("remove", unlink(in(outside, "doomed")) == 0);
+	print_result("make a directory", mkdir(in(outside, "folder"), 0777) == 0);
+	print_result("link", symlink("kept", in(outside, "link")) == 0);
+	print_result("change the mode", chmod(in(outside, "kept"), 0666) == 0);
+	print_result("read", can_open(in(outside, "kept"), O_RDONLY));
 	snprintf(parent, sizeof(parent), "/proc/%d/mem", (int)getppid());
-	tell("read another's memory", can_open(parent, O_RDONLY));
+	print_result("read another's memory", can_open(parent, O_RDONLY));
 }
 
 static bool can_fork(void)
@@ -115,18 +115,18 @@ static void try_calls(void)
 	char byte;
 	struct iovec here = { &byte, 1 }, there = { &byte, 1 };
 
-	tell("fork", can_fork());
-	tell("socket", can_socket(AF_INET));
-	tell("local socket", can_socket(AF_UNIX));
-	tell("signal", kill(getppid(), 0) == 0);
-	tell("make code", can_map_code());
-	tell("map code",
-	     mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
-	tell("read a process",
-	     process_vm_readv(getppid(), &here, 1, &there, 1, 0) == 1 || errno == EFAULT);
-	tell("leave the namespace", syscall(SYS_unshare, 0) == 0);
-	tell("type on the terminal", ioctl(0, TIOCSTI, "x") == 0 || errno == ENOTTY);
-	tell("be traced", ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
+	print_result("fork", can_fork());
+	print_result("socket", can_socket(AF_INET));
+	print_result("local socket", can_socket(AF_UNIX));
+	print_result("signal", kill(getppid(), 0) == 0);
+	print_result("make code", can_map_code());
+	print_result("map code",
+		     mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+	print_result("read a process",
+		     process_vm_readv(getppid(), &here, 1, &there, 1, 0) == 1 || errno == EFAULT);
+	print_result("leave the namespace", syscall(SYS_unshare, 0) == 0);
+	print_result("type on the terminal", ioctl(0, TIOCSTI, "x") == 0 || errno == ENOTTY);
+	print_result("be traced", ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
 }
 
 static void try_all(void)
@@ -138,7 +138,7 @@ static void try_all(void)
 	dup2(report, 9);
 	if (getenv("PROBE_EXEC")) {
 		execv("/bin/sh", words);
-		tell("exec", false);
+		print_result("exec", false);
 	}
 }
 

@@ -126,6 +126,6 @@ tap_check "a system without Landlock has half of it, and fails --sandbox=on" \
 	without files 'sandbox: system calls (the system has no Landlock)'
 tap_check "a system without seccomp has half of it, and fails --sandbox=on" \
 	without calls 'sandbox: files (the system has no filters of system calls)'
-tap_check "a system without either goes on, and fails --sandbox=on" \
+tap_check "a system without either runs, and fails --sandbox=on" \
 	without both 'sandbox: none (the system has no Landlock)'
 tap_done

@@ -21,7 +21,7 @@
  *	late       times beyond 2^63 ns, COUNT records
  *	aux        one piece of COUNT bytes, which the file has as a hole
  *	nothing    no threads, no CPUs, no trace
- *	walks      a buffer for each of COUNT CPUs, each a long way through the code of
+ *	jumps      a buffer for each of COUNT CPUs, each a long way through the code of
  *	           the next
  *	dives      COUNT processes, each on a CPU of its own, that go 280000 calls deep
  *	returns    COUNT returns, none of a call that the trace has
@@ -207,18 +207,18 @@ static void add_cpus(uint64_t count)
 
 /* COUNT jumps to the next instruction, before each conditional one to its next. */
 #define JUMPS    4000u
-#define WALK     (JUMPS * 2 + 2)
-#define WALKS_AT UINT64_C(0x20000000)
+#define CHAIN    (JUMPS * 2 + 2)
+#define JUMPS_AT UINT64_C(0x20000000)
 
 static void write_code(const char *path, uint64_t count)
 {
-	struct tiny_elf elf = { .address = WALKS_AT, .code_size = count * WALK };
-	uint8_t *code = calloc(count, WALK);
+	struct tiny_elf elf = { .address = JUMPS_AT, .code_size = count * CHAIN };
+	uint8_t *code = calloc(count, CHAIN);
 
 	if (!code)
 		exit(EXIT_FAILURE);
-	for (uint64_t i = 0; i < count * WALK; i += 2)
-		code[i] = i % WALK == JUMPS * 2 ? 0x74 : 0xeb; /* je, jmp, both by 0 */
+	for (uint64_t i = 0; i < count * CHAIN; i += 2)
+		code[i] = i % CHAIN == JUMPS * 2 ? 0x74 : 0xeb; /* je, jmp, both by 0 */
 	elf.code = code;
 	tiny_elf_write(&elf, path);
 	free(code);
@@ -231,7 +231,7 @@ static void write_code(const char *path, uint64_t count)
 static void write_dive(const char *path, uint64_t count)
 {
 	static const uint8_t call[CALL] = { 0xe8, 1, 0, 0, 0, 0x90 }, je[] = { 0x74, 0 };
-	struct tiny_elf elf = { .address = WALKS_AT, .code_size = count * DIVE };
+	struct tiny_elf elf = { .address = JUMPS_AT, .code_size = count * DIVE };
 	uint8_t *code = calloc(count, DIVE);
 
 	if (!code)
@@ -251,7 +251,7 @@ static void map_walk(int32_t pid)
 	const struct perf_data_mmap map = {
 		.pid = pid,
 		.tid = pid,
-		.address = WALKS_AT,
+		.address = JUMPS_AT,
 		.length = 1 << 24,
 		.file_offset = TINY_ELF_CODE_OFFSET,
 		.path = "/code",
@@ -267,7 +267,7 @@ static void add_walk(void)
 	pt_packets_release(&packets);
 	pt_packets_init(&packets);
 	pt_packets_psb(&packets, SAMPLE_START, 0);
-	pt_packets_pge(&packets, WALKS_AT);
+	pt_packets_pge(&packets, JUMPS_AT);
 	/* Decisions that follow each other would be one packet, and that may not go so far. */
 	for (unsigned i = 0; i < 70; i++) {
 		pt_packets_tnt(&packets, "n");
@@ -276,7 +276,7 @@ static void add_walk(void)
 }
 
 /* Of no jump is known where it ends, so each is a run of its own. */
-static void add_walks(uint64_t count)
+static void add_jumps(uint64_t count)
 {
 	map_walk(SAMPLE_PID);
 	add_walk();
@@ -369,7 +369,7 @@ static void write_hole(const char *path, uint64_t size)
 	data.unfinished = true;
 	perf_data_write(&data, path);
 	file = fopen(path, "r+b");
-	/* The record stands behind those of sample_begin(); its data goes on to the end. */
+	/* The record is behind those of sample_begin(); its data ends with the file. */
 	if (!file || fstat(fileno(file), &status) < 0 ||
 	    fseek(file, status.st_size - (long)((pt_packets_size(&packets) + 7) & ~7ul) - 40,
 		  SEEK_SET) < 0)
@@ -402,14 +402,14 @@ static void write_program(const char *path, uint64_t count)
 	tiny_elf_write(&elf, path);
 }
 
-/* Kinds that a count is all there is to tell of. */
+/* Kinds that need only a count. */
 static const struct kind {
 	const char *name;
 	void (*add)(uint64_t count);
 } kinds[] = {
 	{ "threads", add_threads },   { "families", add_families }, { "circles", add_circles },
 	{ "execs", add_execs },       { "names", add_names },       { "pokes", add_pokes },
-	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus },         { "walks", add_walks },
+	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus },         { "jumps", add_jumps },
 	{ "dives", add_dives },       { "returns", add_returns },   { "switches", add_switches },
 	{ "pieces", add_pieces },     { "late", add_late },
 };

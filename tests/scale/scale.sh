@@ -13,7 +13,7 @@ mkdir "$work/sample"
 [ "$P2F_SANITIZED" = yes ] && slow=10 || slow=1
 
 # The sample's slices, but for times: losses may end what is open.  On many CPUs at once,
-# as no thread is, they cannot be told apart.
+# as no thread is, they cannot be distinguished.
 has_slices() {
 	grep '^1234/1234 ' "$work/slices" | awk '$5 !~ /^\[/ { print $2, $5 }' | head -9 >"$work/mine"
 	awk '$5 !~ /^\[/ { print $2, $5 }' "$work/wanted" | cmp -s - "$work/mine"
@@ -56,7 +56,7 @@ holds() { # KIND COUNT SECONDS
 	done
 	case $1 in
 	nothing) return 0 ;;
-	cpus | walks | returns | losses | buffers) [ -s "$work/slices" ]; return ;;
+	cpus | jumps | returns | losses | buffers) [ -s "$work/slices" ]; return ;;
 	esac
 	has_slices || { head "$work/slices"; return 1; }
 }
@@ -87,7 +87,7 @@ much losses 1000000 10000
 much buffers 100000 2000
 much pieces 200000 10000
 "$top_builddir/tests/scale/make-scale" code 75 "$work/sample/code"
-much walks 100 20
+much jumps 100 20
 much returns 3000000 1000000
 much late 10000 1000
 tap_check "times beyond 2^63 ns are shown there" ends_in_time

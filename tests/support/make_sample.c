@@ -72,7 +72,7 @@ static void write_compressed(const char *name, uint32_t type)
 	perf_data_release(&data);
 }
 
-/* The trace stands in the second file, bare records. */
+/* The trace is in the second file, bare records. */
 static void write_threads(void)
 {
 	struct perf_data data;

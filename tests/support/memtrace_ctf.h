@@ -50,7 +50,7 @@ void ctf_init(struct ctf_file *file, unsigned version, double rate, uint64_t pid
 /* Idempotent. */
 void ctf_release(struct ctf_file *file);
 
-/* Tell what a code stands for, in the domain's next packet of locations. */
+/* Write what a code means, in the domain's next packet of locations. */
 void ctf_locate(struct ctf_file *file, unsigned domain, uint64_t code,
 		const struct ctf_location *locations, size_t count);
 

@@ -445,7 +445,7 @@ static struct perf_data_buffer feature_of(const struct perf_data *data, unsigned
 	return section;
 }
 
-/* The table of sections stands behind the data, the sections behind the table. */
+/* The table of sections is behind the data, the sections behind the table. */
 static uint64_t put_features(struct perf_data_buffer *file, const struct perf_data *data,
 			     uint64_t data_offset)
 {

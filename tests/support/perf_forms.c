@@ -137,7 +137,7 @@ static void compress(struct bytes *out, const struct bytes *kernel, uint32_t typ
 	ZSTD_freeCStream(zstd);
 }
 
-/* The index of trace data says where its records stand, and how long they are. */
+/* The index of trace data has where its records are, and how long they are. */
 static void put_index(struct bytes *index, uint64_t at, const uint8_t *record)
 {
 	uint16_t size;

@@ -17,7 +17,7 @@ enum section {
 
 static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
 
-/* Where things stand in the file. */
+/* Offsets in the file. */
 struct layout {
 	size_t symbols, strings, names, headers, end, strings_size;
 };

@@ -17,7 +17,7 @@ struct tiny_symbol {
 
 struct tiny_elf {
 	uint64_t address;    /* of the code; a multiple of 0x1000 */
-	const uint8_t *code; /* stands at TINY_ELF_CODE_OFFSET of the file */
+	const uint8_t *code; /* at TINY_ELF_CODE_OFFSET of the file */
 	size_t code_size;
 	const struct tiny_symbol *symbols;
 	size_t symbol_count;

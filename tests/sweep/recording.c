@@ -87,7 +87,7 @@ static void move_number(uint8_t *at, int64_t delta)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* The sections of features stand in a row behind the records: offsets, sizes. */
+/* The sections of features are in a row behind the records: offsets, sizes. */
 static void move_sections(const struct recording *recording, uint8_t *copy, int64_t delta)
 {
 	uint8_t *table = copy + (int64_t)recording->data_end + delta;

@@ -38,7 +38,7 @@ void slice_text_release(struct slice_text *slices)
 	*slices = (struct slice_text){ 0 };
 }
 
-/* Slices stand in the order of threads: returns the last time of the one at `from`. */
+/* Slices are in the order of threads: returns the last time of the one at `from`. */
 static uint64_t last_time(const struct slice_text *slices, size_t from, size_t *behind)
 {
 	uint64_t last = 0;

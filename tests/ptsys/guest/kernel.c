@@ -5,8 +5,8 @@
  * that is changed while it runs.  Names are Linux's where there is such a thing,
  * since decoders look for some of them (__switch_to).
  *
- * The recorder outside sees registers, so functions named ptsys_* and perf_* tell
- * it by their arguments what Linux would tell perf.
+ * The recorder outside sees registers, so functions named ptsys_* and perf_* have
+ * as arguments what Linux would report to perf.
  */
 #include <stdint.h>
 
@@ -21,7 +21,7 @@
 #define APIC       (BASE + 0x40000000ull)
 #define APIC_PLACE 0xfee00000ull
 #define POOL_PAGES 512
-#define TELL       __attribute__((noipa, used))
+#define REPORT     __attribute__((noipa, used))
 
 enum { PTE_PRESENT = 1, PTE_WRITE = 2, PTE_USER = 4 };
 enum { KERNEL_CODE = 0x08, USER_DATA = 0x23, USER_CODE = 0x2b, TSS_SEGMENT = 0x30 };
@@ -94,7 +94,7 @@ static struct {
 	uint32_t high, zero;
 } idt[256];
 
-/* ---- What the recorder is told ------------------------------------------- */
+/* ---- What the recorder sees ---------------------------------------------- */
 
 static void spend_time(void)
 {
@@ -103,31 +103,31 @@ static void spend_time(void)
 }
 
 /* The first timing packet comes before it ends, as in any other trace. */
-TELL void ptsys_trace_start(void)
+REPORT void ptsys_trace_start(void)
 {
 	spend_time();
 }
-TELL void ptsys_trace_stop(void)
+REPORT void ptsys_trace_stop(void)
 {
 	asm volatile("");
 }
-TELL void perf_event_task_sched_out(int64_t previous, int64_t next)
+REPORT void perf_event_task_sched_out(int64_t previous, int64_t next)
 {
 	asm volatile("" ::"r"(previous), "r"(next));
 }
 
-TELL void perf_event_task_sched_in(int64_t previous, int64_t next)
+REPORT void perf_event_task_sched_in(int64_t previous, int64_t next)
 {
 	asm volatile("" ::"r"(previous), "r"(next));
 }
 
-TELL void perf_event_exit_task(int64_t pid)
+REPORT void perf_event_exit_task(int64_t pid)
 {
 	asm volatile("" ::"r"(pid));
 }
 /* The bytes as numbers, the first byte the lowest. */
-TELL void perf_event_text_poke(uint64_t address, uint64_t size, uint64_t old_bytes,
-			       uint64_t new_bytes)
+REPORT void perf_event_text_poke(uint64_t address, uint64_t size, uint64_t old_bytes,
+				 uint64_t new_bytes)
 {
 	asm volatile("" ::"r"(address), "r"(size), "r"(old_bytes), "r"(new_bytes));
 }
@@ -287,7 +287,7 @@ __attribute__((noinline)) static void send_ipi(uint32_t what)
 
 /* ---- Tasks --------------------------------------------------------------- */
 
-TELL struct task *__switch_to(struct task *previous, struct task *next)
+REPORT struct task *__switch_to(struct task *previous, struct task *next)
 {
 	set_kernel_stack(next);
 	current = next;
@@ -467,7 +467,7 @@ void exc_other(struct registers *registers)
 #define SITE_SIZE 5
 static const uint8_t nop5[8] = { 0x0f, 0x1f, 0x44, 0, 0 };
 
-TELL void trace_hook(void)
+REPORT void trace_hook(void)
 {
 	traced++;
 }
@@ -482,7 +482,7 @@ static uint64_t load_bytes(const uint8_t *bytes)
 }
 
 /*
- * Before Linux tells of a change, an int3 keeps all CPUs from the old code, and
+ * Before Linux reports a change, an int3 keeps all CPUs from the old code, and
  * the new code comes after one more round of interrupts to all CPUs: a few us,
  * so that times that are only roughly known do.
  */
