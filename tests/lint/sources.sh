@@ -25,7 +25,42 @@ has_header_guard() {
 	[ -z "$missing" ] || { echo "$missing"; return 1; }
 }
 
+product() {
+	find base decoder symbols writer reader overlays src -name "$1" | sort
+}
+
+# In its own words, or beside the header of its name.
+says_its_purpose() {
+	product '*.c' | while read -r file; do
+		sed -n 2p "$file" | grep -q '^/\*' || echo "$file"
+	done | grep . && return 1
+	return 0
+}
+
+has_one_definition_each() {
+	product '*.[ch]' | xargs grep -hE '^(struct|enum|union) [a-z_]+ \{' | sort | uniq -d | grep . && return 1
+	return 0
+}
+
+# A bare verb says nothing in a back trace or a search.
+has_telling_names() {
+	product '*.c' | xargs grep -hoE '^(static )?[a-z][^=;()]*\b[a-z_]+\(' | grep -oE '[a-z_]+\($' | sort | uniq -c |
+		awk '$1 > 3 { print; bad = 1 } END { exit bad }'
+}
+
+names_paths_that_exist() {
+	grep -ohE '\b(base|decoder|symbols|writer|reader|overlays|src|tests|man|doc|build-aux|completions|debian)/[A-Za-z0-9_./-]*[A-Za-z0-9_/]' \
+		README.md CONTRIBUTING.md SECURITY.md doc/*.md | sort -u | while read -r path; do
+		[ -e "$path" ] || [ -e "${top_builddir:-.}/$path" ] || echo "$path"
+	done | grep . && return 1
+	return 0
+}
+
 tap_check "every source file has an SPDX line" has_licence
 tap_check "no source file is marked unfinished" is_finished
 tap_check "every header has an include guard" has_header_guard
+tap_check "every .c file says what it is for" says_its_purpose
+tap_check "no struct or enum is defined twice" has_one_definition_each
+tap_check "no function name is that of four functions" has_telling_names
+tap_check "the documents name paths that exist" names_paths_that_exist
 tap_done
