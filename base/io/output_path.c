@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Derive output names from input names. */
 #include "base/io/output_path.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Resolve paths below a directory, without leaving it by links or "..". */
 #include "base/io/path_in_root.h"
 
 #include <errno.h>

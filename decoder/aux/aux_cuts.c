@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Find the PSBs where a stream may be cut into segments. */
 #include "decoder/aux/aux_cuts.h"
 
 #include <string.h>

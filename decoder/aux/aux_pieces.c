@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Join the pieces of an AUX buffer to one stream: overlaps, losses, snapshots. */
 #include "decoder/aux/aux_pieces.h"
 
 #include <stdlib.h>

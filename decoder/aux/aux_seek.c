@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Find a time range in an AUX stream by bisecting over the TSCs behind PSBs. */
 #include "decoder/aux/aux_seek.h"
 
 #include <intel-pt.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Copy the pieces of a stream through a window, so that packets are contiguous. */
 #include "decoder/aux/aux_window.h"
 
 #include <stdlib.h>

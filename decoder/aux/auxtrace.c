@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Read the parameters of Intel PT and list the AUX streams of a recording. */
 #include "decoder/aux/auxtrace.h"
 
 #include <stdio.h>

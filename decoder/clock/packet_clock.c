@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Compute time from TSC, TMA, MTC and CYC packets. */
 #include "decoder/clock/packet_clock.h"
 
 #include <intel-pt.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Compute time from timing packets exactly as perf script does. */
 #include "decoder/clock/perf_clock.h"
 
 #include <intel-pt.h>

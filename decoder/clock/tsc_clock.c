@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Convert ticks of the time-stamp counter to ns of perf's clock and back. */
 #include "decoder/clock/tsc_clock.h"
 
 typedef unsigned __int128 uint128;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parse the address filter of a recording, and test addresses. */
 #include "decoder/code/address_filter.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decode basic blocks once and keep them by address. */
 #include "decoder/code/basic_block.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Read the bytes of mapped code, for the fast engine and as libipt images. */
 #include "decoder/code/code_image.h"
 
 #include <intel-pt.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Number the parts of files that mappings show. */
 #include "decoder/code/code_regions.h"
 
 #include <stdlib.h>

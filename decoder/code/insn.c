@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Classify x86 instructions by Zydis, with a cache by address. */
 #include "decoder/code/insn.h"
 
 #include <Zydis/Zydis.h>

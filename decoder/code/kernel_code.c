@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Find the kernel's code by address. */
 #include "decoder/code/kernel_code.h"
 
 #include "base/lower_bound.h"

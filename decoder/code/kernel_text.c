@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Follow the kernel's changes of its own code over time. */
 #include "decoder/code/kernel_text.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of the TNT cache. */
 #include "decoder/code/tnt_cache.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parse packets that libipt 2.0 does not know: CFE, EVD, BBP, BIP, BEP. */
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
 #include "base/cursor.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Queue events, gaps and losses for both engines. */
 #include "decoder/engine/pt_stream_base.h"
 
 #include <linux/perf_event.h>

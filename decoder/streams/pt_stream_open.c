@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Open an AUX stream with the engine of choice. */
 #include "decoder/streams/pt_stream_open.h"
 
 #include <intel-pt.h>

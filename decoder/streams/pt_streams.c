@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Open the streams of a recording in groups, and merge them by time. */
 #include "decoder/streams/pt_streams.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decode pieces of a stream by both engines and compare the branches. */
 #include "decoder/streams/pt_verify.h"
 
 #include <intel-pt.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The parts of call-stack machines that do not depend on the rules. */
 #include "src/callstack/callstack.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Add calls and returns of inlined functions between two branches. */
 #include "src/callstack/inline_flow.h"
 
 /* Pieces of code with different inlined calls between two branches: bounds the time. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Feed each thread's branches to its call stack. */
 #include "src/callstack/thread_stacks.h"
 
 #include <stdlib.h>

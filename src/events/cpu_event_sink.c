@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Write CPU events as counters, slices and instants. */
 #include "src/events/cpu_event_sink.h"
 
 #include <stdio.h>

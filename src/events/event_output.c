@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Collect all events beside the calls, in order of time. */
 #include "src/events/event_output.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Open and name the tracks of events. */
 #include "src/events/event_tracks.h"
 
 #include <stdio.h>

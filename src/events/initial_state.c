@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Keep the state before the selected time, and emit it where that begins. */
 #include "src/events/initial_state.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Write samples, wakeups and lost records of perf. */
 #include "src/events/perf_record_events.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Write context switches as scheduling records. */
 #include "src/events/switch_events.h"
 
 #include "decoder/timeline/sched_points.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* --format=branches: lines as perf script prints them. */
 #include "src/formats/format_branches.h"
 
 #include <inttypes.h>

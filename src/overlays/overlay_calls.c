@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Match a ring's messages with the traced calls that wrote them. */
 #include "src/overlays/overlay_calls.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Compute the offset between an overlay's clock and the trace's. */
 #include "src/overlays/overlay_clock.h"
 
 #include <errno.h>

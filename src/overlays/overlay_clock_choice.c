@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Choose the best available match of an overlay's clock. */
 #include "src/overlays/overlay_clock_choice.h"
 
 #include <stdlib.h>

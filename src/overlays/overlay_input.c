@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Open the user's overlay files. */
 #include "src/overlays/overlay_input.h"
 
 #include <errno.h>

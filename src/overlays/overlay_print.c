@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* --format=events: print overlays as text. */
 #include "src/overlays/overlay_print.h"
 
 #include <inttypes.h>

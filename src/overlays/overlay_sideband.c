@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Bound an overlay's clock by the order of events in the sideband. */
 #include "src/overlays/overlay_sideband.h"
 
 #include <stdlib.h>

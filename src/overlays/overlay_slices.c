@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lay out slices that a program marked, so that they nest. */
 #include "src/overlays/overlay_slices.h"
 
 #include <stdlib.h>

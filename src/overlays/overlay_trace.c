@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Write overlays to a trace. */
 #include "src/overlays/overlay_trace.h"
 
 #include "src/formats/ftf/event_record.h"

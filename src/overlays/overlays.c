@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Open all overlays of a run, and print or write them. */
 #include "src/overlays/overlays.h"
 
 #include <errno.h>

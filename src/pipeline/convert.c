@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Choose the kind of conversion by the input. */
 #include "src/pipeline/convert.h"
 
 #include "src/formats/output_format.h"

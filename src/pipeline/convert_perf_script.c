@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Convert the text of perf script. */
 #include "src/pipeline/convert_perf_script.h"
 
 #include <errno.h>

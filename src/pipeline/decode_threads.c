@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Choose the number of threads and the size of segments. */
 #include "src/pipeline/decode_threads.h"
 
 #include <sched.h>

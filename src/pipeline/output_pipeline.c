@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Connect the sinks between call-stack machine and output format. */
 #include "src/pipeline/output_pipeline.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Open the input files of a conversion, up to where decoding begins. */
 #include "src/pipeline/recording.h"
 
 #include <string.h>

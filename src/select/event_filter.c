@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Select streams, parts of streams and branches. */
 #include "src/select/event_filter.h"
 
 #include <inttypes.h>

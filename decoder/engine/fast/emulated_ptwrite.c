@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Collect the 64 bits of an emulated PTWRITE from conditional jumps. */
 #include "decoder/engine/fast/emulated_ptwrite.h"
 
 #include <string.h>

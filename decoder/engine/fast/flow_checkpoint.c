@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Save, restore and compare the fast engine's state at a cut. */
 #include "decoder/engine/fast/flow_checkpoint.h"
 
 #include "base/lower_bound.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Look up the code at an IP: view, basic block, return address. */
 #include "decoder/engine/fast/flow_code.h"
 
 #include <string.h>

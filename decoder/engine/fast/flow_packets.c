@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Handle each packet that libipt decodes for the fast engine. */
 #include "decoder/engine/fast/flow_packets.h"
 
 #include "decoder/engine/fast/emulated_ptwrite.h"

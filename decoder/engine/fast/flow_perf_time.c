@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Drive perf's clock (perf_clock.h) by the packets of a flow. */
 #include "decoder/engine/fast/flow_perf_time.h"
 
 #include "decoder/engine/fast/flow_window.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decode the segments of a stream in several threads, and check their guesses in order. */
 #include "decoder/engine/fast/flow_segments.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Follow the code one basic block at a time, where nothing is cached. */
 #include "decoder/engine/fast/flow_step.h"
 
 #include "decoder/engine/fast/emulated_ptwrite.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Move the window that packets are read from, and libipt's decoder with it. */
 #include "decoder/engine/fast/flow_window.h"
 
 void flow_window_open(struct pt_flow *flow, bool in_flow)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Turn the events of libipt's block decoder into gaps, branches and CPU events. */
 #include "decoder/engine/libipt/pt_blocks.h"
 
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to)

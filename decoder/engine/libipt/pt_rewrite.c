@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Replace packets that libipt 2.0 cannot follow, in a copy of the trace. */
 #include "decoder/engine/libipt/pt_rewrite.h"
 
 #include <intel-pt.h>

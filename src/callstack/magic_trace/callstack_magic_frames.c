@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Push, pop and search the frames of magic-trace's machine. */
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
 #include "base/alloc.h"

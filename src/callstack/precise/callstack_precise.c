@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The precise machine's entry points: open, feed, fork, finish. */
 #include "src/callstack/precise/callstack_precise.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Operations on the frames of the precise machine. */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Build and write single events with arguments. */
 #include "src/formats/ftf/event_record.h"
 
 void event_record_init(struct event_record *record, struct ftf_writer *writer, const char *category,
