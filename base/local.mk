@@ -3,25 +3,25 @@ noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
-	base/io/big_array.c base/io/big_array.h \
-	base/compare.h \
 	base/cursor.h \
 	base/diag.c base/diag.h \
-	base/direct_cache.c base/direct_cache.h \
 	base/error.c base/error.h \
 	base/fault.c base/fault.h \
-	base/fibonacci_hash.h \
-	base/hash.h \
-	base/id_index.c base/id_index.h \
-	base/io/interrupt.c base/io/interrupt.h \
-	base/lower_bound.h \
-	base/name.c base/name.h \
 	base/pages.c base/pages.h \
 	base/printable.c base/printable.h \
 	base/utf8.h \
 	base/workers.c base/workers.h \
+	base/io/big_array.c base/io/big_array.h \
 	base/io/compressor.c base/io/compressor.h \
+	base/io/interrupt.c base/io/interrupt.h \
 	base/io/output.c base/io/output.h \
 	base/io/output_path.c base/io/output_path.h \
 	base/io/path_in_root.c base/io/path_in_root.h \
-	base/io/temp_file.c base/io/temp_file.h
+	base/io/temp_file.c base/io/temp_file.h \
+	base/tables/compare.h \
+	base/tables/direct_cache.c base/tables/direct_cache.h \
+	base/tables/fibonacci_hash.h \
+	base/tables/hash.h \
+	base/tables/id_index.c base/tables/id_index.h \
+	base/tables/lower_bound.h \
+	base/tables/name.c base/tables/name.h

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 #define MAGIC          0xC1FC1FC1u
 #define NEWEST_VERSION 3

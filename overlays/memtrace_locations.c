@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 struct memtrace_functions {
 	const char *names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty place */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 #define MAGIC         UINT64_C(0x0016547846040010)
 #define STRINGS       32768

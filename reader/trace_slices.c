@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "reader/trace_print.h"
 
 #define DEPTH_MAX 512

@@ -97,6 +97,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_store.c src/slices/slice_store.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/sorter_track.c src/slices/sorter_track.h \
+	src/slices/sorter_types.h \
 	src/slices/track.h
 
 bin_PROGRAMS += ptrace2ftf

@@ -5,6 +5,7 @@ libsymbols_a_SOURCES = \
 	symbols/dso/dso.h \
 	symbols/dso/dso_lines.c \
 	symbols/dso/dso_search.c \
+	symbols/dso/dso_types.h \
 	symbols/dso/dso_store.c symbols/dso/dso_store.h \
 	symbols/dso/dso_symbols.c \
 	symbols/dwarf/dwarf_guard.c symbols/dwarf/dwarf_guard.h \

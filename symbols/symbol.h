@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/name.h"
+#include "base/tables/name.h"
 
 enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */

@@ -7,8 +7,8 @@
 #define WRITER_FTF_WRITER_H
 
 #include "base/arena.h"
-#include "base/id_index.h"
 #include "base/io/output.h"
+#include "base/tables/id_index.h"
 #include "writer/ftf.h"
 #include "writer/ftf_slots.h"
 

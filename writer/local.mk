@@ -14,8 +14,8 @@ libftf_la_SOURCES = \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
 	base/error.c base/error.h \
-	base/fibonacci_hash.h \
-	base/id_index.c base/id_index.h \
+	base/tables/fibonacci_hash.h \
+	base/tables/id_index.c base/tables/id_index.h \
 	base/io/output.c base/io/output.h \
 	base/io/compressor.c base/io/compressor.h \
 	base/printable.c base/printable.h \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 
 /* perf fills the data of a record up to a multiple of 8 bytes with zeros. */
 #define PADDING_MAX 7

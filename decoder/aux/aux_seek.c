@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 #include "decoder/aux/aux_window.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/clock/tsc_clock.h"

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 #include "decoder/aux/aux_pieces.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"

@@ -12,7 +12,7 @@
 #define DECODER_CODE_BASIC_BLOCK_H
 
 #include "base/arena.h"
-#include "base/fibonacci_hash.h"
+#include "base/tables/fibonacci_hash.h"
 #include "decoder/code/code_regions.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/packed_counts.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 struct range {
 	const uint8_t *bytes;

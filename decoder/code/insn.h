@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/direct_cache.h"
+#include "base/tables/direct_cache.h"
 #include "decoder/branch_event.h"
 
 #define INSN_LENGTH_MAX 15

@@ -2,7 +2,7 @@
 /* Find the kernel's code by address. */
 #include "decoder/code/kernel_code.h"
 
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 
 static const struct kernel_segment *segment_at(const struct kernel_segment *segments, size_t count,
 					       uint64_t ip)

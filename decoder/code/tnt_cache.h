@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/direct_cache.h"
+#include "base/tables/direct_cache.h"
 
 /* TNT bits of a key. */
 #define TNT_CACHE_BITS 7

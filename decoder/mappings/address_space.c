@@ -2,7 +2,7 @@
 /* Finds mappings by address. */
 #include "decoder/mappings/address_space.h"
 
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 
 static const struct mapping *find_mapping(const struct address_space *space, uint64_t ip)
 {

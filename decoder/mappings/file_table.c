@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "decoder/perf_data/perf_file.h"
 
 struct file_entry {

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 
 #define EVENT_UPDATE_NAME 2 /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */
 

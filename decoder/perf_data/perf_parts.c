@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
-#include "base/lower_bound.h"
 #include "base/pages.h"
+#include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_sample.h"
 
 #define RECORD_HEADER_SIZE 8 /* bytes of struct perf_event_header */

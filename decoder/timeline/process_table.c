@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 /*
  * A copied mapping costs about 80 bytes, and a small hostile file could cause copies

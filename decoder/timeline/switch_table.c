@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change)
 {

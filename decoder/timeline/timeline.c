@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_sample.h"
 #include "decoder/timeline/timeline_records.h"

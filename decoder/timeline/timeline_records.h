@@ -3,7 +3,7 @@
 #ifndef DECODER_TIMELINE_TIMELINE_RECORDS_H
 #define DECODER_TIMELINE_TIMELINE_RECORDS_H
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "decoder/mappings/file_table.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/timeline/process_table.h"

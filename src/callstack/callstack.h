@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "decoder/branch_event.h"
 #include "src/options/options.h"
 #include "src/resolve/location.h"

@@ -9,7 +9,7 @@
 #define SRC_EVENTS_EVENT_OUTPUT_H
 
 #include "base/io/big_array.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "decoder/perf_data/perf_file.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/events/cpu_event_sink.h"

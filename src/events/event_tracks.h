@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "decoder/timeline/timeline.h"
 #include "src/select/event_filter.h"
 #include "writer/ftf.h"

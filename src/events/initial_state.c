@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 /* In the order in which they are emitted: a guest's slice shows its VMCS. */
 enum state {

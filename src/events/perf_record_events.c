@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
 #include "src/formats/ftf/event_record.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "symbols/symbol.h"
 
 struct call_sites {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/formats/output_format.h"
 #include "src/slices/pair_table.h"
 #include "src/slices/track.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"

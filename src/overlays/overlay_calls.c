@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/lower_bound.h"
+#include "base/tables/lower_bound.h"
 
 /* Calls compared at each offset that is tried, spread over all calls kept. */
 #define PROBES 48

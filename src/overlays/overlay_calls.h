@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/overlays/overlay_input.h"
 
 /* Calls kept per thread: the latest, since a ring keeps its latest messages too. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "src/overlays/overlay_trace.h"
 
 #define NAME_ROOM 64

@@ -7,7 +7,7 @@
 #define SRC_OVERLAYS_OVERLAYS_H
 
 #include "base/error.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/options/options.h"
 #include "src/overlays/overlay_clock_choice.h"
 #include "writer/ftf.h"

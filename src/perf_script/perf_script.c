@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/io/interrupt.h"
+#include "base/tables/hash.h"
 #include "src/perf_script/perf_script_line.h"
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */

@@ -18,7 +18,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 
 struct perf_script_options {

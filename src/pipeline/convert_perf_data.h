@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "base/error.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/options/options.h"
 #include "src/report/report.h"
 

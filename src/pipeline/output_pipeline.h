@@ -16,7 +16,7 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "base/io/output.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "base/workers.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"

@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "base/error.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"

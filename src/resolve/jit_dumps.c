@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/compare.h"
+#include "base/tables/compare.h"
 #include "decoder/perf_data/perf_record.h"
 #include "symbols/names/jit_dump.h"
 

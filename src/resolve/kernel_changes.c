@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/lower_bound.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/bpf_programs.h"
 

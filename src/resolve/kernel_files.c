@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/compare.h"
+#include "base/tables/compare.h"
 #include "decoder/perf_data/perf_input.h"
 #include "src/resolve/kernel_changes.h"
 #include "symbols/files/dso_find.h"

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "decoder/timeline/timeline.h"
 #include "symbols/symbol.h"
 

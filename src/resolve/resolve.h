@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/direct_cache.h"
+#include "base/tables/direct_cache.h"
 #include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
 #include "src/resolve/kernel_names.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/id_index.h"
+#include "base/tables/id_index.h"
 
 struct pair_table {
 	uint64_t *keys; /* owned; by number */

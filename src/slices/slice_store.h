@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/io/temp_file.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/slices/slice_sink.h"
 
 struct track;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "src/slices/slice_sorter.h"
+#include "src/slices/sorter_types.h"
 
 /* Consecutive records that are sorted by time and order. */
 struct record_run {

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/hash.h"
-#include "symbols/dso/dso_store.h"
+#include "base/tables/hash.h"
+#include "symbols/dso/dso_types.h"
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
 #include "symbols/dwarf/split_unit.h"
@@ -21,6 +21,7 @@
 #include "symbols/files/elf_file.h"
 #include "symbols/names/demangle.h"
 #include "symbols/names/text_map.h"
+#include "symbols/symbol.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 

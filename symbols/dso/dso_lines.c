@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "symbols/dso/dso.h"
+#include "symbols/dso/dso_store.h"
 
 /* Returns the name of a source path, relative to options.strip_prefix if it is below that. */
 static const struct name *name_path(struct dso *dso, const char *path)

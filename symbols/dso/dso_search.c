@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "symbols/dso/dso.h"
+#include "symbols/dso/dso_store.h"
 #include "symbols/files/debuginfod.h"
 #include "symbols/names/jit_dump.h"
 

@@ -28,38 +28,13 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/name.h"
-#include "symbols/files/dso_find.h"
-#include "symbols/names/demangle.h"
+#include "base/tables/name.h"
+#include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"
 
 struct dso_store;
 struct dso;
-
-struct dso_store_options {
-	struct dso_find_options find; /* where files are looked for */
-	const char *vdso; /* file with the code of "[vdso]"; NULL: look in the build-id cache */
-	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
-	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
-	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
-	bool force;           /* use a file at the recorded path although its build id is another */
-	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
-	enum demangle_style demangle; /* of symbols' names */
-};
-
-enum dso_state {
-	DSO_FOUND = 0,
-	DSO_MISSING,    /* no such file */
-	DSO_MISMATCHED, /* a file is there, but its build id is another */
-	DSO_UNREADABLE, /* a file is there, but it cannot be read as ELF */
-	DSO_NOT_A_FILE, /* anonymous memory, kernel, JIT code: nothing to look for */
-};
-
-struct source_line {
-	const struct name *file; /* NULL: unknown */
-	uint32_t line, column;   /* 0: unknown */
-};
 
 /*
  * `options` is copied; `names` and `diag` are borrowed and must outlive the store.

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "symbols/dso/dso.h"
+#include "symbols/dso/dso_store.h"
 #include "symbols/names/jit_dump.h"
 
 struct debug_request dso_debug_request(const struct dso *dso)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 /* Blocks and inlined calls nest; compilers stay far below this. */
 #define DEPTH_MAX 200

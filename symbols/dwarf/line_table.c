@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/compare.h"
-#include "base/lower_bound.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
 
 /* Nested ranges of different units are rare (-ffunction-sections with inlined copies). */
 #define OVERLAP_MAX 16

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 /* tools/perf/util/jitdump.h */
 #define MAGIC               UINT32_C(0x4a695444) /* "JiTD" */

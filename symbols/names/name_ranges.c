@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/compare.h"
-#include "base/lower_bound.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
 
 void name_ranges_add(struct name_ranges *names, const struct named_range *range)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/compare.h"
-#include "base/lower_bound.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
 
 struct building {
 	struct range_map *map;

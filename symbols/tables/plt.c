@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/compare.h"
 #include "base/cursor.h"
+#include "base/tables/compare.h"
 
 /* A relocation: the function whose address the dynamic linker writes into a pointer. */
 struct plt_slot {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/compare.h"
-#include "base/lower_bound.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
 
 #define NOTE_TYPE 1
 

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/ptsim/side_band.h"
 #include "tests/ptsim/true_stack.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "src/formats/output_format.h"
 #include "src/perf_script/perf_script.h"
 

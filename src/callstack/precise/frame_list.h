@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
-#include "base/id_index.h"
+#include "base/tables/id_index.h"
 #include "symbols/symbol.h"
 
 struct slice_cause;

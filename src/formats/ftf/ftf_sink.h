@@ -8,9 +8,9 @@
 #ifndef SRC_FORMATS_FTF_FTF_SINK_H
 #define SRC_FORMATS_FTF_FTF_SINK_H
 
-#include "base/direct_cache.h"
 #include "base/io/output.h"
-#include "base/name.h"
+#include "base/tables/direct_cache.h"
+#include "base/tables/name.h"
 #include "src/formats/call_sites.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"

@@ -7,8 +7,8 @@
 #include "base/cursor.h"
 #include "base/diag.h"
 #include "base/error.h"
-#include "base/name.h"
 #include "base/printable.h"
+#include "base/tables/name.h"
 #include "base/utf8.h"
 #include "tests/support/unit.h"
 

@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/direct_cache.h"
-#include "base/id_index.h"
-#include "base/lower_bound.h"
+#include "base/tables/direct_cache.h"
+#include "base/tables/id_index.h"
+#include "base/tables/lower_bound.h"
 #include "tests/support/unit.h"
 
 #define COUNT 1000

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/name.h"
+#include "base/tables/name.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/tiny_elf.h"
 #include "tests/support/unit.h"

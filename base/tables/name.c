@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Interns texts. */
-#include "base/name.h"
+#include "base/tables/name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,15 +16,15 @@
  *             id_index_add(&index, hash_u64(key), id);
  *     }
  *
- * Where structs are chained to each other or removed, uthash fits better (base/hash.h).
+ * Where structs are chained to each other or removed, uthash fits better (base/tables/hash.h).
  */
-#ifndef BASE_ID_INDEX_H
-#define BASE_ID_INDEX_H
+#ifndef BASE_TABLES_ID_INDEX_H
+#define BASE_TABLES_ID_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fibonacci_hash.h"
+#include "base/tables/fibonacci_hash.h"
 
 struct id_index {
 	uint64_t *cells;    /* owned; hash in the high 32 bits, id in the low; 0: empty */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of direct-mapped caches. */
-#include "base/direct_cache.h"
+#include "base/tables/direct_cache.h"
 
 #include <stdlib.h>
 

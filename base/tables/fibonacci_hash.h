@@ -4,8 +4,8 @@
  * upper bits of a product with 2^64 / the golden ratio.  Neighbouring keys, such as
  * addresses, spread over the whole table.
  */
-#ifndef BASE_FIBONACCI_HASH_H
-#define BASE_FIBONACCI_HASH_H
+#ifndef BASE_TABLES_FIBONACCI_HASH_H
+#define BASE_TABLES_FIBONACCI_HASH_H
 
 #include <stdint.h>
 

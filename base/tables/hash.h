@@ -3,8 +3,8 @@
  * uthash with the memory of base/alloc.h, which reports a lack of memory; uthash itself
  * exits with -1 and no message.
  */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#ifndef BASE_TABLES_HASH_H
+#define BASE_TABLES_HASH_H
 
 #include "base/alloc.h"
 

@@ -6,15 +6,15 @@
  * lives as long as its table; names compare by pointer.  Threads may make names
  * at the same time.
  */
-#ifndef BASE_NAME_H
-#define BASE_NAME_H
+#ifndef BASE_TABLES_NAME_H
+#define BASE_TABLES_NAME_H
 
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/id_index.h"
+#include "base/tables/id_index.h"
 
 struct name {
 	uint32_t id;     /* 0, 1, 2, ... in the order of first use */

@@ -6,8 +6,8 @@
  * none of the others.  The result is where the second part begins (the
  * std::partition_point of C++).
  */
-#ifndef BASE_LOWER_BOUND_H
-#define BASE_LOWER_BOUND_H
+#ifndef BASE_TABLES_LOWER_BOUND_H
+#define BASE_TABLES_LOWER_BOUND_H
 
 #include <stddef.h>
 

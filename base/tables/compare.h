@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of two numbers, for qsort(3) and its like. */
-#ifndef BASE_COMPARE_H
-#define BASE_COMPARE_H
+#ifndef BASE_TABLES_COMPARE_H
+#define BASE_TABLES_COMPARE_H
 
 /*
  * -1, 0 or 1 if a is less than, equal to or greater than b.  To compare by several keys:

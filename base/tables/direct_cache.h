@@ -12,13 +12,13 @@
  *
  * `bits` should be a constant, so that a look-up is a multiplication and a shift.
  */
-#ifndef BASE_DIRECT_CACHE_H
-#define BASE_DIRECT_CACHE_H
+#ifndef BASE_TABLES_DIRECT_CACHE_H
+#define BASE_TABLES_DIRECT_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fibonacci_hash.h"
+#include "base/tables/fibonacci_hash.h"
 
 /* Bytes of a line of the processor's cache. */
 #define CACHE_LINE 64

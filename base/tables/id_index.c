@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The hash index from things to dense ids: how it grows. */
-#include "base/id_index.h"
+#include "base/tables/id_index.h"
 
 #include <stdlib.h>
 #include <string.h>
