@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append(struct error *err, const char *format, ...)
+static void append_text(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void append(struct error *err, const char *format, ...)
+static void append_text(struct error *err, const char *format, ...)
 {
 	size_t used = strlen(err->text);
 	va_list args;
@@ -48,7 +48,7 @@ int error_set_system(struct error *err, int errnum, const char *format, ...)
 	va_start(args, format);
 	if (begin_error(err, ERROR_SYSTEM, format, args) == 0) {
 		err->system = errnum;
-		append(err, ": %s", strerror(errnum));
+		append_text(err, ": %s", strerror(errnum));
 	}
 	va_end(args);
 	return -1;
@@ -61,7 +61,7 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 	va_start(args, format);
 	if (begin_error(err, ERROR_FORMAT, format, args) == 0) {
 		err->offset = offset;
-		append(err, " at offset 0x%llx", (unsigned long long)offset);
+		append_text(err, " at offset 0x%llx", (unsigned long long)offset);
 	}
 	va_end(args);
 	return -1;
@@ -78,6 +78,6 @@ int error_prefix(struct error *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
-	append(err, ": %s", rest);
+	append_text(err, ": %s", rest);
 	return -1;
 }

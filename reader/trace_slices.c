@@ -29,10 +29,10 @@ struct read_slice {
 	char *text;    /* owned: name and args, escaped */
 };
 
-static void complain(struct trace_record *record, const char *format, ...)
+static void report_slice_error(struct trace_record *record, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void complain(struct trace_record *record, const char *format, ...)
+static void report_slice_error(struct trace_record *record, const char *format, ...)
 {
 	va_list args;
 
@@ -102,7 +102,7 @@ static void begin_slice(struct trace_slices *slices, struct slice_thread *thread
 			struct trace_record *record)
 {
 	if (thread->depth == DEPTH_MAX)
-		complain(record, "more than %d durations open", DEPTH_MAX);
+		report_slice_error(record, "more than %d durations open", DEPTH_MAX);
 	thread->open =
 		alloc_grow(thread->open, &thread->room, thread->depth + 1, sizeof(*thread->open));
 	thread->open[thread->depth] = add_slice(slices, record, thread->depth);
@@ -118,7 +118,7 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	char *text;
 
 	if (!thread->depth) {
-		complain(record, "end without a begin");
+		report_slice_error(record, "end without a begin");
 		return;
 	}
 	thread->depth--;
@@ -137,7 +137,7 @@ static void add_complete(struct trace_slices *slices, const struct slice_thread 
 			 struct trace_record *record)
 {
 	if (thread->depth == DEPTH_MAX)
-		complain(record, "more than %d durations open", DEPTH_MAX);
+		report_slice_error(record, "more than %d durations open", DEPTH_MAX);
 	add_slice(slices, record, 0);
 	if (thread->depth + 1 > slices->deepest)
 		slices->deepest = thread->depth + 1;
@@ -158,9 +158,10 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 		return;
 	}
 	if (record->time < thread->last_time)
-		complain(record,
-			 "time goes back from %" PRIu64 " to %" PRIu64 " on %" PRIu64 "/%" PRIu64,
-			 thread->last_time, record->time, record->thread.pid, record->thread.tid);
+		report_slice_error(
+			record,
+			"time goes back from %" PRIu64 " to %" PRIu64 " on %" PRIu64 "/%" PRIu64,
+			thread->last_time, record->time, record->thread.pid, record->thread.tid);
 	thread->last_time = record->time;
 	if (record->type == EVENT_BEGIN)
 		begin_slice(slices, thread, record);

@@ -25,7 +25,7 @@ static uint64_t base_of(const struct format_output *calls)
 	return calls->machine ? calls->machine->base_time : 0;
 }
 
-static void print_event(const struct format_output *calls, const struct slice_event *event)
+static void print_call_event(const struct format_output *calls, const struct slice_event *event)
 {
 	char time[SHORT_TIME_SIZE];
 
@@ -40,12 +40,12 @@ static void print_event(const struct format_output *calls, const struct slice_ev
 	fputs(event->flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->text);
 }
 
-static void print_events(const struct slice_sink *sink, void *track,
-			 const struct slice_batch *batch)
+static void print_call_events(const struct slice_sink *sink, void *track,
+			      const struct slice_batch *batch)
 {
 	(void)track;
 	for (size_t i = 0; i < batch->count; i++)
-		print_event(sink->context, &batch->events[i]);
+		print_call_event(sink->context, &batch->events[i]);
 }
 
 static struct format_output *open_calls(const struct format_request *request, struct error *err)
@@ -55,7 +55,7 @@ static struct format_output *open_calls(const struct format_request *request, st
 	(void)err;
 	calls->text = request->text;
 	calls->sink = (struct slice_sink){
-		.events = print_events,
+		.events = print_call_events,
 		.context = calls,
 		.immediate = true,
 	};

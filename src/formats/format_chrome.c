@@ -35,7 +35,7 @@ static void print_time(const struct chrome_output *chrome, uint64_t ns)
 	fprintf(chrome->output.text, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
-static void print_name(const struct chrome_output *chrome, const char *text, size_t length)
+static void print_chrome_name(const struct chrome_output *chrome, const char *text, size_t length)
 {
 	fputs(",\"name\":", chrome->output.text);
 	json_text_print(text, length, chrome->output.text);
@@ -90,7 +90,7 @@ static void print_begin(struct chrome_output *chrome, const struct slice_event *
 	const struct symbol *symbol = event->symbol;
 	struct slice_args args;
 
-	print_name(chrome, symbol->name->text, symbol->name->length);
+	print_chrome_name(chrome, symbol->name->text, symbol->name->length);
 	if (symbol->inlined)
 		fputs(",\"cat\":\"inlined\"", chrome->output.text);
 	if (chrome->level != OPTION_ARGS_NONE) {
@@ -100,8 +100,8 @@ static void print_begin(struct chrome_output *chrome, const struct slice_event *
 	chrome->slices++;
 }
 
-static void print_event(struct chrome_output *chrome, struct track *track,
-			const struct slice_event *event, const struct slice_detail *detail)
+static void print_chrome_event(struct chrome_output *chrome, struct track *track,
+			       const struct slice_event *event, const struct slice_detail *detail)
 {
 	static const char phases[] = {
 		[SLICE_BEGIN] = 'B', [SLICE_END] = 'E', [SLICE_INSTANT] = 'i'
@@ -113,7 +113,7 @@ static void print_event(struct chrome_output *chrome, struct track *track,
 	if (event->kind == SLICE_BEGIN) {
 		print_begin(chrome, event);
 	} else if (event->kind == SLICE_INSTANT) {
-		print_name(chrome, event->text, strlen(event->text));
+		print_chrome_name(chrome, event->text, strlen(event->text));
 		fputs(",\"s\":\"t\"", chrome->output.text); /* of the thread */
 	} else if (detail && detail->folded) {
 		fprintf(chrome->output.text,
@@ -123,12 +123,12 @@ static void print_event(struct chrome_output *chrome, struct track *track,
 	putc('}', chrome->output.text);
 }
 
-static void print_events(const struct slice_sink *sink, void *track,
-			 const struct slice_batch *batch)
+static void print_chrome_events(const struct slice_sink *sink, void *track,
+				const struct slice_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
-		print_event(sink->context, track, &batch->events[i],
-			    slice_batch_detail(batch, &batch->events[i]));
+		print_chrome_event(sink->context, track, &batch->events[i],
+				   slice_batch_detail(batch, &batch->events[i]));
 }
 
 static struct format_output *open_chrome(const struct format_request *request, struct error *err)
@@ -140,7 +140,7 @@ static struct format_output *open_chrome(const struct format_request *request, s
 	chrome->level = request->options->args;
 	chrome->output.slices = &chrome->slices;
 	chrome->output.sink = (struct slice_sink){
-		.events = print_events,
+		.events = print_chrome_events,
 		.context = chrome,
 		.folded = chrome->level != OPTION_ARGS_NONE,
 	};

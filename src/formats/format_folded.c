@@ -55,7 +55,7 @@ static uint32_t node_of(struct folded_output *folded, uint32_t caller, const str
 	return (uint32_t)node;
 }
 
-static struct folded_track *track_of(struct folded_output *folded, const struct track *track)
+static struct folded_track *folded_track_of(struct folded_output *folded, const struct track *track)
 {
 	struct folded_track *found;
 
@@ -99,7 +99,7 @@ static void count_events(const struct slice_sink *sink, void *track,
 	struct folded_output *folded = sink->context;
 
 	for (size_t i = 0; i < batch->count; i++)
-		count_event(folded, track_of(folded, track), &batch->events[i]);
+		count_event(folded, folded_track_of(folded, track), &batch->events[i]);
 }
 
 static struct format_output *open_folded(const struct format_request *request, struct error *err)
@@ -117,7 +117,7 @@ static struct format_output *open_folded(const struct format_request *request, s
 	return &folded->output;
 }
 
-static void print_name(const struct name *name, FILE *out)
+static void print_folded_name(const struct name *name, FILE *out)
 {
 	for (uint32_t i = 0; i < name->length; i++) {
 		unsigned char c = (unsigned char)name->text[i];
@@ -136,7 +136,7 @@ static void print_stack(const struct folded_output *folded, uint32_t node, uint3
 	for (; node; node = folded->nodes[node].caller)
 		stack[depth++] = node;
 	while (depth-- > 0) {
-		print_name(folded->nodes[stack[depth]].name, out);
+		print_folded_name(folded->nodes[stack[depth]].name, out);
 		putc(depth ? ';' : ' ', out);
 	}
 	fprintf(out, "%" PRIu64 "\n", self);

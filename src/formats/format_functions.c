@@ -52,8 +52,8 @@ struct functions_output {
 	uint64_t slices;
 };
 
-static struct function_track *track_of(struct functions_output *functions,
-				       const struct track *track)
+static struct function_track *functions_track_of(struct functions_output *functions,
+						 const struct track *track)
 {
 	functions->tracks = alloc_grow_zeroed(functions->tracks, &functions->track_room,
 					      (size_t)track->index + 1, sizeof(*functions->tracks));
@@ -122,7 +122,7 @@ static void count_events(const struct slice_sink *sink, void *context,
 			 const struct slice_batch *batch)
 {
 	const struct track *thread = context;
-	struct function_track *track = track_of(sink->context, thread);
+	struct function_track *track = functions_track_of(sink->context, thread);
 
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct slice_event *event = &batch->events[i];

@@ -78,7 +78,7 @@ static void count_access(struct slice_list *list)
 		big_array_rest(&list->slices, 0, list->count, sizeof(struct slice));
 }
 
-static struct slice_track *track_of(struct slice_list *list, const struct track *track)
+static struct slice_track *listed_track_of(struct slice_list *list, const struct track *track)
 {
 	list->tracks = alloc_grow_zeroed(list->tracks, &list->track_room, (size_t)track->index + 1,
 					 sizeof(*list->tracks));
@@ -89,7 +89,7 @@ static struct slice_track *track_of(struct slice_list *list, const struct track 
 
 static struct slice *add(struct slice_list *list, struct track *track, uint64_t time)
 {
-	struct slice_track *to = track_of(list, track);
+	struct slice_track *to = listed_track_of(list, track);
 	size_t index = list->count++;
 
 	big_array_grow(&list->slices, list->count, sizeof(struct slice), MEMORY_MOST);
@@ -109,8 +109,8 @@ static struct slice *add(struct slice_list *list, struct track *track, uint64_t 
 	return slice_at(list, index);
 }
 
-static void begin_slice(struct slice_list *list, struct track *track,
-			const struct slice_event *event, const struct slice_detail *detail)
+static void begin_listed(struct slice_list *list, struct track *track,
+			 const struct slice_event *event, const struct slice_detail *detail)
 {
 	struct slice *slice = add(list, track, event->time);
 
@@ -126,8 +126,8 @@ static void begin_slice(struct slice_list *list, struct track *track,
 	track->open[track->open_count++] = list->count - 1;
 }
 
-static void end_slice(struct slice_list *list, struct track *track, uint64_t time,
-		      const struct slice_detail *detail)
+static void end_listed(struct slice_list *list, struct track *track, uint64_t time,
+		       const struct slice_detail *detail)
 {
 	struct slice *slice;
 
@@ -161,9 +161,9 @@ static void add_events(const struct slice_sink *sink, void *track, const struct 
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
 
 		if (event->kind == SLICE_BEGIN)
-			begin_slice(sink->context, track, event, detail);
+			begin_listed(sink->context, track, event, detail);
 		else if (event->kind == SLICE_END)
-			end_slice(sink->context, track, event->time, detail);
+			end_listed(sink->context, track, event->time, detail);
 		else
 			add_instant(sink->context, track, event);
 	}

@@ -43,7 +43,8 @@ static uint32_t frame_of(struct printer *printer, const struct symbol *symbol)
 	return frame;
 }
 
-static void print_event(struct printer *printer, char type, uint64_t time, uint32_t frame)
+static void print_speedscope_event(struct printer *printer, char type, uint64_t time,
+				   uint32_t frame)
 {
 	fprintf(printer->out, "%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
 		printer->any ? "," : "", type, frame, time - printer->origin);
@@ -57,12 +58,12 @@ static void begin_frame(struct printer *printer, const struct slice_event *event
 	printer->open = alloc_grow(printer->open, &printer->open_room, printer->open_count + 1,
 				   sizeof(*printer->open));
 	printer->open[printer->open_count++] = frame;
-	print_event(printer, 'O', event->time, frame);
+	print_speedscope_event(printer, 'O', event->time, frame);
 }
 
 /* The format has no instants. */
-static void print_events(const struct slice_sink *sink, void *track,
-			 const struct slice_batch *batch)
+static void print_speedscope_events(const struct slice_sink *sink, void *track,
+				    const struct slice_batch *batch)
 {
 	struct printer *printer = sink->context;
 
@@ -73,15 +74,15 @@ static void print_events(const struct slice_sink *sink, void *track,
 		if (event->kind == SLICE_BEGIN)
 			begin_frame(printer, event);
 		else if (event->kind == SLICE_END)
-			print_event(printer, 'C', event->time,
-				    printer->open[--printer->open_count]);
+			print_speedscope_event(printer, 'C', event->time,
+					       printer->open[--printer->open_count]);
 	}
 }
 
 static void print_profile(struct printer *printer, const struct slice_store *store, size_t index)
 {
 	struct track_summary summary = slice_store_summary(store, index);
-	const struct slice_sink sink = { .events = print_events, .context = printer };
+	const struct slice_sink sink = { .events = print_speedscope_events, .context = printer };
 	const struct track *track = summary.track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
 	size_t size = strlen(name) + 64;

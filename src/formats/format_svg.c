@@ -80,7 +80,7 @@ static void print_text(const char *text, size_t length, size_t room, FILE *out)
 	}
 }
 
-static void print_name(const struct symbol *symbol, size_t room, FILE *out)
+static void print_svg_name(const struct symbol *symbol, size_t room, FILE *out)
 {
 	print_text(symbol->name->text, symbol->name->length, room, out);
 }
@@ -163,19 +163,19 @@ static void draw_wide(const struct picture *picture, size_t row, uint64_t end)
 	short_time(took, (int64_t)(end - slice->begin));
 	short_time(since, (int64_t)(slice->begin - picture->begin));
 	fputs("<g><title>", picture->out);
-	print_name(slice->symbol, SIZE_MAX, picture->out);
+	print_svg_name(slice->symbol, SIZE_MAX, picture->out);
 	fprintf(picture->out, "\n%s, from %s%s</title>", took, since,
 		slice->flags & SLICE_INFERRED_START ? ", the call was not seen" : "");
 	print_rect(picture, row, from, width);
 	if (room >= LABEL_MIN) {
 		fprintf(picture->out, "<text x=\"%.1f\" y=\"%.0f\">", from + 2, y_of(row) + 12);
-		print_name(slice->symbol, room, picture->out);
+		print_svg_name(slice->symbol, room, picture->out);
 		fputs("</text>", picture->out);
 	}
 	fputs("</g>\n", picture->out);
 }
 
-static void begin_slice(struct picture *picture, const struct slice_event *event)
+static void begin_drawn(struct picture *picture, const struct slice_event *event)
 {
 	if (picture->depth < ROWS)
 		picture->open[picture->depth] =
@@ -185,7 +185,7 @@ static void begin_slice(struct picture *picture, const struct slice_event *event
 	picture->depth++;
 }
 
-static void end_slice(struct picture *picture, uint64_t time)
+static void end_drawn(struct picture *picture, uint64_t time)
 {
 	size_t row = --picture->depth;
 	double from, to;
@@ -216,9 +216,9 @@ static void draw_events(const struct slice_sink *sink, void *track, const struct
 		const struct slice_event *event = &batch->events[i];
 
 		if (event->kind == SLICE_BEGIN)
-			begin_slice(sink->context, event);
+			begin_drawn(sink->context, event);
 		else if (event->kind == SLICE_END)
-			end_slice(sink->context, event->time);
+			end_drawn(sink->context, event->time);
 		else
 			draw_instant(sink->context, event);
 	}

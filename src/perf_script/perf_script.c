@@ -54,7 +54,7 @@ static struct script_thread *new_thread(struct script *script, const struct perf
 	return thread;
 }
 
-static struct script_thread *thread_of(struct script *script, const struct perf_line *line)
+static struct script_thread *script_thread_of(struct script *script, const struct perf_line *line)
 {
 	struct script_thread *thread = script->previous;
 	struct {
@@ -129,8 +129,8 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 		 const struct location_pair *places, const struct branch_notes *notes)
 {
 	event->time = line->time;
-	callstack_feed(thread_of(script, line)->stack, &(struct resolved_branch){ event, places },
-		       1, notes);
+	callstack_feed(script_thread_of(script, line)->stack,
+		       &(struct resolved_branch){ event, places }, 1, notes);
 }
 
 static void feed_branch(struct script *script, const struct perf_line *line, const char *text,

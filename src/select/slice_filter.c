@@ -272,7 +272,7 @@ static void update(struct filter_track *track, uint64_t time)
 
 /* ---- The sink ------------------------------------------------------------ */
 
-static void begin_slice(struct filter_track *track, const struct slice_event *event)
+static void begin_filtered(struct filter_track *track, const struct slice_event *event)
 {
 	struct slice_filter *filter = track->filter;
 	uint8_t verdict = verdict_of(filter, event->symbol);
@@ -302,7 +302,7 @@ static void begin_slice(struct filter_track *track, const struct slice_event *ev
 	settle(track, event->time, false);
 }
 
-static void end_slice(struct filter_track *track, uint64_t time)
+static void end_filtered(struct filter_track *track, uint64_t time)
 {
 	if (!track->count)
 		return;
@@ -337,9 +337,9 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 		else
 			track->now.caller = NULL;
 		if (event->kind == SLICE_BEGIN)
-			begin_slice(track, event);
+			begin_filtered(track, event);
 		else if (event->kind == SLICE_END)
-			end_slice(track, event->time);
+			end_filtered(track, event->time);
 		else
 			show_instant(track, event);
 	}

@@ -54,7 +54,7 @@ static void flush(struct slice_store *store)
 	store->buffered = 0;
 }
 
-static struct store_track *track_of(struct slice_store *store, struct track *track)
+static struct store_track *stored_track_of(struct slice_store *store, struct track *track)
 {
 	store->tracks = alloc_grow_zeroed(store->tracks, &store->track_room,
 					  (size_t)track->index + 1, sizeof(*store->tracks));
@@ -103,7 +103,7 @@ static void keep_event(struct slice_store *store, struct store_track *to,
 
 static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	struct store_track *to = track_of(sink->context, track);
+	struct store_track *to = stored_track_of(sink->context, track);
 
 	for (size_t i = 0; i < batch->count; i++)
 		keep_event(sink->context, to, &batch->events[i],

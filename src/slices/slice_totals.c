@@ -46,7 +46,7 @@ static struct total_function *function_of(struct slice_totals *totals, const str
 	return function ? function : add_function(totals, symbol);
 }
 
-static struct total_thread *thread_of(struct slice_totals *totals, const struct track *track)
+static struct total_thread *totals_thread_of(struct slice_totals *totals, const struct track *track)
 {
 	totals->threads = alloc_grow_zeroed(totals->threads, &totals->thread_room,
 					    (size_t)track->index + 1, sizeof(*totals->threads));
@@ -68,7 +68,7 @@ static uint32_t open_of(struct slice_totals *totals, uint32_t track, uint32_t fu
 static void push(struct slice_totals *totals, const struct track *track, uint64_t time,
 		 const struct symbol *symbol, unsigned flags)
 {
-	struct total_thread *thread = thread_of(totals, track);
+	struct total_thread *thread = totals_thread_of(totals, track);
 	struct total_function *function = function_of(totals, symbol);
 
 	thread->frames = alloc_grow(thread->frames, &thread->room, thread->depth + 1,
@@ -87,7 +87,7 @@ static void push(struct slice_totals *totals, const struct track *track, uint64_
 
 static void pop(struct slice_totals *totals, const struct track *track, uint64_t time)
 {
-	struct total_thread *thread = thread_of(totals, track);
+	struct total_thread *thread = totals_thread_of(totals, track);
 	struct total_frame *frame;
 	uint64_t duration;
 

@@ -3,7 +3,7 @@
  * Turns linkage names into the names in the source: C++, Rust and D by libiberty,
  * OCaml by its rule.  Go's names are not mangled, and Swift's stay mangled.
  *
- * A name of a few hundred bytes can stand for gigabytes of text (substitutions
+ * A name of a few hundred bytes can expand to gigabytes of text (substitutions
  * nest), so the output is bounded and the work stops at the bound.
  */
 #ifndef SYMBOLS_NAMES_DEMANGLE_H

@@ -44,13 +44,13 @@ has_one_definition_each() {
 
 # A bare verb says nothing in a back trace or a search.
 has_telling_names() {
-	product '*.c' | xargs grep -hoE '^(static )?[a-z][^=;()]*\b[a-z_]+\(' | grep -oE '[a-z_]+\($' | sort | uniq -c |
-		awk '$1 > 3 { print; bad = 1 } END { exit bad }'
+	product '*.c' | xargs grep -hoE '^(static )?[a-z][^=;()]*\b[a-z_]+\(' | grep -oE '[a-z_]+\($' |
+		grep -v '^__attribute__' | sort | uniq -c | awk '$1 > 3 { print; bad = 1 } END { exit bad }'
 }
 
 names_paths_that_exist() {
 	grep -ohE '\b(base|decoder|symbols|writer|reader|overlays|src|tests|man|doc|build-aux|completions|debian)/[A-Za-z0-9_./-]*[A-Za-z0-9_/]' \
-		README.md CONTRIBUTING.md SECURITY.md doc/*.md | sort -u | while read -r path; do
+		README.md CONTRIBUTING.md SECURITY.md doc/*.md | grep -vE 'NAME|\.log$' | sort -u | while read -r path; do
 		[ -e "$path" ] || [ -e "${top_builddir:-.}/$path" ] || echo "$path"
 	done | grep . && return 1
 	return 0

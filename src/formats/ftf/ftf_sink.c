@@ -98,7 +98,7 @@ static struct ftf_name name_of(struct ftf_sink *ftf, const struct name *name)
 }
 
 /* Returns the thread of an announced track. */
-static inline struct ftf_thread thread_of(const struct track *track)
+static inline struct ftf_thread ftf_thread_of(const struct track *track)
 {
 	return (struct ftf_thread){ track->writer_thread };
 }
@@ -115,7 +115,7 @@ static void announce(struct ftf_sink *ftf, struct track *track)
 		ftf_process_name(ftf->writer, (uint32_t)track->pid,
 				 ftf_text(ftf->writer, track->process_name));
 	if (track->thread_name)
-		ftf_thread_name(ftf->writer, thread_of(track),
+		ftf_thread_name(ftf->writer, ftf_thread_of(track),
 				ftf_text(ftf->writer, track->thread_name));
 }
 
@@ -196,7 +196,7 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 	struct ftf_event event = { .time = time, .args = args };
 
 	announce(ftf, track);
-	event.thread = thread_of(track);
+	event.thread = ftf_thread_of(track);
 	event.name = name_of(ftf, made->symbol->name);
 	if (made->symbol->inlined)
 		event.category = ftf->inlined;
@@ -238,7 +238,7 @@ static void write_slice(struct ftf_sink *ftf, struct track *track, const struct 
 		*slot = (struct slice_template){ begin->symbol, caller, begin->ip, begin->flags,
 						 .encoded.count = 0 };
 	if (!track->announced || !slot->encoded.count ||
-	    !ftf_write_templates(ftf->writer, thread_of(track), &record, 1))
+	    !ftf_write_templates(ftf->writer, ftf_thread_of(track), &record, 1))
 		write_new(ftf, track, slot, begin->time, end);
 }
 
@@ -255,7 +255,7 @@ static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
 {
 	struct ftf_arg args[END_ARGS_MAX];
 	struct ftf_event event = {
-		.thread = thread_of(track),
+		.thread = ftf_thread_of(track),
 		.time = time,
 		.args = args,
 	};
@@ -273,7 +273,7 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 
 	announce(ftf, track);
 	ftf->slices++;
-	event.thread = thread_of(track);
+	event.thread = ftf_thread_of(track);
 	event.name = ftf_text(ftf->writer, mark->text);
 	ftf_begin(ftf->writer, &event);
 	event.name = (struct ftf_name){ 0 };
@@ -344,7 +344,7 @@ static const struct slice_event *write_templates(struct ftf_sink *ftf, struct tr
 	struct ftf_templated records[RECORDS];
 	size_t count = 0;
 
-	if (!track->announced || !ftf_write_templates(ftf->writer, thread_of(track), NULL, 0))
+	if (!track->announced || !ftf_write_templates(ftf->writer, ftf_thread_of(track), NULL, 0))
 		return event;
 	while (event < limit && count < RECORDS) {
 		const struct slice_template *slot;
@@ -366,7 +366,7 @@ static const struct slice_event *write_templates(struct ftf_sink *ftf, struct tr
 		ftf->slices++;
 		event += 1 + whole;
 	}
-	ftf_write_templates(ftf->writer, thread_of(track), records, count);
+	ftf_write_templates(ftf->writer, ftf_thread_of(track), records, count);
 	return event;
 }
 

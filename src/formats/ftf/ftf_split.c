@@ -197,7 +197,7 @@ static void advance(struct ftf_split *split, uint64_t time)
 
 /* ---- The sink of the stored slices --------------------------------------- */
 
-static struct split_track *track_of(struct ftf_split *split, struct track *track)
+static struct split_track *split_track_of(struct ftf_split *split, struct track *track)
 {
 	split->tracks = alloc_grow_zeroed(split->tracks, &split->track_room,
 					  (size_t)track->index + 1, sizeof(*split->tracks));
@@ -207,8 +207,8 @@ static struct split_track *track_of(struct ftf_split *split, struct track *track
 	return &split->tracks[track->index];
 }
 
-static void begin_slice(struct ftf_split *split, struct split_track *track,
-			const struct slice_event *event, const struct slice_detail *detail)
+static void begin_part_slice(struct ftf_split *split, struct split_track *track,
+			     const struct slice_event *event, const struct slice_detail *detail)
 {
 	advance(split, event->time);
 	if (!split->open)
@@ -220,8 +220,8 @@ static void begin_slice(struct ftf_split *split, struct split_track *track,
 		(struct split_frame){ *event, detail ? *detail : (struct slice_detail){ 0 } };
 }
 
-static void end_slice(struct ftf_split *split, struct split_track *track,
-		      const struct slice_event *event, const struct slice_detail *detail)
+static void end_part_slice(struct ftf_split *split, struct split_track *track,
+			   const struct slice_event *event, const struct slice_detail *detail)
 {
 	if (!split->open || !track->count)
 		return;
@@ -234,7 +234,7 @@ static void split_events(const struct slice_sink *sink, void *context,
 			 const struct slice_batch *batch)
 {
 	struct ftf_split *split = sink->context;
-	struct split_track *track = track_of(split, context);
+	struct split_track *track = split_track_of(split, context);
 
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct slice_event *event = &batch->events[i];
@@ -243,9 +243,9 @@ static void split_events(const struct slice_sink *sink, void *context,
 		if (detail)
 			track->now = *detail;
 		if (event->kind == SLICE_BEGIN) {
-			begin_slice(split, track, event, detail);
+			begin_part_slice(split, track, event, detail);
 		} else if (event->kind == SLICE_END) {
-			end_slice(split, track, event, detail);
+			end_part_slice(split, track, event, detail);
 		} else {
 			advance(split, event->time);
 			if (split->open)
