@@ -209,7 +209,7 @@ tap_check "outputs, threads and names of inputs make nothing again" same_stamp
 mkfifo first.data second.data stuck.data
 side_by_side() { # the second is fed first: one after the other would wait for ever
 	(cat sample/perf.data >second.data; cat sample/perf.data >first.data) &
-	timeout 60 "$program" -q --symfs=sample --jobs=2 first.data second.data -o beside/ &&
+	timeout 600 "$program" -q --symfs=sample --jobs=2 first.data second.data -o beside/ &&
 		same_slices beside/first.ftf beside/second.ftf
 }
 tap_check "--jobs converts side by side" side_by_side

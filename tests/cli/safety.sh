@@ -177,9 +177,9 @@ waits_for_no_pipe() {
 	mkdir -p "$work/pipes/whole" "$work/pipes/part"
 	mkfifo "$work/pipes/whole/data" "$work/pipes/part/data.0"
 	cp "$sample" "$work/pipes/part/data"
-	timeout 5 "$program" -q $symfs "$work/pipes/whole" -o "$work/out/pipe.ftf" 2>"$work/messages"
+	timeout 60 "$program" -q $symfs "$work/pipes/whole" -o "$work/out/pipe.ftf" 2>"$work/messages"
 	[ $? -eq 1 ] && grep -q "there is no file 'data' in it" "$work/messages" || return 1
-	timeout 5 "$program" $symfs "$work/pipes/part" -o "$work/out/pipe.ftf" 2>"$work/messages"
+	timeout 60 "$program" $symfs "$work/pipes/part" -o "$work/out/pipe.ftf" 2>"$work/messages"
 	[ $? -eq 2 ] && grep -q 'data\.0: is not a regular file: what it holds is missing' "$work/messages"
 }
 tap_check "pipes in a recording's directory are not waited for" waits_for_no_pipe

@@ -21,7 +21,7 @@ convert() { # FAULT OUTPUT OPTIONS...: sets $status
 	cp "$work/sample/perf.data" "$work/perf.data"
 	cp "$work/sample.kept" "$work/sample/sample"
 	# For those who read standard input: through a pipe, not mapped.
-	cat "$work/perf.data" | timeout -s KILL 10 env LD_PRELOAD="$shim" FAULT="$fault" FAULT_COUNT="$work/count" \
+	cat "$work/perf.data" | timeout -s KILL 100 env LD_PRELOAD="$shim" FAULT="$fault" FAULT_COUNT="$work/count" \
 		"$top_builddir/ptrace2ftf" "$@" -o "$output" 2>"$work/messages"
 	status=$?
 }

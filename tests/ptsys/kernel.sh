@@ -18,7 +18,7 @@ qemu-system-x86_64 -d help | grep -q '^nochain' || tap_skip_all "this QEMU logs 
 
 # Each instruction is logged (-singlestep), of the guest's own code; time goes by
 # instructions (-icount), so that every run is the same.
-timeout 200 qemu-system-x86_64 -M pc -m 64 -display none -nodefaults -no-reboot -net none \
+timeout 600 qemu-system-x86_64 -M pc -m 64 -display none -nodefaults -no-reboot -net none \
 	-accel tcg,thread=single -icount shift=4,sleep=off -singlestep \
 	-d exec,cpu,int,nochain \
 	-dfilter 0x400000..0x500000,0xfffffe0000000000..0xfffffe0000ffffff,0xffffffff80000000..0xffffffffffffffff \

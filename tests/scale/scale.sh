@@ -23,7 +23,7 @@ has_slices() {
 limited() { # SECONDS COMMAND...
 	seconds=$(($1 * slow))
 	shift
-	(ulimit -t $seconds; exec timeout -s KILL $((20 * seconds)) "$@")
+	(ulimit -t $seconds; exec timeout -s KILL $((40 * seconds)) "$@")
 }
 # 64 MiB and four times the input, whatever it has much of: that is promised.
 within_memory() { # BYTES-OF-INPUT

@@ -189,7 +189,7 @@ build_split() { # COMPILER DWARF-VERSION
 	objcopy -O binary -j .text "$plain" "$work/plain.text" &&
 		objcopy -O binary -j .text "$packed" "$work/packed.text" &&
 		cmp "$work/plain.text" "$work/packed.text" || return 1
-	(cd "$work" && if [ "$2" = 4 ]; then timeout 60 dwp -e "$packed"
+	(cd "$work" && if [ "$2" = 4 ]; then timeout 300 dwp -e "$packed"
 	else "$top_srcdir/tests/support/pack_dwo.sh" "$packed.dwp" one.dwo two.dwo; fi) && rm "$work"/*.dwo
 }
 

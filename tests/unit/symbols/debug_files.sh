@@ -55,9 +55,9 @@ by_debuginfod() {
 	cp "$work/debug" "$work/server/buildid/$id/debuginfo"
 	python3 -u -m http.server --bind 127.0.0.1 --directory "$work/server" 0 >"$work/port" 2>&1 &
 	server=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 1000); do
 		grep -q port "$work/port" && break
-		sleep 0.3
+		sleep 0.1
 	done
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$work/port" | head -n 1)
 	export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_CACHE_PATH="$work/cache"
@@ -149,7 +149,7 @@ own_code() { # PROGRAM
 }
 
 tell_all() { # PROGRAM [inlined]
-	own_code "$1" | timeout 30 "$namer" 0 "$work/$1" $2
+	own_code "$1" | timeout 300 "$namer" 0 "$work/$1" $2
 }
 
 tells_as_plain() { # PROGRAM [inlined]
@@ -175,7 +175,7 @@ split_files_below_symfs() {
 pack() { # DWARF-VERSION
 	compile_inlined packed -gsplit-dwarf "-gdwarf-$1" || return 1
 	if [ "$1" = 4 ]; then
-		(cd "$work" && timeout 30 dwp -e packed)
+		(cd "$work" && timeout 300 dwp -e packed)
 	else
 		"$top_srcdir/tests/support/pack_dwo.sh" "$work/packed.dwp" "$work"/packed-*.dwo
 	fi && mkdir -p "$work/elsewhere" && mv "$work"/packed-*.dwo "$work/elsewhere"
@@ -212,7 +212,7 @@ damaged_packages() { # DWARF-VERSION
 
 shared_parts() {
 	cp "$work/plain" "$work/first" && cp "$work/plain" "$work/second" &&
-		(cd "$work" && timeout 30 dwz -m shared first second) || return 1
+		(cd "$work" && timeout 300 dwz -m shared first second) || return 1
 	readelf -S "$work/first" | grep -q gnu_debugaltlink && tells_as_plain first &&
 		tells_as_plain second inlined
 }
