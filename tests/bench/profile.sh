@@ -37,13 +37,13 @@ stages() {
 		/^kernel write/ { count["write"]++; next }
 		/^kernel fault/ { count["page faults"]++; next }
 		/^kernel/ { count["other work of the kernel"]++; next }
-		/^libipt|pt_flow|pt_packets|packet_clock|tsc_clock|aux_|auxtrace/ { count["packets"]++; next }
-		/^libZydis|pt_walk|pt_block|insn|code_|huge_text/ { count["flow"]++; next }
-		/pt_stream|branch_merge|schedule|pt_work|pt_segment|convert_perf_data|branch_event/ { count["events in order"]++; next }
+		/^libipt|pt_flow|flow_packets|flow_frequent|flow_window|packet_clock|tsc_clock|aux_|auxtrace/ { count["packets"]++; next }
+		/^libZydis|flow_|pt_block|basic_block|tnt_cache|insn|code_|hugepage_remap/ { count["flow"]++; next }
+		/pt_stream|branch_merge|schedule|workers|convert_perf_data|branch_event/ { count["events in order"]++; next }
 		/^libdw|^libelf|symbols\/|resolve|address_space|timeline|process_table|thread_table|space_builder|file_table|call_sites/ { count["names"]++; next }
-		/callstack|thread_stacks|slice_costs|inline_flow/ { count["stacks"]++; next }
-		/writer\/|ftf_sink|slice_sorter|slice_args|view|track|name\./ { count["sorting, encoding"]++; next }
-		/output|packer/ { count["write"]++; next }
+		/callstack|frame_list|timestamp_group|thread_stacks|slice_costs|inline_flow/ { count["stacks"]++; next }
+		/writer\/|ftf_sink|slice_|sorter_|pipeline|track|name\./ { count["sorting, encoding"]++; next }
+		/output|compressor/ { count["write"]++; next }
 		{ count["all else"]++; other[$1]++ }
 		END {
 			for (stage in count) printf "%5.1f %% | %s\n", 100 * count[stage] / NR, stage

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What --format=functions and folded must tell, by their definitions, of a list
+# What --format=functions and folded must print, by their definitions, of a list
 # of slices (truth.slices or --format=slices): "pid/tid depth begin end name",
 # sorted by thread, begin and depth.
 #   -v what=functions   "name calls total self min max"

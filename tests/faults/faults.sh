@@ -126,12 +126,12 @@ shrinks_under_threads() {
 	done
 }
 tap_check "a recording that becomes shorter under threads is named" shrinks_under_threads
-tells_of_the_quota() { # SUFFIX
+names_the_quota() { # SUFFIX
 	convert quota:1+ "$work/out/x.$1" -q $symfs "$work/perf.data"
 	[ $status -eq 1 ] && grep -q "x.$1: .*Disk quota exceeded" "$work/messages" && [ -z "$(ls -A "$work/out")" ]
 }
-tap_check "a quota that is used up is an error" tells_of_the_quota ftf
-tap_check "a quota that is used up is one for compressed output" tells_of_the_quota ftf.zst
+tap_check "a quota that is used up is an error" names_the_quota ftf
+tap_check "a quota that is used up is one for compressed output" names_the_quota ftf.zst
 goes_on_with_one_thread() {
 	convert thread:1+ "$work/out/x.ftf.gz" $symfs "$work/perf.data"
 	[ $status -eq 0 ] && "$top_builddir/ftfdump" --check "$work/out/x.ftf.gz"

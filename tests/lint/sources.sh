@@ -43,7 +43,7 @@ has_one_definition_each() {
 }
 
 # A bare verb says nothing in a back trace or a search.
-has_telling_names() {
+has_distinct_names() {
 	product '*.c' | xargs grep -hoE '^(static )?[a-z][^=;()]*\b[a-z_]+\(' | grep -oE '[a-z_]+\($' |
 		grep -v '^__attribute__' | sort | uniq -c | awk '$1 > 3 { print; bad = 1 } END { exit bad }'
 }
@@ -61,6 +61,6 @@ tap_check "no source file is marked unfinished" is_finished
 tap_check "every header has an include guard" has_header_guard
 tap_check "every .c file says what it is for" says_its_purpose
 tap_check "no struct or enum is defined twice" has_one_definition_each
-tap_check "no function name is that of four functions" has_telling_names
+tap_check "no function name is that of four functions" has_distinct_names
 tap_check "the documents name paths that exist" names_paths_that_exist
 tap_done

@@ -56,7 +56,7 @@ static int32_t read_status(pid_t tid, const char *key)
 	return value;
 }
 
-static void tell_comm(struct machine *machine, struct task *task, bool exec)
+static void write_comm(struct machine *machine, struct task *task, bool exec)
 {
 	struct clock_point now = machine_now(machine, task);
 	char name[16];
@@ -96,7 +96,7 @@ static void add_child(struct machine *machine, struct task *parent, pid_t tid)
 
 static void begin_program(struct machine *machine, struct task *task)
 {
-	tell_comm(machine, task, true);
+	write_comm(machine, task, true);
 	machine_forget_stack(machine, task);
 	machine_map(machine, task, true);
 }
@@ -131,7 +131,7 @@ static void after_syscall(struct machine *machine, struct task *task, long numbe
 		machine_map(machine, task, false);
 		break;
 	case SYS_prctl:
-		tell_comm(machine, task, false);
+		write_comm(machine, task, false);
 		break;
 	case SYS_rt_sigreturn:
 		task->sigreturn = true;

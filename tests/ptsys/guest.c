@@ -393,7 +393,7 @@ void guest_take(struct guest *guest, const struct qemu_log *log)
 
 /* ---- Start and end ------------------------------------------------------- */
 
-static void tell_tasks(struct guest *guest)
+static void write_tasks(struct guest *guest)
 {
 	struct clock_point moment = moment_of(guest);
 
@@ -417,7 +417,7 @@ static void init_recording(struct guest *guest)
 	side_band_trampoline(&guest->side, TRAMPOLINE, TRAMPOLINE_SIZE,
 			     guest_address(&guest->kernel, "_entry_trampoline"));
 	pt_output_init(&guest->out, &guest->options->side.pt);
-	tell_tasks(guest);
+	write_tasks(guest);
 }
 
 /* Its page is in the kernel's text, and once more where system calls come in. */

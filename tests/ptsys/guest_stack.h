@@ -32,7 +32,7 @@ struct guest_stack {
 /* A new frame on top. */
 void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame);
 
-/* Code went on elsewhere, with the stack pointer at sp: what was returned from ends. */
+/* Code continued elsewhere, with the stack pointer at sp: what was returned from ends. */
 void guest_stack_return(struct guest_stack *stack, uint64_t time, uint64_t sp);
 
 /* The same by sysret or iret: the innermost entry ends. */

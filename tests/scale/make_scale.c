@@ -246,7 +246,7 @@ static void write_dive(const char *path, uint64_t count)
 	free(code);
 }
 
-static void map_walk(int32_t pid)
+static void map_loop(int32_t pid)
 {
 	const struct perf_data_mmap map = {
 		.pid = pid,
@@ -262,7 +262,7 @@ static void map_walk(int32_t pid)
 	perf_data_add_mmap2(&data, 0, &map);
 }
 
-static void add_walk(void)
+static void add_loop(void)
 {
 	pt_packets_release(&packets);
 	pt_packets_init(&packets);
@@ -278,19 +278,19 @@ static void add_walk(void)
 /* Of no jump is known where it ends, so each is a run of its own. */
 static void add_jumps(uint64_t count)
 {
-	map_walk(SAMPLE_PID);
-	add_walk();
+	map_loop(SAMPLE_PID);
+	add_loop();
 	add_cpus(count);
 }
 
 /* Each of a process of its own. */
 static void add_dives(uint64_t count)
 {
-	add_walk();
+	add_loop();
 	for (uint64_t i = 1; i < count; i++) {
 		int32_t pid = (int32_t)i + 10000;
 
-		map_walk(pid);
+		map_loop(pid);
 		stamp(900000, pid, (int32_t)i);
 		perf_data_add_itrace_start(&data, pid, pid);
 		add_buffer((uint32_t)i, (int32_t)i, 0);

@@ -179,7 +179,7 @@ START_TEST(records_come_in_file_order_with_their_trailers)
 }
 END_TEST
 
-/* Two events with trailers of different layouts: the id at the same place tells them apart. */
+/* Two events with trailers of different layouts: the id at the same place distinguishes them. */
 static void check_two_layouts(uint64_t common, uint64_t of_first, uint64_t of_second)
 {
 	struct perf_data_event event = { .attr.sample_id_all = 1, .attr_bytes = 112 };
@@ -209,15 +209,15 @@ static void check_two_layouts(uint64_t common, uint64_t of_first, uint64_t of_se
 	}
 }
 
-START_TEST(the_identifier_tells_which_events_layout_a_trailer_has)
+START_TEST(the_identifier_selects_the_layout_of_a_trailer)
 {
 	check_two_layouts(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
 			  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID);
 }
 END_TEST
 
-/* What perf wrote before PERF_SAMPLE_IDENTIFIER: the id stands before STREAM_ID and CPU. */
-START_TEST(without_an_identifier_the_id_tells_it)
+/* What perf wrote before PERF_SAMPLE_IDENTIFIER: the id is before STREAM_ID and CPU. */
+START_TEST(without_an_identifier_the_id_selects_it)
 {
 	check_two_layouts(PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU, PERF_SAMPLE_TID,
 			  PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
@@ -346,7 +346,7 @@ START_TEST(a_file_that_perf_did_not_finish_is_read_to_its_end)
 END_TEST
 
 /*
- * perf's util/event.h, struct perf_record_header_tracing_data: the formats stand
+ * perf's util/event.h, struct perf_record_header_tracing_data: the formats are
  * behind the record, as many bytes as it says, filled up to eight.
  */
 START_TEST(formats_of_tracepoints_in_a_stream_are_passed_over)
@@ -460,7 +460,7 @@ END_TEST
  */
 static size_t pack_records(uint8_t packed[PACKED_ROOM], const size_t *counts)
 {
-	/* What is skipped stands in front: RFC 8878, 3.1.2. */
+	/* The skipped bytes are in front: RFC 8878, 3.1.2. */
 	static const uint8_t skipped[15] = { 0x50, 0x2a, 0x4d, 0x18 };
 	static uint8_t records[8000 * 64];
 	const struct perf_event_header header = { PERF_RECORD_COMM, 0, 64 };
@@ -497,7 +497,7 @@ START_TEST(a_record_may_unpack_to_many_times_its_size)
 }
 END_TEST
 
-START_TEST(what_unpacks_to_too_much_is_told)
+START_TEST(what_unpacks_to_too_much_is_reported)
 {
 	const size_t size = (size_t)16 << 20;
 	uint8_t *zeros = calloc(1, size), packed[4096];
@@ -537,8 +537,8 @@ int main(void)
 	tcase_add_test(all, events_have_their_attributes_ids_and_names);
 	tcase_add_loop_test(all, attributes_of_older_and_newer_perfs_are_read, 0, 6);
 	tcase_add_test(all, records_come_in_file_order_with_their_trailers);
-	tcase_add_test(all, the_identifier_tells_which_events_layout_a_trailer_has);
-	tcase_add_test(all, without_an_identifier_the_id_tells_it);
+	tcase_add_test(all, the_identifier_selects_the_layout_of_a_trailer);
+	tcase_add_test(all, without_an_identifier_the_id_selects_it);
 	tcase_add_test(all, features_are_given_as_plain_values);
 	tcase_add_test(all, a_damaged_feature_costs_only_itself);
 	tcase_add_test(all, a_command_line_that_claims_too_many_words_ends_with_the_section);
@@ -551,7 +551,7 @@ int main(void)
 	tcase_add_test(all, trace_data_that_is_cut_is_kept_as_far_as_it_goes);
 	tcase_add_test(all, ids_that_overlap_cost_no_more_than_the_file_is_long);
 	tcase_add_test(all, a_record_may_unpack_to_many_times_its_size);
-	tcase_add_test(all, what_unpacks_to_too_much_is_told);
+	tcase_add_test(all, what_unpacks_to_too_much_is_reported);
 	tcase_add_test(all, a_compressed_record_that_claims_more_than_it_has_is_what_it_has);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -126,7 +126,7 @@ START_TEST(a_sample_that_claims_more_than_it_has_is_refused)
 }
 END_TEST
 
-START_TEST(the_id_tells_the_event_of_a_sample)
+START_TEST(the_id_names_the_event_of_a_sample)
 {
 	struct perf_data_event event = { .first_id = 1000, .attr_bytes = 112 };
 	struct perf_sample sample;
@@ -153,7 +153,7 @@ int main(void)
 	tcase_add_test(all, every_field_of_a_sample_is_found);
 	tcase_add_loop_test(all, a_sample_that_is_cut_anywhere_is_refused, 0, 36);
 	tcase_add_loop_test(all, a_sample_that_claims_more_than_it_has_is_refused, 0, 5);
-	tcase_add_test(all, the_id_tells_the_event_of_a_sample);
+	tcase_add_test(all, the_id_names_the_event_of_a_sample);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -52,7 +52,7 @@ static struct sched_point read_point(size_t size)
 	return point;
 }
 
-START_TEST(a_whole_sample_tells_all)
+START_TEST(a_whole_sample_has_all_fields)
 {
 	struct sched_point point = read_point(60);
 
@@ -76,7 +76,7 @@ START_TEST(without_a_whole_thread_id_there_is_nothing)
 END_TEST
 
 /* A name may lack its NUL, so whoever reads it reads 16 bytes. */
-START_TEST(a_name_that_is_cut_or_short_is_not_told)
+START_TEST(a_name_that_is_cut_or_short_is_left_out)
 {
 	field(PLACE_TID)->offset = 0;
 	ck_assert_ptr_nonnull(read_point(56).name);
@@ -88,7 +88,7 @@ START_TEST(a_name_that_is_cut_or_short_is_not_told)
 }
 END_TEST
 
-START_TEST(who_ran_before_could_not_go_on_if_no_state_is_told)
+START_TEST(the_previous_thread_is_blocked_without_a_state)
 {
 	field(PLACE_TID)->offset = 0;
 	ck_assert(read_point(40).runnable);
@@ -114,10 +114,10 @@ int main(void)
 	TCase *tests = tcase_create("all");
 
 	tcase_add_checked_fixture(tests, setup, NULL);
-	tcase_add_test(tests, a_whole_sample_tells_all);
+	tcase_add_test(tests, a_whole_sample_has_all_fields);
 	tcase_add_test(tests, without_a_whole_thread_id_there_is_nothing);
-	tcase_add_test(tests, a_name_that_is_cut_or_short_is_not_told);
-	tcase_add_test(tests, who_ran_before_could_not_go_on_if_no_state_is_told);
+	tcase_add_test(tests, a_name_that_is_cut_or_short_is_left_out);
+	tcase_add_test(tests, the_previous_thread_is_blocked_without_a_state);
 	tcase_add_test(tests, another_event_is_none_of_these);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

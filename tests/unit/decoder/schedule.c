@@ -154,9 +154,9 @@ static void open_two_threads(void)
 
 /*
  * Both threads have the same code, and the time is 100 ns late: where each
- * stopped tells which one goes on.
+ * stopped shows which thread continues.
  */
-START_TEST(where_a_thread_stopped_tells_it_from_its_neighbour)
+START_TEST(the_place_of_a_stop_separates_a_thread_from_its_neighbour)
 {
 	struct schedule schedule;
 
@@ -168,7 +168,7 @@ START_TEST(where_a_thread_stopped_tells_it_from_its_neighbour)
 	schedule_seek_user(&schedule, 2500, SAMPLE_LEAF);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	schedule_stop_user(&schedule, SAMPLE_WORK);
-	/* An interrupt: it goes on where it was. */
+	/* An interrupt: it continues where it was. */
 	schedule_seek_user(&schedule, 2850, SAMPLE_WORK);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	schedule_stop_user(&schedule, SAMPLE_WORK);
@@ -237,7 +237,7 @@ int main(void)
 	tcase_add_test(all, user_code_in_idle_time_is_the_next_threads);
 	tcase_add_test(all, code_that_only_the_next_epoch_has_is_found_a_little_early);
 	tcase_add_test(all, a_buffer_per_thread_is_always_that_threads);
-	tcase_add_test(all, where_a_thread_stopped_tells_it_from_its_neighbour);
+	tcase_add_test(all, the_place_of_a_stop_separates_a_thread_from_its_neighbour);
 	tcase_add_test(all, a_switch_that_is_too_far_away_is_not_the_reason);
 	tcase_add_test(all, the_kernel_switches_at_a_switch_that_is_near);
 	tcase_add_test(all, without_time_two_threads_are_a_guess);

@@ -82,7 +82,7 @@ static const struct process *process_of(int32_t tid)
 	return thread->process;
 }
 
-/* Assert what stands at an address in one epoch: "path+offset", or NULL for nothing. */
+/* Assert what is mapped at an address in one epoch: "path+offset", or NULL for nothing. */
 static void assert_code(const struct process *process, size_t epoch, uint64_t ip, const char *text)
 {
 	const struct mapping *mapping;
@@ -605,11 +605,11 @@ START_TEST(a_thread_map_names_threads_that_no_comm_names)
 	at(100, 5);
 	perf_data_add_itrace_start(&data, 5, 5);
 	perf_data_add_itrace_start(&data, 5, 6);
-	perf_data_add_comm(&data, 0, 5, 5, "told");
+	perf_data_add_comm(&data, 0, 5, 5, "name");
 	open_built();
 	thread = timeline_borrow_thread(timeline, 5, 100);
 	ck_assert_uint_eq(thread->name_count, 1);
-	ck_assert_str_eq(thread->names[0].text, "told");
+	ck_assert_str_eq(thread->names[0].text, "name");
 	thread = timeline_borrow_thread(timeline, 6, 100);
 	ck_assert_uint_eq(thread->name_count, 1);
 	ck_assert_str_eq(thread->names[0].text, "0123456789abcdef");
@@ -617,7 +617,7 @@ START_TEST(a_thread_map_names_threads_that_no_comm_names)
 }
 END_TEST
 
-/* Namespaces of containers change no name and no mapping: perf tells global pids. */
+/* Namespaces of containers change no name and no mapping: perf records global pids. */
 START_TEST(namespaces_change_nothing)
 {
 	struct {
@@ -684,7 +684,7 @@ START_TEST(changes_of_the_kernels_code_come_in_the_order_of_time)
 END_TEST
 
 /* All of the manual's "nothing", with any bytes. */
-START_TEST(records_that_tell_nothing_of_the_history_change_nothing)
+START_TEST(records_without_history_change_nothing)
 {
 	static const uint32_t types[] = {
 		PERF_RECORD_THROTTLE,
@@ -881,7 +881,7 @@ static TCase *histories(void)
 	tcase_add_test(tcase, lost_records_are_a_warning);
 	tcase_add_test(tcase, changes_of_the_kernels_code_come_in_the_order_of_time);
 	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
-	tcase_add_loop_test(tcase, records_that_tell_nothing_of_the_history_change_nothing, 0, 2);
+	tcase_add_loop_test(tcase, records_without_history_change_nothing, 0, 2);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
 	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 9);
 	return tcase;

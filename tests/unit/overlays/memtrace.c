@@ -174,7 +174,7 @@ static void alloc_at(struct ctf_file *file, uint64_t time)
 }
 
 /* A child that continues to write after fork(). */
-START_TEST(packets_of_another_process_are_left_out_and_told)
+START_TEST(packets_of_another_process_are_left_out_and_reported)
 {
 	struct memtrace_event event;
 	struct ctf_file file;
@@ -198,7 +198,7 @@ START_TEST(packets_of_another_process_are_left_out_and_told)
 END_TEST
 
 /* The clock is that of the day. */
-START_TEST(a_clock_that_is_set_back_stands_still)
+START_TEST(a_clock_that_is_set_back_does_not_move)
 {
 	struct memtrace_event event;
 	struct ctf_file file;
@@ -271,8 +271,8 @@ int main(void)
 	TCase *tests = tcase_create("files");
 
 	tcase_add_loop_test(tests, what_is_written_is_read, 1, 4);
-	tcase_add_test(tests, packets_of_another_process_are_left_out_and_told);
-	tcase_add_test(tests, a_clock_that_is_set_back_stands_still);
+	tcase_add_test(tests, packets_of_another_process_are_left_out_and_reported);
+	tcase_add_test(tests, a_clock_that_is_set_back_does_not_move);
 	tcase_add_test(tests, versions_that_are_not_known_are_refused);
 	tcase_add_test(tests, no_damage_makes_the_reader_hang_or_overrun);
 	suite_add_tcase(suite, tests);

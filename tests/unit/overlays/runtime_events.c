@@ -68,7 +68,7 @@ START_TEST(a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order)
 }
 END_TEST
 
-START_TEST(the_innermost_phase_of_minor_promoted_tells_the_release)
+START_TEST(the_innermost_phase_of_minor_promoted_shows_the_release)
 {
 	static const unsigned phases[] = { MINOR_5_2, MINOR_5_3 };
 
@@ -315,7 +315,7 @@ START_TEST(numbers_of_ocaml_have_63_bits)
 END_TEST
 
 /* caml/runtime_events.h of 5.3 and 5.4: what earlier releases do not have. */
-START_TEST(what_is_new_in_a_release_tells_it)
+START_TEST(what_is_new_in_a_release_shows_it)
 {
 	for (int i = 0; i < 2; i++) {
 		struct ring_file built;
@@ -352,7 +352,7 @@ START_TEST(the_times_of_a_file_are_those_of_all_rings)
 }
 END_TEST
 
-START_TEST(rings_that_are_cut_off_are_left_out_and_told)
+START_TEST(rings_that_are_cut_off_are_left_out_and_reported)
 {
 	struct ring_file built;
 	struct runtime_events file;
@@ -448,7 +448,7 @@ int main(void)
 	TCase *tests = tcase_create("rings");
 
 	tcase_add_test(tests, a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order);
-	tcase_add_test(tests, the_innermost_phase_of_minor_promoted_tells_the_release);
+	tcase_add_test(tests, the_innermost_phase_of_minor_promoted_shows_the_release);
 	tcase_add_test(tests, a_file_without_names_is_of_5_0);
 	tcase_add_test(tests, a_custom_event_has_exactly_its_bytes);
 	tcase_add_test(tests, a_damaged_message_costs_itself_and_no_other_ring_anything);
@@ -458,9 +458,9 @@ int main(void)
 	tcase_add_test(tests, known_custom_events_are_read_by_name);
 	tcase_add_test(tests, times_that_go_back_are_two_rings_in_one);
 	tcase_add_test(tests, numbers_of_ocaml_have_63_bits);
-	tcase_add_test(tests, what_is_new_in_a_release_tells_it);
+	tcase_add_test(tests, what_is_new_in_a_release_shows_it);
 	tcase_add_test(tests, the_times_of_a_file_are_those_of_all_rings);
-	tcase_add_test(tests, rings_that_are_cut_off_are_left_out_and_told);
+	tcase_add_test(tests, rings_that_are_cut_off_are_left_out_and_reported);
 	tcase_add_test(tests, the_last_name_of_a_file_is_read);
 	tcase_add_test(tests, a_custom_event_cannot_be_less_than_empty);
 	tcase_add_test(tests, types_of_contexts_and_objects_are_words);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf script and this program find the same branches in a BPF program, whose code
- * stands in the recording (BPF_PROG_INFO).  perf takes it for that of a ksymbol if
+ * is in the recording (BPF_PROG_INFO).  perf takes it for that of a ksymbol if
  * a BPF_EVENT names the program.  perf 6.1 reads a program's second function where
  * its first one is, so there is one here.  Skipped without perf.
  */
@@ -78,7 +78,7 @@ static void run(char *text, const char *format, const char *path)
 }
 
 /* linux/perf_event.h: PERF_RECORD_KSYMBOL of type BPF; PERF_RECORD_BPF_EVENT, PROG_LOAD. */
-static void tell_program(void)
+static void print_program(void)
 {
 	struct {
 		uint64_t address;
@@ -121,7 +121,7 @@ START_TEST(perf_finds_the_same_branches_in_a_bpf_program)
 
 	sample_begin(&data);
 	data.events[0].attr.exclude_kernel = 0;
-	tell_program();
+	print_program();
 	trace_program();
 	sample_add_trace(&data, &packets);
 	perf_data_write_temporary(&data, path);

@@ -343,7 +343,7 @@ START_TEST(syscall_and_sysret_keep_the_stack_of_user_space)
 	go(10, BRANCH_CALL, "f");
 	go(20, BRANCH_SYSCALL, "kentry");
 	go(30, BRANCH_CALL, "ksys");
-	go(40, BRANCH_SYSRET, "other"); /* not checked: f goes on */
+	go(40, BRANCH_SYSRET, "other"); /* not checked: f continues */
 	go(50, BRANCH_RETURN, "main");
 	ck_assert_str_eq(finish(), "B 10 f\n"
 				   "B 20 kentry\n"
@@ -660,7 +660,7 @@ START_TEST(start_events_found_while_closing_come_with_the_next_segment)
 }
 END_TEST
 
-START_TEST(an_ocaml_exception_unwinds_the_frames_it_walked_over)
+START_TEST(an_ocaml_exception_unwinds_the_frames_it_passed)
 {
 	start_in("main");
 	go(10, BRANCH_CALL, "a");
@@ -672,7 +672,7 @@ START_TEST(an_ocaml_exception_unwinds_the_frames_it_walked_over)
 	}
 	go(70, BRANCH_JUMP, "caml_raise_exn");
 	slice_log_take(&slices);
-	/* Three frames walked over: two more than the return itself pops. */
+	/* Three frames passed: two more than the return itself pops. */
 	go(80, BRANCH_RETURN, "main");
 	go(90, BRANCH_CALL, "f");
 	ck_assert_str_eq(slice_log_take(&slices), "E 65 caml_next_frame_descriptor\n"
@@ -833,7 +833,7 @@ int main(void)
 	tcase_add_test(all, a_gap_without_a_time_is_at_the_threads_last_event);
 	tcase_add_test(all, a_run_with_one_timestamp_has_ends_without_beginnings);
 	tcase_add_test(all, start_events_found_while_closing_come_with_the_next_segment);
-	tcase_add_test(all, an_ocaml_exception_unwinds_the_frames_it_walked_over);
+	tcase_add_test(all, an_ocaml_exception_unwinds_the_frames_it_passed);
 	tcase_add_test(all, an_ocaml_exception_raised_from_c_unwinds_two_frames_more);
 	tcase_add_test(all, caml_stash_backtrace_counts_as_a_frame_only_for_newer_versions);
 	tcase_add_test(all, gogo_returns_past_mcall_and_its_caller_for_newer_versions);

@@ -213,7 +213,7 @@ START_TEST(a_return_deeper_pops_all_above)
 }
 END_TEST
 
-START_TEST(recursion_is_told_apart_by_addresses)
+START_TEST(addresses_distinguish_recursive_calls)
 {
 	call('m', 0x10, 'f');
 	call('f', 0x10, 'f');
@@ -277,7 +277,7 @@ START_TEST(a_stub_of_code_without_a_name_is_shown_itself)
 }
 END_TEST
 
-/* It goes to where its target begins, though a call may stand before that. */
+/* It goes to where its target begins, though a call may be before that. */
 START_TEST(a_stub_does_not_return)
 {
 	feed(BRANCH_CALL, nameless(0x100), at('f', 0), 0);
@@ -338,7 +338,7 @@ static void run_wild(unsigned seed)
 			gap(GAP_OVERFLOW);
 		if (rand_r(&seed) % 30 == 0)
 			show_mark();
-		/* Tracing may go on without a word. */
+		/* Tracing may resume without a packet. */
 		if (rand_r(&seed) % 20 == 0)
 			feed(BRANCH_SYSCALL, from, (struct location){ 0 }, BRANCH_TRACE_OFF);
 	}
@@ -502,10 +502,10 @@ static size_t count_between(const char *text, long from, long to)
 	return count;
 }
 
-/* Those before the mark are given out in parts: the last one's wait, and share the time. */
+/* Those before the mark are emitted in parts: the last one's wait, and share the time. */
 START_TEST(calls_of_one_time_and_a_mark_share_the_time)
 {
-	machine->pending_most = 7000; /* for 4096 edges and 2048 events, which are given out then */
+	machine->pending_most = 7000; /* for 4096 edges and 2048 events, which are emitted then */
 	call_often(2000);
 	show_mark();
 	now += 100000;
@@ -605,7 +605,7 @@ START_TEST(a_caller_that_was_never_seen_is_inferred_below)
 }
 END_TEST
 
-START_TEST(a_pause_stands_on_top_until_execution_goes_on)
+START_TEST(a_pause_is_on_top_until_execution_resumes)
 {
 	call('m', 0x10, 'f');
 	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
@@ -659,7 +659,7 @@ START_TEST(gogo_goes_to_the_stack_of_its_goroutine)
 	expect_depth(0);
 	call('b', 0x50, 'm');
 	call('m', 0x10, 'o');
-	jump('o', 'f', 0x15); /* the first one goes on */
+	jump('o', 'f', 0x15); /* the first one continues */
 	expect_depth(1);
 	ret('f', 'a', 0x15);
 	expect_depth(0);
@@ -744,7 +744,7 @@ START_TEST(calls_at_one_time_are_spread_and_returns_take_none)
 }
 END_TEST
 
-/* Their order is all that tells them apart: nothing may be held back. */
+/* Their order alone distinguishes them: nothing may be held back. */
 START_TEST(calls_at_the_first_time_stay_beside_each_other)
 {
 	call('m', 0x10, 'f');
@@ -769,7 +769,7 @@ START_TEST(calls_at_the_first_time_stay_beside_each_other)
 END_TEST
 
 /* Elided locks: lock() begins a transaction and returns in it, unlock() commits. */
-START_TEST(a_mark_takes_no_time_and_stands_behind_the_calls_before_it)
+START_TEST(a_mark_takes_no_time_and_follows_the_calls_before_it)
 {
 	struct stack_branch mark = { .notes = { .mark = function('x') }, .has_notes = true };
 
@@ -850,7 +850,7 @@ START_TEST(what_nothing_has_called_is_given_out_as_it_comes)
 	feed_held();
 	text = slice_log_take(&slices);
 	ck_assert_ptr_nonnull(strstr(text, "B 10 f\nE 20 f\n"));
-	/* The program itself began before all that is given out with it. */
+	/* The program itself began before all that is emitted with it. */
 	ck_assert_ptr_nonnull(strstr(text, "B 0 m inferred deferred\nS\n"));
 	finish();
 	text = slice_log_take(&slices);
@@ -899,7 +899,7 @@ static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_return_pops_the_frame_that_was_called_from_there);
 	tcase_add_test(tests, a_return_deeper_pops_all_above);
-	tcase_add_test(tests, recursion_is_told_apart_by_addresses);
+	tcase_add_test(tests, addresses_distinguish_recursive_calls);
 	tcase_add_test(tests, a_tail_call_keeps_where_its_caller_returns);
 	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(tests, a_stub_and_its_target_are_one_call);
@@ -919,7 +919,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_retpoline_is_a_jump);
 	tcase_add_test(tests, a_function_that_leaves_by_a_return_thunk_ends_there);
 	tcase_add_test(tests, a_caller_that_was_never_seen_is_inferred_below);
-	tcase_add_test(tests, a_pause_stands_on_top_until_execution_goes_on);
+	tcase_add_test(tests, a_pause_is_on_top_until_execution_resumes);
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
 	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);
@@ -929,7 +929,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
-	tcase_add_test(tests, a_mark_takes_no_time_and_stands_behind_the_calls_before_it);
+	tcase_add_test(tests, a_mark_takes_no_time_and_follows_the_calls_before_it);
 	tcase_add_test(tests, an_abort_brings_back_the_stack_of_the_transactions_begin);
 	tcase_add_test(tests, a_commit_keeps_the_stack);
 	tcase_add_test(tests, what_nothing_has_called_is_given_out_as_it_comes);

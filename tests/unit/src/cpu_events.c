@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the trace tells beside branches, and the recording beside the trace: the
+ * What the trace contains beside branches, and the recording beside the trace: the
  * whole program, over recordings made from nothing, read back by ftfdump.
  * Meanings of packets: SDM volume 3, "Intel Processor Trace", packet
  * definitions.  The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
@@ -50,7 +50,7 @@ START_TEST(the_core_clock_of_a_header_has_the_headers_time)
 END_TEST
 
 /* Found by fuzzing: a conversion of what no integer holds. */
-START_TEST(the_core_clock_of_a_senseless_time_base_is_not_told)
+START_TEST(the_core_clock_of_a_senseless_time_base_is_left_out)
 {
 	struct pt_info info = { .max_nonturbo_ratio = 25, .time_mult = 1, .time_shift = 23 };
 
@@ -60,7 +60,7 @@ START_TEST(the_core_clock_of_a_senseless_time_base_is_not_told)
 }
 END_TEST
 
-START_TEST(a_written_value_stands_in_the_function_that_wrote_it)
+START_TEST(a_written_value_is_in_the_function_that_wrote_it)
 {
 	begin();
 	pt_packets_tsc(&packets, SAMPLE_START + 100);
@@ -90,7 +90,7 @@ START_TEST(a_written_value_is_no_interrupt)
 }
 END_TEST
 
-START_TEST(a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told)
+START_TEST(a_sleep_is_a_slice_of_the_cpu_with_its_hints)
 {
 	struct pt_packet wait = { .type = ppt_mwait }, sleep = { .type = ppt_pwre },
 			 stop = { .type = ppt_exstop }, wake = { .type = ppt_pwrx };
@@ -215,7 +215,7 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 }
 END_TEST
 
-START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
+START_TEST(an_interrupts_slice_and_mark_have_its_vector)
 {
 	begin();
 	pt_packets_tsc(&packets, SAMPLE_START + 100);
@@ -236,9 +236,9 @@ START_TEST(an_interrupts_slice_and_mark_tell_its_vector)
 }
 END_TEST
 
-/* With the kernel's code traced, the slice is its handler's; here another function stands for it.
+/* With the kernel's code traced, the slice is its handler's; here another function takes its place.
  */
-START_TEST(a_page_fault_tells_its_address_in_the_handlers_slice)
+START_TEST(a_page_faults_address_is_in_the_handlers_slice)
 {
 	begin();
 	data.events[0].attr.exclude_kernel = 0;
@@ -299,7 +299,7 @@ END_TEST
 
 /*
  * PIP's NR bit: a guest runs from the TIP behind it to that of the PIP without
- * it (SDM volume 3, "PIP").  The sample's far transfer stands for a VM entry.
+ * it (SDM volume 3, "PIP").  The sample's far transfer is the VM entry.
  */
 START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 {
@@ -334,7 +334,7 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 	/* While tracing is off, libipt's times are those of the PSB. */
 	EXPECT(1, slices, _i ? " 1000150 1000150 vm exit " : " 1000200 1000200 vm exit ",
 	       "exit_reason=0x30");
-	/* libipt does not tell where the trace's last return went. */
+	/* libipt does not report where the trace's last return went. */
 	EXPECT(1, slices,
 	       _i ? "1234/1234 1 1000100 1000200 [guest]" : "1234/1234 2 1000100 1000200 [guest]",
 	       "");
@@ -343,7 +343,7 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 }
 END_TEST
 
-START_TEST(guests_are_told_apart_by_their_control_structures)
+START_TEST(control_structures_distinguish_guests)
 {
 	struct pt_packet vmcs = { .type = ppt_vmcs };
 
@@ -498,7 +498,7 @@ START_TEST(what_perf_lost_is_marked_where_it_was_lost)
 END_TEST
 
 /* CLOCK_DATA: version, clock, and the same instant on the wall and on that clock. */
-START_TEST(the_clock_on_the_wall_is_told_at_the_beginning)
+START_TEST(the_wall_clock_is_an_instant_at_the_beginning)
 {
 	struct {
 		uint32_t version, clock;
@@ -521,18 +521,18 @@ int main(void)
 	tcase_add_checked_fixture(all, NULL, clean);
 	tcase_add_test(all, the_core_clock_is_a_counter_of_its_changes);
 	tcase_add_test(all, the_core_clock_of_a_header_has_the_headers_time);
-	tcase_add_test(all, the_core_clock_of_a_senseless_time_base_is_not_told);
-	tcase_add_test(all, a_written_value_stands_in_the_function_that_wrote_it);
+	tcase_add_test(all, the_core_clock_of_a_senseless_time_base_is_left_out);
+	tcase_add_test(all, a_written_value_is_in_the_function_that_wrote_it);
 	tcase_add_test(all, a_written_value_is_no_interrupt);
-	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_what_it_was_told);
+	tcase_add_test(all, a_sleep_is_a_slice_of_the_cpu_with_its_hints);
 	tcase_add_test(all, perf_reads_the_same_values);
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
-	tcase_add_loop_test(all, an_interrupts_slice_and_mark_tell_its_vector, 0, 2);
-	tcase_add_test(all, a_page_fault_tells_its_address_in_the_handlers_slice);
+	tcase_add_loop_test(all, an_interrupts_slice_and_mark_have_its_vector, 0, 2);
+	tcase_add_test(all, a_page_faults_address_is_in_the_handlers_slice);
 	tcase_add_loop_test(all, an_interrupt_has_no_data_of_an_event_before_it, 0, 2);
 	tcase_add_loop_test(all, events_with_a_place_of_their_own_are_no_interrupts, 0, 2);
 	tcase_add_loop_test(all, a_guest_is_a_slice_whose_flow_is_passed_over, 0, 2);
-	tcase_add_test(all, guests_are_told_apart_by_their_control_structures);
+	tcase_add_test(all, control_structures_distinguish_guests);
 	tcase_add_loop_test(all, records_of_pebs_in_the_trace_are_passed_over, 0, 2);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
@@ -540,7 +540,7 @@ int main(void)
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
 	tcase_add_test(all, samples_can_be_left_out);
 	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);
-	tcase_add_test(all, the_clock_on_the_wall_is_told_at_the_beginning);
+	tcase_add_test(all, the_wall_clock_is_an_instant_at_the_beginning);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -29,7 +29,7 @@ static void add_wake(void)
 	pt_packets_add(&packets, &wake);
 }
 
-/* 1,100 to 1,900 us: a sleep, a transaction and a clock that went on over a PSB. */
+/* 1,100 to 1,900 us: a sleep, a transaction and a clock that continue over a PSB. */
 static void record_states(void)
 {
 	begin();
@@ -110,7 +110,7 @@ static void record_guest(void)
 	pt_packets_pgd(&packets, 0);
 }
 
-START_TEST(a_guest_that_runs_when_the_chosen_time_begins_is_told_apart)
+START_TEST(a_guest_that_runs_when_the_chosen_time_begins_has_its_name)
 {
 	record_guest();
 	finish("--time=+0.4ms,");
@@ -196,7 +196,7 @@ START_TEST(samples_switches_and_losses_outside_of_the_chosen_time_are_left_out)
 }
 END_TEST
 
-/* PSB+ tells again whether a guest or a transaction runs (SDM volume 3, "PSB+"). */
+/* PSB+ repeats whether a guest or a transaction runs (SDM volume 3, "PSB+"). */
 static void add_header(uint64_t tsc, bool in_transaction, bool in_guest)
 {
 	struct pt_packet packet = { .type = ppt_psb }, time = { .type = ppt_tsc },
@@ -236,7 +236,7 @@ static void leave_guest(unsigned round)
 	pt_packets_tip(&packets, SAMPLE_LEAF);
 }
 
-/* Each kind of state goes on over a PSB, in one round or another. */
+/* Each kind of state lasts over a PSB, in one round or another. */
 static void add_round(unsigned round)
 {
 	uint64_t tsc = SAMPLE_START + (uint64_t)(round + 1) * 1000;
@@ -340,7 +340,7 @@ int main(void)
 	tcase_add_checked_fixture(all, NULL, clean);
 	tcase_add_test(all, what_goes_on_when_the_chosen_time_begins_begins_with_it);
 	tcase_add_test(all, what_goes_on_when_the_chosen_time_ends_says_so);
-	tcase_add_test(all, a_guest_that_runs_when_the_chosen_time_begins_is_told_apart);
+	tcase_add_test(all, a_guest_that_runs_when_the_chosen_time_begins_has_its_name);
 	tcase_add_test(all, what_other_cpus_did_is_left_out);
 	tcase_add_test(all, what_other_threads_did_is_left_out);
 	tcase_add_test(all, samples_switches_and_losses_outside_of_the_chosen_time_are_left_out);

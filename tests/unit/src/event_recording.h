@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording made from nothing, with what a processor tells beside branches,
+ * A recording made from nothing, with what a processor reports beside branches,
  * converted by the whole program and read back by ftfdump.  One at a time: a
  * test begins one, adds packets and records, and finishes it.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that a JIT compiler overwrites and moves decodes by what stood there at
+ * Code that a JIT compiler overwrites and moves decodes by the bytes that were there at
  * the time: the whole program, over a recording and a jitdump made from nothing.
  */
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * Kernel code that changes or is made while it runs: TEXT_POKE records
  * (linux/perf_event.h) and the feature BPF_PROG_INFO (struct perf_bpil and struct
- * bpf_prog_info); and modules.  Expected branches follow from the code that stands where at
+ * bpf_prog_info); and modules.  Expected branches follow from the code that is mapped at
  * what time.
  */
 #include <limits.h>
@@ -103,7 +103,7 @@ static void poke(uint64_t time, const struct change *change)
 			     12u + change->old_size + change->new_size);
 }
 
-static void tell_symbol(uint64_t time, uint64_t address, uint32_t size)
+static void add_ksymbol(uint64_t time, uint64_t address, uint32_t size)
 {
 	struct {
 		uint64_t address;
@@ -274,7 +274,7 @@ START_TEST(going_back_in_time_puts_old_bytes_back)
 }
 END_TEST
 
-/* Of a kprobe's slot that was there before the recording only its end is told. */
+/* Of a kprobe's slot that was there before the recording only its end is recorded. */
 START_TEST(code_that_goes_was_there_before)
 {
 	const uint8_t *bytes;
@@ -398,12 +398,12 @@ START_TEST(bpf_programs_are_code_while_they_are_registered)
 	uint8_t section[1024];
 
 	perf_data_set_feature(&data, FEATURE, section, write_programs(section));
-	tell_symbol(500, BPF, 8);
-	tell_symbol(500, BPF + 8, 8);
-	tell_symbol(3000, BPF, 4);
+	add_ksymbol(500, BPF, 8);
+	add_ksymbol(500, BPF + 8, 8);
+	add_ksymbol(3000, BPF, 4);
 	pt_packets_psb(&packets, SAMPLE_START, 0);
 	pt_packets_pge(&packets, KERNEL);
-	pt_packets_tip(&packets, BPF); /* before it is told: times are only roughly known */
+	pt_packets_tip(&packets, BPF); /* before it is recorded: times are only roughly known */
 	pt_packets_tip(&packets, BPF + 5);
 	pt_packets_tip(&packets, KERNEL);
 	pt_packets_tsc(&packets, SAMPLE_START + 2000); /* the other's size is another */

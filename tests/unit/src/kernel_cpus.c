@@ -2,7 +2,7 @@
 /*
  * Threads that the kernel moves from one CPU to another, in the middle of its
  * own code: the whole program over a recording of two CPUs, made from nothing.
- * A thread goes on where it left: behind its call of __switch_to, wherever that
+ * A thread continues where it left: behind its call of __switch_to, wherever that
  * is; so the expected slices follow from the code.
  */
 #include <limits.h>

@@ -125,7 +125,7 @@ static void begin_two(void)
 	pt_packets_tnt(&others, "t");
 }
 
-/* The other thread's buffer, from a byte to its end, which stands at an offset of all that was
+/* The other thread's buffer, from a byte to its end, which is at an offset of all that was
  * written. */
 static void add_other_piece(uint64_t offset, size_t from)
 {

@@ -2,7 +2,7 @@
 /*
  * Samples of the scheduler's tracepoints as scheduling records: the whole program
  * over recordings made from nothing, read back by ftfdump, and by perf script.
- * Formats: tracefs's events/sched/ of Linux 6.1, but for the last test; how they stand in
+ * Formats: tracefs's events/sched/ of Linux 6.1, but for the last test; how they are in
  * a recording: tools/perf/util/trace-event-info.c.
  */
 #include <stdarg.h>
@@ -317,7 +317,7 @@ static void expect_switches(void)
 	expect(1, records, "begin 1234/1234 1000000 \"main\"");
 }
 
-START_TEST(sched_switch_tells_who_runs_where_no_records_of_switches_do)
+START_TEST(sched_switch_names_the_running_thread_where_no_switch_record_does)
 {
 	begin();
 	set_formats(switch_format);
@@ -368,7 +368,7 @@ START_TEST(formats_in_a_stream_are_read_too)
 END_TEST
 
 /* The kernel wrote both of the same switch: the record's is shown. */
-START_TEST(a_switch_that_a_record_tells_too_is_shown_once)
+START_TEST(a_switch_that_a_record_has_too_is_shown_once)
 {
 	uint32_t next[2] = { 77, 77 };
 
@@ -486,9 +486,10 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, NULL, clean);
-	tcase_add_loop_test(all, sched_switch_tells_who_runs_where_no_records_of_switches_do, 0, 2);
+	tcase_add_loop_test(all, sched_switch_names_the_running_thread_where_no_switch_record_does,
+			    0, 2);
 	tcase_add_test(all, formats_in_a_stream_are_read_too);
-	tcase_add_test(all, a_switch_that_a_record_tells_too_is_shown_once);
+	tcase_add_test(all, a_switch_that_a_record_has_too_is_shown_once);
 	tcase_add_loop_test(all, wakings_are_wakeup_records_once_each, 0, 2);
 	tcase_add_test(all, fields_are_where_the_format_has_them);
 	tcase_add_loop_test(all, without_a_format_a_switch_is_a_sample, 0, 2);

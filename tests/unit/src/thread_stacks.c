@@ -200,7 +200,7 @@ static void make_kind(struct branch_event *event, unsigned *seed)
 		event->to = 0;
 }
 
-/* Returns whether the transaction of the event before, if there is one, goes on behind it. */
+/* Returns whether the transaction of the event before, if there is one, continues behind it. */
 static bool make_transaction(struct branch_event *event, bool in_tx, unsigned *seed)
 {
 	if (in_tx && rand_r(seed) % 8 == 0) {

@@ -141,34 +141,34 @@ compile_inlined() { # PROGRAM OPTIONS
 	done && ${CC:-cc} "$output-prog.o" "$output-helper.o" -o "$output")
 }
 
-# Each instruction of the program's own functions, and what is told of it.
+# Each instruction of the program's own functions, and what is known of it.
 own_code() { # PROGRAM
 	objdump -d --no-show-raw-insn "$work/$1" |
 		awk '/^$/ { on = 0 } /^[0-9a-f]+ <(work|main)>:/ { on = 1 }
 		     on && /^ / { sub(":", "", $1); print $1 }'
 }
 
-tell_all() { # PROGRAM [inlined]
+find_all() { # PROGRAM [inlined]
 	own_code "$1" | timeout 300 "$namer" 0 "$work/$1" $2
 }
 
-tells_as_plain() { # PROGRAM [inlined]
-	tell_all plain $2 >"$work/expected"
-	grep -q "helper.c:" "$work/expected" && tell_all "$1" $2 | diff "$work/expected" -
+finds_as_plain() { # PROGRAM [inlined]
+	find_all plain $2 >"$work/expected"
+	grep -q "helper.c:" "$work/expected" && find_all "$1" $2 | diff "$work/expected" -
 }
 
 split_files() {
 	compile_inlined plain && compile_inlined split -gsplit-dwarf &&
-		[ -e "$work/split-prog.dwo" ] && tells_as_plain split && tells_as_plain split inlined
+		[ -e "$work/split-prog.dwo" ] && finds_as_plain split && finds_as_plain split inlined
 }
 
 # What lies outside of symfs is not opened, wherever the program says that it is.
 split_files_below_symfs() {
 	compile_inlined outside -gsplit-dwarf && mkdir -p "$work/symfs$work" &&
 		cp "$work/outside" "$work/plain" "$work/symfs$work" || return 1
-	! SYMFS=$work/symfs tells_as_plain outside inlined >/dev/null 2>&1 &&
+	! SYMFS=$work/symfs finds_as_plain outside inlined >/dev/null 2>&1 &&
 		mv "$work"/outside-*.dwo "$work/symfs$work" &&
-		SYMFS=$work/symfs tells_as_plain outside inlined
+		SYMFS=$work/symfs finds_as_plain outside inlined
 }
 
 # Packages, by GNU's tool (DWARF 4) or our own (DWARF 5).
@@ -182,39 +182,39 @@ pack() { # DWARF-VERSION
 }
 
 packed_split_files() { # DWARF-VERSION
-	pack "$1" && tells_as_plain packed && tells_as_plain packed inlined
+	pack "$1" && finds_as_plain packed && finds_as_plain packed inlined
 }
 
 # The .dwo files are away, and so is the package: said once for each of the two units.
 missing_split_files() {
 	mv "$work/packed.dwp" "$work/elsewhere/packed.dwp"
-	tell_all packed inlined 2>"$work/warnings" >/dev/null
+	find_all packed inlined 2>"$work/warnings" >/dev/null
 	cat "$work/warnings"
 	grep -q 'neither there nor in a .dwp file (2 times)' "$work/warnings"
 }
 
 found_in_debug_dir() {
 	mkdir -p "$work/roots$work" && cp "$work/elsewhere/packed.dwp" "$work/roots$work/packed.dwp" &&
-		DEBUG_DIR=$work/roots tells_as_plain packed inlined || return 1
+		DEBUG_DIR=$work/roots finds_as_plain packed inlined || return 1
 	rm "$work/roots$work/packed.dwp" && mv "$work"/elsewhere/*.dwo "$work/roots$work" &&
-		DEBUG_DIR=$work/roots tells_as_plain packed inlined
+		DEBUG_DIR=$work/roots finds_as_plain packed inlined
 }
 
 found_beside() {
 	mv "$work/roots$work"/*.dwo "$work/elsewhere" && cp "$work/packed" "$work/moved" &&
-		mv "$work/moved" "$work/elsewhere/packed" && tells_as_plain elsewhere/packed inlined
+		mv "$work/moved" "$work/elsewhere/packed" && finds_as_plain elsewhere/packed inlined
 }
 
 damaged_packages() { # DWARF-VERSION
 	pack "$1" && own_code packed | timeout 300 "$top_builddir/tests/unit/symbols/damage-package" \
-		"$work/packed" "$work/packed.dwp" && tells_as_plain packed inlined
+		"$work/packed" "$work/packed.dwp" && finds_as_plain packed inlined
 }
 
 shared_parts() {
 	cp "$work/plain" "$work/first" && cp "$work/plain" "$work/second" &&
 		(cd "$work" && timeout 300 dwz -m shared first second) || return 1
-	readelf -S "$work/first" | grep -q gnu_debugaltlink && tells_as_plain first &&
-		tells_as_plain second inlined
+	readelf -S "$work/first" | grep -q gnu_debugaltlink && finds_as_plain first &&
+		finds_as_plain second inlined
 }
 
 tap_check "by build id in a debug directory" by_build_id

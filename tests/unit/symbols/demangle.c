@@ -154,7 +154,7 @@ START_TEST(other_names_stay_as_they_are)
 }
 END_TEST
 
-/* Each template argument is a pair of the one before it: 300 bytes stand for 2^40 names. */
+/* Each template argument is a pair of the one before it: 300 bytes expand to 2^40 names. */
 START_TEST(a_name_that_would_fill_all_memory_is_left_alone)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

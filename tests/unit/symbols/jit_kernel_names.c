@@ -194,7 +194,7 @@ static void build_dump(void)
 	put(9, 8);
 }
 
-START_TEST(a_jitdump_tells_of_code_written_and_moved)
+START_TEST(a_jitdump_has_code_written_and_moved)
 {
 	struct jit_dump dump;
 	struct jit_code code;
@@ -265,7 +265,7 @@ int main(void)
 	tcase_add_test(all, kallsyms_names_code_up_to_the_next_function);
 	tcase_add_test(all, kallsyms_without_addresses_is_none);
 	tcase_add_test(all, the_vsyscall_page_has_three_functions);
-	tcase_add_test(all, a_jitdump_tells_of_code_written_and_moved);
+	tcase_add_test(all, a_jitdump_has_code_written_and_moved);
 	tcase_add_test(all, a_damaged_jitdump_is_harmless);
 	tcase_add_test(all, only_jit_pid_dump_is_the_name_of_a_jitdump);
 	suite_add_tcase(suite, all);

@@ -56,7 +56,7 @@ versions() {
 	! grep -q @ "$work/ours" && [ "$(grep -c '^work$' "$work/ours")" -ge 2 ]
 }
 
-# The compiler was told which paths to record: they are shown so.
+# The compiler has options for the paths to record: they are shown so.
 prefix_map() {
 	(cd "$work" && ${CC:-cc} -g -ffile-prefix-map="$work"=/usr/src/prog prog.c -o mapped) || return 1
 	nm "$work/mapped" | awk '$3 == "main" { print $1 }' | "$namer" 0 "$work/mapped" | cut -f 4 >"$work/ours"

@@ -164,7 +164,7 @@ static void expect_range(struct dso *dso, uint64_t address, uint64_t begin, uint
 	ck_assert_uint_eq(found_end - TINY_ELF_CODE_OFFSET + CODE, end);
 }
 
-/* So a jump within a function is told from one into another. */
+/* So a jump within a function is distinguished from one into another. */
 START_TEST(a_range_ends_where_a_symbol_does_or_another_begins)
 {
 	const struct tiny_symbol symbols[] = {
@@ -224,7 +224,7 @@ START_TEST(a_part_belongs_to_the_function_of_its_source_file)
 }
 END_TEST
 
-/* Each of two names says that it is a part of what stands at the other's address. */
+/* Each of two names says that it is a part of the code at the other's address. */
 START_TEST(functions_that_are_parts_of_each_other_are_harmless)
 {
 	const struct tiny_symbol symbols[] = {
@@ -331,7 +331,7 @@ START_TEST(a_file_of_another_build_is_not_used_and_named)
 
 	open_store();
 	dso = dso_store_borrow(store, "/proc/self/exe", id, sizeof(id));
-	/* Without a build id in the file there is nothing to tell by. */
+	/* Without a build id in the file there is nothing to compare. */
 	if (dso_state(dso) != DSO_FOUND) {
 		ck_assert_int_eq(dso_state(dso), DSO_MISMATCHED);
 		ck_assert_ptr_null(dso_file(dso));
