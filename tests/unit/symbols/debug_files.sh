@@ -3,6 +3,8 @@
 # Stripped files get their names and lines from where distributions put them;
 # nm and addr2line say what those are, of the file before it was stripped.
 . "$top_srcdir/tests/support/tap.sh"
+# ccache would return objects with the directory of an earlier run.
+export CCACHE_DISABLE=1
 sample=$top_builddir/tests/unit/symbols/sample
 namer=$top_builddir/tests/unit/symbols/name-addresses
 command -v objcopy >/dev/null || tap_skip_all "no objcopy"
