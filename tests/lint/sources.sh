@@ -3,6 +3,8 @@
 # Every source file says its licence, and none has unfinished business.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 cd "${top_srcdir:-.}" || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 sources() {
 	find base src decoder symbols writer reader overlays tests man m4 completions doc configure.ac Makefile.am build-aux/bootstrap \
@@ -56,9 +58,20 @@ names_paths_that_exist() {
 	return 0
 }
 
+# Else it is missing in the tarball.
+is_in_a_makefile() {
+	find . -name local.mk ! -path './build*' | xargs cat >"$work/makefiles"
+	find base decoder symbols writer reader overlays src tests -name '*.[ch]' ! -path 'tests/ptsys/guest/*' |
+		while read -r file; do
+			grep -qF "$file" "$work/makefiles" || echo "$file"
+		done | grep . && return 1
+	return 0
+}
+
 tap_check "every source file has an SPDX line" has_licence
 tap_check "no source file is marked unfinished" is_finished
 tap_check "every header has an include guard" has_header_guard
+tap_check "every source file is in a makefile" is_in_a_makefile
 tap_check "every .c file says what it is for" says_its_purpose
 tap_check "no struct or enum is defined twice" has_one_definition_each
 tap_check "no function name is that of four functions" has_distinct_names

@@ -7,6 +7,7 @@ libsupport_a_SOURCES = \
 	tests/support/perf_forms.c tests/support/perf_forms.h \
 	tests/support/pt_packets.c tests/support/pt_packets.h \
 	tests/support/runtime_events_ring.c tests/support/runtime_events_ring.h \
+	tests/support/precise_depth.h tests/support/stack_branch.h \
 	tests/support/sample.c tests/support/sample.h \
 	tests/support/tiny_elf.c tests/support/tiny_elf.h \
 	tests/support/unit.c tests/support/unit.h
