@@ -21,7 +21,8 @@ struct location {
 /* The effect of a call from one place to another. */
 enum call_effect {
 	CALL_NOT_KNOWN = 0,
-	CALL_ENTERS, /* a function, at its beginning, which returns once */
+	CALL_ENTERS,   /* a function, at its beginning, which returns once */
+	CALL_READS_IP, /* `call $+5; pop`: no function, the code reads its own address */
 	CALL_OTHER,
 };
 

@@ -68,12 +68,6 @@ static size_t find_landing(struct precise_stack *stack, const struct symbol *sym
 		       : 0;
 }
 
-/* Returns whether a call is that of `call $+5; pop`, which reads the instruction pointer. */
-static bool reads_ip(const struct location_pair *places)
-{
-	return places->to.ip == places->from.ip + 5 && !is_entry(&places->to);
-}
-
 static inline void on_call(struct precise_stack *stack, int64_t time,
 			   const struct location_pair *places)
 {
@@ -81,7 +75,7 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 	struct frame *frame;
 
 	if (places->call != CALL_ENTERS) {
-		if (reads_ip(places))
+		if (places->call == CALL_READS_IP)
 			return;
 		precise_remember_setjmp(stack, from->ip, to->symbol);
 	}
@@ -429,8 +423,6 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 	case BRANCH_IRET:
 		on_kernel_exit(stack, time, &branch->places->to);
 		return true;
-	case BRANCH_CALL:
-		return reads_ip(branch->places);
 	default:
 		return false;
 	}

@@ -213,6 +213,24 @@ START_TEST(a_return_deeper_pops_all_above)
 }
 END_TEST
 
+/* `call $+5; pop`: position-independent code of old compilers reads its own address so. */
+START_TEST(a_call_that_reads_the_instruction_pointer_opens_no_slice)
+{
+	struct symbol *file = function('n');
+	struct location from = { 0x9000, file, 0 }, to = { 0x9005, file, 0 };
+
+	/* Code without symbols: the offset in the file's symbol is always 0. */
+	file->kind = SYMBOL_FILE;
+	call('m', 0x10, 'f');
+	feed(BRANCH_CALL, from, to, 0);
+	feed(BRANCH_CALL, from, to, 0);
+	expect_depth(1);
+	/* With symbols, a function that follows the call is a function. */
+	feed(BRANCH_CALL, at('f', 0xffb), at('g', 0), 0);
+	expect_depth(2);
+}
+END_TEST
+
 START_TEST(addresses_distinguish_recursive_calls)
 {
 	call('m', 0x10, 'f');
@@ -898,6 +916,7 @@ END_TEST
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_return_pops_the_frame_that_was_called_from_there);
+	tcase_add_test(tests, a_call_that_reads_the_instruction_pointer_opens_no_slice);
 	tcase_add_test(tests, a_return_deeper_pops_all_above);
 	tcase_add_test(tests, addresses_distinguish_recursive_calls);
 	tcase_add_test(tests, a_tail_call_keeps_where_its_caller_returns);
