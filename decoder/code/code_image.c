@@ -127,7 +127,7 @@ static void add_kernel(struct code_image *code, struct pt_image *image)
 {
 	const struct kernel_code *kernel = code->source->kernel;
 
-	if (kernel && (kernel->patch_count || kernel->island_count))
+	if (kernel && (kernel->patch_count || kernel->runtime_count))
 		pt_image_set_callback(image, read_kernel, code);
 	if (kernel && kernel->patch_count)
 		return;

@@ -22,8 +22,8 @@ const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, 
 		*bytes = kernel->file.bytes + segment->file_offset;
 		return segment;
 	}
-	segment = segment_at(kernel->runtime_segments, kernel->island_count, ip);
+	segment = segment_at(kernel->runtime_segments, kernel->runtime_count, ip);
 	if (segment)
-		*bytes = kernel->island_bytes + segment->file_offset;
+		*bytes = kernel->runtime_bytes + segment->file_offset;
 	return segment;
 }

@@ -31,10 +31,10 @@ struct kernel_code {
 	const struct kernel_segment *segments; /* sorted by begin, not overlapping */
 	size_t count;
 	const struct kernel_segment
-		*runtime_segments; /* sorted, too; offsets are in island_bytes */
-	size_t island_count;
-	const uint8_t *island_bytes; /* zeros where only patches have the code */
-	size_t island_size;
+		*runtime_segments; /* sorted, too; offsets are in runtime_bytes */
+	size_t runtime_count;
+	const uint8_t *runtime_bytes; /* zeros where only patches have the code */
+	size_t runtime_size;
 	const struct code_patch *patches; /* in time order: timeline.h */
 	size_t patch_count;
 };

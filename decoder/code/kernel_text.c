@@ -20,8 +20,8 @@ const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *
 		return bytes;
 	if (text->copy && at - (uintptr_t)kernel->file.bytes < kernel->file.size)
 		return text->copy + (at - (uintptr_t)kernel->file.bytes);
-	if (text->runtime_segments && at - (uintptr_t)kernel->island_bytes < kernel->island_size)
-		return text->runtime_segments + (at - (uintptr_t)kernel->island_bytes);
+	if (text->runtime_segments && at - (uintptr_t)kernel->runtime_bytes < kernel->runtime_size)
+		return text->runtime_segments + (at - (uintptr_t)kernel->runtime_bytes);
 	return bytes;
 }
 
@@ -102,9 +102,9 @@ void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel
 	text->kernel = kernel;
 	if (kernel->file.bytes)
 		text->copy = copy_file(&kernel->file);
-	if (kernel->island_size) {
-		text->runtime_segments = alloc_zeroed(1, kernel->island_size);
-		memcpy(text->runtime_segments, kernel->island_bytes, kernel->island_size);
+	if (kernel->runtime_size) {
+		text->runtime_segments = alloc_zeroed(1, kernel->runtime_size);
+		memcpy(text->runtime_segments, kernel->runtime_bytes, kernel->runtime_size);
 	}
 	undo_patches(text);
 	kernel_text_advance(text, 0);

@@ -85,9 +85,9 @@ static void add_runtime_segments(struct kernel_code *code, const struct kernel_m
 		       module->end - module->begin);
 	}
 	code->runtime_segments = ranges;
-	code->island_count = count;
-	code->island_bytes = bytes;
-	code->island_size = size;
+	code->runtime_count = count;
+	code->runtime_bytes = bytes;
+	code->runtime_size = size;
 }
 
 /* ---- BPF programs -------------------------------------------------------- */

@@ -318,7 +318,7 @@ const char *kernel_files_made_kallsyms(const struct kernel_files *files)
 
 const struct kernel_code *kernel_files_code(const struct kernel_files *files)
 {
-	return files->code.count || files->code.island_count ? &files->code : NULL;
+	return files->code.count || files->code.runtime_count ? &files->code : NULL;
 }
 
 void kernel_files_release(struct kernel_files *files)

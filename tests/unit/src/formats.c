@@ -218,39 +218,39 @@ END_TEST
 
 /* ---- Formats that store all slices first ----------------------------------- */
 
-static struct slice_store spool;
-static struct slice_sink to_spool;
+static struct slice_store store;
+static struct slice_sink to_store;
 
-static void open_spool(void)
+static void open_store(void)
 {
-	ck_assert_int_eq(slice_store_init(&spool, &names, NULL), 0);
-	to_spool = slice_store_sink(&spool, false, true);
+	ck_assert_int_eq(slice_store_init(&store, &names, NULL), 0);
+	to_store = slice_store_sink(&store, false, true);
 }
 
-static void close_spool(void)
+static void close_store(void)
 {
-	ck_assert_int_eq(slice_store_end(&spool, NULL), 0);
+	ck_assert_int_eq(slice_store_end(&store, NULL), 0);
 }
 
 /* Two threads take turns. */
-START_TEST(the_spool_gives_back_what_each_thread_did)
+START_TEST(the_store_replays_what_each_thread_did)
 {
-	open_spool();
-	begin(&to_spool, 0, 1, "f");
-	begin(&to_spool, 1, 2, "g");
-	begin(&to_spool, 0, 3, "in f");
-	feed_folded_end(&to_spool, &tracks[1], 4, 7, 70);
-	end(&to_spool, 0, 5);
-	feed_instant(&to_spool, &tracks[1], 6, "mark");
-	end(&to_spool, 0, 7);
-	close_spool();
-	slice_store_replay(&spool, open_format(&format_slices, OPTION_ARGS_LINE));
+	open_store();
+	begin(&to_store, 0, 1, "f");
+	begin(&to_store, 1, 2, "g");
+	begin(&to_store, 0, 3, "in f");
+	feed_folded_end(&to_store, &tracks[1], 4, 7, 70);
+	end(&to_store, 0, 5);
+	feed_instant(&to_store, &tracks[1], 6, "mark");
+	end(&to_store, 0, 7);
+	close_store();
+	slice_store_replay(&store, open_format(&format_slices, OPTION_ARGS_LINE));
 	finish_format();
 	ck_assert_str_eq(text,
 			 "1/1 0 1 7 f address=0x1000\n1/1 1 3 5 in f address=0x1000\n"
 			 "1/2 0 2 4 g address=0x1000 folded=7 folded_time=70\n1/2 0 6 6 mark\n");
-	ck_assert_uint_eq(slice_store_summary(&spool, 1).end, 6);
-	slice_store_release(&spool);
+	ck_assert_uint_eq(slice_store_summary(&store, 1).end, 6);
+	slice_store_release(&store);
 }
 END_TEST
 
@@ -387,7 +387,7 @@ int main(void)
 	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);
 	tcase_add_test(all, slices_that_begin_together_are_outermost_first_and_open_ones_left_out);
 	tcase_add_test(all, slices_show_what_is_folded_in_each);
-	tcase_add_test(all, the_spool_gives_back_what_each_thread_did);
+	tcase_add_test(all, the_store_replays_what_each_thread_did);
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
 	tcase_add_test(all, svg_draws_what_can_be_seen);
 	tcase_add_test(all, svg_has_lines_at_multiples_of_two_and_five_too);
