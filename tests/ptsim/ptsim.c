@@ -35,6 +35,7 @@ enum option_key {
 	OPTION_LONG_TNT,
 	OPTION_INODES,
 	OPTION_APART,
+	OPTION_SINGLE_STEP,
 };
 
 static const struct argp_option option_list[] = {
@@ -69,6 +70,9 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_INSTRUCTIONS,
 	  .arg = "N",
 	  .doc = "stop after so many" },
+	{ .name = "single-step",
+	  .key = OPTION_SINGLE_STEP,
+	  .doc = "step each instruction: five times as slow, the same recording" },
 	{ .doc = "Trace:" },
 	{ .name = "no-tsc", .key = OPTION_NO_TSC, .doc = "no time stamps" },
 	{ .name = "no-mtc", .key = OPTION_NO_MTC, .doc = "no MTC packets" },
@@ -191,6 +195,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_LONG_TNT:
 		options->side.pt.tnt = PT_TNT_LONG;
+		return 0;
+	case OPTION_SINGLE_STEP:
+		options->single_step = true;
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;

@@ -307,7 +307,7 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 		return deliver(machine, task);
 	machine_boundary(machine, task);
 	task->insn = block_insn(task, task->registers.rip);
-	if ((long)task->registers.orig_rax < 0) {
+	if ((long)task->registers.orig_rax < 0 && !machine->options->single_step) {
 		*count = block_run(machine, task, limit, &stop);
 		if (*count)
 			return stop.event == TRACEE_STEPPED || take_stop(machine, task, stop);

@@ -14,6 +14,7 @@ struct recorder_options {
 	struct side_band_options side;
 	uint64_t seed;
 	unsigned quantum;         /* instructions a task runs when others wait */
+	bool single_step;         /* step each instruction: slow, nothing is computed (block.h) */
 	unsigned interrupt_every; /* instructions, about; 0: never */
 	unsigned overflow_every;  /* instructions, about; 0: never */
 	unsigned overflow_length; /* instructions, at most */
