@@ -22,19 +22,11 @@ bool symbol_is_setjmp(const struct symbol *symbol)
 /* Bytes of a direct near call: SDM volume 2, "CALL". */
 #define CALL_LENGTH 5
 
-static bool is_function_start(const struct location *location)
-{
-	const struct symbol *symbol = location->symbol;
-
-	return symbol && !location->offset &&
-	       (symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT);
-}
-
 struct location_pair location_pair_of(const struct location *from, const struct location *to)
 {
 	enum call_effect effect = CALL_OTHER;
 
-	if (to->ip == from->ip + CALL_LENGTH && !is_function_start(to))
+	if (to->ip == from->ip + CALL_LENGTH && !location_is_entry(to))
 		effect = CALL_READS_IP;
 	else if (to->symbol && !to->offset && !symbol_is_setjmp(to->symbol))
 		effect = CALL_ENTERS;

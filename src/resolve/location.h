@@ -32,6 +32,18 @@ struct location_pair {
 	uint8_t call; /* enum call_effect: of a call from `from` to `to` */
 };
 
+/* Returns whether a symbol (NULL: no) is a function's or that of a PLT stub. */
+static inline bool symbol_is_function(const struct symbol *symbol)
+{
+	return symbol && (symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT);
+}
+
+/* Returns whether a location is the first instruction of a function or PLT stub. */
+static inline bool location_is_entry(const struct location *location)
+{
+	return symbol_is_function(location->symbol) && location->offset == 0;
+}
+
 /* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
 struct location_pair location_pair_of(const struct location *from, const struct location *to);
 

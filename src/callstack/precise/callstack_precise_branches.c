@@ -52,7 +52,8 @@ static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int6
 		precise_infer_root(stack, from);
 		return;
 	}
-	if (same_function(top(stack)->symbol, symbol_of(stack, from)) || !is_function(from->symbol))
+	if (same_function(top(stack)->symbol, symbol_of(stack, from)) ||
+	    !symbol_is_function(from->symbol))
 		return;
 	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(from->symbol));
 	if (at)
@@ -63,7 +64,7 @@ static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int6
 
 static size_t find_landing(struct precise_stack *stack, const struct symbol *symbol)
 {
-	return is_function(symbol)
+	return symbol_is_function(symbol)
 		       ? frame_list_find(&stack->now, FRAME_BY_LANDING, frame_function(symbol))
 		       : 0;
 }
@@ -102,7 +103,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 {
 	size_t at;
 
-	if (!is_function(to->symbol))
+	if (!symbol_is_function(to->symbol))
 		precise_reveal(stack, time);
 	if (precise_return_to_setjmp(stack, time, to->ip))
 		return;
@@ -119,7 +120,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 	at = find_landing(stack, to->symbol);
 	if (at)
 		precise_pop_to(stack, time, at);
-	else if (is_function(to->symbol))
+	else if (symbol_is_function(to->symbol))
 		precise_replace(stack, time, to);
 }
 
@@ -130,7 +131,7 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 		precise_infer_root(stack, to);
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		return;
-	else if (is_entry(to))
+	else if (location_is_entry(to))
 		precise_replace(stack, time, to);
 	else
 		jump_into(stack, time, to);
@@ -165,7 +166,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_pop_to(stack, time, at - 1);
 	} else if (top(stack)->kind == FRAME_HANDLER) {
 		precise_replace(stack, time, to);
-	} else if (is_entry(to)) {
+	} else if (location_is_entry(to)) {
 		jump_by_return(stack, time, to);
 	} else if (stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED) {
 		precise_pop(stack, time);
@@ -269,7 +270,7 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 		at = frame_list_find(&stack->now, FRAME_BY_RESUME, to->ip + 2);
 	if (at)
 		precise_pop_to(stack, time, at - 1);
-	else if (is_entry(to) || !is_function(to->symbol))
+	else if (location_is_entry(to) || !symbol_is_function(to->symbol))
 		precise_push(
 			stack, time,
 			&handler); /* in code without symbols, a guess: nothing else is as common */
@@ -291,7 +292,7 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct locati
 	returned = top(stack)->returned;
 	precise_pop(stack, time);
 	/* Of filtered functions one was left, and one is called by code that is not traced. */
-	if (returned && is_entry(to))
+	if (returned && location_is_entry(to))
 		precise_push(stack, time, &called);
 	else
 		resume(stack, time, to, expected);
@@ -346,7 +347,7 @@ static inline bool leaves_stub(const struct precise_stack *stack,
 			       const struct location_pair *places)
 {
 	return stack->now.depth && top(stack)->hidden &&
-	       places->from.symbol == top(stack)->symbol && !is_function(places->to.symbol);
+	       places->from.symbol == top(stack)->symbol && !symbol_is_function(places->to.symbol);
 }
 
 /* Follow a near call, return or jump out of the top. */
@@ -434,7 +435,7 @@ static inline bool comes_from_top(const struct precise_stack *stack, const struc
 	const struct frame *frame = top(stack);
 
 	return frame && frame->kind != FRAME_PAUSE &&
-	       (frame->symbol == from->symbol || !is_function(from->symbol));
+	       (frame->symbol == from->symbol || !symbol_is_function(from->symbol));
 }
 
 void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,

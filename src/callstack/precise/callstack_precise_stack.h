@@ -74,16 +74,6 @@ static inline const struct symbol *symbol_of(const struct precise_stack *stack,
 	return location->symbol ? location->symbol : &machine_of(stack)->specials[SPECIAL_UNKNOWN];
 }
 
-static inline bool is_function(const struct symbol *symbol)
-{
-	return symbol && (symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT);
-}
-
-static inline bool is_entry(const struct location *location)
-{
-	return is_function(location->symbol) && location->offset == 0;
-}
-
 /* Returns the innermost frame; NULL: there is none. */
 static inline struct frame *top(const struct precise_stack *stack)
 {
