@@ -82,8 +82,8 @@ static uint64_t read_record(const struct perf_file *file, const struct perf_part
 	return size + record->aux.size;
 }
 
-int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
-		   struct diag *diag)
+static int next_record(const struct perf_file *file, uint64_t *position, struct perf_record *record,
+		       struct diag *diag)
 {
 	const struct perf_part *parts = file->parts;
 	size_t i = LOWER_BOUND(k, file->part_count,
@@ -96,6 +96,16 @@ int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf
 
 		*position = size ? *position + size : parts[i].base + perf_part_size(&parts[i]);
 		if (size)
+			return 1;
+	}
+	return 0;
+}
+
+int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
+		   struct diag *diag)
+{
+	while (next_record(file, position, record, diag)) {
+		if (perf_record_time_can_be(file, record, diag))
 			return 1;
 	}
 	return 0;

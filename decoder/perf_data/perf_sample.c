@@ -13,6 +13,8 @@
 #define BRANCH_COUNTERS      (UINT64_C(1) << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
 #define SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24) /* 5.12 */
 #define BRANCH_ENTRY_SIZE    24                  /* struct perf_branch_entry */
+#define REGS_ABI_SIMD        4 /* PERF_SAMPLE_REGS_ABI_SIMD, proposed for Linux after 6.18 */
+#define OFF_CPU_EVENT        "offcpu-time" /* OFFCPU_EVENT, tools/perf/util/off_cpu.h */
 
 static unsigned bit_count(uint64_t bits)
 {
@@ -71,11 +73,27 @@ static void skip_branches(struct cursor *c, uint64_t branch_type)
 		skip_words(c, count);
 }
 
+/*
+ * Vector and predicate registers behind the others: how many of each there are, and of how
+ * many words, then their values (patch "perf: Support SIMD registers", versions 2 to 4).
+ */
+static void skip_simd_registers(struct cursor *c)
+{
+	uint64_t vectors = cursor_u16(c), vector_words = cursor_u16(c);
+	uint64_t predicates = cursor_u16(c), predicate_words = cursor_u16(c);
+
+	skip_words(c, vectors * vector_words + predicates * predicate_words);
+}
+
 /* Registers follow only if the sample has some (an abi other than NONE). */
 static void skip_registers(struct cursor *c, uint64_t mask)
 {
-	if (cursor_u64(c) != PERF_SAMPLE_REGS_ABI_NONE)
+	uint64_t abi = cursor_u64(c);
+
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
 		skip_words(c, bit_count(mask));
+	if (abi & REGS_ABI_SIMD)
+		skip_simd_registers(c);
 }
 
 static void skip_stack(struct cursor *c)
@@ -154,6 +172,34 @@ static const struct perf_attr *attr_of_sample(const struct perf_file *file,
 	return attr || file->attr_count > 1 ? attr : &file->attrs[0];
 }
 
+bool perf_attr_is_off_cpu(const struct perf_attr *attr)
+{
+	return attr && attr->attr.type == PERF_TYPE_SOFTWARE &&
+	       attr->attr.config == PERF_COUNT_SW_BPF_OUTPUT && attr->name &&
+	       strcmp(attr->name, OFF_CPU_EVENT) == 0;
+}
+
+/*
+ * From perf 6.16 on, a BPF program writes the sample of a wait as soon as the thread runs
+ * again.  The kernel's fields are of the thread that ran before; those of the thread that
+ * waited are in RAW: pid, tid, period and callchain (tools/perf/util/evsel.c,
+ * __set_offcpu_sample()).
+ */
+static void read_off_cpu(struct perf_sample *sample)
+{
+	struct cursor c = cursor_over(sample->raw.bytes, sample->raw.size);
+	int32_t pid = (int32_t)cursor_u32(&c), tid = (int32_t)cursor_u32(&c);
+	uint64_t period = cursor_u64(&c), callers = cursor_u64(&c);
+
+	if (c.short_)
+		return;
+	sample->pid = pid;
+	sample->tid = tid;
+	sample->period = period;
+	cursor_u64(&c); /* PERF_CONTEXT_USER */
+	sample->ip = callers > 1 ? cursor_u64(&c) : 0;
+}
+
 int perf_sample_read(const struct perf_file *file, const struct perf_record *record,
 		     struct perf_sample *sample)
 {
@@ -176,6 +222,8 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(&c, sample->attr->attr.branch_sample_type);
 	read_tail(sample, &c, &sample->attr->attr);
+	if (type & PERF_SAMPLE_RAW && perf_attr_is_off_cpu(sample->attr))
+		read_off_cpu(sample);
 	return c.short_ ? -1 : 0;
 }
 
@@ -191,6 +239,12 @@ static size_t trailer_size(uint64_t sample_type)
 	return 8 * bit_count(sample_type & (ID_FIELDS | PERF_SAMPLE_IDENTIFIER));
 }
 
+static struct perf_sample_id id_of(const struct perf_sample *sample)
+{
+	return (struct perf_sample_id){ sample->pid, sample->tid, sample->cpu, sample->time,
+					sample->id };
+}
+
 /* The fields have the order of a sample's first fields, except that IDENTIFIER is last. */
 static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_type)
 {
@@ -200,8 +254,7 @@ static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_
 	read_head(&sample, &c, sample_type & ID_FIELDS);
 	if (sample_type & PERF_SAMPLE_IDENTIFIER)
 		sample.id = cursor_u64(&c);
-	return (struct perf_sample_id){ sample.pid, sample.tid, sample.cpu, sample.time,
-					sample.id };
+	return id_of(&sample);
 }
 
 /*
@@ -238,6 +291,38 @@ static const struct perf_attr *attr_of_trailer(const struct perf_file *file, con
 	return attr ? attr : &file->attrs[0];
 }
 
+static void read_sample_id(const struct perf_file *file, struct perf_record *record)
+{
+	struct perf_sample sample = { .attr = attr_of_sample(file, record) };
+	struct cursor c = cursor_over(record->payload, record->size);
+
+	if (!sample.attr)
+		return;
+	sample.pid = sample.tid = sample.cpu = -1;
+	read_head(&sample, &c, sample.attr->attr.sample_type);
+	if (!c.short_)
+		record->id = id_of(&sample);
+}
+
+bool perf_record_time_can_be(const struct perf_file *file, const struct perf_record *record,
+			     struct diag *diag)
+{
+	if (record->id.time <= INT64_MAX)
+		return true;
+	if (record->type == PERF_RECORD_SAMPLE &&
+	    perf_attr_is_off_cpu(attr_of_sample(file, record)))
+		diag_warn(diag, "off-cpu-totals",
+			  "samples of " OFF_CPU_EVENT " are totals of perf record --off-cpu, which "
+			  "have no time, and are left out");
+	else
+		diag_warn(diag, "time-impossible",
+			  "the record of type %u at offset 0x%llx is left out: its time cannot be "
+			  "(%llu ns)",
+			  record->type, (unsigned long long)record->offset,
+			  (unsigned long long)record->id.time);
+	return false;
+}
+
 void perf_sample_split_id(const struct perf_file *file, struct perf_record *record)
 {
 	const uint8_t *end = record->payload + record->size;
@@ -245,8 +330,12 @@ void perf_sample_split_id(const struct perf_file *file, struct perf_record *reco
 	size_t size;
 
 	record->id = (struct perf_sample_id){ .pid = -1, .tid = -1, .cpu = -1 };
-	if (record->type >= PERF_USER_HEADER_ATTR || record->type == PERF_RECORD_SAMPLE)
+	if (record->type >= PERF_USER_HEADER_ATTR)
 		return;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		read_sample_id(file, record);
+		return;
+	}
 	attr = attr_of_trailer(file, end, record->size);
 	if (!attr || !attr->attr.sample_id_all)
 		return;

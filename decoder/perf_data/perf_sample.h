@@ -27,9 +27,23 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 		     struct perf_sample *sample);
 
 /*
- * Split the sample_id trailer off a kernel record, and read it into record->id; records of
- * perf itself have none.
+ * Returns whether the event is that of perf record --off-cpu (tools/perf/util/bpf_off_cpu.c): a
+ * sample's period is the time in ns that the thread waited, up to the sample.
+ */
+bool perf_attr_is_off_cpu(const struct perf_attr *attr);
+
+/*
+ * Split the sample_id trailer off a kernel record, and read it into record->id; of a sample, read
+ * the same fields; records of perf itself have none.
  */
 void perf_sample_split_id(const struct perf_file *file, struct perf_record *record);
+
+/*
+ * Returns whether the time of the record (record->id) can be one of perf's clock; otherwise there
+ * is a warning.  The kernel's clocks are signed 64-bit ns since the boot or the epoch.  perf
+ * writes ~0 << 32 where it has totals and no time (OFF_CPU_TIMESTAMP, perf 5.19 to 6.18).
+ */
+bool perf_record_time_can_be(const struct perf_file *file, const struct perf_record *record,
+			     struct diag *diag);
 
 #endif

@@ -126,6 +126,56 @@ START_TEST(a_sample_that_claims_more_than_it_has_is_refused)
 }
 END_TEST
 
+/* Behind the registers: 2 vectors of 4 words, 1 predicate of 1 word; then the period of time. */
+START_TEST(vector_registers_are_passed_over)
+{
+	struct perf_data_event event = { .first_id = 1000, .attr_bytes = 112 };
+	struct perf_sample sample;
+	bool intr = _i;
+
+	event.attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_AUX |
+				 (intr ? PERF_SAMPLE_REGS_INTR : PERF_SAMPLE_REGS_USER);
+	event.attr.sample_regs_user = intr ? 0 : 0x3;
+	event.attr.sample_regs_intr = intr ? 0x3 : 0;
+	perf_data_add_event(&data, &event);
+	word(1000), word(2 | 4), word(0xa1), word(0xa2);
+	word(UINT64_C(1) << 48 | UINT64_C(1) << 32 | 4 << 16 | 2);
+	for (uint64_t i = 0; i < 9; i++)
+		word(0x1000 + i);
+	word(3), word(0x636261);
+	ck_assert_int_eq(read_words(count * 8, &sample), 0);
+	ck_assert_uint_eq(sample.aux.size, 3);
+	ck_assert_mem_eq(sample.aux.bytes, "abc", 3);
+}
+END_TEST
+
+/* Of perf record --off-cpu (tools/perf/util/evsel.c, __set_offcpu_sample()). */
+START_TEST(a_wait_is_of_the_thread_that_waited)
+{
+	struct perf_data_event event = { .first_id = 1000, .attr_bytes = 112 };
+	const uint64_t embedded[] = { (uint64_t)78 << 32 | 77,           5000,     2,
+				      (uint64_t)-512 /* CONTEXT_USER */, 0x401234, 9 };
+	struct perf_sample sample;
+
+	event.name = "offcpu-time";
+	event.attr.type = PERF_TYPE_SOFTWARE;
+	event.attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	event.attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				 PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+	perf_data_add_event(&data, &event);
+	word(1000), word(0xfff1), word((uint64_t)6 << 32 | 5), word(123), word(1);
+	memcpy((uint8_t *)&words[count] + 4, embedded, sizeof(embedded));
+	memcpy(&words[count], &(uint32_t){ sizeof(embedded) + 4 }, 4);
+	count += 7;
+	ck_assert_int_eq(read_words(count * 8, &sample), 0);
+	ck_assert_uint_eq(sample.time, 123);
+	ck_assert_int_eq(sample.pid, 77);
+	ck_assert_int_eq(sample.tid, 78);
+	ck_assert_uint_eq(sample.period, 5000);
+	ck_assert_uint_eq(sample.ip, 0x401234);
+}
+END_TEST
+
 START_TEST(the_id_names_the_event_of_a_sample)
 {
 	struct perf_data_event event = { .first_id = 1000, .attr_bytes = 112 };
@@ -154,6 +204,8 @@ int main(void)
 	tcase_add_loop_test(all, a_sample_that_is_cut_anywhere_is_refused, 0, 36);
 	tcase_add_loop_test(all, a_sample_that_claims_more_than_it_has_is_refused, 0, 5);
 	tcase_add_test(all, the_id_names_the_event_of_a_sample);
+	tcase_add_loop_test(all, vector_registers_are_passed_over, 0, 2);
+	tcase_add_test(all, a_wait_is_of_the_thread_that_waited);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -730,6 +730,24 @@ START_TEST(records_without_history_change_nothing)
 }
 END_TEST
 
+/* The last time that can be, and the first that cannot. */
+START_TEST(a_record_whose_time_cannot_be_is_left_out_with_a_warning)
+{
+	size_t count;
+
+	at(INT64_MAX, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "last");
+	at((uint64_t)INT64_MAX + 1, 6);
+	perf_data_add_comm(&data, 0, 6, 6, "later");
+	perf_data_add_comm(&data, 0, 7, 7, "later");
+	open_built();
+	timeline_threads(timeline, &count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_str_eq(diag.first->kind, "time-impossible");
+	ck_assert_uint_eq(diag.first->count, 2);
+}
+END_TEST
+
 START_TEST(only_unknown_types_are_counted_as_unknown)
 {
 	perf_data_add_record(&data, PERF_RECORD_SAMPLE, 0, "", 1);
@@ -882,6 +900,7 @@ static TCase *histories(void)
 	tcase_add_test(tcase, changes_of_the_kernels_code_come_in_the_order_of_time);
 	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
 	tcase_add_loop_test(tcase, records_without_history_change_nothing, 0, 2);
+	tcase_add_test(tcase, a_record_whose_time_cannot_be_is_left_out_with_a_warning);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
 	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 9);
 	return tcase;

@@ -472,6 +472,37 @@ START_TEST(samples_of_other_events_are_instants_of_their_thread)
 }
 END_TEST
 
+/* As tools/perf/util/bpf_off_cpu.c, off_cpu_write(), writes them: OFF_CPU_TIMESTAMP and later. */
+START_TEST(totals_of_off_cpu_time_have_no_instant_and_are_counted)
+{
+	struct perf_data_event waits = {
+		.attr = {
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_BPF_OUTPUT,
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+			.sample_id_all = 1,
+		},
+		.name = "offcpu-time",
+		.first_id = 1200,
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+	uint64_t words[] = {
+		1200, SAMPLE_WORK, (uint64_t)SAMPLE_PID << 32 | SAMPLE_PID, UINT64_MAX << 32,
+		0,    5000000
+	};
+
+	begin_with_cycles();
+	perf_data_add_event(&data, &waits);
+	for (int i = 0; i < 3; i++, words[3]++)
+		perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
+	finish("");
+	EXPECT(0, records, "offcpu-time", "");
+	EXPECT(2, records, "instant ", "\"cycles:u\"");
+	EXPECT(1, messages, "samples of offcpu-time are totals", "(3 times)");
+}
+END_TEST
+
 START_TEST(samples_can_be_left_out)
 {
 	begin_with_cycles();
@@ -538,6 +569,7 @@ int main(void)
 	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
 	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
+	tcase_add_test(all, totals_of_off_cpu_time_have_no_instant_and_are_counted);
 	tcase_add_test(all, samples_can_be_left_out);
 	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);
 	tcase_add_test(all, the_wall_clock_is_an_instant_at_the_beginning);
