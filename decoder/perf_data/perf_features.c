@@ -120,6 +120,54 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 	}
 }
 
+/* tools/perf/util/header.h, enum HEADER_*; those from 32 on are newer than perf 6.18. */
+/* clang-format off */
+static const char *const feature_names[] = {
+	[0] = "RESERVED",
+	[1] = "TRACING_DATA",
+	[2] = "BUILD_ID",
+	[3] = "HOSTNAME",
+	[4] = "OSRELEASE",
+	[5] = "VERSION",
+	[6] = "ARCH",
+	[7] = "NRCPUS",
+	[8] = "CPUDESC",
+	[9] = "CPUID",
+	[10] = "TOTAL_MEM",
+	[11] = "CMDLINE",
+	[12] = "EVENT_DESC",
+	[13] = "CPU_TOPOLOGY",
+	[14] = "NUMA_TOPOLOGY",
+	[15] = "BRANCH_STACK",
+	[16] = "PMU_MAPPINGS",
+	[17] = "GROUP_DESC",
+	[18] = "AUXTRACE",
+	[19] = "STAT",
+	[20] = "CACHE",
+	[21] = "SAMPLE_TIME",
+	[22] = "MEM_TOPOLOGY",
+	[23] = "CLOCKID",
+	[24] = "DIR_FORMAT",
+	[25] = "BPF_PROG_INFO",
+	[26] = "BPF_BTF",
+	[27] = "COMPRESSED",
+	[28] = "CPU_PMU_CAPS",
+	[29] = "CLOCK_DATA",
+	[30] = "HYBRID_TOPOLOGY",
+	[31] = "PMU_CAPS",
+	[32] = "CPU_DOMAIN_INFO",
+	[33] = "E_MACHINE",
+	[34] = "CLN_SIZE",
+};
+/* clang-format on */
+
+#define FEATURES_KNOWN (sizeof(feature_names) / sizeof(feature_names[0]))
+
+static const char *feature_name(unsigned feature)
+{
+	return feature < FEATURES_KNOWN ? feature_names[feature] : "unknown";
+}
+
 static void read_feature(struct perf_file *file, unsigned feature, struct perf_bytes section,
 			 struct diag *diag)
 {
@@ -129,7 +177,11 @@ static void read_feature(struct perf_file *file, unsigned feature, struct perf_b
 		file->features.sections[feature] = section;
 	read_values(file, feature, &c);
 	if (c.short_)
-		diag_warn(diag, "feature-damaged", "feature section %u of the file is cut",
+		diag_warn(diag, "feature-damaged", "the feature section %s (%u) of the file is cut",
+			  feature_name(feature), feature);
+	if (feature >= FEATURES_KNOWN)
+		diag_warn(diag, "feature-unknown",
+			  "the feature section %u of the file is of a newer perf, and not read",
 			  feature);
 }
 
@@ -150,8 +202,8 @@ void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_
 		section.size = cursor_u64(&table);
 		if (table.short_ || offset > bytes.size || section.size > bytes.size - offset) {
 			diag_warn(diag, "feature-damaged",
-				  "feature section %u of the file is damaged and left out",
-				  feature);
+				  "the feature section %s (%u) of the file is damaged and left out",
+				  feature_name(feature), feature);
 			continue;
 		}
 		section.bytes = bytes.bytes + offset;

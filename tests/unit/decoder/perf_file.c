@@ -280,6 +280,37 @@ START_TEST(a_damaged_feature_costs_only_itself)
 	ck_assert_ptr_null(file.features.os_release);
 	ck_assert_str_eq(file.features.cpuid, "GenuineIntel,6,94,3");
 	assert_warned("feature-damaged");
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "OSRELEASE (4)"));
+}
+END_TEST
+
+/* All of the manual's "nothing", with any bytes. */
+START_TEST(features_without_a_use_change_nothing)
+{
+	static const unsigned unused[] = { 6,  7,  10, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+					   22, 23, 24, 26, 27, 28, 30, 31, 32, 33, 34 };
+	uint8_t bytes[64];
+
+	memset(bytes, 0xff, sizeof(bytes));
+	bytes[0] = 4; /* ARCH is a string */
+	bytes[1] = bytes[2] = bytes[3] = 0;
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+		perf_data_set_feature(&data, unused[i], bytes, sizeof(bytes));
+	open_built();
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+/* HEADER_CLN_SIZE, 34, is the last one of tools/perf/util/header.h. */
+START_TEST(a_feature_of_a_newer_perf_is_a_warning_with_its_number)
+{
+	perf_data_set_feature(&data, 34, "", 1);
+	perf_data_set_feature(&data, 35, "", 1);
+	perf_data_set_feature(&data, 36, "", 1);
+	open_built();
+	assert_warned("feature-unknown");
+	ck_assert_uint_eq(diag.first->count, 2);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "section 35 "));
 }
 END_TEST
 
@@ -541,6 +572,8 @@ int main(void)
 	tcase_add_test(all, without_an_identifier_the_id_selects_it);
 	tcase_add_test(all, features_are_given_as_plain_values);
 	tcase_add_test(all, a_damaged_feature_costs_only_itself);
+	tcase_add_test(all, features_without_a_use_change_nothing);
+	tcase_add_test(all, a_feature_of_a_newer_perf_is_a_warning_with_its_number);
 	tcase_add_test(all, a_command_line_that_claims_too_many_words_ends_with_the_section);
 	tcase_add_loop_test(all, what_is_no_perf_data_is_refused_in_one_clear_line, 0, 5);
 	tcase_add_test(all, a_missing_file_and_a_directory_are_refused);
