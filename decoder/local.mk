@@ -23,6 +23,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/engine/pt_evd_pebs_packets.c decoder/engine/pt_evd_pebs_packets.h \
 	decoder/engine/pt_engine.h \
+	decoder/engine/pt_errata.c decoder/engine/pt_errata.h \
 	decoder/engine/pt_stream.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \
 	decoder/engine/fast/emulated_ptwrite.c decoder/engine/fast/emulated_ptwrite.h \

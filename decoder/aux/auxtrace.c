@@ -157,6 +157,31 @@ static void read_cpuid(struct pt_info *info, const char *cpuid)
 				    &info->cpu_model, &info->cpu_stepping) == 3;
 }
 
+static void read_performance_cpus(struct auxtrace *auxtrace, const char *cpus)
+{
+	if (cpus)
+		auxtrace->info.performance_cpus = arena_text(&auxtrace->arena, cpus, strlen(cpus));
+}
+
+enum core_kind pt_info_core(const struct pt_info *info, int32_t cpu)
+{
+	const char *at = info->performance_cpus;
+	unsigned long first, last;
+	char *end;
+
+	if (!at || cpu < 0)
+		return CORE_UNKNOWN;
+	while (*at >= '0' && *at <= '9') {
+		first = last = strtoul(at, &end, 10);
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if ((unsigned long)cpu >= first && (unsigned long)cpu <= last)
+			return CORE_PERFORMANCE;
+		at = *end == ',' ? end + 1 : end;
+	}
+	return CORE_EFFICIENT;
+}
+
 static void read_event(struct pt_info *info, const struct perf_file *file)
 {
 	for (size_t i = 0; i < file->attr_count; i++) {
@@ -431,6 +456,7 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 	if (status == 0) {
 		make_streams(auxtrace, &list);
 		read_cpuid(&auxtrace->info, file->features.cpuid);
+		read_performance_cpus(auxtrace, file->features.performance_cpus);
 		read_event(&auxtrace->info, file);
 	}
 	free(list.records);

@@ -41,7 +41,20 @@ struct pt_info {
 	/* From the CPUID feature ("GenuineIntel,6,94,3"); 0 if absent: */
 	uint32_t cpu_family, cpu_model, cpu_stepping;
 	bool cpu_is_intel;
+
+	/* From the HYBRID_TOPOLOGY feature, as "0-7,16"; owned by the arena; NULL: absent */
+	const char *performance_cpus;
 };
+
+/* The kinds of core of a hybrid processor. */
+enum core_kind {
+	CORE_UNKNOWN, /* or all are of one kind */
+	CORE_PERFORMANCE,
+	CORE_EFFICIENT,
+};
+
+/* Returns the kind of core of a CPU; -1: of no one CPU. */
+enum core_kind pt_info_core(const struct pt_info *info, int32_t cpu);
 
 /* Returns the relation of the TSC to perf's clock. */
 struct tsc_clock pt_info_tsc_clock(const struct pt_info *info);

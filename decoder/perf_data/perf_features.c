@@ -73,6 +73,20 @@ static void read_clock_data(struct perf_features *features, struct cursor *c)
 	features->has_clock_data = !c->short_;
 }
 
+/* A PMU for each kind of core, and its CPUs. */
+static void read_hybrid_topology(struct perf_file *file, struct cursor *c)
+{
+	uint32_t kinds = cursor_u32(c);
+
+	while (kinds-- && !c->short_) {
+		const char *pmu = read_string(file, c);
+		const char *cpus = read_string(file, c);
+
+		if (pmu && cpus && strcmp(pmu, "cpu_core") == 0)
+			file->features.performance_cpus = cpus;
+	}
+}
+
 void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row)
 {
 	file->build_ids = alloc_grow(file->build_ids, &file->build_id_room,
@@ -117,6 +131,8 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 		features->clockid_resolution = cursor_u64(c);
 	} else if (feature == PERF_FEATURE_CLOCK_DATA) {
 		read_clock_data(features, c);
+	} else if (feature == PERF_FEATURE_HYBRID_TOPOLOGY) {
+		read_hybrid_topology(file, c);
 	}
 }
 

@@ -59,6 +59,7 @@ enum perf_feature {
 	PERF_FEATURE_CLOCKID = 23,
 	PERF_FEATURE_BPF_PROG_INFO = 25,
 	PERF_FEATURE_CLOCK_DATA = 29,
+	PERF_FEATURE_HYBRID_TOPOLOGY = 30,
 	PERF_FEATURE_COUNT = 64, /* sections with a higher number are not kept */
 };
 
@@ -80,7 +81,8 @@ struct perf_attr {
 struct perf_features {
 	struct perf_bytes sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
 	const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
-	const char *command_line; /* words joined by blanks */
+	const char *command_line;     /* words joined by blanks */
+	const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
 	uint32_t cpus_online, cpus_available;
 	uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
 	uint64_t clockid_resolution;                  /* ns; of CLOCKID */

@@ -6,11 +6,13 @@
 
 #include "decoder/engine/fast/flow_segments.h"
 #include "decoder/engine/libipt/pt_blocks.h"
+#include "decoder/engine/pt_errata.h"
 
 #define CONFIG_NO_TNT (UINT64_C(1) << 55) /* "notnt" of attr.config: DisTNT of IA32_RTIT_CTL */
 
-static void configure(const struct pt_info *info, struct pt_config *config)
+static void configure(const struct pt_stream_input *input, struct pt_config *config)
 {
+	const struct pt_info *info = input->info;
 	struct clock_rates rates = pt_info_rates(info);
 
 	pt_config_init(config);
@@ -19,8 +21,8 @@ static void configure(const struct pt_info *info, struct pt_config *config)
 		config->cpu.family = (uint16_t)info->cpu_family;
 		config->cpu.model = (uint8_t)info->cpu_model;
 		config->cpu.stepping = (uint8_t)info->cpu_stepping;
-		/* A CPU that libipt does not know has no errata for it. */
-		pt_cpu_errata(&config->errata, &config->cpu);
+		config->errata = pt_errata_of(info->cpu_family, info->cpu_model,
+					      pt_info_core(info, input->aux->cpu));
 	}
 	config->mtc_freq = rates.mtc_shift;
 	config->nom_freq = rates.max_ratio;
@@ -105,7 +107,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	struct pt_stream *stream;
 	struct pt_config config;
 
-	configure(input->info, &config);
+	configure(input, &config);
 	stream = input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, &config)
 						   : pt_flow_new(input, &config);
 	if (!stream) {

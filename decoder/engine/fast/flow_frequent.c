@@ -15,7 +15,6 @@
 enum opcode {
 	OPCODE_PAD = 0,
 	OPCODE_EXTENDED = 2,
-	OPCODE_OVF = 0xf3, /* second byte */
 	OPCODE_MTC = 0x59,
 	/* The upper 3 bits say how the address is compressed: */
 	OPCODE_TIP_PGD = 1,
@@ -98,15 +97,6 @@ static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes)
 	return 1;
 }
 
-/*
- * Returns whether the bytes behind the first one of a CYC are an OVF (SKD007): two CYCs in a
- * row make no sense.
- */
-static bool is_cut_by_ovf(const struct pt_flow *flow, const uint8_t *bytes)
-{
-	return bytes[1] == OPCODE_EXTENDED && bytes[2] == OPCODE_OVF && flow->config.errata.skd007;
-}
-
 /* Handle a timing packet with perf's clock. */
 static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 							enum pt_packet_type type, size_t size,
@@ -125,7 +115,7 @@ static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
 	*cycles = bytes[0] >> 3;
-	if (!(bytes[0] & 4) || is_cut_by_ovf(flow, bytes))
+	if (!(bytes[0] & 4) || flow_is_cut_by_ovf(flow, bytes))
 		return 1;
 	*cycles |= (uint32_t)(bytes[1] >> 1) << 5;
 	return bytes[1] & 1 ? 0 : 2;

@@ -67,7 +67,7 @@ static size_t read_ahead(struct pt_flow *flow, size_t at, unsigned *bip_size,
 	if (pt_pkt_sync_set(flow->packets, at) < 0 ||
 	    pt_pkt_next(flow->packets, packet, sizeof(*packet)) < 0)
 		return 0;
-	return packet->size;
+	return flow_window_position(flow) - at;
 }
 
 /* Measure the core clock from here to the next MTC. */

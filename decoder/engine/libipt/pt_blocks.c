@@ -148,7 +148,7 @@ static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 		used += aux->pieces[i].size;
 	}
 	blocks->next_piece = end;
-	pt_rewrite_bytes(&blocks->rewrite, blocks->bytes, blocks->size);
+	pt_rewrite_bytes(&blocks->rewrite, &blocks->config.errata, blocks->bytes, blocks->size);
 }
 
 static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)

@@ -2,7 +2,6 @@
 /* Replace packets that libipt 2.0 cannot follow, in a copy of the trace. */
 #include "decoder/engine/libipt/pt_rewrite.h"
 
-#include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,7 +387,12 @@ static bool rewrite_packet(struct rewriter *rewriter)
 	}
 	if (!size && (status < 0 || !status))
 		return false;
-	rewriter->next = rewriter->at + (size ? size : packet.size);
+	rewriter->next = rewriter->at + size;
+	/* Not packet.size: errata change what libipt reads. */
+	if (!size && pt_pkt_get_offset(rewriter->packets, &rewriter->next) < 0)
+		return false;
+	if (rewriter->next > rewriter->size)
+		return false;
 	if (size)
 		on_extended_packet(rewriter, &extended);
 	else
@@ -399,13 +403,15 @@ static bool rewrite_packet(struct rewriter *rewriter)
 	return true;
 }
 
-void pt_rewrite_bytes(struct pt_rewrite *rewrite, uint8_t *bytes, uint64_t size)
+void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata, uint8_t *bytes,
+		      uint64_t size)
 {
 	struct rewriter rewriter = { .rewrite = rewrite, .bytes = bytes, .size = size };
 	struct pt_config config;
 
 	rewrite->count = rewrite->next = 0;
 	pt_config_init(&config);
+	config.errata = *errata;
 	config.begin = bytes;
 	config.end = bytes + size;
 	rewriter.packets = pt_pkt_alloc_decoder(&config);

@@ -18,6 +18,8 @@
 #ifndef DECODER_ENGINE_LIBIPT_PT_REWRITE_H
 #define DECODER_ENGINE_LIBIPT_PT_REWRITE_H
 
+#include <intel-pt.h>
+
 #include "decoder/engine/pt_stream_base.h"
 
 /* The original packet of an EXSTOP of the rewritten trace; CPU_EVENT_EXSTOP: itself. */
@@ -38,7 +40,8 @@ struct pt_rewrite {
  * Rewrite `size` bytes of trace, with padding behind them for libipt.  The notes of an earlier
  * call are dropped.
  */
-void pt_rewrite_bytes(struct pt_rewrite *rewrite, uint8_t *bytes, uint64_t size);
+void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata, uint8_t *bytes,
+		      uint64_t size);
 
 /* libipt continues at an offset: skip the notes before it. */
 void pt_rewrite_seek(struct pt_rewrite *rewrite, uint64_t offset);

@@ -2,7 +2,8 @@
 /*
  * Packets that a CPU's errata write (Intel's specification updates, quoted in
  * intel-pt.h at struct pt_errata), on the sample program: both engines must give
- * what the program did, and on a CPU without the erratum, damage.
+ * what the program did, and on a CPU without the erratum, damage.  And the table of errata
+ * by CPU.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
+#include "decoder/engine/pt_errata.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_stream_open.h"
 #include "decoder/timeline/timeline.h"
@@ -23,14 +25,16 @@
 #define SKYLAKE     "GenuineIntel,6,94,3"
 #define SKYLAKE_X   "GenuineIntel,6,85,4"
 #define APOLLO_LAKE "GenuineIntel,6,92,9"
-#define UNKNOWN     "GenuineIntel,6,255,0" /* none that libipt knows: without errata */
+#define ALDER_LAKE  "GenuineIntel,6,151,2"
+#define UNKNOWN     "GenuineIntel,6,255,0" /* in no table: without errata */
 
 static struct {
 	char program[PERF_DATA_PATH];
 	uint8_t *bytes;
 	size_t size;
 	struct pt_packets packets;
-	const char *filter; /* NULL: none */
+	const char *filter;   /* NULL: none */
+	const char *big_cpus; /* of a hybrid CPU's topology; NULL: it has none */
 } sample;
 
 struct events {
@@ -57,7 +61,7 @@ static void setup(void)
 	tiny_elf_write(&sample_elf, sample.program);
 	sample.bytes = tiny_elf_bytes(&sample_elf, &sample.size);
 	pt_packets_init(&sample.packets);
-	sample.filter = NULL;
+	sample.filter = sample.big_cpus = NULL;
 }
 
 static void teardown(void)
@@ -93,6 +97,21 @@ static void read_events(struct events *events, const struct auxtrace *auxtrace,
 	diag_release(&diag);
 }
 
+/* HYBRID_TOPOLOGY as perf writes it: a PMU and its CPUs, for each kind of core. */
+static void add_topology(struct perf_data *data)
+{
+	const char *const texts[] = { "cpu_atom", "16-23", "cpu_core", sample.big_cpus };
+	uint8_t bytes[4 + 4 * (4 + 64)] = { 2 };
+	size_t size = 4;
+
+	for (int i = 0; i < 4; i++) {
+		bytes[size] = 64; /* perf pads strings to that */
+		strcpy((char *)bytes + size + 4, texts[i]);
+		size += 4 + 64;
+	}
+	perf_data_set_feature(data, PERF_FEATURE_HYBRID_TOPOLOGY, bytes, size);
+}
+
 /* Decode the packets as of that CPU. */
 static void decode(struct events *events, const char *cpu, enum pt_engine engine)
 {
@@ -106,6 +125,8 @@ static void decode(struct events *events, const char *cpu, enum pt_engine engine
 	diag_init(&diag);
 	sample_begin(&data);
 	perf_data_set_text(&data, PERF_FEATURE_CPUID, cpu);
+	if (sample.big_cpus)
+		add_topology(&data);
 	sample_add_trace(&data, &sample.packets);
 	perf_data_write_temporary(&data, recording);
 	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
@@ -171,6 +192,91 @@ static void run_to_end(void)
 	pt_packets_tip(&sample.packets, SAMPLE_MAIN + 10);
 	pt_packets_pgd(&sample.packets, 0);
 }
+
+/* CPUs that Debian 12's libipt does not know, by libipt 2.2's pt_cpu_errata(). */
+static const char *const newer_cpus[] = {
+	/* with SKZ84: */
+	"GenuineIntel,6,173,1",
+	"GenuineIntel,6,174,1",
+	"GenuineIntel,6,207,2",
+	"GenuineIntel,19,1,0",
+	/* without: */
+	"GenuineIntel,6,170,4",
+	"GenuineIntel,6,172,1",
+	"GenuineIntel,6,181,0",
+	"GenuineIntel,6,183,1",
+	"GenuineIntel,6,186,2",
+	"GenuineIntel,6,189,1",
+	"GenuineIntel,6,197,2",
+	"GenuineIntel,6,198,2",
+	"GenuineIntel,6,204,0",
+	"GenuineIntel,6,213,0",
+	"GenuineIntel,18,1,0",
+	"GenuineIntel,18,3,0",
+};
+
+#define NEWER_CPUS_SKZ84 4
+#define NEWER_CPUS       ((int)(sizeof(newer_cpus) / sizeof(newer_cpus[0])))
+
+START_TEST(bdm70_of_cpus_since_2022)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, SAMPLE_WORK);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode_by_both(&events, newer_cpus[_i]);
+	expect(&events, 0, BRANCH_NONE, 0, SAMPLE_LEAF);
+	ck_assert_uint_eq(events.count, 3);
+}
+END_TEST
+
+/* The trace is of CPU 0. */
+START_TEST(bdm70_of_the_large_cores_of_a_hybrid_cpu)
+{
+	static const char *const on_large_cores[] = { "0-15", "2,4-7,0", "0" };
+	static const char *const on_small_cores[] = { "1-15", "2,4-7", "" };
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, SAMPLE_WORK);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	sample.big_cpus = on_large_cores[_i];
+	decode_by_both(&events, ALDER_LAKE);
+	sample.big_cpus = on_small_cores[_i];
+	decode(&events, ALDER_LAKE, PT_ENGINE_FAST);
+	ck_assert_uint_ne(count_damage(&events), 0);
+}
+END_TEST
+
+/* Except SKL014, of which later versions say that Intel mended it with these CPUs. */
+START_TEST(the_table_has_what_libipt_has)
+{
+	const struct pt_errata later = pt_errata_of(6, 0x8f, CORE_UNKNOWN);
+
+	ck_assert(!later.skl014);
+	for (unsigned model = 0; model < 256; model++) {
+		const struct pt_cpu cpu = { pcv_intel, (uint16_t)_i, (uint8_t)model, 0 };
+		const struct pt_errata known = pt_errata_of(cpu.family, model, CORE_UNKNOWN);
+		struct pt_errata errata;
+
+		if (pt_cpu_errata(&errata, &cpu) < 0)
+			continue;
+		if (model == 0x8f || model == 0x97 || model == 0x9a || model == 0xbf)
+			errata.skl014 = 0;
+		ck_assert_uint_eq(known.bdm70, errata.bdm70);
+		ck_assert_uint_eq(known.bdm64, errata.bdm64);
+		ck_assert_uint_eq(known.skd007, errata.skd007);
+		ck_assert_uint_eq(known.skd022, errata.skd022);
+		ck_assert_uint_eq(known.skd010, errata.skd010);
+		ck_assert_uint_eq(known.skl014, errata.skl014);
+		ck_assert_uint_eq(known.apl12, errata.apl12);
+		ck_assert_uint_eq(known.apl11, errata.apl11);
+		ck_assert_uint_eq(known.skl168, errata.skl168);
+		ck_assert_uint_eq(known.skz84, errata.skz84);
+	}
+}
+END_TEST
 
 /* "TIP.PGE may be preceded by a PSB+ that incorrectly includes FUP and MODE.Exec" */
 START_TEST(bdm70_a_header_before_tracing_begins_has_no_ip)
@@ -272,6 +378,26 @@ START_TEST(skd007_an_overflow_may_cut_a_cyc)
 	expect(&events, 2, BRANCH_NONE, 0, SAMPLE_LEAF);
 	expect(&events, 3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
 	is_damage_elsewhere();
+}
+END_TEST
+
+/* Where libipt's packet decoder reads the packets, whose 2.0.5 does not know the erratum. */
+START_TEST(skd007_at_the_end_of_a_piece)
+{
+	static const uint8_t first_byte = 0x7f;
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&sample.packets, "n");
+	pt_packets_raw(&sample.packets, &first_byte, 1);
+	pt_packets_ovf(&sample.packets);
+	pt_packets_fup(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode_by_both(&events, SKYLAKE);
+	ck_assert_uint_eq(events.event[1].gap, GAP_OVERFLOW);
+	expect(&events, 2, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(&events, 3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
 }
 END_TEST
 
@@ -395,28 +521,50 @@ END_TEST
  * "any TMA packet generated will have corrupted values ... followed by a bogus data byte"
  * libipt knows it by reserved bits that are set; the byte here would begin a TIP.
  */
-START_TEST(skz84_a_corrupt_tma_is_a_byte_longer_and_no_time)
+static void add_corrupt_tma(void)
 {
 	static const uint8_t tma[] = { 0x02, 0x73, 0x34, 0x12, 0x01, 0x56, 0x00, 0x0d };
+
+	pt_packets_raw(&sample.packets, tma, sizeof(tma));
+}
+
+START_TEST(skz84_a_corrupt_tma_is_a_byte_longer_and_no_time)
+{
+	const char *cpu = _i ? newer_cpus[_i - 1] : SKYLAKE_X;
 	struct events events, plain;
 
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
 	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
 	run_to_end();
-	decode(&plain, SKYLAKE_X, PT_ENGINE_FAST);
+	decode(&plain, cpu, PT_ENGINE_FAST);
 	pt_packets_release(&sample.packets);
 	pt_packets_init(&sample.packets);
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
-	pt_packets_raw(&sample.packets, tma, sizeof(tma));
+	add_corrupt_tma();
 	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
 	run_to_end();
-	decode(&events, SKYLAKE_X, PT_ENGINE_FAST);
-	ck_assert_uint_eq(count_damage(&events), 0);
+	decode_by_both(&events, cpu);
 	ck_assert_uint_eq(events.count, plain.count);
 	expect(&events, 1, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_MAIN + 10);
 	for (size_t i = 0; i < events.count; i++)
 		ck_assert_uint_eq(events.event[i].time, plain.event[i].time);
 	is_damage_elsewhere();
+}
+END_TEST
+
+/* The reference engine's copy of the trace replaces packets behind it, too. */
+START_TEST(skz84_before_a_packet_that_libipt_does_not_know)
+{
+	static const uint8_t cfe_iret[] = { 0x02, 0x13, 0x02, 0x00 };
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	add_corrupt_tma();
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	pt_packets_raw(&sample.packets, cfe_iret, sizeof(cfe_iret));
+	run_to_end();
+	decode_by_both(&events, SKYLAKE_X);
+	ck_assert_uint_eq(events.count, 3);
 }
 END_TEST
 
@@ -427,6 +575,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, bdm70_a_header_before_tracing_begins_has_no_ip);
+	tcase_add_loop_test(tests, bdm70_of_cpus_since_2022, 0, NEWER_CPUS);
+	tcase_add_loop_test(tests, bdm70_of_the_large_cores_of_a_hybrid_cpu, 0, 3);
+	tcase_add_loop_test(tests, the_table_has_what_libipt_has, 0, 20);
 	tcase_add_test(tests, bdm70_after_damage_too);
 	tcase_add_test(tests, bdm70_a_header_in_the_middle_is_believed);
 	tcase_add_test(tests, bdm64_an_abort_is_where_its_fup_says);
@@ -435,7 +586,10 @@ int main(void)
 	tcase_add_test(tests, apl12_a_place_behind_an_overflow_may_be_none);
 	tcase_add_test(tests, apl11_tracing_may_go_off_behind_an_overflow);
 	tcase_add_test(tests, skd022_a_vm_entry_is_no_interrupt);
-	tcase_add_test(tests, skz84_a_corrupt_tma_is_a_byte_longer_and_no_time);
+	tcase_add_test(tests, skd007_at_the_end_of_a_piece);
+	tcase_add_loop_test(tests, skz84_a_corrupt_tma_is_a_byte_longer_and_no_time, 0,
+			    1 + NEWER_CPUS_SKZ84);
+	tcase_add_test(tests, skz84_before_a_packet_that_libipt_does_not_know);
 	tcase_add_loop_test(tests, skl014_a_direct_branch_may_leave_the_filter_untold, 0, 3);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

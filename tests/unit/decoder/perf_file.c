@@ -287,8 +287,8 @@ END_TEST
 /* All of the manual's "nothing", with any bytes. */
 START_TEST(features_without_a_use_change_nothing)
 {
-	static const unsigned unused[] = { 6,  7,  10, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-					   22, 23, 24, 26, 27, 28, 30, 31, 32, 33, 34 };
+	static const unsigned unused[] = { 6,  7,  10, 13, 14, 15, 16, 17, 18, 19, 20,
+					   21, 22, 23, 24, 26, 27, 28, 31, 32, 33, 34 };
 	uint8_t bytes[64];
 
 	memset(bytes, 0xff, sizeof(bytes));

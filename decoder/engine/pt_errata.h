@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The errata of Intel PT by CPU.  An own table, because distributions have libraries that are
+ * older than the CPUs: libipt 2.0.5 of Debian 12 knows none of a CPU since 2022.
+ */
+#ifndef DECODER_ENGINE_PT_ERRATA_H
+#define DECODER_ENGINE_PT_ERRATA_H
+
+#include <intel-pt.h>
+
+#include "decoder/aux/auxtrace.h"
+
+/*
+ * Returns the errata of an Intel CPU, by CPUID's display family and model.  `core`: of a hybrid
+ * CPU, the kind of core that wrote the trace; unknown: those of both kinds.  A CPU that is not
+ * in the table has none.
+ */
+struct pt_errata pt_errata_of(uint32_t family, uint32_t model, enum core_kind core);
+
+#endif
