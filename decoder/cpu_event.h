@@ -35,14 +35,17 @@ enum cpu_event_kind {
 	CPU_EVENT_KINDS,
 };
 
-/* CPU_EVENT_PWRE's value: the layout of PWRE's payload, as perf prints it. */
-#define PWRE_STATE(value)     ((unsigned)((value)&15)) /* resolved thread C-state */
+/* Returns the C-state of MWAIT's encoding (SDM volume 2, "MWAIT"): 0 is C1, 15 is C0. */
+#define MWAIT_STATE(encoding) ((unsigned)(((encoding) + 1) & 15))
+
+/* CPU_EVENT_PWRE's value: the layout of PWRE's payload. */
+#define PWRE_STATE(value)     MWAIT_STATE(value) /* resolved thread C-state */
 #define PWRE_SUB_STATE(value) ((unsigned)((value) >> 4 & 15))
 #define PWRE_BY_HARDWARE      0x100 /* not asked for by software */
 
 /* CPU_EVENT_PWRX's value: core C-states, and why. */
-#define PWRX_LAST(value)    ((unsigned)((value)&15)) /* when it woke */
-#define PWRX_DEEPEST(value) ((unsigned)((value) >> 4 & 15))
+#define PWRX_LAST(value)    MWAIT_STATE(value) /* when it woke */
+#define PWRX_DEEPEST(value) MWAIT_STATE((value) >> 4)
 #define PWRX_INTERRUPT      0x100
 #define PWRX_STORE          0x400 /* to the address that MONITOR watched */
 #define PWRX_AUTONOMOUS     0x800

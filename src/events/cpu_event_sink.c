@@ -10,6 +10,8 @@
 #include "src/formats/ftf/event_record.h"
 #include "src/slices/slice_args.h"
 
+#define NOT_SEEN "not seen" /* how something ended whose end is not in the trace */
+
 /* The transactions of one thread. */
 struct transaction_track {
 	const struct thread *thread; /* borrowed; NULL: unknown */
@@ -103,15 +105,16 @@ static void end_sleep(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	ftf_end(sink->tracks->writer, &record->event);
 }
 
-/* End a sleep whose wake is not in the trace. */
-static void lose_wake(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64_t time)
+/* End a sleep without a wake. */
+static void cut_sleep(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64_t time,
+		      const char *how)
 {
 	struct event_record record;
 
 	if (!cpu->sleeps)
 		return;
 	start_record(sink, &record, NULL, NULL, time);
-	event_record_add_text(&record, "end", "not seen");
+	event_record_add_text(&record, "end", how);
 	end_sleep(sink, cpu, &record);
 }
 
@@ -130,7 +133,8 @@ static void begin_sleep(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	char name[32];
 	struct event_record record;
 
-	lose_wake(sink, cpu, event->time);
+	/* Each C-state that is reached has a packet. */
+	cut_sleep(sink, cpu, event->time, "another C-state");
 	snprintf(name, sizeof(name), "C-state %u", PWRE_STATE(event->value));
 	start_record(sink, &record, "power", name, cpu_track_time(cpu, event->time));
 	record.event.thread = cpu->track;
@@ -226,7 +230,7 @@ static void write_transaction(struct cpu_event_sink *sink, const struct cpu_even
 	struct event_record record;
 
 	if (event->kind == CPU_EVENT_TX_BEGIN) {
-		end_transaction(sink, of, event->time, "not seen");
+		end_transaction(sink, of, event->time, NOT_SEEN);
 		if (event->time > of->last_time)
 			of->last_time = event->time;
 		start_record(sink, &record, "transaction", "transaction", of->last_time);
@@ -268,7 +272,7 @@ static void end_guest(struct cpu_event_sink *sink, struct cpu_track *cpu, uint64
 
 	if (!cpu->in_guest)
 		return;
-	lose_wake(sink, cpu, time);
+	cut_sleep(sink, cpu, time, NOT_SEEN);
 	start_record(sink, &record, NULL, NULL, cpu_track_time(cpu, time));
 	record.event.thread = cpu->track;
 	if (cpu->exit_vector >= 0)
@@ -298,7 +302,7 @@ static void write_guest(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	}
 	if (cpu->in_guest)
 		return;
-	lose_wake(sink, cpu, event->time);
+	cut_sleep(sink, cpu, event->time, NOT_SEEN);
 	start_record(sink, &record, "guest", "[guest]", cpu_track_time(cpu, event->time));
 	record.event.thread = cpu->track;
 	if (cpu->vmcs)
@@ -401,10 +405,10 @@ void cpu_event_sink_finish(struct cpu_event_sink *sink, uint64_t time)
 	{
 		write_wait(sink, cpu, time);
 		end_guest(sink, cpu, time);
-		lose_wake(sink, cpu, time);
+		cut_sleep(sink, cpu, time, NOT_SEEN);
 	}
 	HASH_ITER(hh, sink->transactions, of, next)
-	end_transaction(sink, of, time, "not seen");
+	end_transaction(sink, of, time, NOT_SEEN);
 }
 
 void cpu_event_sink_release(struct cpu_event_sink *sink)

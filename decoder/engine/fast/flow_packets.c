@@ -446,17 +446,6 @@ static void add_event_with_ip(struct pt_flow *flow, const struct cpu_event_data 
 		stream_push_cpu_event(&flow->stream, event, 0);
 }
 
-static void on_pwre(struct pt_flow *flow, const struct pt_packet_pwre *packet)
-{
-	struct cpu_event_data event = {
-		.kind = CPU_EVENT_PWRE,
-		.value = pwre_value(packet->state, packet->sub_state, packet->hw),
-	};
-
-	/* Its FUP is that of the MWAIT before it. */
-	add_event_with_ip(flow, &event, flow->pending_fup_count != 0);
-}
-
 static void on_pwrx(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
 {
 	uint64_t why = (packet->interrupt ? PWRX_INTERRUPT : 0) | (packet->store ? PWRX_STORE : 0) |
@@ -480,14 +469,15 @@ static void on_event_packet(struct pt_flow *flow, const struct pt_packet *packet
 		event.kind = CPU_EVENT_EXSTOP;
 		add_event_with_ip(flow, &event, packet->payload.exstop.ip);
 		break;
-	case ppt_mwait:
-		event.kind = CPU_EVENT_MWAIT;
-		event.value = packet->payload.mwait.hints;
-		event.extra = packet->payload.mwait.ext;
-		add_event_with_ip(flow, &event, true);
+	case ppt_mwait: /* it and PWRE have no FUP of their own, but that of their EXSTOP */
+		add_cpu_event(flow, CPU_EVENT_MWAIT, packet->payload.mwait.hints,
+			      packet->payload.mwait.ext);
 		break;
 	case ppt_pwre:
-		on_pwre(flow, &packet->payload.pwre);
+		add_cpu_event(flow, CPU_EVENT_PWRE,
+			      pwre_value(packet->payload.pwre.state, packet->payload.pwre.sub_state,
+					 packet->payload.pwre.hw),
+			      0);
 		break;
 	case ppt_pwrx:
 		on_pwrx(flow, &packet->payload.pwrx);

@@ -197,11 +197,6 @@ static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 	case ptev_exstop:
 		on_exstop(blocks, event);
 		return;
-	case ptev_mwait:
-		note = (struct cpu_event_data){ CPU_EVENT_MWAIT, event->variant.mwait.ext,
-						event->variant.mwait.hints };
-		ip = event->variant.mwait.ip;
-		break;
 	case ptev_paging:
 	case ptev_async_paging:
 		note = (struct cpu_event_data){ CPU_EVENT_PIP, event->variant.paging.non_root,

@@ -302,15 +302,11 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 	case ppt_ptw:
 		on_event_packet(rewriter, packet->payload.ptw.ip);
 		break;
-	case ppt_mwait: /* its FUP always follows */
-		if (rewriter->guest)
-			replace_by_exstop(
-				rewriter,
-				(struct pt_rewrite_note){
-					.note = { CPU_EVENT_MWAIT, packet->payload.mwait.ext,
-						  packet->payload.mwait.hints } });
-		else
-			keep_packet(rewriter);
+	case ppt_mwait: /* libipt 2.0 takes the next FUP for it, also that of an interrupt */
+		replace_by_exstop(rewriter,
+				  (struct pt_rewrite_note){
+					  .note = { CPU_EVENT_MWAIT, packet->payload.mwait.ext,
+						    packet->payload.mwait.hints } });
 		break;
 	case ppt_ovf:
 		drop_bound(rewriter);

@@ -7,6 +7,7 @@
  *
  *   CFE, EVD        EXSTOP, of two bytes; the list of notes has the original packet.
  *                   A CFE with a FUP of its own is an EXSTOP with a FUP
+ *   MWAIT           EXSTOP: it has no FUP of its own, but that of its EXSTOP
  *   MODE.Exec       with a FUP of its own (the interrupt flag): EXSTOP
  *   BBP, BIP, BEP   PAD; a BEP with a FUP of its own: EXSTOP
  *   guest code      PAD, from the TIP that enters it (PIP's NR bit is set before), which

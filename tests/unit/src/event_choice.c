@@ -9,50 +9,30 @@
 
 #include "tests/unit/src/event_recording.h"
 
-static void add_sleep(void)
-{
-	struct pt_packet wait = { .type = ppt_mwait }, sleep = { .type = ppt_pwre };
-
-	wait.payload.mwait.hints = 0x20;
-	pt_packets_add(&packets, &wait);
-	sleep.payload.pwre.state = 2;
-	pt_packets_add(&packets, &sleep);
-	pt_packets_fup(&packets, SAMPLE_LEAF);
-}
-
-static void add_wake(void)
-{
-	struct pt_packet wake = { .type = ppt_pwrx };
-
-	wake.payload.pwrx.last = 2;
-	wake.payload.pwrx.interrupt = 1;
-	pt_packets_add(&packets, &wake);
-}
-
 /* 1,100 to 1,900 us: a sleep, a transaction and a clock that continue over a PSB. */
 static void record_states(void)
 {
 	begin();
 	pt_packets_tsc(&packets, SAMPLE_START + 100000);
 	add_ratio(42);
-	add_sleep();
+	add_sleep(2, 0x20, SAMPLE_LEAF);
 	pt_packets_tsc(&packets, SAMPLE_START + 200000);
-	add_wake();
+	add_wake(2, 2);
 	add_transaction(true, false, SAMPLE_LEAF);
 	add_ptwrite(0x111, SAMPLE_LEAF);
 	pt_packets_tsc(&packets, SAMPLE_START + 300000);
 	add_ratio(10);
-	add_sleep();
+	add_sleep(2, 0x20, SAMPLE_LEAF);
 	pt_packets_tsc(&packets, SAMPLE_START + 600000);
-	add_wake();
+	add_wake(2, 2);
 	add_ptwrite(0x222, SAMPLE_LEAF);
 	pt_packets_tsc(&packets, SAMPLE_START + 700000);
 	add_transaction(false, false, SAMPLE_LEAF);
 	pt_packets_tsc(&packets, SAMPLE_START + 800000);
 	add_ratio(20);
-	add_sleep();
+	add_sleep(2, 0x20, SAMPLE_LEAF);
 	pt_packets_tsc(&packets, SAMPLE_START + 850000);
-	add_wake();
+	add_wake(2, 2);
 	pt_packets_tsc(&packets, SAMPLE_START + 900000);
 	pt_packets_pgd(&packets, 0);
 }
@@ -66,7 +46,7 @@ START_TEST(what_goes_on_when_the_chosen_time_begins_begins_with_it)
 	EXPECT(1, records, " counter ", "");
 	EXPECT(1, records, " 1400000 \"CPU 0 frequency (MHz)\"", "value=400\n");
 	EXPECT(1, slices, "C-state", "");
-	EXPECT(1, slices, " 1400000 1600000 C-state 2", "hints=0x20");
+	EXPECT(1, slices, " 1400000 1600000 C-state 3", "hints=0x20");
 	EXPECT(1, slices, "transaction", "");
 	EXPECT(1, slices, " 1400000 1700000 transaction", "end=committed");
 	EXPECT(1, slices, "ptwrite", "");
@@ -80,7 +60,7 @@ START_TEST(what_goes_on_when_the_chosen_time_ends_says_so)
 	finish("--time=,+0.25ms");
 	EXPECT(1, slices, "transaction", "end=not seen");
 	EXPECT(1, slices, "ptwrite", "");
-	EXPECT(1, slices, "C-state 2", "wake=interrupt");
+	EXPECT(1, slices, "C-state 3", "wake=interrupt");
 	EXPECT(0, records, "value=400\n", "");
 }
 END_TEST
@@ -248,7 +228,7 @@ static void add_round(unsigned round)
 	if (transaction)
 		add_transaction(true, false, SAMPLE_LEAF);
 	if (sleep)
-		add_sleep();
+		add_sleep(2, 0x20, SAMPLE_LEAF);
 	if (guest)
 		enter_guest();
 	pt_packets_tsc(&packets, tsc + 300);
@@ -257,7 +237,7 @@ static void add_round(unsigned round)
 	if (guest)
 		leave_guest(round);
 	if (sleep)
-		add_wake();
+		add_wake(2, 2);
 	if (transaction)
 		add_transaction(false, false, SAMPLE_LEAF);
 	if (round % 2) {
@@ -313,7 +293,7 @@ START_TEST(what_goes_on_over_a_place_where_threads_divide_the_trace_is_the_same)
 	EXPECT(ROUNDS, slices, " ptwrite value=", "");
 	EXPECT(ROUNDS / 2, slices, "[untraced]", "page_fault_address=");
 	EXPECT(ROUNDS / 5, slices, "[guest] vmcs=0x123000 cr3=0x7000", "exit_reason=");
-	EXPECT(ROUNDS / 5, slices, "C-state 2", "wake=interrupt");
+	EXPECT(ROUNDS / 5, slices, "C-state 3", "wake=interrupt");
 	EXPECT(ROUNDS / 3, slices, "transaction", "end=committed");
 	EXPECT(0, slices, "[lost", "");
 	EXPECT(0, slices, "not seen", "");

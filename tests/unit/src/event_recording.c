@@ -118,6 +118,33 @@ void add_ptwrite(uint64_t value, uint64_t ip)
 		pt_packets_fup(&packets, ip);
 }
 
+void add_sleep(uint8_t state, uint8_t hints, uint64_t ip)
+{
+	struct pt_packet wait = { .type = ppt_mwait }, sleep = { .type = ppt_pwre },
+			 stop = { .type = ppt_exstop };
+
+	wait.payload.mwait.hints = hints;
+	wait.payload.mwait.ext = 1;
+	pt_packets_add(&packets, &wait);
+	sleep.payload.pwre.state = state;
+	sleep.payload.pwre.sub_state = 1;
+	pt_packets_add(&packets, &sleep);
+	stop.payload.exstop.ip = ip != 0;
+	pt_packets_add(&packets, &stop);
+	if (ip)
+		pt_packets_fup(&packets, ip);
+}
+
+void add_wake(uint8_t last, uint8_t deepest)
+{
+	struct pt_packet wake = { .type = ppt_pwrx };
+
+	wake.payload.pwrx.last = last;
+	wake.payload.pwrx.deepest = deepest;
+	wake.payload.pwrx.interrupt = 1;
+	pt_packets_add(&packets, &wake);
+}
+
 void add_transaction(bool in, bool aborted, uint64_t ip)
 {
 	struct pt_packet packet = { .type = ppt_mode };

@@ -51,6 +51,10 @@ unsigned count(const char *text, const char *first, const char *second);
 /* Packets; an ip of 0: without FUP. */
 void add_ratio(uint8_t ratio);
 void add_ptwrite(uint64_t value, uint64_t ip);
+/* MWAIT, PWRE and EXSTOP; states are MWAIT's encodings. */
+void add_sleep(uint8_t state, uint8_t hints, uint64_t ip);
+/* PWRX. */
+void add_wake(uint8_t last, uint8_t deepest);
 void add_transaction(bool in, bool aborted, uint64_t ip);
 void add_control(uint8_t type, uint8_t vector, bool has_ip);
 void add_data(uint8_t type, uint64_t value);

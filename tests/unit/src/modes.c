@@ -48,9 +48,6 @@ END_TEST
 
 START_TEST(without_branches_the_rest_is_shown)
 {
-	struct pt_packet wait = { .type = ppt_mwait }, sleep = { .type = ppt_pwre },
-			 wake = { .type = ppt_pwrx };
-
 	pt_packets_init(&packets);
 	sample_begin(&data);
 	data.events[0].attr.config = NO_BRANCHES | PTWRITE | POWER;
@@ -59,18 +56,15 @@ START_TEST(without_branches_the_rest_is_shown)
 	add_ptwrite(0x111, SAMPLE_LEAF);
 	pt_packets_tsc(&packets, SAMPLE_START + 200);
 	add_ptwrite(0x222, SAMPLE_WORK);
-	pt_packets_add(&packets, &wait);
-	sleep.payload.pwre.state = 3;
-	pt_packets_add(&packets, &sleep);
-	pt_packets_fup(&packets, SAMPLE_MAIN);
+	add_sleep(3, 0x30, SAMPLE_MAIN);
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
-	pt_packets_add(&packets, &wake);
+	add_wake(3, 3);
 	add_ratio(42);
 	pt_packets_psb(&packets, SAMPLE_START + 400, 0);
 	finish("");
 	EXPECT(1, slices, "1234/1234 0 1000100 1000100 ptwrite value=0x111", "");
 	EXPECT(1, slices, "1234/1234 0 1000200 1000200 ptwrite value=0x222", "");
-	EXPECT(1, slices, " 1000200 1000300 C-state 3 ", "cstate=3");
+	EXPECT(1, slices, " 1000200 1000300 C-state 4 ", "cstate=4");
 	EXPECT(1, records, " 1000300 \"CPU 0 frequency (MHz)\"", "value=1680");
 	EXPECT(0, slices, "[lost", "");
 	EXPECT(1, messages, "warning", "");
