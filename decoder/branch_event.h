@@ -48,6 +48,7 @@ enum gap_reason {
 	GAP_UNKNOWN = 9,
 	GAP_ENDLESS = 10,      /* the flow loops without using trace */
 	GAP_NOT_RECORDED = 11, /* between two snapshots or samples: no damage */
+	GAP_PAUSED = 12,       /* by another event (decoder/timeline/trace_pauses.h): no damage */
 };
 
 enum branch_flags {

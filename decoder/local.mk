@@ -63,6 +63,7 @@ libdecoder_a_SOURCES = \
 	decoder/timeline/sched_points.c decoder/timeline/sched_points.h \
 	decoder/timeline/schedule.c decoder/timeline/schedule.h \
 	decoder/timeline/switch_table.c decoder/timeline/switch_table.h \
+	decoder/timeline/trace_pauses.c decoder/timeline/trace_pauses.h \
 	decoder/timeline/thread_table.c decoder/timeline/thread_table.h \
 	decoder/timeline/timeline.c decoder/timeline/timeline.h \
 	decoder/timeline/timeline_records.c decoder/timeline/timeline_records.h \

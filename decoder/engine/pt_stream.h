@@ -62,7 +62,7 @@ struct pt_stream_input {
 	struct workers *workers;
 };
 
-#define GAP_REASONS (GAP_NOT_RECORDED + 1)
+#define GAP_REASONS (GAP_PAUSED + 1)
 
 struct pt_stream_stats {
 	/* Of AUX data.  At the end of the stream total = decoded + skipped + lost. */

@@ -9,7 +9,8 @@
 #include "base/cursor.h"
 #include "base/tables/lower_bound.h"
 
-#define EVENT_UPDATE_NAME 2 /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */
+#define AUX_ACTION_OFFSET 116 /* of perf_event_attr.aux_action */
+#define EVENT_UPDATE_NAME 2   /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */
 
 /* Entries are sorted by id, and equal ids by attribute. */
 struct perf_attr_id {
@@ -29,6 +30,8 @@ static void read_attr(struct perf_attr *attr, const uint8_t *bytes, size_t size)
 	if (own_size >= PERF_ATTR_SIZE_VER0 && own_size < size)
 		size = own_size;
 	memcpy(&attr->attr, bytes, size < sizeof(attr->attr) ? size : sizeof(attr->attr));
+	if (size >= AUX_ACTION_OFFSET + sizeof(attr->aux_action))
+		memcpy(&attr->aux_action, bytes + AUX_ACTION_OFFSET, sizeof(attr->aux_action));
 }
 
 void perf_attrs_add(struct perf_file *file, struct perf_bytes attr, struct perf_bytes ids)

@@ -69,9 +69,17 @@ struct perf_bytes {
 	size_t size;
 };
 
+/* perf_event_attr.aux_action, which older headers call __reserved_3: Linux 6.13. */
+enum perf_aux_action {
+	AUX_ACTION_START_PAUSED = 1, /* of Intel PT: it starts paused */
+	AUX_ACTION_PAUSE = 2,        /* of an event in its group: each sample pauses it */
+	AUX_ACTION_RESUME = 4,
+};
+
 /* One event of the recording and the ids of its counters. */
 struct perf_attr {
 	struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
+	uint32_t aux_action;         /* enum perf_aux_action */
 	const uint8_t *ids;          /* id_count little-endian 8-byte ids, unaligned */
 	size_t id_count;
 	const char *name; /* from EVENT_DESC; NULL: unknown */

@@ -61,6 +61,8 @@ static struct ordered_record *order_records(struct timeline *tl, const struct pe
 
 	*count = 0;
 	for (at = position; perf_file_next(file, &position, &record, tl->diag); at = position) {
+		if (record.type == PERF_RECORD_SAMPLE)
+			trace_pauses_note(&tl->pauses, file, &record);
 		if (!is_used(tl, &record)) {
 			tl->unknown_records += !perf_record_is_known(record.type);
 			continue;
@@ -167,6 +169,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct jit_ma
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches);
+	trace_pauses_finish(&tl->pauses, &tl->switches);
 	sort_losses(tl);
 	return tl;
 }
@@ -179,6 +182,7 @@ void timeline_close(struct timeline *tl)
 	process_table_release(&tl->processes);
 	thread_table_release(&tl->threads);
 	free(tl->switches.switches);
+	trace_pauses_release(&tl->pauses);
 	free(tl->losses);
 	free(tl->losses_by_tid);
 	free(tl->symbols);
@@ -265,6 +269,11 @@ const struct mapped_file *const *timeline_files(const struct timeline *tl, size_
 size_t timeline_space_count(const struct timeline *tl)
 {
 	return tl->processes.space_count;
+}
+
+const struct trace_pauses *timeline_pauses(const struct timeline *tl)
+{
+	return tl->pauses.count ? &tl->pauses : NULL;
 }
 
 uint64_t timeline_unknown_records(const struct timeline *tl)

@@ -17,6 +17,7 @@
 
 struct perf_file;
 struct timeline;
+struct trace_pauses;
 
 /*
  * Read all side-band records of the file.  `code` (`count`, sorted by time) is what JIT
@@ -77,6 +78,9 @@ const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timel
 /* Returns the changes of the kernel's code (PERF_RECORD_TEXT_POKE) in time order, `*count` of them.
  */
 const struct code_patch *timeline_code_patches(const struct timeline *timeline, size_t *count);
+
+/* Returns the pauses of the trace (trace_pauses_find()); NULL if there are none. */
+const struct trace_pauses *timeline_pauses(const struct timeline *timeline);
 
 /* Returns all mapped files, `*count` of them, by index. */
 const struct mapped_file *const *timeline_files(const struct timeline *timeline, size_t *count);

@@ -10,6 +10,7 @@
 #include "decoder/timeline/sched_points.h"
 #include "decoder/timeline/switch_table.h"
 #include "decoder/timeline/thread_table.h"
+#include "decoder/timeline/trace_pauses.h"
 
 /* When a CPU's last sample with trace data was taken. */
 struct sampled_cpu {
@@ -25,6 +26,7 @@ struct timeline {
 	struct process_table processes;
 	struct thread_table threads;
 	struct switch_table switches;
+	struct trace_pauses pauses;
 	struct loss *losses;        /* owned; when complete by CPU, then time */
 	struct loss *losses_by_tid; /* owned, when complete: the same by thread */
 	size_t loss_count, loss_room;

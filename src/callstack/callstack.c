@@ -44,6 +44,7 @@ const char *callstack_gap_text(enum gap_reason reason)
 		[GAP_LOST] = "Lost trace data",
 		[GAP_UNKNOWN] = "Unknown error!",
 		[GAP_NOT_RECORDED] = "Not recorded",
+		[GAP_PAUSED] = "Paused",
 		[GAP_ENDLESS] = "Never-ending loop (refer perf config intel-pt.max-loops)",
 	};
 	size_t index = (size_t)reason;

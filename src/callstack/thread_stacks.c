@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "decoder/cpu_event.h"
+#include "decoder/timeline/trace_pauses.h"
 #include "src/callstack/inline_flow.h"
 #include "src/resolve/resolve.h"
 #include "symbols/dso/dso_store.h"
@@ -15,8 +16,9 @@ struct thread_state {
 	const struct address_space *space; /* of the previous branch */
 	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* its target; 0: not traced */
-	struct slice_cause cause;          /* of the next interrupt */
-	uint16_t vector;                   /* 1 + its vector; 0: unknown */
+	uint64_t off_time;        /* ns: when the trace ended; 0: it did not, or was never paused */
+	struct slice_cause cause; /* of the next interrupt */
+	uint16_t vector;          /* 1 + its vector; 0: unknown */
 };
 
 /* Bytes of straight-line code between two branches; more is an error of the trace. */
@@ -57,6 +59,7 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
 	list_forks(stacks, threads);
+	stacks->pauses = timeline_pauses(timeline);
 }
 
 static struct thread_state *state_of(const struct thread_stacks *stacks,
@@ -230,6 +233,25 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		callstack_feed(state->stack, &branch, 1, &notes);
 }
 
+/* Code ran that is not in the trace, so what follows begins a stack of its own. */
+static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
+		       const struct branch_event *event)
+{
+	struct branch_event gap = {
+		.kind = BRANCH_GAP, .gap = GAP_PAUSED, .thread = event->thread, .cpu = event->cpu
+	};
+
+	if (event->flags & BRANCH_TRACE_ON && state->off_time && event->thread) {
+		gap.time = trace_pauses_find(stacks->pauses, event->thread->tid, event->cpu,
+					     state->off_time, event->time);
+		if (gap.time) {
+			feed_one(stacks, state, &gap);
+			stacks->paused++;
+		}
+	}
+	state->off_time = event->flags & BRANCH_TRACE_OFF ? event->time : 0;
+}
+
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count)
 {
@@ -237,12 +259,14 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	struct resolved_branch branches[BATCH_MOST];
 	size_t fed = 0;
 
-	if (state->stack && !state->vector && !stacks->inlined)
+	if (state->stack && !state->vector && !stacks->inlined && !stacks->pauses)
 		fed = look_up_cached(stacks, events, count, branches);
 	if (fed) {
 		callstack_feed(state->stack, branches, fed, NULL);
 	} else {
 		follow_forks(stacks, events->time);
+		if (stacks->pauses)
+			feed_pause(stacks, state, events);
 		feed_one(stacks, state, events);
 		fed = 1;
 	}

@@ -3,8 +3,8 @@
  * A call stack per traced thread, fed with decoded branches.
  *
  * Joins the decoder's threads with a call-stack machine: opens a stack at a
- * thread's first branch, notes exec, and starts the stack of a forked child with its
- * parent's at the time of the fork.
+ * thread's first branch, notes exec, starts the stack of a forked child with its
+ * parent's at the time of the fork, and puts a gap where the trace was paused.
  */
 #ifndef SRC_CALLSTACK_THREAD_STACKS_H
 #define SRC_CALLSTACK_THREAD_STACKS_H
@@ -33,6 +33,8 @@ struct thread_stacks {
 	size_t count;                /* threads of the timeline */
 	const struct thread **forks; /* owned: first threads of forked processes, by time */
 	size_t fork_count, next_fork;
+	const struct trace_pauses *pauses; /* borrowed; NULL: the trace was not paused */
+	uint64_t paused;                   /* times that it was, by thread */
 };
 
 /* `timeline` is borrowed until release. */

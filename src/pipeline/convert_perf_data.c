@@ -374,6 +374,7 @@ static void report_result(struct conversion *c)
 	summary->slices += c->overlays.slices;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= recording->filter.gaps[reason];
+	summary->gaps[GAP_PAUSED] += c->stacks.paused;
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
 		diag_warn(c->diag, "nothing-selected",

@@ -34,6 +34,7 @@ static const struct gap_advice advice[GAP_REASONS] = {
 	[GAP_UNKNOWN] = { "unknown", "the input has no details" },
 	[GAP_ENDLESS] = { "endless", "the code loops without using trace" },
 	[GAP_NOT_RECORDED] = { "not-recorded", NULL },
+	[GAP_PAUSED] = { "paused", NULL },
 };
 
 const char *summary_gap_word(enum gap_reason reason)
@@ -118,7 +119,7 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 
 	text[0] = 0;
 	for (int reason = 0; reason < GAP_REASONS && used < room; reason++) {
-		if (summary->gaps[reason] && reason != GAP_NOT_RECORDED)
+		if (summary->gaps[reason] && advice[reason].cause)
 			used += (size_t)snprintf(
 				text + used, room - used, "%s%s: %" PRIu64, used ? ", " : "",
 				callstack_gap_text((enum gap_reason)reason), summary->gaps[reason]);

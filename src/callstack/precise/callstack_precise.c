@@ -83,12 +83,22 @@ static const struct symbol *gap_symbol(struct precise *machine, const char *mess
 	return &gap->symbol;
 }
 
-static void on_gap(struct precise_stack *stack, int64_t time, const char *message)
+static const struct symbol *symbol_of_gap(struct precise *machine, const struct branch_event *event,
+					  const struct branch_notes *notes)
+{
+	if (event->gap == GAP_PAUSED)
+		return &machine->specials[SPECIAL_PAUSED];
+	return gap_symbol(machine, notes->message
+					   ? notes->message
+					   : callstack_gap_text((enum gap_reason)event->gap));
+}
+
+static void on_gap(struct precise_stack *stack, int64_t time, const struct symbol *symbol)
 {
 	if (stack->gap)
 		return; /* successive gaps are one */
 	end_segment(stack, time);
-	stack->gap = gap_symbol(machine_of(stack), message);
+	stack->gap = symbol;
 	stack->gap_begin = time;
 }
 
@@ -118,7 +128,7 @@ static void drop_frames(struct precise_stack *stack)
 		  "more than %zu calls are open at once: a thread's stack was given up there, and "
 		  "begins anew",
 		  machine_of(stack)->room_most);
-	on_gap(stack, stack->last_time, "too many open calls");
+	on_gap(stack, stack->last_time, gap_symbol(machine_of(stack), "too many open calls"));
 	release_frames(stack);
 	if (!in_gap)
 		end_gap(stack, stack->last_time);
@@ -194,9 +204,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		return true;
 	}
 	if (event->kind == BRANCH_GAP) {
-		on_gap(stack, time,
-		       notes->message ? notes->message
-				      : callstack_gap_text((enum gap_reason)event->gap));
+		on_gap(stack, time, symbol_of_gap(machine_of(stack), event, notes));
 		return true;
 	}
 	if (stack->gap)
@@ -314,7 +322,7 @@ static const struct callstack_ops precise_ops = {
 struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
 {
 	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]",
-						     "[guest]" };
+						     "[guest]", "[paused]" };
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
 	machine->base.ops = &precise_ops;

@@ -21,7 +21,14 @@ struct jump_point {
 	size_t depth;
 };
 
-enum special { SPECIAL_UNTRACED, SPECIAL_SYSCALL, SPECIAL_UNKNOWN, SPECIAL_GUEST, SPECIALS };
+enum special {
+	SPECIAL_UNTRACED,
+	SPECIAL_SYSCALL,
+	SPECIAL_UNKNOWN,
+	SPECIAL_GUEST,
+	SPECIAL_PAUSED,
+	SPECIALS
+};
 
 struct gap_name {
 	struct symbol symbol;

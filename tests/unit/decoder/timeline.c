@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/trace_pauses.h"
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 
@@ -638,6 +639,69 @@ START_TEST(namespaces_change_nothing)
 }
 END_TEST
 
+/* ---- Pauses of the trace ------------------------------------------------- */
+
+/* Events whose samples pause (ids from 1100 on) and resume: perf_event_attr.aux_action. */
+static void add_pausing_events(void)
+{
+	struct perf_data_event event = { .attr_bytes = sizeof(struct perf_event_attr) };
+
+	event.attr.sample_id_all = 1;
+	event.attr.sample_type =
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	for (uint32_t action = 2; action <= 4; action += 2) {
+		event.first_id = 1000 + action * 50;
+		memcpy((uint8_t *)&event.attr + 116, &action, sizeof(action));
+		perf_data_add_event(&data, &event);
+	}
+}
+
+static void add_pausing_sample(bool resumes, uint64_t time, uint32_t tid, uint64_t cpu)
+{
+	const uint64_t words[] = { resumes ? 1200 : 1100, (uint64_t)tid << 32 | tid, time, cpu };
+
+	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
+}
+
+/* Thread 5 pauses CPU 0 at 100; 6 runs there from 120 on, 7 from 150 on; 7 resumes at 200. */
+START_TEST(a_pause_is_of_the_threads_that_ran_in_it)
+{
+	const struct trace_pauses *pauses;
+
+	add_pausing_events();
+	add_pausing_sample(true, 50, 5, 0);
+	add_pausing_sample(false, 100, 5, 0);
+	add_pausing_sample(false, 110, 5, 0);
+	at(120, 5);
+	perf_data_add_switch(&data, true, 6, 6);
+	at(150, 6);
+	perf_data_add_switch(&data, true, 7, 7);
+	at(160, 7);
+	perf_data_add_switch(&data, true, 6, 6);
+	at(170, 6);
+	perf_data_add_switch(&data, true, 7, 7);
+	add_pausing_sample(true, 200, 7, 0);
+	at(250, 7);
+	perf_data_add_switch(&data, true, 8, 8);
+	open_built();
+	pauses = timeline_pauses(timeline);
+	ck_assert_ptr_nonnull(pauses);
+	/* Its own: wherever the trace begins again. */
+	ck_assert_uint_eq(trace_pauses_find(pauses, 5, 0, 90, 300), 100);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 5, -1, 105, 106), 0);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 5, -1, 105, 110), 110);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 5, 0, 111, 300), 0);
+	/* Another's: unless the trace began again before the CPU's was resumed. */
+	ck_assert_uint_eq(trace_pauses_find(pauses, 6, 0, 90, 300), 120);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 6, 0, 90, 165), 0);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 6, 1, 90, 165), 120);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 6, -1, 90, 300), 0);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 6, 0, 130, 300), 0);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 7, 0, 90, 200), 150);
+	ck_assert_uint_eq(trace_pauses_find(pauses, 8, 0, 90, 300), 0);
+}
+END_TEST
+
 START_TEST(lost_records_are_a_warning)
 {
 	at(70, 5);
@@ -900,6 +964,7 @@ static TCase *histories(void)
 	tcase_add_test(tcase, changes_of_the_kernels_code_come_in_the_order_of_time);
 	tcase_add_test(tcase, lost_samples_are_a_warning_with_their_sum);
 	tcase_add_loop_test(tcase, records_without_history_change_nothing, 0, 2);
+	tcase_add_test(tcase, a_pause_is_of_the_threads_that_ran_in_it);
 	tcase_add_test(tcase, a_record_whose_time_cannot_be_is_left_out_with_a_warning);
 	tcase_add_test(tcase, only_unknown_types_are_counted_as_unknown);
 	tcase_add_loop_test(tcase, a_record_that_is_too_short_costs_only_itself, 0, 9);

@@ -525,6 +525,80 @@ START_TEST(totals_of_off_cpu_time_have_no_instant_and_are_counted)
 }
 END_TEST
 
+/* An event whose samples pause the trace (2) or resume it (4): perf_event_attr.aux_action. */
+static void add_pausing_event(const char *name, uint64_t first_id, uint32_t action)
+{
+	struct perf_data_event event = {
+		.attr = {
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				       PERF_SAMPLE_CPU,
+			.sample_id_all = 1,
+		},
+		.name = name,
+		.first_id = first_id,
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+
+	memcpy((uint8_t *)&event.attr + 116, &action, sizeof(action));
+	perf_data_add_event(&data, &event);
+}
+
+static void add_pausing_sample(uint64_t id, uint64_t time)
+{
+	const uint64_t words[] = { id, (uint64_t)SAMPLE_PID << 32 | SAMPLE_PID, time, 0 };
+
+	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
+}
+
+/*
+ * main() is interrupted at 1000100, the interrupt pauses the trace at 1000150, another resumes it;
+ * then leaf() runs, which nothing called in the trace.
+ */
+static void trace_a_pause(bool with_samples)
+{
+	begin();
+	add_pausing_event("stop", 1100, 2);
+	add_pausing_event("start", 1200, 4);
+	if (with_samples) {
+		add_pausing_sample(1100, 1000150);
+		add_pausing_sample(1200, 1000290);
+	}
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	pt_packets_fup(&packets, SAMPLE_MAIN);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_pge(&packets, SAMPLE_LEAF);
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	pt_packets_tip(&packets, SAMPLE_WORK + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 500);
+	pt_packets_fup(&packets, SAMPLE_WORK + 5);
+	pt_packets_pgd(&packets, 0);
+}
+
+START_TEST(a_pause_of_the_trace_is_a_slice_and_the_stack_begins_anew)
+{
+	trace_a_pause(true);
+	finish(engines[_i]);
+	EXPECT(1, slices, " 1000100 1000150 [untraced]", "");
+	EXPECT(1, slices, " 1000150 1000300 [paused]", "");
+	EXPECT(1, slices, " leaf ", "inferred_start_time");
+	EXPECT(1, slices, " main ", "");
+	EXPECT(0, messages, "warning", "");
+	convert("", "--json");
+	EXPECT(1, messages, "\"paused\"", "");
+}
+END_TEST
+
+/* The attributes alone do not say when: the trace may as well have stopped by itself. */
+START_TEST(without_a_sample_nothing_is_a_pause)
+{
+	trace_a_pause(false);
+	finish("");
+	EXPECT(0, slices, "[paused]", "");
+	EXPECT(1, slices, " 1000100 1000300 [untraced]", "");
+}
+END_TEST
+
 START_TEST(samples_can_be_left_out)
 {
 	begin_with_cycles();
@@ -594,6 +668,8 @@ int main(void)
 	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
 	tcase_add_test(all, totals_of_off_cpu_time_have_no_instant_and_are_counted);
+	tcase_add_loop_test(all, a_pause_of_the_trace_is_a_slice_and_the_stack_begins_anew, 0, 2);
+	tcase_add_test(all, without_a_sample_nothing_is_a_pause);
 	tcase_add_test(all, samples_can_be_left_out);
 	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);
 	tcase_add_test(all, the_wall_clock_is_an_instant_at_the_beginning);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the pauses of the trace, from samples of the events that paused it. */
+#include "decoder/timeline/trace_pauses.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/tables/lower_bound.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/switch_table.h"
+
+void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file,
+		       const struct perf_record *sample)
+{
+	const struct perf_attr *attr = perf_file_borrow_attr(file, sample->id.id);
+	uint32_t actions = attr ? attr->aux_action & (AUX_ACTION_PAUSE | AUX_ACTION_RESUME) : 0;
+
+	if (!actions || !sample->id.time)
+		return;
+	pauses->points = alloc_grow(pauses->points, &pauses->point_room, pauses->point_count + 1,
+				    sizeof(*pauses->points));
+	pauses->points[pauses->point_count++] = (struct pause_point){
+		.time = sample->id.time,
+		.cpu = sample->id.cpu,
+		.tid = sample->id.tid,
+		.resumes = actions & AUX_ACTION_RESUME,
+	};
+}
+
+static int compare_points(const void *left, const void *right)
+{
+	const struct pause_point *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->time < b->time ? -1 : a->time > b->time;
+}
+
+static int compare_pauses(const void *left, const void *right)
+{
+	const struct trace_pause *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+static void add_pause(struct trace_pauses *pauses, const struct trace_pause *pause)
+{
+	if (pause->tid <= 0)
+		return;
+	pauses->pauses = alloc_grow(pauses->pauses, &pauses->room, pauses->count + 1,
+				    sizeof(*pauses->pauses));
+	pauses->pauses[pauses->count++] = *pause;
+}
+
+/* The threads that came to the CPU between a pause and the next resumption. */
+static void add_others(struct trace_pauses *pauses, const struct switch_table *switches,
+		       const struct pause_point *pause, uint64_t until)
+{
+	const struct cpu_switch *of_cpu;
+	size_t count;
+
+	of_cpu = switch_table_find(switches, pause->cpu, &count);
+	for (size_t i = LOWER_BOUND(k, count, of_cpu[k].time < pause->time);
+	     i < count && of_cpu[i].time < until; i++) {
+		if (of_cpu[i].thread->tid != pause->tid)
+			add_pause(pauses, &(struct trace_pause){ of_cpu[i].thread->tid, pause->cpu,
+								 of_cpu[i].time, until });
+	}
+}
+
+/* Of one thread's entries of a pause, the first is enough. */
+static void drop_repetitions(struct trace_pauses *pauses)
+{
+	struct trace_pause *kept = pauses->pauses;
+
+	for (size_t i = 1; i < pauses->count; i++) {
+		const struct trace_pause *pause = &pauses->pauses[i];
+
+		if (!pause->until || pause->tid != kept->tid || pause->cpu != kept->cpu ||
+		    pause->until != kept->until)
+			*++kept = *pause;
+	}
+	if (pauses->count)
+		pauses->count = (size_t)(kept - pauses->pauses) + 1;
+}
+
+void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table *switches)
+{
+	const struct pause_point *points = pauses->points;
+	bool paused = false;
+
+	if (pauses->point_count)
+		qsort(pauses->points, pauses->point_count, sizeof(*points), compare_points);
+	for (size_t i = 0; i < pauses->point_count; i++) {
+		const struct pause_point *point = &points[i];
+		size_t next = i + 1;
+
+		paused &= i && points[i - 1].cpu == point->cpu;
+		if (!point->resumes)
+			add_pause(pauses,
+				  &(struct trace_pause){ point->tid, point->cpu, point->time, 0 });
+		/* A pause of what is paused already says nothing about other threads. */
+		if (!point->resumes && !paused && point->cpu >= 0) {
+			while (next < pauses->point_count && !points[next].resumes &&
+			       points[next].cpu == point->cpu)
+				next++;
+			add_others(pauses, switches, point,
+				   next < pauses->point_count && points[next].cpu == point->cpu
+					   ? points[next].time
+					   : UINT64_MAX);
+		}
+		paused = !point->resumes;
+	}
+	free(pauses->points);
+	pauses->points = NULL;
+	if (pauses->count)
+		qsort(pauses->pauses, pauses->count, sizeof(*pauses->pauses), compare_pauses);
+	drop_repetitions(pauses);
+}
+
+void trace_pauses_release(struct trace_pauses *pauses)
+{
+	free(pauses->points);
+	free(pauses->pauses);
+	*pauses = (struct trace_pauses){ 0 };
+}
+
+/* Of the pauses that did not end before `on`, there is one a CPU at most: few are passed over. */
+uint64_t trace_pauses_find(const struct trace_pauses *pauses, int32_t tid, int32_t cpu,
+			   uint64_t off, uint64_t on)
+{
+	const struct trace_pause *all = pauses->pauses;
+	size_t i = LOWER_BOUND(k, pauses->count,
+			       all[k].tid < tid || (all[k].tid == tid && all[k].begin < off));
+
+	for (; i < pauses->count && all[i].tid == tid && all[i].begin <= on; i++) {
+		if (!all[i].until || (cpu >= 0 && (all[i].until <= on || all[i].cpu != cpu)))
+			return all[i].begin;
+	}
+	return 0;
+}

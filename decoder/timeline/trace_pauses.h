@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the trace was paused by another event (perf record with aux-action=pause, resume or
+ * start-paused; since Linux and perf 6.13).
+ *
+ * In the trace itself, a pause looks like an entry into the kernel or a disabled event.  But
+ * the events that pause and resume are known by their attributes, and each of them has a sample:
+ * the kernel pauses, then takes the time of the sample; it resumes behind the sample
+ * (kernel/events/core.c, __perf_event_overflow()).  Filled while a timeline is built, and part of
+ * it afterwards.
+ */
+#ifndef DECODER_TIMELINE_TRACE_PAUSES_H
+#define DECODER_TIMELINE_TRACE_PAUSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_file;
+struct perf_record;
+struct switch_table;
+
+/* A sample that paused or resumed. */
+struct pause_point {
+	uint64_t time; /* ns */
+	int32_t cpu, tid;
+	bool resumes;
+};
+
+/* A thread ran while the trace was paused. */
+struct trace_pause {
+	int32_t tid;
+	int32_t cpu;
+	uint64_t begin; /* ns: of the pause, or when the thread came to a paused CPU */
+	/*
+	 * 0: the thread itself was interrupted, so the pause is certain.  Else when the CPU's
+	 * trace was resumed (ns; UINT64_MAX: never): a trace that begins earlier was not paused,
+	 * because each thread has a trace of its own.
+	 */
+	uint64_t until;
+};
+
+struct trace_pauses {
+	struct pause_point *points; /* owned, while building */
+	size_t point_count, point_room;
+	struct trace_pause *pauses; /* owned; after trace_pauses_finish() by thread, then time */
+	size_t count, room;
+};
+
+/* Note a sample, if its event pauses or resumes.  Zeroed pauses are empty. */
+void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file,
+		       const struct perf_record *sample);
+
+/* All are noted, and `switches` is finished. */
+void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table *switches);
+
+/* Release everything.  Idempotent, also on zeroed memory. */
+void trace_pauses_release(struct trace_pauses *pauses);
+
+/*
+ * Returns when (ns) the trace of a thread was paused, which ended at `off` and began again at
+ * `on`, on a CPU (-1: unknown); 0: it was not, as far as the samples say.
+ */
+uint64_t trace_pauses_find(const struct trace_pauses *pauses, int32_t tid, int32_t cpu,
+			   uint64_t off, uint64_t on);
+
+#endif
