@@ -31,7 +31,8 @@ struct stats {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "check", SHOW_CHECK, NULL, 0, "Print one line if all is well, nothing else", 0 },
+	{ "check", SHOW_CHECK, NULL, 0,
+	  "Print one line if all is well, also for Perfetto, nothing else", 0 },
 	{ "names", SHOW_NAMES, NULL, 0, "Print the names of processes and threads", 0 },
 	{ "slices", SHOW_SLICES, NULL, 0,
 	  "Print a line per slice: PID/TID DEPTH BEGIN END NAME ARG=VALUE..., sorted", 0 },
@@ -79,6 +80,31 @@ static void count_record(struct stats *stats, const struct trace_record *record)
 		stats->last = record->time;
 }
 
+/* What is not known is no error, but named: "event type 12 (3 times)". */
+static void print_unknown(const char *path, const struct trace_reader *reader)
+{
+	const char *before = "not known and passed over: ";
+	bool any = false;
+
+	for (unsigned i = 0; i < UNKNOWN_KINDS * UNKNOWN_NUMBERS; i++) {
+		unsigned what = i / UNKNOWN_NUMBERS, number = i % UNKNOWN_NUMBERS;
+		uint64_t count = reader->unknown[what][number];
+
+		if (!count)
+			continue;
+		if (!any)
+			fprintf(stderr, "ftfdump: %s: ", path);
+		any = true;
+		fprintf(stderr, "%s%s", before, trace_unknown_text((enum trace_unknown)what));
+		if (what < UNKNOWN_TYPES)
+			fprintf(stderr, " %u", number);
+		fprintf(stderr, " (%" PRIu64 " times)", count);
+		before = ", ";
+	}
+	if (any)
+		putc('\n', stderr);
+}
+
 static void print_stats(const struct stats *stats, const struct trace_slices *slices)
 {
 	printf("%-22s %12" PRIu64 " %14" PRIu64 " bytes\n", "records", stats->records,
@@ -116,6 +142,8 @@ static int read_all(const struct dump_options *options, struct trace_reader *rea
 			trace_print_name(stdout, &record);
 		if (record.problem[0])
 			result = error_set_at(err, record.offset, "%s", record.problem);
+		else if (record.refusal[0] && options->show == SHOW_CHECK)
+			result = error_set_at(err, record.offset, "%s", record.refusal);
 		if (result < 0 && options->show != SHOW_RECORDS)
 			return -1;
 	}
@@ -140,6 +168,7 @@ static int dump(const struct dump_options *options, struct error *err)
 	if (status == 0 && options->show == SHOW_CHECK)
 		printf("%" PRIu64 " records, %" PRIu64 " slices, deepest %zu\n", stats.records,
 		       slices.total, slices.deepest);
+	print_unknown(options->path, &reader);
 	trace_slices_release(&slices);
 	trace_reader_close(&reader);
 	return status;

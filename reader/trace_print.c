@@ -25,6 +25,7 @@ static const char *const kinds[TRACE_KINDS] = {
 	"wakeup",
 	"legacy-context-switch",
 	"log",
+	"large-record",
 	"unknown",
 };
 
@@ -94,7 +95,10 @@ static void print_value(FILE *out, const struct trace_arg *arg)
 		fputs(arg->word ? "true" : "false", out);
 		return;
 	default:
-		fprintf(out, "%" PRIu64, arg->word);
+		if (arg->type < ARG_TYPES)
+			fprintf(out, "%" PRIu64, arg->word);
+		else
+			putc('?', out);
 	}
 }
 
@@ -177,6 +181,15 @@ static void print_plain(FILE *out, const struct trace_record *record)
 		fprintf(out, " %" PRIu64 " %" PRIu64 "/%" PRIu64, record->number,
 			record->thread.pid, record->thread.tid);
 		return;
+	case TRACE_INITIALIZATION:
+		fprintf(out, " %" PRIu64, record->number);
+		if (record->base_time)
+			fprintf(out, " base %" PRIu64 " at %" PRIu64, record->base_ticks,
+				record->base_time);
+		return;
+	case TRACE_LARGE_RECORD:
+		fprintf(out, " type %u %zu words", record->type, record->words);
+		return;
 	case TRACE_LOG:
 		fprintf(out, " %" PRIu64 "/%" PRIu64 " %" PRIu64 " ", record->thread.pid,
 			record->thread.tid, record->time);
@@ -217,6 +230,10 @@ void trace_print_record(FILE *out, const struct trace_record *record)
 	}
 	if (record->problem[0])
 		fprintf(out, " !! %s", record->problem);
+	if (record->unknown[0])
+		fprintf(out, " ?? %s", record->unknown);
+	if (record->refusal[0])
+		fprintf(out, " ?! %s", record->refusal);
 	putc('\n', out);
 }
 

@@ -17,9 +17,15 @@
 #define STRING_MAX    32000
 #define PROVIDERS_MAX 256 /* half a MiB each */
 #define HELD_MAX      ((uint64_t)1 << 30)
+#define NS_PER_S      1000000000
+#define PIECE         4096 /* bytes of a large record that are passed over at a time */
+
+/* "Large Blob Record": its size is of 32 bits. */
+#define LARGE_RECORD 15
 
 struct trace_provider {
 	uint32_t id;
+	uint64_t ticks_per_second;
 	struct trace_text strings[STRINGS]; /* owned copies; NULL: not defined */
 	struct trace_ids threads[THREADS];
 	bool thread_defined[THREADS];
@@ -55,6 +61,34 @@ static void complain(struct parse *p, const char *format, ...)
 	va_end(args);
 }
 
+/* Perfetto drops the record, or shows something else: the first reason counts. */
+static void refuse(struct parse *p, const char *text)
+{
+	if (!p->record->refusal[0])
+		snprintf(p->record->refusal, sizeof(p->record->refusal), "%s", text);
+}
+
+const char *trace_unknown_text(enum trace_unknown what)
+{
+	static const char *const texts[UNKNOWN_KINDS] = {
+		"record type", "metadata type",         "trace info type", "provider event",
+		"event type",  "argument type",         "scheduling type", "thread state",
+		"provider",    "words behind the data",
+	};
+
+	return texts[what];
+}
+
+static void pass_unknown(struct parse *p, enum trace_unknown what, uint64_t number)
+{
+	struct trace_record *record = p->record;
+
+	p->reader->unknown[what][what < UNKNOWN_TYPES ? number : 0]++;
+	if (!record->unknown[0])
+		snprintf(record->unknown, sizeof(record->unknown), "%s %" PRIu64,
+			 trace_unknown_text(what), number);
+}
+
 /* Bits [low .. high] of a word, as the specification counts them. */
 static uint64_t bits(uint64_t value, unsigned low, unsigned high)
 {
@@ -77,6 +111,23 @@ static uint64_t take(struct parse *p)
 	}
 	memcpy(&word, p->bytes + p->next++ * 8, sizeof(word));
 	return word;
+}
+
+/* Viewers hold times as int64 of nanoseconds. */
+static void check_time(struct parse *p, uint64_t ticks)
+{
+	uint64_t per_second = p->reader->current->ticks_per_second;
+
+	if ((unsigned __int128)ticks * NS_PER_S / per_second > INT64_MAX)
+		complain(p, "%" PRIu64 " ticks are 2^63 ns or more", ticks);
+}
+
+static uint64_t take_time(struct parse *p)
+{
+	uint64_t ticks = take(p);
+
+	check_time(p, ticks);
+	return ticks;
 }
 
 /* Take a stream of bytes; text has no fixed padding bytes but zeros. */
@@ -171,16 +222,18 @@ static void take_arg(struct parse *p, struct trace_arg *arg)
 		return;
 	}
 	arg->name = string_of(p, bits(head, 16, 31), "argument name");
-	if (arg->type >= ARG_TYPES) {
-		complain(p, "argument type %u is not known", arg->type);
-		return;
-	}
-	take_value(p, arg, head);
-	if (p->next != begin + size)
+	if (arg->type < ARG_TYPES)
+		take_value(p, arg, head);
+	else
+		pass_unknown(p, UNKNOWN_ARGUMENT_TYPE, arg->type);
+	if (p->next > begin + size)
 		complain(p, "an argument has %zu words and says %" PRIu64, p->next - begin, size);
+	else if (p->next < begin + size && arg->type < ARG_TYPES)
+		pass_unknown(p, UNKNOWN_WORDS, begin + size - p->next);
+	p->next = begin + size;
 	if (memchr(arg->name.at, '.', arg->name.length) ||
 	    memchr(arg->name.at, '[', arg->name.length))
-		complain(p, "an argument's name has '.' or '[', which Perfetto cannot show");
+		refuse(p, "an argument's name has '.' or '[', which Perfetto cannot show");
 }
 
 static void take_args(struct parse *p, size_t count)
@@ -203,6 +256,7 @@ static void clear_tables(struct trace_reader *reader, struct trace_provider *pro
 		provider->strings[i] = (struct trace_text){ NULL, 0 };
 	}
 	memset(provider->thread_defined, 0, sizeof(provider->thread_defined));
+	provider->ticks_per_second = NS_PER_S; /* until an initialization says otherwise */
 }
 
 static struct trace_provider *find_provider(struct trace_reader *reader, uint32_t id)
@@ -223,9 +277,19 @@ static void enter_provider(struct trace_reader *reader, uint32_t id)
 	} else {
 		provider = alloc_zeroed(1, sizeof(*provider));
 		provider->id = id;
+		provider->ticks_per_second = NS_PER_S;
 		HASH_ADD(hh, reader->providers, id, sizeof(provider->id), provider);
 	}
 	reader->current = provider;
+}
+
+static void begin_provider(struct parse *p)
+{
+	if (!find_provider(p->reader, (uint32_t)p->record->number) &&
+	    HASH_COUNT(p->reader->providers) >= PROVIDERS_MAX)
+		complain(p, "more than %d providers", PROVIDERS_MAX);
+	else
+		enter_provider(p->reader, (uint32_t)p->record->number);
 }
 
 static void read_provider_info(struct parse *p)
@@ -233,11 +297,7 @@ static void read_provider_info(struct parse *p)
 	p->record->kind = TRACE_PROVIDER_INFO;
 	p->record->name = take_text(p, bits(p->header, 52, 59), "provider name");
 	reserved(p, 60, 63);
-	if (!find_provider(p->reader, (uint32_t)p->record->number) &&
-	    HASH_COUNT(p->reader->providers) >= PROVIDERS_MAX)
-		complain(p, "more than %d providers", PROVIDERS_MAX);
-	else
-		enter_provider(p->reader, (uint32_t)p->record->number);
+	begin_provider(p);
 }
 
 static void read_provider_section(struct parse *p)
@@ -246,10 +306,13 @@ static void read_provider_section(struct parse *p)
 
 	p->record->kind = TRACE_PROVIDER_SECTION;
 	reserved(p, 52, 63);
-	if (!provider)
-		complain(p, "provider %" PRIu64 " is not known", p->record->number);
-	else
+	if (provider) {
 		p->reader->current = provider;
+		return;
+	}
+	pass_unknown(p, UNKNOWN_PROVIDER, p->record->number);
+	refuse(p, "the provider is not known, and Perfetto drops what follows");
+	begin_provider(p);
 }
 
 static void read_metadata(struct parse *p)
@@ -266,16 +329,17 @@ static void read_metadata(struct parse *p)
 		p->record->kind = TRACE_PROVIDER_EVENT;
 		p->record->type = (unsigned)bits(p->header, 52, 55);
 		if (p->record->type)
-			complain(p, "provider event %u is not known", p->record->type);
+			pass_unknown(p, UNKNOWN_PROVIDER_EVENT, p->record->type);
 		reserved(p, 56, 63);
 		return;
 	case 4:
-		p->record->kind = TRACE_MAGIC;
-		if (p->header != MAGIC)
-			complain(p, "trace info that is no magic number");
+		if (p->header == MAGIC)
+			p->record->kind = TRACE_MAGIC;
+		else
+			pass_unknown(p, UNKNOWN_TRACE_INFO, bits(p->header, 20, 23));
 		return;
 	default:
-		complain(p, "metadata type %" PRIu64 " is not known", bits(p->header, 16, 19));
+		pass_unknown(p, UNKNOWN_METADATA_TYPE, bits(p->header, 16, 19));
 	}
 }
 
@@ -286,8 +350,15 @@ static void read_initialization(struct parse *p)
 	p->record->kind = TRACE_INITIALIZATION;
 	p->record->number = take(p);
 	reserved(p, 16, 63);
+	/* Of Jane Street's "tracing" library: which tick was at which time since 1970. */
+	if (p->record->words >= 4) {
+		p->record->base_ticks = take(p);
+		p->record->base_time = take(p);
+	}
 	if (fine(p) && !p->record->number)
 		complain(p, "0 ticks a second");
+	if (fine(p))
+		p->reader->current->ticks_per_second = p->record->number;
 }
 
 static void read_string(struct parse *p)
@@ -346,7 +417,19 @@ static void check_counter(struct parse *p)
 		complain(p, "a counter has no value");
 	for (size_t i = 0; i < p->record->arg_count; i++) {
 		if (!(numbers >> p->record->args[i].type & 1))
-			complain(p, "a counter's value is not a number");
+			refuse(p, "a counter's value is not a number, and Perfetto drops it");
+	}
+}
+
+/* Perfetto drops a record in which an argument that it reads has another type. */
+static void check_arg_type(struct parse *p, const char *name, enum trace_arg_type type)
+{
+	for (size_t i = 0; i < p->record->arg_count; i++) {
+		const struct trace_arg *arg = &p->record->args[i];
+
+		if (arg->name.length == strlen(name) &&
+		    memcmp(arg->name.at, name, arg->name.length) == 0 && arg->type != type)
+			refuse(p, "an argument has not the type that Perfetto needs");
 	}
 }
 
@@ -356,19 +439,21 @@ static void read_event(struct parse *p)
 
 	record->kind = TRACE_EVENT;
 	record->type = (unsigned)bits(p->header, 16, 19);
-	record->time = take(p);
+	record->time = take_time(p);
 	record->thread = thread_of(p, bits(p->header, 24, 31));
 	record->category = string_of(p, bits(p->header, 32, 47), "category");
 	record->name = string_of(p, bits(p->header, 48, 63), "name");
 	take_args(p, bits(p->header, 20, 23));
 	if (record->type >= EVENT_TYPES)
-		complain(p, "event type %u is not known", record->type);
+		pass_unknown(p, UNKNOWN_EVENT_TYPE, record->type);
 	else if (record->type == EVENT_COUNTER || record->type >= EVENT_COMPLETE)
 		record->id = take(p);
 	if (fine(p) && record->type == EVENT_COUNTER)
 		check_counter(p);
 	if (fine(p) && record->type == EVENT_COMPLETE && record->id < record->time)
 		complain(p, "a complete event ends before it begins");
+	if (record->type == EVENT_COMPLETE)
+		check_time(p, record->id);
 }
 
 /* ---- Other records ------------------------------------------------------- */
@@ -398,6 +483,9 @@ static void read_userspace_object(struct parse *p)
 	reserved(p, 44, 63);
 }
 
+/* ZX_OBJ_TYPE_THREAD */
+#define KERNEL_OBJECT_THREAD 2
+
 static void read_kernel_object(struct parse *p)
 {
 	p->record->kind = TRACE_KERNEL_OBJECT;
@@ -406,6 +494,8 @@ static void read_kernel_object(struct parse *p)
 	p->record->name = string_of(p, bits(p->header, 24, 39), "name");
 	take_args(p, bits(p->header, 40, 43));
 	reserved(p, 44, 63);
+	if (p->record->type == KERNEL_OBJECT_THREAD)
+		check_arg_type(p, "process", ARG_KOID);
 }
 
 static void read_legacy_switch(struct parse *p)
@@ -417,7 +507,7 @@ static void read_legacy_switch(struct parse *p)
 	record->state = (unsigned)bits(p->header, 24, 27);
 	record->out_priority = (unsigned)bits(p->header, 44, 51);
 	record->in_priority = (unsigned)bits(p->header, 52, 59);
-	record->time = take(p);
+	record->time = take_time(p);
 	record->thread = thread_of(p, bits(p->header, 28, 35));
 	record->other = thread_of(p, bits(p->header, 36, 43));
 }
@@ -429,10 +519,12 @@ static void read_context_switch(struct parse *p)
 	record->kind = TRACE_CONTEXT_SWITCH;
 	record->number = bits(p->header, 20, 35);
 	record->state = (unsigned)bits(p->header, 36, 39);
-	record->time = take(p);
+	record->time = take_time(p);
 	record->thread.tid = take(p);
 	record->other.tid = take(p);
 	take_args(p, bits(p->header, 16, 19));
+	check_arg_type(p, "incoming_weight", ARG_INT32);
+	check_arg_type(p, "outgoing_weight", ARG_INT32);
 	reserved(p, 40, 59);
 }
 
@@ -442,9 +534,10 @@ static void read_wakeup(struct parse *p)
 
 	record->kind = TRACE_THREAD_WAKEUP;
 	record->number = bits(p->header, 20, 35);
-	record->time = take(p);
+	record->time = take_time(p);
 	record->thread.tid = take(p);
 	take_args(p, bits(p->header, 16, 19));
+	check_arg_type(p, "weight", ARG_INT32);
 	reserved(p, 36, 59);
 }
 
@@ -461,16 +554,16 @@ static void read_scheduling(struct parse *p)
 		read_wakeup(p);
 		break;
 	default:
-		complain(p, "scheduling type %" PRIu64 " is not known", bits(p->header, 60, 63));
+		pass_unknown(p, UNKNOWN_SCHEDULING_TYPE, bits(p->header, 60, 63));
 	}
 	if (p->record->state > 5)
-		complain(p, "thread state %u is not known", p->record->state);
+		pass_unknown(p, UNKNOWN_THREAD_STATE, p->record->state);
 }
 
 static void read_log(struct parse *p)
 {
 	p->record->kind = TRACE_LOG;
-	p->record->time = take(p);
+	p->record->time = take_time(p);
 	p->record->thread = thread_of(p, bits(p->header, 32, 39));
 	p->record->name = take_text(p, bits(p->header, 16, 30), "log message");
 	reserved(p, 31, 31);
@@ -478,6 +571,12 @@ static void read_log(struct parse *p)
 }
 
 /* ---- Records ------------------------------------------------------------- */
+
+static void check_first(struct parse *p)
+{
+	if (p->record->offset == 0 && p->record->kind != TRACE_MAGIC)
+		complain(p, "the first record is no magic number");
+}
 
 static void read_record(struct parse *p)
 {
@@ -495,15 +594,13 @@ static void read_record(struct parse *p)
 	};
 	size_t type = bits(p->header, 0, 3);
 
-	if (type >= sizeof(readers) / sizeof(readers[0])) {
-		complain(p, "record type %zu is not known", type);
-		return;
-	}
-	readers[type](p);
-	if (fine(p) && p->next != p->record->words)
-		complain(p, "%zu words behind the record's data", p->record->words - p->next);
-	if (p->record->offset == 0 && p->record->kind != TRACE_MAGIC)
-		complain(p, "the first record is no magic number");
+	if (type < sizeof(readers) / sizeof(readers[0]))
+		readers[type](p);
+	else
+		pass_unknown(p, UNKNOWN_RECORD_TYPE, type);
+	if (fine(p) && !p->record->unknown[0] && p->next != p->record->words)
+		pass_unknown(p, UNKNOWN_WORDS, p->record->words - p->next);
+	check_first(p);
 }
 
 int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err)
@@ -516,6 +613,8 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 	return 0;
 }
 
+/* ---- Reading on ---------------------------------------------------------- */
+
 /* Report a rest that is too short for a record. */
 static int report_end(struct trace_reader *reader, size_t words, size_t left, struct error *err)
 {
@@ -527,12 +626,61 @@ static int report_end(struct trace_reader *reader, size_t words, size_t left, st
 			    left);
 }
 
+static int fail(const struct error *failure, struct error *err)
+{
+	if (err)
+		*err = *failure;
+	return -1;
+}
+
+static void clear_record(struct trace_record *record, uint64_t offset, size_t words)
+{
+	memset(record, 0, offsetof(struct trace_record, args));
+	record->words = words;
+	record->kind = TRACE_UNKNOWN;
+	record->arg_count = 0;
+	record->problem[0] = record->refusal[0] = record->unknown[0] = 0;
+	record->offset = offset;
+}
+
+/* Pass over a large record, whose bytes may be any number.  Returns 1; -1 with err filled. */
+static int pass_large_record(struct parse *p, struct error *err)
+{
+	struct trace_reader *reader = p->reader;
+	size_t words = bits(p->header, 4, 35), left = 0;
+	struct error failure = { 0 };
+
+	clear_record(p->record, reader->offset, words);
+	p->record->kind = TRACE_LARGE_RECORD;
+	p->record->type = (unsigned)bits(p->header, 36, 39);
+	check_first(p);
+	refuse(p, "Perfetto cannot pass over a large record");
+	for (uint64_t rest = words * 8; rest;) {
+		size_t piece = rest < PIECE ? (size_t)rest : PIECE;
+
+		if (!trace_input_peek(&reader->input, piece, &left, &failure)) {
+			report_end(reader, words, left + (words * 8 - rest), &failure);
+			return fail(&failure, err);
+		}
+		trace_input_skip(&reader->input, piece);
+		rest -= piece;
+	}
+	reader->offset += words * 8;
+	return 1;
+}
+
+/* Returns the words of a record; 0: none can have so many. */
+static size_t words_of(uint64_t header)
+{
+	return bits(header, 0, 3) == LARGE_RECORD ? bits(header, 4, 35) : bits(header, 4, 15);
+}
+
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err)
 {
 	struct parse p = { .reader = reader, .record = record, .next = 1 };
 	struct error failure = { 0 };
 	const uint8_t *bytes;
-	size_t left = 0;
+	size_t left = 0, words = 0;
 
 	bytes = trace_input_peek(&reader->input, 8, &left, &failure);
 	if (!bytes && failure.kind == ERROR_NONE && !left) {
@@ -540,26 +688,20 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
 			return error_set(err, ERROR_FORMAT, "is empty");
 		return 0;
 	}
-	record->words = 0;
 	if (bytes) {
 		memcpy(&p.header, bytes, sizeof(p.header));
-		record->words = bits(p.header, 4, 15);
-		if (!record->words)
+		words = words_of(p.header);
+		if (!words)
 			return error_set_at(err, reader->offset, "record of 0 words");
-		p.bytes = trace_input_peek(&reader->input, record->words * 8, &left, &failure);
+		if (bits(p.header, 0, 3) == LARGE_RECORD)
+			return pass_large_record(&p, err);
+		p.bytes = trace_input_peek(&reader->input, words * 8, &left, &failure);
 	}
 	if (!p.bytes) {
-		report_end(reader, record->words, left, &failure);
-		if (err)
-			*err = failure;
-		return -1;
+		report_end(reader, words, left, &failure);
+		return fail(&failure, err);
 	}
-	memset(record, 0, offsetof(struct trace_record, args));
-	record->words = bits(p.header, 4, 15);
-	record->kind = TRACE_UNKNOWN;
-	record->arg_count = 0;
-	record->problem[0] = 0;
-	record->offset = reader->offset;
+	clear_record(record, reader->offset, words);
 	read_record(&p);
 	trace_input_skip(&reader->input, record->words * 8);
 	reader->offset += record->words * 8;

@@ -5,7 +5,8 @@
  * Written from the format's specification (fuchsia.dev, "Fuchsia trace
  * format"), and sharing nothing with the writer, so that each tests the other.
  * A record that violates the specification carries a problem; reading ends only at a
- * record whose size cannot be right.
+ * record whose size cannot be right.  The format may be extended ("Extension points"):
+ * what this reader does not know is passed over by its size, named and counted.
  */
 #ifndef READER_TRACE_READER_H
 #define READER_TRACE_READER_H
@@ -33,7 +34,8 @@ enum trace_kind {
 	TRACE_THREAD_WAKEUP,
 	TRACE_LEGACY_CONTEXT_SWITCH,
 	TRACE_LOG,
-	TRACE_UNKNOWN, /* with a problem */
+	TRACE_LARGE_RECORD,
+	TRACE_UNKNOWN,
 	TRACE_KINDS
 };
 
@@ -65,8 +67,26 @@ enum trace_arg_type {
 	ARG_POINTER,
 	ARG_KOID,
 	ARG_BOOL,
-	ARG_TYPES
+	ARG_TYPES /* this and above: not known, and without a value */
 };
+
+/* What this reader does not know, by what has the number that is not known. */
+enum trace_unknown {
+	UNKNOWN_RECORD_TYPE,
+	UNKNOWN_METADATA_TYPE,
+	UNKNOWN_TRACE_INFO,
+	UNKNOWN_PROVIDER_EVENT,
+	UNKNOWN_EVENT_TYPE,
+	UNKNOWN_ARGUMENT_TYPE,
+	UNKNOWN_SCHEDULING_TYPE,
+	UNKNOWN_THREAD_STATE,
+	UNKNOWN_TYPES,                    /* the above: numbers of four bits */
+	UNKNOWN_PROVIDER = UNKNOWN_TYPES, /* a section of a provider without information */
+	UNKNOWN_WORDS,                    /* behind the data of a record or argument */
+	UNKNOWN_KINDS
+};
+
+#define UNKNOWN_NUMBERS 16
 
 struct trace_text {
 	const char *at; /* any bytes */
@@ -92,9 +112,11 @@ struct trace_record {
 	enum trace_kind kind;
 	unsigned type;   /* of an event, blob, kernel object, provider event */
 	uint64_t number; /* reference of a string or thread; provider; CPU; ticks a second */
-	struct trace_ids thread; /* of an event; of the thread that leaves; of a log */
-	struct trace_ids other;  /* the thread that comes */
-	unsigned state;          /* in which it leaves */
+	uint64_t base_ticks, base_time; /* of an initialization: this tick was at this time, in
+					   ns since 1970; both 0 if it does not say */
+	struct trace_ids thread;        /* of an event; of the thread that leaves; of a log */
+	struct trace_ids other;         /* the thread that comes */
+	unsigned state;                 /* in which it leaves */
 	unsigned out_priority, in_priority;
 	uint64_t time, id; /* ticks; id: koid, pointer, counter, async, flow, or end time */
 	struct trace_text category, name; /* name: also a string's, log's or provider's text */
@@ -102,14 +124,17 @@ struct trace_record {
 	struct trace_arg args[TRACE_ARGS_MAX];
 	size_t arg_count;
 	char problem[160]; /* empty: none */
+	char refusal[160]; /* what Perfetto drops, or cannot show; empty: nothing */
+	char unknown[80];  /* the first thing in it that is not known; empty: nothing */
 };
 
 struct trace_reader {
 	struct trace_input input;
-	uint64_t offset;                  /* of the next record */
-	struct trace_provider *providers; /* owned; hash by id */
-	struct trace_provider *current;   /* borrowed; NULL: none known */
-	uint64_t held;                    /* bytes of strings in all tables */
+	uint64_t offset;                                  /* of the next record */
+	struct trace_provider *providers;                 /* owned; hash by id */
+	struct trace_provider *current;                   /* borrowed; NULL: none known */
+	uint64_t held;                                    /* bytes of strings in all tables */
+	uint64_t unknown[UNKNOWN_KINDS][UNKNOWN_NUMBERS]; /* how often; [0] of those without */
 };
 
 /* Open a trace.  Returns 0; -1 with err filled. */
@@ -120,6 +145,9 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
  * Returns 1; 0 at the end; -1 with err filled if nothing more can be read.
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
+
+/* Returns a constant text: "record type", "argument type", ... */
+const char *trace_unknown_text(enum trace_unknown what);
 
 /* Idempotent, also on zeroed memory. */
 void trace_reader_close(struct trace_reader *reader);

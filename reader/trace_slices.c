@@ -13,11 +13,21 @@
 
 #define DEPTH_MAX 512
 
+/* A slice that is open at the time of the last event. */
+struct nested_slice {
+	size_t index;  /* of struct read_slice */
+	bool complete; /* else it has begun, and waits for its end event */
+	uint64_t end;  /* ticks; of one that has begun: when a complete one around it ends */
+};
+
 struct slice_thread {
 	struct trace_ids ids;
-	uint64_t last_time;
-	size_t *open; /* owned: indexes of slices, innermost last */
+	uint64_t last_time;        /* of begins and ends */
+	uint64_t newest;           /* the latest of all */
+	struct nested_slice *open; /* owned: innermost last */
 	size_t depth, room;
+	size_t begun; /* of them, those that are not complete */
+	bool late;    /* complete events come later than what is inside: they are not in `open` */
 	UT_hash_handle hh;
 };
 
@@ -41,6 +51,13 @@ static void report_slice_error(struct trace_record *record, const char *format, 
 	va_start(args, format);
 	vsnprintf(record->problem, sizeof(record->problem), format, args);
 	va_end(args);
+}
+
+/* Perfetto would show something else: the first reason counts. */
+static void refuse_slice(struct trace_record *record, const char *text)
+{
+	if (!record->refusal[0])
+		snprintf(record->refusal, sizeof(record->refusal), "%s", text);
 }
 
 static struct slice_thread *find_thread(struct trace_slices *slices, const struct trace_ids *ids)
@@ -98,17 +115,68 @@ static size_t add_slice(struct trace_slices *slices, const struct trace_record *
 	return slices->count++;
 }
 
+static struct nested_slice *innermost(const struct slice_thread *thread)
+{
+	return thread->depth ? &thread->open[thread->depth - 1] : NULL;
+}
+
+static void push(struct trace_slices *slices, struct slice_thread *thread,
+		 struct trace_record *record, const struct nested_slice *slice)
+{
+	if (thread->depth >= DEPTH_MAX)
+		refuse_slice(record, "more than 512 slices are open, and Perfetto drops it");
+	thread->open =
+		alloc_grow(thread->open, &thread->room, thread->depth + 1, sizeof(*thread->open));
+	thread->open[thread->depth++] = *slice;
+	thread->begun += !slice->complete;
+	if (thread->depth > slices->deepest)
+		slices->deepest = thread->depth;
+}
+
+static void pop(struct slice_thread *thread)
+{
+	thread->begun -= !thread->open[--thread->depth].complete;
+}
+
+/* From now on, complete events of the thread are not compared with what is open. */
+static void forget_complete(struct slice_thread *thread)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < thread->depth; i++) {
+		if (thread->open[i].complete)
+			continue;
+		thread->open[kept] = thread->open[i];
+		thread->open[kept++].end = UINT64_MAX;
+	}
+	thread->depth = kept;
+	thread->late = true;
+}
+
+/* Close the complete events that ended.  Perfetto closes those around what is still open, too. */
+static void move_to(struct slice_thread *thread, struct trace_record *record)
+{
+	const struct nested_slice *slice;
+
+	if (record->time < thread->newest)
+		forget_complete(thread);
+	else
+		thread->newest = record->time;
+	while ((slice = innermost(thread)) && slice->complete && slice->end <= record->time)
+		pop(thread);
+	if (slice && !slice->complete && slice->end < record->time)
+		refuse_slice(record, "a slice ends after the complete event that it is in, and "
+				     "Perfetto cuts it");
+}
+
 static void begin_slice(struct trace_slices *slices, struct slice_thread *thread,
 			struct trace_record *record)
 {
-	if (thread->depth == DEPTH_MAX)
-		report_slice_error(record, "more than %d durations open", DEPTH_MAX);
-	thread->open =
-		alloc_grow(thread->open, &thread->room, thread->depth + 1, sizeof(*thread->open));
-	thread->open[thread->depth] = add_slice(slices, record, thread->depth);
-	thread->depth++;
-	if (thread->depth > slices->deepest)
-		slices->deepest = thread->depth;
+	const struct nested_slice *around = innermost(thread);
+	struct nested_slice slice = { .end = around ? around->end : UINT64_MAX };
+
+	slice.index = add_slice(slices, record, thread->depth);
+	push(slices, thread, record, &slice);
 }
 
 static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
@@ -117,14 +185,19 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	struct read_slice *slice;
 	char *text;
 
-	if (!thread->depth) {
+	if (!thread->begun) {
 		report_slice_error(record, "end without a begin");
 		return;
 	}
-	thread->depth--;
+	while (innermost(thread)->complete) {
+		refuse_slice(record, "a slice ends before the complete event in it, and Perfetto "
+				     "leaves it open");
+		pop(thread);
+	}
+	pop(thread);
 	if (!slices->keep)
 		return;
-	slice = &slices->slices[thread->open[thread->depth]];
+	slice = &slices->slices[thread->open[thread->depth].index];
 	slice->end = record->time;
 	/* Perfetto adds an end's arguments to those of the begin. */
 	text = describe(slice->text, record);
@@ -132,15 +205,19 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	slice->text = text;
 }
 
-/* The event is inside of the open slices, and may be deeper: in other complete events. */
-static void add_complete(struct trace_slices *slices, const struct slice_thread *thread,
+static void add_complete(struct trace_slices *slices, struct slice_thread *thread,
 			 struct trace_record *record)
 {
-	if (thread->depth == DEPTH_MAX)
-		report_slice_error(record, "more than %d durations open", DEPTH_MAX);
-	add_slice(slices, record, 0);
-	if (thread->depth + 1 > slices->deepest)
-		slices->deepest = thread->depth + 1;
+	const struct nested_slice *around = innermost(thread);
+	struct nested_slice slice = { .complete = true, .end = record->id };
+
+	if (around && around->complete && around->end < slice.end)
+		refuse_slice(record, "a complete event is partly in another, and Perfetto drops "
+				     "it");
+	slice.index = add_slice(slices, record, 0);
+	push(slices, thread, record, &slice);
+	if (thread->late)
+		pop(thread);
 }
 
 void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
@@ -153,6 +230,7 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 	    record->type != EVENT_COMPLETE)
 		return;
 	thread = find_thread(slices, &record->thread);
+	move_to(thread, record);
 	if (record->type == EVENT_COMPLETE) {
 		add_complete(slices, thread, record);
 		return;
@@ -173,10 +251,10 @@ int trace_slices_finish(const struct trace_slices *slices, struct error *err)
 {
 	for (const struct slice_thread *thread = slices->threads; thread;
 	     thread = thread->hh.next) {
-		if (thread->depth)
+		if (thread->begun)
 			return error_set(err, ERROR_FORMAT,
 					 "%zu durations of %" PRIu64 "/%" PRIu64 " never end",
-					 thread->depth, thread->ids.pid, thread->ids.tid);
+					 thread->begun, thread->ids.pid, thread->ids.tid);
 	}
 	return 0;
 }

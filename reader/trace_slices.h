@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The slices that a trace's durations make, and whether they are sound:
- * balanced per thread, with times of a thread that do not go back, at most 512
- * open at a time (Perfetto drops what is deeper and then closes wrong ones).
+ * balanced per thread, with times of a thread that do not go back; and whether Perfetto
+ * shows them all: at most 512 open at a time (it drops what is deeper and then closes
+ * wrong ones), none partly in a complete event (trace_processor's SliceTracker).
  */
 #ifndef READER_TRACE_SLICES_H
 #define READER_TRACE_SLICES_H
@@ -20,7 +21,7 @@ struct trace_slices {
 	size_t deepest; /* most slices open on one thread */
 };
 
-/* Take the next record.  A record that is unsound gets a problem. */
+/* Take the next record.  A record that is unsound gets a problem or refusal. */
 void trace_slices_add(struct trace_slices *slices, struct trace_record *record);
 
 /* Returns 0; -1 with err filled: a slice of some thread never ends. */

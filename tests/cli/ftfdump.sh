@@ -91,6 +91,51 @@ tap_check "text is refused" refuses "text: " "$work/text"
 tap_check "an empty file is refused" refuses "is empty" "$work/empty"
 tap_check "a missing file is refused" refuses "nothing: cannot open: No such file" "$work/nothing"
 
+words() { # WORD...: as 64-bit little-endian words of a trace behind the magic number
+	for word in 0016547846040010 "$@"; do
+		for byte in 7 6 5 4 3 2 1 0; do
+			printf "\\$(printf %03o "0x$(echo "$word" | cut -c$((2 * byte + 1))-$((2 * byte + 2)))")"
+		done
+	done
+}
+# An instant with arguments of type 15, 10 and int32, and a record of type 14.
+words 0000000000300084 0000000000000009 000000000000000b 000000000000000b \
+	000000000000002f 0000000000000061 000000000000001a 0000000500000011 \
+	000000000000002e 0000000000000001 >"$work/newer"
+newer_is_named() {
+	"$ftfdump" "$work/newer" >"$work/got" 2>"$work/stderr" || { cat "$work/stderr"; return 1; }
+	"$ftfdump" --check "$work/newer" >/dev/null 2>&1 || return 1
+	sed 's/^0x[0-9a-f]* //' "$work/got" | diff - "$work/expected" &&
+		grep -q 'not known and passed over: record type 14 (1 times), argument type 10 (1 times), argument type 15 (1 times)$' "$work/stderr"
+}
+cat >"$work/expected" <<-'END'
+	magic
+	instant 11/11 9 "" =? =? =5 ?? argument type 15
+	unknown ?? record type 14
+END
+tap_check "what is newer than the reader is passed over, named and counted" newer_is_named
+
+# A counter with a null argument.
+words 0000000000110064 0000000000000009 000000000000000b 000000000000000b \
+	0000000000000010 0000000000000000 >"$work/null"
+only_checked() {
+	"$ftfdump" "$work/null" | grep -q '?! a counter' && refuses "a counter's value is not a number" "$work/null"
+}
+tap_check "what Perfetto drops is refused by --check only" only_checked
+
+verdicts() {
+	FTFDUMP=$(realpath "$ftfdump") bash "$oracle" >"$work/verdicts"
+	grep -q '^[1-9][0-9]* traces, 0 differ$' "$work/verdicts" && return 0
+	cat "$work/verdicts"
+	return 1
+}
+oracle=$top_srcdir/../shared/oracles/ftf/check.sh
+if [ -f "$oracle" ]; then
+	tap_check "traces of others have the verdict that others give" verdicts
+else
+	tap_skip "traces of others have the verdict that others give" "no $oracle"
+fi
+
 full() {
 	"$ftfdump" "$work/all.ftf" >/dev/full 2>"$work/stderr"
 	[ $? -eq 1 ] && grep -q "cannot write" "$work/stderr"

@@ -88,6 +88,14 @@ static void take(const struct trace_record *record, FILE *records, FILE *names)
 	}
 }
 
+/* The writer writes nothing that is wrong, not known, or refused by Perfetto. */
+static const char *trace_fault_of(const struct trace_record *record)
+{
+	if (record->problem[0])
+		return record->problem;
+	return record->refusal[0] ? record->refusal : record->unknown;
+}
+
 static void read_all(FILE *records, FILE *names, struct trace_slices *slices)
 {
 	static struct trace_record record;
@@ -97,7 +105,7 @@ static void read_all(FILE *records, FILE *names, struct trace_slices *slices)
 	ck_assert_int_eq(trace_reader_open(&trace.reader, trace.path, &err), 0);
 	while ((status = trace_reader_next(&trace.reader, &record, &err)) == 1) {
 		trace_slices_add(slices, &record);
-		ck_assert_msg(!record.problem[0], "%s at 0x%llx", record.problem,
+		ck_assert_msg(!trace_fault_of(&record)[0], "%s at 0x%llx", trace_fault_of(&record),
 			      (unsigned long long)record.offset);
 		take(&record, records, names);
 	}
@@ -124,6 +132,14 @@ void trace_finish(void)
 	fclose(out);
 }
 
+/* What is not known is no problem: "?? " is in front of it; "?! " of what Perfetto refuses. */
+static const char *unknown_mark(const struct trace_record *record)
+{
+	if (record->problem[0])
+		return "";
+	return record->refusal[0] ? "?! " : "?? ";
+}
+
 const char *trace_problem_of(const void *bytes, size_t size)
 {
 	static struct trace_record record;
@@ -139,8 +155,9 @@ const char *trace_problem_of(const void *bytes, size_t size)
 	ck_assert_int_eq(trace_reader_open(&trace.reader, path, &err), 0);
 	while ((status = trace_reader_next(&trace.reader, &record, &err)) == 1) {
 		trace_slices_add(&slices, &record);
-		if (record.problem[0])
-			error_set(&err, ERROR_FORMAT, "%s", record.problem);
+		if (trace_fault_of(&record)[0])
+			error_set(&err, ERROR_FORMAT, "%s%s", unknown_mark(&record),
+				  trace_fault_of(&record));
 	}
 	if (status == 0)
 		trace_slices_finish(&slices, &err);

@@ -34,7 +34,10 @@ void trace_load(void);
 /* Close, load, and read all strictly: records, slices and names. */
 void trace_finish(void);
 
-/* Returns the first problem of other bytes read as a trace, "" if there is none; borrowed. */
+/*
+ * Returns the first problem of other bytes read as a trace, "" if there is none; borrowed.
+ * In front of what Perfetto refuses is "?! ", of what is not known "?? ".
+ */
 const char *trace_problem_of(const void *bytes, size_t size);
 
 #endif
