@@ -32,6 +32,7 @@ enum cpu_event_kind {
 	CPU_EVENT_EVD,  /* EVD, of the CPU_EVENT_CFE that follows: extra = type, value = payload */
 	CPU_EVENT_PIP,  /* PIP: value = CR3, extra = 1 in a guest, 0 in the host */
 	CPU_EVENT_VMCS, /* VMCS: value = base address of the guest's control structure */
+	CPU_EVENT_TRIG, /* TRIG: value = TRIG_* below, extra = instructions, if TRIG_COUNTED */
 	CPU_EVENT_KINDS,
 };
 
@@ -49,6 +50,14 @@ enum cpu_event_kind {
 #define PWRX_INTERRUPT      0x100
 #define PWRX_STORE          0x400 /* to the address that MONITOR watched */
 #define PWRX_AUTONOMOUS     0x800
+
+/*
+ * CPU_EVENT_TRIG's value (Trigger Tracing).  The instruction that fired the triggers is that of
+ * the packet's FUP, or `extra` instructions behind the last FUP, TIP or TNT, or it is not known.
+ */
+#define TRIG_TRIGGERS(value) ((unsigned)((value)&0xff)) /* TRBV: a bit for each trigger */
+#define TRIG_COUNTED         0x100                      /* ICNTV */
+#define TRIG_MULTIPLE        0x200                      /* MULT: others fired that have no packet */
 
 /* CPU_EVENT_CFE's extra: the type field of a CFE packet. */
 enum cpu_event_control {

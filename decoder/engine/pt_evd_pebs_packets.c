@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Parse packets that libipt 2.0 does not know: CFE, EVD, BBP, BIP, BEP. */
+/* Parse packets that libipt 2.0 does not know: CFE, EVD, BBP, BIP, BEP, TRIG. */
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
 #include "base/cursor.h"
+#include "decoder/cpu_event.h"
 
 #define OPCODE_EXTENDED 0x02
 #define HAS_IP          0x80 /* of BEP's second byte, of CFE's third */
 #define BIP_MASK        0x07 /* of a BIP's first byte; the type of the value is above it */
 #define OPCODE_BIP      0x04
 #define BBP_SIZE_4      0x80 /* of BBP's third byte: values of 4 bytes; otherwise 8 */
+#define OPCODE_TRIG     0xd9
+#define TRIG_HAS_ICNT   0x40 /* of TRIG's second byte, beside HAS_IP */
+#define TRIG_HAS_MORE   0x20
 #define CFE_TYPE        0x1f
 #define EVD_TYPE        0x3f
 
@@ -48,6 +52,20 @@ static bool read_extended(struct extended_packet *packet, struct cursor *c)
 	return true;
 }
 
+/* Returns true; the rest of the packet may be missing. */
+static bool read_trig(struct extended_packet *packet, struct cursor *c)
+{
+	uint8_t flags = cursor_u8(c);
+
+	packet->type = EXTENDED_TRIG;
+	packet->has_ip = flags & HAS_IP;
+	packet->value = cursor_u8(c);
+	packet->value |= flags & TRIG_HAS_MORE ? TRIG_MULTIPLE : 0;
+	packet->value |= flags & TRIG_HAS_ICNT ? TRIG_COUNTED : 0;
+	packet->kind = flags & TRIG_HAS_ICNT ? cursor_u16(c) : 0;
+	return true;
+}
+
 size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes, size_t size,
 			    unsigned bip_size)
 {
@@ -62,6 +80,8 @@ size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes
 		known = true;
 	} else if (opcode == OPCODE_EXTENDED) {
 		known = read_extended(packet, &c);
+	} else if (opcode == OPCODE_TRIG) {
+		known = read_trig(packet, &c);
 	}
 	return known && !c.short_ ? (size_t)(c.at - bytes) : 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets that libipt 2.0 does not know: of event trace (CFE, EVD) and of PEBS
- * records in the trace (BBP, BIP, BEP).
- * Source: SDM volume 3, "Intel Processor Trace", packet definitions.
+ * Packets that libipt 2.0 does not know: of event trace (CFE, EVD), of PEBS
+ * records in the trace (BBP, BIP, BEP), and of trigger tracing (TRIG).
+ * Source: SDM volume 3, "Intel Processor Trace", packet definitions; TRIG as libipt 2.2's
+ * struct pt_packet_trig has it.
  */
 #ifndef DECODER_ENGINE_PT_EVD_PEBS_PACKETS_H
 #define DECODER_ENGINE_PT_EVD_PEBS_PACKETS_H
@@ -17,13 +18,15 @@ enum extended_type {
 	EXTENDED_BBP,
 	EXTENDED_BIP, /* between BBP and BEP only, where TNTs look the same */
 	EXTENDED_BEP,
+	EXTENDED_TRIG,
 };
 
 struct extended_packet {
 	enum extended_type type;
-	bool has_ip;    /* of CFE, BEP: a FUP of its own follows */
-	uint8_t kind;   /* of CFE, EVD: its type field */
-	uint64_t value; /* CFE: vector; EVD: payload; BBP: bytes of its items' values */
+	bool has_ip;    /* of CFE, BEP, TRIG: a FUP of its own follows */
+	uint16_t kind;  /* of CFE, EVD: its type field; of TRIG: instructions */
+	uint64_t value; /* CFE: vector; EVD: payload; BBP: bytes of its items' values; TRIG:
+			   TRIG_* of cpu_event.h */
 };
 
 /*

@@ -367,6 +367,41 @@ static void write_control(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	event_tracks_mark(sink->tracks, cpu, &record.event);
 }
 
+/* ---- Triggers ------------------------------------------------------------ */
+
+/* The numbers of the bits that are set, as "0,3"; `text` has room for 8. */
+static void list_triggers(char text[16], unsigned triggers)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < 8; i++) {
+		if (!(triggers >> i & 1))
+			continue;
+		if (used)
+			text[used++] = ',';
+		text[used++] = (char)('0' + i);
+	}
+	text[used] = 0;
+}
+
+static void write_trigger(struct cpu_event_sink *sink, struct cpu_track *cpu,
+			  const struct cpu_event *event)
+{
+	struct event_record record;
+	char triggers[16];
+
+	list_triggers(triggers, TRIG_TRIGGERS(event->value));
+	start_record(sink, &record, "trigger", "trigger", event->time);
+	event_record_add_text(&record, "triggers", triggers);
+	if (event->value & TRIG_MULTIPLE)
+		event_record_add_text(&record, "multiple", "true");
+	if (event->ip)
+		event_record_add_address(&record, "address", event->ip);
+	else if (event->value & TRIG_COUNTED)
+		event_record_add_number(&record, "instructions", event->extra);
+	event_tracks_mark(sink->tracks, cpu, &record.event);
+}
+
 /* ---- The sink ------------------------------------------------------------ */
 
 void cpu_event_sink_init(struct cpu_event_sink *sink, struct event_tracks *tracks,
@@ -384,7 +419,7 @@ void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *eve
 		[CPU_EVENT_PWRE] = begin_sleep,    [CPU_EVENT_EXSTOP] = write_stop,
 		[CPU_EVENT_PWRX] = write_wake,     [CPU_EVENT_PIP] = write_guest,
 		[CPU_EVENT_VMCS] = set_vmcs,       [CPU_EVENT_EVD] = set_event_data,
-		[CPU_EVENT_CFE] = write_control,
+		[CPU_EVENT_CFE] = write_control,   [CPU_EVENT_TRIG] = write_trigger,
 	};
 
 	if (!event->time)

@@ -571,5 +571,11 @@ void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet 
 			add_event_with_ip(flow, &(struct cpu_event_data){ .kind = CPU_EVENT_NONE },
 					  true);
 		break;
+	case EXTENDED_TRIG:
+		add_event_with_ip(
+			flow,
+			&(struct cpu_event_data){ CPU_EVENT_TRIG, packet->kind, packet->value },
+			packet->has_ip);
+		break;
 	}
 }

@@ -333,6 +333,10 @@ static void on_extended_packet(struct rewriter *rewriter, const struct extended_
 		note.note = (struct cpu_event_data){ CPU_EVENT_EVD, packet->kind, packet->value };
 		replace_by_exstop(rewriter, note);
 		break;
+	case EXTENDED_TRIG:
+		note.note = (struct cpu_event_data){ CPU_EVENT_TRIG, packet->kind, packet->value };
+		replace_by_exstop(rewriter, note);
+		break;
 	case EXTENDED_BBP:
 		rewriter->bip_size = (unsigned)packet->value;
 		drop_packet(rewriter);

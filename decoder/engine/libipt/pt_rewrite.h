@@ -5,8 +5,8 @@
  *
  * Works on a copy of the trace, which keeps its length:
  *
- *   CFE, EVD        EXSTOP, of two bytes; the list of notes has the original packet.
- *                   A CFE with a FUP of its own is an EXSTOP with a FUP
+ *   CFE, EVD, TRIG  EXSTOP, of two bytes; the list of notes has the original packet.
+ *                   A CFE or TRIG with a FUP of its own is an EXSTOP with a FUP
  *   MWAIT           EXSTOP: it has no FUP of its own, but that of its EXSTOP
  *   MODE.Exec       with a FUP of its own (the interrupt flag): EXSTOP
  *   BBP, BIP, BEP   PAD; a BEP with a FUP of its own: EXSTOP

@@ -464,14 +464,61 @@ START_TEST(perf_reads_the_same_events_and_transactions)
 }
 END_TEST
 
-/* TRIG: 02, d9 and more (SDM volume 3, "Trigger Tracing"); libipt 2.0 knows none. */
+/* The cases of libipt 2.2's tests (test/src: trig, trig-fup, tip_pge-trig and others). */
+START_TEST(triggers_are_marks_of_the_cpu)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_trigger(0x02, 0, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_trigger(0x89, TRIG_MULT, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	add_trigger(0x01, TRIG_ICNTV, 0x203);
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	/* Its FUP is no interrupt's: the TIP is that of leaf's return. */
+	add_trigger(0x04, TRIG_IP | TRIG_ICNTV, 0);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "n");
+	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+	pt_packets_fup(&packets, SAMPLE_MAIN + 5);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 500);
+	add_trigger(0x10, 0, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 600);
+	add_trigger(0x20, TRIG_IP | TRIG_ICNTV, 0);
+	pt_packets_fup(&packets, SAMPLE_CIRCLE);
+	pt_packets_pge(&packets, SAMPLE_MAIN + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 700);
+	finish(engines[_i]);
+	EXPECT(6, slices, " trigger triggers=", "");
+	EXPECT(1, slices, " trigger triggers=1", "");
+	EXPECT(1, slices, " trigger triggers=0,3,7", " multiple=true");
+	EXPECT(1, slices, " trigger triggers=0 ", "instructions=515");
+	EXPECT(1, slices, " trigger triggers=2 ", "address=0x401040");
+	EXPECT(1, slices, " trigger triggers=4", "");
+	EXPECT(1, slices, " trigger triggers=5 ", "address=0x401050");
+	/* libipt's events of EXSTOP, which take the place of these, have no time. */
+	for (int i = 1; i <= 6 && !_i; i++) {
+		char time[32];
+
+		snprintf(time, sizeof(time), " 1000%d00 1000%d00 ", i, i);
+		EXPECT(1, slices, time, "trigger");
+	}
+	EXPECT(0, slices, "[lost", "");
+	EXPECT(0, messages, "warning", "");
+	EXPECT(1, slices, " leaf", "");
+}
+END_TEST
+
+/* No packet begins with these bytes. */
 START_TEST(a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb)
 {
-	static const uint8_t trigger[] = { 0x02, 0xd9, 0x01, 0x00 };
+	static const uint8_t unknown[] = { 0x02, 0xd9, 0x01, 0x00 };
 
 	begin();
 	pt_packets_tsc(&packets, SAMPLE_START + 100);
-	pt_packets_raw(&packets, trigger, sizeof(trigger));
+	pt_packets_raw(&packets, unknown, sizeof(unknown));
 	pt_packets_tnt(&packets, "tnt");
 	pt_packets_psb(&packets, SAMPLE_START + 200, SAMPLE_LEAF);
 	pt_packets_tip(&packets, SAMPLE_WORK + 5);
@@ -665,6 +712,7 @@ int main(void)
 	tcase_add_loop_test(all, records_of_pebs_in_the_trace_are_passed_over, 0, 2);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
+	tcase_add_loop_test(all, triggers_are_marks_of_the_cpu, 0, 2);
 	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);
 	tcase_add_test(all, samples_of_other_events_are_instants_of_their_thread);
 	tcase_add_test(all, totals_of_off_cpu_time_have_no_instant_and_are_counted);

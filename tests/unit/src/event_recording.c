@@ -189,6 +189,14 @@ void add_data(uint8_t type, uint64_t value)
 	pt_packets_raw(&packets, bytes, sizeof(bytes));
 }
 
+void add_trigger(uint8_t triggers, uint8_t flags, uint16_t instructions)
+{
+	const uint8_t bytes[] = { 0xd9, flags, triggers, (uint8_t)instructions,
+				  (uint8_t)(instructions >> 8) };
+
+	pt_packets_raw(&packets, bytes, flags & TRIG_ICNTV ? 5 : 3);
+}
+
 void add_paging(uint64_t cr3, bool guest)
 {
 	struct pt_packet packet = { .type = ppt_pip };

@@ -48,6 +48,11 @@ unsigned count(const char *text, const char *first, const char *second);
 	ck_assert_msg(count(text, first, second) == (unsigned)(number),                            \
 		      "%u of %s %s in:\n%.3000s", count(text, first, second), first, second, text)
 
+/* A TRIG packet's flags; with the first a FUP follows, with the second `instructions` count. */
+#define TRIG_IP    0x80
+#define TRIG_ICNTV 0x40
+#define TRIG_MULT  0x20
+
 /* Packets; an ip of 0: without FUP. */
 void add_ratio(uint8_t ratio);
 void add_ptwrite(uint64_t value, uint64_t ip);
@@ -58,6 +63,7 @@ void add_wake(uint8_t last, uint8_t deepest);
 void add_transaction(bool in, bool aborted, uint64_t ip);
 void add_control(uint8_t type, uint8_t vector, bool has_ip);
 void add_data(uint8_t type, uint64_t value);
+void add_trigger(uint8_t triggers, uint8_t flags, uint16_t instructions); /* TRIG_* below */
 void add_paging(uint64_t cr3, bool guest);
 
 /* Who wrote the records from now on. */
