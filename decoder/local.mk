@@ -19,6 +19,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/insn.c decoder/code/insn.h \
 	decoder/code/kernel_code.c decoder/code/kernel_code.h \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
+	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/engine/pt_evd_pebs_packets.c decoder/engine/pt_evd_pebs_packets.h \

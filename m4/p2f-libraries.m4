@@ -29,3 +29,13 @@ AC_DEFUN([P2F_REPORT_MISSING], [
 AS_IF([test -n "$p2f_missing"], [AC_MSG_ERROR([missing libraries. On Debian 12:
     apt-get install$p2f_missing])])
 ])
+
+dnl P2F_TEST_LIB(VARIABLE-PREFIX, LIBRARY, FUNCTION, HEADER)
+dnl For libraries that only tests use: tests that need one that is missing are skipped.
+AC_DEFUN([P2F_TEST_LIB], [
+p2f_found=yes
+AC_CHECK_HEADER([$4], [], [p2f_found=no])
+AC_CHECK_LIB([$2], [$3], [$1_LIBS=-l$2], [p2f_found=no])
+AC_SUBST([$1_LIBS])
+AM_CONDITIONAL([HAVE_$1], [test $p2f_found = yes])
+])

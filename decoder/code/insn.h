@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an x86 instruction does to control flow.
+ * An x86 instruction's length, and what it does to control flow.
  *
  * Only change-of-flow instructions matter to Intel PT (SDM volume 3, "Intel Processor Trace",
- * table of COFI types); all others are BRANCH_NONE. The cache is direct-mapped and its key is
- * the position of the bytes in memory, so code files must stay mapped while the cache is used.
+ * table of COFI types); all others are BRANCH_NONE, whatever they compute.  So an instruction
+ * that is newer than this file has its length from its opcode map (opcode_maps.h).
+ *
+ * What a kind needs in the trace: BRANCH_COND a TNT bit; BRANCH_RETURN a bit or a TIP; an
+ * indirect call or jump and all far kinds a TIP, or a TIP.PGD where tracing ends.  JMPABS is an
+ * indirect jump although its target is in it (APX specification, "JMPABS").
+ *
+ * These leave the code, but are BRANCH_NONE, because the CPU writes a FUP with their address in
+ * front of the TIP or TIP.PGD, as for an interrupt (SDM, "Packet Generation Scenarios"):
+ *
+ *   ENCLU (EENTER, ERESUME, EEXIT)   FUP TIP.PGD and TIP.PGE; of a debug enclave FUP TIP
+ *   VM exits: TDCALL, SEAMCALL, CPUID, VMMCALL's exception ...  FUP TIP or TIP.PGD
+ *   RSM, ENCLS, ENCLV, GETSEC        nothing, or FUP TIP.PGD where they end tracing
+ *   XBEGIN, XEND, XABORT             MODE.TSX FUP, with a TIP after an abort
+ *
+ * VMLAUNCH and VMRESUME are far branches: a VM entry writes a TIP without a FUP, and so does one
+ * that fails.  VMCALL is a VM exit, too, and works as BRANCH_NONE and as a far branch; libipt
+ * calls it the latter.
+ *
+ * The cache is direct-mapped and its key is the position of the bytes in memory, so code files
+ * must stay mapped while the cache is used.
  */
 #ifndef DECODER_CODE_INSN_H
 #define DECODER_CODE_INSN_H
@@ -23,13 +42,14 @@ enum insn_mode { INSN_MODE_64 = 0, INSN_MODE_32, INSN_MODE_16 };
 struct insn {
 	uint8_t kind;     /* enum branch_kind; BRANCH_NONE: no branch */
 	uint8_t length;   /* bytes; 0: not an instruction */
-	bool indirect;    /* the target is not in the instruction (calls and jumps) */
+	bool indirect;    /* a call or jump whose target is in the trace */
 	int32_t distance; /* direct call, jump, conditional jump: target - end of the instruction */
 };
 
 /*
  * Decode the instruction at `bytes` of which `size` bytes may be read.
- * Returns it; length 0 if the bytes are no instruction or too few.
+ * Returns it; length 0 if the bytes are too few, or no instruction: an opcode that is none in
+ * this mode, or prefixes that may not be in front of it.
  */
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
 

@@ -2,7 +2,6 @@
 /* The output of --version. */
 #include "src/cli/versions.h"
 
-#include <Zydis/Zydis.h>
 #include <elfutils/libdwfl.h>
 #include <intel-pt.h>
 #include <jansson.h>
@@ -15,13 +14,10 @@
 void versions_print(FILE *out, struct argp_state *state)
 {
 	struct pt_version ipt = pt_library_version();
-	ZyanU64 zydis = ZydisGetVersion();
 
 	(void)state;
 	fprintf(out, "%s\n", PACKAGE_STRING);
 	fprintf(out, "libipt %u.%u.%u\n", ipt.major, ipt.minor, (unsigned)ipt.build);
-	fprintf(out, "Zydis %u.%u.%u\n", (unsigned)ZYDIS_VERSION_MAJOR(zydis),
-		(unsigned)ZYDIS_VERSION_MINOR(zydis), (unsigned)ZYDIS_VERSION_PATCH(zydis));
 	fprintf(out, "elfutils %s\n", dwfl_version(NULL));
 	fprintf(out, "jansson %s\n", jansson_version_str());
 	fprintf(out, "zlib %s\n", zlibVersion());

@@ -71,7 +71,7 @@ tap_check "options that exclude each other are wrong usage" excluded
 
 versions() {
 	"$program" --version >"$work/versions" && head -1 "$work/versions" | grep -q '^ptrace2ftf [0-9]' || return 1
-	for library in libipt Zydis elfutils jansson zlib zstd liblzma; do
+	for library in libipt elfutils jansson zlib zstd liblzma; do
 		grep -q "^$library [0-9]*\.[0-9.]*$" "$work/versions" || { echo "$library"; return 1; }
 	done
 }

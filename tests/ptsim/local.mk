@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 # A software Intel PT recorder: recordings with ground truth on any machine.
+# Without Zydis it is not built; tests whose recordings it makes are skipped.
+if HAVE_ZYDIS
 check_PROGRAMS += tests/ptsim/ptsim
+endif
 tests_ptsim_ptsim_SOURCES = \
 	tests/ptsim/block.c tests/ptsim/block.h \
 	tests/ptsim/code.c tests/ptsim/code.h \
@@ -14,7 +17,7 @@ tests_ptsim_ptsim_SOURCES = \
 	tests/ptsim/tracee.c tests/ptsim/tracee.h \
 	tests/ptsim/true_stack.c tests/ptsim/true_stack.h \
 	tests/ptsim/truth.c tests/ptsim/truth.h
-tests_ptsim_ptsim_LDADD = libsupport.a $(PTRACE2FTF_LIBS)
+tests_ptsim_ptsim_LDADD = libsupport.a $(PTRACE2FTF_LIBS) $(ZYDIS_LIBS)
 
 check_PROGRAMS += tests/ptsim/libipt_branches
 tests_ptsim_libipt_branches_SOURCES = tests/ptsim/libipt_branches.c
@@ -28,7 +31,7 @@ EXTRA_DIST += tests/ptsim/parents.awk tests/ptsim/slices.awk
 check-long: $(check_PROGRAMS) $(check_DATA)
 	LONG=1 LONG_PROGRAMS=except $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 		TESTS='tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/stacks.sh tests/ptsys/kernel.sh tests/sweep/sweep.sh tests/scale/scale.sh tests/races/races.sh tests/faults/quota.sh \
-			$(cli_long_tests)'
+			$(insn_long_tests) $(cli_long_tests)'
 .PHONY: check-long
 
 # Recordings with damaged trace.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Recordings of a whole machine, user code and kernel, with ground truth.
+if HAVE_ZYDIS
 check_PROGRAMS += tests/ptsys/ptsys
+endif
 tests_ptsys_ptsys_SOURCES = \
 	tests/ptsim/code.c tests/ptsim/code.h \
 	tests/ptsim/mappings.c tests/ptsim/mappings.h \
@@ -13,7 +15,7 @@ tests_ptsys_ptsys_SOURCES = \
 	tests/ptsys/guest_stack.c tests/ptsys/guest_stack.h \
 	tests/ptsys/ptsys.c \
 	tests/ptsys/qemu_log.c tests/ptsys/qemu_log.h
-tests_ptsys_ptsys_LDADD = libsupport.a $(PTRACE2FTF_LIBS)
+tests_ptsys_ptsys_LDADD = libsupport.a $(PTRACE2FTF_LIBS) $(ZYDIS_LIBS)
 
 # The guest: no libc, no sanitizers, whatever the project is built with.
 GUEST = tests/ptsys/guest

@@ -148,3 +148,18 @@ TESTS += tests/unit/decoder/tnt_bits.test
 tests_unit_decoder_tnt_bits_test_SOURCES = tests/unit/decoder/tnt_bits.c
 tests_unit_decoder_tnt_bits_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_tnt_bits_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/insn.test
+TESTS += tests/unit/decoder/insn.test
+tests_unit_decoder_insn_test_SOURCES = tests/unit/decoder/insn.c
+tests_unit_decoder_insn_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_insn_test_LDADD = $(UNIT_LIBS)
+
+if HAVE_ZYDIS
+check_PROGRAMS += tests/unit/decoder/insn_agrees.test
+TESTS += tests/unit/decoder/insn_agrees.test
+insn_long_tests = tests/unit/decoder/insn_agrees.test
+endif
+tests_unit_decoder_insn_agrees_test_SOURCES = tests/unit/decoder/insn_agrees.c
+tests_unit_decoder_insn_agrees_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_insn_agrees_test_LDADD = $(UNIT_LIBS) $(ZYDIS_LIBS)

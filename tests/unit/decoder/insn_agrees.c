@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Length and kind of branch of instructions against Zydis, which others wrote from XED's data:
+ * of encodings in all maps, and of the code of programs.
+ *
+ * With LONG, ten million encodings are compared for each mode.  INSN_FILES are ELF files,
+ * separated by colons.
+ */
+#include <Zydis/Zydis.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "decoder/code/insn.h"
+#include "tests/support/unit.h"
+
+#define SAMPLES      200000
+#define SAMPLES_LONG 10000000
+#define BYTES        24
+
+static const char *const mode_names[] = { "64", "32", "16" };
+
+/* ---- Zydis --------------------------------------------------------------- */
+
+static enum branch_kind far_kind(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_SYSCALL:
+	case ZYDIS_MNEMONIC_SYSENTER:
+		return BRANCH_SYSCALL;
+	case ZYDIS_MNEMONIC_SYSRET:
+	case ZYDIS_MNEMONIC_SYSEXIT:
+		return BRANCH_SYSRET;
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_UIRET:
+		return BRANCH_IRET;
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_INT1:
+	case ZYDIS_MNEMONIC_INT3:
+	case ZYDIS_MNEMONIC_INTO:
+	case ZYDIS_MNEMONIC_VMLAUNCH:
+	case ZYDIS_MNEMONIC_VMRESUME:
+	case ZYDIS_MNEMONIC_VMCALL:
+		return BRANCH_SOFTINT;
+	default:
+		return BRANCH_NONE;
+	}
+}
+
+/* Near and far forms share mnemonics; meta.branch_type distinguishes them. */
+static enum branch_kind kind_of(const ZydisDecodedInstruction *insn)
+{
+	bool far = insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+
+	/* XBEGIN and XABORT count as branches for Zydis; for Intel PT they are none. */
+	if (insn->meta.isa_set == ZYDIS_ISA_SET_RTM)
+		return BRANCH_NONE;
+	switch (insn->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+		return far ? BRANCH_SOFTINT : BRANCH_CALL;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return far ? BRANCH_SOFTINT : BRANCH_JUMP;
+	case ZYDIS_CATEGORY_COND_BR:
+		return BRANCH_COND;
+	case ZYDIS_CATEGORY_RET:
+		if (far_kind(insn->mnemonic) != BRANCH_NONE)
+			return far_kind(insn->mnemonic);
+		return far ? BRANCH_IRET : BRANCH_RETURN;
+	default:
+		return far_kind(insn->mnemonic);
+	}
+}
+
+static ZydisDecoder decoder_for(enum insn_mode mode)
+{
+	static const struct {
+		ZydisMachineMode mode;
+		ZydisStackWidth width;
+	} modes[] = {
+		[INSN_MODE_64] = { ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64 },
+		[INSN_MODE_32] = { ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32 },
+		[INSN_MODE_16] = { ZYDIS_MACHINE_MODE_LONG_COMPAT_16, ZYDIS_STACK_WIDTH_16 },
+	};
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, modes[mode].mode, modes[mode].width);
+	return decoder;
+}
+
+/*
+ * Returns length 0 if Zydis refuses the bytes; also for JKZD and JKNZD, which only Knights
+ * Corner has: no CPU with Intel PT.
+ */
+static struct insn by_zydis(const ZydisDecoder *decoder, const uint8_t *bytes, size_t size)
+{
+	ZydisDecodedInstruction decoded;
+	struct insn insn = { 0 };
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, bytes, size, &decoded)))
+		return insn;
+	if (decoded.meta.isa_set == ZYDIS_ISA_SET_KNCJKBR)
+		return insn;
+	insn.length = decoded.length;
+	insn.kind = kind_of(&decoded);
+	insn.indirect = insn.kind == BRANCH_CALL || insn.kind == BRANCH_JUMP;
+	if ((insn.indirect || insn.kind == BRANCH_COND) && decoded.raw.imm[0].is_relative) {
+		insn.indirect = false;
+		insn.distance = (int32_t)decoded.raw.imm[0].value.s;
+	}
+	return insn;
+}
+
+/* ---- Comparison ---------------------------------------------------------- */
+
+static void print_insn(const char *who, const struct insn *insn)
+{
+	fprintf(stderr, " %s: length %u kind %u%s distance %d;", who, insn->length, insn->kind,
+		insn->indirect ? " indirect" : "", insn->distance);
+}
+
+/* Returns Zydis's length. */
+static unsigned compare(const ZydisDecoder *decoder, enum insn_mode mode, const uint8_t *bytes,
+			size_t size)
+{
+	struct insn expected = by_zydis(decoder, bytes, size), is = { 0 };
+
+	if (!expected.length)
+		return 0;
+	is = insn_decode(bytes, size, mode);
+	if (is.length == expected.length && is.kind == expected.kind &&
+	    is.indirect == expected.indirect && is.distance == expected.distance)
+		return expected.length;
+	fprintf(stderr, "mode %s,", mode_names[mode]);
+	for (size_t i = 0; i < expected.length; i++)
+		fprintf(stderr, " %02x", bytes[i]);
+	fputc(':', stderr);
+	print_insn("Zydis", &expected);
+	print_insn("own", &is);
+	fputc('\n', stderr);
+	ck_abort_msg("not as Zydis has it");
+	return 0;
+}
+
+/* ---- Encodings ----------------------------------------------------------- */
+
+static uint64_t random_state = 1;
+
+/* xorshift64* */
+static uint32_t any(uint32_t count)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return (uint32_t)((random_state * UINT64_C(2685821657736338717)) >> 32) % count;
+}
+
+static size_t add_prefixes(uint8_t *bytes, enum insn_mode mode)
+{
+	static const uint8_t prefixes[] = { 0x66, 0x67, 0xf2, 0xf3, 0xf0, 0x2e, 0x3e, 0x26, 0x64 };
+	size_t count = any(2) ? 0 : any(12) ? any(3) : any(14), used = 0;
+
+	while (used < count)
+		bytes[used++] = prefixes[any(any(3) ? 4 : sizeof(prefixes))];
+	if (mode == INSN_MODE_64 && any(2))
+		bytes[used++] = (uint8_t)(0x40 + any(16));
+	return used;
+}
+
+/* Write what comes before the opcode: a map's escape or prefix.  Returns its size. */
+static size_t add_map(uint8_t *bytes)
+{
+	static const uint8_t prefixes[] = { 0xc4, 0xc5, 0x62, 0x8f };
+
+	switch (any(8)) {
+	case 0:
+		return 0;
+	case 1:
+	case 2:
+		bytes[0] = 0x0f;
+		return 1;
+	case 3:
+		bytes[0] = 0x0f;
+		bytes[1] = (uint8_t)(0x38 + 2 * any(2));
+		return 2;
+	default:
+		break;
+	}
+	bytes[0] = prefixes[any(4)];
+	switch (bytes[0]) {
+	case 0xc4:
+		bytes[1] = (uint8_t)(any(8) << 5 | (any(8) ? 1 + any(3) : any(32)));
+		return 3;
+	case 0x62:
+		bytes[1] = (uint8_t)(any(16) << 4 | (any(8) ? 1 + any(3) : any(16)));
+		bytes[2] |= 4;
+		return 4;
+	case 0x8f:
+		bytes[1] = (uint8_t)(any(8) << 5 | (any(8) ? 8 + any(3) : any(32)));
+		return 3;
+	default:
+		return 2;
+	}
+}
+
+/* All bytes are random; those in front are likely to begin an instruction. */
+static void make_encoding(uint8_t *bytes, enum insn_mode mode)
+{
+	uint64_t word;
+
+	for (size_t i = 0; i < BYTES; i += sizeof(word)) {
+		word = (uint64_t)any(UINT32_MAX) << 32 | any(UINT32_MAX);
+		memcpy(bytes + i, &word, sizeof(word));
+	}
+	if (!any(8))
+		return;
+	add_map(bytes + add_prefixes(bytes, mode));
+}
+
+START_TEST(random_encodings_are_what_zydis_says)
+{
+	unsigned wanted = getenv("LONG") ? SAMPLES_LONG : SAMPLES, accepted = 0;
+	enum insn_mode mode = (enum insn_mode)_i;
+	ZydisDecoder decoder = decoder_for(mode);
+	uint8_t bytes[BYTES];
+
+	while (accepted < wanted) {
+		make_encoding(bytes, mode);
+		accepted += compare(&decoder, mode, bytes, 1 + any(BYTES)) != 0;
+	}
+}
+END_TEST
+
+/* Each opcode of each map, with each ModRM and many prefixes. */
+START_TEST(all_opcodes_are_what_zydis_says)
+{
+	static const struct {
+		uint8_t size, bytes[5];
+	} before[] = {
+		{ 0, { 0 } },
+		{ 1, { 0x66 } },
+		{ 1, { 0x67 } },
+		{ 1, { 0xf2 } },
+		{ 1, { 0xf3 } },
+		{ 1, { 0x48 } },
+		{ 2, { 0x66, 0x48 } },
+		{ 1, { 0x0f } },
+		{ 2, { 0x66, 0x0f } },
+		{ 2, { 0xf2, 0x0f } },
+		{ 2, { 0xf3, 0x0f } },
+		{ 2, { 0x0f, 0x38 } },
+		{ 3, { 0x66, 0x0f, 0x38 } },
+		{ 2, { 0x0f, 0x3a } },
+		{ 3, { 0x66, 0x0f, 0x3a } },
+		{ 2, { 0xc5, 0xf8 } },
+		{ 2, { 0xc5, 0xfd } },
+		{ 3, { 0xc4, 0xe2, 0x79 } },
+		{ 3, { 0xc4, 0xe3, 0xfd } },
+		{ 4, { 0x62, 0xf1, 0x7d, 0x48 } },
+		{ 4, { 0x62, 0xf2, 0xfd, 0x48 } },
+		{ 4, { 0x62, 0xf3, 0x7d, 0x48 } },
+		{ 4, { 0x62, 0xf5, 0x7c, 0x48 } },
+		{ 4, { 0x62, 0xf6, 0x7d, 0x48 } },
+	};
+	enum insn_mode mode = (enum insn_mode)_i;
+	ZydisDecoder decoder = decoder_for(mode);
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		for (unsigned number = 0; number < 0x10000; number++) {
+			uint8_t bytes[BYTES] = { 0 };
+
+			memcpy(bytes, before[i].bytes, before[i].size);
+			bytes[before[i].size] = (uint8_t)(number >> 8);
+			bytes[before[i].size + 1] = (uint8_t)number;
+			bytes[before[i].size + 2] = (uint8_t)any(256);
+			compare(&decoder, mode, bytes, sizeof(bytes));
+		}
+	}
+}
+END_TEST
+
+/* ---- Programs ------------------------------------------------------------ */
+
+/* Decode as Zydis does, one byte further where it refuses.  Returns the number of instructions. */
+static uint64_t sweep(const uint8_t *bytes, size_t size)
+{
+	ZydisDecoder decoder = decoder_for(INSN_MODE_64);
+	uint64_t count = 0;
+
+	for (size_t at = 0; at < size;) {
+		unsigned length = compare(&decoder, INSN_MODE_64, bytes + at, size - at);
+
+		at += length ? length : 1;
+		count += length != 0;
+	}
+	return count;
+}
+
+/* Returns the number of instructions in an ELF file's executable segments; 0: no such file. */
+static uint64_t sweep_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status = { 0 };
+	const Elf64_Phdr *segment;
+	const Elf64_Ehdr *elf;
+	uint64_t count = 0;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof(*elf))
+		return 0;
+	elf = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	ck_assert_ptr_ne(elf, MAP_FAILED);
+	segment = (const void *)((const uint8_t *)elf + elf->e_phoff);
+	for (int i = 0; i < elf->e_phnum; i++)
+		if (segment[i].p_type == PT_LOAD && segment[i].p_flags & PF_X)
+			count += sweep((const uint8_t *)elf + segment[i].p_offset,
+				       segment[i].p_filesz);
+	munmap((void *)(uintptr_t)elf, (size_t)status.st_size);
+	return count;
+}
+
+START_TEST(code_of_programs_is_what_zydis_says)
+{
+	const char *given = getenv("INSN_FILES");
+	char *files = strdup(given ? given : "/proc/self/exe:/lib/x86_64-linux-gnu/libc.so.6");
+	uint64_t count, all = 0;
+
+	for (char *file = strtok(files, ":"); file; file = strtok(NULL, ":")) {
+		count = sweep_file(file);
+		all += count;
+		if (given)
+			printf("# %s: %llu instructions\n", file, (unsigned long long)count);
+	}
+	free(files);
+	ck_assert_uint_gt(all, 100000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("insn_agrees");
+	TCase *tcase = tcase_create("insn_agrees");
+
+	tcase_add_loop_test(tcase, random_encodings_are_what_zydis_says, 0, 3);
+	tcase_add_loop_test(tcase, all_opcodes_are_what_zydis_says, 0, 3);
+	tcase_add_test(tcase, code_of_programs_is_what_zydis_says);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
