@@ -5,9 +5,6 @@
 /* Pieces of code with different inlined calls between two branches: bounds the time. */
 #define PIECES_MAX 4096
 
-/* No return address follows this one, so no return instruction ends an inlined call. */
-#define NO_CALL_IP UINT64_MAX
-
 struct feeding {
 	struct inline_flow *flow;
 	struct resolver *resolver;
@@ -44,7 +41,8 @@ static void feed_near(const struct feeding *feeding, enum branch_kind kind, stru
 		      struct location to)
 {
 	struct branch_event event = { .time = feeding->branch->event->time, .kind = (uint8_t)kind };
-	struct location_pair places = { from, to, CALL_NOT_KNOWN };
+	/* No return instruction ends an inlined call. */
+	struct location_pair places = { from, to, CALL_NEVER_RETURNS };
 
 	callstack_feed(feeding->stack, &(struct resolved_branch){ &event, &places }, 1, NULL);
 }
@@ -99,7 +97,7 @@ static void enter(const struct feeding *feeding, const struct inlined_call *oute
 	if (call == outer)
 		return;
 	enter(feeding, outer, call->parent, function, ip);
-	from = (struct location){ NO_CALL_IP, symbol_of(call->parent, function), 1 };
+	from = (struct location){ ip, symbol_of(call->parent, function), 1 };
 	to = (struct location){ ip, call->symbol, 0 };
 	feed_near(feeding, BRANCH_CALL, from, to);
 }

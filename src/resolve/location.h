@@ -23,6 +23,12 @@ enum call_effect {
 	CALL_NOT_KNOWN = 0,
 	CALL_ENTERS,   /* a function, at its beginning, which returns once */
 	CALL_READS_IP, /* `call $+5; pop`: no function, the code reads its own address */
+	CALL_SETJMP,   /* a function that may return twice */
+	/*
+	 * _Unwind_Resume(), longjmp() and their like.  What follows the call instruction, a
+	 * landing pad perhaps, is no place that the call returns to.
+	 */
+	CALL_NEVER_RETURNS,
 	CALL_OTHER,
 };
 
@@ -46,8 +52,5 @@ static inline bool location_is_entry(const struct location *location)
 
 /* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
 struct location_pair location_pair_of(const struct location *from, const struct location *to);
-
-/* Returns whether a symbol (NULL: none) is setjmp(), one of its variants, or a stub of one. */
-bool symbol_is_setjmp(const struct symbol *symbol);
 
 #endif

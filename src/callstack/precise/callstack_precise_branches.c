@@ -69,32 +69,55 @@ static size_t find_landing(struct precise_stack *stack, const struct symbol *sym
 		       : 0;
 }
 
-static inline void on_call(struct precise_stack *stack, int64_t time,
-			   const struct location_pair *places)
+static inline __attribute__((always_inline)) void push_called(struct precise_stack *stack,
+							      int64_t time,
+							      const struct resolved_branch *branch)
 {
-	const struct location *from = &places->from, *to = &places->to;
-	struct frame *frame;
+	const struct location *from = &branch->places->from, *to = &branch->places->to;
+	struct frame *frame = frame_list_add(&stack->now);
 
-	if (places->call != CALL_ENTERS) {
-		if (places->call == CALL_READS_IP)
-			return;
-		precise_remember_setjmp(stack, from->ip, to->symbol);
-	}
-	frame = frame_list_add(&stack->now);
 	frame->symbol = symbol_of(stack, to);
 	frame->caller = from->symbol;
 	frame->caller_offset = from->offset;
-	frame->call_ip = from->ip;
+	frame->return_ip = from->ip + branch->event->from_length;
 	frame->entry_ip = to->ip;
 	frame->called = stack->counts;
 	frame->traps = 0;
 	frame->slice_flags = 0;
 	frame->kind = FRAME_CALLED;
+	frame->return_slack = 0;
 	frame->returned = false;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 	precise_watch_room(stack);
+}
+
+/* A call that returns twice, never, or to an address that is not known exactly. */
+static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stack, int64_t time,
+						      const struct resolved_branch *branch)
+{
+	enum call_effect effect = branch->places->call;
+
+	if (effect == CALL_READS_IP)
+		return;
+	push_called(stack, time, branch);
+	if (!stack->now.depth)
+		return; /* too deep: all frames were dropped */
+	frame_set_return(top(stack), branch->places->from.ip, branch->event->from_length);
+	if (effect == CALL_SETJMP)
+		precise_remember_setjmp(stack);
+	else if (effect == CALL_NEVER_RETURNS)
+		frame_set_no_return(top(stack));
+}
+
+static inline void on_call(struct precise_stack *stack, int64_t time,
+			   const struct resolved_branch *branch)
+{
+	if (branch->places->call != CALL_ENTERS || !branch->event->from_length)
+		on_unusual_call(stack, time, branch);
+	else
+		push_called(stack, time, branch);
 }
 
 /* A jump into the body of another function than the top's. */
@@ -124,13 +147,20 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_replace(stack, time, to);
 }
 
+/* A jump within a function, or within all code without names, where it may be a longjmp(). */
+static inline void jump_within(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	if (!symbol_is_function(to->symbol))
+		precise_return_to_setjmp(stack, time, to->ip);
+}
+
 static inline __attribute__((always_inline)) void on_jump(struct precise_stack *stack, int64_t time,
 							  const struct location *to)
 {
 	if (!stack->now.depth)
 		precise_infer_root(stack, to);
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
-		return;
+		jump_within(stack, time, to);
 	else if (location_is_entry(to))
 		precise_replace(stack, time, to);
 	else
@@ -358,7 +388,7 @@ static inline void follow_near(struct precise_stack *stack, int64_t time,
 
 	switch ((enum branch_kind)branch->event->kind) {
 	case BRANCH_CALL:
-		on_call(stack, time, places);
+		on_call(stack, time, branch);
 		break;
 	case BRANCH_RETURN:
 		if (!stack->now.depth)

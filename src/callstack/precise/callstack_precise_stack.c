@@ -137,12 +137,12 @@ void precise_forget_stacks(struct precise_stack *stack)
 	memset(stack->jumps, 0, sizeof(stack->jumps));
 }
 
-void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip, const struct symbol *to)
+void precise_remember_setjmp(struct precise_stack *stack)
 {
-	if (!symbol_is_setjmp(to))
-		return;
+	const struct frame *frame = top(stack);
+
 	stack->jumps[stack->next_jump++ % JUMP_POINTS] =
-		(struct jump_point){ call_ip, stack->now.depth };
+		(struct jump_point){ frame->return_ip, stack->now.depth - 1, frame->return_slack };
 }
 
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
@@ -151,8 +151,8 @@ bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_
 		const struct jump_point *point =
 			&stack->jumps[(stack->next_jump - i) % JUMP_POINTS];
 
-		if (!point->call_ip || ip <= point->call_ip ||
-		    ip - point->call_ip > CALL_LENGTH_MAX || point->depth > stack->now.depth)
+		if (!point->return_ip || ip - point->return_ip > point->return_slack ||
+		    point->depth > stack->now.depth)
 			continue;
 		precise_pop_to(stack, time, point->depth);
 		return true;

@@ -17,8 +17,9 @@
 
 /* A call of setjmp(), and how deep the stack was. */
 struct jump_point {
-	uint64_t call_ip;
+	uint64_t return_ip; /* 0: none */
 	size_t depth;
+	uint8_t return_slack;
 };
 
 enum special {
@@ -217,9 +218,8 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 /* Forget the stacks that were switched out, and the setjmps. */
 void precise_forget_stacks(struct precise_stack *stack);
 
-/* If `to` is a setjmp, remember its call. */
-void precise_remember_setjmp(struct precise_stack *stack, uint64_t call_ip,
-			     const struct symbol *to);
+/* Remember the call of a setjmp, which is the innermost frame. */
+void precise_remember_setjmp(struct precise_stack *stack);
 
 /* If a remembered setjmp returns to ip, pop to its caller.  Returns whether one does. */
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);

@@ -47,6 +47,8 @@ static inline bool has_key(const struct frame_list *list, size_t at, enum frame_
 		       (at + 1 == list->depth || frame[1].symbol->name != list->resume);
 	case FRAME_BY_TRAP:
 		return frame->traps != 0;
+	case FRAME_BY_NEAR_RETURN:
+		break;
 	}
 	return false;
 }
@@ -57,19 +59,20 @@ static inline bool has_key(const struct frame_list *list, size_t at, enum frame_
 static size_t keys_of(const struct frame_list *list, size_t at, struct indexed_key keys[FRAME_KEYS])
 {
 	const struct frame *frame = &list->frames[at];
-	const uint64_t values[] = { [FRAME_BY_RETURN] = frame->call_ip,
-				    [FRAME_BY_RESUME] = frame->resume_ip,
+	const uint64_t values[] = { [FRAME_BY_RESUME] = frame->resume_ip,
 				    [FRAME_BY_ENTRY] = 0,
 				    [FRAME_BY_FUNCTION] = frame_function(frame->symbol),
 				    [FRAME_BY_LANDING] = frame_function(frame->symbol),
 				    [FRAME_BY_TRAP] = 0 };
 	size_t count = 0;
 
-	for (enum frame_key kind = FRAME_BY_RETURN; kind <= FRAME_BY_TRAP; kind++) {
-		bool has = kind == FRAME_BY_RETURN ? frame->kind == FRAME_CALLED
-						   : has_key(list, at, kind, values[kind]);
-
-		if (has)
+	if (frame->kind == FRAME_CALLED)
+		keys[count++] = (struct indexed_key){ frame->return_ip,
+						      frame->return_slack ? FRAME_BY_NEAR_RETURN
+									  : FRAME_BY_RETURN,
+						      0 };
+	for (enum frame_key kind = FRAME_BY_RESUME; kind <= FRAME_BY_TRAP; kind++) {
+		if (has_key(list, at, kind, values[kind]))
 			keys[count++] = (struct indexed_key){ values[kind], kind, 0 };
 	}
 	return count;
@@ -143,6 +146,7 @@ static void index_frames(struct frame_list *list)
 		struct indexed_key keys[FRAME_KEYS];
 		size_t count = keys_of(list, at, keys);
 
+		list->near_returns |= list->frames[at].return_slack != 0;
 		for (size_t i = 0; i < count; i++) {
 			struct indexed_key *key = find_or_add_key(list, &keys[i]);
 
@@ -183,11 +187,12 @@ size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t va
 				       : find_shallow(list, kind, value);
 	if (best || !list->indexed)
 		return best;
-	if (kind != FRAME_BY_RETURN)
-		return find_indexed(list, kind, value);
-	/* The index has calls by where they begin. */
-	for (uint64_t length = 1; length <= CALL_LENGTH_MAX && length <= value; length++) {
-		size_t found = find_indexed(list, kind, value - length);
+	best = find_indexed(list, kind, value);
+	if (kind != FRAME_BY_RETURN || !list->near_returns)
+		return best;
+	/* The index has calls by the first address that they may return to. */
+	for (uint64_t slack = 0; slack < CALL_LENGTH_MAX && slack <= value; slack++) {
+		size_t found = find_indexed(list, FRAME_BY_NEAR_RETURN, value - slack);
 
 		best = found > best ? found : best;
 	}

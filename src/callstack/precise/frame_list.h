@@ -47,7 +47,7 @@ struct frame {
 		const struct slice_cause *cause; /* if slice_flags has SLICE_HAS_CAUSE */
 	};
 	union {
-		uint64_t call_ip;   /* CALLED: of the call instruction */
+		uint64_t return_ip; /* CALLED: the first address that it may return to */
 		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes; 0:
 				       unknown */
 	};
@@ -56,6 +56,7 @@ struct frame {
 	uint32_t traps;       /* OCaml exception handlers that it has installed */
 	uint16_t slice_flags; /* of its slice: an interrupt's vector */
 	uint8_t kind;         /* enum frame_kind */
+	uint8_t return_slack; /* CALLED: bytes behind return_ip that it may return to, too */
 	bool returned;        /* PAUSE: tracing was filtered off by a return */
 	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */
 };
@@ -72,7 +73,8 @@ enum frame_key {
 	 * it, which distinguishes recursive functions.
 	 */
 	FRAME_BY_LANDING,
-	FRAME_BY_TRAP, /* no value: it has an OCaml handler installed */
+	FRAME_BY_TRAP,        /* no value: it has an OCaml handler installed */
+	FRAME_BY_NEAR_RETURN, /* in the index, in place of FRAME_BY_RETURN: with return_slack */
 };
 
 #define FRAME_KEYS 4 /* of one frame at most */
@@ -89,6 +91,7 @@ struct frame_list {
 	const struct name *resume; /* borrowed: _Unwind_Resume(), for FRAME_BY_LANDING */
 	size_t indexed;            /* frames [0, indexed) are in the index */
 	size_t fragile;            /* a change at a depth less than this one concerns the index */
+	bool near_returns;         /* frames with return_slack were indexed */
 	struct indexed_key *keys;  /* owned; by id - 1 */
 	size_t key_count, key_room;
 	struct id_index ids;           /* of the keys */
@@ -120,11 +123,24 @@ static inline struct frame *frame_list_add(struct frame_list *list)
 	return &list->frames[list->depth++];
 }
 
+/* Set where a CALLED frame returns to; call_length 0: unknown, as in text. */
+static inline void frame_set_return(struct frame *frame, uint64_t call_ip, uint8_t call_length)
+{
+	frame->return_ip = call_ip + (call_length ? call_length : 1);
+	frame->return_slack = call_length ? 0 : CALL_LENGTH_MAX - 1;
+}
+
+/* No return instruction ends this CALLED frame. */
+static inline void frame_set_no_return(struct frame *frame)
+{
+	frame->return_ip = 0;
+	frame->return_slack = 0;
+}
+
 /* Returns whether ip is just behind the call instruction of a frame that was seen to be called. */
 static inline bool frame_returns_to(const struct frame *frame, uint64_t ip)
 {
-	/* One comparison: the difference wraps around unless ip is behind the call. */
-	return ip - frame->call_ip - 1 < CALL_LENGTH_MAX && frame->kind == FRAME_CALLED;
+	return ip - frame->return_ip <= frame->return_slack && frame->kind == FRAME_CALLED;
 }
 
 /* Returns the key of a function, of whose parts a symbol is one (symbols/symbol.h). */

@@ -34,8 +34,11 @@ static size_t held_count;
 
 static bool takes_edges;
 
+static uint8_t call_length;
+
 static void setup(void)
 {
+	call_length = 5;
 	name_table_init(&names);
 	diag_init(&diag);
 	slice_log_init(&slices);
@@ -143,12 +146,14 @@ static void finish(void)
 
 static void feed(enum branch_kind kind, struct location from, struct location to, unsigned flags)
 {
-	struct stack_branch branch = { .event = { .time = now,
-						  .kind = (uint8_t)kind,
-						  .flags = (uint8_t)flags,
-						  .from_length = kind == BRANCH_SYSCALL ? 2 : 5 },
-				       .from = from,
-				       .to = to };
+	struct stack_branch branch = {
+		.event = { .time = now,
+			   .kind = (uint8_t)kind,
+			   .flags = (uint8_t)flags,
+			   .from_length = kind == BRANCH_SYSCALL ? 2 : call_length },
+		.from = from,
+		.to = to
+	};
 
 	feed_branch(&branch);
 	now += 10;
@@ -587,6 +592,49 @@ START_TEST(an_unwinder_goes_on_below_the_frame_that_resumed_it)
 }
 END_TEST
 
+/* The landing pad of the frame below is directly behind the call of _Unwind_Resume(). */
+START_TEST(nothing_returns_from_an_unwinder)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('m', 0x10, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x60, 'u');
+	expect_depth(4);
+	ret('u', 'f', 0x65);
+	expect_depth(2);
+}
+END_TEST
+
+/* A landing pad 7 bytes behind the recursive call, as small functions have it. */
+START_TEST(a_call_returns_to_the_byte_behind_it)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x20, 'u');
+	expect_depth(4);
+	jump('u', 'f', 0x3c);
+	expect_depth(3);
+	ret('f', 'f', 0x35);
+	expect_depth(2);
+}
+END_TEST
+
+/* The length of a call in text is unknown. */
+START_TEST(a_call_of_unknown_length_returns_to_a_byte_near_it)
+{
+	call_length = 0;
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'h');
+	ret('h', 'g', 0x12);
+	expect_depth(2);
+	ret('g', 'm', 0x1f);
+	expect_depth(0);
+}
+END_TEST
+
 /* call thunk; in it: call over; mov %rax,(%rsp); ret -> the target */
 START_TEST(a_retpoline_is_a_jump)
 {
@@ -935,6 +983,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
 	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
+	tcase_add_test(tests, nothing_returns_from_an_unwinder);
+	tcase_add_test(tests, a_call_returns_to_the_byte_behind_it);
+	tcase_add_test(tests, a_call_of_unknown_length_returns_to_a_byte_near_it);
 	tcase_add_test(tests, a_retpoline_is_a_jump);
 	tcase_add_test(tests, a_function_that_leaves_by_a_return_thunk_ends_there);
 	tcase_add_test(tests, a_caller_that_was_never_seen_is_inferred_below);

@@ -35,10 +35,12 @@ static size_t below(size_t limit)
 
 static struct frame random_frame(void)
 {
-	return (struct frame){ .symbol = &functions[below(FUNCTIONS)],
+	struct frame frame = { .symbol = &functions[below(FUNCTIONS)],
 			       .kind = (uint8_t)below(FRAME_ENTRY + 1),
-			       .call_ip = 0x1000 + below(40),
 			       .traps = below(20) == 0 };
+
+	frame_set_return(&frame, 0x1000 + below(40), below(2) ? 2 + (uint8_t)below(6) : 0);
+	return frame;
 }
 
 /* ---- The model: every search frame by frame ------------------------------ */
@@ -114,7 +116,7 @@ static void add_frames(size_t count)
 	while (count--) {
 		struct frame frame = { .symbol = &functions[usual],
 				       .kind = FRAME_CALLED,
-				       .call_ip = 0x2000 };
+				       .return_ip = 0x2000 };
 
 		*frame_list_add(&list) = below(50) ? frame : random_frame();
 	}
@@ -149,7 +151,7 @@ START_TEST(a_deep_search_compares_few_frames_and_keys)
 	for (size_t i = 0; i < 100000; i++) {
 		*frame_list_add(&list) = (struct frame){ .symbol = &functions[3],
 							 .kind = FRAME_CALLED,
-							 .call_ip = i };
+							 .return_ip = i };
 		ck_assert_uint_eq(found(FRAME_BY_RETURN, 200000, NULL), 0);
 		ck_assert_uint_eq(found(FRAME_BY_LANDING, 0, &functions[4]), 0);
 		ck_assert_uint_eq(found(FRAME_BY_ENTRY, 0, NULL), 0);
