@@ -48,6 +48,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
+	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
 	src/options/output_check.c src/options/output_check.h \
 	src/options/selection.c src/options/selection.h \

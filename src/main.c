@@ -11,6 +11,9 @@
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
 #include "src/cli/command_line.h"
+#include "src/formats/output_format.h"
+#include "src/options/input_paths.h"
+#include "src/options/output_check.h"
 #include "src/overlays/overlay_clock.h"
 #include "src/pipeline/convert.h"
 #include "src/sandbox/sandbox.h"
@@ -54,18 +57,32 @@ static void fill_child_report(json_t *child_report, const struct report *report,
 /* Write the JSON of --json and rename the outputs into place, or drop them if either fails. */
 static int place_outputs(const struct report *report, struct error *err)
 {
-	const char *json = report->options->json;
+	const struct options *options = report->options;
+	const char *json = options->json;
 
-	if (json && *json && report_write(report, err) < 0) {
+	/* Also a failed run writes it, but not over an input. */
+	if (json && *json &&
+	    (output_check(options, json, err) < 0 || report_write(report, err) < 0)) {
 		output_drop();
 		return -1;
 	}
 	return output_place(err);
 }
 
+/* Paths that are wrong end the run before it reads anything. */
+static int check_paths(const struct options *options, struct error *err)
+{
+	bool writes = options->format->default_output != DEFAULT_NONE;
+
+	if (input_paths_check(options, err) < 0 ||
+	    (writes && output_check(options, options->output, err) < 0))
+		return -1;
+	return output_check(options, options->json, err);
+}
+
 static enum exit_status convert_recording(const struct options *options, json_t *child_report)
 {
-	struct sandbox sandbox;
+	struct sandbox sandbox = { 0 };
 	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
@@ -75,7 +92,7 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	report_init(&report, options);
 	/* No output may exist if the exit status is EXIT_FAILED. */
 	output_hold();
-	if (sandbox_enter(&sandbox, options, &err) == 0)
+	if (check_paths(options, &err) == 0 && sandbox_enter(&sandbox, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
 	if (status == EXIT_FAILED)
 		output_drop();

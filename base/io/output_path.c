@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Derive output names from input names. */
+/* Derive output names from input names, and check where outputs go. */
 #include "base/io/output_path.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -58,4 +59,39 @@ int output_path_make_parents(const char *path, struct error *err)
 	}
 	free(parent);
 	return status;
+}
+
+/* Returns 0, or the errno of creating a file in the directory of `path`. */
+static int find_obstacle_beside(const char *path)
+{
+	char *folder = output_path_copy(path), *slash = strrchr(folder, '/');
+	struct stat status;
+	int errnum = 0;
+
+	if (slash)
+		slash[slash == folder] = '\0';
+	if (stat(slash ? folder : ".", &status) < 0)
+		errnum = errno;
+	else if (!S_ISDIR(status.st_mode))
+		errnum = ENOTDIR;
+	else if (access(slash ? folder : ".", W_OK | X_OK) < 0)
+		errnum = errno;
+	free(folder);
+	return errnum;
+}
+
+int output_path_check(const char *path, struct error *err)
+{
+	struct stat status;
+	int errnum = 0;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &status) < 0 || S_ISREG(status.st_mode))
+		errnum = find_obstacle_beside(path);
+	else if (S_ISDIR(status.st_mode))
+		errnum = EISDIR;
+	else if (access(path, W_OK) < 0)
+		errnum = errno;
+	return errnum ? error_set_system(err, errnum, "cannot write to %s", path) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of outputs that are made from names of inputs. */
+/* Paths of outputs: made from names of inputs, and checked. */
 #ifndef BASE_IO_OUTPUT_PATH_H
 #define BASE_IO_OUTPUT_PATH_H
 
@@ -28,5 +28,11 @@ bool output_path_is_directory(const char *path);
  * Returns 0; -1 with err filled.
  */
 int output_path_make_parents(const char *path, struct error *err);
+
+/*
+ * Before long work: check whether output_open() (output.h) can succeed; nothing is created.
+ * Returns 0; -1 with err filled.
+ */
+int output_path_check(const char *path, struct error *err);
 
 #endif

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/output_path.h"
 #include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_plan.h"
+#include "src/options/input_paths.h"
 
 struct batch {
 	struct batch_run run;
@@ -218,6 +220,12 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 	struct batch batch = { .run = { .options = options, .convert = convert } };
 	struct error err = { 0 };
 
+	/* Said once, not for each input. */
+	if (input_paths_check(options, &err) < 0 ||
+	    (options->json_lines && output_path_check(options->json_lines, &err) < 0)) {
+		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		return EXIT_FAILED;
+	}
 	if (batch_plan_make(&batch.plan, options, &err) < 0) {
 		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
 		return EXIT_USAGE;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the output with each input by device and inode. */
+/* Checks the places of outputs, and compares them with each input by device and inode. */
 #include "src/options/output_check.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/io/output_path.h"
+#include "src/options/input_paths.h"
 
 static bool is_file(const char *path, const struct stat *file)
 {
@@ -36,28 +39,30 @@ static bool is_overlay(const char *text, const struct stat *file)
 /* Returns the name of the input that is this file; NULL: none. */
 static const char *find_input(const struct options *options, const struct stat *file)
 {
-	const char *const named[] = { options->vdso, options->kcore, options->vmlinux,
-				      options->kallsyms, options->clock_sync };
+	struct input_path named[INPUT_PATHS_MAX];
+	size_t count = input_paths_list(options, named);
 
 	for (int i = 0; i < options->input_count; i++)
 		if (is_file(options->inputs[i], file))
 			return options->inputs[i];
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		if (is_file(named[i], file))
-			return named[i];
+	for (size_t i = 0; i < count; i++)
+		if (is_file(named[i].path, file))
+			return named[i].path;
 	for (size_t i = 0; i < options->overlay_count; i++)
 		if (is_overlay(options->overlays[i].text, file))
 			return options->overlays[i].text;
 	return NULL;
 }
 
-int output_check(const struct options *options, struct error *err)
+int output_check(const struct options *options, const char *output, struct error *err)
 {
-	const char *output = options->output, *input;
+	const char *input;
 	struct stat file;
 
-	if (!output)
+	if (!output || !*output)
 		return 0;
+	if (output_path_check(output, err) < 0)
+		return -1;
 	if (strcmp(output, "-") == 0 ? fstat(STDOUT_FILENO, &file) != 0 : stat(output, &file) != 0)
 		return 0;
 	/* Only regular files are replaced. */

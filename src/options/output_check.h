@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refuses an output that would overwrite an input. */
+/* Refuses outputs that cannot be written, or would overwrite an input. */
 #ifndef SRC_OPTIONS_OUTPUT_CHECK_H
 #define SRC_OPTIONS_OUTPUT_CHECK_H
 
@@ -7,10 +7,10 @@
 #include "src/options/options.h"
 
 /*
- * For formats that write an output.
- * Returns 0; -1 with err filled if the output, under whatever name, is one of
- * the files that the options name.
+ * Check the path of an output before the recording is read; NULL and "": none.
+ * Returns 0; -1 with err filled if it cannot be created, or is, under whatever name, one
+ * of the files to be read.
  */
-int output_check(const struct options *options, struct error *err);
+int output_check(const struct options *options, const char *output, struct error *err);
 
 #endif

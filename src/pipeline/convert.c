@@ -3,7 +3,6 @@
 #include "src/pipeline/convert.h"
 
 #include "src/formats/output_format.h"
-#include "src/options/output_check.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/convert_perf_data.h"
 #include "src/pipeline/convert_perf_script.h"
@@ -62,8 +61,6 @@ static void print_summary(const struct options *options, const struct summary *s
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {
-	if (options->format->default_output != DEFAULT_NONE && output_check(options, err) < 0)
-		return EXIT_FAILED;
 	if (leaves_overlays_out(options))
 		diag_warn(
 			diag, "overlays-left-out",

@@ -20,6 +20,7 @@
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
 #include "src/formats/output_format.h"
+#include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
 /* Missing in Debian 12's headers; each with its version of Landlock. */
@@ -111,9 +112,8 @@ static void allow_reading(struct rules *rules, const struct options *options)
 					      "/proc/meminfo",  "/sys/devices/system/cpu",
 					      "/etc/localtime", "/usr/share/zoneinfo",
 					      "/dev/urandom",   "/proc/kallsyms" };
-	const char *const named[] = { options->symfs,        options->vdso,      options->kcore,
-				      options->vmlinux,      options->debug_dir, options->kallsyms,
-				      options->perf_map_dir, options->clock_sync };
+	struct input_path named[INPUT_PATHS_MAX];
+	size_t count = input_paths_list(options, named);
 	char path[PATH_MAX];
 
 	/* The debuginfod client reads certificates and the names of hosts. */
@@ -123,8 +123,8 @@ static void allow_reading(struct rules *rules, const struct options *options)
 	}
 	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
 		allow_path(rules, system[i], READS);
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		allow_path(rules, named[i], READS);
+	for (size_t i = 0; i < count; i++)
+		allow_path(rules, named[i].path, READS);
 	for (int i = 0; i < options->input_count; i++)
 		allow_path(rules, options->inputs[i], READS);
 	if (path_below(path, "HOME", "/.debug")) /* perf's build-id cache */

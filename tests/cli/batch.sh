@@ -115,10 +115,12 @@ else
 fi
 
 no_place_for_lines() {
-	batch 1 --json-lines=none/lines c/long.data e/one.perf -o no-lines/ && same_slices no-lines/*.ftf &&
-		[ "$(grep -c 'none/lines: cannot write' messages)" -eq 1 ]
+	batch 1 --json-lines=/dev/full c/long.data e/one.perf -o no-lines/ && same_slices no-lines/*.ftf &&
+		[ "$(grep -c '/dev/full: cannot write' messages)" -eq 1 ]
 }
-tap_check "lines that cannot be written are one message and a failure, and cost no output" no_place_for_lines
+if [ -c /dev/full ]; then
+	tap_check "lines that cannot be written are one message and a failure, and cost no output" no_place_for_lines
+fi
 
 list() {
 	printf 'c/long.data\0e/one.perf\0' | batch 0 --files0-from=- -o list/ && same_slices list/long.ftf list/one.perf.ftf &&

@@ -7,6 +7,7 @@ ptsim=$top_builddir/tests/ptsim/ptsim
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+mkdir empty
 "$top_builddir/tests/support/make-sample" .
 
 slices() { # OPTIONS...: into `slices`, messages into `messages`
@@ -21,7 +22,7 @@ output() {
 }
 tap_check "--output and --quiet do what -o and -q do" output
 quiet() {
-	[ -z "$("$program" --quiet --symfs=none perf.data -o x.ftf 2>&1)" ]
+	[ -z "$("$program" --quiet --symfs=empty perf.data -o x.ftf 2>&1)" ]
 }
 tap_check "--quiet says nothing, also of gaps" quiet
 verbose() {

@@ -69,6 +69,41 @@ if [ -c /dev/full ]; then
 fi
 tap_check "a directory that is not there is an error" writes_not "No such file" "$work/none/x.ftf" ftf
 
+# Each path of an option; nothing is read before the error, so INPUT needs not be there.
+: >"$work/file"
+paths_are_checked() {
+	for option in --symfs --vdso --kcore --vmlinux --kallsyms --debug-dir --perf-map-dir --clock-sync; do
+		fails "cannot read $option=$work/nowhere: No such file" $option="$work/nowhere" "$work/text" || return 1
+	done
+	for option in --symfs --debug-dir --perf-map-dir; do
+		fails "cannot read $option=$work/file: Not a directory" $option="$work/file" "$work/text" || return 1
+	done
+	for option in --vdso --vmlinux --kallsyms; do
+		fails "cannot read $option=$work: Is a directory" $option="$work" "$work/text" || return 1
+	done
+	for option in --memtrace --runtime-events; do
+		fails "nowhere: .*No such file" $options $option="$work/nowhere" "$sample" || return 1
+	done
+}
+tap_check "a path of an option that is not there is an error" paths_are_checked
+json_is_checked() {
+	fails "cannot write to $work/none/x: No such file" --json="$work/none/x" "$work/text" &&
+		fails "cannot write to $work: Is a directory" --json="$work" "$work/text" &&
+		fails "cannot write to $work/file/x: Not a directory" --json="$work/file/x" "$work/text" &&
+		cp "$sample" "$work/copy" &&
+		fails "cannot write to $work/copy: it is the input" $options --json="$work/copy" "$work/copy" &&
+		cmp "$sample" "$work/copy"
+}
+tap_check "a place of --json where nothing can be written is an error" json_is_checked
+batches_check_once() {
+	for option in --symfs="$work/nowhere" --json-lines="$work/none/x"; do
+		"$program" -q "$option" "$sample" "$sample" --output-pattern="$work/out/{n}.ftf" 2>"$work/messages"
+		[ $? -eq 1 ] && [ "$(grep -c . "$work/messages")" -eq 1 ] && grep -q "No such file" "$work/messages" || return 1
+		[ -z "$(ls -A "$work/out")" ] || return 1
+	done
+}
+tap_check "a batch reports a path that is not there once" batches_check_once
+
 leaves_the_old_file() {
 	echo old >"$work/out/trace.ftf"
 	"$program" -q $options "$work/text" -o "$work/out/trace.ftf" 2>/dev/null

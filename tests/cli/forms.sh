@@ -105,10 +105,11 @@ names_by_kallsyms() {
 }
 tap_check "its names come from the kallsyms beside it" names_by_kallsyms
 missing_kcore() {
+	mkdir -p nothing
 	"$program" --symfs="$work" --kcore=nothing --format=none kernel.data 2>messages
-	[ $? -eq 2 ] && grep -q "nothing: cannot open" messages
+	[ $? -eq 2 ] && grep -q "nothing/kcore: cannot open" messages
 }
-tap_check "a kcore that is not there is named" missing_kcore
+tap_check "a directory of --kcore without a kcore is named" missing_kcore
 
 # Whatever is cut off or changed, a grade comes out.
 sweep() { # FILE

@@ -49,7 +49,8 @@ bytes_in_a_file() {
 tap_check "in a file names have their own bytes" bytes_in_a_file
 quiet_messages() {
 	with '/sample' '/\033[7mXY' "$work/evil.data"
-	"$program" --symfs="$work/none" --format=none "$work/evil.data" 2>"$work/messages"
+	mkdir "$work/empty"
+	"$program" --symfs="$work/empty" --format=none "$work/evil.data" 2>"$work/messages"
 	grep -q '/?\[7mX' "$work/messages" && ! LC_ALL=C grep -q "$escape" "$work/messages" || return 1
 	"$program" "$(printf 'no\033[2Jsuch\302\233file')" 2>"$work/messages"
 	grep -q 'no?\[2Jsuch??file' "$work/messages" && ! LC_ALL=C grep -q "$escape" "$work/messages"
