@@ -28,6 +28,7 @@ enum cpu_event_kind {
 	CPU_EVENT_TX_BEGIN,  /* MODE.TSX: a transaction begins */
 	CPU_EVENT_TX_COMMIT, /* the transaction ended */
 	CPU_EVENT_TX_ABORT,  /* the transaction was rolled back; a BRANCH_TX_ABORT follows */
+	CPU_EVENT_TX_LOST,   /* how the transaction ends is not in the trace */
 	CPU_EVENT_CFE,       /* CFE: value = vector, extra = enum cpu_event_control */
 	CPU_EVENT_EVD,  /* EVD, of the CPU_EVENT_CFE that follows: extra = type, value = payload */
 	CPU_EVENT_PIP,  /* PIP: value = CR3, extra = 1 in a guest, 0 in the host */
@@ -104,14 +105,19 @@ struct cpu_event {
 	enum cpu_event_kind kind;
 };
 
+/* Returns whether the event begins or ends a transaction. */
+static inline bool cpu_event_is_tx(enum cpu_event_kind kind)
+{
+	return kind >= CPU_EVENT_TX_BEGIN && kind <= CPU_EVENT_TX_LOST;
+}
+
 /*
  * Returns whether the event belongs to the thread's branches; otherwise to the CPU, whatever
  * thread runs, and its position among the branches is where it was read.
  */
 static inline bool cpu_event_has_thread(enum cpu_event_kind kind)
 {
-	return kind == CPU_EVENT_PTWRITE || kind == CPU_EVENT_CFE || kind == CPU_EVENT_TX_BEGIN ||
-	       kind == CPU_EVENT_TX_COMMIT || kind == CPU_EVENT_TX_ABORT;
+	return kind == CPU_EVENT_PTWRITE || kind == CPU_EVENT_CFE || cpu_event_is_tx(kind);
 }
 
 /* Returns the CPU event of a branch event of kind BRANCH_CPU_EVENT. */

@@ -47,6 +47,30 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 	event->time = event->tsc = stream_event_time(stream, stream->state.now.time);
 }
 
+static void push_tx(struct pt_stream *stream, enum cpu_event_kind kind)
+{
+	stream->state.tx_shown = kind == CPU_EVENT_TX_BEGIN;
+	stream_push_cpu_event(stream, &(struct cpu_event_data){ .kind = kind }, 0);
+}
+
+void stream_update_tx(struct pt_stream *stream, bool in_tx, enum cpu_event_kind end)
+{
+	stream_set_in_tx(stream, in_tx);
+	if (!in_tx && stream->state.tx_shown)
+		push_tx(stream, end);
+}
+
+void stream_show_tx(struct pt_stream *stream)
+{
+	if (stream_is_in_tx(stream) && !stream->state.tx_shown)
+		push_tx(stream, CPU_EVENT_TX_BEGIN);
+}
+
+void stream_lose_tx(struct pt_stream *stream)
+{
+	stream_update_tx(stream, false, CPU_EVENT_TX_LOST);
+}
+
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip)
 {
 	stream_push(stream, BRANCH_GAP, ip, 0)->gap = (uint8_t)reason;

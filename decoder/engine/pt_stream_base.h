@@ -43,6 +43,7 @@ struct stream_state {
 	uint32_t cycle_count; /* core cycles since the last event */
 	size_t next_loss;     /* index in the stream's losses */
 	uint8_t event_flags;  /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
+	bool tx_shown;        /* the begin of a transaction was emitted, and not its end */
 	bool any_event;       /* an event was emitted since the stream's beginning */
 	struct schedule schedule;
 };
@@ -84,6 +85,12 @@ static inline void stream_set_in_tx(struct pt_stream *stream, bool in_tx)
 {
 	stream->state.event_flags &= (uint8_t)~BRANCH_IN_TX;
 	stream->state.event_flags |= in_tx ? BRANCH_IN_TX : 0;
+}
+
+/* Returns whether branches from now on are part of a transaction. */
+static inline bool stream_is_in_tx(const struct pt_stream *stream)
+{
+	return stream->state.event_flags & BRANCH_IN_TX;
 }
 
 /* Returns the full TSC of a packet's lower 7 bytes. */
@@ -180,6 +187,21 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
  * precedes.
  */
 void stream_push_apart(struct pt_stream *stream, bool after_gap);
+
+/*
+ * Set whether a transaction is open, by a MODE.TSX without a FUP: in a PSB's header, or where no
+ * code is traced.  `end` is how it ended, if it is not: CPU_EVENT_TX_*.
+ */
+void stream_update_tx(struct pt_stream *stream, bool in_tx, enum cpu_event_kind end);
+
+/*
+ * Code is traced from here on: if it is part of a transaction whose begin was not emitted, emit
+ * it here.
+ */
+void stream_show_tx(struct pt_stream *stream);
+
+/* The open transaction, if any, goes out of sight: emit its end. */
+void stream_lose_tx(struct pt_stream *stream);
 
 /* Emit a CPU event, if input.cpu_events.  Instructions and cycles are kept for the next branch. */
 void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *event_data,

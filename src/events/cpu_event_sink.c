@@ -226,6 +226,7 @@ static void end_transaction(struct cpu_event_sink *sink, struct transaction_trac
 
 static void write_transaction(struct cpu_event_sink *sink, const struct cpu_event *event)
 {
+	static const char *const ends[] = { NULL, "committed", "aborted", "not seen" };
 	struct transaction_track *of = find_transactions(sink, event->thread);
 	struct event_record record;
 
@@ -241,8 +242,7 @@ static void write_transaction(struct cpu_event_sink *sink, const struct cpu_even
 		of->open = true;
 		return;
 	}
-	end_transaction(sink, of, event->time,
-			event->kind == CPU_EVENT_TX_ABORT ? "aborted" : "committed");
+	end_transaction(sink, of, event->time, ends[event->kind - CPU_EVENT_TX_BEGIN]);
 }
 
 /* ---- Event data ---------------------------------------------------------- */
@@ -424,8 +424,7 @@ void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *eve
 
 	if (!event->time)
 		sink->untimed++;
-	else if (event->kind == CPU_EVENT_TX_BEGIN || event->kind == CPU_EVENT_TX_COMMIT ||
-		 event->kind == CPU_EVENT_TX_ABORT)
+	else if (cpu_event_is_tx(event->kind))
 		write_transaction(sink, event);
 	else if (event->kind < sizeof(of_cpu) / sizeof(of_cpu[0]) && of_cpu[event->kind])
 		of_cpu[event->kind](sink, event_tracks_cpu(sink->tracks, event->cpu), event);

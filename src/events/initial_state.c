@@ -30,6 +30,7 @@ static const uint8_t state_of[CPU_EVENT_KINDS] = {
 	[CPU_EVENT_TX_BEGIN] = STATE_TRANSACTION,
 	[CPU_EVENT_TX_COMMIT] = STATE_TRANSACTION,
 	[CPU_EVENT_TX_ABORT] = STATE_TRANSACTION,
+	[CPU_EVENT_TX_LOST] = STATE_TRANSACTION,
 };
 
 /* Of the key of threads, whose CPUs do not matter. */
@@ -76,7 +77,7 @@ static struct state_owner *make_owner(struct initial_state *initial, const struc
 
 static bool ends_state(const struct cpu_event *event)
 {
-	return event->kind == CPU_EVENT_TX_COMMIT || event->kind == CPU_EVENT_TX_ABORT ||
+	return (cpu_event_is_tx(event->kind) && event->kind != CPU_EVENT_TX_BEGIN) ||
 	       event->kind == CPU_EVENT_PWRX || (event->kind == CPU_EVENT_PIP && !event->extra);
 }
 

@@ -184,8 +184,9 @@ bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *f
 static bool stream_state_equals(const struct stream_state *a, const struct stream_state *b)
 {
 	return a->now.tsc == b->now.tsc && a->now.time == b->now.time &&
-	       a->event_flags == b->event_flags && a->any_event == b->any_event &&
-	       a->next_loss == b->next_loss && schedule_equals(&a->schedule, &b->schedule);
+	       a->event_flags == b->event_flags && a->tx_shown == b->tx_shown &&
+	       a->any_event == b->any_event && a->next_loss == b->next_loss &&
+	       schedule_equals(&a->schedule, &b->schedule);
 }
 
 /* `guess` began at the PSB: flow_state.gap_guessed says whether its after_gap is known. */

@@ -127,6 +127,7 @@ static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_set_found(flow);
 	emulated_ptwrite_drop(flow);
+	stream_lose_tx(&flow->stream);
 	flow->erratum_resume_ip = 0;
 	flow->state.on = flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted =
 		false;
@@ -325,7 +326,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->pending = PENDING_NONE;
 	flow->bits = TNT_BITS_NONE;
 	flow->state.on = flow->state.has_interrupt = flow->state.aborted = false;
-	stream_set_in_tx(&flow->stream, false);
+	stream_lose_tx(&flow->stream);
 	flow->return_count = 0;
 	flow_set_after_gap(flow);
 	flow->state.overflowed = true;
@@ -381,8 +382,12 @@ static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx
 						: packet->abrt ? CPU_EVENT_TX_ABORT
 							       : CPU_EVENT_TX_COMMIT };
 
+	/* A guest's transactions are its own. */
+	if (flow->state.guest)
+		return;
 	if (flow->in_header || !flow->state.on)
-		stream_set_in_tx(&flow->stream, packet->intx);
+		stream_update_tx(&flow->stream, packet->intx,
+				 flow->in_header ? CPU_EVENT_TX_LOST : event.kind);
 	else
 		add_pending_fup(flow, &event);
 }

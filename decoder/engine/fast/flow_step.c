@@ -20,7 +20,7 @@ void flow_set_lost(struct pt_flow *flow)
 	flow->return_count = 0;
 	flow->state.has_interrupt = false;
 	drop_ptwrite(flow);
-	stream_set_in_tx(&flow->stream, false);
+	stream_lose_tx(&flow->stream);
 	flow->state.aborted = false;
 	flow_count_bytes(flow, flow->offset);
 	flow->state.lost = true;
@@ -57,6 +57,7 @@ void flow_set_found(struct pt_flow *flow)
 static void enter_transaction(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t ip)
 {
 	stream_set_in_tx(&flow->stream, kind == CPU_EVENT_TX_BEGIN);
+	flow->stream.state.tx_shown = kind == CPU_EVENT_TX_BEGIN;
 	if (kind != CPU_EVENT_TX_ABORT || !flow->state.on || flow->state.lost)
 		return;
 	flow->state.aborted = flow->state.has_interrupt = true;
@@ -69,7 +70,7 @@ void flow_emit_pending(struct pt_flow *flow, uint64_t ip)
 		const struct cpu_event_data *event = &flow->pending_fup[i];
 
 		stream_push_cpu_event(&flow->stream, event, ip);
-		if (event->kind >= CPU_EVENT_TX_BEGIN && event->kind <= CPU_EVENT_TX_ABORT)
+		if (cpu_event_is_tx(event->kind))
 			enter_transaction(flow, event->kind, ip);
 	}
 	flow->pending_fup_count = 0;
@@ -383,6 +384,7 @@ static void reach_fup(struct pt_flow *flow)
 	case FUP_PSB:
 		flow_apply_mode(flow);
 		flow->cached_block = 0;
+		stream_show_tx(&flow->stream);
 		break;
 	}
 }
@@ -515,6 +517,7 @@ void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet)
 	if (by_packet || flow_is_after_gap(flow))
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |= BRANCH_TRACE_ON;
 	flow->state.after_gap = flow->state.gap_guessed = false;
+	stream_show_tx(stream);
 }
 
 void flow_resync_at(struct pt_flow *flow, uint64_t ip)

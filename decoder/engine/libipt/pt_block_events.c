@@ -84,6 +84,7 @@ static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
 	blocks_enter(blocks, event->variant.enabled.ip);
 	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |=
 		BRANCH_TRACE_ON;
+	stream_show_tx(&blocks->stream);
 }
 
 /* The pending branch itself leaves the traced code. */
@@ -134,25 +135,40 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 	blocks_emit_cfe(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	stream_push_gap(&blocks->stream, GAP_OVERFLOW, 0);
+	stream_lose_tx(&blocks->stream);
 	blocks->off = event->ip_suppressed;
 	if (event->ip_suppressed)
 		return;
 	blocks_enter(blocks, event->variant.overflow.ip);
 	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |=
 		BRANCH_TRACE_ON;
+	stream_show_tx(&blocks->stream);
+}
+
+static enum cpu_event_kind transaction_kind(const struct pt_event *event)
+{
+	if (event->variant.tsx.speculative)
+		return CPU_EVENT_TX_BEGIN;
+	return event->variant.tsx.aborted ? CPU_EVENT_TX_ABORT : CPU_EVENT_TX_COMMIT;
 }
 
 static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	bool was_in = blocks->stream.state.event_flags & BRANCH_IN_TX;
-	struct cpu_event_data note = { .kind = event->variant.tsx.speculative ? CPU_EVENT_TX_BEGIN
-					       : event->variant.tsx.aborted   ? CPU_EVENT_TX_ABORT
-									    : CPU_EVENT_TX_COMMIT };
+	struct cpu_event_data note = { .kind = transaction_kind(event) };
+	struct pt_stream *stream = &blocks->stream;
 
-	stream_set_in_tx(&blocks->stream, event->variant.tsx.speculative);
+	if (event->status_update || event->ip_suppressed) {
+		stream_update_tx(stream, event->variant.tsx.speculative,
+				 event->status_update ? CPU_EVENT_TX_LOST : note.kind);
+		if (!blocks->fresh && !blocks->off)
+			stream_show_tx(stream);
+		return;
+	}
 	blocks->tx_aborted = event->variant.tsx.aborted;
-	if (!event->status_update && (was_in || note.kind != CPU_EVENT_TX_COMMIT))
+	if (note.kind != CPU_EVENT_TX_COMMIT || stream_is_in_tx(stream))
 		emit_cpu_event(blocks, &note, event, event->variant.tsx.ip);
+	stream_set_in_tx(stream, event->variant.tsx.speculative);
+	stream->state.tx_shown = event->variant.tsx.speculative;
 }
 
 static void on_pwre(struct pt_blocks *blocks, const struct pt_event *event)

@@ -125,7 +125,7 @@ static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 	stream_push_gap(&blocks->stream, reason, ip);
 	blocks->synced = false;
 	blocks->damaged = true;
-	stream_set_in_tx(&blocks->stream, false);
+	stream_lose_tx(&blocks->stream);
 	blocks->tx_aborted = false;
 }
 
@@ -267,6 +267,7 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	if (blocks->damaged)
 		stream_push(&blocks->stream, BRANCH_NONE, 0, block->ip)->flags |= BRANCH_TRACE_ON;
 	blocks->damaged = false;
+	stream_show_tx(&blocks->stream);
 	return status;
 }
 

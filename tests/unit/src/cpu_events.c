@@ -216,6 +216,112 @@ START_TEST(a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended)
 }
 END_TEST
 
+/* A PSB whose header says whether a transaction is open; ip 0: tracing is off. */
+static void add_header(uint64_t time, bool in_transaction, uint64_t ip)
+{
+	static const uint8_t mode[] = { 0x99, 0x01 }; /* MODE.Exec: 64-bit code */
+	struct pt_packet packet = { .type = ppt_psb };
+
+	pt_packets_add(&packets, &packet);
+	pt_packets_tsc(&packets, time);
+	pt_packets_raw(&packets, mode, sizeof(mode));
+	add_transaction(in_transaction, false, 0);
+	if (ip)
+		pt_packets_fup(&packets, ip);
+	packet.type = ppt_psbend;
+	pt_packets_add(&packets, &packet);
+}
+
+/* Where its begin or end has no packet: the state is in headers, and where tracing is off. */
+START_TEST(a_transaction_may_be_open_where_the_trace_begins)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	add_header(SAMPLE_START, true, SAMPLE_WORK);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_transaction(false, false, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	/* The state again: this is no second commit. */
+	add_header(SAMPLE_START + 300, false, SAMPLE_WORK);
+	pt_packets_tnt(&packets, "t");
+	finish(engines[_i]);
+	EXPECT(1, slices, " transaction", "");
+	EXPECT(1, slices, " 1000000 1000100 transaction end=committed", "");
+	EXPECT(0, slices, "[lost", "");
+}
+END_TEST
+
+START_TEST(a_transaction_whose_end_is_lost_ends_there)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_transaction(true, false, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_ovf(&packets);
+	pt_packets_fup(&packets, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_tnt(&packets, "t");
+	add_transaction(true, false, SAMPLE_WORK + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	add_header(SAMPLE_START + 500, false, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 600);
+	finish(engines[_i]);
+	EXPECT(2, slices, " transaction", "");
+	EXPECT(1, slices, " 1000100 1000200 transaction address=0x401020 ", "end=not seen");
+	EXPECT(1, slices, " 1000300 1000500 transaction address=0x401025 ", "end=not seen");
+}
+END_TEST
+
+START_TEST(a_transaction_may_be_open_behind_an_overflow)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	pt_packets_ovf(&packets);
+	if (_i == 0)
+		add_transaction(true, false, 0);
+	else if (_i == 1) /* SDM volume 3, "Compound Packet Event Summary" */
+		add_header(SAMPLE_START + 100, true, SAMPLE_WORK);
+	pt_packets_fup(&packets, SAMPLE_WORK);
+	if (_i == 2) /* libipt 2.0.5 resumes at a FUP only that follows the OVF */
+		add_header(SAMPLE_START + 100, true, SAMPLE_WORK);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_transaction(false, true, SAMPLE_WORK + 5);
+	pt_packets_tip(&packets, SAMPLE_MAIN);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish(engines[_i / 2]);
+	EXPECT(1, slices, " transaction", "");
+	EXPECT(1, slices, " 1000100 1000200 transaction end=aborted", "");
+}
+END_TEST
+
+/* libipt's test tip_pgd-tsx.ptt: with address filters, a transaction enters and leaves the code. */
+START_TEST(a_transaction_may_begin_and_end_where_tracing_is_off)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_transaction(true, false, 0);
+	pt_packets_pge(&packets, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	add_transaction(false, _i & 1, 0);
+	pt_packets_pge(&packets, SAMPLE_LEAF);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	finish(engines[_i / 2]);
+	EXPECT(1, slices, " transaction", "");
+	EXPECT(1, slices, " 1000100 1000300 transaction", _i & 1 ? "end=aborted" : "end=committed");
+	EXPECT(0, slices, "[lost", "");
+}
+END_TEST
+
 START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 {
 	begin();
@@ -710,6 +816,10 @@ int main(void)
 	tcase_add_loop_test(all, a_guest_is_a_slice_whose_flow_is_passed_over, 0, 2);
 	tcase_add_test(all, control_structures_distinguish_guests);
 	tcase_add_loop_test(all, records_of_pebs_in_the_trace_are_passed_over, 0, 2);
+	tcase_add_loop_test(all, a_transaction_may_be_open_where_the_trace_begins, 0, 2);
+	tcase_add_loop_test(all, a_transaction_whose_end_is_lost_ends_there, 0, 2);
+	tcase_add_loop_test(all, a_transaction_may_be_open_behind_an_overflow, 0, 3);
+	tcase_add_loop_test(all, a_transaction_may_begin_and_end_where_tracing_is_off, 0, 4);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
 	tcase_add_loop_test(all, triggers_are_marks_of_the_cpu, 0, 2);

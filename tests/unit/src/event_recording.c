@@ -153,7 +153,8 @@ void add_transaction(bool in, bool aborted, uint64_t ip)
 	packet.payload.mode.bits.tsx.intx = in;
 	packet.payload.mode.bits.tsx.abrt = aborted;
 	pt_packets_add(&packets, &packet);
-	pt_packets_fup(&packets, ip);
+	if (ip)
+		pt_packets_fup(&packets, ip);
 }
 
 void stamp(uint64_t time, int32_t tid, int32_t cpu)
