@@ -124,18 +124,37 @@ struct ftf_destination {
 struct ftf_writer;
 
 /*
+ * What the times of a trace are.  Zeroed: nanoseconds, from anywhere.  With a base,
+ * base_ticks was at base_time on the wall clock.  The words for both are an extension
+ * by Jane Street's "tracing" library, whose tools show absolute times; Perfetto passes
+ * over them, and rounds other ticks than nanoseconds.
+ */
+struct ftf_clock {
+	uint64_t ticks_per_second;      /* 0: 10^9 */
+	bool has_base;                  /* else the next two are not known, and not written */
+	uint64_t base_ticks, base_time; /* base_time: ns since 1970 */
+};
+
+struct ftf_options {
+	const char *provider; /* its name */
+	struct ftf_clock clock;
+};
+
+/*
  * Start a trace in the file `path`, "-" for standard output: the magic number,
- * one provider named `provider`, 10^9 ticks a second.  If the path ends in .gz
+ * one provider, and the clock.  If the path ends in .gz
  * or .zst, the trace is compressed, in a thread of its own.  The bytes go to a
  * temporary file in the same folder, which ftf_close() renames to `path`; pipes and
  * devices are written directly.
  * Returns the writer, owned by the caller until ftf_close() or ftf_abandon();
  * NULL with err (may be NULL) filled, and then nothing was created.
  */
-struct ftf_writer *ftf_open(const char *path, const char *provider, struct ftf_error *err);
+struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
+			    struct ftf_error *err);
 
 /* The same into a destination of the caller's; never NULL. */
-struct ftf_writer *ftf_open_destination(const struct ftf_destination *to, const char *provider);
+struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
+					const struct ftf_options *options);
 
 /*
  * Write the rest, rename the file to its path, release the writer.
@@ -276,7 +295,7 @@ struct ftf_event {
 	struct ftf_thread thread;
 	struct ftf_name category; /* zeroed: none */
 	struct ftf_name name;
-	uint64_t time;              /* ns */
+	uint64_t time;              /* ticks of the options' clock: ns, unless these say else */
 	const struct ftf_arg *args; /* borrowed for the call; NULL if arg_count is 0 */
 	size_t arg_count;           /* at most FTF_ARGS_MAX, or a sticky error */
 };
@@ -297,7 +316,7 @@ void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event);
 void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
 
 /*
- * A whole slice [event->time, end), ns.  An end before the beginning is a
+ * A whole slice [event->time, end), ticks.  An end before the beginning is a
  * sticky error.  Perfetto drops it if it overlaps another in part, or comes
  * after a slice inside of it that begins at the same time.
  */
@@ -314,7 +333,7 @@ struct ftf_template {
 };
 
 /*
- * Write a slice, as ftf_complete() does if `end` (ns) is later than its time, else as
+ * Write a slice, as ftf_complete() does if `end` (ticks) is later than its time, else as
  * ftf_begin() does; and fill `made`, for either kind of slice.  A record that is long,
  * or contains text, is no template: then `made` is empty.
  */
@@ -325,8 +344,8 @@ void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event,
 struct ftf_templated {
 	const struct ftf_template
 		*from; /* not empty; NULL: the thread's innermost open slice ends */
-	uint64_t time; /* ns */
-	uint64_t end;  /* ns: of a whole slice, later than its time; else 0 */
+	uint64_t time; /* ticks */
+	uint64_t end;  /* ticks: of a whole slice, later than its time; else 0 */
 };
 
 /*
@@ -356,7 +375,7 @@ void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint
 
 /* A CPU switches from one thread to another: "Context Switch Record". */
 struct ftf_switch {
-	uint64_t time; /* ns */
+	uint64_t time; /* ticks */
 	uint16_t cpu;
 	enum ftf_thread_state state; /* of the thread that leaves */
 	/* Perfetto knows their processes from ftf_thread_name(). */
@@ -372,7 +391,7 @@ void ftf_context_switch(struct ftf_writer *writer, const struct ftf_switch *chan
 
 /* A thread can run again: "Thread Wakeup Record". */
 struct ftf_wakeup {
-	uint64_t time; /* ns */
+	uint64_t time; /* ticks */
 	uint16_t cpu;
 	uint64_t tid;
 	uint64_t waker_tid; /* the argument waker, left out if 0 */
@@ -383,7 +402,7 @@ void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeu
 
 /* The older form of a context switch; Perfetto: idle is process 0 with priority 0. */
 struct ftf_legacy_switch {
-	uint64_t time; /* ns */
+	uint64_t time; /* ticks */
 	uint8_t cpu;
 	enum ftf_thread_state state; /* of the thread that leaves */
 	struct ftf_thread out, in;
@@ -676,7 +695,7 @@ void ftf_low_section(struct ftf_low *low, uint32_t id);
 void ftf_low_provider_full(struct ftf_low *low, uint32_t id);
 
 /* "Initialization Record" of the selected provider. */
-void ftf_low_initialization(struct ftf_low *low, uint64_t ticks_per_second);
+void ftf_low_initialization(struct ftf_low *low, const struct ftf_clock *clock);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 #define MAGIC             UINT64_C(0x0016547846040010) /* "Magic Number Record" */
 #define BUFFER_WORDS      ((size_t)64 * 1024 / 8)      /* see base/io/output.c */
 #define PROVIDER_NAME_MAX 255                          /* 8 bits */
+#define NS_PER_S          1000000000
 
 /* "Metadata Record", types. */
 enum metadata_type {
@@ -125,9 +126,13 @@ void ftf_low_provider_full(struct ftf_low *low, uint32_t id)
 	ftf_low_finish(low);
 }
 
-void ftf_low_initialization(struct ftf_low *low, uint64_t ticks_per_second)
+void ftf_low_initialization(struct ftf_low *low, const struct ftf_clock *clock)
 {
-	ftf_low_start(low, ftf_low_header(FTF_RECORD_INITIALIZATION, 2), 0);
-	ftf_low_word(low, ticks_per_second);
+	ftf_low_start(low, ftf_low_header(FTF_RECORD_INITIALIZATION, clock->has_base ? 4 : 2), 0);
+	ftf_low_word(low, clock->ticks_per_second ? clock->ticks_per_second : NS_PER_S);
+	if (clock->has_base) {
+		ftf_low_word(low, clock->base_ticks);
+		ftf_low_word(low, clock->base_time);
+	}
 	ftf_low_finish(low);
 }

@@ -7,8 +7,6 @@
 
 #include "base/alloc.h"
 
-#define TICKS_PER_SECOND UINT64_C(1000000000)
-
 /* A thread record is 24 bytes, two ids in a record are 16. */
 #define THREAD_INLINE_USES 2
 #define STRING_INLINE_USES 1
@@ -31,7 +29,7 @@ static void add_provider(struct ftf_writer *writer)
 	writer->current = writer->filling = writer->provider_count;
 	writer->provider = provider;
 	ftf_low_provider(&writer->low, writer->current, writer->provider_name);
-	ftf_low_initialization(&writer->low, TICKS_PER_SECOND);
+	ftf_low_initialization(&writer->low, &writer->clock);
 }
 
 static void add_text(struct ftf_writer *writer, const char *text, size_t length)
@@ -49,11 +47,14 @@ static void add_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
 	writer->threads[writer->thread_count++] = (struct ftf_writer_thread){ pid, tid };
 }
 
-static void start(struct ftf_writer *writer, const struct ftf_destination *to, const char *provider)
+static void start(struct ftf_writer *writer, const struct ftf_destination *to,
+		  const struct ftf_options *options)
 {
 	ftf_low_init(&writer->low, to);
 	arena_init(&writer->arena);
-	writer->provider_name = arena_text(&writer->arena, provider, strlen(provider));
+	writer->provider_name =
+		arena_text(&writer->arena, options->provider, strlen(options->provider));
+	writer->clock = options->clock;
 	writer->next_id = FTF_FIRST_NEW_ID;
 	writer->record = 1;
 	add_provider(writer);
@@ -66,11 +67,12 @@ static void start(struct ftf_writer *writer, const struct ftf_destination *to, c
 	writer->weight = ftf_text(writer, "weight");
 }
 
-struct ftf_writer *ftf_open_destination(const struct ftf_destination *to, const char *provider)
+struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
+					const struct ftf_options *options)
 {
 	struct ftf_writer *writer = alloc_zeroed(1, sizeof(*writer));
 
-	start(writer, to, provider);
+	start(writer, to, options);
 	return writer;
 }
 
@@ -92,7 +94,8 @@ static int write_output(void *context, const void *bytes, size_t size)
 	return output->err.system ? output->err.system : -1;
 }
 
-struct ftf_writer *ftf_open(const char *path, const char *provider, struct ftf_error *err)
+struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
+			    struct ftf_error *err)
 {
 	struct ftf_writer *writer = alloc_zeroed(1, sizeof(*writer));
 	struct ftf_destination to = { write_output, &writer->output };
@@ -104,7 +107,7 @@ struct ftf_writer *ftf_open(const char *path, const char *provider, struct ftf_e
 		return NULL;
 	}
 	writer->has_output = true;
-	start(writer, &to, provider);
+	start(writer, &to, options);
 	return writer;
 }
 

@@ -50,7 +50,8 @@ struct ftf_writer {
 	struct ftf_provider *provider; /* the same; borrowed from `providers` */
 	uint32_t filling;              /* provider that takes names without a provider_id */
 	const char *provider_name;     /* owned by the arena */
-	uint32_t record;               /* number of the current record, not 0 */
+	struct ftf_clock clock;
+	uint32_t record; /* number of the current record, not 0 */
 	uint64_t events;
 	uint64_t check_at; /* the number of events when the provider is looked at next */
 	uint64_t next_id;  /* for new processes and threads */

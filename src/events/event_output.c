@@ -125,7 +125,7 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 			  output->sink.untimed);
 	switch_events_write(&output->tracks, output->input.file);
 	perf_record_events_write(&records);
-	wall_clock_write(output->input.writer, &output->input.file->features, begin);
+	wall_clock_write(output->input.writer, output->input.wall_base, begin);
 }
 
 void event_output_release(struct event_output *output)

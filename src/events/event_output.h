@@ -28,7 +28,8 @@ struct event_output_input {
 	struct thread_stacks *stacks; /* NULL: leave the marks among calls out */
 	struct resolver *resolver;
 	struct diag *diag;
-	bool samples; /* show them */
+	bool samples;       /* show them */
+	uint64_t wall_base; /* ns since 1970 at perf's time 0, or WALL_BASE_UNKNOWN */
 };
 
 struct event_output {

@@ -13,6 +13,7 @@
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
 #include "src/formats/ftf/event_record.h"
+#include "src/formats/output_format.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -208,17 +209,16 @@ void perf_record_events_write(struct perf_record_events *records)
 
 /* ---- The wall clock ------------------------------------------------------ */
 
-void wall_clock_write(struct ftf_writer *writer, const struct perf_features *features,
-		      uint64_t time)
+void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t time)
 {
-	uint64_t wall = features->clock_wall_ns + (time - features->clock_ns);
+	uint64_t wall = base + time;
 	time_t seconds = (time_t)(wall / NS_PER_S);
 	char text[80], date[40];
 	struct event_record instant;
 	struct tm tm;
 	uint64_t group;
 
-	if (!features->has_clock_data || !gmtime_r(&seconds, &tm))
+	if (base == WALL_BASE_UNKNOWN || !gmtime_r(&seconds, &tm))
 		return;
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
 	snprintf(text, sizeof(text), "%s.%09" PRIu64 " UTC", date, wall % NS_PER_S);

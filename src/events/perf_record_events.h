@@ -27,10 +27,9 @@ struct perf_record_events {
 void perf_record_events_write(struct perf_record_events *records);
 
 /*
- * Write the wall-clock time of `time` (ns, perf's clock), if the recording has it
- * (perf record -k: the feature CLOCK_DATA).
+ * Write the wall-clock time of `time` (ns, perf's clock), if it is known: `base` is ns
+ * since 1970 at the time 0, or WALL_BASE_UNKNOWN.
  */
-void wall_clock_write(struct ftf_writer *writer, const struct perf_features *features,
-		      uint64_t time);
+void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t time);
 
 #endif

@@ -43,6 +43,8 @@ enum format_overlays {
 	OVERLAYS_ONLY, /* the format shows nothing else */
 };
 
+#define WALL_BASE_UNKNOWN UINT64_MAX
+
 /* What a format is opened with; all is borrowed until release. */
 struct format_request {
 	const struct options *options;
@@ -50,6 +52,7 @@ struct format_request {
 	struct output *output;
 	FILE *text; /* into `output`; NULL for a format of DEFAULT_FILE or DEFAULT_NONE */
 	struct name_table *names;
+	uint64_t wall_base; /* ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN */
 };
 
 /* An output that is being written: the first member of each format's own struct. */

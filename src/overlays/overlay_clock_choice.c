@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "decoder/clock/tsc_clock.h"
+#include "src/formats/output_format.h"
 #include "src/overlays/overlay_sideband.h"
 
 /* ns: reading the clocks of a line takes less. */
@@ -18,11 +19,10 @@ static bool is_monotonic(const struct overlay_input *input)
 
 /* ---- With a recording ---------------------------------------------------- */
 
+/* `mono`: the overlay's clock is CLOCK_MONOTONIC; else the wall clock. */
 static bool match_by_option(struct overlay_clock *clock, const struct clock_offsets *offsets,
-			    const struct overlay_input *input)
+			    bool mono)
 {
-	bool mono = is_monotonic(input);
-
 	if (mono ? !offsets->has_mono : !offsets->has_real)
 		return false;
 	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT,
@@ -32,7 +32,7 @@ static bool match_by_option(struct overlay_clock *clock, const struct clock_offs
 
 /* Lines read at both ends of a recording bound the drift of the clocks. */
 static bool match_by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
-			  const struct overlay_input *input, const struct pt_info *info)
+			  bool mono, const struct pt_info *info)
 {
 	struct tsc_clock tsc = pt_info_tsc_clock(info);
 	int64_t least = INT64_MAX, most = INT64_MIN;
@@ -42,8 +42,7 @@ static bool match_by_sync(struct overlay_clock *clock, const struct overlay_cloc
 	for (size_t i = 0; i < clocks->sync_count; i++) {
 		const struct overlay_sync *sync = &clocks->syncs[i];
 		uint64_t perf = tsc_clock_ns(&tsc, sync->tsc);
-		int64_t offset =
-			(int64_t)(perf - (uint64_t)(is_monotonic(input) ? sync->mono : sync->real));
+		int64_t offset = (int64_t)(perf - (uint64_t)(mono ? sync->mono : sync->real));
 
 		if (!sync->tsc)
 			continue;
@@ -58,22 +57,44 @@ static bool match_by_sync(struct overlay_clock *clock, const struct overlay_cloc
 }
 
 /* `perf record -k`, which Intel PT does not allow. */
-static bool match_by_header(struct overlay_clock *clock, const struct overlay_input *input,
-			    const struct perf_file *file)
+static bool match_by_header(struct overlay_clock *clock, const struct perf_file *file, bool mono)
 {
 	const struct perf_features *features = &file->features;
 	int64_t offset = 0;
 
-	if (!file->attr_count || !file->attrs[0].attr.use_clockid)
+	if (!file->attr_count)
 		return false;
-	if (file->attrs[0].attr.clockid !=
-	    (is_monotonic(input) ? CLOCK_MONOTONIC : CLOCK_REALTIME)) {
-		if (is_monotonic(input) || !features->has_clock_data)
+	if (!file->attrs[0].attr.use_clockid ||
+	    file->attrs[0].attr.clockid != (mono ? CLOCK_MONOTONIC : CLOCK_REALTIME)) {
+		if (mono || !features->has_clock_data)
 			return false;
 		offset = (int64_t)(features->clock_ns - features->clock_wall_ns);
 	}
 	*clock = (struct overlay_clock){ OVERLAY_CLOCK_RECORDED, offset, 0 };
 	return true;
+}
+
+/* The ways that need no events of an overlay. */
+static bool match_clocks(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+			 const struct overlay_recording *recording, bool mono)
+{
+	return match_by_option(clock, &clocks->offsets, mono) ||
+	       match_by_sync(clock, clocks, mono, recording->info) ||
+	       match_by_header(clock, recording->file, mono);
+}
+
+/* The time 0 of a trace's clock may be any, but after 1970. */
+static uint64_t base_of(const struct overlay_clock *clock)
+{
+	return clock->offset <= 0 ? (uint64_t)-clock->offset : WALL_BASE_UNKNOWN;
+}
+
+uint64_t overlay_clock_wall(const struct overlay_clocks *clocks,
+			    const struct overlay_recording *recording)
+{
+	struct overlay_clock clock;
+
+	return match_clocks(&clock, clocks, recording, false) ? base_of(&clock) : WALL_BASE_UNKNOWN;
 }
 
 static bool match_by_calls(struct overlay_clock *clock, struct overlay_input *input,
@@ -132,15 +153,14 @@ struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks 
 						    struct diag *diag)
 {
 	struct overlay_clock clock = { 0 };
-	bool known = match_by_option(&clock, &clocks->offsets, input) ||
-		     match_by_sync(&clock, clocks, input, recording->info) ||
-		     match_by_header(&clock, input, recording->file) ||
+	bool mono = is_monotonic(input);
+	bool known = match_clocks(&clock, clocks, recording, mono) ||
 		     match_by_calls(&clock, input, recording->calls) ||
 		     match_by_sideband(&clock, input, recording->timeline);
 
 	if (!known)
 		clock = assume_clock(input, recording->timeline, diag);
-	if (is_monotonic(input))
+	if (mono)
 		overlay_sideband_tids(input, recording->timeline, -clock.offset);
 	return clock;
 }
@@ -183,7 +203,7 @@ struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clo
 	const struct overlay_input *input = &inputs[index];
 	struct overlay_clock clock = { 0 };
 
-	if (match_by_option(&clock, &clocks->offsets, input))
+	if (match_by_option(&clock, &clocks->offsets, is_monotonic(input)))
 		return clock;
 	if (is_monotonic(input) || !find_events(inputs, count, ANY_PROCESS))
 		return clock;
@@ -192,4 +212,19 @@ struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clo
 	return (struct overlay_clock){ OVERLAY_CLOCK_SYNC,
 				       clocks->syncs[0].mono - clocks->syncs[0].real,
 				       SYNC_UNCERTAINTY };
+}
+
+uint64_t overlay_clock_wall_alone(const struct overlay_clocks *clocks,
+				  const struct overlay_input *inputs, size_t count)
+{
+	struct overlay_clock clock = { 0 };
+
+	if (match_by_option(&clock, &clocks->offsets, false))
+		return base_of(&clock);
+	if (find_events(inputs, count, ANY_PROCESS)) {
+		if (!clocks->sync_count)
+			return WALL_BASE_UNKNOWN;
+		clock.offset = clocks->syncs[0].mono - clocks->syncs[0].real;
+	}
+	return base_of(&clock);
 }

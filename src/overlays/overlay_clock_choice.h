@@ -33,6 +33,20 @@ struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks 
 						    struct diag *diag);
 
 /*
+ * Returns the wall-clock time, ns since 1970, of the time 0 of perf's clock, by
+ * --clock-offset, --clock-sync, or perf's own record of it; or WALL_BASE_UNKNOWN.
+ */
+uint64_t overlay_clock_wall(const struct overlay_clocks *clocks,
+			    const struct overlay_recording *recording);
+
+/*
+ * The same without a recording, for the clock of the runtime events, or of memtrace if
+ * there are none.
+ */
+uint64_t overlay_clock_wall_alone(const struct overlay_clocks *clocks,
+				  const struct overlay_input *inputs, size_t count);
+
+/*
  * Match the clock of inputs[index] with that of the runtime events, if there are any,
  * by --clock-offset or --clock-sync; else warn, and assume that memtrace's events end
  * with the last runtime event of their process.

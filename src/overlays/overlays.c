@@ -120,7 +120,9 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 
 	if (output_open(&output, overlays->options->output, err) < 0)
 		return -1;
-	ftf_sink_init(&sink, &output, names, overlays->options->args);
+	ftf_sink_init(
+		&sink, &output, names, overlays->options->args,
+		overlay_clock_wall_alone(&overlays->clocks, overlays->inputs, overlays->count));
 	overlays_write(overlays, sink.writer, NULL);
 	status = ftf_sink_close(&sink, err);
 	if (status == 0)
@@ -128,6 +130,12 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 	ftf_sink_release(&sink);
 	output_abandon(&output);
 	return status;
+}
+
+uint64_t overlays_wall_base(const struct overlays *overlays,
+			    const struct overlay_recording *recording)
+{
+	return overlay_clock_wall(&overlays->clocks, recording);
 }
 
 int overlays_convert(const struct options *options, struct name_table *names, uint64_t *slices,

@@ -39,6 +39,11 @@ void overlays_close(struct overlays *overlays);
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
 		    const struct overlay_recording *recording);
 
+/* Returns the wall-clock time, ns since 1970, of the time 0 of perf's clock, or WALL_BASE_UNKNOWN.
+ */
+uint64_t overlays_wall_base(const struct overlays *overlays,
+			    const struct overlay_recording *recording);
+
 /*
  * A run without a recording, or one that prints overlays only: open them and
  * write what the options ask for.

@@ -41,6 +41,7 @@ struct conversion {
 	struct event_output events;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
+	uint64_t wall_base;                 /* of the formats' requests */
 	struct thread_output *threads;      /* owned; by thread index, the last of unknown ones */
 	size_t thread_count;                /* without unknown ones */
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
@@ -150,6 +151,7 @@ static void open_events(struct conversion *c, struct name_table *names)
 		.resolver = &c->recording.resolver,
 		.diag = c->diag,
 		.samples = !c->options->no_samples,
+		.wall_base = c->wall_base,
 	};
 
 	event_output_init(&c->events, &input, names);
@@ -388,19 +390,21 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 {
 	struct perf_recording *recording = &c->recording;
 	struct callstack_options machine = { .names = names, .diag = c->diag };
+	const struct overlay_recording overlaid = { .file = &recording->file,
+						    .info = &recording->auxtrace.info };
 
 	report_phase(c->report, "read");
 	if (recording_open(recording, c->options, names, c->diag, err) < 0)
 		return -1;
 	timeline_threads(recording->timeline, &c->thread_count);
 	c->threads = alloc_zeroed(c->thread_count + 1, sizeof(*c->threads));
-	if (c->options->overlay_count) {
+	if (c->options->overlay_count)
 		overlay_calls_init(&c->overlay_calls, names);
-		if (overlays_open(&c->overlays, c->options, c->diag, err) < 0)
-			return -1;
-	}
+	if (overlays_open(&c->overlays, c->options, c->diag, err) < 0)
+		return -1;
+	c->wall_base = overlays_wall_base(&c->overlays, &overlaid);
 	machine.mode = recording_mode(recording, c->options);
-	if (output_pipeline_open(&c->pipeline, c->options, &machine, err) < 0 ||
+	if (output_pipeline_open(&c->pipeline, c->options, &machine, c->wall_base, err) < 0 ||
 	    open_streams(c, err) < 0)
 		return -1;
 	open_stacks(c);

@@ -75,7 +75,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode: use --format=ftf, calls or "
 			  "slices");
-	else if (output_pipeline_open(&pipeline, options, &machine, err) == 0) {
+	else if (output_pipeline_open(&pipeline, options, &machine, WALL_BASE_UNKNOWN, err) == 0) {
 		script.machine = pipeline.machine;
 		status = feed_text(&pipeline, in, &script, &report->summary, err);
 	}

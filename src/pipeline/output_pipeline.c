@@ -54,7 +54,7 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 }
 
 static int open_format(struct output_pipeline *pipeline, struct name_table *names,
-		       struct error *err)
+		       uint64_t wall_base, struct error *err)
 {
 	const struct format_request request = {
 		.options = pipeline->options,
@@ -62,6 +62,7 @@ static int open_format(struct output_pipeline *pipeline, struct name_table *name
 		.output = &pipeline->output,
 		.text = pipeline->text,
 		.names = names,
+		.wall_base = wall_base,
 	};
 
 	if (!pipeline->format->open)
@@ -96,14 +97,16 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 }
 
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
-			 const struct callstack_options *machine, struct error *err)
+			 const struct callstack_options *machine, uint64_t wall_base,
+			 struct error *err)
 {
 	struct callstack_options with_sink = *machine;
 
 	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
 	if (options->select.split.unit && options->format->split)
 		pipeline->format = options->format->split;
-	if (open_output(pipeline, err) < 0 || open_format(pipeline, machine->names, err) < 0) {
+	if (open_output(pipeline, err) < 0 ||
+	    open_format(pipeline, machine->names, wall_base, err) < 0) {
 		output_pipeline_release(pipeline);
 		return -1;
 	}

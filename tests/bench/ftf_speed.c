@@ -67,7 +67,8 @@ static void write_low(const struct ftf_destination *to)
 
 static void write_high(const struct ftf_destination *to)
 {
-	struct ftf_writer *writer = ftf_open_destination(to, "speed");
+	struct ftf_writer *writer =
+		ftf_open_destination(to, &(struct ftf_options){ .provider = "speed" });
 	struct ftf_event begin = { .thread = ftf_thread(writer, 1, 1) }, end = begin;
 	struct ftf_name names[NAMES];
 	char text[40];

@@ -81,7 +81,7 @@ refuses() { # PATTERN FILE
 	cat "$work/stderr"
 	return 1
 }
-head -c 1000 "$work/all.ftf" >"$work/cut"
+head -c 1004 "$work/all.ftf" >"$work/cut"
 head -c 300 "$work/all.ftf.gz" >"$work/cut.gz"
 printf 'no trace at all!' >"$work/text"
 : >"$work/empty"

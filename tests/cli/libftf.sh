@@ -21,7 +21,7 @@ export PKG_CONFIG_PATH
 # The example of libftf(3), made a program.
 {
 	printf '#include <ftf.h>\nint main(void)\n{\n'
-	sed -n '/^struct ftf_writer \*w = /,/^\.Ed/p' "$top_srcdir/man/libftf.3" | sed '$d; s/out\.ftf\.gz/trace.gz/'
+	sed -n '/^const struct ftf_options options = /,/^\.Ed/p' "$top_srcdir/man/libftf.3" | sed '$d; s/out\.ftf\.gz/trace.gz/'
 	printf 'return 0;\n}\n'
 } >"$work/example.c"
 

@@ -77,8 +77,14 @@ int main(int argc, char **argv)
 {
 	struct ftf_error err;
 	struct ftf_event event = { .time = 0 };
+	const struct ftf_options options = {
+		.provider = "make-trace",
+		.clock = { .has_base = true,
+			   .base_ticks = 1000,
+			   .base_time = UINT64_C(1700000000000000000) },
+	};
 
-	writer = argc == 2 ? ftf_open(argv[1], "make-trace", &err) : NULL;
+	writer = argc == 2 ? ftf_open(argv[1], &options, &err) : NULL;
 	if (!writer)
 		return 1;
 	ftf_set_strict(writer, true);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "src/formats/output_format.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
@@ -33,12 +34,16 @@ static int write_output(void *context, const void *bytes, size_t size)
 }
 
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
-		   enum option_args level)
+		   enum option_args level, uint64_t wall_base)
 {
 	const struct ftf_destination to = { write_output, output };
+	const struct ftf_options options = {
+		.provider = "ptrace2ftf",
+		.clock = { .has_base = wall_base != WALL_BASE_UNKNOWN, .base_time = wall_base },
+	};
 
 	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
-	ftf->writer = ftf_open_destination(&to, "ptrace2ftf");
+	ftf->writer = ftf_open_destination(&to, &options);
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	ftf->address = ftf_text(ftf->writer, "address");
 	ftf->line = ftf_text(ftf->writer, "line");

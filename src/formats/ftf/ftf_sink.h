@@ -36,9 +36,12 @@ struct ftf_sink {
 	struct ftf_name value, vector, event_values[SLICE_EVENT_VALUES];
 };
 
-/* Start a trace in `output`; both are borrowed until ftf_sink_release(). */
+/*
+ * Start a trace in `output`; both are borrowed until ftf_sink_release().
+ * `wall_base`: ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN.
+ */
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
-		   enum option_args level);
+		   enum option_args level, uint64_t wall_base);
 
 /* Put a text into the trace as a blob, which viewers skip; at its start to be found there. */
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);

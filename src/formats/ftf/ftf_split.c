@@ -33,6 +33,7 @@ struct ftf_split {
 	const struct options *options; /* borrowed */
 	struct name_table *names;      /* borrowed */
 	const char *path;              /* borrowed: of the whole */
+	uint64_t wall_base;            /* of the request */
 	struct slice_store store;
 	struct slice_sink sink;      /* gets the stored slices */
 	struct slice_sink part_sink; /* of `ftf` */
@@ -84,7 +85,8 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 		return;
 	}
 	split->part_count++;
-	ftf_sink_init(&split->ftf, &split->part, split->names, split->options->args);
+	ftf_sink_init(&split->ftf, &split->part, split->names, split->options->args,
+		      split->wall_base);
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
@@ -264,6 +266,7 @@ static struct format_output *open_split(const struct format_request *request, st
 	split->options = request->options;
 	split->names = request->names;
 	split->path = request->path;
+	split->wall_base = request->wall_base;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
 	if (slice_store_init(&split->store, request->names, err) < 0) {
 		free(split);

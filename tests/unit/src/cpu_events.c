@@ -790,6 +790,32 @@ START_TEST(the_wall_clock_is_an_instant_at_the_beginning)
 	finish("");
 	EXPECT(1, records, " 1000000 \"wall clock\" wall_clock=2023-11-14 22:13:18.999999995 UTC",
 	       "wall_ns=1699999998999999995 trace_ns=1000000");
+	/* The same for tools that read base ticks and base time. */
+	EXPECT(1, records, "initialization 1000000000 base 0 at 1699999998998999995\n", "");
+}
+END_TEST
+
+/* `ptrace2ftf clock-sync`: the TSC is perf's clock here. */
+START_TEST(lines_of_clock_sync_know_the_wall_clock)
+{
+	char path[100], option[140];
+	FILE *file;
+
+	begin();
+	save();
+	convert("", "");
+	EXPECT(0, records, "\"wall clock\"", "");
+	EXPECT(1, records, "initialization 1000000000\n", "");
+	snprintf(path, sizeof(path), "%s/sync", place);
+	snprintf(option, sizeof(option), "--clock-sync=%s", path);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "tsc=%llu mono=5 real=1700000000000000000\n",
+		(unsigned long long)SAMPLE_START + 1000000);
+	fclose(file);
+	convert("", option);
+	EXPECT(1, records, "\"wall clock\" wall_clock=2023-11-14 22:13:19.999000000 UTC", "");
+	EXPECT(1, records, "initialization 1000000000 base 0 at 1699999999998000000", "");
 }
 END_TEST
 
@@ -831,6 +857,7 @@ int main(void)
 	tcase_add_test(all, samples_can_be_left_out);
 	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);
 	tcase_add_test(all, the_wall_clock_is_an_instant_at_the_beginning);
+	tcase_add_test(all, lines_of_clock_sync_know_the_wall_clock);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

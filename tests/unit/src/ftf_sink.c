@@ -7,6 +7,7 @@
 
 #include "reader/trace_reader.h"
 #include "src/formats/ftf/ftf_sink.h"
+#include "src/formats/output_format.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
@@ -34,7 +35,7 @@ static void setup(void)
 
 static void start(enum option_args level)
 {
-	ftf_sink_init(&ftf, &output, &names, level);
+	ftf_sink_init(&ftf, &output, &names, level, WALL_BASE_UNKNOWN);
 	sink = ftf_sink_slices(&ftf);
 }
 

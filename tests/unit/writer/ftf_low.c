@@ -104,7 +104,7 @@ START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 
 	begin(&low);
 	ftf_low_provider(&low, 7, "p");
-	ftf_low_initialization(&low, 3000000000);
+	ftf_low_initialization(&low, &(struct ftf_clock){ .ticks_per_second = 3000000000 });
 	ftf_low_section(&low, 7);
 	ftf_low_provider_full(&low, 7);
 	ftf_low_thread(&low, 255, 1, 2);
@@ -115,6 +115,27 @@ START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 		    &(struct ftf_low_arg){ .type = FTF_UINT64, .name = 32767, .word = UINT64_MAX });
 	ftf_low_word(&low, 42);
 	ftf_low_finish(&low);
+	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
+	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
+	ck_assert_mem_eq(words, expected, sizeof(expected));
+	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
+}
+END_TEST
+
+/* The words of Jane Street's tracing, zero/writer.ml: write_tick_initialization. */
+START_TEST(a_clock_with_a_base_has_four_words)
+{
+	static const uint64_t expected[] = {
+		0x0016547846040010,  0x0000000000000021, 1000000000,
+		0x0000000000000041,  2500000000,         17,
+		1700000000000000000,
+	};
+	const struct ftf_clock ticks = { 2500000000, true, 17, 1700000000000000000 };
+	struct ftf_low low;
+
+	begin(&low);
+	ftf_low_initialization(&low, &(struct ftf_clock){ 0 });
+	ftf_low_initialization(&low, &ticks);
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
 	ck_assert_mem_eq(words, expected, sizeof(expected));
@@ -284,6 +305,7 @@ int main(void)
 	Suite *suite = suite_create("ftf_low");
 	TCase *all = tcase_create("ftf_low");
 
+	tcase_add_test(all, a_clock_with_a_base_has_four_words);
 	tcase_add_test(all, everything_may_be_inline);
 	tcase_add_test(all, providers_threads_and_counters_have_the_bytes_of_the_specification);
 	tcase_add_test(all, what_is_not_as_declared_is_an_error_with_a_reason);

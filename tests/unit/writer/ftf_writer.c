@@ -612,7 +612,7 @@ static void fill_the_disk(const char *path)
 	struct ftf_event event = { .time = 1 };
 	uint64_t noise = 1;
 
-	trace.writer = ftf_open(path, "test", &err);
+	trace.writer = ftf_open(path, &(struct ftf_options){ .provider = "test" }, &err);
 	ck_assert_ptr_nonnull(trace.writer);
 	thread = ftf_thread(trace.writer, 1, 1);
 	event.thread = thread;
@@ -663,7 +663,8 @@ START_TEST(a_place_that_cannot_be_written_is_an_error_at_once)
 {
 	struct ftf_error err = { 0 };
 
-	ck_assert_ptr_null(ftf_open("/nowhere/x.ftf", "test", &err));
+	ck_assert_ptr_null(
+		ftf_open("/nowhere/x.ftf", &(struct ftf_options){ .provider = "test" }, &err));
 	ck_assert_int_eq(err.system, ENOENT);
 	ck_assert_str_eq(err.text, "/nowhere/x.ftf: cannot create: No such file or directory");
 }

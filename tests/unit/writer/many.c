@@ -41,7 +41,8 @@ static int name_text(char *text, uint32_t name)
 static void write_all(int fd)
 {
 	const struct ftf_destination to = { into_pipe, &fd };
-	struct ftf_writer *writer = ftf_open_destination(&to, "many");
+	struct ftf_writer *writer =
+		ftf_open_destination(&to, &(struct ftf_options){ .provider = "many" });
 	struct ftf_event event = { .time = 0 };
 	uint32_t name, thread;
 	char text[20];

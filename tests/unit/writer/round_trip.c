@@ -26,7 +26,7 @@ void trace_begin(const char *suffix)
 	fd = mkstemps(trace.path, (int)strlen(suffix));
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	trace.writer = ftf_open(trace.path, "test", &err);
+	trace.writer = ftf_open(trace.path, &(struct ftf_options){ .provider = "test" }, &err);
 	ck_assert_ptr_nonnull(trace.writer);
 	ftf_set_strict(trace.writer, true);
 }
