@@ -183,7 +183,7 @@ static void print_plain(FILE *out, const struct trace_record *record)
 		return;
 	case TRACE_INITIALIZATION:
 		fprintf(out, " %" PRIu64, record->number);
-		if (record->base_time)
+		if (record->words >= 4)
 			fprintf(out, " base %" PRIu64 " at %" PRIu64, record->base_ticks,
 				record->base_time);
 		return;

@@ -29,6 +29,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/event_tracks.c src/events/event_tracks.h \
 	src/events/initial_state.c src/events/initial_state.h \
 	src/events/perf_record_events.c src/events/perf_record_events.h \
+	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/events/switch_events.c src/events/switch_events.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/format_branches.c src/formats/format_branches.h \

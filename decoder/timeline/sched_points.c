@@ -24,10 +24,11 @@ static const struct {
 	const char *name; /* of the event, as its format has it */
 	const char *fields[SCHED_PLACES];
 } kinds[SCHED_KINDS] = {
-	[SCHED_SWITCH] = { "sched_switch", { "next_pid", "next_comm", "prev_state", NULL } },
-	[SCHED_WAKING] = { "sched_waking", { "pid", "comm", NULL, "target_cpu" } },
-	[SCHED_WAKEUP] = { "sched_wakeup", { "pid", "comm", NULL, "target_cpu" } },
-	[SCHED_WAKEUP_NEW] = { "sched_wakeup_new", { "pid", "comm", NULL, "target_cpu" } },
+	[SCHED_SWITCH] = { "sched_switch",
+			   { "next_pid", "next_comm", "prev_state", NULL, "next_prio" } },
+	[SCHED_WAKING] = { "sched_waking", { "pid", "comm", NULL, "target_cpu", "prio" } },
+	[SCHED_WAKEUP] = { "sched_wakeup", { "pid", "comm", NULL, "target_cpu", "prio" } },
+	[SCHED_WAKEUP_NEW] = { "sched_wakeup_new", { "pid", "comm", NULL, "target_cpu", "prio" } },
 };
 
 /* ---- Format texts -------------------------------------------------------- */
@@ -201,7 +202,7 @@ enum sched_kind sched_points_read(const struct sched_points *points,
 				  const struct perf_sample *sample, struct sched_point *point)
 {
 	const struct sched_field *fields;
-	uint64_t tid, state = 1, cpu = UINT64_MAX;
+	uint64_t tid, state = 1, cpu = UINT64_MAX, priority;
 	unsigned kind = SCHED_NONE + 1;
 	size_t size;
 
@@ -218,6 +219,9 @@ enum sched_kind sched_points_read(const struct sched_points *points,
 		return SCHED_NONE;
 	read_number(sample->raw, fields[PLACE_STATE], &state);
 	read_number(sample->raw, fields[PLACE_CPU], &cpu);
+	point->has_priority = read_number(sample->raw, fields[PLACE_PRIORITY], &priority);
+	if (point->has_priority)
+		point->priority = (int32_t)priority;
 	point->kind = (enum sched_kind)kind;
 	point->tid = (int32_t)tid;
 	point->cpu = (int32_t)cpu;

@@ -35,8 +35,8 @@ struct sched_field {
 	uint32_t offset, size; /* bytes in the sample's raw data; size 0: absent */
 };
 
-/* The fields that are used, the same four for all kinds. */
-enum sched_place { PLACE_TID, PLACE_NAME, PLACE_STATE, PLACE_CPU, SCHED_PLACES };
+/* The fields that are used, the same five for all kinds. */
+enum sched_place { PLACE_TID, PLACE_NAME, PLACE_STATE, PLACE_CPU, PLACE_PRIORITY, SCHED_PLACES };
 
 struct sched_points {
 	struct {
@@ -48,10 +48,12 @@ struct sched_points {
 
 struct sched_point {
 	enum sched_kind kind;
-	int32_t tid;      /* the thread that begins to run, or was woken */
-	int32_t cpu;      /* where the woken thread will run; -1: not recorded */
-	bool runnable;    /* of SCHED_SWITCH: the previous thread was still runnable */
-	bool dead;        /* of SCHED_SWITCH: the previous thread has ended */
+	int32_t tid;   /* the thread that begins to run, or was woken */
+	int32_t cpu;   /* where the woken thread will run; -1: not recorded */
+	bool runnable; /* of SCHED_SWITCH: the previous thread was still runnable */
+	bool dead;     /* of SCHED_SWITCH: the previous thread has ended */
+	bool has_priority;
+	int32_t priority; /* of `tid`: below 100 of real-time threads, to 139 of others */
 	const char *name; /* of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not recorded */
 };
 

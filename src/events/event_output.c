@@ -104,15 +104,44 @@ static void write_events(struct event_output *output)
 	output->event_count = 0;
 }
 
-void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end)
+/* Returns the earliest time (ns) of a record; 0: none has a time. */
+static uint64_t write_records(struct event_output *output)
 {
+	struct sched_priorities priorities;
 	struct perf_record_events records = {
 		.tracks = &output->tracks,
+		.priorities = &priorities,
 		.file = output->input.file,
 		.resolver = output->input.resolver,
 		.diag = output->input.diag,
 		.samples = output->input.samples,
 	};
+	uint64_t untimed;
+
+	sched_priorities_read(&priorities, output->input.file);
+	untimed = switch_events_write(&output->tracks, output->input.file, &priorities);
+	if (untimed)
+		diag_warn(output->input.diag, "switches-untimed",
+			  "%" PRIu64 " context switches have no time, and are not shown", untimed);
+	perf_record_events_write(&records);
+	sched_priorities_release(&priorities);
+	return records.first_time;
+}
+
+/* Perfetto would show the time since the machine's start between the calls and them. */
+static void warn_no_place(const struct event_output *output)
+{
+	uint64_t switches = switch_events_count(output->input.timeline, output->input.file);
+
+	diag_warn(output->input.diag, "trace-untimed",
+		  "the trace has no times; what has is not shown: %" PRIu64
+		  " context switches, and samples",
+		  switches);
+}
+
+void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
+{
+	uint64_t first_record;
 
 	if (!output->input.writer)
 		return;
@@ -123,9 +152,14 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
 			  "time was known, and are not shown",
 			  output->sink.untimed);
-	switch_events_write(&output->tracks, output->input.file);
-	perf_record_events_write(&records);
-	wall_clock_write(output->input.writer, output->input.wall_base, begin);
+	if (untimed) {
+		warn_no_place(output);
+		return;
+	}
+	first_record = write_records(output);
+	if (begin || first_record)
+		wall_clock_write(output->input.writer, output->input.wall_base,
+				 begin ? begin : first_record);
 }
 
 void event_output_release(struct event_output *output)

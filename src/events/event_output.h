@@ -50,9 +50,11 @@ void event_output_add(struct event_output *output, const struct branch_event *ev
 
 /*
  * Write the trace's events, and those of other records.  The trace is from `begin`
- * to `end` (ns).  Nothing else may use the writer now.
+ * to `end` (ns; both 0: nothing with a time was decoded).  If it is `untimed`, what was
+ * decoded has no time, so records with a time have no place beside it: they are left out,
+ * with a warning.  Nothing else may use the writer now.
  */
-void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end);
+void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
 
 /* Idempotent, also on zeroed memory. */
 void event_output_release(struct event_output *output);

@@ -54,12 +54,10 @@ static void name_thread(struct event_tracks *tracks, const struct thread *thread
 	const struct thread *leader =
 		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
 	const char *process = event_thread_name(leader), *name = event_thread_name(thread);
-	char number[16];
 
-	/* perf shows a thread without a name so. */
-	snprintf(number, sizeof(number), ":%d", thread->tid);
+	/* An empty name is shown as none: the record also says which process the thread is of. */
 	if (!name)
-		name = process ? process : number;
+		name = process ? process : "";
 	if (process)
 		ftf_process_name(tracks->writer, (uint32_t)thread->pid,
 				 ftf_text(tracks->writer, process));

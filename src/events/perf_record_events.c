@@ -102,6 +102,7 @@ static void write_wakeup(struct perf_record_events *records, const struct perf_s
 	if (waker)
 		event_tracks_thread(tracks, waker);
 	wakeup.waker_tid = waker ? (uint32_t)waker->tid : 0;
+	wakeup.weight = sched_priorities_find(records->priorities, point->tid, sample->time);
 	ftf_thread_wakeup(tracks->writer, &wakeup);
 }
 
@@ -184,6 +185,12 @@ static void warn_formatless(const struct perf_record_events *records)
 
 /* ---- All records --------------------------------------------------------- */
 
+static void note_time(struct perf_record_events *records, uint64_t time)
+{
+	if (time && (!records->first_time || time < records->first_time))
+		records->first_time = time;
+}
+
 void perf_record_events_write(struct perf_record_events *records)
 {
 	struct perf_record record;
@@ -193,6 +200,7 @@ void perf_record_events_write(struct perf_record_events *records)
 	warn_formatless(records);
 	records->events = alloc_zeroed(records->file->attr_count, sizeof(*records->events));
 	while (perf_file_next(records->file, &position, &record, NULL)) {
+		note_time(records, record.id.time);
 		if (record.type == PERF_RECORD_SAMPLE)
 			write_sample(records, &record);
 		else if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)

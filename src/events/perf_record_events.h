@@ -10,20 +10,26 @@
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/sched_points.h"
 #include "src/events/event_tracks.h"
+#include "src/events/sched_priorities.h"
 #include "src/resolve/resolve.h"
 
 struct perf_record_events {
-	struct event_tracks *tracks;  /* borrowed */
-	const struct perf_file *file; /* borrowed */
-	struct resolver *resolver;    /* borrowed: names the samples' addresses */
-	struct diag *diag;            /* borrowed */
-	bool samples;                 /* write them */
-	uint64_t untimed;             /* samples without a time, or without thread and CPU */
-	struct ftf_name *events;      /* owned, while writing: by attribute */
-	struct sched_points points;   /* the tracepoints that are not written as instants */
+	struct event_tracks *tracks;               /* borrowed */
+	const struct perf_file *file;              /* borrowed */
+	struct resolver *resolver;                 /* borrowed: names the samples' addresses */
+	struct diag *diag;                         /* borrowed */
+	bool samples;                              /* write them */
+	const struct sched_priorities *priorities; /* borrowed */
+	uint64_t untimed;           /* samples without a time, or without thread and CPU */
+	uint64_t first_time;        /* ns: the earliest of a record; 0: none has a time */
+	struct ftf_name *events;    /* owned, while writing: by attribute */
+	struct sched_points points; /* the tracepoints that are not written as instants */
 };
 
-/* Read all records of the file and write those that are shown.  Warns of untimed samples. */
+/*
+ * Read all records of the file and write those that are shown; fill first_time.  Warns of
+ * untimed samples.
+ */
 void perf_record_events_write(struct perf_record_events *records);
 
 /*

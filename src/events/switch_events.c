@@ -30,19 +30,21 @@ static enum ftf_thread_state state_of(const struct thread *thread, const struct 
 								    : FTF_STATE_BLOCKED;
 }
 
-static void write_switch(struct event_tracks *tracks, uint16_t cpu, const struct thread *before,
-			 const struct cpu_switch *change)
+static void write_switch(struct event_tracks *tracks, const struct sched_priorities *priorities,
+			 const struct thread *before, const struct cpu_switch *change)
 {
 	struct ftf_switch out = {
 		.time = change->time,
-		.cpu = cpu,
+		.cpu = (uint16_t)change->cpu,
 		.state = state_of(before, change),
 		.out_tid = before ? (uint32_t)before->tid : 0,
 		.in_tid = (uint32_t)change->thread->tid,
 	};
 
 	out.out_weight = out.out_tid ? 0 : IDLE_WEIGHT;
-	out.in_weight = out.in_tid ? 0 : IDLE_WEIGHT;
+	out.in_weight =
+		out.in_tid ? sched_priorities_find(priorities, change->thread->tid, change->time)
+			   : IDLE_WEIGHT;
 	event_tracks_thread(tracks, change->thread);
 	ftf_context_switch(tracks->writer, &out);
 }
@@ -56,12 +58,29 @@ static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct t
 		(before && event_filter_has(tracks->filter, before, change->time)));
 }
 
-void switch_events_write(struct event_tracks *tracks, const struct perf_file *file)
+uint64_t switch_events_count(const struct timeline *timeline, const struct perf_file *file)
 {
+	uint64_t sum = 0;
+	size_t count;
 	int32_t cpu;
 
 	if (!are_recorded(file))
-		return;
+		return 0;
+	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
+		timeline_switches(timeline, cpu, &count);
+		sum += count;
+	}
+	return sum;
+}
+
+uint64_t switch_events_write(struct event_tracks *tracks, const struct perf_file *file,
+			     const struct sched_priorities *priorities)
+{
+	uint64_t untimed = 0;
+	int32_t cpu;
+
+	if (!are_recorded(file))
+		return 0;
 	for (size_t i = 0; (cpu = timeline_switched_cpu(tracks->timeline, i)) >= 0; i++) {
 		const struct thread *before = NULL;
 		const struct cpu_switch *switches;
@@ -70,9 +89,12 @@ void switch_events_write(struct event_tracks *tracks, const struct perf_file *fi
 		switches = timeline_switches(tracks->timeline, cpu, &count);
 		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
 		for (size_t k = 0; k < count && cpu <= UINT16_MAX; k++) {
-			if (wants(tracks, cpu, before, &switches[k]))
-				write_switch(tracks, (uint16_t)cpu, before, &switches[k]);
+			if (!switches[k].time)
+				untimed++;
+			else if (wants(tracks, cpu, before, &switches[k]))
+				write_switch(tracks, priorities, before, &switches[k]);
 			before = switches[k].thread;
 		}
 	}
+	return untimed;
 }

@@ -8,11 +8,18 @@
 
 #include "decoder/perf_data/perf_file.h"
 #include "src/events/event_tracks.h"
+#include "src/events/sched_priorities.h"
+
+/* Returns how many switches switch_events_write() could write. */
+uint64_t switch_events_count(const struct timeline *timeline, const struct perf_file *file);
 
 /*
  * Write the selected switches, if the recording has all switches
- * (perf_event_attr.context_switch, or the tracepoint sched_switch).
+ * (perf_event_attr.context_switch, or the tracepoint sched_switch), with the priorities of
+ * the threads that come: Perfetto takes a thread without for a real-time one.
+ * Returns how many have no time, and are not shown.
  */
-void switch_events_write(struct event_tracks *tracks, const struct perf_file *file);
+uint64_t switch_events_write(struct event_tracks *tracks, const struct perf_file *file,
+			     const struct sched_priorities *priorities);
 
 #endif

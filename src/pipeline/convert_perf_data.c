@@ -315,7 +315,8 @@ static int write_rest(struct conversion *c, struct error *err)
 		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
 	output_pipeline_join_writer(&c->pipeline);
-	event_output_finish(&c->events, c->summary->first_time, c->summary->last_time);
+	event_output_finish(&c->events, c->summary->first_time, c->summary->last_time,
+			    c->summary->threads && !c->summary->last_time);
 	write_overlays(c);
 	if (c->options->verify && verify_engines(c, err) < 0)
 		return -1;

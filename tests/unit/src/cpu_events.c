@@ -333,13 +333,70 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 	perf_data_add_exit(&data, SAMPLE_PID, SAMPLE_PID);
 	add_switch(5000, SAMPLE_PID, 0, false);
 	finish("");
-	EXPECT(1, records, " cpu 0 100 from 0 state 3 to 1234 outgoing_weight=-2147483648", "");
-	EXPECT(1, records, " cpu 0 2000 from 1234 state 1 to 77\n", "");
+	/* Perfetto takes a priority below 100 for that of a real-time thread. */
+	EXPECT(1, records,
+	       " cpu 0 100 from 0 state 3 to 1234 incoming_weight=120 outgoing_weight=-2147483648",
+	       "");
+	EXPECT(1, records, " cpu 0 2000 from 1234 state 1 to 77 incoming_weight=120\n", "");
 	EXPECT(1, records, " cpu 0 3000 from 77 state 3 to 0 incoming_weight=-2147483648", "");
-	EXPECT(1, records, " cpu 0 4000 from 0 state 3 to 1234 outgoing_weight=-2147483648", "");
+	EXPECT(1, records,
+	       " cpu 0 4000 from 0 state 3 to 1234 incoming_weight=120 "
+	       "outgoing_weight=-2147483648",
+	       "");
 	EXPECT(1, records, " cpu 0 5000 from 1234 state 5 to 0 incoming_weight=-2147483648", "");
-	/* By this Perfetto knows the process of a thread. */
-	EXPECT(1, records, "kernel-object type 2 id 77 \":77\"", "process=77");
+	/* By this Perfetto knows the process of a thread, whose name nobody recorded. */
+	EXPECT(1, records, "kernel-object type 2 id 77 \"\"", "process=77");
+}
+END_TEST
+
+START_TEST(switches_without_a_time_are_counted_and_not_shown)
+{
+	begin();
+	data.events[0].attr.context_switch = 1;
+	add_switch(2000, SAMPLE_PID, 77, true);
+	add_switch(0, 77, SAMPLE_PID, false);
+	finish("");
+	EXPECT(0, records, "context-switch cpu 0 0 ", "");
+	EXPECT(1, records, "context-switch cpu 0 2000 ", "");
+	EXPECT(1, messages, "1 context switches have no time, and are not shown", "");
+}
+END_TEST
+
+/* Nothing decoded: the first record, not 0, from which all else would be far away. */
+START_TEST(the_wall_clock_of_a_recording_without_calls_is_at_its_first_record)
+{
+	struct {
+		uint32_t version, clock;
+		uint64_t wall, perf;
+	} clock = { 1, 1, UINT64_C(1700000000000000000), 2000 };
+
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	data.events[0].attr.context_switch = 1;
+	perf_data_set_feature(&data, 29, &clock, sizeof(clock));
+	add_switch(2000, SAMPLE_PID, 77, true);
+	add_switch(3000, 77, SAMPLE_PID, true);
+	finish("");
+	EXPECT(0, records, " 0 \"wall clock\"", "");
+	EXPECT(1, records, "\"wall clock\" wall_clock=2023-11-14 22:13:", "");
+}
+END_TEST
+
+/* Else they were as far behind the calls as the machine runs: days. */
+START_TEST(switches_have_no_place_beside_calls_without_times)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	data.events[0].attr.context_switch = 1;
+	pt_packets_psb(&packets, 0, 0);
+	pt_packets_pge(&packets, SAMPLE_MAIN);
+	pt_packets_tnt(&packets, "t");
+	add_switch(2000, SAMPLE_PID, 77, true);
+	add_switch(1500000000000, 77, SAMPLE_PID, true);
+	finish("");
+	EXPECT(0, records, "context-switch", "");
+	EXPECT(1, messages, "the trace has no times; what has is not shown: 3 context switches",
+	       "");
 }
 END_TEST
 
@@ -847,6 +904,9 @@ int main(void)
 	tcase_add_loop_test(all, a_transaction_may_be_open_behind_an_overflow, 0, 3);
 	tcase_add_loop_test(all, a_transaction_may_begin_and_end_where_tracing_is_off, 0, 4);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
+	tcase_add_test(all, switches_without_a_time_are_counted_and_not_shown);
+	tcase_add_test(all, the_wall_clock_of_a_recording_without_calls_is_at_its_first_record);
+	tcase_add_test(all, switches_have_no_place_beside_calls_without_times);
 	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
 	tcase_add_loop_test(all, triggers_are_marks_of_the_cpu, 0, 2);
 	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);

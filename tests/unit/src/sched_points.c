@@ -222,13 +222,20 @@ struct switch_fields {
 	int32_t next_pid, next_prio;
 };
 
+/* Of 77: first real-time, later niced; of others a bit less than normal. */
+static int32_t priority_of(int32_t tid, uint64_t time)
+{
+	return tid != 77 ? 121 : time < 1000000 ? 98 : 130;
+}
+
 static void add_switch(const struct when *when, int64_t state, int32_t next, const char *name)
 {
 	struct switch_fields fields = { .type = SWITCH_ID,
 					.common_pid = when->tid,
 					.prev_pid = when->tid,
 					.prev_state = state,
-					.next_pid = next };
+					.next_pid = next,
+					.next_prio = priority_of(next, when->time) };
 
 	strncpy(fields.next_comm, name, sizeof(fields.next_comm));
 	add_sample(SWITCH_ID, when, &fields, sizeof(fields));
@@ -246,6 +253,7 @@ static void add_wakeup(uint64_t config, const struct when *when, int32_t tid, in
 		     .common_pid = when->tid,
 		     .comm = "other",
 		     .pid = tid,
+		     .prio = 118,
 		     .target_cpu = target };
 
 	add_sample(config, when, &fields, sizeof(fields));
@@ -306,10 +314,11 @@ static void finish(const char *options)
 
 static void expect_switches(void)
 {
-	expect(1, records, " 2000 from 1234 state 1 to 77\n");
+	expect(1, records, " 2000 from 1234 state 1 to 77 incoming_weight=98\n");
 	expect(1, records, " 3000 from 77 state 3 to 0 incoming_weight=-2147483648");
-	expect(1, records, " 4000 from 0 state 1 to 1234 outgoing_weight=-2147483648");
-	expect(1, records, " cpu 1 1000500 from 0 state 3 to 77 ");
+	expect(1, records,
+	       " 4000 from 0 state 1 to 1234 incoming_weight=121 outgoing_weight=-2147483648");
+	expect(1, records, " cpu 1 1000500 from 0 state 3 to 77 incoming_weight=130 ");
 	expect(1, records, " cpu 0 2000000 from 1234 state 5 to 0 ");
 	expect(0, records, "\"sched:sched_switch\"");
 	expect(1, records, "kernel-object type 2 id 77 \"other\" process=77");
@@ -381,8 +390,9 @@ START_TEST(a_switch_that_a_record_has_too_is_shown_once)
 	perf_data_add_record(&data, PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, next,
 			     sizeof(next));
 	finish("");
-	expect(1, records, " to 77\n");
-	expect(1, records, " cpu 0 2001 from 1234 state 3 to 77\n");
+	expect(1, records, " to 77 incoming_weight=98\n");
+	/* The priority is that of the tracepoint. */
+	expect(1, records, " cpu 0 2001 from 1234 state 3 to 77 incoming_weight=98\n");
 	expect(0, records, "\"sched:sched_switch\"");
 }
 END_TEST
@@ -404,9 +414,9 @@ START_TEST(wakings_are_wakeup_records_once_each)
 	finish("");
 	expect(2, records, "wakeup ");
 	expect(1, records,
-	       _i ? "wakeup cpu 1 1000100 thread 77 waker=1234\n"
-		  : "wakeup cpu 1 1000200 thread 77 waker=1234\n");
-	expect(1, records, "wakeup cpu 3 1000300 thread 78 waker=1234\n");
+	       _i ? "wakeup cpu 1 1000100 thread 77 waker=1234 weight=118\n"
+		  : "wakeup cpu 1 1000200 thread 77 waker=1234 weight=118\n");
+	expect(1, records, "wakeup cpu 3 1000300 thread 78 waker=1234 weight=118\n");
 	expect(0, records, "\"sched:sched_wak");
 }
 END_TEST
@@ -428,7 +438,7 @@ START_TEST(fields_are_where_the_format_has_them)
 	/* Cut before next_pid: no switch, and no harm. */
 	add_sample(SWITCH_ID, &(struct when){ 2500, 77, 0 }, fields, 4);
 	finish("");
-	expect(1, records, " cpu 0 2000 from 1234 state 5 to 77\n");
+	expect(1, records, " cpu 0 2000 from 1234 state 5 to 77 incoming_weight=120\n");
 	expect(0, records, " 2500 from");
 }
 END_TEST
