@@ -169,7 +169,8 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 	fclose(out);
 	if (listed)
 		diag_warn(diag, "missing-files",
-			  "no code for %u file%s, so what they did is missing: %s", listed,
-			  listed == 1 ? "" : "s", text);
+			  listed == 1 ? "%u binary not found; its calls are missing: %s"
+				      : "%u binaries not found; their calls are missing: %s",
+			  listed, text);
 	free(text);
 }

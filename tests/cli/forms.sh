@@ -83,7 +83,7 @@ kernel_branches() { # STATUS OPTIONS... INPUT
 }
 no_kernel() {
 	"$program" --symfs="$work" --format=branches kernel.data/data >ours 2>messages
-	[ $? -eq 2 ] && grep -q 'no code for 1 file.*kernel.kallsyms' messages
+	[ $? -eq 2 ] && grep -q '1 binary not found.*kernel.kallsyms' messages
 }
 tap_check "the kernel's code comes from kcore_dir" kernel_branches 0 kernel.data
 tap_check "and from a kcore that is named" kernel_branches 0 --kcore=kernel.data/kcore_dir/kcore kernel.data/data

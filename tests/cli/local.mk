@@ -11,6 +11,7 @@ cli_tests = \
 	tests/cli/install.sh \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
+	tests/cli/missing.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \
 	tests/cli/progress.sh \

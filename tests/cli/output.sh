@@ -58,7 +58,7 @@ tap_check "process and thread have their names and ids" names
 mkdir "$work/empty"
 warnings() {
 	"$program" --symfs="$work/empty" "$sample" -o "$work/x.ftf" 2>"$work/stderr"
-	[ $? -eq 2 ] && [ "$(grep -c 'no code for 1 file.*: /sample$' "$work/stderr")" -eq 1 ]
+	[ $? -eq 2 ] && [ "$(grep -c '1 binary not found.*: /sample$' "$work/stderr")" -eq 1 ]
 }
 tap_check "missing code gives status 2 and names the file" warnings
 

@@ -39,7 +39,7 @@ tap_check "it names files without symbols" \
 counts_the_same() { # STATUS OPTIONS...
 	for format in none branches; do
 		run "$@" --format=$format perf.data || return 1
-		grep -E ' branches on |gaps?: |no code for' stderr >"said.$format"
+		grep -E ' branches on |gaps?: |not found;' stderr >"said.$format"
 	done
 	cat said.none
 	grep -q ' branches on ' said.none && diff said.branches said.none

@@ -246,7 +246,7 @@ tap_check "rr-alderlake: a sound trace" \
 	converts 2 --symfs="$recordings/rr-alderlake/symfs" "$recordings/rr-alderlake/perf.data"
 
 names_missing_files() {
-	[ "$(grep -c 'no code for .*build id' "$work/messages")" -eq 1 ] || { cat "$work/messages"; return 1; }
+	[ "$(grep -c 'not found; .*build id' "$work/messages")" -eq 1 ] || { cat "$work/messages"; return 1; }
 	grep -q '3174/3174 .*\[lost: Failed to get instruction\]' "$work/slices"
 }
 for name in lldb-multicore dynamorio-cyc rr-alderlake; do

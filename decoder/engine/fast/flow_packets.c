@@ -328,6 +328,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->state.on = flow->state.has_interrupt = flow->state.aborted = false;
 	stream_lose_tx(&flow->stream);
 	flow->return_count = 0;
+	flow->state.calls_missing = false;
 	flow_set_after_gap(flow);
 	flow->state.overflowed = true;
 	flow->erratum_resume_ip = 0;
@@ -340,6 +341,7 @@ static void on_psb(struct pt_flow *flow)
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 	flow->in_header = true;
 	flow->header_has_ip = false;
+	flow->state.calls_missing = false;
 	flow->state.last_ip = 0;
 	flow_flush_pending(flow);
 	flow->state.overflowed = false;

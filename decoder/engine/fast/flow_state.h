@@ -62,6 +62,7 @@ struct flow_state {
 	bool overflowed;    /* the next FUP is where tracing resumes */
 	bool aborted;       /* the next TIP is the abort handler of a transaction */
 	bool emitted;       /* a branch was emitted since tracing began */
+	bool calls_missing; /* code that is missing ran since the PSB: its calls are unknown */
 	struct emulated_ptwrite ptwrite;
 	struct packet_clock clock;
 };

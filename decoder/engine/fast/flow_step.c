@@ -34,6 +34,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 
 	if (!flow->state.lost)
 		stream_push_gap(&flow->stream, reason, ip);
+	flow->state.calls_missing |= reason == GAP_NO_CODE;
 	flow_set_after_gap(flow);
 	flow_set_lost(flow);
 	if (!has_ip)
@@ -297,6 +298,19 @@ static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t 
 }
 
 /*
+ * The processor compressed the return because it saw the call.  If that was in code that is
+ * missing, so is the code to return to, wherever it is.
+ */
+static void fail_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
+{
+	if (flow->state.calls_missing && insn->kind == BRANCH_RETURN && flow->compression &&
+	    tnt_bits_next(flow->bits))
+		flow_fail(flow, GAP_NO_CODE, 0);
+	else
+		flow_fail(flow, GAP_MISMATCH, from);
+}
+
+/*
  * TNT bits may come before the TIPs of indirect branches between them (SDM volume 3, "Deferred
  * TIPs"): keep the remaining bits until the next TIP.
  */
@@ -328,7 +342,7 @@ static void consume_tnt(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		defer_tnt(flow, from);
 		return;
 	} else if (!take_return(flow, insn, from)) {
-		flow_fail(flow, GAP_MISMATCH, from);
+		fail_return(flow, insn, from);
 		return;
 	}
 	drop_tnt_bit(flow);
@@ -528,4 +542,6 @@ void flow_resync_at(struct pt_flow *flow, uint64_t ip)
 	stream_enter(&flow->stream, ip);
 	if (flow_code_at(flow, ip, &size))
 		flow_begin_tracing(flow, ip, true);
+	else
+		flow->state.calls_missing = true;
 }

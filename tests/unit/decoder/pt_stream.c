@@ -359,6 +359,33 @@ START_TEST(missing_code_costs_the_trace_up_to_the_next_place_only)
 }
 END_TEST
 
+/*
+ * The processor compresses a return if it saw the call, also if the decoder could not
+ * (SDM volume 3, "RET Compression"); from a PSB on it compresses none of calls before.
+ */
+START_TEST(a_return_to_missing_code_is_a_gap_for_lack_of_code)
+{
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, 0x900000); /* where nothing is mapped */
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_psb(&run.packets, SAMPLE_START + 100, SAMPLE_LEAF);
+	pt_packets_tnt(&run.packets, "t");
+	finish();
+	expect(1, BRANCH_GAP, 0x900000, 0);
+	ck_assert_uint_eq(run.events[1].gap, GAP_NO_CODE);
+	expect(2, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(3, BRANCH_GAP, 0, 0);
+	ck_assert_uint_eq(run.events[3].gap, GAP_NO_CODE);
+	expect(4, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(5, BRANCH_GAP, SAMPLE_LEAF, 0);
+	ck_assert_uint_eq(run.events[5].gap, GAP_MISMATCH);
+}
+END_TEST
+
 /* A page fault, for example, of code that perf could not keep. */
 START_TEST(an_interrupt_before_any_missing_code_ran_is_no_gap)
 {
@@ -1278,6 +1305,7 @@ int main(void)
 	tcase_add_loop_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows, 0, 2);
 	tcase_add_loop_test(all, an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends, 0, 2);
 	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
+	tcase_add_test(all, a_return_to_missing_code_is_a_gap_for_lack_of_code);
 	tcase_add_loop_test(all, an_interrupt_before_any_missing_code_ran_is_no_gap, 0, 2);
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# One file of a recording is missing: that is the reason of every gap, and the file is named.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+cp "$top_builddir"/tests/programs/plugins "$top_builddir"/tests/programs/plugin_*.so .
+
+"$ptsim" record --cyc --seed=3 --psb-period=512 -o perf.data -- ./plugins >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+# "file PATH: N symbols ..." of all files that are at hand.
+"$program" -v --format=none perf.data 2>&1 | sed -n 's/^file \(\/[^:]*\): .*/\1/p' >files
+mkdir tree
+while read -r file; do cp --parents -L "$file" tree; done <files
+
+# Gaps as "N reason": all of them are for lack of code.
+missing() { # ENGINE FILE
+	mv "tree/$2" away
+	"$program" --engine="$1" --format=none --symfs=tree perf.data 2>messages
+	status=$?
+	mv away "tree/$2"
+	[ $status -eq 2 ] && grep -q 'code is missing: give' messages && ! grep -q 'does not fit' messages &&
+		grep -q "1 binary not found; its calls are missing: $2 (build id" messages && return 0
+	cat messages
+	return 1
+}
+each_file() { # ENGINE
+	[ "$(wc -l <files)" -ge 4 ] || { cat files; return 1; }
+	while read -r file; do missing "$1" "$file" || return 1; done <files
+}
+tap_check "with all files there is no gap" "$program" --format=none --symfs=tree perf.data
+tap_check "a missing file is the reason of every gap" each_file fast
+tap_check "so it is for libipt" each_file libipt
+tap_done
