@@ -20,9 +20,16 @@
 #define BLOCKS_MIN      64
 #define BYTES_PER_BLOCK 64
 
-/* Longer ones are no code: zeros, for example, are instructions too. */
-#define INSNS_MAX UINT16_MAX
+/*
+ * A block with more instructions than STRAIGHT_INSNS ends without a branch, where STRAIGHT_BYTES
+ * divides what is left of the code: so long code is decoded once, wherever the flow enters it,
+ * and a block that nobody executes again, as in zeros, costs little.  Blocks that a run follows
+ * quickly (packed_counts.h) are shorter.
+ */
+#define STRAIGHT_INSNS PACKED_COUNTS_STEP_INSNS
+#define STRAIGHT_BYTES ((size_t)1 << 15)
 
+static_assert(STRAIGHT_INSNS + STRAIGHT_BYTES < UINT16_MAX, "a block can count its instructions");
 static_assert(sizeof(void *) != 8 || sizeof(struct basic_block) == CACHE_LINE, "a run is one line");
 static_assert(sizeof(struct cfg_node) == CACHE_LINE / 4, "four hops are one line");
 
@@ -58,12 +65,20 @@ void basic_blocks_release(struct basic_blocks *blocks)
 	*blocks = (struct basic_blocks){ 0 };
 }
 
-/* Returns the number of bytes before the branch. */
+/* Returns whether a block ends behind its last instruction, with `rest` bytes left behind that. */
+static bool ends_behind(const struct basic_block *block, size_t rest)
+{
+	return block->insn.kind != BRANCH_NONE ||
+	       (block->insns > STRAIGHT_INSNS &&
+		rest / STRAIGHT_BYTES != (rest + block->insn.length) / STRAIGHT_BYTES);
+}
+
+/* Returns the number of bytes before the last instruction. */
 static uint32_t decode_block(struct basic_block *block, size_t size, uint8_t *lengths)
 {
 	uint32_t length = 0;
 
-	while (block->insns < INSNS_MAX) {
+	for (;;) {
 		block->insn = insn_decode(block->bytes + length, size - length,
 					  (enum insn_mode)block->mode);
 		if (!block->insn.length)
@@ -71,12 +86,10 @@ static uint32_t decode_block(struct basic_block *block, size_t size, uint8_t *le
 		if (block->insns < LENGTHS_MAX)
 			lengths[block->length_count++] = block->insn.length;
 		block->insns++;
-		if (block->insn.kind != BRANCH_NONE)
+		if (ends_behind(block, size - length - block->insn.length))
 			return length;
 		length += block->insn.length;
 	}
-	block->insn.length = 0;
-	return length;
 }
 
 static void add_chunk(struct basic_blocks *blocks, size_t chunk)

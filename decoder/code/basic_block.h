@@ -3,10 +3,10 @@
  * Basic blocks: instructions from an address to the next branch.
  *
  * A program executes the same branches again and again, so the code between two of them is
- * decoded once.  A block has links to its successors once they were executed: together the
- * blocks are the control flow graph of the executed code.  The key of a block is the position
- * of its bytes in memory, so a file mapped by many processes is decoded once; and its code
- * region, so that all links stay within what is mapped.
+ * decoded once; long code without a branch in several blocks.  A block has links to its successors
+ * once they were executed: together the blocks are the control flow graph of the executed code. The
+ * key of a block is the position of its bytes in memory, so a file mapped by many processes is
+ * decoded once; and its code region, so that all links stay within what is mapped.
  */
 #ifndef DECODER_CODE_BASIC_BLOCK_H
 #define DECODER_CODE_BASIC_BLOCK_H
@@ -29,11 +29,11 @@ struct basic_block {
 	 * return may differ the next time.
 	 */
 	struct basic_block *not_taken, *taken;
-	struct insn insn;     /* the branch; length 0: no instruction, or the bytes end here */
-	uint32_t length;      /* bytes before the branch */
+	struct insn insn;     /* the last one; length 0: no instruction, or the bytes end here */
+	uint32_t length;      /* bytes before `insn` */
 	uint32_t region;      /* of the code: code_regions.h */
 	uint32_t node;        /* its CFG node: cfg_node_at() */
-	uint16_t insns;       /* instructions, the branch included */
+	uint16_t insns;       /* instructions, `insn` included */
 	uint8_t length_count; /* number of `lengths` */
 	/* For the owner: */
 	uint8_t exit : 3;        /* enum block_exit */
@@ -149,6 +149,12 @@ static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *b
 
 /* The code has changed: forget all blocks.  The generation changes. */
 void basic_blocks_forget(struct basic_blocks *blocks);
+
+/* Returns whether the code continues behind a block, which is only a part of long code. */
+static inline bool basic_block_continues(const struct basic_block *block)
+{
+	return block->insn.length && block->insn.kind == BRANCH_NONE;
+}
 
 /*
  * Returns the number of a block's instructions in its first `distance` bytes; -1 if none ends

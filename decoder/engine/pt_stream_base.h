@@ -19,7 +19,8 @@
 
 /*
  * Branches in a row without a packet.  A packet has at most 47 TNT bits, with a few direct
- * branches between two of them; a flow with more branches loops forever (`jmp .`).
+ * branches between two of them; a flow with more branches loops forever (`jmp .`).  Each block of
+ * code without a branch counts as one: 128 MiB of it at least.
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 

@@ -266,6 +266,13 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	follow_link(flow, &flow->block->taken, flow->state.ip);
 }
 
+/* Long code without a branch continues in the next block. */
+static void follow_straight(struct pt_flow *flow, uint64_t next)
+{
+	flow->block->exit = EXIT_STEP;
+	follow_link(flow, &flow->block->not_taken, next);
+}
+
 static void take_conditional(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	uint64_t next = from + insn->length, to = next + (uint64_t)(int64_t)insn->distance;
@@ -466,8 +473,10 @@ void flow_step_slow(struct pt_flow *flow)
 		return;
 	}
 	stream_count_insns(&flow->stream, block->insns);
-	if (is_direct(&insn) && flow->pending == PENDING_TIP_PGD &&
-	    leaves_filter(flow, from + insn.length + (uint64_t)(int64_t)insn.distance))
+	if (basic_block_continues(block))
+		follow_straight(flow, from + insn.length);
+	else if (is_direct(&insn) && flow->pending == PENDING_TIP_PGD &&
+		 leaves_filter(flow, from + insn.length + (uint64_t)(int64_t)insn.distance))
 		stop_tracing(flow, &insn, from);
 	else if (is_direct(&insn))
 		follow_direct(flow, &insn, from);
@@ -497,7 +506,7 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 			return at == ip;
 		if (ip - at <= block->length)
 			return basic_block_count_insns(block, ip - at) >= 0;
-		if (!block->insn.length || !is_direct(&block->insn))
+		if (!is_direct(&block->insn) && !basic_block_continues(block))
 			return false;
 		at += block->length + block->insn.length + (uint64_t)(int64_t)block->insn.distance;
 	}

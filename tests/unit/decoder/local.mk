@@ -163,3 +163,9 @@ endif
 tests_unit_decoder_insn_agrees_test_SOURCES = tests/unit/decoder/insn_agrees.c
 tests_unit_decoder_insn_agrees_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_insn_agrees_test_LDADD = $(UNIT_LIBS) $(ZYDIS_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/basic_block.test
+TESTS += tests/unit/decoder/basic_block.test
+tests_unit_decoder_basic_block_test_SOURCES = tests/unit/decoder/basic_block.c
+tests_unit_decoder_basic_block_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_basic_block_test_LDADD = $(UNIT_LIBS)

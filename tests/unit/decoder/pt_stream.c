@@ -1173,6 +1173,88 @@ static void write_program(const uint8_t *bytes, size_t size)
 	fclose(file);
 }
 
+/* ---- Instructions -------------------------------------------------------- */
+
+/*
+ * The program is `nops` times NOP, a conditional jump to its begin, and a system call; in a
+ * mapping of its own at SAMPLE_CODE + MOVED.
+ */
+static void write_long_code(size_t nops)
+{
+	uint8_t *code, end[] = { 0x0f, 0x85, 0, 0, 0, 0, 0x0f, 0x05 };
+	int32_t distance = -(int32_t)(nops + 6);
+	FILE *file = fopen(run.program, "r+b");
+
+	run.program_size = TINY_ELF_CODE_OFFSET + nops + sizeof(end);
+	run.program_bytes = realloc(run.program_bytes, run.program_size);
+	ck_assert_ptr_nonnull(run.program_bytes);
+	code = run.program_bytes + TINY_ELF_CODE_OFFSET;
+	memset(code, 0x90, nops);
+	memcpy(end + 2, &distance, sizeof(distance));
+	memcpy(code + nops, end, sizeof(end));
+	fwrite(run.program_bytes, 1, run.program_size, file);
+	fclose(file);
+	add_mapping(SAMPLE_CODE, nops + sizeof(end), MOVED);
+}
+
+static const size_t long_code[] = {
+	2046, 2048, 32768, 40000, 65534, 65535, 65536, 100000, 3000000
+};
+
+#define LONG_CODES ((int)(sizeof(long_code) / sizeof(long_code[0])))
+
+/* All sizes, each with both engines. */
+START_TEST(code_without_a_branch_is_followed_however_long_it_is)
+{
+	const size_t nops = long_code[_i / 2];
+	const uint64_t code = SAMPLE_CODE + MOVED, jump = code + nops;
+
+	begin(_i % 2);
+	write_long_code(nops);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, code);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_fup(&run.packets, jump - 1); /* an interrupt, and to the middle */
+	pt_packets_tip(&run.packets, code + nops / 2);
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 5);
+	expect(1, BRANCH_COND, jump, code);
+	ck_assert_uint_eq(run.events[1].insns, nops + 1);
+	expect(2, BRANCH_COND, jump, code);
+	ck_assert_uint_eq(run.events[2].insns, nops + 1);
+	expect(3, BRANCH_INTERRUPT, jump - 1, code + nops / 2);
+	ck_assert_uint_eq(run.events[3].insns, nops - 1);
+	expect(4, BRANCH_SYSCALL, jump + 6, 0);
+	ck_assert_uint_eq(run.events[4].insns, nops - nops / 2 + 2);
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+}
+END_TEST
+
+/* The end of the mapping is the end of the code, and not of a block. */
+START_TEST(long_code_that_ends_without_a_branch_is_missing_code)
+{
+	const uint64_t code = SAMPLE_CODE + MOVED;
+
+	begin(_i);
+	write_long_code(100000);
+	add_mapping(SAMPLE_CODE, 90000, MOVED_MORE);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, code + MOVED);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_psb(&run.packets, SAMPLE_START + 100, code + 99999);
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.events[1].kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.events[1].gap, GAP_NO_CODE);
+	ck_assert_uint_eq(run.events[1].from, code + MOVED + 90000);
+	expect(3, BRANCH_SYSCALL, code + 100006, 0);
+}
+END_TEST
+
 /* Calls into another mapping, which begins where the returns are. */
 static const uint8_t far_calls[] = {
 	0xff,          0xd0,                      /* call *%rax */
@@ -1333,6 +1415,9 @@ int main(void)
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(all, no_way_leads_out_of_a_mapping, 0, 2);
 	tcase_add_test(all, known_code_may_lie_anywhere_in_a_large_mapping);
+	tcase_add_loop_test(all, code_without_a_branch_is_followed_however_long_it_is, 0,
+			    2 * LONG_CODES);
+	tcase_add_loop_test(all, long_code_that_ends_without_a_branch_is_missing_code, 0, 2);
 	tcase_add_loop_test(all, known_code_may_lead_to_unknown_code_of_another_mapping, 0, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
