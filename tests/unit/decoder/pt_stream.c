@@ -1255,6 +1255,156 @@ START_TEST(long_code_that_ends_without_a_branch_is_missing_code)
 }
 END_TEST
 
+/* What leaves the code without being a branch: decoder/code/insn.h. */
+static const struct leaving_insn {
+	uint8_t size, bytes[4];
+	bool returns; /* without a packet the next instruction follows */
+} leaving[] = {
+	{ 3, { 0x0f, 0x01, 0xd7 }, true },       /* ENCLU */
+	{ 3, { 0x0f, 0x01, 0xcf }, true },       /* ENCLS */
+	{ 3, { 0x0f, 0x01, 0xc0 }, true },       /* ENCLV */
+	{ 4, { 0x66, 0x0f, 0x01, 0xcc }, true }, /* TDCALL */
+	{ 4, { 0x66, 0x0f, 0x01, 0xcf }, true }, /* SEAMCALL */
+	{ 4, { 0x66, 0x0f, 0x01, 0xcd }, true }, /* SEAMRET */
+	{ 3, { 0x0f, 0x01, 0xd9 }, true },       /* VMMCALL */
+	{ 2, { 0x0f, 0xaa }, true },             /* RSM */
+	{ 2, { 0x0f, 0xa2 }, true },             /* CPUID */
+	{ 3, { 0x0f, 0x01, 0xc1 }, false },      /* VMCALL */
+};
+
+#define LEAVING ((int)(sizeof(leaving) / sizeof(leaving[0])))
+
+/* nop; the instruction; nop; syscall */
+static uint64_t write_leaving(const struct leaving_insn *insn)
+{
+	uint8_t code[8] = { 0x90 };
+
+	memcpy(code + 1, insn->bytes, insn->size);
+	memcpy(code + 1 + insn->size, (const uint8_t[]){ 0x90, 0x0f, 0x05 }, 3);
+	write_program(code, sizeof(code));
+	return SAMPLE_MAIN + 1;
+}
+
+/* SDM volume 3, "Packet Generation Scenarios": EENTER of an enclave; VM exits; #UD. */
+START_TEST(an_enclave_or_a_hypervisor_is_entered_by_a_fup)
+{
+	const struct leaving_insn *insn = &leaving[_i / 2];
+	uint64_t at, next;
+
+	begin(_i % 2);
+	at = write_leaving(insn);
+	next = at + insn->size;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_fup(&run.packets, at);
+	pt_packets_pgd(&run.packets, 0);
+	pt_packets_pge(&run.packets, next);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 4);
+	expect(1, BRANCH_NONE, at, 0);
+	ck_assert_uint_eq(run.events[1].flags, BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	expect(2, BRANCH_NONE, 0, next);
+	expect(3, BRANCH_SYSCALL, next + 1, 0);
+}
+END_TEST
+
+/* EENTER and EEXIT of a debug enclave, and a VM exit to a hypervisor that is traced, too. */
+START_TEST(a_traced_enclave_or_hypervisor_is_entered_by_a_fup_and_its_target)
+{
+	const struct leaving_insn *insn = &leaving[_i / 2];
+	uint64_t at;
+
+	begin(_i % 2);
+	at = write_leaving(insn);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_fup(&run.packets, at);
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, at + insn->size);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 4);
+	expect(1, BRANCH_INTERRUPT, at, SAMPLE_LEAF);
+	expect(2, BRANCH_RETURN, SAMPLE_LEAF, at + insn->size);
+	expect(3, BRANCH_SYSCALL, at + insn->size + 1, 0);
+}
+END_TEST
+
+/* Another leaf of ENCLU (EGETKEY), for example, or a failure. */
+START_TEST(what_does_not_leave_needs_no_packet)
+{
+	const struct leaving_insn *insn = &leaving[_i / 2];
+	uint64_t at;
+
+	begin(_i % 2);
+	at = write_leaving(insn);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 2);
+	if (insn->returns)
+		expect(1, BRANCH_SYSCALL, at + insn->size + 1, 0);
+	else
+		expect(1, BRANCH_SOFTINT, at, 0);
+}
+END_TEST
+
+/* Far branches: a TIP without a FUP.  A VM entry that fails has the next ip as its target. */
+START_TEST(far_branches_have_their_kind)
+{
+	static const struct {
+		struct leaving_insn insn;
+		enum branch_kind kind;
+	} rows[] = {
+		{ { 3, { 0x0f, 0x01, 0xc2 }, false }, BRANCH_SOFTINT },    /* VMLAUNCH */
+		{ { 3, { 0x0f, 0x01, 0xc3 }, false }, BRANCH_SOFTINT },    /* VMRESUME */
+		{ { 4, { 0xf2, 0x0f, 0x01, 0xca }, false }, BRANCH_IRET }, /* ERETS */
+		{ { 4, { 0xf3, 0x0f, 0x01, 0xca }, false }, BRANCH_IRET }, /* ERETU */
+		{ { 4, { 0xf3, 0x0f, 0x01, 0xec }, false }, BRANCH_IRET }, /* UIRET */
+	};
+	const struct leaving_insn *insn = &rows[_i / 2].insn;
+	uint64_t at;
+
+	/* libipt 2.0 does not know the later three. */
+	if (_i % 2 == PT_ENGINE_LIBIPT && rows[_i / 2].kind == BRANCH_IRET)
+		return;
+	begin(_i % 2);
+	at = write_leaving(insn);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tip(&run.packets, at + insn->size);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 3);
+	expect(1, rows[_i / 2].kind, at, at + insn->size);
+	expect(2, BRANCH_SYSCALL, at + insn->size + 1, 0);
+}
+END_TEST
+
+/* APX: JMPABS, in the middle of code that libipt 2.0 does not know. */
+static const uint8_t apx_code[] = {
+	0xd5, 0x18, 0x01, 0xc0,                                  /* add %r16, %r16 */
+	0x62, 0xf4, 0x7c, 0x18, 0x01, 0xc8,                      /* add %ecx, %eax, %eax */
+	0xd5, 0x00, 0xa1, 0x40, 0x10, 0x40, 0x00, 0x00, 0, 0, 0, /* jmpabs leaf */
+};
+
+START_TEST(jmpabs_is_a_jump_that_has_a_target_in_the_trace)
+{
+	begin(PT_ENGINE_FAST);
+	write_program(apx_code, sizeof(apx_code));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, SAMPLE_CIRCLE);
+	finish();
+	expect(1, BRANCH_JUMP, SAMPLE_MAIN + 10, SAMPLE_LEAF);
+	ck_assert(run.events[1].flags & BRANCH_INDIRECT);
+	expect(2, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_CIRCLE);
+}
+END_TEST
+
 /* Calls into another mapping, which begins where the returns are. */
 static const uint8_t far_calls[] = {
 	0xff,          0xd0,                      /* call *%rax */
@@ -1418,6 +1568,12 @@ int main(void)
 	tcase_add_loop_test(all, code_without_a_branch_is_followed_however_long_it_is, 0,
 			    2 * LONG_CODES);
 	tcase_add_loop_test(all, long_code_that_ends_without_a_branch_is_missing_code, 0, 2);
+	tcase_add_loop_test(all, an_enclave_or_a_hypervisor_is_entered_by_a_fup, 0, 2 * LEAVING);
+	tcase_add_loop_test(all, a_traced_enclave_or_hypervisor_is_entered_by_a_fup_and_its_target,
+			    0, 2 * LEAVING);
+	tcase_add_loop_test(all, what_does_not_leave_needs_no_packet, 0, 2 * LEAVING);
+	tcase_add_loop_test(all, far_branches_have_their_kind, 0, 2 * 5);
+	tcase_add_test(all, jmpabs_is_a_jump_that_has_a_target_in_the_trace);
 	tcase_add_loop_test(all, known_code_may_lead_to_unknown_code_of_another_mapping, 0, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
