@@ -213,7 +213,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	size_t fed = 1;
 
 	if (is_gap)
-		code_files_note_gap(&c->recording.code_files, events);
+		code_files_note_gap(&c->recording.code_files, events, c->diag);
 	if (c->reports_branches)
 		report_branch(c, events);
 	if (c->pipeline.machine)

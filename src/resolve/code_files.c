@@ -3,6 +3,7 @@
 #include "src/resolve/code_files.h"
 
 #include <elf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "decoder/code/insn.h"
 #include "src/resolve/kernel_modules.h"
 #include "symbols/files/elf_file.h"
 
@@ -122,10 +124,38 @@ struct code_source code_files_source(struct code_files *files)
 	return (struct code_source){ find_code, find_function, files, NULL };
 }
 
-void code_files_note_gap(struct code_files *files, const struct branch_event *gap)
+/* Bytes to show of what is no instruction. */
+#define BYTES_SHOWN 8
+
+/* Warn if a file has no instruction at `offset`: it is damaged, or another file ran. */
+static void check_instruction(struct code_files *files, const struct mapped_file *mapped,
+			      uint64_t offset, struct diag *diag)
+{
+	struct code_file file = find_code(files, mapped);
+	enum insn_mode mode = INSN_MODE_64;
+	char text[3 * BYTES_SHOWN + 1];
+
+	if (file.size < EI_NIDENT || offset >= file.size || file.size - offset < INSN_LENGTH_MAX)
+		return;
+	if (memcmp(file.bytes, ELFMAG, SELFMAG) == 0 && file.bytes[EI_CLASS] == ELFCLASS32)
+		mode = INSN_MODE_32;
+	if (insn_decode(file.bytes + offset, file.size - offset, mode).length)
+		return;
+	for (size_t i = 0; i < BYTES_SHOWN; i++)
+		snprintf(text + 3 * i, 4, " %02x", file.bytes[offset + i]);
+	diag_warn(diag, "no-instruction",
+		  "%s: no CPU has an instruction%s, at 0x%" PRIx64 " in the file: is it what ran?",
+		  mapped->path, text, offset);
+}
+
+void code_files_note_gap(struct code_files *files, const struct branch_event *gap,
+			 struct diag *diag)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(gap->space, gap->from);
 
+	if (gap->gap == GAP_MISMATCH && mapping && !is_special(mapping->file))
+		check_instruction(files, mapping->file,
+				  gap->from - mapping->begin + mapping->file_offset, diag);
 	if (gap->gap != GAP_NO_CODE)
 		return;
 	files->any_gap = true;

@@ -40,8 +40,12 @@ void code_files_release(struct code_files *files);
 /* Returns the source for the decoder; valid as long as `files`. */
 struct code_source code_files_source(struct code_files *files);
 
-/* Count a gap against the file where it happened. */
-void code_files_note_gap(struct code_files *files, const struct branch_event *gap);
+/*
+ * Count a gap against the file where it happened.  Warns if the file has no instruction there,
+ * with the bytes.
+ */
+void code_files_note_gap(struct code_files *files, const struct branch_event *gap,
+			 struct diag *diag);
 
 /* Warn in one line of the files whose code was wanted and is missing, with their build ids. */
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,

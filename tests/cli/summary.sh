@@ -33,6 +33,14 @@ tap_check "the summary says what to do next, and what it took" \
 tap_check "text is not for Perfetto" says 0 'peak memory [0-9.]* MiB$' --symfs=. --format=slices perf.data
 tap_check "it says what caused gaps and what helps" \
 	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=empty perf.data -o x.ftf
+# In place of the call in work.
+invalid() {
+	mkdir -p other && cp sample other/ &&
+		printf '\006\016\026' | dd of=other/sample bs=1 seek=4128 conv=notrunc 2>dd.log || return 1
+	says 2 'no CPU has an instruction 06 0e 16 00 00 75 f9 c3, at 0x1020 in the file: is it what ran' \
+		--symfs=other perf.data -o x.ftf
+}
+tap_check "it shows bytes that are no instruction" invalid
 tap_check "it names files without symbols" \
 	says 2 '^  no names in 1 of 1 files.*: /sample$' --symfs=empty perf.data -o x.ftf
 # Branches are counted many at a time; gaps name files, and are no branches.
