@@ -4,6 +4,7 @@
 # itself executes them: the truth must be the same.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
+[ -x "$ptsim" ] || tap_skip_all "ptsim is not built: libzydis-dev is not installed"
 programs=$top_builddir/tests/programs/static
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -4,6 +4,7 @@
 # those of ../shared, cut at nearly every PSB and as they are.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
+[ -x "$ptsim" ] || tap_skip_all "ptsim is not built: libzydis-dev is not installed"
 program=$top_builddir/ptrace2ftf
 programs=$top_builddir/tests/programs
 static=$programs/static

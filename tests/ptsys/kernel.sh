@@ -7,6 +7,7 @@
 # threads, and the true stacks.  With LONG=1 (make check-long) with more options.
 . "$top_srcdir/tests/support/tap.sh"
 ptsys=$top_builddir/tests/ptsys/ptsys
+[ -x "$ptsys" ] || tap_skip_all "ptsys is not built: libzydis-dev is not installed"
 program=$top_builddir/ptrace2ftf
 guest=$top_builddir/tests/ptsys/guest
 work=$(mktemp -d)
