@@ -138,7 +138,17 @@ struct ftf_clock {
 struct ftf_options {
 	const char *provider; /* its name */
 	struct ftf_clock clock;
+	bool appended; /* no magic number: for the end of another trace */
 };
+
+/*
+ * Returns the clock of ftf_tsc(), with a base: takes 20 ms to measure its frequency, to
+ * about a millionth.
+ */
+struct ftf_clock ftf_tsc_clock(void);
+
+/* Returns this CPU's time stamp counter; where there is none, ns of CLOCK_MONOTONIC. */
+uint64_t ftf_tsc(void);
 
 /*
  * Start a trace in the file `path`, "-" for standard output: the magic number,
@@ -165,6 +175,18 @@ int ftf_close(struct ftf_writer *writer, struct ftf_error *err);
 
 /* Release the writer and leave no file.  NULL is allowed. */
 void ftf_abandon(struct ftf_writer *writer);
+
+/*
+ * Write what is in the buffer, to be seen at once: a destination gets a smaller piece, a
+ * file is not yet in its place.
+ */
+void ftf_flush(struct ftf_writer *writer);
+
+/*
+ * From here on, write to another destination, which gets no magic number and no strings
+ * that the first got: for one trace in pieces.  A sticky error for a writer of ftf_open().
+ */
+void ftf_set_destination(struct ftf_writer *writer, const struct ftf_destination *to);
 
 /* Returns the text of the first error, borrowed; NULL: none up to now. */
 const char *ftf_failure(const struct ftf_writer *writer);
@@ -197,6 +219,12 @@ struct ftf_name ftf_text(struct ftf_writer *writer, const char *text);
  * the writer.  Nothing is looked up: the caller asks once per text.
  */
 struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, size_t length);
+
+/*
+ * Returns the text of a name, borrowed as long as the writer, and its length (may be NULL):
+ * not NUL-terminated if it was borrowed from the caller.
+ */
+const char *ftf_name_text(struct ftf_writer *writer, struct ftf_name name, size_t *length);
 
 /* ---- Processes and threads ----------------------------------------------- */
 
@@ -473,11 +501,24 @@ struct ftf_low {
 /* Start a trace with the magic number only. */
 void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to);
 
-/* Write the buffer to the destination. */
+/* Start with nothing at all: for the end of another trace. */
+void ftf_low_init_appended(struct ftf_low *low, const struct ftf_destination *to);
+
+/* Write the buffer to the destination.  Inside of a record it is a sticky error. */
 void ftf_low_flush(struct ftf_low *low);
 
+/* Flush, and from here on write to another destination.  Inside of a record: a sticky error. */
+void ftf_low_set_destination(struct ftf_low *low, const struct ftf_destination *to);
+
 /*
- * Flush and release the buffer.  Idempotent, also on zeroed memory.
+ * Pass whole records on, of a number of bytes that 8 divides.  Their references are as they
+ * are: the caller sees to it that they mean the same here.  Else a sticky error.
+ */
+void ftf_low_records(struct ftf_low *low, const void *records, size_t size);
+
+/*
+ * Flush and release the buffer.  Idempotent, also on zeroed memory.  What is written later
+ * is lost, and an error: ftf_low_close() returns it, if it is called again.
  * Returns 0; -1 with err (may be NULL) filled.
  */
 int ftf_low_close(struct ftf_low *low, struct ftf_error *err);
@@ -566,6 +607,20 @@ static inline uint64_t ftf_low_event_header(const struct ftf_low_event *event)
 				(uint64_t)event->thread << 24 | (uint64_t)event->category << 32 |
 				(uint64_t)event->name << 48
 		      : 0;
+}
+
+/*
+ * Returns an event's header with another name (reference, or FTF_INLINE()), whose text
+ * follows the category's; 0: it has too many words.
+ */
+static inline uint64_t ftf_low_set_name(uint64_t header, uint16_t name)
+{
+	size_t words = (header >> 4 & 0xfff) - ftf_reference_words((uint16_t)(header >> 48)) +
+		       ftf_reference_words(name);
+	uint64_t others = header & ~(UINT64_C(0xfff) << 4 | UINT64_C(0xffff) << 48);
+
+	return words <= FTF_RECORD_WORDS_MAX ? others | (uint64_t)words << 4 | (uint64_t)name << 48
+					     : 0;
 }
 
 /* An event of two words: an instant, or a duration's begin or end, without arguments. */

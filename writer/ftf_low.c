@@ -19,20 +19,38 @@ enum metadata_type {
 	METADATA_PROVIDER_EVENT = 3,
 };
 
-void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to)
+/* What is written after closing goes here, and nobody reads it. */
+static uint64_t lost[2 * FTF_RECORD_WORDS_MAX];
+
+void ftf_low_init_appended(struct ftf_low *low, const struct ftf_destination *to)
 {
 	*low = (struct ftf_low){ .to = *to };
 	/* A record that begins before `full` may end behind it. */
 	low->buffer = alloc_zeroed(BUFFER_WORDS + FTF_RECORD_WORDS_MAX, sizeof(*low->buffer));
 	low->at = low->buffer;
 	low->full = low->buffer + BUFFER_WORDS;
+}
+
+void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to)
+{
+	ftf_low_init_appended(low, to);
 	*low->at++ = MAGIC;
 }
 
 void ftf_low_flush(struct ftf_low *low)
 {
-	size_t size = (size_t)(low->at - low->buffer) * sizeof(*low->buffer);
+	size_t size;
 
+	if (!low->buffer) {
+		ftf_low_misuse(low, "a record is written after closing");
+		low->at = low->full = lost;
+		return;
+	}
+	if (low->end) {
+		ftf_low_misuse(low, "a flush inside of a record");
+		return;
+	}
+	size = (size_t)(low->at - low->buffer) * sizeof(*low->buffer);
 	low->at = low->buffer;
 	if (!size || low->err.text[0])
 		return;
@@ -44,10 +62,39 @@ void ftf_low_flush(struct ftf_low *low)
 		low->written += size;
 }
 
+void ftf_low_set_destination(struct ftf_low *low, const struct ftf_destination *to)
+{
+	ftf_low_flush(low);
+	low->to = *to;
+}
+
+void ftf_low_records(struct ftf_low *low, const void *records, size_t size)
+{
+	const uint8_t *from = records;
+
+	if (size % sizeof(*low->at) || low->end) {
+		ftf_low_misuse(low, low->end ? "records are passed on inside of a record"
+					     : "records are not of whole words");
+		return;
+	}
+	while (size) {
+		size_t piece = sizeof(*low->at) * FTF_RECORD_WORDS_MAX;
+
+		if (low->at >= low->full)
+			ftf_low_flush(low);
+		piece = size < piece ? size : piece;
+		memcpy(low->at, from, piece);
+		low->at += piece / sizeof(*low->at);
+		from += piece;
+		size -= piece;
+	}
+}
+
 int ftf_low_close(struct ftf_low *low, struct ftf_error *err)
 {
 	if (low->end)
 		ftf_low_misuse(low, "a record is not finished");
+	low->end = NULL;
 	if (low->buffer)
 		ftf_low_flush(low);
 	free(low->buffer);

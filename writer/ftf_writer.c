@@ -50,7 +50,10 @@ static void add_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
 static void start(struct ftf_writer *writer, const struct ftf_destination *to,
 		  const struct ftf_options *options)
 {
-	ftf_low_init(&writer->low, to);
+	if (options->appended)
+		ftf_low_init_appended(&writer->low, to);
+	else
+		ftf_low_init(&writer->low, to);
 	arena_init(&writer->arena);
 	writer->provider_name =
 		arena_text(&writer->arena, options->provider, strlen(options->provider));
@@ -158,6 +161,19 @@ void ftf_abandon(struct ftf_writer *writer)
 	release(writer);
 }
 
+void ftf_flush(struct ftf_writer *writer)
+{
+	ftf_low_flush(&writer->low);
+}
+
+void ftf_set_destination(struct ftf_writer *writer, const struct ftf_destination *to)
+{
+	if (writer->has_output)
+		ftf_low_misuse(&writer->low, "a trace in a file has no other destination");
+	else
+		ftf_low_set_destination(&writer->low, to);
+}
+
 const char *ftf_failure(const struct ftf_writer *writer)
 {
 	return writer->low.err.text[0] ? writer->low.err.text : NULL;
@@ -232,6 +248,15 @@ static const struct ftf_writer_text *text_of(struct ftf_writer *writer, struct f
 		return &writer->texts[name.id];
 	ftf_low_misuse(&writer->low, "a name is not of this writer");
 	return &writer->texts[0];
+}
+
+const char *ftf_name_text(struct ftf_writer *writer, struct ftf_name name, size_t *length)
+{
+	const struct ftf_writer_text *text = text_of(writer, name);
+
+	if (length)
+		*length = text->length;
+	return text->text;
 }
 
 struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct ftf_name name)

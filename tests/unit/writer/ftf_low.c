@@ -143,6 +143,73 @@ START_TEST(a_clock_with_a_base_has_four_words)
 }
 END_TEST
 
+/* One trace in pieces, as the seed's create_no_header, set_destination and write_bytes make it. */
+
+static uint64_t other_words[64];
+static size_t other_count;
+
+static int keep_other(void *context, const void *bytes, size_t size)
+{
+	(void)context;
+	memcpy(other_words + other_count, bytes, size);
+	other_count += size / 8;
+	return 0;
+}
+
+START_TEST(a_trace_may_have_several_destinations)
+{
+	const struct ftf_destination other = { keep_other, NULL };
+	static const uint64_t record[] = { 0x0001000001000024, 9 };
+	struct ftf_low low;
+
+	other_count = 0;
+	begin(&low);
+	ftf_low_thread(&low, 1, 10, 11);
+	ftf_low_string(&low, 1, "f", 1);
+	ftf_low_set_destination(&low, &other);
+	ck_assert_uint_eq(word_count, 6);
+	ftf_low_records(&low, record, sizeof(record));
+	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
+	ck_assert_uint_eq(word_count, 6);
+	ck_assert_uint_eq(other_count, 2);
+	ck_assert_mem_eq(other_words, record, sizeof(record));
+	memcpy(words + word_count, other_words, sizeof(record));
+	ck_assert_str_eq(trace_problem_of(words, 8 * 8), "");
+}
+END_TEST
+
+START_TEST(an_appended_trace_has_no_magic_number)
+{
+	static uint64_t many[6000];
+	struct ftf_low low;
+
+	word_count = 0;
+	ftf_low_init_appended(&low, &(struct ftf_destination){ keep, NULL });
+	for (size_t i = 0; i < 6000; i += 3) {
+		many[i] = 0x0000000000010033;
+		many[i + 1] = many[i + 2] = i;
+	}
+	ftf_low_records(&low, many, sizeof(many));
+	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
+	ck_assert_uint_eq(word_count, 6000);
+	ck_assert_mem_eq(words, many, sizeof(many));
+}
+END_TEST
+
+/* By hand: an instant of thread 1 with the category "cat" in it, and then the name "name". */
+START_TEST(a_kept_header_gets_its_name_later)
+{
+	const struct ftf_low_event event = { .thread = 1, .category = FTF_INLINE(3), .name = 7 };
+	uint64_t header = ftf_low_event_header(&event);
+
+	ck_assert_uint_eq(header, 0x0007800301000034);
+	ck_assert_uint_eq(ftf_low_set_name(header, FTF_INLINE(9)), 0x8009800301000054);
+	ck_assert_uint_eq(ftf_low_set_name(ftf_low_set_name(header, FTF_INLINE(9)), 8),
+			  0x0008800301000034);
+	ck_assert_uint_eq(ftf_low_set_name(header | UINT64_C(0xffc) << 4, FTF_INLINE(32)), 0);
+}
+END_TEST
+
 /* ---- What is not as declared --------------------------------------------- */
 
 static const struct ftf_low_arg an_int = { .type = FTF_INT32, .name = 1, .word = 5 };
@@ -290,6 +357,39 @@ START_TEST(after_an_error_nothing_is_written)
 }
 END_TEST
 
+START_TEST(a_flush_inside_of_a_record_writes_no_half)
+{
+	struct ftf_error err = { 0 };
+	struct ftf_low low;
+
+	begin(&low);
+	ftf_low_start(&low, ftf_low_header(FTF_RECORD_THREAD, 3) | 1 << 16, 0);
+	ftf_low_word(&low, 10);
+	ftf_low_flush(&low);
+	ck_assert_uint_eq(word_count, 0);
+	ck_assert_int_eq(ftf_low_close(&low, &err), -1);
+	ck_assert_str_eq(err.text, "a flush inside of a record");
+}
+END_TEST
+
+START_TEST(writing_after_closing_is_an_error_and_no_harm)
+{
+	struct ftf_error err = { 0 };
+	struct ftf_low low;
+
+	begin(&low);
+	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
+	for (int i = 0; i < 10000; i++) {
+		ftf_low_pair(&low, 0x0001000001000024, 9);
+		ftf_low_thread(&low, 1, 10, 11);
+		ftf_low_string(&low, 1, "f", 1);
+	}
+	ck_assert_int_eq(ftf_low_close(&low, &err), -1);
+	ck_assert_str_eq(err.text, "a record is written after closing");
+	ck_assert_uint_eq(word_count, 1);
+}
+END_TEST
+
 START_TEST(wrong_use_aborts_if_it_shall)
 {
 	struct ftf_low low;
@@ -305,6 +405,11 @@ int main(void)
 	Suite *suite = suite_create("ftf_low");
 	TCase *all = tcase_create("ftf_low");
 
+	tcase_add_test(all, writing_after_closing_is_an_error_and_no_harm);
+	tcase_add_test(all, a_flush_inside_of_a_record_writes_no_half);
+	tcase_add_test(all, a_kept_header_gets_its_name_later);
+	tcase_add_test(all, an_appended_trace_has_no_magic_number);
+	tcase_add_test(all, a_trace_may_have_several_destinations);
 	tcase_add_test(all, a_clock_with_a_base_has_four_words);
 	tcase_add_test(all, everything_may_be_inline);
 	tcase_add_test(all, providers_threads_and_counters_have_the_bytes_of_the_specification);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/support/unit.h"
@@ -559,6 +560,71 @@ START_TEST(what_the_format_cannot_say_is_an_error_with_a_reason)
 }
 END_TEST
 
+static uint64_t pieces[2][64];
+static size_t piece_words[2];
+
+static int keep_piece(void *context, const void *bytes, size_t size)
+{
+	size_t which = *(const size_t *)context;
+
+	memcpy(pieces[which] + piece_words[which], bytes, size);
+	piece_words[which] += size / 8;
+	return 0;
+}
+
+/* The initialization record is that of Jane Street's Tick_translation. */
+START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
+{
+	static size_t first = 0, second = 1;
+	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true };
+	struct ftf_event event = { .time = 5 };
+	struct ftf_writer *writer =
+		ftf_open_destination(&(struct ftf_destination){ keep_piece, &first }, &options);
+	size_t length;
+
+	event.name = ftf_name(writer, "func", 4);
+	ck_assert_mem_eq(ftf_name_text(writer, event.name, &length), "func", 4);
+	ck_assert_uint_eq(length, 4);
+	event.thread = ftf_thread(writer, 10, 11);
+	ftf_instant(writer, &event);
+	ck_assert_uint_eq(piece_words[0], 0);
+	ftf_flush(writer);
+	ck_assert_uint_eq(piece_words[0], 2 + 4 + 3 + 2 + 2);
+	ck_assert_uint_eq(pieces[0][0], 0x0010000000110020);
+	ck_assert_uint_eq(pieces[0][2], 0x0000000000000041);
+	ck_assert_uint_eq(pieces[0][3], 3000000000);
+	ck_assert_uint_eq(pieces[0][4], 17);
+	ck_assert_uint_eq(pieces[0][5], 1700);
+	ftf_set_destination(writer, &(struct ftf_destination){ keep_piece, &second });
+	ftf_instant(writer, &event);
+	ck_assert_int_eq(ftf_close(writer, NULL), 0);
+	ck_assert_uint_eq(piece_words[0], 13);
+	ck_assert_uint_eq(piece_words[1], 2);
+	ck_assert_mem_eq(pieces[1], &pieces[0][11], 16);
+}
+END_TEST
+
+/* Against the clocks themselves, at two moments. */
+START_TEST(the_clock_of_the_tsc_is_that_of_the_system)
+{
+	struct ftf_clock clock = ftf_tsc_clock();
+	struct timespec pause = { 0, 20000000 }, now;
+	double per_ns = (double)clock.ticks_per_second / 1e9, wall;
+	uint64_t before, after;
+
+	nanosleep(&pause, NULL);
+	before = ftf_tsc() - clock.base_ticks;
+	clock_gettime(CLOCK_REALTIME, &now);
+	after = ftf_tsc() - clock.base_ticks;
+	wall = (double)now.tv_sec * 1e9 + (double)now.tv_nsec - (double)clock.base_time;
+	ck_assert(clock.has_base);
+	ck_assert_double_ge(wall, 1e7);
+	/* The machine may be loaded: to one in a hundred, and a millisecond. */
+	ck_assert_double_le((double)before / per_ns, wall * 1.01 + 1e6);
+	ck_assert_double_ge((double)after / per_ns, wall * 0.99 - 1e6);
+}
+END_TEST
+
 START_TEST(wrong_use_aborts_if_it_shall)
 {
 	trace_begin("");
@@ -692,6 +758,8 @@ int main(void)
 	tcase_add_test(all, a_template_keeps_its_name_when_references_change);
 	tcase_add_test(all, a_long_name_is_cut_between_characters);
 	tcase_add_test(all, what_the_format_cannot_say_is_an_error_with_a_reason);
+	tcase_add_test(all, a_trace_is_appended_flushed_and_passed_to_another_destination);
+	tcase_add_test(all, the_clock_of_the_tsc_is_that_of_the_system);
 	tcase_add_test_raise_signal(all, wrong_use_aborts_if_it_shall, SIGABRT);
 	tcase_add_test(all, a_name_in_gz_or_zst_gives_a_packed_trace);
 	tcase_add_test(all, a_cut_packed_trace_is_refused);
