@@ -15,8 +15,8 @@ static bool is_stdout(const char *path)
 static void refuse_selection(struct argp_state *state, const struct options *options)
 {
 	if (options->format->slices != SLICES_SORTED && selection_of_slices(&options->select))
-		argp_error(state, "--symbol, --dso, --between, --depth, --min-duration and --hide "
-				  "choose slices, which this --format does not show");
+		argp_error(state, "--symbol, --dso, --between, --from, --depth, --min-duration and "
+				  "--hide choose slices, which this --format does not show");
 	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
 		argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
 				  "perf script has options of these names");

@@ -72,8 +72,13 @@ const struct option_spec option_specs[] = {
 	  .help = "Show calls into these files, by path or its last part, as --symbol does" },
 	{ "between", 0, "START,STOP", GROUP_SELECTION, OPTION_BETWEEN, FIELD(select),
 	  .help = "Show each thread from a call of START to the next call of STOP" },
+	{ "from", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.roots),
+	  .help = "Begin each thread's stack at these functions (main): leave out their callers, "
+		  "and all before and after them; may be repeated" },
 	{ "depth", 0, "N", GROUP_SELECTION, OPTION_NUMBER, FIELD(select.depth),
-	  .help = "Show the outermost N levels of slices", .least = 1, .most = UINT32_MAX },
+	  .help = "Show the outermost N levels of slices, counted from the functions of "
+		  "--symbol, --dso, --between or --from",
+	  .least = 1, .most = UINT32_MAX },
 	{ "min-duration", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(select.min_duration),
 	  .help = "Leave out slices shorter than TIME (1us); the slices around them count them" },
 	{ "hide", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.hidden),

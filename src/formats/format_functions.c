@@ -28,6 +28,9 @@ struct function_row {
 	struct durations calls;
 };
 
+/* The row of a slice that does not count: SLICE_CONTEXT. */
+#define NO_ROW UINT32_MAX
+
 struct function_frame {
 	uint64_t begin, within; /* ns: when, and how long the slices in it took */
 	uint32_t row, open;     /* the place in open_counts */
@@ -87,11 +90,13 @@ static uint32_t open_of(struct functions_output *functions, uint32_t track, uint
 static void begin_call(struct functions_output *functions, uint32_t thread,
 		       struct function_track *track, const struct slice_event *event)
 {
-	struct function_frame frame = { .begin = event->time };
+	struct function_frame frame = { .begin = event->time, .row = NO_ROW };
 
-	frame.row = row_of(functions, event->symbol->name);
-	frame.open = open_of(functions, thread, frame.row);
-	functions->open_counts[frame.open]++;
+	if (!(event->flags & SLICE_CONTEXT)) {
+		frame.row = row_of(functions, event->symbol->name);
+		frame.open = open_of(functions, thread, frame.row);
+		functions->open_counts[frame.open]++;
+	}
 	track->frames =
 		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
 	track->frames[track->count++] = frame;
@@ -108,6 +113,8 @@ static void end_call(struct functions_output *functions, struct function_track *
 	if (!track->count)
 		return;
 	frame = &track->frames[--track->count];
+	if (frame->row == NO_ROW)
+		return;
 	row = &functions->rows[frame->row];
 	took = time - frame->begin;
 	durations_add(&row->calls, took);

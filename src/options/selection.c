@@ -22,6 +22,7 @@ void selection_release(struct selection *selection)
 	free(selection->symbols.patterns);
 	free(selection->dsos.patterns);
 	free(selection->hidden.patterns);
+	free(selection->roots.patterns);
 	*selection = (struct selection){ 0 };
 }
 
@@ -34,7 +35,8 @@ bool selection_of_events(const struct selection *selection)
 bool selection_of_slices(const struct selection *selection)
 {
 	return selection->symbols.count || selection->dsos.count || selection->hidden.count ||
-	       selection->start || selection->depth || selection->min_duration;
+	       selection->roots.count || selection->start || selection->depth ||
+	       selection->min_duration;
 }
 
 /* ---- Lists --------------------------------------------------------------- */

@@ -56,6 +56,7 @@ struct selection {
 	struct time_bound from, to;
 	struct pattern_list symbols, dsos; /* of calls that are shown, with their callees */
 	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
+	struct pattern_list roots;         /* calls outside of these are left out */
 	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
 	uint32_t depth;           /* levels of slices that are shown; 0: all */
 	uint64_t min_duration;    /* ns: shorter slices are only counted, in the slice around */

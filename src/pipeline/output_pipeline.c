@@ -172,6 +172,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	const struct format_output *end = pipeline->end;
 
 	summary->slices += output_pipeline_slices(pipeline);
+	summary->slices_left_out += pipeline->filter.counts.outside;
 	if (pipeline->output.path)
 		summary_add_output(summary, pipeline->output.path);
 	for (size_t i = 0; end && i < end->part_count; i++)

@@ -208,6 +208,9 @@ static void print_counts(const struct summary *summary, FILE *out)
 			summary->bytes_repeated);
 	if (summary->bytes_left_out)
 		fprintf(out, ", %" PRIu64 " outside of the selection", summary->bytes_left_out);
+	if (summary->slices_left_out)
+		fprintf(out, ", %" PRIu64 " slices outside of --from left out",
+			summary->slices_left_out);
 	putc('\n', out);
 }
 

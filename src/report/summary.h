@@ -17,7 +17,8 @@ struct summary {
 	/* Of AUX data; see struct pt_stream_stats. */
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
-	uint64_t bytes_left_out; /* outside of the selection; not part of the total */
+	uint64_t bytes_left_out;  /* outside of the selection; not part of the total */
+	uint64_t slices_left_out; /* outside of --from */
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes are not all */
 	uint64_t writes_broken;    /* emulated PTWRITEs with an incomplete value */

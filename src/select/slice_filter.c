@@ -17,6 +17,7 @@ enum verdict {
 	VERDICT_HIDE = 4,
 	VERDICT_START = 8, /* --between */
 	VERDICT_STOP = 16,
+	VERDICT_ROOT = 32, /* --from */
 };
 
 /* Whether --dso selects a file. */
@@ -44,6 +45,9 @@ struct filter_frame {
 	uint16_t flags;             /* enum slice_flags */
 	bool keep;                  /* --symbol and --dso select it */
 	bool hide;
+	bool root;    /* --from selects it */
+	bool outside; /* of the functions of --from */
+	bool context; /* it was open when the part began */
 };
 
 struct filter_track {
@@ -53,8 +57,10 @@ struct filter_track {
 	struct filter_frame *frames; /* owned; the open slices, outermost first */
 	size_t count, room;
 	size_t resolved;         /* no frame of the first so many is pending */
-	size_t levels;           /* frames that are pending or shown */
+	size_t levels;           /* frames that are pending or shown, */
+	size_t context;          /* and those of them that are context */
 	size_t keep;             /* frames with `keep` */
+	size_t roots;            /* frames with `root` */
 	bool between;            /* START was called, STOP not yet */
 	bool visible;            /* the part is shown */
 	struct slice_detail now; /* of the last begin or end */
@@ -70,6 +76,8 @@ static uint8_t decide(const struct selection *selection, const char *text)
 		verdict |= VERDICT_KEEP;
 	if (pattern_list_matches(&selection->hidden, text))
 		verdict |= VERDICT_HIDE;
+	if (pattern_list_matches(&selection->roots, text))
+		verdict |= VERDICT_ROOT;
 	if (selection->start && fnmatch(selection->start, text, 0) == 0)
 		verdict |= VERDICT_START;
 	if (selection->stop && fnmatch(selection->stop, text, 0) == 0)
@@ -201,7 +209,10 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 	if (frame->state == FRAME_SHOWN)
 		end_shown(track, frame, time);
 	track->levels -= frame->state >= FRAME_PENDING;
+	track->context -= frame->state >= FRAME_PENDING && frame->context;
 	frame->state = FRAME_OUT;
+	frame->context = false;
+	frame->flags &= (uint16_t)~SLICE_CONTEXT;
 	frame->folded = frame->folded_time = 0;
 	if (track->resolved > index)
 		track->resolved = index;
@@ -211,12 +222,13 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 static void enter(struct filter_track *track, struct filter_frame *frame, uint64_t time)
 {
 	struct slice_filter *filter = track->filter;
-	uint32_t asked = filter->selection->depth;
+	/* Levels count from the part's own functions. */
+	uint32_t asked = frame->context ? 0 : filter->selection->depth;
 
 	frame->begin = time;
 	if (frame->hide) {
 		frame->state = FRAME_HIDDEN;
-	} else if (asked && track->levels >= asked) {
+	} else if (asked && track->levels - track->context >= asked) {
 		frame->state = FRAME_DEEP;
 	} else if (track->levels >= filter->most) {
 		frame->state = FRAME_DEEP;
@@ -224,6 +236,7 @@ static void enter(struct filter_track *track, struct filter_frame *frame, uint64
 	} else {
 		frame->state = FRAME_PENDING;
 		track->levels++;
+		track->context += frame->context;
 	}
 }
 
@@ -253,7 +266,12 @@ static void show_part(struct filter_track *track, uint64_t time)
 	for (size_t i = 0; i < track->count; i++) {
 		struct filter_frame *frame = &track->frames[i];
 
+		if (frame->outside)
+			continue;
+		frame->context = true;
 		frame->flags |= SLICE_INFERRED_START;
+		if (track->keep)
+			frame->flags |= SLICE_CONTEXT;
 		frame->detail.insns = track->now.insns;
 		frame->detail.cycles = track->now.cycles;
 		enter(track, frame, time);
@@ -272,32 +290,43 @@ static void update(struct filter_track *track, uint64_t time)
 
 /* ---- The sink ------------------------------------------------------------ */
 
+/* Returns whether the thread is in a function of --from. */
+static bool is_inside(const struct filter_track *track)
+{
+	return track->roots || !track->filter->selection->roots.count;
+}
+
 static void begin_filtered(struct filter_track *track, const struct slice_event *event)
 {
 	struct slice_filter *filter = track->filter;
 	uint8_t verdict = verdict_of(filter, event->symbol);
-	struct filter_frame *frame;
+	bool root = (verdict & VERDICT_ROOT) != 0, outside = !root && !is_inside(track);
+	struct filter_frame *frame, next = {
+		.symbol = event->symbol,
+		.ip = event->ip,
+		.detail = track->now,
+		.flags = event->flags,
+		.keep = !outside && keeps(filter, event->symbol, verdict),
+		.hide = (verdict & VERDICT_HIDE) != 0,
+		.root = root,
+		.outside = outside,
+	};
 
 	settle(track, event->time, false);
 	if (verdict & VERDICT_STOP) {
 		track->between = false;
 		update(track, event->time);
 	}
-	track->between |= (verdict & VERDICT_START) != 0;
-	track->keep += keeps(filter, event->symbol, verdict);
+	track->between |= (verdict & VERDICT_START) && !outside;
+	track->keep += next.keep;
+	track->roots += root;
+	filter->counts.outside += outside;
 	update(track, event->time);
 	track->frames =
 		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
 	frame = &track->frames[track->count++];
-	*frame = (struct filter_frame){
-		.symbol = event->symbol,
-		.ip = event->ip,
-		.detail = track->now,
-		.flags = event->flags,
-		.keep = keeps(filter, event->symbol, verdict),
-		.hide = (verdict & VERDICT_HIDE) != 0,
-	};
-	if (track->visible)
+	*frame = next;
+	if (track->visible && !outside)
 		enter(track, frame, event->time);
 	settle(track, event->time, false);
 }
@@ -310,13 +339,14 @@ static void end_filtered(struct filter_track *track, uint64_t time)
 	leave(track, track->count - 1, time);
 	track->count--;
 	track->keep -= track->frames[track->count].keep;
+	track->roots -= track->frames[track->count].root;
 	update(track, time);
 }
 
 /* An instant keeps the slices around it visible, even those below --min-duration. */
 static void show_instant(struct filter_track *track, const struct slice_event *event)
 {
-	if (!track->visible)
+	if (!track->visible || !is_inside(track))
 		return;
 	settle(track, event->time, true);
 	slice_sink_emit(track->filter->next, track->next_track, event, NULL);

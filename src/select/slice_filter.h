@@ -2,13 +2,14 @@
 /*
  * A slice sink that passes on the slices that the user selected: calls of some
  * functions with all their callees (--symbol, --dso), from one call to another
- * (--between), down to a level (--depth), without some functions (--hide) or short
- * slices (--min-duration).
+ * (--between), only what some functions call (--from), down to a level (--depth), without
+ * some functions (--hide) or short slices (--min-duration).
  *
  * Slices must come in program order and well nested, as from the slice_sorter.  At the
- * begin of a selected part its callers, the open slices, begin too, marked as inferred;
- * at its end they end.  With a minimum duration, a slice is passed on once it has
- * lasted so long; shorter slices are counted in the innermost shown slice around them
+ * begin of a selected part its callers, the open slices, begin too, marked as inferred, and
+ * as context if functions are selected; at its end they end.  Levels count without them.  With a
+ * minimum duration, a slice is passed on once it has lasted so long; shorter slices are counted in
+ * the innermost shown slice around them
  * (`folded` of struct slice_detail).
  *
  * Patterns are matched once per name and once per file.
@@ -31,6 +32,7 @@ struct slice_filter_counts {
 	uint64_t
 		parts; /* stretches of threads that were passed on, of --symbol, --dso, --between */
 	uint64_t unended;  /* of --between: the other function was not called until the end */
+	uint64_t outside;  /* slices left out because they are outside of --from */
 	uint64_t too_deep; /* slices left out because `most` were open */
 };
 

@@ -8,9 +8,9 @@
 #include "src/slices/track.h"
 
 struct total_frame {
-	struct total_function *function;
-	uint64_t begin, callees; /* ns */
-	uint32_t open;           /* index in open_counts */
+	struct total_function *function; /* NULL: SLICE_CONTEXT */
+	uint64_t begin, callees;         /* ns */
+	uint32_t open;                   /* index in open_counts */
 };
 
 static bool is_same(const struct symbol *a, const struct symbol *b)
@@ -69,17 +69,19 @@ static void push(struct slice_totals *totals, const struct track *track, uint64_
 		 const struct symbol *symbol, unsigned flags)
 {
 	struct total_thread *thread = totals_thread_of(totals, track);
-	struct total_function *function = function_of(totals, symbol);
+	struct total_function *function =
+		flags & SLICE_CONTEXT ? NULL : function_of(totals, symbol);
 
 	thread->frames = alloc_grow(thread->frames, &thread->room, thread->depth + 1,
 				    sizeof(*thread->frames));
-	thread->frames[thread->depth] =
-		(struct total_frame){ function, time, 0,
-				      open_of(totals, track->index, function->number) };
-	totals->open_counts[thread->frames[thread->depth++].open]++;
+	thread->frames[thread->depth++] = (struct total_frame){ function, time, 0, 0 };
 	if (thread->depth > thread->deepest)
 		thread->deepest = thread->depth;
 	thread->slices++;
+	if (!function)
+		return;
+	thread->frames[thread->depth - 1].open = open_of(totals, track->index, function->number);
+	totals->open_counts[thread->frames[thread->depth - 1].open]++;
 	function->calls++;
 	thread->calls += symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
 			 !(flags & SLICE_INFERRED_START);
@@ -94,6 +96,8 @@ static void pop(struct slice_totals *totals, const struct track *track, uint64_t
 	if (!thread->depth)
 		return;
 	frame = &thread->frames[--thread->depth];
+	if (!frame->function)
+		return;
 	duration = time - frame->begin;
 	frame->function->self_ns += duration - frame->callees;
 	if (!--totals->open_counts[frame->open])

@@ -65,6 +65,29 @@ levels() {
 }
 tap_check "--depth leaves out what is deeper" levels
 
+chosen_levels() { # the callers do not count: fibonacci, and what it calls
+	slices recursion --symbol=fibonacci --depth=2 && calls fibonacci 3 &&
+		[ "$(grep -c ' main address=.* inferred_start_time=true' shown)" -eq 1 ]
+}
+tap_check "--depth counts from the function of --symbol" chosen_levels
+context() { # work_of_plugin_a's callers run once each, and are called for none of its calls
+	"$program" -q --format=functions --symbol=work_of_plugin_a --json=one.json plugins >ours &&
+		awk '$NF == "work_of_plugin_a" && $1 == 123 { found = 1 } $NF == "main" || $NF == "plugin" { bad = 1 }
+			END { exit bad || !found }' ours && ! grep -q '"name": "main"' one.json
+}
+tap_check "callers of a chosen function are not counted as calls" context
+roots() { # what main calls, and nothing of the loader's; main is level 0
+	awk '$5 == "main" { level = $2; from = $3; to = $4 } END { print level, from, to }' all >main
+	read -r level from to <main
+	"$program" --format=slices --args=none --from=main recursion >ours 2>messages || { cat messages; return 1; }
+	awk -v level="$level" -v from="$from" -v to="$to" '$3 >= from && $4 <= to && $2 >= level {
+		$2 -= level; print }' all | sort >expected
+	sort ours | cmp expected - || return 1
+	left_out=$(($(wc -l <all) - $(wc -l <ours)))
+	[ "$left_out" -gt 5 ] && grep -q ", $left_out slices outside of --from left out" messages
+}
+tap_check "--from begins at a function, and the rest is counted" roots
+
 hidden() {
 	"$program" -q --format=slices --args=none --hide='fib*' --hide=depth recursion |
 		cut -d ' ' -f 1,3- | sort >ours

@@ -169,6 +169,59 @@ START_TEST(deeper_levels_are_left_out)
 }
 END_TEST
 
+/* Under callers, which are not counted as levels. */
+START_TEST(levels_count_from_the_chosen_function)
+{
+	pattern_list_add(&selection.symbols, "parse");
+	pattern_list_add(&selection.symbols, "init");
+	selection.depth = 1;
+	ck_assert_str_eq(run(), "B 1 main inferred\nB 1 init\nE 9 init\nE 9 main\n"
+				"B 11 main inferred\nB 11 serve inferred\nB 11 parse\nE 20 parse\n"
+				"E 20 serve\nE 20 main\n");
+}
+END_TEST
+
+START_TEST(levels_count_from_where_between_begins)
+{
+	selection.start = "parse";
+	selection.stop = "done";
+	selection.depth = 1;
+	ck_assert_str_eq(run(), "B 11 main inferred\nB 11 serve inferred\nB 11 parse\nE 20 parse\n"
+				"B 21 serve\nE 50 serve\nE 60 serve\nE 70 main\n");
+}
+END_TEST
+
+START_TEST(stacks_begin_at_a_root)
+{
+	pattern_list_add(&selection.roots, "serve");
+	ck_assert_str_eq(run(), "B 10 serve\nB 11 parse\nB 12 tiny\nE 13 tiny\nE 20 parse\n"
+				"B 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\nE 60 serve\n");
+	ck_assert_uint_eq(filter.counts.outside, 5); /* main, init, tiny, tiny, done */
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(levels_count_from_a_root)
+{
+	pattern_list_add(&selection.roots, "serve");
+	selection.depth = 2;
+	ck_assert_str_eq(run(), "B 10 serve\nB 11 parse\nE 20 parse\nB 21 serve\nE 50 serve\n"
+				"E 60 serve\n");
+}
+END_TEST
+
+/* init calls tiny, too, outside of serve. */
+START_TEST(what_is_chosen_has_callers_from_the_root_on)
+{
+	pattern_list_add(&selection.roots, "serve");
+	pattern_list_add(&selection.symbols, "tiny");
+	ck_assert_str_eq(run(), "B 12 serve inferred\nB 12 parse inferred\nB 12 tiny\nE 13 tiny\n"
+				"E 13 parse\nE 13 serve\nB 30 serve inferred\nB 30 serve inferred\n"
+				"B 30 tiny\nE 32 tiny\nE 32 serve\nE 32 serve\n");
+	ck_assert_uint_eq(filter.counts.parts, 2);
+}
+END_TEST
+
 START_TEST(what_a_hidden_function_calls_stays)
 {
 	pattern_list_add(&selection.hidden, "serve");
@@ -301,6 +354,11 @@ int main(void)
 	tcase_add_test(all, between_is_from_one_call_to_the_other);
 	tcase_add_test(all, between_two_calls_of_one_function_are_all_stretches_of_it);
 	tcase_add_test(all, deeper_levels_are_left_out);
+	tcase_add_test(all, levels_count_from_the_chosen_function);
+	tcase_add_test(all, levels_count_from_where_between_begins);
+	tcase_add_test(all, stacks_begin_at_a_root);
+	tcase_add_test(all, levels_count_from_a_root);
+	tcase_add_test(all, what_is_chosen_has_callers_from_the_root_on);
 	tcase_add_test(all, what_a_hidden_function_calls_stays);
 	tcase_add_test(all, short_slices_are_counted_in_what_is_shown_around_them);
 	tcase_add_test(all, a_short_slice_that_nothing_is_around_is_shown);
