@@ -52,8 +52,7 @@ static bool read_extended(struct extended_packet *packet, struct cursor *c)
 	return true;
 }
 
-/* Returns true; the rest of the packet may be missing. */
-static bool read_trig(struct extended_packet *packet, struct cursor *c)
+static void read_trig(struct extended_packet *packet, struct cursor *c)
 {
 	uint8_t flags = cursor_u8(c);
 
@@ -63,7 +62,6 @@ static bool read_trig(struct extended_packet *packet, struct cursor *c)
 	packet->value |= flags & TRIG_HAS_MORE ? TRIG_MULTIPLE : 0;
 	packet->value |= flags & TRIG_HAS_ICNT ? TRIG_COUNTED : 0;
 	packet->kind = flags & TRIG_HAS_ICNT ? cursor_u16(c) : 0;
-	return true;
 }
 
 size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes, size_t size,
@@ -81,7 +79,8 @@ size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes
 	} else if (opcode == OPCODE_EXTENDED) {
 		known = read_extended(packet, &c);
 	} else if (opcode == OPCODE_TRIG) {
-		known = read_trig(packet, &c);
+		read_trig(packet, &c);
+		known = true;
 	}
 	return known && !c.short_ ? (size_t)(c.at - bytes) : 0;
 }

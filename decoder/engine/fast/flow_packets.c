@@ -24,6 +24,10 @@
  */
 /* clang-format on */
 
+/* A FUP's opcode; how the address is compressed is above (SDM volume 3, "FUP Packet"). */
+#define OPCODE_FUP     0x1d
+#define IP_OPCODE_MASK 0x1f
+
 /* Returns whether the packet has an ip; 0 if not. */
 static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uint64_t *ip)
 {
@@ -378,6 +382,18 @@ static void on_psbend(struct pt_flow *flow)
 	}
 }
 
+/*
+ * Returns whether a MODE.TSX has a FUP: if code is traced; where an erratum makes that doubtful,
+ * the next packet decides.
+ */
+static bool transaction_has_fup(const struct pt_flow *flow)
+{
+	if (flow->state.on || !flow->erratum_resume_ip)
+		return flow->state.on;
+	return flow->at < flow->window.size &&
+	       (flow->window.bytes[flow->at] & IP_OPCODE_MASK) == OPCODE_FUP;
+}
+
 static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
 {
 	struct cpu_event_data event = { .kind = packet->intx   ? CPU_EVENT_TX_BEGIN
@@ -387,7 +403,7 @@ static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx
 	/* A guest's transactions are its own. */
 	if (flow->state.guest)
 		return;
-	if (flow->in_header || !flow->state.on)
+	if (flow->in_header || !transaction_has_fup(flow))
 		stream_update_tx(&flow->stream, packet->intx,
 				 flow->in_header ? CPU_EVENT_TX_LOST : event.kind);
 	else

@@ -164,6 +164,7 @@ static void on_transaction(struct pt_blocks *blocks, const struct pt_event *even
 			stream_show_tx(stream);
 		return;
 	}
+	stream_show_tx(stream); /* of a PSB's header, with no block between */
 	blocks->tx_aborted = event->variant.tsx.aborted;
 	if (note.kind != CPU_EVENT_TX_COMMIT || stream_is_in_tx(stream))
 		emit_cpu_event(blocks, &note, event, event->variant.tsx.ip);

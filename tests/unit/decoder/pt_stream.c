@@ -695,6 +695,57 @@ START_TEST(packets_beside_the_flow_do_not_change_it)
 }
 END_TEST
 
+/* Returns the offset of the next packet behind `at`; 0: none. */
+static size_t next_packet(struct pt_packets *packets, size_t at)
+{
+	struct pt_packet_decoder *decoder;
+	struct pt_packet packet;
+	struct pt_config config;
+	int size;
+
+	pt_config_init(&config);
+	config.begin = packets->bytes;
+	config.end = packets->bytes + pt_packets_size(packets);
+	decoder = pt_pkt_alloc_decoder(&config);
+	pt_pkt_sync_set(decoder, at);
+	size = pt_pkt_next(decoder, &packet, sizeof(packet));
+	pt_pkt_free_decoder(decoder);
+	return size > 0 ? at + (size_t)size : 0;
+}
+
+/* TRIG, with and without a number of instructions, behind each packet from the header on. */
+START_TEST(a_trigger_changes_no_branch_wherever_it_is)
+{
+	static const uint8_t triggers[2][5] = { { 0xd9, 0x20, 0x04 },
+						{ 0xd9, 0x40, 0xff, 0x0d, 0x02 } };
+	struct branch_event plain[22];
+	struct pt_packets trace;
+	size_t header;
+
+	pt_packets_init(&trace);
+	pt_packets_psb(&trace, SAMPLE_START, 0);
+	header = pt_packets_size(&trace);
+	pt_packets_release(&trace);
+	pt_packets_init(&trace);
+	sample_trace(&trace);
+	begin(_i / 2);
+	sample_trace(&run.packets);
+	finish();
+	memcpy(plain, run.events, sizeof(plain));
+	for (size_t at = header; at; at = next_packet(&trace, at)) {
+		begin(_i / 2);
+		pt_packets_raw(&run.packets, trace.bytes, at);
+		pt_packets_raw(&run.packets, triggers[_i % 2], _i % 2 ? 5 : 3);
+		pt_packets_raw(&run.packets, trace.bytes + at, pt_packets_size(&trace) - at);
+		finish();
+		ck_assert_uint_eq(run.count, 22);
+		for (size_t i = 0; i < 22; i++)
+			expect(i, plain[i].kind, plain[i].from, plain[i].to);
+	}
+	pt_packets_release(&trace);
+}
+END_TEST
+
 /* Runs of padding are passed over at once; what follows them is read. */
 START_TEST(padding_of_any_length_is_passed_over)
 {
@@ -1554,6 +1605,7 @@ int main(void)
 	tcase_add_loop_test(all, packets_that_fit_no_code_are_a_gap_and_no_crash, 0, 2);
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_beside_the_flow_do_not_change_it, 0, 5);
+	tcase_add_loop_test(all, a_trigger_changes_no_branch_wherever_it_is, 0, 4);
 	tcase_add_loop_test(all, a_target_has_the_bytes_of_its_packet, 0, 5);
 	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,

@@ -253,6 +253,25 @@ START_TEST(a_transaction_may_be_open_where_the_trace_begins)
 }
 END_TEST
 
+/* libipt's test psb-tsx_abort.ptt: nothing is executed between the header and the abort. */
+START_TEST(a_transaction_may_be_aborted_where_the_trace_begins)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	add_header(SAMPLE_START, true, SAMPLE_WORK);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_transaction(false, true, SAMPLE_WORK);
+	pt_packets_tip(&packets, SAMPLE_LEAF);
+	pt_packets_tip(&packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&packets, "t");
+	finish(engines[_i]);
+	EXPECT(1, slices, " transaction", "");
+	EXPECT(1, slices, " transaction", "end=aborted");
+	EXPECT(1, slices, "[transaction aborted]", "");
+	EXPECT(0, slices, "[lost", "");
+}
+END_TEST
+
 START_TEST(a_transaction_whose_end_is_lost_ends_there)
 {
 	begin();
@@ -900,6 +919,7 @@ int main(void)
 	tcase_add_test(all, control_structures_distinguish_guests);
 	tcase_add_loop_test(all, records_of_pebs_in_the_trace_are_passed_over, 0, 2);
 	tcase_add_loop_test(all, a_transaction_may_be_open_where_the_trace_begins, 0, 2);
+	tcase_add_loop_test(all, a_transaction_may_be_aborted_where_the_trace_begins, 0, 2);
 	tcase_add_loop_test(all, a_transaction_whose_end_is_lost_ends_there, 0, 2);
 	tcase_add_loop_test(all, a_transaction_may_be_open_behind_an_overflow, 0, 3);
 	tcase_add_loop_test(all, a_transaction_may_begin_and_end_where_tracing_is_off, 0, 4);
