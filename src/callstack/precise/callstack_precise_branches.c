@@ -27,7 +27,8 @@
  *   on                 pop the pause; if resumed elsewhere: a handler that ends
  *                      there (sigreturn): pop it; a function's entry: push a handler
  *   syscall, interrupt push an entry frame with the address where it resumes
- *   sysret, iret       pop the innermost entry frame
+ *   sysret, iret       pop the innermost entry frame; to just behind a call above it: pop to
+ *                      that; else within the top's function: nothing
  *   gap                close all; from here to the next event is a slice of its own
  *   transaction        the stack is saved before the first branch in it, and restored by
  *                      an abort: the calls in between did not happen for the program,
@@ -282,6 +283,30 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	precise_push(stack, time, &pause);
 }
 
+/* As long as INT n, SYSCALL and SYSENTER are. */
+#define TRAP_LENGTH_MAX 2
+
+/*
+ * Returns whether execution resumes at `to` where it was expected: a system call that is started
+ * again goes back over its instruction, and a software interrupt, whose FUP has the instruction
+ * itself (SDM volume 3, "Intel Processor Trace", far transfers), resumes behind it.
+ */
+static bool resumes_at(uint64_t expected, uint64_t to)
+{
+	return to - expected + TRAP_LENGTH_MAX <= 2 * TRAP_LENGTH_MAX;
+}
+
+/* Returns 1 + the index of the innermost handler that returns to ip; 0: there is none. */
+static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
+{
+	static const int behind[] = { 0, -TRAP_LENGTH_MAX, 1, TRAP_LENGTH_MAX };
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]) && !at; i++)
+		at = frame_list_find(&stack->now, FRAME_BY_RESUME, ip - (uint64_t)behind[i]);
+	return at;
+}
+
 /* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */
 static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
 		   uint64_t expected)
@@ -292,12 +317,9 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 				 .kind = FRAME_HANDLER };
 	size_t at;
 
-	/* A system call that is started again goes back over its instruction. */
-	if (!expected || to->ip == expected || to->ip + 2 == expected || !stack->now.depth)
+	if (!expected || resumes_at(expected, to->ip) || !stack->now.depth)
 		return;
-	at = frame_list_find(&stack->now, FRAME_BY_RESUME, to->ip);
-	if (!at)
-		at = frame_list_find(&stack->now, FRAME_BY_RESUME, to->ip + 2);
+	at = find_resumed(stack, to->ip);
 	if (at)
 		precise_pop_to(stack, time, at - 1);
 	else if (location_is_entry(to) || !symbol_is_function(to->symbol))
@@ -343,11 +365,34 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 	precise_push(stack, time, &entry);
 }
 
+/*
+ * Returns whether an IRET or ERETS ends no entry into the kernel but takes a frame that the
+ * kernel made itself: that of a handler which it called (KVM), or one to continue in the same
+ * function (Linux's sync_core()).  `entry`: 1 + the index of the innermost entry; 0: none.
+ */
+static bool ends_no_entry(struct precise_stack *stack, int64_t time, size_t entry,
+			  const struct location *to)
+{
+	size_t at;
+
+	if (entry && resumes_at(stack->now.frames[entry - 1].resume_ip, to->ip))
+		return false;
+	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
+	if (at > entry) {
+		precise_pop_to(stack, time, at - 1);
+		return true;
+	}
+	return stack->now.depth && symbol_is_function(to->symbol) &&
+	       same_function(top(stack)->symbol, to->symbol);
+}
+
 static void on_kernel_exit(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
 	uint64_t expected;
 
+	if (ends_no_entry(stack, time, at, to))
+		return;
 	if (!at) {
 		precise_pop_to(stack, time, 0);
 		precise_infer_root(stack, to);

@@ -794,6 +794,45 @@ START_TEST(the_kernel_runs_on_top_and_its_exit_goes_back)
 }
 END_TEST
 
+/* Linux's sync_core(), and KVM's call of a handler, which has its frame on the stack. */
+START_TEST(an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at('k', 0), 0);
+	call('k', 0x10, 'w');
+	feed(BRANCH_IRET, at('w', 0x18), at('w', 0x20), 0);
+	call('w', 0x30, 'i');
+	feed(BRANCH_IRET, at('i', 0x30), at('w', 0x35), 0);
+	ret('w', 'k', 0x15);
+	feed(BRANCH_SYSRET, at('k', 0x40), at('f', 0x22), 0);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 k\nB 20 w\nB 40 i\nE 50 i\nE 60 w\nE 70 k\nE 80 f\nE 80 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* INT n and INT3: the FUP has the instruction, and IRET goes behind it. */
+START_TEST(a_software_interrupt_returns_behind_its_instruction)
+{
+	const uint64_t length = (uint64_t)_i;
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_CALL, at('f', 0x20), nameless(0), 0);
+	feed(BRANCH_INTERRUPT, nameless(0x18), at('i', 0), BRANCH_ASYNC);
+	feed(BRANCH_IRET, at('i', 0x30), nameless(0x18 + length), 0);
+	feed(BRANCH_NONE, nameless(0x28), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), nameless(0x28 + length), BRANCH_TRACE_ON);
+	/* Its signal's handler returns there, too. */
+	feed(BRANCH_NONE, nameless(0x38), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('h', 0), BRANCH_TRACE_ON);
+	feed(BRANCH_SYSCALL, at('h', 0x10), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), nameless(0x38 + length), BRANCH_TRACE_ON);
+	expect("B 0 f\nB 10 [file]\nB 20 i\nE 30 i\nB 40 [untraced]\nE 50 [untraced]\n"
+	       "B 60 [untraced]\nE 70 [untraced]\nB 70 h\nB 80 [syscall]\nE 90 [syscall]\nE 90 h\n"
+	       "E 90 [file]\nE 90 f\nE 90 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(calls_at_one_time_are_spread_and_returns_take_none)
 {
 	call('m', 0x10, 'a');
@@ -997,6 +1036,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
+	tcase_add_test(tests, an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry);
+	tcase_add_loop_test(tests, a_software_interrupt_returns_behind_its_instruction, 1, 3);
 	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
 	tcase_add_test(tests, a_mark_takes_no_time_and_follows_the_calls_before_it);
