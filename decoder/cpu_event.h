@@ -63,7 +63,8 @@ enum cpu_event_kind {
 
 /* CPU_EVENT_CFE's extra: the type field of a CFE packet. */
 enum cpu_event_control {
-	CONTROL_INTERRUPT = 1, /* also exceptions and software interrupts */
+	CONTROL_INTERRUPT =
+		1, /* also exceptions; software interrupts, unless they have their own */
 	CONTROL_IRET = 2,
 	CONTROL_SMI = 3,
 	CONTROL_RSM = 4,
@@ -75,6 +76,8 @@ enum cpu_event_control {
 	CONTROL_SHUTDOWN = 10,
 	CONTROL_USER_INTERRUPT = 12,
 	CONTROL_USER_IRET = 13,
+	CONTROL_SOFTWARE_INTERRUPT = 14, /* this and the next one: as events of FRED */
+	CONTROL_SYSCALL = 15,
 };
 
 /* CPU_EVENT_EVD's extra: the type field of an EVD packet. */

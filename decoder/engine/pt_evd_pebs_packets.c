@@ -24,6 +24,14 @@ enum extended_opcode {
 	OPCODE_BBP = 0x63,
 };
 
+/* The other events are instructions, or end or begin where nothing is traced. */
+static bool has_fup_of_far_transfer(uint8_t type)
+{
+	return type == CONTROL_INTERRUPT || type == CONTROL_SMI || type == CONTROL_INIT ||
+	       type == CONTROL_VMEXIT || type == CONTROL_VMEXIT_INTERRUPT ||
+	       type == CONTROL_USER_INTERRUPT || type == CONTROL_SOFTWARE_INTERRUPT;
+}
+
 /* Returns whether the opcode is one of these; the rest of the packet may be missing. */
 static bool read_extended(struct extended_packet *packet, struct cursor *c)
 {
@@ -45,6 +53,7 @@ static bool read_extended(struct extended_packet *packet, struct cursor *c)
 		packet->type = EXTENDED_CFE;
 		packet->has_ip = type & HAS_IP;
 		packet->kind = type & CFE_TYPE;
+		packet->of_far = !packet->has_ip && has_fup_of_far_transfer(type & CFE_TYPE);
 		packet->value = cursor_u8(c);
 	} else {
 		return false;

@@ -24,6 +24,7 @@ enum extended_type {
 struct extended_packet {
 	enum extended_type type;
 	bool has_ip;    /* of CFE, BEP, TRIG: a FUP of its own follows */
+	bool of_far;    /* of CFE: the FUP of a far transfer follows, if tracing is on */
 	uint16_t kind;  /* of CFE, EVD: its type field; of TRIG: instructions */
 	uint64_t value; /* CFE: vector; EVD: payload; BBP: bytes of its items' values; TRIG:
 			   TRIG_* of cpu_event.h */

@@ -329,6 +329,8 @@ static const char *control_name(uint32_t type)
 		[CONTROL_SHUTDOWN] = "shutdown",
 		[CONTROL_USER_INTERRUPT] = "user interrupt",
 		[CONTROL_USER_IRET] = "user iret",
+		[CONTROL_SOFTWARE_INTERRUPT] = "software interrupt",
+		[CONTROL_SYSCALL] = "syscall",
 	};
 
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type]
@@ -339,7 +341,8 @@ static const char *control_name(uint32_t type)
 static bool has_vector(uint32_t type)
 {
 	return type == CONTROL_INTERRUPT || type == CONTROL_SIPI ||
-	       type == CONTROL_VMEXIT_INTERRUPT || type == CONTROL_USER_INTERRUPT;
+	       type == CONTROL_VMEXIT_INTERRUPT || type == CONTROL_USER_INTERRUPT ||
+	       type == CONTROL_SOFTWARE_INTERRUPT;
 }
 
 /* The CFE packet with the reason of a VM exit comes before the PIP that ends the slice. */

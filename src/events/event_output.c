@@ -40,7 +40,8 @@ static void mark_calls(struct thread_stacks *stacks, const struct event_output *
 		thread_stacks_mark(stacks, event, &output->abort);
 	else if (event->gap == CPU_EVENT_EVD)
 		thread_stacks_event_data(stacks, event->thread, event->cycles, event->to);
-	else if (event->gap == CPU_EVENT_CFE && event->cycles == CONTROL_INTERRUPT)
+	else if (event->gap == CPU_EVENT_CFE && (event->cycles == CONTROL_INTERRUPT ||
+						 event->cycles == CONTROL_SOFTWARE_INTERRUPT))
 		thread_stacks_interrupt(stacks, event->thread, (uint8_t)event->to);
 	else if (event->gap == CPU_EVENT_CFE)
 		thread_stacks_drop_event_data(stacks, event->thread);

@@ -565,7 +565,7 @@ static void on_cfe(struct pt_flow *flow, const struct extended_packet *packet)
 {
 	struct cpu_event_data event = { CPU_EVENT_CFE, packet->kind, packet->value };
 
-	if (!packet->has_ip && flow->state.on && !flow->state.lost) {
+	if (packet->of_far && flow->state.on && !flow->state.lost) {
 		flow_emit_cfe(flow, 0);
 		flow->cfe = event;
 		flow->has_cfe = true;

@@ -326,7 +326,7 @@ static void on_extended_packet(struct rewriter *rewriter, const struct extended_
 	switch (packet->type) {
 	case EXTENDED_CFE:
 		note.note = (struct cpu_event_data){ CPU_EVENT_CFE, packet->kind, packet->value };
-		note.of_interrupt = !packet->has_ip;
+		note.of_interrupt = packet->of_far;
 		replace_by_exstop(rewriter, note);
 		break;
 	case EXTENDED_EVD:

@@ -440,6 +440,40 @@ START_TEST(an_interrupts_slice_and_mark_have_its_vector)
 }
 END_TEST
 
+/*
+ * Types 14 and 15 of CFE, of CPUs with FRED (libipt 2.2, enum pt_cfe_type).  An INT has the FUP of
+ * its far transfer; a SYSCALL and an IRET or ERETU have none, and the next one is another event's.
+ */
+START_TEST(events_that_are_instructions_are_marked_where_they_are)
+{
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_control(14, 0x80, false);
+	pt_packets_fup(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_control(2, 0, false);
+	pt_packets_pge(&packets, SAMPLE_LEAF);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	add_control(15, 0, false);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_tsc(&packets, SAMPLE_START + 400);
+	add_control(2, 0, false);
+	pt_packets_tsc(&packets, SAMPLE_START + 500);
+	add_control(1, 0xec, false);
+	pt_packets_fup(&packets, SAMPLE_WORK + 5);
+	pt_packets_pgd(&packets, 0);
+	finish(_i ? "--args=full --engine=libipt" : "--args=full");
+	EXPECT(1, slices, " software interrupt vector=128 address=0x401040", "");
+	EXPECT(1, slices, "[untraced] ", "vector=128");
+	EXPECT(1, slices, _i ? " 1000200 " : " 1000300 1000300 ", " syscall\n");
+	EXPECT(1, slices, _i ? " 1000100 " : " 1000200 1000200 ", " iret\n");
+	EXPECT(1, slices, " 1000400 1000400 ", " iret\n");
+	EXPECT(1, slices, " interrupt vector=236 address=0x401025", "");
+	EXPECT(0, slices, "unknown event", "");
+}
+END_TEST
+
 /* With the kernel's code traced, the slice is its handler's; here another function takes its place.
  */
 START_TEST(a_page_faults_address_is_in_the_handlers_slice)
@@ -912,6 +946,7 @@ int main(void)
 	tcase_add_test(all, perf_reads_the_same_values);
 	tcase_add_test(all, a_transaction_is_a_slice_beside_the_thread_that_says_how_it_ended);
 	tcase_add_loop_test(all, an_interrupts_slice_and_mark_have_its_vector, 0, 2);
+	tcase_add_loop_test(all, events_that_are_instructions_are_marked_where_they_are, 0, 2);
 	tcase_add_test(all, a_page_faults_address_is_in_the_handlers_slice);
 	tcase_add_loop_test(all, an_interrupt_has_no_data_of_an_event_before_it, 0, 2);
 	tcase_add_loop_test(all, events_with_a_place_of_their_own_are_no_interrupts, 0, 2);
