@@ -9,6 +9,7 @@ cli_tests = \
 	tests/cli/ftfdump.sh \
 	tests/cli/hardening.sh \
 	tests/cli/install.sh \
+	tests/cli/instructions.sh \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
 	tests/cli/missing.sh \
