@@ -59,6 +59,14 @@ static void choose_losses(struct pt_stream *stream)
 		stream->loss_count--;
 }
 
+/* Returns when times begin that are made up: where the data was copied, if that can be. */
+static uint64_t made_up_begin(const struct pt_stream *stream)
+{
+	uint64_t time = tsc_clock_ns(&stream->clock, stream->reference);
+
+	return time <= INT64_MAX ? time : 0; /* before perf's clock began: no reference is there */
+}
+
 static void start_schedule(struct pt_stream *stream)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -74,7 +82,7 @@ static void start_schedule(struct pt_stream *stream)
 	if (!schedule_settle(&stream->state.schedule))
 		diag_warn(stream->input.diag, "thread-unknown",
 			  "no timing packets on cpu %d: which thread ran is a guess", aux->cpu);
-	stream->state.now.time = tsc_clock_ns(&stream->clock, stream->reference);
+	stream->state.now.time = made_up_begin(stream);
 	diag_warn(stream->input.diag, "no-timing",
 		  "recorded without timing packets: order is right, times are made up "
 		  "(1 ns an instruction)");

@@ -425,7 +425,7 @@ void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *eve
 		[CPU_EVENT_CFE] = write_control,   [CPU_EVENT_TRIG] = write_trigger,
 	};
 
-	if (!event->time)
+	if (!event->time || event->time > INT64_MAX)
 		sink->untimed++;
 	else if (cpu_event_is_tx(event->kind))
 		write_transaction(sink, event);

@@ -151,7 +151,7 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 	if (output->sink.untimed)
 		diag_warn(output->input.diag, "side-untimed",
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
-			  "time was known, and are not shown",
+			  "time was known, or at one that cannot be, and are not shown",
 			  output->sink.untimed);
 	if (untimed) {
 		warn_no_place(output);

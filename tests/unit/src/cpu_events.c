@@ -419,6 +419,52 @@ START_TEST(switches_have_no_place_beside_calls_without_times)
 }
 END_TEST
 
+/* Change the AUXTRACE_INFO record, the n-th word of its priv[] (perf_data_pt_info). */
+static void set_pt_info(size_t index, uint64_t value)
+{
+	const uint64_t head[] = { SAMPLE_PMU, 0, 1 }; /* type, shift, mult */
+	uint8_t *at = memmem(data.records.bytes, data.records.size, head, sizeof(head));
+
+	ck_assert_ptr_nonnull(at);
+	memcpy(at + index * sizeof(value), &value, sizeof(value));
+}
+
+/* The reference is 2 s before perf's clock began, so the made-up times begin at 0. */
+START_TEST(times_are_made_up_from_a_time_that_can_be)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	set_pt_info(3, (uint64_t)-2000000000);
+	data.events[0].attr.config &= ~UINT64_C(0x400); /* no TSC packets */
+	pt_packets_psb(&packets, 0, 0);
+	pt_packets_pge(&packets, SAMPLE_MAIN);
+	add_ratio(20);
+	pt_packets_tnt(&packets, "tttttnt");
+	finish("");
+	EXPECT(1, messages, "times are made up", "");
+	EXPECT(0, messages, "beyond", "");
+	EXPECT(0, records, "!!", "");
+	EXPECT(0, records, "9223372036854775807", "");
+	EXPECT(3, records, "complete 1234/1234 ", "\"leaf\" address=0x401040");
+}
+END_TEST
+
+/* A TSC of 1 ms on a clock that is 2 s behind. */
+START_TEST(events_with_a_time_that_cannot_be_are_counted_and_not_shown)
+{
+	begin();
+	set_pt_info(3, (uint64_t)-2000000000);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_ratio(20);
+	pt_packets_tnt(&packets, "t");
+	finish("");
+	EXPECT(0, records, "!!", "");
+	EXPECT(0, records, "CPU frequency", "");
+	/* With that of the PSB+. */
+	EXPECT(1, messages, "2 side events", "or at one that cannot be, and are not shown");
+}
+END_TEST
+
 START_TEST(an_interrupts_slice_and_mark_have_its_vector)
 {
 	begin();
@@ -962,6 +1008,8 @@ int main(void)
 	tcase_add_test(all, switches_without_a_time_are_counted_and_not_shown);
 	tcase_add_test(all, the_wall_clock_of_a_recording_without_calls_is_at_its_first_record);
 	tcase_add_test(all, switches_have_no_place_beside_calls_without_times);
+	tcase_add_test(all, times_are_made_up_from_a_time_that_can_be);
+	tcase_add_test(all, events_with_a_time_that_cannot_be_are_counted_and_not_shown);
 	tcase_add_test(all, perf_reads_the_same_events_and_transactions);
 	tcase_add_loop_test(all, triggers_are_marks_of_the_cpu, 0, 2);
 	tcase_add_test(all, a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb);
