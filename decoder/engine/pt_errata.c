@@ -7,8 +7,7 @@
  * (pt_cpu_errata(), of November 2025; its 2.1.3 of 2025 notes that SKL014 is fixed since
  * Sapphire Rapids and Alder Lake).  libipt assumes that new CPUs keep the errata of the ones
  * before them, and so does this table: to undo an erratum that a CPU does not have changes
- * no trace without damage.  perf (6.18) has no such table: its decoder accepts on every CPU
- * what BDM70, SKD010, APL11 and APL12 write, and knows none of the others.
+ * no trace without damage.  perf has no table: it knows one more erratum of one CPU, below.
  *
  * Both kinds of core of a hybrid CPU have one model.  libipt lists their errata together; here
  * each kind has those of the CPUs that have this kind only: APL11 is an erratum of Atoms
@@ -88,4 +87,9 @@ struct pt_errata pt_errata_of(uint32_t family, uint32_t model, enum core_kind co
 		return sets[set];
 	}
 	return (struct pt_errata){ 0 };
+}
+
+bool pt_errata_fup_has_next_ip(const struct pt_cpu *cpu)
+{
+	return cpu->vendor == pcv_intel && cpu->family == 6 && cpu->model == 0x5c;
 }

@@ -17,4 +17,11 @@
  */
 struct pt_errata pt_errata_of(uint32_t family, uint32_t model, enum core_kind core);
 
+/*
+ * Returns whether a FUP may have the ip behind an indirect branch or far transfer instead of its
+ * own.  Source: perf (tools/perf/util/intel-pt.c, INTEL_PT_FUP_WITH_NLIP); libipt knows nothing of
+ * it, and struct pt_errata has no bit for it.
+ */
+bool pt_errata_fup_has_next_ip(const struct pt_cpu *cpu);
+
 #endif

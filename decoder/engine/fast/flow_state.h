@@ -112,6 +112,7 @@ struct pt_flow {
 		struct basic_block *call; /* block that ends with the call; NULL: unknown */
 	} returns[RETURN_STACK_SIZE];
 	unsigned return_top, return_count;
+	bool fup_has_next_ip;  /* pt_errata_fup_has_next_ip() */
 	bool compression;      /* returns may be compressed to TNT bits */
 	bool follows_switches; /* stream_follows_switches() */
 

@@ -430,6 +430,23 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 }
 
 /*
+ * Returns whether the pending FUP is that of the branch at `from`, although it has the ip behind
+ * it (pt_errata.h): the branch goes where packets say, and no code leads there.
+ */
+static bool fup_has_next_ip(const struct pt_flow *flow, const struct insn *insn, uint64_t from)
+{
+	return flow->pending == PENDING_FUP && flow->fup_has_next_ip && !is_direct(insn) &&
+	       insn->kind != BRANCH_COND && flow->target == from + insn->length;
+}
+
+static void advance_to_branch(struct pt_flow *flow, const struct basic_block *block, uint64_t from)
+{
+	stream_count_insns(&flow->stream, block->insns - 1);
+	flow_move_to(flow, from);
+	reach_fup(flow);
+}
+
+/*
  * An address filter may end the trace at a direct branch.  The packet has the target, or lacks
  * it (SKL014), and then the filter decides.
  */
@@ -470,6 +487,10 @@ void flow_step_slow(struct pt_flow *flow)
 	}
 	if (++flow->branches_followed > BRANCHES_WITHOUT_PACKET_MAX) {
 		flow_fail(flow, GAP_ENDLESS, from);
+		return;
+	}
+	if (!basic_block_continues(block) && fup_has_next_ip(flow, &insn, from)) {
+		advance_to_branch(flow, block, from);
 		return;
 	}
 	stream_count_insns(&flow->stream, block->insns);

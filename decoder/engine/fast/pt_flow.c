@@ -33,6 +33,7 @@
 #include "decoder/engine/fast/flow_perf_time.h"
 #include "decoder/engine/fast/flow_window.h"
 #include "decoder/engine/fast/pt_flow.h"
+#include "decoder/engine/pt_errata.h"
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Bytes between two cuts: some ms of work, and some MB of events. */
@@ -212,6 +213,7 @@ static void set_config(struct pt_flow *flow, const struct pt_info *info,
 	flow->state.clock.rates = flow->perf.rates = pt_info_rates(info);
 	pt_perf_time_restart(flow);
 	flow->config = *config;
+	flow->fup_has_next_ip = pt_errata_fup_has_next_ip(&config->cpu);
 }
 
 void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,

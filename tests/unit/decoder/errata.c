@@ -457,6 +457,28 @@ START_TEST(apl11_tracing_may_go_off_behind_an_overflow)
 }
 END_TEST
 
+/* perf's INTEL_PT_FUP_WITH_NLIP: the FUP of an indirect branch has the ip behind it */
+START_TEST(a_fup_of_apollo_lake_may_have_the_next_ip)
+{
+	struct events events;
+
+	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_WORK);
+	pt_packets_fup(&sample.packets, SAMPLE_LEAF + 1);
+	pt_packets_pgd(&sample.packets, 0);
+	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
+	run_to_end();
+	decode(&events, APOLLO_LAKE, PT_ENGINE_FAST);
+	ck_assert_uint_eq(count_damage(&events), 0);
+	expect(&events, 1, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+	expect(&events, 2, BRANCH_NONE, SAMPLE_LEAF, 0);
+	ck_assert_uint_eq(events.event[2].flags & (BRANCH_TRACE_OFF | BRANCH_ASYNC),
+			  BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	expect(&events, 3, BRANCH_NONE, 0, SAMPLE_LEAF);
+	is_damage_elsewhere();
+}
+END_TEST
+
 /* "a FUP will precede the TIP.PGD" of a VM entry */
 START_TEST(skd022_a_vm_entry_is_no_interrupt)
 {
@@ -585,6 +607,7 @@ int main(void)
 	tcase_add_test(tests, skd010_an_overflow_without_a_place_ends_at_the_next_one);
 	tcase_add_test(tests, apl12_a_place_behind_an_overflow_may_be_none);
 	tcase_add_test(tests, apl11_tracing_may_go_off_behind_an_overflow);
+	tcase_add_test(tests, a_fup_of_apollo_lake_may_have_the_next_ip);
 	tcase_add_test(tests, skd022_a_vm_entry_is_no_interrupt);
 	tcase_add_test(tests, skd007_at_the_end_of_a_piece);
 	tcase_add_loop_test(tests, skz84_a_corrupt_tma_is_a_byte_longer_and_no_time, 0,
