@@ -9,6 +9,7 @@ libbase_a_SOURCES = \
 	base/fault.c base/fault.h \
 	base/pages.c base/pages.h \
 	base/printable.c base/printable.h \
+	base/spelling.c base/spelling.h \
 	base/utf8.h \
 	base/workers.c base/workers.h \
 	base/io/big_array.c base/io/big_array.h \

@@ -21,7 +21,6 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/input_list.c src/cli/input_list.h \
 	src/cli/option_conflicts.c src/cli/option_conflicts.h \
 	src/cli/option_table.c src/cli/option_table.h \
-	src/cli/spelling.c src/cli/spelling.h \
 	src/cli/suggest.c src/cli/suggest.h \
 	src/cli/versions.c src/cli/versions.h \
 	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "src/cli/spelling.h"
+#include "base/spelling.h"
 
 int choose_value(struct argp_state *state, const struct option_spec *spec, const char *word)
 {

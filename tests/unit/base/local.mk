@@ -22,3 +22,9 @@ TESTS += tests/unit/base/workers.test
 tests_unit_base_workers_test_SOURCES = tests/unit/base/workers.c
 tests_unit_base_workers_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_workers_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/spelling.test
+TESTS += tests/unit/base/spelling.test
+tests_unit_base_spelling_test_SOURCES = tests/unit/base/spelling.c
+tests_unit_base_spelling_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_spelling_test_LDADD = $(UNIT_LIBS)

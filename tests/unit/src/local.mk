@@ -113,12 +113,6 @@ tests_unit_src_batch_plan_test_SOURCES = tests/unit/src/batch_plan.c
 tests_unit_src_batch_plan_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_batch_plan_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/spelling.test
-TESTS += tests/unit/src/spelling.test
-tests_unit_src_spelling_test_SOURCES = tests/unit/src/spelling.c
-tests_unit_src_spelling_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_spelling_test_LDADD = $(UNIT_LIBS)
-
 check_PROGRAMS += tests/unit/src/selection.test
 TESTS += tests/unit/src/selection.test
 tests_unit_src_selection_test_SOURCES = tests/unit/src/selection.c

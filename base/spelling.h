@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The known word that a misspelt one was probably meant to be. */
-#ifndef SRC_CLI_SPELLING_H
-#define SRC_CLI_SPELLING_H
+#ifndef BASE_SPELLING_H
+#define BASE_SPELLING_H
 
 #include <stddef.h>
 
@@ -24,5 +24,11 @@ void spelling_init(struct nearest *nearest, const char *word, size_t length);
  * or one; or if the misspelt word is its beginning.
  */
 void spelling_consider(struct nearest *nearest, const char *known);
+
+/*
+ * Returns the number of edits (insert, delete, replace, swap neighbours) between two texts;
+ * UINT_MAX if one is longer than NEAREST_LENGTH_MAX.
+ */
+unsigned spelling_distance(const char *a, size_t a_length, const char *b, size_t b_length);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/cli/spelling.h"
+#include "base/spelling.h"
 #include "tests/support/unit.h"
 
 static const char *nearest(const char *word)

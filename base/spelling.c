@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Edit distances between words. */
-#include "src/cli/spelling.h"
+#include "base/spelling.h"
 
 #include <limits.h>
 #include <string.h>
@@ -36,6 +36,13 @@ static unsigned edit_distance(const char *a, size_t a_length, const char *b, siz
 		}
 	}
 	return row[b_length];
+}
+
+unsigned spelling_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	if (a_length > NEAREST_LENGTH_MAX || b_length > NEAREST_LENGTH_MAX)
+		return UINT_MAX;
+	return edit_distance(a, a_length, b, b_length);
 }
 
 void spelling_init(struct nearest *nearest, const char *word, size_t length)
