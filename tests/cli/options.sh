@@ -34,7 +34,7 @@ suggests_nothing() {
 }
 tap_check "what is near to none gets no suggestion" suggests_nothing
 takes_arguments() {
-	"$program" --symfs --fromat "$work/nothing" 2>"$work/messages"
+	"$program" --strip-prefix --fromat "$work/nothing" 2>"$work/messages"
 	[ $? -eq 1 ] && grep -q "nothing: cannot open" "$work/messages"
 }
 tap_check "an option's argument is not taken for an option" takes_arguments
