@@ -83,9 +83,17 @@ tap_check "--pid chooses a process" all_of_process
 by_name() {
 	"$program" -q --format=branches --comm='thr*' cpus | cmp - cpus.all || return 1
 	"$program" --format=branches --comm='nobody' cpus >ours 2>messages
-	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "choose nothing" messages
+	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "no recorded data matches --comm=nobody; recorded threads: " messages
 }
 tap_check "--comm chooses by name, and an empty choice is reported" by_name
+lists_threads() { # those of the list of branches, all of one process
+	"$program" --format=branches --tid=1 cpus >ours 2>messages
+	[ $? -eq 2 ] && grep -q "no recorded data matches --tid=1; recorded threads: " messages || return 1
+	for tid in $(cut -d ' ' -f 3 cpus.keys | sort -u); do
+		grep -q "[ ,]$pid/$tid (" messages || { cat messages; return 1; }
+	done
+}
+tap_check "a thread that is not there is an occasion to list those that are" lists_threads
 
 by_cpu() {
 	"$program" --format=branches --cpu=0 cpus >zero 2>messages || return 1
