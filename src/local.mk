@@ -88,6 +88,9 @@ libptrace2ftf_a_SOURCES = \
 	src/sandbox/sandbox_calls.c \
 	src/sandbox/sandbox_files.c \
 	src/select/event_filter.c src/select/event_filter.h \
+	src/select/name_forms.c src/select/name_forms.h \
+	src/select/name_verdicts.c src/select/name_verdicts.h \
+	src/select/nearest_names.c src/select/nearest_names.h \
 	src/select/slice_filter.c src/select/slice_filter.h \
 	src/slices/durations.c src/slices/durations.h \
 	src/slices/slice_args.c src/slices/slice_args.h \

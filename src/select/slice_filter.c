@@ -2,23 +2,12 @@
 /* The slice filter: which slices of each track are hidden, pending or shown. */
 #include "src/select/slice_filter.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "symbols/dso/dso_store.h"
-
-/* The options whose patterns match a name. */
-enum verdict {
-	VERDICT_KNOWN = 1,
-	VERDICT_KEEP = 2, /* --symbol */
-	VERDICT_HIDE = 4,
-	VERDICT_START = 8, /* --between */
-	VERDICT_STOP = 16,
-	VERDICT_ROOT = 32, /* --from */
-};
 
 /* Whether --dso selects a file. */
 struct file_verdict {
@@ -67,42 +56,6 @@ struct filter_track {
 };
 
 /* ---- Patterns ------------------------------------------------------------ */
-
-static uint8_t decide(const struct selection *selection, const char *text)
-{
-	uint8_t verdict = VERDICT_KNOWN;
-
-	if (pattern_list_matches(&selection->symbols, text))
-		verdict |= VERDICT_KEEP;
-	if (pattern_list_matches(&selection->hidden, text))
-		verdict |= VERDICT_HIDE;
-	if (pattern_list_matches(&selection->roots, text))
-		verdict |= VERDICT_ROOT;
-	if (selection->start && fnmatch(selection->start, text, 0) == 0)
-		verdict |= VERDICT_START;
-	if (selection->stop && fnmatch(selection->stop, text, 0) == 0)
-		verdict |= VERDICT_STOP;
-	return verdict;
-}
-
-static uint8_t verdict_of_name(struct slice_filter *filter, const struct name *name)
-{
-	filter->verdicts =
-		alloc_grow_zeroed(filter->verdicts, &filter->verdict_room, (size_t)name->id + 1, 1);
-	if (!filter->verdicts[name->id])
-		filter->verdicts[name->id] = decide(filter->selection, name->text);
-	return filter->verdicts[name->id];
-}
-
-/* A function may be named as it is shown, or as in the symbol table. */
-static uint8_t verdict_of(struct slice_filter *filter, const struct symbol *symbol)
-{
-	uint8_t verdict = verdict_of_name(filter, symbol->name);
-
-	if (symbol->linkage && symbol->linkage != symbol->name)
-		verdict |= verdict_of_name(filter, symbol->linkage);
-	return verdict;
-}
 
 /* A file may be named by its path, or by the last part of it. */
 static bool keeps_path(const struct selection *selection, const char *path)
@@ -299,7 +252,7 @@ static bool is_inside(const struct filter_track *track)
 static void begin_filtered(struct filter_track *track, const struct slice_event *event)
 {
 	struct slice_filter *filter = track->filter;
-	uint8_t verdict = verdict_of(filter, event->symbol);
+	uint8_t verdict = name_verdicts_of(&filter->names, event->symbol);
 	bool root = (verdict & VERDICT_ROOT) != 0, outside = !root && !is_inside(track);
 	struct filter_frame *frame, next = {
 		.symbol = event->symbol,
@@ -383,6 +336,7 @@ void slice_filter_init(struct slice_filter *filter, const struct selection *sele
 		.selection = selection,
 		.diag = diag,
 		.most = SIZE_MAX,
+		.names.selection = selection,
 	};
 	filter->sink = (struct slice_sink){
 		.events = filter_events,
@@ -407,9 +361,7 @@ void slice_filter_release(struct slice_filter *filter)
 		HASH_DEL(filter->files, file);
 		free(file);
 	}
-	free(filter->verdicts);
-	filter->verdicts = NULL;
-	filter->verdict_room = 0;
+	name_verdicts_release(&filter->names);
 }
 
 struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_track)
@@ -431,15 +383,23 @@ void slice_filter_finish(struct slice_filter *filter)
 
 	for (const struct filter_track *track = filter->tracks; track; track = track->next)
 		filter->counts.unended += track->between;
-	if (parts && !filter->counts.parts)
-		diag_warn(
-			filter->diag, "nothing-selected",
-			"--symbol, --dso or --between: no such call was seen, so there are no slices");
+	if (name_verdicts_warn(&filter->names, filter->diag) || !parts || filter->counts.parts)
+		; /* explained, or nothing to explain */
+	else if (selection->dsos.count && !selection->symbols.count && !selection->start)
+		diag_warn(filter->diag, "nothing-selected",
+			  "no function of a file matching '%s' was called",
+			  selection->dsos.patterns[0]);
+	else
+		diag_warn(filter->diag, "nothing-selected",
+			  "no call matches the options --symbol, --dso, --between and --from "
+			  "together");
 	if (filter->counts.unended)
 		diag_warn(filter->diag, "between-unended",
-			  "on %" PRIu64 " threads %s was called, and %s not after it: shown to the "
+			  "on %" PRIu64
+			  " thread%s %s was called, and %s not after it: shown to the "
 			  "end of the trace",
-			  filter->counts.unended, selection->start, selection->stop);
+			  filter->counts.unended, filter->counts.unended == 1 ? "" : "s",
+			  selection->start, selection->stop);
 	if (filter->counts.too_deep)
 		diag_warn(filter->diag, "too-deep",
 			  "%" PRIu64 " slices deeper than %zu were left out",

@@ -23,6 +23,7 @@
 
 #include "base/diag.h"
 #include "src/options/selection.h"
+#include "src/select/name_verdicts.h"
 #include "src/slices/slice_sink.h"
 
 struct filter_track;
@@ -42,8 +43,7 @@ struct slice_filter {
 	const struct selection *selection; /* borrowed */
 	struct diag *diag;                 /* borrowed; NULL: warnings are dropped */
 	struct filter_track *tracks;       /* owned list */
-	uint8_t *verdicts;                 /* owned; by id of name: enum verdict */
-	size_t verdict_room;
+	struct name_verdicts names;
 	struct file_verdict *files; /* owned; hash by dso */
 	size_t most; /* slices open at a time that `next` can take; may be set after init */
 	struct slice_filter_counts counts;

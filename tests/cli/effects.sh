@@ -71,6 +71,15 @@ tap_check "--demangle=full has template arguments and parameters" \
 	names 'void space::finish<int>(int, char const*)' --demangle=full
 tap_check "--demangle=none has the symbol" names '_ZN5space6finishIiEEviPKc' --demangle=none
 
+# The same function by any of its names.
+symbol() {
+	slices --args=none --symbol=_ZN5space6finishIiEEviPKc tail.data && mv slices mangled && [ -s mangled ] || return 1
+	for name in space::finish finish 'fin*' 'space::finish<int>' 'finish<int>(int, char const*)'; do
+		slices --args=none --symbol="$name" tail.data && cmp slices mangled || { echo "$name"; return 1; }
+	done
+}
+tap_check "--symbol matches with and without namespace and arguments" symbol
+
 # The precise machine sees tail calls end with their caller's return; magic-trace goes by names.
 stacks() {
 	slices --stacks=precise tail.data && mv slices precise && slices tail.data && cmp slices precise || return 1

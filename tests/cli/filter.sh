@@ -43,10 +43,14 @@ one_file() {
 }
 tap_check "--dso shows calls into a file" one_file
 nothing() {
-	"$program" --format=slices --symbol=nowhere recursion >ours 2>messages
-	[ $? -eq 2 ] && [ ! -s ours ] && grep -q 'no such call' messages
+	"$program" --format=slices --symbol=fibonaci recursion >ours 2>messages
+	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "no function matching 'fibonaci' was called; nearest: fibonacci" messages &&
+		"$program" --no-warn --format=slices --symbol=depth --symbol=mian recursion 2>messages >ours && [ -s ours ] &&
+		grep -q "no function matching 'mian' was called; nearest: main" messages || { cat messages; return 1; }
+	"$program" --format=slices --dso=nowhere.so recursion >ours 2>messages
+	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "no function of a file matching 'nowhere.so' was called" messages
 }
-tap_check "a function that is not called gives a warning" nothing
+tap_check "a pattern that matches no call gives a warning with the nearest names" nothing
 
 between() {
 	slices recursion --between=main,'*printf' && calls fibonacci 465 && calls depth 1633 && calls main 1 &&

@@ -210,3 +210,9 @@ TESTS += tests/unit/src/slice_totals.test
 tests_unit_src_slice_totals_test_SOURCES = tests/unit/src/slice_totals.c
 tests_unit_src_slice_totals_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_totals_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/name_forms.test
+TESTS += tests/unit/src/name_forms.test
+tests_unit_src_name_forms_test_SOURCES = tests/unit/src/name_forms.c
+tests_unit_src_name_forms_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_name_forms_test_LDADD = $(UNIT_LIBS)

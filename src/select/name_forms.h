@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The forms in which a user may write a function's name: as in the symbol table, as it is
+ * shown, and, demangled, with and without its namespaces, template arguments and parameters.
+ *
+ * Template arguments and parameters take part only if the pattern has them, so that
+ * "*parse*" is no function that takes an argument of such a type.
+ */
+#ifndef SRC_SELECT_NAME_FORMS_H
+#define SRC_SELECT_NAME_FORMS_H
+
+#include <stdbool.h>
+
+#include "symbols/names/demangle.h"
+
+struct name_forms {
+	struct demangler demangler;
+	const char *whole; /* borrowed: the name itself */
+	char *plain;       /* owned: without template arguments and parameters */
+	char *arguments;   /* owned: with template arguments only */
+	char *parameters;  /* owned: with both, without the type that is returned */
+	bool dotted;       /* components are separated by '.' (OCaml, D), else by "::" */
+};
+
+/* Take a name, mangled or not, which is borrowed until the next call.  A zeroed struct is ready. */
+void name_forms_set(struct name_forms *forms, const char *name);
+
+/* Returns whether a shell pattern (glob(7)) matches a form of the name, or is one. */
+bool name_forms_match(const struct name_forms *forms, const char *pattern);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void name_forms_release(struct name_forms *forms);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The three names nearest to a pattern that matches none: by substring, and by edit distance. */
+#ifndef SRC_SELECT_NEAREST_NAMES_H
+#define SRC_SELECT_NEAREST_NAMES_H
+
+#include <stddef.h>
+
+#include "base/tables/name.h"
+
+#define NEAREST_NAMES 3
+
+struct nearest_names {
+	char word[64]; /* the pattern without wildcards and namespaces; empty: nothing is near */
+	size_t length;
+	struct near_name {
+		const struct name *name; /* borrowed */
+		unsigned distance;
+	} names[NEAREST_NAMES]; /* the nearest first */
+	size_t count;
+};
+
+/* Start a search for a shell pattern. */
+void nearest_names_init(struct nearest_names *nearest, const char *pattern);
+
+/* Consider a name, which is borrowed. */
+void nearest_names_consider(struct nearest_names *nearest, const struct name *name);
+
+/* Print "; nearest: A, B, C" to a text of `room` bytes, or an empty text if none is near. */
+void nearest_names_print(const struct nearest_names *nearest, char *text, size_t room);
+
+#endif
