@@ -41,6 +41,11 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 		sorter->counts.too_deep++;
 		return;
 	}
+	/* Formats write an instant as a slice of no length, so it is as deep as one. */
+	if (event.kind == SLICE_INSTANT && track->depth >= sorter->depth) {
+		sorter->counts.too_deep++;
+		return;
+	}
 	if (event.kind == SLICE_END && !track->depth) {
 		sorter->counts.unmatched_ends++;
 		return;

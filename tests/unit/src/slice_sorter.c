@@ -256,6 +256,25 @@ START_TEST(slices_stay_open_across_segments_and_close_in_the_end)
 }
 END_TEST
 
+/* Perfetto counts the slice of an instant: [decode error]. */
+START_TEST(instants_too_deep_are_left_out_too)
+{
+	for (uint64_t i = 0; i < SLICE_SORTER_DEPTH - 1; i++)
+		begin(i, "f");
+	segment();
+	instant(1000, "in");
+	ck_assert_ptr_nonnull(strstr(segment(), "in"));
+	begin(1001, "f");
+	segment();
+	instant(1002, "out");
+	ck_assert_ptr_null(strstr(segment(), "out"));
+	ck_assert_uint_eq(sorter.counts.too_deep, 1);
+	end(1003);
+	instant(1004, "in");
+	ck_assert_ptr_nonnull(strstr(segment(), "in"));
+}
+END_TEST
+
 START_TEST(slices_too_deep_are_left_out_with_their_ends)
 {
 	static const char last_in[] = "B 511 f\nE 1000 f\n";
@@ -504,6 +523,7 @@ int main(void)
 	tcase_add_test(all, time_never_goes_back_across_segments);
 	tcase_add_test(all, slices_stay_open_across_segments_and_close_in_the_end);
 	tcase_add_test(all, slices_too_deep_are_left_out_with_their_ends);
+	tcase_add_test(all, instants_too_deep_are_left_out_too);
 	tcase_add_test(all, tracks_do_not_mix);
 	tcase_add_test(all, a_long_segment_is_put_in_order_and_takes_little_memory);
 	tcase_add_test(all, a_segment_beyond_the_limit_is_passed_on_in_parts);
