@@ -259,7 +259,9 @@ static void add_data(struct event_record *record, struct evd_value data[EVD_TYPE
 {
 	for (int i = 0; i < EVD_TYPES; i++) {
 		if (data[i].known)
-			event_record_add_address(record, slice_event_value_name(i), data[i].value);
+			event_record_add_address(
+				record, slice_arg_text(SLICE_ARG_EVENT + (enum slice_arg_key)i),
+				data[i].value);
 		data[i].known = false;
 	}
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "src/formats/call_sites.h"
 #include "src/formats/json_text.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
@@ -18,6 +19,7 @@
 struct chrome_output {
 	struct format_output output; /* first */
 	enum option_args level;      /* what slices contain */
+	struct call_sites sites;
 	uint64_t slices;
 	bool any; /* an event was written */
 };
@@ -62,30 +64,40 @@ static void announce(struct chrome_output *chrome, struct track *track)
 	print_track_name(chrome, track, "thread_name", track->thread_name);
 }
 
-static void print_text_arg(const struct chrome_output *chrome, const char *key,
-			   const struct name *value)
+static void print_value(const struct slice_arg *arg, FILE *out)
 {
-	if (!value)
-		return;
-	fprintf(chrome->output.text, ",\"%s\":", key);
-	json_text_print(value->text, value->length, chrome->output.text);
+	switch (arg->type) {
+	case SLICE_ARG_NUMBER:
+		fprintf(out, "%" PRIu64, arg->number);
+		break;
+	case SLICE_ARG_POINTER:
+		fprintf(out, "\"0x%" PRIx64 "\"", arg->number);
+		break;
+	case SLICE_ARG_NAME:
+		json_text_print(arg->name->text, arg->name->length, out);
+		break;
+	case SLICE_ARG_REAL:
+		fprintf(out, "%.15g", arg->real);
+		break;
+	case SLICE_ARG_TRUE:
+		fputs("true", out);
+		break;
+	}
 }
 
-static void print_args(const struct chrome_output *chrome, const struct slice_args *args)
+static void print_chrome_args(const struct slice_args *args, FILE *out)
 {
-	fprintf(chrome->output.text, ",\"args\":{\"address\":\"0x%" PRIx64 "\"", args->address);
-	if (args->line)
-		fprintf(chrome->output.text, ",\"line\":%" PRIu32, args->line);
-	if (args->column)
-		fprintf(chrome->output.text, ",\"col\":%" PRIu32, args->column);
-	print_text_arg(chrome, "symbol", args->symbol);
-	print_text_arg(chrome, "file", args->file);
-	if (args->inferred_start)
-		fputs(",\"inferred_start_time\":true", chrome->output.text);
-	putc('}', chrome->output.text);
+	for (size_t i = 0; i < args->count; i++) {
+		fprintf(out, "%s\"%s\":", i ? "," : ",\"args\":{",
+			slice_arg_text(args->list[i].key));
+		print_value(&args->list[i], out);
+	}
+	if (args->count)
+		putc('}', out);
 }
 
-static void print_begin(struct chrome_output *chrome, const struct slice_event *event)
+static void print_begin(struct chrome_output *chrome, struct track *track,
+			const struct slice_event *event, const struct slice_detail *detail)
 {
 	const struct symbol *symbol = event->symbol;
 	struct slice_args args;
@@ -93,11 +105,30 @@ static void print_begin(struct chrome_output *chrome, const struct slice_event *
 	print_chrome_name(chrome, symbol->name->text, symbol->name->length);
 	if (symbol->inlined)
 		fputs(",\"cat\":\"inlined\"", chrome->output.text);
-	if (chrome->level != OPTION_ARGS_NONE) {
-		args = slice_args_of(symbol, event->ip, event->flags);
-		print_args(chrome, &args);
+	args.count = 0;
+	if (chrome->level != OPTION_ARGS_NONE)
+		slice_args_add_begin(&args, symbol, event->ip, event->flags);
+	if (chrome->level == OPTION_ARGS_FULL) {
+		slice_costs_begin(&track->costs, detail);
+		if (detail)
+			slice_args_add_caller(&args, call_sites_find(&chrome->sites, detail->caller,
+								     detail->caller_offset));
 	}
+	print_chrome_args(&args, chrome->output.text);
 	chrome->slices++;
+}
+
+static void print_end(struct chrome_output *chrome, struct track *track,
+		      const struct slice_detail *detail)
+{
+	struct slice_args args;
+
+	args.count = 0;
+	if (chrome->level == OPTION_ARGS_FULL)
+		slice_args_add_cost(&args, slice_costs_end(&track->costs, detail));
+	if (detail)
+		slice_args_add_folded(&args, detail->folded, detail->folded_time);
+	print_chrome_args(&args, chrome->output.text);
 }
 
 static void print_chrome_event(struct chrome_output *chrome, struct track *track,
@@ -111,14 +142,12 @@ static void print_chrome_event(struct chrome_output *chrome, struct track *track
 	open_event(chrome, track, phases[event->kind]);
 	print_time(chrome, event->time);
 	if (event->kind == SLICE_BEGIN) {
-		print_begin(chrome, event);
+		print_begin(chrome, track, event, detail);
 	} else if (event->kind == SLICE_INSTANT) {
 		print_chrome_name(chrome, event->text, strlen(event->text));
 		fputs(",\"s\":\"t\"", chrome->output.text); /* of the thread */
-	} else if (detail && detail->folded) {
-		fprintf(chrome->output.text,
-			",\"args\":{\"folded\":%" PRIu64 ",\"folded_time\":%" PRIu64 "}",
-			detail->folded, detail->folded_time);
+	} else {
+		print_end(chrome, track, detail);
 	}
 	putc('}', chrome->output.text);
 }
@@ -138,10 +167,12 @@ static struct format_output *open_chrome(const struct format_request *request, s
 	(void)err;
 	chrome->output.text = request->text;
 	chrome->level = request->options->args;
+	chrome->sites.names = request->names;
 	chrome->output.slices = &chrome->slices;
 	chrome->output.sink = (struct slice_sink){
 		.events = print_chrome_events,
 		.context = chrome,
+		.details = chrome->level == OPTION_ARGS_FULL,
 		.folded = chrome->level != OPTION_ARGS_NONE,
 	};
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", chrome->output.text);
@@ -155,10 +186,16 @@ static int finish_chrome(struct format_output *output, struct error *err)
 	return 0;
 }
 
+static void release_chrome(struct format_output *output)
+{
+	call_sites_release(&((struct chrome_output *)output)->sites);
+}
+
 const struct output_format format_chrome = {
 	.name = "chrome",
 	.suffix = "chrome.json",
 	.slices = SLICES_SORTED,
 	.open = open_chrome,
 	.finish = finish_chrome,
+	.release = release_chrome,
 };

@@ -199,57 +199,44 @@ static void print_text(const char *text, size_t length, FILE *out)
 	}
 }
 
-static void print_name_arg(const char *key, const struct name *value, FILE *out)
+static void print_slice_args(const struct slice_args *args, FILE *out)
 {
-	if (!value)
-		return;
-	fprintf(out, " %s=", key);
-	print_text(value->text, value->length, out);
-}
-
-static void print_cost(struct slice_cost cost, FILE *out)
-{
-	double ipc = slice_cost_ipc(cost);
-
-	if (cost.insns)
-		fprintf(out, " insns=%" PRIu64, cost.insns);
-	if (cost.cycles)
-		fprintf(out, " cycles=%" PRIu64, cost.cycles);
-	if (ipc > 0)
-		fprintf(out, " ipc=%.15g", ipc);
-}
-
-static void print_event(const struct slice_cause *event, FILE *out)
-{
-	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++) {
-		if (event->known >> i & 1)
-			fprintf(out, " %s=0x%" PRIx64, slice_event_value_name(i), event->values[i]);
+	for (const struct slice_arg *arg = args->list; arg < args->list + args->count; arg++) {
+		fprintf(out, " %s=", slice_arg_text(arg->key));
+		switch (arg->type) {
+		case SLICE_ARG_NUMBER:
+			fprintf(out, "%" PRIu64, arg->number);
+			break;
+		case SLICE_ARG_POINTER:
+			fprintf(out, "0x%" PRIx64, arg->number);
+			break;
+		case SLICE_ARG_NAME:
+			print_text(arg->name->text, arg->name->length, out);
+			break;
+		case SLICE_ARG_REAL:
+			fprintf(out, "%.15g", arg->real);
+			break;
+		case SLICE_ARG_TRUE:
+			fputs("true", out);
+			break;
+		}
 	}
 }
 
-static void print_args(const struct slice *slice, FILE *out)
+static void print_args_of(const struct slice *slice, FILE *out)
 {
-	struct slice_args args = slice_args_of(slice->symbol, slice->ip, slice->flags);
+	struct slice_args args;
 
-	fprintf(out, " %s=0x%" PRIx64, args.is_value ? "value" : "address", args.address);
-	if (args.line)
-		fprintf(out, " line=%" PRIu32, args.line);
-	if (args.column)
-		fprintf(out, " col=%" PRIu32, args.column);
-	print_name_arg("symbol", args.symbol, out);
-	print_name_arg("file", args.file, out);
-	if (args.vector >= 0)
-		fprintf(out, " vector=%d", args.vector);
-	print_event(args.event, out);
-	if (args.inferred_start)
-		fputs(" inferred_start_time=true", out);
+	args.count = 0;
+	slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags);
+	print_slice_args(&args, out);
 	if (slice->symbol->inlined)
 		fputs(" category=inlined", out);
-	print_name_arg("caller", slice->text, out);
-	print_cost(slice->cost, out);
-	if (slice->folded)
-		fprintf(out, " folded=%" PRIu64 " folded_time=%" PRIu64, slice->folded,
-			slice->folded_time);
+	args.count = 0;
+	slice_args_add_caller(&args, slice->text);
+	slice_args_add_cost(&args, slice->cost);
+	slice_args_add_folded(&args, slice->folded, slice->folded_time);
+	print_slice_args(&args, out);
 }
 
 static void print_slice(const struct slice_list *list, const struct track *track,
@@ -261,7 +248,7 @@ static void print_slice(const struct slice_list *list, const struct track *track
 		slice->depth, slice->begin, slice->end);
 	print_text(name->text, name->length, out);
 	if (slice->symbol && list->level != OPTION_ARGS_NONE)
-		print_args(slice, out);
+		print_args_of(slice, out);
 	putc('\n', out);
 }
 

@@ -103,16 +103,16 @@ static void print_profile(struct printer *printer, const struct slice_store *sto
 
 static void print_frame(const struct symbol *symbol, FILE *out)
 {
-	struct slice_args args = slice_args_of(symbol, 0, 0);
+	struct source_line line = slice_source_line(symbol);
 
 	fputs("\n{\"name\":", out);
 	json_text_print(symbol->name->text, symbol->name->length, out);
-	if (args.file) {
+	if (line.file) {
 		fputs(",\"file\":", out);
-		json_text_print(args.file->text, args.file->length, out);
+		json_text_print(line.file->text, line.file->length, out);
 	}
-	if (args.line)
-		fprintf(out, ",\"line\":%" PRIu32, args.line);
+	if (line.line)
+		fprintf(out, ",\"line\":%" PRIu32, line.line);
 	putc('}', out);
 }
 

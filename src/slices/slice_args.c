@@ -4,47 +4,119 @@
 
 #include "decoder/cpu_event.h"
 #include "src/slices/slice_sink.h"
-#include "symbols/dso/dso_store.h"
 
-const char *slice_event_value_name(int index)
+const char *slice_arg_text(enum slice_arg_key key)
 {
-	static const char *const names[SLICE_EVENT_VALUES] = {
-		[DATA_CR2] = "page_fault_address",
-		[DATA_EXIT_QUALIFICATION] = "exit_qualification",
-		[DATA_EXIT_REASON] = "exit_reason",
+	static const char *const texts[SLICE_ARG_KEYS] = {
+		[SLICE_ARG_ADDRESS] = "address",
+		[SLICE_ARG_VALUE] = "value",
+		[SLICE_ARG_LINE] = "line",
+		[SLICE_ARG_COLUMN] = "col",
+		[SLICE_ARG_SYMBOL] = "symbol",
+		[SLICE_ARG_FILE] = "file",
+		[SLICE_ARG_VECTOR] = "vector",
+		[SLICE_ARG_EVENT + DATA_CR2] = "page_fault_address",
+		[SLICE_ARG_EVENT + DATA_EXIT_QUALIFICATION] = "exit_qualification",
+		[SLICE_ARG_EVENT + DATA_EXIT_REASON] = "exit_reason",
+		[SLICE_ARG_INFERRED] = "inferred_start_time",
+		[SLICE_ARG_CONTINUED] = "continued",
+		[SLICE_ARG_CALLER] = "caller",
+		[SLICE_ARG_INSNS] = "insns",
+		[SLICE_ARG_CYCLES] = "cycles",
+		[SLICE_ARG_IPC] = "ipc",
+		[SLICE_ARG_FOLDED] = "folded",
+		[SLICE_ARG_FOLDED_TIME] = "folded_time",
 	};
 
-	return names[index];
+	return texts[key];
 }
 
-static void add_event(struct slice_args *args, const struct slice_cause *event)
+static void add_number(struct slice_args *args, enum slice_arg_key key, enum slice_arg_type type,
+		       uint64_t number)
 {
-	args->event = event;
-	args->address = event ? event->ip : 0;
+	args->list[args->count++] =
+		(struct slice_arg){ .key = key, .type = type, .number = number };
 }
 
-struct slice_args slice_args_of(const struct symbol *symbol, uint64_t ip, unsigned flags)
+static void add_name(struct slice_args *args, enum slice_arg_key key, const struct name *name)
 {
-	struct slice_args args = {
-		.address = ip,
-		.is_value = symbol->kind == SYMBOL_MARK,
-		.vector = flags & SLICE_HAS_VECTOR ? (int)slice_vector(flags) : -1,
-		.inferred_start = flags & SLICE_INFERRED_START,
-	};
-	struct source_line line;
+	if (name)
+		args->list[args->count++] =
+			(struct slice_arg){ .key = key, .type = SLICE_ARG_NAME, .name = name };
+}
 
-	args.continued = flags & SLICE_CONTINUED;
-	if (flags & SLICE_HAS_CAUSE)
-		add_event(&args, (const struct slice_cause *)(uintptr_t)ip);
-	if (!symbol->dso)
-		return args;
+struct source_line slice_source_line(const struct symbol *symbol)
+{
+	return symbol->dso && symbol->kind == SYMBOL_FUNCTION ? dso_symbol_line(symbol)
+							      : (struct source_line){ 0 };
+}
+
+static void add_source(struct slice_args *args, const struct symbol *symbol)
+{
+	struct source_line line = slice_source_line(symbol);
+
+	if (line.line)
+		add_number(args, SLICE_ARG_LINE, SLICE_ARG_NUMBER, line.line);
+	if (line.line && line.column)
+		add_number(args, SLICE_ARG_COLUMN, SLICE_ARG_NUMBER, line.column);
 	if (symbol->linkage != symbol->name)
-		args.symbol = symbol->linkage;
-	if (symbol->kind != SYMBOL_FUNCTION)
-		return args;
-	line = dso_symbol_line(symbol);
-	args.file = line.file;
-	args.line = line.line;
-	args.column = line.line ? line.column : 0;
-	return args;
+		add_name(args, SLICE_ARG_SYMBOL, symbol->linkage);
+	add_name(args, SLICE_ARG_FILE, line.file);
+}
+
+static void add_values(struct slice_args *args, const struct slice_cause *event)
+{
+	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++)
+		if (event->known >> i & 1)
+			add_number(args, SLICE_ARG_EVENT + (enum slice_arg_key)i, SLICE_ARG_POINTER,
+				   event->values[i]);
+}
+
+void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
+			  unsigned flags)
+{
+	const struct slice_cause *event = NULL;
+	bool mark = symbol->kind == SYMBOL_MARK;
+
+	if (flags & SLICE_HAS_CAUSE) {
+		event = (const struct slice_cause *)(uintptr_t)ip;
+		ip = event ? event->ip : 0;
+	}
+	add_number(args, mark ? SLICE_ARG_VALUE : SLICE_ARG_ADDRESS, SLICE_ARG_POINTER, ip);
+	if (symbol->dso)
+		add_source(args, symbol);
+	if (flags & SLICE_HAS_VECTOR)
+		add_number(args, SLICE_ARG_VECTOR, SLICE_ARG_NUMBER, slice_vector(flags));
+	add_values(args, event);
+	if (flags & SLICE_INFERRED_START)
+		add_number(args, SLICE_ARG_INFERRED, SLICE_ARG_TRUE, 1);
+	if (flags & SLICE_CONTINUED)
+		add_number(args, SLICE_ARG_CONTINUED, SLICE_ARG_TRUE, 1);
+}
+
+void slice_args_add_caller(struct slice_args *args, const struct name *caller)
+{
+	add_name(args, SLICE_ARG_CALLER, caller);
+}
+
+void slice_args_add_cost(struct slice_args *args, struct slice_cost cost)
+{
+	double ipc = slice_cost_ipc(cost);
+
+	if (cost.insns)
+		add_number(args, SLICE_ARG_INSNS, SLICE_ARG_NUMBER, cost.insns);
+	if (cost.cycles)
+		add_number(args, SLICE_ARG_CYCLES, SLICE_ARG_NUMBER, cost.cycles);
+	if (ipc > 0)
+		args->list[args->count++] = (struct slice_arg){ .key = SLICE_ARG_IPC,
+								.type = SLICE_ARG_REAL,
+								.real = ipc };
+}
+
+void slice_args_add_folded(struct slice_args *args, uint64_t folded, uint64_t time)
+{
+	if (!folded)
+		return;
+	add_number(args, SLICE_ARG_FOLDED, SLICE_ARG_NUMBER, folded);
+	add_number(args, SLICE_ARG_FOLDED_TIME, SLICE_ARG_NUMBER, time);
 }

@@ -10,9 +10,6 @@
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
-#define SLICE_ARGS_MAX (9 + SLICE_EVENT_VALUES)
-#define END_ARGS_MAX   5
-
 #define TEMPLATE_BITS 12
 
 /* Records that are written at once. */
@@ -45,25 +42,10 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
 	ftf->writer = ftf_open_destination(&to, &options);
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
-	ftf->address = ftf_text(ftf->writer, "address");
-	ftf->line = ftf_text(ftf->writer, "line");
-	ftf->col = ftf_text(ftf->writer, "col");
-	ftf->symbol = ftf_text(ftf->writer, "symbol");
-	ftf->file = ftf_text(ftf->writer, "file");
-	ftf->inferred = ftf_text(ftf->writer, "inferred_start_time");
+	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
+		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
 	ftf->inlined = ftf_text(ftf->writer, "inlined");
 	ftf->is_true = ftf_text(ftf->writer, "true");
-	ftf->continued = ftf_text(ftf->writer, "continued");
-	ftf->caller = ftf_text(ftf->writer, "caller");
-	ftf->insns = ftf_text(ftf->writer, "insns");
-	ftf->cycles = ftf_text(ftf->writer, "cycles");
-	ftf->ipc = ftf_text(ftf->writer, "ipc");
-	ftf->vector = ftf_text(ftf->writer, "vector");
-	for (int i = 0; i < SLICE_EVENT_VALUES; i++)
-		ftf->event_values[i] = ftf_text(ftf->writer, slice_event_value_name(i));
-	ftf->value = ftf_text(ftf->writer, "value");
-	ftf->folded = ftf_text(ftf->writer, "folded");
-	ftf->folded_time = ftf_text(ftf->writer, "folded_time");
 }
 
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
@@ -130,75 +112,42 @@ static struct ftf_arg number_arg(struct ftf_name name, uint64_t number)
 				   : ftf_arg_int64(name, (int64_t)number);
 }
 
-static size_t fill_event(const struct ftf_sink *ftf, const struct slice_cause *event,
-			 struct ftf_arg *args)
+static struct ftf_arg ftf_arg_of(struct ftf_sink *ftf, const struct slice_arg *arg)
 {
-	size_t count = 0;
+	struct ftf_name key = ftf->keys[arg->key];
 
-	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++) {
-		if (event->known >> i & 1)
-			args[count++] = ftf_arg_pointer(ftf->event_values[i], event->values[i]);
+	switch (arg->type) {
+	case SLICE_ARG_POINTER:
+		return ftf_arg_pointer(key, arg->number);
+	case SLICE_ARG_NAME:
+		return ftf_arg_string(key, name_of(ftf, arg->name));
+	case SLICE_ARG_REAL:
+		return ftf_arg_double(key, arg->real);
+	case SLICE_ARG_TRUE:
+		return ftf_arg_string(key, ftf->is_true);
+	case SLICE_ARG_NUMBER:
+		break;
 	}
-	return count;
+	return number_arg(key, arg->number);
 }
 
-static size_t fill_args(struct ftf_sink *ftf, const struct slice_args *from,
-			struct ftf_arg args[SLICE_ARGS_MAX])
+/* Fill an event's args, for which there is room, with the slice's. */
+static void fill_args(struct ftf_sink *ftf, const struct slice_args *from, struct ftf_event *event,
+		      struct ftf_arg args[SLICE_ARG_KEYS])
 {
-	size_t count = 0;
-
-	args[count++] = ftf_arg_pointer(from->is_value ? ftf->value : ftf->address, from->address);
-	if (from->line)
-		args[count++] = number_arg(ftf->line, from->line);
-	if (from->column)
-		args[count++] = number_arg(ftf->col, from->column);
-	if (from->symbol)
-		args[count++] = ftf_arg_string(ftf->symbol, name_of(ftf, from->symbol));
-	if (from->file)
-		args[count++] = ftf_arg_string(ftf->file, name_of(ftf, from->file));
-	if (from->vector >= 0)
-		args[count++] = ftf_arg_int32(ftf->vector, from->vector);
-	count += fill_event(ftf, from->event, args + count);
-	if (from->inferred_start)
-		args[count++] = ftf_arg_string(ftf->inferred, ftf->is_true);
-	if (from->continued)
-		args[count++] = ftf_arg_string(ftf->continued, ftf->is_true);
-	if (from->caller)
-		args[count++] = ftf_arg_string(ftf->caller, name_of(ftf, from->caller));
-	return count;
-}
-
-static size_t fill_costs(const struct ftf_sink *ftf, struct slice_cost cost,
-			 struct ftf_arg args[END_ARGS_MAX])
-{
-	double ipc = slice_cost_ipc(cost);
-	size_t count = 0;
-
-	if (cost.insns)
-		args[count++] = number_arg(ftf->insns, cost.insns);
-	if (cost.cycles)
-		args[count++] = number_arg(ftf->cycles, cost.cycles);
-	if (ipc > 0)
-		args[count++] = ftf_arg_double(ftf->ipc, ipc);
-	return count;
-}
-
-static size_t fill_folded(const struct ftf_sink *ftf, const struct slice_detail *detail,
-			  struct ftf_arg *args)
-{
-	if (!detail || !detail->folded)
-		return 0;
-	args[0] = number_arg(ftf->folded, detail->folded);
-	args[1] = number_arg(ftf->folded_time, detail->folded_time);
-	return 2;
+	for (size_t i = 0; i < from->count; i++)
+		args[i] = ftf_arg_of(ftf, &from->list[i]);
+	event->args = args;
+	event->arg_count = from->count;
 }
 
 /* Write a slice that no template can be used for, and fill the template. */
 static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_template *made,
 		      uint64_t time, uint64_t end)
 {
-	struct ftf_arg args[SLICE_ARGS_MAX];
-	struct ftf_event event = { .time = time, .args = args };
+	struct ftf_arg args[SLICE_ARG_KEYS];
+	struct ftf_event event = { .time = time };
+	struct slice_args values;
 
 	announce(ftf, track);
 	event.thread = ftf_thread_of(track);
@@ -206,10 +155,10 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 	if (made->symbol->inlined)
 		event.category = ftf->inlined;
 	if (ftf->level != OPTION_ARGS_NONE) {
-		struct slice_args values = slice_args_of(made->symbol, made->ip, made->flags);
-
-		values.caller = made->caller;
-		event.arg_count = fill_args(ftf, &values, args);
+		values.count = 0;
+		slice_args_add_begin(&values, made->symbol, made->ip, made->flags);
+		slice_args_add_caller(&values, made->caller);
+		fill_args(ftf, &values, &event, args);
 	}
 	ftf_make_template(ftf->writer, &event, end, &made->encoded);
 }
@@ -258,16 +207,16 @@ static void write_pending(struct ftf_sink *ftf, struct track *track)
 static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
 		      const struct slice_detail *detail)
 {
-	struct ftf_arg args[END_ARGS_MAX];
-	struct ftf_event event = {
-		.thread = ftf_thread_of(track),
-		.time = time,
-		.args = args,
-	};
+	struct ftf_arg args[SLICE_ARG_KEYS];
+	struct ftf_event event = { .thread = ftf_thread_of(track), .time = time };
+	struct slice_args values;
 
+	values.count = 0;
 	if (ftf->level == OPTION_ARGS_FULL)
-		event.arg_count = fill_costs(ftf, slice_costs_end(&track->costs, detail), args);
-	event.arg_count += fill_folded(ftf, detail, args + event.arg_count);
+		slice_args_add_cost(&values, slice_costs_end(&track->costs, detail));
+	if (detail)
+		slice_args_add_folded(&values, detail->folded, detail->folded_time);
+	fill_args(ftf, &values, &event, args);
 	ftf_end(ftf->writer, &event);
 }
 

@@ -30,10 +30,7 @@ struct ftf_sink {
 	size_t known_room;
 	struct direct_cache
 		templates; /* struct slice_template: most slices begin again and again */
-	/* Argument names and values: */
-	struct ftf_name address, line, col, symbol, file, inferred, inlined, is_true;
-	struct ftf_name continued, caller, insns, cycles, ipc, folded, folded_time;
-	struct ftf_name value, vector, event_values[SLICE_EVENT_VALUES];
+	struct ftf_name keys[SLICE_ARG_KEYS], inlined, is_true;
 };
 
 /*
