@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `--format=slices`: one line per finished slice,
- * `pid/tid depth begin_ns end_ns name key=value...`, sorted by pid, tid,
- * begin, depth.
+ * `pid/tid depth begin_ns end_ns name key=value...`, sorted by pid and tid, each slice
+ * before those in it.
  *
  * In names and values, control characters and backslashes become \xNN.  Slices are kept until the
  * end, because only then can they be sorted: many of them in a file without a name
@@ -48,19 +48,12 @@ struct slice_track {
 	size_t first, last;
 };
 
-/* Slices by their index; `first` is NONE: there are none. */
-struct slice_chain {
-	size_t first, last;
-};
-
 struct slice_list {
 	struct format_output output; /* first */
 	struct big_array slices;     /* owned */
 	uint64_t count;
 	struct slice_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
-	struct slice_chain *depths; /* owned: of those that begin at one time, by depth */
-	size_t depth_count, depth_room;
 	uint64_t accesses;      /* of slices */
 	enum option_args level; /* what slices contain */
 	struct call_sites sites;
@@ -268,65 +261,14 @@ static int compare_tracks(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Print those from `first` on up to `end`. */
-static void print_chain(struct slice_list *list, const struct track *track, size_t first,
-			size_t end, FILE *out)
+/* Print a track's slices in the order of their begins. */
+static void print_track(struct slice_list *list, const struct slice_track *track, FILE *out)
 {
-	for (size_t at = first; at != end; at = slice_at(list, at)->next) {
+	for (size_t at = track->first; at != NONE; at = slice_at(list, at)->next) {
 		if (slice_at(list, at)->finished)
-			print_slice(list, track, slice_at(list, at), out);
+			print_slice(list, track->track, slice_at(list, at), out);
 		count_access(list);
 	}
-}
-
-/* Append a slice to those of its depth. */
-static void sort_in(struct slice_list *list, size_t index)
-{
-	struct slice *slice = slice_at(list, index);
-	struct slice_chain *chain;
-
-	while (list->depth_count <= slice->depth) {
-		list->depths = alloc_grow(list->depths, &list->depth_room, list->depth_count + 1,
-					  sizeof(*list->depths));
-		list->depths[list->depth_count++] = (struct slice_chain){ NONE, NONE };
-	}
-	chain = &list->depths[slice->depth];
-	slice->next = NONE;
-	if (chain->first == NONE)
-		chain->first = index;
-	else
-		slice_at(list, chain->last)->next = index;
-	chain->last = index;
-}
-
-/* Returns the first slice that begins later than `first`, and whether those before are by depth. */
-static size_t end_of_time(struct slice_list *list, size_t first, bool *in_order)
-{
-	uint64_t begin = slice_at(list, first)->begin;
-	uint32_t depth = 0;
-	size_t at = first;
-
-	*in_order = true;
-	for (; at != NONE && slice_at(list, at)->begin == begin; at = slice_at(list, at)->next) {
-		*in_order &= slice_at(list, at)->depth >= depth;
-		depth = slice_at(list, at)->depth;
-		count_access(list);
-	}
-	return at;
-}
-
-/* Print those from `first` on up to `end`, which begin at one time, by depth. */
-static void print_by_depth(struct slice_list *list, const struct track *track, size_t first,
-			   size_t end, FILE *out)
-{
-	list->depth_count = 0;
-	for (size_t at = first, next; at != end; at = next) {
-		next = slice_at(list, at)->next;
-		sort_in(list, at);
-		count_access(list);
-	}
-	for (size_t depth = 0; depth < list->depth_count; depth++)
-		print_chain(list, track, list->depths[depth].first, NONE, out);
 }
 
 static int print_slices(struct format_output *output, struct error *err)
@@ -336,20 +278,8 @@ static int print_slices(struct format_output *output, struct error *err)
 	(void)err;
 	if (list->track_count)
 		qsort(list->tracks, list->track_count, sizeof(*list->tracks), compare_tracks);
-	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
-		size_t at = list->tracks[i].first;
-
-		while (at != NONE) {
-			bool in_order;
-			size_t end = end_of_time(list, at, &in_order);
-
-			if (in_order)
-				print_chain(list, list->tracks[i].track, at, end, output->text);
-			else
-				print_by_depth(list, list->tracks[i].track, at, end, output->text);
-			at = end;
-		}
-	}
+	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++)
+		print_track(list, &list->tracks[i], output->text);
 	return 0;
 }
 
@@ -359,7 +289,6 @@ static void release_slices(struct format_output *output)
 
 	big_array_release(&list->slices);
 	free(list->tracks);
-	free(list->depths);
 	call_sites_release(&list->sites);
 }
 

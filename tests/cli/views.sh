@@ -108,6 +108,50 @@ chrome() {
 	sort threads.slices | diff - ours && [ "$(grep -c thread_name chrome.json)" -eq 5 ]
 }
 tap_check "chrome: begins and ends are those of the slices" chrome
+
+# Each slice with those around it, its times and arguments, as both formats nest them.
+same_nesting() {
+	"$program" -q --args=full --format=chrome threads >full.json &&
+		"$program" -q --args=full --format=slices threads >full || return 1
+	python3 - <<-'END'
+	import json, sys
+	def shown(stack, end, args):
+	    for key, value in args.items():
+	        args[key] = 'true' if value is True else str(value)
+	    return [name for name, time in stack], stack[-1][1], end, args
+	chrome, stacks, open_ends = {}, {}, {}
+	for e in json.load(open('full.json'), parse_float=str)['traceEvents']:
+	    thread = '%d/%d' % (e['pid'], e['tid'])
+	    stack = stacks.setdefault(thread, [])
+	    if e['ph'] == 'B':
+	        chrome.setdefault(thread, []).append(None)
+	        stack.append((e['name'], e['ts'].replace('.', '').lstrip('0'), len(chrome[thread]) - 1, e['args']))
+	    elif e['ph'] == 'E':
+	        at, args = stack[-1][2:]
+	        chrome[thread][at] = shown([f[:2] for f in stack], e['ts'].replace('.', '').lstrip('0'),
+	                                   dict(args, **e.get('args', {})))
+	        stack.pop()
+	slices = {}
+	for line in open('full'):
+	    thread, depth, begin, end, *words = line.split()
+	    name = [w for w in words if '=' not in w]
+	    stack = slices.setdefault(thread, ([], []))[0]
+	    if int(depth) > len(stack):
+	        sys.exit('no slice around this one: ' + line)
+	    stack[int(depth):] = [(' '.join(name), begin)]
+	    slices[thread][1].append(shown(stack, end, dict(w.split('=', 1) for w in words if '=' in w)))
+	for thread, (_, lines) in slices.items():
+	    for ours, theirs in zip(lines, chrome[thread], strict=True):
+	        if ours != theirs:
+	            sys.exit('%s:\n%s\n%s' % (thread, ours, theirs))
+	assert sum('insns' in s[3] for _, lines in slices.values() for s in lines) > 20
+	END
+}
+if command -v python3 >/dev/null; then
+	tap_check "chrome and slices: the same nesting and arguments" same_nesting
+else
+	tap_skip "chrome and slices: the same nesting and arguments" "no python3"
+fi
 if command -v python3 >/dev/null; then
 	tap_check "chrome: is JSON" python3 -c 'import json; json.load(open("chrome.json"))'
 else

@@ -181,7 +181,7 @@ START_TEST(functions_count_the_outermost_call_of_each_thread)
 }
 END_TEST
 
-START_TEST(slices_that_begin_together_are_outermost_first_and_open_ones_left_out)
+START_TEST(a_slice_precedes_those_in_it_and_open_ones_are_left_out)
 {
 	const struct slice_sink *sink = open_format(&format_slices, OPTION_ARGS_NONE);
 
@@ -198,7 +198,7 @@ START_TEST(slices_that_begin_together_are_outermost_first_and_open_ones_left_out
 	end(sink, 1, 10);
 	finish_format();
 	ck_assert_str_eq(text, "1/2 0 5 7 outer\\x5c\n1/2 1 5 6 inner\\x0a\n"
-			       "1/2 0 8 9 f\n1/2 0 9 10 g\n1/2 1 9 9 in f\n");
+			       "1/2 0 8 9 f\n1/2 1 9 9 in f\n1/2 0 9 10 g\n");
 }
 END_TEST
 
@@ -385,7 +385,7 @@ int main(void)
 	tcase_add_test(all, chrome_shows_whether_a_call_was_seen_and_inlined);
 	tcase_add_test(all, folded_stacks_have_their_own_time_only);
 	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);
-	tcase_add_test(all, slices_that_begin_together_are_outermost_first_and_open_ones_left_out);
+	tcase_add_test(all, a_slice_precedes_those_in_it_and_open_ones_are_left_out);
 	tcase_add_test(all, slices_show_what_is_folded_in_each);
 	tcase_add_test(all, the_store_replays_what_each_thread_did);
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
