@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events of a processor other than branches: its frequency, values that the program wrote,
- * sleep, transactions, events.
+ * sleep, transactions, events, samples.
  *
  * They are in the stream of branches, in order, as struct branch_event of kind
  * BRANCH_CPU_EVENT, so that code which sorts, queues or forwards branches handles both;
@@ -34,8 +34,17 @@ enum cpu_event_kind {
 	CPU_EVENT_PIP,  /* PIP: value = CR3, extra = 1 in a guest, 0 in the host */
 	CPU_EVENT_VMCS, /* VMCS: value = base address of the guest's control structure */
 	CPU_EVENT_TRIG, /* TRIG: value = TRIG_* below, extra = instructions, if TRIG_COUNTED */
+	/* BIP, of the CPU_EVENT_PEBS that follows: value, extra = PEBS_EXTRA() */
+	CPU_EVENT_PEBS_ITEM,
+	CPU_EVENT_PEBS, /* BEP: a sample that the processor wrote; extra = PEBS_FIRST or 0 */
 	CPU_EVENT_KINDS,
 };
+
+/* CPU_EVENT_PEBS_ITEM's extra: the type field of the BBP packet and the id of the BIP packet. */
+#define PEBS_EXTRA(type, id)   ((uint32_t)(type) << 8 | (id))
+#define PEBS_BLOCK_TYPE(extra) ((extra) >> 8 & 31)
+#define PEBS_ID(extra)         ((extra)&31)
+#define PEBS_FIRST             0x10000 /* no item before belongs to this sample */
 
 /* Returns the C-state of MWAIT's encoding (SDM volume 2, "MWAIT"): 0 is C1, 15 is C0. */
 #define MWAIT_STATE(encoding) ((unsigned)(((encoding) + 1) & 15))
@@ -121,7 +130,8 @@ static inline bool cpu_event_is_tx(enum cpu_event_kind kind)
  */
 static inline bool cpu_event_has_thread(enum cpu_event_kind kind)
 {
-	return kind == CPU_EVENT_PTWRITE || kind == CPU_EVENT_CFE || cpu_event_is_tx(kind);
+	return kind == CPU_EVENT_PTWRITE || kind == CPU_EVENT_CFE || kind == CPU_EVENT_PEBS ||
+	       cpu_event_is_tx(kind);
 }
 
 /* Returns the CPU event of a branch event of kind BRANCH_CPU_EVENT. */

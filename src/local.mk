@@ -25,8 +25,10 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/versions.c src/cli/versions.h \
 	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \
 	src/events/event_output.c src/events/event_output.h \
+	src/events/event_place.c src/events/event_place.h \
 	src/events/event_tracks.c src/events/event_tracks.h \
 	src/events/initial_state.c src/events/initial_state.h \
+	src/events/pebs_events.c src/events/pebs_events.h \
 	src/events/perf_record_events.c src/events/perf_record_events.h \
 	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/events/switch_events.c src/events/switch_events.h \

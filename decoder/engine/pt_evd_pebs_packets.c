@@ -7,12 +7,14 @@
 
 #define OPCODE_EXTENDED 0x02
 #define HAS_IP          0x80 /* of BEP's second byte, of CFE's third */
-#define BIP_MASK        0x07 /* of a BIP's first byte; the type of the value is above it */
+#define BIP_MASK        0x07 /* of a BIP's first byte; the id of the value is above it */
+#define BIP_ID_SHIFT    3
 #define OPCODE_BIP      0x04
 #define BBP_SIZE_4      0x80 /* of BBP's third byte: values of 4 bytes; otherwise 8 */
 #define OPCODE_TRIG     0xd9
 #define TRIG_HAS_ICNT   0x40 /* of TRIG's second byte, beside HAS_IP */
 #define TRIG_HAS_MORE   0x20
+#define BBP_TYPE        0x1f
 #define CFE_TYPE        0x1f
 #define EVD_TYPE        0x3f
 
@@ -44,7 +46,9 @@ static bool read_extended(struct extended_packet *packet, struct cursor *c)
 		packet->value = cursor_u64(c);
 	} else if (opcode == OPCODE_BBP) {
 		packet->type = EXTENDED_BBP;
-		packet->value = cursor_u8(c) & BBP_SIZE_4 ? 4 : 8;
+		packet->kind = cursor_u8(c);
+		packet->value = packet->kind & BBP_SIZE_4 ? 4 : 8;
+		packet->kind &= BBP_TYPE;
 	} else if ((opcode & ~HAS_IP) == OPCODE_BEP) {
 		packet->type = EXTENDED_BEP;
 	} else if (opcode == OPCODE_CFE) {
@@ -83,6 +87,7 @@ size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes
 	*packet = (struct extended_packet){ 0 };
 	if (bip_size && (opcode & BIP_MASK) == OPCODE_BIP) {
 		packet->type = EXTENDED_BIP;
+		packet->kind = opcode >> BIP_ID_SHIFT;
 		packet->value = cursor_number(&c, bip_size);
 		known = true;
 	} else if (opcode == OPCODE_EXTENDED) {
@@ -92,4 +97,28 @@ size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes
 		known = true;
 	}
 	return known && !c.short_ ? (size_t)(c.at - bytes) : 0;
+}
+
+struct cpu_event_data pebs_block_follow(struct pebs_block *block,
+					const struct extended_packet *packet)
+{
+	struct cpu_event_data event = { .kind = CPU_EVENT_NONE };
+
+	if (packet->type == EXTENDED_BBP) {
+		block->fresh |= !block->bip_size;
+		block->bip_size = (unsigned)packet->value;
+		block->type = (uint8_t)packet->kind;
+		return event;
+	}
+	event.extra = block->fresh || !block->bip_size ? PEBS_FIRST : 0;
+	block->fresh = false;
+	if (packet->type == EXTENDED_BIP) {
+		event.kind = CPU_EVENT_PEBS_ITEM;
+		event.value = packet->value;
+		event.extra |= PEBS_EXTRA(block->type, packet->kind);
+	} else {
+		event.kind = CPU_EVENT_PEBS;
+		block->bip_size = 0;
+	}
+	return event;
 }

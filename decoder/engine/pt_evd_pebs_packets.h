@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decoder/engine/pt_stream_base.h"
+
 enum extended_type {
 	EXTENDED_CFE,
 	EXTENDED_EVD,
@@ -23,9 +25,9 @@ enum extended_type {
 
 struct extended_packet {
 	enum extended_type type;
-	bool has_ip;    /* of CFE, BEP, TRIG: a FUP of its own follows */
-	bool of_far;    /* of CFE: the FUP of a far transfer follows, if tracing is on */
-	uint16_t kind;  /* of CFE, EVD: its type field; of TRIG: instructions */
+	bool has_ip;   /* of CFE, BEP, TRIG: a FUP of its own follows */
+	bool of_far;   /* of CFE: the FUP of a far transfer follows, if tracing is on */
+	uint16_t kind; /* of CFE, EVD, BBP: its type field; of BIP: its id; of TRIG: instructions */
 	uint64_t value; /* CFE: vector; EVD: payload; BBP: bytes of its items' values; TRIG:
 			   TRIG_* of cpu_event.h */
 };
@@ -37,5 +39,16 @@ struct extended_packet {
  */
 size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes, size_t size,
 			    unsigned bip_size);
+
+/* Between BBP and BEP: the blocks of a record of PEBS. */
+struct pebs_block {
+	unsigned bip_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
+	uint8_t type;      /* of the block */
+	bool fresh;        /* nothing of the record was read */
+};
+
+/* Follow a BBP, BIP or BEP.  Returns its event; CPU_EVENT_NONE: there is none. */
+struct cpu_event_data pebs_block_follow(struct pebs_block *block,
+					const struct extended_packet *packet);
 
 #endif

@@ -27,6 +27,10 @@ void event_output_init(struct event_output *output, const struct event_output_in
 		return;
 	event_tracks_init(&output->tracks, input->writer, input->timeline, input->filter);
 	cpu_event_sink_init(&output->sink, &output->tracks, input->info);
+	output->pebs = (struct pebs_events){ .tracks = &output->tracks,
+					     .file = input->file,
+					     .info = input->info,
+					     .resolver = input->resolver };
 	output->initial.begin = input->filter->begin;
 }
 
@@ -89,6 +93,16 @@ void event_output_add(struct event_output *output, const struct branch_event *br
 		queue_event(output, &event);
 }
 
+static void write_event(struct event_output *output, const struct cpu_event *event)
+{
+	bool sample = event->kind == CPU_EVENT_PEBS || event->kind == CPU_EVENT_PEBS_ITEM;
+
+	if (!sample || !event->time)
+		cpu_event_sink_add(&output->sink, event);
+	else if (output->input.samples)
+		pebs_events_add(&output->pebs, event);
+}
+
 static void write_events(struct event_output *output)
 {
 	const struct cpu_event *events = output->events.items;
@@ -98,7 +112,7 @@ static void write_events(struct event_output *output)
 			initial_state_update(&output->initial, &events[i]);
 		} else {
 			initial_state_emit(&output->initial, &events[i], &output->sink);
-			cpu_event_sink_add(&output->sink, &events[i]);
+			write_event(output, &events[i]);
 		}
 	}
 	initial_state_emit_all(&output->initial, &output->sink);
@@ -167,6 +181,7 @@ void event_output_release(struct event_output *output)
 {
 	big_array_release(&output->events);
 	cpu_event_sink_release(&output->sink);
+	pebs_events_release(&output->pebs);
 	initial_state_release(&output->initial);
 	event_tracks_release(&output->tracks);
 }

@@ -14,6 +14,7 @@
 #include "src/callstack/thread_stacks.h"
 #include "src/events/cpu_event_sink.h"
 #include "src/events/initial_state.h"
+#include "src/events/pebs_events.h"
 #include "src/select/event_filter.h"
 
 struct resolver;
@@ -36,6 +37,7 @@ struct event_output {
 	struct event_output_input input;
 	struct event_tracks tracks;
 	struct cpu_event_sink sink;
+	struct pebs_events pebs;
 	struct initial_state initial;
 	struct big_array events; /* owned: struct cpu_event, written by event_output_finish() */
 	size_t event_count;

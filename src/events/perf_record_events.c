@@ -9,26 +9,14 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
-#include "src/formats/ftf/event_record.h"
+#include "src/events/event_place.h"
 #include "src/formats/output_format.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
 /* ---- Samples ------------------------------------------------------------- */
-
-/* Returns the address space of a thread at a time; NULL: unknown. */
-static const struct address_space *space_of(const struct thread *thread, uint64_t time)
-{
-	const struct process *process = thread ? thread->process : NULL;
-	size_t after =
-		process ? LOWER_BOUND(i, process->epoch_count, process->epochs[i].begin <= time)
-			: 0;
-
-	return after ? process->epochs[after - 1].space : NULL;
-}
 
 static struct ftf_name event_name(struct perf_record_events *records, const struct perf_attr *attr)
 {
@@ -51,17 +39,8 @@ static void add_args(struct perf_record_events *records, const struct perf_sampl
 
 	if (type & PERF_SAMPLE_PERIOD)
 		event_record_add_number(record, "period", (int64_t)sample->period);
-	if (type & PERF_SAMPLE_IP) {
-		struct location at = resolver_find(records->resolver,
-						   space_of(thread, sample->time), sample->ip);
-
-		event_record_add_address(record, "address", sample->ip);
-		if (at.symbol)
-			event_record_add(record,
-					 ftf_arg_string(ftf_text(writer, "function"),
-							ftf_name(writer, at.symbol->name->text,
-								 at.symbol->name->length)));
-	}
+	if (type & PERF_SAMPLE_IP)
+		event_place_add(record, records->resolver, thread, sample->ip);
 	if (type & PERF_SAMPLE_ADDR)
 		event_record_add_address(record, "data_address", sample->address);
 	if (sample->cpu >= 0)

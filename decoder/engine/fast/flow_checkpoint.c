@@ -41,7 +41,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	if (flow->erratum_resume_ip && !flow->state.on)
 		flow_begin_tracing(flow, flow->erratum_resume_ip, false);
 	flow->erratum_resume_ip = 0;
-	flow->bip_size = 0;
+	flow->pebs.bip_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->cached_block = 0;
@@ -81,7 +81,7 @@ static void forget_pending(struct pt_flow *flow)
 	flow->has_cfe = false;
 	flow->interrupted_ptwrite.left = 0;
 	flow->mode_end = 0;
-	flow->bip_size = 0;
+	flow->pebs.bip_size = 0;
 	flow->cached_block = 0;
 	flow->pending = PENDING_NONE;
 	flow->return_count = 0;

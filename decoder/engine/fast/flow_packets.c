@@ -335,6 +335,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->return_count = 0;
 	flow->state.calls_missing = false;
 	flow_set_after_gap(flow);
+	flow->pebs.bip_size = 0; /* its BEP may be dropped */
 	flow->state.overflowed = true;
 	flow->erratum_resume_ip = 0;
 }
@@ -351,7 +352,7 @@ static void on_psb(struct pt_flow *flow)
 	flow_flush_pending(flow);
 	flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
-	flow->bip_size = 0;
+	flow->pebs.bip_size = 0;
 	flow_checkpoint_approach(flow);
 }
 
@@ -575,6 +576,16 @@ static void on_cfe(struct pt_flow *flow, const struct extended_packet *packet)
 	}
 }
 
+static void on_pebs(struct pt_flow *flow, const struct extended_packet *packet)
+{
+	struct cpu_event_data event = pebs_block_follow(&flow->pebs, packet);
+
+	if (packet->has_ip)
+		add_pending_fup(flow, &event);
+	else if (event.kind != CPU_EVENT_NONE)
+		add_cpu_event(flow, event.kind, event.value, event.extra);
+}
+
 void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet *packet)
 {
 	switch (packet->type) {
@@ -585,15 +596,9 @@ void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet 
 		add_cpu_event(flow, CPU_EVENT_EVD, packet->value, packet->kind);
 		break;
 	case EXTENDED_BBP:
-		flow->bip_size = (unsigned)packet->value;
-		break;
 	case EXTENDED_BIP:
-		break;
 	case EXTENDED_BEP:
-		flow->bip_size = 0;
-		if (packet->has_ip)
-			add_event_with_ip(flow, &(struct cpu_event_data){ .kind = CPU_EVENT_NONE },
-					  true);
+		on_pebs(flow, packet);
 		break;
 	case EXTENDED_TRIG:
 		add_event_with_ip(

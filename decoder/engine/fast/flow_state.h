@@ -18,6 +18,7 @@
 #include "decoder/code/address_filter.h"
 #include "decoder/code/basic_block.h"
 #include "decoder/engine/fast/tnt_bits.h"
+#include "decoder/engine/pt_evd_pebs_packets.h"
 #include "decoder/engine/pt_stream_base.h"
 
 #define RETURN_STACK_SIZE 64u
@@ -105,7 +106,7 @@ struct pt_flow {
 	struct emulated_ptwrite interrupted_ptwrite; /* continues */
 	uint64_t interrupted_ptwrite_ip;             /* when the flow is here again */
 	uint64_t mode_end; /* offset behind the last MODE.Exec: a FUP there belongs to it */
-	unsigned bip_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
+	struct pebs_block pebs;
 
 	struct return_address {
 		uint64_t ip;

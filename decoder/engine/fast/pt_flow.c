@@ -53,7 +53,7 @@ static void finish_pieces(struct pt_flow *flow)
 	flow_flush_pending(flow);
 	emulated_ptwrite_drop(flow);
 	emulated_ptwrite_drop_interrupted(flow);
-	flow->bip_size = 0;
+	flow->pebs.bip_size = 0;
 	flow->state.guest = flow->next_guest = false;
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
@@ -102,7 +102,7 @@ static bool read_extended_packet(struct pt_flow *flow)
 {
 	struct extended_packet packet;
 	size_t size = extended_packet_read(&packet, flow->window.bytes + flow->at,
-					   flow->window.size - flow->at, flow->bip_size);
+					   flow->window.size - flow->at, flow->pebs.bip_size);
 
 	flow->at += size;
 	if (size)
@@ -141,7 +141,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		finish_pieces(flow);
 	} else {
 		flow_fail(flow, GAP_BAD_PACKET, 0);
-		flow->bip_size = 0;
+		flow->pebs.bip_size = 0;
 		flow->in_header = flow->state.overflowed = flow->state.on = false;
 		flow->erratum_resume_ip = 0;
 		synchronise(flow, false);
@@ -152,7 +152,7 @@ static void read_packet(struct pt_flow *flow)
 {
 	if (flow_is_near_end(flow, flow->at) && !aux_window_at_end(&flow->window))
 		flow_window_move(flow, flow->at, true);
-	if (!flow->bip_size && !flow_read_frequent(flow))
+	if (!flow->pebs.bip_size && !flow_read_frequent(flow))
 		return;
 	flow->offset = flow->window.base + flow->at;
 	flow->branches_followed = 0;

@@ -25,7 +25,7 @@ struct rewriter {
 	uint64_t at, next; /* offset of the packet, and of the next one */
 	uint64_t out;      /* offset to write to: `at`, except in a guest */
 	struct pt_packet_decoder *packets;
-	unsigned bip_size;   /* of a PEBS block; 0: none */
+	struct pebs_block pebs;
 	size_t first_bound;  /* notes from here on need a FUP */
 	uint64_t last_ip;    /* of the CPU */
 	uint64_t kept_ip;    /* of libipt, which sees the packets that are kept */
@@ -200,7 +200,7 @@ static void on_psb(struct rewriter *rewriter)
 	drop_bound(rewriter);
 	rewriter->in_header = true;
 	rewriter->header_fup = 0;
-	rewriter->bip_size = 0;
+	rewriter->pebs.bip_size = 0;
 	rewriter->last_ip = rewriter->kept_ip = 0;
 	keep_packet(rewriter);
 }
@@ -310,6 +310,7 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 		break;
 	case ppt_ovf:
 		drop_bound(rewriter);
+		rewriter->pebs.bip_size = 0; /* its BEP may be dropped */
 		rewriter->in_header = false;
 		keep_packet(rewriter);
 		break;
@@ -338,18 +339,13 @@ static void on_extended_packet(struct rewriter *rewriter, const struct extended_
 		replace_by_exstop(rewriter, note);
 		break;
 	case EXTENDED_BBP:
-		rewriter->bip_size = (unsigned)packet->value;
-		drop_packet(rewriter);
-		break;
 	case EXTENDED_BIP:
-		drop_packet(rewriter);
-		break;
 	case EXTENDED_BEP:
-		rewriter->bip_size = 0;
-		if (packet->has_ip)
-			replace_by_exstop(rewriter, note);
-		else
+		note.note = pebs_block_follow(&rewriter->pebs, packet);
+		if (note.note.kind == CPU_EVENT_NONE)
 			drop_packet(rewriter);
+		else
+			replace_by_exstop(rewriter, note);
 		break;
 	}
 }
@@ -362,7 +358,7 @@ static bool synchronise(struct rewriter *rewriter)
 	rewriter->next = rewriter->at;
 	pad_packets(rewriter);
 	rewriter->guest = rewriter->next_guest = rewriter->in_header = false;
-	rewriter->bip_size = 0;
+	rewriter->pebs.bip_size = 0;
 	drop_bound(rewriter);
 	if (pt_pkt_sync_forward(rewriter->packets) < 0 ||
 	    pt_pkt_get_offset(rewriter->packets, &rewriter->at) < 0)
@@ -377,7 +373,7 @@ static bool rewrite_packet(struct rewriter *rewriter)
 	struct extended_packet extended;
 	struct pt_packet packet;
 	size_t size = extended_packet_read(&extended, rewriter->bytes + rewriter->at,
-					   rewriter->size - rewriter->at, rewriter->bip_size);
+					   rewriter->size - rewriter->at, rewriter->pebs.bip_size);
 	int status = 0;
 
 	if (!size && pt_pkt_sync_set(rewriter->packets, rewriter->at) >= 0) {

@@ -6,10 +6,10 @@
  * Works on a copy of the trace, which keeps its length:
  *
  *   CFE, EVD, TRIG  EXSTOP, of two bytes; the list of notes has the original packet.
- *                   A CFE or TRIG with a FUP of its own is an EXSTOP with a FUP
+ *   BIP, BEP        A CFE, BEP or TRIG with a FUP of its own is an EXSTOP with a FUP
  *   MWAIT           EXSTOP: it has no FUP of its own, but that of its EXSTOP
  *   MODE.Exec       with a FUP of its own (the interrupt flag): EXSTOP
- *   BBP, BIP, BEP   PAD; a BEP with a FUP of its own: EXSTOP
+ *   BBP             PAD
  *   guest code      PAD, from the TIP that enters it (PIP's NR bit is set before), which
  *                   becomes TIP.PGD, to the one that leaves it, which becomes TIP.PGE.
  *                   Timing packets, PIP and others without code move forward in between

@@ -8,7 +8,7 @@
 
 #include "writer/ftf.h"
 
-#define EVENT_RECORD_ARGS 8
+#define EVENT_RECORD_ARGS FTF_ARGS_MAX
 
 /* Its `event` points to its `args`: it must not move. */
 struct event_record {

@@ -653,20 +653,203 @@ START_TEST(control_structures_distinguish_guests)
 }
 END_TEST
 
-/* A block of PEBS: BBP, BIPs whose bytes could be TNTs, BEP. */
-START_TEST(records_of_pebs_in_the_trace_are_passed_over)
-{
-	static const uint8_t block[] = { 0x02, 0x63, 0x01, 0x04, 1, 2, 3, 4, 5, 6,    7,   8,
-					 0x0c, 9,    9,    9,    9, 9, 9, 9, 9, 0x02, 0x33 };
+/* ---- PEBS in the trace ---------------------------------------------------- */
 
+/* BBP: 02, 63, type; bit 7: values have 4 bytes, not 8.  BIP: id above 100b, value. */
+static unsigned item_size;
+
+static void add_block(uint8_t type, unsigned size)
+{
+	const uint8_t bytes[] = { 0x02, 0x63, (uint8_t)(type | (size == 4 ? 0x80 : 0)) };
+
+	item_size = size;
+	pt_packets_raw(&packets, bytes, sizeof(bytes));
+}
+
+static void add_item(uint8_t id, uint64_t value)
+{
+	uint8_t bytes[9] = { (uint8_t)(id << 3 | 4) };
+
+	memcpy(bytes + 1, &value, item_size);
+	pt_packets_raw(&packets, bytes, 1 + item_size);
+}
+
+/* BEP: 02, 33; bit 7 of the second byte: a FUP with the sample's address follows. */
+static void add_block_end(uint64_t ip)
+{
+	const uint8_t bytes[] = { 0x02, ip ? 0xb3 : 0x33 };
+
+	pt_packets_raw(&packets, bytes, sizeof(bytes));
+	if (ip)
+		pt_packets_fup(&packets, ip);
+}
+
+/* An event whose samples are in the trace, by the counter (AUX_OUTPUT_HW_ID). */
+static void add_output_event(const char *name, uint64_t first_id, uint64_t counter)
+{
+	struct perf_data_event event = {
+		.attr = {
+			.type = PERF_TYPE_RAW,
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
+				       PERF_SAMPLE_REGS_INTR,
+			.sample_regs_intr = 0x800205, /* AX, CX, FLAGS, R15 */
+			.precise_ip = 2,
+			.aux_output = 1,
+			.sample_id_all = 1,
+			.sample_period = 1000,
+		},
+		.name = name,
+		.first_id = first_id,
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+	unsigned index = perf_data_add_event(&data, &event);
+
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = SAMPLE_START,
+							 .pid = SAMPLE_PID,
+							 .tid = SAMPLE_PID,
+							 .event = index });
+	perf_data_add_record(&data, PERF_RECORD_AUX_OUTPUT_HW_ID, 0, &counter, sizeof(counter));
+}
+
+/* A record of "stores" with something of all that PEBS has. */
+static void add_pebs_record(void)
+{
+	add_block(4, 8); /* basic */
+	add_item(0, SAMPLE_LEAF);
+	add_item(1, 1 << 2);
+	add_item(2, SAMPLE_START + 60);
+	add_block(1, 8); /* general */
+	add_item(0, 0x246);
+	add_item(2, 0xaaaa);
+	add_item(3, 0xcccc);
+	add_item(17, 0x1515);
+	add_block(5, 8); /* memory */
+	add_item(0, 0xdadadada);
+	add_item(2, 77);
+	add_block(16, 8); /* vectors */
+	add_item(2, 0x1111);
+	add_item(3, 0x2222);
+	add_block(9, 8); /* branches from the tenth on */
+	add_item(0, SAMPLE_MAIN);
+	add_item(1, SAMPLE_WORK);
+	add_block(30, 8); /* nobody knows */
+	add_item(0, 1);
+	add_block_end(SAMPLE_MAIN);
+}
+
+START_TEST(a_sample_of_pebs_is_instants_with_its_registers)
+{
 	begin();
-	pt_packets_raw(&packets, block, sizeof(block));
+	add_output_event("loads", 1300, 0);
+	add_output_event("stores", 1400, 2);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_pebs_record();
 	pt_packets_tnt(&packets, "tnt");
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
 	finish(engines[_i]);
-	EXPECT(0, slices, "[", "");
+	EXPECT(1, records, "\"stores\" category \"sample\" ",
+	       "address=0x401040 function=leaf counters=0x4 data_address=0xdadadada latency=0x4d "
+	       "other_values=1");
+	EXPECT(1, records, "\"registers\" category",
+	       "rflags=0x246 rax=0xaaaa rcx=0xcccc r15=0x1515");
+	EXPECT(1, records, "\"vector registers\" category", "xmm1_low=0x1111 xmm1_high=0x2222");
+	EXPECT(1, records, "\"last branches\" category", "from10=0x401000 to10=0x401020");
+	/* libipt's engine knows times of branches only. */
+	EXPECT(_i ? 0 : 4, records, "instant 1234/1234 1000060 ", "category \"sample\"");
 	EXPECT(0, messages, "warning", "");
 	EXPECT(1, slices, "leaf", "");
+	convert("", "--no-samples");
+	EXPECT(0, records, "\"stores\"", "");
+}
+END_TEST
+
+/* Values of 4 bytes; the bytes of the BIPs could be TNTs.  One event only has output. */
+START_TEST(without_a_counter_the_only_event_names_a_sample)
+{
+	begin();
+	add_output_event("loads", 1300, 7);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_block(1, 4);
+	add_item(1, 0x04040404);
+	add_item(9, 0x44444444);
+	add_block_end(0);
+	pt_packets_tnt(&packets, "tnt");
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish(engines[_i]);
+	EXPECT(1, records, "\"loads\" category \"sample\"", "");
+	EXPECT(1, records, "\"registers\" category \"sample\"", "rip=0x4040404 rdi=0x44444444");
+	EXPECT(1, slices, "leaf", "");
+}
+END_TEST
+
+/* The processor drops what follows; the next record has nothing of the first. */
+START_TEST(an_overflow_ends_a_sample_of_pebs)
+{
+	begin();
+	add_output_event("loads", 1300, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_block(1, 8);
+	add_item(2, 0xaaaa);
+	pt_packets_add(&packets, &(struct pt_packet){ .type = ppt_ovf });
+	pt_packets_fup(&packets, SAMPLE_MAIN);
+	pt_packets_tnt(&packets, "t");
+	pt_packets_raw(&packets, (const uint8_t[]){ 0x04 }, 1); /* "n"; in a block, a BIP */
+	add_block(1, 8);
+	add_item(3, 0xcccc);
+	add_block_end(0);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish(engines[_i]);
+	EXPECT(1, records, "\"registers\"", " rcx=0xcccc");
+	EXPECT(0, records, "rax=", "");
+	EXPECT(1, slices, "leaf", "");
+	EXPECT(0, messages, "Trace doesn't match", "");
+}
+END_TEST
+
+/* More values than a record of the format has arguments. */
+START_TEST(all_registers_of_a_sample_are_shown)
+{
+	begin();
+	add_output_event("loads", 1300, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	for (uint8_t type = 0; type < 32; type++) {
+		add_block(type, 8);
+		for (uint8_t id = 0; id < 32; id++)
+			add_item(id, type * 100u + id);
+	}
+	add_block_end(0);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish("");
+	EXPECT(3, records, "\"registers\"", "=0x");
+	EXPECT(3, records, "\"vector registers\"", "=0x");
+	EXPECT(7, records, "\"last branches\"", "=0x");
+	EXPECT(1, records, "\"loads\"", "other_values=800");
+	EXPECT(1, records, "xmm15_high=0x65f", "");
+}
+END_TEST
+
+/* perf of Debian 12 reads the same record. */
+START_TEST(perf_reads_the_same_registers)
+{
+	static char perf[ROOM];
+
+	if (system("perf version >/dev/null 2>&1") != 0)
+		return;
+	begin();
+	add_output_event("stores", 1400, 2);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_pebs_record();
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish("");
+	run(perf,
+	    "perf script -i %s/perf.data --symfs %s --itrace=o --ns -F event,ip,addr,iregs 2>&1",
+	    place, place);
+	EXPECT(1, perf, "stores:", "dadadada");
+	EXPECT(1, perf, "401040", "");
+	EXPECT(1, perf, "AX:0xaaaa", "CX:0xcccc");
+	EXPECT(1, perf, "FLAGS:0x246", "R15:0x1515");
+	EXPECT(1, records, "\"registers\"", "rflags=0x246 rax=0xaaaa rcx=0xcccc r15=0x1515");
 }
 END_TEST
 
@@ -998,12 +1181,16 @@ int main(void)
 	tcase_add_loop_test(all, events_with_a_place_of_their_own_are_no_interrupts, 0, 2);
 	tcase_add_loop_test(all, a_guest_is_a_slice_whose_flow_is_passed_over, 0, 2);
 	tcase_add_test(all, control_structures_distinguish_guests);
-	tcase_add_loop_test(all, records_of_pebs_in_the_trace_are_passed_over, 0, 2);
 	tcase_add_loop_test(all, a_transaction_may_be_open_where_the_trace_begins, 0, 2);
 	tcase_add_loop_test(all, a_transaction_may_be_aborted_where_the_trace_begins, 0, 2);
 	tcase_add_loop_test(all, a_transaction_whose_end_is_lost_ends_there, 0, 2);
 	tcase_add_loop_test(all, a_transaction_may_be_open_behind_an_overflow, 0, 3);
 	tcase_add_loop_test(all, a_transaction_may_begin_and_end_where_tracing_is_off, 0, 4);
+	tcase_add_loop_test(all, a_sample_of_pebs_is_instants_with_its_registers, 0, 2);
+	tcase_add_loop_test(all, without_a_counter_the_only_event_names_a_sample, 0, 2);
+	tcase_add_loop_test(all, an_overflow_ends_a_sample_of_pebs, 0, 2);
+	tcase_add_test(all, all_registers_of_a_sample_are_shown);
+	tcase_add_test(all, perf_reads_the_same_registers);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
 	tcase_add_test(all, switches_without_a_time_are_counted_and_not_shown);
 	tcase_add_test(all, the_wall_clock_of_a_recording_without_calls_is_at_its_first_record);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The place of an event in the code, as its arguments. */
+#ifndef SRC_EVENTS_EVENT_PLACE_H
+#define SRC_EVENTS_EVENT_PLACE_H
+
+#include "decoder/timeline/timeline.h"
+#include "src/formats/ftf/event_record.h"
+#include "src/resolve/resolve.h"
+
+/*
+ * Add the arguments "address" and, if it has one, "function" of `ip`, as it is at the event's time
+ * in the thread's process (NULL: unknown).
+ */
+void event_place_add(struct event_record *record, struct resolver *resolver,
+		     const struct thread *thread, uint64_t ip);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Write the samples that are in the trace. */
+#include "src/events/pebs_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/tables/hash.h"
+#include "base/tables/lower_bound.h"
+#include "decoder/perf_data/perf_file.h"
+#include "src/events/event_place.h"
+#include "src/formats/ftf/event_record.h"
+
+#define VALUES 32 /* of a block: ids have 5 bits */
+
+/* The blocks with a known meaning, and their types in BBP packets. */
+enum block {
+	BLOCK_GENERAL,
+	BLOCK_BASIC,
+	BLOCK_MEMORY,
+	BLOCK_BRANCHES,
+	BLOCK_BRANCHES_LAST = BLOCK_BRANCHES + 2,
+	BLOCK_VECTORS,
+	BLOCKS
+};
+
+static const uint8_t block_types[BLOCKS] = { 1, 4, 5, 8, 9, 10, 16 };
+
+enum basic_value { BASIC_IP, BASIC_COUNTERS, BASIC_TSC, BASIC_VALUES };
+enum memory_value { MEMORY_ADDRESS, MEMORY_SOURCE, MEMORY_LATENCY, MEMORY_TSX, MEMORY_VALUES };
+
+#define BRANCH_WORDS 3 /* from, to, info */
+
+struct pebs_record {
+	int32_t cpu;
+	const struct thread *thread; /* borrowed; NULL: unknown */
+	uint32_t present[BLOCKS];    /* a bit per value */
+	uint64_t values[BLOCKS][VALUES];
+	uint32_t others; /* values whose meaning is not known */
+	UT_hash_handle hh;
+};
+
+/* From `time` on, the counter of a CPU is this event's. */
+struct counter_use {
+	uint64_t counter, time;
+	const struct perf_attr *attr; /* borrowed */
+	int32_t cpu;
+};
+
+/* ---- The event of a counter ---------------------------------------------- */
+
+static int compare_uses(const void *left, const void *right)
+{
+	const struct counter_use *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->counter != b->counter)
+		return a->counter < b->counter ? -1 : 1;
+	return a->time < b->time ? -1 : a->time > b->time;
+}
+
+static void list_events(struct pebs_events *events)
+{
+	const struct perf_file *file = events->file;
+	struct perf_record record;
+	uint64_t position = 0;
+	unsigned with_output = 0;
+
+	events->listed = true;
+	for (size_t i = 0; i < file->attr_count; i++) {
+		if (file->attrs[i].attr.aux_output && !with_output++)
+			events->only = &file->attrs[i];
+	}
+	if (with_output > 1)
+		events->only = NULL;
+	while (perf_file_next(file, &position, &record, NULL)) {
+		const struct perf_attr *attr = perf_file_borrow_attr(file, record.id.id);
+		struct cursor c = cursor_over(record.payload, record.size);
+		uint64_t counter = cursor_u64(&c);
+
+		if (record.type != PERF_RECORD_AUX_OUTPUT_HW_ID || c.short_ || !attr)
+			continue;
+		events->uses = alloc_grow(events->uses, &events->use_room, events->use_count + 1,
+					  sizeof(*events->uses));
+		events->uses[events->use_count++] = (struct counter_use){
+			.counter = counter,
+			.time = record.id.time,
+			.attr = attr,
+			.cpu = record.id.cpu,
+		};
+	}
+	if (events->use_count)
+		qsort(events->uses, events->use_count, sizeof(*events->uses), compare_uses);
+}
+
+/* Returns the event of a counter at a time; NULL: unknown. */
+static const struct perf_attr *find_use(const struct pebs_events *events, int32_t cpu,
+					uint64_t counter, uint64_t time)
+{
+	const struct counter_use wanted = { .counter = counter, .time = time, .cpu = cpu };
+	const struct counter_use *uses = events->uses;
+	size_t behind = LOWER_BOUND(i, events->use_count, compare_uses(&uses[i], &wanted) <= 0);
+
+	if (!behind || uses[behind - 1].cpu != cpu || uses[behind - 1].counter != counter)
+		return NULL;
+	return uses[behind - 1].attr;
+}
+
+/* A record is of each counter that overflowed: the first known event's name is taken. */
+static const char *event_name(const struct pebs_events *events, const struct pebs_record *record,
+			      uint64_t time)
+{
+	uint64_t counters = record->present[BLOCK_BASIC] >> BASIC_COUNTERS & 1
+				    ? record->values[BLOCK_BASIC][BASIC_COUNTERS]
+				    : 0;
+	const struct perf_attr *attr = events->only;
+
+	for (; !attr && counters; counters &= counters - 1)
+		attr = find_use(events, record->cpu, (unsigned)__builtin_ctzll(counters), time);
+	return attr && attr->name && attr->name[0] ? attr->name : "pebs";
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+static bool has(const struct pebs_record *record, enum block block, unsigned id)
+{
+	return record->present[block] >> id & 1;
+}
+
+static void start_instant(const struct pebs_events *events, const struct pebs_record *record,
+			  const char *name, uint64_t time, struct event_record *instant)
+{
+	event_record_init(instant, events->tracks->writer, "sample", name, time);
+	instant->event.thread = record->thread || record->cpu < 0
+					? event_tracks_thread(events->tracks, record->thread)
+					: event_tracks_cpu(events->tracks, record->cpu)->track;
+}
+
+/* The record's own time is exact, but not behind what was traced until it was written. */
+static uint64_t time_of(const struct pebs_events *events, const struct pebs_record *record,
+			const struct cpu_event *event)
+{
+	struct tsc_clock clock = pt_info_tsc_clock(events->info);
+	uint64_t time;
+
+	if (!has(record, BLOCK_BASIC, BASIC_TSC) || !clock.mult)
+		return event->time;
+	time = tsc_clock_ns(&clock, record->values[BLOCK_BASIC][BASIC_TSC]);
+	return time && time < event->time ? time : event->time;
+}
+
+static void add_values(const struct pebs_record *record, enum block block, const char *const *names,
+		       unsigned count, struct event_record *instant)
+{
+	for (unsigned id = 0; id < count; id++) {
+		if (has(record, block, id) && names[id])
+			event_record_add_address(instant, names[id], record->values[block][id]);
+	}
+}
+
+static void write_sample(const struct pebs_events *events, const struct pebs_record *record,
+			 uint64_t time, uint64_t fup_ip)
+{
+	static const char *const basic[BASIC_VALUES] = { [BASIC_COUNTERS] = "counters" };
+	static const char *const memory[MEMORY_VALUES] = { "data_address", "data_source", "latency",
+							   "tsx" };
+	struct event_record instant;
+	uint64_t ip =
+		has(record, BLOCK_BASIC, BASIC_IP) ? record->values[BLOCK_BASIC][BASIC_IP] : fup_ip;
+
+	start_instant(events, record, event_name(events, record, time), time, &instant);
+	if (ip)
+		event_place_add(&instant, events->resolver, record->thread, ip);
+	add_values(record, BLOCK_BASIC, basic, BASIC_VALUES, &instant);
+	add_values(record, BLOCK_MEMORY, memory, MEMORY_VALUES, &instant);
+	if (record->others)
+		event_record_add_number(&instant, "other_values", record->others);
+	ftf_instant(events->tracks->writer, &instant.event);
+}
+
+/* A group of values: its blocks, and the names of their values. */
+struct value_group {
+	const char *name;
+	enum block first, last;
+	void (*name_value)(char *text, size_t room, unsigned block, unsigned id);
+};
+
+/* The order is that of PEBS, not that of the instruction set. */
+static void name_general(char *text, size_t room, unsigned block, unsigned id)
+{
+	static const char *const names[] = { "rflags", "rip", "rax", "rcx", "rdx", "rbx",
+					     "rsp",    "rbp", "rsi", "rdi", "r8",  "r9",
+					     "r10",    "r11", "r12", "r13", "r14", "r15" };
+
+	(void)block;
+	if (id < sizeof(names) / sizeof(names[0]))
+		snprintf(text, room, "%s", names[id]);
+	else
+		snprintf(text, room, "register %u", id);
+}
+
+static void name_vector(char *text, size_t room, unsigned block, unsigned id)
+{
+	(void)block;
+	snprintf(text, room, "xmm%u_%s", id / 2, id % 2 ? "high" : "low");
+}
+
+static void name_branch(char *text, size_t room, unsigned block, unsigned id)
+{
+	static const char *const words[BRANCH_WORDS] = { "from", "to", "info" };
+
+	snprintf(text, room, "%s%u", words[id % BRANCH_WORDS],
+		 block * (VALUES / BRANCH_WORDS) + id / BRANCH_WORDS);
+}
+
+/* A record of the format has few arguments: there are as many instants as it takes. */
+static void write_group(const struct pebs_events *events, const struct pebs_record *record,
+			const struct value_group *group, uint64_t time)
+{
+	struct event_record instant = { 0 };
+	char name[32];
+
+	for (unsigned i = 0; i < (unsigned)(group->last - group->first + 1) * VALUES; i++) {
+		unsigned block = group->first + i / VALUES, id = i % VALUES;
+
+		if (!has(record, (enum block)block, id))
+			continue;
+		if (!instant.event.arg_count)
+			start_instant(events, record, group->name, time, &instant);
+		group->name_value(name, sizeof(name), block - group->first, id);
+		event_record_add_address(&instant, name, record->values[block][id]);
+		if (instant.event.arg_count == EVENT_RECORD_ARGS) {
+			ftf_instant(events->tracks->writer, &instant.event);
+			instant.event.arg_count = 0;
+		}
+	}
+	if (instant.event.arg_count)
+		ftf_instant(events->tracks->writer, &instant.event);
+}
+
+static void write_record(const struct pebs_events *events, const struct pebs_record *record,
+			 const struct cpu_event *event)
+{
+	static const struct value_group groups[] = {
+		{ "registers", BLOCK_GENERAL, BLOCK_GENERAL, name_general },
+		{ "vector registers", BLOCK_VECTORS, BLOCK_VECTORS, name_vector },
+		{ "last branches", BLOCK_BRANCHES, BLOCK_BRANCHES_LAST, name_branch },
+	};
+	uint64_t time = time_of(events, record, event);
+
+	write_sample(events, record, time, event->ip);
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		write_group(events, record, &groups[i], time);
+}
+
+/* ---- Records ------------------------------------------------------------- */
+
+static struct pebs_record *find_record(struct pebs_events *events, int32_t cpu)
+{
+	struct pebs_record *found;
+
+	HASH_FIND_INT(events->records, &cpu, found);
+	if (!found) {
+		found = alloc_zeroed(1, sizeof(*found));
+		found->cpu = cpu;
+		HASH_ADD_INT(events->records, cpu, found);
+	}
+	return found;
+}
+
+static void clear(struct pebs_record *record, const struct thread *thread)
+{
+	memset(record->present, 0, sizeof(record->present));
+	record->others = 0;
+	record->thread = thread;
+}
+
+static void add_item(struct pebs_record *record, unsigned type, unsigned id, uint64_t value)
+{
+	for (unsigned block = 0; block < BLOCKS; block++) {
+		if (block_types[block] == type) {
+			record->present[block] |= UINT32_C(1) << id;
+			record->values[block][id] = value;
+			return;
+		}
+	}
+	record->others++;
+}
+
+void pebs_events_add(struct pebs_events *events, const struct cpu_event *event)
+{
+	struct pebs_record *record = find_record(events, event->cpu);
+
+	if (!events->listed)
+		list_events(events);
+	if (event->extra & PEBS_FIRST || record->thread != event->thread)
+		clear(record, event->thread);
+	if (event->kind == CPU_EVENT_PEBS_ITEM) {
+		add_item(record, PEBS_BLOCK_TYPE(event->extra), PEBS_ID(event->extra),
+			 event->value);
+		return;
+	}
+	write_record(events, record, event);
+	clear(record, NULL);
+}
+
+void pebs_events_release(struct pebs_events *events)
+{
+	struct pebs_record *record, *next;
+
+	HASH_ITER(hh, events->records, record, next)
+	{
+		HASH_DEL(events->records, record);
+		free(record);
+	}
+	free(events->uses);
+	events->uses = NULL;
+}
