@@ -100,15 +100,20 @@ static inline uint64_t stream_complete_tsc(const struct pt_stream *stream, uint6
 	return tsc_clock_complete(low_tsc, stream->reference);
 }
 
-/* Set the time of the packets read so far. */
+/*
+ * Set the time of the packets read so far.  Times are signed (perf_record_time_can_be()): one
+ * beyond them is of a damaged clock or packet, and only counted.
+ */
 static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 {
 	uint64_t time = tsc_clock_ns(&stream->clock, tsc);
 
 	stream->state.now.tsc = tsc;
 	stream->state.event_flags &= (uint8_t)~BRANCH_TIME_ESTIMATED;
-	if (time > stream->state.now.time)
+	if ((int64_t)time > (int64_t)stream->state.now.time)
 		stream->state.now.time = time;
+	else
+		stream->stats.times_impossible += time >> 63;
 }
 
 /* Returns whether the events of a packet fit into the queue. */

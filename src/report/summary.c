@@ -105,6 +105,7 @@ void summary_add_stream(struct summary *summary, const struct pt_stream_stats *s
 	summary->bytes_skipped += stats->bytes_skipped;
 	summary->bytes_lost += stats->bytes_lost;
 	summary->writes_broken += stats->writes_broken;
+	summary->times_impossible += stats->times_impossible;
 	summary->unaccounted += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost !=
 				stats->bytes_total;
 	summary->branches += stats->local_jumps;
@@ -182,6 +183,11 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  "%" PRIu64
 			  " values written by emulated ptwrite are incomplete, and not shown",
 			  summary->writes_broken);
+	if (summary->times_impossible)
+		diag_warn(diag, "times-impossible",
+			  "%" PRIu64 " time%s of the trace cannot be, and left out: is the "
+			  "recording's clock damaged?",
+			  summary->times_impossible, summary->times_impossible == 1 ? "" : "s");
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
 			  summary->unknown_records);

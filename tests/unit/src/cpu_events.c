@@ -853,6 +853,37 @@ START_TEST(perf_reads_the_same_registers)
 }
 END_TEST
 
+/* As in perf's struct perf_record_auxtrace_info: type, padding, 8-byte parameters. */
+static void set_clock_zero(uint64_t zero)
+{
+	uint8_t *at = data.records.bytes;
+	uint32_t type;
+
+	for (uint16_t size; memcpy(&type, at, 4), type != 70; at += size)
+		memcpy(&size, at + 6, 2);
+	memcpy(at + 16 + 3 * sizeof(zero), &zero, sizeof(zero));
+}
+
+START_TEST(times_that_cannot_be_are_no_times_and_counted)
+{
+	begin();
+	set_clock_zero(INT64_MAX - (SAMPLE_START + 150));
+	pt_packets_tnt(&packets, "tn");
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	pt_packets_fup(&packets, SAMPLE_MAIN + 5);
+	pt_packets_pgd(&packets, 0);
+	finish(engines[_i]);
+	EXPECT(0, slices, " 92233720368547758", "");
+	EXPECT(0, slices, " 92233720368547759", "");
+	EXPECT(1, slices, "1234/1234 0 9223372036854775657 ", " main ");
+	EXPECT(1, slices, " work ", "");
+	EXPECT(1, messages, "times of the trace cannot be", "");
+}
+END_TEST
+
 /* The same of event trace and transactions. */
 START_TEST(perf_reads_the_same_events_and_transactions)
 {
@@ -1189,6 +1220,7 @@ int main(void)
 	tcase_add_loop_test(all, a_sample_of_pebs_is_instants_with_its_registers, 0, 2);
 	tcase_add_loop_test(all, without_a_counter_the_only_event_names_a_sample, 0, 2);
 	tcase_add_loop_test(all, an_overflow_ends_a_sample_of_pebs, 0, 2);
+	tcase_add_loop_test(all, times_that_cannot_be_are_no_times_and_counted, 0, 2);
 	tcase_add_test(all, all_registers_of_a_sample_are_shown);
 	tcase_add_test(all, perf_reads_the_same_registers);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);

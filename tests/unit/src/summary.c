@@ -104,7 +104,8 @@ START_TEST(missing_repeated_and_unknown_parts_are_reported)
 {
 	const struct pt_stream_stats stats = { .bytes_repeated = 12,
 					       .bytes_missing = 34,
-					       .writes_broken = 56 };
+					       .writes_broken = 56,
+					       .times_impossible = 67 };
 
 	summary_add_stream(&summary, &stats);
 	summary.unknown_records = 78;
@@ -114,6 +115,7 @@ START_TEST(missing_repeated_and_unknown_parts_are_reported)
 	ck_assert(warns("trace-missing", "34 bytes of trace are not in the file"));
 	ck_assert(warns("ptwrite-broken", "56 values"));
 	ck_assert(warns("unknown-records", "78 records"));
+	ck_assert(warns("times-impossible", "67 times"));
 }
 END_TEST
 
