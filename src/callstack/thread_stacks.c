@@ -59,7 +59,7 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
 	list_forks(stacks, threads);
-	stacks->pauses = timeline_pauses(timeline);
+	stacks->pauses = stacks->show_pauses ? timeline_pauses(timeline) : NULL;
 }
 
 static struct thread_state *state_of(const struct thread_stacks *stacks,

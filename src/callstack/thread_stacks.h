@@ -29,6 +29,7 @@ struct thread_stacks {
 	void *context;               /* borrowed: of add_track */
 	struct arena *events;        /* borrowed: holds what slices refer to (struct slice_cause) */
 	bool inlined;                /* show inlined functions; needs the precise machine */
+	bool show_pauses;            /* of the trace; the same */
 	struct thread_state *states; /* owned; by thread index; the last is of unknown threads */
 	size_t count;                /* threads of the timeline */
 	const struct thread **forks; /* owned: first threads of forked processes, by time */

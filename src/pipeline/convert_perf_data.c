@@ -137,6 +137,7 @@ static void open_stacks(struct conversion *c)
 		.context = c,
 		.events = &c->stack_events,
 		.inlined = c->options->inlined && precise,
+		.show_pauses = precise,
 	};
 	thread_stacks_init(&c->stacks, c->recording.timeline);
 }

@@ -1109,6 +1109,9 @@ START_TEST(a_pause_of_the_trace_is_a_slice_and_the_stack_begins_anew)
 	EXPECT(0, messages, "warning", "");
 	convert("", "--json");
 	EXPECT(1, messages, "\"paused\"", "");
+	/* magic-trace knows no pauses. */
+	convert("", "--stacks=magic-trace");
+	EXPECT(0, slices, "aused", "");
 }
 END_TEST
 
