@@ -6,6 +6,7 @@ libsymbols_a_SOURCES = \
 	symbols/dso/dso_lines.c \
 	symbols/dso/dso_search.c \
 	symbols/dso/dso_types.h \
+	symbols/dso/dso_starts.c \
 	symbols/dso/dso_store.c symbols/dso/dso_store.h \
 	symbols/dso/dso_symbols.c \
 	symbols/dwarf/dwarf_guard.c symbols/dwarf/dwarf_guard.h \
@@ -24,8 +25,10 @@ libsymbols_a_SOURCES = \
 	symbols/names/name_ranges.c symbols/names/name_ranges.h \
 	symbols/names/range_map.c symbols/names/range_map.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
+	symbols/tables/code_starts.c symbols/tables/code_starts.h \
 	symbols/tables/plt.c symbols/tables/plt.h \
 	symbols/tables/symbol_entry.h \
 	symbols/tables/symbol_parts.c symbols/tables/symbol_parts.h \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \
-	symbols/tables/trap_table.c symbols/tables/trap_table.h
+	symbols/tables/trap_table.c symbols/tables/trap_table.h \
+	symbols/tables/unwind_table.c symbols/tables/unwind_table.h

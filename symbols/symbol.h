@@ -2,9 +2,9 @@
 /*
  * A function with its name in the tables of its file: plain data.
  *
- * A symbol lives as long as its dso_store and compares by pointer.  Code that
- * no symbol covers has one symbol for the whole file, SYMBOL_FILE, named
- * "[libfoo.so]".
+ * A symbol lives as long as its dso_store and compares by pointer.  A function that has
+ * no name in the tables is named by its file and address, "libfoo.so+0x1230"; other
+ * code has one symbol for the whole file, SYMBOL_FILE, named "[libfoo.so]".
  *
  * Compilers may cut a function into parts: FUNCTION.cold, FUNCTION.part.0.  Each
  * part is a symbol of its own, and all have one `function`.
@@ -21,7 +21,9 @@
 enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
 	SYMBOL_PLT,          /* a linkage stub "foo@plt"; their common code ".plt"; a retpoline */
-	SYMBOL_FILE,         /* all code of a file without a symbol of its own */
+	SYMBOL_UNNAMED,      /* a function, known by where it begins (code_starts.h) */
+	SYMBOL_PART,         /* a part without a name of a function that is not known */
+	SYMBOL_FILE,         /* all other code of a file */
 	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
 	SYMBOL_MARK,         /* no code: an instant with a value */
 };

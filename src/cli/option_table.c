@@ -21,6 +21,9 @@ static const struct option_choice name_styles[] = { { "short", DEMANGLE_SHORT },
 						    { "full", DEMANGLE_FULL },
 						    { "none", DEMANGLE_NONE },
 						    { NULL, 0 } };
+static const struct option_choice unnamed_styles[] = { { "functions", UNNAMED_FUNCTIONS },
+						       { "files", UNNAMED_FILES },
+						       { NULL, 0 } };
 static const struct option_choice engines[] = { { "fast", PT_ENGINE_FAST },
 						{ "libipt", PT_ENGINE_LIBIPT },
 						{ NULL, 0 } };
@@ -118,6 +121,10 @@ const struct option_spec option_specs[] = {
 	  .help = "How function names are shown: short (default), without template arguments and "
 		  "parameters; full; or none: as in the symbol table",
 	  .choices = name_styles },
+	{ "unnamed", 0, "HOW", GROUP_SYMBOLS, OPTION_CHOICE, FIELD(unnamed),
+	  .help = "How code without symbols is shown: functions (default), each by its file and "
+		  "address (libc.so.6+0x29d90); or files: all code of a file as one",
+	  .choices = unnamed_styles },
 	{ "output", 'o', "FILE", GROUP_OUTPUT, OPTION_TEXT, FIELD(output),
 	  .help = "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
 		  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each "

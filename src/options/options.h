@@ -9,6 +9,7 @@
 
 #include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"
+#include "symbols/dso/dso_types.h"
 #include "symbols/names/demangle.h"
 
 /* Exit status, graded as xz does; 64 is EX_USAGE of sysexits.h. */
@@ -73,6 +74,7 @@ struct options {
 	enum stack_machine stacks;
 	bool inlined; /* show inlined functions */
 	enum demangle_style names;
+	enum unnamed_style unnamed;
 	const char *symfs;           /* root of the recorded files */
 	const char *vdso;            /* NULL: search it */
 	const char *kcore, *vmlinux; /* the kernel's code; NULL: search it */

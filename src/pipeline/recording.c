@@ -64,6 +64,7 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 		.kallsyms = options->kallsyms,
 		.perf_map_dir = options->perf_map_dir,
 		.demangle = options->names,
+		.unnamed = options->unnamed,
 		.running_kernel = is_of_running_kernel(&recording->file),
 	};
 	struct kernel_files_options kernel = kernel_options(options);

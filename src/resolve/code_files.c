@@ -105,7 +105,8 @@ static bool is_one_function(const struct dso *dso, const struct mapped_file *fil
 		return false;
 	if (symbol->kind == SYMBOL_FILE) /* unless kallsyms or a JIT map names it */
 		return dso_state(dso) == DSO_FOUND && !is_special(file);
-	return symbol->kind == SYMBOL_FUNCTION;
+	return symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_UNNAMED ||
+	       symbol->kind == SYMBOL_PART;
 }
 
 static bool find_function(void *context, const struct mapped_file *mapped, uint64_t offset,

@@ -38,10 +38,12 @@ struct location_pair {
 	uint8_t call; /* enum call_effect: of a call from `from` to `to` */
 };
 
-/* Returns whether a symbol (NULL: no) is a function's or that of a PLT stub. */
+_Static_assert(SYMBOL_FUNCTION < SYMBOL_UNNAMED && SYMBOL_PLT < SYMBOL_UNNAMED, "one comparison");
+
+/* Returns whether a symbol (NULL: no) is a function's, be it without a name, or a PLT stub's. */
 static inline bool symbol_is_function(const struct symbol *symbol)
 {
-	return symbol && (symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT);
+	return symbol && symbol->kind <= SYMBOL_UNNAMED;
 }
 
 /* Returns whether a location is the first instruction of a function or PLT stub. */

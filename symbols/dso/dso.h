@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The private part of the store of files (symbols/dso/dso_store.h): for dso_store.c,
- * dso_search.c, dso_symbols.c and dso_lines.c only.
+ * dso_search.c, dso_symbols.c, dso_starts.c and dso_lines.c only.
  */
 #ifndef SYMBOLS_DSO_DSO_H
 #define SYMBOLS_DSO_DSO_H
@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/tables/hash.h"
+#include "base/tables/id_index.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
@@ -22,6 +23,7 @@
 #include "symbols/names/demangle.h"
 #include "symbols/names/text_map.h"
 #include "symbols/symbol.h"
+#include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
@@ -66,6 +68,11 @@ struct dso {
 	struct inline_table inlined;
 	struct split_files split_files;
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
+	bool starts_loaded;
+	struct code_starts starts;      /* of functions without a symbol */
+	struct cached_symbol **unnamed; /* owned: the symbols of those that ran */
+	size_t unnamed_count, unnamed_room;
+	struct id_index unnamed_ids; /* by symbol.start */
 	struct last_hit hit;
 	UT_hash_handle hh; /* by path and build id */
 };
@@ -89,6 +96,18 @@ const char *dso_keep_text(struct dso_store *store, const char *text);
 
 /* Find the file of a new dso by its path and build id; sets its state and file. */
 void dso_search(struct dso *dso);
+
+/*
+ * Returns where the functions without a symbol begin, read at the first call; NULL if
+ * the options say that they are shown as one for each file.
+ */
+struct code_starts *dso_load_starts(struct dso *dso);
+
+/* Returns the symbol of a function without a name, made at the first call. */
+const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_start *start);
+
+/* Returns the symbol at a virtual address of code; its symbols are loaded. */
+const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr);
 
 /* Use names of ranges, which live as long as the dso, instead of a symbol table. */
 void dso_set_named(struct dso *dso, const struct name_ranges *named);

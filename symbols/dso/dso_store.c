@@ -51,6 +51,9 @@ void dso_store_close(struct dso_store *store)
 		name_ranges_release(&dso->dumped);
 		trap_table_release(&dso->traps);
 		free(dso->symbol_cache);
+		code_starts_close(&dso->starts);
+		id_index_release(&dso->unnamed_ids);
+		free(dso->unnamed);
 		elf_file_close(&dso->shared);
 		elf_file_close(&dso->mini);
 		elf_file_close(&dso->debug);

@@ -110,8 +110,6 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	uint32_t function;
 	bool stub;
 
-	if (index == SYMBOL_ENTRY_NONE)
-		return &dso->file_symbol.symbol;
 	if (dso->symbol_cache[index])
 		return &dso->symbol_cache[index]->symbol;
 	entry = &dso->table.entries[index];
@@ -153,19 +151,69 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 	return symbol;
 }
 
-/* Returns the table's range around an address, cut to the code range, as file offsets. */
+/*
+ * Find the function without a symbol around an address, in the range [*begin, *end) that no
+ * symbol covers, and cut the range to it.
+ */
+static const struct symbol *find_unnamed(struct dso *dso, uint64_t vaddr, uint64_t *begin,
+					 uint64_t *end)
+{
+	struct code_starts *starts = dso_load_starts(dso);
+	struct code_start start;
+	bool cut;
+
+	if (!starts)
+		return &dso->file_symbol.symbol;
+	start = code_starts_find(starts, vaddr);
+	/* A symbol is in between. */
+	cut = start.begin < *begin;
+	if (!cut)
+		*begin = start.begin;
+	if (start.end < *end)
+		*end = start.end;
+	if (start.kind == CODE_NO_START || (start.kind == CODE_BY_HINT && cut))
+		return &dso->file_symbol.symbol;
+	return dso_symbol_of_start(dso, &start);
+}
+
+/* A symbol without size, in [*begin, *end): returns whether it reaches to an address. */
+static bool reaches(struct dso *dso, uint64_t vaddr, uint64_t *begin, uint64_t *end)
+{
+	const struct code_starts *starts = dso_load_starts(dso);
+	uint64_t limit = starts ? code_starts_next(starts, *begin) : UINT64_MAX;
+
+	if (vaddr >= limit) {
+		*begin = limit;
+		return false;
+	}
+	if (limit < *end)
+		*end = limit;
+	return true;
+}
+
+/* Returns the range of one symbol around an address of code, as virtual addresses. */
 static struct last_hit find_hit(struct dso *dso, const struct code_range *code, uint64_t vaddr)
 {
-	uint64_t begin, end;
-	uint32_t entry = range_map_find(&dso->table.ranges, vaddr, &begin, &end);
+	struct last_hit hit;
+	uint32_t entry = range_map_find(&dso->table.ranges, vaddr, &hit.begin, &hit.end);
 
-	if (begin < code->vaddr)
-		begin = code->vaddr;
-	if (end > code->vaddr + code->size)
-		end = code->vaddr + code->size;
-	return (struct last_hit){ begin - code->vaddr + code->offset,
-				  end - code->vaddr + code->offset, begin,
-				  symbol_of_entry(dso, entry) };
+	if (hit.begin < code->vaddr)
+		hit.begin = code->vaddr;
+	if (hit.end > code->vaddr + code->size)
+		hit.end = code->vaddr + code->size;
+	if (entry != SYMBOL_ENTRY_NONE &&
+	    (dso->table.entries[entry].sized || reaches(dso, vaddr, &hit.begin, &hit.end)))
+		hit.symbol = symbol_of_entry(dso, entry);
+	else
+		hit.symbol = find_unnamed(dso, vaddr, &hit.begin, &hit.end);
+	return hit;
+}
+
+const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr)
+{
+	const struct code_range *code = elf_file_code_at_vaddr(&dso->elf, vaddr);
+
+	return code ? find_hit(dso, code, vaddr).symbol : &dso->file_symbol.symbol;
 }
 
 static struct last_hit find_named(struct dso *dso, uint64_t address)
@@ -203,6 +251,7 @@ static void load_dump(struct dso *dso)
 static bool look_up(struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
+	struct last_hit hit;
 
 	dso->used = true;
 	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_loaded)
@@ -215,7 +264,11 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 		return false;
 	if (!dso->symbols_loaded)
 		load_symbols(dso);
-	dso->hit = find_hit(dso, code, file_offset - code->offset + code->vaddr);
+	hit = find_hit(dso, code, file_offset - code->offset + code->vaddr);
+	hit.vaddr = hit.begin;
+	hit.begin += code->offset - code->vaddr;
+	hit.end += code->offset - code->vaddr;
+	dso->hit = hit;
 	return true;
 }
 

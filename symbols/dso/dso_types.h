@@ -10,6 +10,13 @@
 #include "symbols/files/dso_find.h"
 #include "symbols/names/demangle.h"
 
+/* How code without a symbol is shown. */
+enum unnamed_style {
+	UNNAMED_DEFAULT = 0, /* of the store: functions; of options: as the output needs it */
+	UNNAMED_FUNCTIONS,   /* each function by its file and address */
+	UNNAMED_FILES,       /* one symbol for each file */
+};
+
 struct dso_store_options {
 	struct dso_find_options find; /* where files are looked for */
 	const char *vdso; /* file with the code of "[vdso]"; NULL: look in the build-id cache */
@@ -19,6 +26,7 @@ struct dso_store_options {
 	bool force;           /* use a file at the recorded path although its build id is another */
 	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
 	enum demangle_style demangle; /* of symbols' names */
+	enum unnamed_style unnamed;
 };
 
 enum dso_state {

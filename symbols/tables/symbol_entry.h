@@ -5,12 +5,13 @@
 #ifndef SYMBOLS_TABLES_SYMBOL_ENTRY_H
 #define SYMBOLS_TABLES_SYMBOL_ENTRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "symbols/names/range_map.h"
 
-/* No entry; also the name of a linkage table's header. */
+/* No entry; also the name of a linkage table's header, and of a stub without a name. */
 #define SYMBOL_ENTRY_NONE RANGE_NONE
 
 struct symbol_entry {
@@ -22,6 +23,7 @@ struct symbol_entry {
 	uint8_t kind;     /* enum symbol_kind */
 	uint8_t binding;  /* enum symbol_binding */
 	uint8_t strings;  /* enum symbol_strings */
+	bool sized;       /* the file says where it ends */
 };
 
 enum symbol_strings {
@@ -53,7 +55,7 @@ struct symbol_table {
 };
 
 /*
- * Returns an entry's name, without "@plt"; NULL for a linkage table's header.
+ * Returns an entry's name, without "@plt"; NULL for a linkage table's header or nameless stub.
  * NUL-terminated, borrowed from the file.
  */
 static inline const char *symbol_table_name(const struct symbol_table *table,

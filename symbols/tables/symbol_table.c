@@ -132,6 +132,7 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 				  .kind = SYMBOL_FUNCTION,
 				  .binding = (uint8_t)binding_of(symbol),
 				  .strings = (uint8_t)strings,
+				  .sized = symbol->st_size > 0,
 			  });
 }
 
@@ -324,10 +325,9 @@ static bool name_stub(const struct loader *loader, const struct plt_stub *stub,
 	}
 	if (stub->target == PLT_RESOLVED) {
 		resolver = entry_at(loader, stub->resolver);
-		if (!resolver)
-			return false;
-		entry->name = resolver->name;
-		entry->strings = resolver->strings;
+		/* In a stripped program the stub is one without a name. */
+		entry->name = resolver ? resolver->name : SYMBOL_ENTRY_NONE;
+		entry->strings = resolver ? resolver->strings : 0;
 		return true;
 	}
 	for (unsigned i = 0; i < SYMBOL_STRINGS_COUNT; i++) {
@@ -347,9 +347,9 @@ static bool name_stub(const struct loader *loader, const struct plt_stub *stub,
 static void add_stub(void *context, const struct plt_stub *stub)
 {
 	struct loader *loader = context;
-	struct symbol_entry named = { .begin = stub->vaddr,
-				      .kind = SYMBOL_PLT,
-				      .binding = SYMBOL_GLOBAL };
+	struct symbol_entry named = {
+		.begin = stub->vaddr, .kind = SYMBOL_PLT, .binding = SYMBOL_GLOBAL, .sized = true
+	};
 
 	if (!elf_file_code_at_vaddr(loader->file, stub->vaddr) ||
 	    !name_stub(loader, stub, &named) || entry_at(loader, stub->vaddr))

@@ -13,6 +13,7 @@
 #include "symbols/dwarf/line_table.h"
 #include "symbols/files/elf_file.h"
 #include "symbols/names/demangle.h"
+#include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
@@ -37,6 +38,7 @@ static void read_all(const struct elf_file *file)
 	struct line_table lines = { 0 };
 	struct inline_table inlined = { 0 };
 	struct demangler demangler = { 0 };
+	struct code_starts starts;
 	struct trap_table traps;
 	struct inline_hit hit;
 
@@ -49,6 +51,11 @@ static void read_all(const struct elf_file *file)
 		ask(&symbols, &lines, &demangler, &symbols.entries[i]);
 		inline_table_find(&inlined, &lines, symbols.entries[i].begin, &hit, NULL);
 	}
+	code_starts_open(&starts, file);
+	for (size_t i = 0; i < file->code_count; i++)
+		if (code_starts_find(&starts, file->code[i].vaddr).end <= file->code[i].vaddr)
+			abort();
+	code_starts_close(&starts);
 	trap_table_open(&traps, file);
 	trap_table_release(&traps);
 	demangler_release(&demangler);

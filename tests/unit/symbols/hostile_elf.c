@@ -12,6 +12,7 @@
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
 #include "symbols/files/elf_file.h"
+#include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 #include "tests/support/unit.h"
@@ -54,6 +55,26 @@ static void check_sound(const struct symbol_table *table, const struct elf_file 
 	}
 }
 
+/* Wherever it is asked for, the function around an address is around it. */
+static void check_starts(const struct elf_file *file)
+{
+	struct code_starts starts;
+
+	code_starts_open(&starts, file);
+	for (size_t i = 0; i < file->code_count; i++) {
+		for (unsigned part = 0; part < 50; part++) {
+			uint64_t vaddr = file->code[i].vaddr + file->code[i].size * part / 50;
+			struct code_start start = code_starts_find(&starts, vaddr);
+
+			ck_assert(start.begin <= vaddr && vaddr < start.end);
+			ck_assert_uint_gt(code_starts_next(&starts, vaddr), vaddr);
+		}
+	}
+	ck_assert_uint_le(starts.unwind.count, file->size / 8);
+	ck_assert_uint_le(starts.hint_count, file->size / 16);
+	code_starts_close(&starts);
+}
+
 /* Read everything there is of a file; returns how many symbols it has. */
 static size_t read_all(const uint8_t *bytes, size_t size)
 {
@@ -82,6 +103,7 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 		if (inline_table_find(&inlined, &lines, table.entries[i].begin, &hit, NULL) == 1)
 			ck_assert(hit.call == RANGE_NONE || hit.call < hit.function->count);
 	}
+	check_starts(&file);
 	trap_table_open(&traps, &file);
 	trap_table_release(&traps);
 	count = table.count;

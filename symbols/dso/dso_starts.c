@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes symbols of functions that have no name: "libc.so.6+0x29d90". */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/tables/id_index.h"
+#include "symbols/dso/dso.h"
+#include "symbols/dso/dso_store.h"
+
+struct code_starts *dso_load_starts(struct dso *dso)
+{
+	if (dso->store->options.unnamed == UNNAMED_FILES)
+		return NULL;
+	if (!dso->starts_loaded)
+		code_starts_open(&dso->starts, &dso->elf);
+	dso->starts_loaded = true;
+	return &dso->starts;
+}
+
+/* Returns the name of the function at a virtual address; files are "[libc.so.6]", memory "[vdso]".
+ */
+static const struct name *name_start(struct dso *dso, uint64_t vaddr)
+{
+	const struct name *file = dso->file_symbol.symbol.name;
+	bool brackets = dso->path[0] != '[' && file->length > 2;
+	const struct name *name;
+	char *text;
+
+	if (asprintf(&text, "%.*s+0x%" PRIx64, (int)(file->length - (brackets ? 2 : 0)),
+		     file->text + brackets, vaddr) < 0)
+		alloc_fail(file->length);
+	name = name_intern_text(dso->store->names, text);
+	free(text);
+	return name;
+}
+
+static struct symbol *find_unnamed(const struct dso *dso, uint64_t begin)
+{
+	struct id_probe probe = id_index_probe(hash_u64(begin));
+	uint32_t id;
+
+	while ((id = id_index_next(&dso->unnamed_ids, &probe)) &&
+	       dso->unnamed[id - 1]->symbol.start != begin)
+		;
+	return id ? &dso->unnamed[id - 1]->symbol : NULL;
+}
+
+static struct symbol *add_unnamed(struct dso *dso, const struct code_start *start)
+{
+	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
+
+	cached->has_line = true;
+	cached->symbol = (struct symbol){ .start = start->begin,
+					  .size = start->end - start->begin,
+					  .name = name_start(dso, start->begin),
+					  .dso = dso,
+					  .kind = SYMBOL_UNNAMED,
+					  .binding = SYMBOL_LOCAL,
+					  .has_traps = dso_borrow_traps(dso) != NULL };
+	cached->symbol.linkage = cached->symbol.name;
+	*ARRAY_ADD(dso->unnamed, dso->unnamed_count, dso->unnamed_room) = cached;
+	id_index_add(&dso->unnamed_ids, hash_u64(start->begin), (uint32_t)dso->unnamed_count);
+	return &cached->symbol;
+}
+
+const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_start *start)
+{
+	struct symbol *symbol = find_unnamed(dso, start->begin);
+	const struct symbol *function;
+
+	if (symbol)
+		return symbol;
+	/* Added before its function is looked up: two parts may jump to each other. */
+	symbol = add_unnamed(dso, start);
+	if (start->kind != CODE_PART)
+		return symbol;
+	function = start->source ? symbol_function(dso_symbol_at(dso, start->source)) : NULL;
+	if (function && function != symbol && function->kind != SYMBOL_FILE)
+		symbol->function = function;
+	else
+		symbol->kind = SYMBOL_PART;
+	return symbol;
+}

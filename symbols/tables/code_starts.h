@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the functions of a file begin that no symbol names.
+ *
+ * The unwind entries (unwind_table.h) say it, and where one ends.  Code without them
+ * begins at hints, in one pass over the code: the target of a direct call, ENDBR64 behind
+ * padding, the beginning of a section, the entry point, the functions of .init_array
+ * and .fini_array.  A hint counts only outside of all entries.
+ *
+ * Compilers move code that seldom runs out of its function (GCC: FUNCTION.cold).  Such a
+ * part has an entry of its own.  It is known by its jumps: code of one function only jumps
+ * to it, nothing calls it, and a conditional jump does (compilers make no tail
+ * calls of these), or its entry says that the stack has a frame already.
+ */
+#ifndef SYMBOLS_TABLES_CODE_STARTS_H
+#define SYMBOLS_TABLES_CODE_STARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/files/elf_file.h"
+#include "symbols/tables/unwind_table.h"
+
+/* The direct branches to an entry from elsewhere. */
+struct start_branches {
+	uint32_t source;  /* a jump, bytes from unwind.base */
+	bool jump;        /* there is one */
+	bool conditional; /* of the jumps one is */
+	bool several;     /* the jumps come from several entries */
+	bool call;        /* there is a call */
+};
+
+/* Zeroed memory has no starts. */
+struct code_starts {
+	struct unwind_table unwind;
+	bool scanned;
+	struct start_branches *branches; /* owned; by index in unwind.starts */
+	uint32_t *hints;                 /* owned; sorted, bytes from unwind.base */
+	size_t hint_count, hint_room;
+};
+
+enum code_start_kind {
+	CODE_NO_START = 0, /* no function is known there */
+	CODE_BY_ENTRY,     /* a function with an unwind entry */
+	CODE_BY_HINT,      /* a function; its end is where the next thing begins */
+	CODE_PART,         /* of the function that has the code at `source` (0: unknown) */
+};
+
+struct code_start {
+	uint64_t begin, end; /* virtual addresses */
+	uint64_t source;
+	enum code_start_kind kind;
+};
+
+/* Read the unwind entries of an open file, which must outlive the starts. */
+void code_starts_open(struct code_starts *starts, const struct elf_file *file);
+
+/* Release everything.  Idempotent, also on zeroed memory. */
+void code_starts_close(struct code_starts *starts);
+
+/* Returns the function, or the code without one, around a virtual address of code. */
+struct code_start code_starts_find(struct code_starts *starts, uint64_t vaddr);
+
+/* Returns the first address of an unwind entry behind an address; UINT64_MAX: there is none. */
+uint64_t code_starts_next(const struct code_starts *starts, uint64_t vaddr);
+
+#endif

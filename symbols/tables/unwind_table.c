@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads where functions begin from the unwind entries of a file. */
+#include "symbols/tables/unwind_table.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
+
+/* Encodings of addresses in .eh_frame (LSB Core, "DWARF Exception Header Encoding"). */
+#define ENCODED_FORM     0x0f
+#define ENCODED_RELATION 0x70
+#define ENCODED_TABLE    (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* every linker's table */
+
+/*
+ * Entries take turns in having one of a few rules, each smaller than an entry, which are read
+ * anew each time.  A file where that adds up to more bytes than this was made to be slow.
+ */
+#define RULES_LEAST  ((uint64_t)64 << 10)
+#define RULES_FACTOR 8
+
+/* A stretch of the file with its virtual address. */
+struct bytes_at {
+	const uint8_t *bytes; /* borrowed; NULL: none */
+	size_t size;
+	uint64_t vaddr;
+};
+
+/* Where an entry is. */
+struct place {
+	enum unwind_kind kind;
+	Dwarf_Off offset; /* in the section */
+};
+
+static bool is_wide(const struct unwind_table *table)
+{
+	return gelf_getclass(table->file->elf) == ELFCLASS64;
+}
+
+/* Returns a number of an encoding; sets the cursor short if the encoding is unknown. */
+static uint64_t read_form(struct cursor *c, uint8_t encoding, bool wide)
+{
+	switch (encoding & ENCODED_FORM) {
+	case DW_EH_PE_absptr:
+		return wide ? cursor_u64(c) : cursor_u32(c);
+	case DW_EH_PE_udata2:
+		return cursor_u16(c);
+	case DW_EH_PE_udata4:
+		return cursor_u32(c);
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return cursor_u64(c);
+	case DW_EH_PE_sdata2:
+		return (uint64_t)(int64_t)(int16_t)cursor_u16(c);
+	case DW_EH_PE_sdata4:
+		return (uint64_t)(int64_t)(int32_t)cursor_u32(c);
+	default:
+		c->short_ = true;
+		return 0;
+	}
+}
+
+/* Returns an encoded address; `vaddr` is that of the cursor's next byte. */
+static uint64_t read_address(struct cursor *c, uint8_t encoding, uint64_t vaddr, bool wide)
+{
+	uint64_t value = read_form(c, encoding, wide);
+
+	if ((encoding & ENCODED_RELATION) == DW_EH_PE_pcrel)
+		value += vaddr;
+	else if (encoding & ENCODED_RELATION)
+		c->short_ = true;
+	if (encoding & DW_EH_PE_indirect)
+		c->short_ = true;
+	return wide ? value : (uint32_t)value;
+}
+
+/* ---- Entries ------------------------------------------------------------- */
+
+static bool next_entry(const struct unwind_table *table, struct place place, Dwarf_Off *next,
+		       Dwarf_CFI_Entry *entry)
+{
+	const struct unwind_section *section = &table->sections[place.kind];
+	const unsigned char *ident = (const unsigned char *)elf_getident(table->file->elf, NULL);
+
+	return ident && place.offset < section->data.d_size &&
+	       dwarf_next_cfi(ident, (Elf_Data *)&section->data, place.kind == UNWIND_EH_FRAME,
+			      place.offset, next, entry) == 0;
+}
+
+/* Set table->rules to those of a CIE. */
+static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct place place)
+{
+	struct cursor data = cursor_over(cie->augmentation_data, cie->augmentation_data_size);
+	const char *text = cie->augmentation;
+
+	table->rules = (struct unwind_rules){ .kind = place.kind,
+					      .offset = place.offset,
+					      .encoding = DW_EH_PE_absptr };
+	table->rules.known = text[0] == 'z' || text[0] == 0;
+	table->rules.augmented = text[0] == 'z';
+	for (const char *at = text + 1; text[0] && *at && !data.short_; at++) {
+		if (*at == 'R')
+			table->rules.encoding = cursor_u8(&data);
+		else if (*at == 'P')
+			read_form(&data, cursor_u8(&data), is_wide(table));
+		else if (*at == 'L')
+			cursor_u8(&data);
+		else if (*at == 'S')
+			table->rules.of_signals = true;
+		else
+			break;
+	}
+}
+
+/* Returns whether table->rules are those at a place. */
+static bool find_rules(struct unwind_table *table, struct place place)
+{
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off next;
+
+	if (table->rules.known && table->rules.kind == place.kind &&
+	    table->rules.offset == place.offset)
+		return true;
+	table->rules.known = false;
+	if (!next_entry(table, place, &next, &entry) || !dwarf_cfi_cie_p(&entry) ||
+	    next - place.offset > table->rules_left)
+		return false;
+	table->rules_left -= next - place.offset;
+	read_rules(table, &entry.cie, place);
+	return table->rules.known;
+}
+
+/* Returns a cursor behind the range of an FDE, which is filled in; short: it is damaged. */
+static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde,
+				enum unwind_kind kind, struct unwind_range *range)
+{
+	const struct unwind_section *section = &table->sections[kind];
+	struct cursor c = cursor_over(fde->start, (size_t)(fde->end - fde->start));
+	bool wide = is_wide(table);
+
+	if (!find_rules(table, (struct place){ kind, fde->CIE_pointer })) {
+		c.short_ = true;
+		return c;
+	}
+	range->begin = read_address(
+		&c, table->rules.encoding,
+		section->vaddr + (uint64_t)(c.at - (const uint8_t *)section->data.d_buf), wide);
+	range->end = range->begin + read_form(&c, table->rules.encoding, wide);
+	return c;
+}
+
+/* Returns whether the instructions of an FDE begin with a frame that is there already. */
+static bool begins_with_frame(struct cursor *c, bool augmented)
+{
+	uint8_t byte, opcode;
+	size_t skip = 0;
+
+	for (unsigned shift = 0; augmented && shift < 28; shift += 7) {
+		byte = cursor_u8(c);
+		skip |= (size_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			break;
+	}
+	cursor_take(c, skip);
+	opcode = cursor_u8(c);
+	if (c->short_)
+		return false;
+	return (opcode & 0xc0) == DW_CFA_offset || opcode == DW_CFA_offset_extended ||
+	       (opcode >= DW_CFA_def_cfa && opcode <= DW_CFA_def_cfa_expression);
+}
+
+/* ---- The table ----------------------------------------------------------- */
+
+static void add_start(struct unwind_table *table, uint64_t vaddr, struct place place)
+{
+	uint64_t begin = vaddr - table->base;
+
+	if (begin > UINT32_MAX || place.offset > INT32_MAX ||
+	    !elf_file_code_at_vaddr(table->file, vaddr))
+		return;
+	*ARRAY_ADD(table->starts, table->count, table->room) =
+		(struct unwind_start){ (uint32_t)begin, place.offset & INT32_MAX, place.kind };
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct unwind_start *x = a, *y = b;
+
+	return COMPARE(x->begin, y->begin) ?: COMPARE(x->kind, y->kind) ?: COMPARE(x->entry, y->entry);
+}
+
+/* Sort the starts unless they are sorted, and keep one for each address. */
+static void sort_starts(struct unwind_table *table)
+{
+	struct unwind_start *starts = table->starts;
+	bool sorted = true;
+	size_t kept = 0;
+
+	for (size_t i = 1; i < table->count && sorted; i++)
+		sorted = starts[i - 1].begin <= starts[i].begin;
+	if (!sorted)
+		qsort(starts, table->count, sizeof(*starts), compare_starts);
+	for (size_t i = 0; i < table->count; i++)
+		if (!kept || starts[kept - 1].begin != starts[i].begin)
+			starts[kept++] = starts[i];
+	table->count = kept;
+}
+
+/* Add all entries in the order of the section. */
+static void read_entries(struct unwind_table *table, enum unwind_kind kind)
+{
+	struct place place = { kind, 0 };
+	Dwarf_Off next;
+	Dwarf_CFI_Entry entry;
+
+	for (; next_entry(table, place, &next, &entry) && next > place.offset;
+	     place.offset = next) {
+		struct unwind_range range;
+		struct cursor c;
+
+		if (dwarf_cfi_cie_p(&entry)) {
+			read_rules(table, &entry.cie, place);
+		} else {
+			c = read_range(table, &entry.fde, kind, &range);
+			if (!c.short_ && range.end > range.begin)
+				add_start(table, range.begin, place);
+		}
+	}
+}
+
+/* Add the entries of the linker's search table; returns false if there is none. */
+static bool read_search_table(struct unwind_table *table, const struct bytes_at *header)
+{
+	struct cursor c = cursor_over(header->bytes, header->size);
+	uint8_t version, pointer, counts, entries;
+	uint64_t count;
+
+	version = cursor_u8(&c);
+	pointer = cursor_u8(&c);
+	counts = cursor_u8(&c);
+	entries = cursor_u8(&c);
+	read_form(&c, pointer, is_wide(table));
+	count = read_form(&c, counts, is_wide(table));
+	if (c.short_ || version != 1 || entries != ENCODED_TABLE || count > cursor_left(&c) / 8)
+		return false;
+	table->starts =
+		alloc_grow(table->starts, &table->room, (size_t)count, sizeof(*table->starts));
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t begin = header->vaddr + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
+		uint64_t entry = header->vaddr + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
+
+		add_start(table, begin,
+			  (struct place){ UNWIND_EH_FRAME,
+					  entry - table->sections[UNWIND_EH_FRAME].vaddr });
+	}
+	return count > 0;
+}
+
+/* ---- Sections ------------------------------------------------------------ */
+
+static struct bytes_at find_section(const struct elf_file *file, const char *name)
+{
+	struct bytes_at found = { 0 };
+	struct elf_section section;
+
+	if (!elf_section_find(file->elf, name, &section) ||
+	    section.header.sh_flags & SHF_COMPRESSED)
+		return found;
+	found.bytes = elf_file_section_bytes(file, &section.header);
+	found.size = found.bytes ? section.header.sh_size : 0;
+	found.vaddr = section.header.sh_addr;
+	return found;
+}
+
+/* Returns the file's bytes from a virtual address to the end of its segment. */
+static struct bytes_at find_loaded(const struct elf_file *file, uint64_t vaddr)
+{
+	struct bytes_at found = { .vaddr = vaddr };
+	size_t count;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(file->elf, &count) != 0)
+		return found;
+	for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &phdr); i++) {
+		uint64_t skip = vaddr - phdr.p_vaddr, left;
+
+		if (phdr.p_type != PT_LOAD || skip >= phdr.p_filesz || phdr.p_offset > file->size ||
+		    skip >= file->size - phdr.p_offset)
+			continue;
+		left = file->size - phdr.p_offset - skip;
+		found.bytes = file->bytes + phdr.p_offset + skip;
+		found.size = phdr.p_filesz - skip < left ? phdr.p_filesz - skip : left;
+		break;
+	}
+	return found;
+}
+
+/* Find both sections by the program headers, for files whose section headers were cut off. */
+static struct bytes_at find_unnamed(const struct unwind_table *table, struct bytes_at *header)
+{
+	const struct elf_file *file = table->file;
+	struct cursor c;
+	size_t count;
+	GElf_Phdr phdr;
+	uint64_t vaddr;
+	uint8_t pointer;
+
+	*header = (struct bytes_at){ 0 };
+	if (elf_getphdrnum(file->elf, &count) != 0)
+		return *header;
+	for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &phdr); i++)
+		if (phdr.p_type == PT_GNU_EH_FRAME)
+			*header = find_loaded(file, phdr.p_vaddr);
+	c = cursor_over(header->bytes, header->size);
+	cursor_u8(&c);
+	pointer = cursor_u8(&c);
+	cursor_u16(&c);
+	vaddr = read_address(&c, pointer, header->vaddr + 4, is_wide(table));
+	return c.short_ ? (struct bytes_at){ 0 } : find_loaded(file, vaddr);
+}
+
+static void set_section(struct unwind_table *table, enum unwind_kind kind,
+			const struct bytes_at *found)
+{
+	table->sections[kind] = (struct unwind_section){ .data = { .d_buf = (void *)found->bytes,
+								   .d_type = ELF_T_BYTE,
+								   .d_version = EV_CURRENT,
+								   .d_size = found->size },
+							 .vaddr = found->vaddr };
+	table->rules_left += RULES_LEAST + RULES_FACTOR * found->size;
+}
+
+static void find_base(struct unwind_table *table)
+{
+	table->base = UINT64_MAX;
+	for (size_t i = 0; i < table->file->code_count; i++)
+		if (table->file->code[i].vaddr < table->base)
+			table->base = table->file->code[i].vaddr;
+}
+
+void unwind_table_open(struct unwind_table *table, const struct elf_file *file)
+{
+	struct bytes_at header, entries, debug;
+	GElf_Ehdr ehdr;
+
+	*table = (struct unwind_table){ .file = file };
+	/* Where a relocatable file's entries point is not decided yet. */
+	if (!file->elf || !gelf_getehdr(file->elf, &ehdr) || ehdr.e_type == ET_REL)
+		return;
+	find_base(table);
+	header = find_section(file, ".eh_frame_hdr");
+	entries = find_section(file, ".eh_frame");
+	if (!entries.bytes)
+		entries = find_unnamed(table, &header);
+	debug = find_section(file, ".debug_frame");
+	set_section(table, UNWIND_EH_FRAME, &entries);
+	set_section(table, UNWIND_DEBUG_FRAME, &debug);
+	if (!read_search_table(table, &header))
+		read_entries(table, UNWIND_EH_FRAME);
+	read_entries(table, UNWIND_DEBUG_FRAME);
+	sort_starts(table);
+}
+
+void unwind_table_close(struct unwind_table *table)
+{
+	free(table->starts);
+	*table = (struct unwind_table){ 0 };
+}
+
+/* Fill the range of the entry at an index; returns false if it is damaged. */
+static bool read_start(struct unwind_table *table, size_t index, struct unwind_range *range)
+{
+	struct place place = { table->starts[index].kind, table->starts[index].entry };
+	Dwarf_CFI_Entry entry;
+	struct cursor c;
+	Dwarf_Off after;
+
+	if (!next_entry(table, place, &after, &entry) || dwarf_cfi_cie_p(&entry))
+		return false;
+	c = read_range(table, &entry.fde, place.kind, range);
+	if (c.short_ || range->begin != table->base + table->starts[index].begin)
+		return false;
+	range->has_frame =
+		!table->rules.of_signals && begins_with_frame(&c, table->rules.augmented);
+	/* Of code that signal handlers return to it covers the byte before, too (DWARF 5, 6.4.4).
+	 */
+	range->begin += table->rules.of_signals;
+	return true;
+}
+
+bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind_range *range)
+{
+	const struct unwind_start *starts = table->starts;
+	size_t next = vaddr < table->base ? 0
+					  : LOWER_BOUND(i, table->count,
+							starts[i].begin <= vaddr - table->base);
+	uint64_t end = next < table->count ? table->base + starts[next].begin : UINT64_MAX;
+
+	*range = (struct unwind_range){ .end = end, .index = next - 1 };
+	if (!next)
+		return false;
+	if (!read_start(table, next - 1, range))
+		*range = (struct unwind_range){ .begin = table->base + starts[next - 1].begin };
+	if (range->end > end)
+		range->end = end;
+	if (vaddr >= range->begin && vaddr < range->end)
+		return true;
+	if (vaddr >= range->end)
+		*range = (struct unwind_range){ .begin = range->end, .end = end };
+	else
+		*range = (struct unwind_range){ .begin = vaddr, .end = range->begin };
+	if (range->begin < table->base + starts[next - 1].begin)
+		range->begin = table->base + starts[next - 1].begin;
+	return false;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the functions of a file are by its unwind entries, which strip(1) leaves: the
+ * FDEs of .eh_frame (LSB Core, "Exception Frames") and of .debug_frame (DWARF 5, 6.4).
+ *
+ * A sorted array holds 8 bytes for each entry: the linker's own search table
+ * (.eh_frame_hdr) where there is one, else the entries in order of address.  An
+ * entry itself is read when an address of it is looked up.
+ *
+ * A file is hostile: entries that are not in its code count for nothing, and of two
+ * that overlap the first one ends where the second one begins.
+ */
+#ifndef SYMBOLS_TABLES_UNWIND_TABLE_H
+#define SYMBOLS_TABLES_UNWIND_TABLE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/files/elf_file.h"
+
+struct unwind_start {
+	uint32_t begin;      /* bytes from table->base */
+	uint32_t entry : 31; /* offset of the FDE in its section */
+	uint32_t kind : 1;   /* enum unwind_kind: the section */
+};
+
+enum unwind_kind { UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME, UNWIND_KINDS };
+
+struct unwind_section {
+	Elf_Data data;  /* its bytes are borrowed; d_buf NULL: there is none */
+	uint64_t vaddr; /* of its first byte */
+};
+
+/* The rules that the last entries had in common (a CIE). */
+struct unwind_rules {
+	enum unwind_kind kind;
+	Dwarf_Off offset; /* in the section */
+	uint8_t encoding; /* of addresses: DW_EH_PE_* */
+	bool augmented;   /* augmentation data precede the instructions */
+	bool of_signals;  /* their code is where signal handlers return to */
+	bool known;
+};
+
+/* Zeroed memory is an empty table. */
+struct unwind_table {
+	const struct elf_file *file; /* borrowed */
+	struct unwind_section sections[UNWIND_KINDS];
+	uint64_t base;               /* the file's lowest address of code */
+	struct unwind_start *starts; /* owned; sorted, no two begin together */
+	size_t count, room;
+	struct unwind_rules rules;
+	uint64_t rules_left; /* bytes of rules that may be read yet */
+};
+
+/* A range of code by its entry: [begin, end), virtual addresses. */
+struct unwind_range {
+	uint64_t begin, end;
+	size_t index; /* in table->starts */
+	/*
+	 * The stack has a frame already where the range begins: the code is entered in
+	 * the middle of a function, and is a part of it that the compiler put elsewhere.
+	 */
+	bool has_frame;
+};
+
+/* Read the table of an open file, which must outlive it.  A damaged file has fewer entries. */
+void unwind_table_open(struct unwind_table *table, const struct elf_file *file);
+
+/* Release everything.  Idempotent, also on zeroed memory. */
+void unwind_table_close(struct unwind_table *table);
+
+/*
+ * Find the entry that covers a virtual address.
+ * Returns whether one does; if not, [range->begin, range->end) is the code between two
+ * entries, from 0 or to UINT64_MAX before the first or behind the last one.
+ */
+bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind_range *range);
+
+#endif

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Programs recorded by ptsim: without their symbols they have the same calls, with the same
+# parents at the same depths, as with them; names are compared by the address where the
+# function begins.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$PWD/$top_builddir/ptrace2ftf
+case $top_builddir in /*) program=$top_builddir/ptrace2ftf ;; esac
+work=$(cd "$(mktemp -d)" && pwd -P)
+trap 'rm -rf "$work"' EXIT
+command -v strip >/dev/null || tap_skip_all "no binutils"
+
+# A function that the compiler cuts in two, and a tail call; main is called "main".
+cat >"$work/cold.c" <<-'END'
+	#include <stdio.h>
+	#include <stdlib.h>
+	static volatile int sum;
+	__attribute__((noinline)) static void log_error(int n) { sum += n; }
+	__attribute__((noinline)) static int leaf(int n) { return sum += n; }
+	__attribute__((noinline)) static int tail(int n) { sum++; return leaf(n + 1); }
+	__attribute__((noinline, optimize("O2"))) static int work(int n)
+	{
+		int seen = leaf(n);
+		if (__builtin_expect(n % 8 == 0, 0)) {
+			log_error(n);
+			if (n > 100)
+				abort();
+			log_error(seen);
+			sum += seen * n;
+		}
+		return tail(seen) + seen;
+	}
+	int main(void)
+	{
+		for (int i = 0; i < 64; i++)
+			work(i);
+		return printf("%d\n", sum) < 0;
+	}
+END
+cat >"$work/throw.cc" <<-'END'
+	#include <stdexcept>
+	static volatile int sum;
+	struct guard { ~guard(); };
+	__attribute__((noinline)) guard::~guard() { sum = sum + 1; }
+	__attribute__((noinline)) static int thrower(int n)
+	{
+		if (n % 4 == 0)
+			throw std::runtime_error("four");
+		return sum = sum + n;
+	}
+	__attribute__((noinline)) static int guarded(int n) { guard here; return thrower(n) + 1; }
+	__attribute__((noinline)) static int catcher(int n)
+	{
+		try { return guarded(n); } catch (const std::exception &error) { return -n; }
+	}
+	int main()
+	{
+		for (int i = 0; i < 4; i++)
+			sum = sum + catcher(i);
+		return 0;
+	}
+END
+
+# Lines "depth address-of-parent address name" of slices whose calls were seen.
+calls() { # FILE OPTIONS...
+	file=$1
+	shift
+	"$program" -q --format=slices --demangle=none "$@" "$work/perf.data" | sort -k1,1 -k3,3n -k2,2n |
+		awk '{ address = "-"
+		       for (i = 6; i <= NF; i++)
+			       if ($i ~ /^address=0x/)
+				       address = substr($i, 11)
+		       if (/inferred_start_time/)
+			       address = "inferred"
+		       at[$2] = address
+		       print $2, $2 ? at[$2 - 1] : "-", address, $5 }' >"$file"
+	[ -s "$file" ]
+}
+
+# The program is static and at a fixed address: so nm has the addresses of the trace.
+same_calls() { # MINIMUM PROGRAM
+	cp "$2" "$work/recorded" && "$ptsim" record -o "$work/perf.data" -- "$work/recorded" >"$work/output" 2>&1 ||
+		{ cat "$work/output"; return 1; }
+	nm -n "$work/recorded" | awk '{ sub(/^0+/, "", $1); print length($1), $1 }' | sort -u |
+		sort -k1,1n -k2,2 | cut -d ' ' -f 2 >"$work/begins"
+	calls "$work/with" || return 1
+	strip "$work/recorded" && calls "$work/without" || return 1
+	cut -d ' ' -f 1-3 "$work/with" | sort >"$work/a"
+	cut -d ' ' -f 1-3 "$work/without" | sort >"$work/b"
+	awk -v least="$1" -v same="$(comm -12 "$work/a" "$work/b" | wc -l)" '
+		function is_less(a, b) { return length(a) != length(b) ? length(a) < length(b) : a "" < b "" }
+		function begin_of(address,    low, high, i) {
+			for (high = count; low < high; is_less(address, begins[i]) ? high = i : low = i + 1)
+				i = int((low + high) / 2)
+			return begins[low - 1]
+		}
+		FILENAME == ARGV[1] { begins[count++] = $1; next }
+		FILENAME == ARGV[2] { all++; next }
+		{ n++ }
+		$4 ~ /^recorded\+0x/ {
+			unnamed++
+			begin = substr($4, 12)
+			wrong += begin_of($3 == "inferred" ? begin : $3) != begin }
+		END {
+			if (n > all) all = n
+			printf "%d slices, %d the same (%.2f%%); %d without a name, %d of them wrong\n",
+				all, same, 100 * same / all, unnamed, wrong
+			exit n < least || same < all * 0.995 || wrong > unnamed * 0.005 || unnamed < n / 2
+		}' "$work/begins" "$work/with" "$work/without" >"$work/result"
+	status=$?
+	cat "$work/result"
+	[ $status -eq 0 ] || diff "$work/a" "$work/b" | head -20
+	return $status
+}
+
+compiled() { # MINIMUM COMPILER SOURCE
+	"$2" -O2 -static -o "$work/compiled" "$work/$3" || return 1
+	nm -C "$work/compiled" | grep -qF "$4" || { echo "the compiler has cut no function"; return 0; }
+	same_calls "$1" "$work/compiled"
+}
+
+# As before, all code of a file is one function if that is asked for.
+one_for_the_file() {
+	"$program" -q --format=functions --unnamed=files "$work/perf.data" >"$work/table" || return 1
+	grep -qF '[recorded]' "$work/table" && ! grep -qF 'recorded+0x' "$work/table"
+}
+
+"$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/static/tail" >/dev/null 2>"$work/messages" ||
+	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+for name in tail indirect recursion longjmp signals; do
+	tap_check "$name has the same calls without its symbols" same_calls 100 \
+		"$top_builddir/tests/programs/static/$name"
+done
+tap_check "--unnamed=files shows them as one function" one_for_the_file
+tap_check "a part of a function stays with the function (PART)" compiled 500 "${CC:-cc}" cold.c 'work.cold'
+tap_check "a part that an exception lands in does, too" compiled 100 "${CXX:-c++}" throw.cc '.cold'
+tap_done
