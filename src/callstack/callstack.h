@@ -107,7 +107,7 @@ struct callstack {
 };
 
 struct callstack_options {
-	enum trace_mode mode;          /* magic-trace's machine distinguishes them */
+	enum trace_mode mode;          /* of the events; only magic-trace's machine asks */
 	const struct slice_sink *sink; /* borrowed; must outlive the machine */
 	struct name_table *names;      /* borrowed; must be the table of the symbols' names */
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */

@@ -23,7 +23,8 @@
  *                      function deeper down: pop to it; else replace the top
  *   either, to a       the innermost frame that installed one is meant, if it is of
  *   handler of OCaml   that function: pop to it
- *   off                push a pause with the address where execution resumes
+ *   off                push a pause with the address where execution resumes; by a sysret
+ *                      or iret, of the kernel alone: close all its frames first
  *   on                 pop the pause; if resumed elsewhere: a handler that ends
  *                      there (sigreturn): pop it; a function's entry: push a handler
  *   syscall, interrupt push an entry frame with the address where it resumes
@@ -257,6 +258,21 @@ static uint16_t vector_flags(const struct branch_notes *notes)
 	return (uint16_t)(flags | (notes->cause ? SLICE_HAS_CAUSE : 0));
 }
 
+/*
+ * Leave the kernel for code that is not traced: all entries, those that were seen.  Returns
+ * whether nothing is below them.
+ */
+static bool leave_kernel(struct precise_stack *stack, int64_t time)
+{
+	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
+
+	if (!at)
+		precise_pop_to(stack, time, 0);
+	for (; at; at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0))
+		precise_pop_to(stack, time, at - 1);
+	return !stack->now.depth;
+}
+
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch,
 		   const struct branch_notes *notes)
 {
@@ -268,6 +284,8 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 
 	if (event->kind == BRANCH_RETURN && stack->now.depth)
 		precise_pop(stack, time);
+	else if (event->kind == BRANCH_SYSRET || event->kind == BRANCH_IRET)
+		pause.outermost = leave_kernel(stack, time);
 	precise_reveal(stack, time);
 	pause.symbol = &machine->specials[event->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
 									: SPECIAL_UNTRACED];
@@ -336,15 +354,17 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct locati
 				.entry_ip = to->ip,
 				.kind = FRAME_HANDLER };
 	uint64_t expected;
-	bool returned;
+	bool begins;
 
 	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
 		return;
 	expected = top(stack)->resume_ip;
-	returned = top(stack)->returned;
-	precise_pop(stack, time);
 	/* Of filtered functions one was left, and one is called by code that is not traced. */
-	if (returned && location_is_entry(to))
+	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
+	if (top(stack)->outermost)
+		called.kind = FRAME_ENTRY;
+	precise_pop(stack, time);
+	if (begins)
 		precise_push(stack, time, &called);
 	else
 		resume(stack, time, to, expected);

@@ -811,6 +811,27 @@ START_TEST(an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry)
 }
 END_TEST
 
+/* As with intel_pt//k: each entry begins a stack, which an exit ends, whatever is still open. */
+START_TEST(entries_into_the_kernel_alone_are_stacks_of_their_own)
+{
+	feed(BRANCH_NONE, at(0, 0), at('k', 0), BRANCH_TRACE_ON);
+	call('k', 0x10, 'w');
+	ret('w', 'k', 0x15);
+	feed(BRANCH_SYSRET, at('k', 0x40), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), at('k', 0), BRANCH_TRACE_ON);
+	call('k', 0x10, 'w');
+	feed(BRANCH_INTERRUPT, at('w', 0x18), at('i', 0), BRANCH_ASYNC);
+	call('i', 0x10, 'x');
+	feed(BRANCH_IRET, at('x', 0x40), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), at('i', 0), BRANCH_TRACE_ON);
+	call('i', 0x10, 'x');
+	expect("B 10 w\nE 20 w\nE 30 k\nB 30 [untraced]\nE 40 [untraced]\n"
+	       "B 40 k\nB 50 w\nB 60 i\nB 70 x\nE 80 x\nE 80 i\nE 80 w\nE 80 k\n"
+	       "B 80 [untraced]\nE 90 [untraced]\nB 90 i\nB 100 x\nE 100 x\nE 100 i\n"
+	       "B 0 k inferred deferred\nS\n");
+}
+END_TEST
+
 /* INT n and INT3: the FUP has the instruction, and IRET goes behind it. */
 START_TEST(a_software_interrupt_returns_behind_its_instruction)
 {
@@ -1037,6 +1058,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry);
+	tcase_add_test(tests, entries_into_the_kernel_alone_are_stacks_of_their_own);
 	tcase_add_loop_test(tests, a_software_interrupt_returns_behind_its_instruction, 1, 3);
 	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
