@@ -90,6 +90,7 @@ libptrace2ftf_a_SOURCES = \
 	src/sandbox/sandbox_calls.c \
 	src/sandbox/sandbox_files.c \
 	src/select/event_filter.c src/select/event_filter.h \
+	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \
 	src/select/name_verdicts.c src/select/name_verdicts.h \
 	src/select/nearest_names.c src/select/nearest_names.h \

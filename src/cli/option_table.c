@@ -51,7 +51,7 @@ const struct option_spec option_specs[] = {
 		  "prints",
 	  .choices = inputs },
 	{ "mode", 0, "MODE", GROUP_INPUT, OPTION_CHOICE, FIELD(mode),
-	  .help = "Traced privilege levels: user, kernel or both (default: from the recording)",
+	  .help = "Show code of one privilege level only: user or kernel; or both (default)",
 	  .choices = modes },
 	{ "engine", 0, "ENGINE", GROUP_INPUT, OPTION_CHOICE, FIELD(engine),
 	  .help = "Packet decoder: fast (default), or libipt, for comparison: slower, loses more "

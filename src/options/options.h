@@ -31,7 +31,7 @@ enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
-/* What the recording traced: perf's exclude_kernel and exclude_user. */
+/* What was traced, or is shown of it: perf's exclude_kernel and exclude_user. */
 enum trace_mode {
 	TRACE_MODE_GUESS = 0, /* as perf.data says, or else from addresses, without warnings */
 	TRACE_MODE_USER,

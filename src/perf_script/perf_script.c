@@ -11,6 +11,7 @@
 #include "base/io/interrupt.h"
 #include "base/tables/hash.h"
 #include "src/perf_script/perf_script_line.h"
+#include "src/select/mode_filter.h"
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
 #define LINE_MAX_BYTES ((size_t)64 * 1024)
@@ -140,7 +141,9 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 		.from = resolve(script, &line->from),
 		.to = resolve(script, &line->to),
 	};
-	struct branch_event event = { .kind = line->branch, .flags = line->flags };
+	struct branch_event event = {
+		.from = line->from.ip, .to = line->to.ip, .kind = line->branch, .flags = line->flags
+	};
 
 	/* The text does not say which jumps are indirect; any may be. */
 	if (event.kind == BRANCH_JUMP)
@@ -148,6 +151,12 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 
 	if (line->from.has_dso || line->to.has_dso)
 		script->options->machine->newer_upstream = true;
+	if (!mode_filter_event(script->options->mode, &event))
+		return;
+	if (!event.from)
+		places.from = (struct location){ 0 };
+	if (!event.to)
+		places.to = (struct location){ 0 };
 	/* A symbol is one per name, so equal names are equal pointers. */
 	if (places.from.symbol != places.to.symbol)
 		echo(script, text, length);
@@ -157,10 +166,14 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 
 static void feed_error(struct script *script, const struct perf_line *line)
 {
-	struct branch_event event = { .kind = BRANCH_GAP, .gap = (uint8_t)line->code };
+	struct branch_event event = { .from = line->from.ip,
+				      .kind = BRANCH_GAP,
+				      .gap = (uint8_t)line->code };
 	struct location_pair places = { .from = { .ip = line->from.ip } };
 	struct branch_notes notes = { .message = script->text, .untimed = !line->has_time };
 
+	if (!mode_filter_event(script->options->mode, &event))
+		return;
 	memcpy(script->text, line->message.at, line->message.length);
 	script->text[line->message.length] = 0;
 	script->counts->errors++;

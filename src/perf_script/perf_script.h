@@ -24,9 +24,10 @@
 struct perf_script_options {
 	struct callstack_machine *machine; /* borrowed; gets the branches */
 	struct name_table *names;          /* borrowed; the machine's own */
-	struct arena *arena; /* borrowed; gets the symbols: it must outlive the slices */
-	struct diag *diag;   /* borrowed; NULL: warnings are dropped */
-	void *context;       /* borrowed; first argument of the functions below */
+	struct arena *arena;  /* borrowed; gets the symbols: it must outlive the slices */
+	struct diag *diag;    /* borrowed; NULL: warnings are dropped */
+	enum trace_mode mode; /* user or kernel: show this code only */
+	void *context;        /* borrowed; first argument of the functions below */
 	/* Returns the track of a new thread; -1: unknown id.  May be NULL: all tracks are NULL. */
 	void *(*track)(void *context, int32_t pid, int32_t tid);
 	/*

@@ -22,6 +22,7 @@
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
 #include "src/report/progress.h"
+#include "src/select/mode_filter.h"
 
 /* A thread in the output. */
 struct thread_output {
@@ -47,7 +48,8 @@ struct conversion {
 	struct thread_output *threads;      /* owned; by thread index, the last of unknown ones */
 	size_t thread_count;                /* without unknown ones */
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
-	bool reports_branches;              /* to the format or the overlays, one by one */
+	struct mode_filter mode_filter;
+	bool reports_branches; /* to the format or the overlays, one by one */
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
@@ -271,14 +273,17 @@ static bool take_branches(struct ordered_stage *stage)
 	struct decoding *decoding = (struct decoding *)stage;
 	struct conversion *c = decoding->c;
 	const struct branch_event *events;
-	size_t count;
+	size_t count, taken;
 
 	while (!output_pipeline_failed(&c->pipeline) && !interrupt_asked()) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
+		taken = count;
+		if (c->mode_filter.active)
+			count = mode_filter_apply(&c->mode_filter, &events, count);
 		feed_events(c, events, count);
-		if (progress_due(&decoding->progress, count))
+		if (progress_due(&decoding->progress, taken))
 			show_progress(c, &decoding->progress);
 	}
 	return false;
@@ -437,6 +442,25 @@ static void report_result(struct conversion *c)
 
 /* ---- The conversion ------------------------------------------------------ */
 
+/* What is recorded of one privilege level needs no selection. */
+static int open_mode(struct conversion *c, struct error *err)
+{
+	const struct pt_info *info = &c->recording.auxtrace.info;
+	enum trace_mode mode = c->options->mode;
+
+	if (mode == TRACE_MODE_KERNEL ? info->exclude_kernel
+				      : mode == TRACE_MODE_USER && info->exclude_user)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "%s: --mode=%s: nothing of it was recorded: record without %s",
+				 c->options->input, mode == TRACE_MODE_KERNEL ? "kernel" : "user",
+				 mode == TRACE_MODE_KERNEL ? "u in intel_pt//u"
+							   : "k in intel_pt//k");
+	c->mode_filter = (struct mode_filter){ .mode = mode, .filter = &c->recording.filter };
+	c->mode_filter.active = (mode == TRACE_MODE_USER && !info->exclude_kernel) ||
+				(mode == TRACE_MODE_KERNEL && !info->exclude_user);
+	return 0;
+}
+
 static int open_conversion(struct conversion *c, struct name_table *names, struct error *err)
 {
 	struct perf_recording *recording = &c->recording;
@@ -451,7 +475,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->threads = alloc_zeroed(c->thread_count + 1, sizeof(*c->threads));
 	if (c->options->overlay_count)
 		overlay_calls_init(&c->overlay_calls, names);
-	if (overlays_open(&c->overlays, c->options, c->diag, err) < 0)
+	if (open_mode(c, err) < 0 || overlays_open(&c->overlays, c->options, c->diag, err) < 0)
 		return -1;
 	c->wall_base = overlays_wall_base(&c->overlays, &overlaid);
 	machine.mode = recording_mode(recording, c->options);
@@ -472,6 +496,7 @@ static void close_conversion(struct conversion *c)
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
 	free(c->threads);
+	mode_filter_release(&c->mode_filter);
 	pt_streams_close(&c->streams);
 	workers_close(c->workers);
 	output_pipeline_release(&c->pipeline);

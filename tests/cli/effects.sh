@@ -38,15 +38,30 @@ kallsyms() {
 }
 tap_check "--kallsyms names the kernel's functions" kallsyms
 
-# Text does not say what was traced; without the kernel a syscall leaves the trace.
+# As if only that had been recorded, from text as well.  All is at one time, where magic-trace shows little.
 mode() {
 	"$program" -q --symfs=. --format=branches kernel.data >branches
-	"$program" --input=perf-script --stacks=magic-trace --mode=user --format=slices branches >slices 2>messages
-	[ $? -eq 2 ] && grep -q 'branches that its mode (user, kernel) excludes' messages &&
-		slices --input=perf-script --stacks=magic-trace --mode=both branches &&
-		! grep -q 'branches that its mode' messages
+	for input in "--symfs=. kernel.data" "--input=perf-script branches"; do
+		# shellcheck disable=SC2086
+		slices --mode=both $input && mv slices both && slices --mode=user $input && mv slices user &&
+			slices --mode=kernel $input || return 1
+		[ "$(grep -c 'address=0xffffffff9a0000' both)" -eq 2 ] && ! grep -q 'syscall' both &&
+			grep -q ' main ' user && [ "$(grep -c '\[syscall\]' user)" -eq 1 ] &&
+			! grep -q 'address=0xff' user && ! grep -q ' main ' slices &&
+			[ "$(grep -c 'address=0xffffffff9a0000' slices)" -eq 2 ] || return 1
+		for level in user kernel; do
+			# shellcheck disable=SC2086
+			slices --stacks=magic-trace --mode=$level $input && ! grep -q 'branches that its mode' messages ||
+				return 1
+		done
+	done
 }
-tap_check "--mode says what was traced" mode
+tap_check "--mode shows the code of one privilege level" mode
+mode_not_recorded() {
+	"$program" --symfs=. --mode=kernel --format=slices perf.data >slices 2>messages
+	[ $? -eq 1 ] && grep -q 'mode=kernel: nothing of it was recorded' messages
+}
+tap_check "--mode refuses what was not recorded" mode_not_recorded
 
 for tool in objcopy strip readelf; do
 	command -v $tool >/dev/null || { tap_skip "the other options" "no $tool"; tap_done; exit; }

@@ -87,6 +87,27 @@ true_stacks() { # TOLERANCE
 	[ "$(awk 'END { print $1 }' "$work/result")" -gt 4000 ] && return $status
 }
 
+# Of one privilege level the same slices; where only the kernel is shown, its depth is its own.
+true_mode() { # MODE
+	nm "$guest/vmlinux" | awk '{ print $3 }' >"$work/kernel.names"
+	echo __entry_SYSCALL_64_trampoline >>"$work/kernel.names"
+	"$program" -q --mode="$1" --format=slices "$recording" >"$work/slices" || return 1
+	grep -v inferred_start_time "$work/slices" | of_mode "$1" | sort -s -k 3,3n >"$work/slices.seen"
+	grep -v ptsys_trace_stop "$work/truth.slices" | of_mode "$1" | sort -s -k 3,3n >"$work/truth.seen"
+	awk -v tolerance=700 -f "$top_srcdir/tests/ptsim/slices.awk" "$work/truth.seen" "$work/slices.seen" >"$work/result"
+	status=$?
+	cat "$work/result"
+	[ "$(grep -c . "$work/slices.seen")" -eq "$(grep -c . "$work/truth.seen")" ] || return 1
+	[ "$(awk 'END { print $1 }' "$work/result")" -gt 1000 ] && return $status
+}
+of_mode() { # MODE
+	awk -v mode="$1" -v names="$work/kernel.names" '
+		BEGIN { while ((getline name < names) > 0) kernel[name] = 1 }
+		$5 ~ /^\[/ { next }
+		mode == "kernel" { $2 = 0 }
+		($5 in kernel) == (mode == "kernel")'
+}
+
 # What of the truth lies within what, by time and depth, on one thread.
 within() { # INNER OUTER
 	awk -v inner="$1" -v outer="$2" '
@@ -145,6 +166,8 @@ check() { # TITLE TOLERANCE OPTIONS...
 
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 check "user and kernel" 700
+tap_check "--mode=user: the true stacks of the user's code" true_mode user
+tap_check "--mode=kernel: the true stacks of the kernel" true_mode kernel
 tap_check "it has an NMI in an interrupt in an interrupt, in a system call and in a page fault; a double fault; and entry trampolines" hard_cases
 tap_check "retpolines and return thunks are no slices" no_thunks
 tap_check "threads that decode in segments find the same" threads_agree

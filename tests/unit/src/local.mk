@@ -75,6 +75,12 @@ tests_unit_src_cpu_events_test_SOURCES = tests/unit/src/cpu_events.c \
 tests_unit_src_cpu_events_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_cpu_events_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/mode_filter.test
+TESTS += tests/unit/src/mode_filter.test
+tests_unit_src_mode_filter_test_SOURCES = tests/unit/src/mode_filter.c
+tests_unit_src_mode_filter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_mode_filter_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/modes.test
 TESTS += tests/unit/src/modes.test
 tests_unit_src_modes_test_SOURCES = tests/unit/src/modes.c \

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Select the branches of one privilege level. */
+#include "src/select/mode_filter.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "decoder/cpu_event.h"
+
+static bool is_one_level(enum trace_mode mode)
+{
+	return mode == TRACE_MODE_USER || mode == TRACE_MODE_KERNEL;
+}
+
+static bool is_of(enum trace_mode mode, uint64_t ip)
+{
+	return ip && (ip >> 63 ? TRACE_MODE_KERNEL : TRACE_MODE_USER) == mode;
+}
+
+static bool is_of_other(enum trace_mode mode, uint64_t ip)
+{
+	return ip && !is_of(mode, ip);
+}
+
+/* Returns whether a gap may matter to the chosen level. */
+static bool wants_gap(enum trace_mode mode, const struct branch_event *event)
+{
+	bool of_code = event->gap == GAP_NO_CODE || event->gap == GAP_MISMATCH ||
+		       event->gap == GAP_ENDLESS;
+
+	return !of_code || !is_of_other(mode, event->from);
+}
+
+static void begin_tracing(struct branch_event *event)
+{
+	event->kind = BRANCH_NONE;
+	event->flags = (uint8_t)(BRANCH_TRACE_ON |
+				 (event->flags & (BRANCH_IN_TX | BRANCH_TIME_ESTIMATED)));
+	event->from = 0;
+	event->from_length = 0;
+	event->insns = event->cycles = 0; /* of the other level */
+}
+
+static void end_tracing(struct branch_event *event)
+{
+	if (event->kind == BRANCH_INTERRUPT)
+		event->kind = BRANCH_NONE;
+	event->flags |= BRANCH_TRACE_OFF;
+	event->to = 0;
+}
+
+bool mode_filter_event(enum trace_mode mode, struct branch_event *event)
+{
+	if (!is_one_level(mode))
+		return true;
+	if (event->kind == BRANCH_GAP)
+		return wants_gap(mode, event);
+	if (event->kind == BRANCH_CPU_EVENT)
+		return !cpu_event_has_thread((enum cpu_event_kind)event->gap) ||
+		       !is_of_other(mode, event->from);
+	if (is_of(mode, event->from)) {
+		if (is_of_other(mode, event->to))
+			end_tracing(event);
+		return true;
+	}
+	if (!is_of(mode, event->to) || event->flags & BRANCH_TRACE_OFF)
+		return false;
+	if (event->from)
+		begin_tracing(event);
+	return true;
+}
+
+size_t mode_filter_apply(struct mode_filter *filter, const struct branch_event **events,
+			 size_t count)
+{
+	size_t kept = 0;
+
+	filter->events = alloc_grow(filter->events, &filter->room, count, sizeof(*filter->events));
+	for (size_t i = 0; i < count; i++) {
+		filter->events[kept] = (*events)[i];
+		if (mode_filter_event(filter->mode, &filter->events[kept]))
+			kept++;
+		else if (filter->filter)
+			event_filter_drop(filter->filter, &(*events)[i]);
+	}
+	*events = filter->events;
+	return kept;
+}
+
+void mode_filter_release(struct mode_filter *filter)
+{
+	free(filter->events);
+	*filter = (struct mode_filter){ 0 };
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Selects the branches of one privilege level (--mode), as if nothing else had been recorded
+ * (attr.exclude_kernel, exclude_user):
+ *
+ *   from     to       becomes
+ *   -------  -------  ------------------------------------------------------------
+ *   chosen   chosen   what it is
+ *   chosen   other    tracing ends there; the target is unknown
+ *   other    chosen   tracing begins there, without a branch
+ *   other    other    nothing
+ *
+ * A gap in code of the other level that is missing or does not fit is no gap here: the packet
+ * with the address where the chosen level continues ends it.  What the processor or perf lost
+ * is a gap of both.
+ *
+ * The kernel's addresses are those of the upper half (Linux, Documentation/arch/x86/x86_64/mm).
+ */
+#ifndef SRC_SELECT_MODE_FILTER_H
+#define SRC_SELECT_MODE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "decoder/branch_event.h"
+#include "src/options/options.h"
+#include "src/select/event_filter.h"
+
+struct mode_filter {
+	enum trace_mode mode;        /* neither user nor kernel: all events are wanted */
+	bool active;                 /* for the caller: there is something to leave out */
+	struct event_filter *filter; /* borrowed; counts gaps that are not wanted; may be NULL */
+	struct branch_event *events; /* owned: those of the last call */
+	size_t room;
+};
+
+/* Change an event to what the mode shows of it.  Returns false if that is nothing. */
+bool mode_filter_event(enum trace_mode mode, struct branch_event *event);
+
+/*
+ * Select from `count` events at *events, which then are others: borrowed until the next call.
+ * Returns how many.
+ */
+size_t mode_filter_apply(struct mode_filter *filter, const struct branch_event **events,
+			 size_t count);
+
+/* Idempotent, also on zeroed memory. */
+void mode_filter_release(struct mode_filter *filter);
+
+#endif
