@@ -90,6 +90,13 @@ tap_check "and from a kcore that is named" kernel_branches 0 --kcore=kernel.data
 tap_check "and from vmlinux, moved to where the kernel was" kernel_branches 0 --vmlinux=vmlinux kernel.data/data
 tap_check "libipt's decoder finds it too" kernel_branches 0 --engine=libipt kernel.data
 tap_check "without any the missing kernel is named" no_kernel
+# ERETU ends a system call there; libipt 2.0 does not know it.
+fred() {
+	"$program" -q --symfs="$work" --format=slices fred.data >ours &&
+		"$program" -q --symfs="$work" --format=slices kernel.data >others &&
+		[ "$(wc -l <ours)" -eq 4 ] && cmp ours others
+}
+tap_check "a kernel with FRED has the same stacks" fred
 # perf puts it there; the addresses are those of make-sample's kernel.
 names_by_kallsyms() {
 	cat >kernel.data/kcore_dir/kallsyms <<-'SYMBOLS'

@@ -11,6 +11,7 @@
  *	unfinished                    perf was killed
  *	kernel.data/                  perf record --kcore: a directory with the kernel's memory
  *	vmlinux                       the same kernel as a file, linked for another address
+ *	fred.data/                    as kernel.data, of a kernel with FRED
  */
 #include <elf.h>
 #include <limits.h>
@@ -123,25 +124,33 @@ static void write_series(void)
 #define KERNEL_RUNS_AT   UINT64_C(0xffffffff9a000000)
 #define KERNEL_LINKED_AT UINT64_C(0xffffffff81000000)
 
-static const uint8_t kernel_code[0x30] = {
+#define KERNEL_SIZE 0x30
+
+static const uint8_t kernel_code[KERNEL_SIZE] = {
 	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* _text: call do_call */
 	0x48,          0x0f, 0x07,             /* sysretq */
 	[0x20] = 0xc3,                         /* do_call: ret */
 };
 
-static void write_kernel(const char *name, uint64_t address)
+static const uint8_t fred_kernel_code[KERNEL_SIZE] = {
+	[0x00] = 0xe8, 0x1b, 0x00, 0x00, 0x00, /* the same */
+	0xf3,          0x0f, 0x01, 0xca,       /* eretu */
+	[0x20] = 0xc3,
+};
+
+static void write_kernel(const char *name, const uint8_t *code, uint64_t address)
 {
 	struct tiny_symbol symbols[] = {
-		{ "_text", address, 0x08, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+		{ "_text", address, 0x09, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
 		{ "do_call", address + 0x20, 0x01, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
 	};
-	struct tiny_elf elf = { address, kernel_code, sizeof(kernel_code), symbols, 2 };
+	struct tiny_elf elf = { address, code, KERNEL_SIZE, symbols, 2 };
 
 	tiny_elf_write(&elf, path_of(name));
 }
 
 /* The program's system call, through the kernel and back. */
-static void write_kernel_recording(void)
+static void write_kernel_recording(const char *name, const uint8_t *code)
 {
 	static struct pt_packets trace;
 	struct perf_data_mmap map = {
@@ -152,11 +161,14 @@ static void write_kernel_recording(void)
 		.path = "[kernel.kallsyms]_text",
 	};
 	struct perf_data data;
+	char file[100];
 
-	mkdir(path_of("kernel.data"), 0777);
-	mkdir(path_of("kernel.data/kcore_dir"), 0777);
-	write_kernel("kernel.data/kcore_dir/kcore", KERNEL_RUNS_AT);
-	write_kernel("vmlinux", KERNEL_LINKED_AT);
+	mkdir(path_of(name), 0777);
+	snprintf(file, sizeof(file), "%s/kcore_dir", name);
+	mkdir(path_of(file), 0777);
+	snprintf(file, sizeof(file), "%s/kcore_dir/kcore", name);
+	write_kernel(file, code, KERNEL_RUNS_AT);
+	snprintf(file, sizeof(file), "%s/data", name);
 	pt_packets_init(&trace);
 	pt_packets_psb(&trace, SAMPLE_START, 0);
 	pt_packets_pge(&trace, SAMPLE_SYSCALL);
@@ -169,7 +181,7 @@ static void write_kernel_recording(void)
 	data.events[0].attr.exclude_kernel = 0;
 	perf_data_add_mmap(&data, PERF_RECORD_MISC_KERNEL, &map);
 	sample_add_trace(&data, &trace);
-	perf_data_write(&data, path_of("kernel.data/data"));
+	perf_data_write(&data, path_of(file));
 	perf_data_release(&data);
 	pt_packets_release(&trace);
 }
@@ -196,7 +208,9 @@ int main(int argc, char **argv)
 	write_compressed("compressed2", 83);
 	write_threads();
 	write_series();
-	write_kernel_recording();
+	write_kernel_recording("kernel.data", kernel_code);
+	write_kernel("vmlinux", kernel_code, KERNEL_LINKED_AT);
+	write_kernel_recording("fred.data", fred_kernel_code);
 	pt_packets_release(&packets);
 	return 0;
 }
