@@ -2,8 +2,6 @@
 /* Find the PSBs where a stream may be cut into segments. */
 #include "decoder/aux/aux_cuts.h"
 
-#include <string.h>
-
 #include "base/pages.h"
 
 /* Bytes to scan at a time: a piece without a PSB may be larger than memory. */
@@ -16,9 +14,8 @@ static const uint8_t *find_psb(const struct aux_piece *piece, uint64_t at)
 
 	while (!found && at < piece->size) {
 		uint64_t left = piece->size - at, stride = left < STRIDE ? left : STRIDE;
-		uint64_t size = left - stride < AUX_PSB_SIZE - 1 ? left : stride + AUX_PSB_SIZE - 1;
 
-		found = memmem(piece->bytes + at, size, AUX_PSB, AUX_PSB_SIZE);
+		found = aux_find_psb(piece->bytes + at, stride, piece->bytes + piece->size);
 		if (!found)
 			pages_give_back(piece->bytes + at, stride);
 		at += stride;

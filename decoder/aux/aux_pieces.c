@@ -170,6 +170,20 @@ void aux_pieces_join_copies(struct aux_piece_list *list, const struct aux_piece 
 
 /* ---- Streams ------------------------------------------------------------- */
 
+const uint8_t *aux_find_psb(const uint8_t *bytes, size_t size, const uint8_t *end)
+{
+	size_t room = (size_t)(end - bytes);
+	const uint8_t *found;
+
+	if (size < room)
+		room = room - size < AUX_PSB_SIZE - 1 ? room : size + AUX_PSB_SIZE - 1;
+	found = memmem(bytes, room, AUX_PSB, AUX_PSB_SIZE);
+	while (found && (size_t)(end - found) >= AUX_PSB_SIZE + 2 &&
+	       memcmp(found + AUX_PSB_SIZE, AUX_PSB, 2) == 0)
+		found += 2;
+	return found;
+}
+
 bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
 {
 	const struct aux_piece *pieces = stream->pieces;

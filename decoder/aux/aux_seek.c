@@ -88,12 +88,12 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 	if (offset < begin)
 		offset = begin;
 	from = piece->bytes + (offset - begin);
-	found = memmem(from, end - offset, AUX_PSB, AUX_PSB_SIZE);
+	found = aux_find_psb(from, end - offset, piece->bytes + piece->size);
 	if (found)
 		return begin + (uint64_t)(found - piece->bytes);
 	last = end - offset < AUX_PSB_SIZE ? offset : end - (AUX_PSB_SIZE - 1);
 	size = copy_bytes(seeker, last, seam, sizeof(seam));
-	found = memmem(seam, size, AUX_PSB, AUX_PSB_SIZE);
+	found = aux_find_psb(seam, size, seam + size);
 	return found && last + (uint64_t)(found - seam) < end ? last + (uint64_t)(found - seam)
 							      : NOWHERE;
 }

@@ -15,6 +15,13 @@
 #define AUX_PSB      "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
 #define AUX_PSB_SIZE (sizeof(AUX_PSB) - 1)
 
+/*
+ * Returns the first PSB that begins in `size` bytes and ends before `end`; NULL: none.  Where its
+ * pattern is longer, the PSB is the end of it: the packet before may end in the same bytes, and
+ * no packet that may follow a PSB begins with them.
+ */
+const uint8_t *aux_find_psb(const uint8_t *bytes, size_t size, const uint8_t *end);
+
 /* One PERF_RECORD_AUXTRACE with its data, or the trace data of one sample. */
 struct aux_piece {
 	const uint8_t

@@ -64,6 +64,19 @@ START_TEST(cuts_are_a_distance_apart_at_least)
 }
 END_TEST
 
+START_TEST(a_packet_may_end_in_bytes_of_a_psb)
+{
+	const uint64_t size = 2 * STRIDE;
+
+	add_psb(98); /* the first two bytes are another packet's */
+	add_psb(100);
+	/* From 200 on, a STRIDE is looked through: such a packet ends there. */
+	add_psb(STRIDE + 190);
+	add_psb(STRIDE + 206);
+	expect(&size, 1, 100, (uint64_t[]){ 100, STRIDE + 206, AUX_CUTS_NONE });
+}
+END_TEST
+
 START_TEST(a_psb_in_two_pieces_is_no_cut)
 {
 	static const uint64_t sizes[] = { 200, 300 }, large[] = { STRIDE + 414, 100 };
@@ -95,6 +108,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, cuts_are_a_distance_apart_at_least);
+	tcase_add_test(tests, a_packet_may_end_in_bytes_of_a_psb);
 	tcase_add_test(tests, a_psb_in_two_pieces_is_no_cut);
 	tcase_add_test(tests, a_psb_is_found_wherever_it_begins);
 	suite_add_tcase(suite, tests);
