@@ -121,21 +121,24 @@ struct comparison {
 	bool resumes;        /* the streams can be compared further */
 	bool after_overflow; /* the event before was an overflow, on both sides */
 	uint64_t index;
-	bool filtered;   /* recorded with an address filter */
-	uint64_t period; /* ns: greatest difference of times */
-	uint64_t apart;  /* ns: difference of the times of the branch before */
+	bool filtered;          /* recorded with an address filter */
+	uint64_t overflow_time; /* ns: of the last overflow, by libipt */
+	uint64_t period;        /* ns: greatest difference of times */
+	uint64_t apart;         /* ns: difference of the times of the branch before */
 	struct pt_verdict *verdict;
 };
+
+static bool is_overflow(bool has, const struct branch_event *event)
+{
+	return has && event->kind == BRANCH_GAP && event->gap == GAP_OVERFLOW;
+}
 
 static void read_next(struct comparison *c)
 {
 	c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
 	c->has_libipt = pt_stream_next(c->libipt, &c->libipt_event) > 0;
-}
-
-static bool is_overflow(bool has, const struct branch_event *event)
-{
-	return has && event->kind == BRANCH_GAP && event->gap == GAP_OVERFLOW;
+	if (is_overflow(c->has_libipt, &c->libipt_event))
+		c->overflow_time = c->libipt_event.time;
 }
 
 /* Returns whether a stream reports damage, now or later. */
@@ -259,8 +262,11 @@ static void compare_times(struct comparison *c)
 	uint64_t a = c->fast_event.time, b = c->libipt_event.time;
 	uint64_t apart = a > b ? a - b : b - a;
 
-	/* One engine has the time when packets were first dropped, the other when no more were. */
-	if (c->fast_event.kind == BRANCH_GAP)
+	/*
+	 * One engine has the time when packets were first dropped, the other when no more were.
+	 * libipt 2.1 keeps the first one up to the next packet that decides a branch.
+	 */
+	if (b == c->overflow_time)
 		return;
 	c->verdict->branches++;
 	if (c->apart > c->verdict->most_apart)

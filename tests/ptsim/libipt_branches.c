@@ -49,6 +49,8 @@ static void resolve(struct branch_list *list, uint64_t to)
 
 static void on_event(struct branch_list *list, const struct pt_event *event)
 {
+	if (event->status_update) /* libipt 2.1 repeats at each PSB whether tracing is on */
+		return;
 	switch (event->type) {
 	case ptev_enabled:
 		printf("resume 0 %" PRIx64 "\n", event->variant.enabled.ip);

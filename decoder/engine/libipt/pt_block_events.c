@@ -232,15 +232,23 @@ static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 
 void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
+	/* The time of a packet that decides a branch: of the pending one, or of a later one. */
+	if (event->type == ptev_tick && blocks->pending.read_ahead)
+		return;
 	if (event->has_tsc)
 		stream_set_time(&blocks->stream, stream_complete_tsc(&blocks->stream, event->tsc));
 	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
 	switch (event->type) {
 	case ptev_enabled:
-		on_enabled(blocks, event);
+		if (!event->status_update)
+			on_enabled(blocks, event);
 		break;
 	case ptev_disabled:
-		on_disabled(blocks, event);
+		if (!event->status_update)
+			on_disabled(blocks, event);
+		break;
+	case ptev_tick:
+		blocks->pending.decided = blocks->stream.state.now;
 		break;
 	case ptev_async_disabled:
 		on_async_disabled(blocks, event);

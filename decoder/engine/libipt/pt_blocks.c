@@ -8,6 +8,7 @@
  *   block at ip       branch from -> ip (nothing, if a conditional one fell through)
  *   enabled           nothing is pending: a disable came before
  *   disabled          TRACE_OFF of the branch's kind, from -> where it left to, or 0
+ *   tick              the pending branch has this time (libipt 2.1)
  *   async disabled    branch from -> at; then TRACE_OFF | ASYNC at -> 0
  *   async branch      branch from -> source; then INTERRUPT source -> target
  *   overflow          dropped: its target was lost
@@ -23,13 +24,14 @@
 #include "base/alloc.h"
 #include "decoder/aux/aux_window.h"
 
-static void advance_time(struct pt_blocks *blocks, uint32_t insns)
+/* Where it does not know the time, libipt 2.1 returns 0, or a time of all bits. */
+static void advance_time(struct pt_blocks *blocks)
 {
+	uint32_t lost_mtc, lost_cyc;
 	uint64_t tsc;
 
-	if (pt_blk_time(blocks->decoder, &tsc, NULL, NULL) == 0)
+	if (pt_blk_time(blocks->decoder, &tsc, &lost_mtc, &lost_cyc) == 0 && tsc && ~tsc)
 		stream_set_time(&blocks->stream, stream_complete_tsc(&blocks->stream, tsc));
-	stream_count_insns(&blocks->stream, insns);
 }
 
 /* ---- libipt's blocks ----------------------------------------------------- */
@@ -64,6 +66,12 @@ static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *bl
 	return insn_cache_decode(&blocks->insns, bytes, size, insn_mode_of(block->mode));
 }
 
+/* No packet decides where the branch goes; after a tick, libipt's time is that of the next one. */
+static bool is_direct_insn(const struct insn *insn)
+{
+	return !insn->indirect && (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP);
+}
+
 static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 {
 	blocks->off = false;
@@ -71,7 +79,9 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	blocks->pending.from = block->end_ip;
 	blocks->pending.insn = last_insn(blocks, block);
 	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
-	advance_time(blocks, block->ninsn);
+	if (!blocks->ticks || !is_direct_insn(&blocks->pending.insn))
+		advance_time(blocks);
+	stream_count_insns(&blocks->stream, block->ninsn);
 	/* The time of the block's own packet, or of the next one, if that is an event. */
 	blocks->pending.decided = blocks->stream.state.now;
 	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
@@ -159,7 +169,7 @@ static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 	blocks->config.begin = blocks->bytes;
 	blocks->config.end = blocks->bytes + blocks->size;
 	blocks->decoder = blocks->size ? pt_blk_alloc_decoder(&blocks->config) : NULL;
-	blocks->counted = 0;
+	blocks->counted = blocks->behind_psb = 0;
 	blocks->synced = false;
 	blocks->idle = false;
 }
@@ -202,22 +212,58 @@ static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool 
 	blocks->counted = to;
 }
 
-/* Continue at the next PSB, and count the bytes before it. */
-static void synchronise(struct pt_blocks *blocks)
+/* Give the decoder the code of who runs at the present time, which libipt 2.1 has by an event. */
+static void seek_schedule(struct pt_blocks *blocks)
 {
-	uint64_t from = 0, to = blocks->size;
+	if (stream_is_timed(&blocks->stream))
+		schedule_seek(&blocks->stream.state.schedule, blocks->stream.state.now.time);
+	blocks_use_image(blocks);
+}
+
+/*
+ * Returns the offset of the next PSB behind `decoded`; the size if there is none.  libipt 2.1
+ * itself does not find one that it read ahead.
+ */
+static uint64_t next_psb(const struct pt_blocks *blocks, uint64_t decoded)
+{
+	uint64_t from = blocks->behind_psb;
+	const uint8_t *found;
+
+	/* A damaged packet may have swallowed the beginning of a PSB. */
+	if (from + AUX_PSB_SIZE < decoded)
+		from = decoded - AUX_PSB_SIZE + 1;
+	found = aux_find_psb(blocks->bytes + from, blocks->size - from,
+			     blocks->bytes + blocks->size);
+	return found ? (uint64_t)(found - blocks->bytes) : blocks->size;
+}
+
+/* Begin at the next PSB, and count the bytes before it.  Returns its offset, or the size. */
+static uint64_t find_header(struct pt_blocks *blocks)
+{
+	uint64_t from = 0, to;
 	bool first = pt_blk_get_offset(blocks->decoder, &from) < 0;
 
-	if (first)
-		from = 0;
-	blocks->status = pt_blk_sync_forward(blocks->decoder);
-	if (blocks->status >= 0)
-		pt_blk_get_sync_offset(blocks->decoder, &to);
-	count_to(blocks, from, to, first);
+	to = next_psb(blocks, first ? 0 : from);
+	blocks->status = to < blocks->size ? pt_blk_sync_set(blocks->decoder, to) : -pte_eos;
+	if (blocks->status < 0 && pt_errcode(blocks->status) == pte_eos)
+		to = blocks->size;
+	count_to(blocks, first ? 0 : from, to, first);
+	return to;
+}
+
+static void synchronise(struct pt_blocks *blocks)
+{
+	uint64_t psb = find_header(blocks);
+
 	blocks_emit_cfe(blocks, 0);
-	pt_rewrite_seek(&blocks->rewrite, to);
-	if (blocks->status < 0) {
+	pt_rewrite_seek(&blocks->rewrite, psb);
+	if (psb == blocks->size) {
 		finish_run(blocks);
+		return;
+	}
+	blocks->behind_psb = psb + AUX_PSB_SIZE;
+	if (blocks->status < 0) {
+		fail(blocks, gap_reason_of(blocks->status), 0);
 		return;
 	}
 	blocks->idle = blocks->guest = false;
@@ -225,10 +271,8 @@ static void synchronise(struct pt_blocks *blocks)
 	blocks->fresh = true;
 	blocks->blocks_without_packet = 0;
 	blocks->space = NULL;
-	advance_time(blocks, 0);
-	if (stream_is_timed(&blocks->stream))
-		schedule_seek(&blocks->stream.state.schedule, blocks->stream.state.now.time);
-	blocks_use_image(blocks);
+	advance_time(blocks);
+	seek_schedule(blocks);
 }
 
 static void next_event(struct pt_blocks *blocks)
@@ -246,6 +290,8 @@ static void next_event(struct pt_blocks *blocks)
 		fail(blocks, gap_reason_of(status), blocks->pending.from);
 	else
 		blocks_on_event(blocks, &event);
+	if (blocks->fresh)
+		seek_schedule(blocks);
 }
 
 static bool lacks_code(int status, const struct pt_block *block)
@@ -261,6 +307,8 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 {
 	int status = pt_blk_next(blocks->decoder, block, sizeof(*block));
 
+	if (status >= 0 && !block->ninsn) /* an event of the header is next: libipt 2.1 */
+		return status;
 	blocks->fresh = false;
 	if (blocks_enter(blocks, block->ip) && lacks_code(status, block))
 		status = pt_blk_next(blocks->decoder, block, sizeof(*block));
@@ -278,8 +326,17 @@ static bool has_impossible_mode(const struct pt_block *block)
 	       (block->mode == ptem_32bit || block->mode == ptem_16bit);
 }
 
+static uint64_t packet_offset(const struct pt_blocks *blocks)
+{
+	uint64_t offset = 0;
+
+	pt_blk_get_offset(blocks->decoder, &offset);
+	return offset;
+}
+
 static void next_block(struct pt_blocks *blocks)
 {
+	uint64_t offset = packet_offset(blocks);
 	struct pt_block block = { 0 };
 	int status = blocks->fresh ? first_block(blocks, &block)
 				   : pt_blk_next(blocks->decoder, &block, sizeof(block));
@@ -292,6 +349,7 @@ static void next_block(struct pt_blocks *blocks)
 	}
 	if (block.ninsn)
 		on_block(blocks, &block);
+	blocks->pending.read_ahead = packet_offset(blocks) != offset;
 	if (status < 0 && pt_errcode(status) == pte_eos) {
 		finish_run(blocks);
 	} else if (status < 0 && pt_errcode(status) == pte_no_enable) {
@@ -343,6 +401,8 @@ struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_co
 	blocks->config = *config;
 	blocks->config.flags.variant.block.end_on_call = 1;
 	blocks->config.flags.variant.block.end_on_jump = 1;
+	blocks->ticks = pt_library_version().major > 2 || pt_library_version().minor > 0;
+	blocks->config.flags.variant.block.enable_tick_events = blocks->ticks;
 	blocks->stream.step = step;
 	blocks->stream.close = close_blocks;
 	insn_cache_init(&blocks->insns);

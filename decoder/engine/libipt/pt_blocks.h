@@ -17,6 +17,7 @@ struct pending_branch {
 	struct insn insn; /* kind BRANCH_NONE: nothing is pending */
 	uint8_t flags;
 	struct timestamp decided;
+	bool read_ahead; /* libipt has read the packet behind the one that decided it */
 };
 
 struct pt_blocks {
@@ -26,7 +27,9 @@ struct pt_blocks {
 	size_t next_piece; /* the first piece behind `bytes` */
 	struct pt_config config;
 	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
+	uint64_t behind_psb;              /* offset behind the last PSB; 0: none yet */
 	uint64_t counted;                 /* bytes of these pieces that are in the statistics */
+	bool ticks;                       /* libipt 2.1: tick events have the times of branches */
 	struct direct_cache insns;
 	int status; /* of the last libipt call */
 	bool synced;
