@@ -59,7 +59,16 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 	part->file_offset = count ? part->pieces[0].file_offset : 0;
 }
 
-/* Returns the size of a PSB with its header, up to its PSBEND; 0 if it is not within one piece. */
+static bool is_of_flow(enum pt_packet_type type)
+{
+	return type == ppt_tnt_8 || type == ppt_tnt_64 || type == ppt_tip || type == ppt_tip_pge ||
+	       type == ppt_tip_pgd || type == ppt_fup || type == ppt_psb || type == ppt_ovf;
+}
+
+/*
+ * Returns the size of a PSB with its header, up to its PSBEND; 0 if it is not within one piece.
+ * If tracing begins next, up to there: the header's place is an erratum then (BDM70).
+ */
 static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *position)
 {
 	const struct aux_piece *piece = &aux->pieces[position->piece];
@@ -84,6 +93,11 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 		packet.type = ppt_invalid;
 	} while (pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0 && packet.type != ppt_psbend);
 	if (packet.type == ppt_psbend)
+		pt_pkt_get_offset(decoder, &offset);
+	while (offset && pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0 &&
+	       !is_of_flow(packet.type))
+		;
+	if (offset && packet.type == ppt_tip_pge)
 		pt_pkt_get_offset(decoder, &offset);
 	pt_pkt_free_decoder(decoder);
 	return offset;
