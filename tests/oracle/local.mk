@@ -11,6 +11,8 @@ tests_oracle_magic_trace_test_LDADD = $(PTRACE2FTF_LIBS)
 TESTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh tests/oracle/side.sh
 dist_noinst_SCRIPTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh tests/oracle/side.sh
 EXTRA_DIST += tests/oracle/branches.awk
+# Of check-long (tests/ptsim/local.mk).
+dist_noinst_SCRIPTS += tests/oracle/libipt_versions.sh
 check_PROGRAMS += tests/oracle/magic_trace_slices.test
 TESTS += tests/oracle/magic_trace_slices.test
 tests_oracle_magic_trace_slices_test_SOURCES = tests/oracle/magic_trace_slices.c

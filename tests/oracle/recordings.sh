@@ -199,6 +199,45 @@ for name in control_flow loopy; do
 	tap_check "hase $name: a sound trace" converts 0 --symfs="$hase/symfs" "$hase/$name/perf.data"
 done
 
+# The same authors' snapshots: the end of the trace, in a buffer that perf copied whole.
+more=$top_srcdir/../shared/more
+equals_perf_with_times() { # FOLDER
+	"$program" -q --format=branches --symfs="$1/binaries" "$1/recording" >"$work/branches" || return 1
+	grep ' => ' "$work/branches" >"$work/ours"
+	grep ' => ' "$1"/perf-*-script.itrace-bep.txt >"$work/perf"
+	same "$work/ours" "$work/perf"
+}
+for folder in "$more"/hase-2018-05/*/; do
+	[ -d "$folder" ] || break
+	name=$(basename "$folder")
+	tap_check "hase $name: all that perf prints" equals_perf_with_times "$folder"
+	tap_check "hase $name: every byte of trace is accounted for" \
+		counts_all_bytes --symfs="$folder/binaries" "$folder/recording"
+	tap_check "hase $name: a sound trace" converts 0 --symfs="$folder/binaries" "$folder/recording"
+done
+
+# Real trace without timing packets, of LLDB's tests and of fuzzers.  Nobody else decodes all of
+# it; what is wrong would not fit the code.
+fits_the_code() { # FOLDER BRANCHES GAPS: at least so many branches
+	"$program" -q --no-warn --format=branches --symfs="$1/symfs" "$1/recording" >"$work/branches" || return 1
+	found=$(grep -c ' => ' "$work/branches")
+	[ "$found" -ge "$2" ] || { echo "$found branches"; return 1; }
+	grep 'trace error' "$work/branches" | sed 's/.* code //' | sort | uniq -c | sed 's/^ *//' >"$work/gaps"
+	printf '%s' "${3:+$3
+}" | diff "$work/gaps" -
+}
+no_time() { # NAME BRANCHES [GAPS]
+	[ -d "$more/$1" ] || return 0
+	tap_check "$1: what it runs fits its code" fits_the_code "$more/$1" "$2" "$3"
+	tap_check "$1: every byte of trace is accounted for" \
+		counts_all_bytes --symfs="$more/$1/symfs" "$more/$1/recording"
+}
+no_time lldb-single 9
+no_time lldb-multifile 25 '2 5: Failed to get instruction'
+no_time xdc-unzip 12000
+no_time xdc-mruby 290000 '1 7: Overflow packet'
+no_time xdc-qemu 510000 '1 7: Overflow packet'
+
 # The second thread's loop takes one TNT bit an iteration: 12,365 of them lie
 # before the trace goes off, while perf 6.1 reports 12,366 jumps.  The first
 # thread's loop goes round 10,000 times; perf gives up after 3,904 of them.
