@@ -22,7 +22,7 @@ enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
 	SYMBOL_PLT,          /* a linkage stub "foo@plt"; their common code ".plt"; a retpoline */
 	SYMBOL_UNNAMED,      /* a function, known by where it begins (code_starts.h) */
-	SYMBOL_PART,         /* a part without a name of a function that is not known */
+	SYMBOL_PART,         /* code without a name of functions that are not known */
 	SYMBOL_FILE,         /* all other code of a file */
 	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
 	SYMBOL_MARK,         /* no code: an instant with a value */

@@ -107,7 +107,13 @@ static struct location find_mapped(const struct resolver *resolver,
 	namer = borrow_namer(resolver, space, mapping ? mapping->file : NULL, ip);
 	if (namer)
 		named.symbol = dso_borrow_symbol(namer, ip, &named.offset);
-	return named.symbol && named.symbol->kind != SYMBOL_FILE ? named : location;
+	if (named.symbol && named.symbol->kind != SYMBOL_FILE)
+		return named;
+	named.symbol =
+		mapping && !is_kernel(ip)
+			? dso_borrow_page(resolver->dsos[mapping->file->index], ip, &named.offset)
+			: NULL;
+	return named.symbol ? named : location;
 }
 
 bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,

@@ -20,12 +20,11 @@ struct code_starts *dso_load_starts(struct dso *dso)
 	return &dso->starts;
 }
 
-/* Returns the name of the function at a virtual address; files are "[libc.so.6]", memory "[vdso]".
- */
+/* Returns the name of code at an address: "libc.so.6+0x..."; of memory "[vdso]+0x...". */
 static const struct name *name_start(struct dso *dso, uint64_t vaddr)
 {
 	const struct name *file = dso->file_symbol.symbol.name;
-	bool brackets = dso->path[0] != '[' && file->length > 2;
+	bool brackets = dso->file && dso->path[0] != '[' && file->length > 2;
 	const struct name *name;
 	char *text;
 
@@ -64,6 +63,30 @@ static struct symbol *add_unnamed(struct dso *dso, const struct code_start *star
 	*ARRAY_ADD(dso->unnamed, dso->unnamed_count, dso->unnamed_room) = cached;
 	id_index_add(&dso->unnamed_ids, hash_u64(start->begin), (uint32_t)dso->unnamed_count);
 	return &cached->symbol;
+}
+
+#define PAGE_SIZE 4096
+
+/* A program that runs more than 64 MiB of such code is none. */
+#define PAGES_MAX 16384
+
+const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t *offset)
+{
+	struct code_start page = { .begin = address & ~(uint64_t)(PAGE_SIZE - 1) };
+	struct symbol *symbol;
+
+	if (dso->state != DSO_NOT_A_FILE || dso->store->options.unnamed == UNNAMED_FILES)
+		return NULL;
+	pthread_mutex_lock(&dso->store->lock);
+	symbol = find_unnamed(dso, page.begin);
+	if (!symbol && dso->unnamed_count < PAGES_MAX) {
+		page.end = page.begin + PAGE_SIZE;
+		symbol = add_unnamed(dso, &page);
+		symbol->kind = SYMBOL_PART;
+	}
+	pthread_mutex_unlock(&dso->store->lock);
+	*offset = address - page.begin;
+	return symbol;
 }
 
 const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_start *start)

@@ -133,6 +133,14 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
+ * Returns the symbol of the page of 4 KiB around an address of a process, named by it
+ * ("[anon]+0x7f0012345000"): for code that is in no file and has no name.  *offset gets the
+ * distance in bytes from its beginning.  NULL for a file's dso, if unnamed code is
+ * shown as one for each file, and for more pages than any program runs.
+ */
+const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t *offset);
+
+/*
  * Find the symbol as dso_borrow_symbol() does, and the file offsets [*begin, *end) around
  * the byte that it covers without interruption; empty where the file has no code.
  */

@@ -28,6 +28,17 @@ without_its_jitdump() {
 	[ $? -eq 2 ] && ! grep -q jit_outer "$work/slices"
 }
 
+# A page of code without a name has its address as name, and is no function.
+without_a_map() {
+	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
+	"$program" -q --no-warn --perf-map-dir="$work" --format=slices "$work/perf.data" >"$work/slices"
+	awk '$5 ~ /^\[anon\]/ { n++; bad += $5 !~ /^\[anon\]\+0x[0-9a-f]+000$/ || $6 !~ /^address=0x/
+		page = substr($5, 8); bad += substr($6, 9, length(page) - 3) != substr(page, 1, length(page) - 3) }
+	     END { print n + 0, bad + 0; exit !n || bad }' "$work/slices" || return 1
+	"$program" -q --no-warn --perf-map-dir="$work" --unnamed=files --format=slices "$work/perf.data" |
+		grep -qF ' [anon] '
+}
+
 with_perf_map() {
 	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
 	pid=$("$program" -q --no-warn --format=slices "$work/perf.data" | sed 's|/.*||;q')
@@ -41,5 +52,6 @@ with_perf_map() {
 
 tap_check "a jitdump gives code and names" with_jitdump
 tap_check "without the jitdump its code is a gap" without_its_jitdump
+tap_check "without a map, code has the address of its page as name" without_a_map
 tap_check "a perf-PID.map gives names, the last line's where two overlap" with_perf_map
 tap_done
