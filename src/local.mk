@@ -71,8 +71,10 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/convert_perf_data.c src/pipeline/convert_perf_data.h \
 	src/pipeline/convert_perf_script.c src/pipeline/convert_perf_script.h \
 	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \
+	src/pipeline/nameless_hint.c src/pipeline/nameless_hint.h \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
+	src/report/debug_hint.c src/report/debug_hint.h \
 	src/report/perfetto_memory_hint.c src/report/perfetto_memory_hint.h \
 	src/report/progress.c src/report/progress.h \
 	src/report/report.c src/report/report.h \
@@ -85,6 +87,7 @@ libptrace2ftf_a_SOURCES = \
 	src/resolve/kernel_modules.c src/resolve/kernel_modules.h \
 	src/resolve/kernel_names.c src/resolve/kernel_names.h \
 	src/resolve/location.c src/resolve/location.h \
+	src/resolve/nameless_time.c src/resolve/nameless_time.h \
 	src/resolve/resolve.c src/resolve/resolve.h \
 	src/sandbox/sandbox.c src/sandbox/sandbox.h \
 	src/sandbox/sandbox_calls.c \

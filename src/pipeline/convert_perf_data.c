@@ -19,6 +19,7 @@
 #include "src/formats/output_format.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/decode_threads.h"
+#include "src/pipeline/nameless_hint.h"
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
 #include "src/report/progress.h"
@@ -49,7 +50,8 @@ struct conversion {
 	size_t thread_count;                /* without unknown ones */
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
 	struct mode_filter mode_filter;
-	bool reports_branches; /* to the format or the overlays, one by one */
+	struct nameless_time nameless; /* unless there is no summary */
+	bool reports_branches;         /* to the format or the overlays, one by one */
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
@@ -225,6 +227,8 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
 	else if (!is_gap && !c->reports_branches)
 		fed = count_branches(events, count);
+	if (c->nameless.ns)
+		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);
 	note_events(c, events, fed);
 	c->summary->branches += is_gap ? 0 : fed;
 	return fed;
@@ -427,6 +431,9 @@ static void report_result(struct conversion *c)
 	report_recording(c->report, &recording->file);
 	report_threads(c);
 	report_files(c);
+	if (c->nameless.ns)
+		summary->debug_hint = nameless_hint_make(&c->nameless, &recording->resolver,
+							 recording->timeline, c->options->symfs);
 	if (c->pipeline.totals.next)
 		report_functions(c->report, &c->pipeline.totals);
 	output_pipeline_sum_up(&c->pipeline, summary);
@@ -465,6 +472,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 {
 	struct perf_recording *recording = &c->recording;
 	struct callstack_options machine = { .names = names, .diag = c->diag };
+	size_t file_count;
 	const struct overlay_recording overlaid = { .file = &recording->file,
 						    .info = &recording->auxtrace.info };
 
@@ -484,6 +492,10 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		return -1;
 	open_stacks(c);
 	open_events(c, names);
+	if (c->pipeline.machine && !c->options->quiet) {
+		timeline_files(recording->timeline, &file_count);
+		nameless_time_init(&c->nameless, file_count);
+	}
 	c->reports_branches =
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	return 0;
@@ -497,6 +509,7 @@ static void close_conversion(struct conversion *c)
 	overlay_calls_release(&c->overlay_calls);
 	free(c->threads);
 	mode_filter_release(&c->mode_filter);
+	nameless_time_release(&c->nameless);
 	pt_streams_close(&c->streams);
 	workers_close(c->workers);
 	output_pipeline_release(&c->pipeline);

@@ -66,8 +66,9 @@ void summary_release(struct summary *summary)
 		free(summary->outputs[i]);
 	free(summary->outputs);
 	free(summary->nameless);
+	free(summary->debug_hint);
 	summary->outputs = NULL;
-	summary->nameless = NULL;
+	summary->nameless = summary->debug_hint = NULL;
 	summary->output_count = summary->output_room = 0;
 }
 
@@ -256,6 +257,15 @@ static void print_nameless(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+static void print_debug_hint(const struct summary *summary, FILE *out)
+{
+	if (!summary->debug_hint)
+		return;
+	fputs("  ", out);
+	printable_print(summary->debug_hint, out);
+	putc('\n', out);
+}
+
 static void print_nothing(const struct summary *summary, FILE *out)
 {
 	if (summary->branches || summary->slices)
@@ -273,6 +283,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_gaps(summary, out);
 	print_verdict(summary, out);
 	print_nameless(summary, out);
+	print_debug_hint(summary, out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
 	if (is_trace && summary->output_count && summary->slices) {
 		fprintf(out, "; open %s", summary->output_count > 1 ? "each of " : "");

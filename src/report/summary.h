@@ -29,6 +29,7 @@ struct summary {
 	size_t output_count, output_room;
 	unsigned files, nameless_files; /* files of code that ran: all, and without symbols */
 	char *nameless;                 /* owned: paths of the first files without symbols */
+	char *debug_hint; /* owned: which code without names took time (debug_hint.h); NULL: none */
 };
 
 /* Idempotent, also on zeroed memory. */

@@ -145,6 +145,15 @@ debug_dir() {
 		grep -q ' main address=.* line=[1-9]' slices
 }
 tap_check "--debug-dir has symbols and lines of stripped files" debug_dir
+hint() { # a static program: all code is its own
+	for threads in 1 4; do
+		slices -j $threads tail.data && sed -n 's/^  program: \([0-9]*\) % of the time has no names; get debug files by: .*/\1/p' \
+			messages >percent.$threads
+	done
+	[ "$(cat percent.1)" -ge 95 ] && cmp percent.1 percent.4 || { cat messages; return 1; }
+	slices --debug-dir=debug tail.data && ! grep 'has no names' messages
+}
+tap_check "code without names that took time is a reason to name how to get debug files" hint
 debuginfod() {
 	mkdir -p "server/buildid/$build_id" cache
 	cp "$folder"/*.debug "server/buildid/$build_id/debuginfo"

@@ -222,3 +222,9 @@ TESTS += tests/unit/src/name_forms.test
 tests_unit_src_name_forms_test_SOURCES = tests/unit/src/name_forms.c
 tests_unit_src_name_forms_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_name_forms_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/debug_hint.test
+TESTS += tests/unit/src/debug_hint.test
+tests_unit_src_debug_hint_test_SOURCES = tests/unit/src/debug_hint.c
+tests_unit_src_debug_hint_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_debug_hint_test_LDADD = $(UNIT_LIBS)
