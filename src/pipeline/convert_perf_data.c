@@ -7,9 +7,7 @@
  */
 #include "src/pipeline/convert_perf_data.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/io/interrupt.h"
@@ -19,6 +17,7 @@
 #include "src/formats/output_format.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/decode_threads.h"
+#include "src/pipeline/empty_selection.h"
 #include "src/pipeline/nameless_hint.h"
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
@@ -369,54 +368,6 @@ static void report_files(const struct conversion *c)
 	}
 }
 
-/* Threads that a warning lists. */
-#define THREADS_LISTED 10
-
-static void print_threads(const struct timeline *timeline, FILE *out)
-{
-	const struct thread *const *threads;
-	size_t count, listed = 0, more = 0;
-
-	threads = timeline_threads(timeline, &count);
-	for (size_t i = 0; i < count; i++) {
-		const char *name = event_thread_name(threads[i]);
-
-		if (threads[i]->tid <= 0)
-			continue;
-		if (listed == THREADS_LISTED) {
-			more++;
-			continue;
-		}
-		fprintf(out, "%s%d/%d (%s)",
-			listed++ ? ", " : "; recorded threads: ", threads[i]->pid, threads[i]->tid,
-			name ? name : "?");
-	}
-	if (more)
-		fprintf(out, " and %zu more", more);
-}
-
-/* "no recorded data matches --tid=1; recorded threads: 1234/1234 (sample)" */
-static void warn_of_nothing(const struct conversion *c)
-{
-	static const char *const names[] = { "--time=", "--pid=", "--tid=", "--comm=", "--cpu=" };
-	const struct options *options = c->options;
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		alloc_fail(0);
-	for (int i = 0; i < options->word_count; i++)
-		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
-			if (strncmp(options->words[i], names[j], strlen(names[j])) == 0)
-				fprintf(out, " %s", options->words[i]);
-	if (event_filter_by_thread(&c->recording.filter))
-		print_threads(c->recording.timeline, out);
-	fclose(out);
-	diag_warn(c->diag, "nothing-selected", "no recorded data matches%s", text);
-	free(text);
-}
-
 static void report_result(struct conversion *c)
 {
 	const struct perf_recording *recording = &c->recording;
@@ -443,7 +394,7 @@ static void report_result(struct conversion *c)
 	summary->gaps[GAP_PAUSED] += c->stacks.paused;
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
-		warn_of_nothing(c);
+		empty_selection_warn(c->options, recording, c->diag);
 	summary->unknown_records = timeline_unknown_records(recording->timeline);
 }
 
