@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The share of the trace's time in code that has no names, by file.
+ * The share of the time of traced code in code that has no names, by file; system calls and
+ * waits do not count.
  *
  * Of the first branches each, then every 61st, the time up to the thread's next branch is
  * counted for the file at its target, so the share is an estimate that costs next to nothing
@@ -18,7 +19,7 @@
 
 struct nameless_time {
 	uint64_t *ns;          /* owned; by index of mapped_file: weighted */
-	uint64_t total;        /* the same of all code */
+	uint64_t total;        /* the same of all traced code */
 	uint64_t seen, next;   /* branches: so far, and the index of the next sample */
 	uint64_t time, weight; /* of the open sample */
 	const struct thread *thread;
