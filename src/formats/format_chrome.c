@@ -20,6 +20,7 @@ struct chrome_output {
 	struct format_output output; /* first */
 	enum option_args level;      /* what slices contain */
 	struct call_sites sites;
+	struct slice_files files;
 	uint64_t slices;
 	bool any; /* an event was written */
 };
@@ -106,8 +107,10 @@ static void print_begin(struct chrome_output *chrome, struct track *track,
 	if (symbol->inlined)
 		fputs(",\"cat\":\"inlined\"", chrome->output.text);
 	args.count = 0;
-	if (chrome->level != OPTION_ARGS_NONE)
+	if (chrome->level != OPTION_ARGS_NONE) {
 		slice_args_add_begin(&args, symbol, event->ip, event->flags);
+		slice_args_add_dso(&args, symbol, &chrome->files);
+	}
 	if (chrome->level == OPTION_ARGS_FULL) {
 		slice_costs_begin(&track->costs, detail);
 		if (detail)
@@ -189,6 +192,7 @@ static int finish_chrome(struct format_output *output, struct error *err)
 static void release_chrome(struct format_output *output)
 {
 	call_sites_release(&((struct chrome_output *)output)->sites);
+	slice_files_release(&((struct chrome_output *)output)->files);
 }
 
 const struct output_format format_chrome = {

@@ -57,6 +57,7 @@ struct slice_list {
 	uint64_t accesses;      /* of slices */
 	enum option_args level; /* what slices contain */
 	struct call_sites sites;
+	struct slice_files files;
 };
 
 static struct slice *slice_at(const struct slice_list *list, size_t index)
@@ -216,12 +217,13 @@ static void print_slice_args(const struct slice_args *args, FILE *out)
 	}
 }
 
-static void print_args_of(const struct slice *slice, FILE *out)
+static void print_args_of(struct slice_list *list, const struct slice *slice, FILE *out)
 {
 	struct slice_args args;
 
 	args.count = 0;
 	slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags);
+	slice_args_add_dso(&args, slice->symbol, &list->files);
 	print_slice_args(&args, out);
 	if (slice->symbol->inlined)
 		fputs(" category=inlined", out);
@@ -232,7 +234,7 @@ static void print_args_of(const struct slice *slice, FILE *out)
 	print_slice_args(&args, out);
 }
 
-static void print_slice(const struct slice_list *list, const struct track *track,
+static void print_slice(struct slice_list *list, const struct track *track,
 			const struct slice *slice, FILE *out)
 {
 	const struct name *name = slice->symbol ? slice->symbol->name : slice->text;
@@ -241,7 +243,7 @@ static void print_slice(const struct slice_list *list, const struct track *track
 		slice->depth, slice->begin, slice->end);
 	print_text(name->text, name->length, out);
 	if (slice->symbol && list->level != OPTION_ARGS_NONE)
-		print_args_of(slice, out);
+		print_args_of(list, slice, out);
 	putc('\n', out);
 }
 
@@ -290,6 +292,7 @@ static void release_slices(struct format_output *output)
 	big_array_release(&list->slices);
 	free(list->tracks);
 	call_sites_release(&list->sites);
+	slice_files_release(&list->files);
 }
 
 const struct output_format format_slices = {

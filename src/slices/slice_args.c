@@ -2,6 +2,9 @@
 /* The arguments of a slice, from its symbol and event. */
 #include "src/slices/slice_args.h"
 
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "decoder/cpu_event.h"
 #include "src/slices/slice_sink.h"
 
@@ -20,6 +23,8 @@ const char *slice_arg_text(enum slice_arg_key key)
 		[SLICE_ARG_EVENT + DATA_EXIT_REASON] = "exit_reason",
 		[SLICE_ARG_INFERRED] = "inferred_start_time",
 		[SLICE_ARG_CONTINUED] = "continued",
+		[SLICE_ARG_DSO] = "dso",
+		[SLICE_ARG_BUILD_ID] = "build_id",
 		[SLICE_ARG_CALLER] = "caller",
 		[SLICE_ARG_INSNS] = "insns",
 		[SLICE_ARG_CYCLES] = "cycles",
@@ -92,6 +97,29 @@ void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, 
 		add_number(args, SLICE_ARG_INFERRED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_CONTINUED)
 		add_number(args, SLICE_ARG_CONTINUED, SLICE_ARG_TRUE, 1);
+}
+
+void slice_files_release(struct slice_files *files)
+{
+	free(files->shown);
+	*files = (struct slice_files){ 0 };
+}
+
+bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
+			struct slice_files *files)
+{
+	struct dso_names_shown names;
+
+	if (symbol->kind != SYMBOL_UNNAMED)
+		return false;
+	for (size_t i = files->count; i-- > 0;)
+		if (files->shown[i] == symbol->dso)
+			return false;
+	*ARRAY_ADD(files->shown, files->count, files->room) = symbol->dso;
+	names = dso_names_shown(symbol->dso);
+	add_name(args, SLICE_ARG_DSO, names.path);
+	add_name(args, SLICE_ARG_BUILD_ID, names.build_id);
+	return true;
 }
 
 void slice_args_add_caller(struct slice_args *args, const struct name *caller)

@@ -6,6 +6,7 @@
 #ifndef SRC_SLICES_SLICE_ARGS_H
 #define SRC_SLICES_SLICE_ARGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,8 @@ enum slice_arg_key {
 	SLICE_ARG_EVENT,   /* the first value of struct slice_cause */
 	SLICE_ARG_INFERRED = SLICE_ARG_EVENT + SLICE_EVENT_VALUES, /* the call was not seen */
 	SLICE_ARG_CONTINUED, /* it began in the part before (--split) */
+	SLICE_ARG_DSO,       /* of the first unnamed function of a file: its path */
+	SLICE_ARG_BUILD_ID,  /* the same: in hexadecimal */
 	SLICE_ARG_CALLER,    /* "file:line" of the call */
 	/* Known at the slice's end: */
 	SLICE_ARG_INSNS,
@@ -72,6 +75,22 @@ const char *slice_arg_text(enum slice_arg_key key);
  */
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
 			  unsigned flags);
+
+/* The files of which an output has shown an unnamed function.  Zeroed memory is none. */
+struct slice_files {
+	const struct dso **shown; /* owned; the dsos are borrowed */
+	size_t count, room;
+};
+
+/* Release the memory.  Idempotent. */
+void slice_files_release(struct slice_files *files);
+
+/*
+ * Append the path and build id of the file of an unnamed function, if it is the file's
+ * first in this output.  Returns whether it is.
+ */
+bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
+			struct slice_files *files);
 
 /* Append the place of the call; NULL: not known. */
 void slice_args_add_caller(struct slice_args *args, const struct name *caller);

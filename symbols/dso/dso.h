@@ -68,6 +68,7 @@ struct dso {
 	struct inline_table inlined;
 	struct split_files split_files;
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
+	struct dso_names_shown shown;     /* set with the first unnamed function */
 	bool starts_loaded;
 	struct code_starts starts;      /* of functions without a symbol */
 	struct cached_symbol **unnamed; /* owned: the symbols of those that ran */

@@ -47,10 +47,29 @@ static struct symbol *find_unnamed(const struct dso *dso, uint64_t begin)
 	return id ? &dso->unnamed[id - 1]->symbol : NULL;
 }
 
+static void set_shown(struct dso *dso)
+{
+	char text[2 * ELF_BUILD_ID_MAX + 1];
+	const uint8_t *id;
+	size_t size;
+
+	id = dso_build_id(dso, &size);
+	elf_file_print_id(text, id, size);
+	dso->shown.path = name_intern_text(dso->store->names, dso->path);
+	dso->shown.build_id = size ? name_intern_text(dso->store->names, text) : NULL;
+}
+
+struct dso_names_shown dso_names_shown(const struct dso *dso)
+{
+	return dso->shown;
+}
+
 static struct symbol *add_unnamed(struct dso *dso, const struct code_start *start)
 {
 	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
 
+	if (!dso->shown.path)
+		set_shown(dso);
 	cached->has_line = true;
 	cached->symbol = (struct symbol){ .start = start->begin,
 					  .size = start->end - start->begin,

@@ -89,6 +89,9 @@ const char *dso_path(const struct dso *dso);
 /* Returns the path of the file that holds the code, NULL if there is none. */
 const char *dso_file(const struct dso *dso);
 
+/* Returns the names of a file of which an unnamed function was found (SYMBOL_UNNAMED). */
+struct dso_names_shown dso_names_shown(const struct dso *dso);
+
 enum dso_names {
 	DSO_NAMES_NONE = 0,
 	DSO_NAMES_EXPORTED, /* of .dynsym and linkage stubs only: the file is stripped */

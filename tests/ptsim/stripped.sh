@@ -11,6 +11,19 @@ work=$(cd "$(mktemp -d)" && pwd -P)
 trap 'rm -rf "$work"' EXIT
 command -v strip >/dev/null || tap_skip_all "no binutils"
 
+# A file's path and build id are with its first unnamed function, in all formats that have args.
+says_the_file_once() {
+	id=$(readelf -n "$work/recorded" | sed -n 's/.*Build ID: //p')
+	[ "$id" ] || { echo "the linker gives no build ids"; return 0; }
+	"$program" -q --format=slices "$work/perf.data" >"$work/args" &&
+		[ "$(grep -c " dso=$work/recorded build_id=$id\( \|\$\)" "$work/args")" -eq 1 ] || return 1
+	"$program" -q --format=chrome "$work/perf.data" >"$work/args" &&
+		[ "$(grep -o "\"dso\":\"$work/recorded\",\"build_id\":\"$id\"" "$work/args" | wc -l)" -eq 1 ] || return 1
+	"$program" -q -o "$work/trace.ftf" "$work/perf.data" && "$top_builddir/ftfdump" "$work/trace.ftf" >"$work/args" &&
+		[ "$(grep -o 'build_id=[^ ]*' "$work/args" | grep -c "$id")" -eq 1 ] || return 1
+	"$program" -q --format=slices --unnamed=files "$work/perf.data" >"$work/args" && ! grep -q build_id "$work/args"
+}
+
 # A function that the compiler cuts in two, and a tail call; main is called "main".
 cat >"$work/cold.c" <<-'END'
 	#include <stdio.h>
@@ -137,6 +150,7 @@ for name in tail indirect recursion longjmp signals; do
 	tap_check "$name has the same calls without its symbols" same_calls 100 \
 		"$top_builddir/tests/programs/static/$name"
 done
+tap_check "the arguments say once which file it is" says_the_file_once
 tap_check "--unnamed=files shows them as one function" one_for_the_file
 tap_check "a part of a function stays with the function (PART)" compiled 200 "${CC:-cc}" cold.c \
 	'^(work|leaf|tail|log_error|main)'

@@ -67,6 +67,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 {
 	ftf_abandon(ftf->writer);
 	call_sites_release(&ftf->sites);
+	slice_files_release(&ftf->files);
 	free(ftf->known);
 	direct_cache_release(&ftf->templates);
 	*ftf = (struct ftf_sink){ 0 };
@@ -148,6 +149,7 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 	struct ftf_arg args[SLICE_ARG_KEYS];
 	struct ftf_event event = { .time = time };
 	struct slice_args values;
+	bool once = false; /* other slices must not have these args */
 
 	announce(ftf, track);
 	event.thread = ftf_thread_of(track);
@@ -157,10 +159,13 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 	if (ftf->level != OPTION_ARGS_NONE) {
 		values.count = 0;
 		slice_args_add_begin(&values, made->symbol, made->ip, made->flags);
+		once = slice_args_add_dso(&values, made->symbol, &ftf->files);
 		slice_args_add_caller(&values, made->caller);
 		fill_args(ftf, &values, &event, args);
 	}
 	ftf_make_template(ftf->writer, &event, end, &made->encoded);
+	if (once)
+		made->encoded.count = 0;
 }
 
 /* Returns the slot of a slice's template.  Code without a symbol has one symbol and many ips. */

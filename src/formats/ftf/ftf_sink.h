@@ -26,6 +26,7 @@ struct ftf_sink {
 	uint64_t slices;           /* begun up to now */
 	enum option_args level;    /* of the arguments */
 	struct call_sites sites;
+	struct slice_files files;
 	struct ftf_name *known; /* owned; the writer's, by id of the program's; 0: not yet */
 	size_t known_room;
 	struct direct_cache
