@@ -91,7 +91,7 @@ calls() { # FILE OPTIONS...
 	[ -s "$file" ]
 }
 
-# The program is static and at a fixed address: so nm has the addresses of the trace.
+# The program is at a fixed address: so nm has the addresses of the trace.
 same_calls() { # MINIMUM PROGRAM [FUNCTIONS: a regex; compare only these]
 	cp "$2" "$work/recorded" && "$ptsim" record -o "$work/perf.data" -- "$work/recorded" >"$work/output" 2>&1 ||
 		{ cat "$work/output"; return 1; }
@@ -132,7 +132,7 @@ same_calls() { # MINIMUM PROGRAM [FUNCTIONS: a regex; compare only these]
 }
 
 compiled() { # MINIMUM COMPILER SOURCE FUNCTIONS
-	"$2" -O2 -static -o "$work/compiled" "$work/$3" || return 1
+	"$2" -O2 -fno-pie -no-pie -o "$work/compiled" "$work/$3" || return 1
 	nm "$work/compiled" | awk -v only="$4" '$3 ~ only && /[.]cold/ { cut++ } END { exit !cut }' ||
 		{ echo "the compiler has cut no function"; return 0; }
 	same_calls "$1" "$work/compiled" "$4"
