@@ -130,8 +130,9 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
  * Find the symbol that covers a byte of the file.  `*offset` gets the distance
  * in bytes from the symbol's start.  Where several symbols cover it, the choice
  * is perf's (tools/perf/util/symbol.c, choose_best_symbol).
- * Returns the symbol, or the dso's SYMBOL_FILE symbol if none covers it (then
- * *offset is 0).  Never NULL.
+ * Where none covers it, it is the unnamed function's (tables/code_starts.h).
+ * Returns the symbol, or the dso's SYMBOL_FILE symbol if there is no function, either
+ * (then *offset is 0).  Never NULL.
  */
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
