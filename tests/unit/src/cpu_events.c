@@ -756,8 +756,9 @@ START_TEST(a_sample_of_pebs_is_instants_with_its_registers)
 	       "rflags=0x246 rax=0xaaaa rcx=0xcccc r15=0x1515");
 	EXPECT(1, records, "\"vector registers\" category", "xmm1_low=0x1111 xmm1_high=0x2222");
 	EXPECT(1, records, "\"last branches\" category", "from10=0x401000 to10=0x401020");
-	/* libipt's engine knows times of branches only. */
-	EXPECT(_i ? 0 : 4, records, "instant 1234/1234 1000060 ", "category \"sample\"");
+	/* libipt 2.0 knows times of branches only. */
+	if (!_i)
+		EXPECT(4, records, "instant 1234/1234 1000060 ", "category \"sample\"");
 	EXPECT(0, messages, "warning", "");
 	EXPECT(1, slices, "leaf", "");
 	convert("", "--no-samples");
@@ -881,7 +882,7 @@ START_TEST(times_that_cannot_be_are_no_times_and_counted)
 	EXPECT(0, slices, " 92233720368547759", "");
 	EXPECT(1, slices, "1234/1234 0 9223372036854775657 ", " main ");
 	EXPECT(1, slices, " work ", "");
-	EXPECT(1, messages, "times of the trace cannot be", "");
+	EXPECT(1, messages, " of the trace cannot be", ""); /* libipt 2.1 gives one of them */
 }
 END_TEST
 
