@@ -80,4 +80,20 @@ static inline uint64_t cursor_u64(struct cursor *c)
 	return cursor_number(c, 8);
 }
 
+/* LEB128 (DWARF 5, 7.6), unsigned; signed ones have the same length. */
+static inline uint64_t cursor_uleb128(struct cursor *c)
+{
+	uint64_t value = 0;
+	uint8_t byte;
+	unsigned shift = 0;
+
+	do {
+		byte = cursor_u8(c);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return value;
+}
+
 #endif

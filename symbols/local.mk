@@ -3,6 +3,7 @@ noinst_LIBRARIES += libsymbols.a
 libsymbols_a_SOURCES = \
 	symbols/symbol.h \
 	symbols/dso/dso.h \
+	symbols/dso/dso_landing.c \
 	symbols/dso/dso_lines.c \
 	symbols/dso/dso_search.c \
 	symbols/dso/dso_types.h \
@@ -26,6 +27,8 @@ libsymbols_a_SOURCES = \
 	symbols/names/range_map.c symbols/names/range_map.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
+	symbols/tables/encoded_address.c symbols/tables/encoded_address.h \
+	symbols/tables/landing_pads.c symbols/tables/landing_pads.h \
 	symbols/tables/plt.c symbols/tables/plt.h \
 	symbols/tables/symbol_entry.h \
 	symbols/tables/symbol_parts.c symbols/tables/symbol_parts.h \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The private part of the store of files (symbols/dso/dso_store.h): for dso_store.c,
- * dso_search.c, dso_symbols.c, dso_starts.c and dso_lines.c only.
+ * dso_search.c, dso_symbols.c, dso_starts.c, dso_landing.c and dso_lines.c only.
  */
 #ifndef SYMBOLS_DSO_DSO_H
 #define SYMBOLS_DSO_DSO_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/tables/direct_cache.h"
 #include "base/tables/hash.h"
 #include "base/tables/id_index.h"
 #include "symbols/dso/dso_types.h"
@@ -24,6 +25,7 @@
 #include "symbols/names/text_map.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/code_starts.h"
+#include "symbols/tables/landing_pads.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
@@ -70,6 +72,8 @@ struct dso {
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
 	struct dso_names_shown shown;     /* set with the first unnamed function */
 	bool starts_loaded;
+	struct direct_cache landing;    /* of landing pads by call; no slots: none was looked up */
+	size_t landing_work;            /* call sites that may be read yet */
 	struct code_starts starts;      /* of functions without a symbol */
 	struct cached_symbol **unnamed; /* owned: the symbols of those that ran */
 	size_t unnamed_count, unnamed_room;
@@ -103,6 +107,9 @@ void dso_search(struct dso *dso);
  * the options say that they are shown as one for each file.
  */
 struct code_starts *dso_load_starts(struct dso *dso);
+
+/* Returns the same, also where functions without a name are not shown. */
+struct code_starts *dso_load_unwind(struct dso *dso);
 
 /* Returns the symbol of a function without a name, made at the first call. */
 const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_start *start);

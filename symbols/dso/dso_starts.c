@@ -10,14 +10,17 @@
 #include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 
-struct code_starts *dso_load_starts(struct dso *dso)
+struct code_starts *dso_load_unwind(struct dso *dso)
 {
-	if (dso->store->options.unnamed == UNNAMED_FILES)
-		return NULL;
 	if (!dso->starts_loaded)
 		code_starts_open(&dso->starts, &dso->elf);
 	dso->starts_loaded = true;
 	return &dso->starts;
+}
+
+struct code_starts *dso_load_starts(struct dso *dso)
+{
+	return dso->store->options.unnamed == UNNAMED_FILES ? NULL : dso_load_unwind(dso);
 }
 
 /* Returns the name of code at an address: "libc.so.6+0x..."; of memory "[vdso]+0x...". */

@@ -158,6 +158,12 @@ const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uin
 const struct trap_table *dso_borrow_traps(const struct dso *dso);
 
 /*
+ * Returns where an exception lands that passes through a call, as a virtual address of the
+ * file like `call`; 0: it has no landing pad, or none is known.
+ */
+uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call);
+
+/*
  * Returns the place in the source of the beginning of the symbol's code, as the last
  * frame of addr2line -i: by the DWARF line table, of several rows the last; if
  * the code begins with an inlined call, the place of that call.  Looked up at the

@@ -84,32 +84,16 @@ static struct cursor cursor_at(const Elf_Data *data, Dwarf_Off offset)
 	return cursor_over((const uint8_t *)data->d_buf + offset, data->d_size - offset);
 }
 
-/* LEB128 (DWARF 5, 7.6); signed ones have the same length. */
-static uint64_t read_leb128(struct cursor *c)
-{
-	uint64_t value = 0;
-	uint8_t byte;
-	unsigned shift = 0;
-
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return value;
-}
-
 /* Move past the attributes of one abbreviation. */
 static void skip_attributes(struct cursor *c)
 {
 	uint64_t name, form;
 
 	do {
-		name = read_leb128(c);
-		form = read_leb128(c);
+		name = cursor_uleb128(c);
+		form = cursor_uleb128(c);
 		if (form == DW_FORM_implicit_const)
-			read_leb128(c);
+			cursor_uleb128(c);
 	} while (!c->short_ && (name || form));
 }
 
@@ -117,17 +101,17 @@ bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off entry, Dwarf_O
 {
 	struct cursor die = cursor_at(guard->info, entry);
 	struct cursor table = cursor_at(guard->abbrev, abbrevs);
-	uint64_t wanted = read_leb128(&die), code;
+	uint64_t wanted = cursor_uleb128(&die), code;
 	size_t before = cursor_left(&table);
 
 	if (!guard->units_left--)
 		return false;
 	do {
-		code = read_leb128(&table);
+		code = cursor_uleb128(&table);
 		if (!code)
 			break;
-		read_leb128(&table); /* tag */
-		cursor_u8(&table);   /* has children */
+		cursor_uleb128(&table); /* tag */
+		cursor_u8(&table);      /* has children */
 		skip_attributes(&table);
 		if (before - cursor_left(&table) > guard->bytes_left)
 			return false;

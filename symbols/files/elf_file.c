@@ -217,6 +217,27 @@ const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Sh
 	return file->bytes + section->sh_offset;
 }
 
+const uint8_t *elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr, size_t *size)
+{
+	size_t count;
+	GElf_Phdr phdr;
+
+	*size = 0;
+	if (elf_getphdrnum(file->elf, &count) != 0)
+		return NULL;
+	for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &phdr); i++) {
+		uint64_t skip = vaddr - phdr.p_vaddr, left;
+
+		if (phdr.p_type != PT_LOAD || skip >= phdr.p_filesz || phdr.p_offset > file->size ||
+		    skip >= file->size - phdr.p_offset)
+			continue;
+		left = file->size - phdr.p_offset - skip;
+		*size = phdr.p_filesz - skip < left ? phdr.p_filesz - skip : left;
+		return file->bytes + phdr.p_offset + skip;
+	}
+	return NULL;
+}
+
 void elf_file_print_id(char text[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, size_t size)
 {
 	text[0] = 0;

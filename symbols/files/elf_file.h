@@ -76,6 +76,12 @@ const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file, uin
  */
 const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Shdr *section);
 
+/*
+ * Returns the bytes of the file that are loaded at a virtual address and behind it, `*size` of them
+ * in one segment; NULL if none are.
+ */
+const uint8_t *elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr, size_t *size);
+
 /* A section with a readable header.  Zeroed memory comes before the first one. */
 struct elf_section {
 	Elf_Scn *scn; /* borrowed from the ELF handle */

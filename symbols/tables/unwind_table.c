@@ -10,11 +10,9 @@
 #include "base/cursor.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
+#include "symbols/tables/encoded_address.h"
 
-/* Encodings of addresses in .eh_frame (LSB Core, "DWARF Exception Header Encoding"). */
-#define ENCODED_FORM     0x0f
-#define ENCODED_RELATION 0x70
-#define ENCODED_TABLE    (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* every linker's table */
+#define ENCODED_TABLE (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* every linker's table */
 
 /*
  * Entries take turns in having one of a few rules, each smaller than an entry, which are read
@@ -36,46 +34,10 @@ struct place {
 	Dwarf_Off offset; /* in the section */
 };
 
-static bool is_wide(const struct unwind_table *table)
+/* Returns an encoding of this table's addresses. */
+static struct address_encoding encoding_of(const struct unwind_table *table, uint8_t encoding)
 {
-	return gelf_getclass(table->file->elf) == ELFCLASS64;
-}
-
-/* Returns a number of an encoding; sets the cursor short if the encoding is unknown. */
-static uint64_t read_form(struct cursor *c, uint8_t encoding, bool wide)
-{
-	switch (encoding & ENCODED_FORM) {
-	case DW_EH_PE_absptr:
-		return wide ? cursor_u64(c) : cursor_u32(c);
-	case DW_EH_PE_udata2:
-		return cursor_u16(c);
-	case DW_EH_PE_udata4:
-		return cursor_u32(c);
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return cursor_u64(c);
-	case DW_EH_PE_sdata2:
-		return (uint64_t)(int64_t)(int16_t)cursor_u16(c);
-	case DW_EH_PE_sdata4:
-		return (uint64_t)(int64_t)(int32_t)cursor_u32(c);
-	default:
-		c->short_ = true;
-		return 0;
-	}
-}
-
-/* Returns an encoded address; `vaddr` is that of the cursor's next byte. */
-static uint64_t read_address(struct cursor *c, uint8_t encoding, uint64_t vaddr, bool wide)
-{
-	uint64_t value = read_form(c, encoding, wide);
-
-	if ((encoding & ENCODED_RELATION) == DW_EH_PE_pcrel)
-		value += vaddr;
-	else if (encoding & ENCODED_RELATION)
-		c->short_ = true;
-	if (encoding & DW_EH_PE_indirect)
-		c->short_ = true;
-	return wide ? value : (uint32_t)value;
+	return (struct address_encoding){ encoding, gelf_getclass(table->file->elf) == ELFCLASS64 };
 }
 
 /* ---- Entries ------------------------------------------------------------- */
@@ -99,16 +61,17 @@ static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct 
 
 	table->rules = (struct unwind_rules){ .kind = place.kind,
 					      .offset = place.offset,
-					      .encoding = DW_EH_PE_absptr };
+					      .encoding = DW_EH_PE_absptr,
+					      .lsda = DW_EH_PE_omit };
 	table->rules.known = text[0] == 'z' || text[0] == 0;
 	table->rules.augmented = text[0] == 'z';
 	for (const char *at = text + 1; text[0] && *at && !data.short_; at++) {
 		if (*at == 'R')
 			table->rules.encoding = cursor_u8(&data);
 		else if (*at == 'P')
-			read_form(&data, cursor_u8(&data), is_wide(table));
+			encoded_number(&data, encoding_of(table, cursor_u8(&data)));
 		else if (*at == 'L')
-			cursor_u8(&data);
+			table->rules.lsda = cursor_u8(&data);
 		else if (*at == 'S')
 			table->rules.of_signals = true;
 		else
@@ -140,33 +103,46 @@ static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde
 {
 	const struct unwind_section *section = &table->sections[kind];
 	struct cursor c = cursor_over(fde->start, (size_t)(fde->end - fde->start));
-	bool wide = is_wide(table);
+	struct address_encoding how;
 
 	if (!find_rules(table, (struct place){ kind, fde->CIE_pointer })) {
 		c.short_ = true;
 		return c;
 	}
-	range->begin = read_address(
-		&c, table->rules.encoding,
-		section->vaddr + (uint64_t)(c.at - (const uint8_t *)section->data.d_buf), wide);
-	range->end = range->begin + read_form(&c, table->rules.encoding, wide);
+	how = encoding_of(table, table->rules.encoding);
+	range->begin = encoded_address(
+		&c, how, section->vaddr + (uint64_t)(c.at - (const uint8_t *)section->data.d_buf));
+	range->end = range->begin + encoded_number(&c, how);
 	return c;
 }
 
-/* Returns whether the instructions of an FDE begin with a frame that is there already. */
-static bool begins_with_frame(struct cursor *c, bool augmented)
+/* Read the augmentation data of an FDE: where its LSDA is. */
+static void read_augmentation(struct unwind_table *table, struct cursor *c, enum unwind_kind kind,
+			      struct unwind_range *range)
 {
-	uint8_t byte, opcode;
-	size_t skip = 0;
+	const struct unwind_section *section = &table->sections[kind];
+	uint64_t size;
+	struct cursor data;
 
-	for (unsigned shift = 0; augmented && shift < 28; shift += 7) {
-		byte = cursor_u8(c);
-		skip |= (size_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			break;
-	}
-	cursor_take(c, skip);
-	opcode = cursor_u8(c);
+	if (!table->rules.augmented)
+		return;
+	size = cursor_uleb128(c);
+	data = cursor_over(c->at, cursor_left(c));
+	cursor_take(c, size);
+	if (c->short_ || table->rules.lsda == DW_EH_PE_omit)
+		return;
+	range->lsda = encoded_address(
+		&data, encoding_of(table, table->rules.lsda),
+		section->vaddr + (uint64_t)(data.at - (const uint8_t *)section->data.d_buf));
+	if (data.short_)
+		range->lsda = 0;
+}
+
+/* Returns whether the instructions of an FDE begin with a frame that is there already. */
+static bool begins_with_frame(struct cursor *c)
+{
+	uint8_t opcode = cursor_u8(c);
+
 	if (c->short_)
 		return false;
 	return (opcode & 0xc0) == DW_CFA_offset || opcode == DW_CFA_offset_extended ||
@@ -243,8 +219,8 @@ static bool read_search_table(struct unwind_table *table, const struct bytes_at 
 	pointer = cursor_u8(&c);
 	counts = cursor_u8(&c);
 	entries = cursor_u8(&c);
-	read_form(&c, pointer, is_wide(table));
-	count = read_form(&c, counts, is_wide(table));
+	encoded_number(&c, encoding_of(table, pointer));
+	count = encoded_number(&c, encoding_of(table, counts));
 	if (c.short_ || version != 1 || entries != ENCODED_TABLE || count > cursor_left(&c) / 8)
 		return false;
 	table->starts =
@@ -276,26 +252,11 @@ static struct bytes_at find_section(const struct elf_file *file, const char *nam
 	return found;
 }
 
-/* Returns the file's bytes from a virtual address to the end of its segment. */
 static struct bytes_at find_loaded(const struct elf_file *file, uint64_t vaddr)
 {
 	struct bytes_at found = { .vaddr = vaddr };
-	size_t count;
-	GElf_Phdr phdr;
 
-	if (elf_getphdrnum(file->elf, &count) != 0)
-		return found;
-	for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &phdr); i++) {
-		uint64_t skip = vaddr - phdr.p_vaddr, left;
-
-		if (phdr.p_type != PT_LOAD || skip >= phdr.p_filesz || phdr.p_offset > file->size ||
-		    skip >= file->size - phdr.p_offset)
-			continue;
-		left = file->size - phdr.p_offset - skip;
-		found.bytes = file->bytes + phdr.p_offset + skip;
-		found.size = phdr.p_filesz - skip < left ? phdr.p_filesz - skip : left;
-		break;
-	}
+	found.bytes = elf_file_loaded_at(file, vaddr, &found.size);
 	return found;
 }
 
@@ -319,7 +280,7 @@ static struct bytes_at find_unnamed(const struct unwind_table *table, struct byt
 	cursor_u8(&c);
 	pointer = cursor_u8(&c);
 	cursor_u16(&c);
-	vaddr = read_address(&c, pointer, header->vaddr + 4, is_wide(table));
+	vaddr = encoded_address(&c, encoding_of(table, pointer), header->vaddr + 4);
 	return c.short_ ? (struct bytes_at){ 0 } : find_loaded(file, vaddr);
 }
 
@@ -384,8 +345,8 @@ static bool read_start(struct unwind_table *table, size_t index, struct unwind_r
 	c = read_range(table, &entry.fde, place.kind, range);
 	if (c.short_ || range->begin != table->base + table->starts[index].begin)
 		return false;
-	range->has_frame =
-		!table->rules.of_signals && begins_with_frame(&c, table->rules.augmented);
+	read_augmentation(table, &c, place.kind, range);
+	range->has_frame = !table->rules.of_signals && begins_with_frame(&c);
 	/* Of code that signal handlers return to it covers the byte before, too (DWARF 5, 6.4.4).
 	 */
 	range->begin += table->rules.of_signals;

@@ -38,6 +38,7 @@ struct unwind_rules {
 	enum unwind_kind kind;
 	Dwarf_Off offset; /* in the section */
 	uint8_t encoding; /* of addresses: DW_EH_PE_* */
+	uint8_t lsda;     /* the same, of the LSDA; DW_EH_PE_omit: there are none */
 	bool augmented;   /* augmentation data precede the instructions */
 	bool of_signals;  /* their code is where signal handlers return to */
 	bool known;
@@ -57,7 +58,8 @@ struct unwind_table {
 /* A range of code by its entry: [begin, end), virtual addresses. */
 struct unwind_range {
 	uint64_t begin, end;
-	size_t index; /* in table->starts */
+	uint64_t lsda; /* of the function's landing pads (landing_pads.h); 0: none */
+	size_t index;  /* in table->starts */
 	/*
 	 * The stack has a frame already where the range begins: the code is entered in
 	 * the middle of a function, and is a part of it that the compiler put elsewhere.

@@ -14,6 +14,7 @@
 #include "symbols/files/elf_file.h"
 #include "symbols/names/demangle.h"
 #include "symbols/tables/code_starts.h"
+#include "symbols/tables/landing_pads.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
@@ -30,6 +31,22 @@ static void ask(struct symbol_table *symbols, struct line_table *lines, struct d
 		demangler_demangle(demangler, name, DEMANGLE_SHORT);
 	line_table_find(lines, entry->begin, &row, NULL);
 	line_table_find(lines, entry->begin + 1, &row, NULL);
+}
+
+/* The landing pad of the function at an address. */
+static void ask_landing(struct unwind_table *unwind, const struct elf_file *file, uint64_t vaddr)
+{
+	struct landing_pads pads = { .wide = true };
+	struct unwind_range range;
+	size_t work = 1000;
+
+	if (!unwind_table_find(unwind, vaddr, &range) || !range.lsda)
+		return;
+	pads.bytes = elf_file_loaded_at(file, range.lsda, &pads.size);
+	pads.vaddr = range.lsda;
+	pads.function = range.begin;
+	if (pads.bytes)
+		landing_pads_find(&pads, vaddr, &work);
 }
 
 static void read_all(const struct elf_file *file)
@@ -52,9 +69,11 @@ static void read_all(const struct elf_file *file)
 		inline_table_find(&inlined, &lines, symbols.entries[i].begin, &hit, NULL);
 	}
 	code_starts_open(&starts, file);
-	for (size_t i = 0; i < file->code_count; i++)
+	for (size_t i = 0; i < file->code_count; i++) {
 		if (code_starts_find(&starts, file->code[i].vaddr).end <= file->code[i].vaddr)
 			abort();
+		ask_landing(&starts.unwind, file, file->code[i].vaddr);
+	}
 	code_starts_close(&starts);
 	trap_table_open(&traps, file);
 	trap_table_release(&traps);

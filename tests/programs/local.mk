@@ -13,7 +13,7 @@ STATIC = \
 	tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_traps tests/programs/static/recursion tests/programs/static/signals \
-	tests/programs/static/tail tests/programs/static/threads
+	tests/programs/static/tail tests/programs/static/threads tests/programs/static/unwinding
 check_PROGRAMS += $(STATIC)
 
 tests_programs_coroutines_SOURCES = tests/programs/coroutines.c
@@ -87,6 +87,10 @@ tests_programs_static_threads_LDFLAGS = -all-static -pthread
 tests_programs_static_except_SOURCES = tests/programs/except.cpp
 tests_programs_static_except_CXXFLAGS = $(tests_programs_except_CXXFLAGS)
 tests_programs_static_except_LDFLAGS = -all-static
+tests_programs_static_unwinding_SOURCES = tests/programs/unwinding.cpp
+# A position-independent program does not sort its unwind entries: a tenth of the instructions.
+tests_programs_static_unwinding_CXXFLAGS = -g -O2 -fPIE
+tests_programs_static_unwinding_LDFLAGS = -XCClinker -static-pie
 
 # Plug-ins are opened, not linked: plain rules are enough.
 EXTRA_DIST += tests/programs/plugin.c

@@ -36,6 +36,7 @@
  *                      but they ran, so they are shown
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
+#include "symbols/dso/dso_store.h"
 
 /*
  * Make the innermost frame that of the function at `from`, if it is not: it is a pause,
@@ -64,6 +65,52 @@ static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int6
 		precise_replace(stack, time, from);
 }
 
+/* Returns whether a location begins a function, and not a part of one (symbols/symbol.h). */
+static inline bool is_function_entry(const struct location *location)
+{
+	return location_is_entry(location) && !location->symbol->function;
+}
+
+/* Innermost frames that are searched for the one that an exception enters. */
+#define LANDING_FRAMES ((size_t)4096)
+
+/* Returns whether an exception that passes through the call of a frame lands at `to`. */
+static bool call_lands_at(const struct frame *called, const struct location *to)
+{
+	const struct symbol *caller = called->caller;
+
+	return called->kind == FRAME_CALLED && caller && caller->dso &&
+	       caller->dso == to->symbol->dso &&
+	       dso_find_landing_pad(caller->dso, caller->start + called->caller_offset) ==
+		       to->symbol->start + to->offset;
+}
+
+/*
+ * Returns 1 + the index of the innermost frame whose call has its landing pad at `to`; 0: none
+ * has.  Inlined calls are in the function that made the call.
+ */
+static size_t find_handler(struct precise_stack *stack, const struct location *to)
+{
+	const struct frame_list *now = &stack->now;
+	const struct frame *called = NULL;
+	size_t least = now->depth > LANDING_FRAMES ? now->depth - LANDING_FRAMES : 0;
+
+	if (!symbol_is_function(to->symbol) || is_function_entry(to) ||
+	    !frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol)))
+		return 0;
+	for (size_t i = now->depth; i-- > least;) {
+		const struct frame *frame = &now->frames[i];
+
+		if (frame->symbol->inlined)
+			continue;
+		if (called && same_function(frame->symbol, to->symbol) && call_lands_at(called, to))
+			return i + 1;
+		called = frame;
+	}
+	return 0;
+}
+
+/* The same where no landing pad is known: the innermost frame of the function. */
 static size_t find_landing(struct precise_stack *stack, const struct symbol *symbol)
 {
 	return symbol_is_function(symbol)
@@ -122,7 +169,7 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 		push_called(stack, time, branch);
 }
 
-/* A jump into the body of another function than the top's. */
+/* A jump into the body of another function than the top's, or to a part of it. */
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
 						const struct location *to)
 {
@@ -132,6 +179,15 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_reveal(stack, time);
 	if (precise_return_to_setjmp(stack, time, to->ip))
 		return;
+	at = find_handler(stack, to);
+	if (at) {
+		precise_pop_to(stack, time, at);
+		return;
+	}
+	if (location_is_entry(to)) {
+		precise_replace(stack, time, to);
+		return;
+	}
 	/* To just behind a call: a return in all but name (a goroutine that is resumed). */
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
@@ -163,7 +219,7 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 		precise_infer_root(stack, to);
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		jump_within(stack, time, to);
-	else if (location_is_entry(to))
+	else if (is_function_entry(to))
 		precise_replace(stack, time, to);
 	else
 		jump_into(stack, time, to);
@@ -192,8 +248,15 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location *to)
 {
-	size_t at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
+	size_t handler = find_handler(stack, to), at;
 
+	/* A landing pad may be just behind a call that never returns. */
+	if (handler) {
+		precise_pop_to(stack, time, handler);
+		precise_watch_room(stack);
+		return;
+	}
+	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
 	} else if (top(stack)->kind == FRAME_HANDLER) {

@@ -65,3 +65,9 @@ TESTS += tests/unit/symbols/unpack.test
 tests_unit_symbols_unpack_test_SOURCES = tests/unit/symbols/unpack.c
 tests_unit_symbols_unpack_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_symbols_unpack_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/symbols/landing_pads.test
+TESTS += tests/unit/symbols/landing_pads.test
+tests_unit_symbols_landing_pads_test_SOURCES = tests/unit/symbols/landing_pads.c
+tests_unit_symbols_landing_pads_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_landing_pads_test_LDADD = $(UNIT_LIBS)
