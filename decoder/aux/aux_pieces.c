@@ -67,7 +67,8 @@ static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const s
 			add_piece(list, &piece)->size = size;
 			skip_bytes(&piece, size);
 		}
-		piece.apart = list->count > 0;
+		piece.apart = piece.resumes = list->count > 0;
+		piece.resume_time = cuts[next].time;
 	}
 	if (piece.size)
 		add_piece(list, &piece);

@@ -17,6 +17,7 @@
 struct aux_cut {
 	int32_t owner; /* CPU or thread of the buffer */
 	uint64_t at;
+	uint64_t time; /* ns: of the AUX record */
 };
 
 struct aux_piece_list {

@@ -223,7 +223,7 @@ static void cut_stream(const struct seeker *seeker, uint64_t from, uint64_t to, 
 	pieces[0].size -= skip;
 	pieces[0].aux_offset += skip;
 	pieces[0].file_offset += skip;
-	pieces[0].apart = false;
+	pieces[0].apart = pieces[0].resumes = false;
 	view->pieces = pieces;
 	view->piece_count = count;
 	view->size = to - from;

@@ -31,6 +31,8 @@ struct aux_piece {
 	uint64_t reference;   /* a TSC near the data; its top byte completes 7-byte TSC packets */
 	uint64_t file_offset; /* of the data */
 	bool apart;           /* it does not continue the piece before: data is missing */
+	bool resumes;         /* apart, because the buffer was full: it begins with a packet */
+	uint64_t resume_time; /* ns: the kernel said so, before tracing resumed; 0: unknown */
 };
 
 struct aux_stream {

@@ -274,23 +274,26 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 	list->samples = true;
 }
 
-static void push_cut(struct cut_list *list, int32_t owner, uint64_t at)
+static void push_cut(struct cut_list *list, struct aux_cut cut)
 {
 	list->cuts = alloc_grow(list->cuts, &list->room, list->count + 1, sizeof(*list->cuts));
-	list->cuts[list->count++] = (struct aux_cut){ owner, at };
+	list->cuts[list->count++] = cut;
 }
 
 static void add_cut(struct piece_list *list, const struct perf_record *record)
 {
 	struct perf_aux aux;
+	struct aux_cut cut;
 
 	if (perf_record_read_aux(record, &aux) < 0)
 		return;
 	list->overwritten |= (aux.flags & PERF_AUX_FLAG_OVERWRITE) != 0;
 	if (!(aux.flags & PERF_AUX_FLAG_TRUNCATED))
 		return;
-	push_cut(&list->cpu_cuts, record->id.cpu, aux.offset + aux.size);
-	push_cut(&list->thread_cuts, record->id.tid, aux.offset + aux.size);
+	cut = (struct aux_cut){ record->id.cpu, aux.offset + aux.size, record->id.time };
+	push_cut(&list->cpu_cuts, cut);
+	cut.owner = record->id.tid;
+	push_cut(&list->thread_cuts, cut);
 }
 
 /* Samples may be of several files, so their time precedes their position. */
@@ -311,7 +314,9 @@ static int compare_cuts(const void *left, const void *right)
 
 	if (a->owner != b->owner)
 		return a->owner < b->owner ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->time < b->time ? -1 : a->time > b->time;
 }
 
 static void sort_cuts(struct cut_list *list)

@@ -77,10 +77,14 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 	stream->stats.gaps[reason]++;
 }
 
-void stream_push_apart(struct pt_stream *stream, bool after_gap)
+void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct aux_piece *piece)
 {
 	if (!after_gap && stream->state.any_event)
 		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
+	/* No timing packet may follow before the next PSB. */
+	if (piece->resume_time > stream->state.now.time && stream_is_timed(stream) &&
+	    !stream->input.perf_times)
+		stream->state.now.time = piece->resume_time;
 }
 
 /* Returns whether a piece begins apart where the loss was. */

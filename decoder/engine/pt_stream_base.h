@@ -192,7 +192,7 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
  * A piece begins apart: emit a gap, unless one was emitted already (`after_gap`) or nothing
  * precedes.
  */
-void stream_push_apart(struct pt_stream *stream, bool after_gap);
+void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct aux_piece *piece);
 
 /*
  * Set whether a transaction is open, by a MODE.TSX without a FUP: in a PSB's header, or where no

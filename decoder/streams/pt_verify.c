@@ -48,7 +48,7 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 		piece.bytes += skip;
 		piece.file_offset += skip;
 		piece.size = size - skip;
-		piece.apart = false;
+		piece.apart = piece.resumes = false;
 		part->pieces =
 			alloc_grow(part->pieces, &part->room, count + 1, sizeof(*part->pieces));
 		part->pieces[count++] = piece;

@@ -27,7 +27,7 @@ enum flags {
 	FLAG_CLOCKS = 4,  /* MTC and CYC packets carry the time, too */
 	FLAG_KERNEL = 8,  /* the code is kernel code as well */
 	FLAG_PIECES = 16, /* two pieces that follow each other */
-	FLAG_APART = 32,  /* two pieces, and trace is missing between them */
+	FLAG_APART = 32,  /* two, and trace is missing between them; both: the buffer was full */
 	FLAG_FUNCTIONS = 64,
 	FLAG_SIDE = 128, /* side events, too */
 };
@@ -154,8 +154,9 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 		code_image_open(&source, timeline_space_count(world.timeline), &world.diag);
 	size_t half = flags & (FLAG_PIECES | FLAG_APART) ? size / 2 : size;
 	struct aux_piece pieces[2] = {
-		{ trace, half, 0, SAMPLE_START, 0, false },
-		{ trace + half, size - half, half, SAMPLE_START, half, flags & FLAG_APART },
+		{ trace, half, 0, SAMPLE_START, 0, false, false, 0 },
+		{ trace + half, size - half, half, SAMPLE_START, half, flags & FLAG_APART,
+		  flags & FLAG_APART && flags & FLAG_PIECES, SAMPLE_START },
 	};
 	struct aux_stream aux = {
 		.tid = -1, .pieces = pieces, .piece_count = size > half ? 2 : 1, .size = size

@@ -62,10 +62,12 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 
 void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_flow *flow)
 {
+	uint64_t at = flow->window.base + flow->at;
+
 	*checkpoint = (struct flow_checkpoint){
 		.cut = flow->passed.at,
-		.position = { flow->passed.piece, flow->passed.piece_begin,
-			      flow->window.base + flow->at, !flow->synced },
+		.position = { flow->passed.piece, flow->passed.piece_begin, at,
+			      at == flow->run_begin },
 		.cuts = flow->cuts,
 		.synced = flow->synced,
 		.stream = flow->stream.state,
@@ -108,6 +110,7 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	forget_pending(flow);
 	flow_follow_text(flow);
 	flow_window_seek(flow, &checkpoint->position);
+	flow->run_begin = checkpoint->position.run_begins ? checkpoint->position.at : 0;
 	flow->offset = flow->counted = checkpoint->position.at;
 }
 

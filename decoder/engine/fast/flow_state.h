@@ -75,6 +75,7 @@ struct pt_flow {
 	struct pt_packet_decoder *packets; /* owned; over the present window */
 	size_t at;                         /* offset in the window of the next packet */
 	bool synced;
+	uint64_t run_begin;         /* offset where the present consecutive pieces begin */
 	struct aux_cuts cuts;       /* the next cut (flow_checkpoint.h) */
 	struct aux_position passed; /* the last cut */
 	bool cutting;               /* the cut's PSB was read, its PSBEND not yet */

@@ -23,6 +23,7 @@
  */
 #include <intel-pt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
@@ -41,12 +42,41 @@
 
 /* ---- The stream ---------------------------------------------------------- */
 
+static bool begins_with_psb(const struct aux_piece *piece)
+{
+	return piece->size >= AUX_PSB_SIZE && !memcmp(piece->bytes, AUX_PSB, AUX_PSB_SIZE);
+}
+
 /*
- * The consecutive pieces end: the stream ends, or other pieces follow, apart, and nothing of
- * the state holds for them.
+ * The next pieces are apart: nothing of the state holds for them, except where the CPU itself
+ * resumed.  There all holds that the CPU forgets at a PSB only (clock, last ip, mode, stack of
+ * returns), and the next packet with an ip restarts the flow, as behind damage.
  */
+static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
+{
+	unsigned return_count = piece->resumes ? flow->return_count : 0;
+
+	flow->stream.ended = false;
+	stream_push_apart(&flow->stream, flow_is_after_gap(flow), piece);
+	flow_set_lost(flow);
+	flow->return_count = return_count;
+	/* A PSB's header itself says whether tracing is on. */
+	flow->state.lost = piece->resumes && !begins_with_psb(piece);
+	flow->state.on = flow->in_header = flow->state.overflowed = false;
+	flow->erratum_resume_ip = 0;
+	flow_set_after_gap(flow);
+	if (!piece->resumes)
+		pt_perf_time_restart(flow);
+	flow_window_open(flow, piece->resumes);
+	flow->run_begin = flow->window.base;
+	flow->synced = piece->resumes && flow->packets;
+}
+
+/* The consecutive pieces end: the stream ends, or other pieces follow. */
 static void finish_pieces(struct pt_flow *flow)
 {
+	size_t next = flow->window.piece;
+
 	flow->offset = flow->window.base + flow->window.size;
 	flow_count_bytes(flow, flow->offset);
 	flow_set_found(flow);
@@ -59,15 +89,7 @@ static void finish_pieces(struct pt_flow *flow)
 		stream_finish(&flow->stream);
 		return;
 	}
-	flow->stream.ended = false;
-	stream_push_apart(&flow->stream, flow_is_after_gap(flow));
-	flow_set_lost(flow);
-	flow->state.lost = flow->state.on = flow->in_header = flow->state.overflowed = false;
-	flow->erratum_resume_ip = 0;
-	flow_set_after_gap(flow);
-	flow->synced = false;
-	pt_perf_time_restart(flow);
-	flow_window_open(flow, false);
+	begin_pieces(flow, &flow->stream.input.aux->pieces[next]);
 }
 
 /* At the start, or at bytes that are no packet: continue at the next PSB. */

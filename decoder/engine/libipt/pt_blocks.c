@@ -141,24 +141,27 @@ static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 
 /*
  * libipt needs the trace in one piece, and PSBs and packets may straddle pieces, so copy the
- * consecutive pieces.
+ * consecutive pieces.  Where the trace resumes without a PSB, write one.
  */
 static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 {
 	size_t first = blocks->next_piece, end = first;
-	uint64_t used = 0;
+	uint64_t used = aux->size && aux->pieces[first].resumes ? PT_REWRITE_HEADER : 0;
 
-	blocks->size = 0;
+	blocks->size = blocks->counted = used;
 	while (end < aux->piece_count && (end == first || !aux->pieces[end].apart))
 		blocks->size += aux->pieces[end++].size;
 	free(blocks->bytes);
 	blocks->bytes = alloc_zeroed(1, blocks->size + AUX_WINDOW_PADDING);
+	if (used)
+		pt_rewrite_header(&blocks->rewrite, blocks->stream.state.now.tsc, blocks->bytes);
 	for (size_t i = first; i < end; i++) {
 		memcpy(blocks->bytes + used, aux->pieces[i].bytes, aux->pieces[i].size);
 		used += aux->pieces[i].size;
 	}
 	blocks->next_piece = end;
-	pt_rewrite_bytes(&blocks->rewrite, &blocks->config.errata, blocks->bytes, blocks->size);
+	pt_rewrite_bytes(&blocks->rewrite, &blocks->config.errata, blocks->bytes, blocks->size,
+			 blocks->counted);
 }
 
 static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
@@ -169,7 +172,7 @@ static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 	blocks->config.begin = blocks->bytes;
 	blocks->config.end = blocks->bytes + blocks->size;
 	blocks->decoder = blocks->size ? pt_blk_alloc_decoder(&blocks->config) : NULL;
-	blocks->counted = blocks->behind_psb = 0;
+	blocks->behind_psb = 0;
 	blocks->synced = false;
 	blocks->idle = false;
 }
@@ -185,7 +188,7 @@ static void finish_run(struct pt_blocks *blocks)
 		stream_finish(stream);
 		return;
 	}
-	stream_push_apart(stream, blocks->damaged);
+	stream_push_apart(stream, blocks->damaged, &stream->input.aux->pieces[blocks->next_piece]);
 	blocks->damaged = true;
 	blocks->pending.insn.kind = BRANCH_NONE;
 	open_run(blocks, stream->input.aux);
@@ -198,6 +201,8 @@ static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool 
 {
 	struct pt_stream_stats *stats = &blocks->stream.stats;
 
+	if (to < blocks->counted)
+		to = blocks->counted;
 	if (from > to)
 		from = to;
 	if (from < blocks->counted)

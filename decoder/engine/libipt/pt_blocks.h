@@ -22,7 +22,7 @@ struct pending_branch {
 
 struct pt_blocks {
 	struct pt_stream stream;
-	uint8_t *bytes;    /* owned: consecutive pieces, padded */
+	uint8_t *bytes;    /* owned: consecutive pieces, padded; perhaps PT_REWRITE_HEADER before */
 	uint64_t size;     /* of `bytes` */
 	size_t next_piece; /* the first piece behind `bytes` */
 	struct pt_config config;

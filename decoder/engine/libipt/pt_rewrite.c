@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/aux/aux_stream.h"
 #include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Opcodes (SDM volume 3, packet definitions). */
@@ -17,6 +18,11 @@
 #define FUP            0x1d
 #define IP_OPCODE_MASK 0x1f /* of TIP, FUP and their like; IPBytes is above */
 #define UNKNOWN        0xff /* no second byte of a packet */
+#define TSC            0x19
+#define TSC_BYTES      7u
+#define MODE           0x99
+#define PSBEND         0x23 /* second byte */
+#define TIP_PGE_MAX    7u   /* bytes, as leave_guest() writes it */
 
 struct rewriter {
 	struct pt_rewrite *rewrite;
@@ -114,6 +120,13 @@ static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 	rewriter->bytes[end - size - 1] = (uint8_t)(TIP_PGE | compression << 5);
 	memcpy(rewriter->bytes + end - size, &ip, size);
 	rewriter->kept_ip = ip;
+}
+
+/* The host resumes by packets that are kept. */
+static void end_guest(struct rewriter *rewriter)
+{
+	pad_packets(rewriter);
+	rewriter->guest = false;
 }
 
 static void enter_guest(struct rewriter *rewriter)
@@ -273,6 +286,8 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 		on_ip_packet(rewriter, packet);
 		break;
 	case ppt_mode:
+		if (packet->payload.mode.leaf == pt_mol_exec)
+			rewriter->rewrite->exec_mode = rewriter->bytes[rewriter->at + 1];
 		if (changes_interrupt_flag(rewriter, &packet->payload.mode)) {
 			replace_by_exstop(rewriter, (struct pt_rewrite_note){ .bound = true });
 			break;
@@ -313,6 +328,8 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 		rewriter->pebs.bip_size = 0; /* its BEP may be dropped */
 		rewriter->in_header = false;
 		keep_packet(rewriter);
+		if (rewriter->guest && !rewriter->next_guest)
+			end_guest(rewriter);
 		break;
 	default:
 		keep_packet(rewriter);
@@ -399,8 +416,38 @@ static bool rewrite_packet(struct rewriter *rewriter)
 	return true;
 }
 
+void pt_rewrite_header(const struct pt_rewrite *rewrite, uint64_t tsc, uint8_t *bytes)
+{
+	memset(bytes, 0, PT_REWRITE_HEADER);
+	memcpy(bytes, AUX_PSB, AUX_PSB_SIZE);
+	bytes += AUX_PSB_SIZE;
+	if (tsc) {
+		*bytes++ = TSC;
+		for (unsigned i = 0; i < TSC_BYTES; i++)
+			*bytes++ = (uint8_t)(tsc >> 8 * i);
+	}
+	if (rewrite->exec_mode) {
+		*bytes++ = MODE;
+		*bytes++ = rewrite->exec_mode;
+	}
+	*bytes++ = EXTENDED;
+	*bytes = PSBEND;
+}
+
+/* Begin to rewrite: behind a header as in a guest that is left with the next ip. */
+static bool begin_rewriting(struct rewriter *rewriter, uint64_t header)
+{
+	if (!header)
+		return synchronise(rewriter);
+	rewriter->at = header;
+	rewriter->out = header - TIP_PGE_MAX;
+	rewriter->last_ip = rewriter->rewrite->last_ip;
+	rewriter->guest = true;
+	return true;
+}
+
 void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata, uint8_t *bytes,
-		      uint64_t size)
+		      uint64_t size, uint64_t header)
 {
 	struct rewriter rewriter = { .rewrite = rewrite, .bytes = bytes, .size = size };
 	struct pt_config config;
@@ -413,7 +460,7 @@ void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata
 	rewriter.packets = pt_pkt_alloc_decoder(&config);
 	if (!rewriter.packets)
 		return;
-	if (synchronise(&rewriter)) {
+	if (begin_rewriting(&rewriter, header)) {
 		while (rewrite_packet(&rewriter))
 			;
 	}
@@ -421,6 +468,7 @@ void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata
 		rewriter.next = rewriter.at;
 		pad_packets(&rewriter);
 	}
+	rewrite->last_ip = rewriter.last_ip;
 	pt_pkt_free_decoder(rewriter.packets);
 }
 

@@ -13,6 +13,7 @@
  *   guest code      PAD, from the TIP that enters it (PIP's NR bit is set before), which
  *                   becomes TIP.PGD, to the one that leaves it, which becomes TIP.PGE.
  *                   Timing packets, PIP and others without code move forward in between
+ *   resumed trace   (the buffer was full, struct aux_piece) as at the end of a guest's
  *
  * Source: SDM volume 3, "Intel Processor Trace", packet definitions; "PIP".
  */
@@ -35,14 +36,26 @@ struct pt_rewrite_note {
 struct pt_rewrite {
 	struct pt_rewrite_note *notes; /* owned; in the order of packets */
 	size_t count, room, next;      /* `next`: for the reader; begins at 0 */
+	uint64_t last_ip;              /* of the CPU, at the end of the bytes */
+	uint8_t exec_mode;             /* payload of its last MODE.Exec; 0: none */
 };
+
+/* Bytes of pt_rewrite_header(). */
+#define PT_REWRITE_HEADER 48u
+
+/*
+ * Write a PSB+ and padding, for libipt to begin where the trace resumes without a PSB, behind the
+ * bytes that were rewritten last.  `tsc`: the time; 0: unknown.
+ */
+void pt_rewrite_header(const struct pt_rewrite *rewrite, uint64_t tsc, uint8_t *bytes);
 
 /*
  * Rewrite `size` bytes of trace, with padding behind them for libipt.  The notes of an earlier
- * call are dropped.
+ * call are dropped.  `header`: PT_REWRITE_HEADER, if they begin with one; the next packet with an
+ * ip is where tracing resumes then; otherwise 0.
  */
 void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata, uint8_t *bytes,
-		      uint64_t size);
+		      uint64_t size, uint64_t header);
 
 /* libipt continues at an offset: skip the notes before it. */
 void pt_rewrite_seek(struct pt_rewrite *rewrite, uint64_t offset);

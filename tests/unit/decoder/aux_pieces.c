@@ -71,10 +71,15 @@ END_TEST
 START_TEST(where_the_buffer_was_full_a_new_run_begins)
 {
 	struct aux_piece pieces[] = { piece(0, "abcdef", 6), piece(6, "ghi", 3) };
-	struct aux_cut cuts[] = { { 0, 0 }, { 0, 2 }, { 0, 2 }, { 0, 6 }, { 0, 9 }, { 0, 40 } };
+	struct aux_cut cuts[] = {
+		{ 0, 0, 1 }, { 0, 2, 2 }, { 0, 2, 3 }, { 0, 6, 4 }, { 0, 9, 5 }, { 0, 40, 6 },
+	};
 
 	aux_pieces_join(&list, pieces, 2, cuts, 6);
 	ck_assert_str_eq(content(), "ab|cdef|ghi");
+	ck_assert(!list.pieces[0].resumes && list.pieces[1].resumes && list.pieces[2].resumes);
+	ck_assert_uint_eq(list.pieces[1].resume_time, 3);
+	ck_assert_uint_eq(list.pieces[2].resume_time, 4);
 }
 END_TEST
 

@@ -124,7 +124,7 @@ static void hidden_state(uint64_t ip)
 /* Something goes wrong at ip, and the program continues there, or ends. */
 static void trouble(uint64_t ip)
 {
-	switch (draw(7)) {
+	switch (draw(8)) {
 	case 0:
 		pt_packets_ovf(&run.packets);
 		pt_packets_fup(&run.packets, ip);
@@ -155,6 +155,15 @@ static void trouble(uint64_t ip)
 		return;
 	case 5:
 		hidden_state(ip);
+		return;
+	case 6: /* the buffer is full, perhaps within a packet; perhaps no PSB follows */
+		if (draw(2))
+			pt_packets_raw(&run.packets, "\x6d\x20\x10", 3); /* a TIP's begin */
+		stamp(SAMPLE_PID);
+		perf_data_add_aux_event(&run.data, 0, pt_packets_size(&run.packets),
+					PERF_AUX_FLAG_TRUNCATED);
+		maybe_psb(0);
+		pt_packets_pge(&run.packets, ip);
 		return;
 	default: /* an interrupt */
 		pt_packets_fup(&run.packets, ip);

@@ -493,6 +493,68 @@ START_TEST(a_full_buffer_is_a_gap_exactly_where_it_was_full)
 }
 END_TEST
 
+/*
+ * The same, but the CPU resumed without a PSB, as it does if none is due: it still compresses
+ * addresses by those before, and no packet has the time.
+ */
+START_TEST(tracing_resumes_behind_a_full_buffer_without_a_psb)
+{
+	struct pt_packet resume = { .type = ppt_tip_pge };
+	size_t gap;
+
+	begin(_i);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "t");
+	if (run.engine == PT_ENGINE_FAST) /* libipt makes a second gap of it */
+		pt_packets_raw(&run.packets, "\xcd\x0a\x10", 3); /* a TIP's begin */
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, pt_packets_size(&run.packets),
+				PERF_AUX_FLAG_TRUNCATED);
+	resume.payload.ip.ipc = pt_ipc_update_16;
+	resume.payload.ip.ip = SAMPLE_SYSCALL & UINT16_MAX;
+	pt_packets_add(&run.packets, &resume);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	/* libipt has a branch only with the packet behind it. */
+	gap = run.engine == PT_ENGINE_FAST ? 4 : 3;
+	ck_assert_uint_eq(run.count, gap + 3);
+	ck_assert_uint_eq(run.events[gap].kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.events[gap].gap, GAP_LOST);
+	ck_assert_uint_eq(run.events[gap + 1].flags & BRANCH_TRACE_ON, BRANCH_TRACE_ON);
+	ck_assert_uint_eq(run.events[gap + 1].time, SAMPLE_START + 300);
+	expect(gap + 2, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* Calls before the full buffer count for compressed returns behind it: no PSB is between. */
+START_TEST(returns_behind_a_full_buffer_match_calls_before_it)
+{
+	size_t full;
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "tnttn"); /* leaf and work return, again leaf */
+	pt_packets_fup(&run.packets, SAMPLE_WORK + 7);
+	pt_packets_pgd(&run.packets, 0);
+	full = pt_packets_size(&run.packets);
+	pt_packets_pge(&run.packets, SAMPLE_WORK + 7);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_pgd(&run.packets, 0);
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, full, PERF_AUX_FLAG_TRUNCATED);
+	finish();
+	expect(run.count - 2, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_SYSCALL);
+	expect(run.count - 1, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 0);
+}
+END_TEST
+
 /* 64 bytes between two pieces are not in the file: perf could not write them. */
 START_TEST(a_hole_between_pieces_is_a_gap_of_known_size)
 {
@@ -1595,6 +1657,8 @@ int main(void)
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
 	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
+	tcase_add_loop_test(all, tracing_resumes_behind_a_full_buffer_without_a_psb, 0, 2);
+	tcase_add_test(all, returns_behind_a_full_buffer_match_calls_before_it);
 	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
 	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_apart, 0, 2);
 	tcase_add_loop_test(all, decisions_may_precede_the_targets_between_them, 0, 2);
