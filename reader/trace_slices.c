@@ -287,16 +287,6 @@ static int by_order(const void *left, const void *right)
 	return order ? order : compare_unsigned(a->order, b->order);
 }
 
-static int by_depth(const void *left, const void *right)
-{
-	const struct read_slice *a = left, *b = right;
-	int order = compare_threads(a, b);
-
-	order = order ? order : compare_unsigned(a->begin, b->begin);
-	order = order ? order : compare_unsigned(a->depth, b->depth);
-	return order ? order : compare_unsigned(a->order, b->order);
-}
-
 /* A complete event lies inside of all slices before it that end after its begin. */
 static void find_depths(struct trace_slices *slices)
 {
@@ -321,7 +311,6 @@ void trace_slices_print(struct trace_slices *slices, FILE *out)
 		return;
 	qsort(slices->slices, slices->count, sizeof(*slices->slices), by_order);
 	find_depths(slices);
-	qsort(slices->slices, slices->count, sizeof(*slices->slices), by_depth);
 	for (size_t i = 0; i < slices->count; i++) {
 		const struct read_slice *slice = &slices->slices[i];
 

@@ -29,8 +29,8 @@ int trace_slices_finish(const struct trace_slices *slices, struct error *err);
 
 /*
  * Print one line per slice: `pid/tid depth begin_ns end_ns name key=value...`,
- * sorted by pid, tid, begin, depth; process and thread ids as Perfetto keeps
- * them, in 32 bits.  Arguments of an end are its begin's, as in Perfetto.
+ * sorted by pid, tid and begin, each slice before those in it; process and thread ids as Perfetto
+ * keeps them, in 32 bits.  Arguments of an end are its begin's, as in Perfetto.
  */
 void trace_slices_print(struct trace_slices *slices, FILE *out);
 

@@ -316,8 +316,8 @@ bool perf_record_time_can_be(const struct perf_file *file, const struct perf_rec
 			  "have no time, and are left out");
 	else
 		diag_warn(diag, "time-impossible",
-			  "the record of type %u at offset 0x%llx is left out: its time cannot be "
-			  "(%llu ns)",
+			  "the record of type %u at offset 0x%llx is left out: impossible time "
+			  "%llu ns",
 			  record->type, (unsigned long long)record->offset,
 			  (unsigned long long)record->id.time);
 	return false;
