@@ -134,6 +134,13 @@ static inline bool cpu_event_has_thread(enum cpu_event_kind kind)
 	       cpu_event_is_tx(kind);
 }
 
+/* An event of the CPU without its time and ip. */
+struct cpu_event_data {
+	enum cpu_event_kind kind;
+	uint32_t extra;
+	uint64_t value;
+};
+
 /* Returns the CPU event of a branch event of kind BRANCH_CPU_EVENT. */
 static inline struct cpu_event cpu_event_of(const struct branch_event *event)
 {

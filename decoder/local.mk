@@ -9,6 +9,8 @@ libdecoder_a_SOURCES = \
 	decoder/aux/aux_stream.h \
 	decoder/aux/aux_window.c decoder/aux/aux_window.h \
 	decoder/aux/auxtrace.c decoder/aux/auxtrace.h \
+	decoder/aux/pt_errata.c decoder/aux/pt_errata.h \
+	decoder/aux/pt_evd_pebs_packets.c decoder/aux/pt_evd_pebs_packets.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
 	decoder/clock/perf_clock.c decoder/clock/perf_clock.h \
 	decoder/clock/tsc_clock.c decoder/clock/tsc_clock.h \
@@ -22,9 +24,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
-	decoder/engine/pt_evd_pebs_packets.c decoder/engine/pt_evd_pebs_packets.h \
 	decoder/engine/pt_engine.h \
-	decoder/engine/pt_errata.c decoder/engine/pt_errata.h \
 	decoder/engine/pt_stream.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \
 	decoder/engine/fast/emulated_ptwrite.c decoder/engine/fast/emulated_ptwrite.h \

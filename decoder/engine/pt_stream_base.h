@@ -29,13 +29,6 @@ struct timestamp {
 	uint64_t time; /* ns */
 };
 
-/* An event of the CPU without its time and ip. */
-struct cpu_event_data {
-	enum cpu_event_kind kind;
-	uint32_t extra;
-	uint64_t value;
-};
-
 /* What decoding takes along over a cut (fast/flow_checkpoint.h); the rest of a stream stays. */
 struct stream_state {
 	struct timestamp now; /* time of the packets read so far */

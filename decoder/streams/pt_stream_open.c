@@ -4,9 +4,9 @@
 
 #include <intel-pt.h>
 
+#include "decoder/aux/pt_errata.h"
 #include "decoder/engine/fast/flow_segments.h"
 #include "decoder/engine/libipt/pt_blocks.h"
-#include "decoder/engine/pt_errata.h"
 
 #define CONFIG_NO_TNT (UINT64_C(1) << 55) /* "notnt" of attr.config: DisTNT of IA32_RTIT_CTL */
 

@@ -7,8 +7,8 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
 
+#include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/engine/fast/flow_step.h"
-#include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Handle a packet that libipt has read. */
 void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);

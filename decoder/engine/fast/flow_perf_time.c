@@ -2,8 +2,8 @@
 /* Drive perf's clock (perf_clock.h) by the packets of a flow. */
 #include "decoder/engine/fast/flow_perf_time.h"
 
+#include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/engine/fast/flow_window.h"
-#include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Bytes in the window for reading ahead; an MTC period with CYC packets has a few KiB. */
 #define AHEAD ((size_t)1 << 17)

@@ -13,12 +13,12 @@
 
 #include "decoder/aux/aux_cuts.h"
 #include "decoder/aux/aux_window.h"
+#include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/clock/perf_clock.h"
 #include "decoder/code/address_filter.h"
 #include "decoder/code/basic_block.h"
 #include "decoder/engine/fast/tnt_bits.h"
-#include "decoder/engine/pt_evd_pebs_packets.h"
 #include "decoder/engine/pt_stream_base.h"
 
 #define RETURN_STACK_SIZE 64u

@@ -26,6 +26,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/aux/pt_errata.h"
+#include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"
@@ -34,8 +36,6 @@
 #include "decoder/engine/fast/flow_perf_time.h"
 #include "decoder/engine/fast/flow_window.h"
 #include "decoder/engine/fast/pt_flow.h"
-#include "decoder/engine/pt_errata.h"
-#include "decoder/engine/pt_evd_pebs_packets.h"
 
 /* Bytes between two cuts: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "decoder/aux/aux_stream.h"
-#include "decoder/engine/pt_evd_pebs_packets.h"
+#include "decoder/aux/pt_evd_pebs_packets.h"
 
 /* Opcodes (SDM volume 3, packet definitions). */
 #define EXTENDED       0x02

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "decoder/aux/auxtrace.h"
+#include "decoder/aux/pt_errata.h"
 #include "decoder/code/code_image.h"
-#include "decoder/engine/pt_errata.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_stream_open.h"
 #include "decoder/timeline/timeline.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of errata by CPU. */
-#include "decoder/engine/pt_errata.h"
+#include "decoder/aux/pt_errata.h"
 
 /*
  * Sources: Intel's specification updates, as libipt 2.2 has them by family and model

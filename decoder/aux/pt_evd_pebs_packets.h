@@ -5,14 +5,14 @@
  * Source: SDM volume 3, "Intel Processor Trace", packet definitions; TRIG as libipt 2.2's
  * struct pt_packet_trig has it.
  */
-#ifndef DECODER_ENGINE_PT_EVD_PEBS_PACKETS_H
-#define DECODER_ENGINE_PT_EVD_PEBS_PACKETS_H
+#ifndef DECODER_AUX_PT_EVD_PEBS_PACKETS_H
+#define DECODER_AUX_PT_EVD_PEBS_PACKETS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "decoder/engine/pt_stream_base.h"
+#include "decoder/cpu_event.h"
 
 enum extended_type {
 	EXTENDED_CFE,

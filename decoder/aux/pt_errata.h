@@ -3,8 +3,8 @@
  * The errata of Intel PT by CPU.  An own table, because distributions have libraries that are
  * older than the CPUs: libipt 2.0.5 of Debian 12 knows none of a CPU since 2022.
  */
-#ifndef DECODER_ENGINE_PT_ERRATA_H
-#define DECODER_ENGINE_PT_ERRATA_H
+#ifndef DECODER_AUX_PT_ERRATA_H
+#define DECODER_AUX_PT_ERRATA_H
 
 #include <intel-pt.h>
 
