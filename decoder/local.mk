@@ -11,6 +11,7 @@ libdecoder_a_SOURCES = \
 	decoder/aux/auxtrace.c decoder/aux/auxtrace.h \
 	decoder/aux/pt_errata.c decoder/aux/pt_errata.h \
 	decoder/aux/pt_evd_pebs_packets.c decoder/aux/pt_evd_pebs_packets.h \
+	decoder/aux/pt_packet_read.c decoder/aux/pt_packet_read.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
 	decoder/clock/perf_clock.c decoder/clock/perf_clock.h \
 	decoder/clock/tsc_clock.c decoder/clock/tsc_clock.h \

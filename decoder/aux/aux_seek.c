@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/aux/aux_window.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/clock/tsc_clock.h"
 
@@ -259,48 +260,73 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 
 /* ---- The time of the last packet ----------------------------------------- */
 
+/* The time while packets are read. */
+struct last_time {
+	struct packet_clock clock;
+	struct pt_config config;
+	unsigned bip_size;  /* pt_packet_read() */
+	uint64_t reference; /* completes TSCs */
+};
+
 /*
  * Read the packets of a window until the next one may straddle its end, or is damaged.  Returns
  * the offset; 0: none was read.
  */
-static size_t read_window(const struct aux_window *window, struct packet_clock *clock,
-			  uint64_t reference)
+static size_t read_window(const struct aux_window *window, struct last_time *last)
 {
 	size_t end = window->size, at = 0;
 	struct pt_packet_decoder *packets;
 	struct pt_packet packet;
-	struct pt_config config;
 
 	if (!aux_window_at_end(window))
 		end -= AUX_WINDOW_PACKET_MAX;
-	pt_config_init(&config);
-	config.begin = window->bytes;
-	config.end = window->bytes + window->size;
-	packets = pt_pkt_alloc_decoder(&config);
+	last->config.begin = window->bytes;
+	last->config.end = window->bytes + window->size;
+	packets = pt_pkt_alloc_decoder(&last->config);
 	if (!packets)
 		return 0;
-	pt_pkt_sync_set(packets, 0);
-	while (at < end && pt_pkt_next(packets, &packet, sizeof(packet)) > 0) {
+	while (at < end && pt_packet_read(packets, &last->config, &at, &last->bip_size, &packet)) {
 		if (packet.type == ppt_tsc)
 			packet.payload.tsc.tsc =
-				tsc_clock_complete(packet.payload.tsc.tsc, reference);
-		packet_clock_packet(clock, &packet);
-		at += packet.size;
+				tsc_clock_complete(packet.payload.tsc.tsc, last->reference);
+		packet_clock_packet(&last->clock, &packet);
 	}
 	pt_pkt_free_decoder(packets);
 	return at;
 }
 
+/* Returns whether the stream resumes behind the window with a packet: then moves there. */
+static bool resume_window(struct aux_window *window, struct last_time *last)
+{
+	const struct aux_stream *aux = window->aux;
+
+	last->bip_size = 0;
+	return window->piece < aux->piece_count && aux->pieces[window->piece].resumes &&
+	       aux_window_next_run(window);
+}
+
+/* Read the packets of a stream up to its end, or to damage. */
+static void read_to_end(const struct aux_stream *aux, struct last_time *last)
+{
+	struct aux_window window;
+	size_t used;
+
+	aux_window_init(&window, aux);
+	do {
+		while ((used = read_window(&window, last)) && !aux_window_at_end(&window))
+			aux_window_move(&window, used);
+	} while (aux_window_at_end(&window) && resume_window(&window, last));
+	aux_window_release(&window);
+}
+
 bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, uint64_t *first,
 		     uint64_t *last)
 {
-	struct packet_clock clock = { .rates = pt_info_rates(info) };
+	struct last_time time = { .clock.rates = pt_info_rates(info) };
 	struct aux_stream rest = *aux;
-	struct aux_window window;
 	struct seeker seeker;
 	struct arena arena = { 0 };
 	struct sync begin, end;
-	size_t used;
 
 	if (!aux->size)
 		return false;
@@ -309,14 +335,12 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 	end = last_sync(&seeker, UINT64_MAX);
 	if (end.offset != NOWHERE) {
 		cut_stream(&seeker, end.offset, aux->size, &arena, &rest);
-		aux_window_init(&window, &rest);
-		while ((used = read_window(&window, &clock, rest.pieces[0].reference)) &&
-		       !aux_window_at_end(&window))
-			aux_window_move(&window, used);
-		aux_window_release(&window);
+		pt_packet_config(&time.config, info, aux->cpu);
+		time.reference = rest.pieces[0].reference;
+		read_to_end(&rest, &time);
 		arena_release(&arena);
 		*first = begin.tsc;
-		*last = clock.tsc > end.tsc ? clock.tsc : end.tsc;
+		*last = time.clock.tsc > end.tsc ? time.clock.tsc : end.tsc;
 	}
 	seeker_release(&seeker);
 	return end.offset != NOWHERE;

@@ -4,31 +4,11 @@
 
 #include <intel-pt.h>
 
-#include "decoder/aux/pt_errata.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_segments.h"
 #include "decoder/engine/libipt/pt_blocks.h"
 
 #define CONFIG_NO_TNT (UINT64_C(1) << 55) /* "notnt" of attr.config: DisTNT of IA32_RTIT_CTL */
-
-static void configure(const struct pt_stream_input *input, struct pt_config *config)
-{
-	const struct pt_info *info = input->info;
-	struct clock_rates rates = pt_info_rates(info);
-
-	pt_config_init(config);
-	if (info->cpu_is_intel) {
-		config->cpu.vendor = pcv_intel;
-		config->cpu.family = (uint16_t)info->cpu_family;
-		config->cpu.model = (uint8_t)info->cpu_model;
-		config->cpu.stepping = (uint8_t)info->cpu_stepping;
-		config->errata = pt_errata_of(info->cpu_family, info->cpu_model,
-					      pt_info_core(info, input->aux->cpu));
-	}
-	config->mtc_freq = rates.mtc_shift;
-	config->nom_freq = rates.max_ratio;
-	config->cpuid_0x15_eax = rates.ratio_d;
-	config->cpuid_0x15_ebx = rates.ratio_n;
-}
 
 /*
  * Returns the greatest age of the last timing packet, in ns.  With TSC packets alone it has no
@@ -115,7 +95,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	struct pt_stream *stream;
 	struct pt_config config;
 
-	configure(input, &config);
+	pt_packet_config(&config, input->info, input->aux->cpu);
 	stream = input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, &config)
 						   : pt_flow_new(input, &config);
 	if (!stream) {

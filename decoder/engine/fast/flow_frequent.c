@@ -115,7 +115,7 @@ static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
 static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
 	*cycles = bytes[0] >> 3;
-	if (!(bytes[0] & 4) || flow_is_cut_by_ovf(flow, bytes))
+	if (!(bytes[0] & 4) || pt_packet_cut_by_ovf(&flow->config.errata, bytes))
 		return 1;
 	*cycles |= (uint32_t)(bytes[1] >> 1) << 5;
 	return bytes[1] & 1 ? 0 : 2;

@@ -8,6 +8,7 @@
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
 
 #include "decoder/aux/pt_evd_pebs_packets.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_step.h"
 
 /* Handle a packet that libipt has read. */
@@ -20,15 +21,6 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet);
-
-/*
- * Returns whether the bytes behind the first one of a CYC are an OVF (SKD007): two CYCs in a
- * row make no sense.
- */
-static inline bool flow_is_cut_by_ovf(const struct pt_flow *flow, const uint8_t *bytes)
-{
-	return bytes[1] == 0x02 && bytes[2] == 0xf3 && flow->config.errata.skd007;
-}
 
 /*
  * Returns the ip of a packet whose ip is not suppressed (SDM volume 3, "IP Compression").

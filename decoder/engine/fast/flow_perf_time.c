@@ -2,7 +2,7 @@
 /* Drive perf's clock (perf_clock.h) by the packets of a flow. */
 #include "decoder/engine/fast/flow_perf_time.h"
 
-#include "decoder/aux/pt_evd_pebs_packets.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_window.h"
 
 /* Bytes in the window for reading ahead; an MTC period with CYC packets has a few KiB. */
@@ -45,31 +45,6 @@ static size_t end_of_ahead(struct pt_flow *flow)
 	return end < flow->window.size ? end : flow->window.size;
 }
 
-/*
- * Read a packet at `at` of the window.  Returns its size; 0 if there is none.  Packets that
- * libipt does not know (pt_evd_pebs_packets.h) are returned as ppt_mnt.
- */
-static size_t read_ahead(struct pt_flow *flow, size_t at, unsigned *bip_size,
-			 struct pt_packet *packet)
-{
-	struct extended_packet extended;
-	size_t size = extended_packet_read(&extended, flow->window.bytes + at,
-					   flow->window.size - at, *bip_size);
-
-	if (size) {
-		if (extended.type == EXTENDED_BBP)
-			*bip_size = (unsigned)extended.value;
-		else if (extended.type != EXTENDED_BIP)
-			*bip_size = 0;
-		packet->type = ppt_mnt;
-		return size;
-	}
-	if (pt_pkt_sync_set(flow->packets, at) < 0 ||
-	    pt_pkt_next(flow->packets, packet, sizeof(*packet)) < 0)
-		return 0;
-	return flow_window_position(flow) - at;
-}
-
 /* Measure the core clock from here to the next MTC. */
 static void look_ahead(struct pt_flow *flow, size_t size)
 {
@@ -83,10 +58,9 @@ static void look_ahead(struct pt_flow *flow, size_t size)
 	at = flow->offset - flow->window.base + size;
 	end = end_of_ahead(flow);
 	perf_ahead_init(&ahead, &flow->perf);
-	do {
-		size = at < end ? read_ahead(flow, at, &bip_size, &packet) : 0;
-		at += size;
-	} while (size && at <= end && perf_ahead_packet(&ahead, &flow->perf, &packet));
+	while (at < end && pt_packet_read(flow->packets, &flow->config, &at, &bip_size, &packet) &&
+	       at <= end && perf_ahead_packet(&ahead, &flow->perf, &packet))
+		;
 }
 
 /* ---- The clock ----------------------------------------------------------- */

@@ -28,6 +28,7 @@
 #include "base/alloc.h"
 #include "decoder/aux/pt_errata.h"
 #include "decoder/aux/pt_evd_pebs_packets.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"
@@ -132,32 +133,12 @@ static bool read_extended_packet(struct pt_flow *flow)
 	return size;
 }
 
-/* libipt's packet decoder knows SKD007 from 2.1 on. */
-static void cut_cyc(struct pt_flow *flow, struct pt_packet *packet)
-{
-	const uint8_t *bytes = flow->window.bytes + flow->at;
-
-	if (packet->type != ppt_cyc || !flow_is_cut_by_ovf(flow, bytes))
-		return;
-	packet->payload.cyc.value = bytes[0] >> 3;
-	packet->size = 1;
-	pt_pkt_sync_set(flow->packets, flow->at + 1);
-}
-
 static void read_by_libipt(struct pt_flow *flow)
 {
 	struct pt_packet packet;
-	int status = pt_pkt_sync_set(flow->packets, flow->at);
+	int status = pt_packet_by_libipt(flow->packets, &flow->config, &flow->at, &packet);
 
-	if (status >= 0)
-		status = pt_pkt_next(flow->packets, &packet, sizeof(packet));
-	/* libipt 2.0.5 does not check for the byte that erratum SKZ84 puts behind a TMA. */
-	if (status >= 0 && flow_window_position(flow) > flow->window.size)
-		status = -pte_eos;
 	if (status >= 0) {
-		cut_cyc(flow, &packet);
-		/* Not by packet.size: later versions read a cut CYC and its OVF as an OVF. */
-		flow->at = flow_window_position(flow);
 		flow_on_packet(flow, &packet);
 	} else if (pt_errcode(status) == pte_eos) {
 		finish_pieces(flow);

@@ -200,6 +200,69 @@ START_TEST(the_extent_counts_cycles_behind_the_last_psb)
 }
 END_TEST
 
+/* Packets that libipt 2.0 does not know (SDM volume 3, packet definitions), each whole. */
+START_TEST(the_extent_knows_packets_that_libipt_does_not_know)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+	} unknown[] = {
+		{ "\x02\x13\x01\x20", 4 },                              /* CFE: an interrupt */
+		{ "\x02\x53\x00\x11\x22\x33\x44\x55\x66\x77\x00", 11 }, /* EVD */
+		{ "\xd9\x00\x01", 3 },                                  /* TRIG */
+		{ "\x02\x63\x00", 3 },                                  /* BBP, values of 8 bytes */
+		{ "\x04\x02\xff\x00\x00\x00\x00\x00\x00", 9 },          /* BIP */
+		{ "\x02\x33", 2 },                                      /* BEP */
+	};
+	struct pt_info info = { .tsc_bit = 1 };
+	uint64_t first, last;
+
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		pt_packets_raw(&packets, unknown[i].bytes, unknown[i].size);
+	pt_packets_tsc(&packets, PSBS * TICKS + 777);
+	make_stream(5);
+	ck_assert(aux_seek_extent(&aux, &info, &first, &last));
+	ck_assert_uint_eq(last, PSBS * TICKS + 777);
+}
+END_TEST
+
+/* SKZ84: a byte follows a TMA whose reserved bits are set; this one would begin a TSC. */
+START_TEST(the_extent_heeds_errata)
+{
+	static const uint8_t tma[] = { 0x02, 0x73, 0x34, 0x12, 0x01, 0x56, 0x00, 0x19 };
+	struct pt_info info = {
+		.tsc_bit = 1, .cpu_is_intel = true, .cpu_family = 6, .cpu_model = 0x55
+	};
+	uint64_t first, last;
+
+	pt_packets_raw(&packets, tma, sizeof(tma));
+	pt_packets_tsc(&packets, PSBS * TICKS + 777);
+	make_stream(PT_PACKETS_ROOM);
+	ck_assert(aux_seek_extent(&aux, &info, &first, &last));
+	ck_assert_uint_eq(last, PSBS * TICKS + 777);
+}
+END_TEST
+
+/* Only where the buffer was full does a packet begin behind the hole. */
+START_TEST(the_extent_reaches_over_a_full_buffer)
+{
+	struct pt_info info = { .tsc_bit = 1 };
+	uint64_t first, last;
+	size_t full;
+
+	pt_packets_raw(&packets, "\x6d\x20", 2); /* a TIP's begin */
+	full = pt_packets_size(&packets);
+	pt_packets_tsc(&packets, PSBS * TICKS + 777);
+	make_stream(full);
+	pieces[1].apart = true;
+	ck_assert(aux_seek_extent(&aux, &info, &first, &last));
+	ck_assert_uint_eq(last, PSBS * TICKS);
+	pieces[1].resumes = true;
+	ck_assert(aux_seek_extent(&aux, &info, &first, &last));
+	ck_assert_uint_eq(last, PSBS * TICKS + 777);
+}
+END_TEST
+
 START_TEST(the_extent_ends_at_damage)
 {
 	static const uint8_t damage[] = { 0x02, 0xff };
@@ -231,6 +294,9 @@ int main(void)
 	tcase_add_loop_test(all, any_order_of_tscs_gives_a_part_of_the_stream, 0, 20);
 	tcase_add_test(all, the_extent_is_the_first_psb_to_the_last_timing_packet);
 	tcase_add_test(all, the_extent_counts_cycles_behind_the_last_psb);
+	tcase_add_test(all, the_extent_knows_packets_that_libipt_does_not_know);
+	tcase_add_test(all, the_extent_heeds_errata);
+	tcase_add_test(all, the_extent_reaches_over_a_full_buffer);
 	tcase_add_test(all, the_extent_ends_at_damage);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads packets one after another: libipt's, those that it does not know, and those that an
+ * erratum damaged.  For readers that do not follow the flow; the fast engine reads single kinds
+ * of packets itself.
+ */
+#ifndef DECODER_AUX_PT_PACKET_READ_H
+#define DECODER_AUX_PT_PACKET_READ_H
+
+#include <intel-pt.h>
+#include <stdbool.h>
+
+#include "decoder/aux/auxtrace.h"
+
+/* Set up libipt for the trace of a CPU (-1: of a thread), but its bytes. */
+void pt_packet_config(struct pt_config *config, const struct pt_info *info, int32_t cpu);
+
+/*
+ * Returns whether the bytes behind the first one of a CYC are an OVF (SKD007): two CYCs in a
+ * row make no sense.
+ */
+static inline bool pt_packet_cut_by_ovf(const struct pt_errata *errata, const uint8_t *bytes)
+{
+	return bytes[1] == 0x02 && bytes[2] == 0xf3 && errata->skd007;
+}
+
+/*
+ * Read the packet at *at of config's bytes, behind which are AUX_WINDOW_PADDING more, by its
+ * libipt decoder.  Moves *at behind it.  Returns libipt's status.
+ */
+int pt_packet_by_libipt(struct pt_packet_decoder *decoder, const struct pt_config *config,
+			size_t *at, struct pt_packet *packet);
+
+/*
+ * The same for all packets; one that libipt does not know (pt_evd_pebs_packets.h) is a ppt_mnt.
+ * *bip_size: 0 at first; kept from packet to packet.  Returns false at the end and at damage.
+ */
+bool pt_packet_read(struct pt_packet_decoder *decoder, const struct pt_config *config, size_t *at,
+		    unsigned *bip_size, struct pt_packet *packet);
+
+#endif
