@@ -111,20 +111,46 @@ static void emit_one(struct sorter_track *track, const struct big_array *array, 
 	emit_sorted(track, visit(array, at), 1);
 }
 
-/* Emit the records [begin, end) of an array, which are of equal time. */
+/*
+ * Returns the index behind the last end that has only ends and instants of the group before it
+ * in [at, end), and closes a slice that is open already.
+ */
+static size_t behind_ends(const struct sorter_track *track, const struct big_array *array,
+			  size_t at, size_t end)
+{
+	uint64_t depth = track->depth;
+	size_t behind = at;
+
+	for (; at < end; at++) {
+		const struct slice_event *record = visit(array, at);
+
+		if (record->kind == SLICE_BEGIN || (record->kind == SLICE_END && !depth))
+			break;
+		if (record->kind != SLICE_END)
+			continue;
+		depth--;
+		behind = at + 1;
+	}
+	return behind;
+}
+
+/*
+ * Emit the records [begin, end) of an array, which are of equal time.  Slices that were found
+ * late enclose what begins then, but not what ends then.
+ */
 static void pass_group(struct sorter_track *track, const struct big_array *array, size_t begin,
 		       size_t end)
 {
 	const struct slice_event *records = array->items;
-	size_t deferred, plain;
+	size_t deferred, plain, ended;
 
 	for (; begin < end && records[begin].order == SLICE_ORDER_WHOLE; begin++)
 		emit_one(track, array, begin);
 	deferred = plain = begin;
 	while (plain < end && visit(array, plain)->order == SLICE_ORDER_DEFERRED)
 		plain++;
-	for (begin = plain; plain < end && records[plain].kind == SLICE_END && track->depth;
-	     plain++)
+	begin = plain;
+	for (ended = behind_ends(track, array, plain, end); plain < ended; plain++)
 		emit_one(track, array, plain);
 	for (; deferred < begin; deferred++)
 		emit_one(track, array, deferred);

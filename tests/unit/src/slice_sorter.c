@@ -108,6 +108,21 @@ START_TEST(slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 }
 END_TEST
 
+/* A decode error ends the stack, and a return behind it shows who had called. */
+START_TEST(an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late)
+{
+	begin(1, "main");
+	instant(2, "decode error");
+	end(2);
+	begin(3, "leaf");
+	end(4);
+	deferred(2, "caller");
+	end(5);
+	ck_assert_str_eq(segment(), "B 1 main\nI 2 decode error\nE 2 main\n"
+				    "B 2 caller inferred\nB 3 leaf\nE 4 leaf\nE 5 caller\n");
+}
+END_TEST
+
 START_TEST(what_goes_back_in_time_is_put_in_order)
 {
 	begin(10, "late");
@@ -511,6 +526,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
+	tcase_add_test(all, an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late);
 	tcase_add_test(all, what_goes_back_in_time_is_put_in_order);
 	tcase_add_test(all, details_stay_with_their_begin_or_end);
 	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);
