@@ -395,6 +395,7 @@ json_t *report_json(const struct report *report)
 		{ "interrupted", json_boolean(summary->interrupted) },
 		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
 		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
+		{ "slices_left_out", number(summary->slices_left_out) },
 		{ "thread_count", number(summary->threads) },
 		{ "first_time_ns", number(summary->first_time) },
 		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },

@@ -83,12 +83,13 @@ tap_check "callers of a chosen function are not counted as calls" context
 roots() { # what main calls, and nothing of the loader's; main is level 0
 	awk '$5 == "main" { level = $2; from = $3; to = $4 } END { print level, from, to }' all >main
 	read -r level from to <main
-	"$program" --format=slices --args=none --from=main recursion >ours 2>messages || { cat messages; return 1; }
+	"$program" --format=slices --args=none --from=main --json=one.json recursion >ours 2>messages || { cat messages; return 1; }
 	awk -v level="$level" -v from="$from" -v to="$to" '$3 >= from && $4 <= to && $2 >= level {
 		$2 -= level; print }' all | sort >expected
 	sort ours | cmp expected - || return 1
 	left_out=$(($(wc -l <all) - $(wc -l <ours)))
-	[ "$left_out" -gt 5 ] && grep -q ", $left_out slices outside of --from left out" messages
+	[ "$left_out" -gt 5 ] && grep -q ", $left_out slices outside of --from left out" messages &&
+		grep -q "\"slices_left_out\": $left_out," one.json
 }
 tap_check "--from begins at a function, and the rest is counted" roots
 
