@@ -9,6 +9,7 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
+	src/callstack/fork_pauses.c src/callstack/fork_pauses.h \
 	src/callstack/inline_flow.c src/callstack/inline_flow.h \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
 	src/callstack/magic_trace/callstack_magic_frames.c src/callstack/magic_trace/callstack_magic_frames.h \

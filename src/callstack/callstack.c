@@ -15,6 +15,11 @@ void callstack_inherit(struct callstack *stack, const struct callstack *parent, 
 		stack->machine->ops->inherit(stack, parent, time);
 }
 
+bool callstack_copy(struct callstack *copy, const struct callstack *stack, uint64_t *most)
+{
+	return stack->machine->ops->copy(copy, stack, most);
+}
+
 void callstack_finish(struct callstack *stack)
 {
 	stack->machine->ops->finish(stack);

@@ -77,7 +77,8 @@ struct callstack_ops {
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
 		     const struct branch_notes *notes);
 	void (*inherit)(struct callstack *stack, const struct callstack *parent,
-			uint64_t time); /* may be NULL */
+			uint64_t time); /* may be NULL; with `copy` */
+	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 	struct callstack_top (*top)(const struct callstack *stack);
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
@@ -154,6 +155,19 @@ static inline struct callstack_top callstack_top(const struct callstack *stack)
  * forked it at `time` (ns).  A machine that cannot do that leaves it empty.
  */
 void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time);
+
+/* Returns whether the machine's stacks can be inherited and copied. */
+static inline bool callstack_inherits(const struct callstack_machine *machine)
+{
+	return machine->ops->inherit != NULL;
+}
+
+/*
+ * Make `copy` a copy of a stack, of the same machine that callstack_inherits(), for
+ * callstack_inherit() and callstack_close() only: empty if there are more than `*most` frames,
+ * from which those copied are subtracted, or too many in all.  Returns whether it was copied.
+ */
+bool callstack_copy(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 
 /* The trace has ended: close all frames and emit all slices.  Once per stack, before close. */
 void callstack_finish(struct callstack *stack);

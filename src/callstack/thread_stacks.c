@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "decoder/cpu_event.h"
 #include "decoder/timeline/trace_pauses.h"
+#include "src/callstack/fork_pauses.h"
 #include "src/callstack/inline_flow.h"
 #include "src/resolve/resolve.h"
 #include "symbols/dso/dso_store.h"
@@ -19,6 +20,11 @@ struct thread_state {
 	uint64_t off_time;        /* ns: when the trace ended; 0: it did not, or was never paused */
 	struct slice_cause cause; /* of the next interrupt */
 	uint16_t vector;          /* 1 + its vector; 0: unknown */
+	uint64_t last_fork;       /* ns: of a child process; 0: there is none */
+	struct fork_pauses *pauses; /* owned: up to then; NULL: none yet */
+	size_t fork_index;          /* of a forked child: its place among the forks */
+	uint64_t begin_ip;          /* of a forked child: where its first branch led; 0: unknown */
+	uint64_t fork_number;       /* of its pause (struct fork_pause); 0: unknown */
 };
 
 /* Bytes of straight-line code between two branches; more is an error of the trace. */
@@ -32,11 +38,13 @@ static bool is_forked(const struct thread *thread)
 	return thread->parent && thread->parent->pid != thread->pid;
 }
 
-static int compare_begin(const void *left, const void *right)
+static int compare_forks(const void *left, const void *right)
 {
 	const struct thread *a = *(const struct thread *const *)left;
 	const struct thread *b = *(const struct thread *const *)right;
 
+	if (a->parent != b->parent)
+		return a->parent->index < b->parent->index ? -1 : 1;
 	if (a->begin != b->begin)
 		return a->begin < b->begin ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
@@ -50,7 +58,13 @@ static void list_forks(struct thread_stacks *stacks, const struct thread *const 
 			stacks->forks[stacks->fork_count++] = threads[i];
 	}
 	if (stacks->fork_count)
-		qsort(stacks->forks, stacks->fork_count, sizeof(*stacks->forks), compare_begin);
+		qsort(stacks->forks, stacks->fork_count, sizeof(*stacks->forks), compare_forks);
+	for (size_t i = 0; i < stacks->fork_count; i++) {
+		const struct thread *child = stacks->forks[i];
+
+		stacks->states[child->index].fork_index = i;
+		stacks->states[child->parent->index].last_fork = child->begin;
+	}
 }
 
 void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline)
@@ -58,7 +72,8 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 	const struct thread *const *threads = timeline_threads(timeline, &stacks->count);
 
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
-	list_forks(stacks, threads);
+	if (callstack_inherits(stacks->machine))
+		list_forks(stacks, threads);
 	stacks->pauses = stacks->show_pauses ? timeline_pauses(timeline) : NULL;
 }
 
@@ -68,16 +83,108 @@ static struct thread_state *state_of(const struct thread_stacks *stacks,
 	return &stacks->states[thread ? thread->index : stacks->count];
 }
 
-static void fork_stack(struct thread_stacks *stacks, const struct thread *child)
-{
-	struct thread_state *state = state_of(stacks, child);
-	const struct thread_state *parent = state_of(stacks, child->parent);
+/* Forked children before one that are looked at. */
+#define SIBLINGS_MOST 64
 
-	if (state->stack || !parent->stack)
+/* A fork, for siblings_since(). */
+struct fork_place {
+	const struct thread_stacks *stacks;
+	size_t index;
+};
+
+/* Returns the child's sibling that was forked so many forks earlier; NULL: there is none. */
+static const struct thread *sibling_before(const struct fork_place *place, size_t distance)
+{
+	const struct thread *const *forks = place->stacks->forks;
+
+	if (distance > place->index || distance > SIBLINGS_MOST ||
+	    forks[place->index - distance]->parent != forks[place->index]->parent)
+		return NULL;
+	return forks[place->index - distance];
+}
+
+/* Returns the number of the pause of the last sibling that began where a child does; 0: none. */
+static uint64_t number_of_sibling(const struct fork_place *place, uint64_t ip)
+{
+	const struct thread *sibling;
+
+	for (size_t i = 1; (sibling = sibling_before(place, i)); i++) {
+		const struct thread_state *state = state_of(place->stacks, sibling);
+
+		if (state->begin_ip == ip && state->fork_number)
+			return state->fork_number;
+	}
+	return 0;
+}
+
+/* Returns how many siblings were forked since a time that have not begun, back to one that has. */
+static size_t siblings_since(const void *context, uint64_t since)
+{
+	const struct fork_place *place = context;
+	const struct thread *child = place->stacks->forks[place->index], *sibling;
+	uint64_t ip = state_of(place->stacks, child)->begin_ip;
+	size_t count = 0;
+
+	for (size_t i = 1; (sibling = sibling_before(place, i)) && sibling->begin >= since; i++) {
+		const struct thread_state *state = state_of(place->stacks, sibling);
+
+		if (state->begin_ip == ip)
+			break;
+		count += !state->stack;
+	}
+	return count;
+}
+
+/* The first event of a forked child: its stack begins with its parent's. */
+static void inherit_stack(struct thread_stacks *stacks, struct thread_state *state,
+			  const struct branch_event *event)
+{
+	const struct thread *child = event->thread;
+	const struct fork_pauses *pauses = state_of(stacks, child->parent)->pauses;
+	const struct fork_place place = { stacks, state->fork_index };
+	struct fork_query query = {
+		.time = child->begin,
+		.resolution = stacks->machine->resolution,
+		.before = siblings_since,
+		.context = &place,
+	};
+	const struct fork_pause *pause;
+
+	if (!pauses)
 		return;
-	state->stack = callstack_open(stacks->machine, stacks->add_track(stacks->context, child));
-	state->space = parent->space;
-	callstack_inherit(state->stack, parent->stack, child->begin);
+	if (event->kind != BRANCH_CPU_EVENT && event->flags & BRANCH_TRACE_ON)
+		query.ip = state->begin_ip = event->to;
+	query.after = query.ip ? number_of_sibling(&place, query.ip) : 0;
+	pause = fork_pauses_find(pauses, &query);
+	if (!pause)
+		return;
+	if (pause->left_out)
+		diag_warn(stacks->machine->diag, "stack-too-deep",
+			  "too many calls were open in a fork: the child begins without them");
+	state->fork_number = pause->resume_ip == query.ip ? pause->number : 0;
+	state->space = pause->space;
+	callstack_inherit(state->stack, pause->stack, child->begin);
+}
+
+static bool may_fork(const struct branch_event *event)
+{
+	return event->kind == BRANCH_SYSCALL || event->kind == BRANCH_SOFTINT ||
+	       event->kind == BRANCH_GAP;
+}
+
+/* A thread that forks was fed events: the last one may be a system call, or lost trace. */
+static void follow_parent(struct thread_state *state, const struct branch_event *events,
+			  size_t count)
+{
+	const struct branch_event *last = &events[count - 1];
+
+	if (last->time > state->last_fork)
+		return;
+	if (!state->pauses)
+		state->pauses = alloc_zeroed(1, sizeof(*state->pauses));
+	state->pauses->credit += count;
+	if (may_fork(last))
+		fork_pauses_add(state->pauses, state->stack, last);
 }
 
 /* The processor announced an interrupt: note its vector and cause, if this event is one. */
@@ -96,24 +203,16 @@ static void note_interrupt(struct thread_stacks *stacks, struct thread_state *st
 	state->vector = 0;
 }
 
-static bool fork_is_due(const struct thread_stacks *stacks, uint64_t time)
-{
-	return stacks->next_fork < stacks->fork_count &&
-	       stacks->forks[stacks->next_fork]->begin <= time;
-}
-
-static void follow_forks(struct thread_stacks *stacks, uint64_t time)
-{
-	while (fork_is_due(stacks, time))
-		fork_stack(stacks, stacks->forks[stacks->next_fork++]);
-}
-
 static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
-		       const struct thread *thread)
+		       const struct branch_event *event)
 {
-	if (!state->stack)
-		state->stack =
-			callstack_open(stacks->machine, stacks->add_track(stacks->context, thread));
+	const struct thread *thread = event->thread;
+
+	if (state->stack)
+		return;
+	state->stack = callstack_open(stacks->machine, stacks->add_track(stacks->context, thread));
+	if (thread && stacks->fork_count && is_forked(thread))
+		inherit_stack(stacks, state, event);
 }
 
 /* Whether the thread's process ran exec since its last branch. */
@@ -176,26 +275,21 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 }
 
 /*
- * Returns how many branches, from the first on, are of its thread and program, come before
- * the next fork, and have places that the resolver has cached.
+ * Returns how many branches, from the first on, are of its thread and program, of kinds up to
+ * `last_kind`, a constant, and have places that the resolver has cached.
  */
-static size_t look_up_cached(const struct thread_stacks *stacks, const struct branch_event *events,
-			     size_t count, struct resolved_branch branches[BATCH_MOST])
+static inline __attribute__((always_inline)) size_t look_up_cached(
+	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
+	struct resolved_branch branches[BATCH_MOST], enum branch_kind last_kind)
 {
 	const struct thread *thread = events->thread;
 	const struct address_space *space = state_of(stacks, thread)->space;
-	uint64_t forks_at = stacks->next_fork < stacks->fork_count
-				    ? stacks->forks[stacks->next_fork]->begin
-				    : UINT64_MAX;
 	size_t most = count < BATCH_MOST ? count : BATCH_MOST, found;
 
-	while (most && events[most - 1].time >= forks_at)
-		most--;
 	for (found = 0; found < most; found++) {
 		const struct branch_event *event = &events[found];
 
-		if (event->thread != thread || event->space != space ||
-		    event->kind > BRANCH_TX_ABORT)
+		if (event->thread != thread || event->space != space || event->kind > last_kind)
 			break;
 		branches[found].event = event;
 		branches[found].places =
@@ -217,7 +311,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	resolver_advance(stacks->resolver, event->time);
 	branch.places =
 		resolver_find_branch(stacks->resolver, event->space, event->from, event->to);
-	open_stack(stacks, state, event->thread);
+	open_stack(stacks, state, event);
 	if (began_program(state, event)) {
 		notes.exec = true;
 		notes.enters_program = enters_program(stacks, event);
@@ -260,17 +354,20 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	size_t fed = 0;
 
 	if (state->stack && !state->vector && !stacks->inlined && !stacks->pauses)
-		fed = look_up_cached(stacks, events, count, branches);
+		fed = state->last_fork
+			      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
+			      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);
 	if (fed) {
 		callstack_feed(state->stack, branches, fed, NULL);
 	} else {
-		follow_forks(stacks, events->time);
 		if (stacks->pauses)
 			feed_pause(stacks, state, events);
 		feed_one(stacks, state, events);
 		fed = 1;
 	}
 	state->last_ip = events[fed - 1].to;
+	if (state->last_fork)
+		follow_parent(state, events, fed);
 	return fed;
 }
 
@@ -286,8 +383,7 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 	struct branch_notes notes = { .mark = symbol,
 				      .mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0 };
 
-	follow_forks(stacks, event->time);
-	open_stack(stacks, state, event->thread);
+	open_stack(stacks, state, event);
 	callstack_feed(state->stack, &(struct resolved_branch){ &mark, &nowhere }, 1, &notes);
 }
 
@@ -323,8 +419,12 @@ void thread_stacks_finish(struct thread_stacks *stacks)
 
 void thread_stacks_release(struct thread_stacks *stacks)
 {
-	for (size_t i = 0; stacks->states && i <= stacks->count; i++)
+	for (size_t i = 0; stacks->states && i <= stacks->count; i++) {
 		callstack_close(stacks->states[i].stack);
+		if (stacks->states[i].pauses)
+			fork_pauses_release(stacks->states[i].pauses);
+		free(stacks->states[i].pauses);
+	}
 	free(stacks->states);
 	free(stacks->forks);
 	*stacks = (struct thread_stacks){ 0 };

@@ -4,7 +4,7 @@
  *
  * Joins the decoder's threads with a call-stack machine: opens a stack at a
  * thread's first branch, notes exec, starts the stack of a forked child with its
- * parent's at the time of the fork, and puts a gap where the trace was paused.
+ * parent's in the system call that forked it, and puts a gap where the trace was paused.
  */
 #ifndef SRC_CALLSTACK_THREAD_STACKS_H
 #define SRC_CALLSTACK_THREAD_STACKS_H
@@ -32,8 +32,9 @@ struct thread_stacks {
 	bool show_pauses;            /* of the trace; the same */
 	struct thread_state *states; /* owned; by thread index; the last is of unknown threads */
 	size_t count;                /* threads of the timeline */
-	const struct thread **forks; /* owned: first threads of forked processes, by time */
-	size_t fork_count, next_fork;
+	const struct thread *
+		*forks; /* owned: first threads of forked processes, by parent and time */
+	size_t fork_count;
 	const struct trace_pauses *pauses; /* borrowed; NULL: the trace was not paused */
 	uint64_t paused;                   /* times that it was, by thread */
 };

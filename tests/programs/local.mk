@@ -11,6 +11,7 @@ check_PROGRAMS += $(RECORDED)
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
 STATIC = \
 	tests/programs/static/coroutines tests/programs/static/except \
+	tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_traps tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/tail tests/programs/static/threads tests/programs/static/unwinding
@@ -63,6 +64,12 @@ tests_programs_threads_LDFLAGS = -pthread
 tests_programs_static_coroutines_SOURCES = tests/programs/coroutines.c
 tests_programs_static_coroutines_CFLAGS = $(tests_programs_coroutines_CFLAGS)
 tests_programs_static_coroutines_LDFLAGS = -all-static
+tests_programs_static_family_SOURCES = tests/programs/family.c
+tests_programs_static_family_CFLAGS = $(tests_programs_family_CFLAGS)
+tests_programs_static_family_LDFLAGS = -all-static
+tests_programs_static_forks_SOURCES = tests/programs/forks.c
+tests_programs_static_forks_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_forks_LDFLAGS = -all-static -pthread
 tests_programs_static_indirect_SOURCES = tests/programs/indirect.c
 tests_programs_static_indirect_CFLAGS = $(tests_programs_indirect_CFLAGS)
 tests_programs_static_indirect_LDFLAGS = -all-static

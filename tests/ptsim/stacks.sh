@@ -59,6 +59,17 @@ done
 tap_check "unwinding: exceptions in recursive functions" same_stacks 700 --seed=3 -- "$programs/unwinding"
 tap_check "dlclose: the true stacks of two libraries at one address" same_stacks 700 \
 	'--only=^(main|run|plugin|work_of_plugin_[ab])$' --seed=3 -- "$top_builddir/tests/programs/plugins"
+# Events may be earlier than the fork that came before them, by up to a timing packet.
+forks='--only=^(main|level|work|one|other|in_thread)$'
+tap_check "forks: children begin in the call that forked them, MTC" same_stacks 700 "$forks" --seed=3 -- \
+	"$programs/forks"
+tap_check "forks: the same, MTC seldom" same_stacks 100000 "$forks" --mtc-period=9 --seed=4 -- \
+	"$programs/forks"
+tap_check "forks: the same, TSC only" same_stacks 1000000 "$forks" --no-mtc --cpus=2 --seed=3 -- \
+	"$programs/forks"
+# A program's last slices end when the exec is recorded, after its system call.
+tap_check "family: the same, with exec" same_stacks 3000 '--only=^(main|child|work|__libc_fork|_Fork)$' \
+	--seed=3 -- "$programs/family"
 for name in recursion indirect threads signals; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
 done

@@ -250,6 +250,30 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	}
 }
 
+/* Copies count as room, but have no slices that could be ended: too many frames are left out. */
+static bool precise_copy(struct callstack *base, const struct callstack *stack_base, uint64_t *most)
+{
+	const struct precise_stack *stack = (const struct precise_stack *)stack_base;
+	struct precise_stack *copy = (struct precise_stack *)base;
+	struct precise *machine = machine_of(copy);
+	size_t depth = stack->now.depth;
+
+	frame_list_clear(&copy->now);
+	copy->has_root = stack->has_root;
+	memcpy(copy->jumps, stack->jumps, sizeof(copy->jumps));
+	copy->next_jump = stack->next_jump;
+	if (depth > *most || (depth > copy->now.room && machine->room + depth > machine->room_most))
+		return false;
+	copy->now.frames = alloc_grow(copy->now.frames, &copy->now.room, depth, sizeof(*top(copy)));
+	if (depth)
+		memcpy(copy->now.frames, stack->now.frames, depth * sizeof(*top(copy)));
+	copy->now.depth = depth;
+	machine->room += copy->now.room - copy->room;
+	copy->room = copy->now.room;
+	*most -= depth;
+	return true;
+}
+
 static void precise_finish(struct callstack *base)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
@@ -314,6 +338,7 @@ static const struct callstack_ops precise_ops = {
 	.feed = precise_feed,
 	.top = precise_top,
 	.inherit = precise_inherit,
+	.copy = precise_copy,
 	.finish = precise_finish,
 	.close = precise_close,
 	.machine_close = precise_machine_close,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Branches that are fed many at once have the outcome of branches fed one by one. */
+/* Branches that are fed many at once have the outcome of branches fed one by one; forks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +317,72 @@ START_TEST(many_at_once_have_the_outcome_of_one_by_one)
 }
 END_TEST
 
+/* ---- Forks --------------------------------------------------------------- */
+
+static void feed_event(struct branch_event event, int32_t tid)
+{
+	event.thread = timeline_borrow_thread(timeline, tid, event.time);
+	event.space = space_at(event.thread, event.time);
+	event.from_length = event.kind == BRANCH_CALL ? 5 : 2;
+	cache_places(&event, 1);
+	thread_stacks_feed(&stacks, &event, 1);
+}
+
+static void feed_call(uint64_t time, uint64_t from, uint64_t to)
+{
+	feed_event(
+		(struct branch_event){ .time = time, .kind = BRANCH_CALL, .from = from, .to = to },
+		5);
+}
+
+static void leave(uint64_t time, uint64_t from)
+{
+	feed_event((struct branch_event){ .time = time,
+					  .kind = BRANCH_SYSCALL,
+					  .flags = BRANCH_TRACE_OFF,
+					  .from = from },
+		   5);
+}
+
+static void enter(uint64_t time, uint64_t to, int32_t tid)
+{
+	feed_event(
+		(struct branch_event){
+			.time = time, .kind = BRANCH_JUMP, .flags = BRANCH_TRACE_ON, .to = to },
+		tid);
+}
+
+/* The fork is at FORKED, but the last timing packet was long before it. */
+START_TEST(a_child_begins_in_the_call_that_forked_it_whatever_the_times)
+{
+	const uint64_t late = FORKED - 100;
+	const char *inherited = _i ? "7 B 2000 g inferred" : "7 B 2000 h inferred";
+	const char *other = _i ? "7 B 2000 h inferred" : "7 B 2000 g inferred";
+	const char *log;
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x2000); /* m calls f, which calls g, which forks */
+	feed_call(BASE, 0x2010, 0x3000);
+	leave(late, 0x3020);
+	enter(late, 0x3022, 5);
+	feed_event(
+		(struct branch_event){
+			.time = late, .kind = BRANCH_RETURN, .from = 0x3030, .to = 0x2015 },
+		5);
+	feed_call(late, 0x2020, 0x4000); /* h waits, or forks */
+	leave(late, 0x4010);
+	enter(FORKED + 10, _i ? 0x3022 : 0x4012, 7);
+	feed_event(
+		(struct branch_event){
+			.time = FORKED + 20, .kind = BRANCH_RETURN, .from = 0x3030, .to = 0x2015 },
+		7);
+	log = close_stacks();
+	ck_assert_ptr_nonnull(strstr(log, "7 B 2000 f inferred"));
+	ck_assert_ptr_nonnull(strstr(log, inherited));
+	ck_assert_ptr_null(strstr(log, other));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_stacks");
@@ -324,6 +390,8 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_loop_test(all, many_at_once_have_the_outcome_of_one_by_one, 0, 40);
+	tcase_add_loop_test(all, a_child_begins_in_the_call_that_forked_it_whatever_the_times, 0,
+			    2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies of a thread's stack at its system calls, and the choice of a forked child's. */
+#include "src/callstack/fork_pauses.h"
+
+#include <string.h>
+
+/* A stack of so many frames is copied in any case. */
+#define SHALLOW 1024
+
+/* Returns the pause to replace: the oldest one of an ip that has many, or of all. */
+static size_t oldest(const struct fork_pauses *pauses, uint64_t ip)
+{
+	size_t same = 0, first = 0;
+
+	for (size_t i = pauses->count; i-- > 0;) {
+		if (pauses->pauses[i].resume_ip == ip) {
+			first = i;
+			same++;
+		}
+	}
+	if (same >= FORK_PAUSES_SAME)
+		return first;
+	return pauses->count < FORK_PAUSES_MOST ? pauses->count : 0;
+}
+
+/* Returns a pause behind all others, with an old one's copy if there is one. */
+static struct fork_pause *next_pause(struct fork_pauses *pauses, uint64_t ip)
+{
+	size_t index = oldest(pauses, ip);
+	struct fork_pause *list = pauses->pauses, used = list[index];
+
+	if (index == pauses->count)
+		pauses->count++;
+	memmove(&list[index], &list[index + 1], (pauses->count - index - 1) * sizeof(*list));
+	list[pauses->count - 1] = used;
+	return &list[pauses->count - 1];
+}
+
+void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
+		     const struct branch_event *event)
+{
+	bool gap = event->kind == BRANCH_GAP;
+	uint64_t ip = gap ? 0 : event->from + event->from_length;
+	struct fork_pause *pause = next_pause(pauses, ip);
+	uint64_t most = gap ? 0 : pauses->credit + SHALLOW;
+	bool copied;
+
+	pause->number = ++pauses->last_number;
+	pause->time = event->time;
+	pause->resume_ip = ip;
+	pause->space = event->space;
+	if (!pause->stack)
+		pause->stack = callstack_open(stack->machine, NULL);
+	copied = callstack_copy(pause->stack, stack, &most);
+	pause->left_out = !gap && !copied;
+	if (most < pauses->credit)
+		pauses->credit = most;
+}
+
+/* Whether the fork can have been in a pause: no later one of the thread surely came before it. */
+static bool is_possible(const struct fork_pauses *pauses, size_t index,
+			const struct fork_query *query)
+{
+	const struct fork_pause *pause = &pauses->pauses[index];
+
+	if (pause->resume_ip != query->ip || pause->number <= query->after)
+		return false;
+	return index + 1 == pauses->count || !query->resolution ||
+	       pause[1].time + query->resolution >= query->time;
+}
+
+const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
+					  const struct fork_query *query)
+{
+	const struct fork_pause *list = pauses->pauses, *found = NULL;
+	size_t count = pauses->count, first, skip = 0;
+
+	while (count && list[count - 1].time > query->time)
+		count--;
+	/* What a gap hides is unknown, so the search begins behind it. */
+	for (first = count; query->ip && first && list[first - 1].resume_ip;)
+		first--;
+	for (size_t i = query->ip ? first : count; i < count; i++) {
+		if (!is_possible(pauses, i, query))
+			continue;
+		if (!found)
+			skip = query->before(query->context, list[i].time);
+		found = &list[i];
+		if (!skip--)
+			break;
+	}
+	return found ? found : count ? &list[count - 1] : NULL;
+}
+
+void fork_pauses_release(struct fork_pauses *pauses)
+{
+	for (size_t i = 0; i < pauses->count; i++)
+		callstack_close(pauses->pauses[i].stack);
+	*pauses = (struct fork_pauses){ 0 };
+}
