@@ -2,7 +2,6 @@
 /* Finds where functions begin from unwind entries and from the code's own direct branches. */
 #include "symbols/tables/code_starts.h"
 
-#include <emmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +12,6 @@
 /* On average functions have at least this many bytes; of smaller ones no more are noted. */
 #define BYTES_PER_HINT 16
 
-/* Entries are looked up by the page of 256 bytes that they begin in: pages hold one or two. */
-#define PAGE_BITS 8
-
-#define NO_ENTRY UINT32_MAX
-
 /* Code at addresses that are farther apart than this is not searched. */
 #define SPREAD_LEAST  ((uint64_t)64 << 20)
 #define SPREAD_FACTOR 4
@@ -27,20 +21,22 @@
 #define JMP_REL32  0xe9
 #define JMP_REL8   0xeb
 #define TWO_BYTES  0x0f
-#define REP        0xf3
 
 #define NEAR_BRANCH_SIZE 5 /* CALL_REL32, JMP_REL32 */
 
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
-enum direct_branch { DIRECT_CALL, DIRECT_JUMP, DIRECT_CONDITIONAL };
+/* Of FDEs that the compiler made, no two begin in the same as many bytes. */
+#define FDE_SIZE 16
+
+/* Values of struct entry_jump: it was not searched for yet; there is none. */
+#define JUMP_UNKNOWN UINT32_MAX
+#define JUMP_NONE    (UINT32_MAX - 1)
 
 struct scan {
 	struct code_starts *starts;
 	const struct elf_file *file;
-	uint64_t size;   /* bytes from unwind.base to the end of the code */
-	uint32_t *pages; /* owned; by page: the first entry that begins in it or later */
-	size_t page_count;
+	uint64_t size;    /* bytes from unwind.base to the end of the code */
 	uint64_t *hinted; /* owned; a bit for each address, from unwind.base */
 };
 
@@ -53,48 +49,42 @@ void code_starts_open(struct code_starts *starts, const struct elf_file *file)
 void code_starts_close(struct code_starts *starts)
 {
 	unwind_table_close(&starts->unwind);
-	free(starts->branches);
+	free(starts->entries);
 	free(starts->hints);
 	*starts = (struct code_starts){ 0 };
 }
 
-/* ---- The entry at an address ---------------------------------------------- */
+/* ---- Entries in the order of their section -------------------------------- */
 
-static void index_pages(struct scan *scan)
+static size_t slot_count(const struct unwind_table *unwind, enum unwind_kind kind)
 {
-	const struct unwind_table *unwind = &scan->starts->unwind;
-	size_t page = 0;
-
-	scan->page_count = (size_t)(scan->size >> PAGE_BITS) + 1;
-	scan->pages = alloc_zeroed(scan->page_count, sizeof(*scan->pages));
-	for (size_t i = 0; i < unwind->count; i++)
-		for (; page < scan->page_count && page <= unwind->starts[i].begin >> PAGE_BITS;
-		     page++)
-			scan->pages[page] = (uint32_t)i;
-	for (; page < scan->page_count; page++)
-		scan->pages[page] = (uint32_t)unwind->count;
+	return unwind->sections[kind].data.d_size / FDE_SIZE + 1;
 }
 
-/* Returns the index of the entry that begins at an address of the code; NO_ENTRY: none does. */
-static uint32_t entry_at(const struct scan *scan, uint32_t begin)
+/* Note for each entry which one is before it in its section. */
+static void order_entries(struct code_starts *starts)
 {
-	const struct unwind_table *unwind = &scan->starts->unwind;
+	const struct unwind_table *unwind = &starts->unwind;
+	size_t first[UNWIND_KINDS] = { 0, slot_count(unwind, UNWIND_EH_FRAME) };
+	size_t slots = first[UNWIND_DEBUG_FRAME] + slot_count(unwind, UNWIND_DEBUG_FRAME);
+	uint32_t *numbers = alloc_zeroed(slots, sizeof(*numbers));
+	uint32_t before = 0;
 
-	for (size_t i = scan->pages[begin >> PAGE_BITS]; i < unwind->count; i++) {
-		if (unwind->starts[i].begin == begin)
-			return (uint32_t)i;
-		if (unwind->starts[i].begin > begin)
-			break;
+	starts->entries = alloc_zeroed(unwind->count, sizeof(*starts->entries));
+	for (size_t i = 0; i < unwind->count; i++) {
+		const struct unwind_start *start = &unwind->starts[i];
+
+		starts->entries[i].jump = JUMP_UNKNOWN;
+		if (start->entry < unwind->sections[start->kind].data.d_size)
+			numbers[first[start->kind] + start->entry / FDE_SIZE] = (uint32_t)i + 1;
 	}
-	return NO_ENTRY;
-}
-
-/* Returns the index of the last entry that begins at or before an address; NO_ENTRY: none does. */
-static uint32_t entry_before(const struct scan *scan, uint32_t address)
-{
-	const struct unwind_table *unwind = &scan->starts->unwind;
-
-	return (uint32_t)LOWER_BOUND(i, unwind->count, unwind->starts[i].begin <= address) - 1;
+	for (size_t slot = 0; slot < slots; slot++) {
+		if (!numbers[slot])
+			continue;
+		starts->entries[numbers[slot] - 1].before = before;
+		before = numbers[slot];
+	}
+	free(numbers);
 }
 
 /* ---- One pass over the code ------------------------------------------------ */
@@ -124,103 +114,58 @@ static void add_hint(struct scan *scan, uint64_t address)
 		scan->hinted[address / 64] |= 1ull << address % 64;
 }
 
-static void note_branch(struct scan *scan, enum direct_branch kind, uint32_t source,
-			uint32_t target)
+/* Note the targets of the direct calls in a range of code, and what only looks like one. */
+static void scan_calls(struct scan *scan, const struct code_range *code)
 {
-	uint32_t entry = entry_at(scan, target);
-	struct start_branches *branches;
-
-	if (entry == NO_ENTRY) {
-		if (kind == DIRECT_CALL && may_begin(scan, target))
-			add_hint(scan, target);
-		return;
-	}
-	branches = &scan->starts->branches[entry];
-	if (kind == DIRECT_CALL) {
-		branches->call = true;
-		return;
-	}
-	if (entry_before(scan, source) == entry)
-		return;
-	if (branches->jump && entry_before(scan, source) != entry_before(scan, branches->source))
-		branches->several = true;
-	branches->jump = true;
-	branches->source = source;
-	branches->conditional |= kind == DIRECT_CONDITIONAL;
-}
-
-/* Note the code at bytes[0] if it may be a direct branch or ENDBR64. */
-static void note_code(struct scan *scan, const uint8_t *bytes, uint32_t address)
-{
-	enum direct_branch kind = DIRECT_CALL;
-	unsigned opcode_size = 1;
-	uint64_t target;
-	int32_t distance;
-
-	if (bytes[0] == REP) {
-		if (memcmp(bytes, endbr64, sizeof(endbr64)) == 0 && may_begin(scan, address) &&
-		    entry_at(scan, address) == NO_ENTRY)
-			add_hint(scan, address);
-		return;
-	}
-	if (bytes[0] == TWO_BYTES) {
-		if ((bytes[1] & 0xf0) != 0x80)
-			return;
-		kind = DIRECT_CONDITIONAL;
-		opcode_size = 2;
-	} else if (bytes[0] == JMP_REL32) {
-		kind = DIRECT_JUMP;
-	}
-	memcpy(&distance, bytes + opcode_size, sizeof(distance));
-	target = address + opcode_size + sizeof(distance) + (uint64_t)(int64_t)distance;
-	if (target < scan->size)
-		note_branch(scan, kind, address, (uint32_t)target);
-}
-
-/* Bytes that are compared at once, and the longest code that is looked for: a conditional jump. */
-#define BLOCK     16
-#define NOTED_MAX 6
-
-/*
- * Returns a bit for each of the bytes where noted code may begin.  This looks at all
- * bytes of a file, one in twenty of which is the beginning of such code: the first byte
- * and the next one decide.
- */
-static unsigned find_in_block(const uint8_t *bytes)
-{
-	__m128i here = _mm_loadu_si128((const __m128i *)(const void *)bytes);
-	__m128i next = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 1));
-	__m128i is_near = _mm_cmpeq_epi8(_mm_or_si128(here, _mm_set1_epi8(1)),
-					 _mm_set1_epi8((char)JMP_REL32));
-	__m128i is_jcc =
-		_mm_and_si128(_mm_cmpeq_epi8(here, _mm_set1_epi8(TWO_BYTES)),
-			      _mm_cmpeq_epi8(_mm_and_si128(next, _mm_set1_epi8((char)0xf0)),
-					     _mm_set1_epi8((char)0x80)));
-	__m128i is_endbr = _mm_and_si128(_mm_cmpeq_epi8(here, _mm_set1_epi8((char)REP)),
-					 _mm_cmpeq_epi8(next, _mm_set1_epi8(TWO_BYTES)));
-
-	return (unsigned)_mm_movemask_epi8(_mm_or_si128(is_near, _mm_or_si128(is_jcc, is_endbr)));
-}
-
-static void scan_code(struct scan *scan, const struct code_range *code)
-{
-	const uint8_t *bytes = scan->file->bytes + code->offset;
+	const uint8_t *bytes = scan->file->bytes + code->offset, *at = bytes;
+	const uint8_t *end = bytes + code->size;
 	uint64_t address = code->vaddr - scan->starts->unwind.base;
-	uint8_t tail[BLOCK + NOTED_MAX] = { 0 };
-	uint64_t at = 0;
 
-	if (address + code->size > scan->size)
-		return;
-	for (; at + BLOCK + NOTED_MAX <= code->size; at += BLOCK)
-		for (unsigned found = find_in_block(bytes + at); found; found &= found - 1)
-			note_code(scan, bytes + at + __builtin_ctz(found),
-				  (uint32_t)(address + at) + (unsigned)__builtin_ctz(found));
-	for (; at + NOTED_MAX <= code->size; at++) {
-		memcpy(tail, bytes + at,
-		       code->size - at < sizeof(tail) ? code->size - at : sizeof(tail));
-		if (find_in_block(tail) & 1)
-			note_code(scan, bytes + at, (uint32_t)(address + at));
+	while (end - at >= NEAR_BRANCH_SIZE &&
+	       (at = memchr(at, CALL_REL32, (size_t)(end - at) - NEAR_BRANCH_SIZE + 1))) {
+		int32_t distance;
+
+		memcpy(&distance, ++at, sizeof(distance));
+		add_hint(scan, address + (uint64_t)(at - bytes) + sizeof(distance) +
+				       (uint64_t)(int64_t)distance);
 	}
+}
+
+/* What is called is no part of a function. */
+static void take_called_entries(struct scan *scan)
+{
+	const struct unwind_table *unwind = &scan->starts->unwind;
+
+	for (size_t i = 0; i < unwind->count; i++) {
+		uint32_t begin = unwind->starts[i].begin;
+		uint64_t bit = 1ull << begin % 64;
+
+		if (begin >= scan->size || !(scan->hinted[begin / 64] & bit))
+			continue;
+		scan->hinted[begin / 64] &= ~bit;
+		scan->starts->entries[i].jump = JUMP_NONE;
+	}
+}
+
+/* Note each ENDBR64, by its last byte: code seldom has that. */
+static void scan_endbr64(struct scan *scan, const struct code_range *code)
+{
+	const size_t last = sizeof(endbr64) - 1;
+	const uint8_t *bytes = scan->file->bytes + code->offset, *at = bytes + last;
+	const uint8_t *end = bytes + code->size;
+	uint64_t address = code->vaddr - scan->starts->unwind.base;
+
+	for (; at < end && (at = memchr(at, endbr64[last], (size_t)(end - at))); at++)
+		if (memcmp(at - last, endbr64, last) == 0)
+			add_hint(scan, address + (uint64_t)(at - bytes) - last);
+}
+
+static void drop_false_hints(struct scan *scan)
+{
+	for (uint64_t word = 0; word <= scan->size / 64; word++)
+		for (uint64_t bits = scan->hinted[word]; bits; bits &= bits - 1)
+			if (!may_begin(scan, (uint32_t)word * 64 + (unsigned)__builtin_ctzll(bits)))
+				scan->hinted[word] &= ~(bits & -bits);
 }
 
 /*
@@ -304,12 +249,30 @@ static void list_hints(struct scan *scan)
 	}
 }
 
+typedef void scan_range(struct scan *scan, const struct code_range *code);
+
+/* In a hostile file segments may overlap: as many bytes are scanned as there are. */
+static void scan_all(struct scan *scan, scan_range *range)
+{
+	uint64_t budget = scan->file->size;
+
+	for (size_t i = 0; i < scan->file->code_count; i++) {
+		const struct code_range *code = &scan->file->code[i];
+
+		if (code->size > budget)
+			break;
+		budget -= code->size;
+		if (code->vaddr - scan->starts->unwind.base + code->size <= scan->size)
+			range(scan, code);
+	}
+}
+
 static void scan_file(struct code_starts *starts)
 {
 	const struct elf_file *file = starts->unwind.file;
 	struct scan scan = { .starts = starts, .file = file };
-	/* In a hostile file segments may overlap, and addresses may lie far apart. */
-	uint64_t budget = file->size, most = SPREAD_LEAST + SPREAD_FACTOR * file->size;
+	/* In a hostile file addresses may lie far apart. */
+	uint64_t most = SPREAD_LEAST + SPREAD_FACTOR * file->size;
 
 	starts->scanned = true;
 	for (size_t i = 0; i < file->code_count; i++) {
@@ -318,38 +281,75 @@ static void scan_file(struct code_starts *starts)
 		if (end > scan.size && end <= most && end <= UINT32_MAX)
 			scan.size = end;
 	}
+	order_entries(starts);
 	scan.hinted = alloc_zeroed(scan.size / 64 + 1, sizeof(*scan.hinted));
-	starts->branches = alloc_zeroed(starts->unwind.count, sizeof(*starts->branches));
-	index_pages(&scan);
-	for (size_t i = 0; i < file->code_count && file->code[i].size <= budget; i++) {
-		budget -= file->code[i].size;
-		scan_code(&scan, &file->code[i]);
-	}
+	scan_all(&scan, scan_calls);
+	take_called_entries(&scan);
+	scan_all(&scan, scan_endbr64);
+	drop_false_hints(&scan);
 	add_known(&scan);
 	list_hints(&scan);
-	free(scan.pages);
 	free(scan.hinted);
 }
 
 /* ---- Lookups --------------------------------------------------------------- */
 
-/* Returns whether an entry's code is a part of the function that jumps to it. */
-static bool is_part(const struct start_branches *branches, bool has_frame)
+/*
+ * Returns where a range of code has a near jump to an address, in bytes from unwind.base;
+ * JUMP_NONE: nowhere.  The four bytes of the distance are sought, then the opcode.
+ */
+static uint32_t find_jump(const struct code_starts *starts, const struct unwind_range *range,
+			  uint64_t target, bool conditional)
 {
-	if (branches->call || !branches->jump)
-		return false;
-	return has_frame || (branches->conditional && !branches->several);
+	const struct code_range *code = elf_file_code_at_vaddr(starts->unwind.file, range->begin);
+	const uint8_t *bytes;
+	uint64_t size;
+
+	if (!code)
+		return JUMP_NONE;
+	bytes = starts->unwind.file->bytes + code->offset + (range->begin - code->vaddr);
+	size = range->end - range->begin;
+	if (size > code->vaddr + code->size - range->begin)
+		size = code->vaddr + code->size - range->begin;
+	for (uint64_t at = 1; at + sizeof(int32_t) <= size; at++) {
+		uint32_t distance;
+		bool is_jcc;
+
+		memcpy(&distance, bytes + at, sizeof(distance));
+		if (distance != (uint32_t)(target - range->begin - at - sizeof(distance)))
+			continue;
+		is_jcc = at > 1 && bytes[at - 2] == TWO_BYTES && (bytes[at - 1] & 0xf0) == 0x80;
+		if (is_jcc || (!conditional && bytes[at - 1] == JMP_REL32))
+			return (uint32_t)(range->begin + at - 1 - is_jcc - starts->unwind.base);
+	}
+	return JUMP_NONE;
 }
 
-static struct code_start start_of_entry(const struct code_starts *starts,
+/* Returns the jump to an entry that makes it a part of the function before it in the section. */
+static uint32_t jump_to_part(struct code_starts *starts, const struct unwind_range *part)
+{
+	const struct unwind_table *unwind = &starts->unwind;
+	uint32_t before = starts->entries[part->index].before;
+	struct unwind_range function;
+
+	if (!before ||
+	    !unwind_table_find(&starts->unwind, unwind->base + unwind->starts[before - 1].begin,
+			       &function))
+		return JUMP_NONE;
+	return find_jump(starts, &function, part->begin, !part->has_frame);
+}
+
+static struct code_start start_of_entry(struct code_starts *starts,
 					const struct unwind_range *range)
 {
-	const struct start_branches *branches = &starts->branches[range->index];
 	struct code_start start = { range->begin, range->end, 0, CODE_BY_ENTRY };
+	struct entry_jump *entry = &starts->entries[range->index];
 
-	if (is_part(branches, range->has_frame)) {
+	if (entry->jump == JUMP_UNKNOWN)
+		entry->jump = jump_to_part(starts, range);
+	if (entry->jump != JUMP_NONE) {
 		start.kind = CODE_PART;
-		start.source = branches->several ? 0 : starts->unwind.base + branches->source;
+		start.source = starts->unwind.base + entry->jump;
 	}
 	return start;
 }

@@ -8,9 +8,10 @@
  * and .fini_array.  A hint counts only outside of all entries.
  *
  * Compilers move code that seldom runs out of its function (GCC: FUNCTION.cold).  Such a
- * part has an entry of its own.  It is known by its jumps: code of one function only jumps
- * to it, nothing calls it, and a conditional jump does (compilers make no tail
- * calls of these), or its entry says that the stack has a frame already.
+ * part has an entry of its own, which is the next one behind the function's in the section:
+ * assemblers write entries in the order of the source.  It is known by its jumps: nothing calls
+ * it, and code of that function jumps to it conditionally (compilers make no tail calls
+ * of these), or in any way where the entry says that the stack has a frame already.
  */
 #ifndef SYMBOLS_TABLES_CODE_STARTS_H
 #define SYMBOLS_TABLES_CODE_STARTS_H
@@ -22,21 +23,18 @@
 #include "symbols/files/elf_file.h"
 #include "symbols/tables/unwind_table.h"
 
-/* The direct branches to an entry from elsewhere. */
-struct start_branches {
-	uint32_t source;  /* a jump, bytes from unwind.base */
-	bool jump;        /* there is one */
-	bool conditional; /* of the jumps one is */
-	bool several;     /* the jumps come from several entries */
-	bool call;        /* there is a call */
+/* Whether an entry's code is a part of the function before it in the section. */
+struct entry_jump {
+	uint32_t before; /* that function's index in unwind.starts, plus 1; 0: none */
+	uint32_t jump; /* from there to the part, bytes from unwind.base, or none (code_starts.c) */
 };
 
 /* Zeroed memory has no starts. */
 struct code_starts {
 	struct unwind_table unwind;
 	bool scanned;
-	struct start_branches *branches; /* owned; by index in unwind.starts */
-	uint32_t *hints;                 /* owned; sorted, bytes from unwind.base */
+	struct entry_jump *entries; /* owned; by index in unwind.starts */
+	uint32_t *hints;            /* owned; sorted, bytes from unwind.base */
 	size_t hint_count, hint_room;
 };
 
@@ -44,7 +42,7 @@ enum code_start_kind {
 	CODE_NO_START = 0, /* no function is known there */
 	CODE_BY_ENTRY,     /* a function with an unwind entry */
 	CODE_BY_HINT,      /* a function; its end is where the next thing begins */
-	CODE_PART,         /* of the function that has the code at `source` (0: unknown) */
+	CODE_PART,         /* of the function that has the code at `source` */
 };
 
 struct code_start {

@@ -75,6 +75,29 @@ cat >"$work/throw.cc" <<-'END'
 	}
 END
 
+# Conditional tail calls, as in hand-written code: two functions with entries of their own.
+cat >"$work/asm.c" <<-'END'
+	int chooser(int n);
+	__asm__(".type leaf, @function\n"
+		"leaf:	.cfi_startproc\n"
+		"	ret\n"
+		"	.skip 200, 0x90\n"
+		"	.cfi_endproc\n"
+		".globl chooser\n"
+		".type chooser, @function\n"
+		"chooser: .cfi_startproc\n"
+		"	test $1, %dil\n"
+		"	jne leaf\n"
+		"	ret\n"
+		"	.cfi_endproc\n");
+	int main(void)
+	{
+		for (int i = 0; i < 64; i++)
+			chooser(i);
+		return 0;
+	}
+END
+
 # Lines "depth address-of-parent address name" of slices whose calls were seen.
 calls() { # FILE OPTIONS...
 	file=$1
@@ -138,6 +161,12 @@ compiled() { # MINIMUM COMPILER SOURCE FUNCTIONS
 	same_calls "$1" "$work/compiled" "$4"
 }
 
+# A part's entry is behind its function's entry.
+conditional_tail_call() {
+	"${CC:-cc}" -O2 -fno-pie -no-pie -o "$work/compiled" "$work/asm.c" &&
+		same_calls 90 "$work/compiled" '^(leaf|chooser|main)$'
+}
+
 # As before, all code of a file is one function if that is asked for.
 one_for_the_file() {
 	"$program" -q --format=functions --unnamed=files "$work/perf.data" >"$work/table" || return 1
@@ -154,6 +183,7 @@ tap_check "the arguments say once which file it is" says_the_file_once
 tap_check "--unnamed=files shows them as one function" one_for_the_file
 tap_check "a part of a function stays with the function (PART)" compiled 200 "${CC:-cc}" cold.c \
 	'^(work|leaf|tail|log_error|main)'
+tap_check "a conditional tail call leads to a function, to no part" conditional_tail_call
 tap_check "a part that an exception lands in does, too" compiled 12 "${CXX:-c++}" throw.cc \
 	'thrower|guarded|catcher|guard|^main'
 tap_done
