@@ -11,7 +11,8 @@
  *                      or as itself if that has no name
  *   return             top matches: pop; a deeper frame matches: pop to it;
  *                      out of a handler: its restorer takes the frame;
- *                      to a function's entry (retpoline): as a jump;
+ *                      to a function's entry (retpoline), or out of the resolver
+ *                      that a stub jumped to (i386): as a jump;
  *                      out of the root: pop, the target is an inferred root;
  *                      into a function deeper down: pop to it;
  *                      else another stack: leave this one, find or begin that one
@@ -136,6 +137,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->kind = FRAME_CALLED;
 	frame->return_slack = 0;
 	frame->returned = false;
+	frame->resolving = false;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
@@ -228,8 +230,9 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 
 /*
  * A return whose address was put on the stack by hand: by a retpoline, whose
- * call inside the thunk itself only made room for it, or by code that switches to
- * another stack (setcontext).
+ * call inside the thunk itself only made room for it, by the resolver of a stub, which
+ * i386's glibc leaves so for the function (_dl_runtime_resolve), or by code that switches
+ * to another stack (setcontext).
  */
 static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -238,10 +241,12 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	if (now->depth > 1 && top(stack)->kind == FRAME_CALLED &&
 	    same_function(now->frames[now->depth - 2].symbol, top(stack)->symbol)) {
 		precise_pop(stack, time);
-		on_jump(stack, time, to);
-	} else {
+	} else if (!top(stack)->resolving) {
 		precise_switch_stack(stack, time, to);
+		return;
 	}
+	top(stack)->resolving = false;
+	on_jump(stack, time, to);
 }
 
 /* A return to elsewhere than just behind the call of the top. */
@@ -261,7 +266,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_pop_to(stack, time, at - 1);
 	} else if (top(stack)->kind == FRAME_HANDLER) {
 		precise_replace(stack, time, to);
-	} else if (location_is_entry(to)) {
+	} else if (location_is_entry(to) || top(stack)->resolving) {
 		jump_by_return(stack, time, to);
 	} else if (stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED) {
 		precise_pop(stack, time);

@@ -195,6 +195,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 								  const struct location *to)
 {
 	struct frame *frame = top(stack);
+	bool stub = frame->hidden;
 
 	precise_before_change(stack, stack->now.depth - 1);
 	/* The counts of a stub belong to its target; after a tail call they begin anew. */
@@ -205,6 +206,8 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->symbol = symbol_of(stack, to);
 	frame->entry_ip = to->ip;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	/* A stub that is not bound jumps to the common ".plt", and that to the resolver. */
+	frame->resolving = stub && (frame->hidden || frame->resolving);
 	frame->traps = 0;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);

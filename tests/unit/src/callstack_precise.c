@@ -283,6 +283,71 @@ START_TEST(a_stub_and_its_target_are_one_call)
 }
 END_TEST
 
+/*
+ * As i386's glibc does: "F" is not bound and jumps to ".plt" ("P"), and that to the resolver,
+ * which ends with `ret $12`.
+ */
+static void call_unbound_stub(void)
+{
+	call('m', 0x10, 'F');
+	jump('F', 'P', 0);
+	jump('P', 'r', 0);
+	call('r', 0x10, 'x');
+	ret('x', 'r', 0x15);
+}
+
+START_TEST(a_resolver_that_returns_to_the_function_jumps_to_it)
+{
+	call('l', 0x10, 'm');
+	call_unbound_stub();
+	ret('r', 'f', 0);
+	expect_depth(2);
+	ret('f', 'm', 0x15);
+	expect_depth(1);
+	ret('m', 'l', 0x15);
+	expect("B 0 m\nB 30 r\nB 40 x\nE 50 x\nE 60 r\nB 60 f\nE 70 f\nE 80 m\nE 80 l\n"
+	       "B 0 l inferred deferred\nS\n");
+}
+END_TEST
+
+/* The function that was resolved is no resolver: its own return to an entry is another stack. */
+START_TEST(a_resolved_function_may_begin_a_coroutine_by_a_return)
+{
+	call('l', 0x10, 'm');
+	call_unbound_stub();
+	ret('r', 'f', 0);
+	ret('f', 'c', 0);
+	expect_depth(0);
+	call('c', 0x10, 'f');
+	ret('f', 'm', 0x15);
+	expect_depth(1);
+	ret('m', 'l', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* A stub that is bound, and one of code with retpolines, leave nothing behind. */
+START_TEST(a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return)
+{
+	call('l', 0x10, 'm');
+	call('m', 0x10, 'F');
+	jump('F', 'f', 0);
+	ret('f', 'c', 0);
+	call('c', 0x10, 'F');
+	jump('F', 'R', 0);
+	call('R', 0x10, 'R');
+	ret('R', 'f', 0);
+	ret('f', 'm', 0x15);
+	expect_depth(1);
+	call('m', 0x20, 'F');
+	jump('F', 'R', 0);
+	call('R', 0x10, 'R');
+	ret('R', 'f', 0);
+	ret('f', 'd', 0);
+	expect_depth(0);
+}
+END_TEST
+
 static struct location nameless(uint64_t ip)
 {
 	static struct symbol file = { .kind = SYMBOL_FILE };
@@ -1030,6 +1095,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_tail_call_keeps_where_its_caller_returns);
 	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(tests, a_stub_and_its_target_are_one_call);
+	tcase_add_test(tests, a_resolver_that_returns_to_the_function_jumps_to_it);
+	tcase_add_test(tests, a_resolved_function_may_begin_a_coroutine_by_a_return);
+	tcase_add_test(tests, a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);
 	tcase_add_test(tests, a_stub_does_not_return);
 	tcase_add_test(tests, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
