@@ -17,7 +17,8 @@
  *                      into a function deeper down: pop to it;
  *                      else another stack: leave this one, find or begin that one
  *   jump of a stub     to code without a name: the stub is shown instead
- *   jump to an entry   tail call: replace the top, but for its return address
+ *   jump to an entry   tail call: replace the top, but for its return address; from Go's
+ *                      gogo: a new goroutine, on another stack
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      behind a call: pop to it; from Go's gogo: another stack; of a
@@ -171,6 +172,12 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 		push_called(stack, time, branch);
 }
 
+/* Returns whether the top is Go's gogo(), which jumps to a goroutine on its own stack. */
+static inline bool is_gogo(const struct precise_stack *stack)
+{
+	return top(stack)->symbol->name == machine_of(stack)->gogo;
+}
+
 /* A jump into the body of another function than the top's, or to a part of it. */
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
 						const struct location *to)
@@ -196,7 +203,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_pop_to(stack, time, at - 1);
 		return;
 	}
-	if (top(stack)->symbol->name == machine_of(stack)->gogo) {
+	if (is_gogo(stack)) {
 		precise_switch_stack(stack, time, to);
 		return;
 	}
@@ -221,6 +228,8 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 		precise_infer_root(stack, to);
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		jump_within(stack, time, to);
+	else if (is_function_entry(to) && is_gogo(stack))
+		precise_switch_stack(stack, time, to);
 	else if (is_function_entry(to))
 		precise_replace(stack, time, to);
 	else

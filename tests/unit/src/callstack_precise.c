@@ -797,6 +797,28 @@ START_TEST(gogo_goes_to_the_stack_of_its_goroutine)
 }
 END_TEST
 
+/* Go: gogo() begins a goroutine by a jump to its function, which returns to goexit(). */
+START_TEST(a_new_goroutine_is_under_no_scheduler)
+{
+	function('o')->name = function('o')->linkage = name_intern_text(&names, "gogo");
+	call('a', 0x10, 'm');
+	call('m', 0x10, 'o');
+	jump('o', 'g', 0); /* a new goroutine */
+	expect_depth(0);
+	call('g', 0x10, 'f');
+	expect_depth(1);
+	ret('f', 'g', 0x15);
+	ret('g', 'e', 0x11); /* goexit() */
+	call('e', 0x20, 'm');
+	call('m', 0x10, 'o');
+	expect_depth(2);
+	jump('o', 'm', 0x15); /* the first one continues */
+	expect_depth(1);
+	ret('m', 'a', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
 START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
 {
 	call('m', 0x10, 'f');
@@ -1121,6 +1143,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
 	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);
+	tcase_add_test(tests, a_new_goroutine_is_under_no_scheduler);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
