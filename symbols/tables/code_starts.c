@@ -267,6 +267,7 @@ static void scan_all(struct scan *scan, scan_range *range)
 	}
 }
 
+/* Scan all code, once: when an address outside of all entries, or a likely part, is looked up. */
 static void scan_file(struct code_starts *starts)
 {
 	const struct elf_file *file = starts->unwind.file;
@@ -274,6 +275,8 @@ static void scan_file(struct code_starts *starts)
 	/* In a hostile file addresses may lie far apart. */
 	uint64_t most = SPREAD_LEAST + SPREAD_FACTOR * file->size;
 
+	if (starts->scanned)
+		return;
 	starts->scanned = true;
 	for (size_t i = 0; i < file->code_count; i++) {
 		uint64_t end = file->code[i].vaddr + file->code[i].size - starts->unwind.base;
@@ -281,7 +284,6 @@ static void scan_file(struct code_starts *starts)
 		if (end > scan.size && end <= most && end <= UINT32_MAX)
 			scan.size = end;
 	}
-	order_entries(starts);
 	scan.hinted = alloc_zeroed(scan.size / 64 + 1, sizeof(*scan.hinted));
 	scan_all(&scan, scan_calls);
 	take_called_entries(&scan);
@@ -345,8 +347,14 @@ static struct code_start start_of_entry(struct code_starts *starts,
 	struct code_start start = { range->begin, range->end, 0, CODE_BY_ENTRY };
 	struct entry_jump *entry = &starts->entries[range->index];
 
-	if (entry->jump == JUMP_UNKNOWN)
-		entry->jump = jump_to_part(starts, range);
+	if (entry->jump == JUMP_UNKNOWN) {
+		uint32_t jump = jump_to_part(starts, range);
+
+		if (jump != JUMP_NONE)
+			scan_file(starts);
+		if (entry->jump == JUMP_UNKNOWN)
+			entry->jump = jump;
+	}
 	if (entry->jump != JUMP_NONE) {
 		start.kind = CODE_PART;
 		start.source = starts->unwind.base + entry->jump;
@@ -361,10 +369,11 @@ struct code_start code_starts_find(struct code_starts *starts, uint64_t vaddr)
 	struct code_start start;
 	size_t next;
 
-	if (!starts->scanned)
-		scan_file(starts);
+	if (!starts->entries)
+		order_entries(starts);
 	if (unwind_table_find(&starts->unwind, vaddr, &range))
 		return start_of_entry(starts, &range);
+	scan_file(starts);
 	start = (struct code_start){ range.begin, range.end, 0, CODE_NO_START };
 	next = vaddr < base ? 0
 			    : LOWER_BOUND(i, starts->hint_count, starts->hints[i] <= vaddr - base);
