@@ -16,6 +16,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/magic_trace/callstack_magic_trace.c src/callstack/magic_trace/callstack_magic_trace.h \
 	src/callstack/precise/callstack_precise.c src/callstack/precise/callstack_precise.h \
 	src/callstack/precise/callstack_precise_branches.c \
+	src/callstack/precise/callstack_precise_landing.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \

@@ -52,6 +52,12 @@ static inline bool location_is_entry(const struct location *location)
 	return symbol_is_function(location->symbol) && location->offset == 0;
 }
 
+/* Returns whether a location begins a function, and not a part of one (symbols/symbol.h). */
+static inline bool location_is_function_entry(const struct location *location)
+{
+	return location_is_entry(location) && !location->symbol->function;
+}
+
 /* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
 struct location_pair location_pair_of(const struct location *from, const struct location *to);
 

@@ -8,7 +8,8 @@
  *   any, from known    the top is brought to from's function first: an empty stack
  *                      gets it as an inferred root; else pop to it or replace the top
  *   call               push (not for `call $+5`); a PLT stub is shown as its target,
- *                      or as itself if that has no name
+ *                      or as itself if that has no name; nothing matches longjmp(),
+ *                      _Unwind_Resume() and their like, which never return
  *   return             top matches: pop; a deeper frame matches: pop to it;
  *                      out of a handler: its restorer takes the frame;
  *                      to a function's entry (retpoline), or out of the resolver
@@ -23,6 +24,8 @@
  *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      behind a call: pop to it; from Go's gogo: another stack; of a
  *                      function deeper down: pop to it; else replace the top
+ *   either, to a       the innermost frame whose call has it: pop to it, also if the pad is
+ *   landing pad        just behind a call
  *   either, to a       the innermost frame that installed one is meant, if it is of
  *   handler of OCaml   that function: pop to it
  *   off                push a pause with the address where execution resumes; by a sysret
@@ -38,7 +41,6 @@
  *                      but they ran, so they are shown
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
-#include "symbols/dso/dso_store.h"
 
 /*
  * Make the innermost frame that of the function at `from`, if it is not: it is a pause,
@@ -65,59 +67,6 @@ static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int6
 		precise_pop_to(stack, time, at);
 	else
 		precise_replace(stack, time, from);
-}
-
-/* Returns whether a location begins a function, and not a part of one (symbols/symbol.h). */
-static inline bool is_function_entry(const struct location *location)
-{
-	return location_is_entry(location) && !location->symbol->function;
-}
-
-/* Innermost frames that are searched for the one that an exception enters. */
-#define LANDING_FRAMES ((size_t)4096)
-
-/* Returns whether an exception that passes through the call of a frame lands at `to`. */
-static bool call_lands_at(const struct frame *called, const struct location *to)
-{
-	const struct symbol *caller = called->caller;
-
-	return called->kind == FRAME_CALLED && caller && caller->dso &&
-	       caller->dso == to->symbol->dso &&
-	       dso_find_landing_pad(caller->dso, caller->start + called->caller_offset) ==
-		       to->symbol->start + to->offset;
-}
-
-/*
- * Returns 1 + the index of the innermost frame whose call has its landing pad at `to`; 0: none
- * has.  Inlined calls are in the function that made the call.
- */
-static size_t find_handler(struct precise_stack *stack, const struct location *to)
-{
-	const struct frame_list *now = &stack->now;
-	const struct frame *called = NULL;
-	size_t least = now->depth > LANDING_FRAMES ? now->depth - LANDING_FRAMES : 0;
-
-	if (!symbol_is_function(to->symbol) || is_function_entry(to) ||
-	    !frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol)))
-		return 0;
-	for (size_t i = now->depth; i-- > least;) {
-		const struct frame *frame = &now->frames[i];
-
-		if (frame->symbol->inlined)
-			continue;
-		if (called && same_function(frame->symbol, to->symbol) && call_lands_at(called, to))
-			return i + 1;
-		called = frame;
-	}
-	return 0;
-}
-
-/* The same where no landing pad is known: the innermost frame of the function. */
-static size_t find_landing(struct precise_stack *stack, const struct symbol *symbol)
-{
-	return symbol_is_function(symbol)
-		       ? frame_list_find(&stack->now, FRAME_BY_LANDING, frame_function(symbol))
-		       : 0;
 }
 
 static inline __attribute__((always_inline)) void push_called(struct precise_stack *stack,
@@ -188,7 +137,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_reveal(stack, time);
 	if (precise_return_to_setjmp(stack, time, to->ip))
 		return;
-	at = find_handler(stack, to);
+	at = precise_find_handler(stack, to);
 	if (at) {
 		precise_pop_to(stack, time, at);
 		return;
@@ -207,7 +156,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_switch_stack(stack, time, to);
 		return;
 	}
-	at = find_landing(stack, to->symbol);
+	at = precise_find_landing(stack, to->symbol);
 	if (at)
 		precise_pop_to(stack, time, at);
 	else if (symbol_is_function(to->symbol))
@@ -228,9 +177,9 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 		precise_infer_root(stack, to);
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		jump_within(stack, time, to);
-	else if (is_function_entry(to) && is_gogo(stack))
+	else if (location_is_function_entry(to) && is_gogo(stack))
 		precise_switch_stack(stack, time, to);
-	else if (is_function_entry(to))
+	else if (location_is_function_entry(to))
 		precise_replace(stack, time, to);
 	else
 		jump_into(stack, time, to);
@@ -262,7 +211,7 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location *to)
 {
-	size_t handler = find_handler(stack, to), at;
+	size_t handler = precise_find_handler(stack, to), at;
 
 	/* A landing pad may be just behind a call that never returns. */
 	if (handler) {
@@ -281,7 +230,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_pop(stack, time);
 		precise_infer_root(stack, to);
 	} else if (!precise_return_to_setjmp(stack, time, to->ip)) {
-		at = find_landing(stack, to->symbol);
+		at = precise_find_landing(stack, to->symbol);
 		if (at)
 			precise_pop_to(stack, time, at);
 		else

@@ -227,6 +227,20 @@ void precise_remember_setjmp(struct precise_stack *stack);
 /* If a remembered setjmp returns to ip, pop to its caller.  Returns whether one does. */
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);
 
+/* ---- Exceptions ---------------------------------------------------------- */
+
+/*
+ * Returns 1 + the index of the innermost frame whose call has its landing pad at `to`
+ * (symbols/tables/landing_pads.h); 0: none of the 4096 innermost ones has.
+ */
+size_t precise_find_handler(struct precise_stack *stack, const struct location *to);
+
+/*
+ * Returns 1 + the index of the innermost frame of a function, for an address that is no known
+ * landing pad; 0: there is none.
+ */
+size_t precise_find_landing(struct precise_stack *stack, const struct symbol *symbol);
+
 /* ---- Transactions -------------------------------------------------------- */
 
 void precise_begin_transaction(struct precise_stack *stack);
