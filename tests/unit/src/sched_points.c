@@ -237,7 +237,7 @@ static void add_switch(const struct when *when, int64_t state, int32_t next, con
 					.next_pid = next,
 					.next_prio = priority_of(next, when->time) };
 
-	strncpy(fields.next_comm, name, sizeof(fields.next_comm));
+	memcpy(fields.next_comm, name, strnlen(name, sizeof(fields.next_comm)));
 	add_sample(SWITCH_ID, when, &fields, sizeof(fields));
 }
 
