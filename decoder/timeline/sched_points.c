@@ -123,7 +123,7 @@ static void read_system(struct sched_points *points, struct cursor *c)
 		struct cursor format = take_sized(c);
 		char *text;
 
-		if (!name || strcmp(name, "sched") != 0)
+		if (!name || c->short_ || strcmp(name, "sched") != 0)
 			continue;
 		text = alloc_zeroed(1, cursor_left(&format) + 1);
 		memcpy(text, format.at, cursor_left(&format));

@@ -182,13 +182,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("perf_agrees");
-	TCase *all = tcase_create("perf_agrees");
+	Suite *suite;
+	TCase *all;
 
 	if (!shared() || system("perf --version >/dev/null 2>&1") != 0) {
 		puts("1..0 # SKIP needs perf and the shared recordings");
 		return 0;
 	}
+	suite = suite_create("perf_agrees");
+	all = tcase_create("perf_agrees");
 	tcase_add_test(all, names_and_offsets_are_those_of_perf_script);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
