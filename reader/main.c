@@ -87,16 +87,16 @@ static void print_unknown(const char *path, const struct trace_reader *reader)
 	bool any = false;
 
 	for (unsigned i = 0; i < UNKNOWN_KINDS * UNKNOWN_NUMBERS; i++) {
-		unsigned what = i / UNKNOWN_NUMBERS, number = i % UNKNOWN_NUMBERS;
-		uint64_t count = reader->unknown[what][number];
+		unsigned kind = i / UNKNOWN_NUMBERS, number = i % UNKNOWN_NUMBERS;
+		uint64_t count = reader->unknown[kind][number];
 
 		if (!count)
 			continue;
 		if (!any)
 			fprintf(stderr, "ftfdump: %s: ", path);
 		any = true;
-		fprintf(stderr, "%s%s", before, trace_unknown_text((enum trace_unknown)what));
-		if (what < UNKNOWN_TYPES)
+		fprintf(stderr, "%s%s", before, trace_unknown_text((enum trace_unknown)kind));
+		if (kind < UNKNOWN_TYPES)
 			fprintf(stderr, " %u", number);
 		fprintf(stderr, " (%" PRIu64 " times)", count);
 		before = ", ";

@@ -68,7 +68,7 @@ static void refuse(struct parse *p, const char *text)
 		snprintf(p->record->refusal, sizeof(p->record->refusal), "%s", text);
 }
 
-const char *trace_unknown_text(enum trace_unknown what)
+const char *trace_unknown_text(enum trace_unknown kind)
 {
 	static const char *const texts[UNKNOWN_KINDS] = {
 		"record type", "metadata type",         "trace info type", "provider event",
@@ -76,17 +76,17 @@ const char *trace_unknown_text(enum trace_unknown what)
 		"provider",    "words behind the data",
 	};
 
-	return texts[what];
+	return texts[kind];
 }
 
-static void pass_unknown(struct parse *p, enum trace_unknown what, uint64_t number)
+static void pass_unknown(struct parse *p, enum trace_unknown kind, uint64_t number)
 {
 	struct trace_record *record = p->record;
 
-	p->reader->unknown[what][what < UNKNOWN_TYPES ? number : 0]++;
+	p->reader->unknown[kind][kind < UNKNOWN_TYPES ? number : 0]++;
 	if (!record->unknown[0])
 		snprintf(record->unknown, sizeof(record->unknown), "%s %" PRIu64,
-			 trace_unknown_text(what), number);
+			 trace_unknown_text(kind), number);
 }
 
 /* Bits [low .. high] of a word, as the specification counts them. */

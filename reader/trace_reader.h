@@ -70,7 +70,7 @@ enum trace_arg_type {
 	ARG_TYPES /* this and above: not known, and without a value */
 };
 
-/* What this reader does not know, by what has the number that is not known. */
+/* Parts of the format that this reader does not know, by the field with the unknown number. */
 enum trace_unknown {
 	UNKNOWN_RECORD_TYPE,
 	UNKNOWN_METADATA_TYPE,
@@ -147,7 +147,7 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
 
 /* Returns a constant text: "record type", "argument type", ... */
-const char *trace_unknown_text(enum trace_unknown what);
+const char *trace_unknown_text(enum trace_unknown kind);
 
 /* Idempotent, also on zeroed memory. */
 void trace_reader_close(struct trace_reader *reader);

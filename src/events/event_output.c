@@ -149,7 +149,7 @@ static void warn_no_place(const struct event_output *output)
 	uint64_t switches = switch_events_count(output->input.timeline, output->input.file);
 
 	diag_warn(output->input.diag, "trace-untimed",
-		  "the trace has no times; what has is not shown: %" PRIu64
+		  "the trace has no times; side events that have one are not shown: %" PRIu64
 		  " context switches, and samples",
 		  switches);
 }

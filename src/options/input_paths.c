@@ -26,7 +26,7 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
 	return count;
 }
 
-/* Returns 0, or the errno of opening the path as what it is meant to be. */
+/* Returns 0, or the errno of opening the path as a file or directory, as its option asks. */
 static int find_obstacle(const struct input_path *input)
 {
 	struct stat status;

@@ -125,7 +125,7 @@ struct code_source code_files_source(struct code_files *files)
 	return (struct code_source){ find_code, find_function, files, NULL };
 }
 
-/* Bytes to show of what is no instruction. */
+/* Bytes to show where there is no instruction. */
 #define BYTES_SHOWN 8
 
 /* Warn if a file has no instruction at `offset`: it is damaged, or another file ran. */

@@ -414,7 +414,8 @@ START_TEST(switches_have_no_place_beside_calls_without_times)
 	add_switch(1500000000000, 77, SAMPLE_PID, true);
 	finish("");
 	EXPECT(0, records, "context-switch", "");
-	EXPECT(1, messages, "the trace has no times; what has is not shown: 3 context switches",
+	EXPECT(1, messages,
+	       "the trace has no times; side events that have one are not shown: 3 context switches",
 	       "");
 }
 END_TEST
