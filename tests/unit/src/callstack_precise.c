@@ -691,11 +691,11 @@ START_TEST(a_call_of_unknown_length_returns_to_a_byte_near_it)
 {
 	call_length = 0;
 	call('m', 0x10, 'f');
-	call('f', 0x10, 'g');
-	call('g', 0x10, 'h');
-	ret('h', 'g', 0x12);
-	expect_depth(2);
-	ret('g', 'm', 0x1f);
+	call('f', 0x10, 'f');
+	call('f', 0x20, 'f');
+	ret('f', 'f', 0x12);
+	expect_depth(1);
+	ret('f', 'm', 0x1f);
 	expect_depth(0);
 }
 END_TEST
