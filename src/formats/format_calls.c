@@ -18,6 +18,7 @@
 #include "src/formats/format_branches.h"
 #include "src/formats/output_format.h"
 #include "src/formats/short_time.h"
+#include "src/slices/slice_names.h"
 
 /* Returns the time of the run's first event, ns; 0 before it. */
 static uint64_t base_of(const struct format_output *calls)
@@ -37,7 +38,7 @@ static void print_call_event(const struct format_output *calls, const struct sli
 	}
 	fprintf(calls->text, "-> %8s %-5s ", time, event->kind == SLICE_BEGIN ? "BEGIN" : "END");
 	fwrite(event->symbol->name->text, 1, event->symbol->name->length, calls->text);
-	fputs(event->flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->text);
+	fputs(event->flags & SLICE_INFERRED_START ? SLICE_INFERRED_WORDS "\n" : "\n", calls->text);
 }
 
 static void print_call_events(const struct slice_sink *sink, void *track,

@@ -19,6 +19,7 @@
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
+#include "src/slices/slice_names.h"
 #include "src/slices/track.h"
 
 /* Slices that stay in memory, in bytes: most runs print fewer. */
@@ -58,6 +59,7 @@ struct slice_list {
 	enum option_args level; /* what slices contain */
 	struct call_sites sites;
 	struct slice_files files;
+	struct slice_names names;
 };
 
 static struct slice *slice_at(const struct slice_list *list, size_t index)
@@ -170,6 +172,7 @@ static struct format_output *open_slices(const struct format_request *request, s
 	(void)err;
 	list->level = request->options->args;
 	list->sites.names = request->names;
+	slice_names_init(&list->names, request->names, request->options->stacks);
 	list->output.text = request->text;
 	list->output.slices = &list->count;
 	list->output.sink = (struct slice_sink){
@@ -237,7 +240,9 @@ static void print_args_of(struct slice_list *list, const struct slice *slice, FI
 static void print_slice(struct slice_list *list, const struct track *track,
 			const struct slice *slice, FILE *out)
 {
-	const struct name *name = slice->symbol ? slice->symbol->name : slice->text;
+	const struct name *name =
+		slice->symbol ? slice_names_find(&list->names, slice->symbol, slice->flags)
+			      : slice->text;
 
 	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", track->pid, track->tid,
 		slice->depth, slice->begin, slice->end);
@@ -293,6 +298,7 @@ static void release_slices(struct format_output *output)
 	free(list->tracks);
 	call_sites_release(&list->sites);
 	slice_files_release(&list->files);
+	slice_names_release(&list->names);
 }
 
 const struct output_format format_slices = {

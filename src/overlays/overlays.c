@@ -121,7 +121,7 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 	if (output_open(&output, overlays->options->output, err) < 0)
 		return -1;
 	ftf_sink_init(
-		&sink, &output, names, overlays->options->args,
+		&sink, &output, names, overlays->options,
 		overlay_clock_wall_alone(&overlays->clocks, overlays->inputs, overlays->count));
 	overlays_write(overlays, sink.writer, NULL);
 	status = ftf_sink_close(&sink, err);

@@ -3,6 +3,7 @@
 #include "src/pipeline/output_pipeline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -12,9 +13,12 @@
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 
+#define UNKNOWN_PROCESS "?/?"
+
 struct pipeline_track {
 	struct track track;
 	struct pipeline_track *next;
+	char name[32]; /* of a thread of which an id is unknown */
 };
 
 static bool is_sorted(const struct output_pipeline *pipeline)
@@ -121,6 +125,23 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	return 0;
 }
 
+/* Name what has no id as magic-trace does (trace_writer.ml, opt_pid_to_string()). */
+static void name_unknown(struct pipeline_track *added)
+{
+	struct track *track = &added->track;
+	char pid[12] = "?", tid[12] = "?";
+
+	if (track->pid > 0)
+		snprintf(pid, sizeof(pid), "%" PRId32, track->pid);
+	else if (!track->process_name)
+		track->process_name = UNKNOWN_PROCESS;
+	if (track->tid > 0)
+		snprintf(tid, sizeof(tid), "%" PRId32, track->tid);
+	snprintf(added->name, sizeof(added->name), "%s/%s", pid, tid);
+	if (!track->thread_name)
+		track->thread_name = added->name;
+}
+
 void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
 				const char *process_name, const char *thread_name)
 {
@@ -132,6 +153,8 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 	added->track.index = pipeline->track_count++;
 	added->track.process_name = process_name;
 	added->track.thread_name = thread_name;
+	if (pid <= 0 || tid <= 0)
+		name_unknown(added);
 	added->next = pipeline->tracks;
 	pipeline->tracks = added;
 	if (is_filtered(pipeline))

@@ -3,6 +3,7 @@
 # What the program writes where.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$top_builddir/tests/support/make-sample" "$work"
@@ -10,7 +11,7 @@ sample=$work/perf.data
 options="--symfs=$work"
 
 default_output() {
-	"$program" -q $options "$sample" && "$top_builddir/ftfdump" --check "$sample.ftf"
+	"$program" -q $options "$sample" && "$ftfdump" --check "$sample.ftf"
 }
 tap_check "without -o the trace is beside the input" default_output
 
@@ -23,7 +24,7 @@ packed() { # SUFFIX UNPACKER...
 	suffix=$1
 	shift
 	"$program" -q $options "$sample" -o "$work/packed.ftf.$suffix" && "$@" <"$work/packed.ftf.$suffix" |
-		cmp "$sample.ftf" - && "$top_builddir/ftfdump" --check "$work/packed.ftf.$suffix"
+		cmp "$sample.ftf" - && "$ftfdump" --check "$work/packed.ftf.$suffix"
 }
 tap_check "-o FILE.gz writes the same bytes, packed" packed gz gzip -d
 if command -v zstd >/dev/null; then
@@ -50,7 +51,7 @@ stacks() {
 tap_check "slices have the program's call tree" stacks
 
 names() {
-	"$top_builddir/ftfdump" --names "$sample.ftf" | grep ' 1234 ' >"$work/names"
+	"$ftfdump" --names "$sample.ftf" | grep ' 1234 ' >"$work/names"
 	printf 'process 1234 sample\nthread 1234 sample process=1234\n' | diff - "$work/names"
 }
 tap_check "process and thread have their names and ids" names
@@ -79,6 +80,40 @@ read_stdin() {
 	"$program" -q --input=perf-script --format=slices - <"$work/branches" | grep -q ' leaf '
 }
 tap_check "- reads perf script text from standard input" read_stdin
+
+# A gap between two halves of a trace, and a thread that perf does not know.
+like_magic_trace() {
+	cat >"$work/text" <<-'END'
+		7/7 1.000000000:   tr strt          0 [unknown] => 4000 main+0x0
+		 instruction trace error type 1 time 1.000000100 cpu 0 pid 7 tid 7 ip 0 code 7: Overflow packet
+		7/7 1.000000200:   jmp          4000 main+0x0 => 4020 work+0x0
+		7/7 1.000000500:   return          4020 work+0x0 => 4000 main+0x0
+		7/7 1.000000900:   call          4000 main+0x0 => 4040 fin+0x0
+		7/7 1.000001000:   return          4040 fin+0x0 => 4000 main+0x0
+		-1/-1 1.000001000:   call          4000 main+0x0 => 4020 work+0x0
+		-1/-1 1.000002000:   return          4020 work+0x0 => 4000 main+0x0
+	END
+	"$program" -q --no-warn --input=perf-script --stacks=magic-trace --mode=user "$@" "$work/text"
+}
+inferred_names() {
+	like_magic_trace --format=slices | cut -d' ' -f3- | grep '^1000000100 .*inferred' >"$work/got"
+	diff - "$work/got" <<-'END'
+		1000000100 1000001000 main [inferred start time] address=0x4000 inferred_start_time=true
+		1000000100 1000000500 work [inferred start time] address=0x4020 inferred_start_time=true
+	END
+	like_magic_trace --format=chrome | grep -q '"name":"main \[inferred start time\]",'
+}
+tap_check "magic-trace's names of inferred slices say so" inferred_names
+instants() {
+	like_magic_trace --format=ftf -o "$work/x.ftf" && "$ftfdump" -c "$work/x.ftf" &&
+		"$ftfdump" "$work/x.ftf" | grep -q ' instant 7/7 1000000100 "\[decode error: Overflow packet\]"$'
+}
+tap_check "magic-trace's decode errors are instants" instants
+unknown_thread() {
+	"$ftfdump" --names "$work/x.ftf" >"$work/got"
+	printf 'process 4294967295 ?/?\nthread 4294967295 ?/? process=4294967295\n' | diff - "$work/got"
+}
+tap_check "a thread without ids is named ?/?" unknown_thread
 
 if command -v perf >/dev/null; then
 	equals_perf() {

@@ -16,7 +16,7 @@ static struct format_output *open_ftf(const struct format_request *request, stru
 	struct ftf_output *made = alloc_zeroed(1, sizeof(*made));
 
 	(void)err;
-	ftf_sink_init(&made->ftf, request->output, request->names, request->options->args,
+	ftf_sink_init(&made->ftf, request->output, request->names, request->options,
 		      request->wall_base);
 	if (request->options->stamp)
 		ftf_sink_note(&made->ftf, FTF_STAMP_NAME, request->options->stamp);

@@ -31,16 +31,17 @@ static int write_output(void *context, const void *bytes, size_t size)
 }
 
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
-		   enum option_args level, uint64_t wall_base)
+		   const struct options *options, uint64_t wall_base)
 {
 	const struct ftf_destination to = { write_output, output };
-	const struct ftf_options options = {
+	const struct ftf_options writer = {
 		.provider = "ptrace2ftf",
 		.clock = { .has_base = wall_base != WALL_BASE_UNKNOWN, .base_time = wall_base },
 	};
 
-	*ftf = (struct ftf_sink){ .names = names, .level = level, .sites = { .names = names } };
-	ftf->writer = ftf_open_destination(&to, &options);
+	*ftf = (struct ftf_sink){ .level = options->args, .sites = { .names = names } };
+	slice_names_init(&ftf->names, names, options->stacks);
+	ftf->writer = ftf_open_destination(&to, &writer);
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
@@ -68,6 +69,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	ftf_abandon(ftf->writer);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
+	slice_names_release(&ftf->names);
 	free(ftf->known);
 	direct_cache_release(&ftf->templates);
 	*ftf = (struct ftf_sink){ 0 };
@@ -153,7 +155,7 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 
 	announce(ftf, track);
 	event.thread = ftf_thread_of(track);
-	event.name = name_of(ftf, made->symbol->name);
+	event.name = name_of(ftf, slice_names_find(&ftf->names, made->symbol, made->flags));
 	if (made->symbol->inlined)
 		event.category = ftf->inlined;
 	if (ftf->level != OPTION_ARGS_NONE) {
@@ -225,7 +227,6 @@ static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
 	ftf_end(ftf->writer, &event);
 }
 
-/* Perfetto does not show instants of a thread well; a slice without length it does. */
 static void write_instant(struct ftf_sink *ftf, struct track *track, const struct slice_event *mark)
 {
 	struct ftf_event event = { .time = mark->time };
@@ -234,9 +235,7 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 	ftf->slices++;
 	event.thread = ftf_thread_of(track);
 	event.name = ftf_text(ftf->writer, mark->text);
-	ftf_begin(ftf->writer, &event);
-	event.name = (struct ftf_name){ 0 };
-	ftf_end(ftf->writer, &event);
+	ftf_instant(ftf->writer, &event);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "src/formats/call_sites.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
+#include "src/slices/slice_names.h"
 #include "src/slices/slice_sink.h"
 #include "writer/ftf.h"
 
@@ -22,9 +23,9 @@
 
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
-	struct name_table *names;  /* borrowed */
-	uint64_t slices;           /* begun up to now */
-	enum option_args level;    /* of the arguments */
+	struct slice_names names;
+	uint64_t slices;        /* begun up to now */
+	enum option_args level; /* of the arguments */
 	struct call_sites sites;
 	struct slice_files files;
 	struct ftf_name *known; /* owned; the writer's, by id of the program's; 0: not yet */
@@ -35,11 +36,11 @@ struct ftf_sink {
 };
 
 /*
- * Start a trace in `output`; both are borrowed until ftf_sink_release().
+ * Start a trace in `output`; it and `names` are borrowed until ftf_sink_release().
  * `wall_base`: ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN.
  */
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
-		   enum option_args level, uint64_t wall_base);
+		   const struct options *options, uint64_t wall_base);
 
 /* Put a text into the trace as a blob, which viewers skip; at its start to be found there. */
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);

@@ -85,8 +85,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 		return;
 	}
 	split->part_count++;
-	ftf_sink_init(&split->ftf, &split->part, split->names, split->options->args,
-		      split->wall_base);
+	ftf_sink_init(&split->ftf, &split->part, split->names, split->options, split->wall_base);
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;

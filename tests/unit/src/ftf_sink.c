@@ -33,10 +33,15 @@ static void setup(void)
 	ck_assert_int_eq(output_open(&output, path, &err), 0);
 }
 
+static void start_with(const struct options *options)
+{
+	ftf_sink_init(&ftf, &output, &names, options, WALL_BASE_UNKNOWN);
+	sink = ftf_sink_slices(&ftf);
+}
+
 static void start(enum option_args level)
 {
-	ftf_sink_init(&ftf, &output, &names, level, WALL_BASE_UNKNOWN);
-	sink = ftf_sink_slices(&ftf);
+	start_with(&(struct options){ .args = level });
 }
 
 static void teardown(void)
@@ -70,7 +75,10 @@ static void read_back(struct trace_reader *reader)
 static void expect(const char *expected)
 {
 	static const char *const types[] = {
-		[EVENT_BEGIN] = "begin", [EVENT_END] = "end", [EVENT_COMPLETE] = "complete"
+		[EVENT_INSTANT] = "instant",
+		[EVENT_BEGIN] = "begin",
+		[EVENT_END] = "end",
+		[EVENT_COMPLETE] = "complete",
 	};
 	struct error err = { 0 };
 	struct trace_reader reader;
@@ -142,13 +150,35 @@ START_TEST(costs_are_arguments_of_the_end)
 }
 END_TEST
 
-START_TEST(a_mark_in_a_slice_comes_after_its_beginning)
+START_TEST(a_mark_in_a_slice_is_an_instant_after_its_beginning)
 {
 	start(OPTION_ARGS_NONE);
 	begin(1, &outer);
 	feed_instant(&sink, &track, 2, "mark");
 	end(9);
-	expect("begin 1 outer 0\nbegin 2 mark 0\nend 2  0\nend 9  0\n");
+	expect("begin 1 outer 0\ninstant 2 mark 0\nend 9  0\n");
+}
+END_TEST
+
+static void put_inferred(enum stack_machine stacks)
+{
+	start_with(&(struct options){ .args = OPTION_ARGS_NONE, .stacks = stacks });
+	for (uint64_t i = 0; i < 3; i++) {
+		feed_begin(&sink, &track, 2 * i, &outer, 0, i % 2 ? 0 : SLICE_INFERRED_START);
+		end(2 * i + 1);
+	}
+}
+
+/* trace_writer.ml, write_pending_event'. */
+START_TEST(magic_trace_puts_words_behind_the_name_of_an_inferred_slice)
+{
+	put_inferred(STACKS_MAGIC_TRACE);
+	expect("complete 0-1 outer [inferred start time] 0\ncomplete 2-3 outer 0\n"
+	       "complete 4-5 outer [inferred start time] 0\n");
+	teardown();
+	setup();
+	put_inferred(STACKS_PRECISE);
+	expect("complete 0-1 outer 0\ncomplete 2-3 outer 0\ncomplete 4-5 outer 0\n");
 }
 END_TEST
 
@@ -268,7 +298,8 @@ int main(void)
 	tcase_add_test(all, slices_without_length_stay_beside_each_other);
 	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
 	tcase_add_test(all, costs_are_arguments_of_the_end);
-	tcase_add_test(all, a_mark_in_a_slice_comes_after_its_beginning);
+	tcase_add_test(all, a_mark_in_a_slice_is_an_instant_after_its_beginning);
+	tcase_add_test(all, magic_trace_puts_words_behind_the_name_of_an_inferred_slice);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
 	suite_add_tcase(suite, all);
