@@ -23,7 +23,7 @@ record() { # OPTIONS...
 		2>"$work/messages" || { cat "$work/messages"; return 1; }
 	awk -v reader="$reader" -v ahead=$ahead '
 		FNR == 1 { file++ }
-		file == 1 && $8 == reader {
+		file == 1 && $6 == "call" && $8 == reader {
 			if (!($5 in ring)) ring[$5] = ($4 == $5) ? 0 : 1
 			r = ring[$5]
 			time[r, ++calls[r]] = $1
