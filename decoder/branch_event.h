@@ -51,6 +51,8 @@ enum gap_reason {
 	GAP_PAUSED = 12,       /* by another event (decoder/timeline/trace_pauses.h): no damage */
 };
 
+#define GAP_REASONS (GAP_PAUSED + 1)
+
 enum branch_flags {
 	BRANCH_TRACE_ON = 1,        /* tracing begins here: `from` is 0 */
 	BRANCH_TRACE_OFF = 2,       /* tracing ends here: `to` is 0 or where execution continued */

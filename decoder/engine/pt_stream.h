@@ -62,8 +62,6 @@ struct pt_stream_input {
 	struct workers *workers;
 };
 
-#define GAP_REASONS (GAP_PAUSED + 1)
-
 struct pt_stream_stats {
 	/* Of AUX data.  At the end of the stream total = decoded + skipped + lost. */
 	uint64_t bytes_total;

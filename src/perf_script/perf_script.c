@@ -32,10 +32,11 @@ struct script {
 	struct script_thread *by_id;
 	struct script_thread *first, **last;
 	struct script_thread *previous; /* of the line before: mostly the same */
-	const struct symbol **symbols;  /* owned array, by the name's id */
+	const struct symbol **symbols;  /* owned array, by the id of the name in the text */
 	size_t symbol_room;
 	const struct symbol *ptwrite; /* how a PTWRITE is shown */
 	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */
+	struct demangler demangler;
 };
 
 static struct script_thread *new_thread(struct script *script, const struct perf_line *line)
@@ -71,24 +72,58 @@ static struct script_thread *script_thread_of(struct script *script, const struc
 	return thread;
 }
 
-/* Returns the symbol of a name, with the address of the first line that has it. */
-static const struct symbol *symbol_of(struct script *script, struct text_view text, uint64_t start)
+/* Returns the place of the symbol with a name; NULL there: none was made yet. */
+static const struct symbol **symbol_slot(struct script *script, const struct name *name)
 {
-	const struct name *name = name_intern(script->options->names, text.at, text.length);
 	size_t old_room = script->symbol_room;
-	struct symbol *symbol;
 
 	script->symbols = alloc_grow(script->symbols, &script->symbol_room, (size_t)name->id + 1,
 				     sizeof(*script->symbols));
 	if (script->symbol_room > old_room)
 		memset(script->symbols + old_room, 0,
 		       (script->symbol_room - old_room) * sizeof(*script->symbols));
-	if (!script->symbols[name->id]) {
+	return &script->symbols[name->id];
+}
+
+/*
+ * Returns the name to show for a symbol of the text: a mangled one in the style of the
+ * options, any other as perf printed it.  perf has demangled it already, or it is plain:
+ * what looks like a suffix or a symbol version may be an operator, "Stdlib.@_139".
+ */
+static const struct name *shown_name(struct script *script, const struct name *linkage)
+{
+	static const char plt[] = "@plt";
+	struct name_table *names = script->options->names;
+	size_t length = strlen(linkage->text), tail = strlen(plt);
+	bool stub = length > tail && strcmp(linkage->text + length - tail, plt) == 0;
+	const char *shown;
+
+	snprintf(script->text, LINE_MAX_BYTES, "%.*s", (int)(stub ? length - tail : length),
+		 linkage->text);
+	if (!demangler_demangle(&script->demangler, script->text, DEMANGLE_PERF))
+		return linkage;
+	shown = demangler_demangle(&script->demangler, script->text, script->options->demangle);
+	if (!shown)
+		return linkage;
+	length = (size_t)snprintf(script->text, LINE_MAX_BYTES, "%s%s", shown, stub ? plt : "");
+	return length < LINE_MAX_BYTES ? name_intern(names, script->text, length) : linkage;
+}
+
+/* Returns the symbol of a name, with the address of the first line that has it. */
+static const struct symbol *symbol_of(struct script *script, struct text_view text, uint64_t start)
+{
+	const struct name *linkage = name_intern(script->options->names, text.at, text.length);
+	const struct symbol **slot = symbol_slot(script, linkage);
+	struct symbol *symbol;
+
+	if (!*slot) {
 		symbol = arena_alloc(script->options->arena, sizeof(*symbol));
-		*symbol = (struct symbol){ .start = start, .name = name, .linkage = name };
-		script->symbols[name->id] = symbol;
+		*symbol = (struct symbol){ .start = start,
+					   .name = shown_name(script, linkage),
+					   .linkage = linkage };
+		*slot = symbol;
 	}
-	return script->symbols[name->id];
+	return *slot;
 }
 
 /*
@@ -130,6 +165,11 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 		 const struct location_pair *places, const struct branch_notes *notes)
 {
 	event->time = line->time;
+	if (line->has_time &&
+	    (!script->counts->first_time || line->time < script->counts->first_time))
+		script->counts->first_time = line->time;
+	if (line->time > script->counts->last_time)
+		script->counts->last_time = line->time;
 	callstack_feed(script_thread_of(script, line)->stack,
 		       &(struct resolved_branch){ event, places }, 1, notes);
 }
@@ -166,9 +206,7 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 
 static void feed_error(struct script *script, const struct perf_line *line)
 {
-	struct branch_event event = { .from = line->from.ip,
-				      .kind = BRANCH_GAP,
-				      .gap = (uint8_t)line->code };
+	struct branch_event event = { .from = line->from.ip, .kind = BRANCH_GAP, .gap = line->gap };
 	struct location_pair places = { .from = { .ip = line->from.ip } };
 	struct branch_notes notes = { .message = script->text, .untimed = !line->has_time };
 
@@ -176,13 +214,13 @@ static void feed_error(struct script *script, const struct perf_line *line)
 		return;
 	memcpy(script->text, line->message.at, line->message.length);
 	script->text[line->message.length] = 0;
-	script->counts->errors++;
+	script->counts->gaps[line->gap]++;
 	feed(script, line, &event, &places, &notes);
 }
 
-/* Feed an event that advances the time and does not change the stack. */
-static void feed_sample(struct script *script, const struct perf_line *line,
-			const struct symbol *mark)
+/* Feed an event that advances the time and does not change the stack; `mark` is shown. */
+static void feed_time(struct script *script, const struct perf_line *line,
+		      const struct symbol *mark)
 {
 	static const struct location_pair nowhere;
 	struct branch_event event = { .kind = BRANCH_NONE };
@@ -190,7 +228,6 @@ static void feed_sample(struct script *script, const struct perf_line *line,
 
 	if (line->from.has_dso)
 		script->options->machine->newer_upstream = true;
-	script->counts->samples++;
 	feed(script, line, &event, &nowhere, &notes);
 }
 
@@ -217,13 +254,26 @@ static void feed_line(struct script *script, const char *text, size_t length)
 		echo(script, text, length);
 		feed_error(script, &line);
 		break;
-	case PERF_LINE_SAMPLE:
+	case PERF_LINE_HIT:
+		script->counts->hits++;
 		echo(script, text, length);
-		feed_sample(script, &line, NULL);
+		feed_time(script, &line, NULL);
+		break;
+	case PERF_LINE_SAMPLE:
+		script->counts->samples++;
+		echo(script, text, length);
+		feed_time(script, &line, NULL);
+		break;
+	case PERF_LINE_CBR:
+		echo(script, text, length);
+		feed_time(script, &line, NULL);
 		break;
 	case PERF_LINE_PTWRITE:
 		echo(script, text, length);
-		feed_sample(script, &line, script->ptwrite);
+		feed_time(script, &line, script->ptwrite);
+		break;
+	case PERF_LINE_NAMELESS:
+		script->counts->samples++;
 		break;
 	case PERF_LINE_BLANK:
 	case PERF_LINE_IGNORED:
@@ -292,6 +342,7 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 	if (options->input_end)
 		options->input_end(options->context, options->machine->newer_upstream);
 	finish_threads(&script);
+	demangler_release(&script.demangler);
 	free(script.symbols);
 	free(script.text);
 	return status;

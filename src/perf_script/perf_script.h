@@ -19,15 +19,18 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/tables/name.h"
+#include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
+#include "symbols/names/demangle.h"
 
 struct perf_script_options {
 	struct callstack_machine *machine; /* borrowed; gets the branches */
 	struct name_table *names;          /* borrowed; the machine's own */
-	struct arena *arena;  /* borrowed; gets the symbols: it must outlive the slices */
-	struct diag *diag;    /* borrowed; NULL: warnings are dropped */
-	enum trace_mode mode; /* user or kernel: show this code only */
-	void *context;        /* borrowed; first argument of the functions below */
+	struct arena *arena;          /* borrowed; gets the symbols: it must outlive the slices */
+	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
+	enum trace_mode mode;         /* user or kernel: show this code only */
+	enum demangle_style demangle; /* of names that are mangled in the text */
+	void *context;                /* borrowed; first argument of the functions below */
 	/* Returns the track of a new thread; -1: unknown id.  May be NULL: all tracks are NULL. */
 	void *(*track)(void *context, int32_t pid, int32_t tid);
 	/*
@@ -43,7 +46,11 @@ struct perf_script_options {
 };
 
 struct perf_script_counts {
-	uint64_t lines, branches, errors, samples, unknown;
+	uint64_t lines, branches, unknown;
+	uint64_t first_time, last_time; /* ns: of what was fed; 0 if nothing was */
+	uint64_t gaps[GAP_REASONS];     /* errors, by enum gap_reason */
+	uint64_t hits;                  /* of breakpoints and probes */
+	uint64_t samples; /* of other events and of events that are not named: not shown */
 };
 
 /*

@@ -240,6 +240,63 @@ static bool take_place(struct perf_line_place *place, struct text_view text)
 	return true;
 }
 
+/* Returns the offset of what ends a place's name, "+0x" or "[unknown]"; the length if none does. */
+static size_t find_name_end(struct text_view text)
+{
+	for (size_t at = text.length; at-- > 0;) {
+		struct text_view rest = { text.at + at, text.length - at };
+
+		if (starts_with(rest, "+0x") || starts_with(rest, "[unknown]"))
+			return at;
+	}
+	return text.length;
+}
+
+/* Returns the offset of the last word before `end` that is hexadecimal; SIZE_MAX: none is. */
+static size_t find_last_hex(struct text_view text, size_t end)
+{
+	for (size_t at = end; at-- > 0;) {
+		struct text_view rest = { text.at + at, text.length - at };
+		uint64_t ignored;
+
+		if ((!at || is_blank(rest.at[-1])) && take_hex(&rest, &ignored) && rest.length &&
+		    is_blank(*rest.at))
+			return at;
+	}
+	return SIZE_MAX;
+}
+
+/*
+ * Cut "ip symbol+0xoffset (dso)" off the end of a text of any words, as far as it is printed.
+ * A symbol of C++ has several words; its address is the last one before it.
+ */
+static void cut_place(struct perf_line_place *place, struct text_view *text)
+{
+	size_t at = find_last_hex(*text, find_name_end(*text));
+
+	if (at != SIZE_MAX &&
+	    take_place(place, (struct text_view){ text->at + at, text->length - at }))
+		text->length = at;
+	trim_end(text);
+}
+
+/* Cut the field addr off the end of a text of any words, if it is printed. */
+static void cut_addr(uint64_t *addr, struct text_view *text)
+{
+	size_t at = text->length;
+	struct text_view word;
+
+	while (at && !is_blank(text->at[at - 1]))
+		at--;
+	word = (struct text_view){ text->at + at, text->length - at };
+	if (!take_hex(&word, addr) || word.length) {
+		*addr = 0;
+		return;
+	}
+	text->length = at;
+	trim_end(text);
+}
+
 /*
  * Split "FROM => TO".  A symbol may contain " => " (operators of C++), so the
  * arrow is the last one that an address and a blank follow.
@@ -373,13 +430,13 @@ static void parse_branch(struct perf_line *line, struct text_view text)
 	bool flags = take_flags(line, &text);
 
 	if (starts_with(text, "cbr:") || starts_with(text, "psb offs:")) {
-		line->kind = starts_with(text, "cbr:") ? PERF_LINE_SAMPLE : PERF_LINE_IGNORED;
+		line->kind = starts_with(text, "cbr:") ? PERF_LINE_CBR : PERF_LINE_IGNORED;
 		return;
 	}
 	if (!split_arrow(text, &from, &to)) {
 		/* Another event, whose name and data are not printed. */
 		if (take_sample(line, text))
-			line->kind = PERF_LINE_IGNORED;
+			line->kind = PERF_LINE_NAMELESS;
 		return;
 	}
 	/* "tr strt jmp" means the place where tracing begins, not a jump. */
@@ -405,6 +462,49 @@ static bool take_event(struct text_view *text, struct text_view *event)
 	return true;
 }
 
+/*
+ * "mem:0x4010/4:w:u", perf's name of a breakpoint (tools/perf/util/evsel.c,
+ * __evsel__bp_name(); util/parse-events.y takes decimal addresses too).
+ */
+static bool is_breakpoint(struct text_view event)
+{
+	return take_text(&event, "mem:") && event.length && is_digit(*event.at);
+}
+
+/*
+ * What the fields of a probe begin with: "(4010)", of a return probe "(4010 <- 4090)"
+ * (Linux: kernel/trace/trace_probe.c, __set_print_fmt()).  Returns whether it came;
+ * *ip gets the address, where a return probe's function returned to.
+ */
+static bool take_probe(struct text_view text, uint64_t *ip)
+{
+	uint64_t at;
+
+	if (!take_text(&text, "(") || !take_hex(&text, &at) ||
+	    (take_text(&text, " <- ") && !take_hex(&text, &at)) || !take_text(&text, ")"))
+		return false;
+	*ip = at;
+	return true;
+}
+
+/* Returns whether the text is of a breakpoint or a probe, whose fields *line gets. */
+static bool take_hit(struct perf_line *line, struct text_view event, struct text_view text)
+{
+	uint64_t ip = 0;
+
+	trim_end(&text);
+	if (!take_probe(text, &ip) && !is_breakpoint(event))
+		return false;
+	cut_place(&line->from, &text);
+	cut_addr(&line->addr, &text);
+	/* With a call stack, the place is on lines of its own. */
+	if (!line->from.ip)
+		line->from.ip = ip;
+	line->event = (struct text_view){ event.at, event.length - 1 };
+	line->arguments = text;
+	return true;
+}
+
 /* The text after the header. */
 static void parse_event(struct perf_line *line, struct text_view text)
 {
@@ -416,6 +516,10 @@ static void parse_event(struct perf_line *line, struct text_view text)
 		line->kind = PERF_LINE_PTWRITE;
 	} else if (is_cpu_event(event)) {
 		line->kind = PERF_LINE_IGNORED;
+	} else if (starts_with(event, "cbr:")) {
+		line->kind = PERF_LINE_CBR;
+	} else if (take_hit(line, event, text)) {
+		line->kind = PERF_LINE_HIT;
 	} else {
 		/* With a call stack, the place is on lines of its own. */
 		take_sample(line, text);
@@ -451,7 +555,7 @@ static void parse_error(struct perf_line *line, struct text_view text)
 	take_text(&text, " ");
 	if (text.length && text.at[text.length - 1] == '\r')
 		text.length--;
-	line->code = code > GAP_ENDLESS ? GAP_UNKNOWN : (unsigned)code;
+	line->gap = code < GAP_INTERNAL || code > GAP_ENDLESS ? GAP_UNKNOWN : (uint8_t)code;
 	line->message = text;
 	line->kind = PERF_LINE_ERROR;
 }

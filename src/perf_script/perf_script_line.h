@@ -10,6 +10,8 @@
  *  7/7 1.000000002:   call           4010 main+0x10 =>  4020 f+0x0
  *  7/7 1.000000002:   1  branches:uH:   tr end  async   4010 f+0x10 (a.so) => 0 [unknown] (b.so)
  *  7/7 1.000000002:   50  branch-misses/period=50/u:    0   4010 main+0x10 (/bin/a)
+ *  7/7 1.000000002:   1  mem:0x4010:x:u:   4010   4010 main+0x10 (/bin/a)
+ *  7/7 1.000000002:   1  probe_a:main: (4010) argc=1   4010 main+0x10 (/bin/a)
  *  7/7 1.000000002:   1  cbr:   cbr: 46 freq: 4606 MHz (159%)   0   0 [unknown] ([unknown])
  *   instruction trace error type 1 time 1.000000002 cpu -1 pid 7 tid 7 ip 0x4010 code 7: TEXT
  *
@@ -27,8 +29,11 @@ enum perf_line_kind {
 	PERF_LINE_UNKNOWN = 0, /* not perf script's, or of a form that is not known */
 	PERF_LINE_BLANK,
 	PERF_LINE_BRANCH,
-	PERF_LINE_ERROR,  /* a decode error */
-	PERF_LINE_SAMPLE, /* of another event; also cbr (the CPU's frequency) */
+	PERF_LINE_ERROR,    /* a decode error */
+	PERF_LINE_HIT,      /* of a breakpoint, or of a probe (kprobe, uprobe) */
+	PERF_LINE_CBR,      /* the CPU's frequency */
+	PERF_LINE_SAMPLE,   /* of another event */
+	PERF_LINE_NAMELESS, /* a sample of any event, as the field event is not printed */
 	PERF_LINE_PTWRITE,
 	PERF_LINE_IGNORED, /* known and of no use: psb, power states, a sample's stack */
 };
@@ -55,9 +60,15 @@ struct perf_line {
 	bool has_time;               /* always, but for some errors */
 	int32_t pid, tid;            /* -1: unknown */
 	uint64_t time;               /* ns; digits after the ninth are dropped */
-	struct perf_line_place from; /* of an ERROR: only `ip`, 0 if unknown */
+	struct perf_line_place from; /* of an ERROR: only `ip`, 0 if unknown; of a HIT: where */
 	struct perf_line_place to;
-	unsigned code;            /* of an ERROR: perf's number */
+	/*
+	 * Of a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; what perf prints of the event's
+	 * fields, "(4010) argc=1", empty if nothing; the data's address, 0 if it is not printed.
+	 */
+	struct text_view event, arguments;
+	uint64_t addr;
+	uint8_t gap;              /* of an ERROR: enum gap_reason, perf's number */
 	struct text_view message; /* of an ERROR */
 };
 

@@ -43,7 +43,11 @@ static int feed_text(struct output_pipeline *pipeline, FILE *in,
 		return -1;
 	summary->interrupted = interrupt_asked();
 	summary->branches = counts.branches;
-	summary->gaps[GAP_UNKNOWN] = counts.errors;
+	memcpy(summary->gaps, counts.gaps, sizeof(summary->gaps));
+	summary->first_time = counts.first_time;
+	summary->last_time = counts.last_time;
+	summary->hits = counts.hits;
+	summary->samples_left_out = counts.samples;
 	summary->threads = pipeline->track_count;
 	output_pipeline_sum_up(pipeline, summary);
 	return 0;
@@ -59,6 +63,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		.arena = &arena,
 		.diag = diag,
 		.mode = options->mode,
+		.demangle = options->names,
 		.context = &pipeline,
 		.track = add_track,
 		.echo = show_line,

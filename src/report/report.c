@@ -396,6 +396,8 @@ json_t *report_json(const struct report *report)
 		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
 		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
 		{ "slices_left_out", number(summary->slices_left_out) },
+		{ "hits", number(summary->hits) },
+		{ "samples_left_out", number(summary->samples_left_out) },
 		{ "thread_count", number(summary->threads) },
 		{ "first_time_ns", number(summary->first_time) },
 		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },

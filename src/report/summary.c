@@ -156,18 +156,20 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 {
 	uint64_t total = summary->bytes_total ? summary->bytes_total : 1;
 	uint64_t done = summary->bytes_decoded + summary->bytes_skipped + summary->bytes_lost;
-	char gaps[400], progress[60] = "";
+	char gaps[400], progress[60] = "", lost[120] = "";
 
-	if (summary->bytes_total)
+	if (summary->bytes_total) {
 		snprintf(progress, sizeof(progress), ", after %.1f%% of the trace",
 			 100.0 * (double)done / (double)total);
+		snprintf(lost, sizeof(lost),
+			 "; %" PRIu64 " of %" PRIu64
+			 " bytes of trace could not be decoded (%.1f%%)",
+			 summary->bytes_lost, summary->bytes_total,
+			 100.0 * (double)summary->bytes_lost / (double)total);
+	}
 	list_gaps(summary, gaps, sizeof(gaps));
 	if (gaps[0])
-		diag_warn(diag, "gaps",
-			  "gaps in the trace (%s); %" PRIu64 " of %" PRIu64
-			  " bytes of trace could not be decoded (%.1f%%)",
-			  gaps, summary->bytes_lost, summary->bytes_total,
-			  100.0 * (double)summary->bytes_lost / (double)total);
+		diag_warn(diag, "gaps", "gaps in the trace (%s)%s", gaps, lost);
 	if (summary->interrupted)
 		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
 			  progress);
@@ -218,6 +220,11 @@ static void print_counts(const struct summary *summary, FILE *out)
 	if (summary->slices_left_out)
 		fprintf(out, ", %" PRIu64 " slices outside of --from left out",
 			summary->slices_left_out);
+	if (summary->hits)
+		fprintf(out, ", %" PRIu64 " hits of breakpoints and probes", summary->hits);
+	if (summary->samples_left_out)
+		fprintf(out, ", %" PRIu64 " samples of other events left out",
+			summary->samples_left_out);
 	putc('\n', out);
 }
 

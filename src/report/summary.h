@@ -17,8 +17,10 @@ struct summary {
 	/* Of AUX data; see struct pt_stream_stats. */
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
-	uint64_t bytes_left_out;  /* outside of the selection; not part of the total */
-	uint64_t slices_left_out; /* outside of --from */
+	uint64_t bytes_left_out;   /* outside of the selection; not part of the total */
+	uint64_t slices_left_out;  /* outside of --from */
+	uint64_t hits;             /* of breakpoints and probes */
+	uint64_t samples_left_out; /* of other events in perf script's text: it shows none */
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes are not all */
 	uint64_t times_impossible; /* times of packets above INT64_MAX ns */

@@ -86,6 +86,18 @@ tap_check "--demangle=full has template arguments and parameters" \
 	names 'void space::finish<int>(int, char const*)' --demangle=full
 tap_check "--demangle=none has the symbol" names '_ZN5space6finishIiEEviPKc' --demangle=none
 
+# Text has mangled names where perf demangles none.
+names_of_text() {
+	"$program" -q --format=branches --demangle=none tail.data >branches && grep -q _ZN5space branches &&
+		for style in short full none; do
+			slices --demangle=$style tail.data && cut -d ' ' -f 5- slices | sed 's/ address=.*//' | sort -u >recorded &&
+				slices --input=perf-script --demangle=$style branches &&
+				cut -d ' ' -f 5- slices | sed 's/ address=.*//' | sort -u >text &&
+				grep finish recorded >wanted && grep finish text | diff wanted - || return 1
+		done
+}
+tap_check "--demangle: the same of text" names_of_text
+
 # The same function by any of its names.
 symbol() {
 	slices --args=none --symbol=_ZN5space6finishIiEEviPKc tail.data && mv slices mangled && [ -s mangled ] || return 1

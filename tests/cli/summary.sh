@@ -33,6 +33,24 @@ tap_check "the summary says what to do next, and what it took" \
 tap_check "text is not for Perfetto" says 0 'peak memory [0-9.]* MiB$' --symfs=. --format=slices perf.data
 tap_check "it says what caused gaps and what helps" \
 	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=empty perf.data -o x.ftf
+# Lines of perf 6.1, but for the probe's, whose form is trace_probe.c's of Linux.
+cat >text <<-'END'
+	7/7 1.000001000:          1   branches:u:   call         10 f+0x1 =>         20 g+0x0
+	 instruction trace error type 1 time 1.000002000 cpu -1 pid 7 tid 7 ip 0x4010 code 7: Overflow packet
+	 instruction trace error type 1 time 1.000003000 cpu -1 pid 7 tid 7 ip 0x4010 code 7: Overflow packet
+	 instruction trace error type 1 time 1.000004000 cpu -1 pid 7 tid 7 ip 0 code 8: Lost trace data
+	7/7 1.000005000:          1 mem:0x0000000000000020:x:u:               20               20 g+0x0
+	7/7 1.000006000:          1 probe_a:g: (20) x=5               0               20 g+0x0
+	7/7 1.000007000:          1 branch-misses:u:                0               20 g+0x0
+	7/7 1.000008000:                 20               20 g+0x0
+END
+text_counts() { # WORDS
+	says 2 "$1" --input=perf-script text -o x.ftf
+}
+tap_check "text: each error is counted by its code" \
+	text_counts 'gaps in the trace (Overflow packet: 2, Lost trace data: 1)$'
+tap_check "text: its hits and other samples are counted" \
+	text_counts ', 0.000006 s, 2 hits of breakpoints and probes, 2 samples of other events left out$'
 # In place of the call in work.
 invalid() {
 	mkdir -p other && cp sample other/ &&

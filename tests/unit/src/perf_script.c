@@ -119,6 +119,26 @@ START_TEST(samples_move_time_and_leave_stacks_alone)
 }
 END_TEST
 
+/* As perf --no-demangle prints them, and with operators of OCaml that perf has demangled. */
+START_TEST(mangled_names_are_demangled_and_others_stay)
+{
+	convert_text("1/1 0.9: call 10 f+0x0 => 10 _ZN1a1BIiE3runEv+0x0\n"
+		     "1/1 1.0: call 10 _ZN1a1BIiE3runEv+0x1 => 20 _ZN1aD1Ev@plt+0x0\n"
+		     "1/1 1.1: call 20 _ZN1aD1Ev@plt+0x0 => 30 camlStdlib__$40_139+0x0\n"
+		     "1/1 1.2: call 30 camlStdlib__$40_139+0x0 => 40 Stdlib.@_140+0x0\n"
+		     "1/1 1.3: call 40 Stdlib.@_140+0x0 => 50 [unknown] (a@b)\n"
+		     "1/1 1.4: call 50 [unknown] (a@b) => 60 main.cold+0x0\n");
+	ck_assert_ptr_nonnull(strstr(printed, " BEGIN a::B<int>::run\n"));
+	ck_assert_ptr_nonnull(strstr(printed, " BEGIN a::~a@plt\n"));
+	ck_assert_ptr_nonnull(strstr(printed, " BEGIN Stdlib.@_139\n"));
+	ck_assert_ptr_nonnull(strstr(printed, " BEGIN Stdlib.@_140\n"));
+	ck_assert_ptr_nonnull(strstr(printed, " BEGIN [unknown @ 0x50 (a@b)]\n"));
+	ck_assert_ptr_nonnull(strstr(printed, " BEGIN main.cold\n"));
+	/* The lines are shown as they are. */
+	ck_assert_ptr_nonnull(strstr(printed, "call 10 _ZN1a1BIiE3runEv+0x1"));
+}
+END_TEST
+
 START_TEST(threads_end_in_the_order_of_their_appearance)
 {
 	convert_text("2/2 1.000000000: jmp 10 e+0x1 => 20 e+0x0\n"
@@ -164,6 +184,7 @@ int main(void)
 	tcase_add_test(all, bytes_that_are_no_text_are_skipped);
 	tcase_add_test(all, an_unnamed_place_in_a_file_is_named_after_its_signed_address);
 	tcase_add_test(all, samples_move_time_and_leave_stacks_alone);
+	tcase_add_test(all, mangled_names_are_demangled_and_others_stay);
 	tcase_add_test(all, threads_end_in_the_order_of_their_appearance);
 	tcase_add_test(all, a_stream_that_cannot_be_read_is_an_error);
 	suite_add_tcase(suite, all);

@@ -3,6 +3,7 @@
  * The forms of a line, from perf's own output and from the formats in
  * tools/perf/builtin-script.c and util/auxtrace.c.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,15 +56,23 @@ static const struct form forms[] = {
 	{ "1/1 2.5: call 10 f+0x1 => 20 g+0x0\r", PERF_LINE_BRANCH, BRANCH_CALL, 0 },
 	{ "1/1 2.5: 50 branch-misses/period=50/u: 0 10 f+0x37 (/a.so)", PERF_LINE_SAMPLE, 0, 0 },
 	{ "1/1 2.5: 555555 cycles:u:", PERF_LINE_SAMPLE, 0, 0 },
-	{ "1/1 2.5: 1 cbr: cbr: 46 freq: 4606 MHz (159%) 0 0 [unknown] ([unknown])",
+	{ "1/1 2.5: 1 sched:sched_waking: comm=(b) pid=2 prio=120 target_cpu=001 0 10 f+0x1",
 	  PERF_LINE_SAMPLE, 0, 0 },
-	{ "1/1 2.5: 1 cbr: syscall cbr:  8 freq:  801 MHz ( 28%) 0 1 f+0x16 (/c.so)",
-	  PERF_LINE_SAMPLE, 0, 0 },
-	{ "1/1 2.5: cbr: 46 freq: 4606 MHz (159%) 0 0 [unknown]", PERF_LINE_SAMPLE, 0, 0 },
+	{ "1/1 2.5: 1 mem-loads:u: 0 10 f+0x1", PERF_LINE_SAMPLE, 0, 0 },
+	{ "1/1 2.5: 1 mem:0x0000000000000010:x:u:", PERF_LINE_HIT, 0, 0 },
+	{ "1/1 2.5: probe:vfs_read: (ffffffff81000010)", PERF_LINE_HIT, 0, 0 },
+	{ "1/1 2.5: probe:vfs_read__return: (ffffffff81000010 <- ffffffff81000020) arg1=0x5",
+	  PERF_LINE_HIT, 0, 0 },
+	{ "1/1 2.5: probe:half: (ffffffff81000010 <- ", PERF_LINE_SAMPLE, 0, 0 },
+	{ "1/1 2.5: 1 cbr: cbr: 46 freq: 4606 MHz (159%) 0 0 [unknown] ([unknown])", PERF_LINE_CBR,
+	  0, 0 },
+	{ "1/1 2.5: 1 cbr: syscall cbr:  8 freq:  801 MHz ( 28%) 0 1 f+0x16 (/c.so)", PERF_LINE_CBR,
+	  0, 0 },
+	{ "1/1 2.5: cbr: 46 freq: 4606 MHz (159%) 0 0 [unknown]", PERF_LINE_CBR, 0, 0 },
 	{ "1/1 2.5: 1 ptwrite: call IP: 0 payload: 0x1b5 0 1 [unknown] (a)", PERF_LINE_PTWRITE, 0,
 	  0 },
 	{ "1/1 2.5: 1 psb: psb offs: 0x4be8 0 7f f+0x50 (/l.so)", PERF_LINE_IGNORED, 0, 0 },
-	{ "1/1 2.5: 0 0 [unknown]", PERF_LINE_IGNORED, 0, 0 },
+	{ "1/1 2.5: 0 0 [unknown]", PERF_LINE_NAMELESS, 0, 0 },
 	{ "\t7f9bd48c1d80 f+0x0 (/l.so)", PERF_LINE_IGNORED, 0, 0 },
 	{ "", PERF_LINE_BLANK, 0, 0 },
 	{ " \t \r", PERF_LINE_BLANK, 0, 0 },
@@ -186,14 +195,84 @@ START_TEST(an_error_line_gives_thread_place_code_and_message)
 	ck_assert(line.has_time);
 	ck_assert_uint_eq(line.time, UINT64_C(406036830210719));
 	ck_assert_uint_eq(line.from.ip, UINT64_C(0xffffffffb0999ed5));
-	ck_assert_uint_eq(line.code, GAP_ENDLESS);
+	ck_assert_uint_eq(line.gap, GAP_ENDLESS);
 	assert_view(line.message, "Never-ending loop (refer perf config)");
 	line = parse(
 		" instruction trace error type 1 cpu -1 pid -1 tid 5 ip 0 code 7: Overflow packet");
 	ck_assert(!line.has_time);
 	ck_assert_int_eq(line.pid, -1);
 	ck_assert_uint_eq(line.from.ip, 0);
-	ck_assert_uint_eq(line.code, GAP_OVERFLOW);
+	ck_assert_uint_eq(line.gap, GAP_OVERFLOW);
+}
+END_TEST
+
+/* perf's numbers, util/intel-pt-decoder/intel-pt-decoder.h: 1 is "Memory allocation failed". */
+START_TEST(an_error_of_another_number_is_unknown)
+{
+	static const char *const codes[] = { "0", "1", "9", "11", "256", "99999999999999999999" };
+	char text[100];
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		snprintf(text, sizeof(text),
+			 " instruction trace error type 1 cpu -1 pid 1 tid 1 ip 0 code %s: Any",
+			 codes[i]);
+		ck_assert_uint_eq(parse(text).gap, GAP_UNKNOWN);
+	}
+}
+END_TEST
+
+static void assert_hit(const char *text, const char *event, const char *arguments, uint64_t ip,
+		       const char *symbol)
+{
+	struct perf_line line = parse(text);
+
+	ck_assert_msg(line.kind == PERF_LINE_HIT, "%s", text);
+	ck_assert_int_eq(line.tid, 24490);
+	ck_assert_uint_eq(line.time, UINT64_C(13208067042388));
+	assert_view(line.event, event);
+	assert_view(line.arguments, arguments);
+	ck_assert_msg(line.from.ip == ip, "%s", text);
+	assert_view(line.from.symbol, symbol);
+}
+
+#define HEADER "24489/24490 13208.067042388: "
+
+/* The first is a line of perf 6.1, the next ones are what it prints with other fields. */
+START_TEST(a_hit_of_a_breakpoint_has_its_event_and_its_place)
+{
+	const char *execute = "mem:0x0000000000401106:x:u";
+
+	assert_hit(HEADER "         1 mem:0x0000000000401106:x:u:                                  "
+			  " 401106           401106 f+0x0",
+		   execute, "", 0x401106, "f");
+	assert_hit(HEADER "mem:0x0000000000401106:x:u:            401106 f+0x0", execute, "",
+		   0x401106, "f");
+	assert_hit(HEADER "1 mem:0x0000000000401106:x:u: 401106 401106 f+0x0 (/tmp/h/add file)",
+		   execute, "", 0x401106, "f");
+	assert_hit(HEADER "1 mem:0x0000000000401106:x:u: 401106 401106 [unknown] (/tmp/bp)",
+		   execute, "", 0x401106, "");
+	assert_hit(HEADER "mem:0x0000000000401106:x:u: 401106 401106 f", execute, "", 0x401106, "");
+	assert_hit(HEADER "mem:4198662/8:rw: 404010 401106 operator new(unsigned long)+0x16",
+		   "mem:4198662/8:rw", "", 0x401106, "operator new(unsigned long)");
+	ck_assert_uint_eq(parse(HEADER "mem:4198662/8:rw: 404010 401106 f+0x1").addr, 0x404010);
+	ck_assert_uint_eq(parse(HEADER "mem:4198662/8:rw: 401106 f+0x1").addr, 0);
+}
+END_TEST
+
+START_TEST(a_hit_of_a_probe_has_its_arguments_too)
+{
+	const char *place = "(401106) argc=1 name=\"a fa\"";
+	char text[200];
+
+	snprintf(text, sizeof(text), HEADER "1 probe_bp:f: %s   401106 f+0x0 (/tmp/bp)", place);
+	assert_hit(text, "probe_bp:f", place, 0x401106, "f");
+	snprintf(text, sizeof(text), HEADER "probe_bp:f: %s     0    401106 f+0x0", place);
+	assert_hit(text, "probe_bp:f", place, 0x401106, "f");
+	/* A call stack is on lines of its own. */
+	snprintf(text, sizeof(text), HEADER "probe_bp:f: %s", place);
+	assert_hit(text, "probe_bp:f", place, 0x401106, "");
+	assert_hit(HEADER "probe_bp:f__return: (401106 <- 401140)", "probe_bp:f__return",
+		   "(401106 <- 401140)", 0x401140, "");
 }
 END_TEST
 
@@ -225,6 +304,9 @@ int main(void)
 	tcase_add_test(all, a_garbage_offset_is_taken_as_it_is);
 	tcase_add_test(all, a_time_has_nine_digits_whatever_is_printed);
 	tcase_add_test(all, an_error_line_gives_thread_place_code_and_message);
+	tcase_add_test(all, an_error_of_another_number_is_unknown);
+	tcase_add_test(all, a_hit_of_a_breakpoint_has_its_event_and_its_place);
+	tcase_add_test(all, a_hit_of_a_probe_has_its_arguments_too);
 	tcase_add_test(all, every_prefix_of_a_line_is_parsed_without_reading_past_it);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
