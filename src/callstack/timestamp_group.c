@@ -32,6 +32,7 @@ struct deferred_event {
 	struct slice_detail detail;
 	uint64_t end_time;
 	bool whole; /* it has an end */
+	bool waits; /* its group's time is not distributed, so its end is unknown */
 };
 
 static int64_t add_wrapping(int64_t a, int64_t b)
@@ -73,6 +74,12 @@ void timestamp_group_release(struct timestamp_group *group)
 	group->outer = group->initial = (struct deferred_events){ 0 };
 }
 
+/* Returns whether events must be emitted in magic-trace's own order. */
+static bool sink_is_immediate(const struct timestamp_group *group)
+{
+	return group->owner->machine->sink->immediate;
+}
+
 /* ---- Deferred events ----------------------------------------------------- */
 
 /* A step of events from `begin` on, if it is a whole one, need not stay in memory. */
@@ -91,18 +98,23 @@ static void defer(struct deferred_events *list, const struct deferred_event *eve
 		evict(list, list->count - DEFERRED_STEP);
 }
 
+static struct deferred_event *deferred_at(const struct deferred_events *list, size_t index)
+{
+	return (struct deferred_event *)list->events.items + index;
+}
+
 static void emit_deferred(const struct timestamp_group *group, const struct deferred_events *list,
 			  size_t index)
 {
-	const struct deferred_event *event = (struct deferred_event *)list->events.items + index;
+	const struct deferred_event *event = deferred_at(list, index);
 	const struct slice_sink *sink = group->owner->machine->sink;
-	struct slice_event begin = event->begin;
 
-	begin.order = SLICE_ORDER_DEFERRED;
+	if (event->waits)
+		return;
 	if (event->whole)
-		slice_sink_emit_whole(sink, group->owner->track, &begin, event->end_time);
+		slice_sink_emit_whole(sink, group->owner->track, &event->begin, event->end_time);
 	else
-		slice_sink_emit(sink, group->owner->track, &begin,
+		slice_sink_emit(sink, group->owner->track, &event->begin,
 				sink->details ? &event->detail : NULL);
 }
 
@@ -116,23 +128,43 @@ void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 	defer(&group->outer, &event);
 }
 
-/* Returns whether an event of the group, which happened at a mapped time, is deferred. */
-static bool try_defer(struct timestamp_group *group, size_t index, int64_t time)
+/*
+ * Defer a return from an unseen function.  It is inside of callers that were found after it,
+ * although magic-trace emits it before them.
+ */
+static void defer_unseen(struct timestamp_group *group, const struct slice_event *event)
+{
+	const struct callstack_machine *machine = group->owner->machine;
+	struct deferred_event deferred = {
+		.begin = { .symbol = event->symbol,
+			   .time = callstack_perf_time(machine, (int64_t)event->ip),
+			   .order = (int8_t)event->flags },
+		.end_time = event->time,
+		.whole = true,
+	};
+
+	if (group->last)
+		return;
+	if (sink_is_immediate(group))
+		defer(&group->outer, &deferred);
+	else
+		*deferred_at(&group->outer, event->detail) = deferred;
+}
+
+/*
+ * Returns whether the group keeps no call at a mapped time: in magic-trace's file those at time 0
+ * come behind their callers, for which the sorter needs no such order.
+ */
+static bool defer_initial(struct timestamp_group *group, size_t index, int64_t time)
 {
 	const struct slice_event *event = &group->events[index];
 	struct deferred_event deferred = { .begin = *event };
 
-	if (event->order == ORDER_UNSEEN_RETURN) {
-		deferred.begin.time =
-			callstack_perf_time(group->owner->machine, (int64_t)event->ip);
-		deferred.begin.ip = 0;
-		deferred.end_time = event->time;
-		deferred.whole = true;
-		defer(&group->outer, &deferred);
-		return true;
-	}
 	if (event->kind != SLICE_BEGIN || time != 0 || group->initial.count >= GROUP_LIMIT)
 		return false;
+	if (group->last || !sink_is_immediate(group))
+		return group->last;
+	deferred.begin.order = SLICE_ORDER_DEFERRED;
 	if (group->details)
 		deferred.detail = group->details[index];
 	defer(&group->initial, &deferred);
@@ -189,7 +221,11 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 		event->time = callstack_perf_time(group->owner->machine, time);
 		if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN)
 			used = add_wrapping(used, share(total, used, calls_left--));
-		if (!group->sorted && try_defer(group, i, time))
+		if (event->order == ORDER_UNSEEN_RETURN) {
+			defer_unseen(group, event);
+			continue;
+		}
+		if (!group->sorted && defer_initial(group, i, time))
 			continue;
 		event->order = SLICE_ORDER_PLAIN;
 		group->events[kept] = *event;
@@ -305,7 +341,7 @@ static void make_room(struct timestamp_group *group)
 /* Returns whether events of the group may wait to be emitted with those of the next group. */
 static bool collects(const struct timestamp_group *group)
 {
-	return group->sorted && !group->owner->machine->sink->immediate &&
+	return group->sorted && !sink_is_immediate(group) &&
 	       group->count - group->distributed <= GROUP_FEW;
 }
 
@@ -371,11 +407,17 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 }
 
 void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
-				       const struct symbol *symbol, int64_t since)
+				       const struct slice_event *begin, int64_t since)
 {
-	struct slice_event event = { .symbol = symbol,
+	struct slice_event event = { .symbol = begin->symbol,
 				     .ip = (uint64_t)since,
+				     .flags = (uint8_t)begin->order,
 				     .order = ORDER_UNSEEN_RETURN };
+	const struct deferred_event waits = { .waits = true };
 
 	timestamp_group_add(group, time, &event, NULL);
+	if (sink_is_immediate(group))
+		return;
+	group->events[group->count - 1].detail = (uint32_t)group->outer.count;
+	defer(&group->outer, &waits);
 }

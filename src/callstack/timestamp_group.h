@@ -46,6 +46,7 @@ struct timestamp_group {
 	int64_t time;       /* mapped: the group's */
 	uint64_t perf_time; /* the same, of perf's clock */
 	bool sorted; /* times do not decrease, and what encloses a slice may be emitted behind it */
+	bool last;   /* what is deferred from now on is lost */
 	bool simple; /* only calls and returns, which are emitted in their order */
 	struct deferred_events outer;   /* found late; the last one found comes first */
 	struct deferred_events initial; /* calls at mapped time 0, in order, after all of `outer` */
@@ -81,13 +82,22 @@ void timestamp_group_add(struct timestamp_group *group, int64_t time,
 void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 			      const struct slice_event *mark, const struct slice_detail *detail);
 
-/* Add a return from an unseen function, whose slice began at mapped time `since`. */
+/* Add a return from an unseen function, whose slice has symbol and order, since a mapped time. */
 void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
-				       const struct symbol *symbol, int64_t since);
+				       const struct slice_event *begin, int64_t since);
 
-/* Defer the call of a function that has been open since a mapped time. */
+/* Defer the call of a function that has been open since a mapped time, with its order. */
 void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 			   const struct slice_event *begin, const struct slice_detail *detail);
+
+/* Returns how many calls a time has up to now, at most `most`. */
+static inline size_t timestamp_group_calls(const struct timestamp_group *group, int64_t time,
+					   size_t most)
+{
+	if (time != group->time)
+		return 0;
+	return group->calls < most ? group->calls : most;
+}
 
 /* Emit all events but deferred ones.  The group ends at `to_time`, where the next one is. */
 void timestamp_group_flush(struct timestamp_group *group, int64_t to_time);

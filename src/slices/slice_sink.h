@@ -62,6 +62,11 @@ enum slice_order {
 		-2, /* the end of a slice whose begin is the event before, in one batch */
 	SLICE_ORDER_DEFERRED = -1, /* emitted late: it encloses what was emitted before */
 	SLICE_ORDER_PLAIN = 0,
+	/*
+	 * Emitted late: SLICE_ORDER_PLAIN + N, it comes behind N plain begins of its time, and
+	 * encloses the others.
+	 */
+	SLICE_ORDER_LAST = 100,
 };
 
 struct slice_event {

@@ -12,7 +12,8 @@
  *
  * Order at equal times: the end of a whole slice (SLICE_ORDER_WHOLE); ends before
  * every begin and instant that close slices begun earlier; SLICE_ORDER_DEFERRED;
- * all others; each in the order of arrival.  So a slice found late encloses slices
+ * all others; each in the order of arrival, but those above SLICE_ORDER_PLAIN behind as many
+ * begins.  So a slice found late encloses slices
  * that begin at its time, and never takes the end of an earlier one.  A whole slice
  * without length stays one begin and end beside each other.  The symbol of an end
  * is undefined; details stay with their begin or end.

@@ -135,6 +135,26 @@ static size_t behind_ends(const struct sorter_track *track, const struct big_arr
 }
 
 /*
+ * Emit the plain records [plain, late) of a group, and those of [late, end), each behind as many
+ * begins of the former as its order says.
+ */
+static void pass_plain_and_late(struct sorter_track *track, const struct big_array *array,
+				size_t plain, size_t late, size_t end)
+{
+	const struct slice_event *records = array->items;
+	int begins = 0;
+
+	for (size_t stop = late; plain < stop; plain++) {
+		if (records[plain].kind == SLICE_BEGIN && late < end)
+			for (begins++; late < end && records[late].order < begins; late++)
+				emit_one(track, array, late);
+		emit_one(track, array, plain);
+	}
+	for (; late < end; late++)
+		emit_one(track, array, late);
+}
+
+/*
  * Emit the records [begin, end) of an array, which are of equal time.  Slices that were found
  * late enclose what begins then, but not what ends then.
  */
@@ -142,7 +162,7 @@ static void pass_group(struct sorter_track *track, const struct big_array *array
 		       size_t end)
 {
 	const struct slice_event *records = array->items;
-	size_t deferred, plain, ended;
+	size_t deferred, plain, ended, late = end;
 
 	for (; begin < end && records[begin].order == SLICE_ORDER_WHOLE; begin++)
 		emit_one(track, array, begin);
@@ -150,12 +170,13 @@ static void pass_group(struct sorter_track *track, const struct big_array *array
 	while (plain < end && visit(array, plain)->order == SLICE_ORDER_DEFERRED)
 		plain++;
 	begin = plain;
-	for (ended = behind_ends(track, array, plain, end); plain < ended; plain++)
+	while (late > plain && records[late - 1].order > SLICE_ORDER_PLAIN)
+		late--;
+	for (ended = behind_ends(track, array, plain, late); plain < ended; plain++)
 		emit_one(track, array, plain);
 	for (; deferred < begin; deferred++)
 		emit_one(track, array, deferred);
-	for (; plain < end; plain++)
-		emit_one(track, array, plain);
+	pass_plain_and_late(track, array, plain, late, end);
 }
 
 /* Emit the records [begin, end), which are in order and of any order. */
@@ -282,7 +303,9 @@ static void order_group(struct slice_sorter *sorter, size_t count)
 	struct slice_event *group = group_of(sorter, 2 * count);
 	size_t placed = count;
 
-	for (int8_t order = SLICE_ORDER_WHOLE; order <= SLICE_ORDER_PLAIN; order++) {
+	/* Mostly all is placed when the plain ones are. */
+	for (int8_t order = SLICE_ORDER_WHOLE; order <= SLICE_ORDER_LAST && placed < 2 * count;
+	     order++) {
 		for (size_t i = 0; i < count; i++) {
 			if (visit(&sorter->group, i)->order != order)
 				continue;

@@ -47,10 +47,16 @@ static int64_t since_of(const struct magic_stack *stack, int64_t time, uint64_t 
 
 void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip)
 {
+	size_t calls = timestamp_group_calls(&stack->group, time, SLICE_ORDER_LAST);
+
 	stack->levels = alloc_grow(stack->levels, &stack->level_room, stack->level_count + 1,
 				   sizeof(*stack->levels));
-	stack->levels[stack->level_count++] =
-		(struct magic_level){ stack->depth, since_of(stack, time, ip) };
+	stack->levels[stack->level_count++] = (struct magic_level){
+		.first = stack->depth,
+		.since = since_of(stack, time, ip),
+		.entry = time,
+		.behind = stack->group_depth < stack->depth ? (int8_t)calls : (int8_t)0,
+	};
 }
 
 bool magic_pop_level(struct magic_stack *stack)
@@ -66,11 +72,25 @@ void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip)
 	current(stack)->since = since_of(stack, time, ip);
 }
 
+/* Returns a frame that is found late in the current stack: it encloses what the stack had. */
+static struct slice_event found_late(const struct magic_stack *stack, const struct symbol *symbol)
+{
+	const struct magic_level *level = current(stack);
+	bool behind = level->behind && level->entry == level->since;
+
+	return (struct slice_event){
+		.symbol = symbol,
+		.order = behind ? level->behind : (int8_t)SLICE_ORDER_DEFERRED,
+	};
+}
+
 static void call_symbol(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
 			uint64_t ip)
 {
 	struct slice_event event = { .symbol = symbol, .ip = ip, .kind = SLICE_BEGIN };
 
+	if (!timestamp_group_calls(&stack->group, time, 1))
+		stack->group_depth = stack->depth;
 	timestamp_group_add(&stack->group, time, &event, NULL);
 	push(stack, symbol);
 }
@@ -91,12 +111,14 @@ static void ret(struct magic_stack *stack, int64_t time)
 	struct slice_event event = { .kind = SLICE_END };
 
 	if (magic_is_empty(stack)) {
-		timestamp_group_add_unseen_return(&stack->group, time,
-						  &magic_machine(stack)->specials[MAGIC_UNKNOWN],
+		event = found_late(stack, &magic_machine(stack)->specials[MAGIC_UNKNOWN]);
+		timestamp_group_add_unseen_return(&stack->group, time, &event,
 						  current(stack)->since);
 		return;
 	}
 	event.symbol = stack->frames[--stack->depth];
+	if (stack->depth == stack->group_depth)
+		stack->group_depth = SIZE_MAX;
 	timestamp_group_add(&stack->group, time, &event, NULL);
 }
 
@@ -116,15 +138,20 @@ static void clear_all(struct magic_stack *stack, int64_t time)
 /*
  * Close all frames and emit all events.  magic-trace flushes to the group's former time,
  * which so moves backwards again; events that are deferred while the frames are
- * closed stay for the next segment.
+ * closed come with the next segment, and after the last one never.
  */
-void magic_end_segment(struct magic_stack *stack, int64_t time)
+void magic_end_segment(struct magic_stack *stack, int64_t time, bool last)
 {
+	bool in_order = !last && !stack->base.machine->sink->immediate;
 	int64_t group_time = stack->group.time;
 
-	timestamp_group_emit_deferred(&stack->group);
+	stack->group.last = last;
+	if (!in_order)
+		timestamp_group_emit_deferred(&stack->group);
 	clear_all(stack, time);
 	timestamp_group_flush(&stack->group, group_time);
+	if (in_order)
+		timestamp_group_emit_deferred(&stack->group);
 }
 
 void magic_flush(struct magic_stack *stack)
@@ -136,7 +163,7 @@ void magic_flush(struct magic_stack *stack)
 
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip)
 {
-	magic_end_segment(stack, time);
+	magic_end_segment(stack, time, false);
 	if (!stack->group.outer.count && !stack->group.initial.count)
 		magic_flush(stack);
 	stack->last_gap_time = time;
@@ -176,8 +203,9 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
 	const struct symbol *innermost = top(stack);
 
 	if (!innermost) {
-		struct slice_event event = { .symbol = symbol, .ip = to->ip };
+		struct slice_event event = found_late(stack, symbol);
 
+		event.ip = to->ip;
 		timestamp_group_infer(&stack->group, current(stack)->since, &event,
 				      &(struct slice_detail){ 0 });
 		push(stack, symbol);

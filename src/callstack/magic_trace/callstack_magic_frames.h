@@ -49,6 +49,8 @@ struct magic_trace {
 struct magic_level {
 	size_t first;
 	int64_t since; /* mapped time from which a frame found late may have run */
+	int64_t entry; /* mapped time at which the stack was set up */
+	int8_t behind; /* calls of that time that enclose it, up to SLICE_ORDER_LAST */
 };
 
 /* A copy of a struct resolved_branch. */
@@ -63,6 +65,7 @@ struct magic_stack {
 	struct timestamp_group group;
 	const struct symbol **frames; /* owned array; innermost last */
 	size_t depth, frame_room;
+	size_t group_depth;         /* below the group's first call; SIZE_MAX: that has returned */
 	struct magic_level *levels; /* owned; the last is the current stack; never empty */
 	size_t level_count, level_room;
 	struct held_branch *transaction; /* owned; branches that wait for its end */
@@ -126,8 +129,8 @@ bool magic_pop_level(struct magic_stack *stack);
  */
 void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip);
 
-/* Return from all frames of all stacks and emit all events. */
-void magic_end_segment(struct magic_stack *stack, int64_t time);
+/* Return from all frames of all stacks and emit all events; `last`: none follow. */
+void magic_end_segment(struct magic_stack *stack, int64_t time, bool last);
 
 /* Flush the sink: the segment has ended. */
 void magic_flush(struct magic_stack *stack);

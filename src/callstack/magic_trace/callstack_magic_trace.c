@@ -321,7 +321,7 @@ static void magic_trace_finish(struct callstack *base)
 {
 	struct magic_stack *stack = (struct magic_stack *)base;
 
-	magic_end_segment(stack, stack->last_event_time);
+	magic_end_segment(stack, stack->last_event_time, true);
 	magic_flush(stack);
 }
 

@@ -12,6 +12,8 @@
  *    (timestamp_group.h);
  *  - callers found late, returns from unseen functions, and calls at the time
  *    of the run's first event come when the segment ends, with SLICE_ORDER_DEFERRED;
+ *    in that order only if the sink is `immediate`: for others, each comes where it
+ *    encloses what it called, and is lost where magic-trace loses it;
  *  - times go back where the input's do.
  * The sink is flushed when a gap or the end of the trace has closed all
  * frames, unless deferred events are left over (they come with the next segment).

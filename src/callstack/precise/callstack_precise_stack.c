@@ -29,7 +29,9 @@ void precise_add_end(struct precise_stack *stack, int64_t time, const struct fra
 
 void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
 {
-	struct slice_event event = { .symbol = frame->symbol, .ip = frame->entry_ip };
+	struct slice_event event = { .symbol = frame->symbol,
+				     .ip = frame->entry_ip,
+				     .order = SLICE_ORDER_DEFERRED };
 	struct slice_detail detail = { .insns = stack->counts_since.insns,
 				       .cycles = stack->counts_since.cycles };
 

@@ -123,6 +123,23 @@ START_TEST(an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late)
 }
 END_TEST
 
+/* A kernel entry at the time of the call that encloses it. */
+START_TEST(a_slice_that_is_found_late_may_begin_behind_others_of_its_time)
+{
+	begin(1, "f");
+	begin(1, "entry");
+	end(2);
+	end(4);
+	complete(1, 1, "unseen", SLICE_ORDER_PLAIN + 1);
+	complete(1, 3, "stub", SLICE_ORDER_PLAIN + 1);
+	complete(1, 1, "last", SLICE_ORDER_LAST);
+	complete(1, 5, "outer", SLICE_ORDER_DEFERRED);
+	ck_assert_str_eq(segment(), "B 1 outer\nB 1 f\nB 1 unseen\nE 1 unseen\nB 1 stub\n"
+				    "B 1 entry\nB 1 last\nE 1 last\nE 2 entry\nE 3 stub\n"
+				    "E 4 f\nE 5 outer\n");
+}
+END_TEST
+
 START_TEST(what_goes_back_in_time_is_put_in_order)
 {
 	begin(10, "late");
@@ -527,6 +544,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
 	tcase_add_test(all, an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late);
+	tcase_add_test(all, a_slice_that_is_found_late_may_begin_behind_others_of_its_time);
 	tcase_add_test(all, what_goes_back_in_time_is_put_in_order);
 	tcase_add_test(all, details_stay_with_their_begin_or_end);
 	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);
