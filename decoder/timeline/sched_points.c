@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the formats of tracepoints, and samples by them. */
+/* Finds the formats of the scheduler's tracepoints, and reads samples by them. */
 #include "decoder/timeline/sched_points.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/cursor.h"
 #include "decoder/perf_data/perf_sample.h"
-
-#define MAGIC "\x17\x08\x44tracing"
+#include "decoder/timeline/tracepoint_formats.h"
 
 /*
  * Low bits of a task's state: 0, it is runnable; EXIT_DEAD and EXIT_ZOMBIE
@@ -31,51 +25,16 @@ static const struct {
 	[SCHED_WAKEUP_NEW] = { "sched_wakeup_new", { "pid", "comm", NULL, "target_cpu", "prio" } },
 };
 
-/* ---- Format texts -------------------------------------------------------- */
+/* ---- Formats ------------------------------------------------------------- */
 
-/*
- * Not by libtraceevent: its parser (1.7.1) recurses on the parentheses of "print fmt", so that a
- * hostile text ends it in a stack overflow.  Offsets and sizes of a few fields need no more than
- * this.
- */
-
-/*
- * Find a field by the last word of its declaration:
- * "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;", of an array "char
- * next_comm[16];".
- */
-static struct sched_field find_field(const char *format, const char *name)
+static void read_sched_format(void *context, const char *system, const char *format)
 {
-	struct sched_field field = { 0 };
-	size_t length = strlen(name);
-
-	for (const char *at = strstr(format, "\tfield:"); at; at = strstr(at, "\tfield:")) {
-		const char *word = strchr(at, ';');
-
-		if (!word)
-			break;
-		at = word;
-		while (word[-1] != ' ' && word[-1] != ':')
-			word--;
-		if (strncmp(word, name, length) == 0 &&
-		    (word[length] == ';' || word[length] == '[')) {
-			sscanf(at, "; offset:%" SCNu32 "; size:%" SCNu32, &field.offset,
-			       &field.size);
-			break;
-		}
-	}
-	return field;
-}
-
-/* "name: sched_switch\nID: 314\nformat:\n\tfield:..." */
-static void read_format(struct sched_points *points, const char *format)
-{
-	const char *begin = strstr(format, "name: ");
+	struct sched_points *points = context;
 	unsigned kind = SCHED_NONE + 1;
-	char name[32];
+	char name[64];
 	uint64_t id;
 
-	if (!begin || sscanf(begin, "name: %31s ID: %" SCNu64, name, &id) != 2)
+	if (strcmp(system, "sched") != 0 || !tracepoint_format_event(format, name, &id))
 		return;
 	while (kind < SCHED_KINDS && strcmp(kinds[kind].name, name) != 0)
 		kind++;
@@ -83,74 +42,14 @@ static void read_format(struct sched_points *points, const char *format)
 		return;
 	points->formats[kind].id = id;
 	for (unsigned place = 0; place < SCHED_PLACES; place++) {
-		if (kinds[kind].fields[place])
-			points->formats[kind].fields[place] =
-				find_field(begin, kinds[kind].fields[place]);
-	}
-}
+		struct tracepoint_field field;
 
-/* ---- TRACING_DATA -------------------------------------------------------- */
-
-/* Returns the next text up to its NUL; NULL if there is none. */
-static const char *take_string(struct cursor *c)
-{
-	const uint8_t *text = c->at,
-		      *end = cursor_left(c) ? memchr(c->at, 0, cursor_left(c)) : NULL;
-
-	if (!end) {
-		c->short_ = true;
-		return NULL;
-	}
-	c->at = end + 1;
-	return (const char *)text;
-}
-
-static struct cursor take_sized(struct cursor *c)
-{
-	uint64_t size = cursor_u64(c);
-	const uint8_t *bytes = cursor_take(c, size);
-
-	return cursor_over(bytes, bytes ? size : 0);
-}
-
-/* Read the formats of all events of a system. */
-static void read_system(struct sched_points *points, struct cursor *c)
-{
-	const char *name = take_string(c);
-	uint32_t count = cursor_u32(c);
-
-	for (uint32_t i = 0; i < count && !c->short_; i++) {
-		struct cursor format = take_sized(c);
-		char *text;
-
-		if (!name || c->short_ || strcmp(name, "sched") != 0)
+		if (!kinds[kind].fields[place])
 			continue;
-		text = alloc_zeroed(1, cursor_left(&format) + 1);
-		memcpy(text, format.at, cursor_left(&format));
-		read_format(points, text);
-		free(text);
+		field = tracepoint_format_find(format, kinds[kind].fields[place]);
+		points->formats[kind].fields[place] =
+			(struct sched_field){ field.offset, field.size };
 	}
-}
-
-static void read_formats(struct sched_points *points, struct cursor c)
-{
-	const uint8_t *magic = cursor_take(&c, sizeof(MAGIC) - 1);
-	uint32_t count;
-
-	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0)
-		return;
-	take_string(&c);              /* version */
-	cursor_take(&c, 6);           /* byte order, size of a long, size of a page */
-	for (int i = 0; i < 2; i++) { /* header_page, header_event */
-		take_string(&c);
-		take_sized(&c);
-	}
-	count = cursor_u32(&c); /* ftrace's own formats */
-	for (uint32_t i = 0; i < count && !c.short_; i++)
-		take_sized(&c);
-	count = cursor_u32(&c);
-	for (uint32_t i = 0; i < count && !c.short_; i++)
-		read_system(points, &c);
 }
 
 static bool is_recorded(const struct perf_file *file, uint64_t id)
@@ -165,10 +64,8 @@ static bool is_recorded(const struct perf_file *file, uint64_t id)
 
 void sched_points_init(struct sched_points *points, const struct perf_file *file)
 {
-	struct perf_bytes section = file->features.sections[PERF_FEATURE_TRACING_DATA];
-
 	*points = (struct sched_points){ 0 };
-	read_formats(points, cursor_over(section.bytes, section.size));
+	tracepoint_formats_read(file, read_sched_format, points);
 	for (unsigned kind = SCHED_NONE + 1; kind < SCHED_KINDS; kind++)
 		points->formats[kind].recorded = points->formats[kind].fields[PLACE_TID].size &&
 						 is_recorded(file, points->formats[kind].id);

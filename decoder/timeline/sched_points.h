@@ -3,9 +3,7 @@
  * The scheduler's tracepoints: a thread begins to run (sched_switch) or is
  * woken (sched_waking, sched_wakeup, sched_wakeup_new).
  *
- * The offsets of a sample's fields come from the recording: the texts of the
- * kernel's event formats are in TRACING_DATA (tools/perf/util/trace-event-info.c
- * writes it; the texts are those of tracefs, Documentation/trace/events.rst).
+ * The offsets of a sample's fields come from the recording (tracepoint_formats.h).
  * Without the formats, the samples are treated like those of any other event.
  */
 #ifndef DECODER_TIMELINE_SCHED_POINTS_H
