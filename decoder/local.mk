@@ -61,6 +61,7 @@ libdecoder_a_SOURCES = \
 	decoder/streams/pt_stream_open.c decoder/streams/pt_stream_open.h \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \
 	decoder/streams/pt_verify.c decoder/streams/pt_verify.h \
+	decoder/timeline/hits.c decoder/timeline/hits.h \
 	decoder/timeline/process_table.c decoder/timeline/process_table.h \
 	decoder/timeline/sched_points.c decoder/timeline/sched_points.h \
 	decoder/timeline/schedule.c decoder/timeline/schedule.h \

@@ -29,6 +29,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/event_output.c src/events/event_output.h \
 	src/events/event_place.c src/events/event_place.h \
 	src/events/event_tracks.c src/events/event_tracks.h \
+	src/events/hit_events.c src/events/hit_events.h \
 	src/events/initial_state.c src/events/initial_state.h \
 	src/events/pebs_events.c src/events/pebs_events.h \
 	src/events/perf_record_events.c src/events/perf_record_events.h \
@@ -70,6 +71,7 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script/perf_script.c src/perf_script/perf_script.h \
 	src/perf_script/perf_script_line.c src/perf_script/perf_script_line.h \
 	src/pipeline/convert.c src/pipeline/convert.h \
+	src/pipeline/convert_events.c src/pipeline/convert_events.h \
 	src/pipeline/convert_perf_data.c src/pipeline/convert_perf_data.h \
 	src/pipeline/convert_perf_script.c src/pipeline/convert_perf_script.h \
 	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \

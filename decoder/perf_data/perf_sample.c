@@ -86,14 +86,18 @@ static void skip_simd_registers(struct cursor *c)
 }
 
 /* Registers follow only if the sample has some (an abi other than NONE). */
-static void skip_registers(struct cursor *c, uint64_t mask)
+static struct perf_registers read_registers(struct cursor *c, uint64_t mask)
 {
+	struct perf_registers registers = { .mask = mask };
 	uint64_t abi = cursor_u64(c);
 
-	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
+		registers.words = c->at;
 		skip_words(c, bit_count(mask));
+	}
 	if (abi & REGS_ABI_SIMD)
 		skip_simd_registers(c);
+	return c->short_ ? (struct perf_registers){ 0 } : registers;
 }
 
 static void skip_stack(struct cursor *c)
@@ -137,14 +141,14 @@ static void read_tail(struct perf_sample *sample, struct cursor *c,
 	uint64_t type = attr->sample_type;
 
 	if (type & PERF_SAMPLE_REGS_USER)
-		skip_registers(c, attr->sample_regs_user);
+		sample->user_registers = read_registers(c, attr->sample_regs_user);
 	if (type & PERF_SAMPLE_STACK_USER)
 		skip_stack(c);
 	if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))
 		cursor_u64(c);
 	skip_words(c, bit_count(type & (PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION)));
 	if (type & PERF_SAMPLE_REGS_INTR)
-		skip_registers(c, attr->sample_regs_intr);
+		sample->registers = read_registers(c, attr->sample_regs_intr);
 	skip_words(c, bit_count(type & (PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
 					PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)));
 	if (type & PERF_SAMPLE_AUX)

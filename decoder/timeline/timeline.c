@@ -61,8 +61,10 @@ static struct ordered_record *order_records(struct timeline *tl, const struct pe
 
 	*count = 0;
 	for (at = position; perf_file_next(file, &position, &record, tl->diag); at = position) {
-		if (record.type == PERF_RECORD_SAMPLE)
+		if (record.type == PERF_RECORD_SAMPLE) {
 			trace_pauses_note(&tl->pauses, file, &record);
+			hits_note(&tl->hits, &record, at);
+		}
 		if (!is_used(tl, &record)) {
 			tl->unknown_records += !perf_record_is_known(record.type);
 			continue;
@@ -159,6 +161,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct jit_ma
 	tl->code = code;
 	tl->code_count = count;
 	timeline_list_writers(tl);
+	hits_init(&tl->hits, file);
 	file_table_init(&tl->files, &tl->arena, file);
 	process_table_init(&tl->processes, &tl->arena, diag, file->size);
 	thread_table_init(&tl->threads, &tl->arena, &tl->processes);
@@ -170,6 +173,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct jit_ma
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches);
 	trace_pauses_finish(&tl->pauses, &tl->switches);
+	hits_finish(&tl->hits);
 	sort_losses(tl);
 	return tl;
 }
@@ -183,6 +187,7 @@ void timeline_close(struct timeline *tl)
 	thread_table_release(&tl->threads);
 	free(tl->switches.switches);
 	trace_pauses_release(&tl->pauses);
+	hits_release(&tl->hits);
 	free(tl->losses);
 	free(tl->losses_by_tid);
 	free(tl->symbols);
@@ -274,6 +279,11 @@ size_t timeline_space_count(const struct timeline *tl)
 const struct trace_pauses *timeline_pauses(const struct timeline *tl)
 {
 	return tl->pauses.count ? &tl->pauses : NULL;
+}
+
+const struct hits *timeline_hits(const struct timeline *tl)
+{
+	return &tl->hits;
 }
 
 uint64_t timeline_unknown_records(const struct timeline *tl)

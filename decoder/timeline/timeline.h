@@ -17,6 +17,7 @@
 
 struct perf_file;
 struct timeline;
+struct hits;
 struct trace_pauses;
 
 /*
@@ -81,6 +82,9 @@ const struct code_patch *timeline_code_patches(const struct timeline *timeline, 
 
 /* Returns the pauses of the trace (trace_pauses_find()); NULL if there are none. */
 const struct trace_pauses *timeline_pauses(const struct timeline *timeline);
+
+/* Returns the hits of breakpoints and probes, in order of time; they need the file. */
+const struct hits *timeline_hits(const struct timeline *timeline);
 
 /* Returns all mapped files, `*count` of them, by index. */
 const struct mapped_file *const *timeline_files(const struct timeline *timeline, size_t *count);

@@ -6,6 +6,7 @@
 #include "base/tables/hash.h"
 #include "decoder/mappings/file_table.h"
 #include "decoder/perf_data/perf_record.h"
+#include "decoder/timeline/hits.h"
 #include "decoder/timeline/process_table.h"
 #include "decoder/timeline/sched_points.h"
 #include "decoder/timeline/switch_table.h"
@@ -27,6 +28,7 @@ struct timeline {
 	struct thread_table threads;
 	struct switch_table switches;
 	struct trace_pauses pauses;
+	struct hits hits;
 	struct loss *losses;        /* owned; when complete by CPU, then time */
 	struct loss *losses_by_tid; /* owned, when complete: the same by thread */
 	size_t loss_count, loss_room;

@@ -59,7 +59,8 @@ const struct option_spec option_specs[] = {
 	  .choices = engines },
 	{ "time", 0, "FROM,TO", GROUP_SELECTION, OPTION_TIME_RANGE, FIELD(select),
 	  .help = "Decode this time range only; each side is empty, seconds of perf's clock, "
-		  "+1.5ms after the start, -2ms before the end, or a percentage: 10%,20%" },
+		  "+1.5ms after the start, -2ms before the end, a percentage (10%,20%), or by a hit "
+		  "of a breakpoint or probe: -1ms@hit,+100us@hit, @hit:2 the second" },
 	{ "pid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.pids),
 	  .help = "Show these processes: 1,2,5-7; all lists may be repeated" },
 	{ "tid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.tids),
@@ -133,10 +134,10 @@ const struct option_spec option_specs[] = {
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
 	  .help = "ftf (default); branches: a line per branch, as perf script prints it; calls: "
 		  "begins and ends of slices in the order found; slices: a line per finished "
-		  "slice; events: a line per event of the overlays; folded: call stacks with "
-		  "their own time, for flame graphs; functions: a table; chrome and speedscope: "
-		  "JSON for these viewers; svg: a picture of the busiest thread; none: decode "
-		  "only" },
+		  "slice; events: a line per hit, and per event of the overlays; folded: call "
+		  "stacks with their own time, for flame graphs; functions: a table; chrome and "
+		  "speedscope: JSON for these viewers; svg: a picture of the busiest thread; "
+		  "none: decode only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  .help = "Arguments of slices: none; line (default): the function's address and source; "
 		  "full: also the line of the call, instructions, cycles and IPC",

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "src/events/hit_events.h"
 #include "src/events/perf_record_events.h"
 #include "src/events/switch_events.h"
 
@@ -119,6 +120,15 @@ static void write_events(struct event_output *output)
 	output->event_count = 0;
 }
 
+static void write_hits(struct event_output *output, uint64_t begin)
+{
+	const struct hit_source source = { output->input.timeline, output->input.filter,
+					   output->input.info, output->input.resolver };
+
+	if (output->input.samples)
+		hit_events_write(&source, &output->tracks, begin);
+}
+
 /* Returns the earliest time (ns) of a record; 0: none has a time. */
 static uint64_t write_records(struct event_output *output)
 {
@@ -172,6 +182,7 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 		return;
 	}
 	first_record = write_records(output);
+	write_hits(output, begin);
 	if (begin || first_record)
 		wall_clock_write(output->input.writer, output->input.wall_base,
 				 begin ? begin : first_record);

@@ -7,6 +7,10 @@
 #include "src/formats/ftf/event_record.h"
 #include "src/resolve/resolve.h"
 
+/* Returns what is at `ip` at a time in the thread's process (NULL: unknown). */
+struct location event_place_find(struct resolver *resolver, const struct thread *thread,
+				 uint64_t time, uint64_t ip);
+
 /*
  * Add the arguments "address" and, if it has one, "function" of `ip`, as it is at the event's time
  * in the thread's process (NULL: unknown).

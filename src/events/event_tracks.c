@@ -19,14 +19,7 @@ void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 
 bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint64_t time)
 {
-	const struct event_filter *filter = tracks->filter;
-
-	if (!filter->active)
-		return true;
-	if (time < filter->begin || time > filter->end)
-		return false;
-	return cpu < 0 || !filter->selection->cpus.count ||
-	       number_list_has(&filter->selection->cpus, cpu);
+	return event_filter_has_cpu(tracks->filter, cpu, time);
 }
 
 void event_tracks_release(struct event_tracks *tracks)

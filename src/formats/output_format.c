@@ -8,7 +8,7 @@ const struct output_format format_none = {
 	.default_output = DEFAULT_NONE,
 };
 
-/* Written by overlays_convert(): no trace is decoded. */
+/* Written by convert_events(): no trace is decoded. */
 const struct output_format format_events = {
 	.name = "events",
 	.overlays = OVERLAYS_ONLY,

@@ -40,7 +40,7 @@ enum format_slices {
 enum format_overlays {
 	OVERLAYS_NONE = 0, /* left out */
 	OVERLAYS_AS_SLICES,
-	OVERLAYS_ONLY, /* the format shows nothing else */
+	OVERLAYS_ONLY, /* the format shows nothing else, but hits */
 };
 
 #define WALL_BASE_UNKNOWN UINT64_MAX

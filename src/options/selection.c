@@ -179,11 +179,46 @@ static bool read_seconds(const char *text, uint64_t *ns)
 	return !*end;
 }
 
+/* "@hit" or "@hit:N", and nothing behind it. */
+static bool read_hit(const char *text, uint32_t *hit)
+{
+	static const char word[] = "@hit";
+	const char *end;
+	int32_t number = 1;
+
+	if (strncmp(text, word, strlen(word)) != 0)
+		return false;
+	text += strlen(word);
+	end = *text == ':' ? read_number(text + 1, &number) : text;
+	*hit = (uint32_t)number;
+	return end && !*end && number > 0;
+}
+
+/* "+TIME@hit", "-TIME@hit:N", "@hit"; `at` is where the '@' is. */
+static bool read_hit_bound(const char *text, const char *at, struct time_bound *bound)
+{
+	char duration[64];
+	size_t length = (size_t)(at - text);
+
+	bound->base = *text == '-' ? TIME_BEFORE_HIT : TIME_AFTER_HIT;
+	if (!read_hit(at, &bound->hit))
+		return false;
+	if (!length)
+		return true;
+	if ((*text != '+' && *text != '-') || length > sizeof(duration))
+		return false;
+	memcpy(duration, text + 1, length - 1);
+	duration[length - 1] = 0;
+	return selection_duration(duration, &bound->ns);
+}
+
 static bool read_bound(const char *text, struct time_bound *bound)
 {
-	const char *end;
+	const char *end, *at = strchr(text, '@');
 
 	*bound = (struct time_bound){ 0 };
+	if (at)
+		return read_hit_bound(text, at, bound);
 	if (!*text)
 		return true;
 	if (*text == '+' || *text == '-') {

@@ -32,12 +32,15 @@ enum time_base {
 	TIME_FROM_START, /* `ns` after the begin of the trace */
 	TIME_FROM_END,   /* `ns` before the end of the trace */
 	TIME_PERCENT,    /* `percent` of the trace's time */
+	TIME_BEFORE_HIT, /* `ns` before hit `hit` of the chosen threads (decoder/timeline/hits.h) */
+	TIME_AFTER_HIT,
 };
 
 struct time_bound {
 	enum time_base base;
 	uint64_t ns;
 	double percent;
+	uint32_t hit; /* from 1, in the order of time */
 };
 
 enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
@@ -92,7 +95,8 @@ bool selection_duration(const char *text, uint64_t *ns);
 
 /*
  * Parse "FROM,TO": each is empty (open), SECONDS.FRACTION of perf's clock, +TIME,
- * -TIME or N%.  Returns false for any other text.
+ * -TIME or N%; or @hit, +TIME@hit, -TIME@hit, of hit N with ":N" behind it.  Returns false for any
+ * other text.
  */
 bool selection_time(struct selection *selection, const char *text);
 

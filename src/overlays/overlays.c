@@ -2,7 +2,6 @@
 /* Open all overlays of a run, and print or write them. */
 #include "src/overlays/overlays.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,25 +37,13 @@ void overlays_close(struct overlays *overlays)
 	*overlays = (struct overlays){ 0 };
 }
 
-static int print_all(struct overlays *overlays, const char *path, struct error *err)
+void overlays_print(struct overlays *overlays, FILE *out)
 {
-	struct output output;
-	FILE *text;
-
-	if (output_open(&output, path ? path : "-", err) < 0)
-		return -1;
-	text = output_stream(&output);
-	if (!text) {
-		output_abandon(&output);
-		return error_set_system(err, errno, "cannot open a stream");
-	}
 	for (size_t i = 0; i < overlays->count; i++) {
 		if (overlays->count > 1)
-			fprintf(text, "%s# %s\n", i ? "\n" : "", overlays->inputs[i].path);
-		overlay_print(&overlays->inputs[i], text);
+			fprintf(out, "%s# %s\n", i ? "\n" : "", overlays->inputs[i].path);
+		overlay_print(&overlays->inputs[i], out);
 	}
-	fclose(text); /* write errors show in the output */
-	return output_close(&output, err);
 }
 
 /* Returns the name of a process's program, from memtrace; without that "ocaml". */
@@ -144,9 +131,7 @@ int overlays_convert(const struct options *options, struct name_table *names, ui
 	struct overlays overlays;
 	int status = overlays_open(&overlays, options, diag, err);
 
-	if (status == 0 && options->format->overlays == OVERLAYS_ONLY)
-		status = print_all(&overlays, options->output, err);
-	else if (status == 0 && options->format->overlays == OVERLAYS_AS_SLICES)
+	if (status == 0 && options->format->overlays == OVERLAYS_AS_SLICES)
 		status = write_alone(&overlays, names, err);
 	else if (status == 0)
 		status = error_set(err, ERROR_UNSUPPORTED,

@@ -44,9 +44,11 @@ void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
 uint64_t overlays_wall_base(const struct overlays *overlays,
 			    const struct overlay_recording *recording);
 
+/* Print all events of all overlays (overlay_print.h), each below its path if there are several. */
+void overlays_print(struct overlays *overlays, FILE *out);
+
 /*
- * A run without a recording, or one that prints overlays only: open them and
- * write what the options ask for.
+ * A run without a recording: open the overlays and write what the options ask for.
  * Returns 0 with the number of slices that were written in *slices; -1 with err
  * filled, and no output is left.
  */

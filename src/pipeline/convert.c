@@ -4,6 +4,7 @@
 
 #include "src/formats/output_format.h"
 #include "src/overlays/overlays.h"
+#include "src/pipeline/convert_events.h"
 #include "src/pipeline/convert_perf_data.h"
 #include "src/pipeline/convert_perf_script.h"
 #include "src/report/perfetto_memory_hint.h"
@@ -12,9 +13,18 @@
 static int convert_overlays(const struct options *options, struct name_table *names,
 			    struct report *report, struct diag *diag, struct error *err)
 {
-	if (!options->input || options->input_kind == INPUT_PERF_SCRIPT)
-		report_phase(report, "convert");
+	report_phase(report, "convert");
 	if (overlays_convert(options, names, &report->summary.slices, diag, err) < 0)
+		return -1;
+	summary_add_output(&report->summary, options->output ? options->output : "-");
+	return 0;
+}
+
+static int convert_text_events(const struct options *options, struct name_table *names,
+			       struct report *report, struct diag *diag, struct error *err)
+{
+	report_phase(report, "convert");
+	if (convert_events(options, names, report, diag, err) < 0)
 		return -1;
 	summary_add_output(&report->summary, options->output ? options->output : "-");
 	return 0;
@@ -23,12 +33,13 @@ static int convert_overlays(const struct options *options, struct name_table *na
 static int convert_input(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {
-	bool overlays_only = !options->input || options->format->overlays == OVERLAYS_ONLY;
 	struct name_table names;
 	int status;
 
 	name_table_init(&names);
-	if (overlays_only)
+	if (options->format->overlays == OVERLAYS_ONLY)
+		status = convert_text_events(options, &names, report, diag, err);
+	else if (!options->input)
 		status = convert_overlays(options, &names, report, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)
 		status = convert_perf_script(options, &names, report, diag, err);

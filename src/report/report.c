@@ -302,6 +302,41 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 			   { "refused", text_or_null(found.refused) }, { "gaps", number(gaps) }));
 }
 
+void report_hits(struct report *report, const struct hits *hits)
+{
+	struct {
+		uint64_t count, first, last;
+	} * events;
+	struct hit hit;
+	char room[32];
+
+	if (!report->wanted || !hits->events)
+		return;
+	events = alloc_zeroed(hits->file->attr_count, sizeof(*events));
+	for (size_t i = 0; i < hits->count; i++) {
+		size_t of = hits_read(hits, i, &hit) ? (size_t)(hit.sample.attr - hits->file->attrs)
+						     : SIZE_MAX;
+
+		if (of == SIZE_MAX)
+			continue;
+		if (!events[of].count++)
+			events[of].first = hit.sample.time;
+		events[of].last = hit.sample.time;
+	}
+	for (size_t i = 0; i < hits->file->attr_count; i++) {
+		const struct perf_attr *attr = &hits->file->attrs[i];
+
+		if (hits_are_of(hits, attr))
+			append_part(
+				report, "hit_events",
+				OBJECT({ "event", text_or_null(hits_event_name(hits, attr, room)) },
+				       { "hits", number(events[i].count) },
+				       { "first_ns", number(events[i].first) },
+				       { "last_ns", number(events[i].last) }));
+	}
+	free(events);
+}
+
 /* ---- The whole ----------------------------------------------------------- */
 
 static json_t *input_json(const char *path, const char *kind)
@@ -386,7 +421,7 @@ json_t *report_json(const struct report *report)
 		return NULL;
 	trace = trace_bytes(summary);
 	set_value(trace, "bytes_left_out", number(summary->bytes_left_out));
-	/* The last six keys are those of the parts: empty or null if there are none. */
+	/* The last seven keys are those of the parts: empty or null if there are none. */
 	whole = OBJECT(
 		{ "version", json_integer(REPORT_VERSION) },
 		{ "program", json_string(PACKAGE_STRING) },
@@ -405,7 +440,8 @@ json_t *report_json(const struct report *report)
 		{ "peak_memory_bytes", number(summary_peak_memory()) },
 		{ "warnings", warning_list(report->diag) }, { "streams", json_array() },
 		{ "threads", json_array() }, { "files", json_array() }, { "phases", json_array() },
-		{ "recording", json_null() }, { "functions", json_null() });
+		{ "hit_events", json_array() }, { "recording", json_null() },
+		{ "functions", json_null() });
 	if (json_object_update(whole, report->parts) < 0)
 		alloc_fail(0);
 	return whole;

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/hits.h"
 #include "decoder/timeline/timeline.h"
 #include "src/options/options.h"
 #include "src/report/summary.h"
@@ -65,6 +66,9 @@ void report_functions(struct report *report, const struct slice_totals *tally);
 
 /* Add a file of code of the recording; `gaps` is the number of gaps for lack of its code. */
 void report_file(struct report *report, struct dso *dso, uint64_t gaps);
+
+/* Add the events of hits, with the number of their hits. */
+void report_hits(struct report *report, const struct hits *hits);
 
 /* End the report; the functions below need it.  `diag` and `err` are borrowed. */
 void report_finish(struct report *report, enum exit_status status, const struct diag *diag,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "decoder/aux/aux_seek.h"
 #include "decoder/clock/tsc_clock.h"
+#include "decoder/timeline/hits.h"
 
 /* ---- Time ---------------------------------------------------------------- */
 
@@ -51,21 +52,69 @@ static uint64_t resolve(const struct time_bound *bound, uint64_t begin, uint64_t
 	}
 }
 
-static int find_times(struct event_filter *filter, const struct auxtrace *auxtrace,
-		      struct error *err)
+/* Returns whether a hit is of a chosen thread and CPU; no time is chosen yet. */
+static bool is_chosen_hit(const struct event_filter *filter, const struct timeline *timeline,
+			  size_t index)
 {
-	const struct selection *selection = filter->selection;
+	const struct thread *thread;
+	struct hit hit;
+
+	if (!hits_read(timeline_hits(timeline), index, &hit))
+		return false;
+	thread = timeline_borrow_thread(timeline, hit.sample.tid, hit.sample.time);
+	return event_filter_has(filter, thread, hit.sample.time) &&
+	       event_filter_has_cpu(filter, hit.sample.cpu, hit.sample.time);
+}
+
+/* If a side of the time is of a hit, make it absolute.  Returns 0; -1 with err filled. */
+static int find_hit(const struct event_filter *filter, const struct timeline *timeline,
+		    struct time_bound *bound, struct error *err)
+{
+	const struct hits *hits = timeline_hits(timeline);
+	bool before = bound->base == TIME_BEFORE_HIT;
+	uint32_t count = 0;
+
+	if (!before && bound->base != TIME_AFTER_HIT)
+		return 0;
+	bound->base = TIME_ABSOLUTE;
+	for (size_t i = 0; i < hits->count; i++) {
+		uint64_t time = hits->places[i].time;
+
+		if (!is_chosen_hit(filter, timeline, i) || ++count < bound->hit)
+			continue;
+		if (before)
+			bound->ns = bound->ns < time ? time - bound->ns : 0;
+		else
+			bound->ns += time;
+		return 0;
+	}
+	if (!hits->count)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "--time: the recording has no hit: record a breakpoint (perf "
+				 "record -e mem:ADDRESS:x) or a probe (perf probe) beside the "
+				 "trace");
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "--time: there is no hit %" PRIu32 ": the chosen threads have %" PRIu32,
+			 bound->hit, count);
+}
+
+static int find_times(struct event_filter *filter, const struct auxtrace *auxtrace,
+		      const struct timeline *timeline, struct error *err)
+{
+	struct time_bound from = filter->selection->from, to = filter->selection->to;
 	uint64_t begin, end;
 
 	filter->end = UINT64_MAX;
-	if (!selection->from.base && !selection->to.base)
+	if (!from.base && !to.base)
 		return 0;
 	if (!find_extent(auxtrace, &begin, &end))
 		return error_set(
 			err, ERROR_UNSUPPORTED,
 			"--time: the trace has no TSC packets, so its times are not known");
-	filter->begin = resolve(&selection->from, begin, end, 0);
-	filter->end = resolve(&selection->to, begin, end, UINT64_MAX);
+	if (find_hit(filter, timeline, &from, err) < 0 || find_hit(filter, timeline, &to, err) < 0)
+		return -1;
+	filter->begin = resolve(&from, begin, end, 0);
+	filter->end = resolve(&to, begin, end, UINT64_MAX);
 	if (filter->begin > filter->end)
 		return error_set(err, ERROR_UNSUPPORTED, "--time: it ends before it begins");
 	if (filter->begin > end || filter->end < begin)
@@ -183,9 +232,9 @@ int event_filter_init(struct event_filter *filter, const struct selection *selec
 	filter->active = selection_of_events(selection);
 	if (!filter->active)
 		return 0;
-	if (find_times(filter, auxtrace, err) < 0)
-		return -1;
 	choose_threads(filter, timeline);
+	if (find_times(filter, auxtrace, timeline, err) < 0)
+		return -1;
 	choose_streams(filter, auxtrace, timeline, diag);
 	return 0;
 }

@@ -63,6 +63,16 @@ static inline bool event_filter_has(const struct event_filter *filter, const str
 	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
 }
 
+/* Returns whether the events of a CPU (-1: unknown) at a time (ns) are wanted. */
+static inline bool event_filter_has_cpu(const struct event_filter *filter, int32_t cpu,
+					uint64_t time)
+{
+	const struct number_list *cpus = &filter->selection->cpus;
+
+	return !filter->active || (time >= filter->begin && time <= filter->end &&
+				   (cpu < 0 || !cpus->count || number_list_has(cpus, cpu)));
+}
+
 /* Returns how many events, from the first on, are wanted. */
 static inline size_t event_filter_first(const struct event_filter *filter,
 					const struct branch_event *events, size_t count)

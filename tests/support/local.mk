@@ -10,6 +10,7 @@ libsupport_a_SOURCES = \
 	tests/support/precise_depth.h tests/support/stack_branch.h \
 	tests/support/sample.c tests/support/sample.h \
 	tests/support/tiny_elf.c tests/support/tiny_elf.h \
+	tests/support/tracing_data.c tests/support/tracing_data.h \
 	tests/support/unit.c tests/support/unit.h
 libsupport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EXTRA_DIST += tests/README.md tests/support/tap.sh

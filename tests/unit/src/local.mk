@@ -62,6 +62,13 @@ tests_unit_src_resolve_test_SOURCES = tests/unit/src/resolve.c
 tests_unit_src_resolve_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_resolve_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/hits.test
+TESTS += tests/unit/src/hits.test
+tests_unit_src_hits_test_SOURCES = tests/unit/src/hits.c \
+	tests/unit/src/event_recording.c tests/unit/src/event_recording.h
+tests_unit_src_hits_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_hits_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/jit_dumps.test
 TESTS += tests/unit/src/jit_dumps.test
 tests_unit_src_jit_dumps_test_SOURCES = tests/unit/src/jit_dumps.c

@@ -13,11 +13,11 @@
 #include "decoder/timeline/sched_points.h"
 #include "tests/support/perf_forms.h"
 #include "tests/support/sample.h"
+#include "tests/support/tracing_data.h"
 #include "tests/support/unit.h"
 
-#define ROOM                 100000
-#define FEATURE_TRACING_DATA 1
-#define RECORD_TRACING_DATA  66
+#define ROOM                100000
+#define RECORD_TRACING_DATA 66
 
 enum { SWITCH_ID = 314, WAKING_ID = 318, WAKEUP_ID = 317, NEW_ID = 316 };
 
@@ -63,14 +63,8 @@ static void expect(unsigned wanted, const char *text, const char *part)
 
 /* ---- TRACING_DATA -------------------------------------------------------- */
 
-#define COMMON                                                                                     \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-
 static const char switch_format[] =
-	"name: sched_switch\nID: 314\nformat:\n" COMMON
+	"name: sched_switch\nID: 314\nformat:\n" TRACING_COMMON
 	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
 	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
@@ -82,7 +76,7 @@ static const char switch_format[] =
 	"REC->prev_state, REC->next_comm, REC->next_pid\n";
 
 #define WAKE_FIELDS                                                                                \
-	COMMON                                                                                     \
+	TRACING_COMMON                                                                             \
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                                 \
 	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"                                     \
 	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"                                      \
@@ -102,48 +96,17 @@ static void put(struct perf_data_buffer *to, const void *bytes, size_t size)
 	to->size += size;
 }
 
-static void put_sized(struct perf_data_buffer *to, const char *text)
-{
-	uint64_t size = strlen(text);
-
-	put(to, &size, sizeof(size));
-	put(to, text, size);
-}
-
-static void put_count(struct perf_data_buffer *to, uint32_t count)
-{
-	put(to, &count, sizeof(count));
-}
-
 /* The whole of it, with `format` as sched_switch's; owned by the caller. */
-static struct perf_data_buffer tracing_data(const char *format)
+static struct perf_data_buffer tracing_data_of(const char *format)
 {
-	static const uint8_t pages[] = { 0, 8, 0, 0x10, 0, 0 }; /* little-endian, 8, 4096 */
-	struct perf_data_buffer out = { 0 };
+	const char *const all[] = { format, formats[0], formats[1], formats[2] };
 
-	put(&out, "\x17\x08\x44tracing0.6", 14);
-	put(&out, pages, sizeof(pages));
-	put(&out, "header_page", 12);
-	put_sized(&out, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
-	put(&out, "header_event", 13);
-	put_sized(&out, "# compressed entry header\n");
-	put_count(&out, 1); /* formats of ftrace's own */
-	put_sized(&out, "name: function\nID: 1\nformat:\n" COMMON "\nprint fmt: \"\"\n");
-	put_count(&out, 1); /* systems */
-	put(&out, "sched", 6);
-	put_count(&out, 4);
-	put_sized(&out, format);
-	for (unsigned i = 0; i < 3; i++)
-		put_sized(&out, formats[i]);
-	put_count(&out, 0);              /* kallsyms */
-	put_count(&out, 0);              /* printk's formats */
-	put(&out, (uint64_t[]){ 0 }, 8); /* saved names */
-	return out;
+	return tracing_data(&(struct tracing_system){ "sched", all, 4 }, 1);
 }
 
 static void set_formats(const char *format)
 {
-	struct perf_data_buffer bytes = tracing_data(format);
+	struct perf_data_buffer bytes = tracing_data_of(format);
 
 	perf_data_set_feature(&data, FEATURE_TRACING_DATA, bytes.bytes, bytes.size);
 	free(bytes.bytes);
@@ -349,7 +312,7 @@ END_TEST
 /* perf record -o -: the record TRACING_DATA, and the formats behind it. */
 START_TEST(formats_in_a_stream_are_read_too)
 {
-	struct perf_data_buffer formats_bytes = tracing_data(switch_format);
+	struct perf_data_buffer formats_bytes = tracing_data_of(switch_format);
 	uint32_t header[3] = { RECORD_TRACING_DATA, 12u << 16, (uint32_t)formats_bytes.size };
 	static const uint8_t zeros[8];
 	char path[100];
@@ -425,7 +388,7 @@ END_TEST
 START_TEST(fields_are_where_the_format_has_them)
 {
 	static const char format[] =
-		"name: sched_switch\nID: 314\nformat:\n" COMMON
+		"name: sched_switch\nID: 314\nformat:\n" TRACING_COMMON
 		"\tfield:pid_t next_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
 		"\tfield:int next_pid_of_no_one;\toffset:12;\tsize:4;\tsigned:1;\n"
 		"\tfield:char\tnext_comm[16];\toffset:16;\tsize:16;\tsigned:0;\n"
@@ -446,7 +409,7 @@ END_TEST
 /* An instant like any other sample's, and it is said why. */
 START_TEST(without_a_format_a_switch_is_a_sample)
 {
-	struct perf_data_buffer bytes = tracing_data(switch_format);
+	struct perf_data_buffer bytes = tracing_data_of(switch_format);
 
 	begin();
 	if (_i)
@@ -463,7 +426,7 @@ END_TEST
 /* Every cut and every wrong byte of it ends in nothing worse than no formats. */
 START_TEST(damaged_formats_do_no_harm)
 {
-	struct perf_data_buffer bytes = tracing_data(switch_format);
+	struct perf_data_buffer bytes = tracing_data_of(switch_format);
 	struct perf_file file = { 0 };
 	struct sched_points points;
 

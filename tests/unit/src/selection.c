@@ -62,6 +62,23 @@ START_TEST(times_may_count_from_the_start_or_the_end_or_be_percentages)
 }
 END_TEST
 
+START_TEST(times_may_be_those_of_a_hit)
+{
+	ck_assert(selection_time(&selection, "-1ms@hit,+100us@hit:3"));
+	ck_assert_int_eq(selection.from.base, TIME_BEFORE_HIT);
+	ck_assert_uint_eq(selection.from.ns, 1000000);
+	ck_assert_uint_eq(selection.from.hit, 1);
+	ck_assert_int_eq(selection.to.base, TIME_AFTER_HIT);
+	ck_assert_uint_eq(selection.to.ns, 100000);
+	ck_assert_uint_eq(selection.to.hit, 3);
+	ck_assert(selection_time(&selection, "@hit:2,@hit"));
+	ck_assert_int_eq(selection.from.base, TIME_AFTER_HIT);
+	ck_assert_uint_eq(selection.from.ns, 0);
+	ck_assert_uint_eq(selection.from.hit, 2);
+	ck_assert_uint_eq(selection.to.hit, 1);
+}
+END_TEST
+
 START_TEST(what_is_no_time_is_refused)
 {
 	static const char *const texts[] = { "",
@@ -79,7 +96,15 @@ START_TEST(what_is_no_time_is_refused)
 					     "nan,",
 					     "1.2.3,",
 					     "9223372037,",
-					     "1.1234567891," };
+					     "1.1234567891,",
+					     "1ms@hit,",
+					     "+@hit,",
+					     "-1ms@hits,",
+					     "@hit:,",
+					     "@hit:0,",
+					     "@hit:1x,",
+					     "@,",
+					     "50%@hit," };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_msg(!selection_time(&selection, texts[i]), "%s", texts[i]);
@@ -160,6 +185,7 @@ int main(void)
 	tcase_add_test(tests, what_is_no_list_of_numbers_is_refused);
 	tcase_add_test(tests, absolute_times_are_exact_to_the_nanosecond);
 	tcase_add_test(tests, times_may_count_from_the_start_or_the_end_or_be_percentages);
+	tcase_add_test(tests, times_may_be_those_of_a_hit);
 	tcase_add_test(tests, what_is_no_time_is_refused);
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
 	tcase_add_test(tests, between_has_two_names);

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds hits, and reads what was recorded with them. */
+#include "decoder/timeline/hits.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <linux/hw_breakpoint.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "decoder/perf_data/perf_attrs.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/tracepoint_formats.h"
+
+struct probe_field {
+	struct tracepoint_field field;
+	const char *name; /* in the arena */
+	bool hex;         /* perf prints it so */
+};
+
+struct probe_format {
+	struct tracepoint_field ip, function; /* size 0: the event has none */
+	struct probe_field *fields;
+	size_t field_count;
+};
+
+struct hit_event {
+	bool is_hit;
+	const struct probe_format *probe; /* in the arena; of a breakpoint `no_probe` */
+};
+
+static const struct probe_format no_probe;
+
+/* ---- Events -------------------------------------------------------------- */
+
+/* Names of arguments are those of perf probe's command line, but the file may be any. */
+static const char *plain_name(struct arena *arena, const struct tracepoint_field *field)
+{
+	char *name = arena_text(arena, field->name, field->name_length);
+
+	for (char *at = name; *at; at++)
+		if (!isalnum((unsigned char)*at))
+			*at = '_';
+	return name;
+}
+
+/* "print fmt: "(%lx) n=0x%Lx s=\"%s\"", REC->...": whether the number behind "n=" is 0x or %p. */
+static bool is_printed_hex(const char *format, const struct tracepoint_field *field)
+{
+	const char *at = strstr(format, "print fmt:");
+
+	while (at && (at = strchr(at + 1, ' '))) {
+		const char *value = at + 1 + field->name_length;
+
+		if (strncmp(at + 1, field->name, field->name_length) != 0 || *value != '=')
+			continue;
+		value += value[1] == '{' ? 2 : 1;
+		return strncmp(value, "0x", 2) == 0 || strncmp(value, "%p", 2) == 0;
+	}
+	return false;
+}
+
+static bool is_named(const struct tracepoint_field *field, const char *start)
+{
+	return field->name_length >= strlen(start) &&
+	       strncmp(field->name, start, strlen(start)) == 0;
+}
+
+/* Read a field; `fields` has room for HIT_ARGS_MAX. */
+static void read_field(struct hits *hits, struct probe_format *probe, const char *format,
+		       const struct tracepoint_field *field)
+{
+	if (is_named(field, "__probe_func")) {
+		probe->function = *field;
+	} else if (is_named(field, "__probe_")) {
+		probe->ip = *field;
+	} else if (!is_named(field, "common_") && probe->field_count < HIT_ARGS_MAX) {
+		struct probe_field *added = &probe->fields[probe->field_count++];
+
+		*added = (struct probe_field){ *field, plain_name(&hits->arena, field),
+					       is_printed_hex(format, field) };
+		added->field.name = added->name;
+	}
+}
+
+static const struct perf_event_attr *attr_at(const struct hits *hits, size_t index)
+{
+	return &hits->file->attrs[index].attr;
+}
+
+static bool is_recorded(const struct hits *hits, uint64_t id)
+{
+	for (size_t i = 0; i < hits->file->attr_count; i++)
+		if (attr_at(hits, i)->type == PERF_TYPE_TRACEPOINT &&
+		    attr_at(hits, i)->config == id)
+			return true;
+	return false;
+}
+
+static void read_probe_format(void *context, const char *system, const char *format)
+{
+	struct hits *hits = context;
+	struct probe_field fields[HIT_ARGS_MAX];
+	struct probe_format probe = { .fields = fields }, *kept;
+	struct tracepoint_field field;
+	char name[64];
+	uint64_t id;
+
+	(void)system;
+	if (!strstr(format, " __probe_") || !tracepoint_format_event(format, name, &id) ||
+	    !is_recorded(hits, id))
+		return;
+	for (const char *at = format; (at = tracepoint_format_next(at, &field));)
+		read_field(hits, &probe, format, &field);
+	if (!probe.ip.size)
+		return;
+	probe.fields = arena_copy(&hits->arena, fields, probe.field_count * sizeof(*fields));
+	kept = arena_copy(&hits->arena, &probe, sizeof(probe));
+	for (size_t i = 0; i < hits->file->attr_count; i++)
+		if (attr_at(hits, i)->type == PERF_TYPE_TRACEPOINT &&
+		    attr_at(hits, i)->config == id)
+			hits->events[i] = (struct hit_event){ true, kept };
+}
+
+static bool has_hits(const struct hits *hits)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < hits->file->attr_count; i++)
+		any |= hits->events[i].is_hit;
+	return any;
+}
+
+void hits_init(struct hits *hits, const struct perf_file *file)
+{
+	*hits = (struct hits){ .file = file };
+	arena_init(&hits->arena);
+	hits->events = alloc_zeroed(file->attr_count + 1, sizeof(*hits->events));
+	for (size_t i = 0; i < file->attr_count; i++)
+		hits->events[i] =
+			(struct hit_event){ attr_at(hits, i)->type == PERF_TYPE_BREAKPOINT,
+					    &no_probe };
+	tracepoint_formats_read(file, read_probe_format, hits);
+	if (has_hits(hits))
+		return;
+	free(hits->events);
+	hits->events = NULL;
+}
+
+void hits_release(struct hits *hits)
+{
+	free(hits->events);
+	free(hits->places);
+	arena_release(&hits->arena);
+	*hits = (struct hits){ 0 };
+}
+
+static const struct hit_event *event_of(const struct hits *hits, const struct perf_attr *attr)
+{
+	return &hits->events[attr - hits->file->attrs];
+}
+
+bool hits_are_of(const struct hits *hits, const struct perf_attr *attr)
+{
+	return hits->events && event_of(hits, attr)->is_hit;
+}
+
+const char *hits_event_name(const struct hits *hits, const struct perf_attr *attr, char room[32])
+{
+	if (attr->name && attr->name[0])
+		return attr->name;
+	snprintf(room, 32, "event %zu", (size_t)(attr - hits->file->attrs));
+	return room;
+}
+
+/* ---- Samples ------------------------------------------------------------- */
+
+void hits_note(struct hits *hits, const struct perf_record *record, uint64_t position)
+{
+	struct perf_sample sample;
+
+	if (!hits->events || perf_sample_read(hits->file, record, &sample) < 0 || !sample.time ||
+	    !hits_are_of(hits, sample.attr))
+		return;
+	*ARRAY_ADD(hits->places, hits->count, hits->room) =
+		(struct hit_place){ sample.time, position };
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct hit_place *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+void hits_finish(struct hits *hits)
+{
+	if (hits->count)
+		qsort(hits->places, hits->count, sizeof(*hits->places), compare_places);
+}
+
+/* Returns `size` bytes at `offset` of the raw data; NULL: it has not so many. */
+static const uint8_t *raw_at(const struct perf_sample *sample, size_t offset, size_t size)
+{
+	return offset <= sample->raw.size && size <= sample->raw.size - offset
+		       ? sample->raw.bytes + offset
+		       : NULL;
+}
+
+/* Returns false, and leaves the value alone, if the sample has no such number. */
+static bool read_number(const struct perf_sample *sample, size_t offset, size_t size,
+			bool is_signed, uint64_t *value)
+{
+	const uint8_t *bytes = raw_at(sample, offset, size);
+
+	if (!bytes || !size || size > sizeof(*value))
+		return false;
+	*value = 0;
+	memcpy(value, bytes, size);
+	if (is_signed && size < sizeof(*value) && *value >> (8 * size - 1))
+		*value |= ~UINT64_C(0) << 8 * size;
+	return true;
+}
+
+bool hits_read(const struct hits *hits, size_t index, struct hit *hit)
+{
+	const struct probe_format *probe;
+	struct perf_record record;
+	uint64_t position = hits->places[index].position;
+
+	*hit = (struct hit){ 0 };
+	if (perf_file_next(hits->file, &position, &record, NULL) != 1 ||
+	    perf_sample_read(hits->file, &record, &hit->sample) < 0)
+		return false;
+	probe = event_of(hits, hit->sample.attr)->probe;
+	hit->ip = hit->sample.ip;
+	read_number(&hit->sample, probe->ip.offset, probe->ip.size, false, &hit->ip);
+	hit->function = hit->ip;
+	read_number(&hit->sample, probe->function.offset, probe->function.size, false,
+		    &hit->function);
+	return true;
+}
+
+/* ---- Values -------------------------------------------------------------- */
+
+static struct hit_arg *add_arg(struct hit_args *args, const char *name, enum hit_type type)
+{
+	struct hit_arg *arg = &args->list[args->count];
+
+	if (args->count == HIT_ARGS_MAX)
+		return NULL;
+	args->count++;
+	*arg = (struct hit_arg){ .name = name, .type = type, .text = "" };
+	return arg;
+}
+
+static void add_number(struct hit_args *args, const char *name, enum hit_type type, uint64_t number)
+{
+	struct hit_arg *arg = add_arg(args, name, type);
+
+	if (arg)
+		arg->number = number;
+}
+
+/* A text of an array is made piece by piece at the end of `args->text`. */
+static void append_piece(struct hit_args *args, struct hit_arg *arg, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void append_piece(struct hit_args *args, struct hit_arg *arg, const char *format, ...)
+{
+	size_t room = sizeof(args->text) - args->text_used;
+	va_list list;
+	int length;
+
+	va_start(list, format);
+	length = vsnprintf(args->text + args->text_used, room, format, list);
+	va_end(list);
+	if (length < 0 || (size_t)length >= room)
+		return; /* cut, and said to be by the missing bracket */
+	args->text_used += (size_t)length;
+	arg->length += (size_t)length;
+}
+
+static enum hit_type number_type(const struct probe_field *field)
+{
+	if (field->hex)
+		return HIT_HEX;
+	return field->field.is_signed ? HIT_SIGNED : HIT_UNSIGNED;
+}
+
+static void append_number(struct hit_args *args, struct hit_arg *arg, enum hit_type type,
+			  uint64_t number)
+{
+	if (type == HIT_HEX)
+		append_piece(args, arg, "0x%" PRIx64, number);
+	else if (type == HIT_SIGNED)
+		append_piece(args, arg, "%" PRId64, (int64_t)number);
+	else
+		append_piece(args, arg, "%" PRIu64, number);
+}
+
+/* "{1,2}", as perf prints it. */
+static void add_array(struct hit_args *args, const struct hit *hit, const struct probe_field *field)
+{
+	uint32_t size = field->field.size / field->field.count;
+	struct hit_arg *arg = add_arg(args, field->name, HIT_ARRAY);
+	uint64_t number;
+
+	if (!arg)
+		return;
+	arg->text = args->text + args->text_used;
+	for (uint32_t i = 0; i < field->field.count; i++) {
+		if (!read_number(&hit->sample, field->field.offset + (size_t)i * size, size,
+				 field->field.is_signed, &number))
+			return;
+		append_piece(args, arg, i ? "," : "{");
+		append_number(args, arg, number_type(field), number);
+	}
+	append_piece(args, arg, "}");
+}
+
+/*
+ * Find a text in the sample, which is in the field itself or where its u32 of this index says.
+ * Returns NULL if the sample does not have it.
+ */
+static const char *find_text(const struct hit *hit, const struct tracepoint_field *field,
+			     size_t index, size_t *length)
+{
+	size_t offset = field->offset + sizeof(uint32_t) * index, size = field->size;
+	const uint8_t *bytes;
+	uint64_t place;
+
+	if (field->place != TRACEPOINT_HERE) {
+		if (!read_number(&hit->sample, offset, sizeof(uint32_t), false, &place))
+			return NULL;
+		offset = field->place == TRACEPOINT_REL_LOC ? offset + sizeof(uint32_t) : 0;
+		offset += place & 0xffff;
+		size = place >> 16;
+	}
+	bytes = raw_at(&hit->sample, offset, size);
+	*length = bytes ? strnlen((const char *)bytes, size) : 0;
+	return (const char *)bytes;
+}
+
+static void add_text(struct hit_args *args, const struct hit *hit, const struct probe_field *field)
+{
+	size_t count = field->field.place == TRACEPOINT_HERE ? 1 : field->field.size / 4, length;
+	struct hit_arg *arg = add_arg(args, field->name, count > 1 ? HIT_ARRAY : HIT_TEXT);
+	const char *text;
+
+	if (arg && count <= 1) {
+		text = find_text(hit, &field->field, 0, &length);
+		arg->text = text ? text : "";
+		arg->length = text ? length : 0;
+		return;
+	}
+	if (!arg)
+		return;
+	arg->text = args->text + args->text_used;
+	for (size_t i = 0; i < count && (text = find_text(hit, &field->field, i, &length)); i++)
+		append_piece(args, arg, "%s\"%.*s\"", i ? "," : "{", (int)length, text);
+	append_piece(args, arg, "}");
+}
+
+static void add_field_value(struct hit_args *args, const struct hit *hit,
+			    const struct probe_field *field)
+{
+	const struct tracepoint_field *at = &field->field;
+	uint64_t number;
+
+	if (at->place != TRACEPOINT_HERE || at->is_text)
+		add_text(args, hit, field);
+	else if (at->count)
+		add_array(args, hit, field);
+	else if (read_number(&hit->sample, at->offset, at->size, at->is_signed, &number))
+		add_number(args, field->name, number_type(field), number);
+	else
+		add_arg(args, field->name, HIT_TEXT); /* of a size that no number has, or cut off */
+}
+
+static bool find_register(const struct perf_registers *registers, unsigned number, uint64_t *value)
+{
+	uint64_t bit = UINT64_C(1) << number;
+
+	if (!registers->words || !(registers->mask & bit))
+		return false;
+	memcpy(value,
+	       registers->words +
+		       sizeof(*value) * (size_t)__builtin_popcountll(registers->mask & (bit - 1)),
+	       sizeof(*value));
+	return true;
+}
+
+bool hit_register(const struct hit *hit, unsigned number, uint64_t *value)
+{
+	return find_register(&hit->sample.user_registers, number, value) ||
+	       find_register(&hit->sample.registers, number, value);
+}
+
+/* Segment registers and vectors are no arguments. */
+static void add_registers(struct hit_args *args, const struct hit *hit)
+{
+	static const struct {
+		uint8_t number;
+		const char *name;
+	} registers[] = {
+		{ HIT_RDI, "rdi" }, { HIT_RSI, "rsi" }, { 3, "rdx" },  { 2, "rcx" },  { 16, "r8" },
+		{ 17, "r9" },       { 0, "rax" },       { 1, "rbx" },  { 7, "rsp" },  { 6, "rbp" },
+		{ 8, "rip" },       { 9, "rflags" },    { 18, "r10" }, { 19, "r11" }, { 20, "r12" },
+		{ 21, "r13" },      { 22, "r14" },      { 23, "r15" },
+	};
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+		if (hit_register(hit, registers[i].number, &value))
+			add_number(args, registers[i].name, HIT_HEX, value);
+}
+
+void hits_list_args(const struct hits *hits, const struct hit *hit, struct hit_args *args)
+{
+	const struct probe_format *probe = event_of(hits, hit->sample.attr)->probe;
+	const struct perf_event_attr *attr = &hit->sample.attr->attr;
+
+	args->count = args->text_used = 0;
+	if (attr->type == PERF_TYPE_BREAKPOINT && attr->bp_type & HW_BREAKPOINT_RW)
+		add_number(args, "data_address", HIT_HEX, attr->bp_addr);
+	for (size_t i = 0; i < probe->field_count; i++)
+		add_field_value(args, hit, &probe->fields[i]);
+	add_registers(args, hit);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hits: samples where the program came by a chosen place.  They are those of breakpoints
+ * (perf record -e mem:ADDR:x, PERF_TYPE_BREAKPOINT), and of probes: tracepoints that perf probe
+ * made, whose format has the field __probe_ip or, of a return, __probe_func
+ * (kernel/trace/trace_probe.h, FIELD_STRING_IP, FIELD_STRING_FUNC).
+ *
+ * A hit has the values that were recorded with it: the fields of the probe, and registers
+ * (perf record --user-regs, --intr-regs).
+ */
+#ifndef DECODER_TIMELINE_HITS_H
+#define DECODER_TIMELINE_HITS_H
+
+#include "base/arena.h"
+#include "decoder/perf_data/perf_sample.h"
+
+/* Values of a hit, at most: MAX_TRACE_ARGS of kernel/trace/trace_probe.h, and registers. */
+#define HIT_ARGS_MAX 160
+
+/* Bytes of the texts that are made of arrays, of one hit. */
+#define HIT_TEXT_MAX 4096
+
+struct hit_event;
+
+/* The hits of a recording.  Zeroed memory is none. */
+struct hits {
+	const struct perf_file *file; /* borrowed */
+	struct hit_event *events;     /* owned; by attribute; NULL: no event is of hits */
+	struct hit_place {
+		uint64_t time, position; /* ns; of perf_file_next() */
+	} * places;                      /* owned; when complete by time, then position */
+	size_t count, room;
+	struct arena arena;
+};
+
+struct hit {
+	struct perf_sample sample;
+	uint64_t ip;       /* where it was; 0: unknown */
+	uint64_t function; /* an address in the function that it is of: `ip`, or that returned from
+			    */
+};
+
+enum hit_type { HIT_SIGNED, HIT_UNSIGNED, HIT_HEX, HIT_TEXT, HIT_ARRAY };
+
+struct hit_arg {
+	const char *name; /* letters, digits and '_' */
+	enum hit_type type;
+	uint64_t number;  /* of SIGNED an int64_t */
+	const char *text; /* of TEXT, and of ARRAY "{1,2}"; not NUL-terminated */
+	size_t length;
+};
+
+struct hit_args {
+	struct hit_arg list[HIT_ARGS_MAX];
+	size_t count;
+	char text[HIT_TEXT_MAX];
+	size_t text_used;
+};
+
+/* Find the events of hits; `file` is borrowed until release. */
+void hits_init(struct hits *hits, const struct perf_file *file);
+
+/* Note a sample at a position of perf_file_next(), if it is a hit and has a time; each once. */
+void hits_note(struct hits *hits, const struct perf_record *sample, uint64_t position);
+
+/* All are noted. */
+void hits_finish(struct hits *hits);
+
+/* Idempotent, also on zeroed memory. */
+void hits_release(struct hits *hits);
+
+/* Returns whether an attribute of the file is of hits. */
+bool hits_are_of(const struct hits *hits, const struct perf_attr *attr);
+
+/*
+ * Returns the name of a hit's event: perf's, or "event N"; borrowed from the file, or written to
+ * `room`.
+ */
+const char *hits_event_name(const struct hits *hits, const struct perf_attr *attr, char room[32]);
+
+/* Read a hit by its index; `hit` borrows from the file.  Returns false if it cannot be read. */
+bool hits_read(const struct hits *hits, size_t index, struct hit *hit);
+
+/*
+ * List the values that were recorded with a hit: a breakpoint's address if it is one of data;
+ * a probe's arguments, in hexadecimal where perf prints them so; registers, those of
+ * arguments first (System V ABI).  `args` borrows from both; what it has no room for is left
+ * out.
+ */
+void hits_list_args(const struct hits *hits, const struct hit *hit, struct hit_args *args);
+
+/* Registers (enum perf_event_x86_regs of asm/perf_regs.h). */
+enum hit_register { HIT_RSI = 4, HIT_RDI = 5 };
+
+/* Returns whether a register was recorded with a hit, and its value. */
+bool hit_register(const struct hit *hit, unsigned number, uint64_t *value);
+
+#endif
