@@ -14,6 +14,7 @@ libbase_a_SOURCES = \
 	base/workers.c base/workers.h \
 	base/io/big_array.c base/io/big_array.h \
 	base/io/compressor.c base/io/compressor.h \
+	base/io/file_use.c base/io/file_use.h \
 	base/io/interrupt.c base/io/interrupt.h \
 	base/io/output.c base/io/output.h \
 	base/io/output_path.c base/io/output_path.h \

@@ -55,7 +55,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
-	src/options/output_check.c src/options/output_check.h \
+	src/options/file_roles.c src/options/file_roles.h \
 	src/options/selection.c src/options/selection.h \
 	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
 	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \

@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/io/file_use.h"
 #include "base/io/output.h"
 #include "base/printable.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
 #include "src/cli/command_line.h"
 #include "src/formats/output_format.h"
+#include "src/options/file_roles.h"
 #include "src/options/input_paths.h"
-#include "src/options/output_check.h"
 #include "src/overlays/overlay_clock.h"
 #include "src/pipeline/convert.h"
 #include "src/sandbox/sandbox.h"
@@ -55,29 +56,31 @@ static void fill_child_report(json_t *child_report, const struct report *report,
 }
 
 /* Write the JSON of --json and rename the outputs into place, or drop them if either fails. */
-static int place_outputs(const struct report *report, struct error *err)
+static int place_outputs(const struct report *report, bool with_json, struct error *err)
 {
-	const struct options *options = report->options;
-	const char *json = options->json;
+	const char *json = report->options->json;
 
-	/* Also a failed run writes it, but not over an input. */
-	if (json && *json &&
-	    (output_check(options, json, err) < 0 || report_write(report, err) < 0)) {
+	/* Also a failed run writes it. */
+	if (with_json && json && *json && report_write(report, err) < 0) {
 		output_drop();
 		return -1;
 	}
 	return output_place(err);
 }
 
-/* Paths that are wrong end the run before it reads anything. */
-static int check_paths(const struct options *options, struct error *err)
+/*
+ * Paths that are wrong end the run before it reads anything; --json may be written all
+ * the same, unless its own path is wrong.
+ */
+static int check_paths(const struct options *options, bool *with_json, struct error *err)
 {
-	bool writes = options->format->default_output != DEFAULT_NONE;
+	int status = input_paths_check(options, err);
 
-	if (input_paths_check(options, err) < 0 ||
-	    (writes && output_check(options, options->output, err) < 0))
-		return -1;
-	return output_check(options, options->json, err);
+	file_roles_read(options);
+	if (file_roles_write(options->output, "--output", err) < 0)
+		status = -1;
+	*with_json = file_roles_write(options->json, "--json", err) == 0;
+	return *with_json ? status : -1;
 }
 
 static enum exit_status convert_recording(const struct options *options, json_t *child_report)
@@ -87,12 +90,14 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status = EXIT_FAILED;
+	bool with_json;
 
 	diag_init(&diag);
 	report_init(&report, options);
 	/* No output may exist if the exit status is EXIT_FAILED. */
 	output_hold();
-	if (check_paths(options, &err) == 0 && sandbox_enter(&sandbox, options, &err) == 0)
+	if (check_paths(options, &with_json, &err) == 0 &&
+	    sandbox_enter(&sandbox, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
 	if (status == EXIT_FAILED)
 		output_drop();
@@ -104,7 +109,7 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	report_print(&report, stderr);
 	if (options->verbose)
 		sandbox_print(&sandbox, stderr);
-	if (place_outputs(&report, &err) < 0)
+	if (place_outputs(&report, with_json, &err) < 0)
 		report.status = EXIT_FAILED;
 	if (child_report)
 		fill_child_report(child_report, &report, &err);
@@ -130,6 +135,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	fault_watch();
 	output_watch_signals();
+	output_ask(&file_use_guard);
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();
 	command_line_parse(&options, argc, argv);

@@ -24,6 +24,7 @@
 #define id_index_add          ftf_private_id_index_add
 #define id_index_release      ftf_private_id_index_release
 #define output_abandon        ftf_private_output_abandon
+#define output_ask            ftf_private_output_ask
 #define output_close          ftf_private_output_close
 #define output_interrupt_hook ftf_private_output_interrupt_hook
 #define output_open           ftf_private_output_open

@@ -69,6 +69,18 @@ void output_watch_signals(void)
 	atexit(remove_unfinished);
 }
 
+static const struct output_guard *guard; /* NULL: none */
+
+void output_ask(const struct output_guard *asked)
+{
+	guard = asked;
+}
+
+static int may_replace(const char *path, struct error *err)
+{
+	return guard ? guard->place(path, err) : 0;
+}
+
 static void name_temporary(char *name, size_t room, const char *path, int pid, int i)
 {
 	snprintf(name, room, "%s.%d.%d.tmp", path, pid, i);
@@ -81,7 +93,8 @@ void output_remove_left(const char *path, int pid)
 
 	for (int i = 0; i < NAME_TRIES; i++) {
 		name_temporary(name, room, path, pid, i);
-		unlink(name);
+		if (may_replace(name, NULL) == 0)
+			unlink(name);
 	}
 	free(name);
 }
@@ -150,6 +163,8 @@ static int write_fd(void *context, const uint8_t *bytes, size_t size)
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	*output = (struct output){ .fd = -1, .path = path };
+	if (guard && guard->open(path, err) < 0)
+		return -1;
 	if (open_fd(output, err) < 0) {
 		free(output->temporary);
 		output->temporary = NULL;
@@ -276,12 +291,20 @@ static void forget_first(void)
 	free(first);
 }
 
+static int move_into_place(const char *temporary, const char *path, struct error *err)
+{
+	if (may_replace(path, err) < 0)
+		return -1;
+	if (rename(temporary, path) == 0)
+		return 0;
+	return error_set_system(err, errno, "%s: cannot be put into place", path);
+}
+
 int output_place(struct error *err)
 {
 	for (; waiting; forget_first()) {
-		if (rename(waiting->temporary, waiting->path) == 0)
+		if (move_into_place(waiting->temporary, waiting->path, err) == 0)
 			continue;
-		error_set_system(err, errno, "%s: cannot be put into place", waiting->path);
 		output_drop();
 		return -1;
 	}
@@ -298,12 +321,10 @@ static void put_into_place(struct output *output)
 {
 	if (held)
 		wait_for_place(output);
-	else if (rename(output->temporary, output->path) == 0)
+	else if (move_into_place(output->temporary, output->path, &output->err) == 0)
 		free(output->temporary);
-	else {
-		error_set_system(&output->err, errno, "%s: cannot be put into place", output->path);
+	else
 		return;
-	}
 	output->temporary = NULL;
 	unfinished[0] = 0;
 }

@@ -60,6 +60,16 @@ void output_watch_signals(void);
  */
 extern bool (*volatile output_interrupt_hook)(void);
 
+/* Functions that refuse a path: 0; -1 with err filled. */
+struct output_guard {
+	int (*open)(const char *path, struct error *err); /* before a file is opened */
+	int (*place)(const char *path,
+		     struct error *err); /* before a file is replaced or removed */
+};
+
+/* Ask these from now on; borrowed for ever.  For main(): a library has none. */
+void output_ask(const struct output_guard *guard);
+
 /*
  * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which
  * output_advance() then makes part of the output.  Never NULL.

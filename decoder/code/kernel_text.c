@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 #include "decoder/timeline/timeline.h"
 
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes)
@@ -84,7 +85,7 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 static uint8_t *copy_file(const struct code_file *file)
 {
 	uint8_t *copy = MAP_FAILED;
-	int fd = file->path ? open(file->path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = file->path ? file_use_open(file->path) : -1;
 
 	if (fd < 0)
 		return NULL;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 #include "base/io/temp_file.h"
 #include "base/pages.h"
 
@@ -130,14 +131,13 @@ static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
 int perf_input_map(const char *path, struct perf_bytes *bytes, struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = file_use_open(path);
 	int status;
 
 	*bytes = (struct perf_bytes){ 0 };
 	if (fd < 0)
 		return error_set_system(err, errno, "%s: cannot open", path);
 	status = map_descriptor(fd, bytes, err);
-	if (!standard)
-		close(fd);
+	close(fd);
 	return status < 0 ? error_prefix(err, "%s", standard ? "standard input" : path) : 0;
 }

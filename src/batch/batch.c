@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 #include "base/io/output_path.h"
 #include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_plan.h"
+#include "src/options/file_roles.h"
 #include "src/options/input_paths.h"
 
 struct batch {
@@ -215,19 +217,47 @@ bool batch_wanted(const struct options *options)
 	       (options->json_lines || options->skip_existing || options_is_batch(options));
 }
 
+static int check_lines(const char *path, struct error *err)
+{
+	if (output_path_check(path, err) < 0 ||
+	    file_use_write(path, "--json-lines", FILE_APPENDED, err) < 0)
+		return -1;
+	return batch_line_check(path, err);
+}
+
+/* No output may overwrite another one, or an input of any job. */
+static int check_outputs(const struct batch_plan *plan, const struct options *options,
+			 struct error *err)
+{
+	bool several = options_is_batch(options);
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct batch_job *job = &plan->jobs[i];
+
+		if (job->output &&
+		    file_use_write(job->output, several ? job->inputs[0] : "--output",
+				   FILE_REPLACED, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int batch_run(const struct options *options, batch_convert_fn *convert)
 {
 	struct batch batch = { .run = { .options = options, .convert = convert } };
 	struct error err = { 0 };
 
 	/* Said once, not for each input. */
+	file_roles_read(options);
 	if (input_paths_check(options, &err) < 0 ||
-	    (options->json_lines && output_path_check(options->json_lines, &err) < 0)) {
+	    (options->json_lines && check_lines(options->json_lines, &err) < 0)) {
 		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
 		return EXIT_FAILED;
 	}
-	if (batch_plan_make(&batch.plan, options, &err) < 0) {
+	if (batch_plan_make(&batch.plan, options, &err) < 0 ||
+	    check_outputs(&batch.plan, options, &err) < 0) {
 		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		batch_plan_release(&batch.plan);
 		return EXIT_USAGE;
 	}
 	batch.run.keep_messages = batch.plan.count > 1;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -69,6 +70,31 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
 	if (end->report)
 		json_object_update(line, end->report);
 	return line;
+}
+
+/* Returns whether the file has something else than lines of JSON. */
+static bool has_other_content(const char *path)
+{
+	struct stat status;
+	int fd = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size
+			 ? open(path, O_RDONLY | O_CLOEXEC)
+			 : -1;
+	char first = '{';
+	bool other;
+
+	other = fd >= 0 && read(fd, &first, 1) == 1 && first != '{';
+	if (fd >= 0)
+		close(fd);
+	return other;
+}
+
+int batch_line_check(const char *path, struct error *err)
+{
+	if (strcmp(path, "-") != 0 && has_other_content(path))
+		return error_set(err, ERROR_SYSTEM,
+				 "cannot write to %s: it has other content than lines of JSON",
+				 path);
+	return 0;
 }
 
 int batch_line_write(const json_t *line, const char *path, struct error *err)

@@ -29,6 +29,13 @@ json_t *batch_line_text(const char *text);
 json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end);
 
 /*
+ * Check the file for lines ("-": standard output): one with another content was named by
+ * mistake, perhaps one that only the processes of conversions read.
+ * Returns 0; -1 with err filled.
+ */
+int batch_line_check(const char *path, struct error *err);
+
+/*
  * Append the object to the file at `path` ("-": standard output) as one line,
  * by one write(), so that lines of several programs do not mix.
  * Returns 0; -1 with err filled.

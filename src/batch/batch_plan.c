@@ -218,43 +218,6 @@ static int name_by_pattern(struct batch_plan *plan, const char *pattern, struct 
 
 /* ---- All names ----------------------------------------------------------- */
 
-static int compare_outputs(const void *left, const void *right)
-{
-	const struct batch_job *const *a = left, *const *b = right;
-
-	return strcmp((*a)->output, (*b)->output);
-}
-
-static int compare_with_output(const void *path, const void *job)
-{
-	return strcmp(path, (*(const struct batch_job *const *)job)->output);
-}
-
-/* No output may overwrite another one, or an input. */
-static int check_outputs(const struct batch_plan *plan, struct error *err)
-{
-	const struct batch_job **sorted = alloc_zeroed(plan->count, sizeof(*sorted));
-	int status = 0;
-
-	for (size_t i = 0; i < plan->count; i++)
-		sorted[i] = &plan->jobs[i];
-	qsort(sorted, plan->count, sizeof(*sorted), compare_outputs);
-	for (size_t i = 1; i < plan->count && status == 0; i++)
-		if (compare_outputs(&sorted[i - 1], &sorted[i]) == 0)
-			status = error_set(err, ERROR_FORMAT,
-					   "%s and %s would both be written to "
-					   "%s: name the outputs with --output-pattern",
-					   sorted[i - 1]->inputs[0], sorted[i]->inputs[0],
-					   sorted[i]->output);
-	for (size_t i = 0; i < plan->count && status == 0; i++)
-		if (bsearch(plan->jobs[i].inputs[0], sorted, plan->count, sizeof(*sorted),
-			    compare_with_output))
-			status = error_set(err, ERROR_FORMAT, "cannot write to %s: it is an input",
-					   plan->jobs[i].inputs[0]);
-	free(sorted);
-	return status;
-}
-
 static int name_outputs(struct batch_plan *plan, const struct options *options, struct error *err)
 {
 	const char *suffix = output_format_suffix(options->format);
@@ -268,7 +231,7 @@ static int name_outputs(struct batch_plan *plan, const struct options *options, 
 	for (size_t i = 0; i < plan->count; i++)
 		if (!plan->jobs[i].output)
 			plan->jobs[i].output = output_path_beside(plan->jobs[i].inputs[0], suffix);
-	return check_outputs(plan, err);
+	return 0;
 }
 
 /* All inputs are files of one recording. */
@@ -279,15 +242,8 @@ static void plan_recording(struct batch_plan *plan, const struct options *option
 	job->inputs = options->inputs;
 	job->input_count = options->input_count;
 	plan->count = 1;
-	if (options->format->default_output == DEFAULT_NONE)
-		return;
 	if (options->output)
 		job->output = output_path_copy(options->output);
-	else if (options->format->default_output == DEFAULT_FILE)
-		job->output =
-			output_path_beside(options->input, output_format_suffix(options->format));
-	else
-		job->output = output_path_copy("-");
 }
 
 int batch_plan_make(struct batch_plan *plan, const struct options *options, struct error *err)

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/io/compressor.h"
+#include "base/io/file_use.h"
 #include "config.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
@@ -36,7 +37,7 @@ struct hasher {
 
 static int hash_file(struct hasher *hasher, const char *path, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = file_use_open(path);
 	uint64_t size = 0;
 	ssize_t got;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/io/output_path.h"
 #include "src/cli/input_list.h"
 #include "src/cli/option_conflicts.h"
 #include "src/cli/option_table.h"
@@ -157,6 +158,24 @@ static void choose_default_names(struct options *options)
 		options->unnamed = UNNAMED_FILES;
 }
 
+/* Without -o a trace is beside its input, and text goes to standard output. */
+static void choose_default_output(struct options *options)
+{
+	const struct output_format *format = options->format;
+
+	if (options_is_batch(options))
+		return;
+	if (format->default_output == DEFAULT_NONE)
+		options->output = NULL;
+	else if (options->output)
+		return;
+	else if (format->default_output == DEFAULT_STDOUT)
+		options->output = "-";
+	else
+		options->output = options->beside =
+			output_path_beside(options->input, output_format_suffix(format));
+}
+
 /* ---- argp ---------------------------------------------------------------- */
 
 static int option_key(size_t index)
@@ -200,6 +219,7 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 			input_list_read(state, options);
 		option_conflicts_refuse(state, options);
 		choose_default_names(options);
+		choose_default_output(options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

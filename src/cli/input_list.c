@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 
 /* Returns the rest of a file with a NUL behind it, owned by the caller. */
 static char *read_all(FILE *in, size_t *size)
@@ -51,7 +52,7 @@ static void add_inputs(struct argp_state *state, struct options *options, size_t
 void input_list_read(struct argp_state *state, struct options *options)
 {
 	const char *path = options->files_from;
-	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	FILE *in = file_use_open_stream(path);
 	size_t size;
 
 	if (!in)
@@ -59,7 +60,6 @@ void input_list_read(struct argp_state *state, struct options *options)
 	options->list = read_all(in, &size);
 	if (ferror(in))
 		argp_failure(state, EXIT_USAGE, errno, "--files0-from: %s", path);
-	if (in != stdin)
-		fclose(in);
+	fclose(in);
 	add_inputs(state, options, size);
 }

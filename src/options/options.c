@@ -10,7 +10,8 @@
 bool options_is_batch(const struct options *options)
 {
 	return options->input && (options->output_pattern || options->files_from ||
-				  (options->output && output_path_is_directory(options->output)));
+				  (options->output && options->output != options->beside &&
+				   output_path_is_directory(options->output)));
 }
 
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text)
@@ -35,6 +36,7 @@ void options_release(struct options *options)
 	for (int i = 0; i < options->word_count; i++)
 		free(options->words[i]);
 	free(options->words);
+	free(options->beside);
 	free(options->overlays);
 	free(options->list);
 	free(options->listed);

@@ -85,7 +85,8 @@ struct options {
 	bool debuginfod;             /* ask servers for files */
 	bool force_dso;              /* accept files with another build id */
 	/* Output */
-	const char *output; /* path; "-": stdout; NULL: the format's default */
+	const char *output; /* path; "-": stdout; NULL: none, or a batch names them */
+	char *beside;       /* owned: the path of `output` if no option gave one; NULL: none */
 	const struct output_format *format;
 	enum option_args args;
 	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */

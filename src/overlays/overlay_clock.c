@@ -13,6 +13,7 @@
 #endif
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 #define SYNC_TRIES    100
@@ -48,7 +49,7 @@ void overlay_clock_print(const struct overlay_clock *clock, const char *path, FI
 
 int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct error *err)
 {
-	FILE *in = fopen(path, "r");
+	FILE *in = file_use_open_stream(path);
 	struct overlay_sync sync;
 	char line[200];
 	size_t room = 0;

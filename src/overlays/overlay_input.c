@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 
 #define NS_PER_US UINT64_C(1000)
 
@@ -101,7 +102,7 @@ static void parse_option(struct overlay_input *input, const char *text)
 
 static int map_file(struct overlay_input *input, struct error *err)
 {
-	int fd = open(input->path, O_RDONLY | O_CLOEXEC);
+	int fd = file_use_open(input->path);
 	struct stat status;
 
 	if (fd < 0)

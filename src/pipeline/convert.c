@@ -16,7 +16,7 @@ static int convert_overlays(const struct options *options, struct name_table *na
 	report_phase(report, "convert");
 	if (overlays_convert(options, names, &report->summary.slices, diag, err) < 0)
 		return -1;
-	summary_add_output(&report->summary, options->output ? options->output : "-");
+	summary_add_output(&report->summary, options->output);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/output_pipeline.h"
@@ -74,7 +75,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 	int status = -1;
 
 	report_phase(report, "convert");
-	in = strcmp(options->input, "-") == 0 ? stdin : fopen(options->input, "r");
+	in = file_use_open_stream(options->input);
 	if (!in)
 		return error_set_system(err, errno, "%s: cannot open", options->input);
 	if (options->format->slices == SLICES_NONE)
@@ -86,8 +87,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		status = feed_text(&pipeline, in, &script, &report->summary, err);
 	}
 	output_pipeline_release(&pipeline);
-	if (in != stdin)
-		fclose(in);
+	fclose(in);
 	arena_release(&arena);
 	return status;
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/io/output_path.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/slices/slice_queue.h"
@@ -31,25 +30,11 @@ static bool is_filtered(const struct output_pipeline *pipeline)
 	return is_sorted(pipeline) && selection_of_slices(&pipeline->options->select);
 }
 
-static const char *output_path(struct output_pipeline *pipeline)
-{
-	const struct options *options = pipeline->options;
-
-	if (options->output)
-		return options->output;
-	if (options->format->default_output != DEFAULT_FILE)
-		return "-";
-	if (!pipeline->default_path)
-		pipeline->default_path =
-			output_path_beside(options->input, output_format_suffix(options->format));
-	return pipeline->default_path;
-}
-
 static int open_output(struct output_pipeline *pipeline, struct error *err)
 {
 	if (pipeline->format->default_output == DEFAULT_NONE)
 		return 0;
-	if (output_open(&pipeline->output, output_path(pipeline), err) < 0)
+	if (output_open(&pipeline->output, pipeline->options->output, err) < 0)
 		return -1;
 	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;
@@ -62,7 +47,7 @@ static int open_format(struct output_pipeline *pipeline, struct name_table *name
 {
 	const struct format_request request = {
 		.options = pipeline->options,
-		.path = output_path(pipeline),
+		.path = pipeline->options->output,
 		.output = &pipeline->output,
 		.text = pipeline->text,
 		.names = names,
@@ -261,6 +246,4 @@ void output_pipeline_release(struct output_pipeline *pipeline)
 		pipeline->format->release(pipeline->end);
 	free(pipeline->end);
 	pipeline->end = NULL;
-	free(pipeline->default_path);
-	pipeline->default_path = NULL;
 }

@@ -42,7 +42,6 @@ struct output_pipeline {
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;
-	char *default_path; /* owned */
 };
 
 /*

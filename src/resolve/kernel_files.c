@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io/file_use.h"
 #include "base/tables/compare.h"
 #include "decoder/perf_data/perf_input.h"
 #include "src/resolve/kernel_changes.h"
@@ -85,7 +86,7 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 static uint64_t find_in_kallsyms(const char *path)
 {
 	/* Opening a pipe in someone else's recording could block for ever. */
-	FILE *in = perf_input_is_file(path) ? fopen(path, "r") : NULL;
+	FILE *in = perf_input_is_file(path) ? file_use_open_stream(path) : NULL;
 	uint64_t address, found = 0;
 	char line[600], name[512];
 

@@ -183,13 +183,7 @@ static void allow_cache(struct rules *rules)
 
 static void allow_writing(struct rules *rules, const struct options *options)
 {
-	char *beside = NULL;
-
-	if (!options->output && options->format->default_output == DEFAULT_FILE)
-		beside = output_path_beside(options->input, output_format_suffix(options->format));
 	allow_output(rules, options->output);
-	allow_output(rules, beside);
-	free(beside);
 	allow_output(rules, options->json);
 	allow_path(rules, temp_file_folder(), WRITES);
 	if (options->debuginfod)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 #include "symbols/files/unpack.h"
 
 /* Linkers make one executable segment, seldom a few; a file with more was made to be slow. */
@@ -139,7 +140,7 @@ int elf_file_map(struct elf_file *file, const char *path, struct error *err)
 		return error_set_system(err, errno, "cannot open");
 	if (!S_ISREG(status.st_mode))
 		return error_set_system(err, ENOENT, "not a regular file");
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = file_use_open_at_once(path);
 	if (fd < 0)
 		return error_set_system(err, errno, "cannot open");
 	failed = map_file(file, fd, err);

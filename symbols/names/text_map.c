@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 
 /* No function of the kernel is longer; a gap follows the last one of a module. */
 #define KERNEL_FUNCTION_MAX ((uint64_t)1 << 20)
@@ -41,7 +42,7 @@ static char *read_file(const char *path, bool trusted, size_t *size)
 
 	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = file_use_open_at_once(path);
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&

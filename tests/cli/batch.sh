@@ -58,7 +58,7 @@ same_input() {
 tap_check "so is an input that is named twice" same_input
 over_an_input() {
 	batch 64 --output-pattern='{dir}/{name}' c/long.data d/long.data && cmp c/long.data sample/perf.data &&
-		batch 1 --output-pattern='./{dir}/{name}' c/long.data && cmp c/long.data sample/perf.data
+		batch 64 --output-pattern='./{dir}/{name}' c/long.data && cmp c/long.data sample/perf.data
 }
 tap_check "an input is never overwritten" over_an_input
 

@@ -133,18 +133,83 @@ tap_check "an output that is the input is refused" refused "$work/out/perf.data"
 tap_check "an output that is a hard link to the input is refused" refused "$work/out/hard" "$work/out/perf.data"
 tap_check "an output that is a symbolic link to the input is refused" refused "$work/out/soft" "$work/out/perf.data"
 tap_check "an input under another path is refused" refused "$work/out/../out/./perf.data" "$work/out/perf.data"
-second_input() {
-	cp "$work/sample/series.1" "$work/sample/series.2" "$work/out"
-	"$program" $symfs "$work/out/series.1" "$work/out/series.2" -o "$work/out/series.2" 2>"$work/messages"
-	[ $? -eq 1 ] && cmp -s "$work/out/series.2" "$work/sample/series.2"
+# Whatever option names an output, the files that are read keep their content.
+spared() { # STATUS FILE ARGUMENTS...: the run ends with that status, and the file is as it was
+	expected=$1
+	file=$2
+	shift 2
+	cp "$file" "$work/before"
+	"$program" -q $symfs "$@" >"$work/stdout" 2>"$work/messages"
+	status=$?
+	[ $status -eq "$expected" ] || { echo "status $status"; cat "$work/messages"; return 1; }
+	cmp "$file" "$work/before" && [ -z "$(find "$work/out" "$work/roots" -name '*.tmp')" ] &&
+		grep -q -e "${said:-it is the input}" "$work/messages"
 }
-tap_check "an output that is a second input is refused" second_input
-kernel_file() {
-	cp "$work/sample/vmlinux" "$work/out"
-	"$program" $symfs --vmlinux="$work/out/vmlinux" "$sample" -o "$work/out/vmlinux" 2>"$work/messages"
-	[ $? -eq 1 ] && cmp -s "$work/out/vmlinux" "$work/sample/vmlinux"
+mkdir "$work/roots"
+# The program of the sample is read while the recording is decoded.
+cp "$work/sample/sample" "$work/roots"
+cp -r "$work/sample/threads.data" "$work/sample/kernel.data" "$work/sample/series.1" "$work/sample/series.2" \
+	"$work/sample/vmlinux" "$work/out"
+"$top_builddir/tests/support/make-ring" "$work/out" 2>/dev/null
+data=$work/out/perf.data
+tap_check "an output that is a second input is spared" spared 1 "$work/out/series.2" \
+	"$work/out/series.1" "$work/out/series.2" -o "$work/out/series.2"
+tap_check "so is the kernel's file" spared 1 "$work/out/vmlinux" --vmlinux="$work/out/vmlinux" "$data" -o "$work/out/vmlinux"
+tap_check "so is an input that --json names" spared 1 "$data" "$data" -o "$work/out/x.ftf" --json="$data"
+tap_check "so is a file in a recording's directory" spared 1 "$work/out/threads.data/data" \
+	"$work/out/threads.data" -o "$work/out/threads.data/data"
+tap_check "or below that" spared 1 "$work/out/kernel.data/kcore_dir/kcore" \
+	"$work/out/kernel.data" -o "$work/out/x.ftf" --json="$work/out/kernel.data/kcore_dir/kcore"
+tap_check "so is an input that --json-lines names" spared 1 "$data" "$data" -o "$work/out/x.ftf" --json-lines="$data"
+tap_check "also in a batch, with another path" spared 1 "$data" "$work/out/series.1" "$work/out/hard" -o "$work/out/new/" \
+	--json-lines="$data"
+printf '%s\0' "$data" >"$work/out/list"
+tap_check "so is a list of inputs" spared 1 "$work/out/list" --files0-from="$work/out/list" --json-lines="$work/out/list"
+"$program" clock-sync >"$work/out/clocks"
+tap_check "so is a file of clocks" spared 1 "$work/out/clocks" --clock-sync="$work/out/clocks" "$data" \
+	--json="$work/out/clocks" -o "$work/out/x.ftf"
+part_of_a_series() {
+	cp "$data" "$work/out/part.000.ftf"
+	spared 1 "$work/out/part.000.ftf" "$work/out/part.000.ftf" --split=2 -o "$work/out/part.ftf"
 }
-tap_check "an output that is the kernel's file is refused" kernel_file
+tap_check "so is an input that has the name of a part" part_of_a_series
+default_name() {
+	cp "$data" "$work/out/d.ftf"
+	cp "$data" "$work/out/d"
+	spared 64 "$work/out/d.ftf" --output-pattern='{dir}/{base}.ftf' "$work/out/d" "$work/out/hard" "$work/out/d.ftf"
+}
+tap_check "so is one input of a batch that has the name of another's output" default_name
+from_stdin() {
+	cp "$data" "$work/before"
+	"$program" $symfs -q - <"$data" -o "$data" 2>"$work/messages"
+	[ $? -eq 1 ] && cmp "$data" "$work/before"
+}
+tap_check "so is standard input" from_stdin
+# --symfs in a way that spared() does not add one more.
+symfs=--symfs=$work/roots
+tap_check "so is a program that is read in between" spared 1 "$work/roots/sample" "$sample" -o "$work/roots/sample"
+tap_check "also by --json" spared 1 "$work/roots/sample" "$sample" -o "$work/out/x.ftf" --json="$work/roots/sample"
+said='other content than lines of JSON'
+tap_check "and by --json-lines" spared 1 "$work/roots/sample" "$sample" -o "$work/out/x.ftf" --json-lines="$work/roots/sample"
+symfs=--symfs=$work/sample
+said='--output and --json would both be written to'
+echo old >"$work/out/both"
+ln -s . "$work/out/here"
+tap_check "two outputs of one name are refused" spared 1 "$work/out/both" "$data" -o "$work/out/both" --json="$work/out/both"
+tap_check "also by two paths" spared 1 "$work/out/both" "$data" -o "$work/out/both" --json="$work/out/here/both"
+said='--json-lines and --output would both be written to'
+tap_check "also of --json-lines" spared 64 "$work/out/list" "$data" -o "$work/out/l" --json-lines="$work/out/here/l"
+said='another output would both be written to\|--json and another output'
+tap_check "also of a part" spared 1 "$data" "$data" --split=2 -o "$work/out/y.ftf" --json="$work/out/here/y.000.ftf"
+standard_output() {
+	"$program" -q $symfs --format=slices "$data" --json="$work/out/text" >"$work/out/text" 2>"$work/messages"
+	[ $? -eq 1 ] && grep -q -e '--output and --json would both be written to' "$work/messages"
+}
+tap_check "also of standard output" standard_output
+devices() {
+	"$program" -q $symfs "$data" -o /dev/null --json=/dev/null
+}
+tap_check "a device may be all of them" devices
 mode_is() { # UMASK MODE
 	rm -f "$work/out/x.ftf"
 	(umask "$1"; exec "$program" -q $symfs "$sample" -o "$work/out/x.ftf")

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which files the run reads and which it writes.
+ *
+ * No file may be both, and none is written twice: a mistake in a command line must not
+ * destroy an input.  Files that are read are known by device and inode, from the
+ * descriptor that reads them; so all of them are opened here.  An output is known by its
+ * place, the directory and the name, because a new file replaces the old one there; one
+ * that is written directly (standard output, --json-lines) also by device and inode.
+ * Devices and pipes lose nothing, and are not compared.
+ *
+ * The lists are of the process; fork() copies them.  All functions may be called by any
+ * thread.
+ */
+#ifndef BASE_IO_FILE_USE_H
+#define BASE_IO_FILE_USE_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/io/output.h"
+
+/*
+ * Open a file for reading; "-": a duplicate of standard input.
+ * Returns the descriptor, owned by the caller; -1 with errno.
+ */
+int file_use_open(const char *path);
+
+/* The same for a file that the recording names: the call waits for no pipe. */
+int file_use_open_at_once(const char *path);
+
+/* The same as a stream, owned by the caller; NULL with errno. */
+FILE *file_use_open_stream(const char *path);
+
+/*
+ * The file at `path` will be read, or those in the directory at `path` and its
+ * subdirectories; what is not there needs no care.
+ */
+void file_use_read(const char *path);
+
+enum file_use_way { FILE_REPLACED, FILE_APPENDED };
+
+/*
+ * `path` will be written; "-": standard output.  `what` says by which option or for which
+ * input, for messages.  Both are borrowed for ever.  The same pointer `path` may come
+ * again: it is the same output.
+ * Returns 0; -1 with err filled if the file is one that is read, or if another output has
+ * the same place.
+ */
+int file_use_write(const char *path, const char *what, enum file_use_way way, struct error *err);
+
+/*
+ * Before a file takes its place at `path`: files that are read may have become known since.
+ * Returns 0; -1 with err filled if it would replace one.
+ */
+int file_use_check(const char *path, struct error *err);
+
+/* For output_ask(): file_use_write() and file_use_check(). */
+extern const struct output_guard file_use_guard;
+
+#endif
