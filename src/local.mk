@@ -30,6 +30,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/event_place.c src/events/event_place.h \
 	src/events/event_tracks.c src/events/event_tracks.h \
 	src/events/hit_events.c src/events/hit_events.h \
+	src/events/hit_output.c src/events/hit_output.h \
 	src/events/initial_state.c src/events/initial_state.h \
 	src/events/pebs_events.c src/events/pebs_events.h \
 	src/events/perf_record_events.c src/events/perf_record_events.h \

@@ -20,10 +20,6 @@ static void refuse_selection(struct argp_state *state, const struct options *opt
 	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
 		argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
 				  "perf script has options of these names");
-	if (options->format->overlays == OVERLAYS_ONLY && !options->overlay_count &&
-	    options->input_kind != INPUT_PERF_DATA)
-		argp_error(state, "--format=events needs a perf.data file, --runtime-events or "
-				  "--memtrace");
 }
 
 static void refuse_split(struct argp_state *state, const struct options *options)

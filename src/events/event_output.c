@@ -120,13 +120,15 @@ static void write_events(struct event_output *output)
 	output->event_count = 0;
 }
 
-static void write_hits(struct event_output *output, uint64_t begin)
+static void write_hits(struct event_output *output, uint64_t begin, bool untimed)
 {
 	const struct hit_source source = { output->input.timeline, output->input.filter,
 					   output->input.info, output->input.resolver };
 
-	if (output->input.samples)
-		hit_events_write(&source, &output->tracks, begin);
+	if (output->input.samples && !untimed)
+		output->hits.writer = output->input.writer;
+	output->hits.begin = begin;
+	hit_events_show(&source, &output->hits);
 }
 
 /* Returns the earliest time (ns) of a record; 0: none has a time. */
@@ -164,12 +166,10 @@ static void warn_no_place(const struct event_output *output)
 		  switches);
 }
 
-void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
+static void write_tracks(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
 {
 	uint64_t first_record;
 
-	if (!output->input.writer)
-		return;
 	write_events(output);
 	cpu_event_sink_finish(&output->sink, end);
 	if (output->sink.untimed)
@@ -182,15 +182,22 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 		return;
 	}
 	first_record = write_records(output);
-	write_hits(output, begin);
 	if (begin || first_record)
 		wall_clock_write(output->input.writer, output->input.wall_base,
 				 begin ? begin : first_record);
 }
 
+void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
+{
+	if (output->input.writer)
+		write_tracks(output, begin, end, untimed);
+	write_hits(output, begin, untimed);
+}
+
 void event_output_release(struct event_output *output)
 {
 	big_array_release(&output->events);
+	hit_output_release(&output->hits);
 	cpu_event_sink_release(&output->sink);
 	pebs_events_release(&output->pebs);
 	initial_state_release(&output->initial);

@@ -13,6 +13,7 @@
 #include "decoder/perf_data/perf_file.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/events/cpu_event_sink.h"
+#include "src/events/hit_output.h"
 #include "src/events/initial_state.h"
 #include "src/events/pebs_events.h"
 #include "src/select/event_filter.h"
@@ -39,6 +40,7 @@ struct event_output {
 	struct cpu_event_sink sink;
 	struct pebs_events pebs;
 	struct initial_state initial;
+	struct hit_output hits;
 	struct big_array events; /* owned: struct cpu_event, written by event_output_finish() */
 	size_t event_count;
 	struct symbol ptwrite, abort; /* marks */
@@ -54,7 +56,7 @@ void event_output_add(struct event_output *output, const struct branch_event *ev
  * Write the trace's events, and those of other records.  The trace is from `begin`
  * to `end` (ns; both 0: nothing with a time was decoded).  If it is `untimed`, what was
  * decoded has no time, so records with a time have no place beside it: they are left out,
- * with a warning.  Nothing else may use the writer now.
+ * with a warning.  Hits are counted in any case.  Nothing else may use the writer now.
  */
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
 

@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Write and print hits. */
+/* Read hits of recordings and of text. */
 #include "src/events/hit_events.h"
 
-#include <inttypes.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/printable.h"
 #include "decoder/clock/tsc_clock.h"
-#include "decoder/timeline/hits.h"
 #include "src/events/event_place.h"
-#include "src/formats/ftf/event_record.h"
-#include "src/formats/json_text.h"
 
-/* A hit and what it was of. */
-struct shown_hit {
-	struct hit hit;
-	const struct thread *thread;
-	struct location place;    /* where it was */
-	struct location function; /* that it is of */
-	bool has_passed;          /* the program passed: */
-	uint64_t passed_time;     /* ns */
-	int64_t passed_value;
-};
+/* ---- Of a recording ------------------------------------------------------ */
 
 /* OCaml passes a number as twice that and 1. */
 static int64_t ocaml_number(uint64_t word)
@@ -32,16 +19,15 @@ static int64_t ocaml_number(uint64_t word)
 }
 
 /* magic_trace_stop_indicator(start, value): `start` is of the time stamp counter, or 0. */
-static void find_passed(const struct hit_source *source, struct shown_hit *shown)
+static void find_passed(const struct hit_source *source, const struct hit *hit,
+			struct shown_hit *shown)
 {
 	static const char stop[] = "magic_trace_stop_indicator";
 	struct tsc_clock clock = pt_info_tsc_clock(source->info);
-	const struct symbol *symbol = shown->function.symbol;
 	uint64_t start, value;
 
-	if (!symbol || strcmp(symbol->linkage->text, stop) != 0 ||
-	    !hit_register(&shown->hit, HIT_RDI, &start) ||
-	    !hit_register(&shown->hit, HIT_RSI, &value))
+	if (!shown->function || strcmp(shown->function->linkage->text, stop) != 0 ||
+	    !hit_register(hit, HIT_RDI, &start) || !hit_register(hit, HIT_RSI, &value))
 		return;
 	shown->has_passed = true;
 	shown->passed_value = ocaml_number(value);
@@ -49,233 +35,171 @@ static void find_passed(const struct hit_source *source, struct shown_hit *shown
 		shown->passed_time = tsc_clock_ns(&clock, (uint64_t)ocaml_number(start));
 }
 
-/* Returns false if the hit is not chosen, or cannot be read. */
-static bool read_shown(const struct hit_source *source, size_t index, struct shown_hit *shown)
+static void show_hit(const struct hit_source *source, const struct hit *hit,
+		     const struct thread *thread, struct hit_output *output)
 {
-	const struct event_filter *filter = source->filter;
-	struct hit *hit = &shown->hit;
-
-	*shown = (struct shown_hit){ 0 };
-	if (!hits_read(timeline_hits(source->timeline), index, hit))
-		return false;
-	if (hit->sample.tid >= 0)
-		shown->thread =
-			timeline_borrow_thread(source->timeline, hit->sample.tid, hit->sample.time);
-	if (!event_filter_has(filter, shown->thread, hit->sample.time) ||
-	    !event_filter_has_cpu(filter, hit->sample.cpu, hit->sample.time))
-		return false;
-	shown->place = event_place_find(source->resolver, shown->thread, hit->sample.time, hit->ip);
-	shown->function =
-		event_place_find(source->resolver, shown->thread, hit->sample.time, hit->function);
-	find_passed(source, shown);
-	return true;
-}
-
-/* ---- FTF ----------------------------------------------------------------- */
-
-/* The track of an event. */
-struct hit_track {
-	bool made;
-	struct ftf_thread thread;
-	uint64_t last_time; /* ns: of its last hit: no other hit lasts since before */
-};
-
-struct hit_writer {
-	const struct hit_source *source;
-	struct event_tracks *tracks;
-	uint64_t begin; /* ns: of the trace */
-	uint64_t group;
-	struct hit_track *of; /* by attribute */
-};
-
-static struct hit_track *hit_track_of(struct hit_writer *writer, const struct perf_attr *attr)
-{
-	const struct hits *hits = timeline_hits(writer->source->timeline);
-	struct hit_track *track = &writer->of[attr - hits->file->attrs];
-	struct ftf_writer *to = writer->tracks->writer;
+	const struct hits *hits = timeline_hits(source->timeline);
+	const struct perf_sample *sample = &hit->sample;
+	struct shown_hit shown = {
+		.time = sample->time,
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.ip = hit->ip,
+		.function_ip = hit->function,
+	};
+	struct hit_args args;
 	char room[32];
 
-	if (!writer->group)
-		writer->group = ftf_process_new(to, ftf_text(to, "hits"));
-	if (!track->made)
-		track->thread = ftf_thread_new(to, writer->group,
-					       ftf_text(to, hits_event_name(hits, attr, room)));
-	track->made = true;
-	return track;
-}
-
-static struct ftf_name name_hit(struct ftf_writer *writer, const struct shown_hit *shown)
-{
-	const struct symbol *symbol = shown->function.symbol;
-	struct ftf_name name;
-	char *text;
-	int length;
-
-	if (symbol)
-		length = asprintf(&text, "hit %s", symbol->name->text);
-	else
-		length = asprintf(&text, "hit 0x%" PRIx64, shown->hit.function);
-	if (length < 0)
-		alloc_fail(0);
-	name = ftf_name(writer, text, (size_t)length);
-	free(text);
-	return name;
-}
-
-/* A later argument of the same name would hide the first one. */
-static bool is_taken(const struct event_record *record, const char *name)
-{
-	for (size_t i = 0; i < record->event.arg_count; i++)
-		if (!strcmp(ftf_name_text(record->writer, record->args[i].name, NULL), name))
-			return true;
-	return false;
-}
-
-static void add_value(struct event_record *record, const struct hit_arg *arg)
-{
-	struct ftf_writer *writer = record->writer;
-	char other[160];
-	struct ftf_name name;
-
-	snprintf(other, sizeof(other), "%s%s", arg->name, is_taken(record, arg->name) ? "_" : "");
-	name = ftf_text(writer, other);
-	if (arg->type == HIT_TEXT || arg->type == HIT_ARRAY)
-		event_record_add(record,
-				 ftf_arg_string(name, ftf_name(writer, arg->text, arg->length)));
-	else if (arg->type == HIT_HEX || (arg->type == HIT_UNSIGNED && arg->number > INT64_MAX))
-		event_record_add(record, ftf_arg_pointer(name, arg->number));
-	else
-		event_record_add(record, ftf_arg_int64(name, (int64_t)arg->number));
-}
-
-static void print_hit_arg(const struct hit_arg *arg, FILE *out)
-{
-	fprintf(out, "%s=", arg->name);
-	if (arg->type == HIT_SIGNED)
-		fprintf(out, "%" PRId64, (int64_t)arg->number);
-	else if (arg->type == HIT_UNSIGNED)
-		fprintf(out, "%" PRIu64, arg->number);
-	else if (arg->type == HIT_HEX)
-		fprintf(out, "0x%" PRIx64, arg->number);
-	else if (arg->type == HIT_ARRAY)
-		fprintf(out, "%.*s", (int)arg->length, arg->text);
-	else
-		json_text_print(arg->text, arg->length, out);
-}
-
-/* A record has few arguments: the last one is a text of those that there is no room for. */
-static void add_rest(struct event_record *record, const struct hit_arg *args, size_t count)
-{
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		alloc_fail(0);
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			putc(' ', out);
-		print_hit_arg(&args[i], out);
-	}
-	fclose(out);
-	event_record_add_text(record, "more", text);
-	free(text);
-}
-
-static void add_values(struct event_record *record, const struct hits *hits, const struct hit *hit)
-{
-	struct hit_args args;
-	size_t i = 0;
-
+	shown.event = hits_event_name(hits, sample->attr, room);
+	shown.place = event_place_find(source->resolver, thread, sample->time, hit->ip);
+	shown.function =
+		event_place_find(source->resolver, thread, sample->time, hit->function).symbol;
+	find_passed(source, hit, &shown);
 	hits_list_args(hits, hit, &args);
-	for (; i < args.count; i++) {
-		if (record->event.arg_count == EVENT_RECORD_ARGS - 1 && i + 1 < args.count) {
-			add_rest(record, args.list + i, args.count - i);
-			return;
-		}
-		add_value(record, &args.list[i]);
-	}
+	shown.args = args.list;
+	shown.arg_count = args.count;
+	hit_output_add(output, &shown);
 }
 
-static void write_hit(struct hit_writer *writer, const struct shown_hit *shown)
-{
-	const struct perf_sample *sample = &shown->hit.sample;
-	struct hit_track *track = hit_track_of(writer, sample->attr);
-	struct ftf_writer *to = writer->tracks->writer;
-	uint64_t since = shown->passed_time;
-	struct event_record record;
-
-	event_record_init(&record, to, "hit", NULL, sample->time);
-	record.event.thread = track->thread;
-	record.event.name = name_hit(to, shown);
-	if (shown->has_passed) {
-		event_record_add_number(&record, "timestamp_passed", (int64_t)shown->passed_time);
-		event_record_add_number(&record, "arg", shown->passed_value);
-	}
-	event_record_add_number(&record, "timestamp", (int64_t)sample->time);
-	event_record_add_number(&record, "tid", sample->tid);
-	event_record_add_address(&record, "ip", shown->hit.ip);
-	add_values(&record, timeline_hits(writer->source->timeline), &shown->hit);
-	if (since >= writer->begin && since && since < sample->time &&
-	    track->last_time < sample->time) {
-		record.event.time = since < track->last_time ? track->last_time : since;
-		ftf_complete(to, &record.event, sample->time);
-	} else {
-		ftf_instant(to, &record.event);
-	}
-	track->last_time = sample->time;
-}
-
-void hit_events_write(const struct hit_source *source, struct event_tracks *tracks, uint64_t begin)
+void hit_events_show(const struct hit_source *source, struct hit_output *output)
 {
 	const struct hits *hits = timeline_hits(source->timeline);
-	struct hit_writer writer = { .source = source, .tracks = tracks, .begin = begin };
-	struct shown_hit shown;
-
-	if (!hits->count)
-		return;
-	writer.of = alloc_zeroed(hits->file->attr_count, sizeof(*writer.of));
-	for (size_t i = 0; i < hits->count; i++)
-		if (read_shown(source, i, &shown))
-			write_hit(&writer, &shown);
-	free(writer.of);
-}
-
-/* ---- Text ---------------------------------------------------------------- */
-
-static void print_place(const struct location *place, FILE *out)
-{
-	if (!place->symbol) {
-		fputs(" [unknown]", out);
-		return;
-	}
-	putc(' ', out);
-	printable_print(place->symbol->name->text, out);
-	fprintf(out, "+0x%" PRIx64, place->offset);
-}
-
-void hit_events_print(const struct hit_source *source, FILE *out)
-{
-	const struct hits *hits = timeline_hits(source->timeline);
-	struct shown_hit shown;
-	struct hit_args args;
-	char room[32];
 
 	for (size_t i = 0; i < hits->count; i++) {
-		const struct perf_sample *sample = &shown.hit.sample;
+		const struct thread *thread = NULL;
+		struct hit hit;
 
-		if (!read_shown(source, i, &shown))
+		if (!hits_read(hits, i, &hit))
 			continue;
-		fprintf(out, "%" PRId32 "/%" PRId32 " %" PRIu64 " ", sample->pid, sample->tid,
-			sample->time);
-		printable_print(hits_event_name(hits, sample->attr, room), out);
-		fprintf(out, " 0x%" PRIx64, shown.hit.ip);
-		print_place(&shown.place, out);
-		hits_list_args(hits, &shown.hit, &args);
-		for (size_t k = 0; k < args.count; k++) {
-			putc(' ', out);
-			print_hit_arg(&args.list[k], out);
-		}
-		putc('\n', out);
+		if (hit.sample.tid >= 0)
+			thread = timeline_borrow_thread(source->timeline, hit.sample.tid,
+							hit.sample.time);
+		if (event_filter_has(source->filter, thread, hit.sample.time) &&
+		    event_filter_has_cpu(source->filter, hit.sample.cpu, hit.sample.time))
+			show_hit(source, &hit, thread, output);
 	}
+}
+
+/* ---- Of text ------------------------------------------------------------- */
+
+struct line_values {
+	struct hit_arg list[HIT_ARGS_MAX];
+	size_t count;
+};
+
+static size_t name_length(const char *at)
+{
+	size_t length = 0;
+
+	while (isalnum((unsigned char)at[length]) || at[length] == '_')
+		length++;
+	return length;
+}
+
+/* Returns the end of a value: the blank before the next "NAME=" that is not in quotes. */
+static char *value_end(char *at)
+{
+	bool quoted = false;
+
+	for (; *at; at++) {
+		quoted ^= *at == '"';
+		if (*at == ' ' && !quoted && name_length(at + 1) &&
+		    at[1 + name_length(at + 1)] == '=')
+			break;
+	}
+	return at;
+}
+
+/* A number is one as perf prints it; all else is text. */
+static void read_value(struct hit_arg *arg, char *text, size_t length)
+{
+	bool hex = strncmp(text, "0x", 2) == 0;
+	char *end;
+
+	arg->type = hex ? HIT_HEX : *text == '-' ? HIT_SIGNED : HIT_UNSIGNED;
+	arg->number = *text == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 0);
+	if (isdigit((unsigned char)text[*text == '-']) && end == text + length)
+		return;
+	arg->type = *text == '{' ? HIT_ARRAY : HIT_TEXT;
+	if (length >= 2 && *text == '"' && text[length - 1] == '"') {
+		text++;
+		length -= 2;
+	}
+	arg->text = text;
+	arg->length = length;
+}
+
+/* Names get a NUL in the text.  "argc=1 name=\"a b\"". */
+static void read_values(struct line_values *values, char *at)
+{
+	while (*at && values->count < HIT_ARGS_MAX) {
+		struct hit_arg *arg = &values->list[values->count++];
+		size_t length = name_length(at);
+		char *end;
+
+		if (!length || at[length] != '=' || values->count == HIT_ARGS_MAX) {
+			*arg = (struct hit_arg){ "arguments", HIT_TEXT, 0, at, strlen(at) };
+			return;
+		}
+		*arg = (struct hit_arg){ .name = at, .text = "" };
+		at[length] = 0;
+		at += length + 1;
+		end = value_end(at);
+		length = (size_t)(end - at);
+		if (*end)
+			*end++ = 0;
+		read_value(arg, at, length);
+		at = end;
+	}
+}
+
+/* Read "(4010)", of a return "(4010 <- 4090)": the function.  Returns what is behind. */
+static char *skip_address(char *at, struct shown_hit *shown)
+{
+	char *end = *at == '(' ? strchr(at, ')') : NULL;
+
+	if (!end)
+		return at;
+	shown->function_ip = strtoull(at + 1, NULL, 16);
+	if (shown->function_ip != shown->ip)
+		shown->function = NULL;
+	end++;
+	return end + strspn(end, " ");
+}
+
+static char *copy_text(struct text_view text)
+{
+	char *copy = strndup(text.at, text.length);
+
+	if (!copy)
+		alloc_fail(text.length);
+	return copy;
+}
+
+void hit_events_show_line(const struct perf_line *line, const struct location *place,
+			  struct hit_output *output)
+{
+	char *event = copy_text(line->event), *fields = copy_text(line->arguments);
+	struct line_values values = { .count = 0 };
+	struct shown_hit shown = {
+		.time = line->time,
+		.pid = line->pid,
+		.tid = line->tid,
+		.event = event,
+		.ip = line->from.ip,
+		.place = *place,
+		.function = place->symbol,
+		.function_ip = line->from.ip,
+		.args = values.list,
+	};
+
+	if (line->addr && line->addr != line->from.ip)
+		values.list[values.count++] = (struct hit_arg){
+			.name = "data_address", .type = HIT_HEX, .number = line->addr, .text = ""
+		};
+	read_values(&values, skip_address(fields, &shown));
+	shown.arg_count = values.count;
+	hit_output_add(output, &shown);
+	free(event);
+	free(fields);
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Shows hits (decoder/timeline/hits.h): in FTF on a track for each event, as marks "hit FUNCTION"
- * in the group "hits"; as text, a line for each.
- *
- * A hit of magic-trace's function for snapshots, magic_trace_stop_indicator(), has the time and
- * the number that the program passed to it (magic-trace's breakpoint_stubs.c and
- * trace_writer.ml, write_hits()), if the registers rdi and rsi were recorded, and lasts since that
- * time.
- */
+/* The hits of a recording (decoder/timeline/hits.h), and those that perf script printed. */
 #ifndef SRC_EVENTS_HIT_EVENTS_H
 #define SRC_EVENTS_HIT_EVENTS_H
 
-#include <stdio.h>
-
 #include "decoder/aux/auxtrace.h"
-#include "src/events/event_tracks.h"
+#include "decoder/timeline/timeline.h"
+#include "src/events/hit_output.h"
+#include "src/perf_script/perf_script_line.h"
 #include "src/resolve/resolve.h"
+#include "src/select/event_filter.h"
 
 /* All is borrowed. */
 struct hit_source {
@@ -25,13 +18,17 @@ struct hit_source {
 	struct resolver *resolver;
 };
 
-/* Write the chosen hits.  `begin`: ns, of the trace; 0: unknown. */
-void hit_events_write(const struct hit_source *source, struct event_tracks *tracks, uint64_t begin);
+/*
+ * Show the chosen hits, in the order of time.  Those of magic_trace_stop_indicator() have what the
+ * program passed, if the registers di and si were recorded (magic-trace's breakpoint_stubs.c).
+ */
+void hit_events_show(const struct hit_source *source, struct hit_output *output);
 
 /*
- * Print the chosen hits in the order of time: `PID/TID TIME_NS EVENT 0xIP FUNCTION+0xOFFSET
- * NAME=VALUE...`, texts as in JSON.
+ * Show a line of kind PERF_LINE_HIT; `place` is its place.  The values are those of the
+ * fields, "(4010) argc=1 name=\"x\"": where they are none of that form, there is one of the text.
  */
-void hit_events_print(const struct hit_source *source, FILE *out);
+void hit_events_show_line(const struct perf_line *line, const struct location *place,
+			  struct hit_output *output);
 
 #endif

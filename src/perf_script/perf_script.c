@@ -231,6 +231,16 @@ static void feed_time(struct script *script, const struct perf_line *line,
 	feed(script, line, &event, &nowhere, &notes);
 }
 
+static void pass_hit(struct script *script, const struct perf_line *line)
+{
+	struct location place;
+
+	if (!script->options->hit)
+		return;
+	place = resolve(script, &line->from);
+	script->options->hit(script->options->context, line, &place);
+}
+
 static void skip_line(struct script *script, const char *reason)
 {
 	script->counts->unknown++;
@@ -258,6 +268,7 @@ static void feed_line(struct script *script, const char *text, size_t length)
 		script->counts->hits++;
 		echo(script, text, length);
 		feed_time(script, &line, NULL);
+		pass_hit(script, &line);
 		break;
 	case PERF_LINE_SAMPLE:
 		script->counts->samples++;

@@ -21,6 +21,7 @@
 #include "base/tables/name.h"
 #include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
+#include "src/perf_script/perf_script_line.h"
 #include "symbols/names/demangle.h"
 
 struct perf_script_options {
@@ -38,6 +39,8 @@ struct perf_script_options {
 	 * the machine sees it; without newline, borrowed for the call.  May be NULL.
 	 */
 	void (*echo)(void *context, const char *line, size_t length);
+	/* A line of kind PERF_LINE_HIT and its place; borrowed for the call.  May be NULL. */
+	void (*hit)(void *context, const struct perf_line *line, const struct location *place);
 	/*
 	 * All lines are read; what comes now closes the threads.  `newer` says that
 	 * the text had a (dso) column, as magic-trace reads it since 1.1.  May be NULL.

@@ -4,26 +4,100 @@
 
 #include <errno.h>
 
+#include "base/io/file_use.h"
 #include "base/io/output.h"
+#include "src/callstack/precise/callstack_precise.h"
 #include "src/events/hit_events.h"
 #include "src/overlays/overlays.h"
+#include "src/perf_script/perf_script.h"
 #include "src/pipeline/recording.h"
 
-static int print_hits(const struct options *options, struct name_table *names,
-		      struct report *report, struct diag *diag, FILE *text, struct error *err)
+/* What hits are read with. */
+struct hit_input {
+	const struct options *options;
+	struct name_table *names;
+	struct diag *diag;
+	struct report *report;
+	struct hit_output hits;
+};
+
+static int show_recorded_hits(struct hit_input *input, struct error *err)
 {
 	struct perf_recording recording = { 0 };
-	int status = recording_open(&recording, options, names, diag, err);
+	int status = recording_open(&recording, input->options, input->names, input->diag, err);
 
 	if (status == 0) {
-		hit_events_print(&(struct hit_source){ recording.timeline, &recording.filter,
-						       &recording.auxtrace.info,
-						       &recording.resolver },
-				 text);
-		report_recording(report, &recording.file);
-		report_hits(report, timeline_hits(recording.timeline));
+		const struct hit_source source = { recording.timeline, &recording.filter,
+						   &recording.auxtrace.info, &recording.resolver };
+
+		hit_events_show(&source, &input->hits);
+		report_recording(input->report, &recording.file);
 	}
 	recording_close(&recording);
+	return status;
+}
+
+static void show_line_hit(void *context, const struct perf_line *line, const struct location *place)
+{
+	struct hit_input *input = context;
+
+	hit_events_show_line(line, place, &input->hits);
+}
+
+static void ignore_slices(const struct slice_sink *sink, void *track,
+			  const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)track;
+	(void)batch;
+}
+
+/* The calls of the text are built and dropped. */
+static int show_hits_of_text(struct hit_input *input, FILE *in, struct error *err)
+{
+	static const struct slice_sink nowhere = { .events = ignore_slices };
+	struct callstack_options stacks = { .sink = &nowhere,
+					    .names = input->names,
+					    .diag = input->diag };
+	struct arena arena = { 0 };
+	struct perf_script_options script = {
+		.machine = callstack_precise_open(&stacks),
+		.names = input->names,
+		.arena = &arena,
+		.diag = input->diag,
+		.demangle = input->options->names,
+		.context = input,
+		.hit = show_line_hit,
+	};
+	int status = perf_script_convert(in, &script, NULL, err);
+
+	callstack_machine_close(script.machine);
+	arena_release(&arena);
+	return status;
+}
+
+static int show_text_hits(struct hit_input *input, struct error *err)
+{
+	FILE *in = file_use_open_stream(input->options->input);
+	int status;
+
+	if (!in)
+		return error_set_system(err, errno, "%s: cannot open", input->options->input);
+	status = show_hits_of_text(input, in, err);
+	fclose(in);
+	return status;
+}
+
+static int print_hits(struct hit_input *input, struct error *err)
+{
+	int status = 0;
+
+	if (input->options->input)
+		status = input->options->input_kind == INPUT_PERF_DATA
+				 ? show_recorded_hits(input, err)
+				 : show_text_hits(input, err);
+	report_hits(input->report, &input->hits);
+	hit_output_release(&input->hits);
 	return status;
 }
 
@@ -42,8 +116,11 @@ static int print_overlays(const struct options *options, struct diag *diag, FILE
 int convert_events(const struct options *options, struct name_table *names, struct report *report,
 		   struct diag *diag, struct error *err)
 {
+	struct hit_input input = {
+		.options = options, .names = names, .diag = diag, .report = report
+	};
 	struct output output;
-	int status = 0;
+	int status;
 	FILE *text;
 
 	if (output_open(&output, options->output ? options->output : "-", err) < 0)
@@ -53,8 +130,8 @@ int convert_events(const struct options *options, struct name_table *names, stru
 		output_abandon(&output);
 		return error_set_system(err, errno, "cannot open a stream");
 	}
-	if (options->input && options->input_kind == INPUT_PERF_DATA)
-		status = print_hits(options, names, report, diag, text, err);
+	input.hits.text = text;
+	status = print_hits(&input, err);
 	if (status == 0)
 		status = print_overlays(options, diag, text, err);
 	fclose(text); /* write errors show in the output */

@@ -380,7 +380,7 @@ static void report_result(struct conversion *c)
 		report_stream(c->report, &recording->auxtrace.streams[i], stats);
 	}
 	report_recording(c->report, &recording->file);
-	report_hits(c->report, timeline_hits(recording->timeline));
+	report_hits(c->report, &c->events.hits);
 	report_threads(c);
 	report_files(c);
 	if (c->nameless.ns)

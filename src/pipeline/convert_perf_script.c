@@ -8,37 +8,56 @@
 
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"
+#include "src/events/hit_events.h"
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/output_pipeline.h"
 
+struct script_conversion {
+	struct output_pipeline pipeline;
+	struct hit_output hits;
+};
+
 static void *add_track(void *context, int32_t pid, int32_t tid)
 {
-	return output_pipeline_add_track(context, pid, tid, NULL, NULL);
+	struct script_conversion *c = context;
+
+	return output_pipeline_add_track(&c->pipeline, pid, tid, NULL, NULL);
 }
 
 static void show_line(void *context, const char *line, size_t length)
 {
-	struct output_pipeline *pipeline = context;
+	struct script_conversion *c = context;
 
-	if (pipeline->format->input_line)
-		pipeline->format->input_line(pipeline->end, line, length);
+	if (c->pipeline.format->input_line)
+		c->pipeline.format->input_line(c->pipeline.end, line, length);
+}
+
+static void show_line_hit(void *context, const struct perf_line *line, const struct location *place)
+{
+	struct script_conversion *c = context;
+
+	hit_events_show_line(line, place, &c->hits);
 }
 
 static void show_end(void *context, bool newer)
 {
-	struct output_pipeline *pipeline = context;
+	struct script_conversion *c = context;
 
-	if (pipeline->format->input_end)
-		pipeline->format->input_end(pipeline->end, newer);
+	if (c->pipeline.format->input_end)
+		c->pipeline.format->input_end(c->pipeline.end, newer);
 }
 
-static int feed_text(struct output_pipeline *pipeline, FILE *in,
-		     const struct perf_script_options *script, struct summary *summary,
+static int feed_text(struct script_conversion *c, FILE *in,
+		     const struct perf_script_options *script, struct report *report,
 		     struct error *err)
 {
+	struct output_pipeline *pipeline = &c->pipeline;
+	struct summary *summary = &report->summary;
 	struct perf_script_counts counts;
 
 	summary_allow_interrupt(pipeline->options->quiet);
+	if (!pipeline->options->no_samples)
+		c->hits.writer = pipeline->end->writer;
 	if (perf_script_convert(in, script, &counts, err) < 0 ||
 	    output_pipeline_close(pipeline, err) < 0)
 		return -1;
@@ -47,9 +66,9 @@ static int feed_text(struct output_pipeline *pipeline, FILE *in,
 	memcpy(summary->gaps, counts.gaps, sizeof(summary->gaps));
 	summary->first_time = counts.first_time;
 	summary->last_time = counts.last_time;
-	summary->hits = counts.hits;
 	summary->samples_left_out = counts.samples;
 	summary->threads = pipeline->track_count;
+	report_hits(report, &c->hits);
 	output_pipeline_sum_up(pipeline, summary);
 	return 0;
 }
@@ -57,7 +76,7 @@ static int feed_text(struct output_pipeline *pipeline, FILE *in,
 int convert_perf_script(const struct options *options, struct name_table *names,
 			struct report *report, struct diag *diag, struct error *err)
 {
-	struct output_pipeline pipeline = { 0 };
+	struct script_conversion c = { 0 };
 	struct arena arena = { 0 };
 	struct perf_script_options script = {
 		.names = names,
@@ -65,9 +84,10 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		.diag = diag,
 		.mode = options->mode,
 		.demangle = options->names,
-		.context = &pipeline,
+		.context = &c,
 		.track = add_track,
 		.echo = show_line,
+		.hit = show_line_hit,
 		.input_end = show_end,
 	};
 	struct callstack_options machine = { .mode = options->mode, .names = names, .diag = diag };
@@ -82,11 +102,13 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode: use --format=ftf, calls or "
 			  "slices");
-	else if (output_pipeline_open(&pipeline, options, &machine, WALL_BASE_UNKNOWN, err) == 0) {
-		script.machine = pipeline.machine;
-		status = feed_text(&pipeline, in, &script, &report->summary, err);
+	else if (output_pipeline_open(&c.pipeline, options, &machine, WALL_BASE_UNKNOWN, err) ==
+		 0) {
+		script.machine = c.pipeline.machine;
+		status = feed_text(&c, in, &script, report, err);
 	}
-	output_pipeline_release(&pipeline);
+	output_pipeline_release(&c.pipeline);
+	hit_output_release(&c.hits);
 	fclose(in);
 	arena_release(&arena);
 	return status;

@@ -302,39 +302,17 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 			   { "refused", text_or_null(found.refused) }, { "gaps", number(gaps) }));
 }
 
-void report_hits(struct report *report, const struct hits *hits)
+void report_hits(struct report *report, const struct hit_output *hits)
 {
-	struct {
-		uint64_t count, first, last;
-	} * events;
-	struct hit hit;
-	char room[32];
-
-	if (!report->wanted || !hits->events)
+	report->summary.hits = hits->count;
+	if (!report->wanted)
 		return;
-	events = alloc_zeroed(hits->file->attr_count, sizeof(*events));
-	for (size_t i = 0; i < hits->count; i++) {
-		size_t of = hits_read(hits, i, &hit) ? (size_t)(hit.sample.attr - hits->file->attrs)
-						     : SIZE_MAX;
-
-		if (of == SIZE_MAX)
-			continue;
-		if (!events[of].count++)
-			events[of].first = hit.sample.time;
-		events[of].last = hit.sample.time;
-	}
-	for (size_t i = 0; i < hits->file->attr_count; i++) {
-		const struct perf_attr *attr = &hits->file->attrs[i];
-
-		if (hits_are_of(hits, attr))
-			append_part(
-				report, "hit_events",
-				OBJECT({ "event", text_or_null(hits_event_name(hits, attr, room)) },
-				       { "hits", number(events[i].count) },
-				       { "first_ns", number(events[i].first) },
-				       { "last_ns", number(events[i].last) }));
-	}
-	free(events);
+	for (const struct hit_event_shown *event = hits->events; event; event = event->hh.next)
+		append_part(report, "hit_events",
+			    OBJECT({ "event", text_or_null(event->name) },
+				   { "hits", number(event->count) },
+				   { "first_ns", number(event->first) },
+				   { "last_ns", number(event->last) }));
 }
 
 /* ---- The whole ----------------------------------------------------------- */

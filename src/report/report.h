@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/timeline/hits.h"
 #include "decoder/timeline/timeline.h"
+#include "src/events/hit_output.h"
 #include "src/options/options.h"
 #include "src/report/summary.h"
 #include "src/slices/slice_totals.h"
@@ -67,8 +67,8 @@ void report_functions(struct report *report, const struct slice_totals *tally);
 /* Add a file of code of the recording; `gaps` is the number of gaps for lack of its code. */
 void report_file(struct report *report, struct dso *dso, uint64_t gaps);
 
-/* Add the events of hits, with the number of their hits. */
-void report_hits(struct report *report, const struct hits *hits);
+/* Add the hits that were shown or counted, by event. */
+void report_hits(struct report *report, const struct hit_output *hits);
 
 /* End the report; the functions below need it.  `diag` and `err` are borrowed. */
 void report_finish(struct report *report, enum exit_status status, const struct diag *diag,

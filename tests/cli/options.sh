@@ -63,8 +63,6 @@ excluded() {
 	is_wrong "--output and --output-pattern exclude each other" -o out/ --output-pattern=x a &&
 		is_wrong "--split cannot show overlays" --split=1k --memtrace=m -o x.ftf a &&
 		is_wrong "cannot combine overlays with several recordings: 'b'" --memtrace=m -o out/ a b &&
-		is_wrong "--format=events needs a perf.data file, --runtime-events or --memtrace" \
-			--input=perf-script --format=events a &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
 		is_wrong "is not mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf
 }

@@ -8,6 +8,7 @@
 #include "base/tables/name.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
+#include "src/events/hit_events.h"
 #include "src/perf_script/perf_script.h"
 #include "src/slices/slice_sorter.h"
 
@@ -33,6 +34,15 @@ static void *add_track(void *context, int32_t pid, int32_t tid)
 	return slice_sorter_track(context, &track);
 }
 
+/* Hits are printed, to be read back by nobody. */
+static struct hit_output hits;
+
+static void show_hit(void *context, const struct perf_line *line, const struct location *place)
+{
+	(void)context;
+	hit_events_show_line(line, place, &hits);
+}
+
 static void convert(FILE *in, bool magic)
 {
 	static const struct slice_sink sink = { .events = count_events };
@@ -42,16 +52,22 @@ static void convert(FILE *in, bool magic)
 	struct callstack_options machine = { .mode = TRACE_MODE_GUESS,
 					     .sink = &sorter.sink,
 					     .names = &names };
-	struct perf_script_options options = {
-		.names = &names, .arena = &arena, .track = add_track, .context = &sorter
-	};
+	struct perf_script_options options = { .names = &names,
+					       .arena = &arena,
+					       .track = add_track,
+					       .context = &sorter,
+					       .hit = show_hit };
 
 	name_table_init(&names);
 	slice_sorter_init(&sorter, &sink, NULL);
 	open_slices = 0;
 	options.machine =
 		magic ? callstack_magic_trace_open(&machine) : callstack_precise_open(&machine);
+	hits.text = fopen("/dev/null", "w");
 	perf_script_convert(in, &options, NULL, NULL);
+	if (hits.text)
+		fclose(hits.text);
+	hit_output_release(&hits);
 	slice_sorter_finish(&sorter);
 	/* Every thread's stack was closed. */
 	if (open_slices)

@@ -95,15 +95,26 @@ static void add_probe(uint64_t id, const char *name, uint64_t first_id)
 		  name, first_id);
 }
 
-/* linux/perf_event.h, PERF_RECORD_SAMPLE. */
+/* linux/perf_event.h, PERF_RECORD_SAMPLE, of user code. */
+static void put_sample(const void *bytes, size_t size)
+{
+	const uint16_t misc = PERF_RECORD_MISC_USER;
+	size_t at = data.records.size;
+
+	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, bytes, size);
+	memcpy(data.records.bytes + at + offsetof(struct perf_event_header, misc), &misc,
+	       sizeof(misc));
+}
+
 static void hit_breakpoint(uint64_t time, uint64_t ip, uint64_t rsi, uint64_t rdi)
 {
 	const uint64_t words[] = { 3000, ip, (uint64_t)SAMPLE_PID << 32 | SAMPLE_PID, time, 2,
 				   rsi,  rdi };
 
-	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
+	put_sample(words, sizeof(words));
 }
 
+/* A uretprobe is hit where the function returns to (kernel/events/uprobes.c). */
 static void hit_probe(uint64_t id, uint64_t time, const void *raw, uint32_t size)
 {
 	struct {
@@ -112,14 +123,15 @@ static void hit_probe(uint64_t id, uint64_t time, const void *raw, uint32_t size
 		uint64_t time;
 		uint32_t size;
 		uint8_t raw[1000];
-	} sample = {
-		.id = id, .ip = SAMPLE_LEAF, .pid = SAMPLE_PID, .tid = SAMPLE_PID, .time = time
-	};
+	} sample = { .id = id,
+		     .ip = id == 3200 ? SAMPLE_MAIN + 5 : SAMPLE_LEAF,
+		     .pid = SAMPLE_PID,
+		     .tid = SAMPLE_PID,
+		     .time = time };
 
 	sample.size = (size + 4 + 7) / 8 * 8 - 4;
 	memcpy(sample.raw, raw, size);
-	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, &sample,
-				  offsetof(typeof(sample), raw) + sample.size);
+	put_sample(&sample, offsetof(typeof(sample), raw) + sample.size);
 }
 
 static void hit_leaf(uint64_t time, int32_t n)
@@ -193,12 +205,12 @@ START_TEST(hits_are_samples_that_options_choose)
 }
 END_TEST
 
-static void print_events(void)
+static void print_events(const char *options, const char *file)
 {
 	const char *build = getenv("top_builddir");
 
-	run(records, "%s/ptrace2ftf --format=events --symfs=%s %s/perf.data 2>&1",
-	    build ? build : ".", place, place);
+	run(records, "%s/ptrace2ftf --format=events --symfs=%s %s %s/%s 2>&1", build ? build : ".",
+	    place, options, place, file);
 }
 
 /* The text of a hit's fields is perf's, letter for letter. */
@@ -208,7 +220,7 @@ START_TEST(events_are_printed_as_perf_does)
 
 	record_hits();
 	finish("");
-	print_events();
+	print_events("", "perf.data");
 	ck_assert_str_eq(records,
 			 "1234/1234 1000060 mem:0x401020:x 0x401020 work+0x0 rdi=0x7 "
 			 "rsi=0xffffffffffffffff\n"
@@ -224,6 +236,78 @@ START_TEST(events_are_printed_as_perf_does)
 	EXPECT(1, messages,
 	       "1234     0.001000380: ", "(401020 <- 401005) result=0x77 bytes={0x10,0xff}\n");
 	EXPECT(1, messages, "1234     0.001000060: ", "mem:0x401020:x");
+}
+END_TEST
+
+/* Of perf's text, in which the registers are not. */
+START_TEST(text_of_perf_has_the_same_hits)
+{
+	const char *const expected =
+		"1234/1234 1000060 mem:0x401020:x 0x401020 work+0x0\n"
+		"1234/1234 1000120 probe_sample:leaf 0x401040 leaf+0x0 n=-5 flags=0xbeef "
+		"text=\"hello\" list={1,2,60000} tid=99\n"
+		"1234/1234 1000380 probe_sample:work__return 0x401005 main+0x5 result=0x77 "
+		"bytes={0x10,0xff}\n"
+		"1234/1234 1000400 mem:0x401020:x 0x401020 work+0x0\n";
+
+	record_hits();
+	finish("");
+	run(messages,
+	    "perf script -i %s/perf.data --symfs=%s --ns --itrace=be "
+	    "-F pid,tid,time,flags,event,ip,addr,sym,symoff,trace 2>&1 >%s/text",
+	    place, place, place);
+	run(records, "grep -c 'probe_sample:leaf: *(4' %s/text", place);
+	if (records[0] != '1') /* no perf, or one that reads no formats */
+		return;
+	run(messages, "cat %s/text", place);
+	print_events("--input=perf-script", "text");
+	ck_assert_msg(strcmp(records, expected) == 0, "%s\nof\n%s", records, messages);
+	run(messages, "rm %s/perf.data && mv %s/text %s/perf.data", place, place, place);
+	convert("", "--input=perf-script");
+	EXPECT(1, records, "instant 10000000/10000001 1000060 \"hit work\" category \"hit\"",
+	       " timestamp=1000060 tid=1234 ip=0x401020\n");
+	EXPECT(1, records, " 1000120 \"hit leaf\" category \"hit\"",
+	       " ip=0x401040 n=-5 flags=0xbeef text=hello list={1,2,60000} tid_=99\n");
+	EXPECT(1, records, " 1000380 \"hit 0x401020\" category \"hit\"",
+	       " ip=0x401005 result=0x77 bytes={0x10,0xff}\n");
+}
+END_TEST
+
+/* A place without a name, values of other forms, and more values than there is room for. */
+START_TEST(text_of_other_forms_is_shown_as_it_is)
+{
+	static const char *const fields[] = {
+		"n=0x7fffffffffffffff m=-9223372036854775808 k=18446744073709551615",
+		"a=\"x y=3 z\" b= c=12ab d=\"",
+		"some odd text=5",
+		"=1",
+		"",
+	};
+	char path[100];
+	FILE *out;
+
+	strcpy(place, "/tmp/hits.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	snprintf(path, sizeof(path), "%s/text", place);
+	out = fopen(path, "w");
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		fprintf(out, "7/7 1.00000000%zu: probe_a:f: (4020) %s 4020 [unknown]\n", i,
+			fields[i]);
+	fprintf(out, "7/7 1.000000009: mem:0x5020:w: 5020 4024 f+0x4\n7/7 2.000000000: probe_a:f: "
+		     "(4020)");
+	for (unsigned i = 0; i < 200; i++)
+		fprintf(out, " a%u=%u", i, i);
+	fclose(out);
+	print_events("--input=perf-script", "text");
+	EXPECT(1, records, "7/7 1000000000 probe_a:f 0x4020 [unknown] n=0x7fffffffffffffff ",
+	       "m=-9223372036854775808 k=18446744073709551615\n");
+	EXPECT(1, records, "7/7 1000000001 ", " a=\"x y=3 z\" b=\"\" c=\"12ab\" d=\"\\\"\"\n");
+	EXPECT(1, records, "7/7 1000000002 ", " arguments=\"some odd text=5\"\n");
+	EXPECT(1, records, "7/7 1000000003 ", " arguments=\"=1\"\n");
+	EXPECT(1, records, "7/7 1000000004 probe_a:f 0x4020 [unknown]\n", "");
+	EXPECT(1, records, "7/7 1000000009 ", " 0x4024 f+0x4 data_address=0x5020\n");
+	EXPECT(1, records, "7/7 2000000000 ", " a198=198 a199=199");
+	EXPECT(1, records, "7/7 2000000000 ", " a158=158 arguments=\"a159=159 a160=160");
 }
 END_TEST
 
@@ -375,7 +459,7 @@ START_TEST(more_values_than_a_record_has_room_for_are_one_text)
 	EXPECT(1, records, "\"hit leaf\"",
 	       " a9=9 a10=10 more=a11=11 a12=12 a13=13 a14=14 a15=15 a16=16 a17=17 a18=18 "
 	       "a19=19\n");
-	print_events();
+	print_events("", "perf.data");
 	EXPECT(1, records, "probe_sample:many", " a0=0 a1=1 ");
 	EXPECT(1, records, "probe_sample:many", " a19=19\n");
 }
@@ -442,6 +526,8 @@ int main(void)
 	tcase_add_test(all, each_event_has_a_track_of_its_hits);
 	tcase_add_test(all, hits_are_samples_that_options_choose);
 	tcase_add_test(all, events_are_printed_as_perf_does);
+	tcase_add_test(all, text_of_perf_has_the_same_hits);
+	tcase_add_test(all, text_of_other_forms_is_shown_as_it_is);
 	tcase_add_test(all, registers_are_those_that_perf_prints);
 	tcase_add_test(all, a_breakpoint_of_data_has_their_address);
 	tcase_add_test(all, a_snapshot_lasts_since_the_time_passed_to_it);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Write, print and count hits. */
+#include "src/events/hit_output.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/printable.h"
+#include "src/formats/ftf/event_record.h"
+#include "src/formats/json_text.h"
+
+static struct hit_event_shown *find_event(struct hit_output *output, const char *name)
+{
+	struct hit_event_shown *event;
+	size_t length = strlen(name);
+
+	HASH_FIND(hh, output->events, name, length, event);
+	if (event)
+		return event;
+	event = alloc_zeroed(1, sizeof(*event));
+	event->name = strdup(name);
+	if (!event->name)
+		alloc_fail(length);
+	HASH_ADD_KEYPTR(hh, output->events, event->name, length, event);
+	return event;
+}
+
+void hit_output_release(struct hit_output *output)
+{
+	struct hit_event_shown *event, *next;
+
+	HASH_ITER(hh, output->events, event, next)
+	{
+		HASH_DEL(output->events, event);
+		free(event->name);
+		free(event);
+	}
+	*output = (struct hit_output){ 0 };
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+static void print_place(const struct location *place, FILE *out)
+{
+	if (!place->symbol) {
+		fputs(" [unknown]", out);
+		return;
+	}
+	putc(' ', out);
+	printable_print(place->symbol->name->text, out);
+	fprintf(out, "+0x%" PRIx64, place->offset);
+}
+
+static void print_hit_arg(const struct hit_arg *arg, FILE *out)
+{
+	fprintf(out, "%s=", arg->name);
+	if (arg->type == HIT_SIGNED)
+		fprintf(out, "%" PRId64, (int64_t)arg->number);
+	else if (arg->type == HIT_UNSIGNED)
+		fprintf(out, "%" PRIu64, arg->number);
+	else if (arg->type == HIT_HEX)
+		fprintf(out, "0x%" PRIx64, arg->number);
+	else if (arg->type == HIT_ARRAY)
+		fprintf(out, "%.*s", (int)arg->length, arg->text);
+	else
+		json_text_print(arg->text, arg->length, out);
+}
+
+static void print_hit(const struct shown_hit *hit, FILE *out)
+{
+	fprintf(out, "%" PRId32 "/%" PRId32 " %" PRIu64 " ", hit->pid, hit->tid, hit->time);
+	printable_print(hit->event, out);
+	fprintf(out, " 0x%" PRIx64, hit->ip);
+	print_place(&hit->place, out);
+	for (size_t i = 0; i < hit->arg_count; i++) {
+		putc(' ', out);
+		print_hit_arg(&hit->args[i], out);
+	}
+	putc('\n', out);
+}
+
+/* ---- FTF ----------------------------------------------------------------- */
+
+static struct ftf_thread hit_track(struct hit_output *output, struct hit_event_shown *event)
+{
+	struct ftf_writer *writer = output->writer;
+
+	if (!output->group)
+		output->group = ftf_process_new(writer, ftf_text(writer, "hits"));
+	if (!event->has_track)
+		event->track = ftf_thread_new(writer, output->group, ftf_text(writer, event->name));
+	event->has_track = true;
+	return event->track;
+}
+
+static struct ftf_name name_hit(struct ftf_writer *writer, const struct shown_hit *hit)
+{
+	struct ftf_name name;
+	char *text;
+	int length;
+
+	if (hit->function)
+		length = asprintf(&text, "hit %s", hit->function->name->text);
+	else
+		length = asprintf(&text, "hit 0x%" PRIx64, hit->function_ip);
+	if (length < 0)
+		alloc_fail(0);
+	name = ftf_name(writer, text, (size_t)length);
+	free(text);
+	return name;
+}
+
+/* A later argument of the same name would hide the first one. */
+static bool is_taken(const struct event_record *record, const char *name)
+{
+	for (size_t i = 0; i < record->event.arg_count; i++)
+		if (!strcmp(ftf_name_text(record->writer, record->args[i].name, NULL), name))
+			return true;
+	return false;
+}
+
+static void add_value(struct event_record *record, const struct hit_arg *arg)
+{
+	struct ftf_writer *writer = record->writer;
+	char other[160];
+	struct ftf_name name;
+
+	snprintf(other, sizeof(other), "%s%s", arg->name, is_taken(record, arg->name) ? "_" : "");
+	name = ftf_text(writer, other);
+	if (arg->type == HIT_TEXT || arg->type == HIT_ARRAY)
+		event_record_add(record,
+				 ftf_arg_string(name, ftf_name(writer, arg->text, arg->length)));
+	else if (arg->type == HIT_HEX || (arg->type == HIT_UNSIGNED && arg->number > INT64_MAX))
+		event_record_add(record, ftf_arg_pointer(name, arg->number));
+	else
+		event_record_add(record, ftf_arg_int64(name, (int64_t)arg->number));
+}
+
+/* A record has few arguments: the last one is a text of those that there is no room for. */
+static void add_rest(struct event_record *record, const struct hit_arg *args, size_t count)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		alloc_fail(0);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			putc(' ', out);
+		print_hit_arg(&args[i], out);
+	}
+	fclose(out);
+	event_record_add_text(record, "more", text);
+	free(text);
+}
+
+static void add_values(struct event_record *record, const struct hit_arg *args, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (record->event.arg_count == EVENT_RECORD_ARGS - 1 && i + 1 < count) {
+			add_rest(record, args + i, count - i);
+			return;
+		}
+		add_value(record, &args[i]);
+	}
+}
+
+static void write_hit(struct hit_output *output, struct hit_event_shown *event,
+		      const struct shown_hit *hit)
+{
+	struct ftf_writer *to = output->writer;
+	uint64_t since = hit->passed_time;
+	struct event_record record;
+
+	event_record_init(&record, to, "hit", NULL, hit->time);
+	record.event.thread = hit_track(output, event);
+	record.event.name = name_hit(to, hit);
+	if (hit->has_passed) {
+		event_record_add_number(&record, "timestamp_passed", (int64_t)hit->passed_time);
+		event_record_add_number(&record, "arg", hit->passed_value);
+	}
+	event_record_add_number(&record, "timestamp", (int64_t)hit->time);
+	event_record_add_number(&record, "tid", hit->tid);
+	event_record_add_address(&record, "ip", hit->ip);
+	add_values(&record, hit->args, hit->arg_count);
+	if (since && since >= output->begin && since < hit->time && event->last < hit->time) {
+		/* Perfetto drops what is partly in another. */
+		record.event.time = since < event->last ? event->last : since;
+		ftf_complete(to, &record.event, hit->time);
+	} else {
+		ftf_instant(to, &record.event);
+	}
+}
+
+/* ---- All ----------------------------------------------------------------- */
+
+void hit_output_add(struct hit_output *output, const struct shown_hit *hit)
+{
+	struct hit_event_shown *event = find_event(output, hit->event);
+
+	if (output->writer)
+		write_hit(output, event, hit);
+	if (output->text)
+		print_hit(hit, output->text);
+	if (!event->count++ || hit->time < event->first)
+		event->first = hit->time;
+	if (hit->time > event->last)
+		event->last = hit->time;
+	output->count++;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shows hits (decoder/timeline/hits.h) and counts them: in FTF on a track for each event, as marks
+ * "hit FUNCTION" in the group "hits"; as text, a line for each:
+ * `PID/TID TIME_NS EVENT 0xIP FUNCTION+0xOFFSET NAME=VALUE...`, texts as in JSON.
+ *
+ * A hit of magic-trace's function for snapshots has the time and the number that the program passed
+ * to it, and lasts since that time (magic-trace's trace_writer.ml, write_hits()).
+ */
+#ifndef SRC_EVENTS_HIT_OUTPUT_H
+#define SRC_EVENTS_HIT_OUTPUT_H
+
+#include <stdio.h>
+
+#include "base/tables/hash.h"
+#include "decoder/timeline/hits.h"
+#include "src/resolve/location.h"
+#include "writer/ftf.h"
+
+/* A hit and what it was of; all is borrowed for the call. */
+struct shown_hit {
+	uint64_t time;    /* ns */
+	int32_t pid, tid; /* -1: unknown */
+	const char *event;
+	uint64_t ip;                   /* where it was; 0: unknown */
+	struct location place;         /* the same */
+	const struct symbol *function; /* that it is of; NULL: unknown */
+	uint64_t function_ip;          /* an address in it */
+	bool has_passed;               /* the program passed: */
+	uint64_t passed_time;          /* ns; 0: none */
+	int64_t passed_value;
+	const struct hit_arg *args;
+	size_t arg_count;
+};
+
+/* An event and its hits. */
+struct hit_event_shown {
+	char *name; /* owned */
+	bool has_track;
+	struct ftf_thread track;
+	uint64_t count, first, last; /* ns: the earliest and the latest */
+	UT_hash_handle hh;
+};
+
+/* Zeroed memory only counts. */
+struct hit_output {
+	struct ftf_writer *writer; /* borrowed; NULL: write no tracks */
+	FILE *text;                /* borrowed; NULL: print no lines */
+	uint64_t begin;            /* ns: of the trace: no hit lasts since before */
+	uint64_t group;            /* the process of the tracks; 0: none yet */
+	uint64_t count;
+	struct hit_event_shown *events; /* owned: hash by name, in the order of their first hits */
+};
+
+/* Show a hit; those of an event come in order of time if some have `passed_time`. */
+void hit_output_add(struct hit_output *output, const struct shown_hit *hit);
+
+/* Idempotent, also on zeroed memory. */
+void hit_output_release(struct hit_output *output);
+
+#endif
