@@ -749,6 +749,19 @@ START_TEST(a_transaction_shows_when_it_ends_and_not_if_it_is_rolled_back)
 }
 END_TEST
 
+START_TEST(a_gap_in_a_transaction_drops_its_branches_with_a_warning)
+{
+	start_in("main");
+	feed(stack, 10, BRANCH_CALL, BRANCH_IN_TX, "f");
+	gap_at(20, 0x2000);
+	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
+						  "B 0 main inferred deferred\n"
+						  "E 20 main\n"
+						  "S\n");
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+}
+END_TEST
+
 START_TEST(the_base_time_is_that_of_the_first_event_even_if_it_is_rolled_back)
 {
 	open_in_mode(TRACE_MODE_USER);
@@ -838,6 +851,7 @@ int main(void)
 	tcase_add_test(all, caml_stash_backtrace_counts_as_a_frame_only_for_newer_versions);
 	tcase_add_test(all, gogo_returns_past_mcall_and_its_caller_for_newer_versions);
 	tcase_add_test(all, a_transaction_shows_when_it_ends_and_not_if_it_is_rolled_back);
+	tcase_add_test(all, a_gap_in_a_transaction_drops_its_branches_with_a_warning);
 	tcase_add_test(all, the_base_time_is_that_of_the_first_event_even_if_it_is_rolled_back);
 	tcase_add_test(all, a_mark_is_given_out_at_once_without_length);
 	tcase_add_test(all, times_before_the_base_time_do_not_go_below_zero);
