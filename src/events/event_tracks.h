@@ -71,8 +71,9 @@ struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct 
 struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu);
 
 /*
- * Write a mark on a CPU's track: a slice without length.  An instant would
- * enclose the slices that begin at its time.
+ * Write a mark on a CPU's track: a slice without length, by a begin and an end.  Perfetto puts
+ * instants of one time into each other (SliceTracker::MaybeCloseStack()), and marks of a CPU
+ * often have one time.
  */
 void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event);
 
