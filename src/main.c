@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "base/io/file_use.h"
 #include "base/io/output.h"
+#include "base/io/output_watch.h"
 #include "base/printable.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"

@@ -15,8 +15,8 @@
  *   the caller assigns: two 64-bit stores for an event without arguments.
  *
  * Errors are sticky, as in stdio: functions that emit return nothing, after the first
- * error nothing is written, and closing reports it.  A writer is used by one thread
- * at a time.  A lack of memory ends the program with status 1.
+ * error nothing is written, and closing reports it.  A lack of memory is such an error.
+ * A writer is used by one thread at a time.
  */
 #ifndef WRITER_FTF_H
 #define WRITER_FTF_H
@@ -119,6 +119,15 @@ struct ftf_destination {
 	void *context; /* borrowed until the trace is closed */
 };
 
+/*
+ * Where memory comes from: resize() is as realloc(3), but frees `memory` for size 0.  It
+ * returns NULL where there is no memory, and `memory` is then as it was.
+ */
+struct ftf_allocator {
+	void *(*resize)(void *context, void *memory, size_t size);
+	void *context; /* borrowed until the trace is closed */
+};
+
 /* ---- The high face: opening and closing ---------------------------------- */
 
 struct ftf_writer;
@@ -139,6 +148,11 @@ struct ftf_options {
 	const char *provider; /* its name */
 	struct ftf_clock clock;
 	bool appended; /* no magic number: for the end of another trace */
+	/*
+	 * Of all memory of the writer; NULL: realloc(3).  A file of ftf_open() has buffers
+	 * from malloc(3), too.
+	 */
+	const struct ftf_allocator *allocator;
 };
 
 /*
@@ -162,9 +176,9 @@ uint64_t ftf_tsc(void);
 struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
 			    struct ftf_error *err);
 
-/* The same into a destination of the caller's; never NULL. */
+/* The same into a destination of the caller's; NULL only if there is no memory. */
 struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
-					const struct ftf_options *options);
+					const struct ftf_options *options, struct ftf_error *err);
 
 /*
  * Write the rest, rename the file to its path, release the writer.
@@ -494,17 +508,27 @@ struct ftf_low {
 	uint64_t *buffer; /* owned */
 	uint64_t written; /* bytes that the destination got */
 	struct ftf_destination to;
+	struct ftf_allocator allocator;
 	struct ftf_error err;
 	bool strict; /* wrong use aborts */
 };
 
-/* Start a trace with the magic number only. */
-void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to);
+struct ftf_low_options {
+	bool appended; /* start with nothing at all: for the end of another trace */
+	const struct ftf_allocator *allocator; /* of the buffer; NULL: realloc(3) */
+};
 
-/* Start with nothing at all: for the end of another trace. */
-void ftf_low_init_appended(struct ftf_low *low, const struct ftf_destination *to);
+/*
+ * Start a trace with the magic number only; `options` may be NULL.
+ * Returns 0; -1 if there is no memory, which is a sticky error, too.
+ */
+int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to,
+		 const struct ftf_low_options *options);
 
-/* Write the buffer to the destination.  Inside of a record it is a sticky error. */
+/*
+ * Write the buffer to the destination.  Inside of a record it is a sticky error, and the
+ * record is dropped.
+ */
 void ftf_low_flush(struct ftf_low *low);
 
 /* Flush, and from here on write to another destination.  Inside of a record: a sticky error. */
@@ -526,7 +550,7 @@ int ftf_low_close(struct ftf_low *low, struct ftf_error *err);
 /* Returns the low face of a writer, for records without references of the caller's own. */
 struct ftf_low *ftf_low_borrow(struct ftf_writer *writer);
 
-/* Record the first error, a wrong use of the library.  Aborts if low->strict. */
+/* Record an error, a wrong use of the library, if it is the first.  Aborts if low->strict. */
 void ftf_low_misuse(struct ftf_low *low, const char *text);
 
 /* A string reference to text of `length` bytes that the record itself contains. */
@@ -549,7 +573,7 @@ static inline size_t ftf_type_words(enum ftf_arg_type type)
 	const uint64_t wide = 1 << FTF_INT64 | 1 << FTF_UINT64 | 1 << FTF_DOUBLE |
 			      1 << FTF_POINTER | 1 << FTF_KOID;
 
-	return 1 + (wide >> type & 1);
+	return 1 + (wide >> (type & 15) & 1);
 }
 
 /*
@@ -671,7 +695,7 @@ static inline void ftf_low_text(struct ftf_low *low, const void *text, size_t le
 
 	if (!words)
 		return;
-	if (__builtin_expect(!low->end || words > (size_t)(low->end - low->at), 0)) {
+	if (__builtin_expect(!low->end || (ptrdiff_t)words > low->end - low->at, 0)) {
 		ftf_low_misuse(low, "a record gets more text than declared");
 		return;
 	}
@@ -699,7 +723,7 @@ static inline void ftf_low_arg(struct ftf_low *low, const struct ftf_low_arg *ar
 
 	if (__builtin_expect(!low->end || !(low->shape >> 60) ||
 				     (low->shape & 15) != (uint64_t)arg->type ||
-				     words > (size_t)(low->end - low->at),
+				     (ptrdiff_t)words > low->end - low->at,
 			     0)) {
 		ftf_low_misuse(low, "an argument is not as declared");
 		return;

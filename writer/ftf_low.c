@@ -2,10 +2,11 @@
 /* The low face of libftf: the buffer and the records of metadata. */
 #include "writer/ftf.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "writer/ftf_memory.h"
 
 #define MAGIC             UINT64_C(0x0016547846040010) /* "Magic Number Record" */
 #define BUFFER_WORDS      ((size_t)64 * 1024 / 8)      /* see base/io/output.c */
@@ -19,35 +20,50 @@ enum metadata_type {
 	METADATA_PROVIDER_EVENT = 3,
 };
 
-/* What is written after closing goes here, and nobody reads it. */
+/* What is written without a buffer goes here, and nobody reads it. */
 static uint64_t lost[2 * FTF_RECORD_WORDS_MAX];
 
-void ftf_low_init_appended(struct ftf_low *low, const struct ftf_destination *to)
+int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to,
+		 const struct ftf_low_options *options)
 {
-	*low = (struct ftf_low){ .to = *to };
+	*low = (struct ftf_low){ .to = *to, .allocator = ftf_memory_of_c };
+	if (options && options->allocator)
+		low->allocator = *options->allocator;
+	low->at = low->full = lost;
 	/* A record that begins before `full` may end behind it. */
-	low->buffer = alloc_zeroed(BUFFER_WORDS + FTF_RECORD_WORDS_MAX, sizeof(*low->buffer));
+	low->buffer =
+		ftf_memory_get(low, BUFFER_WORDS + FTF_RECORD_WORDS_MAX, sizeof(*low->buffer));
+	if (!low->buffer)
+		return -1;
 	low->at = low->buffer;
 	low->full = low->buffer + BUFFER_WORDS;
+	if (!options || !options->appended)
+		*low->at++ = MAGIC;
+	return 0;
 }
 
-void ftf_low_init(struct ftf_low *low, const struct ftf_destination *to)
+/* Drop the record that is being filled. */
+static void drop_record(struct ftf_low *low)
 {
-	ftf_low_init_appended(low, to);
-	*low->at++ = MAGIC;
+	if (low->end)
+		low->at = low->start;
+	low->end = NULL;
+	low->shape = 0;
 }
 
 void ftf_low_flush(struct ftf_low *low)
 {
 	size_t size;
 
-	if (!low->buffer) {
-		ftf_low_misuse(low, "a record is written after closing");
-		low->at = low->full = lost;
-		return;
-	}
 	if (low->end) {
 		ftf_low_misuse(low, "a flush inside of a record");
+		drop_record(low);
+		return;
+	}
+	if (!low->buffer) {
+		if (low->err.system != ENOMEM)
+			ftf_low_misuse(low, "a record is written after closing");
+		low->at = low->full = lost;
 		return;
 	}
 	size = (size_t)(low->at - low->buffer) * sizeof(*low->buffer);
@@ -94,11 +110,11 @@ int ftf_low_close(struct ftf_low *low, struct ftf_error *err)
 {
 	if (low->end)
 		ftf_low_misuse(low, "a record is not finished");
-	low->end = NULL;
+	drop_record(low);
 	if (low->buffer)
 		ftf_low_flush(low);
-	free(low->buffer);
-	low->buffer = low->at = low->full = low->end = NULL;
+	ftf_memory_free(low, low->buffer);
+	low->buffer = low->at = low->full = NULL;
 	if (low->err.text[0] && err)
 		*err = low->err;
 	return low->err.text[0] ? -1 : 0;

@@ -23,8 +23,9 @@ int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args,
 	ready->count = count;
 	ready->shape = 0;
 	ready->words = 0;
-	if (count > FTF_ARGS_MAX) {
-		ftf_low_misuse(&writer->low, "a record has more than 15 arguments");
+	if (count > FTF_ARGS_MAX || (count && !args)) {
+		ftf_low_misuse(&writer->low, args ? "a record has more than 15 arguments"
+						  : "the arguments of a record are missing");
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -158,8 +159,8 @@ void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint6
 
 	if (!event->arg_count)
 		ftf_low_misuse(&writer->low, "a counter has no value");
-	for (size_t i = 0; i < event->arg_count; i++) {
-		if (!(numbers >> event->args[i].type & 1))
+	for (size_t i = 0; event->args && i < event->arg_count; i++) {
+		if (event->args[i].type > FTF_BOOL || !(numbers >> event->args[i].type & 1))
 			ftf_low_misuse(&writer->low, "a counter's value is not a number");
 	}
 	emit(writer, FTF_COUNTER, event, id);
@@ -410,8 +411,10 @@ void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
 	struct ftf_string_ref name;
 	size_t words;
 
-	if (blob->size > FTF_STRING_MAX) {
-		ftf_low_misuse(&writer->low, "a blob has more than 32000 bytes");
+	if (blob->size > FTF_STRING_MAX || blob->type > UINT8_MAX) {
+		ftf_low_misuse(&writer->low, blob->size > FTF_STRING_MAX
+						     ? "a blob has more than 32000 bytes"
+						     : "a blob's type has more than 8 bits");
 		return;
 	}
 	ftf_writer_next_record(writer);

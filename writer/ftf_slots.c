@@ -2,26 +2,25 @@
 /* References of strings and threads: assignment and reclaiming. */
 #include "writer/ftf_slots.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
+#include "writer/ftf_memory.h"
 
 #define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
 
-void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t inline_uses)
+bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_t count,
+		    uint32_t inline_uses)
 {
-	*slots = (struct ftf_slots){ .count = count, .inline_uses = inline_uses };
-	slots->stamps = alloc_zeroed(count + 1, sizeof(*slots->stamps));
-	slots->keys = alloc_zeroed(count + 1, sizeof(*slots->keys));
+	*slots = (struct ftf_slots){ .low = low, .count = count, .inline_uses = inline_uses };
+	slots->stamps = ftf_memory_get(low, count + 1, sizeof(*slots->stamps));
+	slots->keys = ftf_memory_get(low, count + 1, sizeof(*slots->keys));
+	return slots->stamps && slots->keys;
 }
 
 void ftf_slots_release(struct ftf_slots *slots)
 {
-	free(slots->stamps);
-	free(slots->keys);
-	free(slots->references);
-	free(slots->misses);
+	ftf_memory_free(slots->low, slots->stamps);
+	ftf_memory_free(slots->low, slots->keys);
+	ftf_memory_free(slots->low, slots->references);
+	ftf_memory_free(slots->low, slots->misses);
 	*slots = (struct ftf_slots){ 0 };
 }
 
@@ -40,22 +39,22 @@ static uint32_t reclaim_slot(struct ftf_slots *slots, uint32_t record)
 	}
 }
 
-static void make_room(struct ftf_slots *slots, uint32_t key)
+static bool make_room(struct ftf_slots *slots, uint32_t key)
 {
 	size_t room = slots->room, need = (size_t)key + 1;
 
-	slots->references =
-		alloc_grow_zeroed(slots->references, &room, need, sizeof(*slots->references));
-	slots->misses =
-		alloc_grow_zeroed(slots->misses, &slots->room, need, sizeof(*slots->misses));
+	return ftf_memory_grow(slots->low, &slots->references, &room, need,
+			       sizeof(*slots->references)) &&
+	       ftf_memory_grow(slots->low, &slots->misses, &slots->room, need,
+			       sizeof(*slots->misses));
 }
 
 uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline)
 {
 	uint32_t reference;
 
-	if (key >= slots->room)
-		make_room(slots, key);
+	if (key >= slots->room && !make_room(slots, key))
+		return 0;
 	if (slots->assigned < slots->count) {
 		reference = ++slots->assigned;
 	} else if (may_inline && (slots->misses[key] & ~HAD_REFERENCE) < slots->inline_uses) {

@@ -16,9 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ftf_low;
+
 struct ftf_slots {
-	uint32_t count;    /* how many references there are: [1 .. count] */
-	uint32_t assigned; /* how many were ever assigned */
+	struct ftf_low *low; /* borrowed: the trace, for its memory */
+	uint32_t count;      /* how many references there are: [1 .. count] */
+	uint32_t assigned;   /* how many were ever assigned */
 	uint32_t hand;
 	uint32_t inline_uses; /* how often a key is inline before it gets a reference */
 	uint32_t *stamps; /* owned; by reference: the record that last used it; 0: none of late */
@@ -30,10 +33,14 @@ struct ftf_slots {
 	bool reclaimed;       /* a reference was reclaimed: one may have had several keys */
 };
 
-/* `count` is at most 65535, and more than one record ever uses. */
-void ftf_slots_init(struct ftf_slots *slots, uint32_t count, uint32_t inline_uses);
+/*
+ * `count` is at most 65535, and more than one record ever uses.
+ * Returns whether there was memory; ftf_slots_release() is due in either case.
+ */
+bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_t count,
+		    uint32_t inline_uses);
 
-/* Idempotent, also on zeroed memory. */
+/* Idempotent. */
 void ftf_slots_release(struct ftf_slots *slots);
 
 /*
@@ -51,7 +58,8 @@ static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uin
 /*
  * Assign a reference to a key that has none.  `may_inline`: the record may contain
  * the key's text or ids instead.
- * Returns the reference, which must be (re)defined first; 0: write the key inline.
+ * Returns the reference, which must be (re)defined first; 0: write the key inline, or
+ * there is no memory, and the trace has an error.
  */
 uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t record, bool may_inline);
 

@@ -3,9 +3,6 @@
 #include "writer/ftf_writer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 
 /* A thread record is 24 bytes, two ids in a record are 16. */
 #define THREAD_INLINE_USES 2
@@ -18,49 +15,87 @@
 
 /* ---- Opening and closing ------------------------------------------------- */
 
-static void add_provider(struct ftf_writer *writer)
+static void release_provider(struct ftf_writer *writer, struct ftf_provider *provider)
 {
-	struct ftf_provider *provider = alloc_zeroed(1, sizeof(*provider));
+	ftf_slots_release(&provider->strings);
+	ftf_slots_release(&provider->threads);
+	ftf_memory_free(&writer->low, provider);
+}
 
-	ftf_slots_init(&provider->strings, FTF_STRING_REFERENCES, STRING_INLINE_USES);
-	ftf_slots_init(&provider->threads, FTF_THREAD_REFERENCES, THREAD_INLINE_USES);
+/* Returns whether there was memory. */
+static bool add_provider(struct ftf_writer *writer)
+{
+	struct ftf_low *low = &writer->low;
+	struct ftf_provider *provider = ftf_memory_get(low, 1, sizeof(*provider));
+
+	if (!provider)
+		return false;
+	if (!ftf_slots_init(&provider->strings, low, FTF_STRING_REFERENCES, STRING_INLINE_USES) ||
+	    !ftf_slots_init(&provider->threads, low, FTF_THREAD_REFERENCES, THREAD_INLINE_USES)) {
+		release_provider(writer, provider);
+		return false;
+	}
 	writer->check_at = writer->events + CHECK_EVENTS;
 	writer->providers[++writer->provider_count] = provider;
 	writer->current = writer->filling = writer->provider_count;
 	writer->provider = provider;
 	ftf_low_provider(&writer->low, writer->current, writer->provider_name);
 	ftf_low_initialization(&writer->low, &writer->clock);
+	return true;
 }
 
-static void add_text(struct ftf_writer *writer, const char *text, size_t length)
+/* Returns the text's id; 0: there is no memory. */
+static uint32_t add_text(struct ftf_writer *writer, const char *text, size_t length)
 {
-	writer->texts = alloc_grow(writer->texts, &writer->text_room, writer->text_count + 1,
-				   sizeof(*writer->texts));
-	writer->texts[writer->text_count++] =
+	if (!text || !ftf_memory_grow(&writer->low, &writer->texts, &writer->text_room,
+				      writer->text_count + 1, sizeof(*writer->texts)))
+		return 0;
+	writer->texts[writer->text_count] =
 		(struct ftf_writer_text){ .text = text, .length = (uint32_t)length };
+	return (uint32_t)writer->text_count++;
 }
 
-static void add_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
+/* The same of a thread. */
+static uint32_t add_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
 {
-	writer->threads = alloc_grow(writer->threads, &writer->thread_room,
-				     writer->thread_count + 1, sizeof(*writer->threads));
-	writer->threads[writer->thread_count++] = (struct ftf_writer_thread){ pid, tid };
+	if (!ftf_memory_grow(&writer->low, &writer->threads, &writer->thread_room,
+			     writer->thread_count + 1, sizeof(*writer->threads)))
+		return 0;
+	writer->threads[writer->thread_count] = (struct ftf_writer_thread){ pid, tid };
+	return (uint32_t)writer->thread_count++;
 }
 
-static void start(struct ftf_writer *writer, const struct ftf_destination *to,
-		  const struct ftf_options *options)
+/* Add an id to an index.  Without memory it is left out: the thing gets another id next time. */
+static void add_to_index(struct ftf_writer *writer, struct id_index *index, uint32_t hash,
+			 uint32_t id)
 {
-	if (options->appended)
-		ftf_low_init_appended(&writer->low, to);
-	else
-		ftf_low_init(&writer->low, to);
-	arena_init(&writer->arena);
+	size_t room = id_index_wants(index);
+	uint64_t *cells;
+
+	if (room) {
+		cells = ftf_memory_get(&writer->low, room, sizeof(*cells));
+		if (!cells)
+			return;
+		ftf_memory_free(&writer->low, id_index_move(index, cells, room));
+	}
+	id_index_put(index, hash, id);
+}
+
+/* Fill a zeroed writer.  Returns 0; -1 with err filled if there is no memory. */
+static int start(struct ftf_writer *writer, const struct ftf_destination *to,
+		 const struct ftf_options *options, struct ftf_error *err)
+{
+	const struct ftf_low_options low = { options->appended, options->allocator };
+	const char *provider = options->provider ? options->provider : "";
+
+	ftf_low_init(&writer->low, to, &low);
 	writer->provider_name =
-		arena_text(&writer->arena, options->provider, strlen(options->provider));
+		ftf_texts_copy(&writer->low, &writer->copies, provider, strlen(provider));
 	writer->clock = options->clock;
 	writer->next_id = FTF_FIRST_NEW_ID;
 	writer->record = 1;
-	add_provider(writer);
+	if (writer->provider_name)
+		add_provider(writer);
 	add_text(writer, "", 0);
 	add_thread(writer, 0, 0);
 	writer->process = ftf_text(writer, "process");
@@ -68,15 +103,50 @@ static void start(struct ftf_writer *writer, const struct ftf_destination *to,
 	writer->incoming_weight = ftf_text(writer, "incoming_weight");
 	writer->waker = ftf_text(writer, "waker");
 	writer->weight = ftf_text(writer, "weight");
+	if (!writer->low.err.text[0])
+		return 0;
+	if (err)
+		*err = writer->low.err;
+	return -1;
+}
+
+/* Returns a zeroed writer; NULL with err filled. */
+static struct ftf_writer *new_writer(const struct ftf_options *options, struct ftf_error *err)
+{
+	struct ftf_low low = { .allocator =
+				       options->allocator ? *options->allocator : ftf_memory_of_c };
+	struct ftf_writer *writer = ftf_memory_get(&low, 1, sizeof(*writer));
+
+	if (writer)
+		writer->low.allocator = low.allocator;
+	else if (err)
+		*err = low.err;
+	return writer;
 }
 
 struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
-					const struct ftf_options *options)
+					const struct ftf_options *options, struct ftf_error *err)
 {
-	struct ftf_writer *writer = alloc_zeroed(1, sizeof(*writer));
+	struct ftf_writer *writer = new_writer(options, err);
 
-	start(writer, to, options);
-	return writer;
+	if (!writer || start(writer, to, options, err) == 0)
+		return writer;
+	ftf_abandon(writer);
+	return NULL;
+}
+
+static void release(struct ftf_writer *writer)
+{
+	struct ftf_low low = writer->low; /* lives longer than the writer */
+
+	for (uint32_t i = 1; i <= writer->provider_count; i++)
+		release_provider(writer, writer->providers[i]);
+	ftf_memory_free(&low, writer->text_index.cells);
+	ftf_memory_free(&low, writer->thread_index.cells);
+	ftf_texts_release(&low, &writer->copies);
+	ftf_memory_free(&low, writer->texts);
+	ftf_memory_free(&low, writer->threads);
+	ftf_memory_free(&low, writer);
 }
 
 static void fill_error(struct ftf_error *err, const struct error *from)
@@ -100,33 +170,23 @@ static int write_output(void *context, const void *bytes, size_t size)
 struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
 			    struct ftf_error *err)
 {
-	struct ftf_writer *writer = alloc_zeroed(1, sizeof(*writer));
-	struct ftf_destination to = { write_output, &writer->output };
+	struct ftf_writer *writer = new_writer(options, err);
+	struct ftf_destination to = { write_output, NULL };
 	struct error failure = { 0 };
 
+	if (!writer)
+		return NULL;
 	if (output_open(&writer->output, path, &failure) < 0) {
 		fill_error(err, &failure);
-		free(writer);
+		release(writer);
 		return NULL;
 	}
 	writer->has_output = true;
-	start(writer, &to, options);
-	return writer;
-}
-
-static void release(struct ftf_writer *writer)
-{
-	for (uint32_t i = 1; i <= writer->provider_count; i++) {
-		ftf_slots_release(&writer->providers[i]->strings);
-		ftf_slots_release(&writer->providers[i]->threads);
-		free(writer->providers[i]);
-	}
-	id_index_release(&writer->text_index);
-	id_index_release(&writer->thread_index);
-	arena_release(&writer->arena);
-	free(writer->texts);
-	free(writer->threads);
-	free(writer);
+	to.context = &writer->output;
+	if (start(writer, &to, options, err) == 0)
+		return writer;
+	ftf_abandon(writer);
+	return NULL;
 }
 
 int ftf_close(struct ftf_writer *writer, struct ftf_error *err)
@@ -213,8 +273,7 @@ struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, siz
 {
 	if (!length)
 		return (struct ftf_name){ 0 };
-	add_text(writer, text, ftf_cut(text, length));
-	return (struct ftf_name){ (uint32_t)writer->text_count - 1 };
+	return (struct ftf_name){ add_text(writer, text, ftf_cut(text, length)) };
 }
 
 struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length)
@@ -231,9 +290,9 @@ struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t len
 		if (found->length == kept && memcmp(found->text, text, kept) == 0)
 			return (struct ftf_name){ id };
 	}
-	add_text(writer, arena_text(&writer->arena, text, kept), kept);
-	id = (uint32_t)writer->text_count - 1;
-	id_index_add(&writer->text_index, hash, id);
+	id = add_text(writer, ftf_texts_copy(&writer->low, &writer->copies, text, kept), kept);
+	if (id)
+		add_to_index(writer, &writer->text_index, hash, id);
 	return (struct ftf_name){ id };
 }
 
@@ -268,6 +327,8 @@ struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct
 		return (struct ftf_string_ref){ 0 };
 	reference = ftf_slots_assign(&writer->provider->strings, name.id, writer->record,
 				     text->length <= FTF_INLINE_MAX);
+	if (!reference && text->length > FTF_INLINE_MAX)
+		return (struct ftf_string_ref){ 0 }; /* there is no memory */
 	if (!reference)
 		return (struct ftf_string_ref){ FTF_INLINE(text->length), text->text };
 	ftf_low_string(&writer->low, reference, text->text, text->length);
@@ -335,9 +396,9 @@ struct ftf_thread ftf_thread(struct ftf_writer *writer, uint64_t pid, uint64_t t
 		if (writer->threads[id].pid == pid && writer->threads[id].tid == tid)
 			return (struct ftf_thread){ id };
 	}
-	add_thread(writer, pid, tid);
-	id = (uint32_t)writer->thread_count - 1;
-	id_index_add(&writer->thread_index, hash, id);
+	id = add_thread(writer, pid, tid);
+	if (id)
+		add_to_index(writer, &writer->thread_index, hash, id);
 	return (struct ftf_thread){ id };
 }
 

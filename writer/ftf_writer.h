@@ -6,17 +6,17 @@
 #ifndef WRITER_FTF_WRITER_H
 #define WRITER_FTF_WRITER_H
 
-#include "base/arena.h"
 #include "base/io/output.h"
 #include "base/tables/id_index.h"
 #include "writer/ftf.h"
+#include "writer/ftf_memory.h"
 #include "writer/ftf_slots.h"
 
 /* A record of arguments never contains a longer string: 17 of them must fit. */
 #define FTF_INLINE_MAX 256
 
 struct ftf_writer_text {
-	const char *text;    /* borrowed from the caller, or from the writer's arena */
+	const char *text;    /* borrowed from the caller, or from the writer's copies */
 	uint32_t length;     /* at most FTF_STRING_MAX */
 	uint8_t provider_id; /* provider in which it is a name of events; 0: not yet */
 };
@@ -37,7 +37,7 @@ struct ftf_writer {
 	struct ftf_low low;
 	struct output output; /* of ftf_open() */
 	bool has_output;
-	struct arena arena;            /* owns copied texts */
+	struct ftf_texts copies;       /* owned texts */
 	struct ftf_writer_text *texts; /* owned; by id, 0 is the empty string */
 	size_t text_count, text_room;
 	struct id_index text_index;
@@ -49,7 +49,7 @@ struct ftf_writer {
 	uint32_t current;              /* provider selected */
 	struct ftf_provider *provider; /* the same; borrowed from `providers` */
 	uint32_t filling;              /* provider that takes names without a provider_id */
-	const char *provider_name;     /* owned by the arena */
+	const char *provider_name;     /* owned by `copies` */
 	struct ftf_clock clock;
 	uint32_t record; /* number of the current record, not 0 */
 	uint64_t events;

@@ -7,13 +7,13 @@ pkgconfig_DATA += writer/libftf.pc
 libftf_la_SOURCES = \
 	writer/ftf.h \
 	writer/ftf_low.c \
+	writer/ftf_memory.c writer/ftf_memory.h \
 	writer/ftf_records.c \
 	writer/ftf_slots.c writer/ftf_slots.h \
 	writer/ftf_tsc.c \
 	writer/ftf_writer.c writer/ftf_writer.h \
 	writer/private_names.h \
-	base/alloc.c base/alloc.h \
-	base/arena.c base/arena.h \
+	base/alloc.h \
 	base/error.c base/error.h \
 	base/tables/fibonacci_hash.h \
 	base/tables/id_index.c base/tables/id_index.h \

@@ -17,8 +17,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/alloc.h"
-
 #define BLOCK_SIZE ((size_t)1024 * 1024)
 #define BLOCKS     4 /* being filled, waiting, being compressed */
 /* Bytes of a write: larger ones take the page cache several times as long (base/io/output.c). */
@@ -190,19 +188,30 @@ static void release_compressor(struct compressor *compressor)
 	free(compressor);
 }
 
-static void start_library(struct compressor *compressor)
+/* Returns whether there was memory. */
+static bool get_blocks(struct compressor *compressor)
 {
-	compressor->out.bytes = alloc_zeroed(1, BLOCK_SIZE);
-	if (compressor->compression == COMPRESSION_ZSTD) {
-		compressor->zstd = ZSTD_createCCtx();
-		if (!compressor->zstd)
-			alloc_fail(BLOCK_SIZE);
-		ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-		ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_checksumFlag, 1);
-	} else if (deflateInit2(&compressor->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 9,
-				Z_DEFAULT_STRATEGY) != Z_OK) {
-		alloc_fail(BLOCK_SIZE);
+	compressor->out.bytes = malloc(BLOCK_SIZE);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		compressor->ring[i].bytes = malloc(BLOCK_SIZE);
+		if (!compressor->ring[i].bytes)
+			return false;
 	}
+	return compressor->out.bytes;
+}
+
+/* Returns whether there was memory. */
+static bool start_library(struct compressor *compressor)
+{
+	if (compressor->compression != COMPRESSION_ZSTD)
+		return deflateInit2(&compressor->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 9,
+				    Z_DEFAULT_STRATEGY) == Z_OK;
+	compressor->zstd = ZSTD_createCCtx();
+	if (!compressor->zstd)
+		return false;
+	ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+	ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_checksumFlag, 1);
+	return true;
 }
 
 /* Signals are for the threads of the program. */
@@ -221,16 +230,19 @@ static int start_thread(struct compressor *compressor)
 struct compressor *compressor_open(enum compression compression, compressor_write_fn *write,
 				   void *context)
 {
-	struct compressor *compressor = alloc_zeroed(1, sizeof(*compressor));
+	struct compressor *compressor = calloc(1, sizeof(*compressor));
 
+	if (!compressor)
+		return NULL;
 	compressor->compression = compression;
 	compressor->write = write;
 	compressor->context = context;
-	for (size_t i = 0; i < BLOCKS; i++)
-		compressor->ring[i].bytes = alloc_zeroed(1, BLOCK_SIZE);
 	pthread_mutex_init(&compressor->lock, NULL);
 	pthread_cond_init(&compressor->changed, NULL);
-	start_library(compressor);
+	if (!get_blocks(compressor) || !start_library(compressor)) {
+		release_compressor(compressor);
+		return NULL;
+	}
 	compressor->has_thread = start_thread(compressor) == 0;
 	return compressor;
 }

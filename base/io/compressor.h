@@ -29,7 +29,7 @@ struct compressor;
 /*
  * Start a compressor (COMPRESSION_GZIP or _ZSTD) and its thread.  `context` is borrowed until the
  * compressor is closed.
- * Returns the compressor, never NULL.
+ * Returns the compressor; NULL if there is no memory.
  */
 struct compressor *compressor_open(enum compression compression, compressor_write_fn *write,
 				   void *context);

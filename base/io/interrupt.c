@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io/output.h"
+#include "base/io/output_watch.h"
 
 volatile sig_atomic_t interrupt_flag;
 

@@ -5,7 +5,7 @@
  * A run that can stop early with a complete result allows such requests: from then
  * on the first SIGINT only sets a flag, which the run polls.  The second ends the
  * program, as the first did before.  The signal handler is that
- * of output_watch_signals(); one run of a program at a time.
+ * of output_watch.h; one run of a program at a time.
  */
 #ifndef BASE_IO_INTERRUPT_H
 #define BASE_IO_INTERRUPT_H

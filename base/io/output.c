@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/compressor.h"
 
 /*
@@ -24,8 +22,9 @@
 #define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)
 #define NAME_TRIES  100
 
-/* The temporary file that a signal handler removes; empty: none. */
+/* The temporary file that output_remove_unfinished() removes; empty: none. */
 static char unfinished[PATH_MAX];
+static bool tracked;
 
 /* A file that is complete and waits for its place. */
 struct waiting {
@@ -37,36 +36,17 @@ struct waiting {
 static bool held;
 static struct waiting *waiting; /* a signal handler may read it at any time */
 
-/* Also in a signal handler. */
-static void remove_unfinished(void)
+void output_track_unfinished(void)
+{
+	tracked = true;
+}
+
+void output_remove_unfinished(void)
 {
 	if (unfinished[0])
 		unlink(unfinished);
 	for (const struct waiting *file = waiting; file; file = file->next)
 		unlink(file->temporary);
-}
-
-bool (*volatile output_interrupt_hook)(void);
-
-static void on_signal(int number)
-{
-	if (number == SIGINT && output_interrupt_hook && output_interrupt_hook())
-		return;
-	remove_unfinished();
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-void output_watch_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		if (signal(signals[i], on_signal) == SIG_IGN)
-			signal(signals[i], SIG_IGN);
-	}
-	/* A lack of memory in libftf ends the program by exit(), too. */
-	atexit(remove_unfinished);
 }
 
 static const struct output_guard *guard; /* NULL: none */
@@ -89,9 +69,9 @@ static void name_temporary(char *name, size_t room, const char *path, int pid, i
 void output_remove_left(const char *path, int pid)
 {
 	size_t room = strlen(path) + 40;
-	char *name = alloc_zeroed(1, room);
+	char *name = malloc(room);
 
-	for (int i = 0; i < NAME_TRIES; i++) {
+	for (int i = 0; name && i < NAME_TRIES; i++) {
 		name_temporary(name, room, path, pid, i);
 		if (may_replace(name, NULL) == 0)
 			unlink(name);
@@ -105,7 +85,9 @@ static int open_temporary(struct output *output, struct error *err)
 	size_t room = strlen(output->path) + 40;
 	struct stat old;
 
-	output->temporary = alloc_zeroed(1, room);
+	output->temporary = malloc(room);
+	if (!output->temporary)
+		return error_set_system(err, ENOMEM, "%s: cannot create", output->path);
 	for (int i = 0; i < NAME_TRIES; i++) {
 		name_temporary(output->temporary, room, output->path, (int)getpid(), i);
 		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -117,10 +99,8 @@ static int open_temporary(struct output *output, struct error *err)
 	/* The new file must not be readable for more users than the old one. */
 	if (stat(output->path, &old) == 0)
 		fchmod(output->fd, old.st_mode & 0777);
-	if (strlen(output->temporary) < sizeof(unfinished)) {
+	if (tracked && strlen(output->temporary) < sizeof(unfinished))
 		strcpy(unfinished, output->temporary);
-		alloc_fail_hook = remove_unfinished;
-	}
 	return 0;
 }
 
@@ -171,11 +151,16 @@ int output_open(struct output *output, const char *path, struct error *err)
 		return -1;
 	}
 	output->terminal = isatty(output->fd);
-	output->buffer = alloc_zeroed(1, BUFFER_SIZE);
-	if (compression_of_path(output->path) != COMPRESSION_NONE)
+	output->buffer = malloc(BUFFER_SIZE);
+	if (output->buffer && compression_of_path(output->path) != COMPRESSION_NONE)
 		output->compressor =
 			compressor_open(compression_of_path(output->path), write_fd, output);
-	return 0;
+	if (output->buffer &&
+	    (output->compressor || compression_of_path(output->path) == COMPRESSION_NONE))
+		return 0;
+	error_set_system(err, ENOMEM, "%s: cannot create", output->path);
+	output_abandon(output);
+	return -1;
 }
 
 static void record_failure(struct output *output, int errnum)
@@ -266,18 +251,22 @@ void output_hold(void)
 	held = true;
 }
 
-/* Move the output's temporary file to the list. */
-static void wait_for_place(struct output *output)
+/* Move the output's temporary file to the list.  Returns 0; an errno. */
+static int wait_for_place(struct output *output)
 {
-	struct waiting **last = &waiting, *file = alloc_zeroed(1, sizeof(*file));
+	struct waiting **last = &waiting, *file = malloc(sizeof(*file));
+	char *path = strdup(output->path);
 
-	file->path = strdup(output->path);
-	if (!file->path)
-		alloc_fail(strlen(output->path));
-	file->temporary = output->temporary;
+	if (!file || !path) {
+		free(file);
+		free(path);
+		return ENOMEM;
+	}
+	*file = (struct waiting){ .path = path, .temporary = output->temporary };
 	while (*last)
 		last = &(*last)->next;
 	*last = file;
+	return 0;
 }
 
 /* Take the first file off the list. */
@@ -319,11 +308,16 @@ void output_drop(void)
 
 static void put_into_place(struct output *output)
 {
-	if (held)
-		wait_for_place(output);
-	else if (move_into_place(output->temporary, output->path, &output->err) == 0)
+	if (held) {
+		int errnum = wait_for_place(output);
+
+		if (errnum)
+			error_set_system(&output->err, errnum, "%s: cannot be put into place",
+					 output->path);
+	} else if (move_into_place(output->temporary, output->path, &output->err) == 0) {
 		free(output->temporary);
-	else
+	}
+	if (output_failed(output))
 		return;
 	output->temporary = NULL;
 	unfinished[0] = 0;

@@ -8,8 +8,8 @@
  * directly.  If the path ends in .gz or .zst, the bytes are compressed, in a
  * thread of their own, which may write others, too.  After an error, writing does nothing;
  * output_close() returns the error.  The temporary file is removed when the output is abandoned,
- * and also when a lack of memory ends the program, or a signal, if output_watch_signals() was
- * called.
+ * and also when a lack of memory ends the program, or a signal, if the program watches them
+ * (output_watch.h).
  *
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
  * their temporary names until output_place() renames them at the end of the run.
@@ -49,16 +49,12 @@ struct output {
  */
 int output_open(struct output *output, const char *path, struct error *err);
 
-/*
- * Have SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the
- * program, and exit() do so, too; but SIGINT may be taken as a request
- * (base/io/interrupt.h).  For main(): a library leaves both alone.
- */
-void output_watch_signals(void);
+/* From now on keep the name of the temporary file for output_remove_unfinished(). */
+void output_track_unfinished(void);
 
-/* Called by the handler of SIGINT: if it returns true, the handler does nothing else.  NULL: none.
+/* Remove the temporary files, of outputs that wait for their places, too; also in a signal handler.
  */
-extern bool (*volatile output_interrupt_hook)(void);
+void output_remove_unfinished(void);
 
 /* Functions that refuse a path: 0; -1 with err filled. */
 struct output_guard {

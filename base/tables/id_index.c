@@ -2,10 +2,7 @@
 /* The hash index from things to dense ids: how it grows. */
 #include "base/tables/id_index.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/alloc.h"
 
 #define FIRST_ROOM 16
 
@@ -24,24 +21,29 @@ static void put_cell(struct id_index *index, uint64_t cell)
 	index->cells[at] = cell;
 }
 
-/* Double the room.  The index is at most two thirds full, so that empty cells end every search. */
-static void grow(struct id_index *index)
+/* The index is at most two thirds full, so that empty cells end every search. */
+size_t id_index_wants(const struct id_index *index)
+{
+	if (index->count * 3 < index->room * 2)
+		return 0;
+	return index->room ? index->room * 2 : FIRST_ROOM;
+}
+
+uint64_t *id_index_move(struct id_index *index, uint64_t *cells, size_t room)
 {
 	struct id_index old = *index;
 
-	index->room = old.room ? old.room * 2 : FIRST_ROOM;
-	index->cells = alloc_zeroed(index->room, sizeof(*index->cells));
+	index->cells = cells;
+	index->room = room;
 	for (size_t i = 0; i < old.room; i++) {
 		if (old.cells[i])
 			put_cell(index, old.cells[i]);
 	}
-	free(old.cells);
+	return old.cells;
 }
 
-void id_index_add(struct id_index *index, uint32_t hash, uint32_t id)
+void id_index_put(struct id_index *index, uint32_t hash, uint32_t id)
 {
-	if (index->count * 3 >= index->room * 2)
-		grow(index);
 	index->count++;
 	put_cell(index, (uint64_t)hash << 32 | id);
 }

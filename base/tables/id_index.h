@@ -23,7 +23,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/tables/fibonacci_hash.h"
 
 struct id_index {
@@ -40,8 +42,30 @@ struct id_probe {
 /* Release the memory.  Idempotent, also on zeroed memory, which is an empty index. */
 void id_index_release(struct id_index *index);
 
-/* Add an id, not 0, that is not in the index.  Ends all searches. */
-void id_index_add(struct id_index *index, uint32_t hash, uint32_t id);
+/*
+ * Returns how many cells the index must move to before the next id_index_put(); 0: it has
+ * room for one more.
+ */
+size_t id_index_wants(const struct id_index *index);
+
+/*
+ * Move to `cells`, zeroed, as many as id_index_wants() says; owned by the index then.
+ * Returns the old ones, owned by the caller.
+ */
+uint64_t *id_index_move(struct id_index *index, uint64_t *cells, size_t room);
+
+/* Put an id, not 0, that is not in the index, which has room.  Ends all searches. */
+void id_index_put(struct id_index *index, uint32_t hash, uint32_t id);
+
+/* The same, with room where it is needed. */
+static inline void id_index_add(struct id_index *index, uint32_t hash, uint32_t id)
+{
+	size_t room = id_index_wants(index);
+
+	if (room)
+		free(id_index_move(index, (uint64_t *)alloc_zeroed(room, sizeof(uint64_t)), room));
+	id_index_put(index, hash, id);
+}
 
 /* Begin a search. */
 static inline struct id_probe id_index_probe(uint32_t hash)

@@ -14,6 +14,7 @@
 
 #include "base/io/output.h"
 #include "base/io/output_path.h"
+#include "base/io/output_watch.h"
 #include "src/batch/batch_stamp.h"
 #include "src/formats/output_format.h"
 

@@ -57,7 +57,7 @@ static void write_low(const struct ftf_destination *to)
 	const uint64_t end_header = ftf_low_event_header(&end);
 	struct ftf_low low;
 
-	ftf_low_init(&low, to);
+	ftf_low_init(&low, to, NULL);
 	for (uint64_t i = 0; i < PAIRS; i++) {
 		ftf_low_pair(&low, begin_header + (i % NAMES << 48), i);
 		ftf_low_pair(&low, end_header, i + 1);
@@ -68,7 +68,7 @@ static void write_low(const struct ftf_destination *to)
 static void write_high(const struct ftf_destination *to)
 {
 	struct ftf_writer *writer =
-		ftf_open_destination(to, &(struct ftf_options){ .provider = "speed" });
+		ftf_open_destination(to, &(struct ftf_options){ .provider = "speed" }, NULL);
 	struct ftf_event begin = { .thread = ftf_thread(writer, 1, 1) }, end = begin;
 	struct ftf_name names[NAMES];
 	char text[40];

@@ -30,18 +30,33 @@ static int write_output(void *context, const void *bytes, size_t size)
 	return 0; /* the output keeps its own error, which names the file */
 }
 
+/* A lack of memory ends the run, as it does elsewhere (base/alloc.h). */
+static void *resize(void *context, void *memory, size_t size)
+{
+	void *moved = size ? realloc(memory, size) : NULL;
+
+	(void)context;
+	if (size && !moved)
+		alloc_fail(size);
+	if (!size)
+		free(memory);
+	return moved;
+}
+
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   const struct options *options, uint64_t wall_base)
 {
 	const struct ftf_destination to = { write_output, output };
+	const struct ftf_allocator allocator = { .resize = resize };
 	const struct ftf_options writer = {
 		.provider = "ptrace2ftf",
 		.clock = { .has_base = wall_base != WALL_BASE_UNKNOWN, .base_time = wall_base },
+		.allocator = &allocator,
 	};
 
 	*ftf = (struct ftf_sink){ .level = options->args, .sites = { .names = names } };
 	slice_names_init(&ftf->names, names, options->stacks);
-	ftf->writer = ftf_open_destination(&to, &writer);
+	ftf->writer = ftf_open_destination(&to, &writer, NULL);
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));

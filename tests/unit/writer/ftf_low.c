@@ -23,7 +23,7 @@ static int keep(void *context, const void *bytes, size_t size)
 static void begin(struct ftf_low *low)
 {
 	word_count = 0;
-	ftf_low_init(low, &(struct ftf_destination){ keep, NULL });
+	ftf_low_init(low, &(struct ftf_destination){ keep, NULL }, NULL);
 }
 
 /*
@@ -184,7 +184,8 @@ START_TEST(an_appended_trace_has_no_magic_number)
 	struct ftf_low low;
 
 	word_count = 0;
-	ftf_low_init_appended(&low, &(struct ftf_destination){ keep, NULL });
+	ftf_low_init(&low, &(struct ftf_destination){ keep, NULL },
+		     &(struct ftf_low_options){ .appended = true });
 	for (size_t i = 0; i < 6000; i += 3) {
 		many[i] = 0x0000000000010033;
 		many[i + 1] = many[i + 2] = i;

@@ -576,10 +576,10 @@ static int keep_piece(void *context, const void *bytes, size_t size)
 START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 {
 	static size_t first = 0, second = 1;
-	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true };
+	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true, NULL };
 	struct ftf_event event = { .time = 5 };
-	struct ftf_writer *writer =
-		ftf_open_destination(&(struct ftf_destination){ keep_piece, &first }, &options);
+	struct ftf_writer *writer = ftf_open_destination(
+		&(struct ftf_destination){ keep_piece, &first }, &options, NULL);
 	size_t length;
 
 	event.name = ftf_name(writer, "func", 4);

@@ -13,6 +13,12 @@ tests_unit_writer_ftf_low_test_SOURCES = tests/unit/writer/ftf_low.c $(ROUND_TRI
 tests_unit_writer_ftf_low_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_writer_ftf_low_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/writer/ftf_calls.test
+TESTS += tests/unit/writer/ftf_calls.test
+tests_unit_writer_ftf_calls_test_SOURCES = tests/unit/writer/ftf_calls.c $(ROUND_TRIP)
+tests_unit_writer_ftf_calls_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_writer_ftf_calls_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/writer/generated.test
 TESTS += tests/unit/writer/generated.test
 tests_unit_writer_generated_test_SOURCES = tests/unit/writer/generated.c $(ROUND_TRIP)

@@ -42,7 +42,7 @@ static void write_all(int fd)
 {
 	const struct ftf_destination to = { into_pipe, &fd };
 	struct ftf_writer *writer =
-		ftf_open_destination(&to, &(struct ftf_options){ .provider = "many" });
+		ftf_open_destination(&to, &(struct ftf_options){ .provider = "many" }, NULL);
 	struct ftf_event event = { .time = 0 };
 	uint32_t name, thread;
 	char text[20];

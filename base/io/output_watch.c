@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Handlers of signals, of exit() and of a lack of memory. */
+#include "base/io/output_watch.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/io/output.h"
+
+bool (*volatile output_interrupt_hook)(void);
+
+static void on_signal(int number)
+{
+	if (number == SIGINT && output_interrupt_hook && output_interrupt_hook())
+		return;
+	output_remove_unfinished();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void output_watch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	output_track_unfinished();
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (signal(signals[i], on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	}
+	alloc_fail_hook = output_remove_unfinished;
+	atexit(output_remove_unfinished);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What removes temporary files when a program ends early.  For main(): libraries leave it alone. */
+#ifndef BASE_IO_OUTPUT_WATCH_H
+#define BASE_IO_OUTPUT_WATCH_H
+
+#include <stdbool.h>
+
+/*
+ * Have SIGINT, SIGTERM and SIGHUP remove the temporary files before they end the
+ * program, and exit() and a lack of memory do so, too; but SIGINT may be taken as a request
+ * (base/io/interrupt.h).
+ */
+void output_watch_signals(void);
+
+/* Called by the handler of SIGINT: if it returns true, the handler does nothing else.  NULL: none.
+ */
+extern bool (*volatile output_interrupt_hook)(void);
+
+#endif
