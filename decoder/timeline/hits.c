@@ -47,8 +47,11 @@ static const char *plain_name(struct arena *arena, const struct tracepoint_field
 	return name;
 }
 
-/* "print fmt: "(%lx) n=0x%Lx s=\"%s\"", REC->...": whether the number behind "n=" is 0x or %p. */
-static bool is_printed_hex(const char *format, const struct tracepoint_field *field)
+/*
+ * "print fmt: "(%lx) n=0x%Lx list={%u,%u} c='%c'", REC->...": returns what is behind "n=", or
+ * the brace; "" if nothing is.
+ */
+static const char *find_print_form(const char *format, const struct tracepoint_field *field)
 {
 	const char *at = strstr(format, "print fmt:");
 
@@ -57,10 +60,9 @@ static bool is_printed_hex(const char *format, const struct tracepoint_field *fi
 
 		if (strncmp(at + 1, field->name, field->name_length) != 0 || *value != '=')
 			continue;
-		value += value[1] == '{' ? 2 : 1;
-		return strncmp(value, "0x", 2) == 0 || strncmp(value, "%p", 2) == 0;
+		return value + (value[1] == '{' ? 2 : 1);
 	}
-	return false;
+	return "";
 }
 
 static bool is_named(const struct tracepoint_field *field, const char *start)
@@ -79,10 +81,13 @@ static void read_field(struct hits *hits, struct probe_format *probe, const char
 		probe->ip = *field;
 	} else if (!is_named(field, "common_") && probe->field_count < HIT_ARGS_MAX) {
 		struct probe_field *added = &probe->fields[probe->field_count++];
+		const char *form = find_print_form(format, field);
 
 		*added = (struct probe_field){ *field, plain_name(&hits->arena, field),
-					       is_printed_hex(format, field) };
+					       strncmp(form, "0x", 2) == 0 ||
+						       strncmp(form, "%p", 2) == 0 };
 		added->field.name = added->name;
+		added->field.is_text |= strncmp(form, "'%c'", 4) == 0;
 	}
 }
 

@@ -25,8 +25,19 @@ bool tracepoint_format_event(const char *format, char name[64], uint64_t *id)
 	return sscanf(format, "name: %63s ID: %" SCNu64, name, id) == 2;
 }
 
-/* Read a declaration up to its ';': the last word is the name. */
-static void read_declaration(const char *at, const char *end, struct tracepoint_field *field)
+/* Returns the bytes of an element of a probe's array, by its type: u8, s16, x32, u64; else 1. */
+static uint32_t element_size(const char *type)
+{
+	unsigned long bits = strtoul(type + strcspn(type, "0123456789 "), NULL, 10);
+
+	return bits == 16 || bits == 32 || bits == 64 ? (uint32_t)bits / 8 : 1;
+}
+
+/*
+ * Read a declaration up to its ';': the last word is the name.  Returns the bytes of an element
+ * if it is an array that does not say how many it has, as arrays of probes: "u16 list[]"; else 0.
+ */
+static uint32_t read_declaration(const char *at, const char *end, struct tracepoint_field *field)
 {
 	const char *word = end, *bracket;
 
@@ -43,6 +54,7 @@ static void read_declaration(const char *at, const char *end, struct tracepoint_
 		field->place = TRACEPOINT_REL_LOC;
 	at += field->place ? strcspn(at, " ") + 1 : 0;
 	field->is_text = (bracket || field->place) && strncmp(at, "char", strlen("char")) == 0;
+	return bracket && !field->count && !field->is_text ? element_size(at) : 0;
 }
 
 const char *tracepoint_format_next(const char *at, struct tracepoint_field *field)
@@ -50,16 +62,19 @@ const char *tracepoint_format_next(const char *at, struct tracepoint_field *fiel
 	static const char start[] = "\tfield:";
 	const char *end;
 	char is_signed = 0;
+	uint32_t element;
 
 	*field = (struct tracepoint_field){ 0 };
 	at = strstr(at, start);
 	end = at ? strchr(at, ';') : NULL;
 	if (!end)
 		return NULL;
-	read_declaration(at + strlen(start), end, field);
+	element = read_declaration(at + strlen(start), end, field);
 	sscanf(end, "; offset:%" SCNu32 "; size:%" SCNu32 "; signed:%c", &field->offset,
 	       &field->size, &is_signed);
 	field->is_signed = is_signed == '1';
+	if (element)
+		field->count = field->size / element;
 	return end;
 }
 

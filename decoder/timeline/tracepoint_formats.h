@@ -45,9 +45,9 @@ bool tracepoint_format_event(const char *format, char name[64], uint64_t *id);
 
 /*
  * Find the next field in the text from `at` on:
- * "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;", of an array "char
- * next_comm[16];", of data elsewhere "__data_loc char[] name;".  Returns where the search
- * continues; NULL: there is none.
+ * "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;"; arrays are
+ * "char next_comm[16];" or "u16 list[];", data elsewhere "__data_loc char[] name;".
+ * Returns where the search continues; NULL: there is none.
  */
 const char *tracepoint_format_next(const char *at, struct tracepoint_field *field);
 

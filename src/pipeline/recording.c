@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "decoder/clock/tsc_clock.h"
+#include "src/formats/output_format.h"
 #include "src/resolve/jit_dumps.h"
 
 static bool is_of_running_kernel(const struct perf_file *file)
@@ -28,7 +29,10 @@ static int open_files(struct perf_file *file, const struct options *options, str
 	return 0;
 }
 
-/* With overlays, the recording may have no Intel PT: then they are all that is shown. */
+/*
+ * With overlays, the recording may have no Intel PT: then they are all that is shown; hits are
+ * shown without it.
+ */
 static int open_auxtrace(struct perf_recording *recording, const struct options *options,
 			 struct diag *diag, struct error *err)
 {
@@ -36,10 +40,12 @@ static int open_auxtrace(struct perf_recording *recording, const struct options 
 
 	if (auxtrace_init(&recording->auxtrace, &recording->file, &none) == 0)
 		return 0;
-	if (!options->overlay_count)
+	if (!options->overlay_count && options->format->overlays != OVERLAYS_ONLY)
 		return error_set(err, none.kind, "%s", none.text);
 	auxtrace_release(&recording->auxtrace);
 	recording->auxtrace = (struct auxtrace){ 0 };
+	if (options->format->overlays == OVERLAYS_ONLY)
+		return 0;
 	diag_warn(diag, "no-intel-pt", "%s: %s; showing the overlays only", options->input,
 		  none.text);
 	return 0;
