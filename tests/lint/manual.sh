@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual page is well-formed, and it and --help list the same options.
+# The manual page is well-formed, also as it is read, and it and --help list the same options.
 . "${top_srcdir:-.}/tests/support/tap.sh"
+. "${top_srcdir:-.}/tests/support/rendered.sh"
 
 is_well_formed() { # PAGE
 	warnings=$(groff -mdoc -ww -Tascii "$1" 2>&1 >/dev/null)
@@ -49,6 +50,27 @@ if command -v groff >/dev/null; then
 else
 	tap_skip "the manual pages have no groff warnings" "no groff"
 fi
+# What goes wrong with mdoc: quotes in quotes, a blank before a comma, a parenthesis that stays open.
+reads_well() { # RENDERER PAGE
+	rendered "$1" "$2" >"$work/page"
+	LC_ALL=C.UTF-8 grep -nE '.{81}|BSD' "$work/page"
+	awk -v RS= '{ gsub(/\n */, " "); text = $0 }
+		/‘[^’]*‘|’’| [,;:]( |$)|[(] | [)]/ || gsub(/[(]/, "") != gsub(/[)]/, "") { print text }' "$work/page" >"$work/odd"
+	cat "$work/odd"
+	[ "$(wc -l <"$work/page")" -gt 20 ] && ! [ -s "$work/odd" ] &&
+		! LC_ALL=C.UTF-8 grep -qE '.{81}|BSD' "$work/page"
+}
+for renderer in $(renderers); do
+	for page in "${top_srcdir:-.}"/man/*.[137]; do
+		tap_check "$(basename "$page") reads well, by $renderer" reads_well "$renderer" "$page"
+	done
+done
+if command -v mandoc >/dev/null; then
+	for page in "${top_srcdir:-.}"/man/*.[137]; do
+		tap_check "$(basename "$page") has no mandoc warnings" mandoc -T lint -W warning "$page"
+	done
+fi
+
 for name in ptrace2ftf ftfdump; do
 	tap_check "$name --help and the manual page list the same options" \
 		lists_the_same_options "${top_builddir:-.}/$name" "${top_srcdir:-.}/man/$name.1"
