@@ -2,7 +2,7 @@
 # What ptsim records in tests: with -g, each about one hard case of call stacks.
 PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
 RECORDED = \
-	tests/programs/coroutines tests/programs/except tests/programs/family \
+	tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
 	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jitdump tests/programs/longjmp \
 	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/signals \
 	tests/programs/tail tests/programs/threads
@@ -10,13 +10,16 @@ check_PROGRAMS += $(RECORDED)
 
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
 STATIC = \
-	tests/programs/static/coroutines tests/programs/static/except \
+	tests/programs/static/cancel tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_traps tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/tail tests/programs/static/threads tests/programs/static/unwinding
 check_PROGRAMS += $(STATIC)
 
+tests_programs_cancel_SOURCES = tests/programs/cancel.cpp
+tests_programs_cancel_CXXFLAGS = -g -O2 -fPIE -pthread
+tests_programs_cancel_LDFLAGS = -pthread
 tests_programs_coroutines_SOURCES = tests/programs/coroutines.c
 tests_programs_coroutines_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_coroutines_LDFLAGS =
@@ -61,6 +64,9 @@ tests_programs_threads_SOURCES = tests/programs/threads.c
 tests_programs_threads_CFLAGS = $(PROGRAM_CFLAGS) -pthread
 tests_programs_threads_LDFLAGS = -pthread
 
+tests_programs_static_cancel_SOURCES = tests/programs/cancel.cpp
+tests_programs_static_cancel_CXXFLAGS = $(tests_programs_cancel_CXXFLAGS)
+tests_programs_static_cancel_LDFLAGS = -XCClinker -static-pie -pthread
 tests_programs_static_coroutines_SOURCES = tests/programs/coroutines.c
 tests_programs_static_coroutines_CFLAGS = $(tests_programs_coroutines_CFLAGS)
 tests_programs_static_coroutines_LDFLAGS = -all-static

@@ -20,7 +20,11 @@ static bool is_kept(const struct task *task, uint64_t ip)
 
 struct code_insn block_insn(struct task *task, uint64_t ip)
 {
-	return code_at(&task->process->code, ip, is_kept(task, ip));
+	struct process *process = task->process;
+
+	/* Any other thread of the process may have ended, its leader too. */
+	process->reader = task->tid;
+	return code_at(&process->code, ip, is_kept(task, ip));
 }
 
 /* ---- Straight code ------------------------------------------------------- */

@@ -178,7 +178,7 @@ struct process *machine_process(struct machine *machine, int32_t pid)
 	if (process)
 		return process;
 	process = alloc_zeroed(1, sizeof(*process));
-	process->pid = process->reader = pid;
+	process->pid = pid;
 	code_init(&process->code, read_code, process);
 	process->next = machine->processes;
 	machine->processes = process;
@@ -569,7 +569,6 @@ void machine_map(struct machine *machine, struct task *task, bool all)
 	struct mappings before = process->maps;
 
 	process->maps = (struct mappings){ 0 };
-	process->reader = task->tid;
 	mappings_read(&process->maps, task->tid);
 	for (size_t i = 0; i < process->maps.count; i++) {
 		if (all || !mappings_have(&before, &process->maps.maps[i]))

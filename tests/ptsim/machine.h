@@ -20,7 +20,7 @@ struct process {
 	int32_t pid, parent;
 	struct code code;
 	struct mappings maps;
-	pid_t reader; /* a thread of it, to read its memory by */
+	pid_t reader; /* the stopped thread that its code is read by */
 };
 
 /* A trace buffer: of a CPU, or with options.side.per_thread of a task. */

@@ -6,6 +6,7 @@
  *	ptsim record --help
  */
 #include <argp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,23 @@ static const struct argp argp = {
 	       "would have written.\n",
 };
 
+/* The signal that ends the recording, as it ends perf record's; 0: none came. */
+static volatile sig_atomic_t stop_signal;
+
+static void stop(int number)
+{
+	stop_signal = number;
+}
+
+/* A second one ends ptsim itself, and so the program. */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
 static int record(int argc, char **argv)
 {
 	struct recorder_options options = {
@@ -252,10 +270,18 @@ static int record(int argc, char **argv)
 		.interrupt_every = 5000,
 		.overflow_length = 500,
 		.lose_length = 2000,
+		.stop = &stop_signal,
 	};
+	int status;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
-	return recorder_run(&options) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	catch_signals();
+	status = recorder_run(&options) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (stop_signal) {
+		signal(stop_signal, SIG_DFL);
+		raise(stop_signal);
+	}
+	return status;
 }
 
 int main(int argc, char **argv)

@@ -276,9 +276,9 @@ static bool deliver(struct machine *machine, struct task *task)
 
 	if (restarts(&task->registers))
 		task->registers.rip -= 2; /* the length of syscall */
+	task->insn = block_insn(task, task->registers.rip);
 	tracee_step(task->tid, task->signal);
 	task->signal = 0;
-	task->insn = block_insn(task, task->registers.rip);
 	stop = poll_often(task, LOOKS, true);
 	if (stop.event == TRACEE_HANDLER || stop.event == TRACEE_ENDED ||
 	    stop.event == TRACEE_SIGNAL)
@@ -393,8 +393,8 @@ static struct cpu *next_cpu(struct machine *machine)
 
 static bool enough(const struct machine *machine)
 {
-	return machine->options->instructions &&
-	       machine->instructions >= machine->options->instructions;
+	return *machine->options->stop || (machine->options->instructions &&
+					   machine->instructions >= machine->options->instructions);
 }
 
 /* Returns how many of `count` instructions may still run. */

@@ -8,6 +8,8 @@
 #ifndef TESTS_PTSIM_RECORDER_H
 #define TESTS_PTSIM_RECORDER_H
 
+#include <signal.h>
+
 #include "tests/ptsim/side_band.h"
 
 struct recorder_options {
@@ -24,8 +26,9 @@ struct recorder_options {
 	uint64_t repeat_bytes;  /* repeat the trace to this size; 0: as it is.  per_thread only */
 	bool repeat_apart;      /* with an overflow behind each copy */
 	uint64_t instructions;  /* stop after so many; 0: run to the end */
-	const char *output;     /* perf.data */
-	const char *truth;      /* folder for the truth, NULL: none */
+	const volatile sig_atomic_t *stop; /* borrowed; stop once it is not 0 */
+	const char *output;                /* perf.data */
+	const char *truth;                 /* folder for the truth, NULL: none */
 };
 
 /* Returns 0, or -1 after a message on stderr. */

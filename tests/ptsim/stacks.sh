@@ -57,6 +57,8 @@ for name in recursion tail longjmp indirect coroutines threads signals ocaml_tra
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done
 tap_check "unwinding: exceptions in recursive functions" same_stacks 700 --seed=3 -- "$programs/unwinding"
+tap_check "cancel: threads that are cancelled, and main() ends before another" same_stacks 700 --seed=3 -- \
+	"$programs/cancel"
 tap_check "dlclose: the true stacks of two libraries at one address" same_stacks 700 \
 	'--only=^(main|run|plugin|work_of_plugin_[ab])$' --seed=3 -- "$top_builddir/tests/programs/plugins"
 # Events may be earlier than the fork that came before them, by up to a timing packet.
