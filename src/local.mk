@@ -37,6 +37,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/events/switch_events.c src/events/switch_events.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
+	src/formats/escaped_text.c src/formats/escaped_text.h \
 	src/formats/format_branches.c src/formats/format_branches.h \
 	src/formats/format_calls.c \
 	src/formats/format_chrome.c \

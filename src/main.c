@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ptrace2ftf: one conversion, or a batch of them. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/io/file_use.h"
@@ -126,11 +128,23 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	return status;
 }
 
+/*
+ * A file that is opened must not get the number of a standard stream that the shell closed:
+ * what is printed would go to it.  What has their place refuses both what they are for.
+ */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	int status;
 
+	hold_standard_descriptors();
 	/* Writes to a closed pipe, or beyond `ulimit -f`, return errors, which are printed. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

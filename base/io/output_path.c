@@ -3,6 +3,7 @@
 #include "base/io/output_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,12 +87,14 @@ int output_path_check(const char *path, struct error *err)
 	int errnum = 0;
 
 	if (strcmp(path, "-") == 0)
-		return 0;
-	if (stat(path, &status) < 0 || S_ISREG(status.st_mode))
+		errnum = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY ? EBADF : 0;
+	else if (stat(path, &status) < 0 || S_ISREG(status.st_mode))
 		errnum = find_obstacle_beside(path);
 	else if (S_ISDIR(status.st_mode))
 		errnum = EISDIR;
 	else if (access(path, W_OK) < 0)
 		errnum = errno;
-	return errnum ? error_set_system(err, errnum, "cannot write to %s", path) : 0;
+	return errnum ? error_set_system(err, errnum, "cannot write to %s",
+					 strcmp(path, "-") == 0 ? "standard output" : path)
+		      : 0;
 }

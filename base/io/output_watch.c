@@ -21,7 +21,7 @@ static void on_signal(int number)
 
 void output_watch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM };
 
 	output_track_unfinished();
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /*
- * Have SIGINT, SIGTERM and SIGHUP remove the temporary files before they end the
+ * Have SIGINT, SIGTERM, SIGHUP and SIGALRM remove the temporary files before they end the
  * program, and exit() and a lack of memory do so, too; but SIGINT may be taken as a request
  * (base/io/interrupt.h).
  */

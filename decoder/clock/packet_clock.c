@@ -9,15 +9,26 @@
 /* A double holds all integers up to this; a period has fewer ticks. */
 #define TICKS_MAX 0x1p52
 
+/*
+ * Fewer ticks than this each cycle, or more cycles from one packet of time to the next, are
+ * damage: below these bounds, the arithmetic of packet_clock_cyc() does not overflow.
+ */
+#define TSC_PER_CYCLE_MIN 0x1p-10
+#define CYCLES_MAX        (UINT64_C(1) << 62)
+
 static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 {
 	return ctc * clock->rates.ratio_n / clock->rates.ratio_d;
 }
 
-/* Cycles advance time up to one period, and not at all before the time is known. */
+/* Cycles advance time up to one period, and not at all before time and speed are known. */
 static void set_cycle_limit(struct packet_clock *clock)
 {
-	clock->cycle_limit = !clock->tsc ? 0 : clock->counting ? (double)clock->period : TICKS_MAX;
+	clock->cycle_limit = clock->counting ? (double)clock->period : TICKS_MAX;
+	if (clock->cycle_limit > TICKS_MAX)
+		clock->cycle_limit = TICKS_MAX;
+	if (!clock->tsc || clock->tsc_per_cycle <= 0)
+		clock->cycle_limit = 0;
 }
 
 static void begin_step(struct packet_clock *clock, uint64_t tsc)
@@ -67,6 +78,8 @@ static void calibrate(struct packet_clock *clock, uint64_t tsc)
 	measured = (double)(tsc - clock->step) / (double)clock->cycles;
 	if (clock->ratio && clock->rates.max_ratio)
 		expected = (double)clock->rates.max_ratio / clock->ratio;
+	if (measured < TSC_PER_CYCLE_MIN)
+		return;
 	/* A core that slept counts too few cycles. */
 	if (expected > 0 && (measured > 1.5 * expected || measured < expected / 1.5))
 		return;
@@ -102,6 +115,7 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 	clock->ratio = ratio;
 	clock->tsc_per_cycle = (double)clock->rates.max_ratio / ratio;
 	clock->whole_step = false;
+	set_cycle_limit(clock);
 }
 
 void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
@@ -109,7 +123,7 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 	uint64_t passed, tsc;
 	double expected;
 
-	if (clock->cycles > UINT64_MAX / 2 - cycles)
+	if (cycles > CYCLES_MAX || clock->cycles > CYCLES_MAX - cycles)
 		return;
 	clock->cycles += cycles;
 	expected = (double)(int64_t)clock->cycles * clock->tsc_per_cycle;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@
 #include "src/batch/batch_stamp.h"
 #include "src/formats/output_format.h"
 
-#define PREFIX "ptrace2ftf: "
+#define PREFIX   "ptrace2ftf: "
+#define NS_PER_S UINT64_C(1000000000)
 
 /* ---- The child ----------------------------------------------------------- */
 
@@ -93,6 +95,20 @@ static enum exit_status convert_job(const struct batch_run *run, const struct ba
 	return run->convert(&options, report);
 }
 
+/*
+ * SIGALRM ends the process, after its handler has removed the temporary file, whatever the
+ * process is doing.
+ */
+static void limit_time(uint64_t ns)
+{
+	struct itimerval timer = { .it_value = { .tv_sec = (time_t)(ns / NS_PER_S),
+						 .tv_usec = (suseconds_t)(ns % NS_PER_S / 1000) } };
+
+	if (ns && ns < 1000)
+		timer.it_value.tv_usec = 1;
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 /* The child's main(): messages and report go to the files in memory. */
 static _Noreturn void run_child(const struct batch_process *process, const struct batch_run *run)
 {
@@ -104,6 +120,7 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 	output_watch_signals();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	limit_time(run->options->timeout);
 	if (process->messages >= 0)
 		dup2(process->messages, STDERR_FILENO);
 	status = convert_job(run, process->job, report);
@@ -211,10 +228,16 @@ static void fail_for_signal(const struct batch_process *process, struct batch_en
 {
 	struct error err = { 0 };
 
-	error_set(&err, ERROR_SYSTEM, "%s: its process was ended by signal %d (%s)%s",
-		  process->job->inputs[0], end->signal, strsignal(end->signal),
-		  end->signal == SIGKILL ? ": perhaps for lack of memory" : "");
+	if (end->signal == SIGALRM)
+		error_set(&err, ERROR_LIMIT, "%s: took longer than --timeout allows",
+			  process->job->inputs[0]);
+	else
+		error_set(&err, ERROR_SYSTEM, "%s: its process was ended by signal %d (%s)%s",
+			  process->job->inputs[0], end->signal, strsignal(end->signal),
+			  end->signal == SIGKILL ? ": perhaps for lack of memory" : "");
 	end->status = fail_job(end->report, &err);
+	if (end->signal == SIGALRM)
+		json_object_set_new(end->report, "timed_out", json_true());
 	if (process->job->output)
 		output_remove_left(process->job->output, process->pid);
 }

@@ -10,20 +10,49 @@
 #include "base/alloc.h"
 #include "base/io/file_use.h"
 
-/* Returns the rest of a file with a NUL behind it, owned by the caller. */
-static char *read_all(FILE *in, size_t *size)
-{
-	char *text = NULL;
-	size_t room = 0, count;
+/* Bytes of a list: 64 for each of a million names. */
+#define LIST_MOST ((size_t)64 << 20)
 
-	*size = 0;
+/* What was read of a list. */
+struct list {
+	const char *path; /* borrowed */
+	char *text;       /* owned */
+	size_t size, room;
+	size_t name, count; /* where the last name begins, and how many are before it */
+};
+
+/* Look at what was read last, for a list may be anything, and have no end. */
+static void check_names(struct argp_state *state, struct list *list, size_t from)
+{
+	for (size_t i = from; i < list->size; i++) {
+		if (list->text[i] && i - list->name < PATH_MAX)
+			continue;
+		if (list->text[i])
+			argp_error(state, "--files0-from: name %zu in '%s' has more than %d bytes",
+				   list->count + 1, list->path, PATH_MAX);
+		if (i == list->name)
+			argp_error(state, "--files0-from: name %zu in '%s' is empty",
+				   list->count + 1, list->path);
+		list->name = i + 1;
+		list->count++;
+	}
+	if (list->size > LIST_MOST)
+		argp_error(state, "--files0-from: '%s' has more than %zu MiB: name fewer files",
+			   list->path, LIST_MOST >> 20);
+}
+
+/* Read the rest of a file, with a NUL behind it. */
+static void read_all(struct argp_state *state, struct list *list, FILE *in)
+{
+	size_t count;
+
 	do {
-		text = alloc_grow(text, &room, *size + BUFSIZ + 1, 1);
-		count = fread(text + *size, 1, BUFSIZ, in);
-		*size += count;
+		list->text = alloc_grow(list->text, &list->room, list->size + BUFSIZ + 1, 1);
+		count = fread(list->text + list->size, 1, BUFSIZ, in);
+		list->size += count;
+		check_names(state, list, list->size - count);
 	} while (count);
-	text[*size] = 0;
-	return text;
+	list->text[list->size] = 0;
 }
 
 static void add_inputs(struct argp_state *state, struct options *options, size_t size)
@@ -34,9 +63,6 @@ static void add_inputs(struct argp_state *state, struct options *options, size_t
 	if (count)
 		memcpy(inputs, options->inputs, count * sizeof(*inputs));
 	for (char *name = options->list; name < options->list + size; name += strlen(name) + 1) {
-		if (!*name)
-			argp_error(state, "--files0-from: name %zu in '%s' is empty",
-				   count - (size_t)options->input_count + 1, options->files_from);
 		inputs = alloc_grow(inputs, &room, count + 1, sizeof(*inputs));
 		inputs[count++] = name;
 	}
@@ -53,13 +79,14 @@ void input_list_read(struct argp_state *state, struct options *options)
 {
 	const char *path = options->files_from;
 	FILE *in = file_use_open_stream(path);
-	size_t size;
+	struct list list = { .path = path };
 
 	if (!in)
 		argp_failure(state, EXIT_USAGE, errno, "--files0-from: %s", path);
-	options->list = read_all(in, &size);
+	read_all(state, &list, in);
+	options->list = list.text;
 	if (ferror(in))
 		argp_failure(state, EXIT_USAGE, errno, "--files0-from: %s", path);
 	fclose(in);
-	add_inputs(state, options, size);
+	add_inputs(state, options, list.size);
 }

@@ -74,6 +74,8 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	if (options->files_from && options->output && !output_path_is_directory(options->output))
 		argp_error(state, "--files0-from needs a directory for --output: '%s' is not one",
 			   options->output);
+	if (options->timeout && !batch && !options->json_lines && !options->skip_existing)
+		argp_error(state, "--timeout is of batches: name a directory, -o DIR/");
 	if (batch)
 		refuse_batch(state, options);
 	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)

@@ -201,6 +201,10 @@ const struct option_spec option_specs[] = {
 	{ "jobs", 0, "N", GROUP_BATCHES, OPTION_NUMBER, FIELD(jobs),
 	  .help = "Convert N files in parallel (default: 1; 0: one per processor)", .most = 10000,
 	  .neutral = true },
+	{ "timeout", 0, "TIME", GROUP_BATCHES, OPTION_DURATION, FIELD(timeout),
+	  .help = "End the conversion of an INPUT that takes longer than TIME (90s), as a failed "
+		  "one",
+	  .neutral = true },
 	{ "skip-existing", 0, NULL, GROUP_BATCHES, OPTION_FLAG, FIELD(skip_existing),
 	  .help = "Keep existing outputs that the same version made from the same bytes with the "
 		  "same options",

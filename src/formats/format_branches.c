@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "decoder/timeline/timeline.h"
+#include "src/formats/escaped_text.h"
 #include "src/formats/output_format.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -55,10 +56,12 @@ static void print_flags(FILE *out, const struct branch_event *event)
 static void print_location(FILE *out, const struct location *location)
 {
 	fprintf(out, "%16" PRIx64 " ", location->ip);
-	if (location->symbol && location->symbol->kind != SYMBOL_FILE)
-		fprintf(out, "%s+0x%" PRIx64, location->symbol->name->text, location->offset);
-	else
+	if (!location->symbol || location->symbol->kind == SYMBOL_FILE) {
 		fputs("[unknown]", out);
+		return;
+	}
+	escaped_text_print(location->symbol->name->text, location->symbol->name->length, out);
+	fprintf(out, "+0x%" PRIx64, location->offset);
 }
 
 static void print_gap(FILE *out, const struct branch_event *event)

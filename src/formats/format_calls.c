@@ -12,9 +12,12 @@
  * without a time.  Before them come the lines of the input that caused them: those of
  * perf script, or the branches from one symbol to another as --format=branches prints them.
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
+#include "src/formats/escaped_text.h"
 #include "src/formats/format_branches.h"
 #include "src/formats/output_format.h"
 #include "src/formats/short_time.h"
@@ -26,18 +29,27 @@ static uint64_t base_of(const struct format_output *calls)
 	return calls->machine ? calls->machine->base_time : 0;
 }
 
+static void print_call(const struct format_output *calls, const char *time, const char *kind,
+		       const char *text, size_t length)
+{
+	fprintf(calls->text, "-> %8s %-5s ", time, kind);
+	escaped_text_print(text, length, calls->text);
+}
+
 static void print_call_event(const struct format_output *calls, const struct slice_event *event)
 {
 	char time[SHORT_TIME_SIZE];
 
 	short_time(time, (int64_t)(event->time - base_of(calls)));
 	if (event->kind == SLICE_INSTANT) {
-		fprintf(calls->text, "-> %8s BEGIN %s\n", time, event->text);
-		fprintf(calls->text, "-> %8s END   %s\n", "", event->text);
+		print_call(calls, time, "BEGIN", event->text, strlen(event->text));
+		putc('\n', calls->text);
+		print_call(calls, "", "END", event->text, strlen(event->text));
+		putc('\n', calls->text);
 		return;
 	}
-	fprintf(calls->text, "-> %8s %-5s ", time, event->kind == SLICE_BEGIN ? "BEGIN" : "END");
-	fwrite(event->symbol->name->text, 1, event->symbol->name->length, calls->text);
+	print_call(calls, time, event->kind == SLICE_BEGIN ? "BEGIN" : "END",
+		   event->symbol->name->text, event->symbol->name->length);
 	fputs(event->flags & SLICE_INFERRED_START ? SLICE_INFERRED_WORDS "\n" : "\n", calls->text);
 }
 

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/io/big_array.h"
 #include "src/formats/call_sites.h"
+#include "src/formats/escaped_text.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
@@ -184,18 +185,6 @@ static struct format_output *open_slices(const struct format_request *request, s
 	return &list->output;
 }
 
-static void print_text(const char *text, size_t length, FILE *out)
-{
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c < 0x20 || c == 0x7f || c == '\\')
-			fprintf(out, "\\x%02x", c);
-		else
-			putc(c, out);
-	}
-}
-
 static void print_slice_args(const struct slice_args *args, FILE *out)
 {
 	for (const struct slice_arg *arg = args->list; arg < args->list + args->count; arg++) {
@@ -208,7 +197,7 @@ static void print_slice_args(const struct slice_args *args, FILE *out)
 			fprintf(out, "0x%" PRIx64, arg->number);
 			break;
 		case SLICE_ARG_NAME:
-			print_text(arg->name->text, arg->name->length, out);
+			escaped_text_print(arg->name->text, arg->name->length, out);
 			break;
 		case SLICE_ARG_REAL:
 			fprintf(out, "%.15g", arg->real);
@@ -246,7 +235,7 @@ static void print_slice(struct slice_list *list, const struct track *track,
 
 	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", track->pid, track->tid,
 		slice->depth, slice->begin, slice->end);
-	print_text(name->text, name->length, out);
+	escaped_text_print(name->text, name->length, out);
 	if (slice->symbol && list->level != OPTION_ARGS_NONE)
 		print_args_of(list, slice, out);
 	putc('\n', out);

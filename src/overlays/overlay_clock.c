@@ -17,6 +17,8 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 #define SYNC_TRIES    100
+/* Lines of a file of clocks; what has more is something else. */
+#define SYNC_LINES 10000
 
 const char *overlay_clock_method_name(enum overlay_clock_method method)
 {
@@ -52,11 +54,11 @@ int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct 
 	FILE *in = file_use_open_stream(path);
 	struct overlay_sync sync;
 	char line[200];
-	size_t room = 0;
+	size_t room = 0, lines = 0;
 
 	if (!in)
 		return error_set_system(err, errno, "%s: cannot open", path);
-	while (fgets(line, sizeof(line), in)) {
+	while (lines++ < SYNC_LINES && fgets(line, sizeof(line), in)) {
 		if (sscanf(line, "tsc=%" SCNu64 " mono=%" SCNd64 " real=%" SCNd64, &sync.tsc,
 			   &sync.mono, &sync.real) != 3)
 			continue;
@@ -65,6 +67,11 @@ int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct 
 		clocks->syncs[clocks->sync_count++] = sync;
 	}
 	fclose(in);
+	if (lines > SYNC_LINES)
+		return error_set(err, ERROR_LIMIT,
+				 "%s: more than %d lines: give it those of `ptrace2ftf clock-sync` "
+				 "only",
+				 path, SYNC_LINES);
 	return clocks->sync_count ? 0
 				  : error_set(err, ERROR_FORMAT,
 					      "%s: no line of `ptrace2ftf clock-sync` in it", path);

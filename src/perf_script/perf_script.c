@@ -15,6 +15,9 @@
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
 #define LINE_MAX_BYTES ((size_t)64 * 1024)
+/* So long a line, or so many lines in a row that say nothing, are of another text, or endless. */
+#define LINE_LIMIT   ((size_t)16 << 20)
+#define STRANGE_MOST 100000
 
 /* A thread of the text. */
 struct script_thread {
@@ -37,6 +40,7 @@ struct script {
 	const struct symbol *ptwrite; /* how a PTWRITE is shown */
 	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */
 	struct demangler demangler;
+	unsigned strange; /* lines in a row that say nothing */
 };
 
 static struct script_thread *new_thread(struct script *script, const struct perf_line *line)
@@ -243,6 +247,7 @@ static void pass_hit(struct script *script, const struct perf_line *line)
 
 static void skip_line(struct script *script, const char *reason)
 {
+	script->strange++;
 	script->counts->unknown++;
 	diag_warn(script->options->diag, "unknown-line",
 		  "line %" PRIu64 " of the text is %s; skipped", script->counts->lines, reason);
@@ -253,6 +258,11 @@ static void feed_line(struct script *script, const char *text, size_t length)
 	struct perf_line line;
 
 	perf_line_parse(&line, text, length);
+	/* A sample's stack, in lines that begin with a tab, says nothing either. */
+	if (line.kind == PERF_LINE_BLANK || text[0] == '\t')
+		script->strange++;
+	else if (line.kind != PERF_LINE_UNKNOWN)
+		script->strange = 0;
 	switch ((enum perf_line_kind)line.kind) {
 	case PERF_LINE_UNKNOWN:
 		skip_line(script, "no known line of perf script");
@@ -294,8 +304,8 @@ static void feed_line(struct script *script, const char *text, size_t length)
 
 /*
  * Read one line without its newline into `text` of LINE_MAX_BYTES.
- * Returns 1 with *length; *length is LINE_MAX_BYTES if the line was longer (its
- * rest is skipped); 0 at the end.
+ * Returns 1 with *length, the whole line's up to LINE_LIMIT, although `text` has no more of it
+ * than there is room for; 0 at the end.
  */
 static int read_line(FILE *in, char *text, size_t *length)
 {
@@ -304,19 +314,23 @@ static int read_line(FILE *in, char *text, size_t *length)
 	*length = 0;
 	if (c == EOF)
 		return 0;
-	for (; c != EOF && c != '\n'; c = getc_unlocked(in))
+	for (; c != EOF && c != '\n'; c = getc_unlocked(in)) {
 		if (*length < LINE_MAX_BYTES)
-			text[(*length)++] = (char)c;
+			text[*length] = (char)c;
+		if (++*length > LINE_LIMIT)
+			break;
+	}
 	return 1;
 }
 
-static void read_lines(struct script *script, FILE *in)
+static int read_lines(struct script *script, FILE *in, struct error *err)
 {
 	char *text = alloc_zeroed(LINE_MAX_BYTES, 1);
-	size_t length;
+	size_t length = 0;
 
 	/* The last line before an interruption may have been cut. */
-	while (read_line(in, text, &length) && !interrupt_asked()) {
+	while (script->strange < STRANGE_MOST && length <= LINE_LIMIT &&
+	       read_line(in, text, &length) && !interrupt_asked()) {
 		script->counts->lines++;
 		if (length < LINE_MAX_BYTES)
 			feed_line(script, text, length);
@@ -324,6 +338,16 @@ static void read_lines(struct script *script, FILE *in)
 			skip_line(script, "too long");
 	}
 	free(text);
+	if (length > LINE_LIMIT)
+		return error_set(err, ERROR_LIMIT,
+				 "line %" PRIu64 " has more than %zu MiB: the text is not of perf "
+				 "script",
+				 script->counts->lines, LINE_LIMIT >> 20);
+	if (script->strange >= STRANGE_MOST)
+		return error_set(err, ERROR_LIMIT,
+				 "%d lines up to line %" PRIu64 " are none of perf script",
+				 STRANGE_MOST, script->counts->lines);
+	return 0;
 }
 
 static void finish_threads(struct script *script)
@@ -347,8 +371,8 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 	script.last = &script.first;
 	script.text = alloc_zeroed(LINE_MAX_BYTES, 1);
 	script.ptwrite = symbol_of(&script, ptwrite, 0);
-	read_lines(&script, in);
-	if (ferror(in) && !interrupt_asked())
+	status = read_lines(&script, in, err);
+	if (status == 0 && ferror(in) && !interrupt_asked())
 		status = error_set_system(err, errno, "cannot read the text");
 	if (options->input_end)
 		options->input_end(options->context, options->machine->newer_upstream);

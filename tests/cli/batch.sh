@@ -136,6 +136,14 @@ bad_lists() {
 }
 tap_check "a list without names, with an empty one, or with one output is wrong usage" bad_lists
 
+endless_lists() {
+	batch 64 --files0-from=/dev/zero -o list/ && grep -q "name 1 in '/dev/zero' is empty" messages || return 1
+	yes 0123456789abcde | tr -d '\n' | batch 64 --files0-from=- -o list/ && grep -q "name 1 in '-' has more than 4096 bytes" messages &&
+		yes 0123456789abcdef0123456789abcdef0123456789abcdef | tr '\n' '\0' | batch 64 --files0-from=- -o list/ &&
+		grep -q 'more than 64 MiB' messages
+}
+tap_check "a list without end is wrong usage" endless_lists
+
 series() {
 	batch 0 sample/series.1 sample/series.2 -o series.ftf && same_slices series.ftf &&
 		batch 1 c/long.data bad.data -o one.ftf && grep -q -- '-o DIR/' messages
@@ -215,6 +223,19 @@ side_by_side() { # the second is fed first: one after the other would wait for e
 		same_slices beside/first.ftf beside/second.ftf
 }
 tap_check "--jobs converts side by side" side_by_side
+
+# The pipe is fed by nobody.
+timed_out() {
+	mkfifo silent.data
+	batch 1 --json-lines=timed.json --timeout=0.3s silent.data c/long.data -o timed/ && [ "$(ls timed)" = long.ftf ] &&
+		grep -q 'silent.data: took longer than --timeout allows' messages && same_slices timed/long.ftf &&
+		grep -q '"input":"silent.data".*"status":1,"signal":14.*"timed_out":true' timed.json
+}
+tap_check "--timeout ends one input, and says so" timed_out
+no_batch() {
+	batch 64 --timeout=1s c/long.data -o x.ftf && grep -q 'is of batches' messages
+}
+tap_check "it is no option of a single conversion" no_batch
 
 child_of() { # PID: waits until it has one child only, and prints that
 	until [ "$(pgrep -c -P "$1")" -eq 1 ]; do sleep 0.05; done

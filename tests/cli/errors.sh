@@ -126,6 +126,34 @@ closed_pipe() {
 }
 tap_check "a closed pipe is an error with a message, not a signal" closed_pipe
 
+closed_stdout() { # OPTIONS...
+	"$program" $options "$sample" "$@" >&- 2>"$work/messages"
+	[ $? -eq 1 ] && grep -q 'standard output' "$work/messages"
+}
+tap_check "a closed standard output is an error" closed_stdout --format=slices
+tap_check "also if nothing would be printed" closed_stdout --format=slices --tid=1
+closed_others() {
+	"$program" -q $options "$sample" -o "$work/out/x.ftf" <&- >&- 2>&- && "$top_builddir/ftfdump" --check "$work/out/x.ftf"
+	status=$?
+	rm -f "$work/out"/*
+	return $status
+}
+tap_check "closed streams that are not needed cost nothing" closed_others
+
+# ---- Inputs without end ----
+tap_check "a text of one endless line is refused" fails "more than 16 MiB" -q --input=perf-script /dev/zero
+tap_check "so is one of endless other lines" fails "are none of perf script" -q --input=perf-script /dev/urandom
+blank_text() {
+	yes '' | "$program" -q --input=perf-script --format=slices - 2>"$work/messages"
+	[ $? -eq 1 ] && grep -q "100000 lines up to line 100000 are none" "$work/messages"
+}
+tap_check "or of blank ones" blank_text
+endless_clocks() {
+	printf '0 1000 begin 0 0\n0 2000 end 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 "$work/1234.events"
+	fails "zero: more than 10000 lines" -q --clock-sync=/dev/zero --runtime-events="$work/1234.events"
+}
+tap_check "clocks without end are refused" endless_clocks
+
 usage() { # PATTERN OPTIONS...
 	pattern=$1
 	shift

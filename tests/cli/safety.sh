@@ -41,12 +41,17 @@ if command -v script >/dev/null; then
 else
 	tap_skip "names do not reach a terminal as commands" "no script(1)"
 fi
-bytes_in_a_file() {
-	hostile_symbols
-	"$program" -q --symfs="$work/evil" --format=branches "$sample" >"$work/shown"
-	LC_ALL=C grep -q "$escape" "$work/shown"
+one_line_each() { # FORMAT: a newline in a name would forge a line
+	mkdir -p "$work/forged"
+	LC_ALL=C sed "s/leaf/$(printf 'a\\\nb')c/" "$work/sample/sample" >"$work/forged/sample"
+	"$program" -q --symfs="$work/sample" --format="$1" "$sample" >"$work/plain"
+	"$program" -q --symfs="$work/forged" --format="$1" "$sample" >"$work/shown"
+	[ "$(wc -l <"$work/plain")" -eq "$(wc -l <"$work/shown")" ] && sed 's/leaf/a\\x0abc/g' "$work/plain" | cut -c 1-1000 >"$work/wanted" &&
+		grep -cF 'a\x0abc' "$work/shown" >"$work/count" && [ "$(cat "$work/count")" -eq "$(grep -c leaf "$work/plain")" ]
 }
-tap_check "in a file names have their own bytes" bytes_in_a_file
+for format in slices branches calls; do
+	tap_check "--format=$format: names have no newlines in files" one_line_each $format
+done
 quiet_messages() {
 	with '/sample' '/\033[7mXY' "$work/evil.data"
 	mkdir "$work/empty"
@@ -150,7 +155,7 @@ mkdir "$work/roots"
 cp "$work/sample/sample" "$work/roots"
 cp -r "$work/sample/threads.data" "$work/sample/kernel.data" "$work/sample/series.1" "$work/sample/series.2" \
 	"$work/sample/vmlinux" "$work/out"
-"$top_builddir/tests/support/make-ring" "$work/out" 2>/dev/null
+printf '0 1000 begin 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 "$work/out/1234.events"
 data=$work/out/perf.data
 tap_check "an output that is a second input is spared" spared 1 "$work/out/series.2" \
 	"$work/out/series.1" "$work/out/series.2" -o "$work/out/series.2"
@@ -168,6 +173,8 @@ tap_check "so is a list of inputs" spared 1 "$work/out/list" --files0-from="$wor
 "$program" clock-sync >"$work/out/clocks"
 tap_check "so is a file of clocks" spared 1 "$work/out/clocks" --clock-sync="$work/out/clocks" "$data" \
 	--json="$work/out/clocks" -o "$work/out/x.ftf"
+tap_check "so is an overlay" spared 1 "$work/out/1234.events" --runtime-events="$work/out/1234.events,pid=1" \
+	--json="$work/out/1234.events" -o "$work/out/x.ftf"
 part_of_a_series() {
 	cp "$data" "$work/out/part.000.ftf"
 	spared 1 "$work/out/part.000.ftf" "$work/out/part.000.ftf" --split=2 -o "$work/out/part.ftf"

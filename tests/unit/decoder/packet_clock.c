@@ -92,6 +92,21 @@ START_TEST(cycles_that_no_time_could_hold_are_none)
 }
 END_TEST
 
+/* The short way follows the long one, which counts cycles without a speed, too. */
+START_TEST(cycles_near_the_end_of_their_count_move_no_clock)
+{
+	struct packet_clock clock = { .rates.max_ratio = 255 };
+
+	packet_clock_tsc(&clock, 1000000);
+	packet_clock_many_cycles(&clock, INT64_MAX - 1);
+	packet_clock_cyc(&clock, 100);
+	packet_clock_cbr(&clock, 1);
+	packet_clock_many_cycles(&clock, INT64_MAX - 1);
+	packet_clock_cyc(&clock, 100);
+	ck_assert_uint_le(clock.tsc, 1000000 + 200 * 255);
+}
+END_TEST
+
 /* Few at a time go a shorter way than any number does. */
 START_TEST(cycles_give_the_same_time_however_they_are_counted)
 {
@@ -141,6 +156,7 @@ int main(void)
 	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
 	tcase_add_test(all, without_an_mtc_its_time_has_not_come);
 	tcase_add_test(all, cycles_that_no_time_could_hold_are_none);
+	tcase_add_test(all, cycles_near_the_end_of_their_count_move_no_clock);
 	tcase_add_test(all, cycles_give_the_same_time_however_they_are_counted);
 	tcase_add_test(all, before_the_first_tsc_there_is_no_time);
 	suite_add_tcase(suite, all);
