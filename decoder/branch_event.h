@@ -60,6 +60,7 @@ enum branch_flags {
 	BRANCH_IN_TX = 8,           /* inside a transaction */
 	BRANCH_TIME_ESTIMATED = 16, /* no timing packet supports `time` */
 	BRANCH_INDIRECT = 32,       /* call or jump through a register or memory */
+	BRANCH_INT80 = 64,          /* with TRACE_OFF: "int $0x80", Linux's old system call */
 	BRANCH_GUEST = 128, /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
 };
 

@@ -366,6 +366,11 @@ static int32_t distance_before(const uint8_t *end, unsigned size)
 	return (int32_t)value;
 }
 
+static bool is_int80(const struct insn_bytes *d)
+{
+	return d->map == MAP_0 && d->opcode == 0xcd && d->bytes[d->at - 1] == 0x80;
+}
+
 static bool is_direct(enum branch_kind kind)
 {
 	return kind == BRANCH_COND || kind == BRANCH_JUMP || kind == BRANCH_CALL;
@@ -398,6 +403,7 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 		return insn;
 	insn.length = (uint8_t)d.at;
 	insn.kind = (uint8_t)kind_of(&d);
+	insn.int80 = is_int80(&d);
 	if (is_direct(insn.kind)) {
 		insn.indirect = !immediate || immediate == 8;
 		insn.distance = insn.indirect ? 0 : distance_before(d.bytes + d.at, immediate);

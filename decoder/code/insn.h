@@ -43,6 +43,7 @@ struct insn {
 	uint8_t kind;     /* enum branch_kind; BRANCH_NONE: no branch */
 	uint8_t length;   /* bytes; 0: not an instruction */
 	bool indirect;    /* a call or jump whose target is in the trace */
+	bool int80;       /* "int $0x80": as INT n is, and a system call of Linux */
 	int32_t distance; /* direct call, jump, conditional jump: target - end of the instruction */
 };
 
@@ -52,6 +53,12 @@ struct insn {
  * this mode, or prefixes that may not be in front of it.
  */
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
+
+/* Returns whether an instruction asks the kernel for something, and continues behind it. */
+static inline bool insn_is_syscall(const struct insn *insn)
+{
+	return insn->kind == BRANCH_SYSCALL || insn->int80;
+}
 
 /* Make a cache for insn_cache_decode(); the caller releases it. */
 void insn_cache_init(struct direct_cache *cache);

@@ -17,7 +17,8 @@
 
 /* A file that was mapped as code, as the recording names it.  One per path and build id. */
 struct mapped_file {
-	const char *path; /* as recorded: "/usr/bin/ls", "[vdso]", "//anon"; bytes from the file */
+	const char *path; /* as recorded: "/usr/bin/ls", "[vdso]", "//anon"; bytes from the file.
+			     "[vdso32]" is that of ELF class 32 */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* bytes; 0: unknown */
 	uint32_t index;        /* dense, for the consumer's own arrays */

@@ -47,6 +47,18 @@ void timeline_apply_code(struct timeline *tl, uint64_t time)
 	}
 }
 
+/*
+ * Returns perf's name of the file, which its BUILD_ID feature has (util/vdso.c).  The kernel
+ * calls a 32-bit process's vdso "[vdso]", too.  It lies near the top of the address space
+ * (arch/x86/entry/vdso/vma.c), which is 4 GiB for a process of ELF class 32, and 128 TiB else.
+ */
+static const char *name_of_file(const struct perf_mmap *mmap)
+{
+	bool is_vdso32 = strcmp(mmap->path, "[vdso]") == 0 && mmap->begin <= UINT32_MAX;
+
+	return is_vdso32 ? "[vdso32]" : mmap->path;
+}
+
 static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 {
 	struct mapping mapping = { 0 };
@@ -61,7 +73,8 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 	mapping.begin = mmap.begin;
 	mapping.end = mmap.end;
 	mapping.file_offset = mmap.file_offset;
-	mapping.file = file_table_borrow(&tl->files, mmap.path, mmap.build_id, mmap.build_id_size);
+	mapping.file = file_table_borrow(&tl->files, name_of_file(&mmap), mmap.build_id,
+					 mmap.build_id_size);
 	if (mmap.kernel)
 		process_table_map_kernel(&tl->processes, &mapping);
 	else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the file of a dso: the one that was recorded, by its path and build id. */
+#include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,11 +69,25 @@ static void warn_if_refused(const struct dso *dso)
 		diag_warn(dso->store->diag, "elf-unreadable", "%s", dso->refused);
 }
 
+/* One kernel has a vdso for each class; --vdso names one of them, and so does this process. */
+static bool class_agrees(const struct dso *dso, const struct elf_file *elf)
+{
+	enum dso_shape shape = dso_find_shape(dso->path);
+
+	if (shape != DSO_SHAPE_VDSO && shape != DSO_SHAPE_VDSO32)
+		return true;
+	return elf->bytes[EI_CLASS] == (shape == DSO_SHAPE_VDSO ? ELFCLASS64 : ELFCLASS32);
+}
+
 /* Use an open file if it is the recorded one, else close it.  Returns true if it is used. */
 static bool use_file(struct dso *dso, struct elf_file *elf, const char *path, bool needs_build_id)
 {
 	bool agrees = build_id_agrees(dso, elf);
 
+	if (!class_agrees(dso, elf)) {
+		elf_file_close(elf);
+		return false;
+	}
 	if (!agrees && !needs_build_id)
 		refuse_mismatch(dso, path, elf);
 	if (needs_build_id ? !dso->build_id_size || !agrees : !agrees && !dso->forced) {
@@ -158,6 +173,7 @@ void dso_search(struct dso *dso)
 		search_file(dso);
 		break;
 	case DSO_SHAPE_VDSO:
+	case DSO_SHAPE_VDSO32:
 		search_vdso(dso);
 		break;
 	case DSO_SHAPE_NO_FILE:

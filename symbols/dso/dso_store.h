@@ -54,7 +54,7 @@ void dso_store_close(struct dso_store *store);
  * "/proc/PID/root" in front of a container's path is left out if need be.
  * A file called jit-PID.dump is a jitdump, with its own code and names.
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
- * this process's own.
+ * this process's own, of these the first of ELF class 64; "[vdso32]" of class 32.
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size);

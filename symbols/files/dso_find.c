@@ -40,6 +40,8 @@ enum dso_shape dso_find_shape(const char *path)
 
 	if (starts_with(path, "[vdso]"))
 		return DSO_SHAPE_VDSO;
+	if (starts_with(path, "[vdso32]") || starts_with(path, "[vdsox32]"))
+		return DSO_SHAPE_VDSO32;
 	if (strcmp(path, "[vsyscall]") == 0)
 		return DSO_SHAPE_VSYSCALL;
 	for (size_t i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++)

@@ -26,7 +26,8 @@ struct dso_find_options {
 /* How to treat a recorded path. */
 enum dso_shape {
 	DSO_SHAPE_FILE = 0,
-	DSO_SHAPE_VDSO,     /* "[vdso]" */
+	DSO_SHAPE_VDSO,     /* "[vdso]", of a 64-bit process */
+	DSO_SHAPE_VDSO32,   /* "[vdso32]" or "[vdsox32]": its ELF class is 32 */
 	DSO_SHAPE_VSYSCALL, /* "[vsyscall]" */
 	DSO_SHAPE_NO_FILE,  /* anonymous memory, kernel, ... */
 };

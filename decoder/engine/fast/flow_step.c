@@ -383,8 +383,9 @@ static void stop_tracing(struct pt_flow *flow, const struct insn *insn, uint64_t
 	update_return_stack(flow, flow->block, from);
 	flow->known = flow->stream.state.now;
 	flow_emit_branch(flow, insn, from, flow->target)->flags |=
-		BRANCH_TRACE_OFF | (flow->state.guest ? BRANCH_GUEST : 0);
-	stream_stop_user(&flow->stream, insn->kind == BRANCH_SYSCALL ? from + insn->length : 0);
+		BRANCH_TRACE_OFF | (insn->int80 ? BRANCH_INT80 : 0) |
+		(flow->state.guest ? BRANCH_GUEST : 0);
+	stream_stop_user(&flow->stream, insn_is_syscall(insn) ? from + insn->length : 0);
 	flow->pending = PENDING_NONE;
 	flow->state.on = false;
 }

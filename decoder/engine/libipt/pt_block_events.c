@@ -98,8 +98,9 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 	off = stream_push_insn(&blocks->stream, &blocks->stream.state.now, &pending->insn,
 			       pending->from, to);
 	blocks->off = true;
-	off->flags |= BRANCH_TRACE_OFF | (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
-	stream_stop_user(&blocks->stream, pending->insn.kind == BRANCH_SYSCALL
+	off->flags |= BRANCH_TRACE_OFF | (pending->insn.int80 ? BRANCH_INT80 : 0) |
+		      (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
+	stream_stop_user(&blocks->stream, insn_is_syscall(&pending->insn)
 						  ? pending->from + pending->insn.length
 						  : 0);
 	pending->insn.kind = BRANCH_NONE;

@@ -299,6 +299,11 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 	return !stack->now.depth;
 }
 
+static bool is_syscall(const struct branch_event *event)
+{
+	return event->kind == BRANCH_SYSCALL || event->flags & BRANCH_INT80;
+}
+
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch,
 		   const struct branch_notes *notes)
 {
@@ -313,8 +318,7 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	else if (event->kind == BRANCH_SYSRET || event->kind == BRANCH_IRET)
 		pause.outermost = leave_kernel(stack, time);
 	precise_reveal(stack, time);
-	pause.symbol = &machine->specials[event->kind == BRANCH_SYSCALL ? SPECIAL_SYSCALL
-									: SPECIAL_UNTRACED];
+	pause.symbol = &machine->specials[is_syscall(event) ? SPECIAL_SYSCALL : SPECIAL_UNTRACED];
 	/* The host resumes where it set the processor up to, not behind the entry of the guest. */
 	if (event->flags & BRANCH_GUEST)
 		pause.symbol = &machine->specials[SPECIAL_GUEST];

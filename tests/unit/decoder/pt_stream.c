@@ -1287,6 +1287,27 @@ static void write_program(const uint8_t *bytes, size_t size)
 	fclose(file);
 }
 
+static const uint8_t interrupting[] = { 0xcd, 0x80, 0xcd, 0x81 }; /* int $0x80; int $0x81 */
+
+/* perf calls both "int"; the first one is a system call. */
+START_TEST(int_80_is_marked)
+{
+	begin(_i);
+	write_program(interrupting, sizeof(interrupting));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	for (uint64_t at = SAMPLE_CODE; at < SAMPLE_CODE + 4; at += 2) {
+		pt_packets_pge(&run.packets, at);
+		pt_packets_pgd(&run.packets, 0);
+	}
+	finish();
+	ck_assert_uint_eq(run.count, 4);
+	expect(1, BRANCH_SOFTINT, SAMPLE_CODE, 0);
+	ck_assert_uint_eq(run.events[1].flags, BRANCH_TRACE_OFF | BRANCH_INT80);
+	expect(3, BRANCH_SOFTINT, SAMPLE_CODE + 2, 0);
+	ck_assert_uint_eq(run.events[3].flags, BRANCH_TRACE_OFF);
+}
+END_TEST
+
 /* ---- Instructions -------------------------------------------------------- */
 
 /*
@@ -1649,6 +1670,7 @@ int main(void)
 	tcase_add_loop_test(all, a_branch_has_the_time_of_its_packet, 0, 2);
 	tcase_add_loop_test(all, the_missing_top_byte_of_a_tsc_comes_from_the_reference, 0, 2);
 	tcase_add_loop_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows, 0, 2);
+	tcase_add_loop_test(all, int_80_is_marked, 0, 2);
 	tcase_add_loop_test(all, an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends, 0, 2);
 	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
 	tcase_add_test(all, a_return_to_missing_code_is_a_gap_for_lack_of_code);

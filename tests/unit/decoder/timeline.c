@@ -418,6 +418,28 @@ START_TEST(build_ids_come_with_the_mapping_or_from_their_feature)
 }
 END_TEST
 
+/* perf's name of it in the feature (util/vdso.c). */
+START_TEST(the_vdso_of_a_32_bit_process_is_another_one)
+{
+	const uint8_t id[20] = "of 64 bits..........", id32[20] = "of 32 bits..........";
+	const struct mapped_file *const *files;
+	size_t count;
+
+	perf_data_add_build_id(&data, PERF_RECORD_MISC_USER, "[vdso]", id, 20);
+	perf_data_add_build_id(&data, PERF_RECORD_MISC_USER, "[vdso32]", id32, 20);
+	at(100, 5);
+	map(5, "[vdso]", UINT64_C(0x7fffabcd1000), 0x1000);
+	map(6, "[vdso]", 0xf7fc1000, 0x1000);
+	open_built();
+	files = timeline_files(timeline, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_str_eq(files[0]->path, "[vdso]");
+	ck_assert_mem_eq(files[0]->build_id, id, 20);
+	ck_assert_str_eq(files[1]->path, "[vdso32]");
+	ck_assert_mem_eq(files[1]->build_id, id32, 20);
+}
+END_TEST
+
 /* ---- Threads ------------------------------------------------------------- */
 
 START_TEST(names_change_with_time_and_are_inherited)
@@ -945,6 +967,7 @@ static TCase *address_spaces(void)
 	tcase_add_test(tcase, the_kernel_is_in_every_process_behind_its_own_code);
 	tcase_add_test(tcase, data_and_guests_are_not_code);
 	tcase_add_test(tcase, build_ids_come_with_the_mapping_or_from_their_feature);
+	tcase_add_test(tcase, the_vdso_of_a_32_bit_process_is_another_one);
 	return tcase;
 }
 

@@ -747,6 +747,19 @@ START_TEST(a_pause_is_on_top_until_execution_resumes)
 }
 END_TEST
 
+/* int $0x80, and another software interrupt */
+START_TEST(an_old_system_call_is_a_pause_like_syscall)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SOFTINT, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF | BRANCH_INT80);
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x22), BRANCH_TRACE_ON);
+	feed(BRANCH_SOFTINT, at('f', 0x23), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x24), BRANCH_TRACE_ON);
+	expect("B 0 f\nB 10 [syscall]\nE 20 [syscall]\nB 30 [untraced]\nE 40 [untraced]\nE 40 f\n"
+	       "E 40 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(a_signal_handler_runs_on_top_and_sigreturn_ends_it)
 {
 	call('m', 0x10, 'f');
@@ -1140,6 +1153,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_function_that_leaves_by_a_return_thunk_ends_there);
 	tcase_add_test(tests, a_caller_that_was_never_seen_is_inferred_below);
 	tcase_add_test(tests, a_pause_is_on_top_until_execution_resumes);
+	tcase_add_test(tests, an_old_system_call_is_a_pause_like_syscall);
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
 	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);

@@ -377,6 +377,16 @@ START_TEST(a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache)
 }
 END_TEST
 
+START_TEST(a_vdso_of_64_bits_is_not_that_of_a_32_bit_process)
+{
+	open_store((struct dso_store_options){
+		.find.build_id_cache = "/nowhere", .vdso = sample, .running_kernel = true });
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, "[vdso]", NULL, 0)), DSO_FOUND);
+	ck_assert_int_eq(dso_state(dso_store_borrow(store, "[vdso32]", NULL, 0)), DSO_MISSING);
+	close_store();
+}
+END_TEST
+
 START_TEST(the_running_kernels_vdso_is_our_own)
 {
 	void *handle = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -479,6 +489,7 @@ int main(void)
 	tcase_add_test(all, a_missing_file_is_found_in_the_build_id_cache);
 	tcase_add_test(all, a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache);
 	tcase_add_test(all, the_running_kernels_vdso_is_our_own);
+	tcase_add_test(all, a_vdso_of_64_bits_is_not_that_of_a_32_bit_process);
 	tcase_add_test(all, what_is_no_file_is_not_looked_for_and_has_a_name_in_brackets);
 	tcase_add_test(all, what_is_not_elf_is_unreadable_and_said_once);
 	suite_add_tcase(suite, all);
