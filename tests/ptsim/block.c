@@ -24,6 +24,7 @@ struct code_insn block_insn(struct task *task, uint64_t ip)
 
 	/* Any other thread of the process may have ended, its leader too. */
 	process->reader = task->tid;
+	code_set_mode(&process->code, task_is_32_bit(task));
 	return code_at(&process->code, ip, is_kept(task, ip));
 }
 
@@ -144,6 +145,18 @@ static uint64_t register_value(const struct user_regs_struct *registers, int8_t 
 	return number < 0 ? 0 : values[number];
 }
 
+/* Returns an address as the task's mode has it. */
+static uint64_t in_mode(const struct task *task, uint64_t address)
+{
+	return task_is_32_bit(task) ? (uint32_t)address : address;
+}
+
+static bool read_word(const struct task *task, uint64_t address, uint64_t *word)
+{
+	*word = 0;
+	return tracee_read_word(task->tid, in_mode(task, address), word, task_word(task));
+}
+
 /* Returns false if the target cannot be known. */
 static bool find_target(const struct task *task, uint64_t *to)
 {
@@ -158,13 +171,12 @@ static bool find_target(const struct task *task, uint64_t *to)
 		*to = register_value(registers, target->base);
 		return true;
 	case TARGET_MEMORY:
-		return tracee_read_word(task->tid,
-					target->value + register_value(registers, target->base) +
-						register_value(registers, target->index) *
-							target->scale,
-					to);
+		return read_word(task,
+				 target->value + register_value(registers, target->base) +
+					 register_value(registers, target->index) * target->scale,
+				 to);
 	case TARGET_STACK:
-		return tracee_read_word(task->tid, registers->rsp, to);
+		return read_word(task, registers->rsp, to);
 	}
 	return false;
 }
@@ -172,9 +184,11 @@ static bool find_target(const struct task *task, uint64_t *to)
 bool block_branch(struct machine *machine, struct task *task)
 {
 	uint64_t next = task->insn.ip + task->insn.length, sp = task->registers.rsp, to;
+	unsigned word = task_word(task);
 
 	if (!find_target(task, &to))
 		return false;
+	to = in_mode(task, to);
 	switch (task->insn.flow) {
 	case FLOW_COND:
 		if (task->insn.condition < 0)
@@ -184,12 +198,12 @@ bool block_branch(struct machine *machine, struct task *task)
 		break;
 	case FLOW_CALL:
 	case FLOW_CALL_INDIRECT:
-		sp -= sizeof(next);
-		if (!tracee_write_word(task->tid, sp, next))
+		sp -= word;
+		if (!tracee_write_word(task->tid, sp, next, word))
 			return false;
 		break;
 	case FLOW_RETURN:
-		sp += sizeof(next);
+		sp += word;
 		break;
 	}
 	machine_executed(machine, task, to, sp);

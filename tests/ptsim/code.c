@@ -29,6 +29,14 @@ void code_forget(struct code *code)
 	memset(code->slots, 0, SLOTS * sizeof(*code->slots));
 }
 
+void code_set_mode(struct code *code, bool bits32)
+{
+	if (code->bits32 == bits32)
+		return;
+	code->bits32 = bits32;
+	code_forget(code);
+}
+
 static enum flow call_or_jump(const ZydisDecodedOperand *target, enum flow direct,
 			      enum flow indirect)
 {
@@ -59,6 +67,9 @@ static enum flow flow_of(const ZydisDecodedInstruction *insn, const ZydisDecoded
 	case ZYDIS_CATEGORY_SYSCALL:
 		return FLOW_SYSCALL;
 	case ZYDIS_CATEGORY_INTERRUPT:
+		return insn->mnemonic == ZYDIS_MNEMONIC_INT && operands[0].imm.value.u == 0x80
+			       ? FLOW_SYSCALL
+			       : FLOW_FAR;
 	case ZYDIS_CATEGORY_SYSRET:
 		return FLOW_FAR;
 	default:
@@ -69,7 +80,8 @@ static enum flow flow_of(const ZydisDecodedInstruction *insn, const ZydisDecoded
 static bool is_sp(const ZydisDecodedOperand *operand)
 {
 	return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       operand->reg.value == ZYDIS_REGISTER_RSP;
+	       (operand->reg.value == ZYDIS_REGISTER_RSP ||
+		operand->reg.value == ZYDIS_REGISTER_ESP);
 }
 
 static bool sets_sp(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
@@ -88,12 +100,24 @@ static bool sets_sp(const ZydisDecodedInstruction *insn, const ZydisDecodedOpera
 	}
 }
 
-/* Returns the number of a 64-bit register; -1 for ZYDIS_REGISTER_NONE, -2 for all others. */
-static int8_t register_number(ZydisRegister reg)
+/*
+ * Returns the number of a register of the mode's width; -1 for ZYDIS_REGISTER_NONE, -2 for all
+ * others.
+ */
+static int8_t register_number(const ZydisDecodedInstruction *insn, ZydisRegister reg)
 {
+	ZydisRegisterClass whole = insn->machine_mode == ZYDIS_MACHINE_MODE_LONG_64
+					   ? ZYDIS_REGCLASS_GPR64
+					   : ZYDIS_REGCLASS_GPR32;
+
 	if (reg == ZYDIS_REGISTER_NONE)
 		return -1;
-	return ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_GPR64 ? ZydisRegisterGetId(reg) : -2;
+	return ZydisRegisterGetClass(reg) == whole ? ZydisRegisterGetId(reg) : -2;
+}
+
+static unsigned width_of(const ZydisDecodedInstruction *insn)
+{
+	return insn->machine_mode == ZYDIS_MACHINE_MODE_LONG_64 ? 64 : 32;
 }
 
 static struct code_target memory_target(const ZydisDecodedInstruction *insn,
@@ -103,12 +127,12 @@ static struct code_target memory_target(const ZydisDecodedInstruction *insn,
 	struct code_target target = {
 		.kind = TARGET_MEMORY,
 		.value = (uint64_t)operand->mem.disp.value + (by_ip ? next : 0),
-		.base = by_ip ? -1 : register_number(operand->mem.base),
-		.index = register_number(operand->mem.index),
+		.base = by_ip ? -1 : register_number(insn, operand->mem.base),
+		.index = register_number(insn, operand->mem.index),
 		.scale = operand->mem.scale,
 	};
 
-	if (target.base < -1 || target.index < -1 || insn->address_width != 64 ||
+	if (target.base < -1 || target.index < -1 || insn->address_width != width_of(insn) ||
 	    operand->mem.segment == ZYDIS_REGISTER_FS || operand->mem.segment == ZYDIS_REGISTER_GS)
 		target.kind = TARGET_UNKNOWN;
 	return target;
@@ -133,11 +157,11 @@ static struct code_target target_of(const ZydisDecodedInstruction *insn,
 		break;
 	case FLOW_JUMP_INDIRECT:
 	case FLOW_CALL_INDIRECT:
-		if (operands[0].size != 64)
+		if (operands[0].size != width_of(insn))
 			break;
 		if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			return memory_target(insn, &operands[0], next);
-		target.base = register_number(operands[0].reg.value);
+		target.base = register_number(insn, operands[0].reg.value);
 		if (target.base >= 0)
 			target.kind = TARGET_REGISTER;
 		break;
@@ -174,7 +198,10 @@ static struct code_insn decode(const struct code *code, uint64_t ip)
 	uint8_t bytes[INSN_MAX];
 	size_t size = code->read(code->context, ip, bytes, sizeof(bytes));
 
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (code->bits32)
+		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32);
+	else
+		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size, &insn, operands)))
 		return result;
 	result.length = insn.length;

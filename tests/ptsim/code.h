@@ -21,7 +21,7 @@ enum flow {
 	FLOW_CALL,          /* direct: no packet */
 	FLOW_CALL_INDIRECT, /* a TIP */
 	FLOW_RETURN,        /* near: a TIP, or a TNT bit if compressed */
-	FLOW_SYSCALL,       /* syscall, sysenter: the trace goes off */
+	FLOW_SYSCALL,       /* syscall, sysenter, int $0x80: the trace goes off */
 	FLOW_FAR,           /* any other far transfer */
 };
 
@@ -59,6 +59,7 @@ struct code {
 	struct code_insn *slots; /* owned */
 	code_read_fn *read;
 	void *context; /* borrowed */
+	bool bits32;   /* the mode; 64-bit code else */
 };
 
 void code_init(struct code *code, code_read_fn *read, void *context);
@@ -68,6 +69,9 @@ void code_release(struct code *code);
 
 /* Forget all instructions: the memory has changed. */
 void code_forget(struct code *code);
+
+/* Set the mode, at first of 64 bits; what was decoded in another one is forgotten. */
+void code_set_mode(struct code *code, bool bits32);
 
 /*
  * Give the instruction at an address; `keep` says that it may be remembered.

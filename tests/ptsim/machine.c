@@ -358,6 +358,7 @@ static struct true_step step_to(struct machine *machine, struct task *task, enum
 		.from = from,
 		.to = to,
 		.sp = sp,
+		.bits32 = task_is_32_bit(task),
 		.symbol = truth_symbol(&machine->truth, &task->process->maps, to, &offset),
 	};
 
@@ -384,6 +385,7 @@ void machine_enter(struct machine *machine, struct task *task)
 	if (task->in_user)
 		return;
 	task->in_user = true;
+	task->buffer->out.bits32 = task_is_32_bit(task);
 	pt_output_enable(&task->buffer->out, now.tsc, task->registers.rip);
 	truth_branch(&machine->truth, &now, "resume", 0, task->registers.rip);
 	resume_stack(machine, task);

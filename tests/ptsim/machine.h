@@ -61,6 +61,18 @@ struct task {
 	struct true_thread truth;
 };
 
+/* Returns whether the task runs 32-bit code: by the selector (linux: __USER32_CS). */
+static inline bool task_is_32_bit(const struct task *task)
+{
+	return task->registers.cs == 0x23;
+}
+
+/* Returns the bytes of a return address. */
+static inline unsigned task_word(const struct task *task)
+{
+	return task_is_32_bit(task) ? 4 : 8;
+}
+
 struct cpu {
 	int number;
 	uint64_t tsc;

@@ -215,7 +215,8 @@ static void put_psb(struct pt_output *out, uint64_t tsc, uint64_t ip)
 		put_paging(out);
 	if (ip) {
 		mode.payload.mode.leaf = pt_mol_exec;
-		mode.payload.mode.bits.exec.csl = 1;
+		mode.payload.mode.bits.exec.csl = !out->bits32;
+		mode.payload.mode.bits.exec.csd = out->bits32;
 		put(out, &mode);
 		put_ip(out, ppt_fup, ip);
 	}
@@ -246,7 +247,8 @@ void pt_output_enable(struct pt_output *out, uint64_t tsc, uint64_t ip)
 	struct pt_packet mode = { .type = ppt_mode };
 
 	mode.payload.mode.leaf = pt_mol_exec;
-	mode.payload.mode.bits.exec.csl = 1;
+	mode.payload.mode.bits.exec.csl = !out->bits32;
+	mode.payload.mode.bits.exec.csd = out->bits32;
 	put(out, &mode);
 	put_cycles(out, tsc);
 	put_ip(out, ppt_tip_pge, ip);

@@ -48,6 +48,7 @@ struct pt_output {
 	uint64_t ctc;         /* MTC periods written so far */
 	uint64_t cyc_tsc;     /* up to where cycles are written */
 	unsigned ratio;       /* core clock : bus clock, in the CBR packet */
+	bool bits32;          /* the code's mode, for MODE packets: of 64 bits else */
 	bool muted;           /* an overflow: nothing is written */
 	uint64_t cr3;         /* of PIP packets; 0: none are written */
 	uint64_t packets[64]; /* written, by enum pt_packet_type */

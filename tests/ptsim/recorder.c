@@ -117,10 +117,39 @@ static void end_task(struct machine *machine, struct task *task)
 	task->state = TASK_ENDED;
 }
 
+/* Returns the 64-bit number of the i386 call, if after_syscall() needs it (unistd_32.h). */
+static long from_i386(long number)
+{
+	switch (number) {
+	case 90:  /* mmap */
+	case 192: /* mmap2 */
+		return SYS_mmap;
+	case 91:
+		return SYS_munmap;
+	case 163:
+		return SYS_mremap;
+	case 125:
+		return SYS_mprotect;
+	case 380:
+		return SYS_pkey_mprotect;
+	case 117: /* ipc: shmat and shmdt, too */
+	case 397:
+	case 398:
+		return SYS_shmat;
+	case 172:
+		return SYS_prctl;
+	case 119: /* sigreturn */
+	case 173:
+		return SYS_rt_sigreturn;
+	default:
+		return -1;
+	}
+}
+
 /* Memory and names change in system calls only. */
 static void after_syscall(struct machine *machine, struct task *task, long number)
 {
-	switch (number) {
+	switch (task_is_32_bit(task) ? from_i386(number) : number) {
 	case SYS_mmap:
 	case SYS_munmap:
 	case SYS_mremap:

@@ -170,18 +170,18 @@ size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size)
 	return count > 0 ? (size_t)count : 0;
 }
 
-bool tracee_read_word(pid_t tid, uint64_t address, uint64_t *word)
+bool tracee_read_word(pid_t tid, uint64_t address, uint64_t *word, size_t size)
 {
-	struct iovec local = { word, sizeof(*word) };
-	struct iovec remote = { (void *)(uintptr_t)address, sizeof(*word) };
+	struct iovec local = { word, size };
+	struct iovec remote = { (void *)(uintptr_t)address, size };
 
-	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == sizeof(*word);
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-bool tracee_write_word(pid_t tid, uint64_t address, uint64_t word)
+bool tracee_write_word(pid_t tid, uint64_t address, uint64_t word, size_t size)
 {
-	struct iovec local = { &word, sizeof(word) };
-	struct iovec remote = { (void *)(uintptr_t)address, sizeof(word) };
+	struct iovec local = { &word, size };
+	struct iovec remote = { (void *)(uintptr_t)address, size };
 
-	return process_vm_writev(tid, &local, 1, &remote, 1, 0) == sizeof(word);
+	return process_vm_writev(tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }

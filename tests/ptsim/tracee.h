@@ -58,8 +58,8 @@ bool tracee_set_registers(pid_t tid, const struct user_regs_struct *registers);
 /* Returns how many of `size` bytes at the address could be read. */
 size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size);
 
-/* Read or write 8 bytes of data; false if that is not possible. */
-bool tracee_read_word(pid_t tid, uint64_t address, uint64_t *word);
-bool tracee_write_word(pid_t tid, uint64_t address, uint64_t word);
+/* Read or write `size` bytes of data, at most 8; false if that is not possible. */
+bool tracee_read_word(pid_t tid, uint64_t address, uint64_t *word, size_t size);
+bool tracee_write_word(pid_t tid, uint64_t address, uint64_t word, size_t size);
 
 #endif

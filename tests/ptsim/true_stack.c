@@ -221,7 +221,7 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 void true_thread_step(struct true_thread *thread, const struct true_step *step)
 {
 	bool call = step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT;
-	uint64_t sp = call ? step->sp + sizeof(uint64_t) : step->sp;
+	uint64_t sp = call ? step->sp + (step->bits32 ? 4 : 8) : step->sp;
 	struct true_frame *frame = top(thread);
 	bool leaves_handler = step->flow == FLOW_RETURN && frame && frame->handler &&
 			      frame->sp < sp && frame->sp + ABOVE_BASE > sp;

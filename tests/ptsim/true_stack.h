@@ -70,6 +70,7 @@ struct true_step {
 	enum flow flow;
 	uint64_t time; /* ns */
 	uint64_t from, to, sp;
+	bool bits32;                 /* 32-bit code */
 	const struct symbol *symbol; /* at `to` */
 	bool entry;                  /* `to` is where that symbol starts */
 };
