@@ -3,6 +3,7 @@ noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
+	base/budget.h \
 	base/cursor.h \
 	base/diag.c base/diag.h \
 	base/error.c base/error.h \

@@ -123,6 +123,6 @@ ptrace2ftf_SOURCES = src/main.c
 
 # Order matters: each library may use the ones after it.
 PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
-	$(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) \
+	$(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) libdemanglers.a \
 	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

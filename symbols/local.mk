@@ -21,6 +21,7 @@ libsymbols_a_SOURCES = \
 	symbols/files/elf_file.c symbols/files/elf_file.h \
 	symbols/files/unpack.c symbols/files/unpack.h \
 	symbols/names/demangle.c symbols/names/demangle.h \
+	symbols/names/demangle_limits.c symbols/names/demangle_limits.h \
 	symbols/names/demangle_short.c symbols/names/demangle_short.h \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
 	symbols/names/name_ranges.c symbols/names/name_ranges.h \
@@ -35,3 +36,11 @@ libsymbols_a_SOURCES = \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h \
 	symbols/tables/unwind_table.c symbols/tables/unwind_table.h
+
+# libiberty, whose memory is lent by symbols/names/demangle_limits.c.
+libdemanglers.a:
+	$(AM_V_GEN)$(OBJCOPY) --redefine-sym malloc=demangle_malloc \
+		--redefine-sym realloc=demangle_realloc --redefine-sym free=demangle_free \
+		--redefine-sym xmalloc=demangle_xmalloc --redefine-sym xrealloc=demangle_xrealloc \
+		"`$(CC) $(LDFLAGS) -print-file-name=libiberty.a`" $@
+CLEANFILES += libdemanglers.a

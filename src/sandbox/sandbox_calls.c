@@ -87,6 +87,8 @@ static const uint16_t thread_calls[] = {
 	SYS_setitimer,
 	SYS_sigaltstack,
 	SYS_time,
+	SYS_timer_create,
+	SYS_timer_settime,
 	SYS_times,
 };
 

@@ -89,6 +89,7 @@ struct dso_store {
 	struct arena arena;
 	struct dso *dsos; /* hash; its members are of the arena */
 	struct demangler demangler;
+	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Of all of this and of all dsos, held during each lookup.  The threads that decode
 	 * ask for the functions of code while the thread that follows events asks for names.
@@ -98,6 +99,12 @@ struct dso_store {
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */
 const char *dso_keep_text(struct dso_store *store, const char *text);
+
+/*
+ * Returns the text to show for a linkage name of the dso, as demangler_demangle() does; NULL,
+ * and a warning, also where it would exceed a limit.
+ */
+const char *dso_demangle(struct dso *dso, const char *linkage);
 
 /* Find the file of a new dso by its path and build id; sets its state and file. */
 void dso_search(struct dso *dso);

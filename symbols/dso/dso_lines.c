@@ -150,8 +150,7 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 {
 	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
 	const char *linkage = call->name ? call->name : "[unknown]";
-	const char *shown =
-		demangler_demangle(&dso->store->demangler, linkage, dso->store->options.demangle);
+	const char *shown = dso_demangle(dso, linkage);
 
 	cached->symbol.linkage = name_intern_text(dso->store->names, linkage);
 	cached->symbol.name =

@@ -52,6 +52,25 @@ static void load_symbols(struct dso *dso)
 	dso->symbol_cache = alloc_zeroed(dso->table.count, sizeof(*dso->symbol_cache));
 }
 
+const char *dso_demangle(struct dso *dso, const char *linkage)
+{
+	struct dso_store *store = dso->store;
+	const char *shown = demangler_demangle(&store->demangler, linkage, store->options.demangle);
+	size_t length = shown ? strlen(shown) : 0;
+
+	store->text_allowed += DEMANGLE_TEXT_FACTOR * strlen(linkage);
+	if (!store->demangler.costly &&
+	    store->text_used + length <= DEMANGLE_TEXT_START + store->text_allowed) {
+		store->text_used += length;
+		return shown;
+	}
+	diag_warn(store->diag, "names-too-costly",
+		  "%s: a name takes more time or memory to demangle than any compiler's; it stays "
+		  "mangled: %.200s",
+		  dso->path, linkage);
+	return NULL;
+}
+
 /* Returns `text` + "@plt" for a linkage stub, `text` as a name for others. */
 static const struct name *make_name(struct dso *dso, const char *text, bool stub)
 {
@@ -120,7 +139,7 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	if (!linkage)
 		linkage = ".plt"; /* perf's name for the header since Linux 6.3 */
 	symbol->linkage = make_name(dso, linkage, stub);
-	shown = demangler_demangle(&dso->store->demangler, linkage, dso->store->options.demangle);
+	shown = dso_demangle(dso, linkage);
 	symbol->name = shown ? make_name(dso, shown, stub) : symbol->linkage;
 	symbol->kind = is_thunk(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
 	symbol->binding = entry->binding;

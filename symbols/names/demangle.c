@@ -11,68 +11,73 @@
 #include "base/alloc.h"
 #include "symbols/names/demangle_short.h"
 
-/*
- * D's back references can double the text each time, and its demangler cannot
- * be stopped: names with more are left alone.
- */
-#define D_REFERENCES_MAX 32
-
 void demangler_release(struct demangler *demangler)
 {
+	demangle_limits_release(&demangler->limits);
 	free(demangler->text);
 	free(demangler->plain);
 	*demangler = (struct demangler){ 0 };
 }
 
-/*
- * libiberty's printers call this for each piece of text and cannot be stopped
- * otherwise; they own nothing but their stack, so a jump out of them leaks nothing.
- */
+/* ---- By libiberty -------------------------------------------------------- */
+
+/* A linkage name on its way through libiberty. */
+struct compiled_name {
+	struct demangler *demangler;
+	const char *linkage;
+	int options;
+	bool done;
+};
+
 static void append(const char *text, size_t length, void *context)
 {
 	struct demangler *demangler = context;
 
 	if (length > DEMANGLE_MAX - demangler->length)
-		longjmp(demangler->too_long, 1);
-	demangler->text =
-		alloc_grow(demangler->text, &demangler->room, demangler->length + length + 1, 1);
+		demangle_limits_end();
 	memcpy(demangler->text + demangler->length, text, length);
 	demangler->length += length;
 	demangler->text[demangler->length] = 0;
 }
 
 /* Rust's older mangling looks like C++, so Rust comes first, as in cplus_demangle(). */
-static bool demangle_compiled(struct demangler *demangler, const char *linkage, int options)
+static void demangle_compiled(void *context)
 {
-	if (setjmp(demangler->too_long))
-		return false;
+	struct compiled_name *name = context;
+	struct demangler *demangler = name->demangler;
+
+	name->done = rust_demangle_callback(name->linkage, name->options, append, demangler);
+	if (name->done)
+		return;
 	demangler->length = 0;
-	if (rust_demangle_callback(linkage, options, append, demangler))
-		return true;
-	demangler->length = 0;
-	return cplus_demangle_v3_callback(linkage, options, append, demangler);
+	name->done = cplus_demangle_v3_callback(name->linkage, name->options, append, demangler);
 }
 
-/* D's mangling: https://dlang.org/spec/abi.html#name_mangling; a 'Q' is a back reference. */
-static bool demangle_d(struct demangler *demangler, const char *linkage)
+/* D's mangling: https://dlang.org/spec/abi.html#name_mangling. */
+static void demangle_d(void *context)
 {
-	size_t length = strlen(linkage), references = 0;
-	char *text;
+	struct compiled_name *name = context;
+	const char *text = dlang_demangle(name->linkage, DMGL_NO_OPTS);
 
-	for (size_t i = 0; i < length; i++)
-		references += linkage[i] == 'Q';
-	if (references > D_REFERENCES_MAX || length > DEMANGLE_MAX)
-		return false;
-	text = dlang_demangle(linkage, DMGL_NO_OPTS);
-	if (!text)
-		return false;
-	length = strlen(text);
-	demangler->length = 0;
-	if (length <= DEMANGLE_MAX)
-		append(text, length, demangler);
-	free(text);
-	return length <= DEMANGLE_MAX;
+	name->done = text;
+	if (text)
+		append(text, strlen(text), name->demangler);
 }
+
+static bool demangle_by_library(struct demangler *demangler, const char *linkage, int options)
+{
+	struct compiled_name name = { demangler, linkage, options, false };
+	bool is_d = linkage[1] == 'D';
+
+	demangler->length = 0;
+	if (is_d && strlen(linkage) > DEMANGLE_MAX)
+		return false;
+	demangler->costly = !demangle_limits_run(&demangler->limits,
+						 is_d ? demangle_d : demangle_compiled, &name);
+	return name.done && !demangler->costly;
+}
+
+/* ---- OCaml --------------------------------------------------------------- */
 
 static int digit_value(char digit)
 {
@@ -238,14 +243,15 @@ const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 	const char *plain = linkage;
 	bool done = false;
 
+	demangler->costly = false;
 	if (style == DEMANGLE_NONE)
 		return NULL;
+	if (!demangler->text)
+		demangler->text = alloc_zeroed(DEMANGLE_MAX + 1, 1);
 	if (style != DEMANGLE_PERF)
 		plain = without_suffixes(demangler, linkage);
-	if (plain[0] == '_' && plain[1] == 'D')
-		done = demangle_d(demangler, plain);
-	else if (plain[0] == '_')
-		done = demangle_compiled(demangler, plain, options);
+	if (plain[0] == '_')
+		done = demangle_by_library(demangler, plain, options);
 	else if (plain[0] == 'c')
 		done = demangle_ocaml(demangler, plain, style == DEMANGLE_PERF);
 	if (!done || !demangler->length)

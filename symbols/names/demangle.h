@@ -3,17 +3,18 @@
  * Turns linkage names into the names in the source: C++, Rust and D by libiberty,
  * OCaml by its rule.  Go's names are not mangled, and Swift's stay mangled.
  *
- * A name of a few hundred bytes can expand to gigabytes of text (substitutions
- * nest), so the output is bounded and the work stops at the bound.
+ * A name of a hundred bytes can expand to gigabytes of text or take hours without any
+ * (substitutions nest), so output, CPU time and memory are bounded
+ * (symbols/names/demangle_limits.h), and the work stops at the bound.
  */
 #ifndef SYMBOLS_NAMES_DEMANGLE_H
 #define SYMBOLS_NAMES_DEMANGLE_H
 
-#include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Longest demangled text, in bytes; a name with a longer one stays mangled. */
-#define DEMANGLE_MAX 65536
+#include "base/budget.h"
+#include "symbols/names/demangle_limits.h"
 
 enum demangle_style {
 	DEMANGLE_SHORT = 0, /* no template arguments, no parameter lists */
@@ -24,12 +25,12 @@ enum demangle_style {
 
 /* Scratch memory; a zeroed one is ready for use. */
 struct demangler {
-	char *text;    /* owned: the last result */
+	char *text;    /* owned: the last result, with room for DEMANGLE_MAX; NULL: none yet */
 	size_t length; /* bytes used of text, without its NUL */
-	size_t room;
-	char *plain; /* owned: the last name without its suffixes */
+	char *plain;   /* owned: the last name without its suffixes */
 	size_t plain_room;
-	jmp_buf too_long;
+	bool costly; /* the last name exceeds a limit, so it stays mangled */
+	struct demangle_limits limits;
 };
 
 /* Release the memory.  Idempotent, also on zeroed memory. */

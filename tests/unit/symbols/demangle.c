@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "symbols/names/demangle.h"
 #include "symbols/names/demangle_short.h"
@@ -175,14 +177,117 @@ START_TEST(a_name_that_would_fill_all_memory_is_left_alone)
 END_TEST
 
 /* Each tuple is a pair of the one before it. */
+static void write_d_pairs(char name[1024], int levels)
+{
+	strcpy(name, "_D1fFB2ii");
+	for (int i = 0; i < levels; i++)
+		strcat(name, i ? "B2QiQk" : "B2QgQi");
+	strcat(name, "Zv");
+}
+
 START_TEST(a_d_name_that_would_fill_all_memory_is_left_alone)
 {
-	char name[1024] = "_D1fFB2ii";
+	struct rusage usage;
+	char name[1024];
 
-	for (int i = 0; i < 60; i++)
-		strcat(name, i ? "B2QdQf" : "B2QeQg");
-	strcat(name, "Zv");
-	ck_assert_ptr_null(demangle(name));
+	for (int levels = 16; levels < 60; levels += 4) {
+		write_d_pairs(name, levels);
+		ck_assert_ptr_null(demangle(name));
+		ck_assert(demangler.costly);
+	}
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+	ck_assert_int_lt(usage.ru_maxrss, 32 << 10);
+	demangler_release(&demangler);
+}
+END_TEST
+
+static void repeat(char *name, const char *text, int count)
+{
+	while (count--)
+		strcat(name, text);
+}
+
+/* Returns ns of CPU time. */
+static uint64_t cpu_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A pack expansion looks for a pack in each of the 2^n parts of a type that has none. */
+static void write_cxx_pack(char name[1024], int levels)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	/* S_ is f, S0_ and the next ones are A; behind these come the types, from the inside. */
+	strcpy(name, "_Z1fIiEvDp");
+	repeat(name, "1AI", levels);
+	strcat(name, "iiE");
+	for (int type = levels; type < 2 * levels - 1; type++) {
+		size_t length = strlen(name);
+		char high = digits[type / 36];
+
+		snprintf(name + length, 1024 - length, "S%.*s%c_E", type >= 36, &high,
+			 digits[type % 36]);
+	}
+}
+
+/* Parsers of what may be the template arguments of a conversion's type or of the operator. */
+static void write_cxx_conversion(char name[1024], int levels)
+{
+	strcpy(name, "_ZN1Acv");
+	repeat(name, "T_I", levels);
+	strcat(name, "i");
+	repeat(name, "E", levels);
+	strcat(name, "Ev");
+}
+
+/* What follows a class may be its type, or that of the next parameter. */
+static void write_d_functions(char name[1024], int levels)
+{
+	strcpy(name, "_D1a");
+	repeat(name, "FC1b", levels);
+	strcat(name, "i");
+}
+
+START_TEST(a_name_without_output_ends_after_a_time)
+{
+	static const struct {
+		void (*write)(char name[1024], int levels);
+		int levels;
+	} names[] = { { write_cxx_pack, 60 },
+		      { write_cxx_conversion, 60 },
+		      { write_d_functions, 60 } };
+	char name[1024];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t before = cpu_time();
+
+		names[i].write(name, 2);
+		demangler_demangle(&demangler, name, DEMANGLE_FULL);
+		ck_assert_msg(!demangler.costly, "%s", name);
+		names[i].write(name, names[i].levels);
+		ck_assert_ptr_null(demangler_demangle(&demangler, name, DEMANGLE_FULL));
+		ck_assert_msg(demangler.costly, "%s", name);
+		ck_assert_uint_lt(cpu_time() - before, 4ul * DEMANGLE_NAME_NS);
+		ck_short("_ZN3foo3barEi", "foo::bar");
+		ck_assert(!demangler.costly);
+	}
+	demangler_release(&demangler);
+}
+END_TEST
+
+START_TEST(all_names_together_end_after_a_time)
+{
+	uint64_t before = cpu_time();
+	char name[1024];
+
+	write_d_functions(name, 60);
+	for (int i = 0; i < 10000; i++)
+		ck_assert_ptr_null(demangle(name));
+	ck_assert_uint_lt(cpu_time() - before, 3ul * DEMANGLE_RUN_NS);
 	demangler_release(&demangler);
 }
 END_TEST
@@ -230,6 +335,8 @@ int main(void)
 	tcase_add_test(all, other_names_stay_as_they_are);
 	tcase_add_test(all, a_name_that_would_fill_all_memory_is_left_alone);
 	tcase_add_test(all, a_d_name_that_would_fill_all_memory_is_left_alone);
+	tcase_add_test(all, a_name_without_output_ends_after_a_time);
+	tcase_add_test(all, all_names_together_end_after_a_time);
 	tcase_add_test(all, brackets_that_do_not_pair_end_the_shortening);
 	tcase_add_test(all, a_mangled_name_of_any_length_and_depth_ends);
 	suite_add_tcase(suite, all);
