@@ -25,4 +25,9 @@
 #define DEMANGLE_TEXT_START  (8ul << 20)
 #define DEMANGLE_TEXT_FACTOR 4
 
+/* ---- ELF symbols (symbols/tables/symbol_table.c) ---- */
+
+/* The names of all symbols together, for each byte of a symbol table and its strings. */
+#define SYMBOL_NAMES_FACTOR 8
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "symbols/symbol.h"
@@ -30,6 +31,7 @@ struct loader {
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
 	size_t source_count, source_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; NULL: none */
+	size_t names_left;                       /* bytes that the names may still have */
 	struct error *err;
 };
 
@@ -105,9 +107,30 @@ static void add_entry(struct loader *loader, struct symbol_entry entry)
 	*ARRAY_ADD(table->entries, table->count, loader->room) = entry;
 }
 
-static bool name_is_sound(const struct string_section *strings, uint32_t name)
+/*
+ * Returns whether a name is in the string table, and shorter than what is left for the names
+ * of all symbols: linkers let few symbols share a text, or the end of one.
+ */
+static bool name_is_sound(struct loader *loader, const struct string_section *strings,
+			  uint32_t name)
 {
-	return name < strings->size && memchr(strings->text + name, 0, strings->size - name);
+	const char *text = strings->text + name, *end;
+	size_t most;
+
+	if (name >= strings->size) {
+		error_set(loader->err, ERROR_FORMAT, "a symbol's name is outside the string table");
+		return false;
+	}
+	most = strings->size - name;
+	if (most > loader->names_left)
+		most = loader->names_left;
+	end = memchr(text, 0, most);
+	loader->names_left -= end ? (size_t)(end - text) : most;
+	if (!end)
+		error_set(loader->err, ERROR_FORMAT, "%s",
+			  loader->names_left ? "a symbol's name has no end"
+					     : "the names of its symbols are longer than the file");
+	return end;
 }
 
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
@@ -120,10 +143,8 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 			loader->order;
 	if (!section || !elf_file_code_at_vaddr(loader->file, symbol->st_value))
 		return;
-	if (!name_is_sound(&loader->table->strings[strings], symbol->st_name)) {
-		error_set(loader->err, ERROR_FORMAT, "a symbol's name is outside the string table");
+	if (!name_is_sound(loader, &loader->table->strings[strings], symbol->st_name))
 		return;
-	}
 	add_entry(loader, (struct symbol_entry){
 				  .begin = symbol->st_value,
 				  .end = add_saturated(symbol->st_value, symbol->st_size),
@@ -162,6 +183,7 @@ static void read_table(struct loader *loader, const struct elf_file *file,
 	if (strings->section)
 		return;
 	loader->symbols[kind] = open_table(strings, file, table);
+	loader->names_left += SYMBOL_NAMES_FACTOR * (strings->size + table->header.sh_size);
 	if (!loader->symbols[kind])
 		error_set(loader->err, ERROR_FORMAT, "the symbol table does not fit into the file");
 	for (int i = 0; gelf_getsym(loader->symbols[kind], i, &symbol); i++)
@@ -217,12 +239,21 @@ static bool is_empty(const struct symbol_entry *entry)
 	return entry->begin == entry->end;
 }
 
+static size_t count_underlines(const char *name, size_t most)
+{
+	size_t count = 0;
+
+	while (count < most && name[count] == '_')
+		count++;
+	return count;
+}
+
 /* Two entries begin together: returns true if the second is the better name for the code. */
 static bool second_is_better(const struct symbol_table *table, const struct symbol_entry *a,
 			     const struct symbol_entry *b)
 {
 	const char *name_a = symbol_table_name(table, a), *name_b = symbol_table_name(table, b);
-	size_t under_a, under_b;
+	size_t under_a, under_b, length;
 
 	if (!name_a || !name_b)
 		return name_b;
@@ -232,11 +263,13 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 		return a->binding == SYMBOL_WEAK;
 	if ((a->binding == SYMBOL_GLOBAL) != (b->binding == SYMBOL_GLOBAL))
 		return b->binding == SYMBOL_GLOBAL;
-	under_a = strspn(name_a, "_");
-	under_b = strspn(name_b, "_");
+	/* `a` may be compared with many, so no more of it is read than of `b`. */
+	under_b = count_underlines(name_b, SIZE_MAX);
+	under_a = count_underlines(name_a, under_b + 1);
 	if (under_a != under_b)
 		return under_b < under_a;
-	return strlen(name_b) > strlen(name_a);
+	length = strlen(name_b);
+	return strnlen(name_a, length) < length;
 }
 
 /* Sort the entries, and keep one for each address where entries begin. */
@@ -313,7 +346,7 @@ uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry)
 }
 
 /* Returns the name that a stub gets, in `entry`; false if there is none. */
-static bool name_stub(const struct loader *loader, const struct plt_stub *stub,
+static bool name_stub(struct loader *loader, const struct plt_stub *stub,
 		      struct symbol_entry *entry)
 {
 	const struct symbol_entry *resolver;
@@ -339,7 +372,7 @@ static bool name_stub(const struct loader *loader, const struct plt_stub *stub,
 			return false;
 		entry->name = symbol.st_name;
 		entry->strings = (uint8_t)i;
-		return symbol.st_name && name_is_sound(strings, symbol.st_name);
+		return symbol.st_name && name_is_sound(loader, strings, symbol.st_name);
 	}
 	return false;
 }

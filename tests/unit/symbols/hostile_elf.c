@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
@@ -15,6 +16,7 @@
 #include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
+#include "tests/support/tiny_elf.h"
 #include "tests/support/unit.h"
 
 static uint8_t *whole;
@@ -255,6 +257,61 @@ static struct debug_file make_debug_file(const struct debug_file *info,
  */
 static const uint8_t small_unit[] = { 10, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 0x81, 0x80, 0x01 };
 
+/* Symbols at one address or behind each other, whose names are all ends of one text. */
+static void *make_long_names(size_t count, size_t length, bool spread, size_t *size)
+{
+	struct tiny_symbol *symbols = calloc(count, sizeof(*symbols));
+	uint8_t *code = calloc(count, 1), *bytes;
+	char *text = malloc(length + 1);
+	Elf64_Shdr *sections;
+	Elf64_Ehdr *header;
+
+	memset(text, 'x', length);
+	text[length] = 0;
+	for (size_t i = 0; i < count; i++)
+		symbols[i] = (struct tiny_symbol){ i ? "y" : text, 0x1000 + (spread ? i : 0), 1,
+						   ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
+	bytes = tiny_elf_bytes(&(struct tiny_elf){ .address = 0x1000,
+						   .code = code,
+						   .code_size = count,
+						   .symbols = symbols,
+						   .symbol_count = count },
+			       size);
+	header = (void *)bytes;
+	sections = (void *)(bytes + header->e_shoff);
+	for (unsigned i = 0; i < header->e_shnum; i++) {
+		Elf64_Sym *all = (void *)(bytes + sections[i].sh_offset);
+
+		for (size_t j = 2; sections[i].sh_type == SHT_SYMTAB && j <= count; j++)
+			all[j].st_name = (Elf64_Word)(all[1].st_name + length - 1 - j);
+	}
+	free(symbols);
+	free(code);
+	free(text);
+	return bytes;
+}
+
+START_TEST(names_that_are_ends_of_one_long_name_take_time_by_the_files_size)
+{
+	for (int spread = 0; spread < 2; spread++) {
+		struct symbol_table table;
+		struct elf_file file;
+		struct error err = { 0 };
+		clock_t before = clock();
+		size_t size;
+		void *bytes = make_long_names(200000, 4000000, spread, &size);
+
+		ck_assert_int_eq(elf_file_open_bytes(&file, bytes, size, NULL), 0);
+		ck_assert_int_eq(symbol_table_load(&table, &file, NULL, &err), -1);
+		ck_assert_str_eq(err.text, "the names of its symbols are longer than the file");
+		ck_assert_int_lt(clock() - before, 2 * CLOCKS_PER_SEC);
+		check_sound(&table, &file);
+		symbol_table_release(&table);
+		elf_file_close(&file);
+	}
+}
+END_TEST
+
 /*
  * 20,000 units, all of one table of 16,384 abbreviations, of which each wants
  * the last: 400 kB that libdw would turn into 20 GB.
@@ -302,6 +359,7 @@ int main(void)
 	tcase_add_loop_test(all, any_byte_of_the_contents_may_be_wrong, 0, 2);
 	tcase_add_test(all,
 		       a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_read);
+	tcase_add_test(all, names_that_are_ends_of_one_long_name_take_time_by_the_files_size);
 	tcase_add_test(all, units_that_share_a_long_table_of_abbreviations_are_refused);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
