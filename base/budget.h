@@ -30,4 +30,13 @@
 /* The names of all symbols together, for each byte of a symbol table and its strings. */
 #define SYMBOL_NAMES_FACTOR 8
 
+/* ---- DWARF (symbols/dwarf/dwarf_guard.c) ---- */
+
+/* All compressed sections of a file, unpacked, by the file's size.  Compilers': a tenth at best. */
+#define DWARF_UNPACK_FACTOR 16
+
+/* Rows of all line tables of a file: a start, and one for these bytes of it, unpacked. */
+#define DWARF_ROWS_START    (256ul << 10)
+#define DWARF_BYTES_PER_ROW 16
+
 #endif

@@ -23,10 +23,15 @@ struct dwarf_guard {
 	Elf_Data *line;
 	size_t units_left;
 	size_t ranges_left;
-	size_t bytes_left; /* of abbreviations */
+	size_t bytes_left;             /* of abbreviations */
+	size_t rows_left;              /* of line tables */
+	struct allowed_lines *allowed; /* owned: hash of the line programs that were counted */
 };
 
-/* Returns true if some section, unpacked, would be implausibly large: do not open the file then. */
+/*
+ * Returns true if the sections together, unpacked, would be implausibly large, also where they
+ * are one blob under many headers: do not open the file then.
+ */
 bool dwarf_guard_is_bomb(const struct elf_file *file);
 
 /* Start to count.  Call it after dwarf_begin_elf(), which unpacks compressed sections. */
@@ -41,7 +46,13 @@ bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off entry, Dwarf_O
 /* Returns true if one more range of addresses may be kept. */
 bool dwarf_guard_allows_range(struct dwarf_guard *guard);
 
-/* Returns true if the line program at an offset of .debug_line may be run. */
-bool dwarf_guard_allows_lines(const struct dwarf_guard *guard, Dwarf_Off program);
+/*
+ * Returns true if the line program at an offset of .debug_line may be run; its rows are
+ * counted at the first call.
+ */
+bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void dwarf_guard_release(struct dwarf_guard *guard);
 
 #endif

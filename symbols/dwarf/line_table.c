@@ -109,6 +109,7 @@ void line_table_close(struct line_table *table)
 		dwarf_end(table->dwarf);
 	if (table->shared)
 		dwarf_end(table->shared);
+	dwarf_guard_release(&table->guard);
 	free(table->ranges);
 	*table = (struct line_table){ 0 };
 }

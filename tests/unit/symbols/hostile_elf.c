@@ -4,6 +4,7 @@
  * nothing outside its bytes is touched (the sanitizers' build sees to that:
  * the bytes are of the heap, of exactly the file's size).
  */
+#include <dwarf.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,6 +258,100 @@ static struct debug_file make_debug_file(const struct debug_file *info,
  */
 static const uint8_t small_unit[] = { 10, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 0x81, 0x80, 0x01 };
 
+/* A packed section of 64 KiB that claims to hold 512 KiB, under `count` section headers. */
+static void *make_packed(unsigned count, size_t *size)
+{
+	const size_t blob = 64 << 10, headers = sizeof(Elf64_Ehdr) + blob;
+	uint8_t *bytes = calloc(1, headers + (count + 1) * sizeof(Elf64_Shdr));
+	Elf64_Shdr *sections = (void *)(bytes + headers);
+
+	*size = headers + (count + 1) * sizeof(Elf64_Shdr);
+	*(Elf64_Ehdr *)(void *)bytes = (Elf64_Ehdr){
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_shoff = headers,
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = (Elf64_Half)(count + 1),
+	};
+	*(Elf64_Chdr *)(void *)(bytes + sizeof(Elf64_Ehdr)) =
+		(Elf64_Chdr){ ELFCOMPRESS_ZLIB, 0, 8 * blob, 1 };
+	for (unsigned i = 1; i <= count; i++)
+		sections[i] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+					    .sh_flags = SHF_COMPRESSED,
+					    .sh_offset = sizeof(Elf64_Ehdr),
+					    .sh_size = blob };
+	return bytes;
+}
+
+START_TEST(packed_sections_count_together)
+{
+	for (unsigned count = 1; count <= 17; count += 16) {
+		struct elf_file file;
+		size_t size;
+		void *bytes = make_packed(count, &size);
+
+		ck_assert_int_eq(elf_file_open_bytes(&file, bytes, size, NULL), 0);
+		ck_assert_int_eq(dwarf_guard_is_bomb(&file), count > 1);
+		elf_file_close(&file);
+	}
+}
+END_TEST
+
+/* Rows are counted as libdw makes them. */
+START_TEST(a_file_has_as_many_lines_as_its_size_allows)
+{
+	struct line_table table;
+	struct elf_file file;
+	Dwarf_CU *unit = NULL;
+	size_t units = 0;
+	Dwarf_Die die;
+
+	load_sample("sample");
+	ck_assert_int_eq(elf_file_open_bytes(&file, whole, whole_size, NULL), 0);
+	ck_assert_int_eq(line_table_open(&table, &file, NULL), 0);
+	while (dwarf_get_units(table.dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+		size_t before = table.guard.rows_left, count;
+		Dwarf_Attribute attribute;
+		Dwarf_Lines *lines;
+		Dwarf_Word program;
+
+		if (dwarf_formudata(dwarf_attr(&die, DW_AT_stmt_list, &attribute), &program) != 0)
+			continue;
+		ck_assert_int_eq(dwarf_getsrclines(&die, &lines, &count), 0);
+		ck_assert(dwarf_guard_allows_lines(&table.guard, program));
+		ck_assert_uint_eq(before - table.guard.rows_left, count);
+		/* Once is enough. */
+		ck_assert(dwarf_guard_allows_lines(&table.guard, program));
+		ck_assert_uint_eq(before - table.guard.rows_left, count);
+		units++;
+	}
+	ck_assert_uint_ge(units, 1);
+	line_table_close(&table);
+	elf_file_close(&file);
+}
+END_TEST
+
+START_TEST(a_line_program_of_more_rows_than_are_left_is_refused)
+{
+	/* DWARF 4: length, version, header's length, ...; opcodes from 13 on make a row each. */
+	static uint8_t program[1000] = { 0xe4, 3,  0, 0, 4, 0, 20, 0, 0, 0, 1, 1, 1, 0xfb,
+					 14,   13, 0, 1, 1, 1, 1,  0, 0, 0, 1, 0, 0, 1 };
+	Elf_Data line = { .d_buf = program, .d_size = sizeof(program) };
+	struct dwarf_guard guard = { .line = &line, .rows_left = 970 };
+
+	memset(program + 30, 20, sizeof(program) - 30);
+	ck_assert(!dwarf_guard_allows_lines(&guard, 0));
+	guard.rows_left = 971;
+	ck_assert(dwarf_guard_allows_lines(&guard, 0));
+	ck_assert_uint_eq(guard.rows_left, 1);
+	dwarf_guard_release(&guard);
+}
+END_TEST
+
 /* Symbols at one address or behind each other, whose names are all ends of one text. */
 static void *make_long_names(size_t count, size_t length, bool spread, size_t *size)
 {
@@ -359,6 +454,9 @@ int main(void)
 	tcase_add_loop_test(all, any_byte_of_the_contents_may_be_wrong, 0, 2);
 	tcase_add_test(all,
 		       a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_read);
+	tcase_add_test(all, a_line_program_of_more_rows_than_are_left_is_refused);
+	tcase_add_test(all, packed_sections_count_together);
+	tcase_add_test(all, a_file_has_as_many_lines_as_its_size_allows);
 	tcase_add_test(all, names_that_are_ends_of_one_long_name_take_time_by_the_files_size);
 	tcase_add_test(all, units_that_share_a_long_table_of_abbreviations_are_refused);
 	suite_add_tcase(suite, all);
