@@ -18,6 +18,8 @@ struct live_thread {
 	struct thread thread;         /* the public part */
 	const struct live_name *last; /* NULL: no name yet */
 	struct live_thread *older;    /* had the same tid before */
+	bool displaced;               /* it ends because the tid was another process's */
+	bool guessed;                 /* its process is not known */
 };
 
 struct live_tid {
@@ -69,8 +71,10 @@ static struct live_thread *add_thread(struct thread_table *table, int32_t pid,
 	thread->thread.begin = begin;
 	thread->thread.end = UINT64_MAX;
 	thread->older = entry->latest;
-	if (thread->older && !has_ended(thread->older))
+	if (thread->older && !has_ended(thread->older)) {
 		thread->older->thread.end = begin;
+		thread->older->displaced = true;
+	}
 	entry->latest = thread;
 	table->threads =
 		alloc_grow(table->threads, &table->room, table->count + 1, sizeof(*table->threads));
@@ -78,20 +82,46 @@ static struct live_thread *add_thread(struct thread_table *table, int32_t pid,
 	return thread;
 }
 
+/*
+ * A record of another process displaced this thread, and now the thread is back: that record
+ * was wrong.  Two threads of one pid and tid would share a track.  Returns the thread; NULL: it
+ * is another one.
+ */
+static struct live_thread *take_back(struct live_tid *entry, int32_t pid)
+{
+	struct live_thread *latest = entry->latest, *back = latest ? latest->older : NULL;
+
+	if (!back || back->thread.pid != pid || !back->displaced)
+		return NULL;
+	latest->older = back->older;
+	back->older = latest;
+	back->displaced = false;
+	back->thread.end = UINT64_MAX;
+	entry->latest = back;
+	return back;
+}
+
 struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
 					uint64_t time)
 {
 	struct live_tid *entry = borrow_tid(table, tid);
+	struct live_thread *back;
 
 	/* A record of the thread may follow its end: it still leaves the CPU then. */
 	if (entry->latest && (pid == -1 || entry->latest->thread.pid == pid))
 		return entry->latest;
-	return add_thread(table, pid, entry, entry->latest ? time : 0);
+	back = take_back(entry, pid);
+	return back ? back : add_thread(table, pid, entry, entry->latest ? time : 0);
 }
 
 struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time)
 {
-	return thread_table_borrow(table, borrow_tid(table, tid)->latest ? -1 : tid, tid, time);
+	bool known = borrow_tid(table, tid)->latest;
+	struct live_thread *thread = thread_table_borrow(table, known ? -1 : tid, tid, time);
+
+	if (!known)
+		thread->guessed = true;
+	return thread;
 }
 
 const struct thread *thread_table_view(const struct live_thread *thread)
@@ -113,9 +143,16 @@ void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uin
 		thread_table_name(table, thread, time, parent->last->name.text);
 }
 
-void thread_table_exit(struct live_thread *thread, uint64_t time)
+bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time)
 {
+	const struct live_thread *latest = borrow_tid(table, tid)->latest;
+	struct live_thread *thread;
+
+	if (latest && latest->thread.pid != pid && !has_ended(latest) && !latest->guessed)
+		return false;
+	thread = thread_table_borrow(table, pid, tid, time);
 	thread->thread.end = time;
+	return true;
 }
 
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,

@@ -8,6 +8,7 @@
 #ifndef DECODER_TIMELINE_THREAD_TABLE_H
 #define DECODER_TIMELINE_THREAD_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,8 +50,11 @@ const struct thread *thread_table_view(const struct live_thread *thread);
 void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time,
 		       const struct live_thread *parent);
 
-/* The thread ended. */
-void thread_table_exit(struct live_thread *thread, uint64_t time);
+/*
+ * The thread ended.
+ * Returns false, and nothing changes, if this tid is of a thread of another process, which lives.
+ */
+bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time);
 
 /* The thread has this name (copied) from `time` on. */
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,

@@ -119,7 +119,11 @@ static int apply_exit(struct timeline *tl, const struct perf_record *record)
 
 	if (perf_record_read_task(record, &task) < 0)
 		return -1;
-	thread_table_exit(thread_table_borrow(&tl->threads, task.pid, task.tid, time), time);
+	if (!thread_table_exit(&tl->threads, task.pid, task.tid, time))
+		diag_warn(tl->diag, "exit-of-another",
+			  "the record at offset 0x%llx ends thread %d of process %d, which runs in "
+			  "another process; left out",
+			  (unsigned long long)record->offset, task.tid, task.pid);
 	return 0;
 }
 

@@ -504,6 +504,35 @@ START_TEST(a_tid_that_is_used_again_is_another_thread)
 }
 END_TEST
 
+/* Two threads of one pid and tid would share a track, on which time would go back. */
+START_TEST(a_record_of_a_wrong_process_makes_no_second_thread)
+{
+	const struct thread *thread;
+	size_t count;
+
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 7, "whole");
+	at(200, 5);
+	perf_data_add_exit(&data, 9, 7);
+	at(300, 5);
+	perf_data_add_switch(&data, false, 5, 7);
+	at(400, 5);
+	perf_data_add_comm(&data, 0, 9, 7, "wrong");
+	at(500, 5);
+	perf_data_add_comm(&data, 0, 5, 7, "back");
+	open_built();
+	thread = timeline_borrow_thread(timeline, 7, 450);
+	ck_assert_int_eq(thread->pid, 5);
+	ck_assert_ptr_eq(timeline_borrow_thread(timeline, 7, 100), thread);
+	ck_assert_ptr_eq(timeline_borrow_thread(timeline, 7, 500), thread);
+	ck_assert_uint_eq(thread->end, UINT64_MAX);
+	ck_assert_uint_eq(thread->name_count, 2);
+	timeline_threads(timeline, &count);
+	ck_assert_uint_eq(count, 3); /* and tid 5, and tid 7 of pid 9 */
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+}
+END_TEST
+
 START_TEST(a_pid_that_is_used_again_gets_its_new_parents_code)
 {
 	at(100, 5);
@@ -977,6 +1006,7 @@ static TCase *histories(void)
 
 	tcase_add_test(tcase, names_change_with_time_and_are_inherited);
 	tcase_add_test(tcase, a_tid_that_is_used_again_is_another_thread);
+	tcase_add_test(tcase, a_record_of_a_wrong_process_makes_no_second_thread);
 	tcase_add_test(tcase, a_pid_that_is_used_again_gets_its_new_parents_code);
 	tcase_add_test(tcase, a_cpu_runs_whom_the_switch_out_names);
 	tcase_add_test(tcase, a_switch_out_that_names_nobody_leaves_the_cpu_idle);
