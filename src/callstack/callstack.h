@@ -96,6 +96,7 @@ struct callstack_machine {
 	 * next timing packet.  0: unknown, they are spread up to the next event.
 	 */
 	uint64_t resolution;
+	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
 	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */

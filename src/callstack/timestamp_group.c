@@ -128,6 +128,14 @@ void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 	defer(&group->outer, &event);
 }
 
+bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number)
+{
+	if (!number || number > group->outer.count)
+		return false;
+	deferred_at(&group->outer, number - 1)->begin.flags |= SLICE_UNCERTAIN_LEVEL;
+	return true;
+}
+
 /*
  * Defer a return from an unseen function.  It is inside of callers that were found after it,
  * although magic-trace emits it before them.

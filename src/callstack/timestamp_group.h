@@ -90,6 +90,12 @@ void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t ti
 void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 			   const struct slice_event *begin, const struct slice_detail *detail);
 
+/*
+ * Mark a call that was deferred as the `number`-th of those that are not emitted, from 1 on, with
+ * SLICE_UNCERTAIN_LEVEL.  Returns whether it is one of them.
+ */
+bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number);
+
 /* Returns how many calls a time has up to now, at most `most`. */
 static inline size_t timestamp_group_calls(const struct timestamp_group *group, int64_t time,
 					   size_t most)

@@ -393,6 +393,8 @@ static void report_result(struct conversion *c)
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= recording->filter.gaps[reason];
 	summary->gaps[GAP_PAUSED] += c->stacks.paused;
+	if (c->pipeline.machine)
+		summary->uncertain_levels = c->pipeline.machine->uncertain_levels;
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
 		empty_selection_warn(c->options, recording, c->diag);

@@ -408,6 +408,7 @@ json_t *report_json(const struct report *report)
 		{ "interrupted", json_boolean(summary->interrupted) },
 		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
 		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
+		{ "uncertain_levels", number(summary->uncertain_levels) },
 		{ "slices_left_out", number(summary->slices_left_out) },
 		{ "hits", number(summary->hits) },
 		{ "samples_left_out", number(summary->samples_left_out) },

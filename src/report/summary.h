@@ -18,6 +18,7 @@ struct summary {
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
 	uint64_t bytes_left_out;   /* outside of the selection; not part of the total */
+	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
 	uint64_t slices_left_out;  /* outside of --from */
 	uint64_t hits;             /* of breakpoints and probes */
 	uint64_t samples_left_out; /* of other events in perf script's text: it shows none */

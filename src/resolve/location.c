@@ -38,6 +38,12 @@ static bool never_returns(const struct name *name)
 	return false;
 }
 
+bool location_unwinds(const struct name *name)
+{
+	return never_returns(name) || strcmp(name->text, "_Unwind_RaiseException") == 0 ||
+	       strcmp(name->text, "_Unwind_ForcedUnwind") == 0;
+}
+
 /* Bytes of a direct near call: SDM volume 2, "CALL". */
 #define CALL_LENGTH 5
 

@@ -58,6 +58,12 @@ static inline bool location_is_function_entry(const struct location *location)
 	return location_is_entry(location) && !location->symbol->function;
 }
 
+/*
+ * Returns whether a function by its name unwinds the stack, so that execution mostly continues in
+ * another function than its caller: those of CALL_NEVER_RETURNS, and what unwinds for them.
+ */
+bool location_unwinds(const struct name *name);
+
 /* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
 struct location_pair location_pair_of(const struct location *from, const struct location *to);
 

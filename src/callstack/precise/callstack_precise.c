@@ -248,6 +248,8 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 		if (!stack->now.frames[i].hidden)
 			precise_emit_inferred(stack, &stack->now.frames[i]);
 	}
+	if (stack->now.depth && !stack->now.frames[0].hidden)
+		stack->root_number = stack->group.outer.count;
 }
 
 /* Copies count as room, but have no slices that could be ended: too many frames are left out. */

@@ -15,7 +15,7 @@
  *                      to a function's entry (retpoline), or out of the resolver
  *                      that a stub jumped to (i386): as a jump;
  *                      out of the root: pop, the target is an inferred root;
- *                      into a function deeper down: pop to it;
+ *                      into a function deeper down, or out of an unwinder: as a jump;
  *                      else another stack: leave this one, find or begin that one
  *   jump of a stub     to code without a name: the stub is shown instead
  *   jump to an entry   tail call: replace the top, but for its return address; from Go's
@@ -23,11 +23,14 @@
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      behind a call: pop to it; from Go's gogo: another stack; of a
- *                      function deeper down: pop to it; else replace the top
+ *                      function deeper down: pop to it; out of longjmp() and its like, if
+ *                      the root is inferred: the target is an inferred root around all;
+ *                      else replace the top
  *   either, to a       the innermost frame whose call has it: pop to it, also if the pad is
  *   landing pad        just behind a call
  *   either, to a       the innermost frame that installed one is meant, if it is of
  *   handler of OCaml   that function: pop to it
+ *   the three last, by its function alone: the root, if inferred, is marked uncertain_level
  *   off                push a pause with the address where execution resumes; by a sysret
  *                      or iret, of the kernel alone: close all its frames first
  *   on                 pop the pause; if resumed elsewhere: a handler that ends
@@ -127,6 +130,31 @@ static inline bool is_gogo(const struct precise_stack *stack)
 	return top(stack)->symbol->name == machine_of(stack)->gogo;
 }
 
+/*
+ * Returns whether an exception or longjmp() came to a caller whose call was not seen: no frame is
+ * of its function.
+ */
+static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	if (!precise_has_unseen_callers(stack) || !symbol_is_function(to->symbol) ||
+	    !precise_unwinds(stack))
+		return false;
+	precise_enter_unseen(stack, time, to);
+	return true;
+}
+
+/* Returns whether a frame is of the function at `to`; pops to the innermost one, a guess. */
+static bool enter_by_function(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	size_t at = precise_find_landing(stack, to->symbol);
+
+	if (!at)
+		return false;
+	precise_pop_to(stack, time, at);
+	precise_mark_level(stack);
+	return true;
+}
+
 /* A jump into the body of another function than the top's, or to a part of it. */
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
 						const struct location *to)
@@ -156,10 +184,8 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_switch_stack(stack, time, to);
 		return;
 	}
-	at = precise_find_landing(stack, to->symbol);
-	if (at)
-		precise_pop_to(stack, time, at);
-	else if (symbol_is_function(to->symbol))
+	if (!enter_by_function(stack, time, to) && !enter_by_unwinder(stack, time, to) &&
+	    symbol_is_function(to->symbol))
 		precise_replace(stack, time, to);
 }
 
@@ -227,14 +253,15 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	} else if (location_is_entry(to) || top(stack)->resolving) {
 		jump_by_return(stack, time, to);
 	} else if (stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED) {
+		bool unwinds = precise_unwinds(stack);
+
 		precise_pop(stack, time);
 		precise_infer_root(stack, to);
-	} else if (!precise_return_to_setjmp(stack, time, to->ip)) {
-		at = precise_find_landing(stack, to->symbol);
-		if (at)
-			precise_pop_to(stack, time, at);
-		else
-			precise_switch_stack(stack, time, to);
+		if (unwinds)
+			precise_mark_level(stack);
+	} else if (!precise_return_to_setjmp(stack, time, to->ip) &&
+		   !enter_by_function(stack, time, to) && !enter_by_unwinder(stack, time, to)) {
+		precise_switch_stack(stack, time, to);
 	}
 	precise_watch_room(stack);
 }
@@ -267,6 +294,10 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 	    (branch->event->kind != BRANCH_RETURN && branch->event->kind != BRANCH_JUMP))
 		return false;
 	at = frame_list_find(&stack->now, FRAME_BY_TRAP, 0);
+	if (!at && precise_has_unseen_callers(stack)) {
+		precise_enter_unseen(stack, time, &branch->places->to);
+		return true;
+	}
 	if (!at || stack->now.frames[at - 1].symbol != branch->places->to.symbol)
 		return false;
 	precise_pop_to(stack, time, at);

@@ -31,11 +31,13 @@ void precise_emit_inferred(struct precise_stack *stack, const struct frame *fram
 {
 	struct slice_event event = { .symbol = frame->symbol,
 				     .ip = frame->entry_ip,
+				     .flags = frame->slice_flags & SLICE_UNCERTAIN_LEVEL,
 				     .order = SLICE_ORDER_DEFERRED };
 	struct slice_detail detail = { .insns = stack->counts_since.insns,
 				       .cycles = stack->counts_since.cycles };
 
 	timestamp_group_infer(&stack->group, stack->since, &event, &detail);
+	stack->base.machine->uncertain_levels += event.flags != 0;
 }
 
 void precise_save_for_undo(struct precise_stack *stack, size_t depth)
@@ -76,7 +78,57 @@ void precise_infer_root(struct precise_stack *stack, const struct location *loca
 	if (stack->since < stack->settled)
 		begin_stack(stack, stack->last_time);
 	precise_emit_inferred(stack, &frame);
+	stack->root_number = stack->group.outer.count;
 	*frame_list_add(&stack->now) = frame;
+}
+
+/* ---- Levels that the trace does not show --------------------------------- */
+
+void precise_mark_level(struct precise_stack *stack)
+{
+	struct frame *root = stack->now.frames;
+
+	if (!precise_has_unseen_callers(stack) || root->slice_flags & SLICE_UNCERTAIN_LEVEL)
+		return;
+	root->slice_flags |= SLICE_UNCERTAIN_LEVEL;
+	if (timestamp_group_mark_uncertain(&stack->group, stack->root_number))
+		stack->base.machine->uncertain_levels++;
+}
+
+void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	bool here = same_function(stack->now.frames[0].symbol, symbol_of(stack, to));
+
+	if (!stack->root_number) {
+		/* The root's slice cannot be marked any more: what follows encloses nothing. */
+		precise_pop_to(stack, time, 0);
+		begin_stack(stack, time);
+		precise_infer_root(stack, to);
+		return;
+	}
+	precise_pop_to(stack, time, here);
+	if (!here)
+		precise_infer_root(stack, to);
+	precise_mark_level(stack);
+}
+
+/* Innermost frames that may be of an exception or longjmp(). */
+#define UNWINDER_FRAMES 64
+
+bool precise_unwinds(const struct precise_stack *stack)
+{
+	const struct frame_list *now = &stack->now;
+	size_t least = now->depth > UNWINDER_FRAMES ? now->depth - UNWINDER_FRAMES : 0;
+
+	for (size_t i = now->depth; i-- > least;) {
+		const struct frame *frame = &now->frames[i];
+		bool inferred = frame->kind == FRAME_INFERRED;
+
+		if (inferred ? location_unwinds(frame->symbol->name)
+			     : frame->kind == FRAME_CALLED && !frame->return_ip)
+			return true;
+	}
+	return false;
 }
 
 /* ---- Other stacks -------------------------------------------------------- */
@@ -88,6 +140,7 @@ static void switch_out(struct precise_stack *stack, int64_t time)
 	struct frame_list freed = *slot;
 
 	stack->has_root = false;
+	stack->root_number = 0;
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
 			precise_emit_end(stack, time, &stack->now.frames[i]);

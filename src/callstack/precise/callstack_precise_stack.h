@@ -62,7 +62,8 @@ struct precise_stack {
 	struct counts counts, counts_since; /* so far, and at `since` */
 	int64_t last_time;                  /* mapped */
 	int64_t gap_begin;                  /* mapped; of the current gap */
-	const struct symbol *gap;           /* its slice's name; NULL: no gap */
+	size_t root_number;       /* the root's among the deferred calls; 0: it was not inferred */
+	const struct symbol *gap; /* its slice's name; NULL: no gap */
 	bool started;
 	bool plain;                /* no gap, no transaction: near branches change only frames */
 	bool has_root;             /* the outermost frame has no caller */
@@ -212,6 +213,29 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 }
+
+/* ---- Levels that the trace does not show --------------------------------- */
+
+/* Returns whether the outermost frame has callers that were not seen. */
+static inline bool precise_has_unseen_callers(const struct precise_stack *stack)
+{
+	return stack->now.depth && stack->now.frames[0].kind == FRAME_INFERRED && !stack->has_root;
+}
+
+/*
+ * Mark the outermost frame, if it has unseen callers: calls may be missing between it and what it
+ * encloses, as an exception or longjmp() came to a function that may be active several times.
+ */
+void precise_mark_level(struct precise_stack *stack);
+
+/*
+ * An exception or longjmp() came to `to`, in no frame that was seen to be called: in the
+ * outermost one, or in one of its unseen callers, of which it has some.
+ */
+void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struct location *to);
+
+/* Returns whether the innermost frames are those of an exception or longjmp(), by their names. */
+bool precise_unwinds(const struct precise_stack *stack);
 
 /* ---- Other stacks -------------------------------------------------------- */
 

@@ -657,6 +657,49 @@ START_TEST(an_unwinder_goes_on_below_the_frame_that_resumed_it)
 }
 END_TEST
 
+/* The call of the f that the exception enters was not seen: it may be the root or a caller of it.
+ */
+START_TEST(an_exception_to_a_level_that_was_not_seen_marks_it)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'u');
+	jump('u', 'f', 0x60);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	ret('f', 'm', 0x15);
+	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	expect("B 0 g\nB 10 _Unwind_Resume\nE 20 _Unwind_Resume\nE 20 g\nE 30 f\nE 30 m\n"
+	       "B 0 m inferred deferred\nB 0 f inferred uncertain deferred\nS\n");
+}
+END_TEST
+
+/* Between the unwinder and the function that it enters there may have been others. */
+START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('u', 0x10, 'g');
+	ret('g', 'u', 0x15);
+	ret('u', 'm', 0x60);
+	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	expect("B 0 g\nE 10 g\nE 20 _Unwind_Resume\nE 20 m\n"
+	       "B 0 m inferred uncertain deferred\nB 0 _Unwind_Resume inferred deferred\nS\n");
+}
+END_TEST
+
+/* A longjmp() to a setjmp() before the trace, out of calls that were seen. */
+START_TEST(a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it)
+{
+	function('l')->name = function('l')->linkage = name_intern_text(&names, "longjmp");
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'l');
+	jump('l', 'm', 0x60);
+	expect_depth(0);
+	expect("B 0 g\nB 10 longjmp\nE 20 longjmp\nE 20 g\nE 20 f\nE 20 m\n"
+	       "B 0 m inferred uncertain deferred\nB 0 f inferred deferred\nS\n");
+}
+END_TEST
+
 /* The landing pad of the frame below is directly behind the call of _Unwind_Resume(). */
 START_TEST(nothing_returns_from_an_unwinder)
 {
@@ -1147,6 +1190,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
 	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
 	tcase_add_test(tests, nothing_returns_from_an_unwinder);
+	tcase_add_test(tests, an_exception_to_a_level_that_was_not_seen_marks_it);
+	tcase_add_test(tests, an_exception_out_of_the_first_function_marks_what_it_enters);
+	tcase_add_test(tests, a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it);
 	tcase_add_test(tests, a_call_returns_to_the_byte_behind_it);
 	tcase_add_test(tests, a_call_of_unknown_length_returns_to_a_byte_near_it);
 	tcase_add_test(tests, a_retpoline_is_a_jump);

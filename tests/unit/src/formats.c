@@ -133,9 +133,10 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 	expect("\"name\":\"f\",\"cat\":\"inlined\"}");
 	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 	symbol.inlined = NULL;
-	feed_begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START);
+	feed_begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START | SLICE_UNCERTAIN_LEVEL);
 	finish_format();
-	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true}}");
+	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true,"
+	       "\"uncertain_level\":true}}");
 }
 END_TEST
 
