@@ -79,7 +79,10 @@ struct dso {
 	size_t unnamed_count, unnamed_room;
 	struct id_index unnamed_ids; /* by symbol.start */
 	struct last_hit hit;
-	UT_hash_handle hh; /* by path and build id */
+	struct dso
+		*known; /* borrowed: the first dso of the same file, used instead; NULL: this one */
+	UT_hash_handle hh;      /* by path and build id */
+	UT_hash_handle by_file; /* by elf.identity */
 };
 
 struct dso_store {
@@ -87,7 +90,8 @@ struct dso_store {
 	struct name_table *names;         /* borrowed */
 	struct diag *diag;                /* borrowed */
 	struct arena arena;
-	struct dso *dsos; /* hash; its members are of the arena */
+	struct dso *dsos;  /* hash; its members are of the arena */
+	struct dso *files; /* hash of those that are found, one for each file */
 	struct demangler demangler;
 	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
 	/*

@@ -60,6 +60,7 @@ void dso_store_close(struct dso_store *store)
 		elf_file_close(&dso->debug);
 		elf_file_close(&dso->elf);
 	}
+	HASH_CLEAR(by_file, store->files);
 	HASH_CLEAR(hh, store->dsos);
 	demangler_release(&store->demangler);
 	pthread_mutex_destroy(&store->lock);
@@ -129,6 +130,26 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 	return dso;
 }
 
+/*
+ * A file that is mapped under many names is loaded once: of the names, the first is shown.
+ * Each would cost its size otherwise, for 100 bytes of a recording.
+ */
+static void join_known_file(struct dso *dso)
+{
+	struct dso_store *store = dso->store;
+	struct dso *known;
+
+	if (!dso->elf.identity.inode)
+		return;
+	HASH_FIND(by_file, store->files, &dso->elf.identity, sizeof(dso->elf.identity), known);
+	if (known) {
+		elf_file_close(&dso->elf);
+		dso->known = known;
+	} else {
+		HASH_ADD(by_file, store->files, elf.identity, sizeof(dso->elf.identity), dso);
+	}
+}
+
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size)
 {
@@ -148,10 +169,11 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 		dso_search(dso);
 		if (dso_find_shape(path) == DSO_SHAPE_VSYSCALL)
 			name_vsyscalls(dso);
+		join_known_file(dso);
 	}
 	pthread_mutex_unlock(&store->lock);
 	free(key);
-	return dso;
+	return dso->known ? dso->known : dso;
 }
 
 /*

@@ -52,6 +52,7 @@ void dso_store_close(struct dso_store *store);
  * the path, or with symfs its place under symfs and then its last component
  * there, and nothing outside of it; then, without symfs, perf's build-id cache.
  * "/proc/PID/root" in front of a container's path is left out if need be.
+ * Paths that lead to one file (device and inode) have one dso, with the first of the paths.
  * A file called jit-PID.dump is a jitdump, with its own code and names.
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
  * this process's own, of these the first of ELF class 64; "[vdso32]" of class 32.

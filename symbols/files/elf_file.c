@@ -124,6 +124,7 @@ static int map_file(struct elf_file *file, int fd, struct error *err)
 		     MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");
+	file->identity = (struct file_identity){ status.st_dev, status.st_ino };
 	file->bytes = bytes;
 	file->size = (size_t)status.st_size;
 	file->mapped = true;
@@ -154,6 +155,7 @@ static int parse_packed(struct elf_file *file, struct error *err)
 	size_t size, most = file->size < UNPACKED_MAX / UNPACK_FACTOR ? file->size * UNPACK_FACTOR
 								      : UNPACKED_MAX;
 	uint8_t *bytes = unpack_bytes(file->bytes, file->size, most, &size);
+	struct file_identity identity = file->identity;
 	GElf_Ehdr header;
 
 	elf_file_close(file);
@@ -161,6 +163,7 @@ static int parse_packed(struct elf_file *file, struct error *err)
 		return error_set(err, ERROR_FORMAT, "cannot be unpacked");
 	if (elf_file_open_bytes(file, bytes, size, err) < 0)
 		return -1;
+	file->identity = identity;
 	if (gelf_getehdr(file->elf, &header) && header.e_type == ET_REL)
 		return 0;
 	elf_file_close(file);

@@ -66,6 +66,35 @@ static const char *in_place(const char *name)
 	return path;
 }
 
+START_TEST(a_file_under_many_names_is_loaded_once)
+{
+	char link_path[128], hard_path[128], dots[8400];
+	struct dso *dso;
+
+	open_store((struct dso_store_options){ 0 });
+	make_place();
+	snprintf(hard_path, sizeof(hard_path), "%s/copy", place);
+	snprintf(link_path, sizeof(link_path), "%s/link", place);
+	snprintf(dots, sizeof(dots), "cp '%s' %s", sample, hard_path);
+	ck_assert_int_eq(system(dots), 0);
+	ck_assert_int_eq(symlink(hard_path, link_path), 0);
+	dso = dso_store_borrow(store, hard_path, NULL, 0);
+	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_ptr_eq(dso_store_borrow(store, link_path, NULL, 0), dso);
+	snprintf(dots, sizeof(dots), "%s//./copy", place);
+	ck_assert_ptr_eq(dso_store_borrow(store, dots, NULL, 0), dso);
+	ck_assert_ptr_eq(dso_store_borrow(store, dots, NULL, 0), dso);
+	ck_assert_ptr_eq(dso_store_borrow(store, link_path, sample_id, sizeof(sample_id)), dso);
+	snprintf(link_path, sizeof(link_path), "%s/hard", place);
+	ck_assert_int_eq(link(hard_path, link_path), 0);
+	ck_assert_ptr_eq(dso_store_borrow(store, link_path, NULL, 0), dso);
+	/* Another file of the same contents may change. */
+	ck_assert_ptr_ne(dso_store_borrow(store, sample, NULL, 0), dso);
+	close_store();
+	remove_place();
+}
+END_TEST
+
 /* The second program's debug information is compressed. */
 static const char *const programs[] = { "sample", "sample_gz" };
 
@@ -477,6 +506,7 @@ int main(void)
 	TCase *all = tcase_create("dso_store");
 
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 2);
+	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
 	tcase_add_test(all, what_no_symbol_covers_is_one_symbol_named_after_the_file);
 	tcase_add_test(all, a_program_begins_where_the_kernel_began_this_one);
 	tcase_add_test(all, a_file_is_used_only_if_its_build_id_is_the_recorded_one);
