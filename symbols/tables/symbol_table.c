@@ -133,6 +133,17 @@ static bool name_is_sound(struct loader *loader, const struct string_section *st
 	return end;
 }
 
+/*
+ * Returns whether a symbol is a label that only the assembler needs (gas, "Local Symbol Names"):
+ * i386's switch tables keep the labels of their cases in the file.  perf shows them as functions.
+ */
+static bool is_assemblers_label(const struct string_section *strings, const GElf_Sym *symbol)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE &&
+	       GELF_ST_BIND(symbol->st_info) == STB_LOCAL &&
+	       strncmp(strings->text + symbol->st_name, ".L", 2) == 0;
+}
+
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
 {
 	const struct section_bounds *section = section_if_shown(loader, symbol);
@@ -144,6 +155,8 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 	if (!section || !elf_file_code_at_vaddr(loader->file, symbol->st_value))
 		return;
 	if (!name_is_sound(loader, &loader->table->strings[strings], symbol->st_name))
+		return;
+	if (is_assemblers_label(&loader->table->strings[strings], symbol))
 		return;
 	add_entry(loader, (struct symbol_entry){
 				  .begin = symbol->st_value,

@@ -113,6 +113,24 @@ START_TEST(a_symbol_without_size_reaches_to_the_next)
 }
 END_TEST
 
+/* i386's switch tables keep such labels. */
+START_TEST(a_label_of_the_assemblers_is_no_function)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "chooses", CODE, 0x30, GLOBAL_FUNCTION },
+		{ ".L413", CODE + 0x10, 0, LABEL },
+		{ "label", CODE + 0x20, 0, LABEL },
+		{ ".Lnamed_so", CODE + 0x40, 0x10, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, 4);
+
+	expect(dso, CODE + 0x11, "chooses", 0x11);
+	expect(dso, CODE + 0x21, "label", 1);
+	expect(dso, CODE + 0x41, ".Lnamed_so", 1);
+	close_tiny();
+}
+END_TEST
+
 /* The order of choose_best_symbol() in tools/perf/util/symbol.c. */
 START_TEST(of_symbols_at_one_address_perfs_choice_wins)
 {
@@ -429,6 +447,7 @@ int main(void)
 
 	tcase_add_test(all, an_address_has_the_symbol_that_covers_it);
 	tcase_add_test(all, a_symbol_without_size_reaches_to_the_next);
+	tcase_add_test(all, a_label_of_the_assemblers_is_no_function);
 	tcase_add_test(all, of_symbols_at_one_address_perfs_choice_wins);
 	tcase_add_test(all, inside_a_symbol_the_innermost_wins);
 	tcase_add_test(all, a_range_ends_where_a_symbol_does_or_another_begins);
