@@ -100,7 +100,8 @@ static const struct plt_slot *pushed_slot(const struct plt_scanner *scanner, uin
 /*
  * Find the relocation of the stub in `code`; *header: it is the table's header.
  * The forms, each perhaps behind ENDBR and with a BND prefix:
- * "jmp *pointer", "push index; jmp header", and "push pointer; jmp *pointer".
+ * "jmp *pointer", "push index; jmp header", and "push pointer; jmp *pointer"; in i386's code that
+ * may lie anywhere the pointers are relative to ebx.
  */
 static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, struct cursor code,
 					  uint64_t vaddr, bool *header)
@@ -125,7 +126,7 @@ static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, str
 	operand = cursor_u32(&code);
 	if (code.short_)
 		return NULL;
-	*header = opcode == 0x35;
+	*header = opcode == 0x35 || (opcode == 0xb3 && !scanner->wide);
 	if (opcode == 0x25 && scanner->wide)
 		return find_slot(&scanner->slots, vaddr + (uint64_t)(code.at - start) +
 							  (uint64_t)(int64_t)(int32_t)operand);

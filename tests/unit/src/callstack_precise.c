@@ -310,6 +310,24 @@ START_TEST(a_resolver_that_returns_to_the_function_jumps_to_it)
 }
 END_TEST
 
+/* The stub is first touched, so it is read from the file. */
+START_TEST(a_page_fault_in_the_stubs_does_not_hide_the_resolver)
+{
+	call('l', 0x10, 'm');
+	call('m', 0x10, 'F');
+	jump('F', 'P', 0);
+	feed(BRANCH_NONE, at('P', 6), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('P', 6), BRANCH_TRACE_ON);
+	jump('P', 'r', 0);
+	ret('r', 'f', 0);
+	expect_depth(2);
+	ret('f', 'm', 0x15);
+	expect_depth(1);
+	ret('m', 'l', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
 /* The function that was resolved is no resolver: its own return to an entry is another stack. */
 START_TEST(a_resolved_function_may_begin_a_coroutine_by_a_return)
 {
@@ -1174,6 +1192,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(tests, a_stub_and_its_target_are_one_call);
 	tcase_add_test(tests, a_resolver_that_returns_to_the_function_jumps_to_it);
+	tcase_add_test(tests, a_page_fault_in_the_stubs_does_not_hide_the_resolver);
 	tcase_add_test(tests, a_resolved_function_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);

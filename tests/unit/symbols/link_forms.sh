@@ -39,6 +39,15 @@ stubs() { # OPTIONS
 	cut -f 1 "$work/expected" | "$namer" 0 "$work/prog" | cut -f 1,2 | diff "$work/expected" -
 }
 
+# i386's code that may lie anywhere: the header and the stub behind it.
+stubs_of_32_bits() {
+	printf 'call work@PLT\nret\n' | as --32 -o "$work/wide.o" &&
+		ld -m elf_i386 -shared -z lazy "$work/wide.o" -o "$work/wide.so" || return 1
+	plt=$(objdump -h "$work/wide.so" | awk '$2 == ".plt" { print $4 }')
+	printf '%s\n' "$plt" "$(printf '%x' $((0x$plt + 6)))" "$(printf '%x' $((0x$plt + 16)))" |
+		"$namer" 0 "$work/wide.so" | cut -f 2 | paste -sd ' ' | grep -x '.plt .plt work@plt'
+}
+
 chosen() {
 	nm "$work/prog" | awk '$2 == "i" { print $1 }' >"$work/addresses"
 	"$namer" 0 "$work/prog" <"$work/addresses" | cut -f 2 >"$work/ours"
@@ -69,6 +78,11 @@ tap_check "stubs that are bound at the start" stubs -Wl,-z,now
 tap_check "stubs with IBT, in .plt.sec" stubs -fcf-protection -Wl,-z,lazy -Wl,-z,ibtplt
 tap_check "stubs with IBT that are bound at the start" stubs -fcf-protection -Wl,-z,now -Wl,-z,ibtplt
 tap_check "stubs of a program at a fixed address" stubs -no-pie -fno-pie -Wl,-z,lazy
+if printf 'ret\n' | as --32 -o "$work/wide.o" && ld -m elf_i386 "$work/wide.o" -o "$work/wide" 2>/dev/null; then
+	tap_check "stubs of a 32-bit library, and their header" stubs_of_32_bits
+else
+	tap_skip "stubs of a 32-bit library, and their header" "no 32-bit linker"
+fi
 tap_check "a function that is chosen at the start (IFUNC)" chosen
 tap_check "versioned names are shown without their versions" versions
 tap_check "paths that -ffile-prefix-map made are left alone" prefix_map
