@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/io/path_in_root.h"
@@ -185,6 +186,7 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 	const struct dso_store_options *options = &store->options;
 	const char *symfs = options->find.symfs;
 	char path[BENEATH_PATH];
+	struct stat status;
 	struct dso *dso;
 	bool new;
 
@@ -195,11 +197,14 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 		 options->perf_map_dir ? "" : "/tmp", pid);
 	pthread_mutex_lock(&store->lock);
 	dso = borrow_dso(store, path, strlen(path), &new);
-	if (new && (!symfs || path_in_root_resolve(symfs, path)) &&
-	    text_map_read_perf(&dso->map, path))
-		dso_set_named(dso, &dso->map.names);
+	if (new && (!symfs || path_in_root_resolve(symfs, path)) && stat(path, &status) == 0) {
+		dso->elf.identity = (struct file_identity){ status.st_dev, status.st_ino };
+		join_known_file(dso);
+		if (!dso->known && text_map_read_perf(&dso->map, path))
+			dso_set_named(dso, &dso->map.names);
+	}
 	pthread_mutex_unlock(&store->lock);
-	return dso;
+	return dso->known ? dso->known : dso;
 }
 
 static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build_id_size)

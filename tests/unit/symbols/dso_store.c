@@ -66,6 +66,32 @@ static const char *in_place(const char *name)
 	return path;
 }
 
+START_TEST(a_map_of_names_under_many_names_is_loaded_once)
+{
+	char path[128], link_path[128];
+	struct dso *dso;
+	uint64_t offset;
+	FILE *file;
+
+	make_place();
+	open_store((struct dso_store_options){ .perf_map_dir = place });
+	snprintf(path, sizeof(path), "%s/perf-1.map", place);
+	snprintf(link_path, sizeof(link_path), "%s/perf-2.map", place);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("1000 10 compiled\n", file);
+	fclose(file);
+	ck_assert_int_eq(link(path, link_path), 0);
+	dso = dso_store_borrow_jit(store, 1);
+	ck_assert_str_eq(dso_borrow_symbol(dso, 0x1004, &offset)->name->text, "compiled");
+	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2), dso);
+	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2), dso);
+	ck_assert_ptr_ne(dso_store_borrow_jit(store, 3), dso);
+	close_store();
+	remove_place();
+}
+END_TEST
+
 START_TEST(a_file_under_many_names_is_loaded_once)
 {
 	char link_path[128], hard_path[128], dots[8400];
@@ -506,6 +532,7 @@ int main(void)
 	TCase *all = tcase_create("dso_store");
 
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 2);
+	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
 	tcase_add_test(all, what_no_symbol_covers_is_one_symbol_named_after_the_file);
 	tcase_add_test(all, a_program_begins_where_the_kernel_began_this_one);
