@@ -41,6 +41,18 @@ static const struct elf_file *load_symtab(struct dso *dso)
 	return dso->mini.elf ? &dso->mini : NULL;
 }
 
+/* The runtime's function that OCaml code calls to raise. */
+static bool is_ocaml(const struct symbol_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const char *name = symbol_table_name(table, &table->entries[i]);
+
+		if (name && strcmp(name, "caml_raise_exn") == 0)
+			return true;
+	}
+	return false;
+}
+
 static void load_symbols(struct dso *dso)
 {
 	struct error err = { 0 };
@@ -49,6 +61,8 @@ static void load_symbols(struct dso *dso)
 	trap_table_open(&dso->traps, &dso->elf);
 	if (symbol_table_load(&dso->table, &dso->elf, load_symtab(dso), &err) != 0)
 		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
+	if (!dso->traps.count && is_ocaml(&dso->table))
+		trap_table_scan(&dso->traps, &dso->elf);
 	dso->symbol_cache = alloc_zeroed(dso->table.count, sizeof(*dso->symbol_cache));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the notes of OCaml's compiler about exception handlers. */
+/* Finds exception handlers of OCaml: by the compiler's notes, else by its code. */
 #include "symbols/tables/trap_table.h"
 
 #include <stdlib.h>
@@ -34,6 +34,62 @@ static int compare_traps(const void *left, const void *right)
 	const struct trap *a = left, *b = right;
 
 	return COMPARE(a->vaddr, b->vaddr);
+}
+
+/* ---- Code ---------------------------------------------------------------- */
+
+static void add_trap(struct trap_table *table, uint64_t vaddr, enum trap_kind kind)
+{
+	*ARRAY_ADD(table->traps, table->count, table->room) = (struct trap){ vaddr, (uint8_t)kind };
+}
+
+/* lea HANDLER(%rip), %r11; push %r11; push D(%r14); mov %rsp, D(%r14) */
+#define INSTALL_SIZE 17
+/* pop D(%r14); add $8, %rsp; a raise has mov D(%r14), %rsp before its pop. */
+#define REMOVE_SIZE 8
+#define RAISE_SIZE  4
+
+static bool installs(const uint8_t *code)
+{
+	return memcmp(code, "\x4c\x8d\x1d", 3) == 0 &&
+	       memcmp(code + 7, "\x41\x53\x41\xff\x76", 5) == 0 &&
+	       memcmp(code + 13, "\x49\x89\x66", 3) == 0 && code[12] == code[16];
+}
+
+static bool removes(const uint8_t *code)
+{
+	return memcmp(code, "\x41\x8f\x46", 3) == 0 &&
+	       memcmp(code + 4, "\x48\x83\xc4\x08", 4) == 0 &&
+	       (memcmp(code - RAISE_SIZE, "\x49\x8b\x66", 3) != 0 || code[-1] != code[3]);
+}
+
+static void scan(struct trap_table *table, const uint8_t *code, size_t size, uint64_t vaddr)
+{
+	for (size_t at = RAISE_SIZE; at + INSTALL_SIZE <= size; at++) {
+		int32_t distance;
+
+		if (code[at] == 0x4c && installs(code + at)) {
+			memcpy(&distance, code + at + 3, sizeof(distance));
+			add_trap(table, vaddr + at + 7 + (uint64_t)(int64_t)distance, TRAP_ENTERED);
+			add_trap(table, vaddr + at + INSTALL_SIZE - 4, TRAP_INSTALLED);
+		} else if (code[at] == 0x41 && removes(code + at)) {
+			add_trap(table, vaddr + at + 4, TRAP_REMOVED);
+		}
+	}
+}
+
+void trap_table_scan(struct trap_table *table, const struct elf_file *file)
+{
+	for (size_t i = 0; i < file->code_count && !table->count; i++) {
+		size_t size = 0;
+		const uint8_t *code = elf_file_loaded_at(file, file->code[i].vaddr, &size);
+
+		if (code)
+			scan(table, code, size < file->code[i].size ? size : file->code[i].size,
+			     file->code[i].vaddr);
+	}
+	if (table->count)
+		qsort(table->traps, table->count, sizeof(*table->traps), compare_traps);
 }
 
 void trap_table_open(struct trap_table *table, const struct elf_file *file)

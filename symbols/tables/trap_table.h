@@ -7,7 +7,8 @@
  * A note of owner "OCaml" and type 1 holds 64-bit words: the address of
  * _.stapsdt.base as it was when the file was linked, then three lists of
  * addresses, each ended by 0: entered, installed, removed.  Prelinking moves the
- * section .stapsdt.base, and the addresses with it.
+ * section .stapsdt.base, and the addresses with it.  Code without notes has the same by its
+ * instructions, if the runtime's caml_raise_exn has a symbol.
  */
 #ifndef SYMBOLS_TABLES_TRAP_TABLE_H
 #define SYMBOLS_TABLES_TRAP_TABLE_H
@@ -33,6 +34,13 @@ struct trap_table {
 
 /* Read the notes of an open file; damaged ones end what is read. */
 void trap_table_open(struct trap_table *table, const struct elf_file *file);
+
+/*
+ * Read the code of a file of OCaml without notes: 4.10 and later install a handler by the same
+ * four instructions everywhere, and remove it by the same two (asmcomp/amd64/emit.mlp,
+ * Lpushtrap and Lpoptrap).
+ */
+void trap_table_scan(struct trap_table *table, const struct elf_file *file);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void trap_table_release(struct trap_table *table);

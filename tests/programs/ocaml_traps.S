@@ -5,14 +5,21 @@
  * continue).  Which calls have a handler cannot be seen in the branches, only
  * from the notes: caml_search calls itself, and every other call installs one.
  */
+
+#ifdef SCANNED /* OCaml 4.10 and later, without notes: r14 points to the domain's state */
+#define TOP 0x10(%r14)
+#define caml_raise caml_raise_exn
+#else
+#define TOP %r14
+#endif
 	.text
 
 	/* caml_raise: r14's handler continues. */
 	.globl caml_raise
 	.type caml_raise, @function
 caml_raise:
-	movq	%r14, %rsp
-	popq	%r14
+	movq	TOP, %rsp
+	popq	TOP
 	ret
 	.size caml_raise, . - caml_raise
 
@@ -28,11 +35,11 @@ caml_search:
 	leaq	.Lhandler(%rip), %r11
 	pushq	%r11
 .Lpush:
-	pushq	%r14
-	movq	%rsp, %r14
+	pushq	TOP
+	movq	%rsp, TOP
 	decq	%rdi
 	call	caml_search
-	popq	%r14
+	popq	TOP
 .Lpop:
 	addq	$8, %rsp
 	addq	$8, %rsp
@@ -52,8 +59,8 @@ caml_search:
 	ret
 3:	call	caml_leaf
 	/* Not even a call: raise_notrace. */
-	movq	%r14, %rsp
-	popq	%r14
+	movq	TOP, %rsp
+	popq	TOP
 	popq	%r11
 	jmp	*%r11
 	.size caml_search, . - caml_search
@@ -74,6 +81,9 @@ main:
 	pushq	%r12
 	pushq	%r14
 	movl	$20, %ebx
+#ifdef SCANNED
+	leaq	state(%rip), %r14
+#endif
 1:	movq	%rbx, %rdi
 	movq	%rbx, %rsi
 	shrq	$2, %rsi
@@ -90,6 +100,10 @@ main:
 	ret
 	.size main, . - main
 
+#ifdef SCANNED
+	.local state
+	.comm state, 64, 16
+#else
 	.section .note.ocaml_eh, "?", "note"
 	.balign	4
 	.4byte	2f - 1f, 4f - 3f, 1
@@ -107,4 +121,5 @@ main:
 _.stapsdt.base:
 	.space	1
 	.size	_.stapsdt.base, 1
+#endif
 	.section .note.GNU-stack, "", @progbits
