@@ -13,6 +13,10 @@
 #define NEWEST_VERSION 3
 #define TIME_BITS      25
 
+/* A domain takes so many numbers of objects at a time, since version 3 (src/trace.ml, Allocator).
+ */
+#define OBJECTS_PER_CHUNK 10000
+
 enum event_code {
 	CODE_INFO = 0,
 	CODE_LOCATION = 1,
@@ -27,6 +31,7 @@ struct memtrace_domain {
 	uint16_t number;
 	bool lost_backtraces, lost_locations; /* damage: what follows cannot be known */
 	uint64_t last_time;                   /* us since 1970 */
+	uint64_t next_object;                 /* behind the packets before */
 	struct memtrace_codec codec;
 	struct memtrace_files files;
 	UT_hash_handle hh;
@@ -122,6 +127,29 @@ static bool is_usable(struct memtrace *trace, const struct packet_header *header
 	return false;
 }
 
+/* Each backtrace builds upon the one before: they are unknown from now on. */
+static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *domain,
+			    const char *reason)
+{
+	if (domain->lost_backtraces)
+		return;
+	diag_warn(trace->diag, "memtrace-damaged",
+		  "memtrace's backtraces of domain %u are not known any more: the packet that ends "
+		  "at offset 0x%" PRIx64 " %s",
+		  domain->number, offset_of(trace, trace->packet.end), reason);
+	domain->lost_backtraces = true;
+}
+
+/* Returns whether a packet's first object is the next one of its domain. */
+static bool objects_continue(const struct memtrace *trace, const struct memtrace_domain *domain,
+			     uint64_t first)
+{
+	bool next_chunk = trace->version >= 3 && first % OBJECTS_PER_CHUNK == 0 &&
+			  domain->next_object % OBJECTS_PER_CHUNK == 0;
+
+	return first == domain->next_object || next_chunk;
+}
+
 static void enter_packet(struct memtrace *trace, const struct packet_header *header)
 {
 	struct memtrace_domain *domain = find_domain(trace, header->domain);
@@ -138,15 +166,24 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 		trace->packet.at = trace->packet.end;
 		return;
 	}
-	if (domain->lost_backtraces ||
-	    memtrace_codec_agrees(&domain->codec, header->verify_slot, header->verify_prediction,
-				  header->verify_place))
+	if (!memtrace_codec_agrees(&domain->codec, header->verify_slot, header->verify_prediction,
+				   header->verify_place))
+		lose_backtraces(trace, domain, "does not fit those before");
+	if (!objects_continue(trace, domain, header->first_object))
+		lose_backtraces(trace, domain, "does not continue their allocations");
+}
+
+/* End the current packet, if there is one. */
+static void leave_packet(struct memtrace *trace)
+{
+	struct memtrace_domain *domain = trace->domain;
+
+	if (!domain)
 		return;
-	diag_warn(trace->diag, "memtrace-damaged",
-		  "memtrace's backtraces of domain %u are not known any more: the packet that ends "
-		  "at offset 0x%" PRIx64 " does not fit those before",
-		  domain->number, offset_of(trace, trace->packet.end));
-	domain->lost_backtraces = true;
+	if (trace->next_object != trace->last_object)
+		lose_backtraces(trace, domain, "has not as many allocations as its header says");
+	domain->next_object = trace->last_object;
+	trace->domain = NULL;
 }
 
 /* Returns whether there is a next packet. */
@@ -230,6 +267,8 @@ static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_eve
 			  trace->backtrace_limit);
 	codec->cut = false;
 	event->unknown_backtrace = trace->domain->lost_backtraces;
+	trace->allocations++;
+	trace->unknown_backtraces += event->unknown_backtrace;
 	event->backtrace = codec->backtrace;
 	event->backtrace_length = event->unknown_backtrace ? 0 : codec->length;
 	return 0;
@@ -247,11 +286,21 @@ static int read_object(struct memtrace *trace, uint8_t kind, struct memtrace_eve
 
 static int read_location(struct memtrace *trace)
 {
+	uint64_t code;
+	int status;
+
 	/* Lists that lost their place would give wrong names, which is worse than none. */
 	if (trace->domain->lost_locations)
 		return -1;
-	if (memtrace_locations_read(&trace->locations, &trace->domain->files, &trace->packet) < 0)
+	status = memtrace_locations_read(&trace->locations, &trace->domain->files, &trace->packet,
+					 &code);
+	if (status < 0)
 		return -1;
+	if (status > 0)
+		diag_warn(trace->diag, "memtrace-locations",
+			  "memtrace has two meanings of the location code $%" PRId64
+			  "; the first one is shown",
+			  memtrace_code_number(code));
 	trace->holds_locations = true;
 	return 0;
 }
@@ -302,6 +351,17 @@ static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 	trace->packet.at = trace->packet.end;
 }
 
+static void end_file(struct memtrace *trace)
+{
+	if (trace->unknown_backtraces && !trace->ended)
+		diag_warn(trace->diag, "memtrace-backtraces",
+			  "%" PRIu64 " of %" PRIu64
+			  " allocations of memtrace have no backtrace: what theirs build upon is "
+			  "damaged",
+			  trace->unknown_backtraces, trace->allocations);
+	trace->ended = true;
+}
+
 int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
 {
 	for (;;) {
@@ -309,11 +369,11 @@ int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
 		int status;
 
 		if (!cursor_left(&trace->packet)) {
-			if (trace->domain && trace->next_object != trace->last_object)
-				trace->domain->lost_backtraces = true;
-			if (!next_packet(trace))
-				return 0;
-			continue;
+			leave_packet(trace);
+			if (next_packet(trace))
+				continue;
+			end_file(trace);
+			return 0;
 		}
 		status = read_event(trace, event);
 		trace->holds_events |= status > 0;
@@ -354,7 +414,14 @@ static int read_info(struct memtrace *trace)
 	info->pid = cursor_u64(&trace->packet);
 	info->context = trace->version >= 2 ? read_text(trace) : "";
 	info->start_time = trace->packet_begin;
-	return trace->packet.short_ ? -1 : 0;
+	if (trace->packet.short_)
+		return -1;
+	if (cursor_left(&trace->packet))
+		diag_warn(trace->diag, "memtrace-info",
+			  "the last %zu bytes of memtrace's description, at offset 0x%" PRIx64
+			  ", are of no known field; left out",
+			  cursor_left(&trace->packet), offset_of(trace, trace->packet.at));
+	return 0;
 }
 
 int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, struct diag *diag,
@@ -380,6 +447,7 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 	trace->in.at = trace->packet.end;
 	trace->packet_begin = header.begin;
 	trace->packet_end = header.end;
+	trace->info.initial_domain = header.domain;
 	if (read_info(trace) < 0)
 		return error_set(err, ERROR_FORMAT, "memtrace: the trace's description is damaged");
 	trace->packet.at = trace->packet.end;

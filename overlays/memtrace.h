@@ -48,7 +48,8 @@ struct memtrace_info {
 	unsigned word_size;                                   /* bits */
 	const char *executable, *host, *parameters, *context; /* any bytes; owned by the arena */
 	uint64_t pid;
-	uint64_t start_time; /* us since 1970-01-01 UTC */
+	uint16_t initial_domain; /* that started memtrace; 0 before version 3 */
+	uint64_t start_time;     /* us since 1970-01-01 UTC */
 };
 
 struct memtrace_domain;
@@ -59,11 +60,13 @@ struct memtrace {
 	const uint8_t *begin;               /* borrowed: the mapped file */
 	bool holds_locations, holds_events; /* the current packet, as far as it was read */
 	bool packets_lost;                  /* some could not be found */
-	uint64_t packet_begin, packet_end;  /* us since 1970 */
+	bool ended;
+	uint64_t packet_begin, packet_end; /* us since 1970 */
 	uint64_t next_object;
-	uint64_t last_object;            /* next_object after the packet, from its header */
-	struct memtrace_domain *domain;  /* of the packet */
-	struct memtrace_domain *domains; /* hash by number */
+	uint64_t last_object; /* next_object after the packet, from its header */
+	uint64_t allocations, unknown_backtraces; /* read up to now: all, and those without */
+	struct memtrace_domain *domain;           /* of the packet */
+	struct memtrace_domain *domains;          /* hash by number */
 	size_t domain_count, domain_limit, backtrace_limit;
 	uint16_t version;
 	struct memtrace_info info;

@@ -2,6 +2,7 @@
 /* Decodes locations by move-to-front lists, and keeps them by code. */
 #include "overlays/memtrace_locations.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,24 +119,42 @@ static int read_location(struct memtrace_locations *table, struct memtrace_files
 	return location->function ? 0 : -1;
 }
 
-int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
-			    struct cursor *in)
+/* Returns whether two lists of locations are the same. */
+static bool same_locations(const struct memtrace_place *place,
+			   const struct memtrace_location *locations, size_t count)
 {
-	uint64_t code = cursor_u64(in);
-	size_t count = cursor_u8(in);
+	if (place->count != count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct memtrace_location *one = &place->locations[i], *other = &locations[i];
+
+		if (one->line != other->line || one->begin != other->begin ||
+		    one->end != other->end || strcmp(one->file, other->file) != 0 ||
+		    strcmp(one->function, other->function) != 0)
+			return false;
+	}
+	return true;
+}
+
+int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
+			    struct cursor *in, uint64_t *code)
+{
 	struct memtrace_location locations[255] = { 0 };
 	struct memtrace_place *place;
+	size_t count;
 
+	*code = cursor_u64(in);
+	count = cursor_u8(in);
 	for (size_t i = 0; i < count; i++)
 		if (read_location(table, files, in, &locations[i]) < 0)
 			return -1;
 	if (in->short_)
 		return -1;
-	HASH_FIND(hh, table->by_code, &code, sizeof(code), place);
+	HASH_FIND(hh, table->by_code, code, sizeof(*code), place);
 	if (place)
-		return 0;
+		return same_locations(place, locations, count) ? 0 : 1;
 	place = alloc_zeroed(1, sizeof(*place));
-	place->code = code;
+	place->code = *code;
 	place->count = count;
 	place->locations = arena_copy(&table->arena, locations, count * sizeof(locations[0]));
 	HASH_ADD(hh, table->by_code, code, sizeof(place->code), place);

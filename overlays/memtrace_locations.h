@@ -50,11 +50,18 @@ void memtrace_locations_init(struct memtrace_locations *table);
 void memtrace_locations_release(struct memtrace_locations *table);
 
 /*
- * Read one location event behind its header, with the lists of its domain.
- * Returns 0; -1 if it is damaged: then the lists must not be used any more.
+ * Read one location event behind its header, with the lists of its domain; *code gets its code.
+ * Returns 0; 1 if the code is known with other locations, which stay; -1 if the event is
+ * damaged: then the lists must not be used any more.
  */
 int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
-			    struct cursor *in);
+			    struct cursor *in, uint64_t *code);
+
+/* Returns the number that memtrace's own tools print for a code: OCaml's integer of 63 bits. */
+static inline int64_t memtrace_code_number(uint64_t code)
+{
+	return (int64_t)(code << 1) >> 1;
+}
 
 /*
  * Returns the locations of a code, `*count` of them, outermost first, borrowed;

@@ -135,9 +135,8 @@ static void print_place(const struct memtrace *trace, uint64_t code, FILE *out)
 	const struct memtrace_location *locations =
 		memtrace_locations_borrow(&trace->locations, code, &count);
 
-	/* Codes are OCaml's integers of 63 bits. */
 	if (!count)
-		fprintf(out, " $%" PRId64, (int64_t)(code << 1) >> 1);
+		fprintf(out, " $%" PRId64, memtrace_code_number(code));
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, " %s@%s:%u:%u-%u", locations[i].function, locations[i].file,
 			locations[i].line, locations[i].begin, locations[i].end);
@@ -156,10 +155,30 @@ static void print_alloc(const struct memtrace *trace, const struct memtrace_even
 		print_place(trace, event->backtrace[i], out);
 }
 
+static void print_info_text(const char *name, const char *text, FILE *out)
+{
+	fprintf(out, "# %s ", name);
+	print_quoted(text, out);
+	fputc('\n', out);
+}
+
+/* memtrace's description, as comments: memtrace's own dump_trace prints events only. */
+static void print_info(const struct memtrace_info *info, FILE *out)
+{
+	print_info_text("executable_name", info->executable, out);
+	print_info_text("host_name", info->host, out);
+	print_info_text("ocaml_runtime_params", info->parameters, out);
+	print_info_text("context", info->context, out);
+	fprintf(out, "# pid %" PRIu64 "\n# initial_domain %u\n", info->pid, info->initial_domain);
+	fprintf(out, "# start_time %" PRIu64 "\n", info->start_time);
+	fprintf(out, "# sample_rate %.17g\n# word_size %u\n", info->sample_rate, info->word_size);
+}
+
 static void print_memtrace(struct memtrace *trace, FILE *out)
 {
 	struct memtrace_event event;
 
+	print_info(&trace->info, out);
 	while (memtrace_next(trace, &event)) {
 		fprintf(out, "%010" PRIu64 " %010" PRId64 " ", event.time, (int64_t)event.object);
 		if (event.kind == MEMTRACE_ALLOC)

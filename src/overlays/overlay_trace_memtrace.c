@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/tables/hash.h"
+#include "src/formats/ftf/event_record.h"
 #include "src/overlays/overlay_trace.h"
 
 #define NAME_ROOM 64
@@ -17,13 +18,16 @@
 #define STACK_MAX    24000
 #define FUNCTION_MAX 1000 /* bytes of the function's name */
 
+/* Bytes of each text of the description: a record has four of them. */
+#define INFO_TEXT_MAX 4000
+
 /* ns over which the allocation rate is computed. */
 #define RATE_WINDOW UINT64_C(10000000)
 
 /* Bits of a block's number in the id of its arrows; the others are of the file. */
 #define OBJECT_BITS 40
 
-#define ALLOC_ARGS 7
+#define ALLOC_ARGS 8
 
 struct domain_track {
 	uint16_t domain;
@@ -134,7 +138,8 @@ static double estimated_bytes(const struct memtrace_trace *trace,
 	if (!(info->sample_rate > 0))
 		return 0;
 	bytes = (double)event->samples / info->sample_rate * info->word_size / 8;
-	return bytes < most ? bytes : most;
+	/* Most rates are no binary fractions: a sample of 1e-5 would be 799,999 bytes. */
+	return bytes < most ? (double)(int64_t)(bytes + 0.5) : most;
 }
 
 static void add_live(struct memtrace_trace *trace, const struct memtrace_event *event)
@@ -180,7 +185,7 @@ __attribute__((format(printf, 3, 4))) static size_t append(char text[STACK_MAX +
 
 /*
  * Print the whole stack, innermost frame first; what does not fit is cut.  Frames are
- * "function (file:line)", or the code of an unknown location, OCaml's integer of 63 bits.
+ * "function (file:line:begin-end)", or the code of an unknown location.
  * Returns the length.
  */
 static size_t print_stack(const struct memtrace_trace *trace, const struct memtrace_event *event,
@@ -196,10 +201,11 @@ static size_t print_stack(const struct memtrace_trace *trace, const struct memtr
 			used = append(text, used, " <- ");
 		if (!count)
 			used = append(text, used, "$%" PRId64,
-				      (int64_t)(event->backtrace[i] << 1) >> 1);
+				      memtrace_code_number(event->backtrace[i]));
 		for (size_t inlined = count; inlined-- > 0;)
-			used = append(text, used, "%s (%s:%u)%s", locations[inlined].function,
+			used = append(text, used, "%s (%s:%u:%u-%u)%s", locations[inlined].function,
 				      locations[inlined].file, locations[inlined].line,
+				      locations[inlined].begin, locations[inlined].end,
 				      inlined ? " <- " : "");
 	}
 	return used;
@@ -279,9 +285,10 @@ static void write_alloc(struct memtrace_trace *trace, const struct domain_track 
 	args[count++] = number_arg("words", (int64_t)event->words);
 	args[count++] = number_arg("samples", (int64_t)event->samples);
 	args[count++] = number_arg("estimated_bytes", (int64_t)estimated_bytes(trace, event));
+	args[count++] = number_arg("common_prefix", (int64_t)event->common);
 	args[count++] = text_arg("source", sources[event->source], strlen(sources[event->source]));
 	if (top) {
-		snprintf(at, sizeof(at), "%s:%u:%u", top->file, top->line, top->begin);
+		snprintf(at, sizeof(at), "%s:%u:%u-%u", top->file, top->line, top->begin, top->end);
 		args[count++] = text_arg("allocated_at", at, strlen(at));
 	}
 	if (stack_length)
@@ -373,6 +380,38 @@ static void intern_names(struct memtrace_trace *trace)
 				     trace->overlays->next_tid++);
 }
 
+static void add_text(struct event_record *record, const char *name, const char *text)
+{
+	struct ftf_writer *writer = record->writer;
+
+	event_record_add(record,
+			 ftf_arg_string(ftf_text(writer, name),
+					ftf_name(writer, text, strnlen(text, INFO_TEXT_MAX))));
+}
+
+/* Show memtrace's description where its first domain's track begins. */
+static void write_info(struct memtrace_trace *trace)
+{
+	const struct memtrace_info *info = &trace->memtrace->info;
+	struct domain_track *track = track_of(trace, info->initial_domain);
+	struct ftf_writer *writer = trace->overlays->writer;
+	struct event_record record;
+
+	event_record_init(&record, writer, "memtrace", "memtrace",
+			  overlay_clock_time(trace->clock, info->start_time * NS_PER_US));
+	add_text(&record, "executable_name", info->executable);
+	add_text(&record, "host_name", info->host);
+	add_text(&record, "ocaml_runtime_params", info->parameters);
+	add_text(&record, "context", info->context);
+	event_record_add_number(&record, "pid", (int64_t)info->pid);
+	event_record_add_number(&record, "initial_domain", info->initial_domain);
+	event_record_add(&record,
+			 ftf_arg_double(ftf_text(writer, "sample_rate"), info->sample_rate));
+	event_record_add_number(&record, "word_size", info->word_size);
+	record.event.thread = track->thread;
+	ftf_instant(writer, &record.event);
+}
+
 void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input *input,
 			    const struct overlay_clock *clock)
 {
@@ -387,6 +426,7 @@ void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input
 
 	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
 	intern_names(&trace);
+	write_info(&trace);
 	while (memtrace_next(&input->memtrace, &event))
 		add_event(&trace, &event);
 	HASH_ITER(hh, trace.live, block, next)

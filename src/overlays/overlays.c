@@ -125,18 +125,12 @@ uint64_t overlays_wall_base(const struct overlays *overlays,
 	return overlay_clock_wall(&overlays->clocks, recording);
 }
 
-int overlays_convert(const struct options *options, struct name_table *names, uint64_t *slices,
-		     struct diag *diag, struct error *err)
+int overlays_convert(struct overlays *overlays, struct name_table *names, struct error *err)
 {
-	struct overlays overlays;
-	int status = overlays_open(&overlays, options, diag, err);
+	const struct options *options = overlays->options;
 
-	if (status == 0 && options->format->overlays == OVERLAYS_AS_SLICES)
-		status = write_alone(&overlays, names, err);
-	else if (status == 0)
-		status = error_set(err, ERROR_UNSUPPORTED,
-				   "overlays alone have no branches: use --format=ftf or events");
-	*slices = overlays.slices;
-	overlays_close(&overlays);
-	return status;
+	if (options->format->overlays == OVERLAYS_AS_SLICES)
+		return write_alone(overlays, names, err);
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "overlays alone have no branches: use --format=ftf or events");
 }

@@ -48,11 +48,9 @@ uint64_t overlays_wall_base(const struct overlays *overlays,
 void overlays_print(struct overlays *overlays, FILE *out);
 
 /*
- * A run without a recording: open the overlays and write what the options ask for.
- * Returns 0 with the number of slices that were written in *slices; -1 with err
- * filled, and no output is left.
+ * A run without a recording: write what the options ask for of open overlays.
+ * Returns 0; -1 with err filled, and no output is left.
  */
-int overlays_convert(const struct options *options, struct name_table *names, uint64_t *slices,
-		     struct diag *diag, struct error *err);
+int overlays_convert(struct overlays *overlays, struct name_table *names, struct error *err);
 
 #endif

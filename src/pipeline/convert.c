@@ -13,11 +13,20 @@
 static int convert_overlays(const struct options *options, struct name_table *names,
 			    struct report *report, struct diag *diag, struct error *err)
 {
+	struct overlays overlays;
+	int status;
+
 	report_phase(report, "convert");
-	if (overlays_convert(options, names, &report->summary.slices, diag, err) < 0)
-		return -1;
-	summary_add_output(&report->summary, options->output);
-	return 0;
+	status = overlays_open(&overlays, options, diag, err);
+	if (status == 0)
+		status = overlays_convert(&overlays, names, err);
+	if (status == 0) {
+		report->summary.slices = overlays.slices;
+		report_overlays(report, &overlays);
+		summary_add_output(&report->summary, options->output);
+	}
+	overlays_close(&overlays);
+	return status;
 }
 
 static int convert_text_events(const struct options *options, struct name_table *names,

@@ -101,14 +101,15 @@ static int print_hits(struct hit_input *input, struct error *err)
 	return status;
 }
 
-static int print_overlays(const struct options *options, struct diag *diag, FILE *text,
-			  struct error *err)
+static int print_overlays(struct report *report, struct diag *diag, FILE *text, struct error *err)
 {
 	struct overlays overlays;
-	int status = overlays_open(&overlays, options, diag, err);
+	int status = overlays_open(&overlays, report->options, diag, err);
 
-	if (status == 0)
+	if (status == 0) {
 		overlays_print(&overlays, text);
+		report_overlays(report, &overlays);
+	}
 	overlays_close(&overlays);
 	return status;
 }
@@ -133,7 +134,7 @@ int convert_events(const struct options *options, struct name_table *names, stru
 	input.hits.text = text;
 	status = print_hits(&input, err);
 	if (status == 0)
-		status = print_overlays(options, diag, text, err);
+		status = print_overlays(report, diag, text, err);
 	fclose(text); /* write errors show in the output */
 	if (status == 0)
 		return output_close(&output, err);

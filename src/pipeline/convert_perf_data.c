@@ -383,6 +383,7 @@ static void report_result(struct conversion *c)
 	report_hits(c->report, &c->events.hits);
 	report_threads(c);
 	report_files(c);
+	report_overlays(c->report, &c->overlays);
 	if (c->nameless.ns)
 		summary->debug_hint = nameless_hint_make(&c->nameless, &recording->resolver,
 							 recording->timeline, c->options->symfs);

@@ -315,6 +315,34 @@ void report_hits(struct report *report, const struct hit_output *hits)
 				   { "last_ns", number(event->last) }));
 }
 
+static json_t *memtrace_json(const char *path, const struct memtrace *trace)
+{
+	const struct memtrace_info *info = &trace->info;
+	/* A damaged rate may be none of JSON's numbers. */
+	bool finite = info->sample_rate - info->sample_rate == 0;
+
+	return OBJECT({ "path", text_or_null(path) }, { "pid", number(info->pid) },
+		      { "executable_name", text_or_null(info->executable) },
+		      { "host_name", text_or_null(info->host) },
+		      { "ocaml_runtime_params", text_or_null(info->parameters) },
+		      { "context", text_or_null(info->context) },
+		      { "initial_domain", number(info->initial_domain) },
+		      { "start_time_us", number(info->start_time) },
+		      { "sample_rate", finite ? json_real(info->sample_rate) : json_null() },
+		      { "word_size", number(info->word_size) },
+		      { "allocations", number(trace->allocations) },
+		      { "unknown_backtraces", number(trace->unknown_backtraces) });
+}
+
+void report_overlays(struct report *report, const struct overlays *overlays)
+{
+	for (size_t i = 0; report->wanted && i < overlays->count; i++)
+		if (overlays->inputs[i].kind == OVERLAY_MEMTRACE)
+			append_part(report, "memtrace",
+				    memtrace_json(overlays->inputs[i].path,
+						  &overlays->inputs[i].memtrace));
+}
+
 /* ---- The whole ----------------------------------------------------------- */
 
 static json_t *input_json(const char *path, const char *kind)
@@ -399,7 +427,7 @@ json_t *report_json(const struct report *report)
 		return NULL;
 	trace = trace_bytes(summary);
 	set_value(trace, "bytes_left_out", number(summary->bytes_left_out));
-	/* The last seven keys are those of the parts: empty or null if there are none. */
+	/* The last eight keys are those of the parts: empty or null if there are none. */
 	whole = OBJECT(
 		{ "version", json_integer(REPORT_VERSION) },
 		{ "program", json_string(PACKAGE_STRING) },
@@ -418,7 +446,8 @@ json_t *report_json(const struct report *report)
 		{ "gaps", gap_list(summary) }, { "seconds", seconds(now() - report->begin_ns) },
 		{ "peak_memory_bytes", number(summary_peak_memory()) },
 		{ "warnings", warning_list(report->diag) }, { "streams", json_array() },
-		{ "threads", json_array() }, { "files", json_array() }, { "phases", json_array() },
+		{ "threads", json_array() }, { "files", json_array() },
+		{ "memtrace", json_array() }, { "phases", json_array() },
 		{ "hit_events", json_array() }, { "recording", json_null() },
 		{ "functions", json_null() });
 	if (json_object_update(whole, report->parts) < 0)

@@ -20,6 +20,7 @@
 #include "decoder/timeline/timeline.h"
 #include "src/events/hit_output.h"
 #include "src/options/options.h"
+#include "src/overlays/overlays.h"
 #include "src/report/summary.h"
 #include "src/slices/slice_totals.h"
 
@@ -69,6 +70,9 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps);
 
 /* Add the hits that were shown or counted, by event. */
 void report_hits(struct report *report, const struct hit_output *hits);
+
+/* Add what each file of memtrace says about itself, and how much was read of it. */
+void report_overlays(struct report *report, const struct overlays *overlays);
 
 /* End the report; the functions below need it.  `diag` and `err` are borrowed. */
 void report_finish(struct report *report, enum exit_status status, const struct diag *diag,

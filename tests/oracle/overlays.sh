@@ -33,7 +33,7 @@ events_equal() { # RING.gz DUMP
 memtrace_equal() { # FILE DUMP [LINES]
 	gzip -dcf "$2" | head -n "${3:-1000000}" >"$work/expected"
 	"$program" --format=events --memtrace="$1" -o "$work/printed" || return 1
-	cmp "$work/expected" "$work/printed"
+	sed '/^# /d' "$work/printed" | cmp "$work/expected" -
 }
 
 # The damaged ones are small.ctf changed: STATUS LINES-THAT-ARE-EQUAL LINES-AT-LEAST WARNING
@@ -41,11 +41,11 @@ damaged() { # FILE STATUS EQUAL LEAST WARNING
 	"$program" --format=events --memtrace="$shared/memtrace/$1" -o "$work/printed" 2>"$work/err"
 	[ $? -eq "$2" ] || { echo "another exit status"; cat "$work/err"; return 1; }
 	grep -q "$5" "$work/err" || { cat "$work/err"; return 1; }
-	[ "$(wc -l <"$work/err")" -eq 1 ] || { cat "$work/err"; return 1; }
+	[ "$(grep -vc 'have no backtrace: what' "$work/err")" -eq 1 ] || { cat "$work/err"; return 1; }
 	[ "$2" -eq 1 ] && return 0
 	[ "$(wc -l <"$work/printed")" -ge "$4" ] || { wc -l "$work/printed"; return 1; }
 	head -n "$3" "$shared/memtrace/small.dump.txt" >"$work/expected"
-	head -n "$3" "$work/printed" | cmp "$work/expected" -
+	sed '/^# /d' "$work/printed" | head -n "$3" | cmp "$work/expected" -
 }
 
 for folder in "$shared"/events/* "$shared"/combined/single "$shared"/perf/*; do

@@ -187,11 +187,94 @@ START_TEST(packets_of_another_process_are_left_out_and_reported)
 	alloc_at(&file, START + 10);
 	alloc_at(&file, START + 20);
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 2);
-	file.out.bytes[first + PACKET_PID]++;
+	file.out.bytes[first + packet_size(file.out.bytes + first) + PACKET_PID]++;
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
-	ck_assert_uint_eq(event.time, 20);
+	ck_assert_uint_eq(event.time, 10);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_str_eq(diag.first->kind, "memtrace-other-process");
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+/* Bytes of a header of version 3: what its last two fields are. */
+enum { PACKET_FIRST_OBJECT = 52, PACKET_LAST_OBJECT = 60 };
+
+static void assert_backtraces_lost(const struct ctf_file *file)
+{
+	struct memtrace_event event;
+	struct diag diag;
+
+	diag_init(&diag);
+	ck_assert_uint_eq(count_events(file, &diag, &event), 2);
+	ck_assert(event.unknown_backtrace);
+	ck_assert_uint_eq(diag_kinds(&diag), 2);
+	ck_assert_str_eq(diag.first->kind, "memtrace-damaged");
+	ck_assert_uint_eq(diag.first->count, 1);
+	ck_assert_str_eq(diag.first->next->kind, "memtrace-backtraces");
+	diag_release(&diag);
+}
+
+START_TEST(allocations_that_do_not_continue_lose_their_backtraces_with_a_warning)
+{
+	struct ctf_file file;
+	size_t first, second;
+
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	first = packet_size(file.out.bytes);
+	alloc_at(&file, START + 10);
+	second = first + packet_size(file.out.bytes + first);
+	alloc_at(&file, START + 20);
+	file.out.bytes[first + PACKET_LAST_OBJECT]++;
+	assert_backtraces_lost(&file);
+	file.out.bytes[first + PACKET_LAST_OBJECT]--;
+	file.out.bytes[second + PACKET_FIRST_OBJECT]++;
+	file.out.bytes[second + PACKET_LAST_OBJECT]++;
+	assert_backtraces_lost(&file);
+	ctf_release(&file);
+}
+END_TEST
+
+START_TEST(a_location_code_with_two_meanings_is_reported)
+{
+	const struct ctf_location one = { "a.ml", "f", 1, 2, 3 }, other = { "a.ml", "f", 1, 2, 4 };
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	ctf_locate(&file, 0, 7, &one, 1);
+	ctf_locate(&file, 0, 7, &other, 1);
+	alloc_at(&file, START + 10);
+	count_events(&file, &diag, &event);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->kind, "memtrace-locations");
+	ck_assert_uint_eq(diag.first->count, 1);
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+START_TEST(bytes_behind_the_description_are_reported)
+{
+	struct memtrace trace;
+	struct ctf_file file;
+	struct diag diag;
+	uint8_t *longer;
+	uint32_t bits;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	longer = calloc(file.out.size + 1, 1);
+	memcpy(longer, file.out.bytes, file.out.size);
+	bits = (uint32_t)(file.out.size + 1) * 8;
+	memcpy(longer + PACKET_BITS, &bits, sizeof(bits));
+	ck_assert_int_eq(memtrace_open(&trace, longer, file.out.size + 1, &diag, NULL), 0);
+	memtrace_close(&trace);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->kind, "memtrace-info");
+	free(longer);
 	diag_release(&diag);
 	ctf_release(&file);
 }
@@ -272,6 +355,10 @@ int main(void)
 
 	tcase_add_loop_test(tests, what_is_written_is_read, 1, 4);
 	tcase_add_test(tests, packets_of_another_process_are_left_out_and_reported);
+	tcase_add_test(tests,
+		       allocations_that_do_not_continue_lose_their_backtraces_with_a_warning);
+	tcase_add_test(tests, a_location_code_with_two_meanings_is_reported);
+	tcase_add_test(tests, bytes_behind_the_description_are_reported);
 	tcase_add_test(tests, a_clock_that_is_set_back_does_not_move);
 	tcase_add_test(tests, versions_that_are_not_known_are_refused);
 	tcase_add_test(tests, no_damage_makes_the_reader_hang_or_overrun);
