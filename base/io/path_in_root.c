@@ -3,13 +3,12 @@
 #include "base/io/path_in_root.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#define LINKS_MAX 40 /* as the kernel, then it is a loop */
 
 /* Returns what is behind the directory in a path; NULL: the path does not begin with it. */
 static const char *behind(const char *path, const char *root)
@@ -21,42 +20,87 @@ static const char *behind(const char *path, const char *root)
 	return strncmp(path, root, length) == 0 && path[length] == '/' ? path + length : NULL;
 }
 
-static int open_in_root(const char *root, const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, kept;
+/* A path being resolved: found so far, and what is still to follow. */
+struct route {
+	size_t root; /* length of the root in `found`, without a slash at its end */
+	char found[BENEATH_PATH];
+	char todo[BENEATH_PATH];
+	unsigned links;
+};
 
-	if (directory < 0)
-		return -1;
-	fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-	kept = errno;
-	close(directory);
-	errno = kept;
-	return fd;
+/* Take the last name off, but nothing of the root. */
+static void climb(struct route *route)
+{
+	char *slash = strrchr(route->found + route->root, '/');
+
+	if (slash)
+		*slash = 0;
 }
 
-/* Write the name of an open file; returns false if it has none that fits. */
-static bool name_of(int fd, char path[BENEATH_PATH])
+/* `found` is a link to `target`: follow it.  Returns whether it can be followed. */
+static bool follow_link(struct route *route, const char *target)
 {
-	char link[40];
-	ssize_t length;
+	char rest[BENEATH_PATH];
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, BENEATH_PATH);
-	if (length <= 0 || length >= BENEATH_PATH)
+	if (*target == '/')
+		route->found[route->root] = 0;
+	else
+		climb(route);
+	strcpy(rest, route->todo);
+	return ++route->links <= LINKS_MAX &&
+	       snprintf(route->todo, sizeof(route->todo), "%s/%s", target, rest) < BENEATH_PATH;
+}
+
+/* Append a name to `found`.  Returns whether something is there. */
+static bool enter(struct route *route, const char *name, size_t length)
+{
+	size_t at = strlen(route->found);
+	char target[BENEATH_PATH];
+	ssize_t size;
+
+	if (at + 1 + length >= BENEATH_PATH)
 		return false;
-	path[length] = 0;
+	route->found[at] = '/';
+	memcpy(route->found + at + 1, name, length);
+	route->found[at + 1 + length] = 0;
+	size = readlink(route->found, target, sizeof(target));
+	if (size < 0)
+		return errno == EINVAL; /* not a link */
+	if (size >= BENEATH_PATH)
+		return false;
+	target[size] = 0;
+	return follow_link(route, target);
+}
+
+/*
+ * Not openat2(2), whose flags a filter of system calls cannot read: it would allow to
+ * truncate files (src/sandbox/sandbox.h).
+ */
+static bool resolve(struct route *route)
+{
+	while (route->todo[0]) {
+		char name[BENEATH_PATH];
+		size_t slashes = strspn(route->todo, "/");
+		size_t length = strcspn(route->todo + slashes, "/");
+
+		memcpy(name, route->todo + slashes, length);
+		name[length] = 0;
+		memmove(route->todo, route->todo + slashes + length,
+			strlen(route->todo + slashes + length) + 1);
+		if (strcmp(name, "..") == 0)
+			climb(route);
+		else if (length && strcmp(name, ".") != 0 && !enter(route, name, length))
+			return false;
+	}
 	return true;
 }
 
 bool path_in_root_resolve(const char *root, char path[BENEATH_PATH])
 {
-	char *real = realpath(root, NULL), *target = NULL;
-	char found[BENEATH_PATH];
+	char *real = realpath(root, NULL);
 	const char *rest = behind(path, root);
-	bool inside;
-	int fd;
+	struct route route = { .links = 0 };
+	bool found;
 
 	if (!rest && real)
 		rest = behind(path, real);
@@ -64,18 +108,16 @@ bool path_in_root_resolve(const char *root, char path[BENEATH_PATH])
 		free(real);
 		return !rest;
 	}
-	fd = open_in_root(root, rest);
-	if (fd >= 0) {
-		inside = name_of(fd, found) && behind(found, real);
-		close(fd);
-	} else {
-		inside = errno == ENOSYS && (target = realpath(path, NULL)) && behind(target, real);
-		snprintf(found, sizeof(found), "%s", inside ? target : "");
+	route.root = strcmp(real, "/") == 0 ? 0 : strlen(real);
+	found = strlen(rest) < BENEATH_PATH && route.root < BENEATH_PATH;
+	if (found) {
+		memcpy(route.found, real, route.root);
+		strcpy(route.todo, rest);
+		found = resolve(&route);
 	}
 	/* Without links the path is what the user knows. */
-	if (inside && strcmp(behind(found, real), rest) != 0)
-		memcpy(path, found, strlen(found) + 1);
-	free(target);
+	if (found && strcmp(route.found + route.root, rest) != 0)
+		strcpy(path, route.found);
 	free(real);
-	return inside;
+	return found;
 }

@@ -9,8 +9,7 @@
 
 /*
  * Follow the links of a path as if `root`, with which it begins, were the root
- * of the file system (openat2(2), RESOLVE_IN_ROOT; Linux 5.6).  Before that, a
- * link may only lead to what is below the root on this machine.  A path that
+ * of the file system (as RESOLVE_IN_ROOT of openat2(2)).  A path that
  * does not begin with root, under either of its names, stays as it is.
  * Returns true, with `path` replaced by where it leads if links are in it;
  * false if nothing is there, or it is outside.
