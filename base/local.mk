@@ -17,6 +17,7 @@ libbase_a_SOURCES = \
 	base/io/compressor.c base/io/compressor.h \
 	base/io/file_use.c base/io/file_use.h \
 	base/io/interrupt.c base/io/interrupt.h \
+	base/io/file_makers.c base/io/file_makers.h \
 	base/io/output.c base/io/output.h \
 	base/io/output_watch.c base/io/output_watch.h \
 	base/io/output_path.c base/io/output_path.h \

@@ -85,6 +85,7 @@ libptrace2ftf_a_SOURCES = \
 	src/report/perfetto_memory_hint.c src/report/perfetto_memory_hint.h \
 	src/report/progress.c src/report/progress.h \
 	src/report/report.c src/report/report.h \
+	src/report/sandbox_state.h \
 	src/report/report_print.c \
 	src/report/summary.c src/report/summary.h \
 	src/resolve/code_files.c src/resolve/code_files.h \
@@ -96,6 +97,7 @@ libptrace2ftf_a_SOURCES = \
 	src/resolve/location.c src/resolve/location.h \
 	src/resolve/nameless_time.c src/resolve/nameless_time.h \
 	src/resolve/resolve.c src/resolve/resolve.h \
+	src/sandbox/keeper.c src/sandbox/keeper.h \
 	src/sandbox/sandbox.c src/sandbox/sandbox.h \
 	src/sandbox/sandbox_calls.c \
 	src/sandbox/sandbox_files.c \

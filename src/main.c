@@ -88,7 +88,6 @@ static int check_paths(const struct options *options, bool *with_json, struct er
 
 static enum exit_status convert_recording(const struct options *options, json_t *child_report)
 {
-	struct sandbox sandbox = { 0 };
 	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
@@ -100,7 +99,7 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	/* No output may exist if the exit status is EXIT_FAILED. */
 	output_hold();
 	if (check_paths(options, &with_json, &err) == 0 &&
-	    sandbox_enter(&sandbox, options, &err) == 0)
+	    sandbox_enter(&report.sandbox, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
 	if (status == EXIT_FAILED)
 		output_drop();
@@ -109,9 +108,11 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	report_finish(&report, status, &diag, &err);
 	if (!options->quiet)
 		diag_print(&diag, stderr);
+	if (!options->quiet && status != EXIT_FAILED)
+		sandbox_warn(&report.sandbox, stderr);
 	report_print(&report, stderr);
 	if (options->verbose)
-		sandbox_print(&sandbox, stderr);
+		sandbox_print(&report.sandbox, stderr);
 	if (place_outputs(&report, with_json, &err) < 0)
 		report.status = EXIT_FAILED;
 	if (child_report)

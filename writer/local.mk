@@ -17,6 +17,7 @@ libftf_la_SOURCES = \
 	base/error.c base/error.h \
 	base/tables/fibonacci_hash.h \
 	base/tables/id_index.c base/tables/id_index.h \
+	base/io/file_makers.c base/io/file_makers.h \
 	base/io/output.c base/io/output.h \
 	base/io/compressor.c base/io/compressor.h \
 	base/printable.c base/printable.h \

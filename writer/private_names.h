@@ -11,6 +11,8 @@
 #define error_set                ftf_private_error_set
 #define error_set_at             ftf_private_error_set_at
 #define error_set_system         ftf_private_error_set_system
+#define file_makers              ftf_private_file_makers
+#define file_makers_own          ftf_private_file_makers_own
 #define hash_bytes               ftf_private_hash_bytes
 #define id_index_move            ftf_private_id_index_move
 #define id_index_put             ftf_private_id_index_put
@@ -20,6 +22,7 @@
 #define output_ask               ftf_private_output_ask
 #define output_close             ftf_private_output_close
 #define output_remove_unfinished ftf_private_output_remove_unfinished
+#define output_name_temporary    ftf_private_output_name_temporary
 #define output_open              ftf_private_output_open
 #define output_drop              ftf_private_output_drop
 #define output_hold              ftf_private_output_hold

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/io/compressor.h"
+#include "base/io/file_makers.h"
 
 /*
  * Small enough to be in a cache still when write() copies it, and for the page
@@ -20,7 +21,6 @@
  */
 #define FLUSH_AT    ((size_t)64 * 1024)
 #define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)
-#define NAME_TRIES  100
 
 /* The temporary file that output_remove_unfinished() removes; empty: none. */
 static char unfinished[PATH_MAX];
@@ -43,10 +43,14 @@ void output_track_unfinished(void)
 
 void output_remove_unfinished(void)
 {
+	if (file_makers->leave) {
+		file_makers->leave();
+		return;
+	}
 	if (unfinished[0])
-		unlink(unfinished);
+		file_makers->remove(unfinished);
 	for (const struct waiting *file = waiting; file; file = file->next)
-		unlink(file->temporary);
+		file_makers->remove(file->temporary);
 }
 
 static const struct output_guard *guard; /* NULL: none */
@@ -61,7 +65,7 @@ static int may_replace(const char *path, struct error *err)
 	return guard ? guard->place(path, err) : 0;
 }
 
-static void name_temporary(char *name, size_t room, const char *path, int pid, int i)
+void output_name_temporary(char *name, size_t room, const char *path, int pid, int i)
 {
 	snprintf(name, room, "%s.%d.%d.tmp", path, pid, i);
 }
@@ -71,34 +75,30 @@ void output_remove_left(const char *path, int pid)
 	size_t room = strlen(path) + 40;
 	char *name = malloc(room);
 
-	for (int i = 0; name && i < NAME_TRIES; i++) {
-		name_temporary(name, room, path, pid, i);
+	for (int i = 0; name && i < OUTPUT_NAME_TRIES; i++) {
+		output_name_temporary(name, room, path, pid, i);
 		if (may_replace(name, NULL) == 0)
-			unlink(name);
+			file_makers->remove(name);
 	}
 	free(name);
 }
 
-/* A new file beside `path`; O_EXCL, so that nothing can be put in its way. */
+/* A new file beside `path`. */
 static int open_temporary(struct output *output, struct error *err)
 {
 	size_t room = strlen(output->path) + 40;
-	struct stat old;
 
 	output->temporary = malloc(room);
 	if (!output->temporary)
 		return error_set_system(err, ENOMEM, "%s: cannot create", output->path);
-	for (int i = 0; i < NAME_TRIES; i++) {
-		name_temporary(output->temporary, room, output->path, (int)getpid(), i);
-		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	for (int i = 0; i < OUTPUT_NAME_TRIES; i++) {
+		output_name_temporary(output->temporary, room, output->path, (int)getpid(), i);
+		output->fd = file_makers->create(output->temporary, output->path);
 		if (output->fd >= 0 || errno != EEXIST)
 			break;
 	}
 	if (output->fd < 0)
 		return error_set_system(err, errno, "%s: cannot create", output->path);
-	/* The new file must not be readable for more users than the old one. */
-	if (stat(output->path, &old) == 0)
-		fchmod(output->fd, old.st_mode & 0777);
 	if (tracked && strlen(output->temporary) < sizeof(unfinished))
 		strcpy(unfinished, output->temporary);
 	return 0;
@@ -284,7 +284,7 @@ static int move_into_place(const char *temporary, const char *path, struct error
 {
 	if (may_replace(path, err) < 0)
 		return -1;
-	if (rename(temporary, path) == 0)
+	if (file_makers->move(temporary, path) == 0)
 		return 0;
 	return error_set_system(err, errno, "%s: cannot be put into place", path);
 }
@@ -303,7 +303,7 @@ int output_place(struct error *err)
 void output_drop(void)
 {
 	for (; waiting; forget_first())
-		unlink(waiting->temporary);
+		file_makers->remove(waiting->temporary);
 }
 
 static void put_into_place(struct output *output)
@@ -352,7 +352,7 @@ void output_abandon(struct output *output)
 		close(output->fd);
 	output->fd = -1;
 	if (output->temporary) {
-		unlink(output->temporary);
+		file_makers->remove(output->temporary);
 		unfinished[0] = 0;
 	}
 	free(output->temporary);

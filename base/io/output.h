@@ -114,6 +114,12 @@ int output_place(struct error *err);
 /* Remove the files that wait. */
 void output_drop(void);
 
+/* How many names are tried for a temporary file. */
+#define OUTPUT_NAME_TRIES 100
+
+/* Make the name of a temporary file beside `path`: of process `pid`, the try `i`. */
+void output_name_temporary(char *name, size_t room, const char *path, int pid, int i);
+
 /*
  * Remove the temporary file that process `pid`, which was killed, may have left
  * beside `path`.

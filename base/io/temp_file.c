@@ -3,28 +3,13 @@
 #include "base/io/temp_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/io/file_makers.h"
+
 #define CHUNK ((size_t)256 * 1024)
-
-/* Use O_TMPFILE, or unlink a named file at once where the file system lacks that. */
-static int open_nameless(const char *folder)
-{
-	char path[PATH_MAX];
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0 || snprintf(path, sizeof(path), "%s/ptrace2ftf-XXXXXX", folder) >= PATH_MAX)
-		return fd;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
 
 const char *temp_file_folder(void)
 {
@@ -40,7 +25,7 @@ int temp_file_open(struct temp_file *file, struct error *err)
 	const char *folder = temp_file_folder();
 
 	*file = (struct temp_file){ 0 };
-	file->fd = open_nameless(folder);
+	file->fd = file_makers->create_nameless(folder);
 	if (file->fd < 0)
 		return error_set_system(err, errno, "%s: cannot make a temporary file", folder);
 	file->open = 1;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io/file_makers.h"
 #include "base/io/output.h"
 #include "base/io/output_path.h"
 #include "base/io/output_watch.h"
@@ -36,7 +37,7 @@ static enum exit_status discard_interrupted(const struct options *options, json_
 {
 	struct error err = { 0 };
 
-	unlink(options->output);
+	file_makers->remove(options->output);
 	error_set(&err, ERROR_SYSTEM, "interrupted: deleted the incomplete %s", options->output);
 	return fail_job(report, &err);
 }

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/io/compressor.h"
+#include "base/io/file_makers.h"
 #include "base/io/file_use.h"
 #include "config.h"
 #include "src/formats/ftf/ftf_sink.h"
@@ -180,5 +181,5 @@ bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, 
 
 int stamp_set_attribute(const struct stamp *stamp, const char *path)
 {
-	return setxattr(path, ATTRIBUTE, stamp->text, strlen(stamp->text), 0);
+	return file_makers->mark(path, ATTRIBUTE, stamp->text);
 }

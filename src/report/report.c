@@ -417,6 +417,13 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 	report->err = err;
 }
 
+static json_t *sandbox_json(const struct sandbox *sandbox)
+{
+	return OBJECT({ "files", json_boolean(sandbox->files) },
+		      { "system_calls", json_boolean(sandbox->calls) },
+		      { "reason", text_or_null(sandbox->why) });
+}
+
 json_t *report_json(const struct report *report)
 {
 	const struct summary *summary = &report->summary;
@@ -445,6 +452,7 @@ json_t *report_json(const struct report *report)
 		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },
 		{ "gaps", gap_list(summary) }, { "seconds", seconds(now() - report->begin_ns) },
 		{ "peak_memory_bytes", number(summary_peak_memory()) },
+		{ "sandbox", sandbox_json(&report->sandbox) },
 		{ "warnings", warning_list(report->diag) }, { "streams", json_array() },
 		{ "threads", json_array() }, { "files", json_array() },
 		{ "memtrace", json_array() }, { "phases", json_array() },

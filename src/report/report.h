@@ -21,6 +21,7 @@
 #include "src/events/hit_output.h"
 #include "src/options/options.h"
 #include "src/overlays/overlays.h"
+#include "src/report/sandbox_state.h"
 #include "src/report/summary.h"
 #include "src/slices/slice_totals.h"
 
@@ -33,6 +34,7 @@ struct report {
 	const struct options *options; /* borrowed */
 	bool wanted;                   /* --json or -v: the parts are gathered */
 	struct summary summary;
+	struct sandbox sandbox;      /* what holds the run */
 	json_t *parts;               /* owned: an object; NULL: not wanted */
 	const char *phase;           /* the current one; NULL: none */
 	uint64_t begin_ns, phase_ns; /* begin of the run and the phase, CLOCK_MONOTONIC */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/sandbox/keeper.h"
+
 /*
  * Sanitizers make other system calls when they report and at exit:
  * AddressSanitizer's leak check stops all threads by ptrace().
@@ -41,17 +43,31 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
 	sandbox->why = find_obstacle();
 	if (options->sandbox == SANDBOX_AUTO && sandbox->why)
 		return 0;
-	/* In this order: the filter of system calls would refuse those of Landlock. */
-	files = sandbox_enter_files(options);
-	calls = sandbox_enter_calls(options->debuginfod);
+	/* In this order: the filter of system calls would refuse those of the others. */
+	files = keeper_start(options);
+	calls = files;
+	if (!files) {
+		files = sandbox_enter_files(options);
+		calls = sandbox_enter_calls(options);
+	}
 	sandbox->files = !files;
 	sandbox->calls = !calls;
 	sandbox->why = files ? files : calls;
+	sandbox->lacking = files && calls;
 	if (!sandbox->why || options->sandbox == SANDBOX_AUTO)
 		return 0;
 	return error_set(err, ERROR_SYSTEM,
 			 "cannot enter the sandbox: %s; use --sandbox=auto to run without it",
 			 sandbox->why);
+}
+
+void sandbox_warn(const struct sandbox *sandbox, FILE *out)
+{
+	if (sandbox->lacking)
+		fprintf(out,
+			"ptrace2ftf: warning: no sandbox: %s; use --sandbox=off for recordings "
+			"that you trust\n",
+			sandbox->why);
 }
 
 void sandbox_print(const struct sandbox *sandbox, FILE *out)

@@ -4,13 +4,14 @@
  * so that a recording that exploits a fault in the program gains little.
  *
  * Landlock (landlock(7)) allows to read the files named on the command line with
- * --symfs, and else any file, as a recording may name any; and to write in the
- * outputs' directories and the one of temporary files.  seccomp (seccomp(2))
+ * --symfs, and else any file, as a recording may name any.  seccomp (seccomp(2))
  * allows the system calls of a conversion: no new program or process, nothing
  * made executable, no socket, no signal to another process, no input for a
- * terminal.  Refused files fail with EACCES, refused calls with ENOSYS.
+ * terminal, no new, removed or changed file: the outputs are descriptors that another
+ * process opens (keeper.h).  Refused files fail with EACCES, refused calls with ENOSYS.
  *
- * --debuginfod allows the network, and its client's library and cache, too.
+ * An output that is a device or a pipe may be opened for writing.  --debuginfod allows the
+ * network, and its client's library and cache, too.
  *
  * The sandbox lasts until the process ends, and includes its threads.
  */
@@ -22,12 +23,7 @@
 
 #include "base/error.h"
 #include "src/options/options.h"
-
-struct sandbox {
-	bool files;      /* Landlock is active */
-	bool calls;      /* seccomp is active */
-	const char *why; /* borrowed, constant: why one is not active; NULL: both are */
-};
+#include "src/report/sandbox_state.h"
 
 /*
  * Enter the sandbox, as --sandbox says.  Called with one thread, before an input
@@ -37,6 +33,9 @@ struct sandbox {
  */
 int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct error *err);
 
+/* Print a warning if the system has neither half. */
+void sandbox_warn(const struct sandbox *sandbox, FILE *out);
+
 /* Print which halves are active: a line of -v. */
 void sandbox_print(const struct sandbox *sandbox, FILE *out);
 
@@ -45,6 +44,9 @@ void sandbox_print(const struct sandbox *sandbox, FILE *out);
  * the reason, a constant.
  */
 const char *sandbox_enter_files(const struct options *options);
-const char *sandbox_enter_calls(bool network);
+const char *sandbox_enter_calls(const struct options *options);
+
+/* Returns whether an output is a device or a pipe, which the process opens itself. */
+bool sandbox_opens_devices(const struct options *options);
 
 #endif

@@ -13,6 +13,7 @@
 #ifdef __x86_64__
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -26,26 +27,27 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "src/sandbox/keeper.h"
+
 /* Linux 5.17; the C library names its memory by it. */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Files. */
+/* Files: what reads them, and what writes to descriptors. */
 static const uint16_t file_calls[] = {
-	SYS_access,    SYS_close,        SYS_close_range, SYS_copy_file_range, SYS_creat,
-	SYS_dup,       SYS_dup2,         SYS_dup3,        SYS_faccessat,       SYS_faccessat2,
-	SYS_fadvise64, SYS_fallocate,    SYS_fchmod,      SYS_fcntl,           SYS_fdatasync,
-	SYS_fgetxattr, SYS_flock,        SYS_fsetxattr,   SYS_fstat,           SYS_fstatfs,
-	SYS_fsync,     SYS_ftruncate,    SYS_getcwd,      SYS_getdents,        SYS_getdents64,
-	SYS_getxattr,  SYS_lgetxattr,    SYS_link,        SYS_linkat,          SYS_lseek,
-	SYS_lstat,     SYS_memfd_create, SYS_mkdir,       SYS_mkdirat,         SYS_newfstatat,
-	SYS_open,      SYS_openat,       SYS_openat2,     SYS_pipe2,           SYS_poll,
-	SYS_ppoll,     SYS_pread64,      SYS_preadv,      SYS_pselect6,        SYS_pwrite64,
-	SYS_pwritev,   SYS_read,         SYS_readahead,   SYS_readlink,        SYS_readlinkat,
-	SYS_readv,     SYS_rename,       SYS_renameat,    SYS_renameat2,       SYS_select,
-	SYS_sendfile,  SYS_setxattr,     SYS_stat,        SYS_statfs,          SYS_statx,
-	SYS_umask,     SYS_unlink,       SYS_unlinkat,    SYS_write,           SYS_writev
+	SYS_access,     SYS_close,        SYS_close_range, SYS_copy_file_range,
+	SYS_dup,        SYS_dup2,         SYS_dup3,        SYS_faccessat,
+	SYS_faccessat2, SYS_fadvise64,    SYS_fallocate,   SYS_fdatasync,
+	SYS_fgetxattr,  SYS_flock,        SYS_fstat,       SYS_fstatfs,
+	SYS_fsync,      SYS_ftruncate,    SYS_getcwd,      SYS_getdents,
+	SYS_getdents64, SYS_getxattr,     SYS_lgetxattr,   SYS_lseek,
+	SYS_lstat,      SYS_memfd_create, SYS_newfstatat,  SYS_pipe2,
+	SYS_poll,       SYS_ppoll,        SYS_pread64,     SYS_preadv,
+	SYS_pselect6,   SYS_pwrite64,     SYS_pwritev,     SYS_read,
+	SYS_readahead,  SYS_readlink,     SYS_readlinkat,  SYS_readv,
+	SYS_select,     SYS_sendfile,     SYS_stat,        SYS_statfs,
+	SYS_statx,      SYS_umask,        SYS_write,       SYS_writev
 };
 
 /* Memory. */
@@ -100,14 +102,17 @@ static const uint16_t identity_calls[] = {
 	SYS_getrusage,   SYS_getsid,    SYS_getuid,    SYS_sysinfo,   SYS_uname
 };
 
-/* For the client of debuginfod servers: sockets, and times of the files in its cache. */
+/* For the client of debuginfod servers: sockets, and the files in its cache. */
 static const uint16_t network_calls[] = {
-	SYS_accept4,     SYS_bind,       SYS_connect,  SYS_epoll_create1, SYS_epoll_ctl,
-	SYS_epoll_pwait, SYS_epoll_wait, SYS_eventfd2, SYS_futimesat,     SYS_getpeername,
-	SYS_getsockname, SYS_getsockopt, SYS_listen,   SYS_mmap,          SYS_mprotect,
-	SYS_pipe,        SYS_recvfrom,   SYS_recvmmsg, SYS_recvmsg,       SYS_rmdir,
-	SYS_sendmmsg,    SYS_sendmsg,    SYS_sendto,   SYS_setsockopt,    SYS_shutdown,
-	SYS_socket,      SYS_socketpair, SYS_utime,    SYS_utimensat,     SYS_utimes,
+	SYS_accept4,    SYS_bind,        SYS_connect,     SYS_creat,      SYS_epoll_create1,
+	SYS_epoll_ctl,  SYS_epoll_pwait, SYS_epoll_wait,  SYS_eventfd2,   SYS_fchmod,
+	SYS_futimesat,  SYS_getpeername, SYS_getsockname, SYS_getsockopt, SYS_link,
+	SYS_linkat,     SYS_listen,      SYS_mkdir,       SYS_mkdirat,    SYS_mmap,
+	SYS_mprotect,   SYS_open,        SYS_openat,      SYS_openat2,    SYS_pipe,
+	SYS_recvfrom,   SYS_recvmmsg,    SYS_recvmsg,     SYS_rename,     SYS_renameat,
+	SYS_renameat2,  SYS_rmdir,       SYS_sendmmsg,    SYS_sendmsg,    SYS_sendto,
+	SYS_setsockopt, SYS_shutdown,    SYS_socket,      SYS_socketpair, SYS_unlink,
+	SYS_unlinkat,   SYS_utime,       SYS_utimensat,   SYS_utimes,
 };
 
 /* A call that is allowed if an argument has these bits under the mask. */
@@ -125,6 +130,12 @@ static const struct condition conditions[] = {
 	{ SYS_prlimit64, 0, WORD, 0 },
 	{ SYS_prctl, 0, WORD, PR_SET_NAME },
 	{ SYS_prctl, 0, WORD, PR_SET_VMA },
+	/* No owner of signals. */
+	{ SYS_fcntl, 1, WORD, F_DUPFD },
+	{ SYS_fcntl, 1, WORD, F_DUPFD_CLOEXEC },
+	{ SYS_fcntl, 1, WORD, F_GETFD },
+	{ SYS_fcntl, 1, WORD, F_SETFD },
+	{ SYS_fcntl, 1, WORD, F_GETFL },
 	/* No new code. */
 	{ SYS_mmap, 2, PROT_EXEC, 0 },
 	{ SYS_mprotect, 2, PROT_EXEC, 0 },
@@ -136,8 +147,9 @@ static const struct condition conditions[] = {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define OWN_COUNT    7 /* of allow_own() */
 #define INSTRUCTIONS_MAX                                                                           \
-	(6 * (COUNT(conditions) + 1) +                                                             \
+	(6 * (COUNT(conditions) + OWN_COUNT) +                                                     \
 	 2 * (COUNT(file_calls) + COUNT(memory_calls) + COUNT(thread_calls) +                      \
 	      COUNT(identity_calls) + COUNT(network_calls)) +                                      \
 	 8)
@@ -184,34 +196,56 @@ static void allow_if(struct filter *filter, const struct condition *condition)
 	emit_load(filter, offsetof(struct seccomp_data, nr));
 }
 
-/* Refuse calls of other architectures, such as of 32 bits: their numbers differ. */
-static void make_filter(struct filter *filter, bool network)
-{
-	/* For abort() and raise(). */
-	const struct condition own = { SYS_tgkill, 0, WORD, (uint32_t)getpid() };
+/* Flags of open() that change a file: O_TMPFILE has the bit of O_DIRECTORY, too. */
+#define CHANGES (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
+/* Conditions that depend on the run. */
+static void allow_own(struct filter *filter, const struct options *options)
+{
+	const uint32_t changes = sandbox_opens_devices(options) ? CHANGES : CHANGES | O_ACCMODE;
+	const uint32_t keeper = (uint32_t)keeper_socket();
+	const struct condition own[] = {
+		{ SYS_open, 1, changes, 0 },
+		{ SYS_openat, 2, changes, 0 },
+		{ SYS_sendto, 0, WORD, keeper },
+		{ SYS_recvmsg, 0, WORD, keeper },
+		{ SYS_shutdown, 0, WORD, keeper },
+		/* Sockets that do not wait. */
+		{ SYS_fcntl, 1, WORD, options->debuginfod ? F_SETFL : F_GETFL },
+		/* For abort() and raise(). */
+		{ SYS_tgkill, 0, WORD, (uint32_t)getpid() },
+	};
+
+	_Static_assert(COUNT(own) == OWN_COUNT, "the filter has room for them");
+	for (size_t i = 0; i < COUNT(own); i++)
+		allow_if(filter, &own[i]);
+}
+
+/* Refuse calls of other architectures, such as of 32 bits: their numbers differ. */
+static void make_filter(struct filter *filter, const struct options *options)
+{
 	emit_load(filter, offsetof(struct seccomp_data, arch));
 	emit_unless_skip(filter, AUDIT_ARCH_X86_64, 1);
 	/* For another architecture its constant stays loaded, which is no number of a call. */
 	emit_load(filter, offsetof(struct seccomp_data, nr));
-	if (network)
+	if (options->debuginfod)
 		allow_calls(filter, network_calls, COUNT(network_calls));
 	allow_calls(filter, file_calls, COUNT(file_calls));
 	allow_calls(filter, memory_calls, COUNT(memory_calls));
 	allow_calls(filter, thread_calls, COUNT(thread_calls));
 	allow_calls(filter, identity_calls, COUNT(identity_calls));
-	allow_if(filter, &own);
+	allow_own(filter, options);
 	for (size_t i = 0; i < COUNT(conditions); i++)
 		allow_if(filter, &conditions[i]);
 	emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-const char *sandbox_enter_calls(bool network)
+const char *sandbox_enter_calls(const struct options *options)
 {
 	struct filter filter = { .used = 0 };
 	struct sock_fprog program = { .filter = filter.code };
 
-	make_filter(&filter, network);
+	make_filter(&filter, options);
 	program.len = filter.used;
 	/* SPEC_ALLOW keeps speculation on, for speed; before Linux 4.17 the flag is unknown. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -224,9 +258,9 @@ const char *sandbox_enter_calls(bool network)
 
 #else
 
-const char *sandbox_enter_calls(bool network)
+const char *sandbox_enter_calls(const struct options *options)
 {
-	(void)network;
+	(void)options;
 	return "there is no filter of system calls for this processor";
 }
 

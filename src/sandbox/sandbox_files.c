@@ -17,9 +17,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/io/output_path.h"
-#include "base/io/temp_file.h"
-#include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
@@ -135,28 +132,17 @@ static void allow_reading(struct rules *rules, const struct options *options)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* A new file in the same directory replaces `path`; a device is written directly: output.h. */
-static void allow_output(struct rules *rules, const char *path)
+static bool is_device(const char *path)
 {
 	struct stat status;
-	char *slash, *copy;
 
-	if (!path || !*path || strcmp(path, "-") == 0)
-		return;
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		allow_path(rules, path, WRITES_DEVICE);
-		return;
-	}
-	copy = strdup(path);
-	if (!copy) {
-		rules->failed = true;
-		return;
-	}
-	slash = strrchr(copy, '/');
-	if (slash)
-		slash[slash == copy] = '\0';
-	allow_path(rules, slash ? copy : ".", WRITES);
-	free(copy);
+	return path && stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+	       !S_ISDIR(status.st_mode);
+}
+
+bool sandbox_opens_devices(const struct options *options)
+{
+	return is_device(options->output) || is_device(options->json);
 }
 
 /* The cache of debuginfod_begin(3), which is created here: the client could not. */
@@ -183,9 +169,10 @@ static void allow_cache(struct rules *rules)
 
 static void allow_writing(struct rules *rules, const struct options *options)
 {
-	allow_output(rules, options->output);
-	allow_output(rules, options->json);
-	allow_path(rules, temp_file_folder(), WRITES);
+	if (is_device(options->output))
+		allow_path(rules, options->output, WRITES_DEVICE);
+	if (is_device(options->json))
+		allow_path(rules, options->json, WRITES_DEVICE);
 	if (options->debuginfod)
 		allow_cache(rules);
 }

@@ -6,6 +6,7 @@
  * the error.  PROBE_OUTSIDE is a directory in which nothing is to be done.
  *
  * PROBE_WITHOUT=files, calls or both: a system without Landlock, seccomp or either.
+ * PROBE_ABI: the version of Landlock, if the system has a newer one.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,16 +22,19 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int report = -1; /* file descriptor */
 static char outside[256];
 static bool no_files, no_calls;
+static long version; /* of Landlock; 0: the system's */
 
 __attribute__((constructor)) static void init(void)
 {
@@ -40,6 +44,7 @@ __attribute__((constructor)) static void init(void)
 	/* Now, as the program may give up the right to. */
 	report = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 	snprintf(outside, sizeof(outside), "%s", folder ? folder : "");
+	version = getenv("PROBE_ABI") ? atol(getenv("PROBE_ABI")) : 0;
 	no_files = without && strcmp(without, "calls") != 0;
 	no_calls = without && strcmp(without, "files") != 0;
 	unsetenv("LD_PRELOAD"); /* what is started is not to probe again */
@@ -67,9 +72,35 @@ static bool can_open(const char *path, int flags)
 	return fd >= 0;
 }
 
+/* What a file that may be read offers. */
+static void try_descriptors(void)
+{
+	int fd = open(in(outside, "kept"), O_RDONLY | O_CLOEXEC);
+
+	print_result("change a mode by descriptor", fd >= 0 && fchmod(fd, 0666) == 0);
+	print_result("set an attribute by descriptor",
+		     fd >= 0 && fsetxattr(fd, "user.probe", "x", 1, 0) == 0);
+	print_result("set an owner of signals", fcntl(0, F_SETOWN, getppid()) == 0);
+	print_result("set a signal", fcntl(0, F_SETSIG, SIGUSR1) == 0);
+	print_result("ask for signals", fcntl(0, F_SETFL, O_ASYNC) == 0);
+	if (fd >= 0)
+		close(fd);
+}
+
 static void try_files(void)
 {
 	char parent[64];
+
+	print_result("truncate by opening", can_open(in(outside, "kept"), O_RDONLY | O_TRUNC));
+	print_result("make a nameless file", can_open("/tmp", O_TMPFILE | O_RDWR));
+	print_result("hard link", link(in(outside, "kept"), "/tmp/probe-linked") == 0);
+	print_result("set an attribute",
+		     setxattr(in(outside, "kept"), "user.probe", "x", 1, 0) == 0);
+	print_result("change the times", utimensat(AT_FDCWD, in(outside, "kept"), NULL, 0) == 0);
+	print_result("make a fifo", mknod(in(outside, "fifo"), S_IFIFO | 0666, 0) == 0);
+	print_result("create beside the output",
+		     can_open(getenv("PROBE_BESIDE"), O_WRONLY | O_CREAT));
+	try_descriptors();
 
 	print_result("create", can_open(in(outside, "new"), O_WRONLY | O_CREAT));
 	print_result("create in the working directory", can_open("probe-new", O_WRONLY | O_CREAT));
@@ -126,16 +157,22 @@ static void try_calls(void)
 		     process_vm_readv(getppid(), &here, 1, &there, 1, 0) == 1 || errno == EFAULT);
 	print_result("leave the namespace", syscall(SYS_unshare, 0) == 0);
 	print_result("type on the terminal", ioctl(0, TIOCSTI, "x") == 0 || errno == ENOTTY);
+	print_result("other process's limits", prlimit(getppid(), RLIMIT_NOFILE, NULL, NULL) == 0);
+	print_result("a ring of requests", syscall(SYS_io_uring_setup, 0, NULL) >= 0 ||
+						   errno == EFAULT || errno == EINVAL);
+	print_result("handle a fault", syscall(SYS_userfaultfd, 1) >= 0);
+	print_result("trace events",
+		     syscall(SYS_perf_event_open, NULL, 0, 0, 0, 0) >= 0 || errno == EFAULT);
 	print_result("be traced", ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
 }
 
 static void try_all(void)
 {
-	char *const words[] = { (char *)"sh", (char *)"-c", (char *)"echo exec: done >&9", NULL };
+	char *const words[] = { (char *)"sh", (char *)"-c", (char *)"echo exec: done >&99", NULL };
 
 	try_files();
 	try_calls();
-	dup2(report, 9);
+	dup2(report, 99);
 	if (getenv("PROBE_EXEC")) {
 		execv("/bin/sh", words);
 		print_result("exec", false);
@@ -179,6 +216,9 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		words[i] = va_arg(args, long);
 	va_end(args);
+	if (version && number == SYS_landlock_create_ruleset &&
+	    words[2] == LANDLOCK_CREATE_RULESET_VERSION)
+		return next(number, words[0], words[1], words[2]) < version ? -1 : version;
 	if ((no_files && number == SYS_landlock_create_ruleset) ||
 	    (no_calls && number == SYS_seccomp)) {
 		errno = ENOSYS;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who creates, moves and removes the files of outputs: the process itself, or in a sandbox,
+ * where it may not, another in its place (src/sandbox/keeper.h).
+ */
+#ifndef BASE_IO_FILE_MAKERS_H
+#define BASE_IO_FILE_MAKERS_H
+
+/* All return -1 with errno if they fail. */
+struct file_makers {
+	/*
+	 * Returns a descriptor of the new file `path`, owned by the caller; with the
+	 * permissions of the file `like`, if there is one.
+	 */
+	int (*create)(const char *path, const char *like);
+	/* Returns a descriptor of a file without a name in `folder`, owned by the caller. */
+	int (*create_nameless)(const char *folder);
+	int (*move)(const char *from, const char *to);
+	int (*remove)(const char *path);
+	/* Set an extended attribute of a file to a text. */
+	int (*mark)(const char *path, const char *attribute, const char *text);
+	/*
+	 * Before the process ends: remove its files that are not in their places; also in a
+	 * signal handler.  NULL: the process removes them itself.
+	 */
+	void (*leave)(void);
+};
+
+/* The process itself. */
+extern const struct file_makers file_makers_own;
+
+/* Those to use now. */
+extern const struct file_makers *file_makers;
+
+#endif

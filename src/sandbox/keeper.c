@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper's process, and the requests to it over a pair of sockets. */
+#include "src/sandbox/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io/file_makers.h"
+#include "base/io/output.h"
+#include "base/io/temp_file.h"
+#include "src/formats/ftf/ftf_split.h"
+
+/* How long a process that ends waits until its files are removed. */
+#define LEAVE_MS 2000
+
+enum operation { CREATE, CREATE_NAMELESS, MOVE, REMOVE, MARK };
+
+/* What is asked; all texts end in NUL. */
+struct request {
+	uint32_t operation;
+	char path[PATH_MAX];
+	char to[PATH_MAX]; /* of MOVE; the attribute of MARK */
+	char text[256];    /* of MARK */
+};
+
+/* ---- The keeper ---------------------------------------------------------- */
+
+/* A file that the keeper made. */
+struct made {
+	char *temporary; /* owned */
+	char *path;      /* owned: its place */
+	bool placed;
+};
+
+struct keeper {
+	char *outputs[2]; /* owned; NULL: none */
+	bool split;       /* the first of them is written in parts */
+	size_t next_part;
+	int pid;           /* of the conversion */
+	struct made *made; /* owned */
+	size_t made_count;
+};
+
+static bool is_temporary_of(const struct keeper *keeper, const char *name, const char *path)
+{
+	char expected[PATH_MAX + 40];
+
+	for (int i = 0; i < OUTPUT_NAME_TRIES; i++) {
+		output_name_temporary(expected, sizeof(expected), path, keeper->pid, i);
+		if (strcmp(expected, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the place of the temporary file `name`, owned by the caller; NULL: it has none. */
+static char *place_of(struct keeper *keeper, const char *name)
+{
+	char *part;
+
+	for (size_t i = 0; i < sizeof(keeper->outputs) / sizeof(keeper->outputs[0]); i++) {
+		if (keeper->outputs[i] && is_temporary_of(keeper, name, keeper->outputs[i]))
+			return strdup(keeper->outputs[i]);
+	}
+	if (!keeper->split || !keeper->outputs[0])
+		return NULL;
+	/* The parts are made in order; a name may be tried again. */
+	for (size_t back = 0; back < 2 && back <= keeper->next_part; back++) {
+		part = ftf_split_path(keeper->outputs[0], keeper->next_part - back);
+		if (is_temporary_of(keeper, name, part)) {
+			keeper->next_part += back == 0;
+			return part;
+		}
+		free(part);
+	}
+	return NULL;
+}
+
+static int create(struct keeper *keeper, const char *name)
+{
+	struct made *more = realloc(keeper->made, (keeper->made_count + 1) * sizeof(*more));
+	char *path = more ? place_of(keeper, name) : NULL, *copy = path ? strdup(name) : NULL;
+	int fd = -1;
+
+	keeper->made = more ? more : keeper->made;
+	errno = EACCES;
+	if (copy)
+		fd = file_makers_own.create(name, path);
+	if (fd < 0) {
+		free(path);
+		free(copy);
+		return -1;
+	}
+	keeper->made[keeper->made_count++] = (struct made){ copy, path, false };
+	return fd;
+}
+
+static int create_nameless(const char *folder)
+{
+	if (strcmp(folder, temp_file_folder()) == 0)
+		return file_makers_own.create_nameless(folder);
+	errno = EACCES;
+	return -1;
+}
+
+/* Returns the newest file of a temporary name, or in a place; NULL: the keeper made none. */
+static struct made *find_made(const struct keeper *keeper, const char *name, bool placed)
+{
+	for (size_t i = keeper->made_count; i > 0; i--) {
+		struct made *made = &keeper->made[i - 1];
+
+		if (made->placed == placed &&
+		    strcmp(placed ? made->path : made->temporary, name) == 0)
+			return made;
+	}
+	errno = EACCES;
+	return NULL;
+}
+
+static int move(const struct keeper *keeper, const char *from, const char *to)
+{
+	struct made *made = find_made(keeper, from, false);
+
+	if (!made || strcmp(made->path, to) != 0) {
+		errno = EACCES;
+		return -1;
+	}
+	made->placed = rename(from, to) == 0;
+	return made->placed ? 0 : -1;
+}
+
+static int remove_file(const struct keeper *keeper, const char *path)
+{
+	return find_made(keeper, path, false) || find_made(keeper, path, true) ? unlink(path) : -1;
+}
+
+static int mark(const struct keeper *keeper, const struct request *request)
+{
+	if (!find_made(keeper, request->path, true) || strncmp(request->to, "user.", 5) != 0) {
+		errno = EACCES;
+		return -1;
+	}
+	return file_makers_own.mark(request->path, request->to, request->text);
+}
+
+/* Returns a descriptor or 0; -1 with errno. */
+static int serve(struct keeper *keeper, const struct request *request)
+{
+	switch ((enum operation)request->operation) {
+	case CREATE:
+		return create(keeper, request->path);
+	case CREATE_NAMELESS:
+		return create_nameless(request->path);
+	case MOVE:
+		return move(keeper, request->path, request->to);
+	case REMOVE:
+		return remove_file(keeper, request->path);
+	case MARK:
+		return mark(keeper, request);
+	}
+	errno = EINVAL;
+	return -1;
+}
+
+/* Answer with an errno, and a descriptor if `fd` is not negative. */
+static void answer(int socket, int errnum, int fd)
+{
+	union {
+		struct cmsghdr header; /* for the alignment */
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec data = { &errnum, sizeof(errnum) };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+static _Noreturn void keep(struct keeper *keeper, int socket)
+{
+	static struct request request;
+	ssize_t size;
+
+	while ((size = recv(socket, &request, sizeof(request), 0)) > 0 || errno == EINTR) {
+		bool opens;
+		int result;
+
+		if (size != (ssize_t)sizeof(request))
+			continue;
+		request.path[PATH_MAX - 1] = request.to[PATH_MAX - 1] = 0;
+		request.text[sizeof(request.text) - 1] = 0;
+		opens = request.operation == CREATE || request.operation == CREATE_NAMELESS;
+		result = serve(keeper, &request);
+		answer(socket, result < 0 ? errno : 0, opens ? result : -1);
+		if (opens && result >= 0)
+			close(result);
+		errno = 0;
+	}
+	for (size_t i = 0; i < keeper->made_count; i++) {
+		if (!keeper->made[i].placed)
+			unlink(keeper->made[i].temporary);
+	}
+	_exit(0);
+}
+
+/* The keeper's own process: all descriptors but those to the conversion are closed. */
+static _Noreturn void begin(const struct options *options, int pid, int socket, int gone)
+{
+	struct keeper keeper = { .pid = pid, .split = options->select.split.unit != 0 };
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, "p2f-files");
+	dup2(socket, STDIN_FILENO);
+	dup2(gone, STDOUT_FILENO);
+	close_range(STDERR_FILENO, ~0U, 0);
+	keeper.outputs[0] = options->output ? strdup(options->output) : NULL;
+	keeper.outputs[1] = options->json ? strdup(options->json) : NULL;
+	keep(&keeper, STDIN_FILENO);
+}
+
+/* ---- The conversion ------------------------------------------------------ */
+
+static int own_socket = -1, own_gone = -1;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Returns the descriptor of an answer, 0 if it has none; -1 with errno. */
+static int read_answer(void)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	int errnum = EIO, fd = 0;
+	struct iovec data = { &errnum, sizeof(errnum) };
+	struct msghdr message = { .msg_iov = &data,
+				  .msg_iovlen = 1,
+				  .msg_control = control.bytes,
+				  .msg_controllen = sizeof(control.bytes) };
+	ssize_t size;
+
+	do
+		size = recvmsg(own_socket, &message, MSG_CMSG_CLOEXEC);
+	while (size < 0 && errno == EINTR);
+	if (size != (ssize_t)sizeof(errnum))
+		errnum = EIO;
+	if (size > 0 && message.msg_controllen >= CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
+	errno = errnum;
+	return errnum ? -1 : fd;
+}
+
+static int ask(enum operation operation, const char *path, const char *to, const char *text)
+{
+	static struct request request;
+	ssize_t sent;
+	int result;
+
+	if (strlen(path) >= PATH_MAX || strlen(to) >= PATH_MAX ||
+	    strlen(text) >= sizeof(request.text)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	pthread_mutex_lock(&lock);
+	request.operation = operation;
+	strcpy(request.path, path);
+	strcpy(request.to, to);
+	strcpy(request.text, text);
+	do
+		sent = send(own_socket, &request, sizeof(request), MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	result = sent < 0 ? -1 : read_answer();
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+static int ask_to_create(const char *path, const char *like)
+{
+	(void)like; /* the keeper knows the file's place */
+	return ask(CREATE, path, "", "");
+}
+
+static int ask_for_nameless(const char *folder)
+{
+	return ask(CREATE_NAMELESS, folder, "", "");
+}
+
+static int ask_to_move(const char *from, const char *to)
+{
+	return ask(MOVE, from, to, "");
+}
+
+static int ask_to_remove(const char *path)
+{
+	return ask(REMOVE, path, "", "");
+}
+
+static int ask_to_mark(const char *path, const char *attribute, const char *text)
+{
+	return ask(MARK, path, attribute, text);
+}
+
+/* Also in a signal handler, which may have interrupted ask(). */
+static void leave(void)
+{
+	struct pollfd gone = { .fd = own_gone };
+
+	shutdown(own_socket, SHUT_WR);
+	/* The pipe closes when the keeper ends. */
+	poll(&gone, 1, LEAVE_MS);
+}
+
+static const struct file_makers makers = {
+	ask_to_create, ask_for_nameless, ask_to_move, ask_to_remove, ask_to_mark, leave,
+};
+
+const char *keeper_start(const struct options *options)
+{
+	static const char failed[] = "no process can be started for the files";
+	int ends[2], gone[2], pid = (int)getpid(), status;
+	pid_t child, keeper;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return failed;
+	if (pipe2(gone, O_CLOEXEC) < 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return failed;
+	}
+	/* A child of a child: its end is no signal for this process, and leaves no zombie. */
+	child = fork();
+	if (child == 0) {
+		keeper = fork();
+		if (keeper == 0)
+			begin(options, pid, ends[1], gone[1]);
+		_exit(keeper < 0);
+	}
+	close(ends[1]);
+	close(gone[1]);
+	if (child < 0 || waitpid(child, &status, 0) != child || status) {
+		close(ends[0]);
+		close(gone[0]);
+		return failed;
+	}
+	own_socket = ends[0];
+	own_gone = gone[0];
+	file_makers = &makers;
+	return NULL;
+}
+
+int keeper_socket(void)
+{
+	return own_socket;
+}
