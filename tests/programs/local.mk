@@ -13,8 +13,10 @@ STATIC = \
 	tests/programs/static/cancel tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/indirect tests/programs/static/longjmp \
-	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/recursion tests/programs/static/signals \
-	tests/programs/static/tail tests/programs/static/threads tests/programs/static/unwinding
+	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
+	tests/programs/static/recursion tests/programs/static/signals \
+	tests/programs/static/tail tests/programs/static/threads \
+	tests/programs/static/unwinding
 check_PROGRAMS += $(STATIC)
 
 tests_programs_cancel_SOURCES = tests/programs/cancel.cpp
@@ -84,6 +86,7 @@ tests_programs_static_longjmp_CFLAGS = $(tests_programs_longjmp_CFLAGS)
 tests_programs_static_longjmp_LDFLAGS = -all-static
 tests_programs_static_ocaml_scanned_SOURCES = tests/programs/ocaml_traps.S
 tests_programs_static_ocaml_scanned_CPPFLAGS = $(AM_CPPFLAGS) -DSCANNED
+tests_programs_static_ocaml_scanned_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_ocaml_scanned_LDFLAGS = -all-static
 tests_programs_static_ocaml_traps_SOURCES = tests/programs/ocaml_traps.S
 tests_programs_static_ocaml_traps_CFLAGS = $(PROGRAM_CFLAGS)
