@@ -193,4 +193,40 @@ clock_offset() {
 		[ "$("$top_builddir/ftfdump" --slices overlay.ftf | awk '$3 == 1000160 && $4 == 1000260' | wc -l)" -eq 1 ]
 }
 tap_check "--runtime-events shows the collector, moved by --clock-offset" clock_offset
+
+allocations() {
+	"$program" -q --memtrace=memtrace.ctf -o memtrace.ftf &&
+		"$top_builddir/ftfdump" --slices memtrace.ftf >slices || return 1
+	cat slices
+	[ "$(grep -c 'estimated_bytes=800000 ' slices)" -eq 2 ] &&
+		grep 'common_prefix=0 ' slices | grep -q 'A\.f (a\.ml:10:2-30)' &&
+		grep 'common_prefix=1 ' slices | grep -q 'B\.g (b\.ml:20:4-50) <- A\.f (a\.ml:10:2-30)'
+}
+tap_check "--memtrace shows estimated bytes, whole places and common prefixes" allocations
+description() {
+	"$top_builddir/ftfdump" memtrace.ftf >records
+	grep -w executable_name records | tee description
+	for value in executable_name=/bin/program host_name=host ocaml_runtime_params=v=0x400 context=context \
+		pid=1234 initial_domain=0 sample_rate=1e-05 word_size=64; do
+		grep -qF " $value" description || { echo "no $value"; return 1; }
+	done
+}
+tap_check "--memtrace shows the description of the file" description
+lost_backtraces() {
+	"$program" --memtrace=memtrace-ids.ctf --json=summary.json -o x.ftf 2>messages
+	[ $? -eq 2 ] && grep -q 'backtraces of domain 0 are not known any more' messages &&
+		grep -q ': 1 of 2 allocations of memtrace have no backtrace' messages
+}
+tap_check "--memtrace: lost backtraces are reported and counted" lost_backtraces
+memtrace_json() {
+	jq -e '.memtrace[0] | del(.path) == {pid: 1234, executable_name: "/bin/program", host_name: "host",
+		ocaml_runtime_params: "v=0x400", context: "context", initial_domain: 0,
+		start_time_us: 1700000000000000, sample_rate: 1e-05, word_size: 64,
+		allocations: 2, unknown_backtraces: 1}' summary.json
+}
+if command -v jq >/dev/null; then
+	tap_check "--json has the description of memtrace and what was lost" memtrace_json
+else
+	tap_skip "--json has the description of memtrace and what was lost" "no jq"
+fi
 tap_done

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/support/memtrace_ctf.h"
 #include "tests/support/perf_forms.h"
 #include "tests/support/sample.h"
 
@@ -186,6 +187,38 @@ static void write_kernel_recording(const char *name, const uint8_t *code)
 	pt_packets_release(&trace);
 }
 
+/*
+ * Two allocations of an OCaml program, at a sample rate that is no binary fraction: the second
+ * one's backtrace continues the first one's.  In the second file, the numbers of the
+ * allocations do not continue.
+ */
+static void write_memtrace(void)
+{
+	static const struct ctf_location outer = { "a.ml", "A.f", 10, 2, 30 };
+	static const struct ctf_location inner = { "b.ml", "B.g", 20, 4, 50 };
+	static const uint64_t backtrace[] = { 7, 8 };
+	const uint64_t start = UINT64_C(1700000000000000);
+	const size_t last_object = 60; /* of a packet's header: memtrace's src/memtrace.tsdl */
+	struct ctf_file file;
+	size_t first;
+
+	ctf_init(&file, 3, 1e-5, 1234, start);
+	first = file.out.size;
+	ctf_locate(&file, 0, 7, &outer, 1);
+	ctf_locate(&file, 0, 8, &inner, 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		ctf_alloc(&file, 0,
+			  &(struct ctf_alloc){ start + i * 10, 2, 1, 0, backtrace, (size_t)i });
+		ctf_flush(&file, 0);
+	}
+	write_bytes("memtrace.ctf", file.out.bytes, file.out.size);
+	/* The first packet holds locations. */
+	first += (file.out.bytes[first + 4] | (size_t)file.out.bytes[first + 5] << 8) / 8;
+	file.out.bytes[first + last_object]++;
+	write_bytes("memtrace-ids.ctf", file.out.bytes, file.out.size);
+	ctf_release(&file);
+}
+
 int main(int argc, char **argv)
 {
 	struct perf_data data;
@@ -208,6 +241,7 @@ int main(int argc, char **argv)
 	write_compressed("compressed2", 83);
 	write_threads();
 	write_series();
+	write_memtrace();
 	write_kernel_recording("kernel.data", kernel_code);
 	write_kernel("vmlinux", kernel_code, KERNEL_LINKED_AT);
 	write_kernel_recording("fred.data", fred_kernel_code);

@@ -111,7 +111,7 @@ void ctf_init(struct ctf_file *file, unsigned version, double rate, uint64_t pid
 	put_number(&info, 64, 1);
 	put_text(&info, "/bin/program");
 	put_text(&info, "host");
-	put_text(&info, "");
+	put_text(&info, "v=0x400");
 	put_number(&info, pid, 8);
 	if (version >= 2)
 		put_text(&info, "context");
