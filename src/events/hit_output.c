@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "src/formats/escaped_text.h"
 #include "src/formats/ftf/event_record.h"
 #include "src/formats/json_text.h"
 
@@ -63,7 +64,7 @@ static void print_hit_arg(const struct hit_arg *arg, FILE *out)
 	else if (arg->type == HIT_HEX)
 		fprintf(out, "0x%" PRIx64, arg->number);
 	else if (arg->type == HIT_ARRAY)
-		fprintf(out, "%.*s", (int)arg->length, arg->text);
+		escaped_text_print(arg->text, arg->length, out);
 	else
 		json_text_print(arg->text, arg->length, out);
 }

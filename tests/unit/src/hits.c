@@ -501,7 +501,7 @@ static void list_values(const struct perf_file *file, const uint8_t *raw, size_t
 }
 
 /* As Linux 6.18 writes it; perf 6.1 cannot read such texts, and prints such numbers as 0. */
-START_TEST(arrays_of_texts_and_characters_are_shown)
+START_TEST(arrays_of_texts_and_characters_are_shown_in_one_line)
 {
 	static const char format[] =
 		"name: texts\nID: 1503\nformat:\n" TRACING_COMMON
@@ -519,8 +519,8 @@ START_TEST(arrays_of_texts_and_characters_are_shown)
 		char c, padding;
 		int16_t list[2];
 		char texts[17];
-	} fields = { TEXTS_ID, SAMPLE_LEAF, { 30, 6, 36, 11 },  'x',
-		     0,        { -2, 300 }, "first\0second one" };
+	} fields = { TEXTS_ID, SAMPLE_LEAF, { 30, 6, 36, 11 },   'x',
+		     0,        { -2, 300 }, "first\0second\none" };
 
 	pt_packets_init(&packets);
 	sample_begin(&data);
@@ -529,10 +529,10 @@ START_TEST(arrays_of_texts_and_characters_are_shown)
 	set_formats(formats, 1);
 	hit_probe(3100, SAMPLE_START + 100, &fields, sizeof(fields));
 	finish("");
-	EXPECT(1, records, "\"hit leaf\"", " a={\"first\",\"second one\"} c=x list={-2,300}\n");
+	EXPECT(1, records, "\"hit leaf\"", " a={\"first\",\"second\\x0aone\"} c=x list={-2,300}\n");
 	print_events("", "perf.data");
 	EXPECT(1, records, "probe_sample:texts",
-	       " a={\"first\",\"second one\"} c=\"x\" list={-2,300}\n");
+	       " a={\"first\",\"second\\x0aone\"} c=\"x\" list={-2,300}\n");
 }
 END_TEST
 
@@ -589,7 +589,7 @@ int main(void)
 	tcase_add_test(all, the_chosen_time_may_be_that_of_a_hit);
 	tcase_add_test(all, a_time_of_no_hit_is_refused);
 	tcase_add_test(all, more_values_than_a_record_has_room_for_are_one_text);
-	tcase_add_test(all, arrays_of_texts_and_characters_are_shown);
+	tcase_add_test(all, arrays_of_texts_and_characters_are_shown_in_one_line);
 	tcase_add_test(all, damaged_formats_and_samples_do_no_harm);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
