@@ -201,7 +201,8 @@ static _Noreturn void keep(struct keeper *keeper, int socket)
 	static struct request request;
 	ssize_t size;
 
-	while ((size = recv(socket, &request, sizeof(request), 0)) > 0 || errno == EINTR) {
+	while ((size = recv(socket, &request, sizeof(request), 0)) > 0 ||
+	       (size < 0 && errno == EINTR)) {
 		bool opens;
 		int result;
 
@@ -214,13 +215,18 @@ static _Noreturn void keep(struct keeper *keeper, int socket)
 		answer(socket, result < 0 ? errno : 0, opens ? result : -1);
 		if (opens && result >= 0)
 			close(result);
-		errno = 0;
 	}
 	for (size_t i = 0; i < keeper->made_count; i++) {
 		if (!keeper->made[i].placed)
 			unlink(keeper->made[i].temporary);
 	}
 	_exit(0);
+}
+
+/* Returns the name of an output, owned by the caller; NULL: none, or standard output. */
+static char *copy_of_file(const char *path)
+{
+	return path && *path && strcmp(path, "-") != 0 ? strdup(path) : NULL;
 }
 
 /* The keeper's own process: all descriptors but those to the conversion are closed. */
@@ -235,8 +241,8 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 	dup2(socket, STDIN_FILENO);
 	dup2(gone, STDOUT_FILENO);
 	close_range(STDERR_FILENO, ~0U, 0);
-	keeper.outputs[0] = options->output ? strdup(options->output) : NULL;
-	keeper.outputs[1] = options->json ? strdup(options->json) : NULL;
+	keeper.outputs[0] = copy_of_file(options->output);
+	keeper.outputs[1] = copy_of_file(options->json);
 	keep(&keeper, STDIN_FILENO);
 }
 

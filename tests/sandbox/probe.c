@@ -6,15 +6,18 @@
  * the error.  PROBE_OUTSIDE is a directory in which nothing is to be done.
  *
  * PROBE_WITHOUT=files, calls or both: a system without Landlock, seccomp or either.
+ * PROBE_KEEPER: try only what the process that makes the files may be asked for.
  * PROBE_ABI: the version of Landlock, if the system has a newer one.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +88,52 @@ static void try_descriptors(void)
 	print_result("ask for signals", fcntl(0, F_SETFL, O_ASYNC) == 0);
 	if (fd >= 0)
 		close(fd);
+}
+
+/* As struct request of src/sandbox/keeper.c. */
+struct request {
+	uint32_t operation;
+	char path[PATH_MAX], to[PATH_MAX], text[256];
+};
+
+/* Ask the process that makes the files; `socket`: the descriptor to it. */
+static bool can_ask(int socket, uint32_t operation, const char *path, const char *to)
+{
+	static struct request request;
+	int errnum = EIO;
+	struct iovec data = { &errnum, sizeof(errnum) };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+
+	request.operation = operation;
+	snprintf(request.path, sizeof(request.path), "%s", path);
+	snprintf(request.to, sizeof(request.to), "%s", to);
+	if (sendto(socket, &request, sizeof(request), 0, NULL, 0) != (ssize_t)sizeof(request) ||
+	    recvmsg(socket, &message, 0) < 0)
+		return false;
+	errno = errnum;
+	return errnum == 0;
+}
+
+/* The sandbox allows to send to one descriptor only; a byte is no request. */
+static void try_keeper(void)
+{
+	char kept[300], temporary[300], doomed[300];
+	int socket = 3;
+
+	snprintf(kept, sizeof(kept), "%s/kept", outside);
+	snprintf(doomed, sizeof(doomed), "%s/doomed", outside);
+	snprintf(temporary, sizeof(temporary), "%s/kept.%d.0.tmp", outside, (int)getpid());
+	while (socket < 100 && sendto(socket, "x", 1, MSG_DONTWAIT, NULL, 0) < 0)
+		socket++;
+	print_result("find the keeper", socket < 100);
+	print_result("ask for a file", can_ask(socket, 0, temporary, ""));
+	print_result("ask for a file beside the output",
+		     can_ask(socket, 0, getenv("PROBE_BESIDE"), ""));
+	print_result("ask for a nameless file", can_ask(socket, 1, outside, ""));
+	print_result("ask to move", can_ask(socket, 2, doomed, kept));
+	print_result("ask to remove", can_ask(socket, 3, doomed, ""));
+	print_result("ask to mark", can_ask(socket, 4, kept, "user.probe"));
+	print_result("ask for another thing", can_ask(socket, 77, kept, ""));
 }
 
 static void try_files(void)
@@ -170,6 +219,10 @@ static void try_all(void)
 {
 	char *const words[] = { (char *)"sh", (char *)"-c", (char *)"echo exec: done >&99", NULL };
 
+	if (getenv("PROBE_KEEPER")) {
+		try_keeper();
+		return;
+	}
 	try_files();
 	try_calls();
 	dup2(report, 99);

@@ -136,6 +136,13 @@ with_version() { # OPTIONS...
 		PROBE_ABI=$version nothing_is_done "$@" || { echo "version $version"; return 1; }
 	done
 }
+keeps() {
+	PROBE_KEEPER=1 probe $symfs --threads=1 "$data" -o "$work/out/x.ftf" && [ $status -eq 0 ] || return 1
+	done_are "find the keeper
+" && untouched && [ "$(ls "$work/out")" = x.ftf ] &&
+		[ "$(grep -c '^ask .*: EACCES$' "$work/tried")" = 6 ] && grep -q '^ask for another thing: EINVAL' "$work/tried"
+}
+tap_check "the process that makes the files makes, moves and removes no others" keeps
 # Killed, it removes nothing itself.
 none_is_left() {
 	mkfifo "$work/here/slow"
