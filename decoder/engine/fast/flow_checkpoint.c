@@ -21,10 +21,10 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 {
 	while (flow->cuts.position.at < flow->offset)
 		aux_cuts_next(&flow->cuts);
-	if (flow->cuts.position.at != flow->offset)
-		return;
-	flow->cutting = true;
-	forget_time(flow);
+	/* A PSB in the header of a cut is damage: the first has no end, and is no cut. */
+	flow->cutting = flow->cuts.position.at == flow->offset;
+	if (flow->cutting)
+		forget_time(flow);
 }
 
 void flow_checkpoint_pass(struct pt_flow *flow)

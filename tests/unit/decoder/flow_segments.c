@@ -124,7 +124,7 @@ static void hidden_state(uint64_t ip)
 /* Something goes wrong at ip, and the program continues there, or ends. */
 static void trouble(uint64_t ip)
 {
-	switch (draw(8)) {
+	switch (draw(9)) {
 	case 0:
 		pt_packets_ovf(&run.packets);
 		pt_packets_fup(&run.packets, ip);
@@ -155,6 +155,11 @@ static void trouble(uint64_t ip)
 		return;
 	case 5:
 		hidden_state(ip);
+		return;
+	case 7: /* damage: a header without its end, perhaps of a cut */
+		pt_packets_add(&run.packets, &(struct pt_packet){ .type = ppt_psb });
+		pt_packets_tsc(&run.packets, run.time);
+		pt_packets_psb(&run.packets, run.time, ip);
 		return;
 	case 6: /* the buffer is full, perhaps within a packet; perhaps no PSB follows */
 		if (draw(2))
