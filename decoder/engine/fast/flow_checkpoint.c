@@ -47,6 +47,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	flow->cached_block = 0;
 	/* A flow that begins here cannot know whether tracing began at this PSB or before. */
 	flow->state.emitted = false;
+	flow->target = flow->state.ip; /* the header's */
 	flow->known = stream->state.now;
 	flow_count_bytes(flow, next);
 	flow->offset = next;
@@ -102,6 +103,7 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	flow->state = checkpoint->flow;
 	flow->state.gap_guessed = flow->state.gap_mattered = false;
 	flow->next_guest = flow->state.guest;
+	flow->target = flow->state.ip;
 	flow->known = stream->state.now;
 	flow->passed = checkpoint->position;
 	flow->passed.at = checkpoint->cut;

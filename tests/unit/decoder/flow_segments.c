@@ -33,6 +33,7 @@ struct outcome {
 struct dice {
 	unsigned psb, tsc, trouble, other_thread;
 	unsigned overflows; /* where tracing is off: at most so many in a row */
+	bool bdm70;         /* the CPU may write an ip into a header where tracing is off */
 };
 
 struct run {
@@ -173,7 +174,10 @@ static void trouble(uint64_t ip)
 	default: /* an interrupt */
 		pt_packets_fup(&run.packets, ip);
 		pt_packets_pgd(&run.packets, 0);
-		maybe_psb(0);
+		if (run.dice.bdm70 && draw(2))
+			pt_packets_psb(&run.packets, run.time, ip);
+		else
+			maybe_psb(0);
 		pt_packets_pge(&run.packets, ip);
 		return;
 	}
@@ -331,6 +335,8 @@ static void begin(unsigned seed, struct dice dice)
 	pt_packets_init(&run.packets);
 	diag_init(&run.diag);
 	make_trace();
+	if (dice.bdm70)
+		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, "GenuineIntel,6,61,4");
 	sample_add_trace(&run.data, &run.packets);
 	perf_data_write_temporary(&run.data, run.recording);
 	ck_assert_int_eq(perf_file_open(&run.file, run.recording, &run.diag, NULL), 0);
@@ -429,7 +435,7 @@ static uint64_t compare(uint64_t segment, unsigned threads)
 
 START_TEST(threads_give_the_events_of_one)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0 });
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -437,7 +443,16 @@ END_TEST
 
 START_TEST(threads_give_the_events_of_one_whatever_goes_wrong)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 30, 0, 0 });
+	begin((unsigned)_i, (struct dice){ 20, 5, 30, 0, 0, false });
+	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
+	finish();
+}
+END_TEST
+
+/* With BDM70 the same header and packet may begin tracing or not. */
+START_TEST(threads_give_the_events_of_one_with_an_erratum)
+{
+	begin((unsigned)_i, (struct dice){ .psb = 20, .tsc = 5, .trouble = 10, .bdm70 = true });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -445,7 +460,7 @@ END_TEST
 
 START_TEST(threads_give_the_events_of_one_behind_overflows)
 {
-	begin((unsigned)_i, (struct dice){ 5, 5, 60, 0, 5 });
+	begin((unsigned)_i, (struct dice){ 5, 5, 60, 0, 5, false });
 	compare(64, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -453,7 +468,7 @@ END_TEST
 
 START_TEST(threads_find_the_same_traced_threads_as_one)
 {
-	begin((unsigned)_i, (struct dice){ 20, 3, 60, 2, 0 });
+	begin((unsigned)_i, (struct dice){ 20, 3, 60, 2, 0, false });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -462,7 +477,7 @@ END_TEST
 /* In a sound trace the header of a PSB has the whole state. */
 START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0 });
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false });
 	ck_assert_uint_eq(compare(64, 3), 0); /* of 300, some of them where tracing begins */
 	finish();
 }
@@ -482,7 +497,7 @@ END_TEST
 /* Where decoding was off the way before the PSB cannot be guessed. */
 START_TEST(a_wrong_guess_is_decoded_again)
 {
-	begin(1, (struct dice){ 20, 5, 5, 0, 0 });
+	begin(1, (struct dice){ 20, 5, 5, 0, 0, false });
 	ck_assert_uint_gt(compare(64, 3), 0);
 	finish();
 }
@@ -496,7 +511,7 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 	struct code_image *code;
 	struct pt_stream *stream;
 
-	begin(1, (struct dice){ 20, 5, 0, 0, 0 });
+	begin(1, (struct dice){ 20, 5, 0, 0, 0, false });
 	delay = 1000;
 	code = code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
@@ -523,6 +538,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, threads_give_the_events_of_one, 0, SEEDS / 3);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_whatever_goes_wrong, 0, SEEDS);
+	tcase_add_loop_test(tests, threads_give_the_events_of_one_with_an_erratum, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_behind_overflows, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_find_the_same_traced_threads_as_one, 0, SEEDS);
 	tcase_add_loop_test(tests, segments_of_a_sound_trace_are_not_decoded_twice, 0, 10);
