@@ -235,6 +235,17 @@ struct code_view code_image_view(const struct code_image *code, const struct add
 	return view;
 }
 
+bool code_image_is_entry(const struct code_image *code, const struct address_space *space,
+			 uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
+	const struct code_source *source = code->source;
+
+	return mapping && source->is_entry &&
+	       source->is_entry(source->context, mapping->file,
+				ip - mapping->begin + mapping->file_offset);
+}
+
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end)
 {

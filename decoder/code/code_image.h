@@ -30,6 +30,8 @@ struct code_source {
 	 */
 	bool (*find_function)(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);
+	/* Returns whether a program or its loader begins at a byte of the file.  May be NULL. */
+	bool (*is_entry)(void *context, const struct mapped_file *file, uint64_t offset);
 	void *context;
 	/* Kernel code, which precedes the mapped files.  NULL: none. */
 	const struct kernel_code *kernel;
@@ -73,6 +75,10 @@ struct code_view code_image_view(const struct code_image *code, const struct add
  */
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end);
+
+/* Returns whether a program that is mapped in an address space, or its loader, begins at ip. */
+bool code_image_is_entry(const struct code_image *code, const struct address_space *space,
+			 uint64_t ip);
 
 /*
  * Find the bytes of an address in a section.  Returns them, *size bytes up to the section's

@@ -155,6 +155,22 @@ static bool user_only(const struct pt_stream *stream)
 	return !stream_follows_switches(stream->input.info);
 }
 
+/*
+ * Returns whether user code that begins at ip is the next program of the process.  A time that is
+ * too early shows the program before, but only an exec leads to a program's entry; of a program
+ * that runs itself again, the second time.
+ */
+static bool begins_next_program(struct pt_stream *stream, uint64_t ip)
+{
+	struct schedule *schedule = &stream->state.schedule;
+	const struct address_space *next = schedule_next_program(schedule);
+	const struct code_image *code = stream->input.code;
+
+	return next && code_image_is_entry(code, next, ip) &&
+	       (!code_image_is_entry(code, schedule->space, ip) ||
+		schedule_has_stopped_here(schedule));
+}
+
 void stream_enter(struct pt_stream *stream, uint64_t ip)
 {
 	if (!stream_is_timed(stream))
@@ -163,6 +179,8 @@ void stream_enter(struct pt_stream *stream, uint64_t ip)
 		schedule_seek_user(&stream->state.schedule, stream->state.now.time, ip);
 	else
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
+	if (begins_next_program(stream, ip))
+		schedule_begin_program(&stream->state.schedule);
 }
 
 void stream_stop_user(struct pt_stream *stream, uint64_t ip)

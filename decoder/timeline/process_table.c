@@ -175,13 +175,16 @@ void process_table_fork(struct process_table *table, int32_t parent, int32_t chi
 
 static void finish_process(struct process_table *table, struct live_process *process)
 {
-	size_t count = process->process.epoch_count;
+	size_t count = process->process.epoch_count, next_exec = 0;
 	struct epoch *epochs = arena_alloc(table->arena, count * sizeof(*epochs));
 
 	process->process.epochs = epochs;
-	for (struct live_epoch *epoch = process->last; epoch; epoch = epoch->before)
-		epochs[--count] =
-			(struct epoch){ epoch->begin, epoch->exec, &epoch->builder->space };
+	for (struct live_epoch *epoch = process->last; epoch; epoch = epoch->before) {
+		epochs[--count] = (struct epoch){ epoch->begin, epoch->exec, &epoch->builder->space,
+						  next_exec };
+		if (epoch->exec)
+			next_exec = count;
+	}
 }
 
 void process_table_finish(struct process_table *table)

@@ -50,7 +50,7 @@ static void set_stop(struct schedule *schedule, const struct thread *thread,
 	schedule->fresh |= stop_bit(thread);
 }
 
-static const struct schedule_stop *stop_of(struct schedule *schedule, const struct thread *thread)
+static const struct schedule_stop *read_stop(struct schedule *schedule, const struct thread *thread)
 {
 	const struct schedule_stop *stop;
 
@@ -58,7 +58,14 @@ static const struct schedule_stop *stop_of(struct schedule *schedule, const stru
 		return NULL;
 	schedule->asked |= stop_bit(thread) & ~schedule->fresh;
 	stop = &schedule->stops[thread->index % SCHEDULE_STOPS];
-	return stop->thread == thread && stop->ip ? stop : NULL;
+	return stop->thread == thread ? stop : NULL;
+}
+
+static const struct schedule_stop *stop_of(struct schedule *schedule, const struct thread *thread)
+{
+	const struct schedule_stop *stop = read_stop(schedule, thread);
+
+	return stop && stop->ip ? stop : NULL;
 }
 
 void schedule_stop_user(struct schedule *schedule, uint64_t ip)
@@ -66,10 +73,38 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip)
 	const struct thread *thread = schedule->thread;
 
 	if (thread && !is_idle(thread))
-		set_stop(schedule, thread, (struct schedule_stop){ thread, ip });
+		set_stop(schedule, thread, (struct schedule_stop){ thread, schedule->space, ip });
 }
 
-static void take_switch(struct schedule *schedule, uint64_t time)
+const struct address_space *schedule_next_program(const struct schedule *schedule)
+{
+	const struct thread *thread = schedule->thread;
+	const struct epoch *epochs;
+	size_t next;
+
+	if (!thread || is_idle(thread))
+		return NULL;
+	epochs = thread->process->epochs;
+	next = epochs[schedule->epoch].next_exec;
+	if (!next || epochs[next].begin > schedule->end || epochs[next].begin > thread->end)
+		return NULL;
+	return epochs[next].space;
+}
+
+void schedule_begin_program(struct schedule *schedule)
+{
+	enter_epoch(schedule, schedule->thread->process->epochs[schedule->epoch].next_exec);
+}
+
+bool schedule_has_stopped_here(struct schedule *schedule)
+{
+	const struct schedule_stop *stop = read_stop(schedule, schedule->thread);
+
+	return stop && stop->space == schedule->space;
+}
+
+/* The thread runs from its switch on, whatever the trace's time is. */
+static void take_switch(struct schedule *schedule)
 {
 	const struct cpu_switch *taken = &schedule->switches[schedule->next++];
 
@@ -84,13 +119,13 @@ static void take_switch(struct schedule *schedule, uint64_t time)
 		return;
 	}
 	schedule->thread = taken->thread;
-	enter_epoch(schedule, epoch_at(taken->thread->process, 0, time));
+	enter_epoch(schedule, epoch_at(taken->thread->process, 0, taken->time));
 }
 
 void schedule_seek(struct schedule *schedule, uint64_t time)
 {
 	while (schedule->next < schedule->count && schedule->switches[schedule->next].time <= time)
-		take_switch(schedule, time);
+		take_switch(schedule);
 	if (schedule->thread)
 		enter_epoch(schedule, epoch_at(schedule->thread->process, schedule->epoch, time));
 }
@@ -113,7 +148,7 @@ bool schedule_equals(const struct schedule *a, const struct schedule *b)
 bool schedule_join_stops(struct schedule *schedule, const struct schedule *before)
 {
 	for (size_t i = 0; i < SCHEDULE_STOPS; i++)
-		if (schedule->asked >> i & 1 && before->stops[i].thread && before->stops[i].ip)
+		if (schedule->asked >> i & 1 && before->stops[i].thread)
 			return false;
 	for (size_t i = 0; i < SCHEDULE_STOPS; i++)
 		if (!(schedule->fresh >> i & 1))
@@ -150,7 +185,7 @@ static bool next_is_near(const struct schedule *schedule, uint64_t time, uint64_
 void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack)
 {
 	if (next_is_near(schedule, time, slack))
-		take_switch(schedule, schedule->switches[schedule->next].time);
+		take_switch(schedule);
 }
 
 /*
@@ -170,7 +205,7 @@ static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
 		return false;
 	ahead = *schedule;
 	while (next_is_near(&ahead, time, schedule->slack)) {
-		take_switch(&ahead, ahead.switches[ahead.next].time);
+		take_switch(&ahead);
 		stop = stop_of(&ahead, ahead.thread);
 		schedule->asked |= ahead.asked;
 		if (is_idle(ahead.thread))
@@ -193,7 +228,7 @@ void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 	if (reach_mapping(schedule, ip) || schedule->next == schedule->count)
 		return;
 	ahead = *schedule;
-	take_switch(&ahead, time);
+	take_switch(&ahead);
 	if (is_idle(schedule->thread) || !schedule->thread || reach_mapping(&ahead, ip))
 		*schedule = ahead;
 }

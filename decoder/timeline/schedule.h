@@ -20,8 +20,9 @@
 
 /* Where a thread's user code stopped on this CPU, and will continue. */
 struct schedule_stop {
-	const struct thread *thread; /* borrowed */
-	uint64_t ip;                 /* 0: unknown */
+	const struct thread *thread;       /* borrowed */
+	const struct address_space *space; /* of the code that stopped; borrowed */
+	uint64_t ip;                       /* 0: unknown */
 };
 
 #define SCHEDULE_STOPS 64 /* of the threads seen last, by their index */
@@ -81,6 +82,18 @@ void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip);
  * address decides.
  */
 void schedule_stop_user(struct schedule *schedule, uint64_t ip);
+
+/*
+ * Returns the address space of the next program that the thread's process ran by exec while the
+ * thread was on this CPU; NULL: there is none.
+ */
+const struct address_space *schedule_next_program(const struct schedule *schedule);
+
+/* Returns whether user code of the thread stopped on this CPU in the present address space. */
+bool schedule_has_stopped_here(struct schedule *schedule);
+
+/* The process begins its next program: move to schedule_next_program(), which there is. */
+void schedule_begin_program(struct schedule *schedule);
 
 /*
  * The kernel switches threads at about `time`: take the next switch if it is at most

@@ -30,6 +30,7 @@ struct epoch {
 	uint64_t begin;
 	bool exec; /* it began with an exec: nothing of the epoch before is left */
 	const struct address_space *space;
+	size_t next_exec; /* index of the next epoch that began with an exec; 0: none */
 };
 
 /* The kernel's code changed: from `time` (ns) on, the new bytes are at the address. */

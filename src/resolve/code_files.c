@@ -120,9 +120,16 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 	return *begin < *end && is_one_function(dso, mapped, symbol);
 }
 
+static bool is_entry(void *context, const struct mapped_file *mapped, uint64_t offset)
+{
+	struct code_files *files = context;
+
+	return dso_is_entry(resolver_borrow_dso(files->resolver, mapped), offset);
+}
+
 struct code_source code_files_source(struct code_files *files)
 {
-	return (struct code_source){ find_code, find_function, files, NULL };
+	return (struct code_source){ find_code, find_function, is_entry, files, NULL };
 }
 
 /* Bytes to show where there is no instruction. */

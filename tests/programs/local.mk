@@ -11,7 +11,7 @@ check_PROGRAMS += $(RECORDED)
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
 STATIC = \
 	tests/programs/static/cancel tests/programs/static/coroutines tests/programs/static/except \
-	tests/programs/static/family tests/programs/static/forks \
+	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
 	tests/programs/static/recursion tests/programs/static/signals \
@@ -72,6 +72,9 @@ tests_programs_static_cancel_LDFLAGS = -XCClinker -static-pie -pthread
 tests_programs_static_coroutines_SOURCES = tests/programs/coroutines.c
 tests_programs_static_coroutines_CFLAGS = $(tests_programs_coroutines_CFLAGS)
 tests_programs_static_coroutines_LDFLAGS = -all-static
+tests_programs_static_execs_SOURCES = tests/programs/execs.c
+tests_programs_static_execs_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_execs_LDFLAGS = -all-static
 tests_programs_static_family_SOURCES = tests/programs/family.c
 tests_programs_static_family_CFLAGS = $(tests_programs_family_CFLAGS)
 tests_programs_static_family_LDFLAGS = -all-static

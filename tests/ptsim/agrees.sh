@@ -167,6 +167,10 @@ selection() {
 	check "threads, per thread" --per-thread -- "$static/threads"
 	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
 	check "ls -l, with vdso" --cpus=2 -- ls -l "$top_srcdir"
+	perf= # it goes by time only
+	check "exec at the same addresses, MTC seldom" --mtc-period=9 -- "$static/execs" 2 "$static/tail"
+	check "exec at the same addresses, TSC only" --no-mtc --per-thread -- "$static/execs" 2 "$static/tail"
+	perf=yes
 	check_losses "signals, overflows" --overflows=1500 -- "$static/signals"
 	check_losses "indirect calls, full buffers, CYC" --lose=10000 --cyc -- "$static/indirect"
 	tap_check "snapshot: is recorded" record --snapshot=4096 --psb-period=1024 -- "$static/recursion"

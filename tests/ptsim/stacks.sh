@@ -72,6 +72,15 @@ tap_check "forks: the same, TSC only" same_stacks 1000000 "$forks" --no-mtc --cp
 # Without main, which ends where the exec is recorded: some time behind its system call.
 tap_check "family: the same, with exec" same_stacks 700 '--only=^(child|work|__libc_fork|_Fork)$' \
 	--seed=3 -- "$programs/family"
+# Where times are coarse, only the entry of a program shows that the code of the one before ended;
+# what ran exec ends where that is recorded.
+execs='--only=^(work|on_signal|even|odd)$'
+tap_check "execs: programs at the same addresses, MTC" same_stacks 700 "$execs" --seed=3 -- \
+	"$programs/execs" 3 "$programs/tail"
+tap_check "execs: the same, MTC seldom" same_stacks 100000 "$execs" --mtc-period=9 --seed=4 -- \
+	"$programs/execs" 3 "$programs/tail"
+tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --no-mtc --cpus=2 --seed=3 -- \
+	"$programs/execs" 3 "$programs/tail"
 for name in recursion indirect threads signals; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
 done

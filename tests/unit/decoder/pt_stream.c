@@ -122,7 +122,7 @@ static void decode_merged(const struct pt_stream_input *input)
 
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, find_work, NULL, run.kernel };
+	struct code_source source = { find_code, find_work, NULL, NULL, run.kernel };
 	struct code_image *code =
 		code_image_open(&source, timeline_space_count(timeline), &run.diag);
 	struct pt_stream_input input = {

@@ -27,6 +27,18 @@ static void switch_to(struct perf_data *data, uint64_t time, int32_t from, int32
 	perf_data_add_switch(data, true, to, to);
 }
 
+static void open_data(struct perf_data *data)
+{
+	char path[PERF_DATA_PATH];
+
+	perf_data_write_temporary(data, path);
+	diag_init(&diag);
+	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
+	timeline = timeline_open(&file, NULL, 0, &diag);
+	unlink(path);
+	perf_data_release(data);
+}
+
 /* The sample runs from 100; idle from 2000; another process from 3000; at 4000 it maps over its
  * code. */
 static void open_timeline(void)
@@ -37,7 +49,6 @@ static void open_timeline(void)
 				      .length = 0x1000,
 				      .path = "/other",
 				      .prot = 5 };
-	char path[PERF_DATA_PATH];
 	struct perf_data data;
 
 	sample_begin(&data);
@@ -49,12 +60,7 @@ static void open_timeline(void)
 	at(&data, 4000, OTHER_PID);
 	map.path = "/newer";
 	perf_data_add_mmap2(&data, 0, &map);
-	perf_data_write_temporary(&data, path);
-	diag_init(&diag);
-	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
-	timeline = timeline_open(&file, NULL, 0, &diag);
-	unlink(path);
-	perf_data_release(&data);
+	open_data(&data);
 }
 
 static void close_timeline(void)
@@ -133,7 +139,6 @@ END_TEST
 /* Two threads of one process, from 2000 on the second, from 3000 on the first again. */
 static void open_two_threads(void)
 {
-	char path[PERF_DATA_PATH];
 	struct perf_data data;
 
 	sample_begin(&data);
@@ -144,12 +149,7 @@ static void open_two_threads(void)
 	perf_data_stamp(&data, (struct perf_data_stamp){
 				       .time = 3000, .pid = SAMPLE_PID, .tid = SAMPLE_PID + 1 });
 	perf_data_add_switch(&data, true, SAMPLE_PID, SAMPLE_PID);
-	perf_data_write_temporary(&data, path);
-	diag_init(&diag);
-	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
-	timeline = timeline_open(&file, NULL, 0, &diag);
-	unlink(path);
-	perf_data_release(&data);
+	open_data(&data);
 }
 
 /*
@@ -213,6 +213,73 @@ START_TEST(the_kernel_switches_at_a_switch_that_is_near)
 }
 END_TEST
 
+START_TEST(the_next_program_begins_once_in_the_run_of_its_exec)
+{
+	struct schedule schedule;
+	struct perf_data data;
+
+	sample_begin(&data);
+	at(&data, 1500, SAMPLE_PID);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "one");
+	perf_data_add_mmap2(&data, 0,
+			    &(struct perf_data_mmap){ .pid = SAMPLE_PID,
+						      .tid = SAMPLE_PID,
+						      .address = OTHER_CODE,
+						      .length = 0x1000,
+						      .path = "/one",
+						      .prot = 5 });
+	switch_to(&data, 2000, SAMPLE_PID, 0);
+	switch_to(&data, 3000, 0, SAMPLE_PID);
+	at(&data, 3500, SAMPLE_PID);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "two");
+	open_data(&data);
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek_user(&schedule, 1000, SAMPLE_CODE);
+	ck_assert(!schedule_has_stopped_here(&schedule));
+	schedule_stop_user(&schedule, SAMPLE_CODE + 2);
+	ck_assert(schedule_has_stopped_here(&schedule));
+	schedule_begin_program(&schedule);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/one");
+	ck_assert(!schedule_has_stopped_here(&schedule));
+	/* The second exec was in a later run of the thread. */
+	ck_assert_ptr_null(schedule_next_program(&schedule));
+	schedule_seek_user(&schedule, 3000, OTHER_CODE);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/one");
+	ck_assert_ptr_nonnull(schedule_next_program(&schedule));
+	schedule_begin_program(&schedule);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "");
+	close_timeline();
+}
+END_TEST
+
+START_TEST(a_thread_that_begins_early_has_the_code_of_its_switch)
+{
+	struct perf_data_mmap map = { .pid = SAMPLE_PID,
+				      .tid = SAMPLE_PID,
+				      .address = OTHER_CODE,
+				      .length = 0x1000,
+				      .path = "/older",
+				      .prot = 5 };
+	struct schedule schedule;
+	struct perf_data data;
+
+	sample_begin(&data);
+	at(&data, 150, SAMPLE_PID);
+	perf_data_add_mmap2(&data, 0, &map);
+	switch_to(&data, 2000, SAMPLE_PID, 0);
+	at(&data, 2500, SAMPLE_PID); /* on another CPU */
+	map.path = "/newer";
+	perf_data_add_mmap2(&data, 0, &map);
+	switch_to(&data, 3000, 0, SAMPLE_PID);
+	open_data(&data);
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek_user(&schedule, 2400, OTHER_CODE);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/newer");
+	close_timeline();
+}
+END_TEST
+
 START_TEST(without_time_two_threads_are_a_guess)
 {
 	struct schedule schedule;
@@ -240,6 +307,8 @@ int main(void)
 	tcase_add_test(all, the_place_of_a_stop_separates_a_thread_from_its_neighbour);
 	tcase_add_test(all, a_switch_that_is_too_far_away_is_not_the_reason);
 	tcase_add_test(all, the_kernel_switches_at_a_switch_that_is_near);
+	tcase_add_test(all, the_next_program_begins_once_in_the_run_of_its_exec);
+	tcase_add_test(all, a_thread_that_begins_early_has_the_code_of_its_switch);
 	tcase_add_test(all, without_time_two_threads_are_a_guess);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
