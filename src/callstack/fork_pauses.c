@@ -57,39 +57,59 @@ void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 		pauses->credit = most;
 }
 
-/* Whether the fork can have been in a pause: no later one of the thread surely came before it. */
+/* Whether a fork can have been in a pause: no later one of the thread surely came before it. */
 static bool is_possible(const struct fork_pauses *pauses, size_t index,
-			const struct fork_query *query)
+			const struct fork_query *query, uint64_t fork)
 {
 	const struct fork_pause *pause = &pauses->pauses[index];
 
-	if (pause->resume_ip != query->ip || pause->number <= query->after)
+	if (pause->resume_ip != query->ip || pause->number <= query->after || pause->time > fork)
 		return false;
 	return index + 1 == pauses->count || !query->resolution ||
-	       pause[1].time + query->resolution >= query->time;
+	       pause[1].time + query->resolution >= fork;
+}
+
+/* Returns the first pause from an index on in which a fork can have been; the count: none. */
+static size_t first_possible(const struct fork_pauses *pauses, size_t index,
+			     const struct fork_query *query, uint64_t fork)
+{
+	while (index < pauses->count && !is_possible(pauses, index, query, fork))
+		index++;
+	return index;
+}
+
+/* Returns the last pause from an index on in which the fork can have been; the count: none. */
+static size_t last_possible(const struct fork_pauses *pauses, size_t index,
+			    const struct fork_query *query)
+{
+	for (size_t i = pauses->count; i-- > index;) {
+		if (is_possible(pauses, i, query, query->time))
+			return i;
+	}
+	return pauses->count;
 }
 
 const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 					  const struct fork_query *query)
 {
-	const struct fork_pause *list = pauses->pauses, *found = NULL;
-	size_t count = pauses->count, first, skip = 0;
+	const struct fork_pause *list = pauses->pauses;
+	size_t count = pauses->count, index, last;
 
 	while (count && list[count - 1].time > query->time)
 		count--;
 	/* What a gap hides is unknown, so the search begins behind it. */
-	for (first = count; query->ip && first && list[first - 1].resume_ip;)
-		first--;
-	for (size_t i = query->ip ? first : count; i < count; i++) {
-		if (!is_possible(pauses, i, query))
-			continue;
-		if (!found)
-			skip = query->before(query->context, list[i].time);
-		found = &list[i];
-		if (!skip--)
-			break;
+	for (index = count; index && list[index - 1].resume_ip;)
+		index--;
+	last = last_possible(pauses, index, query);
+	if (!query->ip || last == pauses->count)
+		return count ? &list[count - 1] : NULL;
+	for (size_t i = 0; i < query->earlier_count; i++) {
+		size_t taken = first_possible(pauses, index, query, query->earlier[i]);
+
+		if (taken < last)
+			index = taken + 1;
 	}
-	return found ? found : count ? &list[count - 1] : NULL;
+	return &list[first_possible(pauses, index, query, query->time)];
 }
 
 void fork_pauses_release(struct fork_pauses *pauses)

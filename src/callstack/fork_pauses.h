@@ -47,18 +47,18 @@ void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 
 /* A fork whose pause is wanted. */
 struct fork_query {
-	uint64_t time;       /* ns: of the fork */
-	uint64_t ip;         /* where the child's first branch enters user code; 0: unknown */
-	uint64_t after;      /* number of the pause of an earlier fork from there; 0: none */
-	uint64_t resolution; /* ns: how late times may be; 0: unknown */
-	/* Returns how many earlier forks since a time may have taken pauses behind `after`. */
-	size_t (*before)(const void *context, uint64_t since);
-	const void *context; /* borrowed */
+	uint64_t time;           /* ns: of the fork */
+	uint64_t ip;             /* where the child's first branch enters user code; 0: unknown */
+	uint64_t after;          /* number of the pause of an earlier fork from there; 0: none */
+	uint64_t resolution;     /* ns: how late times may be; 0: unknown */
+	const uint64_t *earlier; /* ns, ascending: forks behind `after` of unknown ip; borrowed */
+	size_t earlier_count;
 };
 
 /*
  * Returns the pause in which a child was forked, borrowed until the next change: forks from one
- * address have their pauses there in their order.  If no pause resumes at the child's address,
+ * address have their pauses there in their order, so each takes the first possible pause that
+ * no earlier fork took.  If no pause resumes at the child's address,
  * it is the last one up to the fork's time; NULL: there is none.
  */
 const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,

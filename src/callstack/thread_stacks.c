@@ -86,7 +86,7 @@ static struct thread_state *state_of(const struct thread_stacks *stacks,
 /* Forked children before one that are looked at. */
 #define SIBLINGS_MOST 64
 
-/* A fork, for siblings_since(). */
+/* A fork, for sibling_before(). */
 struct fork_place {
 	const struct thread_stacks *stacks;
 	size_t index;
@@ -117,20 +117,22 @@ static uint64_t number_of_sibling(const struct fork_place *place, uint64_t ip)
 	return 0;
 }
 
-/* Returns how many siblings were forked since a time that have not begun, back to one that has. */
-static size_t siblings_since(const void *context, uint64_t since)
+/*
+ * Lists when siblings were forked that have not begun, back to one that began where the child
+ * does: its pause bounds theirs.  Returns their count; the times end at times[SIBLINGS_MOST].
+ */
+static size_t list_earlier(const struct fork_place *place, uint64_t ip, uint64_t *times)
 {
-	const struct fork_place *place = context;
-	const struct thread *child = place->stacks->forks[place->index], *sibling;
-	uint64_t ip = state_of(place->stacks, child)->begin_ip;
+	const struct thread *sibling;
 	size_t count = 0;
 
-	for (size_t i = 1; (sibling = sibling_before(place, i)) && sibling->begin >= since; i++) {
+	for (size_t i = 1; (sibling = sibling_before(place, i)); i++) {
 		const struct thread_state *state = state_of(place->stacks, sibling);
 
 		if (state->begin_ip == ip)
 			break;
-		count += !state->stack;
+		if (!state->stack)
+			times[SIBLINGS_MOST - ++count] = sibling->begin;
 	}
 	return count;
 }
@@ -142,11 +144,10 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 	const struct thread *child = event->thread;
 	const struct fork_pauses *pauses = state_of(stacks, child->parent)->pauses;
 	const struct fork_place place = { stacks, state->fork_index };
+	uint64_t times[SIBLINGS_MOST];
 	struct fork_query query = {
 		.time = child->begin,
 		.resolution = stacks->machine->resolution,
-		.before = siblings_since,
-		.context = &place,
 	};
 	const struct fork_pause *pause;
 
@@ -154,7 +155,11 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 		return;
 	if (event->kind != BRANCH_CPU_EVENT && event->flags & BRANCH_TRACE_ON)
 		query.ip = state->begin_ip = event->to;
-	query.after = query.ip ? number_of_sibling(&place, query.ip) : 0;
+	if (query.ip) {
+		query.after = number_of_sibling(&place, query.ip);
+		query.earlier_count = list_earlier(&place, query.ip, times);
+		query.earlier = &times[SIBLINGS_MOST - query.earlier_count];
+	}
 	pause = fork_pauses_find(pauses, &query);
 	if (!pause)
 		return;

@@ -62,6 +62,12 @@ tests_unit_src_resolve_test_SOURCES = tests/unit/src/resolve.c
 tests_unit_src_resolve_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_resolve_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/fork_pauses.test
+TESTS += tests/unit/src/fork_pauses.test
+tests_unit_src_fork_pauses_test_SOURCES = tests/unit/src/fork_pauses.c
+tests_unit_src_fork_pauses_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_fork_pauses_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/hits.test
 TESTS += tests/unit/src/hits.test
 tests_unit_src_hits_test_SOURCES = tests/unit/src/hits.c \
