@@ -97,10 +97,12 @@ libptrace2ftf_a_SOURCES = \
 	src/resolve/location.c src/resolve/location.h \
 	src/resolve/nameless_time.c src/resolve/nameless_time.h \
 	src/resolve/resolve.c src/resolve/resolve.h \
+	src/sandbox/call_filter.c src/sandbox/call_filter.h \
 	src/sandbox/keeper.c src/sandbox/keeper.h \
 	src/sandbox/sandbox.c src/sandbox/sandbox.h \
 	src/sandbox/sandbox_calls.c \
 	src/sandbox/sandbox_files.c \
+	src/sandbox/sandbox_server.c \
 	src/select/event_filter.c src/select/event_filter.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \

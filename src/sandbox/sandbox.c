@@ -33,15 +33,41 @@ static const char *find_obstacle(void)
 	return preloaded && strstr(preloaded, "/vgpreload_") ? "valgrind runs the program" : NULL;
 }
 
+/*
+ * Returns whether the sandbox is to be entered; if not, `sandbox` has the reason.
+ */
+static bool begin(struct sandbox *sandbox, enum option_sandbox when)
+{
+	*sandbox = (struct sandbox){ .why = "--sandbox=off" };
+	if (when == SANDBOX_OFF)
+		return false;
+	sandbox->why = find_obstacle();
+	return when == SANDBOX_ON || !sandbox->why;
+}
+
+/*
+ * Keep how entering the halves went: NULL, or why one is not active.
+ * Returns as sandbox_enter() does.
+ */
+static int finish(struct sandbox *sandbox, enum option_sandbox when, const char *files,
+		  const char *calls, struct error *err)
+{
+	sandbox->files = !files;
+	sandbox->calls = !calls;
+	sandbox->why = files ? files : calls;
+	sandbox->lacking = files && calls;
+	if (!sandbox->why || when == SANDBOX_AUTO)
+		return 0;
+	return error_set(err, ERROR_SYSTEM,
+			 "cannot enter the sandbox: %s; use --sandbox=auto to run without it",
+			 sandbox->why);
+}
+
 int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct error *err)
 {
 	const char *files, *calls;
 
-	*sandbox = (struct sandbox){ .why = "--sandbox=off" };
-	if (options->sandbox == SANDBOX_OFF)
-		return 0;
-	sandbox->why = find_obstacle();
-	if (options->sandbox == SANDBOX_AUTO && sandbox->why)
+	if (!begin(sandbox, options->sandbox))
 		return 0;
 	/* In this order: the filter of system calls would refuse those of the others. */
 	files = keeper_start(options);
@@ -50,15 +76,17 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
 		files = sandbox_enter_files(options);
 		calls = sandbox_enter_calls(options);
 	}
-	sandbox->files = !files;
-	sandbox->calls = !calls;
-	sandbox->why = files ? files : calls;
-	sandbox->lacking = files && calls;
-	if (!sandbox->why || options->sandbox == SANDBOX_AUTO)
+	return finish(sandbox, options->sandbox, files, calls, err);
+}
+
+int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, struct error *err)
+{
+	const char *files;
+
+	if (!begin(sandbox, when))
 		return 0;
-	return error_set(err, ERROR_SYSTEM,
-			 "cannot enter the sandbox: %s; use --sandbox=auto to run without it",
-			 sandbox->why);
+	files = sandbox_enter_no_files();
+	return finish(sandbox, when, files, sandbox_enter_server_calls(), err);
 }
 
 void sandbox_warn(const struct sandbox *sandbox, FILE *out)

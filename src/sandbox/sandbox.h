@@ -33,6 +33,12 @@
  */
 int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct error *err);
 
+/*
+ * The same for the process that serves a trace (src/serve/): it opens nothing, starts
+ * nothing and connects to nothing; the socket to accept at and the file are open already.
+ */
+int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, struct error *err);
+
 /* Print a warning if the system has neither half. */
 void sandbox_warn(const struct sandbox *sandbox, FILE *out);
 
@@ -40,11 +46,13 @@ void sandbox_warn(const struct sandbox *sandbox, FILE *out);
 void sandbox_print(const struct sandbox *sandbox, FILE *out);
 
 /*
- * The halves, for sandbox_enter().  Each returns NULL if it is active now; else
- * the reason, a constant.
+ * The halves, for sandbox_enter() and sandbox_enter_server().  Each returns NULL if it is
+ * active now; else the reason, a constant.
  */
 const char *sandbox_enter_files(const struct options *options);
 const char *sandbox_enter_calls(const struct options *options);
+const char *sandbox_enter_no_files(void);
+const char *sandbox_enter_server_calls(void);
 
 /* Returns whether an output is a device or a pipe, which the process opens itself. */
 bool sandbox_opens_devices(const struct options *options);
