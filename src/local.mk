@@ -6,6 +6,7 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_job.c src/batch/batch_job.h \
 	src/batch/batch_line.c src/batch/batch_line.h \
 	src/batch/batch_plan.c src/batch/batch_plan.h \
+	src/batch/batch_signals.c src/batch/batch_signals.h \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \

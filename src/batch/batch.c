@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_plan.h"
+#include "src/batch/batch_signals.h"
 #include "src/options/file_roles.h"
 #include "src/options/input_paths.h"
 
@@ -28,35 +28,9 @@ struct batch {
 	size_t whole, gaps, failed, skipped; /* finished jobs */
 	int worst;                           /* exit status of a finished job */
 	bool lines_failed;                   /* --json-lines could not be written */
+	struct batch_process *processes;     /* owned */
+	size_t process_count;
 };
-
-/* ---- Signals ------------------------------------------------------------- */
-
-/* Read by the signal handler; the processes change only while signals are blocked. */
-static volatile sig_atomic_t stopped;   /* the signal; 0: none */
-static struct batch_process *processes; /* owned */
-static volatile size_t process_count;
-
-/* A terminal sends its signals to all processes; forward those of other senders. */
-static void on_signal(int number, siginfo_t *info, void *context)
-{
-	(void)context;
-	stopped = number;
-	for (size_t i = 0; info->si_code <= 0 && i < process_count; i++)
-		if (processes[i].pid > 0)
-			kill(processes[i].pid, number);
-}
-
-/* Without SA_RESTART, so that wait4() returns. */
-static void watch_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, old;
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-}
 
 /* ---- Finished jobs ------------------------------------------------------- */
 
@@ -106,29 +80,20 @@ static void add_not_started(struct batch *batch, const struct batch_job *job,
 
 /* ---- Processes ----------------------------------------------------------- */
 
-static struct batch_process *find_free_process(void)
+static struct batch_process *find_free_process(const struct batch *batch)
 {
-	for (size_t i = 0; i < process_count; i++)
-		if (processes[i].pid == 0)
-			return &processes[i];
+	for (size_t i = 0; i < batch->process_count; i++)
+		if (batch->processes[i].pid == 0)
+			return &batch->processes[i];
 	return NULL;
 }
 
 static void start_next(struct batch *batch)
 {
 	const struct batch_job *job = &batch->plan.jobs[batch->next];
-	struct batch_process started;
 	struct error err = { 0 };
-	sigset_t all, usual;
-	int status;
+	int status = batch_signals_start(find_free_process(batch), &batch->run, job, &err);
 
-	/* No signal may come before the process is known, or to the handler in the child. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &usual);
-	status = batch_process_start(&started, &batch->run, job, &err);
-	if (status == 0)
-		*find_free_process() = started;
-	sigprocmask(SIG_SETMASK, &usual, NULL);
 	if (status == 0) {
 		batch->running++;
 	} else if (batch->running) {
@@ -145,12 +110,14 @@ static void wait_for_process(struct batch *batch)
 	int status;
 	pid_t pid = wait4(-1, &status, 0, &end.usage);
 
-	for (size_t i = 0; pid > 0 && i < process_count; i++) {
-		if (processes[i].pid != pid)
+	for (size_t i = 0; pid > 0 && i < batch->process_count; i++) {
+		struct batch_process *process = &batch->processes[i];
+
+		if (process->pid != pid)
 			continue;
-		batch_process_finish(&processes[i], status, &end);
+		batch_process_finish(process, status, &end);
 		batch->running--;
-		add_finished(batch, processes[i].job, &end);
+		add_finished(batch, process->job, &end);
 		json_decref(end.report);
 	}
 	if (pid < 0 && errno != EINTR)
@@ -174,27 +141,30 @@ static unsigned threads_per_job(size_t jobs)
 	return count > jobs ? (unsigned)(count / jobs) : 1;
 }
 
-static void run_all(struct batch *batch)
+/* Returns the signal that ended the batch; 0: none did. */
+static int run_all(struct batch *batch)
 {
 	size_t room = batch->run.options->jobs ? batch->run.options->jobs : count_processors();
+	int stopped;
 
 	room = room < batch->plan.count ? room : batch->plan.count;
-	processes = alloc_zeroed(room, sizeof(*processes));
-	process_count = room;
+	batch->processes = alloc_zeroed(room, sizeof(*batch->processes));
+	batch->process_count = room;
 	batch->run.threads = threads_per_job(room);
-	watch_signals();
-	while (batch->running || (batch->next < batch->plan.count && !stopped)) {
+	batch_signals_watch(batch->processes, room);
+	while (batch->running || (batch->next < batch->plan.count && !batch_signals_last())) {
 		size_t before = batch->next;
 
-		if (!stopped && batch->running < room && batch->next < batch->plan.count)
+		if (!batch_signals_last() && batch->running < room &&
+		    batch->next < batch->plan.count)
 			start_next(batch);
 		if (batch->running && (batch->next == before || batch->running == room ||
 				       batch->next == batch->plan.count))
 			wait_for_process(batch);
 	}
-	process_count = 0;
-	free(processes);
-	processes = NULL;
+	stopped = batch_signals_end();
+	free(batch->processes);
+	return stopped;
 }
 
 static void print_totals(const struct batch *batch)
@@ -246,6 +216,7 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 {
 	struct batch batch = { .run = { .options = options, .convert = convert } };
 	struct error err = { 0 };
+	int stopped;
 
 	/* Said once, not for each input. */
 	file_roles_read(options);
@@ -262,7 +233,7 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 	}
 	batch.run.keep_messages = batch.plan.count > 1;
 	batch.run.stamped = options_is_batch(options) || options->skip_existing;
-	run_all(&batch);
+	stopped = run_all(&batch);
 	if (!options->quiet && batch.plan.count > 1)
 		print_totals(&batch);
 	batch_plan_release(&batch.plan);
