@@ -25,3 +25,5 @@ for line in (ptrace2ftf --help 2>/dev/null | sed -nE '/^ +-/{ s/^ +//; s/  .*//;
             complete --command ptrace2ftf $names
     end
 end
+# A command is the first word.
+complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open clock-sync'

@@ -24,6 +24,17 @@ AC_DEFUN([P2F_HEADER], [
 AC_CHECK_HEADER([$1], [], [p2f_missing="$p2f_missing $2"])
 ])
 
+dnl P2F_MICROHTTPD: its header; the program loads the library itself when it shows a trace.
+dnl Required, so that no build lacks a command by mistake; a machine that only converts
+dnl does without.
+AC_DEFUN([P2F_MICROHTTPD], [
+AC_ARG_WITH([libmicrohttpd],
+	[AS_HELP_STRING([--without-libmicrohttpd], [build without `ptrace2ftf open`])])
+AS_IF([test "x$with_libmicrohttpd" != xno],
+	[P2F_PKG([MHD], [libmicrohttpd >= 0.9.72], [libmicrohttpd-dev])])
+AM_CONDITIONAL([HAVE_MHD], [test "x$with_libmicrohttpd" != xno])
+])
+
 dnl P2F_REPORT_MISSING: stop if anything is missing, and say how to get it.
 AC_DEFUN([P2F_REPORT_MISSING], [
 AS_IF([test -n "$p2f_missing"], [AC_MSG_ERROR([missing libraries. On Debian 12:

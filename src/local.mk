@@ -110,6 +110,11 @@ libptrace2ftf_a_SOURCES = \
 	src/select/name_verdicts.c src/select/name_verdicts.h \
 	src/select/nearest_names.c src/select/nearest_names.h \
 	src/select/slice_filter.c src/select/slice_filter.h \
+	src/serve/browser.c src/serve/browser.h \
+	src/serve/open_trace.c src/serve/open_trace.h \
+	src/serve/trace_kind.c src/serve/trace_kind.h \
+	src/serve/trace_server.h \
+	src/serve/viewer_page.c src/serve/viewer_page.h \
 	src/slices/durations.c src/slices/durations.h \
 	src/slices/slice_args.c src/slices/slice_args.h \
 	src/slices/slice_costs.c src/slices/slice_costs.h \
@@ -125,6 +130,12 @@ libptrace2ftf_a_SOURCES = \
 
 bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
+# In the program, not in the library: tests link the program without a server, too.
+if HAVE_MHD
+ptrace2ftf_SOURCES += src/serve/trace_server.c
+else
+ptrace2ftf_SOURCES += src/serve/trace_server_none.c
+endif
 
 # Order matters: each library may use the ones after it.
 PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \

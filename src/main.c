@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ptrace2ftf: one conversion, or a batch of them. */
+/* ptrace2ftf: one conversion, or a batch of them; or a trace is shown. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -21,6 +21,7 @@
 #include "src/overlays/overlay_clock.h"
 #include "src/pipeline/convert.h"
 #include "src/sandbox/sandbox.h"
+#include "src/serve/open_trace.h"
 
 /* `ptrace2ftf clock-sync`: print this machine's clocks, read at one moment. */
 static int print_clocks(void)
@@ -56,6 +57,22 @@ static void fill_child_report(json_t *child_report, const struct report *report,
 	}
 	if (whole)
 		json_object_set_new(child_report, "report", whole);
+}
+
+/*
+ * With --time, for src/serve/open_trace.h: the time of what was decoded, as what is beside it
+ * in the trace may be longer.
+ */
+static void fill_view(json_t *child_report, const struct report *report)
+{
+	const struct selection *select = &report->options->select;
+
+	if (!select->from.base && !select->to.base)
+		return;
+	json_object_set_new(child_report, "view_begin",
+			    json_integer((json_int_t)report->summary.first_time));
+	json_object_set_new(child_report, "view_end",
+			    json_integer((json_int_t)report->summary.last_time));
 }
 
 /* Write the JSON of --json and rename the outputs into place, or drop them if either fails. */
@@ -117,6 +134,8 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 		report.status = EXIT_FAILED;
 	if (child_report)
 		fill_child_report(child_report, &report, &err);
+	if (child_report && options->open)
+		fill_view(child_report, &report);
 	if (report.status == EXIT_FAILED)
 		print_error(&err);
 	if (report.status == EXIT_FAILED && options->input_count > 1)
@@ -155,7 +174,9 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();
 	command_line_parse(&options, argc, argv);
-	if (batch_wanted(&options))
+	if (options.open)
+		status = open_trace(&options, convert_recording);
+	else if (batch_wanted(&options))
 		status = batch_run(&options, convert_recording);
 	else
 		status = convert_recording(&options, NULL);

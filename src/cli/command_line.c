@@ -25,8 +25,10 @@ static const char doc[] =
 	"Convert an Intel PT recording of perf into a trace that Perfetto opens: "
 	"every function call as a slice, to the nanosecond, with its source line."
 	"\v"
-	"Record with `perf record -e intel_pt//u PROGRAM`, convert with "
-	"`ptrace2ftf perf.data -o out.ftf`, open out.ftf at https://ui.perfetto.dev.\n\n"
+	"Record with `perf record -e intel_pt//u PROGRAM`, look at it with "
+	"`ptrace2ftf open perf.data`, which shows a recording or a trace in the browser; or "
+	"convert with `ptrace2ftf perf.data -o out.ftf`, and open out.ftf at "
+	"https://ui.perfetto.dev.\n\n"
 	"Exit status: 0 all converted; 2 converted, with gaps or warnings; "
 	"1 failed, nothing written; 64 wrong usage; 130 interrupted, the rest left out.";
 
@@ -163,7 +165,7 @@ static void choose_default_output(struct options *options)
 {
 	const struct output_format *format = options->format;
 
-	if (options_is_batch(options))
+	if (options_is_batch(options) || (options->open_only && !options->output))
 		return;
 	if (format->default_output == DEFAULT_NONE)
 		options->output = NULL;
@@ -264,6 +266,13 @@ void command_line_parse(struct options *options, int argc, char **argv)
 
 	*options =
 		(struct options){ .format = output_formats[0], .jobs = 1, .names = DEMANGLE_PERF };
+	/* A command is the first word; a file of that name is ./open. */
+	if (argc > 1 && strcmp(argv[1], "open") == 0) {
+		options->open = options->open_only = true;
+		argv[1] = argv[0];
+		argc--;
+		argv++;
+	}
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version_hook = versions_print;
 	suggest_option(argc, argv);

@@ -6,6 +6,7 @@
 
 #include "base/io/output_path.h"
 #include "src/formats/output_format.h"
+#include "src/serve/viewer_page.h"
 
 static bool is_stdout(const char *path)
 {
@@ -48,6 +49,25 @@ static void refuse_batch(struct argp_state *state, const struct options *options
 		argp_error(state, "--json describes one output: use --json-lines for several");
 }
 
+static void refuse_open(struct argp_state *state, const struct options *options, bool batch)
+{
+	char origin[VIEWER_PAGE_ORIGIN_MOST];
+
+	if (options->ui && !options->open)
+		argp_error(state, "--ui is of `ptrace2ftf open` and of --open");
+	if (options->ui && !viewer_page_origin(options->ui, origin))
+		argp_error(state, "--ui: '%s' is not an address like %s", options->ui,
+			   VIEWER_PAGE_DEFAULT);
+	if (!options->open)
+		return;
+	if (batch || options->json_lines || options->skip_existing)
+		argp_error(state, "one trace can be shown, not the outputs of a batch");
+	if (!options->format->is_trace || options->select.split.unit)
+		argp_error(state, "what is shown is one file of --format=ftf");
+	if (is_stdout(options->output))
+		argp_error(state, "standard output cannot be shown: name a file with -o");
+}
+
 /* A summary or line of JSON may share standard output with nothing else. */
 static void refuse_json(struct argp_state *state, const struct options *options, bool to_stdout)
 {
@@ -81,9 +101,12 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
 		argp_error(state, "cannot combine several texts: '%s' is a second input",
 			   options->inputs[1]);
-	if (default_output == DEFAULT_FILE && !batch && !options->output &&
+	refuse_open(state, options, batch);
+	if (default_output == DEFAULT_FILE && !batch && !options->output && !options->open_only &&
 	    (!options->input || strcmp(options->input, "-") == 0))
 		argp_error(state, "cannot name an output after %s: name one with -o",
 			   options->input ? "standard input" : "overlays");
-	refuse_json(state, options, options->output ? is_stdout(options->output) : text);
+	/* The address of the page is printed there. */
+	refuse_json(state, options,
+		    options->open || (options->output ? is_stdout(options->output) : text));
 }

@@ -148,6 +148,13 @@ const struct option_spec option_specs[] = {
 	{ "split", 0, "SIZE", GROUP_OUTPUT, OPTION_SPLIT_SIZE, FIELD(select.split),
 	  .help = "Write OUT.000.ftf and so on, each of SIZE: a number of slices (2M), bytes "
 		  "(500MB) or a time (10ms)" },
+	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
+	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",
+	  .neutral = true },
+	{ "ui", 0, "URL", GROUP_OUTPUT, OPTION_TEXT, FIELD(ui),
+	  .help = "The page that shows it: an own instance of Perfetto's UI (default: "
+		  "https://ui.perfetto.dev)",
+	  .neutral = true },
 	{ "runtime-events", 0, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", GROUP_OCAML,
 	  OPTION_RUNTIME_EVENTS, 0,
 	  .help = "Show garbage collections and the program's own events of FILE, the PID.events "

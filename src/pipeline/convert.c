@@ -72,7 +72,7 @@ static void print_summary(const struct options *options, const struct summary *s
 	bool is_trace = options->format->is_trace;
 
 	if (options->input && options->format->overlays != OVERLAYS_ONLY)
-		summary_print(summary, is_trace, stderr);
+		summary_print(summary, is_trace && !options->open, stderr);
 	if (is_trace && !options->select.split.unit)
 		perfetto_memory_hint_print(summary->slices, options->args != OPTION_ARGS_NONE,
 					   stderr);

@@ -31,7 +31,13 @@ done
 [ "\$output" = - ] || exec "$ptsim" record -o "\$output" "\$@"
 "$ptsim" record -o piped "\$@" >&2 && cat piped
 END
-chmod +x bin/perf
+# The browser only fetches the trace.
+cat >bin/fetch <<'END'
+#!/bin/sh
+url=$(echo "$1" | sed 's/.*[?&]url=\([^&]*\).*/\1/; s/%3A/:/g; s/%2F/\//g')
+curl -s --noproxy '*' -o shown.part "$url" && mv shown.part shown
+END
+chmod +x bin/perf bin/fetch
 PATH=$work/bin:$PATH
 
 # Commands are indented by 11; lines that are indented further continue them.
@@ -55,10 +61,32 @@ missing_program() { # COMMAND: prints the first one that is not here
 	done
 	case $1 in
 	"perf script"*) "$work/bin/perf" --version >/dev/null 2>&1 || echo perf ;;
+	"ptrace2ftf open"*)
+		command -v curl >/dev/null || echo curl
+		ptrace2ftf open nothing 2>&1 | grep -q 'this build has no server' && echo libmicrohttpd
+		"$top_builddir/tests/support/private-network" true | sed 's/.*SKIP no //'
+		;;
 	esac
+}
+# In a network of its own, whose port is free.
+shows() { # COMMAND
+	rm -f shown
+	BROWSER=fetch "$top_builddir/tests/support/private-network" sh -c "$1" >output 2>messages || { cat messages; return 1; }
+	tries=0
+	until [ -e shown ] || [ $tries -ge 600 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	check_trace shown
 }
 
 works() { # COMMAND
+	case $1 in
+	"ptrace2ftf open "*)
+		shows "$1"
+		return
+		;;
+	esac
 	sh -c "$1" >output 2>messages
 	status=$?
 	case $1 in

@@ -13,6 +13,8 @@ cli_tests = \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
 	tests/cli/missing.sh \
+	tests/cli/open.sh \
+	tests/cli/open_browser.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \
 	tests/cli/progress.sh \

@@ -34,7 +34,13 @@ bash_options() {
 bash_directories() {
 	[ "$(in_bash --symfs = | sort | tr '\n' ' ')" = "bin directory " ] && in_bash -q '' | grep -qx file
 }
+bash_commands() {
+	: >openly
+	[ "$(in_bash op | sort | tr '\n' ' ')" = "open openly " ] && in_bash '' | grep -qx clock-sync &&
+		[ "$(in_bash -q op)" = openly ]
+}
 if command -v bash >/dev/null; then
+	tap_check "bash completes commands, as the first word" bash_commands
 	tap_check "bash completes all options" same help bash_options
 	tap_check "bash completes the words of --format=" same formats in_bash --format =
 	tap_check "bash completes the words of -f" same formats in_bash -q -f ''

@@ -7,5 +7,5 @@ tests/sandbox/probe.so: $(top_srcdir)/tests/sandbox/probe.c
 		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -g -O1 -shared -fPIC -o $@ \
 		$(top_srcdir)/tests/sandbox/probe.c -ldl
 CLEANFILES += tests/sandbox/probe.so
-TESTS += tests/sandbox/sandbox.sh
-dist_noinst_SCRIPTS += tests/sandbox/sandbox.sh
+TESTS += tests/sandbox/sandbox.sh tests/sandbox/server.sh
+dist_noinst_SCRIPTS += tests/sandbox/sandbox.sh tests/sandbox/server.sh

@@ -41,3 +41,13 @@ clean-local:
 check_PROGRAMS += tests/support/make-ring
 tests_support_make_ring_SOURCES = tests/support/make_ring.c
 tests_support_make_ring_LDADD = libsupport.a
+
+# A network of its own for a test of the server.
+check_PROGRAMS += tests/support/private-network
+tests_support_private_network_SOURCES = tests/support/private_network.c
+tests_support_private_network_LDADD =
+
+# The program of `configure --without-libmicrohttpd`.
+check_PROGRAMS += tests/support/ptrace2ftf-without-server
+tests_support_ptrace2ftf_without_server_SOURCES = src/main.c src/serve/trace_server_none.c
+tests_support_ptrace2ftf_without_server_LDADD = $(PTRACE2FTF_LIBS)

@@ -241,3 +241,9 @@ TESTS += tests/unit/src/debug_hint.test
 tests_unit_src_debug_hint_test_SOURCES = tests/unit/src/debug_hint.c
 tests_unit_src_debug_hint_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_debug_hint_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/serve.test
+TESTS += tests/unit/src/serve.test
+tests_unit_src_serve_test_SOURCES = tests/unit/src/serve.c
+tests_unit_src_serve_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_serve_test_LDADD = $(UNIT_LIBS)

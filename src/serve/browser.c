@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds and starts a browser as xdg-open(1) does, but for text browsers. */
+#include "src/serve/browser.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+#define BLANKS " \t\n"
+
+static const char *get(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value ? value : NULL;
+}
+
+struct browser_environment browser_environment(void)
+{
+	return (struct browser_environment){ get("BROWSER"), get("DISPLAY"), get("WAYLAND_DISPLAY"),
+					     get("SSH_CONNECTION") };
+}
+
+bool browser_is_remote(const struct browser_environment *environment)
+{
+	return environment->ssh && !browser_commands(environment);
+}
+
+const char *browser_commands(const struct browser_environment *environment)
+{
+	const char *named = environment->browser;
+
+	/* Editors that work on another host over ssh set it, and open the address there. */
+	if (named && named[strspn(named, ":" BLANKS)])
+		return named;
+	if (environment->ssh || (!environment->display && !environment->wayland))
+		return NULL;
+	return "xdg-open";
+}
+
+/* ---- Words --------------------------------------------------------------- */
+
+/* Copy a word to `to`, with `address` for each "%s"; counts those.  Returns the end. */
+static char *copy_word(char *to, const char *word, size_t length, const char *address,
+		       size_t *replaced)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (i + 1 < length && word[i] == '%' && word[i + 1] == 's') {
+			to = stpcpy(to, address);
+			++*replaced;
+			i++;
+		} else {
+			*to++ = word[i];
+		}
+	}
+	*to++ = '\0';
+	return to;
+}
+
+char **browser_words(const char *command, size_t length, const char *address)
+{
+	/* A word has a byte and a blank; an address replaces two bytes. */
+	size_t most = length / 2 + 3, replaced = 0, count = 0, word;
+	size_t room = (length + 2) * (strlen(address) + 1);
+	char **words = alloc_zeroed(1, most * sizeof(*words) + room);
+	char *to = (char *)(words + most);
+
+	for (size_t at = 0; at < length; at += word) {
+		char text[2] = { command[at], '\0' };
+
+		word = 1;
+		if (strpbrk(text, BLANKS))
+			continue;
+		word = strcspn(command + at, BLANKS);
+		word = word < length - at ? word : length - at;
+		words[count++] = to;
+		to = copy_word(to, command + at, word, address, &replaced);
+	}
+	if (!replaced) {
+		words[count] = to;
+		strcpy(to, address);
+	}
+	return words;
+}
+
+/* ---- Processes ----------------------------------------------------------- */
+
+static bool succeeds(char **words)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execvp(words[0], words);
+		_exit(127);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* Nothing of the server's is left open, and nothing is printed between its messages. */
+static void detach(int *messages)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGXFSZ };
+	int nothing = open("/dev/null", O_RDWR);
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_DFL);
+	setsid();
+	*messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		dup2(nothing, fd);
+	/* The number of `messages` is the lowest that is free. */
+	close_range((unsigned)*messages + 1, ~0U, 0);
+	for (int fd = STDERR_FILENO + 1; fd < *messages; fd++)
+		close(fd);
+}
+
+static _Noreturn void start_first(const char *commands, const char *address, bool quiet)
+{
+	int messages;
+
+	detach(&messages);
+	while (*commands) {
+		size_t length = strcspn(commands, ":");
+		char **words = browser_words(commands, length, address);
+
+		/* The address alone is no command. */
+		if (strcmp(words[0], address) != 0 && succeeds(words))
+			_exit(0);
+		free(words);
+		commands += length + (commands[length] == ':');
+	}
+	if (!quiet)
+		dprintf(messages,
+			"ptrace2ftf: no browser could be started: open the address in one\n");
+	_exit(1);
+}
+
+bool browser_start(const char *commands, const char *address, bool quiet)
+{
+	pid_t child = fork(), starter;
+	int status;
+
+	/* A child of a child: its end is no signal for this process, and leaves no zombie. */
+	if (child == 0) {
+		starter = fork();
+		if (starter == 0)
+			start_first(commands, address, quiet);
+		_exit(starter < 0);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps from a recording to the page that shows it. */
+#include "src/serve/open_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io/output_path.h"
+#include "base/io/output_watch.h"
+#include "base/io/temp_file.h"
+#include "src/batch/batch_signals.h"
+#include "src/formats/output_format.h"
+#include "src/sandbox/sandbox.h"
+#include "src/serve/browser.h"
+#include "src/serve/trace_kind.h"
+#include "src/serve/trace_server.h"
+#include "src/serve/viewer_page.h"
+
+struct trace_opening {
+	const struct options *options; /* borrowed */
+	batch_convert_fn *convert;
+	int listener;             /* owned until the server has it */
+	struct temp_file unnamed; /* the output, if the options name none */
+	int trace;                /* owned until the server has it: what is shown; -1: none yet */
+	char *name;               /* owned: of the trace */
+	struct viewer_page_view view;
+};
+
+/* ---- The conversion ------------------------------------------------------ */
+
+/* The one of this process; the child has a copy. */
+static struct trace_opening *current;
+
+/*
+ * In the child: batch_convert_fn.  The unnamed file is its standard output, which has no
+ * other use: the sandbox of a conversion needs no exception for it.
+ */
+static enum exit_status convert_to_show(const struct options *options, json_t *report)
+{
+	struct options own = *current->options;
+
+	(void)options;
+	close(current->listener);
+	if (current->unnamed.open) {
+		dup2(current->unnamed.fd, STDOUT_FILENO);
+		temp_file_close(&current->unnamed);
+		own.output = "-";
+	}
+	return current->convert(&own, report);
+}
+
+/* Returns an exit status, and fills what the child reported. */
+static int end_conversion(struct trace_opening *opening, struct batch_process *process, int status)
+{
+	struct batch_end end = { 0 };
+	const json_t *begin, *stop;
+	int stopped = batch_signals_end();
+
+	if (stopped)
+		return 128 + stopped;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERRUPTED)
+		return EXIT_INTERRUPTED;
+	batch_process_finish(process, status, &end);
+	begin = json_object_get(end.report, "view_begin");
+	stop = json_object_get(end.report, "view_end");
+	if (json_is_integer(begin) && json_is_integer(stop)) {
+		opening->view.begin = (uint64_t)json_integer_value(begin);
+		opening->view.end = (uint64_t)json_integer_value(stop);
+	}
+	json_decref(end.report);
+	return end.status;
+}
+
+/* Returns an exit status; EXIT_FAILED with err filled if there was no conversion. */
+static int run_conversion(struct trace_opening *opening, struct error *err)
+{
+	const struct options *options = opening->options;
+	char *nameless[] = { (char *)"the overlays", NULL };
+	const struct batch_run run = { .options = options, .convert = convert_to_show };
+	const struct batch_job job = { .inputs = options->input ? options->inputs : nameless,
+				       .input_count = options->input ? options->input_count : 1,
+				       .output = opening->unnamed.open ? (char *)"-"
+								       : (char *)options->output };
+	struct batch_process process = { 0 };
+	int status = 0;
+	pid_t ended;
+
+	batch_signals_watch(&process, 1);
+	current = opening;
+	if (batch_signals_start(&process, &run, &job, err) < 0) {
+		batch_signals_end();
+		return EXIT_FAILED;
+	}
+	do
+		ended = waitpid(process.pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	status = end_conversion(opening, &process, status);
+	output_watch_signals();
+	return status;
+}
+
+/* Returns an exit status; EXIT_FAILED with err filled if there is no output to show. */
+static int convert_input(struct trace_opening *opening, struct error *err)
+{
+	const struct options *options = opening->options;
+	int status;
+
+	if (!options->output && temp_file_open(&opening->unnamed, err) < 0)
+		return EXIT_FAILED;
+	status = run_conversion(opening, err);
+	if (status != EXIT_WHOLE && status != EXIT_WITH_GAPS)
+		return status;
+	opening->trace = opening->unnamed.open ? opening->unnamed.fd
+					       : open(options->output, O_RDONLY | O_CLOEXEC);
+	if (opening->trace >= 0)
+		return status;
+	error_set_system(err, errno, "%s: cannot open", options->output);
+	return EXIT_FAILED;
+}
+
+/* ---- What is shown ------------------------------------------------------- */
+
+/* Returns the name of the conversion's output, owned by the caller. */
+static char *name_output(const struct options *options)
+{
+	const char *suffix = output_format_suffix(options->format);
+
+	if (options->output)
+		return output_path_copy(options->output);
+	if (!options->input || strcmp(options->input, "-") == 0)
+		return output_path_beside("trace", suffix);
+	return output_path_beside(options->input, suffix);
+}
+
+/* Returns false, and prints why, if a trace cannot be shown as the options say. */
+static bool may_show_as_is(const struct options *options)
+{
+	const char *word = options->word_count ? options->words[0] : NULL;
+
+	if (options->output && options->output != options->beside)
+		word = "--output";
+	if (!word && options->input_count == 1)
+		return true;
+	fprintf(stderr, "ptrace2ftf: %s is a trace already, and shown as it is: leave out %s\n",
+		options->input, word ? word : options->inputs[1]);
+	return false;
+}
+
+static void find_trace(struct trace_opening *opening)
+{
+	const struct options *options = opening->options;
+
+	if (options->input && options->input_kind == INPUT_PERF_DATA)
+		opening->trace = trace_kind_open(options->input);
+	opening->name =
+		opening->trace >= 0 ? output_path_copy(options->input) : name_output(options);
+}
+
+/* ---- The page ------------------------------------------------------------ */
+
+static void print_hints(const struct trace_opening *opening, const char *path, const char *commands)
+{
+	const struct browser_environment environment = browser_environment();
+	char host[HOST_NAME_MAX + 1] = "HOST";
+	struct stat status = { 0 };
+
+	fstat(opening->trace, &status);
+	fprintf(stderr,
+		"ptrace2ftf: showing %s (%.1f MiB) until the page has fetched it, which stays on "
+		"this host; Ctrl-C ends this\n",
+		strrchr(path, '/') + 1, (double)status.st_size / (1 << 20));
+	fputs("ptrace2ftf: the browser asks whether the page may access the local network or "
+	      "this device: allow it\n",
+	      stderr);
+	if (browser_is_remote(&environment)) {
+		gethostname(host, sizeof(host) - 1);
+		fprintf(stderr,
+			"ptrace2ftf: first, on the host of the browser: ssh -N -L "
+			"%d:127.0.0.1:%d %s\n",
+			VIEWER_PAGE_PORT, VIEWER_PAGE_PORT, host);
+	}
+	if (!commands)
+		fputs("ptrace2ftf: open this address in a browser:\n", stderr);
+}
+
+/* Returns 0; -1 with err filled: nobody would know the address. */
+static int announce(const struct trace_opening *opening, const char *path, const char *address,
+		    struct error *err)
+{
+	const struct browser_environment environment = browser_environment();
+	const char *commands = browser_commands(&environment);
+	bool quiet = opening->options->quiet;
+
+	if (!quiet)
+		print_hints(opening, path, commands);
+	puts(address);
+	if ((fflush(stdout) != 0 || ferror(stdout)) && !commands)
+		return error_set_system(err, errno, "cannot print the address");
+	if (commands && !browser_start(commands, address, quiet) && !quiet)
+		fputs("ptrace2ftf: no browser could be started: open the address in one\n", stderr);
+	return 0;
+}
+
+static int serve(struct trace_opening *opening, struct trace_server *server, struct error *err)
+{
+	const struct options *options = opening->options;
+	struct sandbox sandbox;
+
+	if (sandbox_enter_server(&sandbox, options->sandbox, err) < 0)
+		return -1;
+	if (!options->quiet)
+		sandbox_warn(&sandbox, stderr);
+	if (options->verbose)
+		sandbox_print(&sandbox, stderr);
+	if (trace_server_run(server, err) < 0)
+		return -1;
+	if (!options->quiet)
+		fputs("ptrace2ftf: the page has fetched the trace\n", stderr);
+	return 0;
+}
+
+/* Returns 0; -1 with err filled. */
+static int show(struct trace_opening *opening, struct error *err)
+{
+	const char *page = opening->options->ui ? opening->options->ui : VIEWER_PAGE_DEFAULT;
+	char origin[VIEWER_PAGE_ORIGIN_MOST];
+	char *path = viewer_page_path(opening->name), *address;
+	struct served_trace served = { opening->trace, path, origin };
+	struct trace_server *server;
+	int status;
+
+	if (!path || !viewer_page_origin(page, origin))
+		return error_set(err, ERROR_SYSTEM, "cannot make an address that nobody guesses");
+	address = viewer_page_address(page, path, &opening->view);
+	server = trace_server_open(opening->listener, &served, err);
+	status = server ? announce(opening, path, address, err) : -1;
+	if (status == 0)
+		status = serve(opening, server, err);
+	trace_server_close(server);
+	free(address);
+	free(path);
+	return status;
+}
+
+int open_trace(const struct options *options, batch_convert_fn *convert)
+{
+	struct trace_opening opening = { .options = options,
+					 .convert = convert,
+					 .trace = -1,
+					 .view.tids = &options->select.tids };
+	struct error err = { 0 };
+	int status = EXIT_FAILED;
+
+	find_trace(&opening);
+	if (opening.trace >= 0 && !may_show_as_is(options)) {
+		status = EXIT_USAGE;
+	} else {
+		opening.listener = trace_server_listen(&err);
+		if (opening.listener >= 0)
+			status = opening.trace >= 0 ? EXIT_WHOLE : convert_input(&opening, &err);
+	}
+	if (opening.trace >= 0 && status != EXIT_USAGE && err.kind == ERROR_NONE &&
+	    show(&opening, &err) < 0)
+		status = EXIT_FAILED;
+	if (err.kind != ERROR_NONE)
+		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	free(opening.name);
+	return status;
+}

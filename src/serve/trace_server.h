@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The HTTP server of a trace, on this host only, for one page and until the page has it.
+ *
+ * It answers requests to 127.0.0.1:9001 by that name (a page of another host cannot come
+ * here by a name of its own that it resolves to this address), of no other page than the
+ * one allowed:
+ *
+ *   GET and HEAD of the path   200 and the whole file, also if a range is asked for
+ *   OPTIONS of it, and /status 204: what a page may ask, also of a private network
+ *   anything else              404: Perfetto's page asks POST /status for a trace_processor
+ *   another Host or Origin     403
+ *
+ * Requests and answers are libmicrohttpd's work.  It is loaded at the first use, as it needs
+ * GnuTLS and eight more libraries: linked, each conversion would begin 1.6 ms later.
+ */
+#ifndef SRC_SERVE_TRACE_SERVER_H
+#define SRC_SERVE_TRACE_SERVER_H
+
+#include "base/error.h"
+
+struct trace_server;
+
+/* What is served.  Texts are borrowed as long as the server is. */
+struct served_trace {
+	int fd;             /* of a regular file; the server closes it */
+	const char *path;   /* of its address: viewer_page_path() */
+	const char *origin; /* of the page: viewer_page_origin() */
+};
+
+/*
+ * Load the library and take the port.
+ * Returns the socket, owned by the caller; -1 with err filled: this build or this system has
+ * no libmicrohttpd, or another program has the port.
+ */
+int trace_server_listen(struct error *err);
+
+/*
+ * Returns the server, owned by the caller, which owns `listener` and the file from now on,
+ * also if it fails; NULL with err filled.
+ */
+struct trace_server *trace_server_open(int listener, const struct served_trace *trace,
+				       struct error *err);
+
+/*
+ * Answer requests until the file was sent whole.  There is no limit of time: the browser may
+ * ask its user first.
+ * Returns 0; -1 with err filled.
+ */
+int trace_server_run(struct trace_server *server, struct error *err);
+
+/* NULL is allowed. */
+void trace_server_close(struct trace_server *server);
+
+#endif

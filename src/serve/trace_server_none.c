@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* In place of trace_server.c, in a build without libmicrohttpd. */
+#include <stddef.h>
+
+#include "src/serve/trace_server.h"
+
+int trace_server_listen(struct error *err)
+{
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "cannot show a trace: this build has no server (configure "
+			 "--without-libmicrohttpd); convert with -o FILE and open FILE in "
+			 "Perfetto, or build with Debian's libmicrohttpd-dev");
+}
+
+struct trace_server *trace_server_open(int listener, const struct served_trace *trace,
+				       struct error *err)
+{
+	(void)listener;
+	(void)trace;
+	trace_server_listen(err);
+	return NULL;
+}
+
+int trace_server_run(struct trace_server *server, struct error *err)
+{
+	(void)server;
+	return trace_server_listen(err);
+}
+
+void trace_server_close(struct trace_server *server)
+{
+	(void)server;
+}

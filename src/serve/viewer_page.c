@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes the address of the viewer's page with a trace of this host. */
+#include "src/serve/viewer_page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+
+#define RANDOM_BYTES 16
+#define NAME_MOST    100
+#define PINNED_MOST  8
+
+/* Not isalnum(): it depends on the locale. */
+static bool is_alphanumeric(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* RFC 3986, 2.3. */
+static bool is_unreserved(char c)
+{
+	return is_alphanumeric(c) || (c && strchr("-._~", c));
+}
+
+/* ---- The origin ---------------------------------------------------------- */
+
+/* Returns the bytes of the scheme with "://"; 0: it is another one. */
+static size_t scheme_length(const char *address)
+{
+	if (strncasecmp(address, "https://", 8) == 0)
+		return 8;
+	return strncasecmp(address, "http://", 7) == 0 ? 7 : 0;
+}
+
+/* Returns the bytes of HOST or HOST:PORT; 0: it is neither. */
+static size_t host_length(const char *host)
+{
+	size_t length = strcspn(host, "/?#"), name = strcspn(host, ":/?#");
+	size_t digits = length > name ? strspn(host + name + 1, "0123456789") : 0;
+
+	if (!name || (length > name && (!digits || name + 1 + digits != length)))
+		return 0;
+	for (size_t i = 0; i < name; i++)
+		if (!is_alphanumeric(host[i]) && !strchr("-.", host[i]))
+			return 0;
+	return length;
+}
+
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (*text <= ' ' || *text > '~' || strchr("\"'<>\\^`{|}#", *text))
+			return false;
+	return true;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST])
+{
+	size_t scheme = scheme_length(address), host = host_length(address + scheme);
+	const char *port = scheme == 8 ? ":443" : ":80";
+	size_t length = scheme + host;
+
+	if (!scheme || !host || length >= VIEWER_PAGE_ORIGIN_MOST || !is_plain(address))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		origin[i] = lower(address[i]);
+	origin[length] = '\0';
+	if (host > strlen(port) && strcmp(origin + length - strlen(port), port) == 0)
+		origin[length - strlen(port)] = '\0';
+	return true;
+}
+
+/* ---- The address --------------------------------------------------------- */
+
+char *viewer_page_path(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	uint8_t random[RANDOM_BYTES];
+	char *path = alloc_zeroed(1, 2 * RANDOM_BYTES + NAME_MOST + 3), *at = path;
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+		free(path);
+		return NULL;
+	}
+	*at++ = '/';
+	for (size_t i = 0; i < sizeof(random); i++)
+		at += sprintf(at, "%02x", random[i]);
+	*at++ = '/';
+	for (size_t i = 0; name[i] && i < NAME_MOST; i++)
+		*at++ = is_unreserved(name[i]) ? name[i] : '_';
+	return path;
+}
+
+/* As JavaScript's encodeURIComponent(), and what it leaves of ASCII, too. */
+static void print_encoded(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (is_unreserved(*text))
+			putc(*text, out);
+		else
+			fprintf(out, "%%%02X", (unsigned char)*text);
+	}
+}
+
+/* Returns how many threads are listed; more than PINNED_MOST if they are too many. */
+static size_t count_threads(const struct number_list *tids)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tids->count && count <= PINNED_MOST; i++) {
+		int64_t more = (int64_t)tids->ranges[i].last - tids->ranges[i].first + 1;
+
+		count += more < PINNED_MOST + 1 ? (size_t)more : PINNED_MOST + 1;
+	}
+	return count;
+}
+
+/* Perfetto names the tracks of processes and threads "NAME NUMBER". */
+static void print_commands(const struct number_list *tids, FILE *out)
+{
+	size_t count = count_threads(tids);
+	const char *between = "";
+
+	fputs("[{\"id\":\"dev.perfetto.ExpandTracksByRegex\",\"args\":[\" [0-9]+$\",\"name\"]}",
+	      out);
+	if (count && count <= PINNED_MOST) {
+		fputs(",{\"id\":\"dev.perfetto.PinTracksByRegex\",\"args\":[\" (", out);
+		for (size_t i = 0; i < tids->count; i++) {
+			for (int64_t tid = tids->ranges[i].first; tid <= tids->ranges[i].last;
+			     tid++) {
+				fprintf(out, "%s%" PRId64, between, tid);
+				between = "|";
+			}
+		}
+		fputs(")$\",\"name\"]}", out);
+	}
+	putc(']', out);
+}
+
+/* Returns the text that `print` prints, owned by the caller. */
+static char *commands_text(const struct number_list *tids)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		alloc_fail(0);
+	print_commands(tids, out);
+	if (fclose(out) != 0)
+		alloc_fail(0);
+	return text;
+}
+
+char *viewer_page_address(const char *page, const char *path, const struct viewer_page_view *view)
+{
+	char *address = NULL, *commands = commands_text(view->tids), trace[300];
+	size_t size;
+	FILE *out = open_memstream(&address, &size);
+
+	if (!out)
+		alloc_fail(0);
+	snprintf(trace, sizeof(trace), "http://127.0.0.1:%d%s", VIEWER_PAGE_PORT, path);
+	/* A host alone is an address with the path "/". */
+	fprintf(out, "%s%s#!/?url=", page,
+		page[scheme_length(page) + strcspn(page + scheme_length(page), "/?")] ? "" : "/");
+	print_encoded(trace, out);
+	fputs("&referrer=ptrace2ftf", out);
+	if (view->begin < view->end)
+		fprintf(out, "&visStart=%" PRIu64 "&visEnd=%" PRIu64, view->begin, view->end);
+	fputs("&startupCommands=", out);
+	print_encoded(commands, out);
+	free(commands);
+	if (fclose(out) != 0)
+		alloc_fail(0);
+	return address;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The page that shows a trace, Perfetto's or an own instance of it, and its address. */
+#ifndef SRC_SERVE_VIEWER_PAGE_H
+#define SRC_SERVE_VIEWER_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/options/selection.h"
+
+/* Without --ui. */
+#define VIEWER_PAGE_DEFAULT "https://ui.perfetto.dev"
+
+/* Perfetto's page may connect to this port of 127.0.0.1 only (its Content-Security-Policy). */
+#define VIEWER_PAGE_PORT 9001
+
+#define VIEWER_PAGE_ORIGIN_MOST 300
+
+/*
+ * Read the origin of a page's address, as browsers write it (RFC 6454, 6.2): in lower case,
+ * without the scheme's own port, a path and what follows.
+ * Returns false if the address is not http://HOST or https://HOST, with a port, a path and a
+ * query perhaps, all in ASCII.
+ */
+bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST]);
+
+/* What is shown of the trace at first. */
+struct viewer_page_view {
+	uint64_t begin, end;            /* ns; Perfetto ignores times outside of the trace */
+	const struct number_list *tids; /* borrowed: threads that are pinned */
+};
+
+/*
+ * Returns the path at which a file is served, "/RANDOM/NAME", owned by the caller; NULL: the
+ * system has no random numbers.  NAME is the last part of `file`, with "_" for what would
+ * have to be escaped.
+ */
+char *viewer_page_path(const char *file);
+
+/*
+ * Returns the address of the page with the trace at `path` of this host, owned by the
+ * caller.  Parameters: Perfetto's docs/visualization/deep-linking-to-perfetto-ui.md.
+ */
+char *viewer_page_address(const char *page, const char *path, const struct viewer_page_view *view);
+
+#endif
