@@ -153,7 +153,9 @@ static inline struct callstack_top callstack_top(const struct callstack *stack)
 
 /*
  * Start a new stack with the frames of its parent, of the same machine, which
- * forked it at `time` (ns).  A machine that cannot do that leaves it empty.
+ * forked it at `time` (ns); NULL: they are not known yet.  Of a stack that ran already, in the
+ * kernel, the frames end at `time`, and were called by the parent's.  A machine that cannot do
+ * that leaves the stack empty.
  */
 void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time);
 

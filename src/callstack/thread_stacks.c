@@ -25,6 +25,7 @@ struct thread_state {
 	size_t fork_index;          /* of a forked child: its place among the forks */
 	uint64_t begin_ip;          /* of a forked child: where its first branch led; 0: unknown */
 	uint64_t fork_number;       /* of its pause (struct fork_pause); 0: unknown */
+	bool awaits_user;           /* a forked child, up to its first user code */
 };
 
 /* Bytes of straight-line code between two branches; more is an error of the trace. */
@@ -131,13 +132,20 @@ static size_t list_earlier(const struct fork_place *place, uint64_t ip, uint64_t
 
 		if (state->begin_ip == ip)
 			break;
-		if (!state->stack)
+		if (!state->stack || state->awaits_user)
 			times[SIBLINGS_MOST - ++count] = sibling->begin;
 	}
 	return count;
 }
 
-/* The first event of a forked child: its stack begins with its parent's. */
+/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
+static bool is_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
+/* A forked child enters user code, or its first event is a gap: its stack begins with its parent's.
+ */
 static void inherit_stack(struct thread_stacks *stacks, struct thread_state *state,
 			  const struct branch_event *event)
 {
@@ -153,7 +161,7 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 
 	if (!pauses)
 		return;
-	if (event->kind != BRANCH_CPU_EVENT && event->flags & BRANCH_TRACE_ON)
+	if (event->flags & BRANCH_TRACE_ON || state->awaits_user)
 		query.ip = state->begin_ip = event->to;
 	if (query.ip) {
 		query.after = number_of_sibling(&place, query.ip);
@@ -168,7 +176,37 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 			  "too many calls were open in a fork: the child begins without them");
 	state->fork_number = pause->resume_ip == query.ip ? pause->number : 0;
 	state->space = pause->space;
-	callstack_inherit(state->stack, pause->stack, child->begin);
+	callstack_inherit(state->stack, pause->stack,
+			  state->awaits_user ? event->time : child->begin);
+}
+
+/*
+ * Only where the child enters user code shows which call forked it.  With the kernel traced it
+ * begins behind its first context switch, in ret_from_fork().
+ */
+static void begin_child(struct thread_stacks *stacks, struct thread_state *state,
+			const struct branch_event *event)
+{
+	state->awaits_user = event->kind == BRANCH_CPU_EVENT ||
+			     (event->kind != BRANCH_GAP && is_kernel(event->to));
+	if (state->awaits_user)
+		callstack_inherit(state->stack, NULL, event->thread->begin);
+	else
+		inherit_stack(stacks, state, event);
+}
+
+/* A child that has not entered user code has an event, which may become a branch from nowhere. */
+static void follow_child(struct thread_stacks *stacks, struct thread_state *state,
+			 struct branch_event *event)
+{
+	if (is_kernel(event->to))
+		return;
+	/* Behind a gap it is anywhere. */
+	if (event->kind != BRANCH_GAP && event->to) {
+		inherit_stack(stacks, state, event);
+		event->from = 0; /* the kernel's frames have ended */
+	}
+	state->awaits_user = false;
 }
 
 static bool may_fork(const struct branch_event *event)
@@ -217,7 +255,7 @@ static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
 		return;
 	state->stack = callstack_open(stacks->machine, stacks->add_track(stacks->context, thread));
 	if (thread && stacks->fork_count && is_forked(thread))
-		inherit_stack(stacks, state, event);
+		begin_child(stacks, state, event);
 }
 
 /* Whether the thread's process ran exec since its last branch. */
@@ -311,12 +349,19 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 {
 	struct branch_notes notes = { .enters_program =
 					      !state->stack && enters_program(stacks, event) };
-	struct resolved_branch branch = { .event = event };
+	struct resolved_branch branch;
+	struct branch_event entry;
 
+	open_stack(stacks, state, event);
+	if (state->awaits_user) {
+		entry = *event;
+		event = &entry;
+		follow_child(stacks, state, &entry);
+	}
+	branch.event = event;
 	resolver_advance(stacks->resolver, event->time);
 	branch.places =
 		resolver_find_branch(stacks->resolver, event->space, event->from, event->to);
-	open_stack(stacks, state, event);
 	if (began_program(state, event)) {
 		notes.exec = true;
 		notes.enters_program = enters_program(stacks, event);
@@ -358,7 +403,8 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	struct resolved_branch branches[BATCH_MOST];
 	size_t fed = 0;
 
-	if (state->stack && !state->vector && !stacks->inlined && !stacks->pauses)
+	if (state->stack && !state->vector && !stacks->inlined && !stacks->pauses &&
+	    !state->awaits_user)
 		fed = state->last_fork
 			      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
 			      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);

@@ -232,10 +232,15 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 {
 	const struct precise_stack *parent = (const struct precise_stack *)parent_base;
 	struct precise_stack *stack = (struct precise_stack *)base;
+	int64_t now = (int64_t)(time - base->machine->base_time);
 
-	stack->since = stack->last_time = stack->group.time =
-		(int64_t)(time - base->machine->base_time);
+	if (!stack->started)
+		stack->since = stack->last_time = stack->group.time = now;
+	else
+		precise_end_frames(stack, now > stack->last_time ? now : stack->last_time);
 	stack->started = true;
+	if (!parent)
+		return;
 	if (parent->has_root)
 		precise_set_root(stack);
 	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));

@@ -69,6 +69,13 @@ static void begin_stack(struct precise_stack *stack, int64_t time)
 	precise_set_since(stack, time);
 }
 
+void precise_end_frames(struct precise_stack *stack, int64_t time)
+{
+	precise_pop_to(stack, time, 0);
+	if (stack->since < stack->settled)
+		begin_stack(stack, time);
+}
+
 void precise_infer_root(struct precise_stack *stack, const struct location *location)
 {
 	struct frame frame = { .symbol = symbol_of(stack, location),

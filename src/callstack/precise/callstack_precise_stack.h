@@ -187,6 +187,9 @@ static inline void precise_pop_to(struct precise_stack *stack, int64_t time, siz
 /* Show the innermost frame by a slice, if it is a stub without one. */
 void precise_reveal(struct precise_stack *stack, int64_t time);
 
+/* End all frames at `time` (mapped): what is inferred next called them, or came behind them. */
+void precise_end_frames(struct precise_stack *stack, int64_t time);
+
 /* Make an unseen caller the only frame. */
 void precise_infer_root(struct precise_stack *stack, const struct location *location);
 

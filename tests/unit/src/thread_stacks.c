@@ -32,9 +32,11 @@ static struct slice_log slices;
 static struct callstack_machine *machine;
 static struct thread_stacks stacks;
 
-/* "m" is at 0x1000 and so on. */
-static struct symbol symbols[] = { { 0 }, { 0 }, { 0 }, { 0 }, { .kind = SYMBOL_PLT } };
-static const char letters[] = "mfghF";
+/* "m" is at 0x1000 and so on; in the kernel "e", "k", "s" and "r". */
+static struct symbol symbols[] = { { 0 }, { 0 }, { 0 }, { 0 }, { .kind = SYMBOL_PLT },
+				   { 0 }, { 0 }, { 0 }, { 0 } };
+static const char letters[] = "mfghFeksr";
+#define KERNEL(offset) (UINT64_C(0xffffffff80000000) + (offset))
 
 static struct branch_event events[EVENTS];
 static uint8_t vectors[EVENTS]; /* announced before the event; 0: none */
@@ -149,7 +151,7 @@ static void teardown(void)
 
 static struct location at(uint64_t ip)
 {
-	return ip ? (struct location){ ip, &symbols[(ip >> 12) - 1], ip & 0xfff }
+	return ip ? (struct location){ ip, &symbols[(ip >> 12 & 0xf) - 1], ip & 0xfff }
 		  : (struct location){ 0 };
 }
 
@@ -383,6 +385,53 @@ START_TEST(a_child_begins_in_the_call_that_forked_it_whatever_the_times)
 }
 END_TEST
 
+static void branch(uint64_t time, enum branch_kind kind, uint64_t from, uint64_t to, int32_t tid)
+{
+	feed_event(
+		(struct branch_event){
+			.time = time, .kind = (uint8_t)kind, .from = from, .to = to },
+		tid);
+}
+
+/*
+ * Where the kernel is traced, the child's trace begins behind its first context switch, in
+ * ret_from_fork(), which the address of no system call shows.
+ */
+START_TEST(a_child_begins_in_the_call_that_forked_it_where_the_kernel_is_traced)
+{
+	static const char *const expected[] = {
+		"7 B 2000 m inferred", "7 B 2000 f inferred", "7 B 2000 g inferred",
+		"7 B 2000 e inferred", "7 B 2000 s inferred", "7 B 2110 r\n",
+		"7 E 2140 r\n",        "7 E 2140 e\n",        "7 E 2150 g\n",
+	};
+	const uint64_t late = _i ? FORKED - 100 : FORKED + 100;
+	const char *log;
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x2000); /* m calls f, which calls g, which forks in k */
+	feed_call(BASE, 0x2010, 0x3000);
+	branch(FORKED - 100, BRANCH_SYSCALL, 0x3020, KERNEL(0x6000), 5);
+	branch(FORKED - 100, BRANCH_CALL, KERNEL(0x6010), KERNEL(0x7000), 5);
+	branch(late, BRANCH_RETURN, KERNEL(0x7010), KERNEL(0x6015), 5);
+	branch(late, BRANCH_SYSRET, KERNEL(0x6020), 0x3022, 5);
+	branch(late, BRANCH_RETURN, 0x3030, 0x2015, 5);
+	feed_call(late, 0x2020, 0x4000); /* h waits */
+	branch(late, BRANCH_SYSCALL, 0x4010, KERNEL(0x6000), 5);
+	branch(late, BRANCH_CALL, KERNEL(0x6010), KERNEL(0x8000), 5);
+	branch(FORKED + 110, BRANCH_JUMP, KERNEL(0x8010), KERNEL(0x9000), 7);
+	branch(FORKED + 120, BRANCH_CALL, KERNEL(0x9010), KERNEL(0x7000), 7);
+	branch(FORKED + 130, BRANCH_RETURN, KERNEL(0x7010), KERNEL(0x9015), 7);
+	branch(FORKED + 140, BRANCH_SYSRET, KERNEL(0x9020), 0x3022, 7);
+	branch(FORKED + 150, BRANCH_RETURN, 0x3030, 0x2015, 7);
+	branch(FORKED + 160, BRANCH_RETURN, 0x2030, 0x1015, 7);
+	log = close_stacks();
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		ck_assert_msg(strstr(log, expected[i]) != NULL, "%s in\n%s", expected[i], log);
+	ck_assert_ptr_null(strstr(log, "7 B 2000 h"));
+	ck_assert_ptr_null(strstr(log, "7 E 2140 h"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_stacks");
@@ -392,6 +441,8 @@ int main(void)
 	tcase_add_loop_test(all, many_at_once_have_the_outcome_of_one_by_one, 0, 40);
 	tcase_add_loop_test(all, a_child_begins_in_the_call_that_forked_it_whatever_the_times, 0,
 			    2);
+	tcase_add_loop_test(
+		all, a_child_begins_in_the_call_that_forked_it_where_the_kernel_is_traced, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
