@@ -130,6 +130,9 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 /* Greatest delay from a switch record to __switch_to, in ns. */
 #define SWITCH_OVERDUE 20000
 
+/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
+#define KERNEL_BEGIN (UINT64_C(1) << 63)
+
 /* ---- Who runs ------------------------------------------------------------ */
 
 /* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
@@ -167,8 +170,7 @@ static bool begins_next_program(struct pt_stream *stream, uint64_t ip)
 	const struct code_image *code = stream->input.code;
 
 	return next && code_image_is_entry(code, next, ip) &&
-	       (!code_image_is_entry(code, schedule->space, ip) ||
-		schedule_has_stopped_here(schedule));
+	       (!code_image_is_entry(code, schedule->space, ip) || schedule_has_run_here(schedule));
 }
 
 void stream_enter(struct pt_stream *stream, uint64_t ip)
@@ -181,6 +183,22 @@ void stream_enter(struct pt_stream *stream, uint64_t ip)
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
 	if (begins_next_program(stream, ip))
 		schedule_begin_program(&stream->state.schedule);
+}
+
+void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip)
+{
+	struct schedule *schedule = &stream->state.schedule;
+
+	if ((insn->kind != BRANCH_SYSRET && insn->kind != BRANCH_IRET) || ip >= KERNEL_BEGIN ||
+	    !stream_is_timed(stream) || user_only(stream))
+		return;
+	schedule_enter_user(schedule, stream->state.now.time, ip);
+	if (!ip)
+		return;
+	if (begins_next_program(stream, ip))
+		schedule_begin_program(schedule);
+	/* It will stop in this address space, somewhere. */
+	schedule_stop_user(schedule, 0);
 }
 
 void stream_stop_user(struct pt_stream *stream, uint64_t ip)

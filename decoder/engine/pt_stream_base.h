@@ -212,6 +212,12 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time);
 /* Tracing begins at ip: with user code only, another thread may run now. */
 void stream_enter(struct pt_stream *stream, uint64_t ip);
 
+/*
+ * A far branch leads to ip (0: not known yet): if it leaves the kernel, user code runs with the
+ * mappings of this time, or those of the next program.  Other branches change nothing.
+ */
+void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip);
+
 /* User code stops where tracing goes off, and will resume at ip; 0: unknown. */
 void stream_stop_user(struct pt_stream *stream, uint64_t ip);
 

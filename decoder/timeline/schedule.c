@@ -96,7 +96,7 @@ void schedule_begin_program(struct schedule *schedule)
 	enter_epoch(schedule, schedule->thread->process->epochs[schedule->epoch].next_exec);
 }
 
-bool schedule_has_stopped_here(struct schedule *schedule)
+bool schedule_has_run_here(struct schedule *schedule)
 {
 	const struct schedule_stop *stop = read_stop(schedule, schedule->thread);
 
@@ -173,6 +173,14 @@ static bool reach_mapping(struct schedule *schedule, uint64_t ip)
 		}
 	}
 	return false;
+}
+
+void schedule_enter_user(struct schedule *schedule, uint64_t time, uint64_t ip)
+{
+	if (!schedule->thread || is_idle(schedule->thread))
+		return;
+	enter_epoch(schedule, epoch_at(schedule->thread->process, schedule->epoch, time));
+	reach_mapping(schedule, ip);
 }
 
 static bool next_is_near(const struct schedule *schedule, uint64_t time, uint64_t slack)

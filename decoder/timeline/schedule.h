@@ -77,6 +77,12 @@ void schedule_seek(struct schedule *schedule, uint64_t time);
 void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip);
 
 /*
+ * The kernel, which is traced, enters user code of the current thread at `time` and ip: move to
+ * the mappings that the thread's process has there.
+ */
+void schedule_enter_user(struct schedule *schedule, uint64_t time, uint64_t ip);
+
+/*
  * User code of the current thread stops, and will continue at ip (0: unknown).  Where the
  * time is too coarse to decide which of two threads with the same code begins to run, the
  * address decides.
@@ -89,8 +95,11 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip);
  */
 const struct address_space *schedule_next_program(const struct schedule *schedule);
 
-/* Returns whether user code of the thread stopped on this CPU in the present address space. */
-bool schedule_has_stopped_here(struct schedule *schedule);
+/*
+ * Returns whether user code of the thread surely ran on this CPU in the present address space:
+ * it stopped there.
+ */
+bool schedule_has_run_here(struct schedule *schedule);
 
 /* The process begins its next program: move to schedule_next_program(), which there is. */
 void schedule_begin_program(struct schedule *schedule);

@@ -370,6 +370,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 	flow->block->taken_local = insn->kind == BRANCH_JUMP &&
 				   flow->stream.input.skip_local_jumps &&
 				   is_local(flow, flow->target);
+	stream_enter_from_kernel(&flow->stream, insn, flow->target);
 	take_branch(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
 		emulated_ptwrite_resume(flow, flow->target);

@@ -9,6 +9,7 @@ void blocks_resolve(struct pt_blocks *blocks, uint64_t to)
 
 	if (pending->insn.kind == BRANCH_NONE)
 		return;
+	stream_enter_from_kernel(&blocks->stream, &pending->insn, to);
 	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
 		event = stream_push_insn(&blocks->stream, &pending->decided, &pending->insn,
 					 pending->from, to);

@@ -324,6 +324,24 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	return status;
 }
 
+/*
+ * Decode a block that may be user code behind the kernel, with the image of this time.  libipt
+ * has its ip only with the block: if that has no code, another image may.
+ */
+static int any_block(struct pt_blocks *blocks, struct pt_block *block)
+{
+	int status;
+
+	stream_enter_from_kernel(&blocks->stream, &blocks->pending.insn, 0);
+	blocks_use_image(blocks);
+	status = pt_blk_next(blocks->decoder, block, sizeof(*block));
+	if (!lacks_code(status, block))
+		return status;
+	blocks_resolve(blocks, block->ip);
+	return blocks_use_image(blocks) ? pt_blk_next(blocks->decoder, block, sizeof(*block))
+					: status;
+}
+
 /* A damaged MODE.Exec (fast/flow_state.h: flow_apply_mode()): libipt reads other code than ran. */
 static bool has_impossible_mode(const struct pt_block *block)
 {
@@ -343,8 +361,7 @@ static void next_block(struct pt_blocks *blocks)
 {
 	uint64_t offset = packet_offset(blocks);
 	struct pt_block block = { 0 };
-	int status = blocks->fresh ? first_block(blocks, &block)
-				   : pt_blk_next(blocks->decoder, &block, sizeof(block));
+	int status = blocks->fresh ? first_block(blocks, &block) : any_block(blocks, &block);
 
 	blocks->status = status;
 	if (has_impossible_mode(&block)) {

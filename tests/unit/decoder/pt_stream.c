@@ -1027,6 +1027,42 @@ static void expect_gap_at(uint64_t ip)
 #define MOVED      UINT64_C(0x100000)
 #define MOVED_MORE UINT64_C(0x200000)
 
+/* Also by an interrupt's return: the thread may be preempted before it leaves the kernel. */
+START_TEST(where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran)
+{
+	const uint64_t work = SAMPLE_WORK + MOVED;
+	bool interrupted = _i / 2;
+	char path[PERF_DATA_PATH];
+
+	begin(_i % 2);
+	add_kernel(path);
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_comm(&run.data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "new");
+	add_mapping(SAMPLE_CODE, 0x100, MOVED);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 2000);
+	pt_packets_tnt(&run.packets, "t");
+	if (interrupted) {
+		pt_packets_fup(&run.packets, KERNEL + 5);
+		pt_packets_tip(&run.packets, KERNEL_FAULT);
+	}
+	pt_packets_tip(&run.packets, work);
+	pt_packets_tnt(&run.packets, "tn");
+	pt_packets_fup(&run.packets, work + 7);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	expect(4 + interrupted, interrupted ? BRANCH_IRET : BRANCH_SYSRET,
+	       interrupted ? KERNEL_FAULT + 1 : KERNEL + 5, work);
+	expect(5 + interrupted, BRANCH_CALL, work, SAMPLE_LEAF + MOVED);
+	ck_assert_ptr_ne(run.events[1].space, run.events[4 + interrupted].space);
+	for (size_t i = 0; i < run.count; i++)
+		ck_assert_int_ne(run.events[i].kind, BRANCH_GAP);
+}
+END_TEST
+
 /* A file's code was cached in another mapping, which had more of it. */
 START_TEST(no_way_leads_out_of_a_mapping)
 {
@@ -1700,6 +1736,8 @@ int main(void)
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
 	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
 	tcase_add_loop_test(all, code_has_the_mode_of_the_trace, 0, 3);
+	tcase_add_loop_test(
+		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(all, no_way_leads_out_of_a_mapping, 0, 2);

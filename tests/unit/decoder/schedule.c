@@ -235,12 +235,12 @@ START_TEST(the_next_program_begins_once_in_the_run_of_its_exec)
 	open_data(&data);
 	schedule_init(&schedule, timeline, 0, -1);
 	schedule_seek_user(&schedule, 1000, SAMPLE_CODE);
-	ck_assert(!schedule_has_stopped_here(&schedule));
+	ck_assert(!schedule_has_run_here(&schedule));
 	schedule_stop_user(&schedule, SAMPLE_CODE + 2);
-	ck_assert(schedule_has_stopped_here(&schedule));
+	ck_assert(schedule_has_run_here(&schedule));
 	schedule_begin_program(&schedule);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/one");
-	ck_assert(!schedule_has_stopped_here(&schedule));
+	ck_assert(!schedule_has_run_here(&schedule));
 	/* The second exec was in a later run of the thread. */
 	ck_assert_ptr_null(schedule_next_program(&schedule));
 	schedule_seek_user(&schedule, 3000, OTHER_CODE);
