@@ -4,7 +4,7 @@
 
 # Print "-f FORMAT" and "--format FORMAT" for each option of --help, or "-q" for one without argument.
 __ptrace2ftf_options() {
-	"$1" --help 2>/dev/null | sed -nE '/^ +-/{
+	"$1" --help 2>/dev/null | sed -nE '/^ {2,8}-/{
 		s/^ +//; s/  .*//
 		s/^(-.), --([a-z0-9-]+)(\[?=?)(.*)$/\1\3\4\n--\2\3\4/
 		p

@@ -7,7 +7,7 @@ function __ptrace2ftf_words --argument-names option
         string replace --all , '' | string split ' '
 end
 
-for line in (ptrace2ftf --help 2>/dev/null | sed -nE '/^ +-/{ s/^ +//; s/  .*//; p }')
+for line in (ptrace2ftf --help 2>/dev/null | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .*//; p }')
     set --local short (string match --regex --groups-only '^-(.), ' -- $line)
     set --local long (string match --regex --groups-only -- '--([a-z0-9-]+)' $line)
     set --local names --long-option $long

@@ -73,6 +73,10 @@ fish_options() {
 }
 if command -v fish >/dev/null; then
 	tap_check "fish completes all options" same help fish_options
+	reads_options_only() {
+		[ -z "$(in_fish 'ptrace2ftf --' 2>&1 >/dev/null)" ]
+	}
+	tap_check "fish takes no line of an option's help for an option" reads_options_only
 	tap_check "fish completes the words of --format=" same formats in_fish 'ptrace2ftf -f '
 else
 	tap_skip "fish completes all options" "no fish"
