@@ -173,8 +173,8 @@ static void print_hints(const struct trace_opening *opening, const char *path, c
 
 	fstat(opening->trace, &status);
 	fprintf(stderr,
-		"ptrace2ftf: showing %s (%.1f MiB) until the page has fetched it, which stays on "
-		"this host; Ctrl-C ends this\n",
+		"ptrace2ftf: serving %s (%.1f MiB) to the page, once and from this host only; "
+		"Ctrl-C ends it\n",
 		strrchr(path, '/') + 1, (double)status.st_size / (1 << 20));
 	fputs("ptrace2ftf: the browser asks whether the page may access the local network or "
 	      "this device: allow it\n",
