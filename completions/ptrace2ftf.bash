@@ -16,7 +16,7 @@ __ptrace2ftf_words() {
 	local wrong="$2?"
 
 	[[ $2 == --* ]] && wrong="$2=?"
-	"$1" "$wrong" 2>&1 </dev/null | sed -nE 's/;.*//; s/.* is none of: //p' | tr -d ','
+	"$1" "$wrong" 2>&1 </dev/null | sed -nE 's/.*; choose from ([^;]*).*/\1/p' | tr -d ','
 }
 
 _ptrace2ftf() {

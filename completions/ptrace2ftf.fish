@@ -3,7 +3,7 @@
 # words that one takes from the error about a wrong one: nothing is listed twice.
 
 function __ptrace2ftf_words --argument-names option
-    ptrace2ftf "$option=?" 2>&1 </dev/null | sed -nE 's/;.*//; s/.* is none of: //p' |
+    ptrace2ftf "$option=?" 2>&1 </dev/null | sed -nE 's/.*; choose from ([^;]*).*/\1/p' |
         string replace --all , '' | string split ' '
 end
 

@@ -21,6 +21,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \
+	src/cli/output_suffix.c src/cli/output_suffix.h \
 	src/cli/input_list.c src/cli/input_list.h \
 	src/cli/option_conflicts.c src/cli/option_conflicts.h \
 	src/cli/option_table.c src/cli/option_table.h \

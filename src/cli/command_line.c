@@ -8,18 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/io/output_path.h"
 #include "src/cli/input_list.h"
 #include "src/cli/option_conflicts.h"
 #include "src/cli/option_table.h"
+#include "src/cli/output_suffix.h"
 #include "src/cli/suggest.h"
 #include "src/cli/versions.h"
 #include "src/formats/output_format.h"
 
 /* Keys of options without a letter: this and their index in the table. */
 #define FIRST_KEY 256
+
+/* argp itself takes -? and --help only. */
+#define HELP_KEY 'h'
 
 static const char doc[] =
 	"Convert an Intel PT recording of perf into a trace that Perfetto opens: "
@@ -44,8 +49,8 @@ static void parse_number(struct argp_state *state, const struct option_spec *spe
 	value = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || errno || value < spec->least ||
 	    value > spec->most)
-		argp_error(state, "--%s: '%s' is not a number from %u to %u", spec->name, text,
-			   spec->least, spec->most);
+		argp_error(state, "invalid --%s '%s'; expected a number from %u to %u", spec->name,
+			   text, spec->least, spec->most);
 	*number = (unsigned)value;
 }
 
@@ -131,7 +136,8 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		break;
 	}
 	if (!valid)
-		argp_error(state, "--%s: '%s' is not %s", spec->name, text, expected[spec->type]);
+		argp_error(state, "invalid --%s '%s'; expected %s", spec->name, text,
+			   expected[spec->type]);
 }
 
 /* Keep "--NAME" or "--NAME=ARGUMENT" for the stamps of outputs. */
@@ -158,6 +164,19 @@ static void choose_default_names(struct options *options)
 		options->names = DEMANGLE_SHORT;
 	if (options->unnamed == UNNAMED_DEFAULT && as_perf)
 		options->unnamed = UNNAMED_FILES;
+}
+
+/* Without INPUT it is what perf record writes if nothing else is asked of it, as for perf. */
+static void choose_default_input(struct argp_state *state, struct options *options)
+{
+	static char name[] = "perf.data", *inputs[] = { name, NULL };
+
+	if (access(name, F_OK) < 0)
+		argp_error(state, "no input: there is no perf.data in this directory; name a "
+				  "recording");
+	options->inputs = inputs;
+	options->input = name;
+	options->input_count = 1;
 }
 
 /* Without -o a trace is beside its input, and text goes to standard output. */
@@ -214,9 +233,13 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		if (!options->overlay_count && !options->files_from)
-			argp_error(state, "no input: name a perf.data file");
+			choose_default_input(state, options);
+		return 0;
+	case HELP_KEY:
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_END:
+		output_suffix_choose(state, options);
 		if (options->files_from)
 			input_list_read(state, options);
 		option_conflicts_refuse(state, options);
@@ -242,7 +265,7 @@ static struct argp_option *make_argp_options(void)
 		[GROUP_DECODING] = "Decoding:",
 		[GROUP_BATCHES] = "Batches:",
 	};
-	struct argp_option *rows = alloc_zeroed(option_count + OPTION_GROUPS, sizeof(*rows));
+	struct argp_option *rows = alloc_zeroed(option_count + OPTION_GROUPS + 1, sizeof(*rows));
 	struct argp_option *row = rows;
 
 	for (int group = 1; group < OPTION_GROUPS; group++)
@@ -256,16 +279,16 @@ static struct argp_option *make_argp_options(void)
 			spec->help,     spec->group
 		};
 	}
+	*row = (struct argp_option){ .key = HELP_KEY, .flags = OPTION_HIDDEN, .group = -1 };
 	return rows;
 }
 
 void command_line_parse(struct options *options, int argc, char **argv)
 {
 	struct argp_option *rows = make_argp_options();
-	const struct argp argp = { rows, parse_key, "INPUT...", doc, NULL, NULL, NULL };
+	const struct argp argp = { rows, parse_key, "[INPUT...]", doc, NULL, NULL, NULL };
 
-	*options =
-		(struct options){ .format = output_formats[0], .jobs = 1, .names = DEMANGLE_PERF };
+	*options = (struct options){ .jobs = 1, .names = DEMANGLE_PERF };
 	/* A command is the first word; a file of that name is ./open. */
 	if (argc > 1 && strcmp(argv[1], "open") == 0) {
 		options->open = options->open_only = true;

@@ -89,6 +89,10 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 
 	if (options->output && options->output_pattern)
 		argp_error(state, "--output and --output-pattern exclude each other");
+	if (options->inlined && options->stacks == STACKS_MAGIC_TRACE)
+		argp_error(state,
+			   "--inline needs --stacks=precise: magic-trace's rules do not know "
+			   "inlined functions");
 	refuse_split(state, options);
 	refuse_selection(state, options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))

@@ -127,12 +127,13 @@ const struct option_spec option_specs[] = {
 		  "address (libc.so.6+0x29d90); or files: all code of a file as one",
 	  .choices = unnamed_styles },
 	{ "output", 'o', "FILE", GROUP_OUTPUT, OPTION_TEXT, FIELD(output),
-	  .help = "Write to FILE, compressed if it ends in .gz or .zst; - is standard output "
+	  .help = "Write to FILE, in the format of its suffix (.svg, .folded, .json) unless -f is "
+		  "given, compressed if it ends in .gz or .zst; - is standard output "
 		  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each "
 		  "INPUT gets an output of its own in it, named after INPUT",
 	  .neutral = true },
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
-	  .help = "ftf (default); branches: a line per branch, as perf script prints it; calls: "
+	  .help = "ftf (default, unless -o's suffix says otherwise); branches: a line per branch, as perf script prints it; calls: "
 		  "begins and ends of slices in the order found; slices: a line per finished "
 		  "slice; events: a line per hit, and per event of the overlays; folded: call "
 		  "stacks with their own time, for flame graphs; functions: a table; chrome and "

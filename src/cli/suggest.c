@@ -26,10 +26,10 @@ int choose_value(struct argp_state *state, const struct option_spec *spec, const
 						 used ? ", " : "", choice->word);
 	}
 	if (nearest.best)
-		argp_error(state, "--%s: '%s' is none of: %s; did you mean '%s'?", spec->name, word,
-			   known, nearest.best);
+		argp_error(state, "unknown --%s '%s'; choose from %s; did you mean '%s'?",
+			   spec->name, word, known, nearest.best);
 	else
-		argp_error(state, "--%s: '%s' is none of: %s", spec->name, word, known);
+		argp_error(state, "unknown --%s '%s'; choose from %s", spec->name, word, known);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static const struct option own_options[] = { { "help", no_argument, NULL, KNOWN 
 					     { "usage", no_argument, NULL, KNOWN },
 					     { "version", no_argument, NULL, KNOWN },
 					     { 0 } };
-static const char own_letters[] = "?V";
+static const char own_letters[] = "?Vh";
 
 static int argument_kind(const struct option_spec *spec)
 {

@@ -262,7 +262,7 @@ bool selection_split(struct split_size *split, const char *text)
 {
 	static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
 	static const struct unit bytes[] = {
-		{ "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 }
+		{ "kB", 1e3 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 }
 	};
 
 	split->unit = SPLIT_NONE;

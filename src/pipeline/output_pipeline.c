@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
+#include "src/formats/ftf/ftf_split.h"
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 
@@ -175,6 +177,20 @@ uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
+/* The parts of an earlier, longer series stay: a pattern like OUT.*.ftf would mix both. */
+static void warn_of_old_parts(const struct output_pipeline *pipeline)
+{
+	char *next;
+
+	if (!pipeline->end || !pipeline->end->part_count)
+		return;
+	next = ftf_split_path(pipeline->options->output, pipeline->end->part_count);
+	if (access(next, F_OK) == 0)
+		diag_warn(pipeline->machine->diag, "old-parts",
+			  "%s and what follows it are of an earlier --split; remove them", next);
+	free(next);
+}
+
 void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary)
 {
 	const struct format_output *end = pipeline->end;
@@ -185,6 +201,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 		summary_add_output(summary, pipeline->output.path);
 	for (size_t i = 0; end && i < end->part_count; i++)
 		summary_add_output(summary, end->parts[i]);
+	warn_of_old_parts(pipeline);
 }
 
 const struct total_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,

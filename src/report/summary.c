@@ -292,7 +292,8 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_nameless(summary, out);
 	print_debug_hint(summary, out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
-	if (is_trace && summary->output_count && summary->slices) {
+	if (is_trace && summary->output_count && summary->slices &&
+	    strcmp(summary->outputs[0], "-") != 0) {
 		fprintf(out, "; open %s", summary->output_count > 1 ? "each of " : "");
 		printable_print(summary->outputs[0], out);
 		if (summary->output_count > 1)

@@ -27,10 +27,10 @@ tap_check "a misspelt option is an error with the option meant" \
 tap_check "also one of another group, behind other options" \
 	suggests "'--memtrase'; did you mean '--memtrace'" -q -o x --symfs --fromat --memtrase a
 tap_check "a misspelt word is an error with the word meant, and all others" \
-	suggests "--format: 'slises' is none of: ftf, branches.*; did you mean 'slices'?$" --format=slises a
+	suggests "unknown --format 'slises'; choose from ftf, branches.*; did you mean 'slices'?$" --format=slises a
 suggests_nothing() {
 	suggests "unrecognized option '--nonsense'" --nonsense a && ! grep -q "did you mean" "$work/messages" &&
-		suggests "'zzz' is none of: [a-z, -]*$" --mode=zzz a
+		suggests "'zzz'; choose from [a-z, -]*$" --mode=zzz a
 }
 tap_check "what is near to none gets no suggestion" suggests_nothing
 takes_arguments() {
@@ -46,16 +46,16 @@ is_wrong() { # PATTERN OPTIONS...
 }
 numbers() {
 	for bad in 0 -1 x 1025 2x ''; do
-		is_wrong "--threads: '$bad' is not a number from 1 to 1024" --threads=$bad a || return 1
+		is_wrong "invalid --threads '$bad'; expected a number from 1 to 1024" --threads=$bad a || return 1
 	done
 	for bad in 0 x; do
-		is_wrong "--verify: '$bad' is not a number from 1" --verify=$bad a || return 1
+		is_wrong "invalid --verify '$bad'; expected a number from 1" --verify=$bad a || return 1
 	done
 	for bad in 10001 -1 x; do
-		is_wrong "--jobs: '$bad' is not a number from 0 to 10000" --jobs=$bad a || return 1
+		is_wrong "invalid --jobs '$bad'; expected a number from 0 to 10000" --jobs=$bad a || return 1
 	done
 	for bad in 0 -1 x 4294967296; do
-		is_wrong "--depth: '$bad' is not a number from 1 to 4294967295" --depth=$bad a || return 1
+		is_wrong "invalid --depth '$bad'; expected a number from 1 to 4294967295" --depth=$bad a || return 1
 	done
 }
 tap_check "numbers that are none, or too many, are wrong usage" numbers
@@ -64,9 +64,27 @@ excluded() {
 		is_wrong "--split cannot show overlays" --split=1k --memtrace=m -o x.ftf a &&
 		is_wrong "cannot combine overlays with several recordings: 'b'" --memtrace=m -o out/ a b &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
-		is_wrong "is not mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf
+		is_wrong "invalid --clock-offset '5'; expected mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf &&
+		is_wrong "--inline needs --stacks=precise" --inline --stacks=magic-trace a
 }
 tap_check "options that exclude each other are wrong usage" excluded
+suffixes() {
+	is_wrong "cannot write --format=svg to 'x.ftf', a name of --format=ftf" -f svg -o d/x.ftf.gz a &&
+		is_wrong "cannot write 'x.ftf.xz' as .xz: outputs are compressed as .gz or .zst" -o x.ftf.xz a &&
+		is_wrong "cannot write '{base}.perfetto-trace' as .*: write to a name in .ftf" \
+			--output-pattern='{base}.perfetto-trace' a
+}
+tap_check "an output's suffix that means something else is wrong usage" suffixes
+help_by_letter() {
+	"$program" -h >"$work/short" && "$program" --help | cmp - "$work/short"
+}
+tap_check "-h is --help" help_by_letter
+no_input() {
+	(cd "$work" && mkdir -p empty && cd empty && "$absolute" 2>../messages)
+	[ $? -eq 64 ] && grep -q 'no input: there is no perf.data in this directory' "$work/messages"
+}
+absolute=$(realpath "$program")
+tap_check "without INPUT and perf.data is wrong usage" no_input
 
 versions() {
 	"$program" --version >"$work/versions" && head -1 "$work/versions" | grep -q '^ptrace2ftf [0-9]' || return 1

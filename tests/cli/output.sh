@@ -20,6 +20,34 @@ same_on_stdout() {
 }
 tap_check "-o - writes the same bytes to standard output" same_on_stdout
 
+# The suffix chooses the format, also before .gz: the same bytes as by --format.
+by_suffix() { # FORMAT NAME
+	"$program" -q $options -f "$1" "$sample" -o "$work/by_format" &&
+		"$program" -q $options "$sample" -o "$work/$2" &&
+		case $2 in
+		*.gz) gzip -dc "$work/$2" ;;
+		*) cat "$work/$2" ;;
+		esac | cmp "$work/by_format" -
+}
+suffixes() {
+	by_suffix svg x.svg && by_suffix folded x.folded.gz && by_suffix slices x.slices &&
+		by_suffix speedscope x.json && by_suffix chrome x.chrome.json && by_suffix ftf x.fxt &&
+		by_suffix ftf x.txt && by_suffix ftf svg
+}
+tap_check "without --format the output's suffix chooses it" suffixes
+json_of_two() {
+	"$program" -q $options -f chrome "$sample" -o "$work/x.json" && grep -q traceEvents "$work/x.json"
+}
+tap_check "a suffix of two formats may be named by either" json_of_two
+
+# As perf does: what perf record wrote here.
+default_input() {
+	absolute=$(realpath "$program")
+	mkdir -p "$work/here" && cp "$sample" "$work/here" &&
+		(cd "$work/here" && "$absolute" -q --symfs="$work" -o other.ftf) && cmp "$sample.ftf" "$work/here/other.ftf"
+}
+tap_check "without INPUT it is perf.data in the current directory" default_input
+
 packed() { # SUFFIX UNPACKER...
 	suffix=$1
 	shift
@@ -41,6 +69,11 @@ summary() {
 	[ ! -s "$work/stdout" ] && grep -q "22 branches, 10 slices on 1 thread" "$work/stderr"
 }
 tap_check "the summary goes to standard error" summary
+names_the_trace() {
+	"$program" $options "$sample" -o "$work/x.ftf" 2>&1 | grep -q "; open $work/x.ftf at https" &&
+		! "$program" $options "$sample" -o - 2>&1 >/dev/null | grep -q "; open"
+}
+tap_check "the summary names the trace to open, if it has a name" names_the_trace
 
 # By hand from the sample's program: each work() calls leaf() three times.
 stacks() {

@@ -109,6 +109,7 @@ names_in_each() {
 tap_check "every part names its process" names_in_each
 
 compressed() {
+	rm -f out.*.ftf
 	"$program" -q --args=full --split=1000 -o packed.ftf.gz threads && "$program" -q --args=full --split=1000 -o out.ftf threads &&
 		gzip -dc packed.003.ftf.gz | cmp - out.003.ftf
 }
@@ -117,6 +118,13 @@ named_by_input() {
 	"$program" -q --split=1000 threads && [ -s threads.000.ftf ]
 }
 tap_check "without -o they are beside the input" named_by_input
+longer_series() {
+	"$program" --split=1000 -o old.ftf threads 2>messages
+	[ $? -eq 0 ] && ! grep -q 'earlier --split' messages || return 1
+	"$program" --split=100k -o old.ftf threads 2>messages
+	[ $? -eq 2 ] && grep -q 'warning: old.001.ftf and what follows it are of an earlier --split' messages
+}
+tap_check "parts of an earlier, longer series are named in a warning" longer_series
 # The first part can be written, the second's name is taken by a directory.
 fails() {
 	mkdir -p taken.001.ftf

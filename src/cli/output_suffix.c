@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The format that the name of the output asks for. */
+#include "src/cli/output_suffix.h"
+
+#include <string.h>
+
+#include "base/io/output_path.h"
+#include "src/formats/output_format.h"
+
+/* Suffixes of more than one format, or besides its own; the first one is chosen without --format.
+ */
+static const struct {
+	const char *suffix;
+	const struct output_format *format;
+} aliases[] = {
+	{ "json", &format_speedscope },
+	{ "json", &format_chrome },
+	{ "fxt", &format_ftf },
+};
+
+/* Suffixes of what people expect to get under such a name, but is not written. */
+static const struct {
+	const char *suffix, *advice;
+} foreign[] = {
+	{ "xz", "outputs are compressed as .gz or .zst" },
+	{ "bz2", "outputs are compressed as .gz or .zst" },
+	{ "lz4", "outputs are compressed as .gz or .zst" },
+	{ "zip", "outputs are compressed as .gz or .zst" },
+	{ "7z", "outputs are compressed as .gz or .zst" },
+	{ "perfetto-trace", "Perfetto opens Fuchsia traces, too: write to a name in .ftf" },
+	{ "pftrace", "Perfetto opens Fuchsia traces, too: write to a name in .ftf" },
+	{ "pdf", "pictures are SVG: write to a name in .svg" },
+	{ "png", "pictures are SVG: write to a name in .svg" },
+	{ "html", "pictures are SVG, which browsers show: write to a name in .svg" },
+};
+
+/* A piece of a path. */
+struct file_name {
+	const char *text;
+	size_t length;
+};
+
+static bool has_suffix(struct file_name name, const char *suffix)
+{
+	size_t length = strlen(suffix);
+
+	return name.length > length + 1 && name.text[name.length - length - 1] == '.' &&
+	       memcmp(name.text + name.length - length, suffix, length) == 0;
+}
+
+/* Returns the last part of the path without .gz or .zst; of length 0 for a directory or "-". */
+static struct file_name read_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	struct file_name name = { slash ? slash + 1 : path, 0 };
+
+	if (!path || strcmp(path, "-") == 0 || output_path_is_directory(path))
+		return name;
+	name.length = strlen(name.text);
+	if (has_suffix(name, "gz"))
+		name.length -= sizeof("gz");
+	else if (has_suffix(name, "zst"))
+		name.length -= sizeof("zst");
+	return name;
+}
+
+static bool is_named(const struct output_format *format, struct file_name name)
+{
+	if (format->default_output == DEFAULT_NONE)
+		return false;
+	if (has_suffix(name, output_format_suffix(format)))
+		return true;
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		if (aliases[i].format == format && has_suffix(name, aliases[i].suffix))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the format that a name asks for; NULL: any. */
+static const struct output_format *find_named(struct file_name name)
+{
+	for (int i = 0; output_formats[i]; i++) {
+		const struct output_format *format = output_formats[i];
+
+		if (format->default_output != DEFAULT_NONE &&
+		    has_suffix(name, output_format_suffix(format)))
+			return format;
+	}
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		if (has_suffix(name, aliases[i].suffix))
+			return aliases[i].format;
+	}
+	return NULL;
+}
+
+static void refuse_foreign(struct argp_state *state, struct file_name name)
+{
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		if (has_suffix(name, foreign[i].suffix))
+			argp_error(state, "cannot write '%.*s' as .%s: %s", (int)name.length,
+				   name.text, foreign[i].suffix, foreign[i].advice);
+	}
+}
+
+void output_suffix_choose(struct argp_state *state, struct options *options)
+{
+	struct file_name name =
+		read_name(options->output ? options->output : options->output_pattern);
+	const struct output_format *named = find_named(name);
+
+	refuse_foreign(state, name);
+	if (!options->format)
+		options->format = named ? named : output_formats[0];
+	else if (named && options->format->default_output != DEFAULT_NONE &&
+		 !is_named(options->format, name))
+		argp_error(state,
+			   "cannot write --format=%s to '%.*s', a name of --format=%s: change "
+			   "one of them",
+			   options->format->name, (int)name.length, name.text, named->name);
+}
