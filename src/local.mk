@@ -56,7 +56,10 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
+	src/formats/ftf/ftf_fit.c src/formats/ftf/ftf_fit.h \
+	src/formats/ftf/ftf_fold.c src/formats/ftf/ftf_fold.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
+	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
 	src/options/file_roles.c src/options/file_roles.h \

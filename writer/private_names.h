@@ -20,9 +20,12 @@
 #define id_index_wants           ftf_private_id_index_wants
 #define output_abandon           ftf_private_output_abandon
 #define output_ask               ftf_private_output_ask
+#define output_clear             ftf_private_output_clear
 #define output_close             ftf_private_output_close
 #define output_remove_unfinished ftf_private_output_remove_unfinished
 #define output_name_temporary    ftf_private_output_name_temporary
+#define output_is_readable       ftf_private_output_is_readable
+#define output_map               ftf_private_output_map
 #define output_open              ftf_private_output_open
 #define output_drop              ftf_private_output_drop
 #define output_hold              ftf_private_output_hold

@@ -14,7 +14,7 @@
 /* O_EXCL, so that nothing can be put in its way. */
 static int create(const char *path, const char *like)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	struct stat old;
 
 	/* The new file must not be readable for more users than the old one. */

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -242,6 +243,35 @@ FILE *output_stream(struct output *output)
 	if (stream)
 		setvbuf(stream, NULL, _IOFBF, OUTPUT_RESERVE_MAX);
 	return stream;
+}
+
+/* ---- Again --------------------------------------------------------------- */
+
+bool output_is_readable(const struct output *output)
+{
+	return output->temporary && !output->compressor;
+}
+
+const uint8_t *output_map(struct output *output)
+{
+	void *bytes;
+
+	flush(output);
+	if (output_failed(output) || !output->written)
+		return NULL;
+	bytes = mmap(NULL, output->written, PROT_READ, MAP_SHARED, output->fd, 0);
+	if (bytes != MAP_FAILED)
+		return bytes;
+	error_set_system(&output->err, errno, "%s: cannot read what was written", output->path);
+	return NULL;
+}
+
+void output_clear(struct output *output)
+{
+	if (ftruncate(output->fd, 0) < 0 || lseek(output->fd, 0, SEEK_SET) < 0)
+		record_failure(output, errno);
+	output->used = 0;
+	output->written = 0;
 }
 
 /* ---- Into place ---------------------------------------------------------- */

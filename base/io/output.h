@@ -93,6 +93,18 @@ static inline bool output_failed(const struct output *output)
 	return output->err.kind != ERROR_NONE;
 }
 
+/* Returns whether the bytes go as they are into a temporary file: they can be read and cleared. */
+bool output_is_readable(const struct output *output);
+
+/*
+ * Returns all bytes written up to now, output->written, mapped read-only and owned by the caller
+ * (munmap()), of an output_is_readable(); NULL if there are none, or it failed.
+ */
+const uint8_t *output_map(struct output *output);
+
+/* Begin again with no bytes, of an output_is_readable(). */
+void output_clear(struct output *output);
+
 /*
  * Write the rest and put the file into its place.
  * Returns 0; -1 with err filled: the first failure, and no file is left.

@@ -78,6 +78,7 @@ static const char *const expected[] = {
 	[OPTION_TIME_RANGE] = "FROM,TO like 12.5,12.75 or +1ms,+2ms or 10%,20%",
 	[OPTION_BETWEEN] = "START,STOP",
 	[OPTION_DURATION] = "a time like 500ns or 1.5us",
+	[OPTION_FIT] = "a number of slices like 2M, or none",
 	[OPTION_SPLIT_SIZE] = "a size like 2M (slices), 500MB or 10ms",
 	[OPTION_CLOCK_OFFSET] = "mono=TIME or real=TIME",
 };
@@ -124,6 +125,9 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		break;
 	case OPTION_SPLIT_SIZE:
 		valid = selection_split(field, text);
+		break;
+	case OPTION_FIT:
+		valid = selection_fit(field, text);
 		break;
 	case OPTION_CLOCK_OFFSET:
 		valid = clock_offsets_read(field, text);

@@ -35,6 +35,17 @@ static void refuse_split(struct argp_state *state, const struct options *options
 		argp_error(state, "--split cannot show overlays: convert them without --split");
 }
 
+static void refuse_fit(struct argp_state *state, const struct options *options)
+{
+	if (!options->select.fit)
+		return;
+	if (!options->format->split)
+		argp_error(state, "--fit needs --format=ftf");
+	if (options->select.split.unit)
+		argp_error(state, "--fit folds slices of one file, and --split writes all into "
+				  "several: choose one");
+}
+
 static void refuse_batch(struct argp_state *state, const struct options *options)
 {
 	for (int i = 0; i < options->input_count; i++)
@@ -94,6 +105,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 			   "--inline needs --stacks=precise: magic-trace's rules do not know "
 			   "inlined functions");
 	refuse_split(state, options);
+	refuse_fit(state, options);
 	refuse_selection(state, options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))
 		argp_error(state, "--files0-from needs a directory for --output: '%s' is not one",

@@ -149,6 +149,10 @@ const struct option_spec option_specs[] = {
 	{ "split", 0, "SIZE", GROUP_OUTPUT, OPTION_SPLIT_SIZE, FIELD(select.split),
 	  .help = "Write OUT.000.ftf and so on, each of SIZE: a number of slices (2M), bytes "
 		  "(500MB) or a time (10ms)" },
+	{ "fit", 0, "SLICES", GROUP_OUTPUT, OPTION_FIT, FIELD(select.fit),
+	  .help = "Of an FTF with more slices (default: 4M, which a browser opens) fold the "
+		  "shortest of each thread into those around them, which count them; none: "
+		  "keep all" },
 	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
 	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",
 	  .neutral = true },

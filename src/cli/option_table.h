@@ -36,6 +36,7 @@ enum option_type {
 	OPTION_BETWEEN,        /* struct selection: start, stop */
 	OPTION_DURATION,       /* uint64_t: ns */
 	OPTION_SPLIT_SIZE,     /* struct split_size */
+	OPTION_FIT,            /* uint64_t: slices, as of selection_fit() */
 	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */
 	OPTION_RUNTIME_EVENTS, /* struct options: its overlays are added to */
 	OPTION_MEMTRACE,       /* the same */

@@ -258,9 +258,10 @@ bool selection_between(struct selection *selection, char *text)
 	return true;
 }
 
+static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
+
 bool selection_split(struct split_size *split, const char *text)
 {
-	static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
 	static const struct unit bytes[] = {
 		{ "kB", 1e3 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 }
 	};
@@ -273,4 +274,19 @@ bool selection_split(struct split_size *split, const char *text)
 	else if (read_amount(text, time_units, &split->amount))
 		split->unit = SPLIT_NS;
 	return split->unit && split->amount;
+}
+
+bool selection_fit(uint64_t *fit, const char *text)
+{
+	if (strcmp(text, "none") != 0)
+		return read_amount(text, slices, fit) && *fit;
+	*fit = FIT_NONE;
+	return true;
+}
+
+uint64_t selection_fit_limit(const struct selection *selection)
+{
+	if (selection->split.unit || selection->fit == FIT_NONE)
+		return 0;
+	return selection->fit ? selection->fit : FIT_DEFAULT;
 }

@@ -45,6 +45,11 @@ struct time_bound {
 
 enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 
+/* The slices of a trace that fit into a browser tab of 2 GB, as measured with Perfetto v58, whose
+ * documentation calls 2 GB typical. */
+#define FIT_DEFAULT UINT64_C(4000000)
+#define FIT_NONE    UINT64_MAX
+
 struct split_size {
 	enum split_size_unit unit;
 	uint64_t amount; /* at least 1 */
@@ -64,6 +69,7 @@ struct selection {
 	uint32_t depth;           /* levels of slices that are shown; 0: all */
 	uint64_t min_duration;    /* ns: shorter slices are only counted, in the slice around */
 	struct split_size split;
+	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: any number */
 	enum function_order order;
 };
 
@@ -112,5 +118,11 @@ bool selection_between(struct selection *selection, char *text);
  * text, and for 0.
  */
 bool selection_split(struct split_size *split, const char *text);
+
+/* Read a number of slices (2M), or "none", for --fit.  Returns false if the text is neither. */
+bool selection_fit(uint64_t *fit, const char *text);
+
+/* Returns how many slices an FTF output may have; 0: any number, as with --split. */
+uint64_t selection_fit_limit(const struct selection *selection);
 
 #endif

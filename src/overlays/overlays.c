@@ -111,7 +111,9 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 		&sink, &output, names, overlays->options,
 		overlay_clock_wall_alone(&overlays->clocks, overlays->inputs, overlays->count));
 	overlays_write(overlays, sink.writer, NULL);
+	sink.others = overlays->slices;
 	status = ftf_sink_close(&sink, err);
+	overlays->slices -= ftf_fit_removed(&sink.fit);
 	if (status == 0)
 		status = output_close(&output, err);
 	ftf_sink_release(&sink);

@@ -74,8 +74,7 @@ static void print_summary(const struct options *options, const struct summary *s
 	if (options->input && options->format->overlays != OVERLAYS_ONLY)
 		summary_print(summary, is_trace && !options->open, stderr);
 	if (is_trace && !options->select.split.unit)
-		perfetto_memory_hint_print(summary->slices, options->args != OPTION_ARGS_NONE,
-					   stderr);
+		perfetto_memory_hint_print(summary->slices, options->args, stderr);
 }
 
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,

@@ -315,8 +315,10 @@ static void write_overlays(struct conversion *c)
 						     &c->recording.auxtrace.info,
 						     &c->overlay_calls };
 
-	if (c->pipeline.end && c->pipeline.end->writer)
-		overlays_write(&c->overlays, c->pipeline.end->writer, &recording);
+	if (!c->pipeline.end || !c->pipeline.end->writer)
+		return;
+	overlays_write(&c->overlays, c->pipeline.end->writer, &recording);
+	c->pipeline.end->other_slices = c->overlays.slices;
 }
 
 static int write_rest(struct conversion *c, struct error *err)
@@ -390,7 +392,6 @@ static void report_result(struct conversion *c)
 	if (c->pipeline.totals.next)
 		report_functions(c->report, &c->pipeline.totals);
 	output_pipeline_sum_up(&c->pipeline, summary);
-	summary->slices += c->overlays.slices;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= recording->filter.gaps[reason];
 	summary->gaps[GAP_PAUSED] += c->stacks.paused;

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
+#include "src/formats/ftf/ftf_fold.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
@@ -197,6 +198,14 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 
 	summary->slices += output_pipeline_slices(pipeline);
 	summary->slices_left_out += pipeline->filter.counts.outside;
+	if (end)
+		summary->slices += end->other_slices;
+	if (end && end->fold) {
+		summary->slices_folded = end->fold->folded;
+		summary->slices_cut = end->fold->left_out;
+		summary->fold_shortest = end->fold->shortest;
+		summary->slices -= summary->slices_folded + summary->slices_cut;
+	}
 	if (pipeline->output.path)
 		summary_add_output(summary, pipeline->output.path);
 	for (size_t i = 0; end && i < end->part_count; i++)

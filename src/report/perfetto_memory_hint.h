@@ -7,17 +7,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/*
- * The slices that fit into a browser tab of 2 GB, as measured with Perfetto v58,
- * whose documentation calls 2 GB typical.
- */
-#define PERFETTO_SLICES_MAX UINT64_C(4000000)
+#include "src/options/options.h"
 
 /*
- * If a trace of so many slices, with or without arguments, is too large for a
- * browser tab of 2 GB, print the memory that Perfetto needs, and the options that
- * make the trace smaller.
+ * If a trace of so many slices, with these arguments, has more than FIT_DEFAULT, print the memory
+ * that Perfetto needs, and the options that make the trace smaller.
  */
-void perfetto_memory_hint_print(uint64_t slices, bool args, FILE *out);
+void perfetto_memory_hint_print(uint64_t slices, enum option_args args, FILE *out);
 
 #endif

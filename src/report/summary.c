@@ -228,6 +228,52 @@ static void print_counts(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+/* Print "12 us", with a unit in which the number has few digits. */
+static void print_duration(uint64_t ns, FILE *out)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double value = (double)ns;
+	size_t unit = 0;
+
+	for (; value >= 1000 && unit < 3; unit++)
+		value /= 1000;
+	fprintf(out, "%.3g %s", value, units[unit]);
+}
+
+/* Print a time of perf's clock, as --time takes it. */
+static void print_time(uint64_t ns, FILE *out)
+{
+	fprintf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
+/* Print what --fit folded, and how to see the begin of the trace in full. */
+static void print_fold(const struct summary *summary, FILE *out)
+{
+	uint64_t all = summary->slices + summary->slices_folded + summary->slices_cut;
+	uint64_t span = summary->last_time - summary->first_time, part;
+
+	if (!summary->slices_folded && !summary->slices_cut)
+		return;
+	fprintf(out, "  of %" PRIu64 " slices, ", all);
+	if (summary->fold_shortest != UINT64_MAX) {
+		fputs("short ones, all below ", out);
+		print_duration(summary->fold_shortest, out);
+		fputs(", ", out);
+	}
+	fprintf(out, "are folded into those around them, to fit into a browser (--fit)");
+	if (summary->slices_cut)
+		fprintf(out, "; %" PRIu64 " with none around them are left out",
+			summary->slices_cut);
+	if (summary->bytes_total) {
+		part = (uint64_t)((double)span * (double)summary->slices / (double)all);
+		fputs("; a part in full: --time=", out);
+		print_time(summary->first_time, out);
+		putc(',', out);
+		print_time(summary->first_time + part, out);
+	}
+	putc('\n', out);
+}
+
 static void print_gaps(const struct summary *summary, FILE *out)
 {
 	for (int reason = 0; reason < GAP_REASONS; reason++) {
@@ -287,6 +333,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 {
 	print_counts(summary, out);
 	print_nothing(summary, out);
+	print_fold(summary, out);
 	print_gaps(summary, out);
 	print_verdict(summary, out);
 	print_nameless(summary, out);

@@ -20,6 +20,9 @@ struct summary {
 	uint64_t bytes_left_out;   /* outside of the selection; not part of the total */
 	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
 	uint64_t slices_left_out;  /* outside of --from */
+	uint64_t slices_folded;    /* by --fit, into those around them; not part of `slices` */
+	uint64_t slices_cut;       /* by --fit: none is around them; not part of `slices` */
+	uint64_t fold_shortest;    /* ns: --fit folded none of this length or more */
 	uint64_t hits;             /* of breakpoints and probes */
 	uint64_t samples_left_out; /* of other events in perf script's text: it shows none */
 	uint64_t unknown_records;

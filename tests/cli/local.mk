@@ -5,6 +5,7 @@ cli_tests = \
 	tests/cli/errors.sh \
 	tests/cli/examples.sh \
 	tests/cli/filter.sh \
+	tests/cli/fit.sh \
 	tests/cli/forms.sh \
 	tests/cli/ftfdump.sh \
 	tests/cli/hardening.sh \

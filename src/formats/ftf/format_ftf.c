@@ -23,12 +23,16 @@ static struct format_output *open_ftf(const struct format_request *request, stru
 	made->output.sink = ftf_sink_slices(&made->ftf);
 	made->output.slices = &made->ftf.slices;
 	made->output.writer = made->ftf.writer;
+	made->output.fold = &made->ftf.fit.fold;
 	return &made->output;
 }
 
 static int finish_ftf(struct format_output *output, struct error *err)
 {
-	return ftf_sink_close(&((struct ftf_output *)output)->ftf, err);
+	struct ftf_sink *ftf = &((struct ftf_output *)output)->ftf;
+
+	ftf->others = output->other_slices;
+	return ftf_sink_close(ftf, err);
 }
 
 static void release_ftf(struct format_output *output)

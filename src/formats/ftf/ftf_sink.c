@@ -24,12 +24,6 @@ struct slice_template {
 	struct ftf_template encoded;
 };
 
-static int write_output(void *context, const void *bytes, size_t size)
-{
-	output_write(context, bytes, size);
-	return 0; /* the output keeps its own error, which names the file */
-}
-
 /* A lack of memory ends the run, as it does elsewhere (base/alloc.h). */
 static void *resize(void *context, void *memory, size_t size)
 {
@@ -46,7 +40,7 @@ static void *resize(void *context, void *memory, size_t size)
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   const struct options *options, uint64_t wall_base)
 {
-	const struct ftf_destination to = { write_output, output };
+	struct ftf_destination to;
 	const struct ftf_allocator allocator = { .resize = resize };
 	const struct ftf_options writer = {
 		.provider = "ptrace2ftf",
@@ -56,6 +50,9 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 
 	*ftf = (struct ftf_sink){ .level = options->args, .sites = { .names = names } };
 	slice_names_init(&ftf->names, names, options->stacks);
+	ftf_fit_init(&ftf->fit, output, selection_fit_limit(&options->select),
+		     options->args != OPTION_ARGS_NONE);
+	to = ftf_fit_destination(&ftf->fit);
 	ftf->writer = ftf_open_destination(&to, &writer, NULL);
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
@@ -76,12 +73,16 @@ int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 	int status = ftf_close(ftf->writer, &failure);
 
 	ftf->writer = NULL;
-	return status < 0 ? error_set(err, ERROR_LIMIT, "trace: %s", failure.text) : 0;
+	if (status < 0)
+		return error_set(err, ERROR_LIMIT, "trace: %s", failure.text);
+	ftf_fit_finish(&ftf->fit, ftf->slices + ftf->others);
+	return 0;
 }
 
 void ftf_sink_release(struct ftf_sink *ftf)
 {
 	ftf_abandon(ftf->writer);
+	ftf_fit_release(&ftf->fit);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
 	slice_names_release(&ftf->names);
@@ -358,6 +359,8 @@ static void write_events(const struct slice_sink *sink, void *context,
 		if (event == first)
 			event = write_first(ftf, track, batch, event);
 	}
+	if (ftf->slices >= ftf->fit.next)
+		ftf_fit_now(&ftf->fit, ftf->writer, ftf->slices);
 }
 
 struct slice_sink ftf_sink_slices(struct ftf_sink *ftf)

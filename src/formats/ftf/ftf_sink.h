@@ -12,6 +12,7 @@
 #include "base/tables/direct_cache.h"
 #include "base/tables/name.h"
 #include "src/formats/call_sites.h"
+#include "src/formats/ftf/ftf_fit.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_names.h"
@@ -24,7 +25,9 @@
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	struct slice_names names;
-	uint64_t slices;        /* begun up to now */
+	uint64_t slices; /* begun up to now */
+	uint64_t others; /* begun by others who use `writer`; to be set before closing */
+	struct ftf_fit fit;
 	enum option_args level; /* of the arguments */
 	struct call_sites sites;
 	struct slice_files files;

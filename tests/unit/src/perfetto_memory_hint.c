@@ -7,7 +7,7 @@
 
 static char text[200];
 
-static const char *note(uint64_t slices, bool args)
+static const char *note(uint64_t slices, enum option_args args)
 {
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
@@ -18,18 +18,19 @@ static const char *note(uint64_t slices, bool args)
 
 START_TEST(a_large_trace_is_reported_with_remedies)
 {
-	ck_assert_str_eq(note(5200000, true), "ptrace2ftf: 5.2 M slices: about 2.4 GB in Perfetto; "
-					      "--time, --min-duration or --split\n");
-	ck_assert_str_eq(note(10000000, false),
-			 "ptrace2ftf: 10.0 M slices: about 3.7 GB in Perfetto; "
-			 "--time, --min-duration or --split\n");
+	ck_assert_str_eq(note(5200000, OPTION_ARGS_FULL),
+			 "ptrace2ftf: 5.2 M slices: about 2.5 GB in Perfetto; "
+			 "--time, --min-duration, --split or --fit\n");
+	ck_assert_str_eq(note(10000000, OPTION_ARGS_LINE),
+			 "ptrace2ftf: 10.0 M slices: about 3.2 GB in Perfetto; "
+			 "--time, --min-duration, --split or --fit\n");
 }
 END_TEST
 
 START_TEST(a_trace_that_fits_is_not)
 {
 	text[0] = 0;
-	ck_assert_str_eq(note(4000000, true), "");
+	ck_assert_str_eq(note(4000000, OPTION_ARGS_FULL), "");
 }
 END_TEST
 

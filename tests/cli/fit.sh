@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --fit: no more slices than asked for; the same as --min-duration leaves; nothing is lost.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs/static
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+"$ptsim" record --cyc --cpus=2 --seed=3 -o threads -- "$programs/threads" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+"$ptsim" record --per-thread --apart --repeat=150000 -o long -- "$programs/indirect" >/dev/null 2>&1
+"$program" -q --no-warn --fit=none -o long.ftf long
+"$program" -q --no-warn --fit=none -o threads.ftf threads
+
+slices_of() {
+	"$ftfdump" --slices "$1" | wc -l
+}
+
+# One line for all of a trace's slices: how many there are, and those that they count.
+all_of() {
+	"$ftfdump" --slices "$1" | awk '{ sum++ }
+		match($0, / folded=[0-9]+/) { sum += substr($0, RSTART + 8, RLENGTH - 8) }
+		END { print sum }'
+}
+
+# The length of the shortest slice in another one.
+shortest_of() { # THREAD FILE
+	"$ftfdump" --slices "$2" | awk -v thread="$1" '$1 ~ thread && $2 > 0 && (!n++ || $4 - $3 < least) { least = $4 - $3 } END { print least + 0 }'
+}
+
+fits() { # INPUT SLICES
+	"$program" -q --no-warn --fit="$2" -o fit.ftf "$1" || return 1
+	"$ftfdump" --check fit.ftf >/dev/null && [ "$(slices_of fit.ftf)" -le "$2" ] &&
+		[ "$(slices_of fit.ftf)" -gt $(($2 / 10)) ] && [ "$(all_of fit.ftf)" -eq "$(slices_of "$1.ftf")" ]
+}
+total=$(slices_of long.ftf)
+tap_check "of many times as many slices some are left, which count all others" fits long $((total / 20))
+
+# --min-duration holds slices back until they are long enough, and folds nothing that is written.
+as_min_duration() { # THREAD INPUT SLICES
+	"$program" -q --no-warn --fit="$3" -o fit.ftf "$2"
+	"$program" -q --no-warn --fit=none --min-duration="$(shortest_of "$1" fit.ftf)ns" -o least.ftf "$2"
+	for file in fit least; do
+		"$ftfdump" --slices "$file.ftf" | awk -v thread="$1" '$1 ~ thread' >"$file"
+	done
+	[ -s fit ] && cmp fit least
+}
+tap_check "what is left is what --min-duration leaves" as_min_duration / long $((total / 20))
+tap_check "also of a few more than fit" as_min_duration / long $((total - total / 10))
+tap_check "also if it has been written once when that is known" as_min_duration / long $((total * 2 / 3))
+
+shared() {
+	some=$(($(slices_of threads.ftf) * 2 / 3))
+	fits threads "$some" && cp fit.ftf shared.ftf || return 1
+	for thread in $("$ftfdump" --slices shared.ftf | awk '{ print $1 }' | sort -u); do
+		as_min_duration "^$thread\$" threads "$some" || return 1
+	done
+}
+tap_check "each thread has a length of its own" shared
+
+# No thread of those that are folded has more than twice what another one has.
+few_stay() {
+	for file in threads shared; do
+		"$ftfdump" --slices $file.ftf | awk '{ n[$1]++ } END { for (thread in n) print thread, n[thread] }' | sort >$file.counts
+	done
+	join threads.counts shared.counts | awk '$2 == $3 && $2 > most { most = $2 }
+		$2 > $3 && (!least || $3 < least) { least = $3 }
+		END { exit !(most && least) || most > 2 * least }'
+}
+tap_check "threads with few slices keep all" few_stay
+
+costs() {
+	"$program" -q --no-warn --args=full --fit=$((total / 20)) -o fit.ftf long
+	"$program" -q --no-warn --args=full --fit=none --min-duration="$(shortest_of / fit.ftf)ns" -o least.ftf long
+	"$ftfdump" --slices fit.ftf >fit && "$ftfdump" --slices least.ftf | cmp - fit && grep -q 'insns=.* folded=' fit
+}
+tap_check "with --args=full, too" costs
+together() {
+	"$program" -q --no-warn --fit=none --min-duration=20ns -o least.ftf long
+	"$program" -q --no-warn --fit=$((total / 20)) --min-duration=20ns -o both.ftf long
+	"$program" -q --no-warn --fit=$((total / 20)) -o fit.ftf long
+	[ "$(all_of least.ftf)" -eq "$total" ] && [ "$(all_of both.ftf)" -eq "$total" ] &&
+		"$ftfdump" --slices both.ftf >both && "$ftfdump" --slices fit.ftf | cmp - both
+}
+tap_check "what --min-duration has folded is counted, too" together
+
+same_for_all() {
+	"$program" -q --no-warn --threads=1 --fit=$((total / 20)) -o one.ftf long
+	"$program" -q --no-warn --threads=3 --fit=$((total / 20)) -o three.ftf long
+	cmp one.ftf three.ftf
+}
+tap_check "the output is the same for any number of threads" same_for_all
+elsewhere() { # SLICES
+	"$program" -q --no-warn --fit="$1" -o one.ftf long
+	"$program" -q --no-warn --fit="$1" -o - long | cmp - one.ftf &&
+		"$program" -q --no-warn --fit="$1" -o one.ftf.gz long && gzip -dc one.ftf.gz | cmp - one.ftf
+}
+tap_check "standard output and compressed files get the same" elsewhere $((total / 20))
+tap_check "also if all fits" elsewhere "$total"
+unchanged() {
+	"$program" -q --no-warn -o default.ftf long && cmp default.ftf long.ftf &&
+		"$program" -q --no-warn --fit="$total" -o fit.ftf long && cmp fit.ftf long.ftf
+}
+tap_check "what fits is written as ever" unchanged
+
+# An overflow ends all slices, so there are as many with none around them.
+only_outermost() {
+	roots=$("$ftfdump" --slices long.ftf | awk '$2 == 0' | wc -l)
+	"$program" --fit=$((roots / 2)) -o fit.ftf long 2>messages
+	"$ftfdump" --check fit.ftf >/dev/null && [ "$(slices_of fit.ftf)" -le $((roots / 2)) ] &&
+		grep -q "$((roots - $(slices_of fit.ftf))) with none around them are left out" messages
+}
+tap_check "of too many outermost slices the longest are left, and the others are counted" only_outermost
+
+summary() {
+	"$program" --json=json --fit=$((total / 20)) -o fit.ftf long 2>messages
+	grep -q "of $total slices, short ones, .* are folded" messages &&
+		grep -q "\"slices\": $(slices_of fit.ftf)," json &&
+		grep -q "\"slices_folded\": $((total - $(slices_of fit.ftf)))," json
+}
+tap_check "the summary says how many were folded" summary
+part() {
+	option=$(sed -n 's/.* a part in full: //p' messages)
+	"$program" --fit=$((total / 20)) "$option" -o fit.ftf long 2>part
+	[ "$(slices_of fit.ftf)" -gt 100 ] && [ "$(all_of fit.ftf)" -lt $((total / 10)) ]
+}
+tap_check "and its option shows a part" part
+
+no_room() {
+	TMPDIR=$work/none "$program" --sandbox=off --fit=$((total / 20)) -o failed.ftf long 2>messages
+	[ $? -eq 1 ] && grep -q 'cannot make a temporary file' messages && ! ls failed.ftf* 2>/dev/null
+}
+tap_check "without room for temporary files it fails, and leaves nothing" no_room
+wrong() { # OPTIONS
+	"$program" "$@" threads >/dev/null 2>messages
+	[ $? -eq 64 ]
+}
+tap_check "--fit=0 is wrong usage" wrong --fit=0
+tap_check "--fit of time is wrong usage" wrong --fit=1ms
+tap_check "--fit of text is wrong usage" wrong --fit=1M --format=slices
+tap_check "--fit together with --split is wrong usage" wrong --fit=1M --split=1M -o x.ftf
+tap_done
