@@ -63,7 +63,8 @@ static bool is_possible(const struct fork_pauses *pauses, size_t index,
 {
 	const struct fork_pause *pause = &pauses->pauses[index];
 
-	if (pause->resume_ip != query->ip || pause->number <= query->after || pause->time > fork)
+	if (!fork_pause_resumes_at(pause, query->ip) || pause->number <= query->after ||
+	    pause->time > fork)
 		return false;
 	return index + 1 == pauses->count || !query->resolution ||
 	       pause[1].time + query->resolution >= fork;

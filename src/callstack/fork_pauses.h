@@ -38,6 +38,16 @@ struct fork_pauses {
 };
 
 /*
+ * Returns whether a child that begins at ip can have been forked in a pause.  In a 32-bit vdso an
+ * INT 0x80, for other processors, is behind SYSENTER or SYSCALL, and the kernel resumes behind
+ * both (arch/x86/entry/vdso/vdso32/system_call.S).
+ */
+static inline bool fork_pause_resumes_at(const struct fork_pause *pause, uint64_t ip)
+{
+	return pause->resume_ip && (ip == pause->resume_ip || ip == pause->resume_ip + 2);
+}
+
+/*
  * Note a system call or a gap that the thread's stack has been fed.  The stack of a system
  * call is copied if its depth is in proportion to the events since the last copy, so that the
  * copies take no more time than the events; else the copy is empty.

@@ -174,7 +174,7 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 	if (pause->left_out)
 		diag_warn(stacks->machine->diag, "stack-too-deep",
 			  "too many calls were open in a fork: the child begins without them");
-	state->fork_number = pause->resume_ip == query.ip ? pause->number : 0;
+	state->fork_number = fork_pause_resumes_at(pause, query.ip) ? pause->number : 0;
 	state->space = pause->space;
 	callstack_inherit(state->stack, pause->stack,
 			  state->awaits_user ? event->time : child->begin);
