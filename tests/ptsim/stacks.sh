@@ -51,6 +51,23 @@ right_parents() { # OPTIONS... -- PROGRAM
 	return $status
 }
 
+# Where trace is missing, callers may be unknown, but never others.
+true_callers() { # OPTIONS... -- PROGRAM
+	"$ptsim" record --cyc --truth="$work" -o "$work/perf.data" "$@" >"$work/output" 2>"$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+	for format in slices branches; do
+		"$top_builddir/ptrace2ftf" -q --no-warn --args=full --format=$format "$work/perf.data" \
+			>"$work/$format"
+	done
+	awk -v truth=1 -f "$top_srcdir/tests/oracle/branches.awk" "$work/truth.branches" >"$work/all"
+	awk -f "$top_srcdir/tests/oracle/branches.awk" "$work/branches" >"$work/mine"
+	awk -f "$top_srcdir/tests/ptsim/chains.awk" "$work/all" "$work/truth.slices" "$work/mine" \
+		"$work/slices" >"$work/result"
+	status=$?
+	cat "$work/result" | tee -a "$work/parents"
+	return $status
+}
+
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 for name in recursion tail longjmp indirect coroutines threads signals ocaml_traps ocaml_scanned $LONG_PROGRAMS; do
 	tap_check "$name: the true stacks, MTC" same_stacks 700 --seed=3 -- "$programs/$name"
@@ -83,6 +100,10 @@ tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --no-mtc --cp
 	"$programs/execs" 3 "$programs/tail"
 for name in recursion indirect threads signals; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
+done
+for name in recursion unwinding; do
+	tap_check "$name: the true callers or a mark, overflows" true_callers --overflows=1500 --seed=21 -- "$programs/$name"
+	tap_check "$name: the true callers or a mark, full buffers" true_callers --lose=3000 --seed=31 -- "$programs/$name"
 done
 sed 's/^/# /' "$work/parents"
 echo "# $(awk '{ n += $1; w += $4 } END { print n " frames compared, " w " wrong" }' "$work/compared")"
