@@ -18,7 +18,7 @@
 
 struct branch_event;
 struct callstack_machine;
-struct ftf_fold;
+struct fold_counts;
 struct ftf_writer;
 struct location;
 struct name_table;
@@ -62,9 +62,9 @@ struct format_output {
 	struct slice_sink sink;                  /* of its slices, if it takes any */
 	const uint64_t *slices;                  /* borrowed: begun up to now; NULL: not counted */
 	const struct callstack_machine *machine; /* borrowed; set once it exists */
-	struct ftf_writer *writer;   /* borrowed: for tracks of events; NULL: it has none */
-	uint64_t other_slices;       /* that others wrote by `writer`; to be set before finish() */
-	const struct ftf_fold *fold; /* borrowed: what --fit folded; NULL: nothing */
+	struct ftf_writer *writer; /* borrowed: for tracks of events; NULL: it has none */
+	uint64_t other_slices;     /* that others wrote by `writer`; to be set before finish() */
+	const struct fold_counts *fold; /* borrowed: what --fit folded; NULL: nothing */
 	char *const *parts; /* borrowed: paths of an output of several files, once finished */
 	size_t part_count;
 };

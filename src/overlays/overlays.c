@@ -113,6 +113,7 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 	overlays_write(overlays, sink.writer, NULL);
 	sink.others = overlays->slices;
 	status = ftf_sink_close(&sink, err);
+	overlays->fold = sink.fit.fold.counts;
 	overlays->slices -= ftf_fit_removed(&sink.fit);
 	if (status == 0)
 		status = output_close(&output, err);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/tables/name.h"
+#include "src/formats/ftf/ftf_fold.h"
 #include "src/options/options.h"
 #include "src/overlays/overlay_clock_choice.h"
 #include "writer/ftf.h"
@@ -18,7 +19,8 @@ struct overlays {
 	struct overlay_input *inputs;  /* owned */
 	size_t count;
 	struct overlay_clocks clocks;
-	uint64_t slices; /* written up to now */
+	uint64_t slices;         /* written up to now */
+	struct fold_counts fold; /* of them, by --fit; not part of `slices` */
 };
 
 /*

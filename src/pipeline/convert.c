@@ -22,6 +22,7 @@ static int convert_overlays(const struct options *options, struct name_table *na
 		status = overlays_convert(&overlays, names, err);
 	if (status == 0) {
 		report->summary.slices = overlays.slices;
+		report->summary.fold = overlays.fold;
 		report_overlays(report, &overlays);
 		summary_add_output(&report->summary, options->output);
 	}
@@ -73,6 +74,8 @@ static void print_summary(const struct options *options, const struct summary *s
 
 	if (options->input && options->format->overlays != OVERLAYS_ONLY)
 		summary_print(summary, is_trace && !options->open, stderr);
+	else
+		summary_print_fold(summary, stderr);
 	if (is_trace && !options->select.split.unit)
 		perfetto_memory_hint_print(summary->slices, options->args, stderr);
 }

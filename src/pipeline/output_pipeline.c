@@ -201,10 +201,8 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	if (end)
 		summary->slices += end->other_slices;
 	if (end && end->fold) {
-		summary->slices_folded = end->fold->folded;
-		summary->slices_cut = end->fold->left_out;
-		summary->fold_shortest = end->fold->shortest;
-		summary->slices -= summary->slices_folded + summary->slices_cut;
+		summary->fold = *end->fold;
+		summary->slices -= end->fold->folded + end->fold->left_out;
 	}
 	if (pipeline->output.path)
 		summary_add_output(summary, pipeline->output.path);

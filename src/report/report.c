@@ -445,7 +445,7 @@ json_t *report_json(const struct report *report)
 		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
 		{ "uncertain_levels", number(summary->uncertain_levels) },
 		{ "slices_left_out", number(summary->slices_left_out) },
-		{ "slices_folded", number(summary->slices_folded + summary->slices_cut) },
+		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
 		{ "hits", number(summary->hits) },
 		{ "samples_left_out", number(summary->samples_left_out) },
 		{ "thread_count", number(summary->threads) },

@@ -246,24 +246,23 @@ static void print_time(uint64_t ns, FILE *out)
 	fprintf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
-/* Print what --fit folded, and how to see the begin of the trace in full. */
-static void print_fold(const struct summary *summary, FILE *out)
+void summary_print_fold(const struct summary *summary, FILE *out)
 {
-	uint64_t all = summary->slices + summary->slices_folded + summary->slices_cut;
+	uint64_t all = summary->slices + summary->fold.folded + summary->fold.left_out;
 	uint64_t span = summary->last_time - summary->first_time, part;
 
-	if (!summary->slices_folded && !summary->slices_cut)
+	if (!summary->fold.folded && !summary->fold.left_out)
 		return;
 	fprintf(out, "  of %" PRIu64 " slices, ", all);
-	if (summary->fold_shortest != UINT64_MAX) {
+	if (summary->fold.shortest != UINT64_MAX) {
 		fputs("short ones, all below ", out);
-		print_duration(summary->fold_shortest, out);
+		print_duration(summary->fold.shortest, out);
 		fputs(", ", out);
 	}
 	fprintf(out, "are folded into those around them, to fit into a browser (--fit)");
-	if (summary->slices_cut)
+	if (summary->fold.left_out)
 		fprintf(out, "; %" PRIu64 " with none around them are left out",
-			summary->slices_cut);
+			summary->fold.left_out);
 	if (summary->bytes_total) {
 		part = (uint64_t)((double)span * (double)summary->slices / (double)all);
 		fputs("; a part in full: --time=", out);
@@ -333,7 +332,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 {
 	print_counts(summary, out);
 	print_nothing(summary, out);
-	print_fold(summary, out);
+	summary_print_fold(summary, out);
 	print_gaps(summary, out);
 	print_verdict(summary, out);
 	print_nameless(summary, out);

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "decoder/streams/pt_verify.h"
+#include "src/formats/ftf/ftf_fold.h"
 
 struct summary {
 	uint64_t branches, threads, slices;
@@ -20,9 +21,7 @@ struct summary {
 	uint64_t bytes_left_out;   /* outside of the selection; not part of the total */
 	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
 	uint64_t slices_left_out;  /* outside of --from */
-	uint64_t slices_folded;    /* by --fit, into those around them; not part of `slices` */
-	uint64_t slices_cut;       /* by --fit: none is around them; not part of `slices` */
-	uint64_t fold_shortest;    /* ns: --fit folded none of this length or more */
+	struct fold_counts fold;   /* by --fit; not part of `slices` */
 	uint64_t hits;             /* of breakpoints and probes */
 	uint64_t samples_left_out; /* of other events in perf script's text: it shows none */
 	uint64_t unknown_records;
@@ -68,6 +67,9 @@ void summary_warn(const struct summary *summary, struct diag *diag);
  * if there are any; the memory; and how to open the output, if `is_trace`.
  */
 void summary_print(const struct summary *summary, bool is_trace, FILE *out);
+
+/* Print what --fit folded, and how to see the begin of the trace in full, if it has folded. */
+void summary_print_fold(const struct summary *summary, FILE *out);
 
 /* Returns the keyword of a reason in JSON, like "overflow"; a constant, never NULL. */
 const char *summary_gap_word(enum gap_reason reason);

@@ -130,6 +130,17 @@ part() {
 }
 tap_check "and its option shows a part" part
 
+# The collector's phases, of 100 ns to 10 us, in one that is open.
+overlay() {
+	awk 'BEGIN { print "0 1000 begin 0 0"
+		for (i = 1; i <= 100; i++) print "0 " i * 100000 " begin 1 0\n0 " i * 100100 " end 1 0"
+		print "0 20000000 end 0 0" }' | "$top_builddir/tests/support/make-ring" 1 1024 1234.events
+	"$program" -q --no-warn --fit=none --runtime-events=1234.events,ocaml=5.1 -o phases.ftf &&
+		"$program" --no-warn --fit=50 --runtime-events=1234.events,ocaml=5.1 -o fit.ftf 2>messages &&
+		"$ftfdump" --check fit.ftf >/dev/null && [ "$(slices_of fit.ftf)" -le 50 ] &&
+		[ "$(all_of fit.ftf)" -eq "$(slices_of phases.ftf)" ] && grep -q "of 101 slices, short ones" messages
+}
+tap_check "overlays fit, too, and say so" overlay
 no_room() {
 	TMPDIR=$work/none "$program" --sandbox=off --fit=$((total / 20)) -o failed.ftf long 2>messages
 	[ $? -eq 1 ] && grep -q 'cannot make a temporary file' messages && ! ls failed.ftf* 2>/dev/null

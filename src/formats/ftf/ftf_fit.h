@@ -41,7 +41,7 @@ void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices);
 /* Returns how many slices are not shown. */
 static inline uint64_t ftf_fit_removed(const struct ftf_fit *fit)
 {
-	return fit->fold.folded + fit->fold.left_out;
+	return fit->fold.counts.folded + fit->fold.counts.left_out;
 }
 
 /* Idempotent, also on zeroed memory. */

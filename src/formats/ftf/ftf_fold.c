@@ -227,8 +227,8 @@ static void choose_nested(struct ftf_fold *fold, uint64_t most)
 
 		choose_for_thread(sorted[i], share);
 		most -= sorted[i]->nested < share ? sorted[i]->nested : share;
-		if (class_begin(sorted[i]->from) > fold->shortest)
-			fold->shortest = class_begin(sorted[i]->from);
+		if (class_begin(sorted[i]->from) > fold->counts.shortest)
+			fold->counts.shortest = class_begin(sorted[i]->from);
 	}
 	free(sorted);
 }
@@ -311,10 +311,10 @@ static void fold_slice(struct fold_run *run, struct fold_thread *thread, uint64_
 	struct fold_frame *around = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
 	if (!around) {
-		run->fold->left_out++;
+		run->fold->counts.left_out++;
 		return;
 	}
-	run->fold->folded++;
+	run->fold->counts.folded++;
 	around->inside.folded += 1 + inside;
 	around->inside.folded_time += duration;
 }

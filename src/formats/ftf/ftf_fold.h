@@ -25,13 +25,17 @@
 
 struct fold_thread;
 
+/* What is not shown as a slice. */
+struct fold_counts {
+	uint64_t folded;   /* slices counted by others */
+	uint64_t left_out; /* slices with none around them */
+	uint64_t shortest; /* ns: every slice of at least this length is left, but for those */
+};
+
 struct ftf_fold {
-	uint64_t limit; /* slices, and instants, which all stay */
-	bool args;      /* ends get arguments */
-	/* Of all runs: */
-	uint64_t folded;     /* slices counted by others */
-	uint64_t left_out;   /* slices with none around them */
-	uint64_t shortest;   /* ns: every slice of at least this length is left */
+	uint64_t limit;            /* slices, and instants, which all stay */
+	bool args;                 /* ends get arguments */
+	struct fold_counts counts; /* of all runs */
 	unsigned roots_from; /* the first class of slices with none around them that is left */
 	struct fold_thread *threads; /* owned; hash by pid and tid */
 };

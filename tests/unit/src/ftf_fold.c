@@ -171,9 +171,9 @@ START_TEST(names_mean_the_same_with_several_providers)
 	}
 	for (uint32_t i = 0; i < 300; i++)
 		end(threads[i], UINT64_C(1) << 40);
-	ck_assert_uint_gt(fold.folded, slices / 2);
-	ck_assert_uint_eq(fold.left_out, 0);
-	ck_assert_uint_eq(read_trace().slices + fold.folded, slices + 300);
+	ck_assert_uint_gt(fold.counts.folded, slices / 2);
+	ck_assert_uint_eq(fold.counts.left_out, 0);
+	ck_assert_uint_eq(read_trace().slices + fold.counts.folded, slices + 300);
 }
 END_TEST
 
@@ -187,7 +187,7 @@ START_TEST(an_open_slice_counts_what_is_folded_before_and_after)
 	for (uint64_t i = 1; i <= 100; i++)
 		call(thread, 1000 * i, 1000 * i + 3);
 	fold_written(10);
-	ck_assert_uint_eq(fold.folded, 100);
+	ck_assert_uint_eq(fold.counts.folded, 100);
 	fold_written(10);
 	for (uint64_t i = 101; i <= 200; i++)
 		call(thread, 1000 * i, 1000 * i + (i == 150 ? 500 : 3));
@@ -215,7 +215,7 @@ START_TEST(a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice)
 	call(thread, 300, 600);
 	call(thread, 700, 1000);
 	fold_written(4);
-	ck_assert_uint_eq(fold.folded, 2);
+	ck_assert_uint_eq(fold.counts.folded, 2);
 	call(thread, 2000, 2300);
 	end(thread, 3000);
 	fold_written(4);
@@ -240,8 +240,8 @@ START_TEST(outermost_slices_are_left_out_at_last)
 		end(thread, 100000 * i + (UINT64_C(1) << (i % 10 + 2)));
 	}
 	fold_written(10);
-	ck_assert_uint_eq(fold.left_out, 10);
-	ck_assert_uint_eq(fold.folded, 20);
+	ck_assert_uint_eq(fold.counts.left_out, 10);
+	ck_assert_uint_eq(fold.counts.folded, 20);
 	ck_assert_uint_eq(read_trace().slices, 10);
 }
 END_TEST
@@ -261,8 +261,8 @@ START_TEST(durations_of_any_length_are_kept_in_order)
 	end(thread, time);
 	fold_written(21);
 	ck_assert_uint_eq(read_trace().slices, 21);
-	ck_assert_uint_gt(fold.shortest, UINT64_C(1) << 39);
-	ck_assert_uint_le(fold.shortest, UINT64_C(1) << 40);
+	ck_assert_uint_gt(fold.counts.shortest, UINT64_C(1) << 39);
+	ck_assert_uint_le(fold.counts.shortest, UINT64_C(1) << 40);
 }
 END_TEST
 
