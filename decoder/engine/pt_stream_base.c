@@ -175,14 +175,14 @@ static bool begins_next_program(struct pt_stream *stream, uint64_t ip)
 
 void stream_enter(struct pt_stream *stream, uint64_t ip)
 {
-	if (!stream_is_timed(stream))
-		return;
-	if (user_only(stream))
-		schedule_seek_user(&stream->state.schedule, stream->state.now.time, ip);
-	else
-		schedule_seek(&stream->state.schedule, stream->state.now.time);
+	struct schedule *schedule = &stream->state.schedule;
+
+	if (stream_is_timed(stream) && user_only(stream))
+		schedule_seek_user(schedule, stream->state.now.time, ip);
+	else if (stream_is_timed(stream))
+		schedule_seek(schedule, stream->state.now.time);
 	if (begins_next_program(stream, ip))
-		schedule_begin_program(&stream->state.schedule);
+		schedule_begin_program(schedule);
 }
 
 void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip)

@@ -59,7 +59,7 @@ static void start_schedule(struct pt_stream *stream)
 	choose_losses(stream);
 	if (info->config & info->tsc_bit)
 		return;
-	if (!schedule_settle(&stream->state.schedule))
+	if (!schedule_settle(&stream->state.schedule, aux->copies))
 		diag_warn(stream->input.diag, "thread-unknown",
 			  "no timing packets on cpu %d: which thread ran is a guess", aux->cpu);
 	stream->state.now.time = made_up_begin(stream);

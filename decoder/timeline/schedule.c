@@ -91,9 +91,20 @@ const struct address_space *schedule_next_program(const struct schedule *schedul
 	return epochs[next].space;
 }
 
+/* Returns the index of the last epoch before the next program. */
+static size_t last_of_program(const struct process *process, size_t epoch)
+{
+	size_t next = process->epochs[epoch].next_exec;
+
+	return (next ? next : process->epoch_count) - 1;
+}
+
 void schedule_begin_program(struct schedule *schedule)
 {
-	enter_epoch(schedule, schedule->thread->process->epochs[schedule->epoch].next_exec);
+	const struct process *process = schedule->thread->process;
+	size_t epoch = process->epochs[schedule->epoch].next_exec;
+
+	enter_epoch(schedule, schedule->settled ? last_of_program(process, epoch) : epoch);
 }
 
 bool schedule_has_run_here(struct schedule *schedule)
@@ -241,7 +252,7 @@ void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 		*schedule = ahead;
 }
 
-bool schedule_settle(struct schedule *schedule)
+bool schedule_settle(struct schedule *schedule, bool end)
 {
 	const struct thread *found = schedule->thread;
 	bool certain = true;
@@ -257,7 +268,9 @@ bool schedule_settle(struct schedule *schedule)
 	schedule->next = schedule->count;
 	schedule->end = UINT64_MAX;
 	schedule->thread = found;
+	schedule->settled = true;
 	if (found)
-		enter_epoch(schedule, found->process->epoch_count - 1);
+		enter_epoch(schedule, end ? found->process->epoch_count - 1
+					  : last_of_program(found->process, 0));
 	return certain && found;
 }

@@ -34,6 +34,7 @@ struct schedule {
 	const struct thread *thread;       /* runs now; NULL: unknown */
 	const struct address_space *space; /* of the thread; NULL: unknown */
 	size_t epoch;                      /* index of `space` in the process's epochs */
+	bool settled;                      /* there are no times */
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
 	uint64_t slack; /* ns by which times of the trace may be too early; set by the owner */
 	struct schedule_stop stops[SCHEDULE_STOPS];
@@ -112,10 +113,11 @@ void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack);
 
 /*
  * Settle on one thread for a stream without any timing: the only thread (but
- * idle) that the CPU ran, or the last one of several, in its last epoch.
+ * idle) that the CPU ran, or the last one of several, in the last epoch of its first program, or
+ * if the stream has the `end` of the trace only, of its last one.
  * Returns true if the choice was certain.
  */
-bool schedule_settle(struct schedule *schedule);
+bool schedule_settle(struct schedule *schedule, bool end);
 
 /* Returns `time` moved into the current run, so that no event lies outside it. */
 static inline uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time)

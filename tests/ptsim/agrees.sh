@@ -169,6 +169,7 @@ selection() {
 	check "ls -l, with vdso" --cpus=2 -- ls -l "$top_srcdir"
 	perf= # it goes by time only
 	check "exec at the same addresses, MTC seldom" --mtc-period=9 -- "$static/execs" 2 "$static/tail"
+	check "exec at the same addresses, no timing" --no-tsc --no-mtc --per-thread -- "$static/execs" 2 "$static/tail"
 	check "exec at the same addresses, TSC only" --no-mtc --per-thread -- "$static/execs" 2 "$static/tail"
 	perf=yes
 	check_losses "signals, overflows" --overflows=1500 -- "$static/signals"

@@ -286,10 +286,10 @@ START_TEST(without_time_two_threads_are_a_guess)
 
 	open_timeline();
 	schedule_init(&schedule, timeline, 0, -1);
-	ck_assert(!schedule_settle(&schedule));
+	ck_assert(!schedule_settle(&schedule, false));
 	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
 	schedule_init(&schedule, timeline, -1, SAMPLE_PID);
-	ck_assert(schedule_settle(&schedule));
+	ck_assert(schedule_settle(&schedule, false));
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	close_timeline();
 }
